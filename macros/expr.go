@@ -1,0 +1,39 @@
+package macros
+
+// Expr is what a marker says: a [Name] or a [Call]. As an argument it may also
+// be a [String], a [Number] or a [Bool].
+type Expr interface {
+	expr()
+}
+
+// Name names an object: user.["odd name"].x has the path user, odd name, x.
+type Name struct {
+	Path []string // one name or more, none of them empty
+
+	// Word is the name as it was written, if it was written as one word, and
+	// "" if it has brackets or blanks. An argument's name that names nothing
+	// stands for this text: so counter(home,www.example.com) needs no quotes.
+	Word string
+}
+
+// Call calls a script.
+type Call struct {
+	Path []string // of the script, as in a Name
+	Args []Expr
+}
+
+// String is text: the inside of quotes with its escapes replaced, or a bare
+// word that can be no name, such as /sites/home.
+type String string
+
+// Number is a decimal number.
+type Number float64
+
+// Bool is true or false, in either case of letters.
+type Bool bool
+
+func (Name) expr()   {}
+func (Call) expr()   {}
+func (String) expr() {}
+func (Number) expr() {}
+func (Bool) expr()   {}

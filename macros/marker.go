@@ -1,0 +1,69 @@
+package macros
+
+import "strings"
+
+// parseMarker reads the marker whose opening is at start. It returns where the
+// marker ends, or a negative end if it never does and thus is none.
+//
+// A marker that cannot be read must end somewhere, too. The end that does least
+// harm is taken: an unclosed quote must not swallow the rest of the page.
+//
+// Trying to read a marker at every opening takes linear time, although a try
+// may run over many openings and still fail. Outside quotes a try ends at the
+// next "<", hence at an opening every other try that is still going is inside
+// quotes. From there a quote character moves all tries at once, and no two of
+// them into the same of the three states outside, in double, in single quotes
+// (an escape is an error outside). So never more than three tries go on at the
+// same place.
+func parseMarker(page string, start int) (expr Expr, end int, what *problem) {
+	p := parser{text: page, pos: start + len(opening)}
+	expr, what = p.marker()
+	if what == nil {
+		return expr, p.pos, nil
+	}
+
+	// What was read holds a "-->" only in double quotes. Most likely the
+	// closing quote is missing.
+	if i := strings.Index(page[start:p.pos], closing); i >= 0 {
+		end = start + i + len(closing)
+		p = parser{text: page[:end], pos: start + len(opening)}
+		_, what = p.marker()
+		return nil, end, what
+	}
+
+	rest := page[p.pos:]
+	if i := strings.Index(rest, opening); i >= 0 {
+		rest = rest[:i]
+	}
+	i := closingOutsideQuotes(rest)
+	if i < 0 {
+		i = strings.Index(rest, closing)
+	}
+	if i < 0 {
+		return nil, -1, nil
+	}
+	return nil, p.pos + i + len(closing), what
+}
+
+// closingOutsideQuotes returns the offset of the first "-->" outside double
+// quotes, or a negative number. Single quotes hide a double quote, but no "-->".
+func closingOutsideQuotes(s string) int {
+	var quote byte
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '-' && quote != '"' && strings.HasPrefix(s[i:], closing):
+			return i
+		case c == '\\' && quote == '\'' && strings.HasPrefix(s[i+1:], closing):
+			return i + 1
+		case c == '\\' && quote != 0:
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		}
+	}
+	return -1
+}

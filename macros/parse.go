@@ -1,0 +1,177 @@
+package macros
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxDepth is how deep calls may be nested in one marker.
+const maxDepth = 100
+
+// parser reads one marker. Its methods leave pos behind what they have read,
+// or, with a problem, where reading cannot go on.
+type parser struct {
+	text string
+	pos  int
+}
+
+// marker reads a marker's inside and its end.
+func (p *parser) marker() (Expr, *problem) {
+	p.blanks()
+	if !p.atPart() {
+		return nil, p.expected("a name")
+	}
+	expr, what := p.object(1)
+	if what != nil {
+		return nil, what
+	}
+	p.blanks()
+	if !p.accept(closing) {
+		if _, ok := expr.(Name); ok {
+			return nil, p.expected(`".", "(" or "-->" after the name`)
+		}
+		return nil, p.expected(`"-->" after the call`)
+	}
+	return expr, nil
+}
+
+// object reads a name, and its arguments if it is called.
+func (p *parser) object(depth int) (Expr, *problem) {
+	name, what := p.name()
+	if what != nil {
+		return nil, what
+	}
+	before := p.pos
+	p.blanks()
+	if !p.at('(') {
+		p.pos = before
+		return name, nil
+	}
+	if depth > maxDepth {
+		return nil, &problem{p.pos, fmt.Sprintf("calls are nested more than %d deep", maxDepth)}
+	}
+	p.pos++
+	args, what := p.arguments(depth)
+	if what != nil {
+		return nil, what
+	}
+	return Call{Path: name.Path, Args: args}, nil
+}
+
+// arguments reads what follows the opening parenthesis of a call.
+func (p *parser) arguments(depth int) ([]Expr, *problem) {
+	p.blanks()
+	if p.accept(")") {
+		return nil, nil
+	}
+	var args []Expr
+	for {
+		arg, what := p.argument(depth)
+		if what != nil {
+			return nil, what
+		}
+		args = append(args, arg)
+		p.blanks()
+		if p.accept(")") {
+			return args, nil
+		}
+		if !p.accept(",") {
+			return nil, p.expected(`"," or ")" after the argument`)
+		}
+		p.blanks()
+	}
+}
+
+// argument reads one argument. pos is at its first character.
+func (p *parser) argument(depth int) (Expr, *problem) {
+	if p.at('"') || p.at('\'') {
+		s, what := p.quoted()
+		return String(s), what
+	}
+	// Numbers first: 3.14 would do as a name, too.
+	if n, ok := p.number(); ok {
+		return n, nil
+	}
+	word := p.word()
+	if word == "" && !p.at('[') {
+		return nil, p.expected("an argument")
+	}
+	if !isDotted(word) && !p.at('[') && !p.nameGoesOn(word) {
+		return String(word), nil
+	}
+	p.pos -= len(word)
+	expr, what := p.object(depth + 1)
+	if what != nil {
+		return nil, what
+	}
+	if name, ok := expr.(Name); ok {
+		switch strings.ToLower(name.Word) {
+		case "true":
+			return Bool(true), nil
+		case "false":
+			return Bool(false), nil
+		}
+	}
+	return expr, nil
+}
+
+// name reads a dotted name.
+func (p *parser) name() (Name, *problem) {
+	start, word := p.pos, true
+	var path []string
+	for {
+		if p.at('[') {
+			word = false
+			part, what := p.bracketed()
+			if what != nil {
+				return Name{}, what
+			}
+			path = append(path, part)
+		} else {
+			part := p.take(isNameByte)
+			if part == "" && path == nil {
+				return Name{}, p.expected("a name")
+			}
+			if part == "" {
+				return Name{}, p.expected(`a name after "."`)
+			}
+			path = append(path, part)
+		}
+		end := p.pos
+		p.blanks()
+		switch {
+		case p.accept("."):
+			p.blanks()
+		case p.at('['):
+		default:
+			p.pos = end
+			name := Name{Path: path}
+			if word && !strings.ContainsAny(p.text[start:end], blankBytes) {
+				name.Word = p.text[start:end]
+			}
+			return name, nil
+		}
+	}
+}
+
+// bracketed reads a part of a name in brackets.
+func (p *parser) bracketed() (string, *problem) {
+	p.pos++
+	p.blanks()
+	if !p.at('"') && !p.at('\'') {
+		return "", p.expected(`a name in quotes after "["`)
+	}
+	start := p.pos
+	name, what := p.quoted()
+	if what != nil {
+		return "", what
+	}
+	if name == "" {
+		return "", &problem{start, "expected a name in quotes, found empty quotes"}
+	}
+	p.blanks()
+	if !p.accept("]") {
+		return "", p.expected(`"]" after the quotes`)
+	}
+	return name, nil
+}
