@@ -1,0 +1,63 @@
+package httpheader
+
+import "strings"
+
+// Build makes the header of a script's response, in the three shapes that
+// webserver.httpHeader always had (specification, 4.2). status is the text
+// behind the version, and decides what modifier is:
+//
+//	302 FOUND         Location, URI, Server                 modifier is the URL
+//	401 UNAUTHORIZED  WWW-Authenticate, Server              modifier is the realm
+//	anything else     Server, MIME-Version, Content-type    modifier is the MIME type
+//
+// An empty status is "200 OK", and an empty MIME type "text/html". A status
+// without a reason, such as "404", gets the usual one. Without a server name
+// there is no Server line. What [Response.Check] refuses, Build refuses.
+func Build(status, modifier, server string) (string, error) {
+	if status == "" {
+		status = "200 OK"
+	}
+	code, reason, ok := splitStatus(status)
+	if !ok {
+		return "", &Error{Message: `status ` + excerpt(status) + ` does not begin with three digits, such as "200 OK"`}
+	}
+	r := Response{Status: code, Reason: reason, Fields: make([]Field, 0, 3)}
+	if reason == "" {
+		r.Reason = ReasonText(code)
+	}
+	switch {
+	case code == 302 && strings.EqualFold(r.Reason, "FOUND"):
+		r.Add("Location", modifier)
+		r.Add("URI", modifier)
+		r.addServer(server)
+	case code == 401 && strings.EqualFold(r.Reason, "UNAUTHORIZED"):
+		r.Add("WWW-Authenticate", "Basic realm="+quote(modifier))
+		r.addServer(server)
+	default:
+		if modifier == "" {
+			modifier = "text/html"
+		}
+		r.addServer(server)
+		r.Add("MIME-Version", "1.0")
+		r.Add("Content-type", modifier)
+	}
+	header, err := r.AppendNPH(make([]byte, 0, 256))
+	if err != nil {
+		return "", err
+	}
+	return string(header), nil
+}
+
+func (r *Response) addServer(name string) {
+	if name != "" {
+		r.Add("Server", name)
+	}
+}
+
+// quote makes a quoted-string (RFC 9110, 5.6.4).
+func quote(s string) string {
+	if strings.ContainsAny(s, `"\`) {
+		s = strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s)
+	}
+	return `"` + s + `"`
+}

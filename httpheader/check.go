@@ -1,0 +1,174 @@
+package httpheader
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxReason = 80   // bytes
+	maxLine   = 8190 // bytes of a field; Apache answers 500 to a longer line of a CGI program
+)
+
+// Check tells what forbids to send the response, nil if nothing does:
+//
+//   - a status outside 200 to 599, a version other than HTTP/1.0 and HTTP/1.1;
+//   - a reason of more than 80 bytes or with control characters;
+//   - a name that is no token (RFC 9110, 5.6.2), a value with control
+//     characters, CR and LF first of all, or a line of more than 8190 bytes;
+//   - fields that are about one connection and hence not the script's:
+//     Connection, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade;
+//   - a Status field, because the status line says it;
+//   - a Location or URI that is neither an absolute http or https URL nor a
+//     path of the same site.
+//
+// It does not look at the body or at what Content-Length says of it.
+func (r *Response) Check() error {
+	if r.Status < 200 || r.Status > 599 {
+		return &Error{Message: fmt.Sprintf("status %d is not between 200 and 599", r.Status)}
+	}
+	if r.Proto != "" && r.Proto != "HTTP/1.0" && r.Proto != "HTTP/1.1" {
+		return &Error{Message: "version " + excerpt(r.Proto) + " is neither HTTP/1.0 nor HTTP/1.1"}
+	}
+	if len(r.Reason) > maxReason {
+		return &Error{Message: fmt.Sprintf("reason has %d bytes, more than %d: %s", len(r.Reason), maxReason, excerpt(r.Reason))}
+	}
+	if i := badByte(r.Reason); i >= 0 {
+		return &Error{Message: control("reason", r.Reason, i)}
+	}
+	for i := range r.Fields {
+		if err := r.Fields[i].check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Field) check() error {
+	if why := badName(f.Name); why != "" {
+		return &Error{Message: why}
+	}
+	wrong := func(message string) error { return &Error{Field: f.Name, Message: message} }
+	if i := badByte(f.Value); i >= 0 {
+		return wrong(control("value", f.Value, i))
+	}
+	if n := len(f.Name) + len(": ") + len(f.Value); n > maxLine {
+		return wrong(fmt.Sprintf("the line has %d bytes, more than %d", n, maxLine))
+	}
+	switch {
+	case ofConnection(f.Name):
+		return wrong("it is about the connection, which belongs to the web server")
+	case sameName(f.Name, "Status"):
+		return wrong("the status line says it already")
+	case sameName(f.Name, "Location"), sameName(f.Name, "URI"):
+		if why := badTarget(f.Value); why != "" {
+			return wrong(excerpt(f.Value) + " " + why)
+		}
+	}
+	return nil
+}
+
+// ofConnection reports whether the field is a hop-by-hop one (RFC 9110, 7.6.1).
+func ofConnection(name string) bool {
+	switch len(name) {
+	case 2:
+		return sameName(name, "TE")
+	case 7:
+		return sameName(name, "Trailer") || sameName(name, "Upgrade")
+	case 10:
+		if sameName(name, "Connection") || sameName(name, "Keep-Alive") {
+			return true
+		}
+	case 17:
+		if sameName(name, "Transfer-Encoding") {
+			return true
+		}
+	}
+	return hasPrefix(name, "Proxy-")
+}
+
+// badName says what is wrong with the name of a field, "" if nothing is.
+func badName(name string) string {
+	if name == "" {
+		return "a field has no name"
+	}
+	for i := range len(name) {
+		if !isTokenByte(name[i]) {
+			return fmt.Sprintf("field name %s has a character that no name may have: %s", excerpt(name), excerpt(name[i:i+1]))
+		}
+	}
+	return ""
+}
+
+// isTokenByte: RFC 9110, 5.6.2, tchar.
+func isTokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
+}
+
+// badByte returns where a control character is in a value, -1 if there is none.
+// A tab is fine (RFC 9110, 5.5). Beyond ASCII, values are UTF-8 or some older
+// alphabet: the control characters of either (0x80 to 0x9f, and Unicode's line
+// and paragraph separators) are refused, because somebody may take them for the
+// end of a line.
+func badByte(s string) int {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ' && c != '\t', c == 0x7f:
+			return i
+		case c >= utf8.RuneSelf:
+			return badBeyondASCII(s, i)
+		}
+	}
+	return -1
+}
+
+func badBeyondASCII(s string, from int) int {
+	unicode := utf8.ValidString(s)
+	for i, c := range s[from:] {
+		if !unicode && c == utf8.RuneError {
+			c = rune(s[from+i])
+		}
+		switch {
+		case c < ' ' && c != '\t', c >= 0x7f && c <= 0x9f, c == '\u2028', c == '\u2029':
+			return from + i
+		}
+	}
+	return -1
+}
+
+// control is the message about the control character at s[i].
+func control(what, s string, i int) string {
+	r, size := utf8.DecodeRuneInString(s[i:])
+	if r == utf8.RuneError && size == 1 {
+		r = rune(s[i])
+	}
+	return fmt.Sprintf("%s has the control character %U at byte %d: %s", what, r, i+1, excerpt(s))
+}
+
+// badTarget says what is wrong with where a redirect goes, "" if nothing is.
+// To a browser "//host" and "/\host" are other sites.
+func badTarget(url string) string {
+	if i := strings.IndexAny(url, " \t\"<>\\"); i >= 0 {
+		return fmt.Sprintf("has the character %q, which no URL may have", url[i])
+	}
+	if strings.HasPrefix(url, "/") {
+		if strings.HasPrefix(url, "//") {
+			return `begins with "//", which means another host`
+		}
+		return ""
+	}
+	if !hasPrefix(url, "http://") && !hasPrefix(url, "https://") {
+		return `is neither an absolute http or https URL nor a path that begins with "/"`
+	}
+	_, host, _ := strings.Cut(url, "://")
+	if i := strings.IndexAny(host, "/?#"); i >= 0 {
+		host = host[:i]
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if host == "" || host[0] == ':' {
+		return "names no host"
+	}
+	return ""
+}
