@@ -1,0 +1,237 @@
+package objectdb
+
+import (
+	"cmp"
+	"slices"
+)
+
+// work is a commit in the form in which it is applied.
+type work struct {
+	gen     int64 // the generation that it makes
+	last    int64
+	modTime int64
+	real    map[int64]int64
+	deletes []*Node
+	moves   []*Node
+	values  []*Node
+	inserts []*Node
+	touched []*Node // tables in which a name came or went
+	places  []written
+	lists   []int64
+}
+
+// plan turns the overlay into work.
+func (tx *Tx) plan() (*work, error) {
+	w := &work{
+		gen: tx.gen + 1, last: tx.last,
+		modTime: tx.db.options.Now().UnixNano(),
+		real:    tx.real,
+	}
+	if w.real == nil {
+		w.real = map[int64]int64{}
+	}
+	deltas, err := tx.living()
+	if err != nil {
+		return nil, err
+	}
+	arrived := w.sort(deltas)
+	for _, n := range w.inserts {
+		w.last++
+		w.real[n.id] = w.last
+	}
+	if err := w.refresh(tx); err != nil {
+		return nil, err
+	}
+	for _, d := range deltas {
+		w.finish(d, arrived)
+	}
+	// Last, for a table may have been moved too.
+	for _, d := range deltas {
+		if err := w.touch(tx, d); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// living gives the deltas of the tables that are still there, in a fixed order.
+func (tx *Tx) living() ([]*delta, error) {
+	deltas := make([]*delta, 0, len(tx.over.tables))
+	for _, d := range tx.over.tables {
+		if tx.over.lost {
+			if err := tx.alive(d.table); err == ErrNotFound {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		deltas = append(deltas, d)
+	}
+	slices.SortFunc(deltas, func(a, b *delta) int { return cmp.Compare(a.table.id, b.table.id) })
+	return deltas, nil
+}
+
+// sort puts each change where it belongs, and gives the objects that have
+// moved in from elsewhere.
+func (w *work) sort(deltas []*delta) map[int64]bool {
+	arrived := map[int64]bool{}
+	for _, d := range deltas {
+		for _, c := range d.names {
+			switch {
+			case !c.now.exists():
+			case c.now.id < 0:
+				w.inserts = append(w.inserts, c.now)
+			case c.now.id != c.base.id:
+				arrived[c.now.id] = true
+				w.moves = append(w.moves, c.now)
+			default:
+				if c.now.name != c.base.name {
+					w.moves = append(w.moves, c.now)
+				}
+			}
+			if c.now.id > 0 && c.now.dirty {
+				w.values = append(w.values, c.now)
+			}
+		}
+	}
+	// In the order of creation, so that ids tell it.
+	slices.SortFunc(w.inserts, func(a, b *Node) int { return cmp.Compare(b.id, a.id) })
+	return arrived
+}
+
+// refresh gives objects that were moved and not written the content that they
+// have now: somebody else may have written it since they were seen.
+func (w *work) refresh(tx *Tx) error {
+	for _, n := range w.moves {
+		if n.dirty {
+			continue
+		}
+		now, err := tx.conn.readNode(sqlByID, n.id, wholeValue)
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			return ErrConflict
+		}
+		n.kind, n.created, n.modified = now.kind, now.created, now.modified
+		n.size, n.typ, n.value = now.size, now.typ, now.value
+	}
+	return nil
+}
+
+// finish notes what a delta takes away, and what the cache must know of it.
+func (w *work) finish(d *delta, arrived map[int64]bool) {
+	table := w.id(d.table.id)
+	for fold, c := range d.names {
+		if c.base.exists() && c.base.id != c.now.id && !arrived[c.base.id] {
+			w.deletes = append(w.deletes, c.base)
+		}
+		final := &Node{parent: table, fold: fold}
+		if c.now.exists() {
+			final = w.final(c.now)
+		}
+		w.places = append(w.places, written{place{table, fold}, final})
+	}
+	w.lists = append(w.lists, table)
+}
+
+// renamed tells whether a name in the table came, went or is spelled anew.
+func (d *delta) renamed() bool {
+	for _, c := range d.names {
+		if c.base.id != c.now.id || c.base.name != c.now.name {
+			return true
+		}
+	}
+	return false
+}
+
+// touch notes that a table is written because its names have changed.
+func (w *work) touch(tx *Tx, d *delta) error {
+	if d.fresh || !d.renamed() {
+		return nil
+	}
+	t, err := tx.present(d.table)
+	if err != nil {
+		return err
+	}
+	w.touched = append(w.touched, t)
+	final := *t
+	if t.ver >= 0 { // not moved itself: what the database has now is sure
+		now, err := tx.byID(t.id, t)
+		if err != nil {
+			return err
+		}
+		final = *now
+	}
+	final.parent, final.ver, final.modified = w.id(final.parent), w.gen, w.modTime
+	final.up, final.dirty = nil, false
+	w.places = append(w.places, written{final.place(), &final})
+	w.lists = append(w.lists, final.parent)
+	return nil
+}
+
+func (w *work) id(id int64) int64 {
+	if id < 0 {
+		return w.real[id]
+	}
+	return id
+}
+
+// final gives the node as the next generation has it.
+func (w *work) final(n *Node) *Node {
+	final := *n
+	final.id, final.parent, final.ver = w.id(n.id), w.id(n.parent), w.gen
+	final.up, final.dirty = nil, false
+	if n.size > wholeValue {
+		final.value = nil
+	}
+	return &final
+}
+
+// apply writes everything. The order lets places be swapped and what was
+// moved out of a table survive the table.
+func (w *work) apply(c *conn) error {
+	for _, n := range w.moves {
+		if err := c.exec(sqlPark, n.id); err != nil {
+			return err
+		}
+	}
+	for _, n := range w.deletes {
+		s := sqlDelete
+		if n.kind == KindTable {
+			s = sqlDeleteTree
+		}
+		if err := c.exec(s, n.id); err != nil {
+			return err
+		}
+	}
+	for _, n := range w.moves {
+		if err := c.exec(sqlSetPlace, n.id, w.id(n.parent), n.name, n.fold, w.gen); err != nil {
+			return err
+		}
+	}
+	for _, n := range w.values {
+		err := c.exec(sqlSetValue, n.id, n.kind.String(), w.gen, n.modified, n.size, n.typ, encodeColumn(n.value))
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range w.inserts {
+		err := c.exec(sqlInsert, w.id(n.id), w.id(n.parent), n.name, n.fold, n.kind.String(), w.gen,
+			n.created, n.modified, n.size, n.typ, encodeColumn(n.value))
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range w.touched {
+		if err := c.exec(sqlTouch, n.id, w.gen, w.modTime); err != nil {
+			return err
+		}
+	}
+	return c.exec(sqlSetMeta, w.gen, w.last)
+}
+
+// publish tells the cache what was committed.
+func (w *work) publish(c *cache) {
+	c.publish(w.gen-1, w.places, w.lists)
+}

@@ -1,0 +1,239 @@
+package objectdb
+
+import "sync"
+
+// cache holds what transactions have read, for all transactions of a DB.
+//
+// It stands for one generation of the root, gen. Each entry also knows since which
+// generation it holds, and so a transaction that sees an older state may use the
+// entries that were the same then. A commit of this DB brings the entries
+// that it wrote up to date and moves gen on; when a transaction finds a newer
+// generation than gen, another process has written, and all is dropped.
+type cache struct {
+	mu       sync.RWMutex
+	gen      int64
+	children halves[place, *Node]
+	lists    halves[int64, []*Node]
+
+	valueMu sync.Mutex
+	values  halves[edition, Value] // those too large to stay in their node
+}
+
+// place is where an object is: the id of its table, and its folded name.
+type place struct {
+	parent int64
+	fold   string
+}
+
+// edition is one content of one object. It never changes, so it needs no generation.
+type edition struct{ id, ver int64 }
+
+// written is one place that a commit has changed; its node is a nothing where
+// an object has gone.
+type written struct {
+	place place
+	node  *Node // nil: not known
+}
+
+func newCache(bytes int) *cache {
+	return &cache{
+		children: newHalves[place, *Node](bytes / 2),
+		lists:    newHalves[int64, []*Node](bytes / 8),
+		values:   newHalves[edition, Value](bytes * 3 / 8),
+	}
+}
+
+// child gives what is known of a place in generation gen; nil when nothing is.
+func (c *cache) child(gen, parent int64, fold []byte) *Node {
+	c.mu.RLock()
+	if gen > c.gen {
+		c.mu.RUnlock()
+		return nil
+	}
+	held, ok := c.children.young[place{parent, string(fold)}]
+	if !ok && c.children.old != nil {
+		if held, ok = c.children.old[place{parent, string(fold)}]; ok {
+			c.mu.RUnlock()
+			c.keep(held)
+			return held.at(gen)
+		}
+	}
+	c.mu.RUnlock()
+	if !ok {
+		return nil
+	}
+	return held.at(gen)
+}
+
+func (h held[V]) at(gen int64) (none V) {
+	if h.since > gen {
+		return none
+	}
+	return h.value
+}
+
+// keep moves an entry that was used to the young half.
+func (c *cache) keep(h held[*Node]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := h.value.place()
+	if now, ok := c.children.old[k]; ok {
+		c.children.put(k, now)
+	}
+}
+
+func (n *Node) place() place { return place{n.parent, n.fold} }
+
+// cost is about the bytes that a node takes in the cache.
+func (n *Node) cost() int {
+	cost := 280 + len(n.name) + len(n.fold) + len(n.typ)
+	if n.value != nil {
+		cost += int(n.size)
+		if n.kind == KindList || n.kind == KindAddress {
+			cost += 4 * int(n.size)
+		}
+	}
+	return cost
+}
+
+// list gives a table's children in generation gen; nil when they are not known.
+func (c *cache) list(gen, table int64) []*Node {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if gen > c.gen {
+		return nil
+	}
+	held, ok := c.lists.young[table]
+	if !ok {
+		held, ok = c.lists.old[table]
+	}
+	if !ok {
+		return nil
+	}
+	return held.at(gen)
+}
+
+// putChild notes what was read in generation gen.
+func (c *cache) putChild(gen int64, n *Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if gen == c.gen {
+		c.children.put(n.place(), held[*Node]{n, gen, n.cost()})
+	}
+}
+
+func (c *cache) putList(gen, table int64, nodes []*Node) {
+	cost := 100
+	for _, n := range nodes {
+		cost += n.cost()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if gen == c.gen && nodes != nil {
+		c.lists.put(table, held[[]*Node]{nodes, gen, cost})
+	}
+}
+
+// advance drops everything when gen is newer than the cache.
+func (c *cache) advance(gen int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if gen > c.gen {
+		c.children.clear()
+		c.lists.clear()
+		c.gen = gen
+	}
+}
+
+func (c *cache) generation() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.gen
+}
+
+// publish brings the cache from generation gen to the next one, after a
+// commit that wrote these places and changed the children of these tables.
+func (c *cache) publish(gen int64, places []written, tables []int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gen != gen {
+		return
+	}
+	c.gen = gen + 1
+	for _, w := range places {
+		if w.node == nil {
+			c.children.drop(w.place)
+		} else {
+			c.children.put(w.place, held[*Node]{w.node, c.gen, w.node.cost()})
+		}
+	}
+	for _, id := range tables {
+		c.lists.drop(id)
+	}
+}
+
+func (c *cache) value(e edition) (Value, bool) {
+	c.valueMu.Lock()
+	defer c.valueMu.Unlock()
+	h, ok := c.values.young[e]
+	if !ok {
+		if h, ok = c.values.old[e]; ok {
+			c.values.put(e, h)
+		}
+	}
+	return h.value, ok
+}
+
+func (c *cache) putValue(e edition, v Value, size int64) {
+	c.valueMu.Lock()
+	defer c.valueMu.Unlock()
+	c.values.put(e, held[Value]{value: v, cost: 100 + int(size)})
+}
+
+// held is an entry: a value, the generation since which it holds, and the
+// bytes that it takes.
+type held[V any] struct {
+	value V
+	since int64
+	cost  int
+}
+
+// halves is a bounded map that forgets what was not used for long: when the
+// young half is full it becomes the old half, and the old one is forgotten.
+type halves[K comparable, V any] struct {
+	young, old map[K]held[V]
+	bytes      int // in young
+	limit      int
+}
+
+func newHalves[K comparable, V any](bytes int) halves[K, V] {
+	return halves[K, V]{young: map[K]held[V]{}, limit: bytes / 2}
+}
+
+func (h *halves[K, V]) put(k K, v held[V]) {
+	delete(h.old, k)
+	if before, ok := h.young[k]; ok {
+		h.bytes -= before.cost
+		delete(h.young, k)
+	}
+	if v.cost > h.limit {
+		return
+	}
+	if h.bytes+v.cost > h.limit {
+		h.old, h.young, h.bytes = h.young, map[K]held[V]{}, 0
+	}
+	h.young[k] = v
+	h.bytes += v.cost
+}
+
+func (h *halves[K, V]) drop(k K) {
+	delete(h.old, k)
+	if before, ok := h.young[k]; ok {
+		h.bytes -= before.cost
+		delete(h.young, k)
+	}
+}
+
+func (h *halves[K, V]) clear() {
+	h.young, h.old, h.bytes = map[K]held[V]{}, nil, 0
+}

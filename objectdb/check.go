@@ -1,0 +1,187 @@
+package objectdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// A Problem is something in the file that should not be.
+type Problem struct {
+	Address Address // as far as it is known
+	ID      int64   // 0 when the file as a whole is meant
+	Message string
+}
+
+func (p Problem) String() string {
+	switch {
+	case p.ID == 0:
+		return p.Message
+	case len(p.Address) == 0:
+		return fmt.Sprintf("object %d: %s", p.ID, p.Message)
+	}
+	return fmt.Sprintf("object %d (%s): %s", p.ID, p.Address, p.Message)
+}
+
+// Check looks at everything that must hold of the file: that SQLite finds it
+// whole, that every object lies in a table and is reached from the root, that
+// names, kinds, versions and values are what they must be. It gives what is
+// wrong, which is nothing as a rule; an error means that it could not look.
+func (db *DB) Check(ctx context.Context) ([]Problem, error) {
+	var problems []Problem
+	err := db.View(ctx, func(tx *Tx) error {
+		c := &checker{tx: tx, nodes: map[int64]*Node{}}
+		if err := c.file(); err != nil {
+			return err
+		}
+		if err := c.objects(); err != nil {
+			return err
+		}
+		c.tree()
+		problems = c.problems
+		return nil
+	})
+	return problems, err
+}
+
+type checker struct {
+	tx       *Tx
+	nodes    map[int64]*Node
+	ids      []int64
+	problems []Problem
+}
+
+func (c *checker) report(id int64, format string, args ...any) {
+	c.problems = append(c.problems, Problem{ID: id, Message: fmt.Sprintf(format, args...)})
+}
+
+// file asks SQLite for its own view.
+func (c *checker) file() error {
+	rows, err := c.tx.conn.c.Query(`PRAGMA integrity_check`, nil)
+	if err != nil {
+		return sqlError(err)
+	}
+	defer rows.Close()
+	for {
+		var row [1]driver.Value
+		if err := rows.Next(row[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return sqlError(err)
+		}
+		if row[0] != "ok" {
+			c.report(0, "SQLite: %v", row[0])
+		}
+	}
+}
+
+// objects looks at each row by itself.
+func (c *checker) objects() error {
+	var meta [2]driver.Value
+	if err := c.tx.conn.one(meta[:], sqlMeta); err != nil {
+		return err
+	}
+	_, last, err := metaRow(meta)
+	if err != nil {
+		return err
+	}
+	rows, err := c.tx.conn.query(sqlEverything)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var row [11]driver.Value
+	for {
+		if err := rows.Next(row[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return sqlError(err)
+		}
+		id, _ := row[0].(int64)
+		if n, err := rowNode(&row); err != nil {
+			c.report(id, "%v", err)
+		} else {
+			c.object(n, last)
+		}
+	}
+}
+
+func (c *checker) object(n *Node, last int64) {
+	if n.id != rootID {
+		if err := CheckName(n.name); err != nil {
+			c.report(n.id, "%v", err)
+		}
+	}
+	if n.fold != Fold(n.name) {
+		c.report(n.id, "its folded name is %q and should be %q", n.fold, Fold(n.name))
+	}
+	if n.id < 1 || n.id > last {
+		c.report(n.id, "its id is not in 1 to %d", last)
+	}
+	if n.ver < 1 || n.ver > c.tx.gen {
+		c.report(n.id, "its version %d is not in 1 to %d", n.ver, c.tx.gen)
+	}
+	if n.typ != "" && n.kind != KindBinary {
+		c.report(n.id, "it is a %s and has the MIME type %q", n.kind, n.typ)
+	}
+	c.value(n)
+	n.value = nil
+	c.nodes[n.id] = n
+	c.ids = append(c.ids, n.id)
+}
+
+func (c *checker) value(n *Node) {
+	switch {
+	case n.kind == KindTable && n.value != nil:
+		c.report(n.id, "it is a table and has a value")
+	case n.kind == KindTable:
+	case n.value == nil:
+		c.report(n.id, "it is a %s and has no value", n.kind)
+	default:
+		if _, size, err := own(n.value); err != nil {
+			c.report(n.id, "%v", err)
+		} else if size != n.size {
+			c.report(n.id, "its size is said to be %d and is %d", n.size, size)
+		}
+	}
+}
+
+// tree looks whether every object is reached from the root, and gives the
+// problems their addresses.
+func (c *checker) tree() {
+	if root := c.nodes[rootID]; root == nil || root.kind != KindTable || root.parent != 0 || root.name != "" {
+		c.report(rootID, "there is no root table")
+	}
+	for _, id := range c.ids {
+		n := c.nodes[id]
+		switch parent := c.nodes[n.parent]; {
+		case id == rootID:
+		case parent == nil:
+			c.report(id, "the table that it is in, %d, does not exist", n.parent)
+		case parent.kind != KindTable:
+			c.report(id, "it lies in %d, which is a %s", n.parent, parent.kind)
+		default:
+			if _, reached := c.address(id); !reached {
+				c.report(id, "it lies below itself")
+			}
+		}
+	}
+	for i, p := range c.problems {
+		c.problems[i].Address, _ = c.address(p.ID)
+	}
+}
+
+// address walks up from an object; reached is false when it comes round.
+func (c *checker) address(id int64) (a Address, reached bool) {
+	a = Address{}
+	for n := c.nodes[id]; n != nil && n.id != rootID; n = c.nodes[n.parent] {
+		if len(a) > len(c.nodes) {
+			return Address{}, false
+		}
+		a = append(a, n.name)
+	}
+	slices.Reverse(a)
+	return a, true
+}

@@ -1,0 +1,139 @@
+package objectdb
+
+import (
+	"database/sql/driver"
+	"slices"
+)
+
+// Children gives what is in table t, in the order of the folded names. The
+// slice is shared and must not be changed.
+func (tx *Tx) Children(t *Node) ([]*Node, error) {
+	nodes, err := tx.listed(t)
+	if err != nil {
+		return nil, err
+	}
+	if tx.mode == optimistic {
+		for _, n := range nodes {
+			if n.kind != KindTable {
+				tx.reads(n)
+			}
+		}
+	}
+	if tx.over != nil {
+		nodes = slices.Clone(nodes) // the delta's own list goes on changing
+	}
+	return nodes, nil
+}
+
+// Nth gives the object that is i-th in table t, counted from 1; ErrNotFound
+// when there are fewer.
+func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
+	nodes, err := tx.listed(t)
+	if err != nil {
+		return nil, err
+	}
+	if i < 1 || i > len(nodes) {
+		return nil, ErrNotFound
+	}
+	if n := nodes[i-1]; n.kind != KindTable {
+		tx.reads(n)
+	}
+	return nodes[i-1], nil
+}
+
+// Len counts what is in table t.
+func (tx *Tx) Len(t *Node) (int, error) {
+	t, err := tx.table(t)
+	if err != nil {
+		return 0, err
+	}
+	if t.id < 0 || tx.lists[t.id] != nil || tx.over != nil && tx.over.tables[t.id] != nil {
+		nodes, err := tx.listed(t)
+		return len(nodes), err
+	}
+	if err := tx.readsNames(t); err != nil {
+		return 0, err
+	}
+	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+		return len(nodes), nil
+	}
+	return tx.conn.count(t.id)
+}
+
+// listed gives the children of t as the transaction sees them.
+func (tx *Tx) listed(t *Node) ([]*Node, error) {
+	t, err := tx.table(t)
+	if err != nil {
+		return nil, err
+	}
+	var d *delta
+	if tx.over != nil {
+		d = tx.over.tables[t.id]
+	}
+	if d != nil && d.listed {
+		return d.list, nil
+	}
+	var nodes []*Node
+	if t.id > 0 {
+		if err := tx.readsNames(t); err != nil {
+			return nil, err
+		}
+		if nodes, err = tx.baseList(t); err != nil {
+			return nil, err
+		}
+	}
+	if d == nil {
+		return nodes, nil
+	}
+	return d.merge(nodes), nil
+}
+
+// readsNames notes that the transaction knows which names are in t.
+func (tx *Tx) readsNames(t *Node) error {
+	if tx.mode != optimistic || t.id < 0 {
+		return nil
+	}
+	if t.ver < 0 { // moved by this transaction: the snapshot has it elsewhere
+		n, err := tx.byID(t.id, t)
+		if err != nil {
+			return err
+		}
+		t = n
+	}
+	tx.reads(t)
+	return nil
+}
+
+// baseList gives the children of t in the snapshot.
+func (tx *Tx) baseList(t *Node) ([]*Node, error) {
+	if nodes := tx.lists[t.id]; nodes != nil {
+		return nodes, nil
+	}
+	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+		return nodes, nil
+	}
+	nodes := []*Node{}
+	err := tx.conn.readNodes(func(n *Node) error {
+		n.up = t
+		nodes = append(nodes, n)
+		return nil
+	}, sqlChildren, t.id, listedValue)
+	if err != nil {
+		return nil, err
+	}
+	if tx.lists == nil {
+		tx.lists = map[int64][]*Node{}
+	}
+	tx.lists[t.id] = nodes
+	tx.db.cache.putList(tx.gen, t.id, nodes)
+	return nodes, nil
+}
+
+func (c *conn) count(table int64) (int, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], sqlCount, table); err != nil {
+		return 0, err
+	}
+	n, _ := row[0].(int64)
+	return int(n), nil
+}

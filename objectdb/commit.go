@@ -1,0 +1,88 @@
+package objectdb
+
+import "context"
+
+// commit applies what the transaction has written, under the writer's lock.
+func (tx *Tx) commit() error {
+	if err := tx.usable(); err != nil {
+		return err
+	}
+	if tx.over == nil {
+		return nil
+	}
+	if err := context.Cause(tx.ctx); err != nil {
+		return err
+	}
+	if !tx.locked {
+		seen := tx.gen
+		if err := tx.lock(); err != nil {
+			return err
+		}
+		if tx.gen != seen {
+			if err := tx.validate(); err != nil {
+				return err
+			}
+		}
+	}
+	w, err := tx.plan()
+	if err != nil {
+		return err
+	}
+	if err := w.apply(tx.conn); err != nil {
+		return err
+	}
+	tx.db.publishing.Lock()
+	defer tx.db.publishing.Unlock()
+	if err := tx.conn.commit(); err != nil {
+		return err
+	}
+	w.publish(tx.db.cache)
+	tx.real = w.real
+	return nil
+}
+
+// validate looks whether what was read still stands, now that the lock is held
+// and the newest state is seen. Whatever was written is at a place that was read.
+func (tx *Tx) validate() error {
+	for _, n := range tx.marks.places.nodes {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		if err != nil {
+			return err
+		}
+		if now.id != n.id {
+			return ErrConflict
+		}
+	}
+	for _, n := range tx.marks.contents.nodes {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		if err != nil {
+			return err
+		}
+		if now.id != n.id || now.ver != n.ver {
+			return ErrConflict
+		}
+	}
+	return tx.validateWrites()
+}
+
+func (tx *Tx) validateWrites() error {
+	for id, d := range tx.over.tables {
+		if id < 0 {
+			continue
+		}
+		for fold, c := range d.names {
+			now, err := tx.base(id, []byte(fold), nil)
+			if err != nil {
+				return err
+			}
+			if now.id != c.base.id {
+				return ErrConflict
+			}
+			if c.now.id == now.id && c.now.name == c.base.name {
+				c.now.name = now.name // its spelling was changed meanwhile
+			}
+			c.base = now
+		}
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package objectdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+)
+
+// conn is one SQLite connection, used by one transaction at a time.
+type conn struct {
+	c        *sqlite3.SQLiteConn
+	prepared [statements]*sqlite3.SQLiteStmt
+	snapshot driver.Rows // open while a read transaction lasts
+	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK
+	wrote    bool        // has ever written: its settings for that are made
+	broken   bool        // must not be used again
+	args     [11]driver.NamedValue
+}
+
+// openConn opens the file at path, which must exist.
+func openConn(path string, o Options) (*conn, error) {
+	mode, sync := "rw", "FULL"
+	if o.ReadOnly {
+		mode = "ro"
+	}
+	if o.Relaxed {
+		sync = "NORMAL"
+	}
+	// https://www.sqlite.org/uri.html: these three have a meaning in a URI.
+	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_busy_timeout=0&_synchronous=%s", escaped, mode, sync)
+	opened, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
+	if err != nil {
+		return nil, sqlError(err)
+	}
+	return &conn{c: opened.(*sqlite3.SQLiteConn)}, nil
+}
+
+func (c *conn) close() error {
+	c.endRead()
+	for i, s := range c.prepared {
+		if s != nil {
+			s.Close()
+			c.prepared[i] = nil
+		}
+	}
+	return sqlError(c.c.Close())
+}
+
+func (c *conn) statement(s statement) (*sqlite3.SQLiteStmt, error) {
+	if c.prepared[s] == nil {
+		p, err := c.c.Prepare(statementSQL[s])
+		if err != nil {
+			return nil, sqlError(err)
+		}
+		c.prepared[s] = p.(*sqlite3.SQLiteStmt)
+	}
+	return c.prepared[s], nil
+}
+
+func (c *conn) bind(args []driver.Value) []driver.NamedValue {
+	for i, arg := range args {
+		c.args[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return c.args[:len(args)]
+}
+
+func (c *conn) exec(s statement, args ...driver.Value) error {
+	p, err := c.statement(s)
+	if err != nil {
+		return err
+	}
+	_, err = p.ExecContext(context.Background(), c.bind(args))
+	return sqlError(err)
+}
+
+func (c *conn) query(s statement, args ...driver.Value) (driver.Rows, error) {
+	p, err := c.statement(s)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := p.QueryContext(context.Background(), c.bind(args))
+	return rows, sqlError(err)
+}
+
+// one runs a query and reads its first row into dest; io.EOF when it has none.
+func (c *conn) one(dest []driver.Value, s statement, args ...driver.Value) error {
+	rows, err := c.query(s, args...)
+	if err != nil {
+		return err
+	}
+	err = sqlError(rows.Next(dest))
+	if closed := rows.Close(); err == nil {
+		err = sqlError(closed)
+	}
+	return err
+}
+
+// beginRead starts a read transaction and gives the generation that it sees.
+// The first row of a query is read and the query kept open: as long as a
+// statement is at work, all others of the connection see the same snapshot
+// (https://www.sqlite.org/lang_transaction.html), and two statements are saved.
+func (c *conn) beginRead() (generation int64, err error) {
+	rows, err := c.query(sqlMeta)
+	if err != nil {
+		return 0, err
+	}
+	var row [2]driver.Value
+	if err := rows.Next(row[:]); err != nil {
+		rows.Close()
+		return 0, metaError(err)
+	}
+	c.snapshot = rows
+	generation, _, err = metaRow(row)
+	return generation, err
+}
+
+func (c *conn) endRead() {
+	if c.snapshot != nil {
+		c.snapshot.Close()
+		c.snapshot = nil
+	}
+}
+
+// beginWrite takes the writer's lock and gives the newest generation and the
+// last id that was given away.
+func (c *conn) beginWrite() (generation, last int64, err error) {
+	if !c.wrote {
+		// The WAL keeps its greatest size on disk unless it is told a limit.
+		if _, err := c.c.Exec(`PRAGMA journal_size_limit = 16777216`, nil); err != nil {
+			return 0, 0, sqlError(err)
+		}
+		c.wrote = true
+	}
+	if err := c.exec(sqlBegin); err != nil {
+		return 0, 0, err
+	}
+	c.writing = true
+	var row [2]driver.Value
+	if err := c.one(row[:], sqlMeta); err != nil {
+		return 0, 0, metaError(err)
+	}
+	return metaRow(row)
+}
+
+func metaRow(row [2]driver.Value) (generation, last int64, err error) {
+	generation, ok := row[0].(int64)
+	last, ok2 := row[1].(int64)
+	if !ok || !ok2 {
+		return 0, 0, fmt.Errorf("%w: its generation is no integer", ErrDamaged)
+	}
+	return generation, last, nil
+}
+
+func metaError(err error) error {
+	if err == io.EOF {
+		return fmt.Errorf("%w: it has no generation", ErrDamaged)
+	}
+	return sqlError(err)
+}
+
+// commit ends a write transaction. After an error nothing of it is left, and
+// the connection is not used again: what a failed sync has left in the
+// system's cache cannot be known.
+func (c *conn) commit() error {
+	if err := c.exec(sqlCommit); err != nil {
+		c.broken = true
+		c.rollback()
+		return err
+	}
+	c.writing = false
+	return nil
+}
+
+func (c *conn) rollback() {
+	if c.writing {
+		c.writing = false
+		if err := c.exec(sqlRollback); err != nil && !c.c.AutoCommit() {
+			c.broken = true
+		}
+	}
+}
+
+// sqlError gives SQLite's errors our names. Its own words stay in the text.
+func sqlError(err error) error {
+	var sqlite sqlite3.Error
+	if err == nil || err == io.EOF || !errors.As(err, &sqlite) {
+		return err
+	}
+	switch sqlite.Code {
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+		return ErrBusy
+	case sqlite3.ErrCorrupt, sqlite3.ErrFormat:
+		return fmt.Errorf("%w (%s); restore a copy of it", ErrDamaged, sqlite.Error())
+	case sqlite3.ErrNotADB:
+		return fmt.Errorf("%w (%s)", ErrNotRoot, sqlite.Error())
+	case sqlite3.ErrReadonly:
+		return fmt.Errorf("%w (%s)", ErrReadOnly, sqlite.Error())
+	case sqlite3.ErrFull:
+		return fmt.Errorf("the disk is full (%w)", err)
+	}
+	return fmt.Errorf("SQLite: %w", err)
+}
+
+// retry calls try until it gives something else than ErrBusy, the context
+// ends, or the deadline has passed.
+func retry(ctx context.Context, deadline time.Time, try func() error) error {
+	pause := 100 * time.Microsecond
+	for {
+		err := try()
+		if !errors.Is(err, ErrBusy) {
+			return err
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return err
+		}
+		// The pauses differ from process to process, so that none starves.
+		timer := time.NewTimer(min(left, pause/2+rand.N(pause)))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		pause = min(pause*3/2, 5*time.Millisecond)
+	}
+}

@@ -1,0 +1,163 @@
+package objectdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Some move a table about and delete what is beside it, others write in it:
+// each write that was acknowledged is found, and nothing is torn off.
+func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
+	db := open(t)
+	put(t, db, "here.box.x", Number(0), "there.x", Number(0))
+	const workers, times = 4, 20
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Add(2)
+		go func() {
+			defer done.Done()
+			for range times {
+				err := db.Update(context.Background(), func(tx *Tx) error {
+					err := tx.Move(Address{"here", "box"}, Address{"there", "box"})
+					if errors.Is(err, ErrNotFound) {
+						err = tx.Move(Address{"there", "box"}, Address{"here", "box"})
+					}
+					return err
+				})
+				assert.NoError(t, err)
+			}
+		}()
+		go func() {
+			defer done.Done()
+			for i := range times {
+				err := db.Update(context.Background(), func(tx *Tx) error {
+					box, err := tx.Find(Address{"here", "box"})
+					if errors.Is(err, ErrNotFound) {
+						box, err = tx.Find(Address{"there", "box"})
+					}
+					if err != nil {
+						return err
+					}
+					return tx.Set(box, fmt.Sprint(w, "-", i), Number(i))
+				})
+				assert.NoError(t, err)
+			}
+		}()
+	}
+	done.Wait()
+	view(t, db, func(tx *Tx) {
+		box, err := tx.Find(Address{"here", "box"})
+		if err != nil {
+			box = must(tx.Find(Address{"there", "box"}))(t)
+		}
+		assert.Equal(t, workers*times+1, must(tx.Len(box))(t))
+	})
+	requireCacheTrue(t, db)
+}
+
+// While an import replaces fifty objects, readers see the old ones or the new ones.
+func TestReadersNeverSeeAMixture(t *testing.T) {
+	db := open(t)
+	const objects, imports = 50, 8
+	tree := func(n int) fstest.MapFS {
+		fsys := fstest.MapFS{}
+		for i := range objects {
+			fsys[fmt.Sprintf("page/part%d.json", i)] = &fstest.MapFile{Data: fmt.Append(nil, n)}
+		}
+		return fsys
+	}
+	importDir(t, db, tree(0), "")
+	ended := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				assert.NoError(t, db.View(context.Background(), func(tx *Tx) error {
+					first, err := tx.Get(Address{"page", "part0"})
+					for i := range objects {
+						v, err := tx.Get(Address{"page", fmt.Sprint("part", i)})
+						if err != nil || v != first {
+							return fmt.Errorf("part %d is %v, part 0 is %v (%v)", i, v, first, err)
+						}
+					}
+					return err
+				}))
+			}
+		}()
+	}
+	for n := range imports {
+		importDir(t, db, tree(n+1), "")
+	}
+	close(ended)
+	readers.Wait()
+	requireEqual(t, Number(imports), get(t, db, "page.part7"))
+}
+
+const crashVariable = "OBJECTDB_TEST_CRASH"
+
+// crash counts for ever and says each number when it is committed.
+func crash(path string) {
+	db, err := Open(path, Options{Relaxed: true})
+	for n := 1; err == nil; n++ {
+		err = db.Update(context.Background(), func(tx *Tx) error {
+			if err := tx.Put(Address{"a", "n"}, Number(n)); err != nil {
+				return err
+			}
+			return tx.Put(Address{"b", "n"}, Number(n))
+		})
+		fmt.Println(n)
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.root")
+	db, err := Create(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	for i := range 4 {
+		var out strings.Builder
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashVariable+"="+path)
+		cmd.Stdout = &out
+		require.NoError(t, cmd.Start())
+		time.Sleep(time.Duration(60+17*i) * time.Millisecond)
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait()
+		said := 0
+		for line := range strings.Lines(out.String()) {
+			if _, err := fmt.Sscan(line, &said); err != nil {
+				t.Fatal(out.String())
+			}
+		}
+		db, err := Open(path, Options{})
+		require.NoError(t, err)
+		requireSound(t, db)
+		if said > 0 {
+			n := get(t, db, "a.n")
+			assert.GreaterOrEqual(t, float64(n.(Number)), float64(said))
+			assert.Equal(t, n, get(t, db, "b.n"))
+		}
+		require.NoError(t, db.Close())
+	}
+}

@@ -1,0 +1,159 @@
+package objectdb
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Options are the ways to open a root. The zero value is right for most.
+type Options struct {
+	// ReadOnly refuses every write, and opens files that may only be read.
+	ReadOnly bool
+	// Relaxed makes commits faster and gives up the last ones when the power
+	// fails; the root stays consistent.
+	Relaxed bool
+	// BusyTimeout bounds all waiting for other writers in one transaction; 0 is 5 s.
+	BusyTimeout time.Duration
+	// LockTime is how long a transaction that holds the writer's lock from its
+	// start may run before it commits; 0 is 2 s, negative is no limit.
+	LockTime time.Duration
+	// CacheBytes is about the memory that read objects are kept in; 0 is
+	// 32 MB, negative is none.
+	CacheBytes int
+	// Now is the clock of created and modified times; nil is time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultBusyTimeout = 5 * time.Second
+	defaultLockTime    = 2 * time.Second
+	defaultCacheBytes  = 32 << 20
+	idleConns          = 16
+)
+
+// DB is an open root. It may be used by any number of goroutines at once.
+type DB struct {
+	path    string
+	options Options
+	cache   *cache
+	file    fileID
+
+	writer     chan struct{} // holds one token: the writer's lock among our goroutines
+	publishing sync.Mutex    // held from before a commit until the cache knows of it
+
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+}
+
+func newDB(path string, o Options) *DB {
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = defaultBusyTimeout
+	}
+	if o.LockTime == 0 {
+		o.LockTime = defaultLockTime
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	db := &DB{path: path, options: o, cache: newCache(max(o.CacheBytes, 0)), writer: make(chan struct{}, 1)}
+	db.writer <- struct{}{}
+	return db
+}
+
+// Path is the file's path as it was given.
+func (db *DB) Path() string { return db.path }
+
+// Close ends the use of the root when the last transaction has ended. A process
+// that lives for one request may exit without it: what is committed is safe,
+// and exiting is faster.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.closed {
+		return nil
+	}
+	db.closed = true
+	var errs []error
+	for _, c := range db.idle {
+		errs = append(errs, c.close())
+	}
+	db.idle = nil
+	forgetFile(db.file)
+	if err := errors.Join(errs...); err != nil {
+		return &Error{Op: "close", Path: db.path, Err: err}
+	}
+	return nil
+}
+
+// take gives a connection that nobody else uses.
+func (db *DB) take() (*conn, error) {
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		return nil, ErrClosed
+	}
+	if last := len(db.idle) - 1; last >= 0 {
+		c := db.idle[last]
+		db.idle = db.idle[:last]
+		db.mu.Unlock()
+		return c, nil
+	}
+	db.mu.Unlock()
+	return openConn(db.path, db.options)
+}
+
+// give takes a connection back.
+func (db *DB) give(c *conn) {
+	c.endRead()
+	c.rollback()
+	db.mu.Lock()
+	keep := !c.broken && !db.closed && len(db.idle) < idleConns
+	if keep {
+		db.idle = append(db.idle, c)
+	}
+	db.mu.Unlock()
+	if !keep {
+		c.close()
+	}
+}
+
+// lockWriter waits for the writer's lock among the goroutines of this process.
+func (db *DB) lockWriter(ctx context.Context, deadline time.Time) error {
+	select {
+	case <-db.writer:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case <-db.writer:
+		return nil
+	case <-timer.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (db *DB) unlockWriter() { db.writer <- struct{}{} }
+
+// follow makes the cache stand for generation gen or a later one. When a commit
+// of our own, which may be what made gen, does not tell the cache soon, the
+// transaction goes without.
+func (db *DB) follow(gen int64) {
+	for try := 0; gen > db.cache.generation() && try < 20; try++ {
+		if db.publishing.TryLock() {
+			db.cache.advance(gen)
+			db.publishing.Unlock()
+			return
+		}
+		time.Sleep(20 * time.Microsecond)
+	}
+}

@@ -1,0 +1,78 @@
+// Package objectdb keeps the root: a tree of named, typed values in one file.
+//
+// Create or Open a root, and do everything in a transaction: View to read,
+// Update to write.
+//
+//	db, err := objectdb.Open("site.root", objectdb.Options{})
+//	…
+//	err = db.Update(ctx, func(tx *objectdb.Tx) error {
+//		return tx.Put(objectdb.Address{"user", "name"}, objectdb.String("Ada"))
+//	})
+//
+// A table holds objects by name; every other object holds a Value of one of ten
+// kinds. Names are unique in their table without regard to case and keep their
+// spelling, and what is in a table is listed in the order of the folded names. An
+// Address says the way to an object, name by name. There are two ways to work: by
+// Address (Get, Put, List, Move …), and step by step with a Node for what has
+// been found (Root, Child, Value, Set …), which costs less.
+//
+// # Transactions
+//
+// A transaction sees one state of the root, its own writes included, and either
+// all of what it wrote is committed or nothing is. Readers wait for nobody. Writes
+// are gathered in memory; at the end the writer's lock is taken, what the
+// transaction has read is compared with the newest state, and the writes are
+// applied. When something that was read has changed meanwhile, Update runs its
+// function once more, holding the lock from the start. What counts as read
+// is: that a name led to an object or to none; the content of an object that was
+// looked at; the names in a table that was listed or counted. So two transactions that
+// write different names into one table, or that write without having read, do not
+// meet.
+//
+// The root may be used by many processes at once. What was read is kept in a
+// cache that all transactions of a DB share and that is right across
+// processes: every commit raises the root's generation, which each transaction reads
+// first.
+//
+// # The file
+//
+// A root is an SQLite database in WAL mode with the application_id 0x53437274
+// ("SCrt") and the user_version 1. While it is in use, two files lie beside it,
+// its name with -wal and -shm. Only a program with a current SQLite should touch a
+// root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
+// with any sqlite3 shell:
+//
+//	CREATE TABLE meta (           -- one row
+//	  only, generation,           -- generation: raised by each commit
+//	  last_id);                   -- the greatest id that was ever given
+//	CREATE TABLE object (         -- one row for each object
+//	  id,                         -- never given twice; the root table is 1
+//	  parent,                     -- id of the table that it is in; of the root 0
+//	  name, fold,                 -- as spelled, and as compared (see Fold)
+//	  kind,                       -- 'table', 'string', 'script' …
+//	  ver,                        -- generation of the commit that last wrote the row
+//	  created, modified,          -- nanoseconds since 1970
+//	  size,                       -- of the value in bytes
+//	  type,                       -- MIME type of a binary, else ''
+//	  value);
+//	CREATE UNIQUE INDEX object_place ON object (parent, fold);
+//
+// The value of a string, text, outline or script is a TEXT (a BLOB when it is not
+// UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT
+// 'nan'), of a boolean 0 or 1, of a date a TEXT as RFC 3339 has it, of an address
+// its text, of a list JSON, of a table NULL. For example, the scripts, newest first:
+//
+//	SELECT name, datetime(modified / 1000000000, 'unixepoch'), value
+//	  FROM object WHERE kind = 'script' ORDER BY modified DESC;
+//
+// # The folder form
+//
+// Export writes a tree as files, one for each object, and Import reads them: the
+// supplied objects are kept so, and a site's can be kept so in Git. A table is a
+// folder. The suffix says the kind: .lua script, .txt text, .str string, .opml
+// outline, .json boolean, number, date, list or address, and a binary has the usual
+// suffix of its MIME type. Files of text hold exactly the text. Unsafe bytes of a
+// name are written %XX. A file _index.json says what the others of its folder
+// cannot: the kind or MIME type where the suffix is not enough, names that are too
+// long; and it stands alone in the folder of an empty table.
+package objectdb

@@ -1,0 +1,70 @@
+package objectdb
+
+import (
+	"errors"
+	"strings"
+)
+
+// What can be wrong. All but ErrBusy, ErrConflict and ErrDamaged are the
+// caller's to avoid. A file that is missing is fs.ErrNotExist.
+var (
+	ErrNotFound = errors.New("no such object")
+	ErrExists   = errors.New("an object is there already")
+	ErrNotTable = errors.New("object is not a table")
+	ErrIsTable  = errors.New("object is a table")
+	ErrName     = errors.New("name cannot be used")
+	ErrValue    = errors.New("value cannot be stored")
+	ErrConflict = errors.New("another transaction changed what this one had read")
+	ErrBusy     = errors.New("root is locked by another writer")
+	ErrReadOnly = errors.New("root may only be read")
+	ErrDamaged  = errors.New("root is damaged")
+	ErrNewer    = errors.New("root was made by a newer version")
+	ErrNotRoot  = errors.New("file is not a root")
+	ErrClosed   = errors.New("root is closed")
+)
+
+// errRoot is what moving or deleting the empty address meets.
+var errRoot = errors.New("the root itself cannot be moved, replaced or deleted")
+
+// Error says what was tried, on what, and why it could not be done.
+type Error struct {
+	Op      string  // "get", "put", "open" …
+	Address Address // the object; nil when the file is meant
+	Path    string  // the file; "" when an object is meant
+	Err     error
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("objectdb: ")
+	b.WriteString(e.Op)
+	switch {
+	case e.Path != "":
+		b.WriteByte(' ')
+		b.WriteString(e.Path)
+	case e.Address != nil && len(e.Address) == 0:
+		b.WriteString(" the root")
+	case e.Address != nil:
+		b.WriteByte(' ')
+		b.WriteString(e.Address.String())
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Err.Error())
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// at gives err the operation and the address, unless it has them or is nil.
+func at(op string, a Address, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known := new(Error); errors.As(err, &known) {
+		return err
+	}
+	if a == nil {
+		a = Address{}
+	}
+	return &Error{Op: op, Address: a, Err: err}
+}

@@ -1,0 +1,133 @@
+package objectdb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"scripter/objectdb"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := objectdb.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	ctx := context.Background()
+	err = db.Update(ctx, func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"user", "name"}, objectdb.String("Ada"))
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		v, err := tx.Get(objectdb.Address{"User", "NAME"})
+		fmt.Println(v.Kind(), v)
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: string Ada
+}
+
+// A counter that any number of requests raise at once is exact: the function
+// is run again when another transaction has written what it read.
+func ExampleDB_Update() {
+	db, remove := newRoot()
+	defer remove()
+	hits := objectdb.Address{"scratchpad", "hits"}
+	raise := func(tx *objectdb.Tx) error {
+		v, err := tx.Get(hits)
+		if errors.Is(err, objectdb.ErrNotFound) {
+			return tx.Put(hits, objectdb.Number(1))
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Put(hits, v.(objectdb.Number)+1)
+	}
+	for range 3 {
+		if err := db.Update(context.Background(), raise); err != nil {
+			log.Fatal(err)
+		}
+	}
+	_ = db.View(context.Background(), func(tx *objectdb.Tx) error {
+		v, err := tx.Get(hits)
+		fmt.Println(v)
+		return err
+	})
+	// Output: 3
+}
+
+func ExampleParseAddress() {
+	a, err := objectdb.ParseAddress(`user.webserver.prefs.["odd.name"]`)
+	fmt.Println(len(a), a.Name(), a.Parent(), err)
+	_, err = objectdb.ParseAddress("user..prefs")
+	fmt.Println(err)
+	// Output:
+	// 4 odd.name user.webserver.prefs <nil>
+	// objectdb: parse address: name cannot be used: "user..prefs", column 6: a name is wanted here
+}
+
+// The folder form: what Export writes is what a site keeps in Git, edits and
+// imports again.
+func ExampleExport() {
+	db, remove := newRoot()
+	defer remove()
+	dir, err := os.MkdirTemp("", "export")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return errors.Join(
+			tx.Put(objectdb.Address{"suites", "hello"}, objectdb.Script("return \"hello\"")),
+			tx.Put(objectdb.Address{"suites", "size"}, objectdb.Number(24)),
+			tx.Put(objectdb.Address{"suites", "a/b"}, objectdb.Text("odd")))
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = db.View(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := objectdb.Export(tx, objectdb.Address{"suites"}, dir)
+		return err
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range entries {
+		fmt.Println(e.Name())
+	}
+	// Output:
+	// _index.json
+	// a%2Fb.txt
+	// hello.lua
+	// size.json
+}
+
+func newRoot() (db *objectdb.DB, remove func()) {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err = objectdb.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return db, func() { db.Close(); os.RemoveAll(dir) }
+}

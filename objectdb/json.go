@@ -1,0 +1,273 @@
+package objectdb
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// The JSON form of a value, of lists in the database and of .json files in an
+// export: boolean, number, string and list are those of JSON, and what JSON
+// lacks is an object with the kind as its one name:
+//
+//	{"date": "2026-01-02T15:04:05Z"}
+//	{"address": "user.webserver"}
+//	{"number": "nan"}                               also "inf", "-inf"
+//	{"text": "…"} {"outline": "…"} {"script": "…"}
+//	{"string": "/w==", "base64": true}              for bytes that are not UTF-8
+//	{"binary": "…", "type": "image/gif"}            always in base 64
+
+// appendJSON appends the JSON form of v.
+func appendJSON(b []byte, v Value) []byte {
+	switch v := v.(type) {
+	case Boolean:
+		return strconv.AppendBool(b, bool(v))
+	case Number:
+		return appendJSONNumber(b, float64(v))
+	case String:
+		if utf8.ValidString(string(v)) {
+			return appendJSONString(b, string(v))
+		}
+		return appendJSONText(b, v.Kind(), string(v))
+	case Text:
+		return appendJSONText(b, v.Kind(), string(v))
+	case Outline:
+		return appendJSONText(b, v.Kind(), string(v))
+	case Script:
+		return appendJSONText(b, v.Kind(), string(v))
+	case Date:
+		return appendJSONText(b, v.Kind(), formatDate(v))
+	case Address:
+		return appendJSONText(b, v.Kind(), v.String())
+	case Binary:
+		b = append(b, `{"binary":"`...)
+		b = base64.StdEncoding.AppendEncode(b, []byte(v.Data))
+		b = append(b, `","type":`...)
+		return append(appendJSONString(b, v.Type), '}')
+	case List:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendJSON(b, item)
+		}
+		return append(b, ']')
+	}
+	panic(fmt.Sprintf("objectdb: a %T was let in", v)) // own refuses all others
+}
+
+func appendJSONNumber(b []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return appendJSONText(b, KindNumber, formatOdd(f))
+	}
+	format := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(b, f, format, -1, 64)
+}
+
+// formatOdd names the numbers that have no digits.
+func formatOdd(f float64) string {
+	switch {
+	case f > 0:
+		return "inf"
+	case f < 0:
+		return "-inf"
+	}
+	return "nan"
+}
+
+func parseOdd(s string) (float64, error) {
+	switch s {
+	case "nan":
+		return math.NaN(), nil
+	case "inf":
+		return math.Inf(1), nil
+	case "-inf":
+		return math.Inf(-1), nil
+	}
+	return 0, fmt.Errorf("%q is no number; nan, inf and -inf are", s)
+}
+
+// sameNumber tells whether a and b would be stored alike.
+func sameNumber(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
+}
+
+func appendJSONText(b []byte, k Kind, s string) []byte {
+	b = append(append(append(b, `{"`...), k.String()...), `":`...)
+	if utf8.ValidString(s) {
+		return append(appendJSONString(b, s), '}')
+	}
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, []byte(s))
+	return append(b, `","base64":true}`...)
+}
+
+func appendJSONString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, `\n`...)
+		case c == '\r':
+			b = append(b, `\r`...)
+		case c == '\t':
+			b = append(b, `\t`...)
+		case c < ' ':
+			b = append(b, `\u00`...)
+			b = append(b, hexDigits[c>>4], hexDigits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// parseJSON reads one value in the JSON form. The error says where, in bytes
+// from the start, when the text is not JSON at all.
+func parseJSON(text string) (Value, error) {
+	if !utf8.ValidString(text) {
+		return nil, errors.New("the JSON is not UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.UseNumber()
+	var parsed any
+	if err := d.Decode(&parsed); err != nil {
+		return nil, jsonError(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the value, at byte %d", d.InputOffset())
+	}
+	return jsonValue(parsed, 0)
+}
+
+func jsonError(err error) error {
+	syntax := new(json.SyntaxError)
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("the JSON is wrong at byte %d: %w", syntax.Offset, err)
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the JSON ends too early")
+	}
+	return fmt.Errorf("the JSON is wrong: %w", err)
+}
+
+func jsonValue(parsed any, depth int) (Value, error) {
+	if depth > maxListDepth {
+		return nil, fmt.Errorf("lists nest more than %d deep", maxListDepth)
+	}
+	switch p := parsed.(type) {
+	case bool:
+		return Boolean(p), nil
+	case string:
+		return String(p), nil
+	case json.Number:
+		f, err := strconv.ParseFloat(p.String(), 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s is too large for a number", p)
+		}
+		return Number(f), nil
+	case []any:
+		list := make(List, len(p))
+		for i, item := range p {
+			v, err := jsonValue(item, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("item %d: %w", i+1, err)
+			}
+			list[i] = v
+		}
+		return list, nil
+	case map[string]any:
+		return jsonObject(p)
+	}
+	return nil, errors.New("null is no value")
+}
+
+// jsonObject reads the {"kind": …} form.
+func jsonObject(p map[string]any) (Value, error) {
+	var (
+		kind    Kind
+		payload string
+		mime    string
+		encoded bool
+	)
+	for name, field := range p {
+		var fits bool
+		switch name {
+		case "base64":
+			encoded, fits = field.(bool)
+		case "type":
+			mime, fits = field.(string)
+		default:
+			k, err := ParseKind(name)
+			if err != nil || k.String() != name || kind != 0 {
+				return nil, fmt.Errorf("a JSON object says one kind of value, as in {\"date\": \"…\"}; %q does not fit", name)
+			}
+			kind = k
+			payload, fits = field.(string)
+		}
+		if !fits {
+			return nil, fmt.Errorf("what %q says is of the wrong type", name)
+		}
+	}
+	if _, ok := p["type"]; ok && kind != KindBinary {
+		return nil, errors.New(`only a binary has a "type"`)
+	}
+	if encoded || kind == KindBinary {
+		raw, err := base64.StdEncoding.DecodeString(payload)
+		if err != nil {
+			return nil, fmt.Errorf("the base 64 is wrong: %w", err)
+		}
+		payload = string(raw)
+	}
+	return parseText(kind, mime, payload)
+}
+
+// parseText gives the value of the given kind whose text form is s.
+func parseText(kind Kind, mime, s string) (Value, error) {
+	switch kind {
+	case KindString:
+		return String(s), nil
+	case KindText:
+		return Text(s), nil
+	case KindOutline:
+		return Outline(s), nil
+	case KindScript:
+		return Script(s), nil
+	case KindBinary:
+		return Binary{Type: mime, Data: s}, nil
+	case KindDate:
+		return parseDate(s)
+	case KindNumber:
+		f, err := parseOdd(s)
+		return Number(f), err
+	case KindAddress:
+		a, err := ParseAddress(s)
+		return a, err
+	case 0:
+		return nil, errors.New("a JSON object without a kind is no value")
+	}
+	return nil, fmt.Errorf("a %s is not written so", kind)
+}
+
+func formatDate(d Date) string { return d.UTC().Format(time.RFC3339Nano) }
+
+func parseDate(s string) (Value, error) {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no date as RFC 3339 has it: %w", s, err)
+	}
+	return Date{t.UTC()}, nil
+}

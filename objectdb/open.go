@@ -1,0 +1,283 @@
+package objectdb
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Create makes a new root at path, which holds nothing but the empty root
+// table, and opens it. When there is a file already the error is fs.ErrExist.
+// A root appears whole or not at all.
+func Create(path string, o Options) (*DB, error) {
+	if err := create(path, o); err != nil {
+		return nil, &Error{Op: "create", Path: path, Err: err}
+	}
+	return Open(path, o)
+}
+
+func create(path string, o Options) error {
+	if o.ReadOnly {
+		return ErrReadOnly
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%w; open it instead", fs.ErrExist)
+	}
+	for _, left := range []string{path + "-wal", path + "-journal"} {
+		if _, err := os.Lstat(left); err == nil {
+			// SQLite would play it into the new file.
+			return fmt.Errorf("%w: %s is left of another root; move it away first", fs.ErrExist, left)
+		}
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".new-root-")
+	if err != nil {
+		return pathError(err)
+	}
+	defer os.RemoveAll(dir)
+	whole := filepath.Join(dir, "root")
+	if err := createFile(whole, o); err != nil {
+		return err
+	}
+	if err := giveName(whole, path); err != nil || o.Relaxed {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// giveName gives the file its name, which no other file may have by now.
+func giveName(whole, path string) error {
+	err := os.Link(whole, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return pathError(err)
+	}
+	if _, err := os.Lstat(path); err == nil { // a file system without links
+		return fs.ErrExist
+	}
+	return pathError(os.Rename(whole, path))
+}
+
+func createFile(path string, o Options) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o660)
+	if err != nil {
+		return pathError(err)
+	}
+	if err := f.Close(); err != nil {
+		return pathError(err)
+	}
+	c, err := openConn(path, Options{Relaxed: o.Relaxed})
+	if err != nil {
+		return err
+	}
+	now := time.Now
+	if o.Now != nil {
+		now = o.Now
+	}
+	script := fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA journal_mode = WAL; BEGIN; %s
+		INSERT INTO meta VALUES (1, 1, %d);
+		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', NULL); COMMIT;`,
+		applicationID, schemaVersion, schema, rootID, rootID, now().UnixNano(), now().UnixNano())
+	_, err = c.c.Exec(script, nil)
+	return errors.Join(sqlError(err), c.close())
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return pathError(err)
+	}
+	defer d.Close()
+	return pathError(d.Sync())
+}
+
+// Open opens the root at path. It never makes one.
+//
+// What can be wrong is told apart: no file (fs.ErrNotExist), a folder, an
+// empty file, no SQLite file or one of another program (ErrNotRoot), a root of a
+// newer version (ErrNewer), one cut off (ErrDamaged), a file or folder that
+// may not be written (ErrReadOnly), a lock that does not end (ErrBusy). The
+// file is left as it was.
+func Open(path string, o Options) (*DB, error) {
+	db := newDB(path, o)
+	if err := db.open(); err != nil {
+		return nil, &Error{Op: "open", Path: path, Err: err}
+	}
+	return db, nil
+}
+
+func (db *DB) open() error {
+	if err := db.registerFile(); err != nil {
+		return err
+	}
+	err := db.firstRead()
+	if err != nil {
+		forgetFile(db.file)
+	}
+	return err
+}
+
+func (db *DB) firstRead() error {
+	var c *conn
+	err := retry(context.Background(), time.Now().Add(db.options.BusyTimeout), func() (err error) {
+		if c == nil {
+			if c, err = openConn(db.path, db.options); err != nil {
+				return err
+			}
+		}
+		gen, err := c.beginRead()
+		if err == nil {
+			db.follow(gen)
+			c.endRead()
+		}
+		return err
+	})
+	if err != nil {
+		if c != nil {
+			c.close()
+		}
+		return db.explain(err)
+	}
+	db.give(c)
+	return nil
+}
+
+// explain adds to an error of the first read what its reader can do about it.
+func (db *DB) explain(err error) error {
+	if errors.Is(err, ErrBusy) {
+		return fmt.Errorf("%w, and was for %v; end the program that holds it", err, db.options.BusyTimeout)
+	}
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotRoot) {
+		return err
+	}
+	// SQLite keeps the -wal and -shm files beside the root.
+	probe, perr := os.CreateTemp(filepath.Dir(db.path), ".scripter-probe-")
+	if perr != nil {
+		return fmt.Errorf("%w: its folder cannot be written, and SQLite must keep two files there: %w", ErrReadOnly, pathError(perr))
+	}
+	probe.Close()
+	os.Remove(probe.Name())
+	return err
+}
+
+// fileID tells files apart, however they are called.
+type fileID struct{ info os.FileInfo }
+
+// opened are the files that this process has open as roots. Their headers
+// are not read by hand again: closing any descriptor of a file drops all the locks
+// that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+var opened struct {
+	sync.Mutex
+	files []fileID
+}
+
+func (db *DB) registerFile() error {
+	opened.Lock()
+	defer opened.Unlock()
+	info, err := os.Stat(db.path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; create the root first", fs.ErrNotExist)
+		}
+		return pathError(err)
+	}
+	db.file = fileID{info}
+	known := false
+	for _, f := range opened.files {
+		known = known || os.SameFile(f.info, info)
+	}
+	if !known {
+		if err := checkFile(db.path, info, db.options.ReadOnly); err != nil {
+			return err
+		}
+	}
+	opened.files = append(opened.files, db.file)
+	return nil
+}
+
+func forgetFile(id fileID) {
+	opened.Lock()
+	defer opened.Unlock()
+	for i, f := range opened.files {
+		if f == id {
+			opened.files = append(opened.files[:i], opened.files[i+1:]...)
+			return
+		}
+	}
+}
+
+// checkFile looks at a file before SQLite does, which might replay a foreign
+// program's journal into it.
+func checkFile(path string, info os.FileInfo, readOnly bool) error {
+	switch {
+	case info.IsDir():
+		return fmt.Errorf("%w: it is a folder", ErrNotRoot)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: it is no regular file", ErrNotRoot)
+	case info.Size() == 0:
+		return fmt.Errorf("%w: it is empty; remove it and create the root anew, or restore a copy", ErrNotRoot)
+	}
+	flag := os.O_RDWR
+	if readOnly {
+		flag = os.O_RDONLY
+	}
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			return fmt.Errorf("%w: this user may not open it (%w); give the user of the web server the right to read and write it and its folder", ErrReadOnly, pathError(err))
+		}
+		return pathError(err)
+	}
+	defer f.Close()
+	var header [100]byte
+	if _, err := io.ReadFull(f, header[:]); err != nil && err != io.ErrUnexpectedEOF {
+		return pathError(err)
+	}
+	return checkHeader(&header, path, info.Size())
+}
+
+// checkHeader reads the header of an SQLite file: https://www.sqlite.org/fileformat.html, 1.3.
+func checkHeader(h *[100]byte, path string, size int64) error {
+	if string(h[:16]) != "SQLite format 3\x00" {
+		return fmt.Errorf("%w: it does not begin as an SQLite file does", ErrNotRoot)
+	}
+	number := func(at int) uint32 { return binary.BigEndian.Uint32(h[at:]) }
+	if id := number(68); id != applicationID {
+		return fmt.Errorf("%w: it is an SQLite file of another program (application_id %#x)", ErrNotRoot, id)
+	}
+	if v := number(60); v > schemaVersion {
+		return fmt.Errorf("%w: its version is %d, this program knows %d; use the newer program", ErrNewer, v, schemaVersion)
+	}
+	page := int64(binary.BigEndian.Uint16(h[16:]))
+	if page == 1 {
+		page = 65536
+	}
+	if want := page * int64(number(28)); size < want && !hasContent(path+"-wal") {
+		return fmt.Errorf("%w: it is cut off, %d bytes of %d are there; restore a copy of it", ErrDamaged, size, want)
+	}
+	return nil
+}
+
+func hasContent(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Size() > 0
+}
+
+// pathError drops the path from an error of package os: ours names it.
+func pathError(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

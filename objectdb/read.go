@@ -1,0 +1,257 @@
+package objectdb
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// base gives what the snapshot holds at a place: a node, which says nothing is
+// there when its kind is 0, and never nil. The cache is asked first. up is a node
+// of the table, if the caller has one.
+func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
+	if n := tx.db.cache.child(tx.gen, parent, fold); n != nil {
+		return n, nil
+	}
+	n, err := tx.conn.readNode(sqlChild, parent, string(fold), wholeValue)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		n = &Node{parent: parent, fold: string(fold)}
+	}
+	n.up = up
+	tx.db.cache.putChild(tx.gen, n)
+	return n, nil
+}
+
+// at gives what the transaction sees at a place, as base does.
+func (tx *Tx) at(parent int64, fold []byte, up *Node) (*Node, error) {
+	if tx.over != nil {
+		if d := tx.over.tables[parent]; d != nil {
+			if c := d.names[string(fold)]; c != nil {
+				return c.now, nil
+			}
+			if d.fresh {
+				return &Node{parent: parent, fold: string(fold)}, nil
+			}
+		}
+	}
+	if parent < 0 { // a new table in which nothing was put yet
+		return &Node{parent: parent, fold: string(fold)}, nil
+	}
+	return tx.base(parent, fold, up)
+}
+
+// step looks for a name in a table. Where there is none it gives a node of kind 0.
+func (tx *Tx) step(t *Node, name string) (*Node, error) {
+	t, err := tx.table(t)
+	if err != nil {
+		return nil, err
+	}
+	return tx.stepIn(t, name)
+}
+
+// stepIn is step in a table that is known to be one and to be there.
+func (tx *Tx) stepIn(t *Node, name string) (*Node, error) {
+	var buffer [MaxName]byte
+	if len(name) > MaxName || name == "" || !utf8.ValidString(name) {
+		return &Node{}, nil
+	}
+	n, err := tx.at(t.id, appendFold(buffer[:0], name), t)
+	if err != nil {
+		return nil, err
+	}
+	tx.sees(n)
+	return n, nil
+}
+
+// table gives the present node of a table, and tells that it is none or gone.
+func (tx *Tx) table(t *Node) (*Node, error) {
+	if t.kind != KindTable {
+		return nil, ErrNotTable
+	}
+	if tx.over == nil && !tx.flushed && !tx.done {
+		return t, nil
+	}
+	return tx.present(t)
+}
+
+// present gives the node that now stands for the object of n; ErrNotFound when
+// it is gone.
+func (tx *Tx) present(n *Node) (*Node, error) {
+	if err := tx.usable(); err != nil {
+		return nil, err
+	}
+	id := n.id
+	if id < 0 && tx.flushed {
+		if r, ok := tx.real[id]; ok {
+			id = r
+		}
+	}
+	if tx.over != nil {
+		if now, ok := tx.over.objects[id]; ok {
+			if !now.exists() {
+				return nil, ErrNotFound
+			}
+			return now, nil
+		}
+	}
+	if tx.flushed {
+		return tx.byID(id, n)
+	}
+	return n, nil
+}
+
+// byID gives the object with this id as the snapshot has it; hint is where it
+// was once.
+func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
+	if hint != nil && hint.parent >= 0 {
+		n, err := tx.base(hint.parent, []byte(hint.fold), nil)
+		if err != nil || n.id == id {
+			return n, err
+		}
+	}
+	n, err := tx.conn.readNode(sqlByID, id, wholeValue)
+	if err == nil && n == nil {
+		err = ErrNotFound
+	}
+	return n, err
+}
+
+// parentOf gives the table that holds n, whose node must be the present one.
+func (tx *Tx) parentOf(n *Node) (*Node, error) {
+	if n.parent == rootID {
+		return tx.root, nil
+	}
+	if tx.over != nil {
+		if now, ok := tx.over.objects[n.parent]; ok {
+			if !now.exists() {
+				return nil, ErrNotFound
+			}
+			return now, nil
+		}
+	}
+	hint := n.up
+	if hint != nil && hint.id != n.parent {
+		hint = nil
+	}
+	return tx.byID(n.parent, hint)
+}
+
+// Root gives the root table.
+func (tx *Tx) Root() *Node { return tx.root }
+
+// Child gives the object called name in table t. ErrNotFound says that there is
+// none, ErrNotTable that t cannot have any.
+func (tx *Tx) Child(t *Node, name string) (*Node, error) {
+	n, err := tx.step(t, name)
+	if err != nil {
+		return nil, err
+	}
+	if !n.exists() {
+		return nil, ErrNotFound
+	}
+	if n.kind != KindTable {
+		tx.reads(n)
+	}
+	return n, nil
+}
+
+// Value gives what n holds; ErrIsTable when it holds other objects,
+// ErrNotFound when it is gone.
+func (tx *Tx) Value(n *Node) (Value, error) {
+	if tx.over != nil || tx.flushed {
+		now, err := tx.present(n)
+		if err != nil {
+			return nil, err
+		}
+		n = now
+	}
+	if n.kind == KindTable {
+		return nil, ErrIsTable
+	}
+	tx.reads(n)
+	if n.value != nil {
+		return n.value, nil
+	}
+	return tx.fetch(n)
+}
+
+// fetch reads a value that was too large to come with its node.
+func (tx *Tx) fetch(n *Node) (Value, error) {
+	if err := tx.usable(); err != nil {
+		return nil, err
+	}
+	if n.ver < 0 { // moved by this transaction, and not written
+		return tx.conn.readValue(n)
+	}
+	e := edition{n.id, n.ver}
+	if v, ok := tx.db.cache.value(e); ok {
+		return v, nil
+	}
+	v, err := tx.conn.readValue(n)
+	if err == nil {
+		tx.db.cache.putValue(e, v, n.size)
+	}
+	return v, err
+}
+
+// Address gives the address of n as it is now, spelled as its names are. That
+// of an object that is gone is its name alone.
+func (tx *Tx) Address(n *Node) Address {
+	names := []string{}
+	for n.id != rootID {
+		now, err := tx.present(n)
+		if err != nil {
+			now = n
+		}
+		names = append(names, now.name)
+		if err != nil {
+			break
+		}
+		if n, err = tx.parentOf(now); err != nil {
+			break
+		}
+	}
+	slices.Reverse(names)
+	return Address(names)
+}
+
+// alive tells, with ErrNotFound, that t or a table above it is gone, and
+// notes the way to it.
+func (tx *Tx) alive(t *Node) error {
+	for n := t; n.id != rootID; {
+		now, err := tx.present(n)
+		if err != nil {
+			return err
+		}
+		if now.parent >= 0 {
+			if seen, err := tx.at(now.parent, []byte(now.fold), nil); err != nil {
+				return err
+			} else if seen.id != now.id {
+				return ErrNotFound
+			} else {
+				tx.sees(seen)
+			}
+		}
+		if n, err = tx.parentOf(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readValue reads the value of n alone.
+func (c *conn) readValue(n *Node) (Value, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], sqlValue, n.id); err != nil {
+		return nil, err
+	}
+	v, err := decodeColumn(n.kind, n.typ, row[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: the value of object %d (%s) is wrong: %w", ErrDamaged, n.id, n.kind, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,95 @@
+package objectdb
+
+// What marks a file as a root. SQLite keeps both numbers in the file's header.
+const (
+	applicationID = 0x53437274 // "SCrt"
+	schemaVersion = 1
+	rootID        = 1
+)
+
+// schema is documented for people in the package's comment.
+const schema = `
+CREATE TABLE meta (
+  only       INTEGER PRIMARY KEY CHECK (only = 1),
+  generation INTEGER NOT NULL,
+  last_id    INTEGER NOT NULL
+);
+CREATE TABLE object (
+  id       INTEGER PRIMARY KEY,
+  parent   INTEGER NOT NULL,
+  name     TEXT NOT NULL,
+  fold     TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  ver      INTEGER NOT NULL,
+  created  INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  size     INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  value
+);
+CREATE UNIQUE INDEX object_place ON object (parent, fold);
+`
+
+// A statement is one of the SQL statements that a connection keeps prepared.
+type statement int
+
+const (
+	sqlMeta statement = iota
+	sqlChild
+	sqlByID
+	sqlChildren
+	sqlCount
+	sqlValue
+	sqlEverything
+
+	sqlBegin
+	sqlCommit
+	sqlRollback
+	sqlSetMeta
+	sqlInsert
+	sqlSetValue
+	sqlSetPlace
+	sqlPark
+	sqlTouch
+	sqlDelete
+	sqlDeleteTree
+
+	statements
+)
+
+// A value longer than wholeValue bytes is read when it is asked for, not with
+// its row; in a listing, one longer than listedValue.
+const (
+	wholeValue  int64 = 16 << 10
+	listedValue int64 = 1 << 10
+)
+
+const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, `
+
+var statementSQL = [statements]string{
+	sqlMeta:       `SELECT generation, last_id FROM meta`,
+	sqlChild:      `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
+	sqlByID:       `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
+	sqlChildren:   `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,
+	sqlCount:      `SELECT count(*) FROM object WHERE parent = ?1`,
+	sqlValue:      `SELECT value FROM object WHERE id = ?1`,
+	sqlEverything: `SELECT ` + rowColumns + `value FROM object ORDER BY id`,
+
+	// A transaction that will write takes the lock at its start: one that
+	// began as a reader could not wait for it (SQLITE_BUSY_SNAPSHOT).
+	sqlBegin:    `BEGIN IMMEDIATE`,
+	sqlCommit:   `COMMIT`,
+	sqlRollback: `ROLLBACK`,
+	sqlSetMeta:  `UPDATE meta SET generation = ?1, last_id = ?2`,
+	sqlInsert: `INSERT INTO object (` + rowColumns + `value)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+	sqlSetValue: `UPDATE object SET kind = ?2, ver = ?3, modified = ?4, size = ?5, type = ?6, value = ?7 WHERE id = ?1`,
+	sqlSetPlace: `UPDATE object SET parent = ?2, name = ?3, fold = ?4, ver = ?5 WHERE id = ?1`,
+	// Objects that move stand aside first, so that two may change places.
+	sqlPark:   `UPDATE object SET parent = -id WHERE id = ?1`,
+	sqlTouch:  `UPDATE object SET ver = ?2, modified = ?3 WHERE id = ?1`,
+	sqlDelete: `DELETE FROM object WHERE id = ?1`,
+	sqlDeleteTree: `WITH RECURSIVE below (id) AS (
+			SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
+		DELETE FROM object WHERE id IN below`,
+}
