@@ -1,0 +1,142 @@
+package fcgi
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept(l net.Listener, allowed []netip.Addr) error {
+	var pause time.Duration
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			pause = 0
+			if !permitted(nc.RemoteAddr(), allowed) {
+				nc.Close()
+				continue
+			}
+			s.start(nc)
+		case s.closing.Load():
+			return ErrServerClosed
+		case scarce(err):
+			// One connection less may be all that is missing.
+			s.evict()
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			if pause == 5*time.Millisecond || pause == time.Second {
+				s.report(&Error{"accept", l.Addr().String(), err})
+			}
+			time.Sleep(pause)
+		case errors.Is(err, net.ErrClosed):
+			return ErrServerClosed
+		default:
+			return &Error{"accept", l.Addr().String(), err}
+		}
+	}
+}
+
+// scarce reports whether an accept error can pass by itself: the process or
+// the machine has run out of something, or that one connection was lost.
+func scarce(err error) bool {
+	for _, e := range []syscall.Errno{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
+		syscall.ECONNABORTED, syscall.EPROTO, syscall.EINTR, syscall.EAGAIN, syscall.EPERM,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// start serves nc as soon as there is room for it. Until then no other
+// connection is accepted: they wait in the socket's queue.
+func (s *Server) start(nc net.Conn) {
+	c := newConn(s, nc)
+	for err := s.addConn(c); err != nil; err = s.addConn(c) {
+		if err == ErrServerClosed {
+			nc.Close()
+			return
+		}
+		s.evict()
+		select {
+		case <-s.room:
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	s.clock.nudge()
+	go c.serve()
+}
+
+// evict asks the connection that has been idle longest to go; where none is
+// idle, the one that has been longest about sending its parameters, if that is
+// more than a second.
+func (s *Server) evict() {
+	now := s.clock.refresh()
+	var victim *conn
+	var oldest int64
+	for _, c := range s.snapshot(nil) {
+		since := c.since.Load()
+		switch c.phase.Load() {
+		case phaseIdle:
+			since -= int64(time.Hour) // idle ones go first
+		case phaseParams:
+			if now-since < int64(time.Second) {
+				continue
+			}
+		default:
+			continue
+		}
+		if c.evicted.Load() {
+			continue
+		}
+		if victim == nil || since < oldest {
+			victim, oldest = c, since
+		}
+	}
+	if victim != nil {
+		victim.evicted.Store(true)
+		victim.nc.SetReadDeadline(past)
+	}
+}
+
+// permitted reports whether addr may connect (section 3.2). The specification
+// would also close connections that are not TCP; like the reference library we
+// leave those to the mode of the socket file.
+func permitted(addr net.Addr, allowed []netip.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return len(allowed) == 0 || !ok || slices.Contains(allowed, tcp.AddrPort().Addr().Unmap().WithZone(""))
+}
+
+func (s *Server) allowed() ([]netip.Addr, error) {
+	if len(s.WebServers) > 0 {
+		return s.WebServers, nil
+	}
+	return parseAddrs(os.Getenv("FCGI_WEB_SERVER_ADDRS"))
+}
+
+// parseAddrs reads a list of addresses separated by commas. An address that
+// cannot be read is an error: leaving it out might leave the list empty, which
+// means everybody.
+func parseAddrs(list string) ([]netip.Addr, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	var addrs []netip.Addr
+	for _, text := range strings.Split(list, ",") {
+		a, err := netip.ParseAddr(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("fcgi: FCGI_WEB_SERVER_ADDRS: %q is not an IP address", text)
+		}
+		addrs = append(addrs, a.Unmap())
+	}
+	return addrs, nil
+}

@@ -1,0 +1,292 @@
+package fcgi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+)
+
+// waiting is a handler that waits for its context and tells the cause.
+func waiting() (fcgi.Handler, chan error) {
+	causes := make(chan error, 100)
+	return func(ctx context.Context, r *fcgi.Request) {
+		select {
+		case <-ctx.Done():
+			causes <- context.Cause(ctx)
+		case <-time.After(3 * time.Second):
+			causes <- errors.New("not cancelled")
+		}
+	}, causes
+}
+
+// Section 5.4: exactly one FCGI_END_REQUEST, wherever the abort comes.
+func TestAbort(t *testing.T) {
+	h, causes := waiting()
+	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+		switch r.Params["SCRIPT_NAME"] {
+		case "/wait":
+			io.WriteString(r.Stdout, "not wanted any more")
+			h(ctx, r)
+			_, err := io.WriteString(r.Stdout, "nor this")
+			assert.ErrorIs(t, err, fcgi.ErrAborted)
+			return
+		case "/read":
+			_, err := io.ReadAll(r.Stdin)
+			assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+			causes <- errors.Join(err, context.Cause(ctx))
+			return
+		}
+		hello(ctx, r)
+	})
+	start := func(name string) [][]byte {
+		h := head(1, true, map[string]string{"SCRIPT_NAME": name})
+		return [][]byte{h[:16], h[16 : len(h)-8], h[len(h)-8:]}
+	}
+	for name, tc := range map[string]struct {
+		records [][]byte
+		app     byte
+		ran     bool
+	}{
+		"after the begin":       {start("/x")[:1], 0, false},
+		"in the parameters":     {start("/x")[:2], 0, false},
+		"in the body":           {append(start("/read"), rec(stdin, 1, "abc")), 1, true},
+		"while it runs":         {append(start("/wait"), rec(stdin, 1, "")), 1, true},
+		"behind an unread body": {append(start("/wait"), rec(stdin, 1, "abc"), padded(stdin, 1, "def", 9)), 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := s.dial(t)
+			w.send(tc.records...)
+			time.Sleep(5 * time.Millisecond)
+			w.send(rec(abort, 9, ""), rec(abort, 1, ""))
+			begun := time.Now()
+			w.want(ended(1, tc.app, 0))
+			assert.Less(t, time.Since(begun), time.Second)
+			if tc.ran {
+				assert.ErrorIs(t, <-causes, fcgi.ErrAborted)
+			}
+			w.send(rec(abort, 1, ""), rec(getValues, 0, ""))
+			w.want(frame{valuesResult, 0, ""}) // and nothing before it
+			w.send(request(1, true, ""))
+			w.wantAnswer(1, helloAnswer)
+		})
+	}
+	t.Run("of a connection that is not kept", func(t *testing.T) {
+		w := s.dial(t)
+		w.send(rec(begin, 1, beginBody(1, false)), rec(abort, 1, ""))
+		w.want(ended(1, 0, 0))
+		w.wantClosed()
+	})
+}
+
+// closeWays are the ways in which a web server leaves.
+var closeWays = map[string]func(nc net.Conn){
+	"close": func(nc net.Conn) { nc.Close() },
+	"reset": func(nc net.Conn) {
+		if tcp, ok := nc.(*net.TCPConn); ok {
+			tcp.SetLinger(0)
+		}
+		nc.Close()
+	},
+}
+
+var servers = map[string]func(testing.TB, fcgi.Limits, fcgi.Handler) *server{"unix": serve, "tcp": serveTCP}
+
+func TestClosedConnectionCancels(t *testing.T) {
+	for network, start := range servers {
+		for way, leave := range closeWays {
+			for name, body := range map[string]string{"no body": "", "unread body": "abc", "large unread body": strings.Repeat("x", 100000)} {
+				t.Run(network+"/"+way+"/"+name, func(t *testing.T) {
+					h, causes := waiting()
+					s := start(t, fcgi.Limits{}, h)
+					w := s.dial(t)
+					w.send(request(1, true, body))
+					time.Sleep(5 * time.Millisecond)
+					begun := time.Now()
+					leave(w.Conn)
+					assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+					assert.Less(t, time.Since(begun), time.Second)
+				})
+			}
+		}
+	}
+}
+
+// A request is watched as long as it runs, not just at its beginning.
+func TestLateCloseCancels(t *testing.T) {
+	h, causes := waiting()
+	s := serve(t, fcgi.Limits{}, h)
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	time.Sleep(250 * time.Millisecond)
+	w.Close()
+	assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+}
+
+// A peer that never stops sending while its request runs does not keep the
+// server from watching others.
+func TestFloodDuringRequest(t *testing.T) {
+	h, causes := waiting()
+	s := serve(t, fcgi.Limits{}, h)
+	flood, other := s.dial(t), s.dial(t)
+	flood.send(request(1, true, ""))
+	other.send(request(2, true, ""))
+	junk := rec(data, 1, strings.Repeat("x", 65535))
+	stop := make(chan struct{})
+	go func() {
+		defer close(stop)
+		for {
+			if _, err := flood.Write(junk); err != nil {
+				return
+			}
+		}
+	}()
+	time.Sleep(150 * time.Millisecond)
+	begun := time.Now()
+	other.Close()
+	assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+	assert.Less(t, time.Since(begun), time.Second)
+	flood.Close()
+	assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+	<-stop
+}
+
+// A web server that says that it will send nothing more still wants its answer.
+func TestHalfClosedConnectionIsAnswered(t *testing.T) {
+	for network, start := range servers {
+		for _, keep := range []bool{true, false} {
+			t.Run(fmt.Sprint(network, "/keep=", keep), func(t *testing.T) {
+				s := start(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+					select {
+					case <-ctx.Done():
+					case <-time.After(200 * time.Millisecond):
+					}
+					io.WriteString(r.Stdout, "done")
+					io.WriteString(r.Stderr, "late line")
+					assert.NoError(t, ctx.Err())
+				})
+				w := s.dial(t)
+				w.send(request(1, keep, ""))
+				w.Conn.(interface{ CloseWrite() error }).CloseWrite()
+				a, err := w.answer(1)
+				require.NoError(t, err)
+				assert.Equal(t, "done", a.stdout)
+				w.wantClosed()
+				if network == "tcp" { // the stream was ended to see whether anybody is there
+					assert.Contains(t, s.reports(), "late line")
+				} else {
+					assert.Equal(t, "late line", a.stderr)
+				}
+			})
+		}
+	}
+}
+
+func TestBodyCutShort(t *testing.T) {
+	for network, start := range servers {
+		t.Run(network, func(t *testing.T) {
+			errs := make(chan error, 1)
+			s := start(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+				b, err := io.ReadAll(r.Stdin)
+				_, again := r.Stdin.Read(make([]byte, 1))
+				assert.Equal(t, err, again)
+				errs <- fmt.Errorf("%d %w", len(b), err)
+				io.WriteString(r.Stdout, "answer")
+			})
+			whole := request(1, true, "0123456789")
+			for cut, want := range map[int]string{8: "10", 12: "6", 18: "0"} {
+				w := s.dial(t)
+				w.send(whole[:len(whole)-cut])
+				w.Conn.(interface{ CloseWrite() error }).CloseWrite()
+				err := <-errs
+				assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+				assert.ErrorIs(t, err, fcgi.ErrClosed)
+				assert.Equal(t, want, strings.Fields(err.Error())[0])
+				w.wantAnswer(1, "answer")
+				w.wantClosed()
+			}
+		})
+	}
+}
+
+// The connection is closed at every byte of a request; nothing may be left of
+// it, which the end of the test looks at.
+func TestCloseAtEveryStage(t *testing.T) {
+	for network, start := range servers {
+		for way, leave := range closeWays {
+			t.Run(network+"/"+way, func(t *testing.T) {
+				s := start(t, fcgi.Limits{}, hello)
+				whole := append(head(1, true, map[string]string{"A": "b"}), rec(stdin, 1, "abc")...)
+				for cut := range whole {
+					w := s.dial(t)
+					w.send(whole[:cut])
+					leave(w.Conn)
+				}
+				w := s.dial(t)
+				w.send(request(1, true, ""))
+				w.wantAnswer(1, helloAnswer)
+				assert.Empty(t, s.reports())
+			})
+		}
+	}
+}
+
+// Writing to a web server that is gone fails and cancels.
+func TestWriteAfterClose(t *testing.T) {
+	causes := make(chan error, 1)
+	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+		var err error
+		for err == nil {
+			_, err = r.Stdout.Write(make([]byte, 10000))
+		}
+		assert.ErrorIs(t, err, fcgi.ErrClosed)
+		_, err = r.Stderr.Write([]byte("x"))
+		assert.ErrorIs(t, err, fcgi.ErrClosed)
+		causes <- context.Cause(ctx)
+	})
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	w.Close()
+	assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+}
+
+// A handler that answers without reading a large body: the answer arrives, be
+// the web server one that reads only after it has sent everything.
+func TestUnreadBody(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		for _, size := range []int{1, 1 << 20} {
+			t.Run(fmt.Sprint("keep=", keep, "/", size), func(t *testing.T) {
+				s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+					if r.Params["HTTP_HOST"] != "" {
+						r.Stdin.(io.Closer).Close()
+						_, err := r.Stdin.Read(make([]byte, 1))
+						assert.ErrorIs(t, err, fcgi.ErrBodyClosed)
+					}
+					io.WriteString(r.Stdout, strings.Repeat("a", size))
+				})
+				w := s.dial(t)
+				begun := time.Now()
+				for id := uint16(1); id < 3; id++ {
+					w.send(request(id, keep, strings.Repeat("x", 8<<20)))
+					a, err := w.answer(id)
+					require.NoError(t, err)
+					assert.Equal(t, size, len(a.stdout))
+					if !keep {
+						w.wantClosed()
+						break
+					}
+				}
+				assert.Less(t, time.Since(begun), time.Second)
+			})
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package fcgi_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	stdfcgi "net/http/fcgi"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+)
+
+func (s *server) client(t testing.TB) *fcgi.Client {
+	spec := s.addr
+	if s.network == "unix" {
+		spec = "unix:" + spec
+	}
+	c, err := fcgi.Dial(t.Context(), spec)
+	require.NoError(t, err)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func TestClient(t *testing.T) {
+	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+		hello(ctx, r)
+		io.WriteString(r.Stderr, "a line\n")
+		r.AppStatus = 1<<32 - 2
+	})
+	c := s.client(t)
+	for _, body := range []string{"", "x", strings.Repeat("0123456789", 100000)} {
+		var out, log strings.Builder
+		var in io.Reader
+		if body != "" {
+			in = iotest.HalfReader(strings.NewReader(body))
+		}
+		status, err := c.Do(t.Context(), serverParams(), in, &out, &log)
+		require.NoError(t, err)
+		assert.Equal(t, uint32(1<<32-2), status)
+		assert.True(t, helloAnswer+body == out.String())
+		assert.Equal(t, "a line\n", log.String())
+	}
+}
+
+func TestClientErrors(t *testing.T) {
+	do := func(t *testing.T, c *fcgi.Client, body io.Reader) error {
+		_, err := c.Do(t.Context(), serverParams(), body, io.Discard, io.Discard)
+		return err
+	}
+	t.Run("nobody there", func(t *testing.T) {
+		_, err := fcgi.Dial(t.Context(), "unix:/no/such/socket")
+		assert.ErrorContains(t, err, "fcgi: dial unix:/no/such/socket")
+	})
+	t.Run("overloaded", func(t *testing.T) {
+		h, _ := waiting()
+		s := serve(t, fcgi.Limits{Requests: 1}, h)
+		w := s.dial(t)
+		w.send(request(1, true, ""))
+		time.Sleep(10 * time.Millisecond)
+		c := s.client(t)
+		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded)
+		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded) // the connection goes on
+	})
+	t.Run("responder goes away", func(t *testing.T) {
+		s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {})
+		c := s.client(t)
+		s.Close()
+		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
+		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
+	})
+	t.Run("bad body", func(t *testing.T) {
+		s := serve(t, fcgi.Limits{}, hello)
+		bad := errors.New("bad body")
+		assert.ErrorIs(t, do(t, s.client(t), io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(bad))), bad)
+	})
+	t.Run("given up", func(t *testing.T) {
+		h, causes := waiting()
+		c := serve(t, fcgi.Limits{}, h).client(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_, err := c.Do(ctx, nil, nil, io.Discard, io.Discard)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+	})
+	t.Run("not kept", func(t *testing.T) {
+		s := serve(t, fcgi.Limits{}, hello)
+		c := fcgi.NewClient(s.dial(t).Conn, false)
+		assert.NoError(t, do(t, c, nil))
+		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
+	})
+	t.Run("not FastCGI", func(t *testing.T) {
+		a, b := net.Pipe()
+		defer a.Close()
+		go func() {
+			io.CopyN(io.Discard, b, 10)
+			go io.Copy(io.Discard, b)
+			io.WriteString(b, "HTTP/1.0 400 Bad Request\r\n\r\n")
+		}()
+		assert.ErrorIs(t, do(t, fcgi.NewClient(a, true), nil), fcgi.ErrProtocol)
+	})
+}
+
+// net/http/fcgi as the oracle: our client gets the same from it, and it gets the
+// same from the wire, as from our server.
+func TestAgainstStandardLibrary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "std")
+	l, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	defer l.Close()
+	go stdfcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Date", "today") // it would add one
+		io.WriteString(w, r.Method+" "+r.UserAgent()+" ")
+		io.Copy(w, r.Body)
+	}))
+	ours := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+		io.WriteString(r.Stdout, "Status: 200 OK\r\nContent-Type: text/plain\r\nDate: today\r\n\r\n")
+		io.WriteString(r.Stdout, r.Params["REQUEST_METHOD"]+" "+r.Params["HTTP_USER_AGENT"]+" ")
+		io.Copy(r.Stdout, r.Stdin)
+	})
+	for _, n := range []int{0, 1, 100, 65535, 65536, 300000} {
+		body := strings.Repeat("b", n)
+		params := map[string]string{
+			"REQUEST_METHOD": "POST", "SERVER_PROTOCOL": "HTTP/1.1", "REQUEST_URI": "/", "HTTP_HOST": "localhost",
+			"HTTP_USER_AGENT": strings.Repeat("u", n%1000),
+		}
+		var answers []string
+		for _, spec := range []string{"unix:" + path, "unix:" + ours.addr} {
+			c, err := fcgi.Dial(t.Context(), spec)
+			require.NoError(t, err)
+			var out strings.Builder
+			_, err = c.Do(t.Context(), params, strings.NewReader(body), &out, io.Discard)
+			require.NoError(t, err)
+			c.Close()
+			answers = append(answers, out.String())
+		}
+		require.True(t, answers[0] == answers[1], "%d bytes: %.200q\n%.200q", n, answers[0], answers[1])
+	}
+}

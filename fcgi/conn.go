@@ -1,0 +1,222 @@
+package fcgi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// What a connection is doing.
+const (
+	phaseIdle    = iota // between requests
+	phaseParams         // a request has begun
+	phaseRunning        // its handler runs
+	phaseClosing        // nothing more will be served
+)
+
+// conn is one connection. Its own goroutine reads requests and runs their
+// handlers; a handler's streams read and write on it directly. The watcher
+// looks in from the side.
+type conn struct {
+	s   *Server
+	nc  net.Conn
+	raw syscall.RawConn // nil when nc is no socket; it is not watched then
+
+	phase   atomic.Int32
+	since   atomic.Int64 // when the phase began
+	count   atomic.Int64 // requests begun
+	seen    int64        // count at the watcher's last look; the watcher's own
+	readBy  atomic.Int64 // when the present wait for the peer must be over; 0: none
+	writeBy atomic.Int64
+	last    atomic.Bool // close after the present request
+	evicted atomic.Bool // to be closed while idle
+	running atomic.Pointer[request]
+
+	rmu sync.Mutex // reading
+	reader
+	req     *request // the latest one begun
+	query   []byte   // of FCGI_GET_VALUES so far
+	replies []byte   // records that answer the peer itself, not sent yet
+
+	wmu sync.Mutex // writing
+	writer
+}
+
+func newConn(s *Server, nc net.Conn) *conn {
+	c := &conn{s: s, nc: nc}
+	if sc, ok := nc.(syscall.Conn); ok {
+		c.raw, _ = sc.SyscallConn()
+	}
+	c.reader.init()
+	c.writer.init()
+	c.rest()
+	return c
+}
+
+// rest begins the idle phase.
+func (c *conn) rest() {
+	k := &c.s.clock
+	c.since.Store(k.time())
+	c.readBy.Store(k.after(c.s.limits.Idle))
+	c.phase.Store(phaseIdle)
+	k.nudge()
+}
+
+// serve answers the requests of the connection, one after the other.
+func (c *conn) serve() {
+	defer c.end()
+	for {
+		c.rmu.Lock()
+		ev, err := c.advance(nil)
+		if ev == evReady {
+			c.takeStdinEnd(c.req)
+			err = c.sendReplies()
+		}
+		c.rmu.Unlock()
+		if err != nil {
+			c.reportRead(err)
+			return
+		}
+		if ev == evLast {
+			c.linger()
+			return
+		}
+		c.run(c.req)
+		if c.last.Load() {
+			if !c.req.stdinDone.Load() {
+				c.linger()
+			}
+			return
+		}
+		c.rest()
+	}
+}
+
+// end closes the connection, also when a handler has left by runtime.Goexit.
+func (c *conn) end() {
+	c.drop(ErrClosed)
+	c.phase.Store(phaseClosing)
+	c.s.dropConn(c)
+	if c.req != nil {
+		c.req.end()
+	}
+	// A handler may have left a goroutine behind that still reads.
+	if c.rmu.TryLock() {
+		c.reader.release()
+		c.rmu.Unlock()
+	}
+	if c.wmu.TryLock() {
+		c.werr = ErrClosed
+		c.writer.release()
+		c.wmu.Unlock()
+	}
+}
+
+// drop closes the socket and cancels a running request.
+func (c *conn) drop(why error) {
+	if req := c.running.Load(); req != nil {
+		req.cancel(why)
+	}
+	c.nc.Close()
+}
+
+// run calls the handler and answers the request.
+func (c *conn) run(req *request) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	req.cancel = cancel
+	k := &c.s.clock
+	c.readBy.Store(0)
+	c.since.Store(k.time())
+	c.running.Store(req)
+	c.phase.Store(phaseRunning)
+	k.nudge()
+	failed := c.call(ctx, req)
+	c.finish(req, failed)
+	c.running.Store(nil)
+	if !req.keep || c.s.closing.Load() {
+		c.last.Store(true)
+	}
+}
+
+// call runs the handler and reports whether it panicked.
+func (c *conn) call(ctx context.Context, req *request) (failed bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			failed = true
+			c.s.report(&Error{"handler", c.peer(), fmt.Errorf("panic: %v\n%s", v, debug.Stack())})
+		}
+	}()
+	c.s.Handler(ctx, &req.Request)
+	return false
+}
+
+func (c *conn) peer() string {
+	if a := c.nc.RemoteAddr(); a != nil && a.String() != "" && a.String() != "@" {
+		return a.String()
+	}
+	if a := c.nc.LocalAddr(); a != nil {
+		return a.String()
+	}
+	return ""
+}
+
+// reportRead reports why a connection ended, unless that is an ordinary end.
+func (c *conn) reportRead(err error) {
+	if errors.Is(err, ErrProtocol) || (errors.Is(err, ErrTimeout) && c.phase.Load() == phaseParams) {
+		c.s.report(&Error{"read", c.peer(), err})
+	}
+}
+
+// linger closes the connection without losing the answer: to close a socket
+// with unread bytes in it would reset it, and a web server may still be sending
+// a body that nobody wanted.
+func (c *conn) linger() {
+	c.phase.Store(phaseClosing)
+	c.rmu.Lock()
+	defer c.rmu.Unlock()
+	half, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	by := c.s.clock.after(lingerTime)
+	c.readBy.Store(by)
+	c.s.clock.nudge()
+	for n := 0; n < lingerBytes && c.s.clock.now.Load() < by; {
+		c.r, c.w = 0, 0
+		if c.fill() != nil {
+			return
+		}
+		n += c.w
+	}
+}
+
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 64 << 20
+)
+
+// lost is told when reading has failed while a request runs.
+func (c *conn) lost(req *request, err error) {
+	c.last.Store(true)
+	switch {
+	case errors.Is(err, ErrTimeout):
+	case errors.Is(err, ErrProtocol):
+		c.s.report(&Error{"read", c.peer(), err})
+		req.cancel(err)
+	case err == io.EOF && c.raw != nil:
+		// Perhaps only one half is closed. The watcher will see.
+		if c.gone() {
+			req.cancel(ErrClosed)
+		}
+	default:
+		req.cancel(ErrClosed)
+	}
+}

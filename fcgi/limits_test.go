@@ -1,0 +1,243 @@
+package fcgi_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+)
+
+func TestIdleConnectionIsClosed(t *testing.T) {
+	s := serve(t, fcgi.Limits{Idle: 60 * time.Millisecond}, hello)
+	fresh, used := s.dial(t), s.dial(t)
+	for range 4 { // one that works is not idle
+		time.Sleep(25 * time.Millisecond)
+		used.send(request(1, true, ""))
+		used.wantAnswer(1, helloAnswer)
+	}
+	begun := time.Now()
+	fresh.wantClosed()
+	used.wantClosed()
+	assert.Less(t, time.Since(begun), time.Second)
+	assert.Empty(t, s.reports())
+}
+
+func TestSlowParams(t *testing.T) {
+	s := serve(t, fcgi.Limits{Params: 60 * time.Millisecond}, hello)
+	w := s.dial(t)
+	w.send(head(1, true, serverParams())[:40])
+	go func() { // bytes that trickle do not help
+		for range 50 {
+			time.Sleep(10 * time.Millisecond)
+			w.Write(rec(params, 1, pair("A", "b")))
+		}
+	}()
+	begun := time.Now()
+	w.wantClosed()
+	assert.Less(t, time.Since(begun), 400*time.Millisecond)
+	assert.Contains(t, s.reports(), "too long")
+}
+
+func TestSlowBody(t *testing.T) {
+	s := serve(t, fcgi.Limits{BodyIdle: 60 * time.Millisecond, Body: 200 * time.Millisecond}, func(ctx context.Context, r *fcgi.Request) {
+		b, err := io.ReadAll(r.Stdin)
+		assert.ErrorIs(t, err, fcgi.ErrBodyTimeout)
+		assert.NoError(t, ctx.Err())
+		fmt.Fprintf(r.Stdout, "408 after %d", len(b))
+	})
+	t.Run("silent", func(t *testing.T) {
+		w := s.dial(t)
+		w.send(head(1, true, serverParams()), rec(stdin, 1, "abc"))
+		w.wantAnswer(1, "408 after 3")
+		w.wantClosed()
+	})
+	t.Run("trickling", func(t *testing.T) {
+		w := s.dial(t)
+		w.send(head(1, true, serverParams()))
+		begun := time.Now()
+		go func() {
+			for range 25 {
+				time.Sleep(20 * time.Millisecond)
+				w.Write(rec(stdin, 1, "a"))
+			}
+		}()
+		a, err := w.answer(1)
+		require.NoError(t, err)
+		assert.Contains(t, a.stdout, "408")
+		assert.Less(t, time.Since(begun), time.Second)
+	})
+}
+
+// A web server that does not read blocks its own request only, and not for ever.
+func TestWriteLimit(t *testing.T) {
+	errs := make(chan error, 1)
+	s := serve(t, fcgi.Limits{Write: 80 * time.Millisecond}, func(ctx context.Context, r *fcgi.Request) {
+		if r.ID == 2 {
+			return
+		}
+		var err error
+		for err == nil {
+			_, err = r.Stdout.Write(make([]byte, 1<<20))
+		}
+		assert.ErrorIs(t, context.Cause(ctx), fcgi.ErrTimeout)
+		errs <- err
+	})
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	other := s.dial(t)
+	other.send(request(2, true, ""))
+	other.wantAnswer(2, "")
+	select {
+	case err := <-errs:
+		assert.ErrorIs(t, err, fcgi.ErrTimeout)
+	case <-time.After(time.Second):
+		t.Fatal("still writing")
+	}
+}
+
+// A reader that is slow but reads gets everything.
+func TestSlowReader(t *testing.T) {
+	s := serve(t, fcgi.Limits{Write: 100 * time.Millisecond}, func(ctx context.Context, r *fcgi.Request) {
+		for range 64 {
+			r.Stdout.Write(make([]byte, 40000))
+		}
+	})
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	total := 0
+	for {
+		f, err := w.next()
+		require.NoError(t, err)
+		if f.typ == end {
+			break
+		}
+		total += len(f.content)
+		time.Sleep(2 * time.Millisecond)
+	}
+	assert.Equal(t, 64*40000, total)
+}
+
+func TestOpenRequestsLimit(t *testing.T) {
+	goOn := make(chan struct{})
+	s := serve(t, fcgi.Limits{Requests: 2}, func(ctx context.Context, r *fcgi.Request) { <-goOn })
+	a, b, c := s.dial(t), s.dial(t), s.dial(t)
+	a.send(request(1, true, ""))
+	b.send(rec(begin, 1, beginBody(1, true)))
+	time.Sleep(10 * time.Millisecond)
+	c.send(request(5, true, ""))
+	c.want(ended(5, 0, 2))
+	b.Close() // makes room
+	close(goOn)
+	a.wantAnswer(1, "")
+	require.Eventually(t, func() bool {
+		c.send(request(6, true, ""))
+		got, err := c.answer(6)
+		return err == nil && got.status == 0
+	}, time.Second, 5*time.Millisecond)
+}
+
+// When all connections are taken the one that is idle longest makes room.
+func TestConnectionLimit(t *testing.T) {
+	h, _ := waiting()
+	s := serve(t, fcgi.Limits{Conns: 3}, func(ctx context.Context, r *fcgi.Request) {
+		if r.ID == 9 {
+			h(ctx, r)
+		}
+	})
+	busy := s.dial(t)
+	busy.send(request(9, true, ""))
+	var kept []*wire
+	for range 5 {
+		w := s.dial(t)
+		w.send(request(1, true, ""))
+		w.wantAnswer(1, "")
+		kept = append(kept, w)
+		time.Sleep(2 * time.Millisecond)
+	}
+	for _, w := range kept[:3] {
+		w.wantClosed()
+	}
+	kept[4].send(request(2, true, ""))
+	kept[4].wantAnswer(2, "")
+}
+
+// A thousand idle connections and a hundred half requests: small, and others
+// are served.
+func TestManyIdleConnections(t *testing.T) {
+	s := serve(t, fcgi.Limits{}, hello)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var open []net.Conn
+	defer func() {
+		for _, nc := range open {
+			nc.Close()
+		}
+	}()
+	const idle = 700 // the machine of the test may allow 1024 descriptors a process
+	for range idle {
+		nc, err := net.Dial(s.network, s.addr)
+		if err != nil && strings.Contains(err.Error(), "too many open files") {
+			break
+		}
+		require.NoError(t, err)
+		open = append(open, nc)
+		if len(open)%7 == 0 {
+			nc.Write(head(1, true, serverParams())[:50])
+		}
+		if len(open)%3 == 0 {
+			nc.Write(request(1, true, ""))
+		}
+	}
+	begun := time.Now()
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	w.wantAnswer(1, helloAnswer)
+	assert.Less(t, time.Since(begun), 2*time.Second)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	each := (int64(after.HeapInuse+after.StackInuse) - int64(before.HeapInuse+before.StackInuse)) / int64(len(open))
+	assert.Less(t, each, int64(64<<10))
+}
+
+// scarceListener fails as accept does when descriptors have run out.
+type scarceListener struct {
+	net.Listener
+	failures int
+}
+
+func (l *scarceListener) Accept() (net.Conn, error) {
+	if l.failures > 0 {
+		l.failures--
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+func TestAcceptGoesOn(t *testing.T) {
+	l, err := fcgi.Listen("unix:"+t.TempDir()+"/s", fcgi.ListenOptions{})
+	require.NoError(t, err)
+	var reported error
+	s := &fcgi.Server{Handler: hello, Log: func(err error) { reported = err }}
+	go s.Serve(&scarceListener{l, 4})
+	defer s.Close()
+	c, err := fcgi.Dial(t.Context(), "unix:"+l.Addr().String())
+	require.NoError(t, err)
+	defer c.Close()
+	var out strings.Builder
+	_, err = c.Do(t.Context(), serverParams(), nil, &out, io.Discard)
+	require.NoError(t, err)
+	assert.Equal(t, helloAnswer, out.String())
+	assert.ErrorIs(t, reported, syscall.EMFILE)
+}

@@ -1,0 +1,58 @@
+package fcgi
+
+import (
+	"errors"
+	"strings"
+)
+
+var (
+	errMalformed = errors.New("malformed parameters")
+	errTooMany   = errors.New("too many parameters")
+	errConflict  = errors.New("parameter given twice with different values")
+)
+
+// parseParams puts the pairs of block into m, at most limit of them. A name
+// given twice keeps its last value, but repeated header fields (HTTP_*) are
+// joined as RFC 9110, section 5.3, allows, and a second, different
+// CONTENT_LENGTH or SCRIPT_NAME is errConflict: to choose one would be to let
+// the sender choose. An empty name or a NUL, which no CGI variable can hold,
+// is errMalformed.
+func parseParams(m map[string]string, block string, limit int) error {
+	count := 0
+	for rest := block; rest != ""; {
+		name, value, r, ok := cutPair(rest)
+		if !ok || name == "" || strings.IndexByte(name, 0) >= 0 || strings.IndexByte(value, 0) >= 0 {
+			return errMalformed
+		}
+		if count++; count > limit {
+			return errTooMany
+		}
+		m[name] = value
+		rest = r
+	}
+	if len(m) == count {
+		return nil // no name came twice
+	}
+	clear(m)
+	return mergeParams(m, block)
+}
+
+// mergeParams is parseParams for a well-formed block in which names repeat.
+func mergeParams(m map[string]string, block string) error {
+	for rest := block; rest != ""; {
+		name, value, r, _ := cutPair(rest)
+		rest = r
+		old, again := m[name]
+		switch {
+		case !again:
+		case name == "HTTP_COOKIE": // RFC 6265, section 5.4
+			value = old + "; " + value
+		case strings.HasPrefix(name, "HTTP_"):
+			value = old + ", " + value
+		case (name == "CONTENT_LENGTH" || name == "SCRIPT_NAME") && old != value:
+			return errConflict
+		}
+		m[name] = value
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+//go:build unix && !linux
+
+package fcgi
+
+import "syscall"
+
+// gone reports whether the peer has closed the connection for good: sending
+// nothing then fails.
+func (c *conn) gone() bool {
+	var err error
+	cerr := c.raw.Control(func(fd uintptr) {
+		_, err = syscall.SendmsgN(int(fd), nil, nil, nil, 0)
+	})
+	return cerr != nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
+}
+
+// halfClosed is only known on Linux: elsewhere a TCP peer that went away is
+// noticed when the answer is sent.
+func (c *conn) halfClosed() bool { return false }
+
+// isListening reports whether fd is a listening socket.
+func isListening(fd int) bool {
+	v, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ACCEPTCONN)
+	return err == nil && v != 0
+}

@@ -1,0 +1,116 @@
+package fcgi
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// poll is called by the watcher while a request runs. It does not block: it
+// asks whether the web server is still there and handles the records that it
+// sent in the meantime, above all FCGI_ABORT_REQUEST.
+func (c *conn) poll() {
+	req := c.running.Load()
+	if req == nil || req.over.Load() || c.raw == nil {
+		return
+	}
+	if c.gone() {
+		c.last.Store(true)
+		req.cancel(ErrClosed)
+		return
+	}
+	if c.halfClosed() {
+		c.probe(req)
+	}
+	if !c.rmu.TryLock() {
+		return // the handler is reading its body and sees what comes
+	}
+	defer c.rmu.Unlock()
+	c.nowait, c.looks = true, pollReads
+	defer func() { c.nowait = false }()
+	if !req.stdinDone.Load() && !req.stdinShut {
+		c.pollAhead(req)
+	}
+	if req.stdinDone.Load() || req.stdinShut {
+		c.pollRecords(req)
+	}
+	if len(c.replies) > 0 {
+		go func() {
+			c.rmu.Lock()
+			defer c.rmu.Unlock()
+			c.sendReplies()
+		}()
+	}
+}
+
+// pollReads bounds what one poll reads: a peer that never stops sending must
+// not keep the watcher from the others.
+const pollReads = 32
+
+// pollRecords handles what has come after the body.
+func (c *conn) pollRecords(req *request) {
+	for {
+		ev, err := c.advance(req)
+		switch {
+		case err == errWouldBlock || ev == evOver:
+			return
+		case err != nil:
+			if !c.last.Load() {
+				c.lost(req, err)
+			}
+			return
+		}
+	}
+}
+
+// pollAhead looks for the end of the body, and for an abort behind bytes of it
+// that the handler has not read yet, as far as the buffer reaches.
+func (c *conn) pollAhead(req *request) {
+	if c.mem == nil {
+		return
+	}
+	if c.w-c.r < len(c.buf) {
+		if err := c.fill(); err != nil && err != errWouldBlock && err != io.EOF {
+			c.lost(req, err)
+			return
+		}
+	}
+	if c.inRecord && c.rem == 0 && c.h.typ == typeStdin && c.h.length > 0 && c.skip() != nil {
+		return // in the padding of a piece that was read
+	}
+	c.takeStdinEnd(req)
+	b := c.buf[c.r:c.w]
+	if c.inRecord {
+		b = b[min(len(b), c.rem+c.pad):]
+	}
+	for len(b) >= headerLen {
+		h := parseHeader(b)
+		if h.typ == typeAbort && h.id == req.ID && b[0] == version {
+			req.aborted.Store(true)
+			req.cancel(ErrAborted)
+			return
+		}
+		b = b[min(len(b), headerLen+h.length+h.padding):]
+	}
+}
+
+// probe finds out whether a web server that half-closed a TCP connection is
+// still there: something has to be sent for its machine to refuse. An empty
+// record that ends the stderr stream is harmless and allowed (section 5.3).
+func (c *conn) probe(req *request) {
+	if !c.wmu.TryLock() {
+		return // something is being sent anyway
+	}
+	if req.stderrEnd || req.over.Load() || c.werr != nil {
+		c.wmu.Unlock()
+		return
+	}
+	req.stderr, req.stderrEnd = true, true
+	c.errs = binary.BigEndian.AppendUint16(append(c.errs, version, typeStderr), req.ID)
+	c.errs = append(c.errs, 0, 0, 0, 0)
+	go func() {
+		defer c.wmu.Unlock()
+		err := c.send(append(c.vec[:0], c.errs))
+		c.errs = c.errs[:0]
+		_ = err // send has cancelled the request
+	}()
+}

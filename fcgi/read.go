@@ -1,0 +1,189 @@
+package fcgi
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// readSize is the size of a connection's read buffer: an ordinary request fits.
+const readSize = 8 << 10
+
+// readMemory is what reading needs and one connection can leave to the next.
+type readMemory struct {
+	buf    [readSize]byte
+	params []byte            // the parameters of a request as they came
+	table  map[string]string // and as the handler gets them
+}
+
+var readMemories = sync.Pool{New: func() any {
+	return &readMemory{table: make(map[string]string, 48)}
+}}
+
+// reader holds what was read and the record under way. A record is consumed
+// bit by bit, so that reading can stop anywhere and go on later.
+type reader struct {
+	mem      *readMemory // nil: the connection is closed
+	buf      []byte      // mem.buf
+	r, w     int         // buf[r:w] is not consumed yet
+	inRecord bool
+	h        header // of the record under way
+	rem      int    // bytes of its content not consumed yet
+	pad      int    // bytes of its padding not consumed yet
+	nowait   bool   // fill does not block: it fails with errWouldBlock
+	looks    int    // and does so anyway after so many reads
+}
+
+var errWouldBlock = errors.New("fcgi: nothing to read yet")
+
+func (b *reader) init() {
+	b.mem = readMemories.Get().(*readMemory)
+	b.buf = b.mem.buf[:]
+}
+
+func (b *reader) release() {
+	if b.mem != nil {
+		readMemories.Put(b.mem)
+		b.mem, b.buf, b.r, b.w = nil, nil, 0, 0
+	}
+}
+
+// fill reads more bytes into the buffer, which must not be full.
+func (c *conn) fill() error {
+	if c.r == c.w {
+		c.r, c.w = 0, 0
+	} else if c.w == len(c.buf) {
+		c.w = copy(c.buf, c.buf[c.r:c.w])
+		c.r = 0
+	}
+	n, err := c.read(c.buf[c.w:])
+	c.w += n
+	return err
+}
+
+// read reads at least one byte, or fails.
+func (c *conn) read(p []byte) (int, error) {
+	if c.mem == nil {
+		return 0, ErrClosed
+	}
+	if c.nowait {
+		if c.looks--; c.looks < 0 {
+			return 0, errWouldBlock
+		}
+		return c.readNow(p)
+	}
+	if err := c.sendReplies(); err != nil {
+		return 0, err
+	}
+	for {
+		n, err := c.nc.Read(p)
+		if n > 0 {
+			return n, nil
+		}
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
+		c.nc.SetReadDeadline(time.Time{})
+		phase := c.phase.Load()
+		leave := c.evicted.Load() && phase != phaseRunning || c.s.closing.Load() && phase == phaseIdle
+		by := c.readBy.Load()
+		if !leave && (by == 0 || c.s.clock.now.Load() < by) {
+			continue // the deadline of a wait that is over
+		}
+		if phase == phaseIdle {
+			if n, err := c.readNow(p); err == nil {
+				return n, nil // a request came at the last moment
+			}
+		}
+		return 0, ErrTimeout
+	}
+}
+
+// readNow reads what is there without waiting.
+func (c *conn) readNow(p []byte) (n int, err error) {
+	if c.raw == nil {
+		return 0, errWouldBlock
+	}
+	rerr := c.raw.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), p)
+		return true
+	})
+	switch {
+	case rerr != nil:
+		return 0, rerr
+	case err == syscall.EAGAIN || err == syscall.EINTR:
+		return 0, errWouldBlock
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// begun makes sure that a record is under way and its header known.
+func (c *conn) begun() error {
+	if c.inRecord {
+		return nil
+	}
+	for c.w-c.r < headerLen {
+		if err := c.fill(); err != nil {
+			return err
+		}
+	}
+	b := c.buf[c.r:]
+	if b[0] != version {
+		return ErrProtocol
+	}
+	c.h = parseHeader(b)
+	c.rem, c.pad = c.h.length, c.h.padding
+	c.r += headerLen
+	c.inRecord = true
+	return nil
+}
+
+// content returns the next bytes of the record under way, at least one unless
+// it has none left. They are consumed, and good until the next read.
+func (c *conn) content() ([]byte, error) {
+	if c.rem == 0 {
+		return nil, nil
+	}
+	if c.r == c.w {
+		if err := c.fill(); err != nil {
+			return nil, err
+		}
+	}
+	n := min(c.rem, c.w-c.r)
+	p := c.buf[c.r : c.r+n]
+	c.r += n
+	c.rem -= n
+	return p, nil
+}
+
+// skip consumes the rest of the record under way, padding included. What a
+// record asks for is done after skip: it may fail and be called again.
+func (c *conn) skip() error {
+	for c.rem > 0 {
+		if _, err := c.content(); err != nil {
+			return err
+		}
+	}
+	for c.pad > 0 {
+		if c.r == c.w {
+			if err := c.fill(); err != nil {
+				return err
+			}
+		}
+		n := min(c.pad, c.w-c.r)
+		c.r += n
+		c.pad -= n
+	}
+	c.inRecord = false
+	return nil
+}

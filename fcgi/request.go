@@ -1,0 +1,81 @@
+package fcgi
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+)
+
+// Handler answers one request. It is called on a goroutine of the connection;
+// the request is answered when it returns. What the context ends for is told in
+// the package comment.
+//
+// A panic is recovered: it is reported to Server.Log with its stack, and the
+// web server gets a page of status 500 if nothing was sent yet.
+type Handler func(ctx context.Context, r *Request)
+
+// Request is one request as the web server sent it.
+type Request struct {
+	// Params holds the CGI variables, under their own names. Valid until the
+	// handler returns.
+	Params map[string]string
+
+	// Stdin is the body, exactly as it came: comparing it with CONTENT_LENGTH
+	// is the handler's business. It ends with io.EOF only where the web server
+	// said that it ends; else with ErrAborted, ErrClosed or ErrBodyTimeout.
+	// It is also an io.Closer: a handler that answers at length without
+	// reading the body closes it first, so that a web server that sends all
+	// before it reads can go on.
+	Stdin io.Reader
+
+	// Stdout takes the answer: a CGI header, a blank line, a body. Writes are
+	// gathered and leave when 64 kB have come together, at Flush, and when the
+	// handler returns.
+	Stdout io.Writer
+
+	// Stderr takes lines for the web server's error log. They leave with Stdout.
+	Stderr io.Writer
+
+	// ID is the web server's number for the request.
+	ID uint16
+
+	// AppStatus is the status that a CGI program would exit with. The handler
+	// may set it; 0 is well.
+	AppStatus uint32
+}
+
+// Flush sends what was written to Stdout and Stderr so far.
+func (r *Request) Flush() error {
+	if f, ok := r.Stdout.(interface{ Flush() error }); ok {
+		return f.Flush()
+	}
+	return nil
+}
+
+// request is a Request with what the connection knows of it.
+type request struct {
+	Request
+	c      *conn
+	cancel context.CancelCauseFunc
+	keep   bool // the connection stays open afterwards
+
+	started   bool  // all parameters came (under conn.rmu)
+	bodyErr   error // how Stdin ended (under conn.rmu)
+	bodyBy    int64 // when the whole body must be there (under conn.rmu)
+	stdinShut bool  // the handler closed Stdin (under conn.rmu)
+
+	sent      bool // part of Stdout has left (under conn.wmu)
+	stderr    bool // Stderr was used (under conn.wmu)
+	stderrEnd bool // the stderr stream has ended (under conn.wmu)
+
+	stdinDone atomic.Bool // the whole body was read
+	aborted   atomic.Bool
+	over      atomic.Bool // answered: nothing is sent for it any more
+}
+
+// end marks the request as answered.
+func (req *request) end() {
+	if !req.over.Swap(true) {
+		req.c.s.requests.Add(-1)
+	}
+}

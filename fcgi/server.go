@@ -1,0 +1,215 @@
+package fcgi
+
+import (
+	"context"
+	"errors"
+	"log"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server serves FastCGI requests. Set the fields before the first call of
+// Serve; a Server that was shut down is not used again.
+type Server struct {
+	Handler Handler // must be set
+	Limits  Limits  // zero fields mean the defaults
+
+	// WebServers lists the addresses that TCP connections are taken from. When
+	// it is empty, FCGI_WEB_SERVER_ADDRS of the process is used (section 3.2);
+	// when that is empty too, any address is. Unix sockets are guarded by their
+	// file mode instead.
+	WebServers []netip.Addr
+
+	// Log is told of what no handler hears: panics, peers that do not speak
+	// FastCGI or are too slow, accept errors. Nil means the standard logger.
+	Log func(err error)
+
+	once   sync.Once
+	limits Limits
+	clock  clock
+
+	closing  atomic.Bool
+	requests atomic.Int64 // open ones
+
+	mu        sync.Mutex
+	closed    bool // by Close: no connection is served any more
+	conns     map[*conn]struct{}
+	listeners map[net.Listener]struct{}
+	watched   bool          // the clock's goroutine runs
+	empty     chan struct{} // closed when the last connection of a closing server is gone
+	room      chan struct{} // a connection went
+}
+
+func (s *Server) init() {
+	s.once.Do(func() {
+		s.limits = s.Limits.withDefaults()
+		s.clock.init(s.limits.tick())
+		s.conns = map[*conn]struct{}{}
+		s.listeners = map[net.Listener]struct{}{}
+		s.empty = make(chan struct{})
+		s.room = make(chan struct{}, 1)
+	})
+}
+
+// Serve takes connections from l and serves them, until l is closed or the
+// server is shut down; it then returns ErrServerClosed. It closes l. Running
+// out of descriptors or memory does not end it.
+func (s *Server) Serve(l net.Listener) error {
+	s.init()
+	allowed, err := s.allowed()
+	if err != nil {
+		l.Close()
+		return err
+	}
+	if !s.addListener(l) {
+		l.Close()
+		return ErrServerClosed
+	}
+	defer s.dropListener(l)
+	return s.accept(l, allowed)
+}
+
+// Shutdown stops taking connections, closes idle ones and waits until the
+// running requests are answered. When ctx ends first it does what Close does
+// and returns ctx.Err(). Connections that already wait in the queue of a socket
+// of our own are still served; a socket that was inherited keeps its queue for
+// the next process.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.init()
+	for _, l := range s.close() {
+		retire(l)
+	}
+	s.clock.wake()
+	select {
+	case <-s.empty:
+		return nil
+	case <-ctx.Done():
+		s.Close()
+		return ctx.Err()
+	}
+}
+
+// Close closes all sockets at once and cancels the contexts of running
+// requests. It does not wait for their handlers.
+func (s *Server) Close() error {
+	s.init()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	var errs []error
+	for _, l := range s.close() {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	for _, c := range s.snapshot(nil) {
+		c.drop(ErrServerClosed)
+	}
+	s.clock.wake()
+	return errors.Join(errs...)
+}
+
+// close makes the server a closing one and returns its listeners.
+func (s *Server) close() []net.Listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closing.Store(true)
+	s.checkEmpty()
+	ls := make([]net.Listener, 0, len(s.listeners))
+	for l := range s.listeners {
+		ls = append(ls, l)
+	}
+	return ls
+}
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.listeners[l] = struct{}{}
+	if !s.watched {
+		s.watched = true
+		go s.watch()
+	}
+	return true
+}
+
+func (s *Server) dropListener(l net.Listener) {
+	l.Close()
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.checkEmpty()
+	s.mu.Unlock()
+	s.clock.wake()
+}
+
+// errFull tells that there is no room for another connection.
+var errFull = errors.New("fcgi: too many connections")
+
+// addConn makes c one of the server's connections.
+func (s *Server) addConn(c *conn) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return ErrServerClosed
+	case len(s.conns) >= s.limits.Conns:
+		return errFull
+	}
+	s.conns[c] = struct{}{}
+	return nil
+}
+
+func (s *Server) dropConn(c *conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.checkEmpty()
+	unused := len(s.conns) == 0 && len(s.listeners) == 0
+	s.mu.Unlock()
+	if unused {
+		s.clock.wake()
+	}
+	select {
+	case s.room <- struct{}{}:
+	default:
+	}
+}
+
+// checkEmpty tells Shutdown when nothing is left to wait for. s.mu is held.
+func (s *Server) checkEmpty() {
+	if !s.closing.Load() || len(s.conns) > 0 || len(s.listeners) > 0 {
+		return
+	}
+	select {
+	case <-s.empty:
+	default:
+		close(s.empty)
+	}
+}
+
+// snapshot appends the present connections to dst.
+func (s *Server) snapshot(dst []*conn) []*conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func (s *Server) report(err error) {
+	if s.Log != nil {
+		s.Log(err)
+		return
+	}
+	log.Print(err)
+}
+
+// newConnGrace is how long a closing server waits for the first request of a
+// connection: its bytes may be under way.
+const newConnGrace = 500 * time.Millisecond

@@ -1,0 +1,122 @@
+package fcgi_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+)
+
+// What runs is finished, what is idle is closed, nobody new is served.
+func TestShutdown(t *testing.T) {
+	goOn := make(chan struct{})
+	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
+		if r.ID == 1 {
+			<-goOn
+		}
+		assert.NoError(t, ctx.Err())
+		io.WriteString(r.Stdout, "done")
+	})
+	running, idle, half, fresh := s.dial(t), s.dial(t), s.dial(t), s.dial(t)
+	running.send(request(1, true, ""))
+	idle.send(request(2, true, ""))
+	idle.wantAnswer(2, "done")
+	req := request(3, true, "")
+	half.send(req[:100])
+	time.Sleep(20 * time.Millisecond)
+
+	down := make(chan error, 1)
+	go func() { down <- s.Shutdown(context.Background()) }()
+	idle.wantClosed()
+	half.send(req[100:])
+	half.wantAnswer(3, "done")
+	half.wantClosed()
+	_, err := net.Dial(s.network, s.addr)
+	assert.Error(t, err)
+	select {
+	case err := <-down:
+		t.Fatal("shut down with a request running: ", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(goOn)
+	running.wantAnswer(1, "done")
+	running.wantClosed()
+	fresh.wantClosed() // after a while: its first request might have been under way
+	assert.NoError(t, <-down)
+	assert.ErrorIs(t, s.Serve(newPipeListener()), fcgi.ErrServerClosed)
+}
+
+func TestShutdownIsBounded(t *testing.T) {
+	h, causes := waiting()
+	s := serve(t, fcgi.Limits{}, h)
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	time.Sleep(20 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	assert.ErrorIs(t, s.Shutdown(ctx), context.DeadlineExceeded)
+	assert.ErrorIs(t, <-causes, fcgi.ErrServerClosed)
+	w.wantClosed()
+}
+
+func TestShutdownOfAnUnusedServer(t *testing.T) {
+	s := &fcgi.Server{Handler: hello}
+	assert.NoError(t, s.Shutdown(t.Context()))
+	assert.ErrorIs(t, s.Serve(newPipeListener()), fcgi.ErrServerClosed)
+}
+
+// Restarts under load: no request that was taken is dropped. The client dials
+// anew for each request, as web servers do, and tries again only where it was
+// refused at the door.
+func TestShutdownUnderLoad(t *testing.T) {
+	spec := "unix:" + filepath.Join(t.TempDir(), "s")
+	var answered atomic.Int64
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				c, err := fcgi.Dial(context.Background(), spec)
+				if err != nil {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				var out strings.Builder
+				_, err = c.Do(context.Background(), map[string]string{"SCRIPT_NAME": "/x"}, nil, &out, io.Discard)
+				c.Close()
+				if !assert.NoError(t, err) || !assert.Equal(t, "hello /x ", out.String()) {
+					return
+				}
+				answered.Add(1)
+			}
+		})
+	}
+	for range 5 {
+		l, err := fcgi.Listen(spec, fcgi.ListenOptions{})
+		require.NoError(t, err)
+		s := &fcgi.Server{Handler: hello}
+		go s.Serve(l)
+		time.Sleep(30 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		assert.NoError(t, s.Shutdown(ctx))
+		cancel()
+	}
+	close(stop)
+	clients.Wait()
+	assert.Greater(t, answered.Load(), int64(20))
+}

@@ -1,0 +1,206 @@
+package fcgi
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// The streams of a request. They are the request itself under other names, so
+// that they cost nothing.
+type (
+	stdin  request
+	stdout request
+	stderr request
+)
+
+// Read reads the body where it lies: from the connection, on the caller's
+// goroutine.
+func (in *stdin) Read(p []byte) (int, error) {
+	req := (*request)(in)
+	if req.over.Load() {
+		return 0, ErrEnded // and does not wait for the reader of the next one
+	}
+	c := req.c
+	c.rmu.Lock()
+	defer c.rmu.Unlock()
+	if req.over.Load() {
+		return 0, ErrEnded
+	}
+	if req.bodyErr != nil {
+		return 0, req.bodyErr
+	}
+	if req.stdinDone.Load() {
+		req.bodyErr = io.EOF
+		return 0, io.EOF
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := c.readBody(req, p)
+	if err != nil {
+		req.bodyErr = err
+	}
+	return n, err
+}
+
+// Close says that the rest of the body is not wanted. It is thrown away as it
+// comes.
+func (in *stdin) Close() error {
+	req := (*request)(in)
+	if req.over.Load() {
+		return ErrEnded
+	}
+	c := req.c
+	c.rmu.Lock()
+	defer c.rmu.Unlock()
+	if req.bodyErr == nil {
+		req.bodyErr = ErrBodyClosed
+	}
+	if !req.stdinShut && !req.stdinDone.Load() {
+		go c.discard(req)
+	}
+	req.stdinShut = true
+	return nil
+}
+
+// readBody reads some of the body of a running request.
+func (c *conn) readBody(req *request, p []byte) (int, error) {
+	k := &c.s.clock
+	c.readBy.Store(min(k.after(c.s.limits.BodyIdle), req.bodyBy))
+	k.nudge()
+	defer c.readBy.Store(0)
+	ev, err := c.advance(req)
+	var n int
+	if ev == evData {
+		n, err = c.readContent(p)
+	}
+	switch {
+	case err != nil:
+		c.lost(req, err)
+		return 0, bodyError(err)
+	case ev == evEnd:
+		return 0, io.EOF
+	case ev == evAbort:
+		return 0, ErrAborted
+	case ev == evOver:
+		return 0, ErrEnded
+	}
+	return n, nil
+}
+
+// readContent reads content of the record under way into p, past the buffer
+// where that saves a copy.
+func (c *conn) readContent(p []byte) (int, error) {
+	p = p[:min(len(p), c.rem)]
+	if c.r == c.w && len(p) >= readSize {
+		n, err := c.read(p)
+		c.rem -= n
+		return n, err
+	}
+	q, err := c.content()
+	n := copy(p, q)
+	c.r -= len(q) - n // content may have given more than p takes
+	c.rem += len(q) - n
+	return n, err
+}
+
+// bodyError tells a handler why its body has ended.
+func bodyError(err error) error {
+	switch {
+	case errors.Is(err, ErrTimeout):
+		return ErrBodyTimeout
+	case errors.Is(err, ErrProtocol):
+		return err
+	}
+	return ErrClosed
+}
+
+// discard throws the rest of a body away, so that the web server can go on. It
+// stops at any record that is not of that body.
+func (c *conn) discard(req *request) {
+	c.rmu.Lock()
+	defer c.rmu.Unlock()
+	c.readBy.Store(c.s.clock.after(c.s.limits.BodyIdle))
+	c.s.clock.nudge()
+	defer c.readBy.Store(0)
+	for n := 0; n < lingerBytes && !req.stdinDone.Load(); n += c.h.length {
+		if c.begun() != nil || c.h.id != req.ID || c.h.typ != typeStdin {
+			return
+		}
+		if c.skip() != nil {
+			return
+		}
+		if c.h.length == 0 {
+			req.stdinDone.Store(true)
+		}
+	}
+}
+
+// writable reports why nothing can be written for req. c.wmu is held.
+func (req *request) writable() error {
+	switch {
+	case req.over.Load():
+		return ErrEnded
+	case req.aborted.Load():
+		return ErrAborted
+	}
+	return req.c.werr
+}
+
+func (o *stdout) Write(p []byte) (int, error) {
+	req := (*request)(o)
+	c := req.c
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if err := req.writable(); err != nil {
+		return 0, err
+	}
+	return c.writeOut(req, p)
+}
+
+// WriteString is Write without the copy that a conversion would make.
+func (o *stdout) WriteString(s string) (int, error) {
+	req := (*request)(o)
+	if len(s) >= directSize {
+		return o.Write([]byte(s))
+	}
+	c := req.c
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if err := req.writable(); err != nil {
+		return 0, err
+	}
+	return gather(c, req, s)
+}
+
+func (o *stdout) Flush() error {
+	req := (*request)(o)
+	c := req.c
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if err := req.writable(); err != nil {
+		return err
+	}
+	return c.flush(req)
+}
+
+func (e *stderr) Write(p []byte) (int, error) {
+	req := (*request)(e)
+	c := req.c
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if err := req.writable(); err != nil {
+		return 0, err
+	}
+	if req.stderrEnd { // by a probe: the stream cannot be opened again
+		c.s.report(&Error{"stderr", c.peer(), errors.New(strings.TrimSpace(string(p)))})
+		return len(p), nil
+	}
+	req.stderr = true
+	c.errs = appendStream(c.errs, typeStderr, req.ID, p)
+	if len(c.errs) >= flushSize {
+		return len(p), c.flush(req)
+	}
+	return len(p), nil
+}

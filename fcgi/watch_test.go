@@ -1,0 +1,50 @@
+package fcgi
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The watcher may interrupt a wait that has just ended; the next wait is not to
+// pay for it.
+func TestInterruptOfAnEarlierWait(t *testing.T) {
+	l, err := Listen("unix:"+filepath.Join(t.TempDir(), "s"), ListenOptions{})
+	require.NoError(t, err)
+	s := &Server{Handler: func(ctx context.Context, r *Request) {
+		r.c().nc.SetWriteDeadline(past)
+		io.Copy(r.Stdout, r.Stdin)
+	}}
+	go s.Serve(l)
+	defer s.Close()
+	nc, err := net.Dial("unix", l.Addr().String())
+	require.NoError(t, err)
+	c := NewClient(nc, true)
+	defer c.Close()
+	body := strings.Repeat("x", 200000)
+	for range 3 {
+		for _, c := range s.snapshot(nil) {
+			c.nc.SetReadDeadline(past)
+		}
+		time.Sleep(2 * time.Millisecond)
+		var out strings.Builder
+		_, err = c.Do(t.Context(), nil, strings.NewReader(body), &out, io.Discard)
+		require.NoError(t, err)
+		assert.True(t, body == out.String())
+	}
+}
+
+func (r *Request) c() *conn { return r.Stdout.(*stdout).c }
+
+func TestTick(t *testing.T) {
+	assert.Equal(t, 50*time.Millisecond, Limits{}.withDefaults().tick())
+	assert.Equal(t, 15*time.Millisecond, Limits{Write: 60 * time.Millisecond}.withDefaults().tick())
+	assert.Equal(t, 2*time.Millisecond, Limits{Idle: 1}.withDefaults().tick())
+}
