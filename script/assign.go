@@ -1,0 +1,216 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// fromRoot returns the Lua form of a stored value. Text and outlines are read
+// as strings, a list as a fresh table.
+func fromRoot(v objectdb.Value) lua.LValue {
+	switch v := v.(type) {
+	case objectdb.Boolean:
+		return lua.LBool(v)
+	case objectdb.Number:
+		return lua.LNumber(v)
+	case objectdb.String:
+		return lua.LString(v)
+	case objectdb.Text:
+		return lua.LString(v)
+	case objectdb.Outline:
+		return lua.LString(v)
+	case objectdb.List:
+		return fromList(v)
+	}
+	return marked(v)
+}
+
+// fromList makes a table of a list. Unlike an object, an item cannot be
+// replaced alone, so text, outlines and scripts in it keep their kind: what is
+// written back is what was read.
+func fromList(list objectdb.List) *lua.LTable {
+	tb := newLuaTable(len(list), 0)
+	tb.Metatable = listMeta
+	for _, v := range list {
+		switch v := v.(type) {
+		case objectdb.Text, objectdb.Outline:
+			tb.Append(marked(v))
+		default:
+			tb.Append(fromRoot(v))
+		}
+	}
+	return tb
+}
+
+// listMeta marks tables that were read from a list, so that an empty one is
+// written back as a list.
+var listMeta = newMetatable()
+
+// assign stores lv as the cell called name of table o; nil deletes it.
+func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {
+	t := o.thread
+	if err := o.makeReal(); err != nil {
+		return err
+	}
+	if lv == lua.LNil {
+		t.changed(o)
+		return t.tx.Remove(o.node, name)
+	}
+	s := storing{t: t, L: L}
+	item, err := s.convert(lv, func() objectdb.Address { return o.Address().Child(name) }, 0)
+	if err != nil {
+		return err
+	}
+	if s, ok := item.(objectdb.String); ok {
+		item, err = o.keepKind(name, s)
+		if err != nil {
+			return err
+		}
+	}
+	t.changed(o)
+	return t.store(o.node, name, item)
+}
+
+// keepKind makes text of a string that replaces text, and likewise an outline:
+// scripts see both as strings and would change the kind by every edit.
+func (o *Object) keepKind(name string, s objectdb.String) (objectdb.Value, error) {
+	n, err := o.thread.tx.Child(o.node, name)
+	switch {
+	case errors.Is(err, objectdb.ErrNotFound):
+		return s, nil
+	case err != nil:
+		return nil, err
+	case n.Kind() == objectdb.KindText:
+		return objectdb.Text(s), nil
+	case n.Kind() == objectdb.KindOutline:
+		return objectdb.Outline(s), nil
+	}
+	return s, nil
+}
+
+// makeReal makes sure that a table of verbs exists in the database.
+func (o *Object) makeReal() error {
+	if o.node != nil {
+		return nil
+	}
+	t := o.thread
+	a := o.Address()
+	if err := t.tx.NewTable(a); err != nil {
+		return err
+	}
+	n, err := t.tx.Find(a)
+	if err != nil {
+		return err
+	}
+	o.node = n
+	t.virtual = nil // the tables above are real now too
+	if t.handles == nil {
+		t.handles = make(map[int64]*Object, 8)
+	}
+	t.handles[n.ID()] = o
+	t.forget()
+	return nil
+}
+
+// store writes item under name in table at, replacing whatever is there.
+func (t *Thread) store(at *objectdb.Node, name string, item any) error {
+	switch item := item.(type) {
+	case *Object:
+		return t.copyTo(item, at, name)
+	case objectdb.Value:
+		return t.tx.Set(at, name, item)
+	case *branch:
+		sub, err := t.tx.SetTable(at, name)
+		if err != nil {
+			return err
+		}
+		for i, name := range item.names {
+			if err := t.store(sub, name, item.items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	panic(fmt.Sprintf("script: a %T cannot be stored", item))
+}
+
+// copyTo makes the cell called name of table at a copy of table o. Copying a
+// table to its own place changes nothing.
+func (t *Thread) copyTo(o *Object, at *objectdb.Node, name string) error {
+	if o.node == nil {
+		return errors.New("a table of verbs cannot be copied")
+	}
+	from := t.tx.Address(o.node)
+	to := t.tx.Address(at).Child(name)
+	if from.Equal(to) {
+		return nil
+	}
+	if !below(from, to) && !below(to, from) {
+		if err := t.tx.Remove(at, name); err != nil {
+			return err
+		}
+		return t.tx.Copy(from, to)
+	}
+	// One lies in the other: read it whole before anything is replaced.
+	b, err := t.read(o.node)
+	if err != nil {
+		return err
+	}
+	return t.store(at, name, b)
+}
+
+// below reports whether a lies in the table b.
+func below(a, b objectdb.Address) bool {
+	return len(a) > len(b) && a[:len(b)].Equal(b)
+}
+
+// read returns all that is in table n.
+func (t *Thread) read(n *objectdb.Node) (*branch, error) {
+	nodes, err := t.tx.Children(n)
+	if err != nil {
+		return nil, err
+	}
+	b := &branch{}
+	for _, c := range nodes {
+		var item any
+		if c.Kind() == objectdb.KindTable {
+			item, err = t.read(c)
+		} else {
+			item, err = t.tx.Value(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		b.names = append(b.names, c.Name())
+		b.items = append(b.items, item)
+	}
+	return b, nil
+}
+
+// changed tells the thread that a cell of table o is about to change.
+func (t *Thread) changed(o *Object) {
+	t.writes++
+	if len(t.globals) == 0 {
+		return
+	}
+	if o == t.root || slices.Contains(t.pathIDs, o.node.ID()) {
+		t.forget()
+	}
+}
+
+// forget forgets where names of the root were found.
+func (t *Thread) forget() {
+	t.writes++
+	t.globals, t.paths, t.pathIDs = nil, nil, nil
+}
+
+// moved tells the thread that objects have other addresses than before.
+func (t *Thread) moved() {
+	t.forget()
+	t.moves++
+}

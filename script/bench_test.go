@@ -1,0 +1,132 @@
+package script
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	lua "github.com/yuin/gopher-lua"
+)
+
+// hundredLines is an ordinary script of a hundred lines.
+var hundredLines = strings.Repeat(`local function row(name, value)
+  local out = {}
+  out[#out + 1] = "<tr><td>" .. name .. "</td>"
+  if value == nil then
+    out[#out + 1] = "<td class='none'>-</td>"
+  else
+    out[#out + 1] = "<td>" .. tostring(value) .. "</td>"
+  end
+  return table.concat(out)
+end
+`, 10)
+
+func BenchmarkFreshState(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		budget := newBudget(context.Background(), Limits{})
+		L := newState(budget)
+		installLibraries(L)
+		budget.close()
+		L.Close()
+	}
+}
+
+func BenchmarkFreshRun(b *testing.B) {
+	proto, err := compile("hello", `local who = ... return "Hello, " .. who .. "!"`)
+	require.NoError(b, err)
+	b.ReportAllocs()
+	for b.Loop() {
+		budget := newBudget(context.Background(), Limits{})
+		L := newState(budget)
+		installLibraries(L)
+		_, _, err := invoke(L, L.NewFunctionFromProto(proto), lua.LString("world"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		budget.close()
+		L.Close()
+	}
+}
+
+func BenchmarkCompile100Lines(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := compile("bench", hundredLines); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+var workloads = map[string]string{
+	"loop":   `local s = 0 for i = 1, 100000 do s = s + i % 7 end return s`,
+	"fib":    `local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end return fib(18)`,
+	"table":  `local t = {} for i = 1, 20000 do t[i] = i end local s = 0 for i = 1, #t do s = s + t[i] end return s`,
+	"page":   `local out = {} for i = 1, 2000 do out[#out + 1] = "<li class='item'>" .. i .. ": " .. i * 2 .. "</li>" end return #table.concat(out, "\n")`,
+	"concat": `local n = 0 for i = 1, 20000 do local s = "a" .. i .. "b" n = n + #s end return n`,
+	"pcall":  `local f = function(x) return x end for i = 1, 5000 do pcall(f, i) end`,
+	"errors": `for i = 1, 2000 do pcall(error, "x") end`,
+	"gsub":   `local s = ("hello <world> & all "):rep(800) return #(s:gsub("[<>&]", {["<"] = "&lt;", [">"] = "&gt;", ["&"] = "&amp;"}))`,
+	"find":   `local s = ("x"):rep(1000) .. "needle" for i = 1, 100 do s:find("n%a+le") end`,
+	"format": `for i = 1, 5000 do local s = string.format("%5.2f %d %s", i / 3, i, "x") end`,
+	"sort":   `local t = {} for i = 1, 5000 do t[i] = (i * 7919) % 5003 end table.sort(t, function(a, b) return a < b end)`,
+	"yield":  `local c = coroutine.wrap(function() for i = 1, 5000 do coroutine.yield(i) end end) for i = 1, 5000 do c() end`,
+}
+
+// BenchmarkRun compares the work under a budget with the work without.
+func BenchmarkRun(b *testing.B) {
+	for name, source := range workloads {
+		proto, err := compile("bench", source)
+		require.NoError(b, err)
+		for _, budgeted := range []bool{true, false} {
+			label := name + "/budget"
+			if !budgeted {
+				label = name + "/free"
+				if !strings.Contains("loop fib table", name) { // the libraries need a budget
+					continue
+				}
+			}
+			b.Run(label, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					budget := newBudget(context.Background(), Limits{Instructions: 1 << 60})
+					L := newState(budget)
+					installLibraries(L)
+					fn := L.NewFunctionFromProto(proto)
+					if budgeted {
+						if _, _, err := invoke(L, fn); err != nil {
+							b.Fatal(err)
+						}
+					} else {
+						L.RemoveContext()
+						L.Push(fn)
+						L.Call(0, 0)
+					}
+					budget.close()
+					L.Close()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkStock is the same work done by the stock compiler and libraries,
+// with a standard context for the deadline.
+func BenchmarkStock(b *testing.B) {
+	for name, source := range workloads {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			for b.Loop() {
+				L := lua.NewState(lua.Options{RegistrySize: 1024, RegistryMaxSize: registryMax, RegistryGrowStep: 4096})
+				L.SetContext(ctx)
+				if err := L.DoString(source); err != nil {
+					b.Fatal(err)
+				}
+				L.Close()
+			}
+		})
+	}
+}

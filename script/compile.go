@@ -1,0 +1,111 @@
+package script
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+const (
+	maxSource    = 256 << 10 // bytes of one source text
+	maxNesting   = 200       // levels of blocks and expressions, as in PUC Lua (LUAI_MAXCCALLS)
+	maxConstants = 4000      // distinct constants of one function: the compiler's time grows with their square
+)
+
+// A SyntaxError is a script that does not compile. Line counts from 1; Column
+// does too and is 0 where the compiler knows only the line. Near is the text at
+// which it stumbled, "" at the end of the source.
+type SyntaxError struct {
+	Name    string // the script's address or chunk name
+	Line    int
+	Column  int
+	Near    string
+	Message string
+}
+
+// Error has the form of Lua's own messages: "name:line: message near 'text'".
+func (e *SyntaxError) Error() string {
+	near := ""
+	if e.Near != "" {
+		near = " near '" + e.Near + "'"
+	}
+	return fmt.Sprintf("%s:%d: %s%s", e.Name, e.Line, e.Message, near)
+}
+
+// Check reports whether source is a script that will compile, as a
+// *SyntaxError if it is not. Nothing is run.
+func Check(name, source string) error {
+	_, err := compile(name, source)
+	return err
+}
+
+// compile makes a function prototype of source. The prototype is read-only and
+// may be shared by any number of states. name is what messages call the script.
+func compile(name, source string) (*lua.FunctionProto, error) {
+	return compileLimited(name, source, maxSource)
+}
+
+// compileLimited is compile with the source limit of a run.
+func compileLimited(name, source string, limit int) (*lua.FunctionProto, error) {
+	return (&normaliser{}).compile(name, source, limit)
+}
+
+func (n *normaliser) compile(name, source string, limit int) (proto *lua.FunctionProto, err error) {
+	if len(source) > limit {
+		return nil, &SyntaxError{Name: name, Line: 1, Message: fmt.Sprintf("source is longer than %d bytes", limit)}
+	}
+	if err := checkNesting(name, source); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			proto, err = nil, compileError(name, source, r)
+		}
+	}()
+	chunk, err := parse.Parse(bytes.NewReader([]byte(source)), name)
+	if err != nil {
+		return nil, compileError(name, source, err)
+	}
+	chunk = n.chunk(chunk)
+	proto, err = lua.Compile(chunk, name)
+	if err != nil {
+		return nil, compileError(name, source, err)
+	}
+	n.patch(proto)
+	return proto, nil
+}
+
+// compileError turns what the parser, the normaliser or the compiler said into
+// a *SyntaxError.
+func compileError(name, source string, v any) error {
+	e := &SyntaxError{Name: name, Line: 1}
+	switch v := v.(type) {
+	case *parse.Error:
+		e.Line, e.Column, e.Near = v.Pos.Line, v.Pos.Column, v.Token
+		e.Message = strings.TrimPrefix(v.Message, "syntax error: ")
+		if v.Pos.Line == parse.EOF {
+			e.Line, e.Column, e.Near = 1+strings.Count(strings.TrimRight(source, "\n"), "\n"), 0, "<eof>"
+		}
+	case *lua.CompileError:
+		e.Line, e.Message = plainLine(v.Line), v.Message
+	case *normaliseError:
+		e.Line, e.Message = v.line, v.message
+	default:
+		e.Message = fmt.Sprint(v)
+	}
+	return e
+}
+
+// A normaliseError stops the normaliser.
+type normaliseError struct {
+	line    int
+	message string
+}
+
+func refuse(at ast.PositionHolder, format string, args ...any) {
+	panic(&normaliseError{plainLine(at.Line()), fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,105 @@
+package script
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// concatFunction is what ".." calls in normalised code; see normaliser.concat.
+var concatFunction = sharedFunction(concat)
+
+// concat joins its arguments as the operator does: from the right, strings and
+// numbers as text, anything else by __concat.
+func concat(L *lua.LState) int {
+	n := L.GetTop()
+	if s, ok := join(L, 1, n); ok {
+		L.Push(lua.LString(s))
+		return 1
+	}
+	right := L.Get(n)
+	for i := n - 1; i >= 1; {
+		left := L.Get(i)
+		if !isText(left) || !isText(right) {
+			right = concatMeta(L, left, right, i)
+			i--
+			continue
+		}
+		first := i
+		for first > 1 && isText(L.Get(first-1)) {
+			first--
+		}
+		L.SetTop(i)
+		L.Push(right)
+		s, _ := join(L, first, i+1)
+		right = lua.LString(s)
+		i = first - 1
+	}
+	L.Push(right)
+	return 1
+}
+
+// join joins the arguments from first to last if all are text.
+func join(L *lua.LState, first, last int) (string, bool) {
+	length := 0
+	for i := first; i <= last; i++ {
+		switch v := L.Get(i).(type) {
+		case lua.LString:
+			length += len(v)
+		case lua.LNumber:
+			length += 24
+		default:
+			return "", false
+		}
+	}
+	budgetOf(L).checkLength(L, length)
+	var b strings.Builder
+	b.Grow(length)
+	var digits [32]byte
+	for i := first; i <= last; i++ {
+		switch v := L.Get(i).(type) {
+		case lua.LString:
+			b.WriteString(string(v))
+		case lua.LNumber:
+			b.Write(appendNumber(digits[:0], float64(v)))
+		}
+	}
+	return b.String(), true
+}
+
+func isText(v lua.LValue) bool { return v.Type() == lua.LTString || v.Type() == lua.LTNumber }
+
+// concatMeta joins operand i and what is right of it by their metamethod.
+func concatMeta(L *lua.LState, left, right lua.LValue, i int) lua.LValue {
+	f := metaField(L, left, "__concat")
+	if f == lua.LNil {
+		f = metaField(L, right, "__concat")
+	}
+	if f != lua.LNil {
+		return call1(L, f, left, right)
+	}
+	bad, operand := left, i-1
+	if isText(left) {
+		bad, operand = right, i
+	}
+	about := "a " + typeName(bad) + " value"
+	if l, ok := levelAt(L, 1); ok && !l.fn.IsG {
+		if name := operandText(describedAt(l.fn.Proto, l.line), operand); name != "" {
+			about = name + " (" + about + ")"
+		}
+	}
+	fail(L, "attempt to concatenate %s", about)
+	return lua.LNil
+}
+
+// appendFunction is called for {…, f ()} where the compiler would put the
+// results of f in the wrong place: append (table, items, results...).
+var appendFunction = sharedFunction(func(L *lua.LState) int {
+	t := L.Get(1).(*lua.LTable)
+	n := int(L.Get(2).(lua.LNumber))
+	for i := 3; i <= L.GetTop(); i++ {
+		t.RawSetInt(n+i-2, L.Get(i))
+	}
+	L.SetTop(1)
+	return 1
+})

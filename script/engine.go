@@ -1,0 +1,103 @@
+package script
+
+import (
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// An Engine is what all runs of a process share: the verbs, and the compiled
+// form of the scripts. It is safe for use by many goroutines.
+type Engine struct {
+	verbs []Verb
+	tree  *verbTable // the verbs as tables of the root
+
+	mu       sync.Mutex
+	young    map[codeKey]*code // compiled or used lately
+	old      map[codeKey]*code // young, one turn earlier
+	youngLen int               // source bytes in young
+}
+
+// codeBytes is the length of the sources whose compiled form is kept, in each
+// of the two generations. Compiled code is about twenty times as large.
+const codeBytes = 4 << 20
+
+// A codeKey names one state of a script object: an object's version is never
+// used for another text.
+type codeKey struct {
+	id, version int64
+}
+
+// code is a script that was compiled, or the reason why it does not compile.
+type code struct {
+	chunk
+	name  string
+	proto *lua.FunctionProto
+	err   error
+}
+
+// NewEngine returns an engine whose scripts see verbs in
+// system.verbs.builtins. Two verbs of one name are a mistake and panic.
+func NewEngine(verbs []Verb) *Engine {
+	e := &Engine{verbs: verbs, young: make(map[codeKey]*code)}
+	e.tree = newVerbTree(verbs)
+	return e
+}
+
+// Verbs returns the verbs the engine was made with.
+func (e *Engine) Verbs() []Verb { return e.verbs }
+
+// compiled returns the compiled form of the script object (id, version), which
+// lies at a and reads source. Address and source are compared with those of
+// the code that is kept: a script that was moved gets its new name, and one
+// that is written but not committed is never taken for another.
+func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) *code {
+	key := codeKey{id, version}
+	e.mu.Lock()
+	c := e.young[key]
+	if c == nil {
+		if c = e.old[key]; c != nil {
+			e.keep(key, c)
+		}
+	}
+	e.mu.Unlock()
+	if c != nil && c.source == source && same(c.address, a) {
+		return c
+	}
+
+	c = &code{chunk: chunk{address: a, source: source}, name: a.String()}
+	if c.proto, c.err = compile(c.name, source); c.err == nil {
+		// The compiler gives a chunk that does not use "..." a table arg,
+		// which costs more than most calls. PUC Lua's main chunk has none.
+		c.proto.IsVarArg &^= lua.VarArgNeedsArg
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keep(key, c)
+	return c
+}
+
+// keep puts c among the young and, when they have grown too many, makes them
+// the old and forgets the old ones. The caller holds e.mu.
+func (e *Engine) keep(key codeKey, c *code) {
+	if e.youngLen += len(c.source) + 256; e.youngLen > codeBytes {
+		e.old, e.young = e.young, make(map[codeKey]*code)
+		e.youngLen = len(c.source) + 256
+	}
+	e.young[key] = c
+}
+
+// same reports whether two addresses are spelled alike.
+func same(a, b objectdb.Address) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

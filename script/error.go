@@ -1,0 +1,246 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// ErrNotScript says that what was to be called is no script.
+var ErrNotScript = errors.New("object is not a script")
+
+// An Error is why a script failed. Message is for its author; a visitor is
+// shown none of it.
+type Error struct {
+	Message string           // what went wrong, without the place
+	Name    string           // the script, as messages call it: its address, or the name given to RunSource
+	Address objectdb.Address // the script object; nil if it is none
+	Line    int              // counted from 1; 0 if unknown
+	Source  string           // the text of that line
+	Frames  []Frame          // the calls that led there, innermost first
+	Limit   string           // the limit that ended the run: "time", "instructions", "memory" …
+	Err     error            // the cause in Go, if there is one; what Stop was given
+}
+
+// Error gives the message with its place: "user.hello:4: attempt to …".
+func (e *Error) Error() string {
+	if e.Name == "" || e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Message)
+}
+
+// Unwrap returns the cause in Go.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Detail tells all there is to tell, for the log: the message, the source line,
+// the frames and, after a panic of a verb, the Go stack.
+func (e *Error) Detail() string {
+	var b strings.Builder
+	b.WriteString(e.Error())
+	if e.Source != "" {
+		fmt.Fprintf(&b, "\n\t%s", strings.TrimSpace(e.Source))
+	}
+	for _, f := range e.Frames {
+		if f.Line > 0 {
+			fmt.Fprintf(&b, "\n%s:%d", f.Source, f.Line)
+		} else {
+			b.WriteString("\n[Go]")
+		}
+		if f.Function != "" {
+			fmt.Fprintf(&b, " in %s", f.Function)
+		}
+	}
+	var p *panicError
+	if errors.As(e.Err, &p) {
+		b.WriteString("\n" + p.detail())
+	}
+	return b.String()
+}
+
+// raised remembers the Go error behind the Lua error raised last.
+type raised struct {
+	message string
+	err     error
+}
+
+// fail raises a Lua error at the place of the script that runs.
+func (t *Thread) fail(L *lua.LState, format string, args ...any) {
+	L.Error(lua.LString(fmt.Sprintf(format, args...)), 1)
+}
+
+// raise raises a Lua error for a Go one. Errors that a script could have
+// avoided can be caught by it. Those that it cannot help (the root is locked,
+// damaged, or was changed by another request) stop the run.
+func (t *Thread) raise(L *lua.LState, prefix string, err error) {
+	var script *Error
+	switch {
+	case errors.As(err, &script):
+		message := script.Error()
+		t.cause = raised{message, script}
+		L.Error(lua.LString(message), 0)
+	case !catchable(err):
+		t.budget.stop(err)
+		t.budget.raise(L)
+	}
+	message := prefix + plain(err)
+	t.cause = raised{message, err}
+	L.Error(lua.LString(message), 1)
+}
+
+// catchable reports whether a script may go on after err.
+func catchable(err error) bool {
+	for _, fatal := range []error{
+		objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrClosed,
+	} {
+		if errors.Is(err, fatal) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain is the text of err for a script: without the names of packages.
+func plain(err error) string {
+	if e, ok := err.(*objectdb.Error); ok && e.Address != nil && e.Path == "" {
+		name := e.Address.String()
+		if name == "" {
+			name = "root"
+		}
+		return fmt.Sprintf("%s %s: %v", e.Op, name, e.Err)
+	}
+	return strings.TrimPrefix(err.Error(), "objectdb: ")
+}
+
+// newError makes the Error of a run that failed.
+func (t *Thread) newError(err error, frames []Frame) *Error {
+	e := &Error{Frames: frames, Message: err.Error()}
+	var api *lua.ApiError
+	if errors.As(err, &api) {
+		if api.Type == lua.ApiErrorPanic {
+			e.Message, e.Err = "internal error", err
+			t.locate(e)
+			return e
+		}
+		e.Message = t.errorText(api.Object)
+	} else {
+		e.Err = err
+	}
+	if c := t.cause; c.err != nil && strings.HasSuffix(e.Message, c.message) {
+		var inner *Error
+		if errors.As(c.err, &inner) && e.Message == c.message {
+			// The error of a script that a verb called: it knows more.
+			joined := *inner
+			joined.Frames = append(inner.Frames[:len(inner.Frames):len(inner.Frames)], frames...)
+			return &joined
+		}
+		e.Err = c.err
+	}
+	t.locate(e)
+	return e
+}
+
+// stoppedError makes the Error of a run that was stopped.
+func (t *Thread) stoppedError(err error, frames []Frame) *Error {
+	e := &Error{Message: err.Error(), Frames: frames, Limit: limitName(err), Err: err}
+	t.locate(e)
+	return e
+}
+
+// syntaxError makes the Error of a script that does not compile.
+func (t *Thread) syntaxError(err error, a objectdb.Address, source string) *Error {
+	e := &Error{Message: err.Error(), Address: a, Err: err}
+	var s *SyntaxError
+	if errors.As(err, &s) {
+		e.Name, e.Line = s.Name, s.Line
+		e.Message = strings.TrimPrefix(s.Error(), fmt.Sprintf("%s:%d: ", s.Name, s.Line))
+		e.Source = sourceLine(source, s.Line)
+	}
+	return e
+}
+
+// errorText is the text of an error value: of a table its field message.
+func (t *Thread) errorText(lv lua.LValue) string {
+	switch v := lv.(type) {
+	case lua.LString, lua.LNumber, lua.LBool:
+		return v.String()
+	case *lua.LTable:
+		if s, ok := v.RawGetString("message").(lua.LString); ok {
+			return string(s)
+		}
+	case *lua.LUserData:
+		if markedValue(v) != nil {
+			if s, err := t.Text(t.fromLua(v)); err == nil {
+				return s
+			}
+		}
+	}
+	return fmt.Sprintf("(error value is a %s)", kindName(t.fromLua(lv)))
+}
+
+// locate finds the place of an error: that with which its message begins, else
+// the innermost line that ran. A message that went through coroutine.wrap
+// begins with several places, the innermost last.
+func (t *Thread) locate(e *Error) {
+	found := false
+	for {
+		name, line, text := t.place(e.Message)
+		if name == "" {
+			break
+		}
+		c := t.chunks[name]
+		e.Name, e.Address, e.Line, e.Message = name, c.address, line, text
+		e.Source = sourceLine(c.source, line)
+		found = true
+	}
+	if found {
+		return
+	}
+	for _, f := range e.Frames {
+		if f.Line == 0 {
+			continue
+		}
+		e.Name, e.Line = f.Source, f.Line
+		if c := t.chunks[f.Source]; c != nil {
+			e.Address, e.Source = c.address, sourceLine(c.source, f.Line)
+		}
+		return
+	}
+}
+
+// place takes the place from the beginning of a message: "name:line: text".
+func (t *Thread) place(message string) (name string, line int, text string) {
+	for name := range t.chunks {
+		rest, ok := strings.CutPrefix(message, name+":")
+		if !ok {
+			continue
+		}
+		digits, text, ok := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(digits); ok && err == nil {
+			return name, line, text
+		}
+	}
+	return "", 0, ""
+}
+
+// sourceLine returns line n of source, counted from 1, cut if it is long.
+func sourceLine(source string, n int) string {
+	for ; n > 1; n-- {
+		_, rest, ok := strings.Cut(source, "\n")
+		if !ok {
+			return ""
+		}
+		source = rest
+	}
+	line, _, _ := strings.Cut(source, "\n")
+	line = strings.TrimRight(line, "\r")
+	if len(line) > 200 {
+		line = strings.ToValidUTF8(line[:200], "") + "…"
+	}
+	return line
+}

@@ -1,0 +1,137 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func TestErrorValues(t *testing.T) {
+	db := newDB(t)
+	for source, want := range map[string]string{
+		`error "plain"`:                  "plain",
+		`error ("no place", 0)`:          "no place",
+		`error {message = "in a table"}`: "in a table",
+		`error {1}`:                      "(error value is a table)",
+		`error ()`:                       "(error value is a nil)",
+		`error (odb.date (0))`:           "1970-01-01 00:00:00",
+		`error (42)`:                     "42",
+		`error (user)`:                   "undefined name: user",
+		`assert (false, "asserted")`:     "asserted",
+		`coroutine.wrap (function () error "within" end) ()`: "within",
+		`string.rep ()`: "bad argument #1 to 'rep' (string expected, got no value)",
+	} {
+		e := fails(t, db, source)
+		assert.Equal(t, want, e.Message, source)
+		assert.Equal(t, "test", e.Name, source)
+		assert.Equal(t, 1, e.Line, source)
+		assert.Equal(t, source, e.Source, source)
+	}
+}
+
+func TestErrorIsThatOfTheDatabase(t *testing.T) {
+	db := newDB(t)
+	within(t, db, ThreadOptions{}, func(th *Thread) {
+		_, err := th.RunSource("test", `odb.copy ("user.a", "user.b")`)
+		assert.ErrorIs(t, err, objectdb.ErrNotFound)
+		assert.EqualError(t, err, "test:1: copy user.a: no such object")
+		_, err = th.RunSource("test", `odb.set ("user." .. ("x"):rep (300), 1)`)
+		assert.ErrorIs(t, err, objectdb.ErrName)
+	})
+}
+
+func TestThreadGoesOnAfterAnError(t *testing.T) {
+	db := newDB(t)
+	within(t, db, ThreadOptions{}, func(th *Thread) {
+		for i := range 50 {
+			_, err := th.RunSource("test", "kept = (rawget (_G, 'kept') or 0) + 1\nlocal function deep (n) if n == 0 then error 'deep' end deep (n - 1) end deep (20)")
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, "deep", e.Message)
+			assert.Equal(t, 2, e.Line)
+			v, err := th.RunSource("test", "return kept")
+			require.NoError(t, err)
+			assert.Equal(t, float64(i+1), v)
+		}
+	})
+}
+
+func TestDetail(t *testing.T) {
+	e := &Error{
+		Message: "oops", Name: "user.f", Line: 3, Source: "  error 'oops'",
+		Frames: []Frame{{Function: "each"}, {Source: "user.f", Line: 3, Function: "go"}},
+		Err:    fmt.Errorf("verb: %w", &panicError{value: "why", stack: []byte("stack")}),
+	}
+	assert.Equal(t, "user.f:3: oops\n\terror 'oops'\n[Go] in each\nuser.f:3 in go\npanic: why\nstack", e.Detail())
+	assert.Equal(t, "only this", (&Error{Message: "only this"}).Error())
+	assert.ErrorIs(t, &Error{Err: errStop}, errStop)
+}
+
+func TestLongLinesAreCut(t *testing.T) {
+	assert.Equal(t, "two", sourceLine("one\r\ntwo\r\nthree", 2))
+	assert.Equal(t, "", sourceLine("one", 2))
+	long := sourceLine(fmt.Sprintf("%0300d", 1), 1)
+	assert.Len(t, long, 200+len("…"))
+}
+
+// One engine, many requests at once, with scripts that change meanwhile.
+func TestManyThreads(t *testing.T) {
+	db := newDB(t)
+	put(t, db, map[string]objectdb.Value{
+		"suites.f":   objectdb.Script("return test.upper (suites.g ())"),
+		"suites.g":   objectdb.Script("return 'x'"),
+		"user.count": objectdb.Number(0),
+	})
+	engine := NewEngine(testVerbs)
+	const threads, runs = 8, 20
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			for range runs {
+				err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+					th := engine.NewThread(context.Background(), ThreadOptions{Tx: tx})
+					defer th.Close()
+					v, err := th.RunSource("test", `
+						user.count = user.count + 1
+						suites.g = odb.script ("return 'x' -- " .. user.count)
+						return suites.f ()`)
+					if err == nil && v != "X!" {
+						err = fmt.Errorf("got %v", v)
+					}
+					return err
+				})
+				assert.NoError(t, err)
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, fmt.Sprint(threads*runs), run(t, db, "return user.count"))
+}
+
+// After a flush the objects that the run made have other ids; what the script
+// holds stays good.
+func TestHandlesSurviveFlush(t *testing.T) {
+	db := newDB(t)
+	flush := Verb{Name: "test.flush", Func: func(c *Call) error { return c.Thread().Tx().Flush() }}
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		th := NewEngine([]Verb{flush}).NewThread(context.Background(), ThreadOptions{Tx: tx})
+		defer th.Close()
+		v, err := th.RunSource("test", `
+			odb.set ("user.made.n", 1)
+			odb.set ("user.f", odb.script "return user.made.n")
+			local made, f = user.made, user.f
+			test.flush ()
+			made.n = made.n + 1
+			return f () .. tostring (made == user.made) .. tostring (made) .. user.f ()`)
+		assert.Equal(t, "2truetable: user.made2", v)
+		return err
+	})
+	require.NoError(t, err)
+	assert.Equal(t, "2", run(t, db, "return user.made.n"))
+}

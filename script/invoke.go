@@ -1,0 +1,154 @@
+package script
+
+import (
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// maxPassages bounds the nesting of calls that pass through Go: pcall in
+// pcall, coroutine in coroutine. PUC Lua allows 200 (LUAI_MAXCCALLS).
+const maxPassages = 195
+
+// A Frame is one call of a traceback.
+type Frame struct {
+	Source   string // chunk name: the script's address; "" for a function in Go
+	Line     int    // the line being run, 0 for a function in Go
+	Function string // its name where the call gives one
+}
+
+// A passage is a protected call that is under way: in runs it for from.
+type passage struct{ in, from *lua.LState }
+
+// invoke calls fn in L and returns its results. An error comes back as a
+// *lua.ApiError whose Object is the error value, with the calls that led to
+// it, innermost first. If the budget has ended, the error is the budget's.
+func invoke(L *lua.LState, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, frames []Frame, err error) {
+	b := budgetOf(L)
+	guarded := b.guarded
+	b.guarded, b.frames = 0, nil
+	results, failure := b.protect(L, fn, args)
+	b.guarded, frames = guarded, b.frames
+	switch end := b.Err(); {
+	case end != nil:
+		return nil, frames, end
+	case failure != nil:
+		return nil, frames, &lua.ApiError{Type: lua.ApiErrorRun, Object: failure}
+	}
+	return results, nil, nil
+}
+
+// protect calls fn and returns its results, or the value of the error. It does
+// so on a stack of its own: an error makes the machine close the upvalues of
+// every function that is on the same stack, also of those that go on.
+func (b *budget) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
+	if b.depth >= maxPassages {
+		return nil, lua.LString("C stack overflow")
+	}
+	th := L
+	if !b.idle(L) {
+		th = b.thread(L)
+	}
+	b.depth++
+	b.passages = append(b.passages, passage{th, L})
+	results, failure, whole := protectedCall(th, fn, args)
+	b.passages = b.passages[:len(b.passages)-1]
+	b.depth--
+	if whole && th != L {
+		b.spare = append(b.spare, th)
+	}
+	return results, failure
+}
+
+// idle reports whether L is the main state and runs nothing, so that its own
+// stack will do.
+func (b *budget) idle(L *lua.LState) bool {
+	if b.depth > 0 || L != L.G.MainThread || L.GetTop() > 0 {
+		return false
+	}
+	_, running := L.GetStack(0)
+	return !running
+}
+
+// thread returns a state that shares L's globals and has a stack of its own.
+func (b *budget) thread(L *lua.LState) *lua.LState {
+	if last := len(b.spare) - 1; last >= 0 {
+		th := b.spare[last]
+		b.spare = b.spare[:last]
+		return th
+	}
+	th := lua.NewState(L.Options)
+	th.G, th.Env = L.G, L.Env
+	th.SetContext(b)
+	return th
+}
+
+// protectedCall calls fn in th. whole says that th is as it was before.
+func protectedCall(th *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue, whole bool) {
+	defer func() {
+		if !whole { // the machine's own protected call has panicked
+			failure = panicValue(recover())
+		}
+	}()
+	th.Push(guard)
+	th.Push(fn)
+	for _, a := range args {
+		th.Push(a)
+	}
+	if err := th.PCall(len(args)+1, lua.MultRet, nil); err != nil {
+		return nil, panicValue(err), true
+	}
+	if n := th.GetTop(); n > 0 {
+		results = make([]lua.LValue, n)
+		for i := range results {
+			results[i] = th.Get(i + 1)
+		}
+		th.SetTop(0)
+	}
+	return results, nil, true
+}
+
+// guard is the function at the bottom of a protected call. It calls its first
+// argument with the others.
+var guard = sharedFunction(func(L *lua.LState) int {
+	L.Panic = raise
+	defer rescue(L)
+	if fn := L.Get(1); fn.Type() != lua.LTFunction && L.GetMetaField(fn, "__call") == lua.LNil {
+		fail0(L, "attempt to call a "+typeName(fn)+" value")
+	}
+	L.Call(L.GetTop()-1, lua.MultRet)
+	return L.GetTop()
+})
+
+// rescue makes a panic of Go an error of Lua while the stack is still there.
+func rescue(L *lua.LState) {
+	switch r := recover().(type) {
+	case nil:
+	case *lua.ApiError:
+		panic(r)
+	default:
+		L.Error(panicValue(r), 0)
+	}
+}
+
+// panicValue returns the Lua value of what the machine panicked with.
+func panicValue(r any) lua.LValue {
+	switch r := r.(type) {
+	case *lua.ApiError:
+		return errorValue(r.Object)
+	case string:
+		return errorValue(lua.LString(r))
+	}
+	return errorValue(lua.LString(fmt.Sprint(r)))
+}
+
+// errorValue gives two panics of the machine Lua's name for them: that of its
+// call stack, and that of its search for the line of a call for which there
+// were no registers left.
+func errorValue(v lua.LValue) lua.LValue {
+	switch v {
+	case lua.LString("lua callstack overflow"), lua.LString("runtime error: index out of range [-1]"):
+		return lua.LString("stack overflow")
+	}
+	return v
+}

@@ -1,0 +1,162 @@
+package script
+
+import (
+	lua "github.com/yuin/gopher-lua"
+)
+
+// The functions of the libraries are made once for the process; a state holds
+// only the tables that its script asks for, and what a script does to those is
+// its own affair.
+//
+// They answer as PUC Lua 5.1.5 does, with these differences:
+//
+//   - there is no goto, no bytecode, and no function that reaches a file, a
+//     process, the environment, another function's locals or its environment;
+//   - strings, patterns and format take bytes of value 0 like any others, and
+//     what does not fit an integer is the largest one;
+//   - a metatable of _G or of strings cannot be seen or set, and a library
+//     assigned nil is there again;
+//   - calls nest 2000 deep, not 20000 (Limits.CallDepth), and a list holds
+//     1048575 items; what lies beyond is kept, but "#" does not count it;
+//   - "%" by infinity and minus zero come out as in Go's arithmetic, a number
+//     is read from a string in arithmetic as Go reads it, "for" wants numbers,
+//     __len is honoured for tables, and next takes any key: these are the
+//     machine's own;
+//   - os.clock is the time of the wall; os.date and os.time know the C locale.
+
+// libraries is what one state has made of them.
+type libraries struct {
+	tables map[string]*lua.LTable
+	text   *lua.LTable // metatable of strings, once the string library is there
+}
+
+// libraryTables lists the libraries that are tables.
+var libraryTables map[string]map[string]lua.LValue
+
+// baseFunctions lists what is known by a bare name.
+var baseFunctions map[string]lua.LValue
+
+func init() {
+	baseFunctions = shared(map[string]lua.LGFunction{
+		"assert": baseAssert, "error": baseError, "getmetatable": baseGetmetatable, "ipairs": baseIpairs,
+		"load": baseLoad, "loadstring": baseLoadstring, "next": baseNext, "pairs": basePairs,
+		"pcall": basePcall, "rawequal": baseRawequal, "rawget": baseRawget, "rawset": baseRawset,
+		"select": baseSelect, "setmetatable": baseSetmetatable, "tonumber": baseTonumber,
+		"tostring": baseTostring, "type": baseType, "unpack": baseUnpack, "xpcall": baseXpcall,
+	})
+	baseFunctions["_VERSION"] = lua.LString("Lua 5.1")
+	libraryTables = map[string]map[string]lua.LValue{
+		"coroutine": shared(map[string]lua.LGFunction{
+			"create": coroutineCreate, "resume": coroutineResume, "running": coroutineRunning,
+			"status": coroutineStatus, "wrap": coroutineWrap, "yield": coroutineYield,
+		}),
+		"math": mathLibrary(),
+		"os": shared(map[string]lua.LGFunction{
+			"clock": osClock, "date": osDate, "difftime": osDifftime, "time": osTime,
+		}),
+		"string": shared(map[string]lua.LGFunction{
+			"byte": stringByte, "char": stringChar, "find": stringFind, "format": stringFormat,
+			"gmatch": stringGmatch, "gsub": stringGsub, "len": stringLen,
+			"lower": stringLower, "match": stringMatch, "rep": stringRep, "reverse": stringReverse,
+			"sub": stringSub, "upper": stringUpper,
+		}),
+		"table": shared(map[string]lua.LGFunction{
+			"concat": tableConcat, "foreach": tableForeach, "foreachi": tableForeachi, "getn": tableGetn,
+			"insert": tableInsert, "maxn": tableMaxn, "remove": tableRemove, "sort": tableSort,
+		}),
+	}
+	text := libraryTables["string"]
+	text["gfind"] = text["gmatch"] // LUA_COMPAT_GFIND
+	globalMeta = sharedTable(map[string]lua.LValue{"__index": sharedFunction(globalIndex)})
+	textMeta = sharedTable(map[string]lua.LValue{"__index": sharedFunction(textIndex)})
+}
+
+// sharedFunction makes a function that any number of states may use: it has no
+// environment and no upvalues, and scripts have no means to change it.
+func sharedFunction(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true, GFunction: f} }
+
+func shared(fs map[string]lua.LGFunction) map[string]lua.LValue {
+	out := make(map[string]lua.LValue, len(fs))
+	for name, f := range fs {
+		out[name] = sharedFunction(f)
+	}
+	return out
+}
+
+// sharedTable makes a table that any number of states may read. It must never
+// come into the hands of a script.
+func sharedTable(fields map[string]lua.LValue) *lua.LTable {
+	t := &lua.LTable{Metatable: lua.LNil}
+	for name, v := range fields {
+		t.RawSetString(name, v)
+	}
+	return t
+}
+
+var (
+	globalMeta *lua.LTable // of _G
+	textMeta   *lua.LTable // of strings, until the string library is there
+)
+
+// installLibraries makes the libraries known in L. Each is made when a script
+// first uses its name.
+func installLibraries(L *lua.LState) {
+	L.G.Global.Metatable = globalMeta
+	L.SetMetatable(lua.LString(""), textMeta)
+}
+
+// globalIndex makes a global of the libraries when it is first asked for.
+func globalIndex(L *lua.LState) int {
+	name, ok := L.Get(2).(lua.LString)
+	v := lua.LNil
+	if ok {
+		if v = library(L, string(name)); v != lua.LNil {
+			L.G.Global.RawSetString(string(name), v)
+		}
+	}
+	L.Push(v)
+	return 1
+}
+
+// library returns what Lua itself means by a global name, LNil for nothing. It
+// is the same value every time for the same state.
+func library(L *lua.LState, name string) lua.LValue {
+	if v, ok := baseFunctions[name]; ok {
+		return v
+	}
+	if name == "_G" {
+		return L.G.Global
+	}
+	functions, ok := libraryTables[name]
+	if !ok {
+		return lua.LNil
+	}
+	b := budgetOf(L)
+	if b.libraries == nil {
+		b.libraries = &libraries{tables: make(map[string]*lua.LTable, 2)}
+	}
+	t, ok := b.libraries.tables[name]
+	if !ok {
+		t = L.CreateTable(0, len(functions))
+		for f, v := range functions {
+			t.RawSetString(f, v)
+		}
+		b.libraries.tables[name] = t
+	}
+	return t
+}
+
+// textIndex finds the methods of strings. When first used it makes the string
+// library and puts that into its own place.
+func textIndex(L *lua.LState) int {
+	t := library(L, "string").(*lua.LTable)
+	b := budgetOf(L)
+	if b.libraries.text == nil {
+		mt := L.CreateTable(0, 1)
+		mt.RawSetString("__index", t)
+		b.libraries.text = mt
+		L.SetMetatable(lua.LString(""), mt)
+	}
+	L.Push(t.RawGet(L.Get(2)))
+	return 1
+}

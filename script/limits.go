@@ -1,0 +1,73 @@
+package script
+
+import "time"
+
+// Limits bound what one run may use. A zero field means the default of that
+// field; every limit that ends a run is named in the run's error.
+type Limits struct {
+	// Time is the wall-clock time of all the work of one thread together,
+	// counted from its first instruction.
+	Time time.Duration
+	// Instructions is the number of Lua instructions. Work done inside library
+	// functions is counted too, at about the same price.
+	Instructions int64
+	// StringBytes is the length of the longest string that a script can make.
+	StringBytes int
+	// MemoryBytes is how far the memory in use may grow while a script runs. It
+	// is measured for the process: runs at the same time may grow it by the sum
+	// of their limits, but not by more than four times this.
+	MemoryBytes int64
+	// CallDepth is the depth of calls from Lua to Lua. Calls that pass through
+	// a library function (pcall, sort, coroutines) nest 195 deep at most.
+	CallDepth int
+	// PatternSteps is the work that one call of a pattern function may do.
+	PatternSteps int64
+	// SourceBytes is the length of one source text, stored or given to load.
+	SourceBytes int
+	// Coroutines is the number of coroutines that one run may make.
+	Coroutines int
+}
+
+// DefaultLimits returns the limits of an ordinary request.
+func DefaultLimits() Limits {
+	return Limits{
+		Time:         10 * time.Second,
+		Instructions: 200_000_000,
+		StringBytes:  16 << 20,
+		MemoryBytes:  64 << 20,
+		CallDepth:    2000,
+		PatternSteps: 20_000_000,
+		SourceBytes:  maxSource,
+		Coroutines:   1000,
+	}
+}
+
+// withDefaults fills the fields that are zero.
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	if l.Time <= 0 {
+		l.Time = d.Time
+	}
+	if l.Instructions <= 0 {
+		l.Instructions = d.Instructions
+	}
+	if l.StringBytes <= 0 {
+		l.StringBytes = d.StringBytes
+	}
+	if l.MemoryBytes <= 0 {
+		l.MemoryBytes = d.MemoryBytes
+	}
+	if l.CallDepth <= 0 {
+		l.CallDepth = d.CallDepth
+	}
+	if l.PatternSteps <= 0 {
+		l.PatternSteps = d.PatternSteps
+	}
+	if l.SourceBytes <= 0 {
+		l.SourceBytes = d.SourceBytes
+	}
+	if l.Coroutines <= 0 {
+		l.Coroutines = d.Coroutines
+	}
+	return l
+}

@@ -1,0 +1,179 @@
+package script
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// macros is the table that Resolve searches first.
+var macros = objectdb.Address{"suites", "webserver", "macros"}
+
+// environmentMeta is the metatable of _G.
+var environmentMeta = newMetatable()
+
+func init() {
+	define(environmentMeta, map[string]lua.LGFunction{
+		"__index":    environmentIndex,
+		"__newindex": environmentNewIndex,
+	})
+}
+
+// openEnvironment makes bare names mean what they mean in scripts.
+func (t *Thread) openEnvironment() { t.main.G.Global.Metatable = environmentMeta }
+
+// environmentIndex finds a name that is no local and no global with a value.
+func environmentIndex(L *lua.LState) int {
+	name, ok := L.Get(2).(lua.LString)
+	if !ok {
+		L.Push(lua.LNil)
+		return 1
+	}
+	t := threadOf(L)
+	lv, err := t.global(string(name))
+	if err != nil {
+		t.raise(L, "", err)
+	}
+	if lv == nil {
+		if _, ok := t.assigned[string(name)]; !ok {
+			t.fail(L, "undefined name: %s", name)
+		}
+		lv = lua.LNil
+	}
+	L.Push(lv)
+	return 1
+}
+
+// environmentNewIndex makes a global of the run. Its name is defined from then
+// on, even while its value is nil.
+func environmentNewIndex(L *lua.LState) int {
+	if name, ok := L.Get(2).(lua.LString); ok {
+		t := threadOf(L)
+		if t.assigned == nil {
+			t.assigned = make(map[string]struct{}, 8)
+		}
+		t.assigned[string(name)] = struct{}{}
+	}
+	L.Get(1).(*lua.LTable).RawSet(L.Get(2), L.Get(3))
+	return 0
+}
+
+// global finds a name, in the order: libraries, names of the request, the
+// root, the tables of system.paths. It returns nil if the name is undefined.
+// Names that lead to tables, scripts and verbs are remembered.
+func (t *Thread) global(name string) (lua.LValue, error) {
+	if lv := t.globals[name]; lv != nil {
+		return lv, nil
+	}
+	if _, own := t.assigned[name]; own {
+		return nil, nil
+	}
+	if lv := t.library(name); lv != lua.LNil {
+		t.main.G.Global.RawSetString(name, lv)
+		return lv, nil
+	}
+	if t.opt.Names != nil {
+		if v, ok := t.opt.Names.lookup(name); ok {
+			return t.toLua(v), nil
+		}
+	}
+	lv, err := t.root.cell(name)
+	if err != nil {
+		return nil, err
+	}
+	if lv == lua.LNil {
+		if err := t.findPaths(); err != nil {
+			return nil, err
+		}
+		for _, o := range t.paths {
+			if lv, err = o.cell(name); err != nil {
+				return nil, err
+			}
+			if lv != lua.LNil {
+				break
+			}
+		}
+	}
+	switch lv.(type) {
+	case *lua.LNilType:
+		return nil, nil
+	case *lua.LUserData:
+		if objectOf(lv) == nil {
+			return lv, nil
+		}
+	case *lua.LFunction:
+	default:
+		return lv, nil
+	}
+	if t.globals == nil {
+		t.globals = make(map[string]lua.LValue, 8)
+	}
+	t.globals[name] = lv
+	return lv, nil
+}
+
+// library returns Lua's own meaning of a name, or nil.
+func (t *Thread) library(name string) lua.LValue {
+	if f := ownFunctions[name]; f != nil {
+		return f
+	}
+	if name == "odb" {
+		return newODB()
+	}
+	return library(t.main, name)
+}
+
+// Resolve finds what a dotted name means in a page: the first name among the
+// standard macros (suites.webserver.macros), then the names of the request,
+// then as in a script; the others in the table found by the name before.
+// fromNames says that the value came with the request. found is false when the
+// name leads to nothing. Scripts come as *Object and are not run.
+func (t *Thread) Resolve(names []string) (v Value, fromNames bool, found bool, err error) {
+	if len(names) == 0 {
+		return nil, false, false, nil
+	}
+	lv, fromNames, err := t.firstName(names[0])
+	for i := 1; err == nil && i < len(names) && lv != lua.LNil; i++ {
+		lv, err = t.field(lv, names[i])
+	}
+	if err != nil || lv == lua.LNil {
+		return nil, false, false, err
+	}
+	return t.fromLua(lv), fromNames, true, nil
+}
+
+// firstName finds the first name of a dotted one.
+func (t *Thread) firstName(name string) (lv lua.LValue, fromNames bool, err error) {
+	lv, err = t.valueAt(append(macros[:len(macros):len(macros)], name))
+	if err != nil || lv != lua.LNil {
+		return lv, false, err
+	}
+	if t.opt.Names != nil {
+		if v, ok := t.opt.Names.lookup(name); ok {
+			return t.toLua(v), true, nil
+		}
+	}
+	if lv := t.main.G.Global.RawGetString(name); lv != lua.LNil {
+		return lv, false, nil
+	}
+	lv, err = t.global(name)
+	if lv == nil {
+		lv = lua.LNil
+	}
+	return lv, false, err
+}
+
+// field returns what lies under name in the table lv, nil if lv is none.
+func (t *Thread) field(lv lua.LValue, name string) (lua.LValue, error) {
+	switch v := lv.(type) {
+	case *lua.LUserData:
+		if o := objectOf(v); o != nil {
+			return o.cell(name)
+		}
+	case *lua.LTable:
+		if v, ok := t.table(v).lookup(name); ok {
+			return t.toLua(v), nil
+		}
+	}
+	return lua.LNil, nil
+}

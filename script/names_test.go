@@ -1,0 +1,154 @@
+package script
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func TestOrderOfNames(t *testing.T) {
+	db := site(t)
+	put(t, db, map[string]objectdb.Value{
+		"string.upper":               objectdb.String("not this one"),
+		"referer.x":                  objectdb.String("root"),
+		"suites.test":                objectdb.String("suites before verbs"),
+		"apps.inApps":                objectdb.String("apps"),
+		"suites.webserver.macros.of": objectdb.String("macro"),
+	})
+	for source, want := range map[string]string{
+		`return string.upper ("a")`: "A",
+		`return String.upper`:       "not this one", // exact case for libraries
+		`return referer`:            "http://a/",
+		`return REFERER`:            "http://a/",
+		`return test`:               "suites before verbs",
+		`return system.verbs.builtins.test.upper ("a")`:             "A!",
+		`return inapps .. of`:                                       "appsmacro",
+		`referer = "mine" return referer`:                           "mine",
+		`local referer = "local" return referer`:                    "local",
+		`string = {upper = "global"} return string.upper`:           "global",
+		`return tostring (rawget (_G, "referer"))`:                  "nil",
+		`webserver = 1 webserver = nil return tostring (webserver)`: "nil",
+	} {
+		names := NewTable()
+		names.Set("referer", "http://a/")
+		within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
+			v, err := th.RunSource("test", source)
+			require.NoError(t, err, source)
+			assert.Equal(t, want, v, source)
+		})
+	}
+}
+
+func TestSystemPaths(t *testing.T) {
+	for name, paths := range map[string]map[string]objectdb.Value{
+		"table": {
+			"system.paths.a": objectdb.Address{"user", "second"},
+			"system.paths.b": objectdb.String("user.first"),
+		},
+		"list": {"system.paths": objectdb.List{objectdb.Address{"user", "nowhere"},
+			objectdb.Address{"user", "second"}, objectdb.String("user.first")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := newDB(t)
+			put(t, db, map[string]objectdb.Value{
+				"user.first.x":  objectdb.String("1"),
+				"user.first.y":  objectdb.String("1"),
+				"user.second.x": objectdb.String("2"),
+				"suites.z":      objectdb.String("z"),
+			})
+			put(t, db, paths)
+			assert.Equal(t, "21", run(t, db, "return x .. y"))
+			assert.Equal(t, "undefined name: z", fails(t, db, "return z").Message)
+		})
+	}
+}
+
+func TestPathsMayChangeWithinARun(t *testing.T) {
+	db := site(t)
+	put(t, db, map[string]objectdb.Value{
+		"user.other.tool": objectdb.Script("return 'other'"),
+		"apps.tool":       objectdb.Script("return 'apps'"),
+	})
+	for source, want := range map[string]string{
+		`local s = tool () system.paths = {odb.address "user.other"} return s .. tool ()`:            "appsother",
+		`local s = tool () odb.delete "apps.tool" suites.tool = {n = 1} return s .. tool.n`:          "apps1",
+		`local s = tool () suites.webserver.macros.tool = odb.script "return 2" return s .. tool ()`: "apps2",
+		`local s = tool () odb.move ("user.other", "tool") return s .. tool.tool ()`:                 "appsother",
+	} {
+		assert.Equal(t, want, run(t, db, source), source)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	db := site(t)
+	put(t, db, map[string]objectdb.Value{"user.greeting": objectdb.String("hi"), "method.x": objectdb.String("root")})
+	names := NewTable()
+	names.Set("referer", "http://a/")
+	names.Set("counter", "from the request")
+	names.Set("method", "GET")
+	args := NewTable()
+	args.Set("who", "me")
+	names.Set("argTable", args)
+	within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
+		for _, c := range []struct {
+			path      []string
+			want      string
+			fromNames bool
+			found     bool
+		}{
+			{[]string{"user", "greeting"}, "hi", false, true},
+			{[]string{"User", "Greeting"}, "hi", false, true},
+			{[]string{"REFERER"}, "http://a/", true, true},
+			{[]string{"argtable", "WHO"}, "me", true, true},
+			{[]string{"method"}, "GET", true, true},
+			{[]string{"method", "x"}, "", false, false},
+			{[]string{"nothing"}, "", false, false},
+			{[]string{"user", "nothing"}, "", false, false},
+			{[]string{"user", "greeting", "more"}, "", false, false},
+			{[]string{"user", "webserver", "odd.name"}, "odd", false, true},
+		} {
+			v, fromNames, found, err := th.Resolve(c.path)
+			require.NoError(t, err)
+			got, err := th.Text(v)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, got, c.path)
+			assert.Equal(t, c.fromNames, fromNames, c.path)
+			assert.Equal(t, c.found, found, c.path)
+		}
+
+		v, fromNames, found, err := th.Resolve([]string{"counter"})
+		require.NoError(t, err)
+		assert.True(t, found && !fromNames, "a macro comes before the request")
+		require.IsType(t, &Object{}, v)
+		assert.Equal(t, "suites.webserver.macros.counter", v.(*Object).Address().String())
+		v, err = th.CallValue(v, "home")
+		require.NoError(t, err)
+		assert.Equal(t, "count home", v)
+
+		v, _, found, err = th.Resolve([]string{"test", "upper"})
+		require.NoError(t, err)
+		require.True(t, found)
+		v, err = th.CallValue(v, "a")
+		require.NoError(t, err)
+		assert.Equal(t, "A!", v)
+	})
+}
+
+func TestRequire(t *testing.T) {
+	db := newDB(t)
+	put(t, db, map[string]objectdb.Value{
+		"suites.lib.tools": objectdb.Script(`user.loads = (user.loads or 0) + 1 return {name = ...}`),
+		"suites.lib.none":  objectdb.Script(``),
+		"suites.lib.self":  objectdb.Script(`return require "lib.self"`),
+		"suites.lib.bad":   objectdb.Script(`error ("no good", 0)`),
+		"user.loads":       objectdb.Number(0),
+	})
+	assert.Equal(t, "lib.tools1", run(t, db, `local a = require "lib.tools" local b = require "suites.lib.TOOLS" return b.name .. user.loads`))
+	assert.Equal(t, "true", run(t, db, `return tostring (require "lib.none")`))
+	assert.Contains(t, fails(t, db, `require "lib.self"`).Message, "the script requires itself")
+	assert.Equal(t, `require "no.such": no script has this name`, fails(t, db, `require "no.such"`).Message)
+	assert.Equal(t, "no good", fails(t, db, `pcall (require, "lib.bad") require "lib.bad"`).Message)
+}

@@ -1,0 +1,308 @@
+package script
+
+import (
+	"errors"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// An Object is an object of the root as Lua sees it: a table, which looks like
+// a Lua table, or a script, which is called like a function. Objects of other
+// kinds are seen as their values. It is valid as long as its thread.
+//
+// Within a thread one object has one Object, so that handles can be compared.
+type Object struct {
+	thread *Thread
+	node   *objectdb.Node // nil for a table that holds nothing but verbs
+	verbs  *verbTable     // verbs and tables of verbs seen in it, or nil
+	up     *Object        // the table in which it was found, nil if unknown
+	ud     lua.LUserData  // what Lua holds of a table
+
+	fn     *lua.LFunction // what Lua holds of a script
+	writes int            // Thread.writes when fn was made
+}
+
+// init makes the object known to Lua as a table.
+func (o *Object) init() {
+	o.ud.Value = o
+	o.ud.Metatable = objectMeta
+}
+
+// Node returns the object's node, nil for a table of verbs that is not in the
+// database.
+func (o *Object) Node() *objectdb.Node { return o.node }
+
+// Kind returns objectdb.KindTable or objectdb.KindScript.
+func (o *Object) Kind() objectdb.Kind {
+	if o.node == nil {
+		return objectdb.KindTable
+	}
+	return o.node.Kind()
+}
+
+// Address returns where the object is.
+func (o *Object) Address() objectdb.Address {
+	if o.node == nil {
+		if o.verbs == nil {
+			return nil
+		}
+		return o.verbs.address
+	}
+	if o.thread.moves > 0 {
+		return o.thread.tx.Address(o.node)
+	}
+	n := 0
+	for p := o; p != o.thread.root; p = p.up {
+		if p.up == nil || p.node == nil {
+			return o.thread.tx.Address(o.node)
+		}
+		n++
+	}
+	a := make(objectdb.Address, n)
+	for p := o; n > 0; p = p.up {
+		n--
+		a[n] = p.node.Name()
+	}
+	return a
+}
+
+// object returns the one Object of a node.
+func (t *Thread) object(up *Object, n *objectdb.Node, verbs *verbTable) *Object {
+	id := n.ID()
+	if o := t.handles[id]; o != nil && o.node.Kind() == n.Kind() {
+		o.node, o.up = n, up
+		return o
+	}
+	if t.handles == nil || len(t.handles) >= maxHandles {
+		t.handles = make(map[int64]*Object, 8)
+	}
+	o := &Object{thread: t, node: n, verbs: verbs, up: up}
+	if n.Kind() == objectdb.KindTable {
+		o.init()
+	}
+	t.handles[id] = o
+	return o
+}
+
+// maxHandles bounds the memory of a script that walks through a large root. A
+// handle met again after that many others is not the same Lua value any more,
+// though still equal.
+const maxHandles = 1 << 14
+
+// virtualObject returns the one Object of a table that holds only verbs.
+func (t *Thread) virtualObject(vt *verbTable) *Object {
+	o := t.virtual[vt]
+	if o == nil {
+		if t.virtual == nil {
+			t.virtual = make(map[*verbTable]*Object, 4)
+		}
+		o = &Object{thread: t, verbs: vt}
+		o.init()
+		t.virtual[vt] = o
+	}
+	return o
+}
+
+// luaValue returns what Lua holds of the object.
+func (o *Object) luaValue() lua.LValue {
+	if o.Kind() == objectdb.KindScript {
+		return o.function()
+	}
+	return &o.ud
+}
+
+// function returns the Lua function of a script object. A script that does not
+// compile is a function that says so when it is called.
+func (o *Object) function() *lua.LFunction {
+	t := o.thread
+	if o.fn != nil && o.writes == t.writes {
+		return o.fn
+	}
+	source, err := o.source()
+	if err != nil {
+		return goFunction(func(L *lua.LState) int { t.raise(L, "", err); return 0 })
+	}
+	c := t.engine.compiled(o.node.ID(), o.node.Version(), o.Address(), source)
+	if old := o.fn; old != nil && old.Proto == c.proto && c.proto != nil {
+		o.writes = t.writes
+		return old
+	}
+	if c.err != nil {
+		o.fn = goFunction(func(L *lua.LState) int {
+			t.raise(L, "", t.syntaxError(c.err, c.address, c.source))
+			return 0
+		})
+	} else {
+		o.fn = t.main.NewFunctionFromProto(c.proto)
+	}
+	o.writes = t.writes
+	if t.scripts == nil {
+		t.scripts = make(map[*lua.LFunction]*Object, 8)
+	}
+	t.scripts[o.fn] = o
+	t.know(c.name, &c.chunk)
+	return o.fn
+}
+
+// source returns the source of a script object.
+func (o *Object) source() (string, error) {
+	v, err := o.thread.tx.Value(o.node)
+	if err != nil {
+		return "", err
+	}
+	s, ok := v.(objectdb.Script)
+	if !ok {
+		return "", ErrNotScript
+	}
+	return string(s), nil
+}
+
+// cell returns what Lua sees under name in table o, nil where there is
+// nothing.
+func (o *Object) cell(name string) (lua.LValue, error) {
+	t := o.thread
+	var sub *verbTable
+	var fold string
+	if o.verbs != nil {
+		fold = objectdb.Fold(name)
+		sub = o.verbs.tables[fold]
+	}
+	if o.node != nil {
+		n, err := t.tx.Child(o.node, name)
+		if err == nil {
+			return o.see(n, sub)
+		}
+		if !errors.Is(err, objectdb.ErrNotFound) {
+			return nil, err
+		}
+	}
+	if sub != nil {
+		return &t.virtualObject(sub).ud, nil
+	}
+	if o.verbs != nil {
+		if verb := o.verbs.verbs[fold]; verb != nil {
+			return verb, nil
+		}
+	}
+	return lua.LNil, nil
+}
+
+// see returns what Lua sees of a node in table o. sub are the verbs seen in it, if it is a
+// table.
+func (o *Object) see(n *objectdb.Node, sub *verbTable) (lua.LValue, error) {
+	switch n.Kind() {
+	case objectdb.KindTable:
+		return &o.thread.object(o, n, sub).ud, nil
+	case objectdb.KindScript:
+		return o.thread.object(o, n, nil).function(), nil
+	}
+	v, err := o.thread.tx.Value(n)
+	if err != nil {
+		return nil, err
+	}
+	return fromRoot(v), nil
+}
+
+// at returns the object at a if it is a table or script, nil and no error if
+// there is nothing.
+func (t *Thread) at(a objectdb.Address) (*Object, error) {
+	lv, err := t.valueAt(a)
+	if err != nil || lv == lua.LNil {
+		return nil, err
+	}
+	switch v := t.fromLua(lv).(type) {
+	case *Object:
+		return v, nil
+	case *Function:
+		return nil, ErrNotScript
+	}
+	return nil, ErrNotScript
+}
+
+// valueAt returns what Lua sees at a, nil where there is nothing.
+func (t *Thread) valueAt(a objectdb.Address) (lua.LValue, error) {
+	var lv lua.LValue = &t.root.ud
+	for i, name := range a {
+		o := objectOf(lv)
+		if o == nil {
+			return lua.LNil, nil
+		}
+		v, err := o.cell(name)
+		if err != nil {
+			return nil, &objectdb.Error{Op: "get", Address: a[:i+1], Err: err}
+		}
+		lv = v
+	}
+	return lv, nil
+}
+
+// objectOf returns the table of the root that lv is, or nil.
+func objectOf(lv lua.LValue) *Object {
+	if ud, ok := lv.(*lua.LUserData); ok {
+		if o, ok := ud.Value.(*Object); ok {
+			return o
+		}
+	}
+	return nil
+}
+
+// An entry is one cell of a table of the root, for listings.
+type entry struct {
+	name  string
+	node  *objectdb.Node // nil for what is only a verb or a table of verbs
+	table *verbTable
+	verb  *lua.LFunction
+}
+
+// children returns the nodes in table o in order.
+func (o *Object) children() ([]*objectdb.Node, error) {
+	if o.node == nil {
+		return nil, nil
+	}
+	return o.thread.tx.Children(o.node)
+}
+
+// entries returns all that Lua sees in table o, in order.
+func (o *Object) entries() ([]entry, error) {
+	nodes, err := o.children()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]entry, 0, len(nodes))
+	if o.verbs == nil {
+		for _, n := range nodes {
+			list = append(list, entry{name: n.Name(), node: n})
+		}
+		return list, nil
+	}
+	names := o.verbs.names
+	for len(nodes) > 0 || len(names) > 0 {
+		switch {
+		case len(names) == 0 || len(nodes) > 0 && objectdb.Fold(nodes[0].Name()) <= objectdb.Fold(names[0]):
+			fold := objectdb.Fold(nodes[0].Name())
+			if len(names) > 0 && objectdb.Fold(names[0]) == fold {
+				names = names[1:]
+			}
+			list = append(list, entry{name: nodes[0].Name(), node: nodes[0], table: o.verbs.tables[fold]})
+			nodes = nodes[1:]
+		default:
+			fold := objectdb.Fold(names[0])
+			list = append(list, entry{name: names[0], table: o.verbs.tables[fold], verb: o.verbs.verbs[fold]})
+			names = names[1:]
+		}
+	}
+	return list, nil
+}
+
+// value returns what Lua sees of an entry of table o.
+func (o *Object) value(e entry) (lua.LValue, error) {
+	switch {
+	case e.node != nil:
+		return o.see(e.node, e.table)
+	case e.table != nil:
+		return &o.thread.virtualObject(e.table).ud, nil
+	}
+	return e.verb, nil
+}

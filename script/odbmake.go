@@ -1,0 +1,84 @@
+package script
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// odbText has two uses. Of a string it makes a text: the same string, which is
+// stored as an object of kind text. Of anything else it gives the text as a
+// string: the source of a script, the cells of a table, a date as it prints.
+func odbText(L *lua.LState) int {
+	if s, ok := L.Get(1).(lua.LString); ok {
+		L.Push(marked(objectdb.Text(s)))
+		return 1
+	}
+	L.Push(lua.LString(threadOf(L).mustText(L, checkAny(L, 1))))
+	return 1
+}
+
+func odbOutline(L *lua.LState) int {
+	L.Push(marked(objectdb.Outline(checkString(L, 1))))
+	return 1
+}
+
+// odbScript refuses source that does not compile, so that a script learns of
+// it when it writes and not when somebody calls.
+func odbScript(L *lua.LState) int {
+	source := checkString(L, 1)
+	t := threadOf(L)
+	if err := Check("script", source); err != nil {
+		t.raise(L, "", t.syntaxError(err, nil, source))
+	}
+	t.budget.charge(L, len(source))
+	L.Push(marked(objectdb.Script(source)))
+	return 1
+}
+
+func odbList(L *lua.LState) int {
+	n := L.GetTop()
+	tb := newLuaTable(n, 0)
+	tb.Metatable = listMeta
+	for i := 1; i <= n; i++ {
+		tb.RawSetInt(i, L.Get(i))
+	}
+	L.Push(tb)
+	return 1
+}
+
+func odbBinary(L *lua.LState) int {
+	data := checkString(L, 1)
+	mime := optString(L, 2, "application/octet-stream")
+	L.Push(marked(objectdb.Binary{Type: mime, Data: data}))
+	return 1
+}
+
+// odbAddress adds names to an address one by one, whatever characters they
+// hold: the safe way to a cell whose name came from outside.
+func odbAddress(L *lua.LState) int {
+	var a objectdb.Address
+	if tb, ok := L.Get(1).(*lua.LTable); ok {
+		for i := 1; i <= tb.Len(); i++ {
+			a = append(a, checkName(L, 1, tb.RawGetInt(i)))
+		}
+	} else {
+		a = checkAddress(L, 1)
+	}
+	for i := 2; i <= L.GetTop(); i++ {
+		a = a.Child(checkName(L, i, L.Get(i)))
+	}
+	L.Push(marked(a))
+	return 1
+}
+
+func checkName(L *lua.LState, i int, lv lua.LValue) string {
+	s, ok := lv.(lua.LString)
+	if !ok {
+		argumentError(L, i, "name expected, got "+kindName(threadOf(L).fromLua(lv)))
+	}
+	if err := objectdb.CheckName(string(s)); err != nil {
+		argumentError(L, i, err.Error())
+	}
+	return string(s)
+}

@@ -1,0 +1,237 @@
+package script
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// raise is what a state does with an error (lua.LState.Panic): it gives the
+// message the form of PUC Lua's, keeps the traceback where nobody will catch
+// the error, and unwinds.
+func raise(L *lua.LState) {
+	v := L.Get(-1)
+	if message, ok := v.(lua.LString); ok {
+		v = lua.LString(reword(L, string(message)))
+	}
+	b := budgetOf(L)
+	ending := b.err.Load() != nil
+	if (b.guarded == 0 || ending) && !b.passing && !b.ending {
+		b.frames = traceback(L)
+		b.ending = ending
+	}
+	b.passing = false
+	// With a stack trace in place the machine does not write one.
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: " "})
+}
+
+// A level is one entry of a state's call stack.
+type level struct {
+	fn   *lua.LFunction
+	line int    // position as the machine knows it, see describe
+	what string // "main", "Lua", "G", "tail"
+	name string
+}
+
+// levelAt returns the i-th level of L, 0 being the function that runs.
+func levelAt(L *lua.LState, i int) (level, bool) {
+	d, ok := L.GetStack(i)
+	if !ok {
+		return level{}, false
+	}
+	fn, err := L.GetInfo("flSn", d, nil)
+	f, isFunction := fn.(*lua.LFunction)
+	if err != nil || !isFunction {
+		return level{}, false
+	}
+	return level{f, d.CurrentLine, d.What, d.Name}, true
+}
+
+// own reports whether the level is one of the functions that only start others.
+func (l level) own() bool { return !l.fn.IsG && l.fn.Proto.SourceName == ownChunk }
+
+// prefix is the position in front of messages, "" for functions in Go.
+func (l level) prefix() string {
+	if l.fn.IsG || l.own() {
+		return ""
+	}
+	return l.fn.Proto.SourceName + ":" + strconv.Itoa(plainLine(l.line)) + ": "
+}
+
+// where returns the position to put in front of a message for level i, as
+// luaL_where does. The function below a protected call is the one that made it.
+func where(L *lua.LState, i int) string {
+	for b := budgetOf(L); ; {
+		l, ok := levelAt(L, i)
+		if ok && i > 1 {
+			if before, _ := levelAt(L, i-1); before.what == "tail" {
+				return ""
+			}
+		}
+		if ok {
+			return l.prefix()
+		}
+		from := b.callerOf(L)
+		if from == nil {
+			return ""
+		}
+		for j := i - 1; !ok && j >= 0; j-- {
+			if _, ok = levelAt(L, j); ok {
+				i -= j
+			}
+		}
+		L = from
+	}
+}
+
+// callerOf returns the state that made the protected call which runs in L.
+func (b *budget) callerOf(L *lua.LState) *lua.LState {
+	for i := len(b.passages) - 1; i >= 0; i-- {
+		if p := b.passages[i]; p.in == L && p.from != L {
+			return p.from
+		}
+	}
+	return nil
+}
+
+// reword puts the real line into a message of the machine and, if the machine
+// itself complains, says it in the words of PUC Lua.
+func reword(L *lua.LState, message string) string {
+	top, ok := levelAt(L, 0)
+	if !ok {
+		return message
+	}
+	l := top
+	for i := 1; ok && l.fn.IsG; i++ {
+		l, ok = levelAt(L, i)
+	}
+	if !ok { // there is no position, but the space after it
+		if top.fn.IsG && top.fn != baseFunctions["error"] {
+			message = strings.TrimPrefix(message, " ")
+		}
+		return message
+	}
+	machine := fmt.Sprintf("%s:%d: ", l.fn.Proto.SourceName, l.line)
+	rest, found := strings.CutPrefix(message, machine)
+	if !found {
+		return message
+	}
+	if rest == "registry overflow" {
+		rest = "stack overflow"
+	} else if !top.fn.IsG {
+		rest = complaint(L, top, rest)
+	}
+	return l.prefix() + rest
+}
+
+// complaint translates an error of the machine.
+func complaint(L *lua.LState, l level, message string) string {
+	text := describedAt(l.fn.Proto, l.line)
+	about := func(operand int, kind string) string {
+		if name := operandText(text, operand); name != "" {
+			return name + " (a " + kind + " value)"
+		}
+		return "a " + kind + " value"
+	}
+	operandKind := func() string {
+		return typeName(L.Get(l.line >> lineBits & registerMask))
+	}
+	if kind, ok := strings.CutPrefix(message, "attempt to index a non-table object("); ok {
+		kind, _, _ = strings.Cut(kind, ")")
+		operand := 0
+		if strings.HasPrefix(text, "method ") { // it is the receiver
+			operand = 1
+		}
+		return "attempt to index " + about(operand, kind)
+	}
+	if rest, ok := strings.CutPrefix(message, "cannot perform "); ok {
+		if _, kinds, ok := strings.Cut(rest, " between "); ok {
+			left, right, _ := strings.Cut(kinds, " and ")
+			if left != "number" {
+				return "attempt to perform arithmetic on " + about(0, left)
+			}
+			return "attempt to perform arithmetic on " + about(1, right)
+		}
+	}
+	if kinds, ok := strings.CutPrefix(message, "attempt to compare "); ok {
+		if left, right, _ := strings.Cut(kinds, " with "); left == right {
+			return "attempt to compare two " + left + " values"
+		}
+	}
+	switch message {
+	case "attempt to call a non-function object":
+		return "attempt to call " + about(0, operandKind())
+	case "__unm undefined":
+		return "attempt to perform arithmetic on " + about(0, operandKind())
+	case "__len undefined":
+		return "attempt to get length of " + about(0, operandKind())
+	case "for statement init must be a number":
+		return "'for' initial value must be a number"
+	case "for statement limit must be a number":
+		return "'for' limit must be a number"
+	case "for statement step must be a number":
+		return "'for' step must be a number"
+	case "too many recursions in gettable":
+		return "loop in gettable"
+	case "too many recursions in settable":
+		return "loop in settable"
+	}
+	return message
+}
+
+// maxFrames is how many frames of a traceback are kept at either end.
+const maxFrames = 10
+
+// traceback returns the calls that led to where L is, innermost first, through
+// the coroutines that resumed it. Of a long one the middle is left out.
+func traceback(L *lua.LState) []Frame {
+	frames := []Frame{}
+	for b := budgetOf(L); L != nil; {
+		for i := 0; ; i++ {
+			l, ok := levelAt(L, i)
+			if !ok || i > L.Options.CallStackSize {
+				break
+			}
+			if f, ok := l.frame(); ok {
+				frames = append(frames, f)
+			}
+			if len(frames) > 2*maxFrames {
+				frames = append(frames[:maxFrames], frames[maxFrames+1:]...)
+			}
+		}
+		if from := b.callerOf(L); from != nil {
+			L = from
+		} else {
+			L = L.Parent
+		}
+	}
+	return frames
+}
+
+// frame describes a level; there is nothing to say of functions that only
+// start others, nor of Go functions without a name.
+func (l level) frame() (Frame, bool) {
+	if l.own() {
+		return Frame{}, false
+	}
+	_, name := splitName(l.name)
+	if l.fn.IsG {
+		return Frame{Function: name}, name != ""
+	}
+	return Frame{Source: l.fn.Proto.SourceName, Line: plainLine(l.line), Function: name}, true
+}
+
+// splitName takes apart the name that the machine knows for a call: what patch
+// put there, "field 'x'", or the machine's own words when it does not know.
+func splitName(s string) (kind, name string) {
+	kind, name, ok := strings.Cut(s, " '")
+	if !ok || !strings.HasSuffix(name, "'") {
+		return "", ""
+	}
+	return kind, strings.TrimSuffix(name, "'")
+}
+
+// typeName is what scripts call the type of v.
+func typeName(v lua.LValue) string { return v.Type().String() }

@@ -1,0 +1,69 @@
+package script
+
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// loading marks a script whose require has not returned.
+var loading = lua.LValue(&lua.LUserData{Metatable: lua.LNil})
+
+// requireScript is require (name): it runs the script that the dotted name means,
+// with the name as its argument, and returns its result. The result is kept for
+// the run; a script that returns nothing gives true. Frontier had no such verb;
+// Lua's own looks for files, of which a script has none.
+func requireScript(L *lua.LState) int {
+	t := threadOf(L)
+	name := checkString(L, 1)
+	fn, err := t.module(name)
+	if err != nil {
+		t.raise(L, "require "+quote(name)+": ", err)
+	}
+	if fn == nil {
+		t.fail(L, "require %s: no script has this name", quote(name))
+	}
+	if lv, ok := t.modules[fn]; ok {
+		if lv == loading {
+			t.fail(L, "require %s: the script requires itself", quote(name))
+		}
+		L.Push(lv)
+		return 1
+	}
+	if t.modules == nil {
+		t.modules = make(map[*lua.LFunction]lua.LValue)
+	}
+	t.modules[fn] = loading
+	L.Push(fn)
+	L.Push(lua.LString(name))
+	defer func() {
+		if t.modules[fn] == loading { // it failed: let the next require try again
+			delete(t.modules, fn)
+		}
+	}()
+	L.Call(1, 1)
+	lv := L.Get(-1)
+	if lv == lua.LNil {
+		lv = lua.LTrue
+	}
+	t.modules[fn] = lv
+	L.Push(lv)
+	return 1
+}
+
+// module returns the script that a dotted name means, nil if there is none.
+func (t *Thread) module(name string) (*lua.LFunction, error) {
+	a, err := objectdb.ParseAddress(name)
+	if err != nil || len(a) == 0 {
+		return nil, err
+	}
+	lv, err := t.global(a[0])
+	for i := 1; err == nil && i < len(a) && lv != nil; i++ {
+		lv, err = t.field(lv, a[i])
+	}
+	fn, ok := lv.(*lua.LFunction)
+	if err != nil || !ok || t.scripts[fn] == nil {
+		return nil, err
+	}
+	return fn, nil
+}

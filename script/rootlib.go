@@ -1,0 +1,126 @@
+package script
+
+import (
+	lua "github.com/yuin/gopher-lua"
+)
+
+// ownFunctions are the library functions that know more than Lua's own: that a
+// table of the root is a table, and that some tables have cells which Lua does
+// not have yet.
+var ownFunctions map[string]*lua.LFunction
+
+func init() {
+	ownFunctions = map[string]*lua.LFunction{
+		"type":         goFunction(rootType),
+		"pairs":        goFunction(rootPairs),
+		"ipairs":       goFunction(rootIpairs),
+		"next":         goFunction(rootNext),
+		"rawget":       settled("rawget"),
+		"rawset":       settled("rawset"),
+		"setmetatable": settled("setmetatable"),
+		"getmetatable": goFunction(rootGetmetatable),
+		"require":      goFunction(requireScript),
+	}
+}
+
+// original calls the library function that one of ours stands before.
+func original(L *lua.LState, name string) int {
+	return library(L, name).(*lua.LFunction).GFunction(L)
+}
+
+// settled is a library function that wants an ordinary table.
+func settled(name string) *lua.LFunction {
+	return goFunction(func(L *lua.LState) int {
+		settleArgument(L)
+		return original(L, name)
+	})
+}
+
+func settleArgument(L *lua.LState) {
+	if lt, ok := L.Get(1).(*lua.LTable); ok {
+		settle(L, lt)
+	}
+}
+
+func rootType(L *lua.LState) int {
+	if objectOf(L.Get(1)) != nil {
+		L.Push(lua.LString("table"))
+		return 1
+	}
+	return original(L, "type")
+}
+
+// rootGetmetatable hides the metatables of tables that look ordinary.
+func rootGetmetatable(L *lua.LState) int {
+	if lt, ok := L.Get(1).(*lua.LTable); ok && (lt.Metatable == lazyMeta || lt.Metatable == listMeta) {
+		L.Push(lua.LNil)
+		return 1
+	}
+	return original(L, "getmetatable")
+}
+
+func rootPairs(L *lua.LState) int {
+	if o := objectOf(L.Get(1)); o != nil {
+		return o.iterate(L)
+	}
+	settleArgument(L)
+	return original(L, "pairs")
+}
+
+// rootIpairs counts through a table of the root in its order, while there are
+// cells.
+func rootIpairs(L *lua.LState) int {
+	o := objectOf(L.Get(1))
+	if o == nil {
+		return original(L, "ipairs")
+	}
+	L.Push(ipairsStep)
+	L.Push(&o.ud)
+	L.Push(lua.LNumber(0))
+	return 3
+}
+
+var ipairsStep = goFunction(func(L *lua.LState) int {
+	o, i := objectOf(L.Get(1)), L.ToNumber(2)+1
+	if o == nil {
+		L.RaiseError("bad argument #1 to 'for iterator' (table of the root expected)")
+	}
+	lv, err := o.nth(float64(i))
+	if err != nil {
+		o.thread.raise(L, "", o.because("get", i, err))
+	}
+	if lv == lua.LNil {
+		L.Push(lua.LNil)
+		return 1
+	}
+	L.Push(i)
+	L.Push(lv)
+	return 2
+})
+
+func rootNext(L *lua.LState) int {
+	o := objectOf(L.Get(1))
+	if o == nil {
+		settleArgument(L)
+		return original(L, "next")
+	}
+	var name *string
+	if s, ok := L.Get(2).(lua.LString); ok {
+		name = (*string)(&s)
+	}
+	e, err := o.next(name)
+	if err != nil {
+		o.thread.raise(L, "", o.because("list", nil, err))
+	}
+	if e == nil {
+		L.Push(lua.LNil)
+		return 1
+	}
+	lv, err := o.value(*e)
+	if err != nil {
+		o.thread.raise(L, "", o.because("get", lua.LString(e.name), err))
+	}
+	L.Push(lua.LString(e.name))
+	L.Push(lv)
+	return 2
+}

@@ -1,0 +1,331 @@
+package script
+
+import (
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Table is a Lua table in the hands of Go. One that NewTable made needs no Lua
+// state and stays in Go until a script looks: its cells become Lua values one
+// by one, when they are first read, so that a request pays only for the
+// parameters it uses.
+//
+// A Table belongs to one thread at a time, like everything of a thread.
+type Table struct {
+	thread *Thread
+	lua    *lua.LTable // nil until a script is given the table
+
+	items []Value // 1..n, while lua is nil
+	cells []cell  // named, in the order of Set
+	index map[string]int
+	left  int // cells that lua does not have yet
+}
+
+// A cell is a named value of a Table. It is gone when Lua has it, or when it
+// was deleted.
+type cell struct {
+	name  string
+	value Value
+	lazy  func() Value
+	gone  bool
+}
+
+// Tables with more cells than indexed have an index; with more than eager they
+// are given to Lua whole, because a script that gets so many reads them all. So
+// are tables when a thread has maxLazy that are not read to their end.
+const (
+	indexed = 12
+	eager   = 128
+	maxLazy = 64
+)
+
+// NewTable returns an empty table.
+func NewTable() *Table { return &Table{} }
+
+// Set gives the cell called name a value, replacing the one it had. A nil
+// value deletes it.
+func (tb *Table) Set(name string, v Value) {
+	if v == nil {
+		tb.Delete(name)
+		return
+	}
+	tb.set(cell{name: name, value: v})
+}
+
+// SetLazy is Set with a value that is made when it is first asked for.
+func (tb *Table) SetLazy(name string, f func() Value) {
+	tb.set(cell{name: name, lazy: f})
+}
+
+func (tb *Table) set(c cell) {
+	if tb.lua != nil {
+		tb.forget(c.name)
+		tb.lua.RawSetString(c.name, tb.thread.toLua(c.get()))
+		return
+	}
+	if i := tb.find(c.name); i >= 0 {
+		tb.cells[i] = c
+		return
+	}
+	tb.cells = append(tb.cells, c)
+	tb.left++
+	if tb.index != nil {
+		tb.index[c.name] = len(tb.cells) - 1
+	}
+}
+
+func (c *cell) get() Value {
+	if c.lazy != nil {
+		c.value, c.lazy = c.lazy(), nil
+	}
+	return c.value
+}
+
+// find returns the place in cells of the living cell called name, or -1.
+func (tb *Table) find(name string) int {
+	if tb.left == 0 {
+		return -1
+	}
+	if len(tb.cells) <= indexed {
+		for i := range tb.cells {
+			if tb.cells[i].name == name && !tb.cells[i].gone {
+				return i
+			}
+		}
+		return -1
+	}
+	if tb.index == nil {
+		tb.index = make(map[string]int, len(tb.cells)+indexed)
+		for i := range tb.cells {
+			if !tb.cells[i].gone {
+				tb.index[tb.cells[i].name] = i
+			}
+		}
+	}
+	if i, ok := tb.index[name]; ok && !tb.cells[i].gone {
+		return i
+	}
+	return -1
+}
+
+// forget drops the cell called name without giving it to Lua.
+func (tb *Table) forget(name string) {
+	i := tb.find(name)
+	if i < 0 {
+		return
+	}
+	tb.cells[i] = cell{gone: true}
+	tb.left--
+	if tb.index != nil {
+		delete(tb.index, name)
+	}
+}
+
+// Get returns the value of the cell called name, nil if there is none. Case
+// counts, as in every Lua table.
+func (tb *Table) Get(name string) Value {
+	if i := tb.find(name); i >= 0 {
+		return tb.cells[i].get()
+	}
+	if tb.lua != nil {
+		return tb.thread.fromLua(tb.lua.RawGetString(name))
+	}
+	return nil
+}
+
+// lookup is Get without regard to case, unless a cell is spelled exactly so.
+func (tb *Table) lookup(name string) (v Value, found bool) {
+	if v := tb.Get(name); v != nil {
+		return v, true
+	}
+	for i := range tb.cells {
+		if c := &tb.cells[i]; !c.gone && strings.EqualFold(c.name, name) {
+			v := c.get()
+			return v, v != nil
+		}
+	}
+	if tb.lua == nil {
+		return nil, false
+	}
+	for k, lv := tb.lua.Next(lua.LNil); k != lua.LNil; k, lv = tb.lua.Next(k) {
+		if s, ok := k.(lua.LString); ok && strings.EqualFold(string(s), name) {
+			return tb.thread.fromLua(lv), true
+		}
+	}
+	return nil, false
+}
+
+// Append adds v as the last of the items 1..n.
+func (tb *Table) Append(v Value) {
+	if tb.lua != nil {
+		tb.lua.Append(tb.thread.toLua(v))
+		return
+	}
+	tb.items = append(tb.items, v)
+}
+
+// Len returns the number n of the items 1..n, Lua's #t.
+func (tb *Table) Len() int {
+	if tb.lua != nil {
+		return tb.lua.Len()
+	}
+	return len(tb.items)
+}
+
+// Index returns item i, counted from 1, and nil where there is none.
+func (tb *Table) Index(i int) Value {
+	if tb.lua != nil {
+		return tb.thread.fromLua(tb.lua.RawGetInt(i))
+	}
+	if i < 1 || i > len(tb.items) {
+		return nil
+	}
+	return tb.items[i-1]
+}
+
+// Delete removes the cell called name, if there is one.
+func (tb *Table) Delete(name string) {
+	tb.forget(name)
+	if tb.lua != nil {
+		tb.lua.RawSetString(name, lua.LNil)
+	}
+}
+
+// Each calls f for every item in order and then for every other cell, until f
+// returns false. Names are strings, numbers float64. f may delete what it is
+// shown.
+func (tb *Table) Each(f func(k, v Value) bool) {
+	if tb.lua != nil {
+		tb.materialise()
+		for k, lv := tb.lua.Next(lua.LNil); k != lua.LNil; k, lv = tb.lua.Next(k) {
+			if !f(tb.thread.fromLua(k), tb.thread.fromLua(lv)) {
+				return
+			}
+		}
+		return
+	}
+	for i, v := range tb.items {
+		if !f(float64(i+1), v) {
+			return
+		}
+	}
+	for i := range tb.cells {
+		c := &tb.cells[i]
+		if c.gone {
+			continue
+		}
+		if v := c.get(); v != nil && !f(c.name, v) {
+			return
+		}
+	}
+}
+
+// expose gives the table its Lua form in thread t.
+func (tb *Table) expose(t *Thread) *lua.LTable {
+	if tb.lua != nil {
+		return tb.lua
+	}
+	tb.thread = t
+	if tb.left > eager || len(t.lazy) >= maxLazy {
+		tb.lua = newLuaTable(len(tb.items), tb.left)
+		tb.giveItems()
+		tb.materialise()
+		return tb.lua
+	}
+	tb.lua = newLuaTable(len(tb.items), 8)
+	tb.giveItems()
+	if tb.left > 0 {
+		if t.lazy == nil {
+			t.lazy = make(map[*lua.LTable]*Table, 8)
+		}
+		t.lazy[tb.lua] = tb
+		tb.lua.Metatable = lazyMeta
+	}
+	return tb.lua
+}
+
+func (tb *Table) giveItems() {
+	for _, v := range tb.items {
+		tb.lua.Append(tb.thread.toLua(v))
+	}
+	tb.items = nil
+}
+
+// give hands cell i to Lua and returns its value.
+func (tb *Table) give(i int) lua.LValue {
+	c := tb.cells[i]
+	lv := tb.thread.toLua(c.get())
+	tb.cells[i] = cell{gone: true}
+	tb.left--
+	tb.lua.RawSetString(c.name, lv)
+	if tb.left == 0 {
+		tb.settled()
+	}
+	return lv
+}
+
+// materialise hands all that is left to Lua: from then on the table is an
+// ordinary one.
+func (tb *Table) materialise() {
+	for i := 0; tb.left > 0; i++ {
+		if !tb.cells[i].gone {
+			tb.give(i)
+		}
+	}
+}
+
+func (tb *Table) settled() {
+	tb.cells, tb.index = nil, nil
+	if tb.lua.Metatable == lazyMeta {
+		tb.lua.Metatable = lua.LNil
+		delete(tb.thread.lazy, tb.lua)
+	}
+}
+
+// lazyMeta is the metatable of tables whose cells Lua does not have yet.
+var lazyMeta = newMetatable()
+
+func init() {
+	define(lazyMeta, map[string]lua.LGFunction{
+		"__index":    lazyIndex,
+		"__newindex": lazyNewIndex,
+	})
+}
+
+func lazyIndex(L *lua.LState) int {
+	v := lua.LNil
+	if tb := threadOf(L).lazy[L.Get(1).(*lua.LTable)]; tb != nil {
+		if s, ok := L.Get(2).(lua.LString); ok {
+			if i := tb.find(string(s)); i >= 0 {
+				v = tb.give(i)
+			}
+		}
+	}
+	L.Push(v)
+	return 1
+}
+
+func lazyNewIndex(L *lua.LState) int {
+	lt := L.Get(1).(*lua.LTable)
+	if tb := threadOf(L).lazy[lt]; tb != nil {
+		if s, ok := L.Get(2).(lua.LString); ok {
+			tb.forget(string(s))
+			if tb.left == 0 {
+				tb.settled()
+			}
+		}
+	}
+	lt.RawSet(L.Get(2), L.Get(3))
+	return 0
+}
+
+// settle makes an ordinary table of one whose cells Lua does not have yet. The
+// library functions that look at a table without its metatable call it first.
+func settle(L *lua.LState, lt *lua.LTable) {
+	if lt.Metatable == lazyMeta {
+		if tb := threadOf(L).lazy[lt]; tb != nil {
+			tb.materialise()
+		}
+	}
+}

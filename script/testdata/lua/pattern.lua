@@ -1,0 +1,30 @@
+local function show(...) local t = {} for i = 1, select('#', ...) do t[i] = tostring((select(i, ...))) end print(table.concat(t, " ")) end
+show(("hello world"):find("o w")) show(("hello"):find("l+")) show(("hello"):match("(h)(e)(l+)")) show(("key = value"):match("^(%w+)%s*=%s*(%w+)$"))
+show(("2024-01-15"):match("(%d+)-(%d+)-(%d+)")) show(("abc"):match("()b()")) show(("abc"):match(".-")) show(("abc"):match("a.-c")) show(("aaa"):match("a-")) show(("aaab"):match("a-b"))
+show(("  trim  "):match("^%s*(.-)%s*$") .. "|") show(("f(a(b)c)d"):match("%b()")) show(("THE (quick) fox"):find("%((%a+)%)")) show(("abcabc"):match("(abc)%1"))
+show(("x"):find("")) show((""):match(".*")) show(("abc"):match("^b")) show(("abc"):match("b", 2)) show(("abc"):match("^b", 2)) show(("abc"):match("c$")) show(("a$c"):match("a$c")) show(("abc"):find("b", -1))
+show(("THE (quick) fox"):gsub("%f[%a]%a+", "W")) show(("hello"):gsub("l", "L")) show(("hello"):gsub("l", "L", 1)) show(("hello"):gsub("", "-")) show(("abc"):gsub("%w", "%0%0")) show(("abc"):gsub("(a)(b)", "%2%1"))
+show(("hello world"):gsub("%w+", "%0 %0", 1)) show(("$name is $age"):gsub("%$(%w+)", {name = "X", age = 5})) show(("abc"):gsub("%w", {a = "1", b = true and "2", c = false})) show(("abc"):gsub("b", function() return nil end)) show(("abc"):gsub("b", function() return false end)) show(("abc"):gsub("(b)", function(x) return x:upper() .. 1 end))
+show(("abc"):gsub("^a", "x")) show(("aaa"):gsub("^a", "x")) show(("abc"):gsub("$", "x")) show(("abc"):gsub(".", {a = 1})) show((""):gsub("", "x")) show(("abc"):gsub("b*", "-")) show(("abc"):gsub("x*", "-")) show(("a b c"):gsub(" ", "%%")) show(("abc"):gsub("b", "%%1"))
+show(("abc"):gsub("a", "x", 0)) show(("abc"):gsub("a", "x", -1)) show(("a.b.c"):gsub("%.", "/")) show(("hello"):gsub("(l)(l)", "%1-%2")) show(("abc"):gsub("()", "%1")) show(("äö"):gsub("[\128-\255]", "?")) show(("x^y"):gsub("%^", "**"))
+show(("[test]"):match("%[(.-)%]")) show(("a]b"):match("[]]")) show(("a-b"):match("[a-]+")) show(("a^b"):match("[%^a]+")) show(("abc"):match("[^a]+")) show(("a-z"):match("[a%-z]+")) show(("09"):match("[0-9]+")) show(("]x"):match("[^]]")) show(("%d"):match("[%%d]+")) show(("a-c"):match("[+--]"))
+for k, v in ("a=1, b=2, c=3"):gmatch("(%w+)=(%w+)") do io.write(k, v, ";") end print()
+for w in ("one two"):gmatch("%a+") do io.write(w, ";") end print()
+for p in ("abc"):gmatch("()") do io.write(p, ";") end print()
+for w in ("abc"):gmatch("") do io.write("[", w, "]") end print()
+for w in ("aaa"):gmatch("^a") do io.write("anchored ", w, ";") end print()
+for w in ("^a^a"):gmatch("^a") do io.write("literal ", w, ";") end print()
+for w in ("a1b22"):gmatch("%d*") do io.write("<", w, ">") end print()
+local f = ("ab"):gmatch(".") show(f(), f(), f())
+for _, c in ipairs({"%a", "%c", "%d", "%l", "%p", "%s", "%u", "%w", "%x", "%z", "%A", "%C", "%D", "%L", "%P", "%S", "%U", "%W", "%X", "%Z", "."}) do
+  local n = 0
+  for i = 0, 255 do if string.char(i):find(c) then n = n + 1 end end
+  io.write(c, "=", n, " ")
+end
+print()
+show(("\0a\0"):find("%z")) show(#("\0a\0"):match("a%z")) show(("a\0b"):find("b")) show(("a\0b"):gsub("%z", "0")) show(#("a\0b"):match(".+"))
+show(("THE (quick) fox"):find("%f[%a]%a+%f[%A]")) show(("foo.bar"):match("^(.-)%.(.*)$")) show(("/a/b/c"):match("([^/]*)$")) show(("a,b,,c"):gsub(",", ";")) show((" a  b "):gsub("%s+", " "))
+show(("aXbXc"):gsub("X", "%%")) show(pcall(string.gsub, "abc", "(b", "x")) show(pcall(string.rep)) show(("abc"):find("[a-c]+")) show(("abc"):find("[c-a]+")) show(("a"):rep(15):find(("a?"):rep(15) .. ("a"):rep(15)))
+show(("x = 1"):match("^(%w+) = (%d)$")) show(("one;two;;four"):find(";", 1, true)) show(("abc"):match("((a)(b))")) show(("abc"):match("(a)(x?)")) show(pcall(string.match, "abc", "(()")) show(("aa"):match("(a)%1")) show(pcall(string.find, "a", "%0"))
+show(("äöü"):match("[^a-z]+")) show(("a\nb"):match("a.b")) show(("1.5e3"):match("^[+-]?%d+%.?%d*[eE]?[+-]?%d*$")) show(("abc"):gsub("%w", "%1")) show(("hello world from Lua"):gsub("(%w+)%s*(%w+)", "%2 %1"))
+show(("x"):gsub(".", {x = 5})) show(("x"):gsub(".", function() return 1.5 end)) show(string.gsub("abc", "b", 5)) show(string.gfind == string.gmatch)

@@ -1,0 +1,251 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// dateLayout is the text of a date.
+const dateLayout = "2006-01-02 15:04:05"
+
+// Text limits.
+const (
+	maxTextDepth = 16
+)
+
+// errLongText ends the writing of a text.
+var errLongText = errors.New("the text is longer than the limit allows")
+
+// kindName names the kind of a value as messages do: with the words of the
+// root where it has one, else Lua's.
+func kindName(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "nil"
+	case bool:
+		return "boolean"
+	case float64, int, int64:
+		return "number"
+	case string:
+		return "string"
+	case *Table, []string:
+		return "table"
+	case *Function:
+		return "function"
+	case *Object:
+		return v.Kind().String()
+	case objectdb.Value:
+		return v.Kind().String()
+	case foreign:
+		return v.lv.Type().String()
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// Text returns the text of a value, as Frontier's string () gave it: a string
+// is itself, nil is empty, a number is printed with 14 digits, a date as
+// "2006-01-02 15:04:05" in UTC, a binary as its bytes, an outline as lines
+// indented by tabs, a list as "{1, 2}", an address dotted, a script as its
+// source. A table is a line "name<TAB>kind: value" for every cell in order,
+// with the cells of tables inside it below, one tab deeper. Text fails when it
+// would be longer than Limits.StringBytes.
+func (t *Thread) Text(v Value) (string, error) {
+	switch v := v.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	case float64:
+		return numberText(v), nil
+	}
+	w := textWriter{t: t, limit: t.budget.limits.StringBytes}
+	if err := w.value(v, 0); err != nil {
+		return "", err
+	}
+	return w.b.String(), nil
+}
+
+// A textWriter gathers the text of a value.
+type textWriter struct {
+	t     *Thread
+	b     strings.Builder
+	limit int
+	open  []*lua.LTable // tables being written, to stop at one that contains itself
+}
+
+func (w *textWriter) write(s string) error {
+	if w.b.Len()+len(s) > w.limit {
+		return errLongText
+	}
+	w.b.WriteString(s)
+	return nil
+}
+
+func (w *textWriter) value(v Value, depth int) error {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case bool:
+		return w.write(fmt.Sprint(v))
+	case float64:
+		return w.write(numberText(v))
+	case int:
+		return w.write(numberText(float64(v)))
+	case int64:
+		return w.write(numberText(float64(v)))
+	case string:
+		return w.write(v)
+	case []string:
+		return w.value(w.t.fromLua(w.t.toLua(v)), depth)
+	case *Table:
+		return w.table(v, depth)
+	case *Object:
+		return w.object(v, depth)
+	case objectdb.Value:
+		return w.stored(v, depth)
+	}
+	return w.write(kindName(v))
+}
+
+func (w *textWriter) stored(v objectdb.Value, depth int) error {
+	switch v := v.(type) {
+	case objectdb.Boolean:
+		return w.value(bool(v), depth)
+	case objectdb.Number:
+		return w.write(numberText(float64(v)))
+	case objectdb.String:
+		return w.write(string(v))
+	case objectdb.Text:
+		return w.write(string(v))
+	case objectdb.Outline:
+		return w.write(string(v))
+	case objectdb.Script:
+		return w.write(string(v))
+	case objectdb.Date:
+		return w.write(v.UTC().Format(dateLayout))
+	case objectdb.Binary:
+		return w.write(v.Data)
+	case objectdb.Address:
+		return w.write(v.String())
+	case objectdb.List:
+		return w.list(len(v), func(i int) Value { return v[i] }, depth)
+	}
+	return nil
+}
+
+// list writes "{1, 2}".
+func (w *textWriter) list(n int, item func(int) Value, depth int) error {
+	if depth > maxTextDepth {
+		return w.write("{…}")
+	}
+	if err := w.write("{"); err != nil {
+		return err
+	}
+	for i := range n {
+		if i > 0 {
+			if err := w.write(", "); err != nil {
+				return err
+			}
+		}
+		if err := w.value(item(i), depth+1); err != nil {
+			return err
+		}
+	}
+	return w.write("}")
+}
+
+// table writes a Lua table: as a list if it has items only, else by cells.
+func (w *textWriter) table(tb *Table, depth int) error {
+	lt := tb.expose(w.t)
+	for _, open := range w.open {
+		if open == lt {
+			return w.write("…")
+		}
+	}
+	tb.materialise()
+	w.open = append(w.open, lt)
+	defer func() { w.open = w.open[:len(w.open)-1] }()
+	keys := sortedKeys(lt)
+	if n := lt.Len(); n == len(keys) && n > 0 || lt.Metatable == listMeta {
+		return w.list(n, func(i int) Value { return w.t.fromLua(lt.RawGetInt(i + 1)) }, depth)
+	}
+	for _, k := range keys {
+		if err := w.cell(k.String(), w.t.fromLua(lt.RawGet(k)), depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *textWriter) object(o *Object, depth int) error {
+	if o.Kind() == objectdb.KindScript {
+		source, err := o.source()
+		if err != nil {
+			return err
+		}
+		return w.write(source)
+	}
+	list, err := o.entries()
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		v, err := o.stored(e)
+		if err != nil {
+			return err
+		}
+		if err := w.cell(e.name, v, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stored returns the value of an entry with its kind, for listings.
+func (o *Object) stored(e entry) (Value, error) {
+	if e.node == nil || e.node.Kind() == objectdb.KindTable {
+		lv, err := o.value(e)
+		return o.thread.fromLua(lv), err
+	}
+	return o.thread.tx.Value(e.node)
+}
+
+// cell writes a line "name<TAB>kind: value" and below it the cells of a table.
+func (w *textWriter) cell(name string, v Value, depth int) error {
+	if err := w.write(strings.Repeat("\t", depth) + name + "\t" + kindName(v) + ":"); err != nil {
+		return err
+	}
+	switch v := v.(type) {
+	case *Object:
+		if v.Kind() == objectdb.KindTable {
+			return w.nested(v, depth)
+		}
+	case *Table:
+		if v.Len() == 0 {
+			return w.nested(v, depth)
+		}
+	}
+	if err := w.write(" "); err != nil {
+		return err
+	}
+	if err := w.value(v, depth+1); err != nil {
+		return err
+	}
+	return w.write("\n")
+}
+
+// nested writes the cells of a table in a table.
+func (w *textWriter) nested(v Value, depth int) error {
+	if depth >= maxTextDepth {
+		return w.write(" …\n")
+	}
+	if err := w.write("\n"); err != nil {
+		return err
+	}
+	return w.value(v, depth+1)
+}

@@ -1,0 +1,248 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// ThreadOptions say what a thread sees and what it may use.
+type ThreadOptions struct {
+	// Tx is the transaction in which the thread sees the root. All that its
+	// scripts read and write happens there; to commit is its owner's business.
+	Tx *objectdb.Tx
+	// Limits bound all runs of the thread together.
+	Limits Limits
+	// Names are found as bare names in scripts, before those of the root and
+	// without regard to case: the parameters of a request. It may be nil.
+	Names *Table
+	// Host is what verbs find as Thread.Host: the request that is being answered.
+	Host any
+	// Now is the clock, time.Now if nil.
+	Now func() time.Time
+}
+
+// A Thread is one request's way through Lua: a fresh Lua state over one
+// transaction. It may run several scripts one after the other (a trap, a
+// handler, the macros of a page); they share globals and limits. It is for one
+// goroutine, Stop excepted.
+type Thread struct {
+	engine *Engine
+	ctx    context.Context
+	opt    ThreadOptions
+	tx     *objectdb.Tx
+	budget *budget
+	main   *lua.LState // holds the globals
+	base   *lua.LState // runs what Go calls: main, until something fails there
+	state  *lua.LState // the state or coroutine that calls a verb now
+	depth  int         // of runs within runs, through verbs
+	unlock func() bool
+
+	root     *Object
+	handles  map[int64]*Object             // by node id
+	virtual  map[*verbTable]*Object        // tables made only of verbs
+	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
+	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
+	globals  map[string]lua.LValue         // names of tables, scripts and verbs found so far
+	assigned map[string]struct{}           // globals that a script has assigned
+	modules  map[*lua.LFunction]lua.LValue // results of require
+	paths    []*Object                     // tables of system.paths
+	pathIDs  []int64                       // tables in which a change moves global names
+	chunks   map[string]*chunk             // by the name that messages use
+	writes   int                           // raised by every change of the root
+	moves    int                           // raised when an object gets another address
+
+	call  *Call  // spare
+	cause raised // of the error raised last
+}
+
+// chunk is where a message's position leads.
+type chunk struct {
+	address objectdb.Address
+	source  string
+}
+
+// NewThread returns a thread with a fresh Lua state. When ctx ends, so does
+// what the thread runs. The thread must be closed.
+func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
+	t := &Thread{engine: e, ctx: ctx, opt: o, tx: o.Tx}
+	t.budget = newBudget(ctx, o.Limits)
+	t.budget.owner = t
+	if o.Tx != nil && o.Tx.Locked() {
+		held := o.Tx.Context()
+		t.unlock = context.AfterFunc(held, func() { t.budget.stop(context.Cause(held)) })
+	}
+	t.main = newState(t.budget)
+	t.base, t.state = t.main, t.main
+	installLibraries(t.main)
+	t.root = &Object{thread: t, verbs: e.tree}
+	if o.Tx != nil {
+		t.root.node = o.Tx.Root()
+	}
+	t.root.init()
+	t.openEnvironment()
+	t.openMessages()
+	return t
+}
+
+// threadOf returns the thread that L belongs to.
+func threadOf(L *lua.LState) *Thread { return L.Context().(*budget).owner.(*Thread) }
+
+// Close frees what the thread holds. Values that came out of it are dead.
+func (t *Thread) Close() {
+	if t.unlock != nil {
+		t.unlock()
+	}
+	t.budget.close()
+	t.main.Close()
+}
+
+// Host returns ThreadOptions.Host.
+func (t *Thread) Host() any { return t.opt.Host }
+
+// Tx returns the transaction of the thread.
+func (t *Thread) Tx() *objectdb.Tx { return t.tx }
+
+// Names returns ThreadOptions.Names.
+func (t *Thread) Names() *Table { return t.opt.Names }
+
+// Context returns the context the thread was made with.
+func (t *Thread) Context() context.Context { return t.ctx }
+
+// Now returns the time by the thread's clock.
+func (t *Thread) Now() time.Time {
+	if t.opt.Now != nil {
+		return t.opt.Now()
+	}
+	return time.Now()
+}
+
+// Stop ends what the thread runs, at its next instruction, and everything it
+// would run later. No pcall can catch it; the call that is under way returns
+// an error that is err. Stop may be called from any goroutine, and by verbs.
+func (t *Thread) Stop(err error) { t.budget.stop(err) }
+
+// Run calls the script object at a with args and returns its first result.
+func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
+	o, err := t.at(a)
+	switch {
+	case err == nil && o == nil:
+		err = objectdb.ErrNotFound
+	case err == nil && o.Kind() != objectdb.KindScript:
+		err = ErrNotScript
+	}
+	if err != nil {
+		return nil, &Error{Message: fmt.Sprintf("run %s: %v", a, err), Address: a, Err: err}
+	}
+	return t.run(o.luaValue(), args)
+}
+
+// RunSource runs source, which need not be in the root, with args as its
+// "..." and returns its first result. name is what messages call it.
+func (t *Thread) RunSource(name, source string, args ...Value) (Value, error) {
+	proto, err := compile(name, source)
+	if err != nil {
+		return nil, t.syntaxError(err, nil, source)
+	}
+	t.know(name, &chunk{source: source})
+	return t.run(t.main.NewFunctionFromProto(proto), args)
+}
+
+// CallValue calls a function or a script with args and returns its first
+// result.
+func (t *Thread) CallValue(f Value, args ...Value) (Value, error) {
+	switch f := f.(type) {
+	case *Function:
+		return t.run(f.fn, args)
+	case *Object:
+		if f.Kind() == objectdb.KindScript {
+			return t.run(f.luaValue(), args)
+		}
+		return nil, &Error{Message: fmt.Sprintf("call %s: %v", f.Address(), ErrNotScript), Address: f.Address(), Err: ErrNotScript}
+	case objectdb.Script:
+		return t.RunSource("script", string(f), args...)
+	}
+	return nil, &Error{Message: fmt.Sprintf("attempt to call a %s value", kindName(f)), Err: ErrNotScript}
+}
+
+// run calls fn and returns its first result.
+func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
+	if err := t.budget.Err(); err != nil {
+		return nil, t.stoppedError(err, nil)
+	}
+	var room [4]lua.LValue
+	given := room[:0]
+	for _, a := range args {
+		given = append(given, t.toLua(a))
+	}
+	var result lua.LValue
+	var frames []Frame
+	var err error
+	t.depth++
+	if t.depth == 1 {
+		result, frames, err = t.first(fn, given)
+	} else {
+		result, frames, err = t.nested(fn, given)
+	}
+	t.depth--
+	if end := t.budget.Err(); end != nil {
+		return nil, t.stoppedError(end, frames)
+	}
+	if err != nil {
+		return nil, t.newError(err, frames)
+	}
+	return t.fromLua(result), nil
+}
+
+// first calls fn in the base state itself, which costs nothing. An error
+// leaves its frames there; then another state takes its place.
+func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
+	L, b := t.base, t.budget
+	b.guarded, b.frames = 0, nil
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		frames = b.frames
+		if err, _ = r.(*lua.ApiError); err == (*lua.ApiError)(nil) {
+			frames, err = traceback(L), &panicError{value: r, stack: debug.Stack()}
+		}
+		t.base = b.thread(t.main)
+		t.base.Panic = raise
+		t.state = t.base
+		t.main.G.CurrentThread = t.base
+	}()
+	L.Push(fn)
+	for _, a := range args {
+		L.Push(a)
+	}
+	L.Call(len(args), 1)
+	result = L.Get(-1)
+	L.Pop(1)
+	return result, nil, nil
+}
+
+// nested calls fn for a verb.
+func (t *Thread) nested(fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
+	state := t.state
+	results, frames, err := invoke(state, fn, args...)
+	t.state = state
+	if err != nil || len(results) == 0 {
+		return lua.LNil, frames, err
+	}
+	return results[0], nil, nil
+}
+
+// know remembers where messages that name a chunk lead.
+func (t *Thread) know(name string, c *chunk) {
+	if t.chunks == nil {
+		t.chunks = make(map[string]*chunk, 8)
+	}
+	t.chunks[name] = c
+}

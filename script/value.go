@@ -1,0 +1,145 @@
+package script
+
+import (
+	"fmt"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// Value is a value on its way between Go and Lua: nil, bool, float64, string,
+// *Table, *Function, *Object, objectdb.Date, objectdb.Binary or
+// objectdb.Address. These are what scripts hand to Go.
+//
+// Go may hand over more: int, int64, []string, and every objectdb.Value. Text
+// and outlines become Lua strings, a list becomes a fresh Lua table.
+//
+// A script that was not read from the root (odb.script), and a text or outline
+// that a script marked as such (odb.text, odb.outline) come as objectdb.Script,
+// objectdb.Text and objectdb.Outline.
+type Value any
+
+// Function is a Lua function: a closure of the running script, a library
+// function or a verb. It belongs to its thread.
+type Function struct {
+	fn *lua.LFunction
+}
+
+// foreign is a Lua value that Go has no form for: a coroutine.
+type foreign struct {
+	lv lua.LValue
+}
+
+// toLua gives the Lua form of a Go value. It panics on a type that Value does
+// not list: that is a mistake in a verb.
+func (t *Thread) toLua(v Value) lua.LValue {
+	switch v := v.(type) {
+	case nil:
+		return lua.LNil
+	case bool:
+		return lua.LBool(v)
+	case float64:
+		return lua.LNumber(v)
+	case int:
+		return lua.LNumber(v)
+	case int64:
+		return lua.LNumber(v)
+	case string:
+		return lua.LString(v)
+	case []string:
+		list := newLuaTable(len(v), 0)
+		for _, s := range v {
+			list.Append(lua.LString(s))
+		}
+		return list
+	case *Table:
+		if v == nil {
+			return lua.LNil
+		}
+		return v.expose(t)
+	case *Function:
+		if v == nil {
+			return lua.LNil
+		}
+		return v.fn
+	case *Object:
+		if v == nil {
+			return lua.LNil
+		}
+		return v.luaValue()
+	case objectdb.Value:
+		return fromRoot(v)
+	case foreign:
+		return v.lv
+	}
+	panic(fmt.Sprintf("script: a %T cannot be given to Lua", v))
+}
+
+// fromLua gives the Go form of a Lua value. Tables and functions are passed
+// by reference.
+func (t *Thread) fromLua(lv lua.LValue) Value {
+	switch lv := lv.(type) {
+	case lua.LString:
+		return string(lv)
+	case lua.LNumber:
+		return float64(lv)
+	case lua.LBool:
+		return bool(lv)
+	case *lua.LNilType:
+		return nil
+	case *lua.LTable:
+		return t.table(lv)
+	case *lua.LFunction:
+		if o := t.scripts[lv]; o != nil {
+			return o
+		}
+		return &Function{fn: lv}
+	case *lua.LUserData:
+		switch v := lv.Value.(type) {
+		case *Object:
+			return v
+		case objectdb.Value:
+			return v
+		}
+	}
+	return foreign{lv}
+}
+
+// table wraps a Lua table; one that Go made comes back as what it was.
+func (t *Thread) table(tb *lua.LTable) *Table {
+	if tb.Metatable == lazyMeta {
+		if own := t.lazy[tb]; own != nil {
+			return own
+		}
+	}
+	return &Table{thread: t, lua: tb}
+}
+
+// newLuaTable makes a Lua table with room for items and names. It belongs to
+// no state until a state is given it.
+func newLuaTable(items, names int) *lua.LTable {
+	return (*lua.LState)(nil).CreateTable(items, names)
+}
+
+// goFunction makes a Lua function of a Go one. Functions made with it at
+// program start are shared by all states, which only read them.
+func goFunction(f lua.LGFunction) *lua.LFunction {
+	return &lua.LFunction{IsG: true, GFunction: f}
+}
+
+// newMetatable makes a metatable that is shared by all states, which only read
+// it. Scripts cannot reach it: getmetatable answers false.
+func newMetatable() *lua.LTable {
+	mt := newLuaTable(0, 8)
+	mt.RawSetString("__metatable", lua.LFalse)
+	return mt
+}
+
+// define fills a metatable. It is called at program start, and not where the
+// metatable is declared because the functions refer to metatables themselves.
+func define(mt *lua.LTable, events map[string]lua.LGFunction) {
+	for event, f := range events {
+		mt.RawSetString(event, goFunction(f))
+	}
+}

@@ -1,0 +1,253 @@
+package script
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// A Verb is a function for scripts that is written in Go. Scripts see it as
+// system.verbs.builtins.<Name>, and so, through system.paths, by Name.
+type Verb struct {
+	Name  string // "html.escape": group and name
+	Usage string // "html.escape (text)"
+	Doc   string // one or two sentences
+
+	// Func does the work. An error becomes a Lua error that begins with the
+	// verb's name; a panic becomes one too and is told in full to the log only.
+	Func func(*Call) error
+}
+
+// A Call is one call of a verb: its arguments and results. It is valid until
+// the verb returns. Arguments count from 1. An accessor that finds an argument
+// of a wrong kind raises the Lua error that Lua's own functions raise, so a
+// verb needs no checks: "bad argument #1 to 'escape' (string expected, got nil)".
+type Call struct {
+	thread *Thread
+	state  *lua.LState
+	verb   *Verb
+	n      int
+}
+
+// verbFunction makes the Lua function of a verb.
+func verbFunction(v *Verb) *lua.LFunction {
+	return goFunction(func(L *lua.LState) int {
+		t := threadOf(L)
+		t.budget.charge(L, verbCharge)
+		c, state := t.call, t.state
+		if c == nil {
+			c = new(Call)
+		}
+		*c = Call{thread: t, state: L, verb: v}
+		t.call, t.state = nil, L
+		err := c.do()
+		n := c.n
+		t.call, t.state = c, state
+		if err != nil {
+			t.raise(L, v.Name+": ", err)
+		}
+		if t.budget.Err() != nil {
+			t.budget.raise(L)
+		}
+		return n
+	})
+}
+
+// verbCharge is what a verb's call counts, in instructions.
+const verbCharge = 20
+
+// do calls the verb's function. Its panics are errors of this request alone;
+// Lua errors raised by accessors pass.
+func (c *Call) do() (err error) {
+	state := c.thread.state
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		c.thread.state = state
+		if e, ok := r.(*lua.ApiError); ok {
+			panic(e)
+		}
+		err = &panicError{value: r, stack: debug.Stack()}
+	}()
+	return c.verb.Func(c)
+}
+
+// panicError is a panic of a verb. Its message tells a script nothing of the
+// program's inside.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return "internal error" }
+
+// detail gives the panic's value and the Go stack, for the log.
+func (e *panicError) detail() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
+
+// Thread returns the thread that calls.
+func (c *Call) Thread() *Thread { return c.thread }
+
+// NArgs returns the number of arguments given, nil ones included.
+func (c *Call) NArgs() int {
+	if c.n > 0 {
+		return c.state.GetTop() - c.n
+	}
+	return c.state.GetTop()
+}
+
+func (c *Call) arg(i int) lua.LValue {
+	if i > c.NArgs() {
+		return lua.LNil
+	}
+	return c.state.Get(i)
+}
+
+// Value returns argument i, nil if it was not given.
+func (c *Call) Value(i int) Value { return c.thread.fromLua(c.arg(i)) }
+
+// Bad raises the error for an argument that has the right kind and a wrong
+// value: "bad argument #2 to 'left' (length must not be negative)".
+func (c *Call) Bad(i int, format string, args ...any) {
+	name := c.verb.Name[strings.LastIndexByte(c.verb.Name, '.')+1:]
+	c.state.Error(lua.LString(fmt.Sprintf("bad argument #%d to '%s' (%s)", i, name, fmt.Sprintf(format, args...))), 1)
+}
+
+func (c *Call) wrong(i int, want string) {
+	got := "no value"
+	if i <= c.NArgs() {
+		got = kindName(c.Value(i))
+	}
+	c.Bad(i, "%s expected, got %s", want, got)
+}
+
+func (c *Call) absent(i int) bool { return c.arg(i) == lua.LNil }
+
+// String returns argument i, a string. A number is taken for its text, as
+// everywhere in Lua, and so is a text or outline.
+func (c *Call) String(i int) string {
+	switch v := c.arg(i).(type) {
+	case lua.LString:
+		return string(v)
+	case lua.LNumber:
+		return numberText(float64(v))
+	case *lua.LUserData:
+		switch v := v.Value.(type) {
+		case objectdb.Text:
+			return string(v)
+		case objectdb.Outline:
+			return string(v)
+		}
+	}
+	c.wrong(i, "string")
+	return ""
+}
+
+// OptString is String with a value for an argument that is nil.
+func (c *Call) OptString(i int, def string) string {
+	if c.absent(i) {
+		return def
+	}
+	return c.String(i)
+}
+
+// Number returns argument i, a number or a string that reads as one.
+func (c *Call) Number(i int) float64 {
+	switch v := c.arg(i).(type) {
+	case lua.LNumber:
+		return float64(v)
+	case lua.LString:
+		if n, ok := parseNumber(string(v)); ok {
+			return n
+		}
+	}
+	c.wrong(i, "number")
+	return 0
+}
+
+// OptNumber is Number with a value for an argument that is nil.
+func (c *Call) OptNumber(i int, def float64) float64 {
+	if c.absent(i) {
+		return def
+	}
+	return c.Number(i)
+}
+
+// Int returns argument i, a number without a fraction.
+func (c *Call) Int(i int) int {
+	n := c.Number(i)
+	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+		c.Bad(i, "number has no integer representation")
+	}
+	return int(n)
+}
+
+// OptInt is Int with a value for an argument that is nil.
+func (c *Call) OptInt(i, def int) int {
+	if c.absent(i) {
+		return def
+	}
+	return c.Int(i)
+}
+
+// Bool returns argument i, a boolean.
+func (c *Call) Bool(i int) bool {
+	b, ok := c.arg(i).(lua.LBool)
+	if !ok {
+		c.wrong(i, "boolean")
+	}
+	return bool(b)
+}
+
+// OptBool is Bool with a value for an argument that is nil.
+func (c *Call) OptBool(i int, def bool) bool {
+	if c.absent(i) {
+		return def
+	}
+	return c.Bool(i)
+}
+
+// Table returns argument i, a Lua table. A table of the root is an *Object:
+// see Value.
+func (c *Call) Table(i int) *Table {
+	tb, ok := c.arg(i).(*lua.LTable)
+	if !ok {
+		c.wrong(i, "table")
+	}
+	return c.thread.table(tb)
+}
+
+// OptTable is Table for an argument that may be nil, and then it returns nil.
+func (c *Call) OptTable(i int) *Table {
+	if c.absent(i) {
+		return nil
+	}
+	return c.Table(i)
+}
+
+// Text returns the text of argument i, whatever it is: see Thread.Text.
+func (c *Call) Text(i int) string {
+	s, err := c.thread.Text(c.Value(i))
+	if err != nil {
+		c.thread.raise(c.state, c.verb.Name+": ", err)
+	}
+	return s
+}
+
+// Return gives the call its results. The last Return counts.
+func (c *Call) Return(v ...Value) {
+	if c.n > 0 {
+		c.state.Pop(c.n)
+		c.n = 0
+	}
+	for _, v := range v {
+		c.state.Push(c.thread.toLua(v))
+		c.n++
+	}
+}

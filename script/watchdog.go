@@ -1,0 +1,131 @@
+package script
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+// watchEvery is how often the watchdog looks. The interpreter counts its own
+// instructions, but a single one can take milliseconds and megabytes; the
+// watchdog's alarm bounds how many of those fit between two looks.
+const watchEvery = 2 * time.Millisecond
+
+// watchIdle is how many looks without a run the watchdog waits before it ends.
+const watchIdle = 250
+
+// A watchdog is one goroutine for the whole process. It raises the alarm of
+// every run whose time is over or whose process has grown by more than the run
+// may use. It lives only while there are runs, and a little longer.
+type watchdog struct {
+	mu    sync.Mutex
+	runs  []*budget
+	alive bool
+	heap  int64 // at the last look
+}
+
+var watch watchdog
+
+// add puts b under watch.
+func (w *watchdog) add(b *budget) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.alive {
+		w.alive = true
+		w.heap = heapBytes()
+		go w.run()
+	}
+	b.base.Store(w.heap)
+	b.index = len(w.runs)
+	w.runs = append(w.runs, b)
+}
+
+// remove takes b away again.
+func (w *watchdog) remove(b *budget) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := len(w.runs) - 1
+	w.runs[b.index] = w.runs[last]
+	w.runs[b.index].index = b.index
+	w.runs[last] = nil
+	w.runs = w.runs[:last]
+}
+
+func (w *watchdog) run() {
+	for idle := 0; idle < watchIdle; idle++ {
+		time.Sleep(watchEvery)
+		if w.look() {
+			idle = 0
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.alive = false
+	if len(w.runs) > 0 { // one came at the last moment
+		w.alive = true
+		go w.run()
+	}
+}
+
+// look examines every run and reports whether there was one.
+func (w *watchdog) look() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.heap = heapBytes()
+	now := time.Now()
+	for _, b := range w.runs {
+		if !now.Before(b.deadline) {
+			b.alarm.Store(true)
+		}
+		switch base := b.base.Load(); {
+		case w.heap < base:
+			b.base.Store(w.heap)
+		case w.heap-base > w.allowance(b) && !b.suspect.Load():
+			b.suspect.Store(true)
+			b.alarm.Store(true)
+		}
+	}
+	return len(w.runs) > 0
+}
+
+// maxShares is how many runs at a time are taken into account when the memory
+// of the process is measured against the limit of one.
+const maxShares = 4
+
+// allowance is how far the process may grow while b runs. The heap does not
+// tell whose a byte is, so runs at the same time have their limits in common.
+func (w *watchdog) allowance(b *budget) int64 {
+	return b.limits.MemoryBytes * int64(min(max(len(w.runs), 1), maxShares))
+}
+
+// collecting lets one run at a time force a collection.
+var collecting sync.Mutex
+
+// tooMuch decides a suspicion of the watchdog: much of what it saw may be
+// garbage. It collects and looks again.
+func (b *budget) tooMuch() bool {
+	collecting.Lock()
+	defer collecting.Unlock()
+	over := func() bool {
+		watch.mu.Lock()
+		defer watch.mu.Unlock()
+		return heapBytes()-b.base.Load() > watch.allowance(b)
+	}
+	if over() {
+		runtime.GC()
+	}
+	if over() {
+		return true
+	}
+	b.suspect.Store(false)
+	return false
+}
+
+// heapBytes returns the bytes in heap objects, garbage not yet swept included.
+// It costs about half a microsecond.
+func heapBytes() int64 {
+	s := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s[:])
+	return int64(s[0].Value.Uint64())
+}
