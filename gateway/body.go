@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"scripter/fcgi"
+)
+
+// body is a request's body, read whole: scripts see it as one text
+// (postArgs), as they always did.
+type body struct{ text string }
+
+// contentLength gives the declared length of the body: -1 when none is
+// declared and the body ends with the stream (a chunked body behind Apache's
+// mod_cgi has no CONTENT_LENGTH, Caddy's has -1).
+func contentLength(p map[string]string) (int64, error) {
+	s := p["CONTENT_LENGTH"]
+	switch {
+	case s == "-1", s == "" && strings.Contains(strings.ToLower(p["HTTP_TRANSFER_ENCODING"]), "chunked"):
+		return -1, nil
+	case s == "":
+		return 0, nil
+	}
+	// RFC 9110, 8.6: digits and nothing else.
+	n, err := strconv.ParseUint(s, 10, 63)
+	if err != nil || s[0] == '+' {
+		return 0, &Error{Status: 400, Message: fmt.Sprintf("CONTENT_LENGTH is %.40q, not a number of bytes", s)}
+	}
+	return int64(n), nil
+}
+
+// readBody reads the whole body, at most limit bytes. It fails with status
+// 413 over the limit (at once when the length is declared), 400 when fewer
+// bytes came than were declared, 408 when the road lost patience.
+func (r *Request) readBody(limit int64) error {
+	if r.bodyRead {
+		return nil
+	}
+	r.bodyRead = true
+	n, err := contentLength(r.Params)
+	if err != nil {
+		return err
+	}
+	if n > limit {
+		return &Error{Status: 413, Message: fmt.Sprintf("the body has %d bytes, the limit is %d (user.webserver.maxBody)", n, limit)}
+	}
+	if n == 0 {
+		return nil
+	}
+	from := r.Body
+	if from == nil {
+		from = strings.NewReader("")
+	}
+	bound := n
+	if n < 0 {
+		bound = limit + 1
+	}
+	var b strings.Builder
+	if n > 0 {
+		b.Grow(int(n))
+	}
+	got, err := io.Copy(&b, io.LimitReader(from, bound))
+	switch {
+	case errors.Is(err, fcgi.ErrBodyTimeout), os.IsTimeout(err):
+		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
+	case err != nil:
+		return &Error{Status: 400, Message: fmt.Sprintf("the body broke off after %d bytes", got), Err: err}
+	case got > limit:
+		return &Error{Status: 413, Message: fmt.Sprintf("the body has more than %d bytes (user.webserver.maxBody)", limit)}
+	case n > 0 && got < n:
+		return &Error{Status: 400, Message: fmt.Sprintf("the body has %d of %d declared bytes", got, n)}
+	}
+	r.body.text = b.String()
+	return nil
+}

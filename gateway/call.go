@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"context"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// call is one run of a request inside one transaction. A request that is
+// run again gets a new one.
+type call struct {
+	g        *Gateway
+	r        *Request
+	a        *answer
+	tx       *objectdb.Tx
+	settings settings
+	tables   actionTables
+	target   Target
+	limits   script.Limits
+	ctx      context.Context
+
+	thread *script.Thread
+	params *script.Table
+
+	bodyLimit int64 // bytes; for a body that is still to be read
+
+	written  *spool    // what write has added; nil before
+	markers  int       // expanded so far
+	depth    int       // of pages within pages
+	nested   int       // calls of webserver.handler within one another
+	ended    bool      // sendPartial said that no more follows
+	problems []problem // failed markers, logged after the commit
+}
+
+func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *answer) *call {
+	s := readSettings(tx)
+	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: script.DefaultLimits()}
+	c.limits.Time = secondsOf(s.number(maxTime))
+	a.chunk = int(s.number(chunkSize) * 1024)
+	return c
+}
+
+func (c *call) close() {
+	if c.thread != nil {
+		c.thread.Close()
+	}
+	c.written.close()
+}
+
+// run answers the request: parameters, action table, trap, action script,
+// response (specification, 4.3).
+func (c *call) run() error {
+	var err error
+	if c.target, err = dispatch(c.r, c.tables); err != nil {
+		return err
+	}
+	if !c.r.bodyRead && hasBody(c.r) {
+		c.bodyLimit = c.settings.bytes(maxBody)
+		return errNeedBody
+	}
+	if !c.r.kept && c.settings.flag(flDebug) {
+		return errNeedKeep
+	}
+	if c.target.Action == "" {
+		return &Error{Status: 404, Message: "nothing binds " + quote(c.target.Path) + " to an action"}
+	}
+	if err := c.begin(); err != nil {
+		return err
+	}
+	v, err := c.trap()
+	if err != nil {
+		return err
+	}
+	return c.reply(v)
+}
+
+// begin makes the parameters and the Lua state.
+func (c *call) begin() error {
+	var err error
+	if c.params, err = c.buildParams(); err != nil {
+		return err
+	}
+	c.thread = c.g.engine.NewThread(c.ctx, script.ThreadOptions{
+		Tx: c.tx, Limits: c.limits, Names: c.params, Host: c, Now: c.g.now,
+	})
+	return nil
+}
+
+func hasBody(r *Request) bool {
+	n, err := contentLength(r.Params)
+	return n != 0 || err != nil
+}
+
+// server is the name in the Server field (specification, 2.2: Set Server
+// Name must equal what the web server shows as its name).
+func (c *call) server() string {
+	if s := c.settings.string(serverName); s != "" {
+		return s
+	}
+	if s := c.r.Params["SERVER_SOFTWARE"]; s != "" {
+		return s
+	}
+	return "Scripter"
+}

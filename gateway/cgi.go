@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path"
+	"strings"
+	"time"
+)
+
+// CGI is one run of a CGI program (RFC 3875): all that the web server gives
+// it, as parameters.
+type CGI struct {
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	// Program is the path by which the program was started.
+	Program string
+	// NPH is "on" or "off" to force the form of the response, "auto" or ""
+	// to find it out.
+	NPH string
+	// HandlerNames are file names that count as the handler's own.
+	HandlerNames []string
+}
+
+// Bounds of what is read of a body that nobody wanted.
+const (
+	drainLimit = 256 << 20 // bytes
+	drainTime  = 10 * time.Second
+)
+
+// stdinReader reads the standard input until ctx ends: a read of a pipe
+// cannot be interrupted, so it is left behind when the program has to go.
+type stdinReader struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (r stdinReader) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own, done := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := r.from.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		copy(p, own[:got.n])
+		return got.n, got.err
+	case <-r.ctx.Done():
+		return 0, context.Cause(r.ctx)
+	}
+}
+
+// ServeCGI answers one request. Arguments of the program are never read: a
+// query without "=" arrives in them (RFC 3875, 4.4).
+func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
+	r := c.request()
+	if r.Body != nil {
+		r.Body = stdinReader{ctx, c.Stdin}
+	}
+	if r.Form == NPH && r.Params["REDIRECT_STATUS"] != "" {
+		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.path())
+	}
+	w := bufio.NewWriterSize(c.Stdout, 64<<10)
+	out := g.Answer(ctx, r, w)
+	if err := w.Flush(); err != nil && out.Err == nil {
+		out.Err, out.Broken = err, true
+	}
+	// mod_cgid and fcgiwrap lose the response of a program that leaves its
+	// input unread.
+	if hasBody(r) {
+		ctx, cancel := context.WithTimeout(ctx, drainTime)
+		defer cancel()
+		io.Copy(io.Discard, io.LimitReader(stdinReader{ctx, c.Stdin}, drainLimit))
+	}
+	return out
+}
+
+func (c CGI) request() *Request {
+	p := make(map[string]string, len(c.Environ))
+	for _, v := range c.Environ {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			if _, twice := p[name]; !twice {
+				p[name] = value
+			}
+		}
+	}
+	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
+	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed}
+	byHand := p["GATEWAY_INTERFACE"] == "" && p["REQUEST_METHOD"] == ""
+	switch {
+	case c.NPH == "on", c.NPH != "off" && (byHand || wantsNPH(p, c.Program)):
+		r.Form = NPH
+		r.CloseField = !byHand
+	}
+	if byHand {
+		p["REQUEST_METHOD"] = "GET"
+		r.Body, r.bodyRead = nil, true
+	}
+	return r
+}
+
+// wantsNPH tells whether a web server passes a complete response on
+// untouched: only Apache does, for programs whose names begin with nph-.
+// Everybody else makes the status line from a Status field.
+func wantsNPH(p map[string]string, program string) bool {
+	name := program
+	for _, v := range []string{"SCRIPT_NAME", "SCRIPT_FILENAME"} {
+		if p[v] != "" {
+			name = p[v]
+		}
+	}
+	return strings.HasPrefix(path.Base(name), "nph-") && strings.HasPrefix(p["SERVER_SOFTWARE"], "Apache")
+}

@@ -1,0 +1,144 @@
+package gateway
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Conf is what a configuration file says: where the root is, and what must
+// be known before it is opened. All else lies in the root.
+type Conf struct {
+	Root string // path of the root
+	NPH  string // auto, on or off: the form of a CGI response
+	File string // the file that said so
+}
+
+// confKeys are the lines a configuration file may have.
+var confKeys = []string{"root", "nph"}
+
+// confFile is the name of the configuration file beside a program.
+const confFile = "scripter.conf"
+
+// systemConf is asked last.
+const systemConf = "/etc/scripter/scripter.conf"
+
+// ReadConf reads a configuration file: lines "name: value", where "#" begins
+// a comment and a first line "#!…" names the program. A root that is no
+// absolute path is meant from the file's folder.
+func ReadConf(file string) (Conf, error) {
+	c := Conf{File: file}
+	f, err := os.Open(file)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || !slices.Contains(confKeys, name) {
+			return c, fmt.Errorf("%s, line %d: %.60q is none of %s", file, n, line, strings.Join(confKeys, ": …, ")+": …")
+		}
+		switch name {
+		case "root":
+			c.Root = value
+		case "nph":
+			if c.NPH = value; !validNPH(value) {
+				return c, fmt.Errorf("%s, line %d: nph is %q, not auto, on or off", file, n, value)
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return c, fmt.Errorf("read %s: %w", file, err)
+	}
+	if c.Root == "" {
+		return c, fmt.Errorf("%s names no root: it wants a line \"root: /path/to/scripter.root\"", file)
+	}
+	if !filepath.IsAbs(c.Root) {
+		c.Root = filepath.Join(filepath.Dir(file), c.Root)
+	}
+	return c, nil
+}
+
+func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
+
+// ErrNoRoot says that nothing names a root.
+var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root: /path/to/scripter.root\" into " + confFile + " beside the program or into " + systemConf)
+
+// FindConf finds the configuration of a program that a web server starts.
+// env are its variables: SCRIPTER_ROOT, then REDIRECT_SCRIPTER_ROOT, which is
+// what Apache makes of it behind an Action. Then come script (a file that
+// names the program in its first line; "" for none), the file beside the
+// executable, and the system's.
+func FindConf(env map[string]string, script, executable string) (Conf, error) {
+	nph := env["SCRIPTER_NPH"]
+	if nph == "" {
+		nph = env["REDIRECT_SCRIPTER_NPH"]
+	}
+	if nph != "" && !validNPH(nph) {
+		return Conf{}, fmt.Errorf("SCRIPTER_NPH is %.40q, not auto, on or off", nph)
+	}
+	c, err := findRoot(env, script, executable)
+	if nph != "" {
+		c.NPH = nph
+	}
+	return c, err
+}
+
+func findRoot(env map[string]string, script, executable string) (Conf, error) {
+	for _, name := range []string{"SCRIPTER_ROOT", "REDIRECT_SCRIPTER_ROOT"} {
+		if root := env[name]; root != "" {
+			return Conf{Root: root, File: name}, nil
+		}
+	}
+	if script != "" {
+		return ReadConf(script)
+	}
+	for _, file := range []string{filepath.Join(filepath.Dir(executable), confFile), systemConf} {
+		c, err := ReadConf(file)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return c, err
+		}
+	}
+	return Conf{}, ErrNoRoot
+}
+
+// ScriptFile tells whether a CGI program was started through a file in the
+// manner of Fossil, whose first line is "#!/path/to/scripter-cgi", and gives
+// that file. Its path is the one argument that is believed, because a query
+// without "=" arrives as arguments too: it must be what the web server says
+// it runs, executable, begin with "#!", and have no extension that a visitor
+// could ask for.
+func ScriptFile(args []string, env map[string]string) (string, bool) {
+	if len(args) < 2 || args[1] != env["SCRIPT_FILENAME"] {
+		return "", false
+	}
+	file := args[1]
+	for _, ext := range []string{".fcgi", ".mcro"} {
+		if strings.EqualFold(filepath.Ext(file), ext) {
+			return "", false
+		}
+	}
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return "", false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	var head [2]byte
+	n, _ := f.Read(head[:])
+	return file, string(head[:n]) == "#!"
+}

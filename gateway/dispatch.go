@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Target is what a request asks for: the outcome of [dispatch].
+type Target struct {
+	// Path is the decoded URL path up to and with the extension that has an
+	// action; it becomes the parameter scriptName.
+	Path string
+	// Extra is the path after that extension, "/extra/path".
+	Extra string
+	// PathArgs is the text after the first "$" of the path.
+	PathArgs string
+	// Action is the action's name as the action table spells it; "" when
+	// nothing binds the path to an action.
+	Action string
+	// Rule tells what chose the action: the variable, override or extension.
+	Rule string
+	// ViaHandler is true when the web server came by the handler's own URL.
+	ViaHandler bool
+
+	files []string // where the file of the path may lie, best first
+}
+
+// handlerNames count as the handler's file name wherever it lies
+// (specification, 2.1: Scripter.acgi).
+var handlerNames = []string{"Scripter.acgi", "nph-Scripter.acgi"}
+
+// dispatch finds path, file and action of a request. It is one rule for all
+// web servers; the rows of its test bear the names of the set-ups.
+//
+// Web servers disagree on SCRIPT_NAME and PATH_INFO: behind an action the
+// first is the handler and the second the page, elsewhere both together are
+// the page. REQUEST_URI is only used to refuse direct calls of the handler:
+// after an internal redirect it is still the client's.
+func dispatch(r *Request, t actionTables) (Target, error) {
+	p := r.Params
+	name, info := p["SCRIPT_NAME"], p["PATH_INFO"]
+	var d Target
+	d.ViaHandler = r.isHandler(path.Base(name))
+	if seg, rest := firstSegment(info); !d.ViaHandler && r.isHandler(seg) {
+		// mod_proxy_fcgi without a file at the handler's place.
+		name, info, d.ViaHandler = name+"/"+seg, rest, true
+	}
+	whole := name + info
+	if d.ViaHandler {
+		r.trace("%s is the handler: the page is PATH_INFO, %q", name, info)
+		if directCall(p, name) {
+			return d, &Error{Status: 404, Message: fmt.Sprintf("%s was called by its own URL, which would go round the web server's access rules", name)}
+		}
+		whole = info
+	}
+	whole, d.PathArgs = cutPathArgs(whole)
+	if err := checkPath(whole); err != nil {
+		return d, err
+	}
+	for seg := range strings.SplitSeq(whole, "/") {
+		if isHandlerName(seg) {
+			return d, &Error{Status: 404, Message: fmt.Sprintf("%s is the handler's own URL, which answers nothing itself", clip(whole, 200))}
+		}
+	}
+	slash := strings.HasSuffix(whole, "/") && whole != "/"
+	whole = path.Clean("/" + whole)
+	if slash {
+		whole += "/"
+	}
+	d.Path, d.Extra = t.splitExtension(whole)
+	d.files = candidates(p, d, whole)
+	d.Action, d.Rule = t.action(r, d.Path)
+	r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
+	if d.Action != "" {
+		r.trace("action %s, by %s", d.Action, d.Rule)
+	}
+	return d, nil
+}
+
+func (r *Request) isHandler(file string) bool {
+	return isHandlerName(file) || isOneOf(file, r.HandlerNames)
+}
+
+func isHandlerName(file string) bool { return isOneOf(file, handlerNames) }
+
+func isOneOf(file string, names []string) bool {
+	for _, n := range names {
+		if strings.EqualFold(file, n) {
+			return true
+		}
+	}
+	return false
+}
+
+func firstSegment(p string) (seg, rest string) {
+	s, ok := strings.CutPrefix(p, "/")
+	if !ok {
+		return "", p
+	}
+	if i := strings.IndexByte(s, '/'); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// directCall tells whether the client itself named the handler's URL. Such
+// a request reaches every file below the document root past the rules that
+// the web server has for it. A server that tells neither REQUEST_URI nor
+// REDIRECT_STATUS cannot be asked and counts as direct.
+func directCall(p map[string]string, handler string) bool {
+	uri := p["REQUEST_URI"]
+	if uri == "" {
+		return p["REDIRECT_STATUS"] == "" && p["REDIRECT_URL"] == ""
+	}
+	asked := strings.ToLower(path.Clean("/" + requestPath(uri)))
+	own := strings.ToLower(path.Clean("/" + handler))
+	return asked == own || strings.HasPrefix(asked, own+"/")
+}
+
+// requestPath is the decoded path of a REQUEST_URI, which Apache gives in
+// absolute form when the client did.
+func requestPath(uri string) string {
+	if i := strings.Index(uri, "://"); i > 0 && !strings.ContainsAny(uri[:i], "/?#") {
+		uri = uri[i+3:]
+		if i := strings.IndexAny(uri, "/?"); i >= 0 {
+			uri = uri[i:]
+		} else {
+			uri = "/"
+		}
+	}
+	uri, _, _ = strings.Cut(uri, "?")
+	return DecodePath(uri)
+}
+
+// cutPathArgs cuts path arguments off at the first "$"; some proxies write
+// it %24 and some servers leave that as it is.
+func cutPathArgs(p string) (rest, args string) {
+	rest, args, _ = strings.Cut(p, "$")
+	if i := strings.Index(rest, "%24"); i >= 0 {
+		if args == "" && len(rest) == len(p) {
+			return rest[:i], rest[i+3:]
+		}
+		return rest[:i], rest[i+3:] + "$" + args
+	}
+	return rest, args
+}
+
+// checkPath refuses what could lead out of the document root, and names
+// that no file or script has.
+func checkPath(p string) error {
+	bad := func(what string) error {
+		return &Error{Status: 400, Message: fmt.Sprintf("the path %.200q %s", p, what)}
+	}
+	switch {
+	case p == "":
+		return bad("is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return bad("has a NUL byte")
+	case strings.IndexByte(p, '\\') >= 0:
+		return bad("has a backslash")
+	case strings.ContainsAny(p, "\r\n"):
+		return bad("has a line end")
+	}
+	for rest := p; rest != ""; {
+		var seg string
+		seg, rest, _ = strings.Cut(rest, "/")
+		if seg == ".." {
+			return bad(`has a ".." part`)
+		}
+	}
+	return nil
+}
+
+// candidates lists where the file of the path may lie, best first; which
+// of them the web server means depends on how it came to us.
+func candidates(p map[string]string, d Target, whole string) []string {
+	var files []string
+	add := func(f string) {
+		for _, g := range files {
+			if f == g {
+				return
+			}
+		}
+		if f != "" {
+			files = append(files, f)
+		}
+	}
+	if d.ViaHandler {
+		// PATH_TRANSLATED honours Alias; it carries the rest of the path too.
+		f, _ := cutPathArgs(p["PATH_TRANSLATED"])
+		add(strings.TrimSuffix(f, d.Extra))
+	} else {
+		f, _ := cutPathArgs(scriptFilename(p["SCRIPT_FILENAME"]))
+		// Without a split configured, the whole path stands in it.
+		add(strings.TrimSuffix(f, d.Extra))
+		if u, err := url.PathUnescape(f); err == nil {
+			add(strings.TrimSuffix(u, d.Extra))
+		}
+	}
+	if root := p["DOCUMENT_ROOT"]; root != "" {
+		add(strings.TrimSuffix(root, "/") + d.Path)
+	}
+	return files
+}
+
+// scriptFilename takes what mod_proxy_fcgi puts before the file name off.
+func scriptFilename(f string) string {
+	rest, ok := strings.CutPrefix(f, "proxy:fcgi://")
+	if !ok {
+		return f
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return path.Clean(rest[i:])
+	}
+	return ""
+}

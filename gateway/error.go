@@ -1,0 +1,282 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// Error is a failure with the status that the visitor gets. Its message is
+// for the owner; a visitor sees the status and an incident number.
+type Error struct {
+	Status  int
+	Message string
+	Allow   string // value of the Allow field of a 405
+	Err     error
+}
+
+func (e *Error) Error() string { return e.Message }
+func (e *Error) Unwrap() error { return e.Err }
+
+// fail logs a failure and answers it, if nothing was sent yet.
+func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Outcome {
+	out := Outcome{Err: err}
+	if ctx.Err() != nil {
+		g.log.Info("client gone", "path", r.path(), "err", err)
+		out.Broken = true
+		return out
+	}
+	status := g.statusOf(err)
+	if status != 404 && status != 405 {
+		out.Incident = newIncident()
+	}
+	g.logFailure(r, status, out.Incident, err)
+	if a.started {
+		out.Broken = true
+		return out
+	}
+	a.hold(g.failurePage(ctx, r, status, out.Incident, err), nil)
+	if err := a.send(r); err != nil {
+		g.log.Info("client gone", "path", r.path(), "err", err)
+		out.Broken = true
+	}
+	return out
+}
+
+// statusOf gives the status of a failure (the visitor's half of it).
+func (g *Gateway) statusOf(err error) int {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+		return e.Status
+	case errors.Is(err, objectdb.ErrBusy):
+		return 503
+	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
+		return 503
+	}
+	return 500
+}
+
+func (r *Request) path() string {
+	if u := r.Params["REQUEST_URI"]; u != "" {
+		if path, query, ok := strings.Cut(u, "?"); ok {
+			u = path + "?" + maskForm(query)
+		}
+		return clip(u, 200)
+	}
+	return clip(r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"], 200)
+}
+
+// logFailure writes the one line of a failed request.
+func (g *Gateway) logFailure(r *Request, status int, incident string, err error) {
+	args := []any{"path", r.path(), "status", status}
+	if incident != "" {
+		args = append(args, "id", incident)
+	}
+	var e *Error
+	var s *script.Error
+	switch {
+	case errors.As(err, &e) && status < 500:
+		g.log.Info("request refused", append(args, "err", e)...)
+		return
+	case !errors.As(err, &s):
+		g.log.Error("request failed", append(args, "err", err)...)
+		return
+	}
+	args = append(args, "addr", s.Name, "line", s.Line, "err", s.Message)
+	if s.Limit != "" {
+		args = append(args, "limit", s.Limit)
+	}
+	if s.Err != nil && s.Err.Error() != s.Message {
+		args = append(args, "cause", s.Err)
+	}
+	g.log.Error("script failed", append(args, "detail", s.Detail())...)
+}
+
+// newIncident makes the number that a visitor's page and the log share.
+func newIncident() string {
+	var b [5]byte
+	rand.Read(b[:])
+	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
+}
+
+// failurePage makes the response to a failure: the site's own page, at
+// user.webserver.prefs, or a plain one where that fails too.
+func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
+	message := visitorMessage(status)
+	if g.db == nil {
+		resp := plainPage(r, status, message, incident)
+		resp.Set("Retry-After", "1")
+		complete(r, resp)
+		return resp
+	}
+	if g.developer(ctx, r) {
+		message = developerMessage(err)
+	}
+	var resp *httpheader.Response
+	viewErr := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		c := g.newCall(ctx, tx, r, newAnswer(nil, r))
+		defer c.close()
+		c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames, Developer: r.Developer} // the body may be what failed
+		c.target, _ = dispatch(c.r, c.tables)
+		if err := c.begin(); err != nil {
+			return err
+		}
+		var err error
+		resp, err = c.errorPage(status, message, incident)
+		return err
+	})
+	if viewErr != nil {
+		resp = plainPage(r, status, message, incident)
+	}
+	var e *Error
+	if errors.As(err, &e) && e.Allow != "" {
+		resp.Set("Allow", e.Allow)
+	}
+	if status == 503 {
+		resp.Set("Retry-After", "1")
+	}
+	complete(r, resp)
+	return resp
+}
+
+// visitorMessage says no more than the status does.
+func visitorMessage(status int) string {
+	switch status {
+	case 400:
+		return "The request could not be understood."
+	case 403:
+		return "This cannot be served."
+	case 404:
+		return "There is nothing at this address."
+	case 405:
+		return "This address does not answer this method."
+	case 408:
+		return "The request did not arrive in time."
+	case 413:
+		return "The request is too large."
+	case 503:
+		return "The site is busy. Please try again in a moment."
+	}
+	return "The page could not be made."
+}
+
+// developerMessage says all there is to say: message, object, line, its text,
+// and the calls that led there.
+func developerMessage(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	var s *script.Error
+	if !errors.As(err, &s) {
+		return err.Error()
+	}
+	return s.Detail()
+}
+
+// errorPage makes the page of a failure from user.webserver.prefs.errorPage
+// or fileNotFoundPage, whose markers see errorMessage and incident.
+func (c *call) errorPage(status int, message, incident string) (*httpheader.Response, error) {
+	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
+	pref := "errorPage"
+	if status == 404 {
+		// The CGI Framework's words.
+		line, pref = "404 FILE NOT FOUND", "fileNotFoundPage"
+	}
+	if status == 500 && c.settings.number(errorStatus) == 200 {
+		line = "200 OK"
+	}
+	c.params.Set("errorMessage", message)
+	c.params.Set("incident", incident)
+	n := c.settings.node("prefs", pref)
+	if n == nil {
+		return nil, errors.New("there is no user.webserver.prefs." + pref)
+	}
+	page, err := c.objectPage(n)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.expand(page, "user.webserver.prefs."+pref, nil)
+	if err != nil {
+		return nil, err
+	}
+	head, err := c.header(line, "text/html")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := httpheader.Parse(head)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = text
+	return resp, resp.Check()
+}
+
+// plainPage is the page of a failure when the root cannot be asked.
+func plainPage(r *Request, status int, message, incident string) *httpheader.Response {
+	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
+	server := r.Params["SERVER_SOFTWARE"]
+	if server == "" {
+		server = "Scripter"
+	}
+	resp.Add("Server", server)
+	resp.Add("MIME-Version", "1.0")
+	resp.Add("Content-type", "text/html")
+	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + escapeHTML(message) + "</pre>\n"
+	if incident != "" {
+		body += "<p>Incident " + incident + "</p>\n"
+	}
+	resp.Body = body + "</body></html>\n"
+	return resp
+}
+
+// developer tells whether errors are shown in full: to the command line, and
+// to a request that carries the developer's token. An address proves
+// nothing: behind a proxy everybody is loopback.
+func (g *Gateway) developer(ctx context.Context, r *Request) bool {
+	if r.Developer {
+		return true
+	}
+	if r.givenToken() == "" {
+		return false
+	}
+	token := ""
+	if err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		token = readSettings(tx).string(debugToken)
+		return nil
+	}); err != nil {
+		return false
+	}
+	return sameToken(r.givenToken(), token)
+}
+
+func (c *call) developer() bool {
+	return c.r.Developer || c.r.givenToken() != "" && sameToken(c.r.givenToken(), c.settings.string(debugToken))
+}
+
+// givenToken is what the request offers as the developer's token.
+func (r *Request) givenToken() string {
+	if t := r.Params["HTTP_SCRIPTER_TOKEN"]; t != "" {
+		return t
+	}
+	c := r.Params["HTTP_COOKIE"]
+	if !strings.Contains(c, "scripterToken") {
+		return ""
+	}
+	return tableText(parseCookies(c), "scripterToken")
+}
+
+func sameToken(given, token string) bool {
+	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
+}

@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// Explanation tells what would answer a request.
+type Explanation struct {
+	Target Target
+	Status int    // of the refusal; 0 when something would answer
+	Answer string // one sentence
+}
+
+// Explain finds out what would answer r without running anything; r.Trace is
+// told each rule and address on the way.
+func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) {
+	var e Explanation
+	if err := r.check(); err != nil {
+		return e, err
+	}
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		c := g.newCall(ctx, tx, r, newAnswer(nil, r))
+		var err error
+		if c.target, err = dispatch(r, c.tables); err == nil {
+			e.Target = c.target
+			e.Answer, err = c.explain()
+		}
+		var refused *Error
+		if errors.As(err, &refused) {
+			e.Status, e.Answer, err = refused.Status, fmt.Sprintf("status %d: %s", refused.Status, refused.Message), nil
+		}
+		return err
+	})
+	return e, err
+}
+
+// explain goes the way of [call.run] without running scripts.
+func (c *call) explain() (string, error) {
+	if c.target.Action == "" {
+		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
+	}
+	if c.settings.flag(flScriptTrap) {
+		a := c.trapAddress()
+		if n, err := c.tx.Find(a); err == nil && n.Kind() == objectdb.KindScript {
+			c.r.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
+		} else {
+			c.r.trace("there is no trap at %s: the built-in route is taken", a)
+		}
+	}
+	if n := c.settings.node("actions", c.target.Action); n != nil {
+		if strings.EqualFold(c.target.Action, "MACRO") {
+			file, err := c.findFile(c.target.files)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("the script user.webserver.actions.%s expands the markers of %s", n.Name(), file), nil
+		}
+		return fmt.Sprintf("the %s user.webserver.actions.%s answers", n.Kind(), n.Name()), nil
+	}
+	c.r.trace("there is no user.webserver.actions.%s: the path names an object", c.target.Action)
+	n, a, err := c.scriptObject(c.target.Path)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the %s %s answers", n.Kind(), a), nil
+}
+
+// DecodePath decodes the percent signs of a URL's path; those that cannot be
+// decoded stay.
+func DecodePath(p string) string {
+	s, _ := unescape(p, false)
+	return s
+}
+
+// ExpandFile expands the markers of a file, as the MACRO action would for
+// the request r; a marker that fails shows why. The file may lie anywhere.
+func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (string, error) {
+	r.Developer = true
+	text := ""
+	err := g.outside(ctx, r, func(c *call) error {
+		page, err := g.pages.file(file)
+		if err != nil {
+			return err
+		}
+		text, err = c.expand(page, file, nil)
+		return err
+	})
+	return text, err
+}
+
+// Run runs a script of the root with texts as arguments and gives the text
+// of what it returns.
+func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (string, error) {
+	text := ""
+	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true}
+	err := g.outside(ctx, r, func(c *call) error {
+		values := make([]script.Value, len(args))
+		for i, s := range args {
+			values[i] = s
+		}
+		v, err := c.thread.Run(a, values...)
+		if err == nil {
+			text, err = c.thread.Text(v)
+		}
+		return err
+	})
+	return text, err
+}
+
+// outside runs fn in one transaction, outside a request from the net.
+func (g *Gateway) outside(ctx context.Context, r *Request, fn func(c *call) error) error {
+	return g.db.Update(ctx, func(tx *objectdb.Tx) error {
+		c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
+		defer c.close()
+		c.target, _ = dispatch(r, c.tables)
+		if err := c.begin(); err != nil {
+			return err
+		}
+		return fn(c)
+	})
+}
+
+// Describe tells a developer all of an error: message, object, line, its
+// text, traceback.
+func Describe(err error) string { return developerMessage(err) }

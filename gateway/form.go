@@ -1,0 +1,215 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"strings"
+
+	"scripter/script"
+)
+
+// addField adds a form field to t. A name seen again makes a list of its
+// cell, in order, as the CGI Framework did.
+func addField(t *script.Table, name string, v script.Value) {
+	switch old := t.Get(name).(type) {
+	case nil:
+		t.Set(name, v)
+	case *script.Table:
+		if old.Len() > 0 {
+			old.Append(v)
+			return
+		}
+		list := script.NewTable()
+		list.Append(old)
+		list.Append(v)
+		t.Set(name, list)
+	default:
+		list := script.NewTable()
+		list.Append(old)
+		list.Append(v)
+		t.Set(name, list)
+	}
+}
+
+// parseForm reads URL-encoded text into a table: "&" parts fields, the first
+// "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
+// never become addresses. It refuses more than max fields; with strict also
+// a percent sign without two hex digits, which is otherwise kept as it is.
+func parseForm(text string, max int, strict bool) (*script.Table, error) {
+	t := script.NewTable()
+	count := 0
+	for text != "" {
+		var field string
+		field, text, _ = strings.Cut(text, "&")
+		if field == "" {
+			continue
+		}
+		if count++; count > max {
+			return nil, &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d fields (user.webserver.maxFields)", max)}
+		}
+		name, value, _ := strings.Cut(field, "=")
+		name, ok1 := unescape(name, true)
+		value, ok2 := unescape(value, true)
+		if strict && !(ok1 && ok2) {
+			return nil, &Error{Status: 400, Message: fmt.Sprintf("the form field %.60q has a percent sign without two hex digits", field)}
+		}
+		addField(t, name, value)
+	}
+	return t, nil
+}
+
+// unescape decodes %XX, and "+" when form is set. Bad percent signs stay as
+// they are; ok tells that there were none.
+func unescape(s string, form bool) (text string, ok bool) {
+	i := strings.IndexAny(s, "%+")
+	if i < 0 {
+		return s, true
+	}
+	ok = true
+	b := make([]byte, i, len(s))
+	copy(b, s)
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '+' && form:
+			b = append(b, ' ')
+		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			b = append(b, hexValue(s[i+1])<<4|hexValue(s[i+2]))
+			i += 2
+		case c == '%':
+			ok = false
+			b = append(b, c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b), ok
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func hexValue(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&0xf + 9
+}
+
+// escapeForm is the inverse of unescape with form set: letters, digits and
+// "-._*" stay, a blank becomes "+" (WHATWG URL, application/x-www-form-urlencoded).
+func escapeForm(dst []byte, s string) []byte {
+	const digits = "0123456789ABCDEF"
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case isAlnum(c) || strings.IndexByte("-._*", c) >= 0:
+			dst = append(dst, c)
+		case c == ' ':
+			dst = append(dst, '+')
+		default:
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
+		}
+	}
+	return dst
+}
+
+// form is what the body of a request says when it is a form.
+type form struct {
+	args  *script.Table // name -> text, or a list of texts
+	files *script.Table // name -> {filename, type, data, size}, or a list of them
+}
+
+// parseBody reads a body of the two form types; any other type leaves both
+// tables empty, and the script has postArgs. A body without a type is read
+// as a form, as it always was.
+func parseBody(contentType, body string, max int) (form, error) {
+	f := form{script.NewTable(), script.NewTable()}
+	if body == "" {
+		return f, nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	if contentType != "" && err != nil && media == "" {
+		return f, &Error{Status: 400, Message: fmt.Sprintf("the content type %.80q is none", contentType), Err: err}
+	}
+	switch {
+	case contentType == "" || media == "application/x-www-form-urlencoded":
+		f.args, err = parseForm(body, max, true)
+		return f, err
+	case media == "multipart/form-data":
+		return f, f.parseMultipart(body, params["boundary"], max)
+	}
+	return f, nil
+}
+
+// parseMultipart reads RFC 7578. File names are data and never paths.
+func (f form) parseMultipart(body, boundary string, max int) error {
+	bad := func(err error) error {
+		return &Error{Status: 400, Message: "the multipart form cannot be read: " + err.Error(), Err: err}
+	}
+	if boundary == "" || len(boundary) > 70 {
+		return bad(errors.New("its boundary is missing or longer than 70 bytes"))
+	}
+	parts := multipart.NewReader(strings.NewReader(body), boundary)
+	for count := 1; ; count++ {
+		p, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return bad(err)
+		}
+		if count > max {
+			return &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d parts (user.webserver.maxFields)", max)}
+		}
+		var data strings.Builder
+		if _, err := io.Copy(&data, p); err != nil {
+			return bad(err)
+		}
+		name, file := p.FormName(), p.FileName()
+		if _, isFile := fileParam(p.Header.Get("Content-Disposition")); !isFile {
+			addField(f.args, name, data.String())
+			continue
+		}
+		t := script.NewTable()
+		t.Set("filename", file)
+		t.Set("type", p.Header.Get("Content-Type"))
+		t.Set("data", data.String())
+		t.Set("size", float64(data.Len()))
+		addField(f.files, name, t)
+	}
+}
+
+// fileParam tells whether a part is a file: an empty file name is one too,
+// of a field for which no file was chosen.
+func fileParam(disposition string) (string, bool) {
+	_, params, err := mime.ParseMediaType(disposition)
+	if err != nil {
+		return "", false
+	}
+	name, ok := params["filename"]
+	return name, ok
+}
+
+// parseCookies reads a Cookie field: ";" parts them, the first "=" parts
+// name and value, which stays as it was sent. Apache joins several fields
+// with a comma, which a value may contain: it is left alone.
+func parseCookies(field string) *script.Table {
+	t := script.NewTable()
+	for field != "" {
+		var c string
+		c, field, _ = strings.Cut(field, ";")
+		name, value, _ := strings.Cut(strings.TrimSpace(c), "=")
+		if name = strings.TrimSpace(name); name == "" || t.Get(name) != nil {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
+			value = value[1 : len(value)-1]
+		}
+		t.Set(name, value)
+	}
+	return t
+}

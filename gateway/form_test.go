@@ -1,0 +1,165 @@
+package gateway
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/script"
+)
+
+// plain makes Go values of a Lua table, for comparison.
+func plain(v script.Value) any {
+	t, ok := v.(*script.Table)
+	if !ok {
+		return v
+	}
+	if t.Len() > 0 {
+		var list []any
+		t.Each(func(_, e script.Value) bool { list = append(list, plain(e)); return true })
+		return list
+	}
+	m := map[string]any{}
+	for _, k := range tableKeys(t) {
+		m[k] = plain(t.Get(k))
+	}
+	return m
+}
+
+func TestParseForm(t *testing.T) {
+	for text, want := range map[string]map[string]any{
+		"":                   {},
+		"a=1&b=2":            {"a": "1", "b": "2"},
+		"a=1&a=2&a=3":        {"a": []any{"1", "2", "3"}},
+		"a":                  {"a": ""},
+		"a=b=c":              {"a": "b=c"},
+		"a=1&&b=2&":          {"a": "1", "b": "2"},
+		"x+y=%41%2b+%C3%A4":  {"x y": "A+ ä"},
+		"__index=1&a.b=2&=3": {"__index": "1", "a.b": "2", "": "3"},
+		"a=100%&b=%zz&c=%4":  {"a": "100%", "b": "%zz", "c": "%4"},
+		"a=%00":              {"a": "\x00"},
+	} {
+		got, err := parseForm(text, 10, false)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, plain(got), text)
+	}
+}
+
+func TestParseFormLimits(t *testing.T) {
+	var e *Error
+	_, err := parseForm(strings.Repeat("a=1&", 11), 10, false)
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, 413, e.Status)
+	_, err = parseForm("a=%zz", 10, true)
+	require.ErrorAs(t, err, &e)
+	assert.Equal(t, 400, e.Status)
+	assert.Contains(t, e.Message, "a=%zz")
+}
+
+func TestParseBody(t *testing.T) {
+	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+	multi := crlf(`--B
+Content-Disposition: form-data; name="title"
+
+Two words
+--B
+Content-Disposition: form-data; name="title"
+
+again
+--B
+Content-Disposition: form-data; name="up"; filename="../../etc/x.txt"
+Content-Type: text/plain
+
+line 1
+line 2
+--B
+Content-Disposition: form-data; name="none"; filename=""
+Content-Type: application/octet-stream
+
+
+--B--
+`)
+	f, err := parseBody("multipart/form-data; boundary=B", multi, 10)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{"title": []any{"Two words", "again"}}, plain(f.args))
+	up := f.files.Get("up").(*script.Table)
+	assert.Equal(t, "line 1\r\nline 2", up.Get("data"))
+	assert.Equal(t, "text/plain", up.Get("type"))
+	assert.NotContains(t, up.Get("filename"), "/", "a file name is never a path")
+	assert.Equal(t, 0.0, f.files.Get("none").(*script.Table).Get("size"))
+
+	f, err = parseBody("application/json", `{"a":1}`, 10)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]any{}, plain(f.args))
+
+	for _, c := range []struct {
+		contentType, body string
+		status            int
+	}{
+		{"multipart/form-data", multi, 400},
+		{"multipart/form-data; boundary=" + strings.Repeat("x", 71), multi, 400},
+		{"multipart/form-data; boundary=B", multi[:len(multi)-40], 400},
+		{"multipart/form-data; boundary=B", strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
+		{"application/x-www-form-urlencoded", "a=%4", 400},
+	} {
+		_, err := parseBody(c.contentType, c.body, 10)
+		var e *Error
+		if assert.ErrorAs(t, err, &e, c.contentType) {
+			assert.Equal(t, c.status, e.Status, c.contentType)
+		}
+	}
+}
+
+func TestParseCookies(t *testing.T) {
+	got := plain(parseCookies(`a=1; b="two"; c=x=y; a=3; ; d; =e`))
+	assert.Equal(t, map[string]any{"a": "1", "b": "two", "c": "x=y", "d": ""}, got)
+}
+
+func FuzzParseForm(f *testing.F) {
+	for _, s := range []string{"a=1&b=2", "a=%41+b", "%zz=%", "&&==", "a=1&a=2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		form, err := parseForm(s, 1000, false)
+		if err != nil {
+			return
+		}
+		// What is encoded again reads the same.
+		var b []byte
+		for _, k := range tableKeys(form) {
+			if v, ok := form.Get(k).(string); ok {
+				b = append(escapeForm(append(escapeForm(b, k), '='), v), '&')
+			}
+		}
+		again, err := parseForm(string(b), 1000, true)
+		require.NoError(t, err)
+		for _, k := range tableKeys(again) {
+			assert.Equal(t, form.Get(k), again.Get(k))
+		}
+	})
+}
+
+func FuzzParseBody(f *testing.F) {
+	f.Add("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--")
+	f.Add("application/x-www-form-urlencoded", "a=1")
+	f.Fuzz(func(t *testing.T, contentType, body string) {
+		if _, err := parseBody(contentType, body, 100); err != nil {
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			assert.Contains(t, []int{400, 413}, e.Status)
+		}
+	})
+}
+
+func BenchmarkParseForm(b *testing.B) {
+	text := strings.Repeat("field=some+value%21with%20escapes&", 20)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := parseForm(text, 1000, true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// Options say what a Gateway works with. DB is needed, the rest has defaults.
+type Options struct {
+	DB  *objectdb.DB
+	Log *slog.Logger     // nil: nothing is logged
+	Now func() time.Time // nil: time.Now
+	// HandlerNames are file names that count as the handler's own, beside
+	// Scripter.acgi and nph-Scripter.acgi.
+	HandlerNames []string
+}
+
+// Gateway answers requests from one root. It is safe for concurrent use.
+type Gateway struct {
+	db     *objectdb.DB
+	log    *slog.Logger
+	now    func() time.Time
+	engine *script.Engine
+	names  []string // Options.HandlerNames
+	pages  pageCache
+	losers losers
+}
+
+// New makes a gateway.
+func New(o Options) *Gateway {
+	g := &Gateway{db: o.DB, log: o.Log, now: o.Now, names: o.HandlerNames}
+	if g.log == nil {
+		g.log = slog.New(slog.DiscardHandler)
+	}
+	if g.now == nil {
+		g.now = time.Now
+	}
+	g.engine = script.NewEngine(Verbs())
+	return g
+}
+
+// Unavailable makes a gateway that has no root: it answers every request 503.
+func Unavailable(log *slog.Logger) *Gateway {
+	return New(Options{Log: log})
+}
+
+// Outcome is what became of a request.
+type Outcome struct {
+	Status   int    // of the response as it was sent; 0 when nothing was
+	Incident string // number of the failure in the log and on its page
+	Err      error  // the failure
+	// Broken is true when the response began and could not be finished: the
+	// road must not end it as if it were whole.
+	Broken bool
+}
+
+// Answer answers r on w. The whole request is one transaction: its response
+// is held until the commit, and run again from its start, once, when another
+// request overwrote what it read.
+func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
+	a := newAnswer(w, r)
+	defer a.close()
+	err := error(&Error{Status: 503, Message: "there is no root to answer from"})
+	if g.db != nil {
+		err = g.respond(ctx, r, a)
+	}
+	var out Outcome
+	if err == nil {
+		err = a.send(r)
+	}
+	if err != nil {
+		out = g.fail(ctx, r, a, err)
+	}
+	out.Status = a.status
+	return out
+}
+
+// What a run may find that it needs first; neither may be done inside its
+// transaction, because both wait or write.
+var (
+	errNeedBody = errors.New("the body has to be read first")
+	errNeedKeep = errors.New("the parameters have to be kept first")
+)
+
+// respond runs the request and leaves its response in a, not yet sent.
+func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	start := g.now()
+	key := r.Params["SCRIPT_NAME"] + r.Params["PATH_INFO"]
+	for {
+		update := g.db.Update
+		if g.losers.lately(key, start) {
+			update = g.db.UpdateLocked
+		}
+		var c *call
+		runs := 0
+		err := update(ctx, func(tx *objectdb.Tx) error {
+			if runs++; runs > 1 {
+				r.trace("another request was faster: run again, holding the writer's lock")
+				g.losers.add(key, start)
+			}
+			c = g.newCall(tx.Context(), tx, r, a)
+			defer c.close()
+			c.limits.Time = max(c.limits.Time-g.now().Sub(start), time.Millisecond)
+			return c.run()
+		})
+		switch {
+		case errors.Is(err, errNeedBody):
+			err = r.readBody(c.bodyLimit)
+		case errors.Is(err, errNeedKeep):
+			g.keepParams(ctx, r)
+			err = nil
+		default:
+			if err == nil {
+				c.logProblems()
+			}
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		start = g.now()
+	}
+}
+
+// losers remembers which paths lost a race within the last second: their
+// next runs take the writer's lock at once instead of running twice.
+type losers struct {
+	mu   sync.Mutex
+	last map[string]time.Time
+}
+
+const loserMemory = time.Second
+
+func (l *losers) add(key string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil || len(l.last) > 1000 {
+		l.last = make(map[string]time.Time)
+	}
+	l.last[key] = now
+}
+
+func (l *losers) lately(key string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, ok := l.last[key]
+	return ok && now.Sub(t) < loserMemory
+}

@@ -1,0 +1,375 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// Site is a folder served over HTTP without another web server: the built-in
+// road of "scripter serve". Requests whose path has an action go to the
+// gateway as CGI variables, all others are files.
+type Site struct {
+	Gateway *Gateway
+	Folder  string
+	// Software is what the server calls itself.
+	Software string
+
+	running sync.WaitGroup
+}
+
+// Wait waits until the requests under way are answered, or ctx ends. The
+// connections are not net/http's any more, which does not wait for them.
+func (s *Site) Wait(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// defaultIndex is the DirectoryIndex where user.webserver.directoryIndex has
+// none.
+const defaultIndex = "index.html default.mcro"
+
+// ServeHTTP answers one request and closes the connection: responses have
+// the shapes of the specification's section 4.2, byte for byte, which are
+// HTTP/1.0 for scripts and "Connection: close" for files.
+func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	s.running.Add(1)
+	defer s.running.Done()
+	start := time.Now()
+	conn := newConn(w, hr)
+	defer conn.close()
+	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH}
+	status := s.serve(hr, r, conn)
+	if err := conn.out.Flush(); err != nil {
+		s.Gateway.log.Debug("client gone", "path", r.path(), "err", err)
+	}
+	s.Gateway.log.Info(hr.Method, "path", r.path(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
+}
+
+// serve finds out what the path is: a folder, a page or script with an
+// action, a file.
+func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
+	bare, args := r.Params["SCRIPT_NAME"], ""
+	if i := strings.IndexByte(bare, '$'); i >= 0 {
+		bare, args = bare[:i], bare[i:] // path arguments are no path
+	}
+	if err := checkPath(bare); err != nil {
+		return s.refuse(hr, r, c, err)
+	}
+	if err := r.check(); err != nil {
+		return s.refuse(hr, r, c, err)
+	}
+	p := clean(bare)
+	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
+		if !strings.HasSuffix(p, "/") {
+			return s.redirect(hr, c, p+"/")
+		}
+		index, err := s.index(hr, r, p)
+		if err != nil {
+			return s.refuse(hr, r, c, err)
+		}
+		p += index
+	}
+	r.Params["SCRIPT_NAME"] = p + args
+	r.Params["SCRIPT_FILENAME"] = s.file(p)
+	if s.Gateway.hasAction(hr, r) {
+		out := s.Gateway.Answer(hr.Context(), r, c.out)
+		c.broken = out.Broken
+		return out.Status
+	}
+	if strings.HasSuffix(p, "/") {
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is no folder"})
+	}
+	return s.static(hr, r, c, s.file(p))
+}
+
+func clean(p string) string {
+	c := path.Clean("/" + p)
+	if strings.HasSuffix(p, "/") && c != "/" {
+		c += "/"
+	}
+	return c
+}
+
+func (s *Site) file(p string) string {
+	return filepath.Join(s.Folder, filepath.FromSlash(path.Clean("/"+p)))
+}
+
+// hasAction tells whether a request goes to the gateway.
+func (g *Gateway) hasAction(hr *http.Request, r *Request) bool {
+	has := true // what cannot be told is answered with its own failure
+	g.db.View(hr.Context(), func(tx *objectdb.Tx) error {
+		d, err := dispatch(r, actionTables{readSettings(tx)})
+		has = err != nil || d.Action != ""
+		return nil
+	})
+	return has
+}
+
+// index gives the file name of a folder's URL (specification, 4.1 and
+// 4.4.4): the first of the DirectoryIndex that is there.
+func (s *Site) index(hr *http.Request, r *Request, folder string) (string, error) {
+	names := ""
+	err := s.Gateway.db.View(hr.Context(), func(tx *objectdb.Tx) error {
+		names = actionTables{readSettings(tx)}.byPath("directoryIndex", r.host(), folder)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if names == "" {
+		names = defaultIndex
+	}
+	for _, n := range strings.Fields(names) {
+		if strings.ContainsAny(n, `/\`) {
+			continue
+		}
+		if info, err := os.Stat(s.file(folder + n)); err == nil && info.Mode().IsRegular() {
+			return n, nil
+		}
+	}
+	return "", &Error{Status: 404, Message: fmt.Sprintf("%s has none of %s", folder, names)}
+}
+
+// refuse answers with an error page.
+func (s *Site) refuse(hr *http.Request, r *Request, c *conn, err error) int {
+	a := newAnswer(c.out, r)
+	s.Gateway.fail(hr.Context(), r, a, err)
+	return a.status
+}
+
+func (s *Site) redirect(hr *http.Request, c *conn, p string) int {
+	u := *hr.URL
+	u.Path, u.RawPath = p, ""
+	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: 301, Reason: "Moved Permanently", Close: true}
+	resp.Add("Location", u.RequestURI())
+	resp.Add("Server", s.Software)
+	resp.Add("Content-Length", "0")
+	head, err := resp.AppendNPH(nil)
+	if err != nil {
+		return 0
+	}
+	c.out.Write(head)
+	return resp.Status
+}
+
+// static answers with a file, in the static shape of section 4.2.
+func (s *Site) static(hr *http.Request, r *Request, c *conn, file string) int {
+	f, info, err := s.open(file)
+	if err != nil {
+		return s.refuse(hr, r, c, err)
+	}
+	defer f.Close()
+	if hr.Method != "GET" && hr.Method != "HEAD" {
+		return s.refuse(hr, r, c, &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"})
+	}
+	w := &staticWriter{c: c, software: s.Software, header: http.Header{}}
+	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
+	if t := mime.TypeByExtension(filepath.Ext(file)); t != "" {
+		w.header.Set("Content-Type", t)
+	}
+	http.ServeContent(w, hr, info.Name(), info.ModTime(), f)
+	return w.status
+}
+
+// open opens a file of the site: a regular one, links resolved below the
+// folder.
+func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
+	notHere := func(err error) (*os.File, os.FileInfo, error) {
+		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return notHere(err)
+	}
+	if !below(real, s.Folder) {
+		return notHere(fmt.Errorf("%s lies outside the site's folder", real))
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return notHere(err)
+	}
+	if !info.Mode().IsRegular() {
+		return notHere(fmt.Errorf("%s is no regular file", file))
+	}
+	if err := s.Gateway.mayServe(strings.TrimPrefix(file, s.Folder), info); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(real)
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	return f, info, nil
+}
+
+// staticWriter takes the library's answer for a file (ranges, conditions)
+// and writes it in our shape and order.
+type staticWriter struct {
+	c        *conn
+	software string
+	header   http.Header
+	status   int
+	err      error
+}
+
+func (w *staticWriter) Header() http.Header { return w.header }
+
+func (w *staticWriter) WriteHeader(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: status, Reason: httpheader.ReasonText(status), Close: true}
+	w.header.Set("Date", httpheader.FormatDate(time.Now()))
+	w.header.Set("Server", w.software)
+	for _, name := range []string{"Date", "Server", "Last-Modified", "ETag", "Content-Length", "Content-Range", "Accept-Ranges", "Content-Type"} {
+		if v := w.header[http.CanonicalHeaderKey(name)]; len(v) > 0 {
+			resp.Add(name, v[0])
+		}
+	}
+	head, err := resp.AppendNPH(nil)
+	if err != nil {
+		w.err = err
+		return
+	}
+	_, w.err = w.c.out.Write(head)
+}
+
+func (w *staticWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return w.c.out.Write(p)
+}
+
+// params makes the CGI variables of a request (RFC 3875, 4.1), as a web
+// server does that runs us for a path of its own.
+func (s *Site) params(hr *http.Request) map[string]string {
+	p := make(map[string]string, len(hr.Header)+20)
+	for name, values := range hr.Header {
+		key := strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+		sep := ", "
+		if key == "COOKIE" {
+			sep = "; "
+		}
+		// X_Forwarded_For must not pass for X-Forwarded-For.
+		if key != "PROXY" && !strings.Contains(name, "_") {
+			p["HTTP_"+key] = strings.Join(values, sep)
+		}
+	}
+	host, port, err := net.SplitHostPort(hr.Host)
+	if err != nil {
+		host, port = hr.Host, "80"
+	}
+	if a, ok := hr.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		if h, n, err := net.SplitHostPort(a.String()); err == nil {
+			p["SERVER_ADDR"] = h
+			port = n
+		}
+	}
+	client, clientPort, _ := net.SplitHostPort(hr.RemoteAddr)
+	for name, value := range map[string]string{
+		"GATEWAY_INTERFACE": "CGI/1.1",
+		"SERVER_SOFTWARE":   s.Software,
+		"SERVER_PROTOCOL":   hr.Proto,
+		"SERVER_NAME":       strings.Trim(host, "[]"),
+		"SERVER_PORT":       port,
+		"REQUEST_METHOD":    hr.Method,
+		"REQUEST_URI":       hr.RequestURI,
+		"REQUEST_SCHEME":    "http",
+		"SCRIPT_NAME":       hr.URL.Path,
+		"QUERY_STRING":      hr.URL.RawQuery,
+		"DOCUMENT_ROOT":     s.Folder,
+		"REMOTE_ADDR":       client,
+		"REMOTE_PORT":       clientPort,
+		"HTTP_HOST":         hr.Host,
+		"CONTENT_TYPE":      hr.Header.Get("Content-Type"),
+	} {
+		p[name] = value
+	}
+	delete(p, "HTTP_CONTENT_TYPE")
+	delete(p, "HTTP_CONTENT_LENGTH")
+	if hr.ContentLength != 0 {
+		p["CONTENT_LENGTH"] = strconv.FormatInt(hr.ContentLength, 10)
+	}
+	return p
+}
+
+// conn is a connection taken over from net/http, whose own responses have
+// neither our reasons nor our order.
+type conn struct {
+	net.Conn
+	out  *bufio.Writer
+	body io.Reader
+	// broken is true when the response could not be finished: the client
+	// must not take it for a whole one.
+	broken bool
+}
+
+func newConn(w http.ResponseWriter, hr *http.Request) *conn {
+	c := &conn{body: hr.Body}
+	c.out = bufio.NewWriterSize(lazyConn{c, http.NewResponseController(w)}, 32<<10)
+	return c
+}
+
+// lazyConn takes the connection over at its first write: until then the
+// body is read through net/http.
+type lazyConn struct {
+	c  *conn
+	rc *http.ResponseController
+}
+
+func (l lazyConn) Write(p []byte) (int, error) {
+	if l.c.Conn == nil {
+		n, _, err := l.rc.Hijack()
+		if err != nil {
+			return 0, err
+		}
+		n.SetDeadline(time.Time{})
+		l.c.Conn = n
+	}
+	l.c.Conn.SetWriteDeadline(time.Now().Add(30 * time.Second))
+	return l.c.Conn.Write(p)
+}
+
+// close ends the connection so that the client has all of the response: what
+// it still sends is read for a moment, because a closed socket with unread
+// bytes throws the response away.
+func (c *conn) close() {
+	if c.Conn == nil {
+		return
+	}
+	switch t, ok := c.Conn.(*net.TCPConn); {
+	case ok && c.broken:
+		t.SetLinger(0)
+	case ok:
+		t.CloseWrite()
+		t.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+		io.Copy(io.Discard, io.LimitReader(t, 1<<20))
+	}
+	c.Conn.Close()
+}

@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// httpSite serves a site over HTTP on loopback.
+func httpSite(t *testing.T) (*site, string) {
+	s := newSite(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	srv := &http.Server{Handler: &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test"}}
+	go srv.Serve(l)
+	t.Cleanup(func() { srv.Close() })
+	return s, l.Addr().String()
+}
+
+// raw sends bytes and reads all that comes back.
+func raw(t *testing.T, addr, text string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	_, err = io.WriteString(c, text)
+	require.NoError(t, err)
+	b, err := io.ReadAll(bufio.NewReader(c))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// TestStaticShape: the last shape of the specification's section 4.2.
+func TestStaticShape(t *testing.T) {
+	s, addr := httpSite(t)
+	s.page("plain.html", "<p>plain</p>")
+	got := raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n")
+	assert.Regexp(t, regexp.MustCompile(`^HTTP/1\.1 200 OK\r
+Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r
+Server: Scripter/test\r
+Last-Modified: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r
+ETag: "[^"]+"\r
+Content-Length: 12\r
+Accept-Ranges: bytes\r
+Connection: close\r
+Content-Type: text/html; charset=utf-8\r
+\r
+<p>plain</p>$`), got)
+	etag := regexp.MustCompile(`ETag: (\S+)`).FindStringSubmatch(got)[1]
+	assert.Contains(t, raw(t, addr, "GET /plain.html HTTP/1.0\r\nIf-None-Match: "+etag+"\r\n\r\n"), "304 Not Modified")
+	got = raw(t, addr, "GET /plain.html HTTP/1.1\r\nHost: x\r\nRange: bytes=3-7\r\n\r\n")
+	assert.Contains(t, got, "206 Partial Content")
+	assert.Contains(t, got, "Content-Range: bytes 3-7/12")
+	assert.True(t, strings.HasSuffix(got, "\r\n\r\nplain"))
+	assert.True(t, strings.HasSuffix(raw(t, addr, "HEAD /plain.html HTTP/1.0\r\n\r\n"), "\r\n\r\n"))
+	assert.Contains(t, raw(t, addr, "POST /plain.html HTTP/1.0\r\nContent-Length: 1\r\n\r\nx"), "405 Method Not Allowed")
+}
+
+func TestServeScripts(t *testing.T) {
+	s, addr := httpSite(t)
+	s.script("x", `local p = ... return webserver.httpHeader ("200 OK", "text/plain") .. p.method .. " " .. p.pathArgs .. " " .. p.postArgs .. " " .. p.cgi.REQUEST_URI`)
+	assert.Equal(t, "HTTP/1.0 200 OK\r\nServer: Scripter/test\r\nMIME-Version: 1.0\r\nContent-type: text/plain\r\nCache-Control: private, no-cache\r\nContent-Length: 20\r\n\r\nGET a  /x.fcgi$a?b=c",
+		raw(t, addr, "GET /x.fcgi$a?b=c HTTP/1.0\r\n\r\n"))
+	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), "POST  abc /x.fcgi")
+	assert.Contains(t, raw(t, addr, "GET http://other.test/x.fcgi HTTP/1.1\r\nHost: h\r\n\r\n"), "GET   http://other.test/x.fcgi")
+	assert.Contains(t, raw(t, addr, "GET /x.fcgi$http://a//b/../c HTTP/1.0\r\n\r\n"), "GET http://a//b/../c ")
+	s.page("plain.html", "plain")
+	assert.Contains(t, raw(t, addr, "GET /x.fcgi$x/../plain.html HTTP/1.0\r\n\r\n"), "GET x/../plain.html ")
+	assert.Contains(t, raw(t, addr, "GET /plain.html/ HTTP/1.0\r\n\r\n"), " 404 ")
+	s.script("new", `return "HTTP/1.1 200 OK\r\n\r\nx"`)
+	assert.Contains(t, raw(t, addr, "GET /new.fcgi HTTP/1.1\r\nHost: h\r\n\r\n"), "\r\nConnection: close\r\n")
+	assert.Contains(t, raw(t, addr, "GET //x.fcgi HTTP/1.0\r\n\r\n"), "200 OK")
+	s.put("user.webserver.maxBody", objectdb.Number(0.001))
+	body := strings.Repeat("x", 100_000)
+	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.0\r\nContent-Length: 100000\r\n\r\n"+body), "413 ")
+}
+
+// TestBrokenAnswer: half an answer does not look like a whole one.
+func TestBrokenAnswer(t *testing.T) {
+	s, addr := httpSite(t)
+	s.script("x", `webserver.sendPartial ("half") error ("boom")`)
+	c, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	_, err = io.WriteString(c, "GET /x.fcgi HTTP/1.0\r\n\r\n")
+	require.NoError(t, err)
+	_, err = io.ReadAll(c)
+	assert.Error(t, err, "the connection is reset")
+}
+
+// TestNotServed: what a visitor must not get as a file.
+func TestNotServed(t *testing.T) {
+	s, addr := httpSite(t)
+	secret := filepath.Join(t.TempDir(), "secret.html")
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
+	require.NoError(t, os.Symlink(secret, filepath.Join(s.folder, "link.html")))
+	require.NoError(t, os.Symlink(s.db.Path(), filepath.Join(s.folder, "data.html")))
+	require.NoError(t, os.Link(s.db.Path(), filepath.Join(s.folder, "hard.html")))
+	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "empty"), 0o755))
+	s.page(".hidden", "secret")
+	s.page("page.mcro", "secret source <!--#nothing-->")
+	for _, path := range []string{"/link.html", "/data.html", "/hard.html", "/.hidden", "/empty/", "/missing", "/../secret.html", "/%2e%2e/secret.html", "/..%5csecret.html", "/x%00.html"} {
+		got := raw(t, addr, "GET "+path+" HTTP/1.0\r\n\r\n")
+		assert.Regexp(t, `^HTTP/1\.\d 40[04] `, got, path)
+		assert.NotContains(t, got, "secret", path)
+		assert.NotContains(t, got, "SQLite", path)
+	}
+	assert.NotContains(t, raw(t, addr, "GET /page.mcro HTTP/1.0\r\n\r\n"), "<!--#")
+}
+
+func TestServeIndex(t *testing.T) {
+	s, addr := httpSite(t)
+	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "d"), 0o755))
+	s.page("d/default.mcro", `m <!--#cgi.REQUEST_URI-->`)
+	assert.Contains(t, raw(t, addr, "GET /d?x=1 HTTP/1.0\r\n\r\n"), "Location: /d/?x=1\r\n")
+	assert.Contains(t, raw(t, addr, "GET /d/?x=1 HTTP/1.0\r\n\r\n"), "m /d/?x=1")
+	s.page("d/index.html", "i")
+	assert.True(t, strings.HasSuffix(raw(t, addr, "GET /d/ HTTP/1.0\r\n\r\n"), "\r\n\r\ni"))
+	s.put(`user.webserver.directoryIndex.["one.test"].["/"]`, objectdb.String("default.mcro"))
+	assert.Contains(t, raw(t, addr, "GET /d/ HTTP/1.0\r\nHost: one.test\r\n\r\n"), "m /d/")
+	assert.True(t, strings.HasSuffix(raw(t, addr, "GET /d/ HTTP/1.0\r\nHost: two.test\r\n\r\n"), "\r\n\r\ni"))
+}

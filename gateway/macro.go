@@ -1,0 +1,274 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"scripter/macros"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// maxDepth bounds pages within pages: a marker's script that expands a page
+// whose marker expands a page.
+const maxDepth = 16
+
+// problem is a marker that gave nothing.
+type problem struct {
+	page         string
+	line, column int
+	marker       string
+	err          error
+}
+
+// expandPage is the MACRO action: the file of the request, its markers
+// replaced (specification, 4.4).
+func (c *call) expandPage(params *script.Table) (string, error) {
+	files := c.target.files
+	if p := tableText(params, "scriptName"); p != c.target.Path {
+		// A trap sent the request to another page.
+		if err := checkPath(p); err != nil {
+			return "", err
+		}
+		files = []string{strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/")}
+	}
+	file, err := c.findFile(files)
+	if err != nil {
+		return "", err
+	}
+	page, err := c.g.pages.file(file)
+	if err != nil {
+		return "", err
+	}
+	return c.expand(page, file, nil)
+}
+
+// expand replaces the markers of a page. names, when given, are looked up
+// before everything else.
+func (c *call) expand(page *cachedPage, name string, names *script.Table) (string, error) {
+	if c.depth >= maxDepth {
+		return "", fmt.Errorf("%s: pages within pages go deeper than %d", name, maxDepth)
+	}
+	c.depth++
+	defer func() { c.depth-- }()
+	e := evaluator{c: c, page: name, names: names}
+	b, err := page.Expand(make([]byte, 0, page.size+page.size/4+256), &e)
+	return string(b), err
+}
+
+// objectPage parses a text object of the root as a page.
+func (c *call) objectPage(n *objectdb.Node) (*cachedPage, error) {
+	return c.g.pages.object(c.tx, n)
+}
+
+// evaluator gives the text of one page's markers (specification, 4.4.2).
+type evaluator struct {
+	c     *call
+	page  string
+	names *script.Table
+}
+
+// Eval gives a marker's text. A marker that fails gives nothing to a visitor
+// and its reason to a developer; the log has it in both cases. Only what
+// ends the whole request is an error.
+func (e *evaluator) Eval(m *macros.Marker) (string, error) {
+	c := e.c
+	if c.markers++; float64(c.markers) > c.settings.number(maxMacros) {
+		return "", fmt.Errorf("%s: more than %v markers in one request (user.webserver.maxMacros)", e.page, c.settings.number(maxMacros))
+	}
+	text, err := e.marker(m)
+	if err == nil {
+		return text, nil
+	}
+	if fatal(err) {
+		return "", err
+	}
+	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, err})
+	if !c.developer() {
+		return "", nil
+	}
+	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
+		escapeHTML(e.page), m.Line, m.Column, escapeHTML(developerMessage(err))), nil
+}
+
+// fatal tells what no marker may swallow: an exceeded limit, a lost race, a
+// lost client, a broken root.
+func fatal(err error) bool {
+	var s *script.Error
+	if errors.As(err, &s) && s.Limit != "" {
+		return true
+	}
+	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *evaluator) marker(m *macros.Marker) (string, error) {
+	if m.Err != nil {
+		return "", m.Err
+	}
+	switch x := m.Expr.(type) {
+	case macros.Name:
+		v, foreign, err := e.name(x)
+		if err != nil {
+			return "", err
+		}
+		text, err := e.text(v, x.Path)
+		if foreign {
+			text = escapeHTML(text)
+		}
+		return text, err
+	case macros.Call:
+		if isRaw(x) {
+			if len(x.Args) != 1 {
+				return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
+			}
+			v, err := e.value(x.Args[0])
+			if err != nil {
+				return "", err
+			}
+			return e.text(v, x.Path)
+		}
+		v, err := e.call(x)
+		if err != nil {
+			return "", err
+		}
+		return e.text(v, x.Path)
+	}
+	v, err := e.value(m.Expr)
+	if err != nil {
+		return "", err
+	}
+	return e.c.thread.Text(v)
+}
+
+// isRaw: raw (x) inserts a value of the request as it came.
+func isRaw(x macros.Call) bool { return len(x.Path) == 1 && strings.EqualFold(x.Path[0], "raw") }
+
+// name finds what a name means; foreign tells that the value came with the
+// request and is not to be trusted. A script named without parentheses is
+// called without arguments: its source is never shown.
+func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error) {
+	v, foreign, found, err := e.lookup(x.Path)
+	if err != nil {
+		return nil, false, err
+	}
+	if !found {
+		return nil, false, fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
+	}
+	if callable(v) {
+		v, err = e.c.thread.CallValue(v)
+	}
+	return v, foreign, err
+}
+
+func (e *evaluator) lookup(path []string) (v script.Value, foreign, found bool, err error) {
+	if e.names != nil {
+		if v := tableLookup(e.names, path); v != nil {
+			return v, true, true, nil
+		}
+	}
+	return e.c.thread.Resolve(path)
+}
+
+// tableLookup follows a path through Lua tables; nil when it ends nowhere.
+func tableLookup(t *script.Table, path []string) script.Value {
+	var v script.Value = t
+	for _, name := range path {
+		t, ok := v.(*script.Table)
+		if !ok {
+			return nil
+		}
+		v = t.Get(name)
+	}
+	return v
+}
+
+func callable(v script.Value) bool {
+	switch v := v.(type) {
+	case *script.Function:
+		return true
+	case *script.Object:
+		return v.Kind() == objectdb.KindScript
+	}
+	return false
+}
+
+func (e *evaluator) call(x macros.Call) (script.Value, error) {
+	v, _, found, err := e.lookup(x.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("%s names nothing that could be called", objectdb.Address(x.Path))
+	}
+	if !callable(v) {
+		return nil, fmt.Errorf("%s is no script", objectdb.Address(x.Path))
+	}
+	args := make([]script.Value, len(x.Args))
+	for i, arg := range x.Args {
+		if args[i], err = e.value(arg); err != nil {
+			return nil, err
+		}
+	}
+	return e.c.thread.CallValue(v, args...)
+}
+
+// value gives an argument. A bare word that names nothing is a string, so
+// that counter (home, site) needs no quotes.
+func (e *evaluator) value(x macros.Expr) (script.Value, error) {
+	switch x := x.(type) {
+	case macros.String:
+		return string(x), nil
+	case macros.Number:
+		return float64(x), nil
+	case macros.Bool:
+		return bool(x), nil
+	case macros.Call:
+		return e.call(x)
+	case macros.Name:
+		v, _, found, err := e.lookup(x.Path)
+		if err == nil && !found && x.Word == "" {
+			err = fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
+		}
+		if err == nil && !found {
+			return x.Word, nil
+		}
+		return v, err
+	}
+	return nil, fmt.Errorf("a marker cannot hold a %T", x)
+}
+
+// text makes the text of a marker's value. Tables have no text that a page
+// would want.
+func (e *evaluator) text(v script.Value, path []string) (string, error) {
+	switch t := v.(type) {
+	case nil:
+		return "", nil
+	case *script.Table:
+		return "", fmt.Errorf("%s gives a table, not a text", objectdb.Address(path))
+	case *script.Object:
+		if t.Kind() == objectdb.KindTable {
+			return "", fmt.Errorf("%s is a table, not a text", objectdb.Address(path))
+		}
+	}
+	return e.c.thread.Text(v)
+}
+
+func (c *call) logProblems() {
+	for _, p := range c.problems {
+		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column, "marker", clip(p.marker, 200), "err", developerMessage(p.err))
+	}
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}

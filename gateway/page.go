@@ -1,0 +1,231 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"scripter/macros"
+	"scripter/objectdb"
+)
+
+// maxPage is the largest file, in bytes, whose markers are expanded.
+const maxPage = 16 << 20
+
+// cachedPage is a parsed page. It is never changed.
+type cachedPage struct {
+	*macros.Page
+	size int
+	html bool // the text says that it is HTML
+}
+
+func newCachedPage(text string) *cachedPage {
+	return &cachedPage{macros.Parse(text), len(text), looksLikeHTML(text)}
+}
+
+// looksLikeHTML is the CGI Framework's test for texts in the root.
+func looksLikeHTML(text string) bool {
+	return strings.Contains(strings.ToLower(text), "<html")
+}
+
+// pageCache keeps parsed pages by the identity of what they were parsed
+// from: a file's path, time and size, or an object's id and version.
+type pageCache struct {
+	mu    sync.Mutex
+	pages map[pageKey]*cachedPage
+	bytes int
+}
+
+type pageKey struct {
+	file string
+	time time.Time
+	size int64
+
+	id, version int64
+}
+
+// pageCacheBytes bounds the text that the cache holds on to; beyond it the
+// cache starts anew.
+const pageCacheBytes = 16 << 20
+
+func (pc *pageCache) get(k pageKey) *cachedPage {
+	pc.mu.Lock()
+	defer pc.mu.Unlock()
+	return pc.pages[k]
+}
+
+func (pc *pageCache) put(k pageKey, p *cachedPage) {
+	pc.mu.Lock()
+	defer pc.mu.Unlock()
+	if pc.pages == nil || pc.bytes+p.size > pageCacheBytes {
+		pc.pages, pc.bytes = make(map[pageKey]*cachedPage), 0
+	}
+	pc.pages[k] = p
+	pc.bytes += p.size
+}
+
+func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, error) {
+	// An object written in this very transaction has no version of its own yet.
+	k := pageKey{id: n.ID(), version: n.Version()}
+	if !tx.Written() {
+		if p := pc.get(k); p != nil {
+			return p, nil
+		}
+	}
+	v, err := tx.Value(n)
+	if err != nil {
+		return nil, err
+	}
+	var p *cachedPage
+	switch v := v.(type) {
+	case objectdb.String:
+		p = newCachedPage(string(v))
+	case objectdb.Text:
+		p = newCachedPage(string(v))
+	case objectdb.Outline:
+		p = newCachedPage(string(v))
+	default:
+		return nil, fmt.Errorf("%s is a %s, not a text", tx.Address(n), v.Kind())
+	}
+	if !tx.Written() {
+		pc.put(k, p)
+	}
+	return p, nil
+}
+
+// file reads and parses a file that [call.findFile] has found.
+func (pc *pageCache) file(path string) (*cachedPage, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	k := pageKey{file: path, time: info.ModTime(), size: info.Size()}
+	// A file changed within the clock's last tick may change again under
+	// the same time: it is not kept.
+	fresh := time.Since(info.ModTime()) < 50*time.Millisecond
+	if p := pc.get(k); p != nil && !fresh {
+		return p, nil
+	}
+	if info.Size() > maxPage {
+		return nil, &Error{Status: 413, Message: fmt.Sprintf("%s has %d bytes, a page at most %d", path, info.Size(), maxPage)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, notFound(err)
+	}
+	p := newCachedPage(string(text))
+	if !fresh {
+		pc.put(k, p)
+	}
+	return p, nil
+}
+
+func notFound(err error) error {
+	status := 404
+	if os.IsPermission(err) {
+		status = 403
+	}
+	return &Error{Status: status, Message: err.Error(), Err: err}
+}
+
+// findFile gives the first of the files that is a regular one, as the path
+// without links that it really has. It must lie below the document root, the
+// website folder, or a folder of user.webserver.pageFolders: the web server
+// is asked for a URL, and a link must not lead anywhere else.
+func (c *call) findFile(files []string) (string, error) {
+	first := error(nil)
+	for _, f := range files {
+		real, err := filepath.EvalSymlinks(f)
+		if err == nil {
+			var info os.FileInfo
+			if info, err = os.Lstat(real); err == nil && !info.Mode().IsRegular() {
+				err = fmt.Errorf("%s is no regular file", f)
+			}
+		}
+		if err == nil {
+			if !c.allowed(real) {
+				return "", &Error{Status: 403, Message: fmt.Sprintf("%s lies in no folder that pages come from (document root, user.webserver.websiteFolderPath, user.webserver.pageFolders)", real)}
+			}
+			c.r.trace("file %s", real)
+			return real, nil
+		}
+		c.r.trace("file %s: %v", f, err)
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		first = fmt.Errorf("the web server does not tell where the file of %s lies", c.target.Path)
+	}
+	status := 404
+	if os.IsPermission(first) {
+		status = 403
+	}
+	return "", &Error{Status: status, Message: first.Error(), Err: first}
+}
+
+func (c *call) allowed(real string) bool {
+	if below(real, c.r.Params["DOCUMENT_ROOT"]) || below(real, c.settings.string(websiteFolderPath)) {
+		return true
+	}
+	n := c.settings.node("pageFolders")
+	if n == nil || n.Kind() != objectdb.KindList {
+		return false
+	}
+	v, err := c.tx.Value(n)
+	if err != nil {
+		return false
+	}
+	for _, f := range v.(objectdb.List) {
+		if s, ok := f.(objectdb.String); ok && below(real, string(s)) {
+			return true
+		}
+	}
+	return false
+}
+
+// below tells whether a real path lies below a folder, which may be a link.
+func below(real, folder string) bool {
+	if folder == "" || folder == "/" {
+		return false
+	}
+	if strings.HasPrefix(real, strings.TrimSuffix(folder, "/")+"/") {
+		return true
+	}
+	r, err := filepath.EvalSymlinks(folder)
+	return err == nil && r != "/" && strings.HasPrefix(real, r+"/")
+}
+
+// passOn finds the file of the request itself, for a script that returned
+// the empty text: "the web server shall do it".
+func (c *call) passOn() (string, error) {
+	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
+		return "", &Error{Status: 404, Message: fmt.Sprintf("the script returned nothing, and %s is no plain file that could be served instead", c.target.Path)}
+	}
+	file, err := c.findFile(c.target.files)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", notFound(err)
+	}
+	return file, c.g.mayServe(c.target.Path, info)
+}
+
+// mayServe refuses what must not go out as a plain file: a path with a
+// hidden name, such as .git, and the root itself.
+func (g *Gateway) mayServe(p string, info os.FileInfo) error {
+	if strings.Contains(filepath.ToSlash(p), "/.") {
+		return &Error{Status: 404, Message: p + " is hidden"}
+	}
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if own, err := os.Stat(g.db.Path() + suffix); err == nil && os.SameFile(own, info) {
+			return &Error{Status: 404, Message: "the root is not served"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"errors"
+)
+
+// errStopped marks what ends a run for good, whatever its script catches.
+var errStopped = errors.New("the run was stopped")
+
+// sendPartial sends a piece of the response at once (specification, 2.2: the
+// amount of data returned per partial-send call is the chunk size). The
+// first piece begins with a head, or gets webserver.httpheader () in front;
+// it commits what the script has written so far, and from then on the
+// request cannot be run again.
+func (c *call) sendPartial(data string) error {
+	if c.a.w == nil {
+		return errors.New("there is no client to send to")
+	}
+	if err := c.sendWritten(); err != nil {
+		return err
+	}
+	return c.sendPiece(data)
+}
+
+// sendWritten sends what scripts wrote before.
+func (c *call) sendWritten() error {
+	w := c.written
+	if w == nil {
+		return nil
+	}
+	c.written = nil
+	defer w.close()
+	if err := c.sendPiece(string(w.head)); err != nil {
+		return err
+	}
+	rest, err := w.rest()
+	if err != nil || rest == nil {
+		return err
+	}
+	return c.stopOnError(c.a.copy(rest))
+}
+
+func (c *call) sendPiece(data string) error {
+	if c.a.started {
+		return c.stopOnError(c.a.write(data))
+	}
+	resp, err := c.textResponse(data)
+	if err != nil {
+		return err
+	}
+	if err := c.finish(resp); err != nil {
+		return err
+	}
+	if c.a.nginx {
+		resp.Set("X-Accel-Buffering", "no")
+	}
+	if err := c.tx.Flush(); err != nil {
+		return c.stopOnError(err)
+	}
+	if err := c.a.start(resp); err != nil {
+		return c.stopOnError(err)
+	}
+	return c.stopOnError(c.a.flush())
+}
+
+// stopOnError ends the run when a piece cannot be sent or written: the
+// client is gone, or the race is lost and the run begins anew.
+func (c *call) stopOnError(err error) error {
+	if err != nil {
+		c.thread.Stop(errors.Join(errStopped, err))
+	}
+	return err
+}

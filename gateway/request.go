@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Request is one request as it arrived, whatever road brought it.
+type Request struct {
+	// Params are the CGI variables under their RFC 3875 names. They are
+	// never copied into the environment of this process.
+	Params map[string]string
+	// Body is the request's body; nil when there is none. It is read before
+	// a transaction begins.
+	Body io.Reader
+	// Form is the form in which the head of the response leaves.
+	Form Form
+	// CloseField adds "Connection: close" to a complete response: the web
+	// server that passes it on would otherwise wait for more.
+	CloseField bool
+	// HandlerNames are file names that count as the handler's own, beside
+	// Scripter.acgi and nph-Scripter.acgi.
+	HandlerNames []string
+	// Developer shows errors in full; set by roads that no visitor can take.
+	Developer bool
+	// Trace is told, when set, which rules were tried (scripter explain).
+	Trace func(step string)
+
+	body     body
+	bodyRead bool
+	kept     bool // its parameters lie at scratchpad.cgiparams
+}
+
+// Form is the form of a response's head on the wire.
+type Form int
+
+const (
+	// Parsed begins with "Status: 200 OK": the web server makes the status
+	// line of it (RFC 3875, 6.2).
+	Parsed Form = iota
+	// NPH is a complete response with a status line, which the web server
+	// passes on untouched (RFC 3875, 5).
+	NPH
+)
+
+// Param gives the variable name, "" when absent.
+func (r *Request) Param(name string) string { return r.Params[name] }
+
+func (r *Request) trace(format string, args ...any) {
+	if r.Trace != nil {
+		r.Trace(fmt.Sprintf(format, args...))
+	}
+}
+
+// host is the host the client named, without port, in lower case.
+func (r *Request) host() string {
+	h := r.Params["HTTP_HOST"]
+	if h == "" {
+		h = r.Params["SERVER_NAME"]
+	}
+	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
+		h = h[:i]
+	}
+	return strings.ToLower(h)
+}
+
+// methods are those that scripts get to see.
+const methods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
+
+// check refuses what no honest client or server sends, before anything is
+// looked up for it.
+func (r *Request) check() error {
+	if m := r.Params["REQUEST_METHOD"]; !isToken(m) || len(m) > 32 {
+		return &Error{Status: 400, Message: fmt.Sprintf("the method %.40q is none", m)}
+	}
+	switch m := r.Params["REQUEST_METHOD"]; m {
+	case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS":
+	case "TRACE", "CONNECT":
+		// TRACE would show scripts' visitors what proxies added.
+		return &Error{Status: 405, Message: m + " is not answered", Allow: methods}
+	default:
+		return &Error{Status: 501, Message: fmt.Sprintf("the method %.40q is unknown", m)}
+	}
+	if h := r.Params["HTTP_HOST"]; !isHost(h) {
+		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}
+	}
+	return nil
+}
+
+// isHost tells whether h is a host of RFC 3986, 3.2.2, with or without a
+// port, as names are written in practice: letters, digits, "-", "." and "_",
+// or an address in brackets. "" is fine: HTTP/1.0 has no Host.
+func isHost(h string) bool {
+	if h == "" {
+		return true
+	}
+	if len(h) > 300 {
+		return false
+	}
+	name, port := h, ""
+	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
+		name, port = h[:i], h[i+1:]
+		for i := 0; i < len(port); i++ {
+			if port[i] < '0' || port[i] > '9' {
+				return false
+			}
+		}
+	}
+	if strings.HasPrefix(name, "[") {
+		return len(name) > 2 && strings.HasSuffix(name, "]") && strings.Trim(name[1:len(name)-1], "0123456789abcdefABCDEF:.") == ""
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if !isAlnum(c) && c != '-' && c != '.' && c != '_' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// isToken is token of RFC 9110, 5.6.2.
+func isToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isAlnum(s[i]) && strings.IndexByte("!#$%&'*+-.^_`|~", s[i]) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isAlnum(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// httpheaderScript builds the head of responses that do not bring their own
+// (specification, 2.3 and 4.3.7).
+var httpheaderScript = objectdb.Address{"suites", "webserver", "httpheader"}
+
+// header is webserver.httpheader (status, modifier).
+func (c *call) header(status, modifier string) (string, error) {
+	if n, err := c.tx.Find(httpheaderScript); err == nil && n.Kind() == objectdb.KindScript {
+		v, err := c.thread.Run(httpheaderScript, status, modifier)
+		if err != nil {
+			return "", err
+		}
+		return c.thread.Text(v)
+	}
+	return httpheader.Build(status, modifier, c.server())
+}
+
+// reply makes a response of what the script returned and leaves it in the
+// answer, to be sent after the commit.
+func (c *call) reply(v script.Value) error {
+	if c.a.started {
+		text, err := c.thread.Text(v)
+		if err == nil {
+			err = c.sendWritten()
+		}
+		if err != nil || text == "" {
+			return err
+		}
+		return c.a.write(text)
+	}
+	resp, err := c.response(v)
+	if err != nil {
+		return err
+	}
+	if resp == nil {
+		file, err := c.passOn()
+		c.a.holdFile(file)
+		return err
+	}
+	if limit := c.settings.bytes(maxResponse); int64(len(resp.Body)) > limit {
+		return fmt.Errorf("the response has %d bytes, the limit is %d (user.webserver.maxResponse); webserver.sendPartial has no such limit", len(resp.Body), limit)
+	}
+	if err := c.finish(resp); err != nil {
+		return err
+	}
+	c.a.hold(resp, c.written)
+	c.written = nil
+	return nil
+}
+
+// response reads what a script wrote and returned: a complete response, a
+// text that wants a header in front, a table {status=, headers=, body=}, or
+// nothing (nil), which asks the web server to serve the URL itself.
+func (c *call) response(v script.Value) (*httpheader.Response, error) {
+	if t, ok := v.(*script.Table); ok {
+		if c.written != nil {
+			return nil, errWritten
+		}
+		return c.tableResponse(t)
+	}
+	text, err := c.thread.Text(v)
+	if err != nil {
+		return nil, err
+	}
+	if c.written != nil {
+		if err := c.written.write(text); err != nil {
+			return nil, err
+		}
+		text = string(c.written.head)
+	}
+	if text == "" {
+		return nil, nil
+	}
+	return c.textResponse(text)
+}
+
+// textResponse parses a complete response, or puts a header in front.
+func (c *call) textResponse(text string) (*httpheader.Response, error) {
+	if strings.HasPrefix(text, "HTTP/") {
+		resp, err := httpheader.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("the script's response: %w", err)
+		}
+		return resp, nil
+	}
+	head, err := c.header("200 OK", "text/html")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := httpheader.Parse(head)
+	if err != nil {
+		return nil, fmt.Errorf("what %s returned: %w", httpheaderScript, err)
+	}
+	resp.Body += text
+	return resp, nil
+}
+
+// tableResponse reads {status=200 | "404 NOT FOUND", headers={name=value | list}, body=}.
+func (c *call) tableResponse(t *script.Table) (*httpheader.Response, error) {
+	var odd script.Value
+	t.Each(func(k, _ script.Value) bool {
+		if k != "status" && k != "headers" && k != "body" {
+			odd = k
+		}
+		return odd == nil
+	})
+	if odd != nil {
+		return nil, fmt.Errorf("a response table has status, headers and body, not %v", odd)
+	}
+	resp := &httpheader.Response{Status: 200}
+	switch s := t.Get("status").(type) {
+	case nil:
+	case float64:
+		resp.Status = int(s)
+		if float64(resp.Status) != s {
+			return nil, fmt.Errorf("the response's status is %v", s)
+		}
+	case string:
+		code, reason, _ := strings.Cut(s, " ")
+		if _, err := fmt.Sscanf(code, "%d", &resp.Status); err != nil || len(code) != 3 {
+			return nil, fmt.Errorf("the response's status is %.40q, which begins with no number of three digits", s)
+		}
+		resp.Reason = reason
+	default:
+		return nil, errors.New("the response's status is neither a number nor a text")
+	}
+	if resp.Reason == "" {
+		resp.Reason = httpheader.ReasonText(resp.Status)
+	}
+	resp.Add("Server", c.server())
+	resp.Add("MIME-Version", "1.0")
+	if err := c.tableFields(resp, t.Get("headers")); err != nil {
+		return nil, err
+	}
+	if !resp.Has("Content-Type") {
+		resp.Add("Content-type", "text/html")
+	}
+	var err error
+	resp.Body, err = c.thread.Text(t.Get("body"))
+	return resp, err
+}
+
+func (c *call) tableFields(resp *httpheader.Response, v script.Value) error {
+	if v == nil {
+		return nil
+	}
+	t, ok := v.(*script.Table)
+	if !ok {
+		return errors.New("the response's headers are no table")
+	}
+	for _, name := range tableKeys(t) {
+		values := []script.Value{t.Get(name)}
+		if list, ok := values[0].(*script.Table); ok {
+			values = values[:0]
+			list.Each(func(_, v script.Value) bool { values = append(values, v); return true })
+		}
+		if len(values) == 1 {
+			resp.Del(name)
+		}
+		for _, v := range values {
+			text, err := c.thread.Text(v)
+			if err != nil {
+				return err
+			}
+			resp.Add(name, text)
+		}
+	}
+	return nil
+}
+
+// tableKeys gives the text keys of a table in order, so that the same table
+// makes the same response.
+func tableKeys(t *script.Table) []string {
+	var keys []string
+	t.Each(func(k, _ script.Value) bool {
+		if s, ok := k.(string); ok {
+			keys = append(keys, s)
+		}
+		return true
+	})
+	slices.Sort(keys)
+	return keys
+}
+
+// finish checks a response and completes it for the wire.
+func (c *call) finish(resp *httpheader.Response) error {
+	if err := resp.Check(); err != nil {
+		return fmt.Errorf("the response cannot be sent: %w", err)
+	}
+	if !c.settings.flag(flPassAccel) {
+		resp.Strip()
+	}
+	if resp.Body != "" && !resp.Has("Content-Type") {
+		// Some web servers send no type then, others guess one.
+		resp.Add("Content-Type", c.defaultType())
+	}
+	complete(c.r, resp)
+	return nil
+}
+
+// defaultType is the MIME type of the path's extension in the mime table
+// (specification, 2.1).
+func (c *call) defaultType() string {
+	if e, ok := c.tables.mime(path.Ext(c.target.Path)); ok && e.Type != "" {
+		return e.Type
+	}
+	return "text/html"
+}
+
+// complete adds what every response has on every road: the word to caches
+// (specification, 4.3.3: nothing is cached unless the script says so; caches
+// in front keep responses that say nothing), the answer to a conditional
+// request, and the length.
+func complete(r *Request, resp *httpheader.Response) {
+	if _, err := httpheader.ParseDate(resp.Get("Expires")); err != nil && !resp.Has("Cache-Control") {
+		resp.Set("Cache-Control", "private, no-cache")
+	}
+	if httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
+		resp.ToNotModified()
+	}
+	resp.Del("Content-Length")
+	if bodyless(resp.Status) {
+		resp.Body = ""
+	}
+}
+
+// bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1).
+func bodyless(status int) bool { return status == 204 || status == 304 }
+
+// field gives a field of the request by its name, "If-None-Match".
+func (r *Request) field(name string) string {
+	return r.Params["HTTP_"+strings.ReplaceAll(strings.ToUpper(name), "-", "_")]
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// webserverScripts is the only table whose objects can be called from the
+// net by name (specification, 2.3).
+var webserverScripts = objectdb.Address{"suites", "webserverScripts"}
+
+// scripter runs the object that the last part of the path names: the
+// SCRIPTER action (specification, 1.2.2 and 4.1).
+func (c *call) scripter(params *script.Table) (script.Value, error) {
+	n, _, err := c.scriptObject(tableText(params, "scriptName"))
+	if err != nil {
+		return nil, err
+	}
+	return c.serve(n, params)
+}
+
+// scriptObject finds the object that a path names, walking name by name.
+func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
+	names, err := scriptNames(p)
+	if err != nil {
+		return nil, nil, &Error{Status: 404, Message: err.Error()}
+	}
+	a := slices.Clone(webserverScripts)
+	n, err := c.tx.Find(a)
+	for _, name := range names {
+		a = append(a, name)
+		if err != nil {
+			continue
+		}
+		n, err = c.tx.Child(n, name)
+		c.r.trace("%s: %s", a, found(n, err))
+	}
+	switch {
+	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+		return nil, a, &Error{Status: 404, Message: fmt.Sprintf("there is no %s", a)}
+	case err != nil:
+		return nil, a, err
+	case !servable(n.Kind()):
+		return nil, a, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
+	}
+	return n, a, nil
+}
+
+func servable(k objectdb.Kind) bool {
+	switch k {
+	case objectdb.KindScript, objectdb.KindString, objectdb.KindText, objectdb.KindOutline, objectdb.KindBinary:
+		return true
+	}
+	return false
+}
+
+func found(n *objectdb.Node, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	return "a " + n.Kind().String()
+}
+
+// scriptNames makes names of the last segment of a path: without its
+// extension, parted at dots. Each is ASCII letters, digits, "_" and "-";
+// one that begins with "_" is private.
+func scriptNames(p string) ([]string, error) {
+	base := path.Base(p)
+	base = strings.TrimSuffix(base, path.Ext(base))
+	names := strings.Split(base, ".")
+	for _, n := range names {
+		switch {
+		case n == "":
+			return nil, fmt.Errorf("%q has an empty name", base)
+		case n[0] == '_':
+			return nil, fmt.Errorf("%q is private: its name begins with _", n)
+		}
+		for i := 0; i < len(n); i++ {
+			if !isAlnum(n[i]) && n[i] != '_' && n[i] != '-' {
+				return nil, fmt.Errorf("%q has a character that no script name has in a URL", n)
+			}
+		}
+	}
+	return names, nil
+}
+
+// serve answers with an object: a script is called with the parameters, a
+// text has its markers expanded, a binary goes out as it is.
+func (c *call) serve(n *objectdb.Node, params *script.Table) (script.Value, error) {
+	a := c.tx.Address(n)
+	switch n.Kind() {
+	case objectdb.KindScript:
+		return c.thread.Run(a, params)
+	case objectdb.KindString, objectdb.KindText, objectdb.KindOutline:
+		return c.serveText(n, a)
+	case objectdb.KindBinary:
+		v, err := c.tx.Value(n)
+		if err != nil {
+			return nil, err
+		}
+		b := v.(objectdb.Binary)
+		head, err := c.header("200 OK", b.Type)
+		return head + b.Data, err
+	}
+	return nil, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
+}
+
+// serveText answers with a text object, as HTML if it looks so.
+func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
+	page, err := c.objectPage(n)
+	if err != nil {
+		return nil, err
+	}
+	modifier := "text/plain"
+	if page.html {
+		modifier = "text/html"
+	}
+	text, err := c.expand(page, a.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	head, err := c.header("200 OK", modifier)
+	return head + text, err
+}

@@ -1,0 +1,227 @@
+package gateway
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"scripter/objectdb"
+)
+
+// Setting is one row of the settings (specification, 2.2 and 7): the command
+// line, the manual and the gateway read them from [Settings].
+type Setting struct {
+	Name    string // last part of the address, below user.webserver
+	Default objectdb.Value
+	Title   string // the specification's name for it, or ours
+	Meaning string
+	// Check refuses a value with a reason; the kind has been checked.
+	Check func(objectdb.Value) error
+}
+
+// Address is where the setting lies in the root.
+func (s *Setting) Address() objectdb.Address {
+	return objectdb.Address{"user", "webserver", s.Name}
+}
+
+// The settings.
+var (
+	flScriptTrap = &Setting{Name: "flScriptTrap", Default: objectdb.Boolean(true), Title: "Use Script-Based Trap",
+		Meaning: "requests go first to the script at system.verbs.traps.<serverId>.sdoc"}
+	serverPath = &Setting{Name: "serverPath", Default: objectdb.String(""), Title: "Set Path to Server",
+		Meaning: "the web server's program, a file", Check: checkServerPath}
+	websiteFolderPath = &Setting{Name: "websiteFolderPath", Default: objectdb.String(""), Title: "Set Website Folder Path",
+		Meaning: "the web site's folder, for servers that do not tell DOCUMENT_ROOT", Check: checkWebsiteFolderPath}
+	serverName = &Setting{Name: "serverName", Default: objectdb.String(""), Title: "Set Server Name",
+		Meaning: `the name in the Server field; "" = what the web server calls itself in SERVER_SOFTWARE`, Check: checkServerName}
+	chunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
+		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: between(0, 1<<20)}
+	flDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
+		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams"}
+	flAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false), Title: "Auto-Save Frontier-style agent",
+		Meaning: "a saved copy of the root is made every saveInterval"}
+	flUseDirtyRoot = &Setting{Name: "flUseDirtyRoot", Default: objectdb.Boolean(false), Title: "Use Dirty Root Flag",
+		Meaning: "the auto-save agent saves only while flDirtyRoot is true"}
+	saveInterval = &Setting{Name: "saveInterval", Default: objectdb.Number(10), Title: "Set Save Interval",
+		Meaning: "minutes between two saved copies", Check: between(1, 60*24*365)}
+	flDirtyRoot = &Setting{Name: "flDirtyRoot", Default: objectdb.Boolean(false), Title: "Dirty root flag",
+		Meaning: "set by webserver.setDirtyRoot (), cleared by a finished save"}
+	serverID = &Setting{Name: "serverId", Default: objectdb.String("httpd"), Title: "Server id",
+		Meaning: "the table below system.verbs.traps whose sdoc script is the trap", Check: checkServerID}
+	errorStatus = &Setting{Name: "errorStatus", Default: objectdb.Number(500), Title: "Error status",
+		Meaning: "the status of a script error's page: 500, or 200 as it was in 1998", Check: checkErrorStatus}
+	debugToken = &Setting{Name: "debugToken", Default: objectdb.String(""), Title: "Debug token",
+		Meaning: `a request with this text in its Scripter-Token field, or in a cookie "scripterToken", sees errors in full; "" = none`}
+	flPassAccel = &Setting{Name: "flPassAccel", Default: objectdb.Boolean(false), Title: "Pass X-Sendfile",
+		Meaning: "X-Accel-* and X-Sendfile fields of a script are passed on: the web server then sends whatever file they name"}
+	maxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
+		Meaning: "megabytes of a request's body; more is answered 413", Check: between(0, 1<<12)}
+	maxFields = &Setting{Name: "maxFields", Default: objectdb.Number(1000), Title: "Most form fields",
+		Meaning: "fields and parts of a form; more is answered 413", Check: between(1, 1<<20)}
+	maxResponse = &Setting{Name: "maxResponse", Default: objectdb.Number(64), Title: "Largest response",
+		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it", Check: between(1, 1<<12)}
+	maxTime = &Setting{Name: "maxTime", Default: objectdb.Number(10), Title: "Longest run",
+		Meaning: "seconds that all scripts of one request may take together", Check: between(0.01, 3600)}
+	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
+		Meaning: "markers that one request may expand", Check: between(1, 1<<24)}
+)
+
+// Settings lists all settings, in the order of the specification's 2.2 and
+// then ours. Other packages read it, nobody writes it.
+var Settings = []*Setting{
+	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
+	flDirtyRoot, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime, maxMacros,
+}
+
+// between makes a check for a number's range.
+func between(low, high float64) func(objectdb.Value) error {
+	return func(v objectdb.Value) error {
+		if n := float64(v.(objectdb.Number)); !(n >= low && n <= high) || math.IsInf(n, 0) {
+			return fmt.Errorf("%v is not between %v and %v", n, low, high)
+		}
+		return nil
+	}
+}
+
+func checkServerPath(v objectdb.Value) error {
+	p := string(v.(objectdb.String))
+	if p == "" {
+		return nil
+	}
+	info, err := os.Stat(p)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; set the path of the program itself, not of its folder", p)
+	}
+	return nil
+}
+
+func checkWebsiteFolderPath(v objectdb.Value) error {
+	p := string(v.(objectdb.String))
+	if p == "" {
+		return nil
+	}
+	info, err := os.Stat(p)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file; set the path of the web site's folder, not of the program", p)
+	}
+	return nil
+}
+
+func checkServerName(v objectdb.Value) error {
+	for _, c := range []byte(v.(objectdb.String)) {
+		if c < ' ' || c == 0x7f {
+			return fmt.Errorf("a server name has no control characters")
+		}
+	}
+	return nil
+}
+
+func checkServerID(v objectdb.Value) error {
+	return objectdb.CheckName(string(v.(objectdb.String)))
+}
+
+func checkErrorStatus(v objectdb.Value) error {
+	if n := v.(objectdb.Number); n != 200 && n != 500 {
+		return fmt.Errorf("%v is neither 500 nor 200", float64(n))
+	}
+	return nil
+}
+
+// settings reads settings within one transaction. A setting that is missing,
+// of another kind or out of range has its default: a slip of its owner must
+// not take the site down.
+type settings struct {
+	tx   *objectdb.Tx
+	home *objectdb.Node // user.webserver; nil when missing
+}
+
+func readSettings(tx *objectdb.Tx) settings {
+	s := settings{tx: tx}
+	if home, err := tx.Find(objectdb.Address{"user", "webserver"}); err == nil {
+		s.home = home
+	}
+	return s
+}
+
+// node finds an object below user.webserver; nil when there is none.
+func (s settings) node(names ...string) *objectdb.Node {
+	n := s.home
+	for _, name := range names {
+		if n == nil {
+			return nil
+		}
+		c, err := s.tx.Child(n, name)
+		if err != nil {
+			return nil
+		}
+		n = c
+	}
+	return n
+}
+
+// table is node, nil when it is no table.
+func (s settings) table(names ...string) *objectdb.Node {
+	if n := s.node(names...); n != nil && n.Kind() == objectdb.KindTable {
+		return n
+	}
+	return nil
+}
+
+// text gives the text of a string or text object, "" for anything else.
+func (s settings) text(n *objectdb.Node) string {
+	v, err := s.tx.Value(n)
+	if err != nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case objectdb.String:
+		return string(v)
+	case objectdb.Text:
+		return string(v)
+	}
+	return ""
+}
+
+func (s settings) textAt(table *objectdb.Node, name string) string {
+	n, err := s.tx.Child(table, name)
+	if err != nil {
+		return ""
+	}
+	return s.text(n)
+}
+
+func (s settings) value(set *Setting) objectdb.Value {
+	n := s.node(set.Name)
+	if n == nil || n.Kind() == objectdb.KindTable {
+		return set.Default
+	}
+	v, err := s.tx.Value(n)
+	if err != nil {
+		return set.Default
+	}
+	if t, ok := v.(objectdb.Text); ok {
+		v = objectdb.String(t)
+	}
+	if v.Kind() != set.Default.Kind() || set.Check != nil && set.needsCheck() && set.Check(v) != nil {
+		return set.Default
+	}
+	return v
+}
+
+// needsCheck is false for checks that look at the file system: those are
+// made when a setting is set, not at each request.
+func (s *Setting) needsCheck() bool { return !strings.HasSuffix(s.Name, "Path") }
+
+func (s settings) flag(set *Setting) bool      { return bool(s.value(set).(objectdb.Boolean)) }
+func (s settings) number(set *Setting) float64 { return float64(s.value(set).(objectdb.Number)) }
+func (s settings) string(set *Setting) string  { return string(s.value(set).(objectdb.String)) }
+
+// bytes reads a setting in megabytes.
+func (s settings) bytes(set *Setting) int64 { return int64(s.number(set) * (1 << 20)) }

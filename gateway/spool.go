@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// spoolMemory is how much of a held text stays in memory, in bytes.
+const spoolMemory = 256 << 10
+
+// spool holds what a script writes until the commit: the beginning in
+// memory, the rest in a temporary file that has no name and is gone with it.
+type spool struct {
+	head  []byte
+	file  *os.File
+	size  int64
+	limit int64 // bytes
+}
+
+// write adds a text.
+func (s *spool) write(text string) error {
+	if s.size+int64(len(text)) > s.limit {
+		return fmt.Errorf("the response is longer than %d bytes (user.webserver.maxResponse); webserver.sendPartial has no such limit", s.limit)
+	}
+	s.size += int64(len(text))
+	if s.file == nil {
+		n := min(spoolMemory-len(s.head), len(text))
+		s.head = append(s.head, text[:n]...)
+		if text = text[n:]; text == "" {
+			return nil
+		}
+		f, err := os.CreateTemp("", "scripter-response-")
+		if err != nil {
+			return fmt.Errorf("hold the response: %w", err)
+		}
+		s.file = f
+		if err := os.Remove(f.Name()); err != nil {
+			return fmt.Errorf("hold the response: %w", err)
+		}
+	}
+	if _, err := s.file.WriteString(text); err != nil {
+		return fmt.Errorf("hold the response: %w", err)
+	}
+	return nil
+}
+
+// rest gives what did not stay in memory; nil when all did.
+func (s *spool) rest() (io.Reader, error) {
+	if s.file == nil {
+		return nil, nil
+	}
+	_, err := s.file.Seek(0, io.SeekStart)
+	return s.file, err
+}
+
+func (s *spool) close() error {
+	if s == nil || s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+var errWritten = errors.New("a response table has its own body: write and a table cannot go together")

@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"net/http"
+	stdfcgi "net/http/fcgi"
+	"strconv"
+	"strings"
+
+	"scripter/httpheader"
+)
+
+// StdHandler answers requests that come through net/http/fcgi, as a second
+// responder to compare ours with. That package keeps SCRIPT_NAME, PATH_INFO
+// and REQUEST_URI to itself; what can be had back from the rest is put
+// together here.
+func (g *Gateway) StdHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		req := &Request{Params: stdParams(r), Body: r.Body, HandlerNames: g.names}
+		g.Answer(r.Context(), req, &headWriter{w})
+	})
+}
+
+// stdParams rebuilds the CGI variables of a request.
+func stdParams(r *http.Request) map[string]string {
+	p := make(map[string]string)
+	for name, value := range stdfcgi.ProcessEnv(r) {
+		p[name] = value
+	}
+	for name, values := range r.Header {
+		sep := ", "
+		if name == "Cookie" {
+			sep = "; "
+		}
+		p["HTTP_"+strings.ReplaceAll(strings.ToUpper(name), "-", "_")] = strings.Join(values, sep)
+	}
+	p["HTTP_HOST"] = r.Host
+	p["REQUEST_METHOD"] = r.Method
+	p["QUERY_STRING"] = r.URL.RawQuery
+	p["SERVER_PROTOCOL"] = r.Proto
+	p["CONTENT_TYPE"] = r.Header.Get("Content-Type")
+	p["REQUEST_URI"] = r.URL.RequestURI()
+	if r.ContentLength != 0 {
+		p["CONTENT_LENGTH"] = strconv.FormatInt(r.ContentLength, 10)
+	}
+	if i := strings.LastIndexByte(r.RemoteAddr, ':'); i >= 0 {
+		p["REMOTE_ADDR"] = strings.Trim(r.RemoteAddr[:i], "[]")
+		p["REMOTE_PORT"] = r.RemoteAddr[i+1:]
+	}
+	// The page: behind an action PATH_TRANSLATED has it, else DOCUMENT_URI
+	// or SCRIPT_FILENAME below DOCUMENT_ROOT, else the URL of the client.
+	root := strings.TrimSuffix(p["DOCUMENT_ROOT"], "/")
+	file := scriptFilename(p["SCRIPT_FILENAME"])
+	inner, inRoot := strings.CutPrefix(file, root+"/")
+	switch {
+	case p["REDIRECT_URL"] != "":
+		p["SCRIPT_NAME"] = p["REDIRECT_URL"]
+	case p["DOCUMENT_URI"] != "":
+		p["SCRIPT_NAME"] = p["DOCUMENT_URI"]
+	case root != "" && inRoot && file != p["PATH_TRANSLATED"]:
+		p["SCRIPT_NAME"] = "/" + inner
+	default:
+		p["SCRIPT_NAME"] = r.URL.Path
+	}
+	return p
+}
+
+// headWriter is a way out that takes the head of a response as fields.
+type headWriter struct{ http.ResponseWriter }
+
+// WriteHead sends the head of resp.
+func (w *headWriter) WriteHead(resp *httpheader.Response) error {
+	for _, f := range resp.Fields {
+		w.Header().Add(f.Name, f.Value)
+	}
+	w.WriteHeader(resp.Status)
+	return nil
+}
+
+// Flush sends what was gathered.
+func (w *headWriter) Flush() error {
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}

@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"fmt"
+	"time"
+	_ "time/tzdata" // zones, on machines that have none
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// dateVerbs write and read dates. Scripts make them with clock.now and
+// odb.date, and read their parts as fields.
+var dateVerbs = []script.Verb{
+	{
+		Name: "clock.now", Usage: "clock.now ()",
+		Doc: "The date and time, as a date.",
+		Func: func(v *script.Call) error {
+			v.Return(objectdb.Date{Time: v.Thread().Now().UTC()})
+			return nil
+		},
+	},
+	{
+		Name: "clock.ticks", Usage: "clock.ticks ()",
+		Doc: "Sixtieths of a second since 1970, as a number: the measure of Frontier's waits.",
+		Func: func(v *script.Call) error {
+			v.Return(float64(v.Thread().Now().UnixMicro()) * 60 / 1e6)
+			return nil
+		},
+	},
+	{
+		Name: "date.format", Usage: `date.format (date, format [, zone = "UTC"])`,
+		Doc:  `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
+		Func: verbDateFormat,
+	},
+	{
+		Name: "date.http", Usage: "date.http (date)",
+		Doc: "The date as header fields have it (RFC 9110, 5.6.7).",
+		Func: func(v *script.Call) error {
+			v.Return(httpheader.FormatDate(dateArg(v, 1)))
+			return nil
+		},
+	},
+	{
+		Name: "date.parseHttp", Usage: "date.parseHttp (text)",
+		Doc: "The date of a header field, in any of HTTP's three forms, or nil.",
+		Func: func(v *script.Call) error {
+			t, err := httpheader.ParseDate(v.String(1))
+			if err != nil {
+				v.Return(nil)
+				return nil
+			}
+			v.Return(objectdb.Date{Time: t.UTC()})
+			return nil
+		},
+	},
+	{
+		Name: "date.rfc3339", Usage: `date.rfc3339 (date [, zone = "UTC"])`,
+		Doc: `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
+		Func: func(v *script.Call) error {
+			t, err := inZone(dateArg(v, 1), v.OptString(2, "UTC"))
+			v.Return(t.Format(time.RFC3339Nano))
+			return err
+		},
+	},
+	{
+		Name: "date.parse", Usage: `date.parse (text [, zone = "UTC"])`,
+		Doc:  `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
+		Func: verbDateParse,
+	},
+}
+
+// dateArg reads a date argument.
+func dateArg(v *script.Call, i int) time.Time {
+	d, ok := v.Value(i).(objectdb.Date)
+	if !ok {
+		v.Bad(i, "date expected")
+	}
+	return d.Time
+}
+
+func inZone(t time.Time, zone string) (time.Time, error) {
+	l, err := location(zone)
+	return t.In(l), err
+}
+
+// location finds a zone. "Local" would be another one on each machine.
+func location(zone string) (*time.Location, error) {
+	if zone != "" && zone != "Local" {
+		if l, err := time.LoadLocation(zone); err == nil {
+			return l, nil
+		}
+	}
+	return time.UTC, fmt.Errorf("there is no zone %.40q", zone)
+}
+
+const maxDateFormat = 4096
+
+func verbDateFormat(v *script.Call) error {
+	t, err := inZone(dateArg(v, 1), v.OptString(3, "UTC"))
+	if err != nil {
+		return err
+	}
+	format := v.String(2)
+	if len(format) > maxDateFormat {
+		v.Bad(2, "a format has at most %d bytes", maxDateFormat)
+	}
+	v.Return(script.FormatDate(t, format))
+	return nil
+}
+
+func verbDateParse(v *script.Call) error {
+	l, err := location(v.OptString(2, "UTC"))
+	if err != nil {
+		return err
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, v.String(1), l); err == nil {
+			v.Return(objectdb.Date{Time: t.UTC()})
+			return nil
+		}
+	}
+	v.Return(nil)
+	return nil
+}

@@ -1,0 +1,293 @@
+package gateway
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+var jsonVerbs = []script.Verb{
+	{
+		Name: "json.encode", Usage: "json.encode (value)",
+		Doc:  "The value as JSON (RFC 8259). A table with entries 1 to n is an array, any other an object in the table's own order. Safe inside a script element of HTML.",
+		Func: verbJSONEncode,
+	},
+	{
+		Name: "json.decode", Usage: "json.decode (text [, null])",
+		Doc:  "The value that JSON text stands for; objects keep their order. null becomes the second argument; without one it is left out of objects, and an error in an array.",
+		Func: verbJSONDecode,
+	},
+}
+
+// maxJSONDepth bounds how deep arrays and objects nest.
+const maxJSONDepth = 100
+
+func verbJSONEncode(v *script.Call) error {
+	e := jsonEncoder{thread: v.Thread()}
+	if err := e.value(v.Value(1), 0); err != nil {
+		return err
+	}
+	v.Return(string(e.out))
+	return nil
+}
+
+// maxJSONText bounds what json.encode makes, in bytes.
+const maxJSONText = 16 << 20
+
+type jsonEncoder struct {
+	thread *script.Thread
+	out    []byte
+}
+
+func (e *jsonEncoder) value(v script.Value, depth int) error {
+	if depth > maxJSONDepth {
+		return fmt.Errorf("tables nest deeper than %d, or in a circle", maxJSONDepth)
+	}
+	if len(e.out) > maxJSONText {
+		return fmt.Errorf("the text is longer than %d bytes", maxJSONText)
+	}
+	switch v := v.(type) {
+	case nil:
+		e.out = append(e.out, "null"...)
+	case bool:
+		e.out = strconv.AppendBool(e.out, v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("JSON has no number %v", v)
+		}
+		e.out = appendNumber(e.out, v)
+	case string:
+		return e.string(v)
+	case *script.Table:
+		if v.Len() > 0 {
+			return e.array(v, depth)
+		}
+		return e.object(v, depth)
+	case *script.Function:
+		return errors.New("a function has no JSON")
+	case *script.Object:
+		return e.node(v.Node(), depth)
+	default:
+		text, err := e.thread.Text(v)
+		if err != nil {
+			return err
+		}
+		return e.string(text)
+	}
+	return nil
+}
+
+// appendNumber writes a double so that it reads back the same.
+func appendNumber(dst []byte, n float64) []byte {
+	if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		if n == 0 && math.Signbit(n) {
+			return append(dst, "-0"...)
+		}
+		return strconv.AppendInt(dst, int64(n), 10)
+	}
+	return strconv.AppendFloat(dst, n, 'g', -1, 64)
+}
+
+func (e *jsonEncoder) string(s string) error {
+	if !utf8.ValidString(s) {
+		return fmt.Errorf("the text %.40q is not UTF-8; base64.encode makes JSON of any bytes", s)
+	}
+	b, err := json.Marshal(s) // with <, > and & as \u00XX
+	if err != nil {
+		return err
+	}
+	e.out = append(e.out, b...)
+	return nil
+}
+
+func (e *jsonEncoder) array(t *script.Table, depth int) error {
+	e.out = append(e.out, '[')
+	n, err := 0, error(nil)
+	t.Each(func(k, v script.Value) bool {
+		if i, ok := k.(float64); !ok || i != float64(n+1) {
+			err = errors.New("a table is an array with entries 1 to n, or has names: not both")
+			return false
+		}
+		if n++; n > 1 {
+			e.out = append(e.out, ',')
+		}
+		err = e.value(v, depth+1)
+		return err == nil
+	})
+	e.out = append(e.out, ']')
+	return err
+}
+
+func (e *jsonEncoder) object(t *script.Table, depth int) error {
+	e.out = append(e.out, '{')
+	first, err := true, error(nil)
+	t.Each(func(k, v script.Value) bool {
+		name, ok := k.(string)
+		if !ok {
+			err = fmt.Errorf("an object's names are texts, not %v", k)
+			return false
+		}
+		if !first {
+			e.out = append(e.out, ',')
+		}
+		first = false
+		if err = e.string(name); err != nil {
+			return false
+		}
+		e.out = append(e.out, ':')
+		err = e.value(v, depth+1)
+		return err == nil
+	})
+	e.out = append(e.out, '}')
+	return err
+}
+
+// node writes an object of the root: a table as an object in its order.
+func (e *jsonEncoder) node(n *objectdb.Node, depth int) error {
+	tx := e.thread.Tx()
+	if n.Kind() != objectdb.KindTable {
+		v, err := tx.Value(n)
+		if err != nil {
+			return err
+		}
+		return e.rootValue(v, depth)
+	}
+	if depth > maxJSONDepth {
+		return fmt.Errorf("tables nest deeper than %d", maxJSONDepth)
+	}
+	children, err := tx.Children(n)
+	if err != nil {
+		return err
+	}
+	e.out = append(e.out, '{')
+	for i, c := range children {
+		if i > 0 {
+			e.out = append(e.out, ',')
+		}
+		if err := e.string(c.Name()); err != nil {
+			return err
+		}
+		e.out = append(e.out, ':')
+		if err := e.node(c, depth+1); err != nil {
+			return fmt.Errorf("%s: %w", c.Name(), err)
+		}
+	}
+	e.out = append(e.out, '}')
+	return nil
+}
+
+// rootValue writes a value of the root.
+func (e *jsonEncoder) rootValue(v objectdb.Value, depth int) error {
+	switch v := v.(type) {
+	case objectdb.Boolean:
+		return e.value(bool(v), depth)
+	case objectdb.Number:
+		return e.value(float64(v), depth)
+	case objectdb.String:
+		return e.value(string(v), depth)
+	case objectdb.Text:
+		return e.value(string(v), depth)
+	case objectdb.Outline:
+		return e.value(string(v), depth)
+	case objectdb.Script:
+		return e.value(string(v), depth)
+	case objectdb.List:
+		e.out = append(e.out, '[')
+		for i, item := range v {
+			if i > 0 {
+				e.out = append(e.out, ',')
+			}
+			if err := e.rootValue(item, depth+1); err != nil {
+				return err
+			}
+		}
+		e.out = append(e.out, ']')
+		return nil
+	}
+	return e.value(v, depth)
+}
+
+func verbJSONDecode(v *script.Call) error {
+	d := jsonDecoder{json.NewDecoder(strings.NewReader(v.String(1))), v.Value(2)}
+	d.UseNumber()
+	value, err := d.value(0)
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("at byte %d: more text after the value", d.InputOffset())
+	}
+	v.Return(value)
+	return nil
+}
+
+type jsonDecoder struct {
+	*json.Decoder
+	null script.Value
+}
+
+func (d jsonDecoder) value(depth int) (script.Value, error) {
+	if depth > maxJSONDepth {
+		return nil, fmt.Errorf("values nest deeper than %d", maxJSONDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch x := token.(type) {
+	case json.Delim:
+		if x == '[' {
+			return d.array(depth)
+		}
+		return d.object(depth)
+	case json.Number:
+		return x.Float64()
+	case nil:
+		return d.null, nil
+	}
+	return token, nil // a string or a bool
+}
+
+func (d jsonDecoder) array(depth int) (script.Value, error) {
+	t := script.NewTable()
+	for d.More() {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			return nil, errors.New("an array has null; say what stands for it with the second argument of json.decode")
+		}
+		t.Append(v)
+	}
+	_, err := d.Token()
+	return t, err
+}
+
+func (d jsonDecoder) object(depth int) (script.Value, error) {
+	t := script.NewTable()
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		t.Set(name.(string), v)
+	}
+	_, err := d.Token()
+	return t, err
+}

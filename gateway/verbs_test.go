@@ -1,0 +1,159 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// TestVerbs: what each verb gives; %q is how Lua writes it.
+func TestVerbs(t *testing.T) {
+	s := newSite(t)
+	s.put("user.data.name", objectdb.String("Ada"))
+	s.put("user.data.list", objectdb.List{objectdb.Number(1), objectdb.String("two")})
+	s.put("user.data.when", objectdb.Date{})
+	for expression, want := range map[string]string{
+		`html.escape ("<a href='x'>\"&\"")`:                                          "&lt;a href=&#39;x&#39;&gt;&quot;&amp;&quot;",
+		`url.encode ("a b&c/\195\164")`:                                              "a+b%26c%2F%C3%A4",
+		`url.decode ("a+b%26c")`:                                                     "a b&c",
+		`url.decode ("100%")`:                                                        "error: url.decode: ",
+		`form.encode (form.parse ("b=2&a=1&a=%C3%A4"))`:                              "a=1&a=%C3%A4&b=2",
+		`webserver.encodeArgs (webserver.parseArgs ("x=1&y=a+b"))`:                   "x=1&y=a+b",
+		`webserver.parseArgs ("__index=1&a.b=2") ["a.b"]`:                            "2",
+		`text.trim ("  x y\n")`:                                                      "x y",
+		`table.concat (text.split ("a,b,,c", ","), "|")`:                             "a|b||c",
+		`table.concat (text.split ("a,b,c", ",", 2), "|")`:                           "a|b,c",
+		`text.split ("a", "")`:                                                       "error: bad argument #2",
+		`table.concat (text.lines ("a\r\nb\rc\n\nd\n"), "|")`:                        "a|b|c||d",
+		`#text.lines ("")`:                                                           "0",
+		`text.pad ("ab", 5) .. "."`:                                                  "ab   .",
+		`text.pad ("\195\164", 3, "left", "0")`:                                      "00ä",
+		`text.pad ("x", 4, "center", "-")`:                                           "-x--",
+		`text.length ("\195\164bc")`:                                                 "3",
+		`text.sub ("\195\164bcd", 2, 3)`:                                             "bc",
+		`text.sub ("\195\164bcd", -2)`:                                               "cd",
+		`text.sub ("abc", 3, 1)`:                                                     "",
+		`text.upper ("\195\164\195\159")`:                                            "ÄSS|ÄẞS|Äß",
+		`text.valid ("\255")`:                                                        "false",
+		`base64.encode ("\0\255")`:                                                   "AP8=",
+		`base64.decode ("QUI=")`:                                                     "AB",
+		`base64.decode ("!")`:                                                        "error: base64.decode: illegal base64",
+		`hash.sha256 ("abc")`:                                                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		`hash.hmac ("Jefe", "what do ya want for nothing?")`:                         "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+		`tostring (hash.equal ("a", "a")) .. tostring (hash.equal ("a", "b"))`:       "truefalse",
+		`#random.token (30)`:                                                         "40",
+		`random.token () == random.token ()`:                                         "false",
+		`json.encode ({1, "two", false, {x = 0.5}})`:                                 `[1,"two",false,{"x":0.5}]`,
+		`json.encode ("</script>\n")`:                                                `"\u003c/script\u003e\n"`,
+		`json.encode ({b = 1, [1] = 2})`:                                             "error: json.encode: ",
+		`json.encode ("\255")`:                                                       "error: json.encode: the text",
+		`json.encode (0/0)`:                                                          "error: json.encode: JSON has no number",
+		`json.encode (json.decode ('{"z":1,"a":[1,2.5,-0],"b":{"c":"\\u00e4"}}'))`:   `{"z":1,"a":[1,2.5,-0],"b":{"c":"ä"}}`,
+		`json.decode ("[1,null]")`:                                                   "error: json.decode: at byte 7: an array has null",
+		`json.decode ("[1,null]", "none") [2]`:                                       "none",
+		`json.decode ("{\"a\":null}").a == nil`:                                      "true",
+		`json.decode ("[1] 2")`:                                                      "error: json.decode: at byte",
+		`json.decode ("[1")`:                                                         "error: json.decode: at byte 2: unexpected EOF",
+		`json.decode (("["):rep (200))`:                                              "error: json.decode: ",
+		`json.encode (user.data)`:                                                    `{"list":[1,"two"],"name":"Ada","when":"0001-01-01 00:00:00"}`,
+		`json.encode (9007199254740991) .. json.encode (0.1) .. json.encode (1e300)`: "90071992547409910.11e+300",
+		`date.format (odb.date ("2026-01-31T18:30:05Z"), "%d %B %Y %H:%M:%S %j")`:    "31 January 2026 18:30:05 031",
+		`date.format (odb.date ("2026-07-31T18:30:05Z"), "%H %Z", "Europe/Paris")`:   "20 CEST",
+		`date.format (clock.now (), "%Y", "Nowhere/Land")`:                           "error: date.format: there is no zone",
+		`date.format ("x", "%Y")`:                                                    "error: bad argument #1",
+		`date.http (odb.date ("1994-11-06T08:49:37Z"))`:                              "Sun, 06 Nov 1994 08:49:37 GMT",
+		`date.rfc3339 (date.parseHttp ("Sunday, 06-Nov-94 08:49:37 GMT"))`:           "1994-11-06T08:49:37Z",
+		`date.parseHttp ("yesterday") == nil`:                                        "true",
+		`date.rfc3339 (date.parse ("2026-01-31 18:30", "America/New_York"))`:         "2026-01-31T23:30:00Z",
+		`date.parse ("soon") == nil`:                                                 "true",
+		`clock.ticks () > 1e11`:                                                      "true",
+		`tostring (clock.now ().year > 2000)`:                                        "true",
+		`webserver.getPref ("chunksize")`:                                            "24",
+		`webserver.getPref ("nothing")`:                                              "false",
+		`webserver.getPref ("errorPage"):match ("<h1>")`:                             "<h1>",
+		`webserver.processMacros ("<!--#x--> <!--#raw (x)-->", {x = "<y>"})`:         "&lt;y&gt; <y>",
+		`webserver.processMacros ("<!--#x--> <!--#user.data.name-->", {x = "y"})`:    "y Ada",
+		`webserver.fileNotFoundError ():match ("^[^\r]*")`:                           "HTTP/1.0 404 FILE NOT FOUND",
+		`webserver.errorMessage ("oh <no>"):match ("oh &lt;no&gt;")`:                 "oh &lt;no&gt;",
+		`webserver.httpHeader ("404 FILE NOT FOUND", "text/plain")`:                  "HTTP/1.0 404 FILE NOT FOUND\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/plain\r\n\r\n",
+		`webserver.httpHeader2 ("200 OK", "text/css", 5):match ("max%-age=%d+")`:     "max-age=5",
+	} {
+		s.script("v", `local ok, r = pcall (function () return `+expression+` end)
+			if not ok then r = "error: " .. tostring (r):gsub ("^[%w.]+:%d+: ", "") end
+			return {headers = {["Content-Type"] = "text/plain"}, body = tostring (r)}`)
+		resp := s.ask("/v.fcgi", nil)
+		require.Equal(t, 200, resp.Status, expression)
+		switch {
+		case strings.HasPrefix(want, "error: "):
+			assert.True(t, strings.HasPrefix(resp.Body, want), "%s: %s", expression, resp.Body)
+		case strings.Contains(want, "Äß"): // Unicode has grown a capital
+			assert.Contains(t, strings.Split(want, "|"), resp.Body, expression)
+		default:
+			assert.Equal(t, want, resp.Body, expression)
+		}
+	}
+}
+
+// TestVerbsAreDocumented: usage begins with the name, the rest is a sentence.
+func TestVerbsAreDocumented(t *testing.T) {
+	names := map[string]bool{}
+	for _, v := range Verbs() {
+		assert.False(t, names[v.Name], "%s is there twice", v.Name)
+		names[v.Name] = true
+		assert.True(t, strings.HasPrefix(v.Usage, v.Name+" ("), v.Name)
+		assert.Regexp(t, regexp.MustCompile(`^[A-Z][^\n]+[.]$`), v.Doc, v.Name)
+	}
+}
+
+func TestSetDirtyRoot(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `webserver.setDirtyRoot () return "x"`)
+	require.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDirtyRoot"))
+	s.ask("/x.fcgi", nil)
+	assert.Equal(t, objectdb.Boolean(true), s.get("user.webserver.flDirtyRoot"))
+}
+
+func TestWrite(t *testing.T) {
+	s := newSite(t)
+	for _, c := range []struct{ source, want string }{
+		{`write ("a", 1, true) write (nil, "b")`, "a1trueb"},
+		{`write ("a") return "b"`, "ab"},
+		{`write (webserver.httpHeader ("200 OK", "text/x")) write ("body")`, "body"},
+		{`for i = 1, 400 do write (("x"):rep (1000)) end return "end"`, strings.Repeat("x", 400_000) + "end"},
+		{`write ("a") webserver.sendPartial ("b") write ("c") return "d"`, "abcd"},
+		{`for i = 1, 400 do write (("x"):rep (1000)) end webserver.sendPartial ("p") for i = 1, 400 do write (("y"):rep (1000)) end`,
+			strings.Repeat("x", 400_000) + "p" + strings.Repeat("y", 400_000)},
+	} {
+		s.script("x", c.source)
+		resp := s.ask("/x.fcgi", nil)
+		assert.Equal(t, 200, resp.Status, c.source)
+		assert.Equal(t, len(c.want), len(resp.Body), c.source)
+		assert.True(t, c.want == resp.Body, c.source)
+	}
+	s.script("x", `write ("a") return {body = "b"}`)
+	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status)
+	s.put("user.webserver.maxResponse", objectdb.Number(1))
+	s.script("x", `for i = 1, 1100 do write (("x"):rep (1000)) end`)
+	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status)
+	var out bytes.Buffer
+	s.script("x", `for i = 1, 400 do write (("x"):rep (1000)) end`)
+	s.g.Answer(context.Background(), s.request("/x.fcgi", map[string]string{"REQUEST_METHOD": "HEAD"}), &out)
+	resp, err := httpheader.Parse(out.String())
+	require.NoError(t, err)
+	assert.Equal(t, "400000", resp.Get("Content-Length"))
+	assert.Empty(t, resp.Body)
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	for _, f := range left {
+		assert.False(t, strings.HasPrefix(f.Name(), "scripter-response-"), "a temporary file is left behind")
+	}
+}

@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"scripter/script"
+)
+
+var textVerbs = []script.Verb{
+	{
+		Name: "html.escape", Usage: "html.escape (text)",
+		Doc: `The text with &, <, >, " and ' as entities, safe in HTML text and quoted attributes.`,
+		Func: func(v *script.Call) error {
+			v.Return(escapeHTML(v.Text(1)))
+			return nil
+		},
+	},
+	{
+		Name: "text.trim", Usage: "text.trim (text)",
+		Doc: "The text without white space at its ends.",
+		Func: func(v *script.Call) error {
+			v.Return(strings.TrimFunc(v.String(1), unicode.IsSpace))
+			return nil
+		},
+	},
+	{
+		Name: "text.split", Usage: "text.split (text, separator [, most])",
+		Doc:  "A list of the pieces between separators, the last with all the rest when there are more than most.",
+		Func: verbSplit,
+	},
+	{
+		Name: "text.lines", Usage: "text.lines (text)",
+		Doc:  "A list of the lines, which end in CR LF, LF or CR. A line end at the very end begins no further line.",
+		Func: verbLines,
+	},
+	{
+		Name: "text.pad", Usage: `text.pad (text, width [, side = "right" [, filler = " "]])`,
+		Doc:  `The text with fillers at its "left", "right" or both ends ("center") until it has width characters.`,
+		Func: verbPad,
+	},
+	{
+		Name: "text.length", Usage: "text.length (text)",
+		Doc: "The number of characters of a UTF-8 text; a byte that is no part of one counts as one.",
+		Func: func(v *script.Call) error {
+			v.Return(utf8.RuneCountInString(v.String(1)))
+			return nil
+		},
+	},
+	{
+		Name: "text.sub", Usage: "text.sub (text, from [, to = -1])",
+		Doc:  "The characters from one place to another, counted as string.sub counts bytes.",
+		Func: verbSub,
+	},
+	{
+		Name: "text.upper", Usage: "text.upper (text)",
+		Doc: "The text in upper case, in any alphabet.",
+		Func: func(v *script.Call) error {
+			v.Return(strings.ToUpper(v.String(1)))
+			return nil
+		},
+	},
+	{
+		Name: "text.lower", Usage: "text.lower (text)",
+		Doc: "The text in lower case, in any alphabet.",
+		Func: func(v *script.Call) error {
+			v.Return(strings.ToLower(v.String(1)))
+			return nil
+		},
+	},
+	{
+		Name: "text.valid", Usage: "text.valid (text)",
+		Doc: "Whether the text is UTF-8.",
+		Func: func(v *script.Call) error {
+			v.Return(utf8.ValidString(v.String(1)))
+			return nil
+		},
+	},
+}
+
+var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+func escapeHTML(s string) string { return htmlEscaper.Replace(s) }
+
+// listOf makes a Lua list of texts.
+func listOf(texts []string) *script.Table {
+	t := script.NewTable()
+	for _, s := range texts {
+		t.Append(s)
+	}
+	return t
+}
+
+func verbSplit(v *script.Call) error {
+	s, sep, most := v.String(1), v.String(2), v.OptInt(3, -1)
+	if sep == "" {
+		v.Bad(2, "the separator is empty")
+	}
+	if most == 0 || most < -1 {
+		v.Bad(3, "the most pieces are %d", most)
+	}
+	v.Return(listOf(strings.SplitN(s, sep, most)))
+	return nil
+}
+
+func verbLines(v *script.Call) error {
+	s := strings.ReplaceAll(v.String(1), "\r\n", "\n")
+	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r", "\n"), "\n")
+	if s == "" && v.String(1) == "" {
+		v.Return(script.NewTable())
+		return nil
+	}
+	v.Return(listOf(strings.Split(s, "\n")))
+	return nil
+}
+
+// maxPad bounds what one call of text.pad makes, in characters.
+const maxPad = 1 << 20
+
+func verbPad(v *script.Call) error {
+	s, width, side, filler := v.String(1), v.Int(2), v.OptString(3, "right"), v.OptString(4, " ")
+	if utf8.RuneCountInString(filler) != 1 {
+		v.Bad(4, "the filler is not one character")
+	}
+	if width > maxPad {
+		v.Bad(2, "the width is over %d", maxPad)
+	}
+	n := max(width-utf8.RuneCountInString(s), 0)
+	switch side {
+	case "right":
+		s += strings.Repeat(filler, n)
+	case "left":
+		s = strings.Repeat(filler, n) + s
+	case "center":
+		s = strings.Repeat(filler, n/2) + s + strings.Repeat(filler, n-n/2)
+	default:
+		v.Bad(3, "the side is left, right or center")
+	}
+	v.Return(s)
+	return nil
+}
+
+func verbSub(v *script.Call) error {
+	s, from, to := v.String(1), v.Int(2), v.OptInt(3, -1)
+	n := utf8.RuneCountInString(s)
+	if from < 0 {
+		from = max(n+from+1, 1)
+	}
+	if to < 0 {
+		to = n + to + 1
+	}
+	from, to = max(from, 1), min(to, n)
+	if from > to {
+		v.Return("")
+		return nil
+	}
+	v.Return(s[offset(s, from-1):offset(s, to)])
+	return nil
+}
+
+// offset gives the place of the n-th character, in bytes.
+func offset(s string, n int) int {
+	i := 0
+	for ; n > 0 && i < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}
+
+var formVerbs = []script.Verb{
+	{
+		Name: "url.encode", Usage: "url.encode (text)",
+		Doc: "The text with every byte but letters, digits and -._* as %XX, a blank as +.",
+		Func: func(v *script.Call) error {
+			s := v.Text(1)
+			v.Return(string(escapeForm(make([]byte, 0, len(s)+len(s)/4), s)))
+			return nil
+		},
+	},
+	{
+		Name: "url.decode", Usage: "url.decode (text)",
+		Doc: "The inverse of url.encode. A percent sign without two hex digits is an error.",
+		Func: func(v *script.Call) error {
+			s, ok := unescape(v.Text(1), true)
+			if !ok {
+				return fmt.Errorf("%.60q has a percent sign without two hex digits", v.Text(1))
+			}
+			v.Return(s)
+			return nil
+		},
+	},
+	{
+		Name: "form.parse", Usage: "form.parse (text)",
+		Doc: "URL-encoded fields as a table. A name seen again makes a list of its values.",
+		Func: func(v *script.Call) error {
+			t, err := parseForm(v.String(1), maxParsedFields, false)
+			if err != nil {
+				return errors.New("more than 100000 fields")
+			}
+			v.Return(t)
+			return nil
+		},
+	},
+	{
+		Name: "form.encode", Usage: "form.encode (table)",
+		Doc:  "The inverse of form.parse, in the order of the names.",
+		Func: verbEncodeArgs,
+	},
+}
+
+// maxParsedFields bounds form.parse, whose text may be a script's own.
+const maxParsedFields = 100_000

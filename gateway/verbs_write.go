@@ -1,0 +1,34 @@
+package gateway
+
+import (
+	"errors"
+
+	"scripter/script"
+)
+
+var writeVerbs = []script.Verb{
+	{
+		Name: "write", Usage: "write (…)",
+		Doc:  "Adds the texts of its arguments to the response. What the script returns, if anything, comes after them.",
+		Func: verbWrite,
+	},
+}
+
+func verbWrite(v *script.Call) error {
+	c, err := hostOf(v)
+	if err != nil {
+		return err
+	}
+	if c.ended {
+		return errors.New("the response has ended")
+	}
+	if c.written == nil {
+		c.written = &spool{limit: c.settings.bytes(maxResponse)}
+	}
+	for i := 1; i <= v.NArgs(); i++ {
+		if err := c.written.write(v.Text(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

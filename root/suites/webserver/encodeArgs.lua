@@ -1,0 +1,2 @@
+-- webserver.encodeArgs (table): the inverse of webserver.parseArgs.
+return system.verbs.builtins.webserver.encodeArgs (...)

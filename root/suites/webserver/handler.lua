@@ -1,0 +1,6 @@
+-- webserver.handler (params)
+-- Runs the action of a request and returns what its script returned: the
+-- script at user.webserver.actions.<action>, else the object that the last
+-- part of the path names below suites.webserverScripts. The supplied trap
+-- calls it.
+return system.verbs.builtins.webserver.handler (...)

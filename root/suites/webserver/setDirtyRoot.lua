@@ -1,0 +1,3 @@
+-- webserver.setDirtyRoot ()
+-- Sets user.webserver.flDirtyRoot: there is something to save.
+return system.verbs.builtins.webserver.setDirtyRoot ()
