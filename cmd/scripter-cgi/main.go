@@ -1,0 +1,105 @@
+// Scripter-cgi answers one request as a CGI program.
+//
+// Install it in the web server's cgi-bin as Scripter.acgi, or write there a
+// file of two lines, "#!/path/to/scripter-cgi" and "root: /path/to/scripter.root".
+// The manual is docs/web-servers.md.
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func main() {
+	// A client that leaves must not end the process in the middle of its
+	// work: writes then fail, and the request is rolled back.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	code := run(ctx, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run answers the request that env and stdin are. args are believed only for
+// the path of a two-line file: a query may arrive in them.
+func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+	vars := variables(env)
+	cgi := gateway.CGI{Environ: env, Stdin: stdin, Stdout: stdout}
+	if len(args) > 0 {
+		cgi.Program = args[0]
+	}
+	script, _ := gateway.ScriptFile(args, vars)
+	if script != "" {
+		cgi.HandlerNames = append(cgi.HandlerNames, filepath.Base(script))
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		executable = cgi.Program
+	}
+	if rel := filepath.Base(executable); rel != "" {
+		cgi.HandlerNames = append(cgi.HandlerNames, rel)
+	}
+	conf, err := gateway.FindConf(vars, script, beside(cgi.Program, executable))
+	if err != nil {
+		log.Error("no configuration", "err", err)
+		return unavailable(ctx, cgi, log)
+	}
+	cgi.NPH = conf.NPH
+	db, err := objectdb.Open(conf.Root, objectdb.Options{})
+	if err != nil {
+		log.Error("root not opened", "conf", conf.File, "err", err)
+		return unavailable(ctx, cgi, log)
+	}
+	// The process ends without db.Close: what is committed is on the disk,
+	// and the next opener goes on from there.
+	out := gateway.New(gateway.Options{DB: db, Log: log}).ServeCGI(ctx, cgi)
+	if out.Broken {
+		return 1
+	}
+	return 0
+}
+
+// unavailable answers while there is no root: the visitor gets a 503, the
+// owner reads why in the web server's error log.
+func unavailable(ctx context.Context, cgi gateway.CGI, log *slog.Logger) int {
+	gateway.Unavailable(log).ServeCGI(ctx, cgi)
+	return 1
+}
+
+// beside gives the executable whose folder may hold scripter.conf: the link
+// in the cgi-bin folder, when the program was started by one.
+func beside(program, executable string) string {
+	if filepath.IsAbs(program) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(program), "scripter.conf")); err == nil {
+			return program
+		}
+	}
+	return executable
+}
+
+func variables(env []string) map[string]string {
+	vars := make(map[string]string, len(env))
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		vars[name] = value
+	}
+	return vars
+}
+
+// withoutTime leaves the time out: the web server's error log has its own.
+func withoutTime(groups []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey && len(groups) == 0 {
+		return slog.Attr{}
+	}
+	return a
+}

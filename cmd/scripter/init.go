@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+	"scripter/root"
+)
+
+func (t *tool) initCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init",
+		Short: "make a root with the supplied objects",
+		Args:  args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := makeRoot(c.Context(), t.rootFile()); err != nil {
+				return err
+			}
+			fmt.Fprintf(t.out, "made %s\n", t.rootFile())
+			return nil
+		},
+	}
+}
+
+// makeRoot makes a root with the supplied objects: under another name first,
+// so that it appears whole or not at all.
+func makeRoot(ctx context.Context, file string) error {
+	if _, err := os.Lstat(file); err == nil {
+		return fmt.Errorf("make %s: %w", file, fs.ErrExist)
+	}
+	unfinished := fmt.Sprintf("%s.%d", file, os.Getpid())
+	if err := fill(ctx, unfinished); err != nil {
+		return errors.Join(err, os.Remove(unfinished))
+	}
+	defer os.Remove(unfinished)
+	// Unlike a rename, a link never replaces what somebody else made meanwhile.
+	return os.Link(unfinished, file)
+}
+
+func fill(ctx context.Context, file string) error {
+	db, err := objectdb.Create(file, forWork)
+	if err != nil {
+		return err
+	}
+	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		_, err := objectdb.Import(tx, root.FS, nil)
+		return err
+	})
+	return errors.Join(err, db.Close())
+}

@@ -1,0 +1,199 @@
+// Scripter is the operator's tool: it makes a root, looks into it, changes
+// it, runs and explains what lies in it, and serves it over HTTP.
+//
+// Each subcommand is a file of this folder.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+)
+
+// version of the program; a release sets it with -ldflags.
+var version = "0.1.0"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// tool is one run of the program: what its subcommands share.
+type tool struct {
+	in       io.Reader
+	out, err io.Writer
+	root     string // --root
+	json     bool   // --json
+}
+
+// usageError is a command line that cannot be understood: exit status 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// hintError is a failure with a word on what to do next.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+
+// run runs the program and gives its exit status: 0, 1 when it failed, 2
+// when the command line was wrong.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	t := &tool{in: in, out: out, err: errs}
+	c := t.command()
+	c.SetArgs(args)
+	c.SetIn(in)
+	c.SetOut(out)
+	c.SetErr(errs)
+	err := c.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(errs, "scripter:", err)
+	if h := hint(err); h != "" {
+		fmt.Fprintln(errs, "scripter: hint:", h)
+	}
+	var usage usageError
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+		return 2
+	}
+	return 1
+}
+
+func hint(err error) string {
+	var h hintError
+	switch {
+	case errors.As(err, &h):
+		return h.hint
+	case errors.Is(err, objectdb.ErrNotFound):
+		return `"scripter ls" lists what is there`
+	case errors.Is(err, objectdb.ErrIsTable):
+		return `"scripter ls" lists a table, "scripter rm -r" removes one`
+	}
+	return ""
+}
+
+func (t *tool) command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "scripter",
+		Short: "Lua scripts, data and page macros in one object database, behind any web server",
+		Long: `Scripter keeps Lua scripts, data and page macros in one object database, the
+root, and answers with them behind any web server. This is the operator's tool.
+
+The root is the file that --root names, else SCRIPTER_ROOT, else ./scripter.root.
+An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
+	c.PersistentFlags().BoolVar(&t.json, "json", false, "print for programs")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.Contains(err.Error(), "shorthand") {
+			return usageError{hintError{err, `write -- before values that begin with "-"`}}
+		}
+		return usageError{err}
+	})
+	c.CompletionOptions.HiddenDefaultCmd = true
+	c.AddCommand(
+		t.initCommand(), t.serveCommand(),
+		t.getCommand(), t.putCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
+		t.runCommand(), t.callCommand(), t.explainCommand(), t.expandCommand(),
+		t.exportCommand(), t.importCommand(), t.checkCommand(), t.versionCommand(),
+	)
+	return c
+}
+
+// args makes a check for the number of arguments whose failure is a usage
+// error that shows the usage.
+func args(low, high int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < low || len(args) > high && high >= 0 {
+			return usageError{hintError{fmt.Errorf("%s takes another number of arguments", c.Name()), "usage: " + c.UseLine()}}
+		}
+		return nil
+	}
+}
+
+// rootFile is the file of the root.
+func (t *tool) rootFile() string {
+	if t.root != "" {
+		return t.root
+	}
+	if r := os.Getenv("SCRIPTER_ROOT"); r != "" {
+		return r
+	}
+	return "scripter.root"
+}
+
+// forRequests is how the root is opened where requests are answered,
+// forWork where the owner works on it: that may hold the lock for long.
+var (
+	forRequests = objectdb.Options{}
+	forWork     = objectdb.Options{LockTime: -1}
+)
+
+// open opens the root.
+func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
+	db, err := objectdb.Open(t.rootFile(), o)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hintError{err, fmt.Sprintf("run %q first, or name another file with --root", "scripter init")}
+	}
+	return db, err
+}
+
+// view runs fn on the root without changing it.
+func (t *tool) view(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.View(ctx, fn)
+}
+
+// update runs fn on the root; all that it changes is kept, or nothing.
+func (t *tool) update(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	return db.Update(ctx, fn)
+}
+
+// address parses an address of the command line.
+func address(s string) (objectdb.Address, error) {
+	a, err := objectdb.ParseAddress(s)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return a, nil
+}
+
+// addresses parses several.
+func addresses(args []string) ([]objectdb.Address, error) {
+	var list []objectdb.Address
+	for _, s := range args {
+		a, err := address(s)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}

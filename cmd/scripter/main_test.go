@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"scripter": func() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs what a user types, and compares what appears.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"serve": serve,
+			"http":  httpGet,
+			"bytes": writeBytes,
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SCRIPTER_ROOT", "")
+			return nil
+		},
+	})
+}
+
+// serve starts "scripter serve" with the arguments on a free port and puts
+// the address into $ADDR. It is stopped when the script ends.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("serve cannot be negated")
+	}
+	exe, err := os.Executable()
+	ts.Check(err)
+	dir := ts.Getenv("WORK")
+	bin := filepath.Join(dir, "scripter-serve")
+	os.Remove(bin)
+	// testscript.Main chooses the command by the name of the program.
+	ts.Check(os.Mkdir(bin, 0o755))
+	ts.Check(os.Symlink(exe, filepath.Join(bin, "scripter")))
+	cmd := exec.Command(filepath.Join(bin, "scripter"), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
+	cmd.Dir = ts.Getenv("WORK")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	found := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(out)
+		for lines.Scan() {
+			if _, addr, ok := strings.Cut(lines.Text(), " at http://"); ok {
+				found <- strings.TrimSuffix(addr, "/")
+			}
+		}
+	}()
+	select {
+	case addr := <-found:
+		ts.Setenv("ADDR", addr)
+	case <-time.After(20 * time.Second):
+		ts.Fatalf("serve did not print its address")
+	}
+}
+
+// httpGet asks the server that serve started: http PATH [FORM]. The response
+// is printed as it came, head and body.
+func httpGet(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 {
+		ts.Fatalf("usage: http PATH [FORM]")
+	}
+	url := "http://" + ts.Getenv("ADDR") + args[0]
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var resp *http.Response
+	var err error
+	if len(args) > 1 {
+		resp, err = client.Post(url, "application/x-www-form-urlencoded", strings.NewReader(args[1]))
+	} else {
+		resp, err = client.Get(url)
+	}
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if neg == (resp.StatusCode < 400) {
+		ts.Fatalf("%s: %s", args[0], resp.Status)
+	}
+	fmt.Fprintf(ts.Stdout(), "%s %s\n", resp.Proto, resp.Status)
+	resp.Header.Write(ts.Stdout())
+	fmt.Fprintf(ts.Stdout(), "\n%s", body)
+}
+
+// writeBytes makes a file of N bytes X: bytes FILE N.
+func writeBytes(ts *testscript.TestScript, _ bool, args []string) {
+	var n int
+	_, err := fmt.Sscan(args[1], &n)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("X", n)), 0o644))
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+)
+
+func (t *tool) getCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "get ADDRESS",
+		Short: "print the value of an object",
+		Args:  args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+				v, err := tx.Get(a)
+				if err != nil {
+					return err
+				}
+				if t.json {
+					o, err := tx.Stat(a)
+					if err != nil {
+						return err
+					}
+					return t.printJSON(jsonObject(a, o, v))
+				}
+				return t.printValue(v)
+			})
+		},
+	}
+}
+
+// printValue prints a value as text: texts and binaries exactly, without a
+// line end of our own.
+func (t *tool) printValue(v objectdb.Value) error {
+	text, end := valueText(v), "\n"
+	switch v.(type) {
+	case objectdb.Text, objectdb.Script, objectdb.Outline, objectdb.Binary:
+		end = ""
+	}
+	_, err := io.WriteString(t.out, text+end)
+	return err
+}
+
+func (t *tool) printJSON(v any) error {
+	e := json.NewEncoder(t.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func (t *tool) lsCommand() *cobra.Command {
+	var long bool
+	c := &cobra.Command{
+		Use:   "ls [ADDRESS]",
+		Short: "list a table",
+		Args:  args(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+				list, err := listing(tx, a)
+				if err != nil {
+					return err
+				}
+				if t.json {
+					objects := []any{}
+					for _, o := range list {
+						objects = append(objects, jsonObject(a.Child(o.Name), o, nil))
+					}
+					return t.printJSON(objects)
+				}
+				for _, o := range list {
+					t.printObject(tx, a, o, long)
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVarP(&long, "long", "l", false, "kind, size (bytes, or objects of a table), time of change and the beginning of the value")
+	return c
+}
+
+// listing lists a table, or the one object that is no table.
+func listing(tx *objectdb.Tx, a objectdb.Address) ([]objectdb.Object, error) {
+	if len(a) > 0 {
+		o, err := tx.Stat(a)
+		if err != nil {
+			return nil, err
+		}
+		if o.Kind != objectdb.KindTable {
+			return []objectdb.Object{o}, nil
+		}
+	}
+	return tx.List(a)
+}
+
+func (t *tool) printObject(tx *objectdb.Tx, table objectdb.Address, o objectdb.Object, long bool) {
+	name := objectdb.Address{o.Name}.String()
+	if o.Kind == objectdb.KindTable {
+		name += "."
+	}
+	if !long {
+		fmt.Fprintln(t.out, name)
+		return
+	}
+	preview := ""
+	if v, err := tx.Get(table.Child(o.Name)); err == nil {
+		preview = firstLine(valueText(v), 40)
+	} else if n, err := tx.Find(table.Child(o.Name)); err == nil {
+		size, _ := tx.Len(n)
+		o.Size = int64(size)
+	}
+	fmt.Fprintf(t.out, "%-8s %8d  %s  %-24s %s\n", o.Kind, o.Size, o.Modified.UTC().Format("2006-01-02 15:04:05"), name, preview)
+}
+
+func firstLine(s string, n int) string {
+	s, _, more := strings.Cut(s, "\n")
+	if !utf8.ValidString(s) {
+		return "…"
+	}
+	if r := []rune(s); len(r) > n {
+		s, more = string(r[:n]), true
+	}
+	if more {
+		s += "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+func (t *tool) rmCommand() *cobra.Command {
+	var recursive bool
+	c := &cobra.Command{
+		Use:   "rm ADDRESS…",
+		Short: "remove objects",
+		Args:  args(1, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			list, err := addresses(args)
+			if err != nil {
+				return err
+			}
+			return t.update(c.Context(), func(tx *objectdb.Tx) error {
+				for _, a := range list {
+					n, err := tx.Find(a)
+					if err != nil {
+						return err
+					}
+					if n.Kind() == objectdb.KindTable && !recursive {
+						if size, err := tx.Len(n); err != nil || size > 0 {
+							return hintError{fmt.Errorf("%s is a table with %d objects", a, size), "-r removes it with all below it"}
+						}
+					}
+					if err := tx.Delete(a); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().BoolVarP(&recursive, "recursive", "r", false, "remove tables with all below them")
+	return c
+}
+
+func (t *tool) mvCommand() *cobra.Command {
+	return t.twoAddresses("mv FROM TO", "move or rename an object", (*objectdb.Tx).Move)
+}
+
+func (t *tool) cpCommand() *cobra.Command {
+	return t.twoAddresses("cp FROM TO", "copy an object with all below it", (*objectdb.Tx).Copy)
+}
+
+func (t *tool) twoAddresses(use, short string, do func(tx *objectdb.Tx, from, to objectdb.Address) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			list, err := addresses(args)
+			if err != nil {
+				return err
+			}
+			return t.update(c.Context(), func(tx *objectdb.Tx) error { return do(tx, list[0], list[1]) })
+		},
+	}
+}

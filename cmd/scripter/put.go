@@ -1,0 +1,144 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// put is one run of "scripter put".
+type put struct {
+	kind, file, mime string
+	force            bool
+}
+
+func (t *tool) putCommand() *cobra.Command {
+	var p put
+	c := &cobra.Command{
+		Use:   "put ADDRESS [VALUE]",
+		Short: "store a value, from the command line, a file or stdin",
+		Long: `Put stores a value and makes the tables above it. The value is the argument,
+the content of --file, or of stdin for "-" and without either. Its kind is
+--kind; else that of the object that is there; else what the file's suffix
+says (.lua script, .txt text, .png binary); else a string.
+A script that does not compile is refused, unless --force is given.`,
+		Args: args(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			text, err := p.read(args[1:], t.in)
+			if err != nil {
+				return err
+			}
+			return t.update(c.Context(), func(tx *objectdb.Tx) error { return p.store(tx, a, text) })
+		},
+	}
+	c.Flags().StringVar(&p.kind, "kind", "", "boolean, number, string, text, outline, script, date, binary, list, address or table")
+	c.Flags().StringVar(&p.file, "file", "", `file that holds the value; "-" is stdin`)
+	c.Flags().StringVar(&p.mime, "type", "", "MIME type of a binary")
+	c.Flags().BoolVar(&p.force, "force", false, "store a script that does not compile")
+	return c
+}
+
+// read reads the text of the value.
+func (p *put) read(args []string, stdin io.Reader) (string, error) {
+	switch {
+	case len(args) > 0 && p.file != "":
+		return "", usageError{errors.New("put takes a VALUE or --file, not both")}
+	case strings.EqualFold(p.kind, objectdb.KindTable.String()):
+		return "", nil
+	case len(args) > 0 && args[0] != "-":
+		return args[0], nil
+	case p.file != "" && p.file != "-":
+		b, err := os.ReadFile(p.file)
+		return string(b), err
+	}
+	p.file = "-"
+	b, err := io.ReadAll(stdin)
+	if err != nil {
+		return "", fmt.Errorf("read stdin: %w", err)
+	}
+	return string(b), nil
+}
+
+// store stores the value of a text at a.
+func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
+	k, err := p.kindAt(tx, a)
+	if err != nil {
+		return err
+	}
+	if k == objectdb.KindTable {
+		return tx.NewTable(a)
+	}
+	v, err := parseValue(k, text, p.file)
+	if err != nil {
+		return err
+	}
+	switch x := v.(type) {
+	case objectdb.Script:
+		if err := script.Check(a.String(), string(x)); err != nil && !p.force {
+			return hintError{err, "nothing was stored; --force stores it all the same"}
+		}
+	case objectdb.Binary:
+		x.Type = p.typeAt(tx, a)
+		v = x
+	}
+	return tx.Put(a, v)
+}
+
+// kindAt chooses the kind of the value.
+func (p *put) kindAt(tx *objectdb.Tx, a objectdb.Address) (objectdb.Kind, error) {
+	if p.kind != "" {
+		k, err := objectdb.ParseKind(p.kind)
+		if err != nil {
+			return 0, usageError{err}
+		}
+		return k, nil
+	}
+	o, err := tx.Stat(a)
+	if err == nil && o.Kind != objectdb.KindTable {
+		return o.Kind, nil
+	}
+	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		return 0, err
+	}
+	switch ext := strings.ToLower(filepath.Ext(p.file)); ext {
+	case "", ".str":
+		return objectdb.KindString, nil
+	case ".lua":
+		return objectdb.KindScript, nil
+	case ".txt", ".html", ".htm", ".md", ".css", ".js":
+		return objectdb.KindText, nil
+	default:
+		if mime.TypeByExtension(ext) != "" {
+			return objectdb.KindBinary, nil
+		}
+	}
+	return objectdb.KindString, nil
+}
+
+// typeAt chooses the MIME type of a binary: --type, that of the file's
+// suffix, that of the binary that is there.
+func (p *put) typeAt(tx *objectdb.Tx, a objectdb.Address) string {
+	if p.mime != "" {
+		return p.mime
+	}
+	if t := mime.TypeByExtension(filepath.Ext(p.file)); t != "" {
+		return t
+	}
+	if o, err := tx.Stat(a); err == nil && o.Type != "" {
+		return o.Type
+	}
+	return "application/octet-stream"
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+// requestFlags describe a request of the command line.
+type requestFlags struct {
+	method, data, site string
+	headers, params    []string
+}
+
+func (f *requestFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.method, "method", "", "request method; GET, or POST with --data")
+	c.Flags().StringVar(&f.data, "data", "", `body of the request; "@FILE" reads a file, "@-" stdin`)
+	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
+	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
+	c.Flags().StringVar(&f.site, "site", "site", "folder of the pages (DOCUMENT_ROOT)")
+}
+
+// request makes the request of a path such as "/hello.fcgi?x=1".
+func (f *requestFlags) request(path string, stdin io.Reader) (*gateway.Request, error) {
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	script, query, _ := strings.Cut(path, "?")
+	site, err := filepath.Abs(f.site)
+	if err != nil {
+		return nil, err
+	}
+	p := map[string]string{
+		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.0", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
+		"REQUEST_METHOD": "GET", "SCRIPT_NAME": gateway.DecodePath(script), "REQUEST_URI": path, "QUERY_STRING": query,
+		"DOCUMENT_ROOT": site, "REMOTE_ADDR": "127.0.0.1",
+	}
+	r := &gateway.Request{Params: p, Form: gateway.NPH, Developer: true}
+	if f.data != "" {
+		body, err := readData(f.data, stdin)
+		if err != nil {
+			return nil, err
+		}
+		p["REQUEST_METHOD"], p["CONTENT_TYPE"] = "POST", "application/x-www-form-urlencoded"
+		p["CONTENT_LENGTH"] = strconv.Itoa(len(body))
+		r.Body = bytes.NewReader(body)
+	}
+	if f.method != "" {
+		p["REQUEST_METHOD"] = f.method
+	}
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return nil, usageError{fmt.Errorf("--header %q is not \"Name: value\"", h)}
+		}
+		key := strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(name)), "-", "_")
+		if key != "CONTENT_TYPE" && key != "CONTENT_LENGTH" {
+			key = "HTTP_" + key
+		}
+		p[key] = strings.TrimSpace(value)
+	}
+	for _, v := range f.params {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok {
+			return nil, usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
+		}
+		p[name] = value
+	}
+	return r, nil
+}
+
+func readData(data string, stdin io.Reader) ([]byte, error) {
+	name, isFile := strings.CutPrefix(data, "@")
+	switch {
+	case !isFile:
+		return []byte(data), nil
+	case name == "-":
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(name)
+}
+
+func (t *tool) callCommand() *cobra.Command {
+	var f requestFlags
+	c := &cobra.Command{
+		Use:   "call PATH",
+		Short: "answer a request without a web server",
+		Long: `Call answers the request of a path, such as "/samples.tellTime.fcgi?x=1", and
+prints the complete response. Errors are shown in full. What the request
+changes in the root is kept, as it is behind a web server. The exit status is 1
+when the response's status is 500 or more.`,
+		Args: args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := f.request(args[0], t.in)
+			if err != nil {
+				return err
+			}
+			out, err := t.answer(c.Context(), r, t.out)
+			if err == nil && (out.Status >= 500 || out.Broken) {
+				err = fmt.Errorf("%s was answered with status %d", args[0], out.Status)
+			}
+			return err
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (t *tool) answer(ctx context.Context, r *gateway.Request, w io.Writer) (gateway.Outcome, error) {
+	db, err := t.open(forRequests)
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	defer db.Close()
+	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	return gateway.New(gateway.Options{DB: db, Log: log}).Answer(ctx, r, w), nil
+}
+
+func (t *tool) explainCommand() *cobra.Command {
+	var f requestFlags
+	c := &cobra.Command{
+		Use:   "explain PATH",
+		Short: "tell which rules and addresses a request would take, and why",
+		Long: `Explain finds out what answers the request of a path and prints each rule and
+address on the way. Nothing is run and nothing is changed.`,
+		Args: args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := f.request(args[0], t.in)
+			if err != nil {
+				return err
+			}
+			steps := []string{}
+			r.Trace = func(step string) { steps = append(steps, step) }
+			db, err := t.open(forRequests)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			e, err := gateway.New(gateway.Options{DB: db}).Explain(c.Context(), r)
+			if err != nil {
+				return err
+			}
+			if t.json {
+				return t.printJSON(map[string]any{
+					"path": e.Target.Path, "extra": e.Target.Extra, "pathArgs": e.Target.PathArgs,
+					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer, "status": e.Status, "steps": steps,
+				})
+			}
+			for _, s := range steps {
+				fmt.Fprintln(t.out, s)
+			}
+			fmt.Fprintf(t.out, "=> %s\n", e.Answer)
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (t *tool) expandCommand() *cobra.Command {
+	var f requestFlags
+	c := &cobra.Command{
+		Use:   "expand FILE",
+		Short: "print a page with its macros expanded",
+		Args:  args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(file); err != nil {
+				return err
+			}
+			f.site = filepath.Dir(file)
+			r, err := f.request("/"+filepath.Base(file), t.in)
+			if err != nil {
+				return err
+			}
+			db, err := t.open(forRequests)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			text, err := gateway.New(gateway.Options{DB: db}).ExpandFile(c.Context(), r, file)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(t.out, text)
+			return err
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (t *tool) runCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run ADDRESS [ARG…]",
+		Short: "run a script of the root and print what it returns",
+		Long: `Run calls the script at ADDRESS with the arguments, as texts, and prints what it
+returns. What it changes in the root is kept when it ends without an error.`,
+		Args: args(1, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			db, err := t.open(forRequests)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			text, err := gateway.New(gateway.Options{DB: db}).Run(c.Context(), a, args[1:])
+			if err != nil {
+				return errors.New(gateway.Describe(err))
+			}
+			if text != "" {
+				fmt.Fprintln(t.out, text)
+			}
+			return nil
+		},
+	}
+}
+
+func (t *tool) exportCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export ADDRESS DIR",
+		Short: "write objects as files, one for each",
+		Long: `Export writes the objects below ADDRESS ("" is the whole root) as files below
+DIR: the folder tree is the table tree. "scripter import" reads them back.`,
+		Args: args(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+				n, err := objectdb.Export(tx, a, args[1])
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(t.out, "exported %d objects to %s\n", n, args[1])
+				return nil
+			})
+		},
+	}
+}
+
+func (t *tool) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "import DIR [ADDRESS]",
+		Short: "read objects from files",
+		Long: `Import reads the files below DIR, as "scripter export" writes them, into the
+table at ADDRESS (else the root). Objects that are not among the files stay.
+All is imported, or nothing.`,
+		Args: args(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(strings.Join(args[1:], ""))
+			if err != nil {
+				return err
+			}
+			if info, err := os.Stat(args[0]); err != nil {
+				return err
+			} else if !info.IsDir() {
+				return fmt.Errorf("%s is no folder", args[0])
+			}
+			db, err := t.open(forWork)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			var result objectdb.ImportResult
+			err = db.UpdateLocked(c.Context(), func(tx *objectdb.Tx) error {
+				var err error
+				result, err = objectdb.Import(tx, os.DirFS(args[0]), a)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if t.json {
+				return t.printJSON(map[string]int{"added": result.Added, "changed": result.Changed, "same": result.Same})
+			}
+			fmt.Fprintf(t.out, "imported %s: %d added, %d changed, %d the same\n", args[0], result.Added, result.Changed, result.Same)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+)
+
+// sample is the site that serve makes where there is none.
+//
+//go:embed all:site
+var sample embed.FS
+
+func (t *tool) serveCommand() *cobra.Command {
+	var addr, site string
+	var quiet bool
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "serve the root and a folder of pages over HTTP",
+		Long: `Serve answers HTTP requests from the root and a folder of pages, without another
+web server. What is missing of the two is made: the root with the supplied
+objects, the folder with a small sample site. It is for work at the desk and
+for trying things out: no TLS, one response for each connection.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return t.serve(c.Context(), addr, site, quiet)
+		},
+	}
+	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
+	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
+	return c
+}
+
+func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
+	if err := t.makeMissing(ctx, site); err != nil {
+		return err
+	}
+	db, err := t.open(forRequests)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	folder, err := filepath.Abs(site)
+	if err != nil {
+		return err
+	}
+	if folder, err = filepath.EvalSymlinks(folder); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return hintError{err, "--addr 127.0.0.1:0 picks a free port"}
+	}
+	level := slog.LevelInfo
+	if quiet {
+		level = slog.LevelWarn
+	}
+	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
+	pages := &gateway.Site{Gateway: gateway.New(gateway.Options{DB: db, Log: log}), Folder: folder, Software: "Scripter/" + version}
+	s := &http.Server{
+		Handler:           pages,
+		ReadHeaderTimeout: 15 * time.Second,
+		ReadTimeout:       time.Minute,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	t.welcome(l.Addr().String(), site)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err = s.Shutdown(end)
+	pages.Wait(end)
+	return err
+}
+
+// makeMissing makes the root and the site where there are none.
+func (t *tool) makeMissing(ctx context.Context, site string) error {
+	if _, err := os.Stat(t.rootFile()); errors.Is(err, fs.ErrNotExist) {
+		if err := makeRoot(ctx, t.rootFile()); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "made %s with the supplied objects\n", t.rootFile())
+	}
+	if _, err := os.Stat(site); errors.Is(err, fs.ErrNotExist) {
+		pages, err := fs.Sub(sample, "site")
+		if err != nil {
+			return err
+		}
+		if err := os.CopyFS(site, pages); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "made %s with a sample site\n", site)
+	}
+	return nil
+}
+
+func (t *tool) welcome(addr, site string) {
+	fmt.Fprintf(t.out, `serving %s and %s at http://%s/
+
+Try next:
+  curl http://%s/samples.tellTime.fcgi
+  scripter put suites.webserverScripts.hello --kind script 'return "Hello, world.\n"'
+  curl http://%s/hello.fcgi
+  edit %s, reload the page
+Stop with Ctrl-C.
+`, t.rootFile(), site, addr, addr, addr, filepath.Join(site, "default.mcro"))
+}
