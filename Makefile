@@ -1,0 +1,59 @@
+# make test       all tests, with every web server; installs the servers that are missing
+# make build      the three programs, into ./bin
+# make bench      all benchmarks
+# make fuzz       each fuzz target for FUZZTIME (10s)
+# make clean      removes what the others made
+
+GO       ?= go
+FUZZTIME ?= 10s
+
+# Packages whose tests run goroutines against each other.
+RACE  = ./fcgi ./gateway ./objectdb ./script
+# Packages that start whole programs and web servers.
+ROADS = ./internal/corpus ./conf-examples
+COUNTS = $(CURDIR)/bin/corpus-counts
+
+.PHONY: test check unit roads servers build bench fuzz clean
+
+test: servers check unit roads
+	@echo
+	@cat $(COUNTS)
+	@echo "make test: all passed"
+
+# Formatting, vet, staticcheck.
+check:
+	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt: needs formatting: $$bad" >&2; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+unit:
+	$(GO) test -race $(RACE)
+	$(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
+
+# The corpus on all roads. -count=1: a result from the cache has started no server.
+roads: build
+	@rm -f $(COUNTS)
+	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_CORPUS_COUNTS=$(COUNTS) \
+		$(GO) test -count=1 $(ROADS)
+
+# The web servers of the tests; nothing that it installs is left running.
+servers:
+	@bash conf-examples/install-servers
+
+build:
+	@mkdir -p bin
+	$(GO) build -o bin/ ./cmd/...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+fuzz:
+	@set -e; for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+			echo "$$p $$f"; \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; \
+	done
+
+clean:
+	rm -rf bin

@@ -1,0 +1,32 @@
+// Package corpus holds Scripter's promise as data: requests, and the answers
+// that every road must give to them. A road is a way from a client to the
+// gateway: a program, a web server in front of it, or the gateway itself.
+//
+// Run starts one road and puts every case through it. A case is a file of
+// testdata in the txtar form: the objects and the pages that it needs, then
+// requests as they go over the wire, each followed by what is wanted. All
+// cases share one root and one site, so each uses names of its own.
+//
+//	The first lines say what the case holds.
+//	-- root/suites/webserverScripts/hello/x.lua --   an object, in the form of the folder root/
+//	-- site/hello/page.mcro --                       a file below the document root (second/: of the second host)
+//	-- request --                                    the head, without the blank line; \xHH is a byte
+//	GET /hello.x.fcgi HTTP/1.0
+//	Host: {host}
+//	-- request body --                               without its last line end
+//	-- want --
+//	status 200 OK                                    or: status 400 or 404
+//	field Content-Type: text/html                    also: field N ~ regexp, field N absent
+//	body contains Hello                              also: lacks, =, ~, length, sha256
+//	-- want body --                                  the whole body, without its last line end
+//
+// "request kept" instead of "request" is sent on the connection of the request
+// before it, where the server keeps that open. {host}, {port} and {length} stand
+// for the road's address and the length of the request's body, {x*300} for 300
+// times x. A file of the root or the site whose name ends in .hex is written
+// without that suffix, from hexadecimal digits. An archive without a request holds
+// what all cases share.
+//
+// What a web server does in its own way stands in Differences, with a reason.
+// A row there that no case needs any more is a failure, so the table stays true.
+package corpus

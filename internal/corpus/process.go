@@ -1,0 +1,112 @@
+package corpus
+
+import (
+	"bytes"
+	"net"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Process is a server that runs for the time of a test.
+type Process struct {
+	cmd  *exec.Cmd
+	out  syncBuffer
+	done chan struct{}
+}
+
+// StartProcess starts a program in a process group of its own and ends the
+// group with the test. What the program wrote is shown when the test failed.
+// As root it runs as the web servers' user when asServer is set.
+func StartProcess(t testing.TB, asServer bool, env []string, name string, args ...string) *Process {
+	t.Helper()
+	p := &Process{cmd: exec.Command(name, args...), done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.out
+	p.cmd.Env = append(p.cmd.Environ(), env...)
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if uid, gid, ok := ServerUser(t); ok && asServer {
+		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", name, err)
+	}
+	go func() {
+		p.cmd.Wait() // its status is of no interest: a test looks at answers
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		p.stop()
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", name, p.Output())
+		}
+	})
+	return p
+}
+
+// Output is what the program wrote so far.
+func (p *Process) Output() string { return p.out.String() }
+
+// stop asks the process and its children to end (fcgiwrap waits for its own),
+// then ends what is left of the group.
+func (p *Process) stop() {
+	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(5 * time.Second):
+	}
+	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	<-p.done
+}
+
+// WaitFor waits until a connection to addr is accepted; it fails when the
+// process ends before.
+func (p *Process) WaitFor(t testing.TB, network, addr string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial(network, addr); err == nil {
+			conn.Close()
+			return
+		}
+		select {
+		case <-p.done:
+			t.Fatalf("%s ended before it answered at %s:\n%s", p.cmd.Path, addr, p.Output())
+		default:
+		}
+	}
+	t.Fatalf("%s does not answer at %s:\n%s", p.cmd.Path, addr, p.Output())
+}
+
+// FreePort returns a loopback port that nobody listened on a moment ago.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// syncBuffer may be read while a process writes to it.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}

@@ -1,0 +1,94 @@
+package corpus
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// programNames are the commands that a site needs.
+var programNames = []string{"scripter", "scripter-cgi", "scripter-fcgi"}
+
+// built holds the folder of the programs, made once for a test process.
+var built struct {
+	sync.Mutex
+	dir string
+}
+
+// installPrograms copies the programs into the site. They come from the folder
+// in SCRIPTER_BIN where that is set (make test builds them once), else they
+// are built.
+func (s *Site) installPrograms(t testing.TB) {
+	t.Helper()
+	from := os.Getenv("SCRIPTER_BIN")
+	if from == "" {
+		from = buildPrograms(t)
+	}
+	for _, name := range programNames {
+		CopyProgram(t, filepath.Join(from, name), s.Program(name))
+	}
+}
+
+func buildPrograms(t testing.TB) string {
+	t.Helper()
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		return built.dir
+	}
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatalf("go list -m: %v", err)
+	}
+	dir, err := os.MkdirTemp("", "scripter-programs-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"build", "-o", dir + string(filepath.Separator)}
+	for _, name := range programNames {
+		args = append(args, "./cmd/"+name)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = strings.TrimSpace(string(out))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	built.dir = dir
+	return dir
+}
+
+// RemovePrograms removes what was built. TestMain calls it at the end.
+func RemovePrograms() {
+	built.Lock()
+	defer built.Unlock()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+		built.dir = ""
+	}
+}
+
+// CopyProgram makes an executable copy, as an administrator who installs it
+// would.
+func CopyProgram(t testing.TB, from, to string) {
+	t.Helper()
+	src, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		t.Fatal(err)
+	}
+	if err := dst.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,147 @@
+package corpus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	RemovePrograms()
+	os.Exit(code)
+}
+
+// TestRoads puts every case through the roads that need no web server. Those
+// that do are in conf-examples.
+func TestRoads(t *testing.T) {
+	for _, road := range []Road{
+		gatewayRoad{},
+		cgiRoad{name: "cgi-parsed", program: "Scripter.acgi", wiring: actionWiring},
+		cgiRoad{name: "cgi-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true},
+		fcgiRoad{name: "fcgi"},
+		fcgiRoad{name: "fcgi-std", args: []string{"--responder=std"}},
+		serveRoad{},
+	} {
+		t.Run(road.Name(), func(t *testing.T) { Run(t, road) })
+	}
+}
+
+// gatewayRoad calls the gateway in this process.
+type gatewayRoad struct{}
+
+func (gatewayRoad) Name() string { return "gateway" }
+
+func (gatewayRoad) Start(t *testing.T, s *Site) Client {
+	db, err := objectdb.Open(s.Root, objectdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	g := gateway.New(gateway.Options{DB: db})
+	m := &model{site: s, wiring: actionWiring, handler: func(vars map[string]string, body io.Reader, out io.Writer) error {
+		o := g.Answer(context.Background(), &gateway.Request{Params: vars, Body: body}, out)
+		if o.Broken {
+			return fmt.Errorf("the answer broke off: %w", o.Err)
+		}
+		return nil
+	}}
+	return m.serve(t)
+}
+
+// cgiRoad starts scripter-cgi for each request, under the name that its place
+// in a cgi-bin folder would give it.
+type cgiRoad struct {
+	name    string
+	program string
+	wiring  func(m *model, docRoot, url, action string) map[string]string
+	nph     bool
+}
+
+func (r cgiRoad) Name() string { return r.name }
+
+func (r cgiRoad) Start(t *testing.T, s *Site) Client {
+	program := s.Program(r.program)
+	CopyProgram(t, s.Program("scripter-cgi"), program)
+	m := &model{site: s, wiring: r.wiring, nph: r.nph, handler: func(vars map[string]string, body io.Reader, out io.Writer) error {
+		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, program)
+		cmd.Dir = filepath.Dir(program)
+		cmd.Env = []string{"SCRIPTER_ROOT=" + s.Root}
+		for name, value := range vars {
+			// A server cannot put a NUL byte into a program's environment
+			// either; Go would refuse to start it.
+			if !bytes.Contains([]byte(value), []byte{0}) {
+				cmd.Env = append(cmd.Env, name+"="+value)
+			}
+		}
+		var log bytes.Buffer
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = body, out, &log
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w: %s", r.program, err, log.String())
+		}
+		return nil
+	}}
+	return m.serve(t)
+}
+
+// fcgiRoad runs scripter-fcgi behind a Unix socket.
+type fcgiRoad struct {
+	name string
+	args []string
+}
+
+func (r fcgiRoad) Name() string { return r.name }
+
+func (r fcgiRoad) Start(t *testing.T, s *Site) Client {
+	socket := filepath.Join(OpenTempDir(t), "s")
+	args := append([]string{"--root", s.Root, "--listen", "unix:" + socket}, r.args...)
+	p := StartProcess(t, false, nil, s.Program("scripter-fcgi"), args...)
+	p.WaitFor(t, "unix", socket)
+	m := &model{site: s, wiring: directWiring, handler: func(vars map[string]string, body io.Reader, out io.Writer) error {
+		return fcgiCall(socket, vars, body, out)
+	}}
+	return m.serve(t)
+}
+
+// serveRoad runs "scripter serve", which is a web server itself.
+type serveRoad struct{}
+
+func (serveRoad) Name() string { return "serve" }
+
+var printedAddress = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
+
+func (serveRoad) Start(t *testing.T, s *Site) Client {
+	p := StartProcess(t, false, nil, s.Program("scripter"), "--root", s.Root, "serve", "--addr", "127.0.0.1:0", "--site", s.WWW)
+	addr, err := waitForAddress(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.WaitFor(t, "tcp", addr)
+	return Client{Addr: addr}
+}
+
+func waitForAddress(p *Process) (string, error) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if addr := printedAddress.FindString(p.Output()); addr != "" {
+			return addr, nil
+		}
+	}
+	return "", errors.New("scripter serve printed no address:\n" + p.Output())
+}

@@ -1,0 +1,134 @@
+package corpus
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Site is what every road serves: one root with the objects of all cases, and
+// the folders of two virtual hosts. It lies in folders as the examples of
+// conf-examples have them below /srv/scripter.
+type Site struct {
+	Dir      string // what stands for /srv/scripter
+	WWW      string // document root of the first host: Dir/www
+	Second   string // of the second host: Dir/second
+	Root     string // the root's file: Dir/data/scripter.root
+	Programs string // folder with scripter, scripter-cgi and scripter-fcgi: Dir/bin
+}
+
+// NewSite makes a site below a temporary folder, with root and folders given
+// to the user whom web servers run as, when the test itself runs as root.
+func NewSite(t testing.TB) *Site {
+	t.Helper()
+	cases, shared, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := OpenTempDir(t)
+	s := &Site{
+		Dir:      dir,
+		WWW:      filepath.Join(dir, "www"),
+		Second:   filepath.Join(dir, "second"),
+		Root:     filepath.Join(dir, "data", "scripter.root"),
+		Programs: filepath.Join(dir, "bin"),
+	}
+	for _, d := range []string{s.WWW, s.Second, filepath.Dir(s.Root), s.Programs} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.installPrograms(t)
+	objects := t.TempDir()
+	for _, f := range shared {
+		s.write(t, objects, f)
+	}
+	for _, c := range cases {
+		for _, f := range c.Files {
+			s.write(t, objects, f)
+		}
+	}
+	s.scripter(t, "init")
+	s.scripter(t, "import", objects)
+	GiveToServer(t, s.Dir)
+	return s
+}
+
+// write puts a file where its kind lives.
+func (s *Site) write(t testing.TB, objects string, f File) {
+	t.Helper()
+	top, rest, _ := strings.Cut(f.Name, "/")
+	path := filepath.Join(map[string]string{"root": objects, "site": s.WWW, "second": s.Second}[top], filepath.FromSlash(rest))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Site) scripter(t testing.TB, args ...string) {
+	t.Helper()
+	cmd := exec.Command(s.Program("scripter"), append([]string{"--root", s.Root}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("scripter %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// Program returns the path of one of our programs.
+func (s *Site) Program(name string) string { return filepath.Join(s.Programs, name) }
+
+// OpenTempDir is t.TempDir, readable by a web server of another user.
+func OpenTempDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	for d := dir; d != filepath.Clean(os.TempDir()) && d != filepath.Dir(d); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// ServerUser returns the user to whom web servers started by root change:
+// www-data. ok is false when the test does not run as root; then everything
+// runs as who we are.
+func ServerUser(t testing.TB) (uid, gid int, ok bool) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return 0, 0, false
+	}
+	u, err := user.Lookup("www-data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, errU := strconv.Atoi(u.Uid)
+	gid, errG := strconv.Atoi(u.Gid)
+	if errU != nil || errG != nil {
+		t.Fatalf("user www-data has the ids %q and %q", u.Uid, u.Gid)
+	}
+	return uid, gid, true
+}
+
+// GiveToServer makes the web servers' user the owner of all below dir.
+func GiveToServer(t testing.TB, dir string) {
+	t.Helper()
+	uid, gid, ok := ServerUser(t)
+	if !ok {
+		return
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, uid, gid)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
