@@ -42,6 +42,11 @@ type Request struct {
 	// AppStatus is the status that a CGI program would exit with. The handler
 	// may set it; 0 is well.
 	AppStatus uint32
+
+	// Broken says that the answer began and could not be finished. The handler
+	// may set it; the connection is then closed without FCGI_END_REQUEST, so
+	// that the web server does not take half an answer for a whole one.
+	Broken bool
 }
 
 // Flush sends what was written to Stdout and Stderr so far.

@@ -341,3 +341,22 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestBrokenAnswer: half an answer ends with the connection, not with
+// FCGI_END_REQUEST, and the next connection is served.
+func TestBrokenAnswer(t *testing.T) {
+	s := serve(t, fcgi.Limits{}, func(_ context.Context, r *fcgi.Request) {
+		io.WriteString(r.Stdout, "half")
+		r.Broken = r.ID == 1
+	})
+	w := s.dial(t)
+	w.send(request(1, true, ""))
+	a, err := w.answer(1)
+	require.Error(t, err)
+	assert.Contains(t, a.stdout, "half")
+	w = s.dial(t)
+	w.send(request(2, true, ""))
+	a, err = w.answer(2)
+	require.NoError(t, err)
+	assert.Equal(t, "half", a.stdout)
+}

@@ -147,6 +147,12 @@ func (c *conn) finish(req *request, failed bool) {
 	defer c.wmu.Unlock()
 	req.end() // before the end is sent: the next request may come at once
 	status := req.AppStatus
+	if req.Broken && !req.aborted.Load() {
+		c.seal(req.ID)
+		c.sendGathered()
+		c.last.Store(true)
+		return
+	}
 	switch {
 	case req.aborted.Load():
 		c.out, c.errs, c.tail = c.out[:0], c.errs[:0], -1
