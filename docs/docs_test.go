@@ -215,6 +215,33 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, functions, slices.Compact(usages), "rows of odb")
 }
 
+// TestLimits compares the fixed limits with what scripts.md says.
+func TestLimits(t *testing.T) {
+	table := section(t, read(t, "scripts.md"), "## Limits")
+	limits := script.DefaultLimits()
+	for what, limit := range map[string]string{
+		"time of all scripts of a request":       fmt.Sprintf("%v s", limits.Time.Seconds()),
+		"instructions":                           grouped(limits.Instructions),
+		"memory":                                 fmt.Sprintf("%d MB", limits.MemoryBytes>>20),
+		"a string":                               fmt.Sprintf("%d MB", limits.StringBytes>>20),
+		"calls within calls":                     fmt.Sprint(limits.CallDepth),
+		"one call of a pattern function":         grouped(limits.PatternSteps),
+		"source of one script, or text for load": fmt.Sprintf("%d KB", limits.SourceBytes>>10),
+		"coroutines":                             fmt.Sprint(limits.Coroutines),
+	} {
+		assert.Regexp(t, `(?m)^\| `+regexp.QuoteMeta(what+" | "+limit)+`\b`, table)
+	}
+}
+
+// grouped shows a large number as the manual does.
+func grouped(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
 // sortedBytes sorts as table.sort of Lua does.
 func sortedBytes(list []string) []string {
 	slices.Sort(list)

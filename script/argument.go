@@ -139,9 +139,6 @@ func checkFunction(L *lua.LState, n int) *lua.LFunction {
 	return f
 }
 
-// isSpace is C's isspace in the C locale.
-func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
-
 // trimSpace cuts C's white space from both ends.
 func trimSpace(s string) string { return strings.Trim(s, " \t\n\v\f\r") }
 

@@ -84,18 +84,23 @@ func TestEndlessScriptsEndAtTheDeadline(t *testing.T) {
 }
 
 func TestLimitsAreNamed(t *testing.T) {
-	limits := Limits{Time: 5 * time.Second, Instructions: 5_000_000, MemoryBytes: 48 << 20}
-	for limit, source := range map[string]string{
-		"instructions": `while true do end`,
-		"memory":       `local t = {} for i = 1, 1e7 do t[i] = {i} end`,
+	for limit, c := range map[string]struct {
+		limits Limits
+		source string
+	}{
+		"time":         {Limits{Time: 20 * time.Millisecond}, `while true do end`},
+		"instructions": {Limits{Instructions: 100_000}, `while true do end`},
+		"memory":       {Limits{MemoryBytes: 48 << 20, Instructions: 1 << 60}, `local t = {} for i = 1, 1e8 do t[i % 1e6 + 1] = {i, i} t["k" .. i] = i end`},
 	} {
-		s := newSandbox(t, limits)
-		_, err := s.run(source)
-		require.Error(t, err)
-		assert.Equal(t, limit, limitName(err), "%v", err)
-		assert.ErrorContains(t, err, limit)
-		_, err = s.run(`return 1`)
-		assert.Equal(t, limit, limitName(err), "an ended budget stays so")
+		t.Run(limit, func(t *testing.T) {
+			s := newSandbox(t, c.limits)
+			_, err := s.run(c.source)
+			require.Error(t, err)
+			assert.Equal(t, limit, limitName(err), "%v", err)
+			assert.ErrorContains(t, err, limit)
+			_, err = s.run(`return 1`)
+			assert.Equal(t, limit, limitName(err), "an ended budget stays so")
+		})
 	}
 }
 

@@ -318,13 +318,21 @@ func loopBody(loop ast.Stmt, body []ast.Stmt, guard bool) []ast.Stmt {
 			lined(&ast.LocalAssignStmt{Names: []string{"(never)"}, Exprs: []ast.Expr{never}}, loop),
 		}
 	} else {
-		if len(body) > 0 {
-			switch body[0].(type) {
-			case *ast.LocalAssignStmt, *ast.FuncCallStmt, *ast.AssignStmt, *ast.IfStmt:
-				return body
-			}
+		if len(body) > 0 && !mayBeginWithJump(body[0]) {
+			return body
 		}
 		first = []ast.Stmt{lined(&ast.LocalAssignStmt{Names: []string{"(first)"}, Exprs: []ast.Expr{at(&ast.NilExpr{}, loop)}}, loop)}
 	}
 	return append(first, body...)
+}
+
+// mayBeginWithJump is false for statements that certainly do not.
+func mayBeginWithJump(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.LocalAssignStmt, *ast.FuncCallStmt, *ast.AssignStmt, *ast.IfStmt:
+		return false
+	case *ast.DoBlockStmt: // what assign makes of an assignment
+		return len(s.Stmts) == 0 || mayBeginWithJump(s.Stmts[0])
+	}
+	return true
 }
