@@ -35,8 +35,7 @@ type call struct {
 
 func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *answer) *call {
 	s := readSettings(tx)
-	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: script.DefaultLimits()}
-	c.limits.Time = secondsOf(s.number(maxTime))
+	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: s.limits()}
 	a.chunk = int(s.number(chunkSize) * 1024)
 	return c
 }

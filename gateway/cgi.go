@@ -60,6 +60,9 @@ func (r stdinReader) Read(p []byte) (int, error) {
 // query without "=" arrives in them (RFC 3875, 4.4).
 func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	r := c.request()
+	if r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"] == "" && r.Form == NPH {
+		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; \"scripter call /NAME.fcgi\" answers a request by hand")
+	}
 	if r.Body != nil {
 		r.Body = stdinReader{ctx, c.Stdin}
 	}

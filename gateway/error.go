@@ -39,7 +39,9 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	if status != 404 && status != 405 {
 		out.Incident = newIncident()
 	}
-	g.logFailure(r, status, out.Incident, err)
+	if err != errNoRoot { // who could not open it has said why
+		g.logFailure(r, status, out.Incident, err)
+	}
 	if a.started {
 		out.Broken = true
 		return out

@@ -51,6 +51,8 @@ func Unavailable(log *slog.Logger) *Gateway {
 	return New(Options{Log: log})
 }
 
+var errNoRoot error = &Error{Status: 503, Message: "there is no root to answer from"}
+
 // Outcome is what became of a request.
 type Outcome struct {
 	Status   int    // of the response as it was sent; 0 when nothing was
@@ -67,7 +69,7 @@ type Outcome struct {
 func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	a := newAnswer(w, r)
 	defer a.close()
-	err := error(&Error{Status: 503, Message: "there is no root to answer from"})
+	err := errNoRoot
 	if g.db != nil {
 		err = g.respond(ctx, r, a)
 	}

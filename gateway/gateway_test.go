@@ -141,6 +141,7 @@ func TestResponses(t *testing.T) {
 		fields       map[string]string
 	}{
 		{"text", `return "hello"`, 200, "OK", "hello", map[string]string{"Content-Type": "text/html"}},
+		{"binary", `return odb.binary ("GIF89a", "image/gif")`, 200, "OK", "GIF89a", map[string]string{"Content-Type": "image/gif"}},
 		{"number", `return 42`, 200, "OK", "42", nil},
 		{"complete", `return "HTTP/1.1 201 Made\r\nX-A: b\r\nContent-Type: text/plain\r\n\r\nmade"`, 201, "Made", "made", map[string]string{"X-A": "b", "Content-Type": "text/plain"}},
 		{"no type", `return "HTTP/1.0 200 OK\r\n\r\nx"`, 200, "OK", "x", map[string]string{"Content-Type": "text/html"}},

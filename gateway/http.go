@@ -184,13 +184,26 @@ func (s *Site) static(hr *http.Request, r *Request, c *conn, file string) int {
 	if hr.Method != "GET" && hr.Method != "HEAD" {
 		return s.refuse(hr, r, c, &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"})
 	}
-	w := &staticWriter{c: c, software: s.Software, header: http.Header{}}
+	w := &staticWriter{c: c, software: s.serverName(hr.Context()), header: http.Header{}}
 	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
 	if t := mime.TypeByExtension(filepath.Ext(file)); t != "" {
 		w.header.Set("Content-Type", t)
 	}
 	http.ServeContent(w, hr, info.Name(), info.ModTime(), f)
 	return w.status
+}
+
+// serverName is the name in the Server field: Set Server Name, else ours.
+func (s *Site) serverName(ctx context.Context) string {
+	name := ""
+	err := s.Gateway.db.View(ctx, func(tx *objectdb.Tx) error {
+		name = readSettings(tx).string(serverName)
+		return nil
+	})
+	if err != nil || name == "" {
+		return s.Software
+	}
+	return name
 }
 
 // open opens a file of the site: a regular one, links resolved below the

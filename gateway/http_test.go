@@ -65,6 +65,8 @@ Content-Type: text/html; charset=utf-8\r
 	assert.Contains(t, got, "206 Partial Content")
 	assert.Contains(t, got, "Content-Range: bytes 3-7/12")
 	assert.True(t, strings.HasSuffix(got, "\r\n\r\nplain"))
+	s.put("user.webserver.serverName", objectdb.String("WebTen/2.0"))
+	assert.Contains(t, raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n"), "\r\nServer: WebTen/2.0\r\n")
 	assert.True(t, strings.HasSuffix(raw(t, addr, "HEAD /plain.html HTTP/1.0\r\n\r\n"), "\r\n\r\n"))
 	assert.Contains(t, raw(t, addr, "POST /plain.html HTTP/1.0\r\nContent-Length: 1\r\n\r\nx"), "405 Method Not Allowed")
 }

@@ -11,9 +11,9 @@ import (
 	"scripter/script"
 )
 
-// maxDepth bounds pages within pages: a marker's script that expands a page
+// maxNesting bounds pages within pages: a marker's script that expands a page
 // whose marker expands a page.
-const maxDepth = 16
+const maxNesting = 16
 
 // problem is a marker that gave nothing.
 type problem struct {
@@ -48,8 +48,8 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 // expand replaces the markers of a page. names, when given, are looked up
 // before everything else.
 func (c *call) expand(page *cachedPage, name string, names *script.Table) (string, error) {
-	if c.depth >= maxDepth {
-		return "", fmt.Errorf("%s: pages within pages go deeper than %d", name, maxDepth)
+	if c.depth >= maxNesting {
+		return "", fmt.Errorf("%s: pages within pages go deeper than %d", name, maxNesting)
 	}
 	c.depth++
 	defer func() { c.depth-- }()
@@ -110,6 +110,10 @@ func fatal(err error) bool {
 
 func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	if m.Err != nil {
+		var e *macros.Error
+		if errors.As(m.Err, &e) {
+			return "", errors.New(e.Message) // its place is told by who shows it
+		}
 		return "", m.Err
 	}
 	switch x := m.Expr.(type) {

@@ -13,10 +13,10 @@ import (
 )
 
 // connections numbers requests for connectionID, from a start that differs
-// between processes.
+// between processes: milliseconds of a month, so that Lua prints all digits.
 var connections atomic.Uint64
 
-func init() { connections.Store(uint64(time.Now().UnixNano()) & (1<<52 - 1)) }
+func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 
 // buildParams builds the parameter table of a request, with the field names of
 // the CGI Framework (specification, 2.3: what is kept at

@@ -71,6 +71,13 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 		}
 		return c.tableResponse(t)
 	}
+	if b, ok := v.(objectdb.Binary); ok && c.written == nil {
+		head, err := c.header("200 OK", b.Type)
+		if err != nil {
+			return nil, err
+		}
+		return c.textResponse(head + b.Data)
+	}
 	text, err := c.thread.Text(v)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/script"
 )
 
 // Setting is one row of the settings (specification, 2.2 and 7): the command
@@ -63,6 +64,18 @@ var (
 		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it", Check: between(1, 1<<12)}
 	maxTime = &Setting{Name: "maxTime", Default: objectdb.Number(10), Title: "Longest run",
 		Meaning: "seconds that all scripts of one request may take together", Check: between(0.01, 3600)}
+	maxInstructions = &Setting{Name: "maxInstructions", Default: objectdb.Number(1000), Title: "Most instructions",
+		Meaning: "millions of Lua instructions that all scripts of one request may take together", Check: between(0.001, 1<<20)}
+	maxMemory = &Setting{Name: "maxMemory", Default: objectdb.Number(64), Title: "Most memory",
+		Meaning: "megabytes that the scripts of one request may hold", Check: between(1, 1<<14)}
+	maxString = &Setting{Name: "maxString", Default: objectdb.Number(16), Title: "Longest string",
+		Meaning: "megabytes of the longest string that a script can make", Check: between(0.001, 1<<9)}
+	maxDepth = &Setting{Name: "maxDepth", Default: objectdb.Number(10000), Title: "Deepest calls",
+		Meaning: "calls of Lua functions within one another", Check: between(10, 1<<20)}
+	maxPatternSteps = &Setting{Name: "maxPatternSteps", Default: objectdb.Number(20), Title: "Most pattern steps",
+		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
+	maxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
+		Meaning: "coroutines that the scripts of one request may make", Check: between(1, 1<<20)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: between(1, 1<<24)}
 )
@@ -71,7 +84,8 @@ var (
 // then ours. Other packages read it, nobody writes it.
 var Settings = []*Setting{
 	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
-	flDirtyRoot, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime, maxMacros,
+	flDirtyRoot, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
+	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros,
 }
 
 // between makes a check for a number's range.
@@ -222,6 +236,19 @@ func (s *Setting) needsCheck() bool { return !strings.HasSuffix(s.Name, "Path") 
 func (s settings) flag(set *Setting) bool      { return bool(s.value(set).(objectdb.Boolean)) }
 func (s settings) number(set *Setting) float64 { return float64(s.value(set).(objectdb.Number)) }
 func (s settings) string(set *Setting) string  { return string(s.value(set).(objectdb.String)) }
+
+// limits reads what bounds the scripts of one request.
+func (s settings) limits() script.Limits {
+	l := script.DefaultLimits()
+	l.Time = secondsOf(s.number(maxTime))
+	l.Instructions = int64(s.number(maxInstructions) * 1e6)
+	l.MemoryBytes = s.bytes(maxMemory)
+	l.StringBytes = int(s.bytes(maxString))
+	l.CallDepth = int(s.number(maxDepth))
+	l.PatternSteps = int64(s.number(maxPatternSteps) * 1e6)
+	l.Coroutines = int(s.number(maxCoroutines))
+	return l
+}
 
 // bytes reads a setting in megabytes.
 func (s settings) bytes(set *Setting) int64 { return int64(s.number(set) * (1 << 20)) }

@@ -76,8 +76,8 @@ func verbHandler(v *script.Call) error {
 	}
 	c.nested++
 	defer func() { c.nested-- }()
-	if c.nested > maxDepth {
-		return fmt.Errorf("webserver.handler calls itself deeper than %d", maxDepth)
+	if c.nested > maxNesting {
+		return fmt.Errorf("it calls itself deeper than %d", maxNesting)
 	}
 	result, err := c.handle(v.Table(1))
 	if err != nil {
