@@ -117,8 +117,8 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 // manner of Fossil, whose first line is "#!/path/to/scripter-cgi", and gives
 // that file. Its path is the one argument that is believed, because a query
 // without "=" arrives as arguments too: it must be what the web server says
-// it runs, executable, begin with "#!", and have no extension that a visitor
-// could ask for.
+// it runs, executable, begin with "#!", and have no extension of the supplied
+// mime table; the root's own is asked by [Gateway.BindsExtension].
 func ScriptFile(args []string, env map[string]string) (string, bool) {
 	if len(args) < 2 || args[1] != env["SCRIPT_FILENAME"] {
 		return "", false

@@ -60,9 +60,16 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
 	}
+	g := gateway.New(gateway.Options{DB: db, Log: log})
+	if script != "" {
+		if binds, err := g.BindsExtension(ctx, script); binds || err != nil {
+			log.Error("configuration not believed: the mime table binds its extension to an action", "file", script, "err", err)
+			return unavailable(ctx, cgi, log)
+		}
+	}
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.
-	out := gateway.New(gateway.Options{DB: db, Log: log}).ServeCGI(ctx, cgi)
+	out := g.ServeCGI(ctx, cgi)
 	if out.Broken {
 		return 1
 	}

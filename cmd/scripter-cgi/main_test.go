@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+	"scripter/root"
+)
+
+// makeRoot makes a root with the supplied objects.
+func makeRoot(t *testing.T, file string) *objectdb.DB {
+	t.Helper()
+	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := objectdb.Import(tx, root.FS, nil)
+		return err
+	}))
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// ask runs the program once.
+func ask(args, env []string) (code int, out, log string) {
+	var stdout, stderr bytes.Buffer
+	env = append([]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/samples.tellTime.fcgi", "REQUEST_URI=/samples.tellTime.fcgi"}, env...)
+	code = run(context.Background(), args, env, strings.NewReader(""), &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+// TestArgumentsAreNotBelieved: a query without "=" arrives as arguments.
+func TestArgumentsAreNotBelieved(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.root")
+	makeRoot(t, file)
+	env := []string{"SCRIPTER_ROOT=" + file}
+	_, plain, _ := ask([]string{"Scripter.acgi"}, env)
+	require.Contains(t, plain, "Status: 200 OK")
+	for _, args := range [][]string{{"Scripter.acgi", "--root", "/etc/passwd"}, {"Scripter.acgi", "-h"}, {"Scripter.acgi", file, file}} {
+		code, out, _ := ask(args, env)
+		assert.Zero(t, code)
+		assert.Equal(t, len(plain), len(out), args)
+	}
+}
+
+func TestTwoLineFile(t *testing.T) {
+	dir := t.TempDir()
+	db := makeRoot(t, filepath.Join(dir, "x.root"))
+	script := filepath.Join(dir, "site.cgi")
+	require.NoError(t, os.WriteFile(script, []byte("#!/usr/local/bin/scripter-cgi\nroot: x.root\n"), 0o755))
+	args, env := []string{"/usr/local/bin/scripter-cgi", script}, []string{"SCRIPT_FILENAME=" + script}
+	_, out, log := ask(args, env)
+	assert.Contains(t, out, "Status: 200 OK", log)
+
+	// The owner binds its extension: now it is a file that visitors can name.
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"user", "webserver", "mimeTable", ".cgi", "action"}, objectdb.String("SCRIPTER"))
+	}))
+	_, out, log = ask(args, env)
+	assert.Contains(t, out, "Status: 503")
+	assert.Contains(t, log, "not believed")
+}
+
+// TestBadRoots: one clear sentence in the web server's log, 503 for the
+// visitor, and nothing made or changed.
+func TestBadRoots(t *testing.T) {
+	dir := t.TempDir()
+	missing := filepath.Join(dir, "missing.root")
+	empty := filepath.Join(dir, "empty.root")
+	require.NoError(t, os.WriteFile(empty, nil, 0o644))
+	damaged := filepath.Join(dir, "damaged.root")
+	require.NoError(t, os.WriteFile(damaged, []byte(strings.Repeat("no SQLite here", 100)), 0o644))
+	for _, file := range []string{missing, empty, damaged, dir} {
+		before, _ := os.ReadFile(file)
+		code, out, log := ask([]string{"Scripter.acgi"}, []string{"SCRIPTER_ROOT=" + file})
+		assert.Equal(t, 1, code, file)
+		assert.True(t, strings.HasPrefix(out, "Status: 503 "), out)
+		assert.NotContains(t, out, dir, "the visitor sees no path")
+		assert.Contains(t, log, file)
+		assert.Equal(t, 1, strings.Count(log, "\n"), log)
+		after, _ := os.ReadFile(file)
+		assert.Equal(t, before, after)
+	}
+	_, err := os.Stat(missing)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	_, out, log := ask([]string{"Scripter.acgi"}, nil)
+	assert.Contains(t, out, "Status: 503")
+	assert.Contains(t, log, "SCRIPTER_ROOT")
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/objectdb"
+	"scripter/root"
+)
+
+// syncBuffer is a log that is read while it is written.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func makeRoot(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "x.root")
+	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		if _, err := objectdb.Import(tx, root.FS, nil); err != nil {
+			return err
+		}
+		return tx.Put(objectdb.Address{"suites", "webserverScripts", "slow"},
+			objectdb.Script(`local t = os.time () while os.time () - t < 2 do end return "slow"`))
+	}))
+	require.NoError(t, db.Close())
+	return file
+}
+
+// TestDrain: after the signal requests under way are finished, then the
+// program ends and its socket is gone.
+func TestDrain(t *testing.T) {
+	sock := filepath.Join(t.TempDir(), "s.sock")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	log := &syncBuffer{}
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, log)
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, 10*time.Second, 10*time.Millisecond, log)
+	info, err := os.Stat(sock)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	c, err := fcgi.Dial(ctx, "unix:"+sock)
+	require.NoError(t, err)
+	defer c.Close()
+	var out bytes.Buffer
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi", "REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), &out, io.Discard)
+		answered <- err
+	}()
+	time.Sleep(200 * time.Millisecond)
+	stop()
+	require.NoError(t, <-answered)
+	assert.Contains(t, out.String(), "slow")
+	assert.Equal(t, 0, <-done)
+	_, err = os.Stat(sock)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestUsage: what is wrong with the command line, or with its root, is one
+// sentence and the right exit status.
+func TestUsage(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--nonsense", 2, "nonsense"},
+		{"--mode 999 --root x", 2, "octal"},
+		{"--responder other --root x", 2, "own or std"},
+		{"extra", 2, `"extra" is no option`},
+		{"--root /nowhere/x.root --listen unix:/nowhere/s", 1, "/nowhere/x.root"},
+		{"", 1, "SCRIPTER_ROOT"},
+		{"-h", 0, "--listen|-listen"},
+	} {
+		var log bytes.Buffer
+		assert.Equal(t, c.code, run(context.Background(), strings.Fields(c.args), nil, &log), c.args)
+		assert.Regexp(t, c.want, log.String(), c.args)
+	}
+}
+
+// TestNoSocket: started by hand without --listen there is nothing to listen
+// on, and the hint says what to do.
+func TestNoSocket(t *testing.T) {
+	var log bytes.Buffer
+	assert.Equal(t, 1, run(context.Background(), []string{"--root", makeRoot(t)}, nil, &log))
+	assert.Contains(t, log.String(), "hint")
+}
