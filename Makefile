@@ -1,6 +1,7 @@
 # make test       all tests, with every web server; installs the servers that are missing
 # make build      the three programs, into ./bin
-# make bench      all benchmarks
+# make bench      us and our peers on the same work; installs the peers
+# make benchmarks all Go benchmarks
 # make fuzz       each fuzz target for FUZZTIME (10s)
 # make clean      removes what the others made
 
@@ -13,7 +14,7 @@ RACE  = ./fcgi ./gateway ./objectdb ./script
 ROADS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
 
-.PHONY: test check unit roads servers build bench fuzz clean
+.PHONY: test check unit roads servers build bench benchmarks fuzz clean
 
 test: servers check unit roads
 	@echo
@@ -44,7 +45,11 @@ build:
 	@mkdir -p bin
 	$(GO) build -o bin/ ./cmd/...
 
-bench:
+bench: build
+	@bash bench/install-peers
+	$(GO) run ./bench
+
+benchmarks:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 fuzz:

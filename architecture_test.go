@@ -62,7 +62,7 @@ func TestImports(t *testing.T) {
 	found := map[string][]string{}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "scripter/")
-		if name == "scripter" || name == "conf-examples" || name == "docs" || strings.HasPrefix(name, "internal/") {
+		if name == "scripter" || name == "conf-examples" || name == "docs" || strings.HasPrefix(name, "bench") || strings.HasPrefix(name, "internal/") {
 			continue
 		}
 		own := []string{}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// figure is what one measurement gives.
+type figure struct {
+	rate float64 // requests a second
+	p99  float64 // ms
+	cpu  float64 // µs of processor time that the peer took for a request
+}
+
+// measure runs one work on all its peers, interleaved, and prints a row for
+// each number of clients.
+func (s *stage) measure(ctx context.Context, w work) error {
+	if w.name == "W2" || w.name == "W3" {
+		if _, err := fetch(fmt.Sprintf("http://127.0.0.1:%d/setup.php", s.port), ""); err != nil {
+			return fmt.Errorf("set up PHP's database: %w", err)
+		}
+	}
+	if err := s.check(w); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %s\n", w.name, w.title)
+	clients := s.o.clients
+	if w.sequential {
+		clients = []int{4}
+	}
+	for _, n := range clients {
+		peers := append([]string{ours}, w.peers...)
+		all := map[string][]figure{}
+		for range s.o.rounds {
+			for _, peer := range peers {
+				f, err := s.load(ctx, peer, w, n)
+				if err != nil {
+					return err
+				}
+				all[peer] = append(all[peer], f)
+			}
+		}
+		s.print(n, peers, all)
+	}
+	fmt.Println()
+	return nil
+}
+
+func (s *stage) print(clients int, peers []string, all map[string][]figure) {
+	rate := func(p string) float64 { return median(all[p], func(f figure) float64 { return f.rate }) }
+	for _, p := range peers {
+		fmt.Printf("  %3d clients  %-14s %9.0f/s  p99 %7.2f ms  cpu %8.1f us", clients, p, rate(p),
+			median(all[p], func(f figure) float64 { return f.p99 }), median(all[p], func(f figure) float64 { return f.cpu }))
+		if p != ours {
+			// Pairs of the same round: what the machine does else hits both.
+			var ratios []float64
+			for i := range all[p] {
+				ratios = append(ratios, all[ours][i].rate/all[p][i].rate)
+			}
+			slices.Sort(ratios)
+			fmt.Printf("   ours / it %.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+		}
+		fmt.Println()
+	}
+}
+
+func median(fs []figure, of func(figure) float64) float64 {
+	var v []float64
+	for _, f := range fs {
+		v = append(v, of(f))
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+var (
+	rateLine = regexp.MustCompile(`Requests/sec:\s+([\d.]+)`)
+	p99Line  = regexp.MustCompile(`99%\s+([\d.]+)(us|ms|s)`)
+	countOf  = regexp.MustCompile(`(\d+) requests in`)
+	badLine  = regexp.MustCompile(`Non-2xx or 3xx responses: (\d+)|Socket errors: .*`)
+)
+
+// load runs wrk against one peer.
+func (s *stage) load(ctx context.Context, peer string, w work, clients int) (figure, error) {
+	args := []string{"-t1", fmt.Sprintf("-c%d", clients), fmt.Sprintf("-d%dms", s.o.duration.Milliseconds()), "--latency", "--timeout", "30s"}
+	args[2] = fmt.Sprintf("-d%ds", max(int(s.o.duration.Seconds()), 1))
+	if w.form != "" {
+		lua := fmt.Sprintf("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/x-www-form-urlencoded\"\nwrk.body = %q\n", w.form)
+		if err := s.write("post.lua", lua); err != nil {
+			return figure{}, err
+		}
+		args = append(args, "-s", s.path("post.lua"))
+	}
+	before := s.processorTime(peer)
+	out, err := exec.CommandContext(ctx, "wrk", append(args, s.url(peer, w))...).CombinedOutput()
+	if err != nil {
+		return figure{}, fmt.Errorf("wrk: %w: %s", err, out)
+	}
+	if bad := badLine.FindString(string(out)); bad != "" {
+		return figure{}, fmt.Errorf("%s: %s", peer, bad)
+	}
+	var f figure
+	if m := rateLine.FindSubmatch(out); m != nil {
+		f.rate, _ = strconv.ParseFloat(string(m[1]), 64)
+	}
+	if m := p99Line.FindSubmatch(out); m != nil {
+		f.p99, _ = strconv.ParseFloat(string(m[1]), 64)
+		f.p99 *= map[string]float64{"us": 1e-3, "ms": 1, "s": 1e3}[string(m[2])]
+	}
+	if m := countOf.FindSubmatch(out); m != nil {
+		n, _ := strconv.ParseFloat(string(m[1]), 64)
+		f.cpu = (s.processorTime(peer) - before) / n * 1e6
+	}
+	if f.rate == 0 {
+		return f, fmt.Errorf("%s: wrk counted no request: %s", peer, out)
+	}
+	return f, nil
+}
+
+// members gives the processes of a peer's process group.
+func (s *stage) members(peer string) []string {
+	if peer == nginxLua {
+		peer = "nginx"
+	}
+	cmd := s.groups[peer]
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	var dirs []string
+	for _, p := range stats {
+		if f := statFields(p); len(f) > 2 && f[2] == strconv.Itoa(cmd.Process.Pid) {
+			dirs = append(dirs, filepath.Dir(p))
+		}
+	}
+	return dirs
+}
+
+// statFields gives the fields of /proc/PID/stat behind the name; the first is
+// the state.
+func statFields(p string) []string {
+	b, err := os.ReadFile(p)
+	if err != nil {
+		return nil
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return strings.Fields(rest)
+}
+
+// processorTime gives the seconds that a peer's processes have taken.
+func (s *stage) processorTime(peer string) float64 {
+	ticks := 0.0
+	for _, dir := range s.members(peer) {
+		f := statFields(filepath.Join(dir, "stat"))
+		if len(f) < 13 {
+			continue
+		}
+		user, _ := strconv.ParseFloat(f[11], 64)
+		system, _ := strconv.ParseFloat(f[12], 64)
+		ticks += user + system
+	}
+	return ticks / 100 // USER_HZ is 100 wherever Linux runs on what we support
+}
+
+var pssLine = regexp.MustCompile(`(?m)^Pss:\s+(\d+) kB`)
+
+// printMemory prints what each peer holds now, after all works: its share of
+// the memory of all its processes.
+func (s *stage) printMemory() {
+	fmt.Println("memory (PSS) after the works:")
+	for _, peer := range []string{ours, phpFPM, cFloor} {
+		kb := 0
+		members := s.members(peer)
+		for _, dir := range members {
+			if b, err := os.ReadFile(filepath.Join(dir, "smaps_rollup")); err == nil {
+				if m := pssLine.FindSubmatch(b); m != nil {
+					n, _ := strconv.Atoi(string(m[1]))
+					kb += n
+				}
+			}
+		}
+		fmt.Printf("  %-14s %6.1f MB in %d processes\n", peer, float64(kb)/1024, len(members))
+	}
+	fmt.Println()
+}
+
+func processors() int { return runtime.NumCPU() }
+
+func kernel() string {
+	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return "unknown kernel"
+	}
+	return "Linux " + strings.TrimSpace(string(b))
+}
