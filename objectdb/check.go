@@ -80,7 +80,8 @@ func (c *checker) file() error {
 // objects looks at each row by itself.
 func (c *checker) objects() error {
 	var meta [2]driver.Value
-	if err := c.tx.conn.one(meta[:], sqlMeta); err != nil {
+	// Not the prepared one: that is what holds the snapshot.
+	if err := c.tx.conn.first(meta[:], statementSQL[sqlMeta]); err != nil {
 		return err
 	}
 	_, last, err := metaRow(meta)

@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,4 +58,21 @@ func TestCheckFinds(t *testing.T) {
 			assert.Contains(t, found, test.want)
 		})
 	}
+}
+
+// Check sees one state, whatever others write meanwhile.
+func TestCheckUnderWrites(t *testing.T) {
+	db := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			put(t, db, "a.n", Number(n))
+		}
+	})
+	for range 200 {
+		requireSound(t, db)
+	}
+	cancel()
+	writer.Wait()
 }

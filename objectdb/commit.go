@@ -1,6 +1,9 @@
 package objectdb
 
-import "context"
+import (
+	"context"
+	"database/sql/driver"
+)
 
 // commit applies what the transaction has written, under the writer's lock.
 func (tx *Tx) commit() error {
@@ -19,7 +22,7 @@ func (tx *Tx) commit() error {
 			return err
 		}
 		if tx.gen != seen {
-			if err := tx.validate(); err != nil {
+			if err := tx.validate(seen); err != nil {
 				return err
 			}
 		}
@@ -43,7 +46,16 @@ func (tx *Tx) commit() error {
 
 // validate looks whether what was read still stands, now that the lock is held
 // and the newest state is seen. Whatever was written is at a place that was read.
-func (tx *Tx) validate() error {
+func (tx *Tx) validate(seen int64) error {
+	// After a Revert an object may be here again, or be another kind of thing,
+	// under the id that was read.
+	var row [1]driver.Value
+	if err := tx.conn.one(row[:], sqlReverted); err != nil {
+		return metaError(err)
+	}
+	if reverted, _ := row[0].(int64); reverted > seen {
+		return ErrConflict
+	}
 	for _, n := range tx.marks.places.nodes {
 		now, err := tx.base(n.parent, []byte(n.fold), nil)
 		if err != nil {

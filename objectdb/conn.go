@@ -143,6 +143,10 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 		return 0, 0, err
 	}
 	c.writing = true
+	// A newer program may have brought the root up to date since it was opened.
+	if _, err := c.version(); err != nil {
+		return 0, 0, err
+	}
 	var row [2]driver.Value
 	if err := c.one(row[:], sqlMeta); err != nil {
 		return 0, 0, metaError(err)

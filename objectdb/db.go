@@ -22,6 +22,9 @@ type Options struct {
 	// CacheBytes is about the memory that read objects are kept in; 0 is
 	// 32 MB, negative is none.
 	CacheBytes int
+	// Program is what the program calls itself, such as "scripter 0.1.0": a
+	// root keeps who made it, and who brought it to a newer version.
+	Program string
 	// Now is the clock of created and modified times; nil is time.Now.
 	Now func() time.Time
 }

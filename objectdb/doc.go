@@ -37,14 +37,16 @@
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274
-// ("SCrt") and the user_version 1. While it is in use, two files lie beside it,
+// ("SCrt") and the user_version 2. While it is in use, two files lie beside it,
 // its name with -wal and -shm. Only a program with a current SQLite should touch a
 // root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
 // with any sqlite3 shell:
 //
 //	CREATE TABLE meta (           -- one row
 //	  only, generation,           -- generation: raised by each commit
-//	  last_id);                   -- the greatest id that was ever given
+//	  last_id,                    -- the greatest id that was ever given
+//	  made_by, migrated_by,       -- programs: Options.Program
+//	  reverted);                  -- generation of the last Revert, else 0
 //	CREATE TABLE object (         -- one row for each object
 //	  id,                         -- never given twice; the root table is 1
 //	  parent,                     -- id of the table that it is in; of the root 0
@@ -65,6 +67,16 @@
 //	SELECT name, datetime(modified / 1000000000, 'unixepoch'), value
 //	  FROM object WHERE kind = 'script' ORDER BY modified DESC;
 //
+// An older root is brought to the present version when it is opened, in one
+// transaction and after a saved copy; a newer one is refused (ErrNewer). A program
+// that has it open meanwhile reads on, and its next write is refused.
+//
+// # Saved copies
+//
+// Save makes a copy beside the root while others go on, under a name that carries
+// the time, and Revert makes the root what it was when a copy was saved, under the
+// hands of whoever has it open. Copies lists them.
+//
 // # The folder form
 //
 // Export writes a tree as files, one for each object, and Import reads them: the
@@ -74,5 +86,13 @@
 // suffix of its MIME type. Files of text hold exactly the text. Unsafe bytes of a
 // name are written %XX. A file _index.json says what the others of its folder
 // cannot: the kind or MIME type where the suffix is not enough, names that are too
-// long; and it stands alone in the folder of an empty table.
+// long; and it stands alone in the folder of an empty table. That at the top of an
+// export says the version of this form (FolderForm), and a newer one is refused.
+//
+// # The archive form
+//
+// An ArchiveWriter writes the same as one zip or tar.gz file, in its folder
+// objects, with a README and a manifest that has the checksum of each file;
+// OpenArchive reads it from end to end before anything is imported, and stands
+// files that were made to do harm.
 package objectdb

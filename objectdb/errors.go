@@ -21,6 +21,8 @@ var (
 	ErrNewer    = errors.New("root was made by a newer version")
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
+	ErrArchive  = errors.New("archive is refused")
+	ErrTooLarge = errors.New("archive is too large")
 )
 
 // errRoot is what moving or deleting the empty address meets.

@@ -76,6 +76,9 @@ func (x *exporter) folder(dir string, nodes []*Node, top bool) error {
 		return err
 	}
 	index := index{}
+	if top {
+		index[thisFolder] = indexEntry{Form: FolderForm}
+	}
 	keep := map[string]bool{indexFile: top || len(nodes) == 0}
 	for _, n := range nodes {
 		f, err := x.object(dir, n)

@@ -113,14 +113,34 @@ func fileOf(name string, v Value) file {
 	return f
 }
 
+// maxIndent is how deep lists may nest and still be written with one item a
+// line: what stands before the items of deeper ones would outgrow them.
+const maxIndent = 8
+
 // encodeJSONFile gives the JSON form as a file has it: lists with one item a line.
 func encodeJSONFile(v Value) []byte {
+	if nesting(v) > maxIndent {
+		return append(appendJSON(nil, v), '\n')
+	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, appendJSON(nil, v), "", "\t"); err != nil {
 		panic(err) // appendJSON writes JSON
 	}
 	b.WriteByte('\n')
 	return b.Bytes()
+}
+
+// nesting is how many lists are in each other.
+func nesting(v Value) int {
+	list, ok := v.(List)
+	if !ok {
+		return 0
+	}
+	deepest := 0
+	for _, item := range list {
+		deepest = max(deepest, nesting(item))
+	}
+	return deepest + 1
 }
 
 // escapeName gives the file name for a name, without a suffix. Two names that

@@ -52,6 +52,7 @@ func contents(t testing.TB, dir string) map[string]string {
 	return all
 }
 
+// Specification: 2.4.2
 func TestTheFolderForm(t *testing.T) {
 	db := open(t)
 	put(t, db,
@@ -71,7 +72,7 @@ func TestTheFolderForm(t *testing.T) {
 	dir := t.TempDir()
 	assert.Equal(t, 19, export(t, db, "suites", dir))
 	assert.Equal(t, map[string]string{
-		"_index.json":              "{\n\t\"data.bin\": {\"kind\":\"binary\",\"type\":\"application/x-odd\"},\n\t\"odd.txt\": {\"kind\":\"outline\"}\n}\n",
+		"_index.json":              "{\n\t\".\": {\"form\":1},\n\t\"data.bin\": {\"kind\":\"binary\",\"type\":\"application/x-odd\"},\n\t\"odd.txt\": {\"kind\":\"outline\"}\n}\n",
 		"webserver/httpheader.lua": "return 1",
 		"page.txt":                 "no newline added",
 		"greeting.str":             "hello\n",
@@ -226,7 +227,7 @@ func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
 	})
 	require.NoError(t, os.Rename(filepath.Join(dir, "e"), filepath.Join(dir, "e.json.txt"))) // a folder in the place of a file
 	export(t, db, "", dir)
-	assert.Equal(t, map[string]string{"_index.json": "{}\n", "a.json": "1\n", "d.lua": "y", "e.json.txt": "z"}, contents(t, dir))
+	assert.Equal(t, map[string]string{"_index.json": "{\n\t\".\": {\"form\":1}\n}\n", "a.json": "1\n", "d.lua": "y", "e.json.txt": "z"}, contents(t, dir))
 	assert.DirExists(t, filepath.Join(dir, ".git"))
 	now, err := os.Stat(filepath.Join(dir, "a.json"))
 	require.NoError(t, err)
@@ -314,6 +315,7 @@ func TestImportFailures(t *testing.T) {
 		{"index", "a/_index.json", "[]", ""},
 		{"index names nothing", "a/_index.json", `{"x.txt": {"kind": "outline"}}`, "objectdb: import a/_index.json: it names \"x.txt\", which is not in the folder"},
 		{"index says too much", "a/_index.json", `{"x.txt": {"colour": "red"}}`, ""},
+		{"newer form", "a/_index.json", `{".": {"form": 2, "colours": {}}, "x.txt": [1]}`, "objectdb: import a/_index.json: it was written by a newer version: its form is 2, this program reads 1; use the newer program"},
 		{"over a table", "table.txt", "x", "objectdb: import table.txt: object is a table: table is there"},
 		{"over a value", "value/x.txt", "x", "objectdb: import value: object is not a table: value is there"},
 	}

@@ -1,6 +1,7 @@
 package objectdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,30 @@ type ImportResult struct {
 	Added   int // were not there
 	Changed int // were there with another content or another spelling
 	Same    int // were there already and were not touched
+	Removed int // were there, and the archive says that they go
+}
+
+// Change is what an import does to one object.
+type Change struct {
+	Address Address // as it is spelled before the import
+	State   ChangeState
+	Kind    Kind  // after the import; of what is removed, before it
+	Old     Value // what was there; nil in a table and where nothing was
+}
+
+// ChangeState is one of Added, Changed, Same and Removed, as ImportResult counts them.
+type ChangeState int
+
+// What an import may do to an object.
+const (
+	Added ChangeState = iota + 1
+	Changed
+	Same
+	Removed
+)
+
+func (s ChangeState) String() string {
+	return [...]string{"", "added", "changed", "same", "removed"}[s]
 }
 
 // Import reads a folder in the form that Export writes, and the supplied objects
@@ -22,22 +47,56 @@ type ImportResult struct {
 // a table (ErrIsTable) nor a folder an object (ErrNotTable). Names
 // that begin with a dot are left out. The error names the file.
 func Import(tx *Tx, fsys fs.FS, a Address) (ImportResult, error) {
-	m := &importer{tx: tx, fsys: fsys}
-	if err := tx.NewTable(a); err != nil {
-		return m.result, err
-	}
-	t, err := tx.Find(a)
-	if err != nil {
-		return m.result, err
-	}
-	err = m.folder(".", t)
+	return ImportFunc(tx, fsys, a, nil)
+}
+
+// ImportFunc is Import that tells fn of each object before it is written. An
+// error of fn ends the import.
+func ImportFunc(tx *Tx, fsys fs.FS, a Address, fn func(Change) error) (ImportResult, error) {
+	m := &importer{tx: tx, fsys: fsys, fn: fn}
+	err := m.run(a)
 	return m.result, err
 }
 
 type importer struct {
 	tx     *Tx
 	fsys   fs.FS
+	fn     func(Change) error
 	result ImportResult
+}
+
+func (m *importer) run(a Address) error {
+	if err := m.tx.NewTable(a); err != nil {
+		return err
+	}
+	t, err := m.tx.Find(a)
+	if err != nil {
+		return err
+	}
+	return m.folder(".", t)
+}
+
+// tell counts an object, and tells of it. n is what is there before the change, or
+// the table that the name will be added to.
+func (m *importer) tell(state ChangeState, n *Node, name string, kind Kind, old Value) error {
+	switch state {
+	case Added:
+		m.result.Added++
+	case Changed:
+		m.result.Changed++
+	case Same:
+		m.result.Same++
+	case Removed:
+		m.result.Removed++
+	}
+	if m.fn == nil {
+		return nil
+	}
+	a := m.tx.Address(n)
+	if state == Added {
+		a = a.Child(name)
+	}
+	return m.fn(Change{Address: a, State: state, Kind: kind, Old: old})
 }
 
 // fail gives an error that names the file.
@@ -58,6 +117,9 @@ func (m *importer) folder(dir string, t *Node) error {
 	for _, e := range entries {
 		if e.Name() == indexFile || strings.HasPrefix(e.Name(), ".") {
 			continue
+		}
+		if err := context.Cause(m.tx.ctx); err != nil {
+			return err
 		}
 		file := path.Join(dir, e.Name())
 		if !e.IsDir() && !e.Type().IsRegular() {
@@ -101,7 +163,7 @@ func (m *importer) index(dir string, entries []fs.DirEntry) (index, error) {
 		return nil, err
 	}
 	for name := range x {
-		if !present[name] {
+		if !present[name] && name != thisFolder {
 			return nil, fmt.Errorf("it names %q, which is not in the folder", name)
 		}
 	}
@@ -114,12 +176,13 @@ func (m *importer) table(dir string, t *Node, name string) error {
 	switch {
 	case err != nil:
 	case !n.exists():
-		m.result.Added++
-		n, err = m.tx.SetTable(t, name)
+		if err = m.tell(Added, t, name, KindTable, nil); err == nil {
+			n, err = m.tx.SetTable(t, name)
+		}
 	case n.kind != KindTable:
 		err = fmt.Errorf("%w: %s is there", ErrNotTable, m.tx.Address(n))
 	default:
-		n, err = m.spell(t, n, name, false)
+		n, err = m.spell(t, n, name)
 	}
 	if err != nil {
 		return fail(dir, err)
@@ -154,7 +217,9 @@ func (m *importer) set(t *Node, name string, v Value) error {
 	case err != nil:
 		return err
 	case !n.exists():
-		m.result.Added++
+		if err := m.tell(Added, t, name, v.Kind(), nil); err != nil {
+			return err
+		}
 		return m.tx.Set(t, name, v)
 	case n.kind == KindTable:
 		return fmt.Errorf("%w: %s is there", ErrIsTable, m.tx.Address(n))
@@ -163,27 +228,39 @@ func (m *importer) set(t *Node, name string, v Value) error {
 	if err != nil {
 		return err
 	}
-	differs := !Equal(old, v)
+	differs, state := !Equal(old, v), Same
+	if differs || n.name != name {
+		state = Changed
+	}
+	if err := m.tell(state, n, name, v.Kind(), old); err != nil {
+		return err
+	}
 	if differs {
 		if err := m.tx.Set(t, name, v); err != nil {
 			return err
 		}
 	}
-	_, err = m.spell(t, n, name, differs)
+	_, err = m.rename(t, n, name)
 	return err
 }
 
-// spell gives an object the spelling of its file, and counts it.
-func (m *importer) spell(t, n *Node, name string, changed bool) (*Node, error) {
+// spell gives a table the spelling of its folder, and tells of it.
+func (m *importer) spell(t, n *Node, name string) (*Node, error) {
+	state := Same
+	if n.name != name {
+		state = Changed
+	}
+	if err := m.tell(state, n, name, KindTable, nil); err != nil {
+		return nil, err
+	}
+	return m.rename(t, n, name)
+}
+
+// rename gives an object the spelling name, and gives its present node.
+func (m *importer) rename(t, n *Node, name string) (*Node, error) {
 	if n.name == name {
-		if changed {
-			m.result.Changed++
-		} else {
-			m.result.Same++
-		}
 		return n, nil
 	}
-	m.result.Changed++
 	now, err := m.tx.step(t, name)
 	if err != nil {
 		return nil, err
@@ -192,4 +269,27 @@ func (m *importer) spell(t, n *Node, name string, changed bool) (*Node, error) {
 		return nil, err
 	}
 	return m.tx.step(t, name)
+}
+
+// remove takes away the object at a, if there is one: a table only when it is empty.
+func (m *importer) remove(a Address) error {
+	n, err := m.tx.mustFind(a)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var old Value
+	if n.kind == KindTable {
+		if left, err := m.tx.Len(n); err != nil || left > 0 {
+			return err
+		}
+	} else if old, err = m.tx.Value(n); err != nil {
+		return err
+	}
+	if err := m.tell(Removed, n, "", n.kind, old); err != nil {
+		return err
+	}
+	return m.tx.Delete(a)
 }

@@ -11,10 +11,18 @@ import (
 // name cannot say.
 type index map[string]indexEntry
 
+// FolderForm is the version of the form that Export writes and Import reads. The
+// index at the top of an export says it, at thisFolder; where none does, it is 1.
+const FolderForm = 1
+
+// thisFolder is no name of a file, and so stands for the folder itself.
+const thisFolder = "."
+
 type indexEntry struct {
 	Name string `json:"name,omitempty"` // the object's name
 	Kind string `json:"kind,omitempty"`
 	Type string `json:"type,omitempty"` // the MIME type of a binary
+	Form int    `json:"form,omitempty"` // FolderForm, at thisFolder only
 }
 
 const indexFile = "_index.json"
@@ -45,6 +53,10 @@ func (x index) encode() []byte {
 }
 
 func decodeIndex(content []byte) (index, error) {
+	// First, for what else stands in a newer one is not known.
+	if form := formOf(content); form > FolderForm {
+		return nil, fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program", form, FolderForm)
+	}
 	x := index{}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
@@ -55,4 +67,14 @@ func decodeIndex(content []byte) (index, error) {
 		return nil, fmt.Errorf("there is more after the index, at byte %d", d.InputOffset())
 	}
 	return x, nil
+}
+
+// formOf reads the form alone; 1 where none is said.
+func formOf(content []byte) int {
+	var x map[string]json.RawMessage
+	var entry struct{ Form int }
+	if json.Unmarshal(content, &x) != nil || json.Unmarshal(x[thisFolder], &entry) != nil || entry.Form == 0 {
+		return 1
+	}
+	return entry.Form
 }

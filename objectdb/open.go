@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"context"
+	"database/sql/driver"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -81,10 +82,13 @@ func createFile(path string, o Options) error {
 		now = o.Now
 	}
 	script := fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA journal_mode = WAL; BEGIN; %s
-		INSERT INTO meta VALUES (1, 1, %d);
+		INSERT INTO meta (only, generation, last_id) VALUES (1, 1, %d);
 		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', NULL); COMMIT;`,
 		applicationID, schemaVersion, schema, rootID, rootID, now().UnixNano(), now().UnixNano())
 	_, err = c.c.Exec(script, nil)
+	if err == nil {
+		_, err = c.c.Exec(`UPDATE meta SET made_by = ?`, []driver.Value{o.Program})
+	}
 	return errors.Join(sqlError(err), c.close())
 }
 
@@ -131,6 +135,9 @@ func (db *DB) firstRead() error {
 				return err
 			}
 		}
+		if err := db.bringUp(c); err != nil {
+			return err
+		}
 		gen, err := c.beginRead()
 		if err == nil {
 			db.follow(gen)
@@ -146,6 +153,24 @@ func (db *DB) firstRead() error {
 	}
 	db.give(c)
 	return nil
+}
+
+// bringUp makes of the file what this program works with: the newest version,
+// in WAL mode. A saved copy that was given the place of the root is not in it.
+func (db *DB) bringUp(c *conn) error {
+	version, err := c.version()
+	if err == nil && version < schemaVersion {
+		err = db.migrate(schemaVersion, migrations)
+	}
+	if err != nil || db.options.ReadOnly {
+		return err
+	}
+	var mode [1]driver.Value
+	if err := c.first(mode[:], `PRAGMA journal_mode`); err != nil || mode[0] == "wal" {
+		return err
+	}
+	_, err = c.c.Exec(`PRAGMA journal_mode = WAL`, nil)
+	return sqlError(err)
 }
 
 // explain adds to an error of the first read what its reader can do about it.
@@ -252,7 +277,7 @@ func checkHeader(h *[100]byte, path string, size int64) error {
 		return fmt.Errorf("%w: it is an SQLite file of another program (application_id %#x)", ErrNotRoot, id)
 	}
 	if v := number(60); v > schemaVersion {
-		return fmt.Errorf("%w: its version is %d, this program knows %d; use the newer program", ErrNewer, v, schemaVersion)
+		return newer(int64(v))
 	}
 	page := int64(binary.BigEndian.Uint16(h[16:]))
 	if page == 1 {

@@ -3,16 +3,19 @@ package objectdb
 // What marks a file as a root. SQLite keeps both numbers in the file's header.
 const (
 	applicationID = 0x53437274 // "SCrt"
-	schemaVersion = 1
+	schemaVersion = 2
 	rootID        = 1
 )
 
 // schema is documented for people in the package's comment.
 const schema = `
 CREATE TABLE meta (
-  only       INTEGER PRIMARY KEY CHECK (only = 1),
-  generation INTEGER NOT NULL,
-  last_id    INTEGER NOT NULL
+  only        INTEGER PRIMARY KEY CHECK (only = 1),
+  generation  INTEGER NOT NULL,
+  last_id     INTEGER NOT NULL,
+  made_by     TEXT NOT NULL DEFAULT '',
+  migrated_by TEXT NOT NULL DEFAULT '',
+  reverted    INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE object (
   id       INTEGER PRIMARY KEY,
@@ -35,6 +38,8 @@ type statement int
 
 const (
 	sqlMeta statement = iota
+	sqlVersion
+	sqlReverted
 	sqlChild
 	sqlByID
 	sqlChildren
@@ -68,6 +73,8 @@ const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, 
 
 var statementSQL = [statements]string{
 	sqlMeta:       `SELECT generation, last_id FROM meta`,
+	sqlVersion:    `PRAGMA user_version`,
+	sqlReverted:   `SELECT reverted FROM meta`,
 	sqlChild:      `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
 	sqlByID:       `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
 	sqlChildren:   `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,

@@ -244,6 +244,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(openVariable); path != "" {
 		openAs(path)
 	}
+	if path := os.Getenv(saveVariable); path != "" {
+		saveForever(path)
+	}
 	os.Exit(m.Run())
 }
 
@@ -263,6 +266,7 @@ func countIn(path string) error {
 	return nil
 }
 
+// Specification: 3.1
 func TestManyProcessesRaiseOneCounter(t *testing.T) {
 	db := open(t)
 	const processes = 8
