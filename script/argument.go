@@ -33,6 +33,9 @@ func typeError(L *lua.LState, n int, want string) {
 	got := "no value"
 	if n <= L.GetTop() {
 		got = typeName(L.Get(n))
+		if o := objectOf(L.Get(n)); o != nil {
+			got = "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
+		}
 	}
 	argumentError(L, n, want+" expected, got "+got)
 }

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"fmt"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -76,10 +75,19 @@ func baseSetmetatable(L *lua.LState) int {
 // baseNext is next (table [, key]).
 func baseNext(L *lua.LState) int {
 	t := checkTable(L, 1)
-	if L.Get(2) == lua.LNil {
+	k := L.Get(2)
+	switch n, isNumber := k.(lua.LNumber); {
+	case k == lua.LNil:
 		materialise(L, t)
+	case isNumber && isArrayKey(n) && t.RawGetInt(int(n)) == lua.LNil:
+		// Its array may have shrunk meanwhile; the machine would lose its way.
+		if last := t.Len(); last == 0 {
+			k = lua.LNil
+		} else if last < int(n) {
+			k = lua.LNumber(last)
+		}
 	}
-	k, v := t.Next(L.Get(2))
+	k, v := t.Next(k)
 	L.Push(k)
 	if k == lua.LNil {
 		return 1
@@ -170,10 +178,10 @@ func baseRawset(L *lua.LState) int {
 	k := checkAny(L, 2)
 	v := checkAny(L, 3)
 	if n, ok := k.(lua.LNumber); ok && n != n {
-		fail(L, "table index is NaN")
+		fail0(L, "table index is NaN")
 	}
 	if k == lua.LNil {
-		fail(L, "table index is nil")
+		fail0(L, "table index is nil")
 	}
 	t.RawSet(k, v)
 	L.SetTop(1)
@@ -239,10 +247,6 @@ func plainText(v lua.LValue) string {
 		return string(v)
 	case lua.LNumber:
 		return numberText(float64(v))
-	case *lua.LFunction:
-		if v.IsG {
-			return fmt.Sprintf("function: builtin: %p", v)
-		}
 	}
 	return v.String()
 }
@@ -267,7 +271,7 @@ func baseUnpack(L *lua.LState) int {
 		return 0
 	}
 	n := uint(last) - uint(i)
-	if n >= registryMax/8 {
+	if n >= maxResults {
 		fail(L, "too many results to unpack")
 	}
 	budgetOf(L).charge(L, int(n))

@@ -91,6 +91,7 @@ func newBudget(parent context.Context, l Limits) *budget {
 // close takes the budget out of the watchdog's sight and away from its parent.
 // The state that used it must not run afterwards.
 func (b *budget) close() {
+	b.giveBack()
 	if b.watched {
 		watch.remove(b)
 		b.watched = false

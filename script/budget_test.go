@@ -83,6 +83,7 @@ func TestEndlessScriptsEndAtTheDeadline(t *testing.T) {
 	}
 }
 
+// Specification: 8.3
 func TestLimitsAreNamed(t *testing.T) {
 	for limit, c := range map[string]struct {
 		limits Limits
@@ -117,7 +118,7 @@ func TestLimitsThatAScriptCanCatch(t *testing.T) {
 		"patterns":    {`return pcall(string.find, ("a"):rep(40), ("a?"):rep(40) .. ("a"):rep(40) .. "b")`, "false limit of 20000000 pattern steps exceeded"},
 		"parentheses": {`return pcall(string.find, "x", ("("):rep(4e6))`, "false too many captures"},
 		"pattern":     {`return pcall(string.find, ("a"):rep(1e5), ("a?"):rep(1e5))`, "false pattern too complex"},
-		"recursion":   {`local function f() return 1 + f() end return pcall(f)`, "false stack overflow"},
+		"recursion":   {`local function f() return 1 + f() end return pcall(f)`, "false test:1: stack overflow"},
 		"unpack":      {`return pcall(unpack, {}, 1, 1e9)`, "false too many results to unpack"},
 		"registers":   {`local function f(n, ...) return 1 + f(n, unpack({}, 1, n)) end return pcall(f, 8000)`, "false test:1: stack overflow"},
 		"pcalls":      {`local function f() return pcall(f) end local t = {f()} return t[#t], #t`, "C stack overflow 196"},
@@ -125,7 +126,7 @@ func TestLimitsThatAScriptCanCatch(t *testing.T) {
 		"source":      {`return loadstring(("x = 1 "):rep(1e5))`, `nil [string "x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x..."]:1: source is longer than 262144 bytes`},
 		"nesting":     {`return loadstring("return " .. ("("):rep(1e5) .. "1" .. (")"):rep(1e5), "=n")`, "nil n:1: chunk has too many syntax levels"},
 		"bytecode":    {`return loadstring("\27Lua", "=b")`, "nil b: precompiled code is not accepted"},
-		"metamethods": {`local t t = setmetatable({}, {__index = function(_, k) return t[k] end}) return pcall(function() return t.x end)`, "false stack overflow"},
+		"metamethods": {`local t t = setmetatable({}, {__index = function(_, k) return t[k] end}) return pcall(function() return t.x end)`, "false test:1: stack overflow"},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, eval(t, c.source)) })
 	}

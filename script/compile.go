@@ -17,7 +17,8 @@ const (
 )
 
 // A SyntaxError is a script that does not compile. Line counts from 1; Column
-// does too and is 0 where the compiler knows only the line. Near is the text at
+// too, in characters, and it is 0 where the compiler knows only the line. Source
+// is the text of the line. Near is the text at
 // which it stumbled, "" at the end of the source.
 type SyntaxError struct {
 	Name    string // the script's address or chunk name
@@ -25,16 +26,11 @@ type SyntaxError struct {
 	Column  int
 	Near    string
 	Message string
+	Source  string
 }
 
 // Error has the form of Lua's own messages: "name:line: message near 'text'".
-func (e *SyntaxError) Error() string {
-	near := ""
-	if e.Near != "" {
-		near = " near '" + e.Near + "'"
-	}
-	return fmt.Sprintf("%s:%d: %s%s", e.Name, e.Line, e.Message, near)
-}
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.what()) }
 
 // Check reports whether source is a script that will compile, as a
 // *SyntaxError if it is not. Nothing is run.
@@ -85,17 +81,21 @@ func compileError(name, source string, v any) error {
 	e := &SyntaxError{Name: name, Line: 1}
 	switch v := v.(type) {
 	case *parse.Error:
-		e.Line, e.Column, e.Near = v.Pos.Line, v.Pos.Column, v.Token
+		e.Line, e.Near = v.Pos.Line, v.Token
 		e.Message = strings.TrimPrefix(v.Message, "syntax error: ")
 		if v.Pos.Line == parse.EOF {
-			e.Line, e.Column, e.Near = 1+strings.Count(strings.TrimRight(source, "\n"), "\n"), 0, "<eof>"
+			e.Line, e.Near = 1+strings.Count(strings.TrimRight(source, "\n"), "\n"), "<eof>"
 		}
+		e.locate(source, v.Pos)
 	case *lua.CompileError:
 		e.Line, e.Message = plainLine(v.Line), v.Message
 	case *normaliseError:
 		e.Line, e.Message = v.line, v.message
 	default:
 		e.Message = fmt.Sprint(v)
+	}
+	if e.Column == 0 {
+		e.locateWord(source)
 	}
 	return e
 }

@@ -17,18 +17,19 @@ func TestCheck(t *testing.T) {
 	for source, want := range map[string]*SyntaxError{
 		"x = = 1":                          {Line: 1, Column: 5, Near: "=", Message: "syntax error"},
 		"\n\nlocal 5":                      {Line: 3, Column: 7, Near: "5", Message: "syntax error"},
-		"if x then\n":                      {Line: 1, Near: "<eof>", Message: "syntax error"},
-		"goto done ::done::":               {Line: 1, Message: "goto and labels are not part of Lua 5.1"},
-		"\nbreak":                          {Line: 2, Message: "no loop to break"},
-		"return 0x":                        {Line: 1, Column: 9, Near: "0x", Message: "illegal hexadecimal number"},
-		"\nreturn 1e":                      {Line: 2, Message: "malformed number near '1e'"},
-		"x = 'open":                        {Line: 1, Near: "<eof>", Message: "unterminated string"},
-		"return function() return ... end": {Line: 1, Message: "cannot use '...' outside a vararg function"},
+		"if x then\n":                      {Line: 1, Column: 10, Near: "<eof>", Message: "syntax error"},
+		"goto done ::done::":               {Line: 1, Column: 1, Message: "goto and labels are not part of Lua 5.1"},
+		"\nbreak":                          {Line: 2, Column: 1, Message: "no loop to break"},
+		"return 0x":                        {Line: 1, Column: 8, Near: "0x", Message: "illegal hexadecimal number"},
+		"\nreturn 1e":                      {Line: 2, Column: 8, Message: "malformed number near '1e'"},
+		"x = 'open":                        {Line: 1, Column: 10, Near: "<eof>", Message: "unterminated string"},
+		"return function() return ... end": {Line: 1, Column: 26, Message: "cannot use '...' outside a vararg function"},
+		"if a then break end break":        {Line: 1, Message: "no loop to break"},
 	} {
 		err := Check("user.bad", source)
 		var got *SyntaxError
 		require.ErrorAs(t, err, &got, source)
-		want.Name = "user.bad"
+		want.Name, want.Source = "user.bad", sourceLine(source, want.Line)
 		assert.Equal(t, want, got, source)
 	}
 }
@@ -134,13 +135,13 @@ table.sort({1, 2}, function() c() end)`)
 	_, frames, err := invoke(s.L, s.L.NewFunctionFromProto(proto))
 	require.Error(t, err)
 	assert.Equal(t, []Frame{
-		{"user.page", 3, "inner"},
-		{"user.page", 6, "middle"},
-		{"user.page", 9, ""},
-		{"", 0, "c"},
-		{"user.page", 10, ""},
-		{"", 0, "sort"},
-		{"user.page", 10, ""},
+		{Source: "user.page", Line: 3, Function: "inner"},
+		{Source: "user.page", Line: 6, Function: "middle"},
+		{Source: "user.page", Line: 9},
+		{Function: "c"},
+		{Source: "user.page", Line: 10},
+		{Function: "sort"},
+		{Source: "user.page", Line: 10},
 	}, frames)
 }
 
@@ -151,7 +152,7 @@ func TestTracebackOfTheDeadline(t *testing.T) {
 	_, frames, err := invoke(s.L, s.L.NewFunctionFromProto(proto))
 	assert.Equal(t, "instructions", limitName(err))
 	require.NotEmpty(t, frames)
-	assert.Equal(t, Frame{"user.loop", 2, ""}, frames[0])
+	assert.Equal(t, Frame{Source: "user.loop", Line: 2}, frames[0])
 }
 
 // The stock compiler takes these for something else; if that should end, the

@@ -82,13 +82,7 @@ func concatMeta(L *lua.LState, left, right lua.LValue, i int) lua.LValue {
 	if isText(left) {
 		bad, operand = right, i
 	}
-	about := "a " + typeName(bad) + " value"
-	if l, ok := levelAt(L, 1); ok && !l.fn.IsG {
-		if name := operandText(describedAt(l.fn.Proto, l.line), operand); name != "" {
-			about = name + " (" + about + ")"
-		}
-	}
-	fail(L, "attempt to concatenate %s", about)
+	fail(L, "attempt to concatenate %s", operandAbout(L, bad, operand))
 	return lua.LNil
 }
 

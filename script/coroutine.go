@@ -141,6 +141,7 @@ func resume(L, th *lua.LState, guarded bool) int {
 // resumeMachine resumes; a failure of the machine becomes one of the coroutine.
 func resumeMachine(L *lua.LState) (n int) {
 	top := L.GetTop()
+	clearResults(L.Get(1).(*lua.LState))
 	defer func() {
 		if r := recover(); r != nil {
 			L.G.CurrentThread = L
@@ -151,6 +152,21 @@ func resumeMachine(L *lua.LState) (n int) {
 		}
 	}()
 	return machineResume(L)
+}
+
+// clearResults makes nil of what a yield will return in a coroutine. The machine
+// stores as many values as there are, and leaves the variables for which there
+// is none without any value, which would crash it.
+func clearResults(th *lua.LState) {
+	l, ok := levelAt(th, 0)
+	if !ok || l.fn.IsG { // not started
+		return
+	}
+	n := int(l.fn.Proto.NumUsedRegisters)
+	for range n {
+		th.Push(lua.LNil)
+	}
+	th.Pop(n)
 }
 
 func pushFailure(L *lua.LState, message string) int {

@@ -44,9 +44,7 @@
 //
 // # Departures from Lua 5.1
 //
-// An undefined global name is an error, not nil, unless this run assigned it;
-// rawget (_G, "x") asks without an error. A cell of the root that is missing is
-// nil, and an error that uses one names its address. type says "table" of a
-// table of the root. goto is refused, and what can leave the run is not there:
-// files, processes, bytecode, debug.
+// [Departures] lists them, each with its reason and an example. The first: an
+// undefined global name is an error, not nil, unless this run assigned it;
+// rawget (_G, "x") asks without an error.
 package script

@@ -13,6 +13,7 @@ import (
 type Engine struct {
 	verbs []Verb
 	tree  *verbTable // the verbs as tables of the root
+	names map[*lua.LFunction]string
 
 	mu       sync.Mutex
 	young    map[codeKey]*code // compiled or used lately
@@ -39,10 +40,13 @@ type code struct {
 }
 
 // NewEngine returns an engine whose scripts see verbs in
-// system.verbs.builtins. Two verbs of one name are a mistake and panic.
-func NewEngine(verbs []Verb) *Engine {
+// system.verbs.builtins, and properties at their addresses. Two of one name
+// are a mistake and panic.
+func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e := &Engine{verbs: verbs, young: make(map[codeKey]*code)}
-	e.tree = newVerbTree(verbs)
+	e.tree = newVerbTree(verbs, properties)
+	e.names = make(map[*lua.LFunction]string, len(verbs))
+	e.tree.nameVerbs("", e.names)
 	return e
 }
 

@@ -42,19 +42,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // the frames and, after a panic of a verb, the Go stack.
 func (e *Error) Detail() string {
 	var b strings.Builder
-	b.WriteString(e.Error())
-	if e.Source != "" {
+	var syntax *SyntaxError
+	if errors.As(e.Err, &syntax) && syntax.Name == e.Name {
+		b.WriteString(syntax.Detail())
+	} else if b.WriteString(e.Error()); e.Source != "" {
 		fmt.Fprintf(&b, "\n\t%s", strings.TrimSpace(e.Source))
 	}
 	for _, f := range e.Frames {
-		if f.Line > 0 {
-			fmt.Fprintf(&b, "\n%s:%d", f.Source, f.Line)
-		} else {
-			b.WriteString("\n[Go]")
-		}
-		if f.Function != "" {
-			fmt.Fprintf(&b, " in %s", f.Function)
-		}
+		b.WriteString("\n" + f.String())
 	}
 	var p *panicError
 	if errors.As(e.Err, &p) {
@@ -134,10 +129,9 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 	if c := t.cause; c.err != nil && strings.HasSuffix(e.Message, c.message) {
 		var inner *Error
 		if errors.As(c.err, &inner) && e.Message == c.message {
-			// The error of a script that a verb called: it knows more.
-			joined := *inner
-			joined.Frames = append(inner.Frames[:len(inner.Frames):len(inner.Frames)], frames...)
-			return &joined
+			// The error of a script that a verb called: it knows more, and
+			// its frames go on to the outermost script.
+			return inner
 		}
 		e.Err = c.err
 	}

@@ -23,7 +23,7 @@ func ExampleEngine() {
 	defer db.Close()
 
 	engine := script.NewEngine([]script.Verb{{
-		Name: "voice.shout", Usage: "voice.shout (text)", Doc: "Text in capital letters.",
+		Name: "voice.shout", Doc: "Text in capital letters.",
 		Func: func(c *script.Call) error {
 			c.Return(strings.ToUpper(c.String(1)) + "!")
 			return nil

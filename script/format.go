@@ -26,9 +26,11 @@ func stringFormat(L *lua.LState) int {
 			f = f[1:]
 			continue
 		}
+		if arg++; arg > L.GetTop() {
+			argumentError(L, arg, "no value")
+		}
 		spec, verb, rest := splitSpec(L, f)
 		f = rest
-		arg++
 		formatOne(L, out, spec, verb, arg)
 	}
 	L.Push(lua.LString(out.String()))
@@ -91,9 +93,6 @@ func (s spec) verb(letter byte) string {
 func (s spec) plain() bool { return s.flags == "" && s.width == 0 && s.precision < 0 }
 
 func formatOne(L *lua.LState, out *text, s spec, verb byte, arg int) {
-	if arg > L.GetTop() {
-		argumentError(L, arg, "no value")
-	}
 	switch verb {
 	case 'c':
 		out.add(pad(s, string([]byte{byte(checkInt(L, arg))})))

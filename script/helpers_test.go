@@ -20,6 +20,13 @@ type sandbox struct {
 func newSandbox(t testing.TB, l Limits) *sandbox {
 	t.Helper()
 	s := &sandbox{b: newBudget(context.Background(), l)}
+	s.open()
+	t.Cleanup(s.close)
+	return s
+}
+
+// open makes the state, with print.
+func (s *sandbox) open() {
 	s.L = newState(s.b)
 	installLibraries(s.L)
 	s.L.G.Global.RawSetString("print", sharedFunction(func(L *lua.LState) int {
@@ -32,8 +39,11 @@ func newSandbox(t testing.TB, l Limits) *sandbox {
 		s.printed.WriteByte('\n')
 		return 0
 	}))
-	t.Cleanup(func() { s.b.close(); s.L.Close() })
-	return s
+}
+
+func (s *sandbox) close() {
+	s.b.close()
+	s.L.Close()
 }
 
 // run runs source and returns its results.

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -10,15 +11,11 @@ import (
 // pcall, coroutine in coroutine. PUC Lua allows 200 (LUAI_MAXCCALLS).
 const maxPassages = 195
 
-// A Frame is one call of a traceback.
-type Frame struct {
-	Source   string // chunk name: the script's address; "" for a function in Go
-	Line     int    // the line being run, 0 for a function in Go
-	Function string // its name where the call gives one
+// A passage is a protected call that is under way: in runs fn for from.
+type passage struct {
+	in, from *lua.LState
+	fn       lua.LValue
 }
-
-// A passage is a protected call that is under way: in runs it for from.
-type passage struct{ in, from *lua.LState }
 
 // invoke calls fn in L and returns its results. An error comes back as a
 // *lua.ApiError whose Object is the error value, with the calls that led to
@@ -50,7 +47,7 @@ func (b *budget) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (resul
 		th = b.thread(L)
 	}
 	b.depth++
-	b.passages = append(b.passages, passage{th, L})
+	b.passages = append(b.passages, passage{th, L, fn})
 	results, failure, whole := protectedCall(th, fn, args)
 	b.passages = b.passages[:len(b.passages)-1]
 	b.depth--
@@ -77,10 +74,29 @@ func (b *budget) thread(L *lua.LState) *lua.LState {
 		b.spare = b.spare[:last]
 		return th
 	}
-	th := lua.NewState(L.Options)
+	th, ok := stacks.Get().(*lua.LState)
+	if !ok || th.Options.CallStackSize != L.Options.CallStackSize {
+		th = lua.NewState(L.Options)
+	}
 	th.G, th.Env = L.G, L.Env
 	th.SetContext(b)
 	return th
+}
+
+// stacks keeps the stacks of protected calls that have returned for the next
+// run. They are all that outlives a run: no script has a name for one, and what
+// was on it is gone when the call returns. Most of what a state costs is made
+// anew even for a stack.
+var stacks sync.Pool
+
+// giveBack returns the stacks of a run that is over.
+func (b *budget) giveBack() {
+	for _, th := range b.spare {
+		th.G, th.Env = nil, nil
+		th.RemoveContext()
+		stacks.Put(th)
+	}
+	b.spare = nil
 }
 
 // protectedCall calls fn in th. whole says that th is as it was before.
@@ -127,9 +143,15 @@ func rescue(L *lua.LState) {
 	case *lua.ApiError:
 		panic(r)
 	default:
-		L.Error(panicValue(r), 0)
+		v := panicValue(r)
+		if l, ok := levelAt(L, 0); ok && v == stackOverflow {
+			v = lua.LString(l.prefix()) + stackOverflow
+		}
+		L.Error(v, 0)
 	}
 }
+
+const stackOverflow = lua.LString("stack overflow")
 
 // panicValue returns the Lua value of what the machine panicked with.
 func panicValue(r any) lua.LValue {
@@ -148,7 +170,7 @@ func panicValue(r any) lua.LValue {
 func errorValue(v lua.LValue) lua.LValue {
 	switch v {
 	case lua.LString("lua callstack overflow"), lua.LString("runtime error: index out of range [-1]"):
-		return lua.LString("stack overflow")
+		return stackOverflow
 	}
 	return v
 }

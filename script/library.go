@@ -8,21 +8,8 @@ import (
 // only the tables that its script asks for, and what a script does to those is
 // its own affair.
 //
-// They answer as PUC Lua 5.1.5 does, with these differences:
-//
-//   - there is no goto, no bytecode, and no function that reaches a file, a
-//     process, the environment, another function's locals or its environment;
-//   - strings, patterns and format take bytes of value 0 like any others, and
-//     what does not fit an integer is the largest one;
-//   - a metatable of _G or of strings cannot be seen or set, and a library
-//     assigned nil is there again;
-//   - calls nest 2000 deep, not 20000 (Limits.CallDepth), and a list holds
-//     1048575 items; what lies beyond is kept, but "#" does not count it;
-//   - "%" by infinity and minus zero come out as in Go's arithmetic, a number
-//     is read from a string in arithmetic as Go reads it, "for" wants numbers,
-//     __len is honoured for tables, and next takes any key: these are the
-//     machine's own;
-//   - os.clock is the time of the wall; os.date and os.time know the C locale.
+// They answer as PUC Lua 5.1.5 does; the differences are listed by [Departures],
+// each with an example that the tests run.
 
 // libraries is what one state has made of them.
 type libraries struct {
@@ -68,7 +55,8 @@ func init() {
 	text := libraryTables["string"]
 	text["gfind"] = text["gmatch"] // LUA_COMPAT_GFIND
 	globalMeta = sharedTable(map[string]lua.LValue{"__index": sharedFunction(globalIndex)})
-	textMeta = sharedTable(map[string]lua.LValue{"__index": sharedFunction(textIndex)})
+	textMeta = sharedTable(textArithmetic)
+	textMeta.RawSetString("__index", sharedFunction(textIndex))
 }
 
 // sharedFunction makes a function that any number of states may use: it has no
@@ -152,7 +140,10 @@ func textIndex(L *lua.LState) int {
 	t := library(L, "string").(*lua.LTable)
 	b := budgetOf(L)
 	if b.libraries.text == nil {
-		mt := L.CreateTable(0, 1)
+		mt := L.CreateTable(0, len(textArithmetic)+1)
+		for event, f := range textArithmetic {
+			mt.RawSetString(event, f)
+		}
 		mt.RawSetString("__index", t)
 		b.libraries.text = mt
 		L.SetMetatable(lua.LString(""), mt)

@@ -32,10 +32,10 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Time:         10 * time.Second,
-		Instructions: 200_000_000,
+		Instructions: 1_000_000_000,
 		StringBytes:  16 << 20,
 		MemoryBytes:  64 << 20,
-		CallDepth:    2000,
+		CallDepth:    10_000,
 		PatternSteps: 20_000_000,
 		SourceBytes:  maxSource,
 		Coroutines:   1000,

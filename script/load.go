@@ -22,7 +22,17 @@ func baseLoad(L *lua.LState) int {
 	limit := budgetOf(L).limits.SourceBytes
 	var source strings.Builder
 	for {
-		switch piece := call1(L, f).(type) {
+		results, failure := guardedCall(L, f, nil)
+		if failure != nil {
+			L.Push(lua.LNil)
+			L.Push(failure)
+			return 2
+		}
+		piece := lua.LNil
+		if len(results) > 0 {
+			piece = results[0]
+		}
+		switch piece := piece.(type) {
 		case *lua.LNilType:
 			return loadSource(L, source.String(), name)
 		case lua.LString:
@@ -33,7 +43,9 @@ func baseLoad(L *lua.LState) int {
 		case lua.LNumber:
 			source.WriteString(numberText(float64(piece)))
 		default:
-			fail(L, "reader function must return a string")
+			L.Push(lua.LNil)
+			L.Push(lua.LString(where(L, 1) + "reader function must return a string"))
+			return 2
 		}
 		if source.Len() > limit {
 			return loadSource(L, source.String(), name)

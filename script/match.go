@@ -76,7 +76,7 @@ func stringGmatch(L *lua.LState) int {
 // stringGsub is string.gsub (s, pattern, repl [, n]).
 func stringGsub(L *lua.LState) int {
 	s, p := checkString(L, 1), checkString(L, 2)
-	repl := L.Get(3)
+	repl, most := L.Get(3), optInt(L, 4, len(s)+1)
 	switch r := repl.(type) {
 	case lua.LString, *lua.LTable, *lua.LFunction:
 	case lua.LNumber:
@@ -84,7 +84,6 @@ func stringGsub(L *lua.LState) int {
 	default:
 		argumentError(L, 3, "string/function/table expected")
 	}
-	most := optInt(L, 4, len(s)+1)
 	var m matcher
 	m.start(L, s, p)
 	anchor := 0
@@ -159,8 +158,12 @@ func (m *matcher) replace(out *text, repl lua.LValue, s, end int) {
 func (m *matcher) template(out *text, r string, s, end int) {
 	for {
 		i := strings.IndexByte(r, '%')
-		if i < 0 || i == len(r)-1 {
-			out.add(strings.TrimSuffix(r, "%"))
+		if i < 0 {
+			out.add(r)
+			return
+		}
+		if i == len(r)-1 { // what follows in C is the end of the string
+			out.add(r[:i] + "\x00")
 			return
 		}
 		out.add(r[:i])

@@ -29,7 +29,8 @@ func mathLibrary() map[string]lua.LValue {
 		"atan2": math.Atan2, "fmod": math.Mod, "pow": math.Pow,
 	} {
 		lib[name] = sharedFunction(func(L *lua.LState) int {
-			L.Push(lua.LNumber(f(checkNumber(L, 1), checkNumber(L, 2))))
+			y := checkNumber(L, 2) // first, as the C compiler of PUC Lua has it
+			L.Push(lua.LNumber(f(checkNumber(L, 1), y)))
 			return 1
 		})
 	}
@@ -47,8 +48,8 @@ func mathFrexp(L *lua.LState) int {
 }
 
 func mathLdexp(L *lua.LState) int {
-	f := checkNumber(L, 1)
-	L.Push(lua.LNumber(math.Ldexp(f, min(max(checkInt(L, 2), -5000), 5000))))
+	e := min(max(checkInt(L, 2), -5000), 5000)
+	L.Push(lua.LNumber(math.Ldexp(checkNumber(L, 1), e)))
 	return 1
 }
 

@@ -83,7 +83,7 @@ func wrongConcat(L *lua.LState) int {
 func wrongArith(L *lua.LState) int {
 	t := threadOf(L)
 	lv := L.Get(1)
-	if _, ok := lv.(lua.LNumber); ok {
+	if _, ok := toNumber(lv); ok {
 		lv = L.Get(2)
 	}
 	t.fail(L, "attempt to perform arithmetic on %s", t.describe(L, lv, calculated))
@@ -136,6 +136,8 @@ func calculated(i instruction) []int {
 		return []int{i.b(), i.c()}
 	case lua.OP_UNM:
 		return []int{i.b()}
+	case lua.OP_CALL: // "%"
+		return concatenated(i)
 	}
 	return nil
 }

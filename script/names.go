@@ -48,17 +48,21 @@ func environmentIndex(L *lua.LState) int {
 // on, even while its value is nil.
 func environmentNewIndex(L *lua.LState) int {
 	if name, ok := L.Get(2).(lua.LString); ok {
-		t := threadOf(L)
-		if t.assigned == nil {
-			t.assigned = make(map[string]struct{}, 8)
-		}
-		t.assigned[string(name)] = struct{}{}
+		threadOf(L).assign(string(name))
 	}
 	L.Get(1).(*lua.LTable).RawSet(L.Get(2), L.Get(3))
 	return 0
 }
 
-// global finds a name, in the order: libraries, names of the request, the
+// assign notes that the run has a global of that name.
+func (t *Thread) assign(name string) {
+	if t.assigned == nil {
+		t.assigned = make(map[string]struct{}, 8)
+	}
+	t.assigned[name] = struct{}{}
+}
+
+// global finds a name that has no value in _G, in the order: libraries, names of the request, the
 // root, the tables of system.paths. It returns nil if the name is undefined.
 // Names that lead to tables, scripts and verbs are remembered.
 func (t *Thread) global(name string) (lua.LValue, error) {
@@ -70,6 +74,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	}
 	if lv := t.library(name); lv != lua.LNil {
 		t.main.G.Global.RawSetString(name, lv)
+		t.assign(name) // whoever looks again has assigned nil
 		return lv, nil
 	}
 	if t.opt.Names != nil {

@@ -89,14 +89,7 @@ func (n *normaliser) stmt(s ast.Stmt) ast.Stmt {
 		s.Condition = n.expr(s.Condition)
 		s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
 	case *ast.NumberForStmt:
-		s.Init, s.Limit = n.expr(s.Init), n.expr(s.Limit)
-		if s.Step != nil {
-			s.Step = n.expr(s.Step)
-		}
-		n.enterBlock(true)
-		n.declare("(for)", "(for)", "(for)", s.Name)
-		s.Stmts = n.stmts(s.Stmts)
-		s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
+		return n.numericFor(s)
 	case *ast.GenericForStmt:
 		return n.genericFor(s)
 	case *ast.FuncDefStmt:
@@ -122,6 +115,9 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 		}
 	}
 	single := len(s.Lhs) == 1 && len(s.Rhs) == 1
+	if single && isRemoval(s) {
+		return n.removal(s)
+	}
 	pre := &localList{at: s, kind: "(o"}
 	for i, l := range s.Lhs {
 		s.Lhs[i] = n.target(l, assigned, pre, single)
@@ -142,6 +138,29 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 		store.SetLine(s.Line())
 		do.Stmts = append(do.Stmts, store)
 	}
+	do.SetLine(s.Line())
+	do.SetLastLine(s.Line())
+	return do
+}
+
+// isRemoval tells t[k] = nil, unless k is a string.
+func isRemoval(s *ast.AssignStmt) bool {
+	target, ok := s.Lhs[0].(*ast.AttrGetExpr)
+	_, isNil := s.Rhs[0].(*ast.NilExpr)
+	if !ok || !isNil {
+		return false
+	}
+	_, isString := target.Key.(*ast.StringExpr)
+	return !isString
+}
+
+// removal calls shrink after t[k] = nil.
+func (n *normaliser) removal(s *ast.AssignStmt) ast.Stmt {
+	pre := &localList{at: s, kind: "(o"}
+	target := n.target(s.Lhs[0], nil, pre, false).(*ast.AttrGetExpr)
+	s.Lhs[0] = target
+	shrink := lined(&ast.FuncCallStmt{Expr: ownCall(s, shrinkName, target.Object, target.Key)}, s)
+	do := &ast.DoBlockStmt{Stmts: append(pre.stmts(), s, shrink)}
 	do.SetLine(s.Line())
 	do.SetLastLine(s.Line())
 	return do
@@ -203,9 +222,9 @@ func (n *normaliser) local(s *ast.LocalAssignStmt) ast.Stmt {
 	switch {
 	case isFunction && s.LastLine() != 0:
 		n.declare(s.Names[0])
-		n.function(fn.(*ast.FunctionExpr), "", false)
+		n.function(fn.(*ast.FunctionExpr), "")
 	case isFunction:
-		usesName := n.function(fn.(*ast.FunctionExpr), s.Names[0], false)
+		usesName := n.function(fn.(*ast.FunctionExpr), s.Names[0])
 		if usesName {
 			s.Names = append(s.Names, "(unused)")
 		}
@@ -262,10 +281,65 @@ func (n *normaliser) whileStmt(s *ast.WhileStmt) ast.Stmt {
 	return s
 }
 
+// numericFor makes numbers of bounds that are strings.
+func (n *normaliser) numericFor(s *ast.NumberForStmt) ast.Stmt {
+	s.Init, s.Limit = n.expr(s.Init), n.expr(s.Limit)
+	if s.Step != nil {
+		s.Step = n.expr(s.Step)
+	}
+	n.enterBlock(true)
+	n.declare("(for)", "(for)", "(for)", s.Name)
+	s.Stmts = n.stmts(s.Stmts)
+	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
+
+	bounds := []struct {
+		e        *ast.Expr
+		function string
+	}{{&s.Init, forInitName}, {&s.Limit, forLimitName}, {&s.Step, forStepName}}
+	open := bounds[:0]
+	for _, b := range bounds {
+		if *b.e != nil && !isNumber(*b.e) {
+			open = append(open, b)
+		}
+	}
+	if len(open) < 2 {
+		for _, b := range open {
+			call := ownCall(s, b.function, *b.e)
+			atEnd(call, s.Init, s.Limit)
+			*b.e = call
+		}
+		return s
+	}
+	if s.Step == nil {
+		s.Step = at(&ast.NumberExpr{Value: "1"}, s)
+	}
+	prepared := ownCall(s, forPrepName, s.Init, s.Limit, s.Step)
+	prepared.AdjustRet = false
+	atEnd(prepared, s.Init, s.Limit, s.Step)
+	values := &localList{at: s, kind: "(f", exprs: []ast.Expr{prepared}}
+	s.Init, s.Limit, s.Step = ident(s, values.name()), ident(s, values.name()), ident(s, values.name())
+	do := &ast.DoBlockStmt{Stmts: append(values.stmts(), s)}
+	do.SetLine(s.Line())
+	do.SetLastLine(s.LastLine())
+	return do
+}
+
+// isNumber tells the expressions that certainly give a number.
+func isNumber(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.NumberExpr, *ast.UnaryLenOpExpr:
+		return true
+	case *ast.UnaryMinusOpExpr:
+		return isNumber(e.Expr)
+	}
+	return false
+}
+
 // genericFor gives the loop its three values: the compiler leaves those that
 // are missing to whatever their registers hold, and drops the further results
 // of a call at the end of several expressions.
 func (n *normaliser) genericFor(s *ast.GenericForStmt) ast.Stmt {
+	s.SetLine(plainLine(s.Exprs[0].Line())) // where PUC Lua says that the iterator is called
 	n.exprs(s.Exprs)
 	n.enterBlock(true)
 	n.declare("(for)", "(for)", "(for)")
@@ -292,12 +366,16 @@ func (n *normaliser) genericFor(s *ast.GenericForStmt) ast.Stmt {
 func (n *normaliser) funcDef(s *ast.FuncDefStmt) {
 	if s.Name.Func != nil {
 		s.Name.Func = n.expr(s.Name.Func)
-		n.function(s.Func, "", false)
+		n.function(s.Func, "")
 		return
 	}
-	s.Name.Receiver = n.expr(s.Name.Receiver)
-	n.constant(s.Name.Method)
-	n.function(s.Func, "", true)
+	// A method is a field with one parameter more. The compiler's own way has no
+	// place for what the receiver is called.
+	target := &ast.AttrGetExpr{Object: s.Name.Receiver, Key: at(&ast.StringExpr{Value: s.Name.Method}, s)}
+	s.Name.Func = n.expr(at(target, s))
+	s.Name.Receiver, s.Name.Method = nil, ""
+	s.Func.ParList.Names = append([]string{"self"}, s.Func.ParList.Names...)
+	n.function(s.Func, "")
 }
 
 // loopBody makes the body of a loop begin with something that is not a jump,

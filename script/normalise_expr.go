@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
 
@@ -21,9 +22,33 @@ const maxOperands = 50
 
 // Names of Go functions that normalised code calls; see patch.
 const (
-	concatName = "(concat)"
-	appendName = "(append)"
+	concatName   = "(concat)"
+	appendName   = "(append)"
+	modName      = "(mod)"
+	forInitName  = "(forinit)"
+	forLimitName = "(forlimit)"
+	forStepName  = "(forstep)"
+	forPrepName  = "(forprep)"
+	shrinkName   = "(shrink)"
 )
+
+// calledFunctions are the functions of these names.
+var calledFunctions map[string]*lua.LFunction
+
+func init() { // they lead back to the compiler, by way of load
+	calledFunctions = map[string]*lua.LFunction{
+		concatName: concatFunction, appendName: appendFunction, modName: modFunction, forInitName: forInitFunction,
+		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction, shrinkName: shrinkFunction,
+	}
+}
+
+// ownCall calls one of them for one result.
+func ownCall(near ast.PositionHolder, name string, args ...ast.Expr) *ast.FuncCallExpr {
+	truncate(args[len(args)-1])
+	call := &ast.FuncCallExpr{Func: ident(near, name), Args: args, AdjustRet: true}
+	call.SetLine(plainLine(near.Line()))
+	return call
+}
 
 func (n *normaliser) exprs(list []ast.Expr) {
 	for i, e := range list {
@@ -70,6 +95,7 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 		n.call(e)
 	case *ast.LogicalOpExpr:
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
+		extend(e, e.Lhs, e.Rhs)
 		return foldLogical(e)
 	case *ast.RelationalOpExpr:
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
@@ -79,18 +105,28 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 	case *ast.ArithmeticOpExpr:
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
 		atEnd(e, e.Lhs, e.Rhs)
-		n.describe(e, n.describeValue(e.Lhs)+"\x00"+n.describeValue(e.Rhs))
+		text := n.describeValue(e.Lhs) + "\x00" + n.describeValue(e.Rhs)
+		if e.Operator == "%" {
+			call := ownCall(e, modName, e.Lhs, e.Rhs)
+			call.SetLastLine(e.LastLine())
+			n.describe(call, text)
+			return call
+		}
+		n.describe(e, text)
 	case *ast.UnaryMinusOpExpr:
 		e.Expr = n.expr(e.Expr)
 		if number, ok := e.Expr.(*ast.NumberExpr); ok && number.Value == "0" {
 			return number // the compiler would take a constant -0 for every 0 of the function
 		}
+		atEnd(e, e.Expr)
 		n.describe(e, n.describeValue(e.Expr))
 	case *ast.UnaryLenOpExpr:
 		e.Expr = n.expr(e.Expr)
+		atEnd(e, e.Expr)
 		n.describe(e, n.describeValue(e.Expr))
 	case *ast.UnaryNotOpExpr:
 		e.Expr = n.expr(e.Expr)
+		extend(e, e.Expr)
 		if truth, ok := constantTruth(e.Expr); ok {
 			if truth {
 				return at(&ast.FalseExpr{}, e)
@@ -98,7 +134,7 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 			return at(&ast.TrueExpr{}, e)
 		}
 	case *ast.FunctionExpr:
-		n.function(e, "", false)
+		n.function(e, "")
 	}
 	return e
 }
@@ -122,13 +158,10 @@ func (n *normaliser) call(e *ast.FuncCallExpr) {
 
 // function normalises a function's body and reports whether the body uses an
 // outer variable called self.
-func (n *normaliser) function(e *ast.FunctionExpr, self string, method bool) bool {
+func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
 	visible := n.visible
 	n.fn = &scope{outer: n.fn, self: self}
 	n.enterBlock(false)
-	if method {
-		n.declare("self")
-	}
 	n.declare(e.ParList.Names...)
 	if e.ParList.HasVargs {
 		n.declare("arg") // LUA_COMPAT_VARARG
@@ -243,6 +276,9 @@ func foldLogical(e *ast.LogicalOpExpr) ast.Expr {
 	if truth == (e.Operator == "and") {
 		truncate(e.Rhs)
 		return e.Rhs
+	}
+	if _, isFunction := e.Lhs.(*ast.FunctionExpr); !isFunction { // its last line is that of its return
+		extend(e.Lhs, e.Rhs)
 	}
 	return e.Lhs
 }

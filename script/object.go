@@ -185,6 +185,9 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 		if verb := o.verbs.verbs[fold]; verb != nil {
 			return verb, nil
 		}
+		if value := o.verbs.properties[fold]; value != nil {
+			return t.toLua(value(t)), nil
+		}
 	}
 	return lua.LNil, nil
 }
@@ -254,6 +257,8 @@ type entry struct {
 	node  *objectdb.Node // nil for what is only a verb or a table of verbs
 	table *verbTable
 	verb  *lua.LFunction
+
+	property func(*Thread) Value
 }
 
 // children returns the nodes in table o in order.
@@ -289,7 +294,7 @@ func (o *Object) entries() ([]entry, error) {
 			nodes = nodes[1:]
 		default:
 			fold := objectdb.Fold(names[0])
-			list = append(list, entry{name: names[0], table: o.verbs.tables[fold], verb: o.verbs.verbs[fold]})
+			list = append(list, entry{name: names[0], table: o.verbs.tables[fold], verb: o.verbs.verbs[fold], property: o.verbs.properties[fold]})
 			names = names[1:]
 		}
 	}
@@ -303,6 +308,8 @@ func (o *Object) value(e entry) (lua.LValue, error) {
 		return o.see(e.node, e.table)
 	case e.table != nil:
 		return &o.thread.virtualObject(e.table).ud, nil
+	case e.property != nil:
+		return o.thread.toLua(e.property(o.thread)), nil
 	}
 	return e.verb, nil
 }

@@ -13,12 +13,13 @@ var processStart = time.Now()
 
 // osClock is os.clock (): seconds, for differences only.
 func osClock(L *lua.LState) int {
-	L.Push(lua.LNumber(time.Since(processStart).Seconds()))
+	L.Push(lua.LNumber(budgetOf(L).now().Sub(processStart).Seconds()))
 	return 1
 }
 
 func osDifftime(L *lua.LState) int {
-	L.Push(lua.LNumber(checkNumber(L, 1) - optNumber(L, 2, 0)))
+	from := toInt(optNumber(L, 2, 0))
+	L.Push(lua.LNumber(toInt(checkNumber(L, 1)) - from))
 	return 1
 }
 

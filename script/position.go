@@ -47,6 +47,32 @@ func (n *normaliser) describeValue(e ast.Expr) string {
 			return "field '" + key.Value + "'"
 		}
 		return "field '?'"
+	case *ast.LogicalOpExpr:
+		return n.describeLogical(e)
+	}
+	return ""
+}
+
+// describeLogical says what PUC Lua does of "and" and "or": it follows the code
+// up to the complaint and takes the first jump that it meets. That leads past
+// all the rest, which leaves nothing to tell, or to what follows the other
+// operator.
+func (n *normaliser) describeLogical(e *ast.LogicalOpExpr) string {
+	var outer []*ast.LogicalOpExpr
+	leaf := ast.Expr(e)
+	for {
+		l, ok := leaf.(*ast.LogicalOpExpr)
+		if !ok {
+			break
+		}
+		outer = append(outer, l)
+		leaf = l.Lhs
+	}
+	last := len(outer) - 1
+	for i := last - 1; i >= 0; i-- {
+		if outer[i].Operator != outer[last].Operator {
+			return n.describeValue(outer[i].Rhs)
+		}
 	}
 	return ""
 }
@@ -68,7 +94,7 @@ func (n *normaliser) kind(name string) string {
 
 // patch finishes what the compiler made of normalised code: descriptions move
 // from the normaliser's list to the function that they are about, and calls of
-// concat and append get the Go function itself as a constant.
+// calledFunctions get the Go function itself as a constant.
 func (n *normaliser) patch(p *lua.FunctionProto) {
 	placed := map[int]int{}
 	for pc, position := range p.DbgSourcePositions {
@@ -126,13 +152,9 @@ func patchCalls(p *lua.FunctionProto) {
 		case lua.OP_CLOSURE: // followed by one word for each upvalue
 			pc += int(p.FunctionPrototypes[code&bxMask].NumUpvalues)
 		case lua.OP_GETGLOBAL:
-			var fn *lua.LFunction
-			switch p.Constants[code&bxMask] {
-			case lua.LString(concatName):
-				fn = concatFunction
-			case lua.LString(appendName):
-				fn = appendFunction
-			default:
+			name, _ := p.Constants[code&bxMask].(lua.LString)
+			fn := calledFunctions[string(name)]
+			if fn == nil {
 				continue
 			}
 			at, ok := places[fn]

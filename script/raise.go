@@ -33,6 +33,7 @@ type level struct {
 	line int    // position as the machine knows it, see describe
 	what string // "main", "Lua", "G", "tail"
 	name string
+	lost int // callers that it has replaced by tail calls
 }
 
 // levelAt returns the i-th level of L, 0 being the function that runs.
@@ -46,7 +47,7 @@ func levelAt(L *lua.LState, i int) (level, bool) {
 	if err != nil || !isFunction {
 		return level{}, false
 	}
-	return level{f, d.CurrentLine, d.What, d.Name}, true
+	return level{f, d.CurrentLine, d.What, d.Name, tailCalls(d)}, true
 }
 
 // own reports whether the level is one of the functions that only start others.
@@ -179,48 +180,6 @@ func complaint(L *lua.LState, l level, message string) string {
 		return "loop in settable"
 	}
 	return message
-}
-
-// maxFrames is how many frames of a traceback are kept at either end.
-const maxFrames = 10
-
-// traceback returns the calls that led to where L is, innermost first, through
-// the coroutines that resumed it. Of a long one the middle is left out.
-func traceback(L *lua.LState) []Frame {
-	frames := []Frame{}
-	for b := budgetOf(L); L != nil; {
-		for i := 0; ; i++ {
-			l, ok := levelAt(L, i)
-			if !ok || i > L.Options.CallStackSize {
-				break
-			}
-			if f, ok := l.frame(); ok {
-				frames = append(frames, f)
-			}
-			if len(frames) > 2*maxFrames {
-				frames = append(frames[:maxFrames], frames[maxFrames+1:]...)
-			}
-		}
-		if from := b.callerOf(L); from != nil {
-			L = from
-		} else {
-			L = L.Parent
-		}
-	}
-	return frames
-}
-
-// frame describes a level; there is nothing to say of functions that only
-// start others, nor of Go functions without a name.
-func (l level) frame() (Frame, bool) {
-	if l.own() {
-		return Frame{}, false
-	}
-	_, name := splitName(l.name)
-	if l.fn.IsG {
-		return Frame{Function: name}, name != ""
-	}
-	return Frame{Source: l.fn.Proto.SourceName, Line: plainLine(l.line), Function: name}, true
 }
 
 // splitName takes apart the name that the machine knows for a call: what patch

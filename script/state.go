@@ -10,8 +10,14 @@ func init() {
 	lua.MaxArrayIndex = 1 << 20
 }
 
-// registryMax is the number of values that the registers of one coroutine hold.
-const registryMax = 1 << 16
+const (
+	// registryMax is the number of values that the registers of one coroutine
+	// hold: enough for calls 10,000 deep of functions with 25 locals each.
+	registryMax = 1 << 18
+	// maxResults is how many values a library function gives at once, as
+	// LUAI_MAXCSTACK in PUC Lua.
+	maxResults = 8000
+)
 
 // newState returns a fresh Lua state that runs under b. It has no library yet:
 // see installLibraries. It costs about two microseconds, so every run has its

@@ -44,7 +44,7 @@ func stringByte(L *lua.LState) int {
 	if fromEnd(i, len(checkString(L, 1))) <= 0 && L.GetTop() < 3 {
 		s = ""
 	}
-	if len(s) >= registryMax/8 {
+	if len(s) >= maxResults {
 		fail(L, "string slice too long")
 	}
 	budgetOf(L).charge(L, len(s))

@@ -9,8 +9,8 @@ import (
 
 // tableConcat is table.concat (t [, sep [, i [, j]]]).
 func tableConcat(L *lua.LState) int {
+	sep := optString(L, 2, "") // looked at first, as PUC Lua does
 	t := checkTable(L, 1)
-	sep := optString(L, 2, "")
 	i := optInt(L, 3, 1)
 	j := 0
 	if L.Get(4) == lua.LNil {

@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"math/rand"
 	"runtime/debug"
 	"time"
 
@@ -25,6 +26,8 @@ type ThreadOptions struct {
 	Host any
 	// Now is the clock, time.Now if nil.
 	Now func() time.Time
+	// Seed is that of math.random; 0 is any.
+	Seed int64
 }
 
 // A Thread is one request's way through Lua: a fresh Lua state over one
@@ -42,6 +45,7 @@ type Thread struct {
 	state  *lua.LState // the state or coroutine that calls a verb now
 	depth  int         // of runs within runs, through verbs
 	unlock func() bool
+	entry  lua.LValue // what base was called with
 
 	root     *Object
 	handles  map[int64]*Object             // by node id
@@ -73,6 +77,12 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	t := &Thread{engine: e, ctx: ctx, opt: o, tx: o.Tx}
 	t.budget = newBudget(ctx, o.Limits)
 	t.budget.owner = t
+	if o.Now != nil {
+		t.budget.now = o.Now
+	}
+	if o.Seed != 0 {
+		t.budget.random = rand.New(rand.NewSource(o.Seed))
+	}
 	if o.Tx != nil && o.Tx.Locked() {
 		held := o.Tx.Context()
 		t.unlock = context.AfterFunc(held, func() { t.budget.stop(context.Cause(held)) })
@@ -203,7 +213,7 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 // leaves its frames there; then another state takes its place.
 func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
 	L, b := t.base, t.budget
-	b.guarded, b.frames = 0, nil
+	b.guarded, b.frames, t.entry = 0, nil, fn
 	defer func() {
 		r := recover()
 		if r == nil {

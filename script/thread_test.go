@@ -192,6 +192,7 @@ func TestCallValue(t *testing.T) {
 	})
 }
 
+// Specification: 2.3.2
 func TestEditIsLive(t *testing.T) {
 	db := newDB(t)
 	put(t, db, map[string]objectdb.Value{"user.f": objectdb.Script("return 1")})

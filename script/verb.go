@@ -14,9 +14,13 @@ import (
 // A Verb is a function for scripts that is written in Go. Scripts see it as
 // system.verbs.builtins.<Name>, and so, through system.paths, by Name.
 type Verb struct {
-	Name  string // "html.escape": group and name
-	Usage string // "html.escape (text)"
-	Doc   string // one or two sentences
+	Name    string  // "html.escape": group and name
+	Doc     string  // one or two sentences
+	Params  []Param // its arguments; the optional ones come last
+	Results []Param // what it returns; nothing for none
+	Errors  string  // why it may fail beside wrong arguments, "" if it cannot
+	Example string  // an expression, or a script
+	Gives   string  // the text of what the example returns or writes
 
 	// Func does the work. An error becomes a Lua error that begins with the
 	// verb's name; a panic becomes one too and is told in full to the log only.

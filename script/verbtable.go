@@ -15,13 +15,16 @@ type verbTable struct {
 	names   []string // spelled as given, in the order of the root
 	tables  map[string]*verbTable
 	verbs   map[string]*lua.LFunction
+
+	properties map[string]func(*Thread) Value
 }
 
 // builtins is where the verbs are.
 var builtins = objectdb.Address{"system", "verbs", "builtins"}
 
-// newVerbTree makes the tables that lead from the root to the verbs.
-func newVerbTree(verbs []Verb) *verbTable {
+// newVerbTree makes the tables that lead from the root to the verbs and
+// properties.
+func newVerbTree(verbs []Verb, properties []Property) *verbTable {
 	root := &verbTable{}
 	for i := range verbs {
 		v := &verbs[i]
@@ -35,6 +38,14 @@ func newVerbTree(verbs []Verb) *verbTable {
 		}
 		at.add(path[len(path)-1], v)
 	}
+	for i := range properties {
+		p := &properties[i]
+		at := root
+		for _, name := range p.Address[:len(p.Address)-1] {
+			at = at.table(name)
+		}
+		at.addProperty(p)
+	}
 	root.sort()
 	return root
 }
@@ -44,8 +55,8 @@ func (vt *verbTable) table(name string) *verbTable {
 	if sub := vt.tables[fold]; sub != nil {
 		return sub
 	}
-	if vt.verbs[fold] != nil {
-		panic("script: " + vt.address.Child(name).String() + " is a verb and a table")
+	if vt.verbs[fold] != nil || vt.properties[fold] != nil {
+		panic("script: " + vt.address.Child(name).String() + " is a table and something else")
 	}
 	if vt.tables == nil {
 		vt.tables = make(map[string]*verbTable)
@@ -66,6 +77,35 @@ func (vt *verbTable) add(name string, v *Verb) {
 	}
 	vt.verbs[fold] = verbFunction(v)
 	vt.names = append(vt.names, name)
+}
+
+// nameVerbs notes the whole names of the verbs in vt, as Verb.Name has them.
+func (vt *verbTable) nameVerbs(prefix string, names map[*lua.LFunction]string) {
+	for _, name := range vt.names {
+		fold := objectdb.Fold(name)
+		if fn := vt.verbs[fold]; fn != nil {
+			names[fn] = prefix + name
+		}
+		if sub := vt.tables[fold]; sub != nil {
+			inner := prefix + name + "."
+			if len(vt.address) < len(builtins) {
+				inner = "" // a table on the way to the verbs
+			}
+			sub.nameVerbs(inner, names)
+		}
+	}
+}
+
+func (vt *verbTable) addProperty(p *Property) {
+	fold := objectdb.Fold(p.Address.Name())
+	if vt.verbs[fold] != nil || vt.tables[fold] != nil || vt.properties[fold] != nil {
+		panic("script: two things are called " + p.Address.String())
+	}
+	if vt.properties == nil {
+		vt.properties = make(map[string]func(*Thread) Value)
+	}
+	vt.properties[fold] = p.Value
+	vt.names = append(vt.names, p.Address.Name())
 }
 
 func (vt *verbTable) sort() {

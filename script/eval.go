@@ -1,0 +1,68 @@
+package script
+
+import (
+	"errors"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Eval runs what somebody types: an expression, or several with commas between
+// them, gives its values; anything else gives what it returns. A "=" before an
+// expression is passed over, as Lua's own program does. name is what messages
+// call the text.
+func (t *Thread) Eval(name, typed string) ([]Value, error) {
+	source, err := typedSource(name, typed)
+	if err != nil {
+		return nil, t.syntaxError(err, nil, typed)
+	}
+	proto, err := compile(name, source)
+	if err != nil {
+		return nil, t.syntaxError(err, nil, typed)
+	}
+	t.know(name, &chunk{source: typed})
+	fn := t.main.NewFunctionFromProto(proto)
+	var values []Value
+	_, err = t.run(goFunction(func(L *lua.LState) int {
+		L.Push(fn)
+		L.Call(0, lua.MultRet)
+		for i := 1; i <= L.GetTop(); i++ {
+			values = append(values, t.fromLua(L.Get(i)))
+		}
+		return 0
+	}), nil)
+	return values, err
+}
+
+// typedSource makes a script of what somebody types.
+func typedSource(name, typed string) (string, error) {
+	plain := typed
+	if rest, ok := strings.CutPrefix(strings.TrimLeft(typed, " \t"), "="); ok {
+		plain = rest
+	}
+	expression := Check(name, "return "+plain)
+	if expression == nil {
+		return "return " + plain, nil
+	}
+	err := Check(name, plain)
+	if err != nil && Unfinished(expression) {
+		err = expression
+	}
+	return plain, err
+}
+
+// CheckTyped is Check for what Eval runs.
+func CheckTyped(name, typed string) error {
+	_, err := typedSource(name, typed)
+	return err
+}
+
+// Unfinished reports whether err says no more than that the text ended too
+// early: more lines may make it whole.
+func Unfinished(err error) bool {
+	var s *SyntaxError
+	if !errors.As(err, &s) {
+		return false
+	}
+	return s.Near == "<eof>" && s.Message != "unterminated string"
+}

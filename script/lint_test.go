@@ -1,0 +1,146 @@
+package script
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/yuin/gopher-lua/parse"
+
+	"scripter/objectdb"
+)
+
+func TestLint(t *testing.T) {
+	db := site(t)
+	names := NewTable()
+	names.Set("scriptName", "/x.fcgi")
+	for source, want := range map[string][]string{
+		"return user.name, USER, webserver.httpheader (), scriptname, SCRIPTNAME": nil,
+		"x = 1 return x":                                             nil,
+		"function f () return f end":                                 nil,
+		"_G.y = 1 return y":                                          nil,
+		"rawset (_G, 'z', 1) return z":                               nil,
+		"return print ('x')":                                         {"1:8: undefined name: print"},
+		"return strng.rep ('x', 3)":                                  {"1:8: undefined name: strng; did you mean string?"},
+		"return usr.name":                                            {"1:8: undefined name: usr; did you mean user?"},
+		"local ä = 1":                                                {"1:7: Invalid token near 'ä'"},
+		"return 'ä', nme, nme":                                       {"1:13: undefined name: nme", "1:18: undefined name: nme"},
+		"return string.foo, String":                                  {"1:15: string has no foo", "1:20: undefined name: String; did you mean string?"},
+		"return string.upr ('x')":                                    {"1:15: string has no upr; did you mean upper?"},
+		"function string.foo () end return string.foo":               nil,
+		"return odb.gett ('x')":                                      {"1:12: odb has no gett; did you mean get?"},
+		"return test.uper ('x')":                                     {"1:13: system.verbs.builtins.test has no uper; did you mean upper?"},
+		"local f = test.uper return f":                               {"1:16: system.verbs.builtins.test has no uper; did you mean upper?"},
+		"return test:uper ()":                                        {"1:13: system.verbs.builtins.test has no uper; did you mean upper?"},
+		"return webserver.httpHeadr ()":                              {"1:18: suites.webserver has no httpHeadr; did you mean httpheader?"},
+		"return webserver.nothingLikeIt":                             nil, // a missing cell is nil
+		"webserver.made = odb.script '' webserver.made ()":           nil,
+		"local a = 1":                                                {"1:7: nothing reads the local a"},
+		"local a = 1 a = 2":                                          {"1:7: nothing reads the local a"},
+		"local a = {} a.x = 1":                                       nil,
+		"local ok, e = pcall (type, 1) return e":                     nil,
+		"local ok, e = pcall (type, 1) return ok":                    {"1:11: nothing reads the local e"},
+		"local _ = 1 local _why = 2":                                 nil,
+		"local function f () end":                                    {"1:16: nothing reads the local f"},
+		"for i = 1, 2 do local i = i end":                            {"1:23: nothing reads the local i"},
+		"for k, v in pairs ({}) do end return function (a) end":      nil,
+		"repeat local done = true until done":                        nil,
+		"local p = ...\nif p then\n\tlocal q\nend":                   {"3:8: nothing reads the local q"},
+		"local x local x return x":                                   {"1:7: nothing reads the local x"},
+		"return 'a <!--#b--> c'":                                     {"1:8: a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it"},
+		"return webserver.processMacros ('<!--#b-->')":               {"1:18: suites.webserver has no processMacros"},
+		"return ('<!--#b-->'):len () -- lint: ok":                    nil,
+		"local s = [[a\n<!--#b-->]]\r\nreturn s .. nme":              {"1:11: a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it", "3:13: undefined name: nme"},
+		"x =\n\n = 1":                                                {"3:2: syntax error near '='"},
+		"return {nme, [nme] = nme, a = nme}":                         {"1:9: undefined name: nme", "1:15: undefined name: nme", "1:22: undefined name: nme", "1:31: undefined name: nme"},
+		"return -nme + 1 .. (not nme)":                               {"1:9: undefined name: nme", "1:25: undefined name: nme"},
+		"local t = {} function t:m () return self, nme end return t": {"1:43: undefined name: nme"},
+		"user.x, user [nme] = 1, 2":                                  {"1:15: undefined name: nme"},
+		"nme ()\nlocal a = nme\n  .x return a":                       {"1:1: undefined name: nme", "2:11: undefined name: nme"},
+	} {
+		within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
+			found, err := th.Lint("user.s", source)
+			require.NoError(t, err, source)
+			var got []string
+			for _, f := range found {
+				assert.Equal(t, "user.s", f.Name)
+				got = append(got, strings.TrimPrefix(f.String(), "user.s:"))
+			}
+			assert.Equal(t, want, got, source)
+		})
+	}
+}
+
+// TestLintRunsNothing: no script is run and nothing is written.
+func TestLintRunsNothing(t *testing.T) {
+	db := site(t)
+	within(t, db, ThreadOptions{}, func(th *Thread) {
+		_, err := th.Lint("user.s", `user.x = 1 webserver.httpheader () test.panic ()`)
+		require.NoError(t, err)
+		assert.False(t, th.Tx().Written())
+	})
+}
+
+// TestSpreadKeepsMeaning takes apart the test files of Lua that come with the
+// machine's module: what is put together again parses, with every name, string
+// and number in its order.
+func TestSpreadKeepsMeaning(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/gopher-lua").Output()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "_lua5.1-tests", "*.lua"))
+	require.NoError(t, err)
+	require.Greater(t, len(files), 20)
+	parsed := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		source := string(b)
+		before, err := parse.Parse(bytes.NewReader(b), file)
+		if err != nil {
+			continue // code.lua and others begin with what only the program lua reads
+		}
+		parsed++
+		words := tokenise(source)
+		spread, at := words.spread()
+		after, err := parse.Parse(strings.NewReader(spread), file)
+		require.NoError(t, err, file)
+		assert.True(t, parse.Dump(before) == parse.Dump(after), file)
+		lines, _ := lineEnds(spread)
+		assert.Len(t, at, lines+2, file)
+	}
+	assert.Greater(t, parsed, 15)
+}
+
+func TestDistance(t *testing.T) {
+	for pair, want := range map[[2]string]int{
+		{"", ""}: 0, {"abc", "abc"}: 0, {"abc", "acb"}: 1, {"abc", "ab"}: 1, {"abc", "xabc"}: 1, {"abc", "xyz"}: 3, {"a", "abcdefgh"}: 99,
+	} {
+		assert.Equal(t, want, distance(pair[0], pair[1]), pair)
+	}
+}
+
+func FuzzLint(f *testing.F) {
+	for _, s := range []string{
+		"return user.x", "local a, b = 1\nfor k in pairs (user) do end", "x = [==[\r\n]==] y = 'a\\\n' -- lint: ok", "a.b:c ('<!--#d-->')", "f\n(g)", "return 1e+5 .. 0x1p",
+	} {
+		f.Add(s)
+	}
+	db := newDB(f)
+	put(f, db, map[string]objectdb.Value{"user.x": objectdb.Number(1)})
+	f.Fuzz(func(t *testing.T, source string) {
+		within(t, db, ThreadOptions{}, func(th *Thread) {
+			found, err := th.Lint("user.s", source)
+			require.NoError(t, err, "what compiles can be taken apart")
+			lines, _ := lineEnds(source)
+			for _, f := range found {
+				assert.GreaterOrEqual(t, f.Line, 1)
+				assert.LessOrEqual(t, f.Line, lines+1)
+			}
+		})
+	})
+}

@@ -1,0 +1,317 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+
+	"scripter/objectdb"
+)
+
+// assignedNames notes what the script gives a value itself: globals, and cells
+// of tables by their dotted names.
+func (l *linter) assignedNames(tokens []token, chunk []ast.Stmt) {
+	walkTargets(chunk, func(e ast.Expr) {
+		if root, names := chain(e); root != nil {
+			if root.Value == "_G" && len(names) == 1 {
+				l.own[names[0]] = true
+			}
+			l.own[strings.Join(append([]string{root.Value}, names...), ".")] = true
+		}
+	})
+	// rawset (_G, "name", value)
+	for i := 0; i+4 < len(tokens); i++ {
+		if tokens[i].text == "rawset" && tokens[i+2].text == "_G" && len(tokens[i+4].text) > 2 {
+			l.own[strings.Trim(tokens[i+4].text, `"'`)] = true
+		}
+	}
+}
+
+// chain takes apart a.b ["c"]: the first name, and the constant names after it.
+// root is nil if the expression is something else.
+func chain(e ast.Expr) (root *ast.IdentExpr, names []string) {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		return e, nil
+	case *ast.AttrGetExpr:
+		key, ok := e.Key.(*ast.StringExpr)
+		if root, names = chain(e.Object); !ok || root == nil {
+			return nil, nil
+		}
+		return root, append(names, key.Value)
+	}
+	return nil, nil
+}
+
+func (l *linter) exprs(list []ast.Expr) {
+	for _, e := range list {
+		l.expr(e)
+	}
+}
+
+func (l *linter) expr(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.IdentExpr:
+		l.read(e, nil, nil, false)
+	case *ast.AttrGetExpr:
+		l.get(e, false)
+	case *ast.StringExpr:
+		if strings.Contains(e.Value, "<!--#") && l.marked == 0 {
+			l.report(l.token(e), "marker", "a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it")
+		}
+	case *ast.FuncCallExpr:
+		l.call(e)
+	case *ast.FunctionExpr:
+		l.function(e, false)
+	case *ast.TableExpr:
+		for _, f := range e.Fields {
+			if f.Key != nil {
+				l.expr(f.Key)
+			}
+			l.expr(f.Value)
+		}
+	case *ast.LogicalOpExpr:
+		l.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.RelationalOpExpr:
+		l.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.StringConcatOpExpr:
+		l.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.ArithmeticOpExpr:
+		l.exprs([]ast.Expr{e.Lhs, e.Rhs})
+	case *ast.UnaryMinusOpExpr:
+		l.expr(e.Expr)
+	case *ast.UnaryNotOpExpr:
+		l.expr(e.Expr)
+	case *ast.UnaryLenOpExpr:
+		l.expr(e.Expr)
+	}
+}
+
+// get is a.b: a chain of constant names is looked at as a whole.
+func (l *linter) get(e *ast.AttrGetExpr, called bool) {
+	root, names := chain(e)
+	if root == nil {
+		l.expr(e.Object)
+		l.expr(e.Key)
+		return
+	}
+	var keys []int
+	for get, ok := e, true; ok; get, ok = get.Object.(*ast.AttrGetExpr) {
+		keys = append(keys, l.token(get.Key))
+	}
+	slices.Reverse(keys)
+	l.read(root, names, keys, called)
+}
+
+func (l *linter) call(e *ast.FuncCallExpr) {
+	macros := false
+	switch {
+	case e.Func == nil:
+		l.method(e)
+		macros = e.Method == "processMacros"
+	default:
+		if get, ok := e.Func.(*ast.AttrGetExpr); ok {
+			l.get(get, true)
+		} else {
+			l.expr(e.Func)
+		}
+		if root, names := chain(e.Func); root != nil {
+			macros = strings.EqualFold(append([]string{root.Value}, names...)[len(names)], "processMacros")
+		}
+	}
+	if macros {
+		l.marked++
+		defer func() { l.marked-- }()
+	}
+	l.exprs(e.Args)
+}
+
+// method is a:b (): of a chain the method is one more name.
+func (l *linter) method(e *ast.FuncCallExpr) {
+	root, names := chain(e.Receiver)
+	if root == nil || len(names) > 0 {
+		l.expr(e.Receiver)
+		return
+	}
+	at := l.token(root)
+	l.read(root, []string{e.Method}, []int{at + 2}, true)
+}
+
+func (l *linter) function(f *ast.FunctionExpr, method bool) {
+	l.scoped(func() {
+		if method {
+			l.declare("self", l.token(f), true)
+		}
+		if f.ParList != nil {
+			for _, name := range f.ParList.Names {
+				l.declare(name, l.token(f), true)
+			}
+		}
+		l.stmts(f.Stmts)
+	})
+}
+
+// read is the reading of a name, and of the names after it in the tables that
+// it means. keys are their tokens.
+func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bool) {
+	if v := l.local(root.Value); v != nil {
+		v.read = true
+		return
+	}
+	if l.own[root.Value] || root.Value == "_G" || l.err != nil {
+		return
+	}
+	lv := l.t.main.G.Global.RawGetString(root.Value)
+	if lv == lua.LNil {
+		if lv, l.err = l.t.global(root.Value); l.err != nil {
+			return
+		}
+	}
+	if lv == nil {
+		l.report(l.token(root), "undefined", "undefined name: %s%s", root.Value, l.meant(root.Value))
+		return
+	}
+	l.names(root.Value, lv, names, keys, called)
+}
+
+// names follows the names after a global through tables.
+func (l *linter) names(path string, lv lua.LValue, names []string, keys []int, called bool) {
+	for i, name := range names {
+		parent := path
+		path += "." + name
+		if l.own[path] {
+			return
+		}
+		if lib, ok := lv.(*lua.LTable); ok && l.isLibrary(parent) {
+			if lib.RawGetString(name) == lua.LNil {
+				l.report(keys[i], "missing", "%s has no %s%s", parent, name, near(name, fieldNames(lib)))
+			}
+			return
+		}
+		o := objectOf(lv)
+		if o == nil {
+			return
+		}
+		cell, err := o.cell(name)
+		if err != nil {
+			l.err = err
+			return
+		}
+		if cell == lua.LNil {
+			l.missing(o, name, keys[i], called && i == len(names)-1)
+			return
+		}
+		lv = cell
+	}
+}
+
+// missing is a cell that is not there: for a table of verbs always a mistake,
+// for another one when it is called.
+func (l *linter) missing(o *Object, name string, at int, called bool) {
+	verbs := o.verbs != nil && len(o.verbs.verbs) > 0
+	if !verbs && !called {
+		return
+	}
+	list, err := o.entries()
+	if err != nil {
+		l.err = err
+		return
+	}
+	var known []string
+	for _, e := range list {
+		known = append(known, e.name)
+	}
+	l.report(at, "missing", "%s has no %s%s", o.label(), name, near(name, known))
+}
+
+// isLibrary reports whether a name is one of Lua's libraries, or odb.
+func (l *linter) isLibrary(name string) bool { return libraryTables[name] != nil || name == "odb" }
+
+func fieldNames(t *lua.LTable) []string {
+	var names []string
+	t.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
+	return names
+}
+
+// meant names what an undefined name may have been meant to be.
+func (l *linter) meant(name string) string {
+	if text, ok := l.guesses[name]; ok {
+		return text
+	}
+	if l.guesses == nil {
+		l.guesses = map[string]string{}
+	}
+	l.guesses[name] = l.guess(name)
+	return l.guesses[name]
+}
+
+func (l *linter) guess(name string) string {
+	known := []string{"odb", "require"}
+	for n := range baseFunctions {
+		known = append(known, n)
+	}
+	for n := range libraryTables {
+		known = append(known, n)
+	}
+	if err := l.t.findPaths(); err != nil {
+		return ""
+	}
+	for _, o := range append([]*Object{l.t.root}, l.t.paths...) {
+		list, err := o.entries()
+		if err != nil {
+			return ""
+		}
+		for _, e := range list {
+			known = append(known, e.name)
+		}
+	}
+	return near(name, known)
+}
+
+// near is "; did you mean x?" for the known name that differs least, "" if
+// none is like it.
+func near(name string, known []string) string {
+	best, least := "", 1+len(name)/3
+	slices.Sort(known)
+	for _, k := range known {
+		if d := distance(objectdb.Fold(name), objectdb.Fold(k)); d <= least && (best == "" || d < least) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many bytes must be changed, added, left out or swapped with
+// their neighbour to make b of a (optimal string alignment).
+func distance(a, b string) int {
+	if len(a)-len(b) > 3 || len(b)-len(a) > 3 || len(a) > 64 {
+		return 99
+	}
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
+		}
+	}
+	return rows[len(a)][len(b)]
+}

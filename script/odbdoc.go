@@ -1,0 +1,120 @@
+package script
+
+// ODB describes the library odb, function by function, in the order of the
+// manual. Their Func is nil: they are no verbs but a library of Lua's.
+func ODB() []Verb {
+	at := Param{Name: "address", Type: anyAddress, Doc: "a string, an address, or a table or script of the root itself"}
+	from, to := at, at
+	from.Name, from.Doc, to.Name, to.Doc = "from", "", "to", ""
+	x := Param{Name: "x", Type: "any", Doc: "an address, or a table, script or stored value itself"}
+	one := func(kind, doc string) []Param { return []Param{{Type: kind, Doc: doc}} }
+	return []Verb{
+		{
+			Name: "odb.get", Doc: "What is there; else the default, else nil.",
+			Params:  []Param{at, {Name: "default", Type: "any", Optional: true}},
+			Results: one("any", ""), Errors: "an address that cannot be read",
+			Example: `odb.get ("scratchpad.nothing.at.all", "none")`, Gives: "none",
+		},
+		{
+			Name: "odb.set", Doc: "Stores a value and makes the tables above it; nil deletes.",
+			Params: []Param{at, {Name: "value", Type: "any"}},
+			Errors: "a value that the root cannot hold; something above that is no table",
+			Example: "odb.set (\"scratchpad.deep.down\", 5)\n" +
+				"return scratchpad.deep.down", Gives: "5",
+		},
+		{
+			Name: "odb.defined", Doc: "Whether something is there.",
+			Params: []Param{at}, Results: one("boolean", ""),
+			Example: `odb.defined ("scratchpad.nothing")`, Gives: "false",
+		},
+		{
+			Name: "odb.delete", Doc: "Deletes what is there, with all below it.",
+			Params: []Param{at}, Results: one("boolean", "true if something was there"),
+			Example: `odb.delete ("scratchpad.nothing")`, Gives: "false",
+		},
+		{
+			Name: "odb.kind", Doc: "The kind of an object or value: boolean, number, string, text, outline, script, date, binary, list, address or table.",
+			Params: []Param{x}, Results: one("string|nil", "nil where nothing is"),
+			Example: `odb.kind (scratchpad)`, Gives: "table",
+		},
+		{
+			Name: "odb.size", Doc: "The cells of a table, the bytes of anything else.",
+			Params: []Param{at}, Results: one("integer", ""), Errors: "nothing is there",
+			Example: "scratchpad.word = \"five5\"\nreturn odb.size (\"scratchpad.word\")", Gives: "5",
+		},
+		{
+			Name: "odb.name", Doc: "The last name of an address.",
+			Params: []Param{at}, Results: one("string", ""),
+			Example: `odb.name ('user.["odd.name"]')`, Gives: "odd.name",
+		},
+		{
+			Name: "odb.parent", Doc: "The address above.",
+			Params: []Param{at}, Results: one("address|nil", "nil for the root"),
+			Example: `odb.parent ("user.webserver.prefs")`, Gives: "user.webserver",
+		},
+		{
+			Name: "odb.pairs", Doc: "As pairs, in the order of the names, for Lua's tables too: numbers first.",
+			Params:  []Param{{Name: "t", Type: "table"}},
+			Results: []Param{{Type: "function"}, {Type: "table"}},
+			Example: "local s = \"\"\nfor name, value in odb.pairs ({b = 2, a = 1}) do\n\ts = s .. name .. value\nend\nreturn s", Gives: "a1b2",
+		},
+		{
+			Name: "odb.move", Doc: "Moves an object, with all below it.",
+			Params: []Param{from, to}, Errors: "nothing is at from; something is at to",
+			Example: "scratchpad.old = 1\nodb.move (\"scratchpad.old\", \"scratchpad.new\")\nreturn scratchpad.new", Gives: "1",
+		},
+		{
+			Name: "odb.copy", Doc: "Copies an object, with all below it.",
+			Params: []Param{from, to}, Errors: "nothing is at from; something is at to",
+			Example: "scratchpad.one = {a = 1}\nodb.copy (scratchpad.one, \"scratchpad.two\")\nreturn scratchpad.two.a", Gives: "1",
+		},
+		{
+			Name: "odb.rename", Doc: "Gives an object another name in its table.",
+			Params: []Param{at, {Name: "name", Type: "string", Doc: "taken as it is, dots included"}}, Errors: "nothing is there; the name is taken",
+			Example: "scratchpad.before = 1\nodb.rename (\"scratchpad.before\", \"after\")\nreturn scratchpad.after", Gives: "1",
+		},
+		{
+			Name: "odb.text", Doc: "Of a string: the string, to be stored as text. Of anything else: its text, such as the source of a script or the cells of a table.",
+			Params: []Param{{Name: "x", Type: "any"}}, Results: one("string", ""),
+			Example: "scratchpad.page = odb.text (\"<p>\")\nreturn odb.kind (\"scratchpad.page\")", Gives: "text",
+		},
+		{
+			Name: "odb.outline", Doc: "The string, to be stored as outline: lines, indented by tabs.",
+			Params: []Param{{Name: "text", Type: "string"}}, Results: one("string", ""),
+			Example: "scratchpad.todo = odb.outline (\"today\\n\\tbread\")\nreturn odb.kind (\"scratchpad.todo\")", Gives: "outline",
+		},
+		{
+			Name: "odb.script", Doc: "The source, to be stored as script, or called at once.",
+			Params: []Param{{Name: "source", Type: "string"}}, Results: one("function", ""), Errors: "source that does not compile",
+			Example: `odb.script ("return 6 * ...") (7)`, Gives: "42",
+		},
+		{
+			Name: "odb.list", Doc: "The arguments, to be stored as list, even if there are none.",
+			Params: []Param{{Name: "…", Type: "any"}}, Results: one("any[]", ""),
+			Example: "scratchpad.none = odb.list ()\nreturn odb.kind (\"scratchpad.none\")", Gives: "list",
+		},
+		{
+			Name: "odb.date", Doc: "Now; or the date of a number (seconds since 1970), a text such as \"2026-01-31T18:30:00Z\" or \"2026-01-31\", or a table as os.time takes it; in UTC.",
+			Params:  []Param{{Name: "x", Type: "number|string|table", Optional: true}},
+			Results: one("date", ""), Errors: "text that is no date",
+			Example: `odb.date ("2026-01-31") + 86400`, Gives: "2026-02-01 00:00:00",
+		},
+		{
+			Name: "odb.binary", Doc: "A binary, with a MIME type.",
+			Params: []Param{{Name: "data", Type: "string"},
+				{Name: "type", Type: "string", Optional: true, Default: `"application/octet-stream"`}},
+			Results: one("binary", ""),
+			Example: `odb.binary ("GIF89a", "image/gif").type`, Gives: "image/gif",
+		},
+		{
+			Name: "odb.address", Doc: "An address; names are added as they are, whatever characters they hold: the safe way to a cell whose name came from a visitor.",
+			Params: []Param{{Name: "x", Type: anyAddress + "|string[]", Doc: "a list is taken as names"},
+				{Name: "…", Type: "string", Doc: "names to be added"}},
+			Results: one("address", ""), Errors: "a name that no object can have",
+			Example: `odb.address ("scratchpad", "a.b")`, Gives: `scratchpad.["a.b"]`,
+		},
+	}
+}
+
+// anyAddress is the type of what the functions of odb take for an address.
+const anyAddress = "string|address|table|function"

@@ -1,0 +1,21 @@
+try (function () local a, b, c, d = ("\0\1\2\255"):rep (-1) return a, b, c, d end)
+try (function () local a, b = math.rad ("1") return round (a), round (b) end)
+try (function () local a, b, c, d = string.format ("%g", 1.5, ("x"):rep (150)) return a, b, c, d end)
+try (function () local a, b, c, d = math.min (0, -1, 2^31) return a, b, c, d end)
+try (function () local t = {"x", "y", "z", n = 3} show (pcall (function () return table.insert (t, 2^31) end)) return t end)
+try (function () local a, b, c, d = ("\0"):sub (nil, " 3 ") return a, b, c, d end)
+do local f = math.sqrt try (function () local a, b, c, d = f ({}) return a, b, c, d end) end
+try (function () local t = nil show (pcall (function () return table.getn (t) end)) return t end)
+try (function () local a, b, c, d = ("\0\1\2\255"):len () return a, b, c, d end)
+try (string.lower, "key = value")
+--[==[ ]] ]==]
+try (function () local t = {1, "2", 3.5} show (pcall (function () return table.sort (t, {}) end)) return t end)
+do local f = coroutine.status try (function () local a, b, c, d = f (123456789.123) return a, b, c, d end) end
+try (function () local a, b, c, d = select (0.5) return a, b, c, d end)
+try (function () local a, b = math.cosh (0.5) return round (a), round (b) end)
+try (function () local a, b, c, d = unpack (5, 0, 0) return a, b, c, d end)
+try (function () local a, b, c, d = os.difftime (951782400, 86399) return a, b, c, d end)
+try (function () local a, b, c, d = string.reverse ("a\0b\0") return a, b, c, d end)
+try (function () local a, b = math.tanh (0.5) return round (a), round (b) end)
+try (function () local t = {1, "2", 3.5} show (pcall (function () return table.insert (t, 0, 1/0) end)) return t end)
+try (function () local t = {1, "2", 3.5} show (pcall (function () return table.insert (t, 0, 123456789.123) end)) return t end)

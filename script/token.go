@@ -1,0 +1,157 @@
+package script
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A token is one word, number, string or sign of a script. The parser tells
+// lines only, and so does what it makes; tokens tell columns too.
+type token struct {
+	text   string
+	line   int
+	bytes  int // before it in its line
+	column int // in characters, from 1
+}
+
+// A scan is a script taken apart.
+type scan struct {
+	tokens []token
+	passed map[int]bool // lines with a comment that says "lint: ok"
+}
+
+// tokenise takes a script apart. What is no Lua becomes tokens of one byte; it
+// is the parser that complains.
+func tokenise(source string) scan {
+	s := scan{passed: map[int]bool{}}
+	line, start, column := 1, 0, 1 // start: of the line
+	for i := 0; i < len(source); {
+		n, skip := tokenLength(source[i:])
+		if !skip {
+			s.tokens = append(s.tokens, token{source[i : i+n], line, i - start, column})
+		} else if strings.HasPrefix(source[i:], "--") && strings.Contains(source[i:i+n], "lint: ok") {
+			s.passed[line] = true
+		}
+		if ends, last := lineEnds(source[i : i+n]); ends > 0 {
+			line += ends
+			start = i + last
+			column = 1 + utf8.RuneCountInString(source[start:i+n])
+		} else {
+			column += utf8.RuneCountInString(source[i : i+n])
+		}
+		i += n
+	}
+	return s
+}
+
+// lineEnds counts the line ends in s as Lua does, where CR LF is one, and
+// returns the place after the last.
+func lineEnds(s string) (n, last int) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\n' && s[i] != '\r' {
+			continue
+		}
+		if i+1 < len(s) && s[i] != s[i+1] && (s[i+1] == '\n' || s[i+1] == '\r') {
+			i++
+		}
+		n++
+		last = i + 1
+	}
+	return n, last
+}
+
+// tokenLength returns the length of what s begins with, in bytes; skip says
+// that it is white space or a comment.
+func tokenLength(s string) (n int, skip bool) {
+	c := s[0]
+	switch {
+	case isSpace(c):
+		for n < len(s) && isSpace(s[n]) {
+			n++
+		}
+		return n, true
+	case strings.HasPrefix(s, "--"):
+		if n := longLength(s[2:]); n > 0 {
+			return 2 + n, true
+		}
+		if n := strings.IndexAny(s, "\r\n"); n >= 0 {
+			return n, true
+		}
+		return len(s), true
+	case c == '"' || c == '\'':
+		return quotedLength(s), false
+	case c == '[':
+		return max(longLength(s), 1), false
+	case c == '_' || isAlpha(c):
+		return wordLength(s), false
+	case isDigit(c) || c == '.' && len(s) > 1 && isDigit(s[1]):
+		return numeralLength(s), false
+	}
+	for _, sign := range [...]string{"...", "..", "==", "~=", "<=", ">="} {
+		if strings.HasPrefix(s, sign) {
+			return len(sign), false
+		}
+	}
+	return 1, false
+}
+
+func wordLength(s string) int {
+	n := 1
+	for n < len(s) && (s[n] == '_' || isAlpha(s[n]) || isDigit(s[n])) {
+		n++
+	}
+	return n
+}
+
+// numeralLength takes all that could belong to a number, as Lua does.
+func numeralLength(s string) int {
+	n := 1
+	for n < len(s) {
+		c := s[n]
+		sign := (c == '+' || c == '-') && (s[n-1] == 'e' || s[n-1] == 'E') && !strings.HasPrefix(s, "0x") && !strings.HasPrefix(s, "0X")
+		if !sign && c != '.' && c != '_' && !isAlpha(c) && !isDigit(c) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// spread writes the tokens one to a line, so that the lines that the parser
+// notes name tokens: at [line] is the index of the token there. A bracket
+// stays in its line: Lua wants a call's on the line of the function.
+func (s scan) spread() (source string, at []int) {
+	var b strings.Builder
+	at = append(at, 0) // lines count from 1
+	for i, t := range s.tokens {
+		if i > 0 && t.text == "(" {
+			b.WriteString(" (")
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t.text)
+		ends, _ := lineEnds(t.text)
+		for range 1 + ends {
+			at = append(at, i)
+		}
+	}
+	return b.String(), at
+}
+
+// ending returns the token that ends at byte column of a line, both counted as
+// the machine's scanner does; ok is false if there is none.
+func (s scan) ending(line, column int) (t token, ok bool) {
+	for _, t := range s.tokens {
+		ends, last := lineEnds(t.text)
+		end := len(t.text) - last
+		if ends == 0 {
+			end += t.bytes
+		}
+		if t.line+ends == line && end == column {
+			return t, true
+		}
+	}
+	return token{}, false
+}

@@ -1,0 +1,127 @@
+package script
+
+import (
+	"fmt"
+	"reflect"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// A Frame is one call of a traceback.
+type Frame struct {
+	Source   string // chunk name: the script's address; "" for a function in Go
+	Line     int    // the line being run, 0 for a function in Go
+	Function string // its name: a verb's whole name, else the name that the call gives
+	// Tail counts calls that are not there any more: "return f ()" gives its
+	// place to f, and its line is lost. Source is the script that the first of
+	// them was, where that is known.
+	Tail int
+}
+
+// String is the frame's line in a traceback.
+func (f Frame) String() string {
+	text := f.Source
+	switch {
+	case f.Tail == 1:
+		text += " (tail call)"
+	case f.Tail > 1:
+		text += fmt.Sprintf(" (%d tail calls)", f.Tail)
+	case f.Line > 0:
+		text += fmt.Sprintf(":%d", f.Line)
+	default:
+		text = "[Go]"
+	}
+	if f.Function != "" {
+		text += " in " + f.Function
+	}
+	if f.Source == "" && f.Tail > 0 {
+		return text[1:]
+	}
+	return text
+}
+
+// maxFrames is how many frames of a traceback are kept at either end.
+const maxFrames = 10
+
+// traceback returns the calls that led to where L is, innermost first, through
+// the coroutines that resumed it and the verbs that called a script. Of a long
+// one the middle is left out.
+func traceback(L *lua.LState) []Frame {
+	frames := []Frame{}
+	add := func(f Frame) {
+		if frames = append(frames, f); len(frames) > 2*maxFrames {
+			frames = append(frames[:maxFrames], frames[maxFrames+1:]...)
+		}
+	}
+	for b := budgetOf(L); L != nil; {
+		var last level
+		for i := 0; i <= L.Options.CallStackSize; i++ {
+			l, ok := levelAt(L, i)
+			if !ok {
+				break
+			}
+			if last.lost > 0 {
+				add(Frame{Tail: last.lost})
+			}
+			if f, ok := l.frame(b); ok {
+				add(f)
+			}
+			i += l.lost // the machine shows another function at their levels
+			last = l
+		}
+		from, entry := b.callerOf(L), b.entryOf(L)
+		if last.lost > 0 {
+			add(Frame{Source: entry, Tail: last.lost})
+		}
+		if L = L.Parent; from != nil {
+			L = from
+		}
+	}
+	return frames
+}
+
+// entryOf names the script that was called first in L, "" if it is none.
+func (b *budget) entryOf(L *lua.LState) string {
+	var fn lua.LValue
+	for _, p := range b.passages {
+		if p.in == L {
+			fn = p.fn
+		}
+	}
+	if t, ok := b.owner.(*Thread); ok && fn == nil && L == t.base {
+		fn = t.entry
+	}
+	if f, ok := fn.(*lua.LFunction); ok && !f.IsG {
+		return f.Proto.SourceName
+	}
+	return ""
+}
+
+// frame describes a level; there is nothing to say of functions that only
+// start others, nor of Go functions without a name.
+func (l level) frame(b *budget) (Frame, bool) {
+	if l.own() {
+		return Frame{}, false
+	}
+	_, name := splitName(l.name)
+	if l.fn.IsG {
+		if t, ok := b.owner.(*Thread); ok && t.engine.names[l.fn] != "" {
+			name = t.engine.names[l.fn]
+		}
+		return Frame{Function: name}, name != ""
+	}
+	return Frame{Source: l.fn.Proto.SourceName, Line: plainLine(l.line), Function: name}, true
+}
+
+// tailCalls returns how many callers a frame has replaced. The machine counts
+// them, and shows the count to nobody.
+func tailCalls(d *lua.Debug) int {
+	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
+	if frame.Kind() != reflect.Pointer || frame.IsNil() {
+		return 0
+	}
+	if n := frame.Elem().FieldByName("TailCall"); n.CanInt() {
+		return int(n.Int())
+	}
+	return 0
+}

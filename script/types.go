@@ -1,0 +1,472 @@
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// typesFolder is where the descriptions lie, below the folder of an editor. Its
+// name begins with a dot, so that an import of that folder passes them over.
+const typesFolder = ".types"
+
+// Types describes what scripts see for lua-language-server: the settings of an
+// editor's folder, and files of "---@meta" with every verb, the library odb,
+// the names of the request and the tables of the root as they are now. The
+// result maps file names to contents.
+func (t *Thread) Types() (map[string]string, error) {
+	w := &typeWriter{t: t, classes: map[string]string{}, taken: map[string]int{}}
+	rootFile, err := w.root()
+	if err != nil {
+		return nil, fmt.Errorf("describe the root: %w", err)
+	}
+	return map[string]string{
+		".luarc.json":                languageServerSettings(),
+		typesFolder + "/values.lua":  meta(valueTypes),
+		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, ODB())),
+		typesFolder + "/verbs.lua":   meta(w.verbs()),
+		typesFolder + "/request.lua": meta(w.request()),
+		typesFolder + "/root.lua":    meta(rootFile),
+	}, nil
+}
+
+// meta begins a file that describes and is never run.
+func meta(body string) string {
+	return "---@meta _\n-- Written by \"scripter types\". Changes will be lost.\n\n" + body
+}
+
+// languageServerSettings are those of a folder of scripts: the libraries that
+// there are, and where the descriptions lie.
+func languageServerSettings() string {
+	builtin := map[string]string{}
+	for _, name := range []string{"basic", "coroutine", "math", "os", "string", "table"} {
+		builtin[name] = "enable"
+	}
+	for _, name := range []string{"bit", "bit32", "builtin", "debug", "ffi", "io", "jit", "jit.profile", "jit.util", "package", "string.buffer", "table.clear", "table.new", "utf8"} {
+		builtin[name] = "disable"
+	}
+	builtin["builtin"] = "enable" // the types themselves
+	b, _ := json.MarshalIndent(map[string]any{
+		"runtime.version":           "Lua 5.1",
+		"runtime.builtin":           builtin,
+		"workspace.library":         []string{typesFolder},
+		"diagnostics.disable":       []string{"lowercase-global"},
+		"workspace.checkThirdParty": false,
+	}, "", "  ")
+	return string(b) + "\n"
+}
+
+const valueTypes = `---A date, in UTC. tostring gives "2026-01-31 18:30:00".
+---@class date
+---@field year integer
+---@field month integer
+---@field day integer
+---@field hour integer
+---@field min integer
+---@field sec integer
+---@field nsec integer
+---@field wday integer # 1 is Sunday
+---@field yday integer
+---@field unix number # seconds since 1970
+---@operator add(number): date
+---@operator sub(number): date
+---@operator sub(date): number
+
+---Bytes with a MIME type.
+---@class binary
+---@field type string
+---@field data string
+
+---The address of an object. Called, it gives what is there.
+---@class address
+---@field name string
+---@field parent address
+---@overload fun(): any
+local address = {}
+
+---What is there, else the default.
+---@param default? any
+---@return any
+function address:get(default) end
+
+---Runs a script of the root once, with its name as argument, and gives what it returned.
+---@param name string
+---@return any
+function require(name) end
+`
+
+// verbTypes describes a group of functions under a name.
+func verbTypes(class, variable string, global bool, verbs []Verb) string {
+	var b strings.Builder
+	scope := "local "
+	if global {
+		scope = ""
+	}
+	fmt.Fprintf(&b, "---@class %s\n%s%s = {}\n", class, scope, variable)
+	for _, v := range verbs {
+		b.WriteString("\n" + verbType(&v, variable+"."+v.Name[strings.LastIndexByte(v.Name, '.')+1:]))
+	}
+	return b.String()
+}
+
+// verbType describes one function.
+func verbType(v *Verb, name string) string {
+	var b strings.Builder
+	comment(&b, v.Doc)
+	if v.Errors != "" {
+		comment(&b, "Fails for: "+v.Errors+".")
+	}
+	b.WriteString("---```lua\n")
+	comment(&b, v.Example)
+	fmt.Fprintf(&b, "---```\n---gives %s\n", strings.ReplaceAll(v.Gives, "\n", " "))
+	var names []string
+	for _, p := range v.Params {
+		word, mark := luaName(p.Name), ""
+		if p.Optional {
+			mark = "?"
+		}
+		names = append(names, word)
+		fmt.Fprintf(&b, "---@param %s%s %s%s\n", word, mark, p.Type, space(p.describe()))
+	}
+	for _, p := range v.Results {
+		fmt.Fprintf(&b, "---@return %s%s\n", p.Type, hash(p.Doc))
+	}
+	fmt.Fprintf(&b, "function %s(%s) end\n", name, strings.Join(names, ", "))
+	return b.String()
+}
+
+// describe tells what the name and type of a parameter do not.
+func (p Param) describe() string {
+	switch {
+	case p.Default != "" && p.Doc != "":
+		return p.Doc + "; " + p.Default + " when it is not given"
+	case p.Default != "":
+		return p.Default + " when it is not given"
+	}
+	return p.Doc
+}
+
+func space(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " " + s
+}
+
+func hash(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " # " + s
+}
+
+// comment writes text as lines of description.
+func comment(b *strings.Builder, text string) {
+	for line := range strings.Lines(text) {
+		b.WriteString("---" + strings.TrimRight(line, "\r\n") + "\n")
+	}
+}
+
+// luaName is a parameter's name as Lua takes it.
+func luaName(s string) string {
+	if s == "…" {
+		return "..."
+	}
+	if reserved[s] {
+		return s + "_"
+	}
+	return s
+}
+
+// reserved are the words of Lua that cannot be names (Lua 5.1, 2.1).
+var reserved = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields("and break do else elseif end false for function if in local nil not or repeat return then true until while") {
+		m[w] = true
+	}
+	return m
+}()
+
+// isName reports whether s can be written as a bare name.
+func isName(s string) bool {
+	return s != "" && (s[0] == '_' || isAlpha(s[0])) && wordLength(s) == len(s) && !reserved[s]
+}
+
+// A typeWriter describes what one thread sees.
+type typeWriter struct {
+	t       *Thread
+	classes map[string]string // by address
+	taken   map[string]int    // names of classes
+	b       strings.Builder
+}
+
+// verbs describes the verbs, a class for each group. Their bare names follow
+// in the description of the root.
+func (w *typeWriter) verbs() string {
+	groups := map[string][]Verb{}
+	var order []string
+	var b strings.Builder
+	for _, v := range w.t.engine.verbs {
+		group := v.Name[:max(strings.LastIndexByte(v.Name, '.'), 0)]
+		if group == "" {
+			b.WriteString(verbType(&v, v.Name) + "\n")
+			continue
+		}
+		if groups[group] == nil {
+			order = append(order, group)
+		}
+		groups[group] = append(groups[group], v)
+	}
+	for _, g := range order {
+		b.WriteString(verbTypes(groupClass(g), "group", false, groups[g]) + "\n")
+	}
+	return scoped(b.String())
+}
+
+// scoped gives each "local group" a block of its own: Lua allows 200 locals.
+func scoped(text string) string {
+	parts := strings.Split(text, "---@class ")
+	for i := 1; i < len(parts); i++ {
+		parts[i] = "do\n---@class " + parts[i] + "end\n"
+	}
+	return strings.Join(parts, "")
+}
+
+// groupClass is the class of a group of verbs.
+func groupClass(group string) string { return "verbs." + group }
+
+// request describes the names of the request: as fields of the parameter table,
+// and as bare names.
+func (w *typeWriter) request() string {
+	var fields, globals strings.Builder
+	fields.WriteString("---The parameters of a request: local params = ... ---@type params\n---@class params\n")
+	if w.t.opt.Names != nil {
+		w.t.opt.Names.Each(func(k, v Value) bool {
+			name, ok := k.(string)
+			if ok {
+				kind := "string"
+				switch v.(type) {
+				case *Table:
+					kind = "table<string, any>"
+				case float64, int, int64:
+					kind = "number"
+				}
+				fmt.Fprintf(&fields, "---@field %s %s\n", fieldName(name), kind)
+				if isName(name) {
+					fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, name)
+				}
+			}
+			return true
+		})
+	}
+	return fields.String() + "\n" + globals.String()
+}
+
+func fieldName(name string) string {
+	if isName(name) {
+		return name
+	}
+	return "[" + luaQuoted(name) + "]"
+}
+
+// luaQuoted writes a name as a string of Lua.
+func luaQuoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\%03d`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// maxFields bounds how many cells of one table are described, maxClasses how
+// many tables: an editor reads it all, and data are no vocabulary.
+const (
+	maxTypeFields  = 500
+	maxTypeClasses = 5000
+)
+
+// root describes the tables of the root, and what bare names mean in it.
+func (w *typeWriter) root() (string, error) {
+	var globals strings.Builder
+	seen := map[string]bool{}
+	if err := w.t.findPaths(); err != nil {
+		return "", err
+	}
+	for _, o := range append([]*Object{w.t.root}, w.t.paths...) {
+		list, err := o.entries()
+		if err != nil {
+			return "", err
+		}
+		for _, e := range list {
+			fold := objectdb.Fold(e.name)
+			if seen[fold] || !isName(e.name) || library(w.t.main, e.name) != lua.LNil || e.name == "odb" {
+				continue
+			}
+			if w.t.opt.Names != nil {
+				if _, ok := w.t.opt.Names.lookup(e.name); ok {
+					continue
+				}
+			}
+			seen[fold] = true
+			lv, err := o.value(e)
+			if err != nil {
+				return "", err
+			}
+			kind, err := w.kind(lv, e)
+			if err != nil {
+				return "", err
+			}
+			if e.verb == nil { // verbs are described where verbs are
+				fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, e.name)
+			}
+		}
+	}
+	return w.b.String() + globals.String(), nil
+}
+
+// kind is the type of what Lua sees; tables are described on the way.
+func (w *typeWriter) kind(lv lua.LValue, e entry) (string, error) {
+	if o := objectOf(lv); o != nil {
+		return w.class(o)
+	}
+	switch v := w.t.fromLua(lv).(type) {
+	case bool:
+		return "boolean", nil
+	case float64:
+		return "number", nil
+	case string:
+		return "string", nil
+	case *Table:
+		return "any[]", nil
+	case *Object, *Function:
+		return "fun(...: any): any", nil
+	case objectdb.Value:
+		return v.Kind().String(), nil
+	}
+	return "any", nil
+}
+
+// class describes a table and all below it, and returns the name of its class.
+func (w *typeWriter) class(o *Object) (string, error) {
+	a := o.Address()
+	if o.node == nil && len(a) > len(builtins) && below(a, builtins) {
+		return groupClass(strings.Join(a[len(builtins):], ".")), nil
+	}
+	key := objectdb.Fold(a.String())
+	switch {
+	case w.classes[key] != "":
+		return w.classes[key], nil
+	case len(w.classes) >= maxTypeClasses:
+		return "table", nil
+	}
+	name := w.className(a)
+	w.classes[key] = name
+	list, err := o.entries()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "---@class %s%s\n", name, w.parent(a))
+	for i, e := range list {
+		if i == maxTypeFields {
+			fmt.Fprintf(&b, "---%d more cells are not described\n", len(list)-i)
+			break
+		}
+		lv, err := o.value(e)
+		if err != nil {
+			return "", err
+		}
+		kind, err := w.kind(lv, e)
+		if err != nil {
+			return "", err
+		}
+		if kind == "fun(...: any): any" && w.inherited(a, e.name) {
+			continue // the verb behind it is described better
+		}
+		fmt.Fprintf(&b, "---@field %s %s%s\n", fieldName(e.name), kind, hash(w.summary(lv)))
+	}
+	b.WriteString("---@field [string] any\n\n")
+	w.b.WriteString(b.String())
+	return name, nil
+}
+
+// className makes a name of an address that no other table has.
+func (w *typeWriter) className(a objectdb.Address) string {
+	var b strings.Builder
+	b.WriteString("root")
+	for _, n := range a {
+		b.WriteByte('.')
+		for i := 0; i < len(n); i++ {
+			if c := n[i]; c == '_' || isAlpha(c) || isDigit(c) {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, "_%02X", c)
+			}
+		}
+	}
+	name := b.String()
+	w.taken[name]++
+	if n := w.taken[name]; n > 1 {
+		name = fmt.Sprintf("%s_%d", name, n)
+	}
+	return name
+}
+
+// parent is the group of verbs behind a table of that name: the objects of
+// suites.webserver call the verbs of webserver.
+func (w *typeWriter) parent(a objectdb.Address) string {
+	if g := w.group(a); g != "" {
+		return ": " + groupClass(g)
+	}
+	return ""
+}
+
+func (w *typeWriter) group(a objectdb.Address) string {
+	if len(a) != 2 || !strings.EqualFold(a[0], "suites") {
+		return ""
+	}
+	for _, v := range w.t.engine.verbs {
+		if g, _, ok := strings.Cut(v.Name, "."); ok && strings.EqualFold(g, a[1]) {
+			return g
+		}
+	}
+	return ""
+}
+
+// inherited reports whether a script is described by a verb of its name.
+func (w *typeWriter) inherited(a objectdb.Address, name string) bool {
+	g := w.group(a)
+	return g != "" && slices.ContainsFunc(w.t.engine.verbs, func(v Verb) bool { return v.Name == g+"."+name })
+}
+
+// summary is the first line of a script that says something.
+func (w *typeWriter) summary(lv lua.LValue) string {
+	o, ok := w.t.fromLua(lv).(*Object)
+	if !ok || o.Kind() != objectdb.KindScript {
+		return ""
+	}
+	source, err := o.source()
+	if err != nil {
+		return ""
+	}
+	first, _, _ := strings.Cut(source, "\n")
+	if text, ok := strings.CutPrefix(first, "--"); ok && !strings.HasPrefix(text, "[") {
+		return strings.ToValidUTF8(strings.TrimSpace(text), "�")
+	}
+	return ""
+}
