@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"scripter/httpheader"
 )
@@ -23,8 +24,13 @@ type answer struct {
 	nginx   bool
 	started bool
 	status  int
-	chunk   int // bytes; 0 = in one piece
+	chunk   int  // bytes; 0 = in one piece
+	quiet   bool // nothing is logged of the request
+	verbose bool // one line is logged of the request
+	began   time.Time
+	action  string
 
+	rec  *recorder // of Debugging; nil when it is off
 	held *httpheader.Response
 	rest *spool // more of its body
 	file string // to be sent as it is, instead of held
@@ -101,6 +107,9 @@ func (a *answer) copy(from io.Reader) error {
 	for {
 		n, err := io.ReadFull(from, buf)
 		if n > 0 {
+			if a.rec != nil {
+				a.rec.write(buf[:n])
+			}
 			if _, err := a.w.Write(buf[:n]); err != nil {
 				return fmt.Errorf("send the response: %w", err)
 			}
@@ -123,6 +132,9 @@ func (a *answer) start(resp *httpheader.Response) error {
 		return err
 	}
 	a.started, a.status = true, resp.Status
+	if a.rec != nil {
+		a.rec.start(resp)
+	}
 	a.noBody = a.noBody || bodyless(resp.Status)
 	return a.writeChunks(resp.Body)
 }
@@ -167,6 +179,9 @@ func (a *answer) writeChunks(text string) error {
 		piece := text
 		if a.chunk > 0 && len(piece) > a.chunk {
 			piece = piece[:a.chunk]
+		}
+		if a.rec != nil {
+			a.rec.write([]byte(piece))
 		}
 		if _, err := io.WriteString(a.w, piece); err != nil {
 			return fmt.Errorf("send the response: %w", err)

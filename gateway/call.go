@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 
+	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -25,12 +26,15 @@ type call struct {
 
 	bodyLimit int64 // bytes; for a body that is still to be read
 
-	written  *spool    // what write has added; nil before
-	markers  int       // expanded so far
-	depth    int       // of pages within pages
-	nested   int       // calls of webserver.handler within one another
-	ended    bool      // sendPartial said that no more follows
-	problems []problem // failed markers, logged after the commit
+	written  *spool             // what write has added; nil before
+	markers  int                // expanded so far
+	depth    int                // of pages within pages
+	nested   int                // calls of webserver.handler within one another
+	ended    bool               // sendPartial said that no more follows
+	around   bool               // the callbacks stand around a handler already
+	fields   []httpheader.Field // added to the response whatever the script returns
+	problems []problem          // failed markers, logged after the commit
+	flushes  flushes            // what caches are to forget after the commit
 }
 
 func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *answer) *call {
@@ -53,6 +57,11 @@ func (c *call) run() error {
 	var err error
 	if c.target, err = dispatch(c.r, c.tables); err != nil {
 		return err
+	}
+	c.a.quiet, c.a.verbose = c.settings.flag(flSuspendLogging), c.settings.flag(flVerboseMessages)
+	c.a.action = c.target.Action
+	if c.settings.flag(flRefuseConnections) && !c.developer() {
+		return c.refuse()
 	}
 	if !c.r.bodyRead && hasBody(c.r) {
 		c.bodyLimit = c.settings.bytes(maxBody)
@@ -81,7 +90,7 @@ func (c *call) begin() error {
 		return err
 	}
 	c.thread = c.g.engine.NewThread(c.ctx, script.ThreadOptions{
-		Tx: c.tx, Limits: c.limits, Names: c.params, Host: c, Now: c.g.now,
+		Tx: c.tx, Limits: c.limits, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed,
 	})
 	return nil
 }

@@ -94,7 +94,7 @@ func (c CGI) request() *Request {
 		}
 	}
 	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
-	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed}
+	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Road: "CGI"}
 	byHand := p["GATEWAY_INTERFACE"] == "" && p["REQUEST_METHOD"] == ""
 	switch {
 	case c.NPH == "on", c.NPH != "off" && (byHand || wantsNPH(p, c.Program)):

@@ -38,6 +38,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
+// Specification: 4.3.4, 4.3.8
 func TestServeCGI(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.method .. p.postArgs`)

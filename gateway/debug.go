@@ -2,10 +2,11 @@ package gateway
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
-	"maps"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"scripter/objectdb"
@@ -24,37 +25,131 @@ const (
 	keptOverhead = 100
 )
 
-// masked stands in the place of a secret.
-const masked = "(masked)"
+// How long keeping waits for other writers: before the run it holds the
+// visitor up, after the answer nobody waits.
+const (
+	patienceBefore = 500 * time.Millisecond
+	patienceAfter  = 2 * time.Second
+)
 
-// keepParams keeps the parameters of a request at scratchpad.cgiparams, in a
-// transaction of its own, so that the request of a failing script is kept
+// keep keeps a request, at scratchpad.cgiparams and in the log beside it, in
+// a transaction of its own, so that the request of a failing script is kept
 // too. It never fails the request.
-func (g *Gateway) keepParams(ctx context.Context, r *Request) {
+func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
 	r.kept = true
-	err := g.db.Update(ctx, func(tx *objectdb.Tx) error {
-		hidden := r.masked()
-		c := g.newCall(ctx, tx, hidden, newAnswer(nil, hidden))
+	if r.connection == 0 {
+		r.connection = connections.Add(1)
+	}
+	var k *Kept
+	var m *masking
+	late := false
+	short, cancel := context.WithTimeout(ctx, patienceBefore)
+	defer cancel()
+	err := g.db.UpdateLocked(short, func(tx *objectdb.Tx) error {
+		s := readSettings(tx)
+		if late = s.debuggingIsOver(g.now()); late {
+			return tx.Put(flDebug.Address(), objectdb.Boolean(false))
+		}
 		var err error
-		if c.target, err = dispatch(hidden, c.tables); err != nil {
-			return err
-		}
-		params, err := c.buildParams()
-		if err != nil {
-			return err
-		}
-		hidden.maskBody(params)
-		if err := tx.Delete(cgiparams); err != nil && !errors.Is(err, objectdb.ErrNotFound) {
-			return err
-		}
-		if err := tx.NewTable(cgiparams); err != nil {
-			return err
-		}
-		k := keeper{tx, keptInAll}
-		return k.table(cgiparams, params)
+		k, m, err = g.keepIn(tx, s, r)
+		return err
 	})
+	switch {
+	case err != nil:
+		g.log.Warn("request not kept", "path", r.path(), "err", err)
+	case late:
+		g.log.Info("debugging has switched itself off", "setting", debugMinutes.Address())
+	default:
+		r.entry, r.seed = k, k.seed
+		a.rec = &recorder{mask: m, begun: g.now()}
+	}
+}
+
+// debuggingIsOver tells whether flDebug was set longer ago than debugMinutes.
+func (s settings) debuggingIsOver(now time.Time) bool {
+	minutes := s.number(debugMinutes)
+	n := s.node(flDebug.Name)
+	return minutes > 0 && n != nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute))
+}
+
+// keepIn keeps a request within a transaction that holds the writer's lock:
+// numbers are given out one by one.
+func (g *Gateway) keepIn(tx *objectdb.Tx, s settings, r *Request) (*Kept, *masking, error) {
+	shown, m, body := r, (*masking)(nil), r.body.text
+	if !s.flag(flDebugSecrets) {
+		shown, m = r.mask()
+		body = m.body(r.Params["CONTENT_TYPE"], body)
+	}
+	if err := g.keepParams(tx, shown, m, body); err != nil {
+		return nil, nil, err
+	}
+	k := newKept(shown, m, body)
+	k.Time, k.Developer = g.now(), r.Developer || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
+	return k, m, k.add(tx, int(s.number(maxRequests)))
+}
+
+// keepParams keeps the parameter table at scratchpad.cgiparams. A request
+// whose parameters cannot be made leaves it empty.
+func (g *Gateway) keepParams(tx *objectdb.Tx, r *Request, m *masking, body string) error {
+	if err := emptyTable(tx, cgiparams); err != nil {
+		return err
+	}
+	c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
+	target, err := dispatch(&Request{Params: r.Params, HandlerNames: r.HandlerNames}, c.tables)
 	if err != nil {
-		g.log.Warn("parameters not kept", "path", r.path(), "err", err)
+		return nil
+	}
+	c.target = target
+	params, err := c.buildParams()
+	if err != nil {
+		return nil
+	}
+	if m != nil {
+		maskParams(params, body)
+	}
+	k := keeper{tx, keptInAll}
+	return k.table(cgiparams, params)
+}
+
+// emptyTable makes an empty table of whatever is at a. A table that is there
+// stays the same object.
+func emptyTable(tx *objectdb.Tx, a objectdb.Address) error {
+	if n, err := tx.Find(a); err == nil && n.Kind() == objectdb.KindTable {
+		children, err := tx.Children(n)
+		for _, child := range children {
+			if err == nil {
+				err = tx.Remove(n, child.Name())
+			}
+		}
+		return err
+	} else if err == nil {
+		if err := tx.Delete(a); err != nil {
+			return err
+		}
+	}
+	return tx.NewTable(a)
+}
+
+// newSeed makes a seed for math.random that a double holds exactly.
+func newSeed() int64 {
+	var b [8]byte
+	rand.Read(b[:])
+	return int64(binary.LittleEndian.Uint64(b[:])>>12) + 1
+}
+
+// keepOutcome keeps what became of a kept request, after its answer.
+func (g *Gateway) keepOutcome(ctx context.Context, r *Request, a *answer, out Outcome) {
+	a.flush() // nobody shall wait for this; who is gone is told elsewhere
+	k := r.entry
+	k.Duration = g.now().Sub(a.rec.begun)
+	k.Answer, k.Incident = a.rec.recorded(a.status), out.Incident
+	if out.Err != nil {
+		k.Error = cutText(a.rec.mask.text(Describe(out.Err)), keptError)
+	}
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceAfter)
+	defer cancel()
+	if err := g.db.UpdateLocked(short, k.addOutcome); err != nil {
+		g.log.Warn("outcome of a request not kept", "path", r.path(), "number", k.Number, "err", err)
 	}
 }
 
@@ -139,93 +234,4 @@ func cutText(s string, n int) string {
 		n--
 	}
 	return s[:n]
-}
-
-// masked gives a copy of the request whose secrets are masked: credentials,
-// cookies, and form fields whose names speak of a secret.
-func (r *Request) masked() *Request {
-	h := *r
-	h.Params = maps.Clone(r.Params)
-	for name, value := range h.Params {
-		switch {
-		case value == "":
-		case strings.Contains(name, "COOKIE"):
-			h.Params[name] = maskCookies(value)
-		case strings.HasSuffix(name, "QUERY_STRING"):
-			h.Params[name] = maskForm(value)
-		case strings.HasPrefix(name, "HTTP_") || strings.HasPrefix(name, "REDIRECT_") || strings.HasPrefix(name, "AUTH"):
-			if mentionsSecret(name) && name != "AUTH_TYPE" && name != "REDIRECT_AUTH_TYPE" {
-				h.Params[name] = masked
-			}
-		}
-	}
-	for _, name := range []string{"REQUEST_URI", "HTTP_REFERER", "REDIRECT_REQUEST_URI", "REDIRECT_URI"} {
-		if path, q, ok := strings.Cut(h.Params[name], "?"); ok {
-			h.Params[name] = path + "?" + maskForm(q)
-		}
-	}
-	return &h
-}
-
-// maskBody masks the body after its form was parsed. What is no URL-encoded
-// form is kept only when it speaks of no secret.
-func (r *Request) maskBody(params *script.Table) {
-	text, kind := r.body.text, strings.ToLower(r.Params["CONTENT_TYPE"])
-	switch {
-	case kind == "" || strings.HasPrefix(kind, "application/x-www-form-urlencoded"):
-		text = maskForm(text)
-	case strings.HasPrefix(kind, "multipart/"), mentionsSecret(text):
-		text = masked
-	}
-	params.Set("postArgs", text)
-	if t, ok := params.Get("argTable").(*script.Table); ok {
-		for _, name := range tableKeys(t) {
-			if mentionsSecret(name) {
-				t.Set(name, masked)
-			}
-		}
-	}
-	if text == masked {
-		params.Set("files", masked)
-	}
-}
-
-func maskCookies(field string) string {
-	parts := strings.Split(field, ";")
-	for i, p := range parts {
-		if name, _, ok := strings.Cut(p, "="); ok {
-			parts[i] = name + "=" + masked
-		} else {
-			parts[i] = masked
-		}
-	}
-	return strings.Join(parts, ";")
-}
-
-// maskForm masks the values of secret fields and leaves all else untouched.
-func maskForm(text string) string {
-	if plain, _ := unescape(text, true); !mentionsSecret(plain) {
-		return text
-	}
-	fields := strings.Split(text, "&")
-	for i, f := range fields {
-		name, _, ok := strings.Cut(f, "=")
-		if plain, _ := unescape(name, true); ok && mentionsSecret(plain) {
-			fields[i] = name + "=" + masked
-		}
-	}
-	return strings.Join(fields, "&")
-}
-
-// secretWords are parts of names whose values are masked.
-var secretWords = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
-
-func mentionsSecret(name string) bool {
-	name = strings.ToLower(name)
-	for _, w := range secretWords {
-		if strings.Contains(name, w) {
-			return true
-		}
-	}
-	return false
 }

@@ -43,6 +43,8 @@ func dispatchWith(t testing.TB, db *objectdb.DB, p map[string]string) (Target, e
 
 // TestDispatchRoads has a row for each way in which a web server was seen to
 // tell the same request: /samples.hello.fcgi/extra/path?y=2.
+//
+// Specification: 4.3.4, 6.1
 func TestDispatchRoads(t *testing.T) {
 	db := newDB(t)
 	const uri = "/samples.hello.fcgi/extra/path?y=2"
@@ -116,6 +118,8 @@ func TestDispatchRoads(t *testing.T) {
 }
 
 // TestDispatchFile: which file a page is, behind each kind of set-up.
+//
+// Specification: 4.1.3
 func TestDispatchFile(t *testing.T) {
 	db := newDB(t)
 	for name, p := range map[string]map[string]string{
@@ -178,6 +182,7 @@ func TestDispatchPathArgs(t *testing.T) {
 	}
 }
 
+// Specification: 7.1
 func TestDispatchRefuses(t *testing.T) {
 	db := newDB(t)
 	for _, c := range []struct {
@@ -205,6 +210,7 @@ func TestDispatchRefuses(t *testing.T) {
 	}
 }
 
+// Specification: 2.1.1, 2.1.3, 2.1.5, 2.1.8
 func TestDispatchAction(t *testing.T) {
 	db := newDB(t)
 	update(t, db, func(tx *objectdb.Tx) error {

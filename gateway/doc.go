@@ -7,7 +7,13 @@
 //	gateway.go   one transaction, run again when it lost a race; the answer held until the commit
 //	dispatch.go action.go   which path, which extension, which action
 //	params.go    the parameter table that scripts get
-//	trap.go scripter.go macro.go   trap, script by name, page with macros
-//	response.go partial.go   what the script returned, made a response, sent in chunks
-//	verbs.go verbs_*.go   what scripts can call; settings.go, debug.go, error.go   the rest
+//	trap.go callbacks.go scripter.go macro.go   trap, scripts around the handler, script by name, page with macros
+//	response.go redirect.go partial.go   what the script returned, made a response, sent in chunks
+//	cache.go cachefolder.go   what caches in front are told to forget, after the commit
+//	debug.go mask.go recorder.go kept.go replay.go   requests kept, without their secrets, and run again
+//	settings.go settings_set.go tables.go   what an owner sets, read and checked
+//	glue.go users.go   the server that asked, maintenance, users with passwords
+//	probe.go probe_token.go serverstatus.go   what "scripter doctor" asks
+//	autosave.go   the agent that saves copies, and the dirty root flag
+//	verbs.go verbs_*.go   what scripts can call; error.go   what a failure becomes
 package gateway

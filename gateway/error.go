@@ -37,9 +37,11 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	}
 	status := g.statusOf(err)
 	if status != 404 && status != 405 {
-		out.Incident = newIncident()
+		if out.Incident = r.incident; out.Incident == "" {
+			out.Incident = newIncident()
+		}
 	}
-	if err != errNoRoot { // who could not open it has said why
+	if err != errNoRoot && !a.quiet { // who could not open it has said why
 		g.logFailure(r, status, out.Incident, err)
 	}
 	if a.started {
@@ -187,7 +189,7 @@ func developerMessage(err error) string {
 }
 
 // errorPage makes the page of a failure from user.webserver.prefs.errorPage
-// or fileNotFoundPage, whose markers see errorMessage and incident.
+// or fileNotFoundPage.
 func (c *call) errorPage(status int, message, incident string) (*httpheader.Response, error) {
 	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
 	pref := "errorPage"
@@ -198,6 +200,12 @@ func (c *call) errorPage(status int, message, incident string) (*httpheader.Resp
 	if status == 500 && c.settings.number(errorStatus) == 200 {
 		line = "200 OK"
 	}
+	return c.prefPage(line, pref, message, incident)
+}
+
+// prefPage makes the response of a page in user.webserver.prefs, whose markers
+// see errorMessage and incident.
+func (c *call) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
 	c.params.Set("errorMessage", message)
 	c.params.Set("incident", incident)
 	n := c.settings.node("prefs", pref)

@@ -46,11 +46,10 @@ func (c *call) explain() (string, error) {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
 	}
 	if c.settings.flag(flScriptTrap) {
-		a := c.trapAddress()
-		if n, err := c.tx.Find(a); err == nil && n.Kind() == objectdb.KindScript {
+		if a, ok := c.findTrap(); ok {
 			c.r.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
 		} else {
-			c.r.trace("there is no trap at %s: the built-in route is taken", a)
+			c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.serverTable()).Child(eventID))
 		}
 	}
 	if n := c.settings.node("actions", c.target.Action); n != nil {
@@ -94,8 +93,8 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	return text, err
 }
 
-// Run runs a script of the root with texts as arguments and gives the text
-// of what it returns.
+// Run runs a script of the root with texts as arguments and gives what it has
+// written and the text of what it returns.
 func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (string, error) {
 	text := ""
 	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true}
@@ -105,9 +104,14 @@ func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (s
 			values[i] = s
 		}
 		v, err := c.thread.Run(a, values...)
-		if err == nil {
-			text, err = c.thread.Text(v)
+		if err != nil {
+			return err
 		}
+		if text, err = c.writtenText(); err != nil {
+			return err
+		}
+		result, err := c.thread.Text(v)
+		text += result
 		return err
 	})
 	return text, err

@@ -28,6 +28,7 @@ func plain(v script.Value) any {
 	return m
 }
 
+// Specification: 4.1.2, 4.1.6
 func TestParseForm(t *testing.T) {
 	for text, want := range map[string]map[string]any{
 		"":                   {},
@@ -47,6 +48,7 @@ func TestParseForm(t *testing.T) {
 	}
 }
 
+// Specification: 8.3
 func TestParseFormLimits(t *testing.T) {
 	var e *Error
 	_, err := parseForm(strings.Repeat("a=1&", 11), 10, false)

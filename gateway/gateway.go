@@ -31,6 +31,7 @@ type Gateway struct {
 	names  []string // Options.HandlerNames
 	pages  pageCache
 	losers losers
+	counts counts
 }
 
 // New makes a gateway.
@@ -42,7 +43,8 @@ func New(o Options) *Gateway {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.engine = script.NewEngine(Verbs())
+	g.engine = script.NewEngine(Verbs(), properties...)
+	g.counts.started = g.now()
 	return g
 }
 
@@ -67,8 +69,23 @@ type Outcome struct {
 // is held until the commit, and run again from its start, once, when another
 // request overwrote what it read.
 func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
+	g.counts.running.Add(1)
+	defer g.counts.end()
 	a := newAnswer(w, r)
+	a.began = g.now()
 	defer a.close()
+	out := g.answer(ctx, r, a)
+	if r.entry != nil && r.entry.Number > 0 {
+		g.keepOutcome(ctx, r, a, out)
+	}
+	return out
+}
+
+// answer is Answer, on a way out that is there.
+func (g *Gateway) answer(ctx context.Context, r *Request, a *answer) Outcome {
+	if out, ok := g.probe(ctx, r, a); ok {
+		return out
+	}
 	err := errNoRoot
 	if g.db != nil {
 		err = g.respond(ctx, r, a)
@@ -79,8 +96,12 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	}
 	if err != nil {
 		out = g.fail(ctx, r, a, err)
+		g.counts.failed.Add(1)
 	}
 	out.Status = a.status
+	if a.verbose && !a.quiet {
+		g.logRequest(r, a, out)
+	}
 	return out
 }
 
@@ -100,7 +121,7 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 	key := r.Params["SCRIPT_NAME"] + r.Params["PATH_INFO"]
 	for {
 		update := g.db.Update
-		if g.losers.lately(key, start) {
+		if g.losers.lately(key, start) && !r.dry {
 			update = g.db.UpdateLocked
 		}
 		var c *call
@@ -113,17 +134,26 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 			c = g.newCall(tx.Context(), tx, r, a)
 			defer c.close()
 			c.limits.Time = max(c.limits.Time-g.now().Sub(start), time.Millisecond)
-			return c.run()
+			if err := c.run(); err != nil || !r.dry {
+				return err
+			}
+			return errDry
 		})
 		switch {
 		case errors.Is(err, errNeedBody):
 			err = r.readBody(c.bodyLimit)
 		case errors.Is(err, errNeedKeep):
-			g.keepParams(ctx, r)
+			g.keep(ctx, r, a)
 			err = nil
 		default:
-			if err == nil {
+			if errors.Is(err, errDry) {
+				err = nil
+			}
+			if err == nil && !a.quiet {
 				c.logProblems()
+			}
+			if err == nil || c != nil && a.started { // a part may be committed
+				c.flushCaches(ctx)
 			}
 			return err
 		}

@@ -114,14 +114,17 @@ func (s *site) post(path, contentType, body string) *httpheader.Response {
 
 // TestSpecificationShapes: section 4.2, byte for byte, where the cache word
 // of 4.3.3 and the length are what every response gets.
+//
+// Specification: 4.2.1, 4.2.2, 4.3.7
 func TestSpecificationShapes(t *testing.T) {
 	s := newSite(t)
 	s.script("ok", `return webserver.httpHeader () .. "body"`)
 	s.script("go", `return webserver.httpHeader ("302 FOUND", "http://elsewhere.test/x")`)
 	s.script("secret", `return webserver.httpHeader ("401 UNAUTHORIZED", "Members") .. "who are you?"`)
 	for path, want := range map[string]string{
-		"/ok.fcgi":     "HTTP/1.0 200 OK\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 4\r\n\r\nbody",
-		"/go.fcgi":     "HTTP/1.0 302 FOUND\r\nLocation: http://elsewhere.test/x\r\nURI: http://elsewhere.test/x\r\nServer: Test/1\r\nCache-Control: private, no-cache\r\nContent-Length: 0\r\n\r\n",
+		"/ok.fcgi": "HTTP/1.0 200 OK\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 4\r\n\r\nbody",
+		"/go.fcgi": "HTTP/1.0 302 FOUND\r\nLocation: http://elsewhere.test/x\r\nURI: http://elsewhere.test/x\r\nServer: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 144\r\n\r\n" +
+			"<html><head><title>FOUND</title></head><body><p>The page is at <a href=\"http://elsewhere.test/x\">http://elsewhere.test/x</a>.</p></body></html>\n",
 		"/secret.fcgi": "HTTP/1.0 401 UNAUTHORIZED\r\nWWW-Authenticate: Basic realm=\"Members\"\r\nServer: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 12\r\n\r\nwho are you?",
 	} {
 		var b bytes.Buffer
@@ -132,6 +135,7 @@ func TestSpecificationShapes(t *testing.T) {
 	assert.Equal(t, "WebTen/2.0", s.ask("/ok.fcgi", nil).Get("Server"))
 }
 
+// Specification: 4.2.1, 4.3.7
 func TestResponses(t *testing.T) {
 	s := newSite(t)
 	for _, c := range []struct {
@@ -185,6 +189,7 @@ func TestResponses(t *testing.T) {
 	}
 }
 
+// Specification: 3.1, 7.1
 func TestFailureLeavesTheRootAsItWas(t *testing.T) {
 	s := newSite(t)
 	s.put("scratchpad.n", objectdb.Number(1))
@@ -195,6 +200,8 @@ func TestFailureLeavesTheRootAsItWas(t *testing.T) {
 }
 
 // TestIncident: the number on the visitor's page is the one in the log.
+//
+// Specification: 7.1
 func TestIncident(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `error ("<b>boom</b>")`)
@@ -216,6 +223,7 @@ func TestIncident(t *testing.T) {
 	assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
 }
 
+// Specification: 7.1
 func TestErrorPageThatFails(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `error ("boom")`)
@@ -226,6 +234,7 @@ func TestErrorPageThatFails(t *testing.T) {
 	assert.NotContains(t, resp.Body, "boom")
 }
 
+// Specification: 2.3.2, 4.1.1
 func TestNames(t *testing.T) {
 	s := newSite(t)
 	s.put("suites.webserverScripts.folder.text", objectdb.Text("It is <!--#clock.now ()-->."))
@@ -250,6 +259,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "GIF89a\x00\xff", s.ask("/folder.gif.fcgi", nil).Body)
 }
 
+// Specification: 2.3.13, 6.3
 func TestParams(t *testing.T) {
 	s := newSite(t)
 	s.script("p", `local p = ...
@@ -265,6 +275,7 @@ func TestParams(t *testing.T) {
 	assert.Equal(t, "nilnilnumber", s.ask("/q.fcgi", map[string]string{"HTTP_PROXY": "evil"}).Body)
 }
 
+// Specification: 4.4.1, 4.4.2.1, 4.4.2.2, 4.4.2.3
 func TestMacros(t *testing.T) {
 	s := newSite(t)
 	s.put("user.greeting", objectdb.String("<b>Hi</b>"))
@@ -315,6 +326,7 @@ func TestMacroErrorShownToTheDeveloper(t *testing.T) {
 	assert.Contains(t, resp.Body, "user.nothing")
 }
 
+// Specification: 1.2.2, 4.1.3, 4.4.1
 func TestPages(t *testing.T) {
 	s := newSite(t)
 	outside := filepath.Join(t.TempDir(), "secret.mcro")
@@ -333,6 +345,7 @@ func TestPages(t *testing.T) {
 	assert.Equal(t, "secret", s.ask("/link.mcro", nil).Body)
 }
 
+// Specification: 2.2.1, 2.3.1, 4.3.5, 6.1
 func TestTrap(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return "x" .. tostring (p.extra)`)
@@ -353,6 +366,7 @@ func TestTrap(t *testing.T) {
 	assert.Equal(t, "xnil", s.ask("/x.fcgi", nil).Body, "no trap of that server: the built-in route")
 }
 
+// Specification: 2.3.3, 4.3.6
 func TestActionScript(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.actions.SHOUT", objectdb.Script(`local p = ... return p.action .. " " .. p.scriptName:upper ()`))
@@ -389,6 +403,7 @@ func TestEmptyTextIsTheFileItself(t *testing.T) {
 	}
 }
 
+// Specification: 4.3.3
 func TestConditional(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return {headers = {ETag = '"v1"'}, body = "x"}`)
@@ -422,6 +437,7 @@ func (p *pieces) Flush() error {
 	return nil
 }
 
+// Specification: 2.2.5, 8.1
 func TestChunks(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return ("x"):rep (60 * 1024)`)
@@ -436,6 +452,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
+// Specification: 2.2.5, 8.1
 func TestSendPartial(t *testing.T) {
 	s := newSite(t)
 	s.put("scratchpad.n", objectdb.Number(0))
@@ -469,6 +486,8 @@ func TestSendPartial(t *testing.T) {
 }
 
 // TestCounter: requests that raise the same number together lose none.
+//
+// Specification: 3.1
 func TestCounter(t *testing.T) {
 	s := newSite(t)
 	s.put("scratchpad.n", objectdb.Number(0))
@@ -518,6 +537,7 @@ func TestSendPartialAgain(t *testing.T) {
 	assert.Equal(t, objectdb.Number(clients*each), s.get("scratchpad.n"))
 }
 
+// Specification: 2.2.6, 2.3.8
 func TestDebugging(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `error ("boom")`)
@@ -580,6 +600,7 @@ func TestDebuggingBodies(t *testing.T) {
 	assert.Less(t, len(s.kept()), 2*keptInAll)
 }
 
+// Specification: 4.1.2, 4.1.6
 func TestPost(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.argTable.a .. p.files.f.data`)
@@ -590,6 +611,7 @@ func TestPost(t *testing.T) {
 	assert.Equal(t, 413, s.post("/x.fcgi", "text/plain", strings.Repeat("x", 100)).Status)
 }
 
+// Specification: 7.1
 func TestRefused(t *testing.T) {
 	s := newSite(t)
 	for name, c := range map[string]struct {

@@ -59,7 +59,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	start := time.Now()
 	conn := newConn(w, hr)
 	defer conn.close()
-	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH}
+	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH, Road: "HTTP"}
 	status := s.serve(hr, r, conn)
 	if err := conn.out.Flush(); err != nil {
 		s.Gateway.log.Debug("client gone", "path", r.path(), "err", err)
@@ -81,6 +81,9 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 		return s.refuse(hr, r, c, err)
 	}
 	p := clean(bare)
+	if showsStatus(hr, p) && args == "" {
+		return s.status(hr, r, c)
+	}
 	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
 			return s.redirect(hr, c, p+"/")

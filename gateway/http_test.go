@@ -44,6 +44,8 @@ func raw(t *testing.T, addr, text string) string {
 }
 
 // TestStaticShape: the last shape of the specification's section 4.2.
+//
+// Specification: 4.2.4
 func TestStaticShape(t *testing.T) {
 	s, addr := httpSite(t)
 	s.page("plain.html", "<p>plain</p>")
@@ -71,6 +73,7 @@ Content-Type: text/html; charset=utf-8\r
 	assert.Contains(t, raw(t, addr, "POST /plain.html HTTP/1.0\r\nContent-Length: 1\r\n\r\nx"), "405 Method Not Allowed")
 }
 
+// Specification: 4.1.1
 func TestServeScripts(t *testing.T) {
 	s, addr := httpSite(t)
 	s.script("x", `local p = ... return webserver.httpHeader ("200 OK", "text/plain") .. p.method .. " " .. p.pathArgs .. " " .. p.postArgs .. " " .. p.cgi.REQUEST_URI`)
@@ -105,6 +108,8 @@ func TestBrokenAnswer(t *testing.T) {
 }
 
 // TestNotServed: what a visitor must not get as a file.
+//
+// Specification: 4.1.5
 func TestNotServed(t *testing.T) {
 	s, addr := httpSite(t)
 	secret := filepath.Join(t.TempDir(), "secret.html")
@@ -124,6 +129,7 @@ func TestNotServed(t *testing.T) {
 	assert.NotContains(t, raw(t, addr, "GET /page.mcro HTTP/1.0\r\n\r\n"), "<!--#")
 }
 
+// Specification: 2.1.9, 4.1.4
 func TestServeIndex(t *testing.T) {
 	s, addr := httpSite(t)
 	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "d"), 0o755))

@@ -266,6 +266,10 @@ func (e *evaluator) text(v script.Value, path []string) (string, error) {
 
 func (c *call) logProblems() {
 	for _, p := range c.problems {
+		if p.marker == "" {
+			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))
+			continue
+		}
 		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column, "marker", clip(p.marker, 200), "err", developerMessage(p.err))
 	}
 }

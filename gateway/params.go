@@ -25,7 +25,10 @@ func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 func (c *call) buildParams() (*script.Table, error) {
 	p := c.r.Params
 	t := script.NewTable()
-	id := strconv.FormatUint(connections.Add(1), 10)
+	if c.r.connection == 0 {
+		c.r.connection = connections.Add(1)
+	}
+	id := strconv.FormatUint(c.r.connection, 10)
 	user, password := basicAuth(p["HTTP_AUTHORIZATION"])
 	for _, v := range []string{"REDIRECT_REMOTE_USER", "REMOTE_USER"} {
 		if p[v] != "" {

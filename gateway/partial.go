@@ -54,8 +54,10 @@ func (c *call) sendPiece(data string) error {
 	if c.a.nginx {
 		resp.Set("X-Accel-Buffering", "no")
 	}
-	if err := c.tx.Flush(); err != nil {
-		return c.stopOnError(err)
+	if !c.r.dry {
+		if err := c.tx.Flush(); err != nil {
+			return c.stopOnError(err)
+		}
 	}
 	if err := c.a.start(resp); err != nil {
 		return c.stopOnError(err)

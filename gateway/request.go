@@ -22,6 +22,8 @@ type Request struct {
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
+	// Road is the way the request came, for "scripter doctor".
+	Road string
 	// Developer shows errors in full; set by roads that no visitor can take.
 	Developer bool
 	// Trace is told, when set, which rules were tried (scripter explain).
@@ -29,7 +31,14 @@ type Request struct {
 
 	body     body
 	bodyRead bool
-	kept     bool // its parameters lie at scratchpad.cgiparams
+	kept     bool // Debugging has been asked whether it keeps this request
+
+	entry      *Kept  // what Debugging keeps of it; nil when nothing
+	connection uint64 // the parameter connectionID; 0 before it has one
+	seed       int64  // of math.random; 0 = any
+	incident   string // number of its failure; "" = a new one
+	again      bool   // a kept request that is run again
+	dry        bool   // what it changes in the root is not kept
 }
 
 // Form is the form of a response's head on the wire.

@@ -36,6 +36,7 @@ func TestContentLength(t *testing.T) {
 	}
 }
 
+// Specification: 8.3
 func TestReadBody(t *testing.T) {
 	for _, c := range []struct {
 		name, length, body string

@@ -53,6 +53,9 @@ func (c *call) reply(v script.Value) error {
 	if limit := c.settings.bytes(maxResponse); int64(len(resp.Body)) > limit {
 		return fmt.Errorf("the response has %d bytes, the limit is %d (user.webserver.maxResponse); webserver.sendPartial has no such limit", len(resp.Body), limit)
 	}
+	if resp.Body == "" && (c.written == nil || c.written.file == nil) {
+		linkRedirect(resp)
+	}
 	if err := c.finish(resp); err != nil {
 		return err
 	}
@@ -204,6 +207,9 @@ func tableKeys(t *script.Table) []string {
 
 // finish checks a response and completes it for the wire.
 func (c *call) finish(resp *httpheader.Response) error {
+	for _, f := range c.fields {
+		resp.Add(f.Name, f.Value)
+	}
 	if err := resp.Check(); err != nil {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}

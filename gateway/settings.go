@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -39,7 +40,7 @@ var (
 	chunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
 		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: between(0, 1<<20)}
 	flDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
-		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams"}
+		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, and the last maxRequests beside them"}
 	flAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false), Title: "Auto-Save Frontier-style agent",
 		Meaning: "a saved copy of the root is made every saveInterval"}
 	flUseDirtyRoot = &Setting{Name: "flUseDirtyRoot", Default: objectdb.Boolean(false), Title: "Use Dirty Root Flag",
@@ -48,6 +49,8 @@ var (
 		Meaning: "minutes between two saved copies", Check: between(1, 60*24*365)}
 	flDirtyRoot = &Setting{Name: "flDirtyRoot", Default: objectdb.Boolean(false), Title: "Dirty root flag",
 		Meaning: "set by webserver.setDirtyRoot (), cleared by a finished save"}
+	maxSaves = &Setting{Name: "maxSaves", Default: objectdb.Number(5), Title: "Most saved copies",
+		Meaning: "saved copies that are kept; the oldest beyond it are removed", Check: between(1, 10000)}
 	serverID = &Setting{Name: "serverId", Default: objectdb.String("httpd"), Title: "Server id",
 		Meaning: "the table below system.verbs.traps whose sdoc script is the trap", Check: checkServerID}
 	errorStatus = &Setting{Name: "errorStatus", Default: objectdb.Number(500), Title: "Error status",
@@ -78,14 +81,30 @@ var (
 		Meaning: "coroutines that the scripts of one request may make", Check: between(1, 1<<20)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: between(1, 1<<24)}
+	maxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most kept requests",
+		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: between(0, 1000)}
+	debugMinutes = &Setting{Name: "debugMinutes", Default: objectdb.Number(30), Title: "Debugging ends after",
+		Meaning: "minutes after which flDebug switches itself off, counted from when it was set; 0 = never", Check: between(0, 60*24*365)}
+	flDebugSecrets = &Setting{Name: "flDebugSecrets", Default: objectdb.Boolean(false), Title: "Debugging keeps secrets",
+		Meaning: "passwords, cookies and tokens of kept requests are not masked"}
+	flRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false), Title: "Refuse connections",
+		Meaning: "maintenance: every request but the developer's is answered 503 with user.webserver.prefs.maintenancePage"}
+	retryAfter = &Setting{Name: "retryAfter", Default: objectdb.Number(300), Title: "Retry after",
+		Meaning: "seconds after which a refused visitor may come again", Check: between(1, 1<<24)}
+	flSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
+		Meaning: "nothing is logged of requests, failures included"}
+	flVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false), Title: "Verbose messages",
+		Meaning: "every request is logged, with its action, status and time"}
 )
 
 // Settings lists all settings, in the order of the specification's 2.2 and
 // then ours. Other packages read it, nobody writes it.
 var Settings = []*Setting{
 	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
-	flDirtyRoot, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
-	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros,
+	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
+	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, cacheServers, cacheFolders,
+	maxRequests, debugMinutes, flDebugSecrets,
+	flRefuseConnections, retryAfter, flSuspendLogging, flVerboseMessages,
 }
 
 // between makes a check for a number's range.
@@ -211,19 +230,39 @@ func (s settings) textAt(table *objectdb.Node, name string) string {
 	return s.text(n)
 }
 
-func (s settings) value(set *Setting) objectdb.Value {
+// errNotSet is why a setting has its default: the root has none.
+var errNotSet = errors.New("it is not set")
+
+// read gives what the root has for a setting, or why its default counts.
+func (s settings) read(set *Setting) (objectdb.Value, error) {
 	n := s.node(set.Name)
-	if n == nil || n.Kind() == objectdb.KindTable {
-		return set.Default
+	if n == nil {
+		return nil, errNotSet
+	}
+	if n.Kind() == objectdb.KindTable {
+		return nil, errors.New("it is a table")
 	}
 	v, err := s.tx.Value(n)
 	if err != nil {
-		return set.Default
+		return nil, err
 	}
 	if t, ok := v.(objectdb.Text); ok {
 		v = objectdb.String(t)
 	}
-	if v.Kind() != set.Default.Kind() || set.Check != nil && set.needsCheck() && set.Check(v) != nil {
+	if v.Kind() != set.Default.Kind() {
+		return nil, fmt.Errorf("it is a %s, not a %s", v.Kind(), set.Default.Kind())
+	}
+	if set.Check != nil && set.needsCheck() {
+		if err := set.Check(v); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (s settings) value(set *Setting) objectdb.Value {
+	v, err := s.read(set)
+	if err != nil {
 		return set.Default
 	}
 	return v

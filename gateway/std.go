@@ -15,7 +15,7 @@ import (
 // together here.
 func (g *Gateway) StdHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &Request{Params: stdParams(r), Body: r.Body, HandlerNames: g.names}
+		req := &Request{Params: stdParams(r), Body: r.Body, HandlerNames: g.names, Road: "net/http/fcgi"}
 		g.Answer(r.Context(), req, &headWriter{w})
 	})
 }

@@ -1,33 +1,86 @@
 package gateway
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"scripter/objectdb"
 	"scripter/script"
 )
 
-// trap gives the request to the script at system.verbs.traps.<serverId>.sdoc
-// when Use Script-Based Trap is on (specification, 4.3.5 and 6.1). The
-// supplied one calls webserver.handler, which is [call.handle].
+// The event that a request is (specification, 6.1), by the names that the
+// original gave it: class and id.
+const (
+	eventClass = "WWWΩ"
+	eventID    = "sdoc"
+)
+
+// traps is where the scripts lie that get events.
+var traps = objectdb.Address{"system", "verbs", "traps"}
+
+// trap gives the request to the trap of the event, when Use Script-Based Trap
+// is on (specification, 4.3.5 and 6.1). The supplied one calls
+// webserver.handler, which is [call.handle].
 func (c *call) trap() (script.Value, error) {
 	if c.settings.flag(flScriptTrap) {
-		a := c.trapAddress()
-		if n, err := c.tx.Find(a); err == nil && n.Kind() == objectdb.KindScript {
+		if a, ok := c.findTrap(); ok {
 			c.r.trace("trap %s", a)
 			return c.thread.Run(a, c.params)
 		}
-		c.r.trace("there is no trap at %s: the built-in route is taken", a)
+		c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.serverTable()).Child(eventID))
 	}
 	return c.handle(c.params)
 }
 
-func (c *call) trapAddress() objectdb.Address {
-	return objectdb.Address{"system", "verbs", "traps", c.settings.string(serverID), "sdoc"}
+// findTrap looks for the trap as the original did: a script with the event's
+// id at the top of the traps; then one in a table of its own, that of the
+// server's id (where the specification has it, 2.3), and that of the event's
+// class. Names of four letters may be filled up with blanks.
+func (c *call) findTrap() (a objectdb.Address, ok bool) {
+	home, err := c.tx.Find(traps)
+	if err != nil {
+		return nil, false
+	}
+	if c.isScript(home, eventID) {
+		return traps.Child(eventID), true
+	}
+	for _, name := range [...]string{c.serverTable(), eventClass} {
+		table, err := c.tx.Child(home, name)
+		if n := 4 - utf8.RuneCountInString(name); err != nil && n > 0 {
+			name += strings.Repeat(" ", n)
+			table, err = c.tx.Child(home, name)
+		}
+		if err == nil && table.Kind() == objectdb.KindTable && c.isScript(table, eventID) {
+			return objectdb.Address{traps[0], traps[1], traps[2], name, eventID}, true
+		}
+	}
+	return nil, false
+}
+
+func (c *call) serverTable() string { return strings.TrimRight(c.settings.string(serverID), " ") }
+
+func (c *call) isScript(table *objectdb.Node, name string) bool {
+	n, err := c.tx.Child(table, name)
+	return err == nil && n.Kind() == objectdb.KindScript
 }
 
 // handle runs the action of a parameter table, which a trap may have
 // changed: the script at user.webserver.actions.<action>, else the object
 // that the path names below suites.webserverScripts (specification, 4.3.6).
+// The callbacks of user.webserver stand around it.
 func (c *call) handle(params *script.Table) (script.Value, error) {
+	around := c.nextCallbacks()
+	if v, done, err := around.before(params); done || err != nil {
+		return v, err
+	}
+	v, err := c.runAction(params)
+	if err != nil {
+		return nil, err
+	}
+	return around.after(params, v)
+}
+
+func (c *call) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
 	if n := c.settings.node("actions", action); n != nil {
 		c.r.trace("action script user.webserver.actions.%s", n.Name())

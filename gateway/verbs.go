@@ -14,7 +14,7 @@ import (
 // Scripts see them as tables in system.verbs.builtins; the objects of the
 // root that use them are what most scripts call.
 func Verbs() []script.Verb {
-	verbs := slices.Concat(webserverVerbs, writeVerbs, textVerbs, formVerbs, codeVerbs, jsonVerbs, dateVerbs)
+	verbs := slices.Concat(webserverVerbs, cacheVerbs, argsVerbs, prefsVerbs, errorVerbs, utilVerbs, glueVerbs, passwordVerbs, stringVerbs, writeVerbs, debugVerbs, textVerbs, formVerbs, codeVerbs, jsonVerbs, dateVerbs)
 	slices.SortFunc(verbs, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return verbs
 }
@@ -31,3 +31,18 @@ func hostOf(v *script.Call) (*call, error) {
 func secondsOf(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 func quote(s string) string { return objectdb.Address{clip(s, 200)}.String() }
+
+// These make the tables of verbs short: an argument, an optional one with what
+// it is when it is not given, and the one result.
+
+func arg(name, kind, doc string) script.Param {
+	return script.Param{Name: name, Type: kind, Doc: doc}
+}
+
+func opt(name, kind, def, doc string) script.Param {
+	return script.Param{Name: name, Type: kind, Optional: true, Default: def, Doc: doc}
+}
+
+func gives(kind, doc string) []script.Param {
+	return []script.Param{{Type: kind, Doc: doc}}
+}

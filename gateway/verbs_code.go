@@ -15,16 +15,25 @@ import (
 // codeVerbs encode, digest and draw lots.
 var codeVerbs = []script.Verb{
 	{
-		Name: "base64.encode", Usage: "base64.encode (text)",
-		Doc: "The bytes in base64 (RFC 4648, 4), without line ends.",
+		Name:    "base64.encode",
+		Doc:     "The bytes in base64 (RFC 4648, 4), without line ends.",
+		Params:  []script.Param{arg("text", "string", "any bytes")},
+		Results: gives("string", ""),
+		Example: `base64.encode ("AB")`,
+		Gives:   "QUI=",
 		Func: func(v *script.Call) error {
 			v.Return(base64.StdEncoding.EncodeToString([]byte(v.String(1))))
 			return nil
 		},
 	},
 	{
-		Name: "base64.decode", Usage: "base64.decode (text)",
-		Doc: "The bytes that base64 text stands for. Line ends in it do not matter; anything else that is no base64 is an error.",
+		Name:    "base64.decode",
+		Doc:     "The bytes that base64 text stands for. Line ends in it do not matter; anything else that is no base64 is an error.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("string", "the bytes"),
+		Errors:  "text that is no base64",
+		Example: `base64.decode ("QUI=")`,
+		Gives:   "AB",
 		Func: func(v *script.Call) error {
 			b, err := base64.StdEncoding.DecodeString(v.String(1))
 			if err != nil {
@@ -35,8 +44,12 @@ var codeVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "hash.sha256", Usage: "hash.sha256 (text)",
-		Doc: "The SHA-256 digest, in hex.",
+		Name:    "hash.sha256",
+		Doc:     "The SHA-256 digest, in hex.",
+		Params:  []script.Param{arg("text", "string", "any bytes")},
+		Results: gives("string", "64 characters"),
+		Example: `hash.sha256 ("abc")`,
+		Gives:   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
 		Func: func(v *script.Call) error {
 			sum := sha256.Sum256([]byte(v.String(1)))
 			v.Return(hex.EncodeToString(sum[:]))
@@ -44,8 +57,12 @@ var codeVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "hash.hmac", Usage: "hash.hmac (key, text)",
-		Doc: "The HMAC with SHA-256 (RFC 2104), in hex: proves that who made it knew the key.",
+		Name:    "hash.hmac",
+		Doc:     "The HMAC with SHA-256 (RFC 2104), in hex: proves that who made it knew the key.",
+		Params:  []script.Param{arg("key", "string", ""), arg("text", "string", "")},
+		Results: gives("string", "64 characters"),
+		Example: `hash.hmac ("key", "text")`,
+		Gives:   "6afa9046a9579cad143a384c1b564b9a250d27d6f6a63f9f20bf3a7594c9e2c6",
 		Func: func(v *script.Call) error {
 			m := hmac.New(sha256.New, []byte(v.String(1)))
 			m.Write([]byte(v.String(2)))
@@ -54,16 +71,25 @@ var codeVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "hash.equal", Usage: "hash.equal (a, b)",
-		Doc: "Whether two texts are equal, in a time that does not tell how far they agree: for digests and tokens.",
+		Name:    "hash.equal",
+		Doc:     "Whether two texts are equal, in a time that does not tell how far they agree: for digests and tokens.",
+		Params:  []script.Param{arg("a", "string", ""), arg("b", "string", "")},
+		Results: gives("boolean", ""),
+		Example: `hash.equal (hash.sha256 ("a"), hash.sha256 ("b"))`,
+		Gives:   "false",
 		Func: func(v *script.Call) error {
 			v.Return(subtle.ConstantTimeCompare([]byte(v.String(1)), []byte(v.String(2))) == 1)
 			return nil
 		},
 	},
 	{
-		Name: "random.token", Usage: "random.token ([bytes = 16])",
-		Doc: "Random bytes that nobody can guess, as text for URLs and cookies (RFC 4648, 5), 4 characters for 3 bytes.",
+		Name:    "random.token",
+		Doc:     "Random bytes that nobody can guess, as text for URLs and cookies (RFC 4648, 5), 4 characters for 3 bytes.",
+		Params:  []script.Param{opt("bytes", "integer", "16", "how many random bytes, 1 to 1024")},
+		Results: gives("string", ""),
+		Errors:  "another number of bytes",
+		Example: "#random.token ()",
+		Gives:   "22",
 		Func: func(v *script.Call) error {
 			n := v.OptInt(1, 16)
 			if n < 1 || n > 1024 {

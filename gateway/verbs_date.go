@@ -14,37 +14,56 @@ import (
 // odb.date, and read their parts as fields.
 var dateVerbs = []script.Verb{
 	{
-		Name: "clock.now", Usage: "clock.now ()",
-		Doc: "The date and time, as a date.",
+		Name:    "clock.now",
+		Doc:     "The date and time, as a date.",
+		Results: gives("date", ""),
+		Example: `clock.now () > odb.date ("2020-01-01")`,
+		Gives:   "true",
 		Func: func(v *script.Call) error {
 			v.Return(objectdb.Date{Time: v.Thread().Now().UTC()})
 			return nil
 		},
 	},
 	{
-		Name: "clock.ticks", Usage: "clock.ticks ()",
-		Doc: "Sixtieths of a second since 1970, as a number: the measure of Frontier's waits.",
+		Name:    "clock.ticks",
+		Doc:     "Sixtieths of a second since 1970, as a number: the measure of Frontier's waits.",
+		Results: gives("number", ""),
+		Example: "clock.ticks () / 60 > 1e9",
+		Gives:   "true",
 		Func: func(v *script.Call) error {
 			v.Return(float64(v.Thread().Now().UnixMicro()) * 60 / 1e6)
 			return nil
 		},
 	},
 	{
-		Name: "date.format", Usage: `date.format (date, format [, zone = "UTC"])`,
-		Doc:  `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
-		Func: verbDateFormat,
+		Name:    "date.format",
+		Doc:     `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
+		Params:  []script.Param{arg("date", "date", ""), arg("format", "string", "at most 4096 bytes"), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: gives("string", ""),
+		Errors:  "a zone that is not known",
+		Example: `date.format (odb.date ("2026-01-31T18:30:00Z"), "%d %B %Y, %H:%M", "Europe/Paris")`,
+		Gives:   "31 January 2026, 19:30",
+		Func:    verbDateFormat,
 	},
 	{
-		Name: "date.http", Usage: "date.http (date)",
-		Doc: "The date as header fields have it (RFC 9110, 5.6.7).",
+		Name:    "date.http",
+		Doc:     "The date as header fields have it (RFC 9110, 5.6.7).",
+		Params:  []script.Param{arg("date", "date", "")},
+		Results: gives("string", ""),
+		Example: `date.http (odb.date ("1994-11-06T08:49:37Z"))`,
+		Gives:   "Sun, 06 Nov 1994 08:49:37 GMT",
 		Func: func(v *script.Call) error {
 			v.Return(httpheader.FormatDate(dateArg(v, 1)))
 			return nil
 		},
 	},
 	{
-		Name: "date.parseHttp", Usage: "date.parseHttp (text)",
-		Doc: "The date of a header field, in any of HTTP's three forms, or nil.",
+		Name:    "date.parseHttp",
+		Doc:     "The date of a header field, in any of HTTP's three forms, or nil.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("date|nil", "nil when the text is no such date"),
+		Example: `date.parseHttp ("Sunday, 06-Nov-94 08:49:37 GMT")`,
+		Gives:   "1994-11-06 08:49:37",
 		Func: func(v *script.Call) error {
 			t, err := httpheader.ParseDate(v.String(1))
 			if err != nil {
@@ -56,8 +75,13 @@ var dateVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "date.rfc3339", Usage: `date.rfc3339 (date [, zone = "UTC"])`,
-		Doc: `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
+		Name:    "date.rfc3339",
+		Doc:     `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
+		Params:  []script.Param{arg("date", "date", ""), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: gives("string", ""),
+		Errors:  "a zone that is not known",
+		Example: `date.rfc3339 (odb.date ("2026-07-31T18:30:00Z"), "Europe/Paris")`,
+		Gives:   "2026-07-31T20:30:00+02:00",
 		Func: func(v *script.Call) error {
 			t, err := inZone(dateArg(v, 1), v.OptString(2, "UTC"))
 			v.Return(t.Format(time.RFC3339Nano))
@@ -65,9 +89,14 @@ var dateVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "date.parse", Usage: `date.parse (text [, zone = "UTC"])`,
-		Doc:  `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
-		Func: verbDateParse,
+		Name:    "date.parse",
+		Doc:     `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
+		Params:  []script.Param{arg("text", "string", ""), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: gives("date|nil", "nil when the text is none of these"),
+		Errors:  "a zone that is not known",
+		Example: `date.parse ("2026-01-31 18:30", "America/New_York")`,
+		Gives:   "2026-01-31 23:30:00",
+		Func:    verbDateParse,
 	},
 }
 

@@ -16,14 +16,24 @@ import (
 
 var jsonVerbs = []script.Verb{
 	{
-		Name: "json.encode", Usage: "json.encode (value)",
-		Doc:  "The value as JSON (RFC 8259). A table with entries 1 to n is an array, any other an object in the table's own order. Safe inside a script element of HTML.",
-		Func: verbJSONEncode,
+		Name:    "json.encode",
+		Doc:     "The value as JSON (RFC 8259). A table with entries 1 to n is an array, any other an object in the table's own order. Safe inside a script element of HTML.",
+		Params:  []script.Param{arg("value", "any", "")},
+		Results: gives("string", ""),
+		Errors:  "a table with names and numbers, nesting deeper than 100, text that is not UTF-8, a function, an infinite number",
+		Example: `json.encode ({1, "two", {x = true}})`,
+		Gives:   `[1,"two",{"x":true}]`,
+		Func:    verbJSONEncode,
 	},
 	{
-		Name: "json.decode", Usage: "json.decode (text [, null])",
-		Doc:  "The value that JSON text stands for; objects keep their order. null becomes the second argument; without one it is left out of objects, and an error in an array.",
-		Func: verbJSONDecode,
+		Name:    "json.decode",
+		Doc:     "The value that JSON text stands for; objects keep their order. null becomes the second argument; without one it is left out of objects, and an error in an array.",
+		Params:  []script.Param{arg("text", "string", ""), opt("null", "any", "", "what stands for null")},
+		Results: gives("any", ""),
+		Errors:  "text that is no JSON, with the byte where it goes wrong; null in an array when there is no second argument",
+		Example: `json.decode ('{"a": [1, null]}', "none").a [2]`,
+		Gives:   "none",
+		Func:    verbJSONDecode,
 	},
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -103,17 +102,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// TestVerbsAreDocumented: usage begins with the name, the rest is a sentence.
-func TestVerbsAreDocumented(t *testing.T) {
-	names := map[string]bool{}
-	for _, v := range Verbs() {
-		assert.False(t, names[v.Name], "%s is there twice", v.Name)
-		names[v.Name] = true
-		assert.True(t, strings.HasPrefix(v.Usage, v.Name+" ("), v.Name)
-		assert.Regexp(t, regexp.MustCompile(`^[A-Z][^\n]+[.]$`), v.Doc, v.Name)
-	}
-}
-
+// Specification: 2.3.6, 2.3.11
 func TestSetDirtyRoot(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `webserver.setDirtyRoot () return "x"`)

@@ -12,68 +12,110 @@ import (
 
 var textVerbs = []script.Verb{
 	{
-		Name: "html.escape", Usage: "html.escape (text)",
-		Doc: `The text with &, <, >, " and ' as entities, safe in HTML text and quoted attributes.`,
+		Name:    "html.escape",
+		Doc:     `The text with &, <, >, " and ' as entities, safe in HTML text and quoted attributes.`,
+		Params:  []script.Param{arg("text", "any", "what is no text gets its text, as from tostring")},
+		Results: gives("string", ""),
+		Example: `html.escape ("<b> & 'co'")`,
+		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
 		Func: func(v *script.Call) error {
 			v.Return(escapeHTML(v.Text(1)))
 			return nil
 		},
 	},
 	{
-		Name: "text.trim", Usage: "text.trim (text)",
-		Doc: "The text without white space at its ends.",
+		Name:    "text.trim",
+		Doc:     "The text without white space at its ends.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("string", ""),
+		Example: `text.trim ("  a b\n") .. "."`,
+		Gives:   "a b.",
 		Func: func(v *script.Call) error {
 			v.Return(strings.TrimFunc(v.String(1), unicode.IsSpace))
 			return nil
 		},
 	},
 	{
-		Name: "text.split", Usage: "text.split (text, separator [, most])",
-		Doc:  "A list of the pieces between separators, the last with all the rest when there are more than most.",
-		Func: verbSplit,
+		Name:    "text.split",
+		Doc:     "A list of the pieces between separators, the last with all the rest when there are more than most.",
+		Params:  []script.Param{arg("text", "string", ""), arg("separator", "string", "taken as it is: no pattern"), opt("most", "integer", "", "how many pieces there are at most")},
+		Results: gives("string[]", ""),
+		Errors:  "an empty separator; most below 1",
+		Example: `table.concat (text.split ("a,b,c", ",", 2), " | ")`,
+		Gives:   "a | b,c",
+		Func:    verbSplit,
 	},
 	{
-		Name: "text.lines", Usage: "text.lines (text)",
-		Doc:  "A list of the lines, which end in CR LF, LF or CR. A line end at the very end begins no further line.",
-		Func: verbLines,
+		Name:    "text.lines",
+		Doc:     "A list of the lines, which end in CR LF, LF or CR. A line end at the very end begins no further line.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("string[]", ""),
+		Example: `table.concat (text.lines ("one\r\n\ntwo\n"), " | ")`,
+		Gives:   "one |  | two",
+		Func:    verbLines,
 	},
 	{
-		Name: "text.pad", Usage: `text.pad (text, width [, side = "right" [, filler = " "]])`,
-		Doc:  `The text with fillers at its "left", "right" or both ends ("center") until it has width characters.`,
-		Func: verbPad,
+		Name:    "text.pad",
+		Doc:     `The text with fillers at its "left", "right" or both ends ("center") until it has width characters.`,
+		Params:  []script.Param{arg("text", "string", ""), arg("width", "integer", "in characters"), opt("side", "string", `"right"`, `"right", "left" or "center"`), opt("filler", "string", `" "`, "one character")},
+		Results: gives("string", ""),
+		Errors:  "a width over 1048576, a filler that is not one character, another side",
+		Example: `text.pad ("7", 3, "left", "0")`,
+		Gives:   "007",
+		Func:    verbPad,
 	},
 	{
-		Name: "text.length", Usage: "text.length (text)",
-		Doc: "The number of characters of a UTF-8 text; a byte that is no part of one counts as one.",
+		Name:    "text.length",
+		Doc:     "The number of characters of a UTF-8 text; a byte that is no part of one counts as one.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("integer", ""),
+		Example: `text.length ("Äpfel")`,
+		Gives:   "5",
 		Func: func(v *script.Call) error {
 			v.Return(utf8.RuneCountInString(v.String(1)))
 			return nil
 		},
 	},
 	{
-		Name: "text.sub", Usage: "text.sub (text, from [, to = -1])",
-		Doc:  "The characters from one place to another, counted as string.sub counts bytes.",
-		Func: verbSub,
+		Name:    "text.sub",
+		Doc:     "The characters from one place to another, counted as string.sub counts bytes.",
+		Params:  []script.Param{arg("text", "string", ""), arg("from", "integer", "from 1; negative ones count from the end"), opt("to", "integer", "-1", "likewise, included")},
+		Results: gives("string", ""),
+		Example: `text.sub ("Äpfel", 1, 2)`,
+		Gives:   "Äp",
+		Func:    verbSub,
 	},
 	{
-		Name: "text.upper", Usage: "text.upper (text)",
-		Doc: "The text in upper case, in any alphabet.",
+		Name:    "text.upper",
+		Doc:     "The text in upper case, in any alphabet.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("string", ""),
+		Example: `text.upper ("äpfel")`,
+		Gives:   "ÄPFEL",
 		Func: func(v *script.Call) error {
 			v.Return(strings.ToUpper(v.String(1)))
 			return nil
 		},
 	},
 	{
-		Name: "text.lower", Usage: "text.lower (text)",
-		Doc: "The text in lower case, in any alphabet.",
+		Name:    "text.lower",
+		Doc:     "The text in lower case, in any alphabet.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("string", ""),
+		Example: `text.lower ("ÄPFEL")`,
+		Gives:   "äpfel",
 		Func: func(v *script.Call) error {
 			v.Return(strings.ToLower(v.String(1)))
 			return nil
 		},
 	},
 	{
-		Name: "text.valid", Usage: "text.valid (text)",
-		Doc: "Whether the text is UTF-8.",
+		Name:    "text.valid",
+		Doc:     "Whether the text is UTF-8.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("boolean", ""),
+		Example: `text.valid ("\255")`,
+		Gives:   "false",
 		Func: func(v *script.Call) error {
 			v.Return(utf8.ValidString(v.String(1)))
 			return nil
@@ -173,8 +215,12 @@ func offset(s string, n int) int {
 
 var formVerbs = []script.Verb{
 	{
-		Name: "url.encode", Usage: "url.encode (text)",
-		Doc: "The text with every byte but letters, digits and -._* as %XX, a blank as +.",
+		Name:    "url.encode",
+		Doc:     "The text with every byte but letters, digits and -._* as %XX, a blank as +.",
+		Params:  []script.Param{arg("text", "any", "what is no text gets its text")},
+		Results: gives("string", ""),
+		Example: `url.encode ("a b&c")`,
+		Gives:   "a+b%26c",
 		Func: func(v *script.Call) error {
 			s := v.Text(1)
 			v.Return(string(escapeForm(make([]byte, 0, len(s)+len(s)/4), s)))
@@ -182,8 +228,13 @@ var formVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "url.decode", Usage: "url.decode (text)",
-		Doc: "The inverse of url.encode. A percent sign without two hex digits is an error.",
+		Name:    "url.decode",
+		Doc:     "The inverse of url.encode. A percent sign without two hex digits is an error.",
+		Params:  []script.Param{arg("text", "any", "what is no text gets its text")},
+		Results: gives("string", ""),
+		Errors:  "a percent sign without two hex digits",
+		Example: `url.decode ("a+b%26c")`,
+		Gives:   "a b&c",
 		Func: func(v *script.Call) error {
 			s, ok := unescape(v.Text(1), true)
 			if !ok {
@@ -194,8 +245,13 @@ var formVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "form.parse", Usage: "form.parse (text)",
-		Doc: "URL-encoded fields as a table. A name seen again makes a list of its values.",
+		Name:    "form.parse",
+		Doc:     "URL-encoded fields as a table. A name seen again makes a list of its values.",
+		Params:  []script.Param{arg("text", "string", "")},
+		Results: gives("table<string, string|string[]>", ""),
+		Errors:  "more than 100000 fields",
+		Example: `form.parse ("a=1&b=x+y&a=2").a [2]`,
+		Gives:   "2",
 		Func: func(v *script.Call) error {
 			t, err := parseForm(v.String(1), maxParsedFields, false)
 			if err != nil {
@@ -206,9 +262,13 @@ var formVerbs = []script.Verb{
 		},
 	},
 	{
-		Name: "form.encode", Usage: "form.encode (table)",
-		Doc:  "The inverse of form.parse, in the order of the names.",
-		Func: verbEncodeArgs,
+		Name:    "form.encode",
+		Doc:     "The inverse of form.parse, in the order of the names.",
+		Params:  []script.Param{arg("table", "table", "name to value; a list has the name once for each item")},
+		Results: gives("string", ""),
+		Example: `form.encode ({b = "x y", a = {1, 2}})`,
+		Gives:   "a=1&a=2&b=x+y",
+		Func:    verbEncodeArgs,
 	},
 }
 

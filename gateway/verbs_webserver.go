@@ -5,67 +5,65 @@ import (
 	"fmt"
 
 	"scripter/httpheader"
-	"scripter/objectdb"
 	"scripter/script"
 )
 
-// webserverVerbs are behind the objects of suites.webserver (specification,
-// 2.3), under the names of the CGI Framework.
+// webserverVerbs answer requests. They are behind the objects of
+// suites.webserver (specification, 2.3), under the names of the CGI Framework.
 var webserverVerbs = []script.Verb{
 	{
-		Name: "webserver.handler", Usage: "webserver.handler (params)",
-		Doc:  "Runs the action of a parameter table and returns what its script returned.",
-		Func: verbHandler,
+		Name:    "webserver.handler",
+		Doc:     "Runs the action of a parameter table and returns what its script returned.",
+		Params:  []script.Param{arg("params", "table", "the parameters of the request")},
+		Results: gives("any", "what the script returned"),
+		Errors:  "what the script fails with; a call that nests deeper than 16",
+		Example: `suites.webserverScripts.part = odb.script ("return 'from ' .. (...).scriptName")
+return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
+		Gives: "from /part.fcgi",
+		Func:  verbHandler,
 	},
 	{
-		Name: "webserver.httpHeader", Usage: `webserver.httpHeader ([status = "200 OK" [, modifier = "text/html"]])`,
-		Doc:  `The head of a response. The modifier is the content type; for "302 FOUND" the URL, for "401 UNAUTHORIZED" the realm.`,
-		Func: verbHTTPHeader,
+		Name:    "webserver.httpHeader",
+		Doc:     `The head of a response. The modifier is the content type; for "302 FOUND" the URL, for "401 UNAUTHORIZED" the realm.`,
+		Params:  []script.Param{opt("status", "string", `"200 OK"`, "a number and words"), opt("modifier", "string", `"text/html"`, "")},
+		Results: gives("string", "with the empty line at its end"),
+		Errors:  "a status outside 200 to 599, a line end or control character in an argument",
+		Example: `webserver.httpHeader ("302 FOUND", "https://www.example.com/"):match ("Location: [^\r]*")`,
+		Gives:   "Location: https://www.example.com/",
+		Func:    verbHTTPHeader,
 	},
 	{
-		Name: "webserver.expandPage", Usage: "webserver.expandPage (params)",
-		Doc:  "The text of the page that the web server asked for, its markers replaced.",
-		Func: verbExpandPage,
+		Name:    "webserver.expandPage",
+		Doc:     "The text of the page that the web server asked for, its markers replaced.",
+		Params:  []script.Param{arg("params", "table", "the parameters of the request")},
+		Results: gives("string", ""),
+		Errors:  "a page that is not there or lies outside the folders for pages; outside a request",
+		Example: `-- the page hello.mcro reads <p><!--#html.escape ("1 < 2")--></p>
+return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websiteFolder})`,
+		Gives: "<p>1 &lt; 2</p>",
+		Func:  verbExpandPage,
 	},
 	{
-		Name: "webserver.processMacros", Usage: "webserver.processMacros (text [, names])",
-		Doc:  "The text with its markers replaced; the table names is looked up before everything else, and its texts are escaped unless the marker says raw (name).",
-		Func: verbProcessMacros,
+		Name:    "webserver.processMacros",
+		Doc:     "The text with its markers replaced; the table names is looked up before everything else, and its texts are escaped unless the marker says raw (name).",
+		Params:  []script.Param{arg("text", "any", ""), opt("names", "table", "", "")},
+		Results: gives("string", ""),
+		Errors:  "outside a request; more markers than maxMacros",
+		Example: `webserver.processMacros ("<p><!--#name--></p>", {name = "Tom & Co"})`,
+		Gives:   "<p>Tom &amp; Co</p>",
+		Func:    verbProcessMacros,
 	},
 	{
-		Name: "webserver.sendPartial", Usage: "webserver.sendPartial (data [, params] [, more = true])",
-		Doc:  "Sends a piece of the response at once. The first piece commits what was written to the root so far.",
-		Func: verbSendPartial,
-	},
-	{
-		Name: "webserver.parseArgs", Usage: "webserver.parseArgs (text [, table])",
-		Doc:  "Reads URL-encoded text into a Lua table, which it returns. A name seen again makes a list.",
-		Func: verbParseArgs,
-	},
-	{
-		Name: "webserver.encodeArgs", Usage: "webserver.encodeArgs (table)",
-		Doc:  "The inverse of parseArgs, in the order of the names.",
-		Func: verbEncodeArgs,
-	},
-	{
-		Name: "webserver.getPref", Usage: "webserver.getPref (name)",
-		Doc:  "A setting, else an object of user.webserver.prefs, else false.",
-		Func: verbGetPref,
-	},
-	{
-		Name: "webserver.setDirtyRoot", Usage: "webserver.setDirtyRoot ()",
-		Doc:  "Sets the dirty root flag, which tells the auto-save agent that there is something to save.",
-		Func: verbSetDirtyRoot,
-	},
-	{
-		Name: "webserver.errorMessage", Usage: "webserver.errorMessage (message [, params])",
-		Doc:  "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
-		Func: verbErrorMessage,
-	},
-	{
-		Name: "webserver.fileNotFoundError", Usage: "webserver.fileNotFoundError ([params])",
-		Doc:  "The 404 response, made from user.webserver.prefs.fileNotFoundPage.",
-		Func: verbFileNotFoundError,
+		Name:    "webserver.sendPartial",
+		Doc:     "Sends a piece of the response at once. The first piece commits what was written to the root so far.",
+		Params:  []script.Param{arg("data", "any", ""), opt("params", "table", "", "not needed; for scripts of 1998"), opt("more", "boolean", "true", "false says that the piece is the last one; it may be the second argument")},
+		Results: gives("string", `always ""`),
+		Errors:  "outside a request; after the last piece",
+		Example: `webserver.sendPartial (webserver.httpHeader ("200 OK", "text/plain"))
+webserver.sendPartial ("one, ")
+return "two"`,
+		Gives: "one, two",
+		Func:  verbSendPartial,
 	},
 }
 
@@ -151,114 +149,5 @@ func verbSendPartial(v *script.Call) error {
 	}
 	c.ended = !more
 	v.Return("")
-	return nil
-}
-
-func verbParseArgs(v *script.Call) error {
-	c, err := hostOf(v)
-	if err != nil {
-		return err
-	}
-	t, err := parseForm(v.Text(1), int(c.settings.number(maxFields)), false)
-	if err != nil {
-		return err
-	}
-	if into := v.OptTable(2); into != nil {
-		t.Each(func(name, value script.Value) bool {
-			into.Set(name.(string), value)
-			return true
-		})
-		t = into
-	}
-	v.Return(t)
-	return nil
-}
-
-func verbEncodeArgs(v *script.Call) error {
-	t := v.Table(1)
-	var b []byte
-	add := func(name string, value script.Value) error {
-		text, err := v.Thread().Text(value)
-		if err != nil {
-			return err
-		}
-		if len(b) > 0 {
-			b = append(b, '&')
-		}
-		b = append(escapeForm(b, name), '=')
-		b = escapeForm(b, text)
-		return nil
-	}
-	for _, name := range tableKeys(t) {
-		values := []script.Value{t.Get(name)}
-		if list, ok := values[0].(*script.Table); ok {
-			values = values[:0]
-			list.Each(func(_, e script.Value) bool { values = append(values, e); return true })
-		}
-		for _, value := range values {
-			if err := add(name, value); err != nil {
-				return err
-			}
-		}
-	}
-	v.Return(string(b))
-	return nil
-}
-
-func verbGetPref(v *script.Call) error {
-	s := readSettings(v.Thread().Tx())
-	name := v.String(1)
-	for _, set := range Settings {
-		if objectdb.Fold(set.Name) == objectdb.Fold(name) {
-			v.Return(s.value(set))
-			return nil
-		}
-	}
-	if n := s.node("prefs", name); n != nil && n.Kind() != objectdb.KindTable {
-		value, err := s.tx.Value(n)
-		if err != nil {
-			return err
-		}
-		if t, ok := value.(objectdb.Text); ok {
-			value = objectdb.String(t)
-		}
-		v.Return(value)
-		return nil
-	}
-	v.Return(false)
-	return nil
-}
-
-func verbSetDirtyRoot(v *script.Call) error {
-	tx := v.Thread().Tx()
-	if readSettings(tx).flag(flDirtyRoot) {
-		return nil // written once, not by every request
-	}
-	return tx.Put(flDirtyRoot.Address(), objectdb.Boolean(true))
-}
-
-func verbErrorMessage(v *script.Call) error {
-	message := v.Text(1)
-	return verbErrorPage(v, 500, message)
-}
-
-func verbFileNotFoundError(v *script.Call) error {
-	return verbErrorPage(v, 404, visitorMessage(404))
-}
-
-func verbErrorPage(v *script.Call, status int, message string) error {
-	c, err := hostOf(v)
-	if err != nil {
-		return err
-	}
-	resp, err := c.errorPage(status, message, "")
-	if err != nil {
-		return err
-	}
-	head, err := resp.AppendNPH(nil)
-	if err != nil {
-		return err
-	}
-	v.Return(string(head) + resp.Body)
 	return nil
 }

@@ -8,9 +8,13 @@ import (
 
 var writeVerbs = []script.Verb{
 	{
-		Name: "write", Usage: "write (…)",
-		Doc:  "Adds the texts of its arguments to the response. What the script returns, if anything, comes after them.",
-		Func: verbWrite,
+		Name:    "write",
+		Doc:     "Adds the texts of its arguments to the response. What the script returns, if anything, comes after them.",
+		Params:  []script.Param{arg("…", "any", "any number of values; each is made a text")},
+		Errors:  "a response over maxResponse; outside a request",
+		Example: `write ("1 + 1 = ", 1 + 1)`,
+		Gives:   "1 + 1 = 2",
+		Func:    verbWrite,
 	},
 }
 

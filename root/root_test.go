@@ -57,10 +57,12 @@ func view(t *testing.T, db *objectdb.DB, fn func(tx *objectdb.Tx)) {
 
 // Every setting is there with its default, so that a listing of
 // user.webserver shows all that can be set, and nothing else is.
+//
+// Specification: 2.1.7
 func TestSettings(t *testing.T) {
 	notSettings := map[string]bool{
 		"actionTable": true, "mimeTable": true, "actions": true, "overrides": true, "directoryIndex": true,
-		"pageFolders": true, "prefs": true, "counters": true,
+		"pageFolders": true, "prefs": true, "counters": true, "callbacks": true, "users": true,
 	}
 	settings := map[string]*gateway.Setting{}
 	for _, s := range gateway.Settings {
@@ -84,6 +86,42 @@ func TestSettings(t *testing.T) {
 			delete(notSettings, o.Name)
 		}
 		assert.Empty(t, notSettings, "tables that are missing")
+	})
+}
+
+// What webserver.init copies is what a new root has: the same objects at both
+// places.
+func TestInitData(t *testing.T) {
+	view(t, supplied(t), func(tx *objectdb.Tx) {
+		data := objectdb.Address{"suites", "webserver", "data"}
+		count := 0
+		require.NoError(t, tx.Walk(data, func(a objectdb.Address, n *objectdb.Node) error {
+			own := append(objectdb.Address{"user", "webserver"}, a[len(data):]...)
+			o, err := tx.Find(own)
+			if !assert.NoError(t, err, own) || !assert.Equal(t, n.Kind(), o.Kind(), own) || n.Kind() == objectdb.KindTable {
+				return nil
+			}
+			count++
+			want, err := tx.Value(n)
+			require.NoError(t, err)
+			got, err := tx.Value(o)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, own)
+			return nil
+		}))
+		assert.Greater(t, count, 10)
+		list, err := tx.List(objectdb.Address{"user", "webserver"})
+		require.NoError(t, err)
+		for _, o := range list {
+			setting := false
+			for _, s := range gateway.Settings {
+				setting = setting || s.Name == o.Name
+			}
+			if !setting {
+				_, err := tx.Find(data.Child(o.Name))
+				assert.NoError(t, err, "webserver.init makes user.webserver.%s", o.Name)
+			}
+		}
 	})
 }
 
@@ -123,6 +161,8 @@ func TestScripts(t *testing.T) {
 }
 
 // Each object of suites.webserver says in its first line how it is called.
+//
+// Specification: 2.4.3, 9.3
 func TestUsageComments(t *testing.T) {
 	view(t, supplied(t), func(tx *objectdb.Tx) {
 		list, err := tx.List(objectdb.Address{"suites", "webserver"})
@@ -141,6 +181,8 @@ func TestUsageComments(t *testing.T) {
 
 // A second import finds everything as it is: no object gets a new version,
 // so an owner may run it to get back what he lost.
+//
+// Specification: 2.4.2
 func TestImportTwice(t *testing.T) {
 	db := supplied(t)
 	before := versions(t, db)

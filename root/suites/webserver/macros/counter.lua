@@ -1,23 +1,18 @@
--- <!--#counter (name [, folder])-->
+-- counter (name [, folder])
 -- The next count of a page, with commas between thousands. Counts are kept
 -- at user.webserver.counters, by website folder and name, so that virtual
 -- hosts count apart; the folder of the request is taken when none is given.
+-- > counter ("example", "site") .. " " .. counter ("example", "site")
+-- = 1 2
 local name, folder = ...
-assert (name, "counter wants a name")
-folder = folder or websiteFolder
+assert (name ~= nil and name ~= "", "counter wants a name")
+if folder == nil then
+	folder = websiteFolder
+end
 if folder == "" then
 	folder = "default"
 end
-local counters = user.webserver.counters
-if not odb.defined (counters [folder]) then
-	counters [folder] = {}
-end
-local counts = counters [folder]
-local n = (counts [name] or 0) + 1
-counts [name] = n
-local text = tostring (n)
-repeat
-	local found
-	text, found = text:gsub ("^(%d+)(%d%d%d)", "%1,%2")
-until found == 0
-return text
+local cell = odb.address ("user.webserver.counters", tostring (folder), tostring (name))
+local count = odb.get (cell, 0) + 1
+odb.set (cell, count)
+return system.verbs.builtins.text.addCommas (count)

@@ -1,0 +1,263 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// cacheServer records what it is told to forget.
+type cacheServer struct {
+	*httptest.Server
+	mu     sync.Mutex
+	told   []string
+	status int
+	look   func() // while a request is answered
+}
+
+func newCacheServer(t *testing.T) *cacheServer {
+	s := &cacheServer{status: 200}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s %s%s %s", r.Method, r.Host, r.RequestURI, r.Header.Get(flushAllField))))
+		if s.look != nil {
+			s.look()
+		}
+		w.WriteHeader(s.status)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// asked gives what it was told since the last time, in order.
+func (s *cacheServer) asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	told := s.told
+	s.told = nil
+	slices.Sort(told)
+	return told
+}
+
+// TestFlushCacheTellsServers: each configured server, after the commit, before
+// the answer.
+//
+// Specification: 1.4
+func TestFlushCacheTellsServers(t *testing.T) {
+	s, one, two := newSite(t), newCacheServer(t), newCacheServer(t)
+	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(one.URL), objectdb.String(strings.TrimPrefix(two.URL, "http://"))})
+	everything := "PURGE " + strings.TrimPrefix(one.URL, "http://") + "/ all"
+	for _, c := range []struct {
+		source string
+		want   []string
+	}{
+		{`webserver.flushCache ("/news.fcgi$a%20b?x=1")`, []string{"PURGE localhost/news.fcgi$a%20b?x=1"}},
+		{`webserver.flushCache ("http://second.test:81/")`, []string{"PURGE second.test:81/"}},
+		{`webserver.flushCache ("/a") webserver.flushCache ("/a") webserver.flushCache ("/b")`, []string{"PURGE localhost/a", "PURGE localhost/b"}},
+		{`webserver.flushCache ()`, []string{everything}},
+		{`webserver.flushCache ("/a") webserver.flushCache ("") webserver.flushCache ("/b")`, []string{everything}},
+		{`for i = 1, 101 do webserver.flushCache ("/" .. i) end`, []string{everything}},
+		{`error ("no")`, nil},
+		{`webserver.flushCache ("/a") error ("no")`, nil},
+	} {
+		s.script("flush", c.source+` return "done"`)
+		s.ask("/flush.fcgi", nil)
+		assert.Equal(t, c.want, one.asked(), c.source)
+		if c.want != nil && c.want[0] != everything {
+			assert.Equal(t, c.want, two.asked(), c.source)
+		}
+	}
+
+	two.asked()
+	s.script("flush", `scratchpad.edited = true webserver.flushCache ("/a") return "done"`)
+	committed := false
+	one.look = func() { committed = s.get("scratchpad.edited") == objectdb.Boolean(true) }
+	s.ask("/flush.fcgi", nil)
+	assert.Equal(t, []string{"PURGE localhost/a"}, one.asked())
+	assert.True(t, committed, "the edit is there before the cache asks for it")
+	one.look = nil
+
+	s.script("flush", `webserver.sendPartial ("x") webserver.flushCache ("/a") error ("no")`)
+	s.ask("/flush.fcgi", nil)
+	assert.Equal(t, []string{"PURGE localhost/a"}, one.asked(), "what was committed by the first piece may be in the cache")
+}
+
+// TestFlushCacheFails: where nothing can be flushed the script is told; a
+// cache that fails later is told to the log, and the visitor gets the answer.
+func TestFlushCacheFails(t *testing.T) {
+	s, server := newSite(t), newCacheServer(t)
+	s.script("flush", `local ok, why = pcall (webserver.flushCache, (...).searchTable.path) return {body = ok and "done" or why}`)
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "no cache is configured")
+
+	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nowhere/at/all")})
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is no folder on this machine")
+	s.put("user.webserver.cacheFolders", objectdb.List{})
+
+	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(server.URL)})
+	for path, why := range map[string]string{
+		"news":                      "it is no path such as /news.fcgi",
+		"ftp%3A%2F%2Fx%2Fy":         "it is neither a path such as /news.fcgi nor an http address",
+		"http%3A%2F%2Fu%3Ap%40x%2F": "it is neither a path",
+		"%2Fx%0D%0AHost%3A+y":       "it is no path",
+	} {
+		assert.Contains(t, s.ask("/flush.fcgi?path="+path, nil).Body, why, path)
+	}
+	assert.Empty(t, server.asked())
+
+	server.status = 405
+	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)
+	assert.Contains(t, s.log.String(), "cache not flushed")
+	assert.Contains(t, s.log.String(), "it answers 405 Method Not Allowed; does it allow PURGE from here?")
+
+	// A server that accepts and says nothing.
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(silent.Addr().String())})
+	s.log.Reset()
+	start := time.Now()
+	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)
+	assert.Less(t, time.Since(start), purgeTime+3*time.Second)
+	assert.Contains(t, s.log.String(), "context deadline exceeded")
+}
+
+// TestFlushCacheGoesNowhereElse: a cache server cannot send us on.
+func TestFlushCacheGoesNowhereElse(t *testing.T) {
+	other := newCacheServer(t)
+	sly := httptest.NewServer(http.RedirectHandler(other.URL+"/", http.StatusTemporaryRedirect))
+	defer sly.Close()
+	err := purge(context.Background(), sly.URL, flush{"h", "/"})
+	require.ErrorContains(t, err, "it answers 307")
+	assert.Empty(t, other.asked())
+}
+
+func TestCacheSettings(t *testing.T) {
+	list := func(texts ...string) objectdb.List {
+		l := objectdb.List{}
+		for _, s := range texts {
+			l = append(l, objectdb.String(s))
+		}
+		return l
+	}
+	assert.NoError(t, checkCacheServers(list("http://127.0.0.1:6081", "cache.example", "cache:81", "https://[::1]:6081/")))
+	for _, bad := range []string{"", "ftp://x", "http://x/path", "http://u:p@x", "x?y", "a b"} {
+		assert.Error(t, checkCacheServers(list(bad)), bad)
+	}
+	assert.ErrorContains(t, checkCacheServers(objectdb.List{objectdb.Number(1)}), "element 1 is a number, not a string")
+	assert.NoError(t, checkCacheFolders(list("/var/cache/nginx/scripter")))
+	for _, bad := range []string{"", "/", "cache", "/var/.."} {
+		assert.Error(t, checkCacheFolders(list(bad)), bad)
+	}
+}
+
+// TestEmptyCacheFolder: only what a cache has made goes.
+func TestEmptyCacheFolder(t *testing.T) {
+	outside := t.TempDir()
+	folder := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	const (
+		nginx = "\x05\x00\x00\x00\x00\x00\x00\x00…\nKEY: http://h/\nHTTP/1.0 200 OK\r\n\r\nx"
+		page  = "\x06\x00\x00\x00…"
+		forms = "\x05\x00\x00\x00…"
+	)
+	gone := map[string]string{
+		"c/29/b7f54b2df7773722d382f4809d65029c":                                nginx,
+		"b7f54b2df7773722d382f4809d65029c":                                     nginx, // no levels
+		"29c/../9c/b7f54b2df7773722d382f4809d65029c":                           nginx,
+		"Q/w/WFxhOjg1kZVJNMJVRPkA.header":                                      page,
+		"Q/w/WFxhOjg1kZVJNMJVRPkA.data":                                        "the page",
+		"Q/w/WFxhOjg1kZVJNMJVRPkB.header":                                      forms,
+		"Q/w/WFxhOjg1kZVJNMJVRPkB.header.vary/a/b/cdefghijklmnopqrst_@.header": page,
+		"Q/w/WFxhOjg1kZVJNMJVRPkB.header.vary/a/b/cdefghijklmnopqrst_@.data":   "a form",
+	}
+	kept := map[string]string{
+		"c/30/b7f54b2df7773722d382f4809d65029c":             nginx, // another's folder
+		"a/9c/b7f54b2df7773722d382f4809d65029c":             nginx,
+		"0/00/00000000000000000000000000000000":             "no key in it",
+		"B7F54B2DF7773722D382F4809D65029C":                  nginx,
+		"index.html":                                        nginx,
+		"Q/w/short.header":                                  page,
+		"Q/w/WFxhOjg1kZVJNMJVRPkC.header":                   "a text that somebody put here",
+		"Q/w/WFxhOjg1kZVJNMJVRPkC.data":                     "its body",
+		"Q/w/WFxhOjg1kZVJNMJVRPkD.data":                     "without a header",
+		"Q/w/WFxhOjg1kZVJNMJVRPk!.header":                   page,
+		"Q/w/x.header.vary/a/b/cdefghijklmnopqrst_@.header": page,
+		"Q/w/WFxhOjg1kZVJNMJVRPkE.header":                   "\x06",
+	}
+	for name, text := range gone {
+		write(name, text)
+	}
+	for name, text := range kept {
+		write(name, text)
+	}
+	target := filepath.Join(outside, "b7f54b2df7773722d382f4809d65029c")
+	require.NoError(t, os.WriteFile(target, []byte(nginx), 0o644))
+	require.NoError(t, os.Symlink(outside, filepath.Join(folder, "9c")+"x"))
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "f"), 0o755))
+	require.NoError(t, os.Symlink(target, filepath.Join(folder, "f", "0000000000000000000000000000000f")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(folder, "2c")))
+
+	require.NoError(t, emptyCacheFolder(context.Background(), folder))
+	for name := range gone {
+		assert.NoFileExists(t, filepath.Join(folder, name))
+	}
+	for name := range kept {
+		assert.FileExists(t, filepath.Join(folder, name))
+	}
+	assert.FileExists(t, target, "links are not followed")
+
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	assert.ErrorContains(t, emptyCacheFolder(done, folder), "stopped after 0 files")
+	assert.ErrorContains(t, emptyCacheFolder(context.Background(), filepath.Join(folder, "gone")), "empty the cache folder")
+}
+
+// TestHTTPHeader2: what a user adds to his copy of httpheader.
+//
+// Specification: 2.3.12, 4.3.3
+func TestHTTPHeader2(t *testing.T) {
+	s := newSite(t)
+	s.g.now = func() time.Time { return time.Date(1998, 1, 16, 12, 0, 42, 0, time.UTC) }
+	for _, c := range []struct{ call, control, etag, modified string }{
+		{`()`, "public, max-age=60", "", "Fri, 16 Jan 1998 12:00:00 GMT"},
+		{`("200 OK", "text/html", 30)`, "public, max-age=30", "", "Fri, 16 Jan 1998 12:00:30 GMT"},
+		{`("200 OK", "text/html", 0)`, "public, max-age=0, must-revalidate", "", "Fri, 16 Jan 1998 12:00:42 GMT"},
+		{`("200 OK", "text/html", 2.9, "page")`, "public, max-age=2", `"3660315a9af3df255d8f19ab077e4797"`, ""},
+		{`("200 OK", "text/html", nil, odb.date ("1998-01-02T03:04:05Z"))`, "public, max-age=60", "", "Fri, 02 Jan 1998 03:04:05 GMT"},
+	} {
+		s.script("page", `return webserver.httpHeader2 `+c.call+` .. "x"`)
+		resp := s.ask("/page.fcgi", nil)
+		require.Equal(t, 200, resp.Status, s.log.String())
+		assert.Equal(t, c.control, resp.Get("Cache-Control"), c.call)
+		assert.Equal(t, c.etag, resp.Get("ETag"), c.call)
+		assert.Equal(t, c.modified, resp.Get("Last-Modified"), c.call)
+		field, value := "HTTP_IF_MODIFIED_SINCE", resp.Get("Last-Modified")
+		if resp.Has("ETag") {
+			field, value = "HTTP_IF_NONE_MATCH", resp.Get("ETag")
+		}
+		var b bytes.Buffer
+		s.g.Answer(context.Background(), s.request("/page.fcgi", map[string]string{field: value}), &b)
+		assert.Contains(t, b.String(), " 304 ", c.call)
+	}
+}

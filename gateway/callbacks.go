@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// callbacks are the tables of scripts at user.webserver.callbacks, under the
+// names of the CGI Framework. Scripts run in the order of their names; an
+// address in such a table stands for the script that lies there.
+//
+//   - filterRequest (params) may change the parameters. What it returns does
+//     not matter, and one that fails is logged and passed over.
+//   - handleRequest (params): the first that returns something other than
+//     nothing answers the request, in place of the action.
+//   - filterPage (params, page) gets the complete response as text and may
+//     return another one.
+//
+// They stand around the outermost webserver.handler of a request only: a
+// script that calls the handler again does not meet itself.
+type callbacks struct {
+	c    *call
+	home *objectdb.Node // nil: there are none
+}
+
+func (c *call) nextCallbacks() callbacks {
+	if c.around {
+		return callbacks{}
+	}
+	c.around = true
+	return callbacks{c, c.settings.table("callbacks")}
+}
+
+// before runs filterRequest and handleRequest. done tells that v is the reply.
+func (b callbacks) before(params *script.Table) (v script.Value, done bool, err error) {
+	if b.home == nil {
+		return nil, false, nil
+	}
+	for _, a := range b.scripts("filterRequest") {
+		if _, err := b.c.thread.Run(a, params); err != nil {
+			if fatal(err) {
+				return nil, false, err
+			}
+			b.c.problems = append(b.c.problems, problem{page: a.String(), err: err})
+		}
+	}
+	for _, a := range b.scripts("handleRequest") {
+		v, err := b.c.thread.Run(a, params)
+		if err != nil {
+			return nil, false, err
+		}
+		if v != nil && v != "" {
+			b.c.r.trace("answered by %s", a)
+			v, err = b.after(params, v)
+			return v, true, err
+		}
+	}
+	return nil, false, nil
+}
+
+// after gives the reply to filterPage, as the text of a complete response. An
+// empty reply, and one of which a part was sent, stays as it is.
+func (b callbacks) after(params *script.Table, v script.Value) (script.Value, error) {
+	if b.home == nil || b.c.a.started {
+		return v, nil
+	}
+	scripts := b.scripts("filterPage")
+	if len(scripts) == 0 {
+		return v, nil
+	}
+	page, err := b.c.responseText(v)
+	if err != nil || page == "" {
+		return v, err
+	}
+	for _, a := range scripts {
+		v, err := b.c.thread.Run(a, params, page)
+		if err != nil {
+			return nil, err
+		}
+		switch v := v.(type) {
+		case nil:
+		case string:
+			page = v
+		default:
+			return nil, fmt.Errorf("%s returned a %T: it returns the page, or nothing", a, v)
+		}
+	}
+	return page, nil
+}
+
+// scripts lists the scripts of one table, in order.
+func (b callbacks) scripts(name string) []objectdb.Address {
+	table, err := b.c.tx.Child(b.home, name)
+	if err != nil || table.Kind() != objectdb.KindTable {
+		return nil
+	}
+	nodes, err := b.c.tx.Children(table)
+	if err != nil {
+		return nil
+	}
+	var list []objectdb.Address
+	for _, n := range nodes {
+		switch n.Kind() {
+		case objectdb.KindScript:
+			list = append(list, objectdb.Address{"user", "webserver", "callbacks", table.Name(), n.Name()})
+		case objectdb.KindAddress:
+			if v, err := b.c.tx.Value(n); err == nil {
+				list = append(list, slices.Clone(v.(objectdb.Address)))
+			}
+		}
+	}
+	return list
+}
+
+// responseText makes the text of a complete response of what a script wrote
+// and returned; "" when there is none.
+func (c *call) responseText(v script.Value) (string, error) {
+	written := c.written
+	resp, err := c.response(v)
+	if err != nil || resp == nil {
+		return "", err
+	}
+	head, err := resp.AppendNPH(make([]byte, 0, 512))
+	if err != nil {
+		return "", err
+	}
+	text := string(head) + resp.Body
+	if written == nil {
+		return text, nil
+	}
+	rest, err := written.rest()
+	if err != nil {
+		return "", err
+	}
+	if rest != nil {
+		more, err := io.ReadAll(rest)
+		if err != nil {
+			return "", fmt.Errorf("read the held response: %w", err)
+		}
+		text += string(more)
+	}
+	c.written = nil
+	return text, written.close()
+}

@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// The glue of apps.httpd (specification, 6): what its scripts cannot know by
+// themselves. Two web servers may share one root and one server id; a script
+// tells them apart by the name of the one that asked.
+
+var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
+
+// properties are the computed cells of the root.
+var properties = []script.Property{
+	{Address: appInfo.Child("name"), Doc: "what the web server calls itself",
+		Value: func(t *script.Thread) script.Value { return serverOf(t).name }},
+	{Address: appInfo.Child("version"), Doc: "its version",
+		Value: func(t *script.Thread) script.Value { return serverOf(t).version }},
+	{Address: appInfo.Child("id"), Doc: "the server id, which two servers may share",
+		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverID) }},
+	{Address: appInfo.Child("path"), Doc: "its program, the setting serverPath: no server tells it",
+		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverPath) }},
+}
+
+// product is a name with a version, as SERVER_SOFTWARE has them (RFC 3875,
+// 4.1.17): "Apache/2.4.62 (Debian)".
+type product struct{ name, version string }
+
+// serverOf gives the web server whose request is being answered; where there
+// is none, the one of Set Server Name.
+func serverOf(t *script.Thread) product {
+	if c, ok := t.Host().(*call); ok {
+		if s := c.r.Params["SERVER_SOFTWARE"]; s != "" {
+			return parseProduct(s)
+		}
+	}
+	if s := readSettings(t.Tx()).string(serverName); s != "" {
+		return parseProduct(s)
+	}
+	return product{name: "Scripter"}
+}
+
+func parseProduct(s string) product {
+	name, version, ok := strings.Cut(s, "/")
+	if !ok {
+		return product{name: s}
+	}
+	return product{name, version}
+}
+
+// counts are of one process.
+type counts struct {
+	started                   time.Time
+	running, answered, failed atomic.Int64
+}
+
+// end counts a request that was running.
+func (n *counts) end() {
+	n.running.Add(-1)
+	n.answered.Add(1)
+}
+
+// logRequest writes the line of a request when Verbose Messages is on.
+func (g *Gateway) logRequest(r *Request, a *answer, out Outcome) {
+	g.log.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.path(), "action", a.action,
+		"status", out.Status, "time", g.now().Sub(a.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
+}
+
+// refuse answers a visitor while Refuse Connections is on.
+func (c *call) refuse() error {
+	c.r.trace("connections are refused (user.webserver.flRefuseConnections)")
+	const message = "The site is closed for maintenance. Please come back later."
+	err := c.begin()
+	var resp *httpheader.Response
+	if err == nil {
+		resp, err = c.prefPage("503 "+httpheader.ReasonText(503), "maintenancePage", message, "")
+	}
+	if err != nil {
+		if fatal(err) {
+			return err
+		}
+		resp = plainPage(c.r, 503, message, "")
+	}
+	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.settings.number(retryAfter)))
+	if err := c.finish(resp); err != nil {
+		return err
+	}
+	c.a.hold(resp, nil)
+	return nil
+}
+
+var glueVerbs = []script.Verb{
+	{
+		Name:    "webserver.statusReport",
+		Doc:     "What the web server is called, what this process has answered, and which switches are on: lines of a name, a colon and a value.",
+		Results: gives("string", ""),
+		Errors:  "outside a request",
+		Example: `webserver.statusReport ():match ("^[^\n]*")`,
+		Gives:   "Server: Test/1",
+		Func:    verbStatusReport,
+	},
+}
+
+func verbStatusReport(v *script.Call) error {
+	c, err := hostOf(v)
+	if err != nil {
+		return err
+	}
+	n := &c.g.counts
+	server := c.r.Params["SERVER_SOFTWARE"]
+	if server == "" {
+		server = c.server()
+	}
+	var b strings.Builder
+	line := func(name string, value any) { fmt.Fprintf(&b, "%s: %v\n", name, value) }
+	line("Server", server)
+	line("Root", c.g.db.Path())
+	line("Process since", n.started.UTC().Format(time.DateTime))
+	line("Requests answered", n.answered.Load())
+	line("Requests failed", n.failed.Load())
+	line("Requests running", n.running.Load())
+	for _, s := range []*Setting{flRefuseConnections, flSuspendLogging, flVerboseMessages, flDebug, flScriptTrap} {
+		line(s.Title, c.settings.flag(s))
+	}
+	v.Return(b.String())
+	return nil
+}

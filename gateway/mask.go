@@ -1,0 +1,270 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"maps"
+	"mime"
+	"slices"
+	"strings"
+
+	"scripter/script"
+)
+
+// masked stands in the place of a secret.
+const masked = "(masked)"
+
+// Bounds of the secrets that are looked for in responses, in bytes: a short
+// one would be found everywhere, a long one is a file.
+const (
+	shortSecret = 6
+	longSecret  = 4 << 10
+)
+
+// masking masks the secrets of one request and remembers them: which, so
+// that an owner can be told, and their values, to mask them in the response
+// too. A nil masking remembers nothing.
+type masking struct {
+	names    []string // "HTTP_COOKIE", "field password", "body"
+	values   []string
+	replacer *strings.Replacer
+}
+
+// hide gives what stands in the place of a secret; name is what has it.
+func (m *masking) hide(name, value string) string {
+	if m == nil || value == masked {
+		return masked
+	}
+	if !slices.Contains(m.names, name) {
+		m.names = append(m.names, name)
+	}
+	if len(value) >= shortSecret && len(value) <= longSecret {
+		m.values = append(m.values, value)
+	}
+	return masked
+}
+
+// text masks the secrets in what a script made of them, as they are and
+// HTML-escaped.
+func (m *masking) text(s string) string {
+	if m == nil || len(m.values) == 0 {
+		return s
+	}
+	if m.replacer == nil {
+		// The longest first: one secret may hold another.
+		slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
+		var pairs []string
+		for _, v := range m.values {
+			pairs = append(pairs, v, masked, escapeHTML(v), masked)
+		}
+		m.replacer = strings.NewReplacer(pairs...)
+	}
+	return m.replacer.Replace(s)
+}
+
+// masked gives a copy of the request whose variables have no secrets:
+// credentials, cookies, and form fields whose names speak of a secret.
+func (r *Request) masked() *Request {
+	h, _ := r.mask()
+	return h
+}
+
+// mask is masked, and tells what was masked.
+func (r *Request) mask() (*Request, *masking) {
+	h, m := *r, new(masking)
+	h.Params = maps.Clone(r.Params)
+	for name, value := range h.Params {
+		switch {
+		case value == "":
+		case strings.Contains(name, "COOKIE"):
+			h.Params[name] = m.cookies(name, value)
+		case strings.HasSuffix(name, "QUERY_STRING"):
+			h.Params[name] = m.form(value)
+		case strings.HasPrefix(name, "HTTP_") || strings.HasPrefix(name, "REDIRECT_") || strings.HasPrefix(name, "AUTH"):
+			if mentionsSecret(name) && name != "AUTH_TYPE" && name != "REDIRECT_AUTH_TYPE" {
+				m.credentials(value)
+				h.Params[name] = m.hide(name, value)
+			}
+		}
+	}
+	for _, name := range []string{"REQUEST_URI", "HTTP_REFERER", "REDIRECT_REQUEST_URI", "REDIRECT_URI"} {
+		if path, q, ok := strings.Cut(h.Params[name], "?"); ok {
+			h.Params[name] = path + "?" + m.form(q)
+		}
+	}
+	return &h, m
+}
+
+// credentials remembers the password of an Authorization field: its response
+// may have it decoded.
+func (m *masking) credentials(field string) {
+	_, token, _ := strings.Cut(field, " ")
+	if text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(token)); err == nil {
+		if _, password, ok := strings.Cut(string(text), ":"); ok && len(password) >= shortSecret {
+			m.values = append(m.values, password)
+		}
+	}
+}
+
+func (m *masking) cookies(name, field string) string {
+	parts := strings.Split(field, ";")
+	for i, p := range parts {
+		if cookie, value, ok := strings.Cut(p, "="); ok {
+			parts[i] = cookie + "=" + m.hide(name, value)
+		} else {
+			parts[i] = m.hide(name, p)
+		}
+	}
+	return strings.Join(parts, ";")
+}
+
+// maskForm masks the values of secret fields and leaves all else untouched.
+func maskForm(text string) string { return (*masking)(nil).form(text) }
+
+func (m *masking) form(text string) string {
+	if plain, _ := unescape(text, true); !mentionsSecret(plain) {
+		return text
+	}
+	fields := strings.Split(text, "&")
+	for i, f := range fields {
+		name, value, ok := strings.Cut(f, "=")
+		plain, _ := unescape(name, true)
+		if !ok || !mentionsSecret(plain) {
+			continue
+		}
+		if decoded, _ := unescape(value, true); decoded != value {
+			m.hide(fieldItem(plain), decoded)
+		}
+		fields[i] = name + "=" + m.hide(fieldItem(plain), value)
+	}
+	return strings.Join(fields, "&")
+}
+
+// fieldItem is how an owner is told of a form field.
+func fieldItem(name string) string { return "field " + name }
+
+// bodyItem is how an owner is told of a body that was masked or cut whole.
+const bodyItem = "body"
+
+// body masks a body. What is no form is kept only when it speaks of no secret.
+func (m *masking) body(contentType, text string) string {
+	kind := strings.ToLower(contentType)
+	switch {
+	case text == "":
+	case kind == "" || strings.HasPrefix(kind, "application/x-www-form-urlencoded"):
+		return m.form(text)
+	case strings.HasPrefix(kind, "multipart/form-data"):
+		return m.multipart(contentType, text)
+	case strings.HasPrefix(kind, "multipart/"), mentionsSecret(text):
+		return m.hide(bodyItem, text)
+	}
+	return text
+}
+
+// multipart masks the parts of a multipart form whose names speak of a
+// secret. Where our cut and the parser's do not agree, all of it is masked.
+func (m *masking) multipart(contentType, text string) string {
+	before, err := parseBody(contentType, text, manyFields)
+	if err != nil {
+		return m.hide(bodyItem, text)
+	}
+	secrets := slices.DeleteFunc(slices.Concat(tableKeys(before.args), tableKeys(before.files)),
+		func(name string) bool { return !mentionsSecret(name) })
+	if len(secrets) == 0 {
+		return text
+	}
+	own := new(masking)
+	text = eachPart(contentType, text, func(head, data string) string {
+		if mentionsSecret(head) {
+			return own.hide(bodyItem, data)
+		}
+		return data
+	})
+	after, err := parseBody(contentType, text, manyFields)
+	if err != nil {
+		return m.hide(bodyItem, text)
+	}
+	for _, name := range secrets {
+		for _, v := range slices.Concat(tableList(after.args.Get(name)), tableList(after.files.Get(name))) {
+			if t, ok := v.(*script.Table); ok {
+				v = t.Get("data")
+			}
+			if v != masked {
+				return m.hide(bodyItem, text)
+			}
+		}
+	}
+	if m != nil {
+		m.values = append(m.values, own.values...)
+		for _, name := range secrets {
+			m.hide(fieldItem(name), "")
+		}
+	}
+	return text
+}
+
+// manyFields is no limit: the form's own was looked at before.
+const manyFields = 1 << 20
+
+// eachPart gives a multipart body with the data of each part replaced by
+// what change makes of it. head is the part's header.
+func eachPart(contentType, text string, change func(head, data string) string) string {
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil || params["boundary"] == "" {
+		return text
+	}
+	pieces := strings.Split(text, "--"+params["boundary"])
+	for i := 1; i < len(pieces); i++ {
+		head, data, ok := strings.Cut(pieces[i], "\r\n\r\n")
+		if !ok {
+			continue
+		}
+		pieces[i] = head + "\r\n\r\n" + change(head, strings.TrimSuffix(data, "\r\n")) + "\r\n"
+	}
+	return strings.Join(pieces, "--"+params["boundary"])
+}
+
+// tableList gives the values of a field: one, or those of its list.
+func tableList(v script.Value) []script.Value {
+	t, ok := v.(*script.Table)
+	switch {
+	case v == nil:
+		return nil
+	case !ok || t.Len() == 0:
+		return []script.Value{v}
+	}
+	var list []script.Value
+	t.Each(func(_, v script.Value) bool { list = append(list, v); return true })
+	return list
+}
+
+// maskParams puts the masked body into a parameter table.
+func maskParams(params *script.Table, body string) {
+	params.Set("postArgs", body)
+	for _, group := range []string{"argTable", "files"} {
+		t, ok := params.Get(group).(*script.Table)
+		if !ok {
+			continue
+		}
+		for _, name := range tableKeys(t) {
+			if mentionsSecret(name) {
+				t.Set(name, masked)
+			}
+		}
+		if body == masked && t.Len()+len(tableKeys(t)) > 0 {
+			params.Set(group, masked)
+		}
+	}
+}
+
+// secretWords are parts of names whose values are masked.
+var secretWords = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
+
+func mentionsSecret(name string) bool {
+	name = strings.ToLower(name)
+	for _, w := range secretWords {
+		if strings.Contains(name, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// A probe is a request of "scripter doctor", which asks what a web server
+// makes of requests on their way to us. It carries a token whose SHA-256 lies
+// in the root, and is answered before the trap; nothing of the site runs.
+
+// ProbeField is the field that carries the token, and after a blank the kind
+// of answer that is wanted.
+const ProbeField = "Scripter-Probe"
+
+const probeVariable = "HTTP_SCRIPTER_PROBE"
+
+// The kinds of answer, beside the [ProbeReply] that is the rule.
+const (
+	ProbePieces   = "pieces"   // two lines, ProbePause apart
+	ProbeRedirect = "redirect" // 302 to ProbeLocation
+	ProbeError    = "error"    // 404 with the body ProbeErrorBody
+)
+
+// What those answers hold.
+const (
+	ProbePause     = 400 * time.Millisecond
+	ProbeFirst     = "<p>first piece</p>\n"
+	ProbeLast      = "<p>last piece</p>\n"
+	ProbeLocation  = "http://scripter-probe.invalid/target?a=1"
+	ProbeErrorBody = "<p>this is the error page of a script</p>\n"
+)
+
+// ProbeReply is the JSON answer to a probe: what arrived.
+type ProbeReply struct {
+	Probe     string            `json:"probe"` // "scripter"
+	Road      string            `json:"road"`  // CGI, FastCGI, net/http/fcgi, HTTP
+	Form      string            `json:"form"`  // nph, parsed
+	Server    string            `json:"server"`
+	Variables map[string]string `json:"variables"` // secrets masked
+	Body      int               `json:"body"`      // bytes that arrived
+	BodyError string            `json:"bodyError,omitempty"`
+	Path      string            `json:"path"`
+	Extra     string            `json:"extra"`
+	PathArgs  string            `json:"pathArgs"`
+	Action    string            `json:"action"`
+	Rule      string            `json:"rule"` // what chose the action
+	Handler   bool              `json:"handler"`
+	File      string            `json:"file,omitempty"` // the page, where there is one
+	Refused   string            `json:"refused,omitempty"`
+	Steps     []string          `json:"steps"`
+	PID       int               `json:"pid"`
+	UID       int               `json:"uid"`
+	GID       int               `json:"gid"`
+	RootHash  string            `json:"rootHash"` // see RootHash
+	Files     []FileRights      `json:"files"`    // the root's file, its folder, its companions
+}
+
+// FileRights tells what the answering process may do with a file.
+type FileRights struct {
+	Name  string `json:"name"` // "file", "folder", "-wal", "-shm"
+	UID   int    `json:"uid"`
+	GID   int    `json:"gid"`
+	Mode  string `json:"mode"` // as ls shows it
+	Read  bool   `json:"read"`
+	Write bool   `json:"write"`
+}
+
+// RootHash stands for a root's place in the file system without telling it.
+func RootHash(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	return probeHash("root " + file)
+}
+
+// probe answers r when it is a probe with a good token. To all other requests
+// it does nothing.
+func (g *Gateway) probe(ctx context.Context, r *Request, a *answer) (out Outcome, ok bool) {
+	given := r.Params[probeVariable]
+	if given == "" || g.db == nil {
+		return out, false
+	}
+	token, kind, _ := strings.Cut(given, " ")
+	reply := ProbeReply{Probe: "scripter"}
+	known, limit := false, int64(0)
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		if known = knownProbe(tx, token, g.now()); known {
+			c := g.newCall(ctx, tx, r, a)
+			defer c.close()
+			limit = c.settings.bytes(maxBody)
+			c.fillProbe(&reply)
+		}
+		return nil
+	})
+	if err != nil || !known {
+		return out, false
+	}
+	if err := r.readBody(limit); err != nil {
+		reply.BodyError = err.Error()
+	}
+	reply.Body = len(r.body.text)
+	if err := g.answerProbe(ctx, r, a, kind, &reply); err != nil {
+		g.log.Info("probe not answered", "path", r.path(), "err", err)
+		out.Err, out.Broken = err, true
+	}
+	out.Status = a.status
+	return out, true
+}
+
+// fillProbe says what arrived and what would become of it.
+func (c *call) fillProbe(p *ProbeReply) {
+	r := c.r
+	p.Road, p.Form, p.Server = r.Road, "parsed", c.server()
+	if r.Form == NPH {
+		p.Form = "nph"
+	}
+	p.Variables = r.probeVariables()
+	p.Steps = []string{}
+	r.Trace = func(step string) { p.Steps = append(p.Steps, step) }
+	defer func() { r.Trace = nil }()
+	err := r.check()
+	if err == nil {
+		c.target, err = dispatch(r, c.tables)
+	}
+	if err != nil {
+		p.Refused = err.Error()
+	}
+	t := c.target
+	p.Path, p.Extra, p.PathArgs, p.Handler = t.Path, t.Extra, t.PathArgs, t.ViaHandler
+	p.Action, p.Rule = t.Action, t.Rule
+	if file, err := c.findFile(t.files); err == nil {
+		p.File = file
+	}
+	p.PID, p.UID, p.GID = os.Getpid(), os.Geteuid(), os.Getegid()
+	root := c.g.db.Path()
+	p.RootHash = RootHash(root)
+	p.Files = rootRights(root)
+}
+
+// probeVariables are the variables that may be shown.
+func (r *Request) probeVariables() map[string]string {
+	m := r.masked().Params
+	delete(m, probeVariable)
+	for name, value := range m {
+		switch {
+		case value != "" && mentionsSecret(name) && name != "AUTH_TYPE" && name != "REDIRECT_AUTH_TYPE":
+			m[name] = masked
+		case len(value) > 1<<10:
+			m[name] = cutText(value, 1<<10)
+		}
+	}
+	return m
+}
+
+// rootRights looks at the root's file, its folder and what SQLite has beside
+// it. A file of the root is never opened here: closing it would give up this
+// process's locks on it.
+func rootRights(root string) []FileRights {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	list := []FileRights{}
+	for _, f := range []struct{ name, path string }{
+		{"file", root}, {"folder", filepath.Dir(root)}, {"-wal", root + "-wal"}, {"-shm", root + "-shm"},
+	} {
+		info, err := os.Stat(f.path)
+		if err != nil {
+			continue
+		}
+		const readable, writable = 4, 2 // access(2)
+		rights := FileRights{
+			Name: f.name, Mode: info.Mode().String(),
+			Read:  syscall.Access(f.path, readable) == nil,
+			Write: syscall.Access(f.path, writable) == nil,
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			rights.UID, rights.GID = int(s.Uid), int(s.Gid)
+		}
+		list = append(list, rights)
+	}
+	return list
+}
+
+// answerProbe sends the answer of one kind.
+func (g *Gateway) answerProbe(ctx context.Context, r *Request, a *answer, kind string, reply *ProbeReply) error {
+	resp := &httpheader.Response{Status: 200, Reason: "OK"}
+	resp.Add("Server", reply.Server)
+	resp.Add("MIME-Version", "1.0")
+	resp.Add("Content-type", "text/html")
+	switch kind {
+	case ProbePieces:
+		return sendPieces(ctx, r, a, resp)
+	case ProbeRedirect:
+		resp.Status, resp.Reason = 302, "FOUND"
+		resp.Add("Location", ProbeLocation)
+		resp.Body = "<p>elsewhere</p>\n"
+	case ProbeError:
+		resp.Status, resp.Reason = 404, "FILE NOT FOUND"
+		resp.Body = ProbeErrorBody
+	default:
+		text, err := json.Marshal(reply)
+		if err != nil {
+			return fmt.Errorf("encode what arrived: %w", err)
+		}
+		resp.Set("Content-type", "application/json")
+		resp.Body = string(text)
+	}
+	complete(r, resp)
+	a.hold(resp, nil)
+	return a.send(r)
+}
+
+// sendPieces sends two pieces as webserver.sendPartial does, with time
+// between them.
+func sendPieces(ctx context.Context, r *Request, a *answer, resp *httpheader.Response) error {
+	resp.Body = ProbeFirst
+	complete(r, resp)
+	if a.nginx {
+		resp.Set("X-Accel-Buffering", "no")
+	}
+	if err := a.start(resp); err != nil {
+		return err
+	}
+	if err := a.flush(); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(ProbePause):
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return a.write(ProbeLast)
+}

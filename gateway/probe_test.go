@@ -1,0 +1,227 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func newProbe(t *testing.T, s *site) string {
+	t.Helper()
+	token := ""
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		var err error
+		token, err = NewProbe(tx, time.Now())
+		return err
+	})
+	return token
+}
+
+func asReply(t *testing.T, body string) ProbeReply {
+	t.Helper()
+	var p ProbeReply
+	require.NoError(t, json.Unmarshal([]byte(body), &p), body)
+	require.Equal(t, "scripter", p.Probe)
+	return p
+}
+
+// TestProbe: what arrived comes back, before trap and script, with secrets
+// masked; the token itself does not.
+func TestProbe(t *testing.T) {
+	s := newSite(t)
+	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(`error "the trap ran"`))
+	s.page("page.mcro", "<!--#1-->")
+	s.put("user.webserver.flDebug", objectdb.Boolean(true))
+	token := newProbe(t, s)
+	r := s.request("/page.mcro/extra$a?x=1&password=hush", map[string]string{
+		probeVariable: token, "HTTP_AUTHORIZATION": "Basic aHVzaDpodXNo", "HTTP_COOKIE": "id=hush", "DB_PASSWORD": "hush",
+		"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "5", "HTTP_X_LONG": strings.Repeat("x", 5000),
+	})
+	r.Body, r.Road = strings.NewReader("12345"), "CGI"
+	resp, out := s.answer(r)
+	assert.Equal(t, 200, out.Status)
+	assert.Equal(t, "application/json", resp.Get("Content-Type"))
+	assert.NotEmpty(t, resp.Get("Cache-Control"))
+	assert.NotContains(t, resp.Body, "hush")
+	assert.NotContains(t, resp.Body, token)
+	p := asReply(t, resp.Body)
+	assert.Equal(t, []string{"CGI", "nph", "/page.mcro", "/extra", "a", "MACRO", "Test/1", filepath.Join(s.folder, "page.mcro")},
+		[]string{p.Road, p.Form, p.Path, p.Extra, p.PathArgs, p.Action, p.Server, p.File})
+	assert.Equal(t, 5, p.Body)
+	assert.Equal(t, masked, p.Variables["HTTP_AUTHORIZATION"])
+	assert.Equal(t, masked, p.Variables["DB_PASSWORD"])
+	assert.Len(t, p.Variables["HTTP_X_LONG"], 1<<10)
+	assert.Equal(t, []int{os.Getpid(), os.Geteuid()}, []int{p.PID, p.UID})
+	assert.Equal(t, RootHash(s.db.Path()), p.RootHash)
+	require.GreaterOrEqual(t, len(p.Files), 2)
+	assert.Equal(t, []string{"file", "folder"}, []string{p.Files[0].Name, p.Files[1].Name})
+	assert.True(t, p.Files[0].Write && p.Files[1].Write)
+	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := tx.Stat(cgiparams)
+		assert.ErrorIs(t, err, objectdb.ErrNotFound, "a probe is not kept")
+		return nil
+	}))
+
+	// What the gateway refuses is refused, and said.
+	p = asReply(t, s.ask("/cgi-bin/Scripter.acgi/page.mcro", map[string]string{probeVariable: token}).Body)
+	assert.Contains(t, p.Refused, "own URL")
+	p = asReply(t, s.ask("/x.fcgi", map[string]string{probeVariable: token, "REQUEST_METHOD": "TRACE"}).Body)
+	assert.Contains(t, p.Refused, "TRACE")
+	r = s.request("/x.fcgi", map[string]string{probeVariable: token, "REQUEST_METHOD": "POST", "CONTENT_LENGTH": "9"})
+	r.Body = strings.NewReader("12345")
+	resp, _ = s.answer(r)
+	assert.Contains(t, asReply(t, resp.Body).BodyError, "5 of 9")
+}
+
+// TestProbeToken: without a good token a probe is a request like any other.
+func TestProbeToken(t *testing.T) {
+	s := newSite(t)
+	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(`return "trapped"`))
+	ask := func(given string) string {
+		return s.ask("/x.fcgi", map[string]string{probeVariable: given}).Body
+	}
+	assert.Equal(t, "trapped", ask("x"), "there is no token")
+	token := newProbe(t, s)
+	second := newProbe(t, s)
+	asReply(t, ask(token))
+	asReply(t, ask(second))
+	hash := probeHash(token)
+	for _, bad := range []string{"x", "", " ", token[1:], token + "x", strings.ToUpper(token), hash, hash[:16], strings.Repeat("x", 1<<16)} {
+		assert.Equal(t, "trapped", ask(bad), "%.40q", bad)
+	}
+	var keys bytes.Buffer
+	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Walk(probes, func(a objectdb.Address, n *objectdb.Node) error {
+			keys.WriteString(a.String())
+			if v, err := tx.Value(n); err == nil {
+				keys.WriteString(string(v.(objectdb.String)))
+			}
+			return nil
+		})
+	}))
+	assert.NotContains(t, keys.String(), token, "the root holds a hash only")
+
+	s.g.now = func() time.Time { return time.Now().Add(ProbeTime - 10*time.Second) }
+	asReply(t, ask(token))
+	s.g.now = func() time.Time { return time.Now().Add(ProbeTime) }
+	assert.Equal(t, "trapped", ask(token), "too old")
+	s.g.now = func() time.Time { return time.Now().Add(-2 * time.Minute) }
+	assert.Equal(t, "trapped", ask(token), "from the future")
+	s.g.now = time.Now
+
+	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, token) })
+	assert.Equal(t, "trapped", ask(token))
+	asReply(t, ask(second))
+	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, second) })
+	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := tx.Stat(probes.Parent())
+		assert.ErrorIs(t, err, objectdb.ErrNotFound, "nothing is left")
+		return nil
+	}))
+	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, second) }) // twice is no failure
+
+	// A token that was left behind goes with the next one.
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		if _, err := NewProbe(tx, time.Now()); err != nil {
+			return err
+		}
+		return tx.Put(objectdb.Address{"system", "temp", "probes", "table", "inner"}, objectdb.String("x"))
+	})
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		_, err := NewProbe(tx, time.Now().Add(ProbeTime))
+		return err
+	})
+	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
+		list, err := tx.List(probes)
+		assert.Len(t, list, 2, "the new one, and what was never ours")
+		return err
+	}))
+}
+
+// TestProbeKinds: pieces, a redirect, an error page.
+func TestProbeKinds(t *testing.T) {
+	s := newSite(t)
+	token := newProbe(t, s)
+	ask := func(kind string) (int, string, string) {
+		resp := s.ask("/x.fcgi", map[string]string{probeVariable: token + " " + kind})
+		return resp.Status, resp.Get("Location"), resp.Body
+	}
+	status, location, _ := ask(ProbeRedirect)
+	assert.Equal(t, 302, status)
+	assert.Equal(t, ProbeLocation, location)
+	status, _, body := ask(ProbeError)
+	assert.Equal(t, 404, status)
+	assert.Equal(t, ProbeErrorBody, body)
+
+	var w timedWriter
+	out := s.g.Answer(context.Background(), s.request("/x.fcgi", map[string]string{probeVariable: token + " " + ProbePieces, "SERVER_SOFTWARE": "nginx/1"}), &w)
+	assert.Equal(t, 200, out.Status)
+	assert.Contains(t, w.text.String(), "X-Accel-Buffering: no")
+	assert.True(t, strings.HasSuffix(w.text.String(), "\r\n\r\n"+ProbeFirst+ProbeLast), &w.text)
+	assert.GreaterOrEqual(t, w.last.Sub(w.first), ProbePause)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	out = s.g.Answer(ctx, s.request("/x.fcgi", map[string]string{probeVariable: token + " " + ProbePieces}), &timedWriter{})
+	assert.True(t, out.Broken, "a client that is gone is not waited for")
+}
+
+// timedWriter knows when it was first and last written to.
+type timedWriter struct {
+	text        bytes.Buffer
+	first, last time.Time
+}
+
+func (w *timedWriter) Write(p []byte) (int, error) {
+	w.last = time.Now()
+	if w.first.IsZero() {
+		w.first = w.last
+	}
+	return w.text.Write(p)
+}
+
+// TestServerStatus: the built-in server shows its name where web servers do
+// (specification, 2.2), to this machine alone.
+//
+// Specification: 2.2.4
+func TestServerStatus(t *testing.T) {
+	_, addr := httpSite(t)
+	got := raw(t, addr, "GET /server-status?auto HTTP/1.0\r\nHost: site.test:80\r\n\r\n")
+	assert.Regexp(t, `^HTTP/1\.1 200 OK\r\n(?s:.*)Cache-Control: private, no-cache\r\n(?s:.*)\r\n\r\nsite\.test\nServerVersion: Scripter/test\n`, got)
+	got = raw(t, addr, "GET /server-status HTTP/1.0\r\nHost: site.test\r\n\r\n")
+	assert.Contains(t, got, "<dt>Server Version: Scripter/test</dt>")
+	assert.True(t, strings.HasSuffix(raw(t, addr, "HEAD /server-status HTTP/1.0\r\n\r\n"), "\r\n\r\n"))
+	assert.Contains(t, raw(t, addr, "POST /server-status HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), "405 ")
+
+	s := newSite(t)
+	site := &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test"}
+	for from, shown := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "nonsense": false} {
+		hr := newHTTPRequest(t, "/server-status", from)
+		assert.Equal(t, shown, showsStatus(hr, statusPath), from)
+	}
+	assert.False(t, showsStatus(newHTTPRequest(t, "/", "127.0.0.1:5"), "/"))
+	hr := newHTTPRequest(t, "/server-status", "192.0.2.1:5")
+	var b bytes.Buffer
+	c := &conn{out: bufio.NewWriter(&b)}
+	assert.Equal(t, 404, site.serve(hr, &Request{Params: site.params(hr), Form: NPH}, c))
+}
+
+func newHTTPRequest(t *testing.T, path, from string) *http.Request {
+	t.Helper()
+	hr := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+	hr.RemoteAddr = from
+	return hr
+}

@@ -1,0 +1,212 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func (s *site) replay(k *Kept, o ReplayOptions) (string, Outcome, *Recorded) {
+	s.t.Helper()
+	var b strings.Builder
+	out, now := s.g.Replay(context.Background(), k, &b, o)
+	return b.String(), out, now
+}
+
+// TestReplay: the same request on the same scripts gives the same answer,
+// whatever time it is, and changes nothing.
+//
+// Specification: 2.2.6, 2.3.8
+func TestReplay(t *testing.T) {
+	s := debugging(t)
+	s.put("scratchpad.n", objectdb.Number(0))
+	s.script("x", `local p = ...
+		scratchpad.n = scratchpad.n + 1
+		return table.concat ({p.method, p.postArgs, os.time (), math.random (1e9), math.random (1e9), p.connectionID, p.userAgent, p.serverPort}, "|")`)
+	_, out := s.answer(s.postForm("/x.fcgi?a=b", "c=d+e", map[string]string{"HTTP_USER_AGENT": "tester"}))
+	require.Equal(t, 200, out.Status)
+	k := s.lastKept()
+	s.put("scratchpad.n", objectdb.Number(0))
+	s.g.now = func() time.Time { return time.Now().Add(1000 * time.Hour) }
+	for range 2 {
+		text, out, now := s.replay(s.lastKept(), ReplayOptions{})
+		assert.Equal(t, 200, out.Status)
+		assert.Equal(t, k.Answer, now)
+		assert.True(t, strings.HasSuffix(text, k.Answer.Body), text)
+		assert.Equal(t, objectdb.Number(0), s.get("scratchpad.n"))
+	}
+	assert.Len(t, s.keptRequests(), 1, "a replay is not kept")
+
+	_, _, _ = s.replay(s.lastKept(), ReplayOptions{Commit: true})
+	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.n"))
+	s.script("x", `return "today's"`)
+	text, _, _ := s.replay(s.lastKept(), ReplayOptions{})
+	assert.True(t, strings.HasSuffix(text, "today's"))
+}
+
+// TestReplayOfFailures: the page of then, with the incident of then; the
+// developer sees the error.
+func TestReplayOfFailures(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `scratchpad.left = 1; error ("boom")`)
+	s.ask("/x.fcgi", nil)
+	k := s.lastKept()
+	_, out, now := s.replay(s.lastKept(), ReplayOptions{})
+	assert.Equal(t, k.Incident, out.Incident)
+	assert.Equal(t, k.Answer, now)
+	text, _, _ := s.replay(s.lastKept(), ReplayOptions{Developer: true})
+	assert.Contains(t, text, "suites.webserverScripts.x:1: boom")
+	assert.NotContains(t, s.scratchpad(), "scratchpad.left=")
+}
+
+// TestReplayOfPieces: sendPartial commits, but not in a replay.
+func TestReplayOfPieces(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `scratchpad.left = "pieces"; webserver.sendPartial ("one, "); scratchpad.left = "more"; return "two"`)
+	s.ask("/x.fcgi", nil)
+	s.put("scratchpad.left", objectdb.String("before"))
+	k := s.lastKept()
+	text, out, now := s.replay(s.lastKept(), ReplayOptions{})
+	require.NoError(t, out.Err)
+	assert.True(t, strings.HasSuffix(text, "one, two"), text)
+	assert.Equal(t, k.Answer, now)
+	assert.Equal(t, objectdb.String("before"), s.get("scratchpad.left"))
+}
+
+// TestReplayOfPages: a page and its markers, at the time of then.
+func TestReplayOfPages(t *testing.T) {
+	s := debugging(t)
+	s.page("p.mcro", `<!--#clock.now ()--> <!--#counter(p)-->`)
+	first := s.ask("/p.mcro", nil).Body
+	text, _, _ := s.replay(s.lastKept(), ReplayOptions{})
+	when := strings.Fields(first)[0]
+	assert.Contains(t, text, when)
+	assert.NotContains(t, s.scratchpad(), "Macro error")
+	assert.True(t, strings.HasSuffix(s.ask("/p.mcro", nil).Body, "2"), "the replay was not counted")
+}
+
+// TestReplayMasked: what was masked has "(masked)" in its place until it is
+// given again, and then does not come into the comparison.
+func TestReplayMasked(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `local p = ... return p.argTable.password .. " " .. p.searchTable.token .. " " .. p.cookies.sid .. " " .. p.username .. p.password`)
+	_, out := s.answer(s.postForm("/x.fcgi?token=hush+one", "password=hush+two&a=1", map[string]string{"HTTP_COOKIE": "sid=hush-three", "HTTP_AUTHORIZATION": "Basic YWRhOmh1c2hmb3Vy"}))
+	require.Equal(t, 200, out.Status)
+	then := s.lastKept()
+	text, _, now := s.replay(s.lastKept(), ReplayOptions{})
+	assert.True(t, strings.HasSuffix(text, "(masked) (masked) (masked) "), text)
+	assert.Equal(t, "(masked) (masked) (masked) ada(masked)", then.Answer.Body)
+	assert.Equal(t, "(masked) (masked) (masked) ", now.Body)
+
+	k := s.lastKept()
+	require.NoError(t, k.SetField("password", "hush two"))
+	require.NoError(t, k.SetField("token", "hush one"))
+	assert.Error(t, k.SetField("nothing", "x"))
+	k.SetVariable("HTTP_COOKIE", "sid=hush-three")
+	k.SetVariable("HTTP_AUTHORIZATION", "Basic YWRhOmh1c2hmb3Vy")
+	assert.Empty(t, k.Masked)
+	assert.Equal(t, "/x.fcgi?token=hush+one", k.Variables["REQUEST_URI"])
+	text, _, now = s.replay(k, ReplayOptions{})
+	assert.True(t, strings.HasSuffix(text, "hush two hush one hush-three adahushfour"), text)
+	assert.Equal(t, then.Answer.Body, now.Body)
+}
+
+func TestReplayMultipart(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `local p = ... return p.argTable.a .. p.argTable.password .. p.files.f.data`)
+	body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n--B\r\nContent-Disposition: form-data; name=password\r\n\r\nhush\r\n--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\x00\xff\r\n--B--\r\n"
+	require.Equal(t, 200, s.post("/x.fcgi", "multipart/form-data; boundary=B", body).Status)
+	k := s.lastKept()
+	assert.Equal(t, []string{"field password"}, k.Masked)
+	assert.NotContains(t, s.kept(), "hush")
+	require.NoError(t, k.SetField("password", "P"))
+	text, _, _ := s.replay(k, ReplayOptions{})
+	assert.True(t, strings.HasSuffix(text, "APF\x00\xff"), text)
+}
+
+// TestIncomplete: a body that was not kept has to be given.
+func TestIncomplete(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `return postArgs`)
+	require.Equal(t, 200, s.post("/x.fcgi", "application/json", `{"token": 1}`).Status)
+	k := s.lastKept()
+	require.Error(t, k.Incomplete())
+	k.SetBody(`{"other": 2}`)
+	require.NoError(t, k.Incomplete())
+	text, _, _ := s.replay(k, ReplayOptions{})
+	assert.True(t, strings.HasSuffix(text, `{"other": 2}`), text)
+	assert.Equal(t, "12", k.Variables["CONTENT_LENGTH"])
+}
+
+// TestReplayFlushesNothing: what a run does beyond the root is not done by a
+// replay that keeps nothing.
+func TestReplayFlushesNothing(t *testing.T) {
+	purged := 0
+	cache := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { purged++ }))
+	defer cache.Close()
+	s := debugging(t)
+	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(cache.URL)})
+	s.script("x", `webserver.flushCache ("/x.fcgi") return "x"`)
+	require.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
+	require.Equal(t, 1, purged)
+	_, out, _ := s.replay(s.lastKept(), ReplayOptions{})
+	require.Equal(t, 200, out.Status)
+	assert.Equal(t, 1, purged)
+	_, _, _ = s.replay(s.lastKept(), ReplayOptions{Commit: true})
+	assert.Equal(t, 2, purged)
+}
+
+func TestKeptRequestIsNamed(t *testing.T) {
+	s := debugging(t)
+	find := func(n int) (k *Kept, err error) {
+		err = s.db.View(context.Background(), func(tx *objectdb.Tx) error {
+			k, err = KeptRequest(tx, n)
+			return err
+		})
+		return k, err
+	}
+	_, err := find(0)
+	require.ErrorIs(t, err, ErrNotKept)
+	s.script("x", `return "x"`)
+	s.ask("/x.fcgi?1", nil)
+	s.ask("/x.fcgi?2", nil)
+	for n, want := range map[int]string{0: "GET /x.fcgi?2", 1: "GET /x.fcgi?1", 2: "GET /x.fcgi?2"} {
+		k, err := find(n)
+		require.NoError(t, err)
+		assert.Equal(t, want, k.Line())
+	}
+	_, err = find(3)
+	require.ErrorIs(t, err, ErrNotKept)
+	assert.ErrorContains(t, err, "1 to 2")
+}
+
+// TestDebugCGI: webserver.debugCGI () gives the response of the last kept
+// request, which is not the one that calls it.
+func TestDebugCGI(t *testing.T) {
+	s := debugging(t)
+	s.script("x", `scratchpad.left = 1 return "hello " .. searchTable.q`)
+	s.script("again", `return webserver.debugCGI ()`)
+	resp := s.ask("/again.fcgi", nil)
+	assert.Equal(t, 500, resp.Status)
+	assert.Contains(t, s.lastKept().Error, "no such request is kept before this one")
+
+	s.ask("/x.fcgi?q=there", nil)
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "left"}) })
+	resp = s.ask("/again.fcgi", nil)
+	assert.Equal(t, 200, resp.Status)
+	assert.Equal(t, "hello there", resp.Body)
+	assert.NotContains(t, s.scratchpad(), "scratchpad.left=")
+
+	// The last one is now a call of debugCGI itself: it does not go round.
+	resp = s.ask("/again.fcgi", nil)
+	assert.Equal(t, 500, resp.Status)
+	assert.Contains(t, resp.Body, "this request is run again itself")
+}

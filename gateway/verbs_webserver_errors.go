@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"scripter/script"
+)
+
+// errorVerbs make the pages of failures.
+var errorVerbs = []script.Verb{
+	{
+		Name:    "webserver.errorMessage",
+		Doc:     "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
+		Params:  []script.Param{arg("message", "any", ""), opt("params", "table", "", "not needed; for scripts of 1998")},
+		Results: gives("string", "a complete response, status 500"),
+		Errors:  "outside a request",
+		Example: `webserver.errorMessage ("out of <tea>"):match ("out of %S*tea&gt;")`,
+		Gives:   "out of &lt;tea&gt;",
+		Func:    verbErrorMessage,
+	},
+	{
+		Name:    "webserver.fileNotFoundError",
+		Doc:     "The 404 response, made from user.webserver.prefs.fileNotFoundPage.",
+		Params:  []script.Param{opt("params", "table", "", "not needed; for scripts of 1998")},
+		Results: gives("string", "a complete response"),
+		Errors:  "outside a request",
+		Example: `webserver.fileNotFoundError ():match ("^[^\r]*")`,
+		Gives:   "HTTP/1.0 404 FILE NOT FOUND",
+		Func:    verbFileNotFoundError,
+	},
+}
+
+func verbErrorMessage(v *script.Call) error {
+	message := v.Text(1)
+	return verbErrorPage(v, 500, message)
+}
+
+func verbFileNotFoundError(v *script.Call) error {
+	return verbErrorPage(v, 404, visitorMessage(404))
+}
+
+func verbErrorPage(v *script.Call, status int, message string) error {
+	c, err := hostOf(v)
+	if err != nil {
+		return err
+	}
+	resp, err := c.errorPage(status, message, "")
+	if err != nil {
+		return err
+	}
+	head, err := resp.AppendNPH(nil)
+	if err != nil {
+		return err
+	}
+	v.Return(string(head) + resp.Body)
+	return nil
+}

@@ -1,0 +1,4 @@
+-- httpd.restart ()
+-- Not there any more: the operating system does that, for example by
+-- systemctl.
+error ("httpd.restart is not there any more: the operating system does that, for example by systemctl", 0)

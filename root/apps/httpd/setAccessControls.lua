@@ -1,0 +1,4 @@
+-- httpd.setAccessControls (text)
+-- Not there any more: the web server's own configuration says it, such as
+-- Require in Apache and allow in nginx.
+error ("httpd.setAccessControls is not there any more: the web server's own configuration says it, such as Require in Apache and allow in nginx", 0)

@@ -1,0 +1,4 @@
+-- httpd.setLogFile (text)
+-- Not there any more: the program writes its log to its standard error; the
+-- web server's own configuration says where its own goes.
+error ("httpd.setLogFile is not there any more: the program writes its log to its standard error; the web server's own configuration says where its own goes", 0)

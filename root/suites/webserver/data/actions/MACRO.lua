@@ -1,0 +1,3 @@
+-- The MACRO action: a page of the website folder, its markers replaced.
+local params = ...
+return webserver.httpHeader () .. webserver.expandPage (params)

@@ -1,0 +1,11 @@
+-- webserver.util.setCookie (params, name, value [, domain [, expires [, path = "/" [, secure = false [, httpOnly = false [, sameSite]]]]]])
+-- Adds a cookie to the response of this request. A response table in the
+-- place of params gets it among its headers. The value is URL-encoded; expires
+-- is a date or its text. Returns the value of the Set-Cookie field.
+-- > webserver.util.setCookie (params, "colour", "dark red", "", odb.date ("2030-01-31"))
+-- = colour=dark+red; Expires=Thu, 31 Jan 2030 00:00:00 GMT; Path=/
+-- > local response = {body = "x"}
+-- > webserver.util.setCookie (response, "size", 9)
+-- > return response.headers ["Set-Cookie"]
+-- = size=9; Path=/
+return system.verbs.builtins.webserver.util.setCookie (...)
