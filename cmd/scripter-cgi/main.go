@@ -23,6 +23,9 @@ func main() {
 	// A client that leaves must not end the process in the middle of its
 	// work: writes then fail, and the request is rolled back.
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+	if root := os.Getenv(saveVariable); root != "" {
+		os.Exit(saveAlone(root))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	code := run(ctx, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
 	stop()
@@ -55,7 +58,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return unavailable(ctx, cgi, log)
 	}
 	cgi.NPH = conf.NPH
-	db, err := objectdb.Open(conf.Root, objectdb.Options{})
+	db, err := objectdb.Open(conf.Root, objectdb.Options{Program: gateway.Program()})
 	if err != nil {
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
@@ -70,6 +73,11 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.
 	out := g.ServeCGI(ctx, cgi)
+	if ctx.Err() == nil && g.SaveDue(ctx) {
+		if err := saveLater(executable, conf.Root); err != nil {
+			log.Warn("auto-save not started", "err", err)
+		}
+	}
 	if out.Broken {
 		return 1
 	}

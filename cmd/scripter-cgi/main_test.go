@@ -50,6 +50,7 @@ func TestArgumentsAreNotBelieved(t *testing.T) {
 	}
 }
 
+// Specification: 2.1.6
 func TestTwoLineFile(t *testing.T) {
 	dir := t.TempDir()
 	db := makeRoot(t, filepath.Join(dir, "x.root"))
@@ -70,6 +71,8 @@ func TestTwoLineFile(t *testing.T) {
 
 // TestBadRoots: one clear sentence in the web server's log, 503 for the
 // visitor, and nothing made or changed.
+//
+// Specification: 7.1
 func TestBadRoots(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "missing.root")

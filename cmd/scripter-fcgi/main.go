@@ -106,6 +106,7 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	if err != nil {
 		return err
 	}
+	defer g.StartAutoSave()()
 	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder)
 	if o.responder == "std" {
 		return serveStd(ctx, l, g)
@@ -141,7 +142,7 @@ func open(root string, env []string, log *slog.Logger) (*gateway.Gateway, func()
 		}
 		root = conf.Root
 	}
-	db, err := objectdb.Open(root, objectdb.Options{})
+	db, err := objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -91,19 +90,4 @@ func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []str
 		fmt.Fprintf(t.out, "%s is sound: %d objects\n", t.rootFile(), objects)
 	}
 	return nil
-}
-
-func (t *tool) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  args(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			if t.json {
-				return t.printJSON(map[string]string{"version": version, "go": runtime.Version()})
-			}
-			fmt.Fprintf(t.out, "scripter %s (%s)\n", version, runtime.Version())
-			return nil
-		},
-	}
 }

@@ -17,11 +17,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/gateway"
 	"scripter/objectdb"
 )
 
-// version of the program; a release sets it with -ldflags.
-var version = "0.1.0"
+// version of the program.
+var version = gateway.Version
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -112,8 +113,11 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	c.AddCommand(
 		t.initCommand(), t.serveCommand(),
 		t.getCommand(), t.putCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
-		t.runCommand(), t.callCommand(), t.explainCommand(), t.expandCommand(),
-		t.exportCommand(), t.importCommand(), t.checkCommand(), t.versionCommand(),
+		t.runCommand(), t.evalCommand(), t.luaCommand(), t.lintCommand(), t.typesCommand(), t.callCommand(), t.explainCommand(), t.expandCommand(),
+		t.settingsCommand(), t.actionsCommand(), t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
+		t.requestsCommand(), t.replayCommand(),
+		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
+		t.checkCommand(), t.doctorCommand(), t.versionCommand(),
 	)
 	return c
 }
@@ -143,8 +147,8 @@ func (t *tool) rootFile() string {
 // forRequests is how the root is opened where requests are answered,
 // forWork where the owner works on it: that may hold the lock for long.
 var (
-	forRequests = objectdb.Options{}
-	forWork     = objectdb.Options{LockTime: -1}
+	forRequests = objectdb.Options{Program: gateway.Program()}
+	forWork     = objectdb.Options{Program: gateway.Program(), LockTime: -1}
 )
 
 // open opens the root.

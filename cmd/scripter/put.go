@@ -88,13 +88,23 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	switch x := v.(type) {
 	case objectdb.Script:
 		if err := script.Check(a.String(), string(x)); err != nil && !p.force {
-			return hintError{err, "nothing was stored; --force stores it all the same"}
+			return hintError{syntaxDetail(err), "nothing was stored; --force stores it all the same"}
 		}
 	case objectdb.Binary:
 		x.Type = p.typeAt(tx, a)
 		v = x
 	}
 	return tx.Put(a, v)
+}
+
+// syntaxDetail is the error of a script that does not compile with all that is
+// known of its place: the column, and the text of the line.
+func syntaxDetail(err error) error {
+	var s *script.SyntaxError
+	if errors.As(err, &s) {
+		return errors.New(s.Detail())
+	}
+	return err
 }
 
 // kindAt chooses the kind of the value.

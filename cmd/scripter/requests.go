@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
-	"scripter/objectdb"
 )
 
 // requestFlags describe a request of the command line.
@@ -61,15 +60,11 @@ func (f *requestFlags) request(path string, stdin io.Reader) (*gateway.Request, 
 		p["REQUEST_METHOD"] = f.method
 	}
 	for _, h := range f.headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok {
-			return nil, usageError{fmt.Errorf("--header %q is not \"Name: value\"", h)}
+		name, value, err := headerVariable(h)
+		if err != nil {
+			return nil, err
 		}
-		key := strings.ReplaceAll(strings.ToUpper(strings.TrimSpace(name)), "-", "_")
-		if key != "CONTENT_TYPE" && key != "CONTENT_LENGTH" {
-			key = "HTTP_" + key
-		}
-		p[key] = strings.TrimSpace(value)
+		p[name] = value
 	}
 	for _, v := range f.params {
 		name, value, ok := strings.Cut(v, "=")
@@ -229,71 +224,6 @@ returns. What it changes in the root is kept when it ends without an error.`,
 			if text != "" {
 				fmt.Fprintln(t.out, text)
 			}
-			return nil
-		},
-	}
-}
-
-func (t *tool) exportCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "export ADDRESS DIR",
-		Short: "write objects as files, one for each",
-		Long: `Export writes the objects below ADDRESS ("" is the whole root) as files below
-DIR: the folder tree is the table tree. "scripter import" reads them back.`,
-		Args: args(2, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := address(args[0])
-			if err != nil {
-				return err
-			}
-			return t.view(c.Context(), func(tx *objectdb.Tx) error {
-				n, err := objectdb.Export(tx, a, args[1])
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(t.out, "exported %d objects to %s\n", n, args[1])
-				return nil
-			})
-		},
-	}
-}
-
-func (t *tool) importCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "import DIR [ADDRESS]",
-		Short: "read objects from files",
-		Long: `Import reads the files below DIR, as "scripter export" writes them, into the
-table at ADDRESS (else the root). Objects that are not among the files stay.
-All is imported, or nothing.`,
-		Args: args(1, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := address(strings.Join(args[1:], ""))
-			if err != nil {
-				return err
-			}
-			if info, err := os.Stat(args[0]); err != nil {
-				return err
-			} else if !info.IsDir() {
-				return fmt.Errorf("%s is no folder", args[0])
-			}
-			db, err := t.open(forWork)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			var result objectdb.ImportResult
-			err = db.UpdateLocked(c.Context(), func(tx *objectdb.Tx) error {
-				var err error
-				result, err = objectdb.Import(tx, os.DirFS(args[0]), a)
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			if t.json {
-				return t.printJSON(map[string]int{"added": result.Added, "changed": result.Changed, "same": result.Same})
-			}
-			fmt.Fprintf(t.out, "imported %s: %d added, %d changed, %d the same\n", args[0], result.Added, result.Changed, result.Same)
 			return nil
 		},
 	}

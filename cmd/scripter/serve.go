@@ -76,6 +76,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
 		ReadTimeout:       time.Minute,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
+	defer pages.Gateway.StartAutoSave()()
 	t.welcome(l.Addr().String(), site)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()

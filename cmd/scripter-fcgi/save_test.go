@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// TestAutoSave: the agent saves while the program runs, and ends with it.
+//
+// Specification: 2.2.7, 2.2.9, 8.2
+func TestAutoSave(t *testing.T) {
+	file := makeRoot(t)
+	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"user", "webserver", "flAutoSave"}, objectdb.Boolean(true))
+	}))
+	require.NoError(t, db.Close())
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	log := &syncBuffer{}
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"--root", file, "--listen", "unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, log)
+	}()
+	require.Eventually(t, func() bool {
+		list, err := objectdb.Copies(file)
+		return err == nil && len(list) == 1
+	}, 20*time.Second, 10*time.Millisecond, log)
+	stop()
+	select {
+	case code := <-done:
+		assert.Zero(t, code, log)
+	case <-time.After(20 * time.Second):
+		t.Fatal("the program does not end")
+	}
+	assert.NoFileExists(t, file+"-wal", "the root is closed: the agent does not hold it any more")
+	assert.Contains(t, log.String(), "saved a copy")
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"scripter/gateway"
+)
+
+// bodySizes are tried up to user.webserver.maxBody: web servers refuse from
+// 128 KB (mod_fcgid) or 1 MB (nginx) on, as they are supplied.
+var bodySizes = []int64{1 << 10, 200 << 10, 2 << 20}
+
+// checkBody posts bodies.
+func (d *doctor) checkBody(ctx context.Context) {
+	last := int64(0)
+	for _, n := range bodySizes {
+		if n = min(n, d.maxBody); n <= last {
+			break
+		}
+		r, err := d.probe(ctx, question{method: "POST", path: d.works, body: make([]byte, n)})
+		switch {
+		case err != nil || r.Probe == nil:
+			d.fault("body", "a body of %s does not arrive, although user.webserver.maxBody is %s: %s", bytesText(n), bytesText(d.maxBody), outcome(r, err))
+			return
+		case r.Probe.Variables["CONTENT_LENGTH"] == "" && r.Probe.Body == 0:
+			d.add(stateFault, "variable", "CONTENT_LENGTH is missing: no form arrives", d.changeVariable("CONTENT_LENGTH")...)
+			return
+		case int64(r.Probe.Body) != n:
+			d.fault("body", "of a body of %s arrive %d bytes: %s", bytesText(n), r.Probe.Body, r.Probe.BodyError)
+			return
+		case r.Probe.Variables["CONTENT_TYPE"] == "" && last == 0:
+			d.add(stateFault, "variable", "CONTENT_TYPE is missing: uploaded files cannot be taken apart", d.changeVariable("CONTENT_TYPE")...)
+		}
+		last = n
+	}
+	if last > 0 {
+		d.ok("body", "a body of %s arrives whole", bytesText(last))
+	}
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%.4g MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.4g KB", float64(n)/(1<<10))
+}
+
+// checkPieces measures whether a piece that is sent arrives before the next
+// one is made; once as it is, once for a client that understands gzip.
+func (d *doctor) checkPieces(ctx context.Context) {
+	var plain, packed *answered
+	var err, packedErr error
+	var both sync.WaitGroup
+	both.Go(func() { plain, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces}) })
+	both.Go(func() {
+		packed, packedErr = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces, fields: []string{"Accept-Encoding: gzip"}})
+	})
+	both.Wait()
+	const enough = gateway.ProbePause / 2
+	switch {
+	case err != nil || string(plain.Body) != gateway.ProbeFirst+gateway.ProbeLast:
+		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", outcome(plain, err))
+		return
+	case plain.Last.Sub(plain.First) < enough:
+		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later", gateway.ProbePause)
+		return
+	}
+	d.ok("buffering", "a piece arrives before the next one is sent")
+	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && packed.Last.Sub(packed.First) < enough {
+		d.warn("compression", "compression (%s) holds pieces back until the last one is sent", packed.Header.Get("Content-Encoding"))
+	}
+}
+
+// checkAnswers looks at what becomes of our answers on their way out.
+func (d *doctor) checkAnswers(ctx context.Context) {
+	d.checkStatus(ctx)
+	r, err := d.probe(ctx, question{path: d.works})
+	if err != nil || r.Probe == nil {
+		return // said before
+	}
+	right := len(d.findings)
+	for _, name := range []string{"Server", "Content-Type", "Content-Length", "Mime-Version", "Date", "Cache-Control"} {
+		if values := r.Header.Values(name); len(values) > 1 {
+			d.fault("twice", "%s stands twice in the answer: %q", name, values)
+		}
+	}
+	if status := r.Header.Values("Status"); len(status) > 0 {
+		d.fault("status field", "the field Status: %s, which is between the web server and us, is sent on to visitors", strings.Join(status, ", "))
+	}
+	if c := r.Header.Get("Cache-Control"); !strings.Contains(c, "no-cache") {
+		d.fault("cache", "the web server changes Cache-Control to %q: caches would keep what scripts answer", c)
+	}
+	if right == len(d.findings) {
+		d.ok("header", "the fields of an answer arrive as they are sent")
+	}
+}
+
+func (d *doctor) checkHead(ctx context.Context) {
+	r, err := d.probe(ctx, question{method: "HEAD", path: d.works})
+	switch {
+	case err != nil || r.Status != 200 || !r.fromScripter():
+		d.fault("HEAD", "the method HEAD does not reach Scripter: %s", outcome(r, err))
+	case len(r.Extra) > 0:
+		d.fault("HEAD", "the answer to HEAD has a body: %.60q", r.Extra)
+	default:
+		d.ok("HEAD", "the method HEAD is answered with a head alone")
+	}
+}
+
+// checkStatus asks for an error page and a redirect of ours.
+func (d *doctor) checkStatus(ctx context.Context) {
+	r, err := d.probe(ctx, question{path: d.works, kind: gateway.ProbeError})
+	switch {
+	case err != nil || r.Status != 404:
+		d.fault("status", "the status 404 of a script does not arrive: %s", outcome(r, err))
+	case string(r.Body) != gateway.ProbeErrorBody:
+		d.fault("error pages", "the web server puts a page of its own in the place of a script's error page")
+	default:
+		d.ok("error pages", "status and page of a script's error arrive")
+	}
+	r, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbeRedirect})
+	switch {
+	case err != nil || r.Status != 302:
+		d.fault("redirect", "the status 302 of a script does not arrive: %s", outcome(r, err))
+	case r.Header.Get("Location") != gateway.ProbeLocation:
+		d.fault("redirect", "the web server changes a redirect to %s into one to %q", gateway.ProbeLocation, r.Header.Get("Location"))
+	default:
+		d.ok("redirect", "redirects arrive as they are sent")
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+)
+
+// wanted are the variables that requests cannot do without, and the value
+// that the doctor's first request must give them; "" = any.
+var wanted = []struct {
+	name    string
+	value   func(d *doctor) string
+	state   string
+	without string // what goes wrong without it
+}{
+	{"REQUEST_METHOD", func(*doctor) string { return "GET" }, stateFault, "every request is refused"},
+	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, stateFault, "scripts do not get what stands behind the question mark"},
+	{"REQUEST_URI", nil, stateFault, "calls of the handler's own URL cannot be told apart, which go round the access rules of pages"},
+	{"DOCUMENT_ROOT", nil, stateFault, "pages are not found"},
+	{"REMOTE_ADDR", nil, stateFault, "scripts do not know the client's address"},
+	{"HTTP_HOST", func(d *doctor) string { return d.ask.host() }, stateWarning, "absolute URLs come out wrong"},
+	{"SERVER_NAME", nil, stateWarning, "virtual hosts cannot be told apart"},
+	{"SERVER_PORT", nil, stateWarning, "absolute URLs come out wrong"},
+	{"SERVER_PROTOCOL", nil, stateWarning, "scripts do not know the protocol"},
+	{"GATEWAY_INTERFACE", nil, stateWarning, "a CGI program believes that it was started by hand"},
+}
+
+// checkVariables looks at what the web server tells.
+func (d *doctor) checkVariables(ctx context.Context) {
+	r, err := d.probe(ctx, question{path: d.works + "?a=1&b=2"})
+	if err != nil || r.Probe == nil {
+		d.fault("query", "%s with a query does not reach Scripter: %s", d.works, outcome(r, err))
+		return
+	}
+	d.reply = r.Probe
+	v := r.Probe.Variables
+	right := true
+	for _, w := range wanted {
+		want := ""
+		if w.value != nil {
+			want = w.value(d)
+		}
+		reason := ""
+		switch got := v[w.name]; {
+		case got == "":
+			reason = w.name + " is missing: " + w.without
+		case want != "" && got != want:
+			reason = w.name + " is " + quoted(got) + ", not " + quoted(want) + ": " + w.without
+		default:
+			continue
+		}
+		right = false
+		d.add(w.state, "variable", reason, d.changeVariable(w.name)...)
+	}
+	if right {
+		d.ok("variables", "method, query, path, host and addresses arrive")
+	}
+	d.checkRoots()
+	d.checkOverride()
+}
+
+// changeVariable gives the line that tells a variable.
+func (d *doctor) changeVariable(name string) []string {
+	if d.server != "nginx" {
+		return nil
+	}
+	value, ok := nginxVariables[name]
+	if !ok {
+		return nil
+	}
+	return []string{"fastcgi_param " + name + " " + value + ";"}
+}
+
+var nginxVariables = map[string]string{
+	"REQUEST_METHOD": "$request_method", "QUERY_STRING": "$query_string", "REQUEST_URI": "$request_uri",
+	"DOCUMENT_ROOT": "$document_root", "REMOTE_ADDR": "$remote_addr", "HTTP_HOST": "$http_host",
+	"SERVER_NAME": "$server_name", "SERVER_PORT": "$server_port", "SERVER_PROTOCOL": "$server_protocol",
+	"GATEWAY_INTERFACE": "CGI/1.1", "CONTENT_TYPE": "$content_type", "CONTENT_LENGTH": "$content_length",
+}
+
+// checkRoots finds a document root that is the handler's folder, as lighttpd
+// has it when the handler lies in an alias.
+func (d *doctor) checkRoots() {
+	v := d.reply.Variables
+	root := strings.TrimSuffix(v["DOCUMENT_ROOT"], "/")
+	if file := v["SCRIPT_FILENAME"]; d.reply.Handler && root != "" && strings.HasPrefix(file, root+"/") && !strings.Contains(file[len(root)+1:], "/") {
+		d.fault("document root", "DOCUMENT_ROOT is the handler's own folder, %s: pages are not found", root)
+	}
+}
+
+// checkOverride looks whether the web server's word for the action arrives,
+// on which Action Override rests (specification, 2.1 and 4.4.3).
+func (d *doctor) checkOverride() {
+	p := d.reply
+	word := p.Rule == "SCRIPTER_ACTION" || strings.HasPrefix(p.Rule, "REDIRECT_")
+	switch {
+	case p.Refused != "":
+	case d.way == "nph" || d.server == "lighttpd" || d.server == "scripter" || d.server == "":
+		// These tell it for overridden folders alone.
+	case !word:
+		d.warn("override", "no REDIRECT_HANDLER arrives (the action was chosen by %s): the web server cannot override actions", p.Rule)
+	default:
+		d.ok("override", "the web server's word for the action arrives, in %s", p.Rule)
+	}
+}
+
+// checkFields sends fields that web servers take away, and one that they
+// should.
+func (d *doctor) checkFields(ctx context.Context) {
+	r, err := d.probe(ctx, question{path: d.works, fields: []string{"Proxy: http://scripter-probe.invalid/"}})
+	switch {
+	case err != nil || r.Probe == nil:
+		d.ok("proxy", "a request with a Proxy field is not passed on: %s", outcome(r, err))
+	case r.Probe.Variables["HTTP_PROXY"] != "":
+		d.fault("proxy", "a visitor's Proxy field arrives as HTTP_PROXY, which programs take for a setting (the hole called httpoxy)")
+	default:
+		d.ok("proxy", "a visitor's Proxy field does not arrive")
+	}
+	var fields []string
+	if d.ask.given("Authorization") == "" {
+		fields = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("scripter-doctor:none"))}
+	}
+	r, err = d.probe(ctx, question{path: d.works, fields: fields})
+	switch {
+	case err == nil && r.Probe == nil && (r.Status == 401 || r.Status == 403):
+		d.ok("authorization", "the web server checks names and passwords itself")
+	case err != nil || r.Probe == nil:
+		d.fault("authorization", "a request with a name and a password does not reach Scripter: %s", outcome(r, err))
+	case r.Probe.Variables["HTTP_AUTHORIZATION"] == "":
+		d.fault("authorization", "the Authorization field is taken away: scripts see neither username nor password")
+	default:
+		d.ok("authorization", "name and password of HTTP Basic arrive")
+	}
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"scripter/gateway"
+)
+
+// checkRights looks at what the answering process may do with the root.
+func (d *doctor) checkRights() {
+	p := d.reply
+	if p.RootHash != gateway.RootHash(d.root) {
+		d.warn("root", "the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
+	} else {
+		d.ok("root", "the answers come from %s", d.root)
+	}
+	right := true
+	for _, f := range p.Files {
+		if f.Read && f.Write {
+			continue
+		}
+		right = false
+		d.add(stateFault, "rights", fmt.Sprintf("the process that answers (user %s) may not write the root's %s, which belongs to %s and has the mode %s",
+			userName(p.UID), rootPart(f.Name), userName(f.UID), f.Mode), d.giveTo(p.UID)...)
+	}
+	switch {
+	case right && p.UID == 0:
+		d.add(stateWarning, "rights", "Scripter runs as the superuser: a fault in it would be a fault of the whole machine",
+			"start it as the web server's user, such as www-data, and give that user the root's folder")
+	case right:
+		d.ok("rights", "user %s may write the root's file and folder", userName(p.UID))
+	}
+}
+
+func rootPart(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "file " + name
+	}
+	return name
+}
+
+func userName(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(uid)
+}
+
+// giveTo is the command that gives the root's folder to a user.
+func (d *doctor) giveTo(uid int) []string {
+	folder := filepath.Dir(d.root)
+	if abs, err := filepath.Abs(d.root); err == nil {
+		folder = filepath.Dir(abs)
+	}
+	return []string{"sudo chown -R " + userName(uid) + ": " + folder}
+}
+
+// servers are the programs whose user reads the root.
+var servers = []string{"scripter-fcgi", "fcgiwrap", "apache2", "httpd", "nginx", "lighttpd", "caddy"}
+
+// serverUser finds whom the web server runs as, in the list of processes; ok
+// is false when it is not seen.
+func serverUser(kind string) (uid int, program string, ok bool) {
+	names := servers
+	switch kind {
+	case "apache":
+		names = []string{"apache2", "httpd"}
+	case "nginx", "lighttpd", "caddy":
+		names = []string{kind}
+	}
+	files, _ := filepath.Glob("/proc/[0-9]*/comm") // the pattern is right
+	for _, f := range files {
+		comm, err := os.ReadFile(f)
+		if err != nil || !slices.Contains(names, strings.TrimSpace(string(comm))) {
+			continue
+		}
+		info, err := os.Stat(filepath.Dir(f))
+		if err != nil {
+			continue
+		}
+		if s, is := info.Sys().(*syscall.Stat_t); is && s.Uid != 0 {
+			return int(s.Uid), strings.TrimSpace(string(comm)), true
+		}
+	}
+	return 0, "", false
+}
+
+// checkUnopened says why the root may not be opened, as far as it can be told
+// from here.
+func (d *doctor) checkUnopened() {
+	uid, program, ok := serverUser(d.server)
+	if !ok {
+		d.fault("rights", "Scripter is reached and cannot open its root; the web server's error log says why")
+		return
+	}
+	for _, p := range []string{d.root, filepath.Dir(d.root), d.root + "-wal", d.root + "-shm"} {
+		info, err := os.Stat(p)
+		if err != nil || mayWrite(info, uid) {
+			continue
+		}
+		owner := "somebody else"
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			owner = userName(int(s.Uid))
+		}
+		d.add(stateFault, "rights", fmt.Sprintf("Scripter is reached and cannot open its root: user %s, as whom %s runs, may not write %s, which belongs to %s and has the mode %s",
+			userName(uid), program, p, owner, info.Mode()), d.giveTo(uid)...)
+		return
+	}
+	d.fault("rights", "Scripter is reached and cannot open its root, although user %s may write %s; the web server's error log says why (it may have another root)", userName(uid), d.root)
+}
+
+// mayWrite tells whether the mode of a file lets a user write it.
+func mayWrite(info os.FileInfo, uid int) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || uid == 0 {
+		return true
+	}
+	switch {
+	case int(s.Uid) == uid:
+		return s.Mode&0o200 != 0
+	case inGroup(uid, int(s.Gid)):
+		return s.Mode&0o020 != 0
+	}
+	return s.Mode&0o002 != 0
+}
+
+func inGroup(uid, gid int) bool {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return false
+	}
+	groups, err := u.GroupIds()
+	return err == nil && slices.Contains(groups, strconv.Itoa(gid))
+}
+
+// handlerURLs is where the handler may lie, as the examples have it.
+var handlerURLs = []string{"/cgi-bin/Scripter.acgi", "/cgi-bin/nph-Scripter.acgi"}
+
+func (d *doctor) handlers() []string {
+	list := slices.Clone(handlerURLs)
+	if d.reply != nil && d.reply.Handler {
+		if name := d.reply.Variables["SCRIPT_NAME"]; !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// checkDirect calls the handler by its own URL, which would go round the
+// access rules of pages.
+func (d *doctor) checkDirect(ctx context.Context) {
+	origin := d.ask.origin()
+	for _, h := range d.handlers() {
+		r, err := origin.ask(ctx, question{path: h + scriptPath, probe: true})
+		if err == nil && r.Probe != nil && r.Probe.Refused == "" {
+			d.fault("direct call", "%s%s is answered: whoever names the handler goes round the access rules of pages", h, scriptPath)
+			return
+		}
+	}
+	d.ok("direct call", "the handler's own URL is not answered")
+}
+
+var confLine = regexp.MustCompile(`(?m)^root:\s`)
+
+// checkPublic looks for files that visitors must not read: the handler, its
+// configuration, the root.
+func (d *doctor) checkPublic(ctx context.Context) {
+	origin := d.ask.origin()
+	safe := true
+	urls := d.handlers()
+	urls = append(urls, path.Dir(urls[len(urls)-1])+"/scripter.conf")
+	for _, u := range urls {
+		r, err := origin.ask(ctx, question{path: u})
+		if err == nil && r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) || bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {
+			safe = false
+			d.fault("public", "%s is sent to visitors as a file", u)
+		}
+	}
+	if u, ok := d.rootURL(); ok {
+		safe = false
+		r, err := d.ask.ask(ctx, question{path: u})
+		if err == nil && bytes.HasPrefix(r.Body, []byte("SQLite format 3")) {
+			d.fault("public", "the root itself, with all that is in it, is sent to visitors: %s", u)
+		} else {
+			d.warn("public", "the root lies below the folder of the pages, %s; a slip in the configuration would send it to visitors", d.folder())
+		}
+	}
+	if safe {
+		d.ok("public", "neither the handler nor the root is sent to visitors")
+	}
+}
+
+// rootURL is the root's path below the document root, when it lies there.
+func (d *doctor) rootURL() (string, bool) {
+	folder := d.folder()
+	if folder == "" {
+		return "", false
+	}
+	file, err := filepath.Abs(d.root)
+	if err != nil {
+		return "", false
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	rel, err := filepath.Rel(folder, file)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return "", false
+	}
+	return "/" + filepath.ToSlash(rel), true
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+)
+
+func (t *tool) evalCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "eval LUA",
+		Short: "run Lua and print what it gives",
+		Long: `Eval runs Lua in one transaction: an expression gives its values, anything else
+what it returns. Each value is printed as text, on a line of its own, after what
+write has written. "-" reads the Lua from stdin. What it changes in the root is
+kept when it ends without an error.`,
+		Args: args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			typed := args[0]
+			if typed == "-" {
+				b, err := io.ReadAll(t.in)
+				if err != nil {
+					return fmt.Errorf("read stdin: %w", err)
+				}
+				typed = string(b)
+			}
+			db, err := t.open(forRequests)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			e, err := gateway.New(gateway.Options{DB: db}).Eval(c.Context(), typed)
+			if err != nil {
+				return errors.New(gateway.Describe(err))
+			}
+			if t.json {
+				return t.printJSON(map[string]any{"written": e.Written, "values": append([]json.RawMessage{}, e.JSON...)})
+			}
+			printEvaluated(t.out, e)
+			return nil
+		},
+	}
+}
+
+// printEvaluated prints what was written and the texts of the values, each
+// with a line end.
+func printEvaluated(w io.Writer, e gateway.Evaluated) {
+	for _, text := range append([]string{e.Written}, e.Texts...) {
+		if text != "" {
+			fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
+		}
+	}
+}

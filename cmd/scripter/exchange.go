@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+)
+
+func (t *tool) exportCommand() *cobra.Command {
+	var notes string
+	var force bool
+	c := &cobra.Command{
+		Use:   "export ADDRESS FILE.zip|FILE.tar.gz|DIR",
+		Short: "write objects as an archive, or as files, one for each",
+		Long: `Export writes the objects below ADDRESS ("" is the whole root): to an archive
+when the name ends in .zip, .tar.gz or .tgz, else as files below DIR, where the
+folder tree is the table tree. "scripter import" reads both back.`,
+		Args: args(2, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			to, count := args[1], 0
+			format := objectdb.ArchiveFormatOf(to)
+			if info, err := os.Stat(to); err == nil && info.IsDir() {
+				format = 0
+			}
+			if format == 0 {
+				if notes != "" || force {
+					return usageError{hintError{errors.New("--notes and --force are for archives"), "name a file that ends in .zip or .tar.gz"}}
+				}
+				count, err = t.exportFolder(c.Context(), a, to)
+			} else {
+				text, notesErr := readData(notes, t.in)
+				if notesErr != nil {
+					return notesErr
+				}
+				count, err = t.exportArchive(c.Context(), a, to, format, string(text), force)
+			}
+			if err != nil {
+				return err
+			}
+			if t.json {
+				return t.printJSON(map[string]any{"objects": count, "to": to})
+			}
+			fmt.Fprintf(t.out, "exported %d objects to %s\n", count, to)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
+	c.Flags().BoolVar(&force, "force", false, "replace an archive that is there")
+	return c
+}
+
+func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string) (count int, err error) {
+	err = t.view(ctx, func(tx *objectdb.Tx) error {
+		count, err = objectdb.Export(tx, a, dir)
+		return err
+	})
+	return count, err
+}
+
+// exportArchive writes an archive: under another name first, so that it
+// appears whole or not at all.
+func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectdb.ArchiveFormat, notes string, force bool) (int, error) {
+	if _, err := os.Lstat(name); err == nil && !force {
+		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
+	if err != nil {
+		return 0, err
+	}
+	count, err := t.writeArchive(ctx, a, file, format, notes)
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		if force {
+			err = os.Rename(file.Name(), name)
+		} else {
+			// Unlike a rename, a link never replaces what somebody else made meanwhile.
+			err = errors.Join(os.Link(file.Name(), name), os.Remove(file.Name()))
+		}
+	}
+	if err != nil {
+		os.Remove(file.Name())
+	}
+	return count, err
+}
+
+func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.File, format objectdb.ArchiveFormat, notes string) (int, error) {
+	m := objectdb.Manifest{Program: program(), Time: time.Now().UTC().Truncate(time.Second), Notes: notes}
+	w := objectdb.NewArchiveWriter(file, format, m.Time)
+	bar := t.progress("export", 0)
+	defer bar.end()
+	var comments []scriptNote
+	err := t.view(ctx, func(tx *objectdb.Tx) error {
+		table, err := objectdb.ExportArchive(tx, a, w, func(a objectdb.Address, v objectdb.Value) error {
+			bar.add(1)
+			if source, ok := v.(objectdb.Script); ok {
+				if c := topComment(string(source)); c != "" {
+					comments = append(comments, scriptNote{a.String(), c})
+				}
+			}
+			return nil
+		})
+		m.Address = table.String()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := w.Close(m, readme(m, w.Count(), comments)); err != nil {
+		return 0, err
+	}
+	return w.Count(), file.Sync()
+}
+
+// importFlags are what an import may be told.
+type importFlags struct {
+	dryRun, noUndo      bool
+	maxSize, maxObjects int
+	timeout             time.Duration
+}
+
+func (t *tool) importCommand() *cobra.Command {
+	var f importFlags
+	c := &cobra.Command{
+		Use:   "import FILE|DIR|URL [ADDRESS]",
+		Short: "read objects from an archive or from files",
+		Long: `Import reads an archive (zip or tar.gz) or the files below DIR, as "scripter
+export" writes them, into the table at ADDRESS. Without ADDRESS an archive goes where
+its objects came from, and a folder into the root. A URL (http, https or anonymous
+ftp) names an archive of the net. Objects that are not among the files stay. All is
+imported, or nothing. What is replaced is kept in an archive beside the root, whose
+import goes back.`,
+		Args: args(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(strings.Join(args[1:], ""))
+			if err != nil {
+				return err
+			}
+			if f.maxSize < 0 || f.maxObjects < 0 || f.timeout <= 0 {
+				return usageError{errors.New("--max-size and --max-objects are no less than 0, --timeout is more")}
+			}
+			if _, err := os.Stat(t.rootFile()); err != nil {
+				db, err := t.open(forWork) // says what to do
+				if err == nil {
+					err = db.Close()
+				}
+				return err
+			}
+			s, err := t.openSource(c.Context(), args[0], f)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			if len(args) == 1 && s.archive != nil {
+				if a, err = objectdb.ParseAddress(s.archive.Manifest.Address); err != nil {
+					return err
+				}
+			}
+			return t.importFrom(c.Context(), s, a, f)
+		},
+	}
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change, and change nothing")
+	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
+	c.Flags().IntVar(&f.maxSize, "max-size", 0, "largest archive to take, unpacked, in MB (32)")
+	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "most files and folders to take of an archive (50000)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time of a download")
+	return c
+}
+
+// importing is what an import has done, or would do.
+type importing struct {
+	result  objectdb.ImportResult
+	changes []objectdb.Change // of a dry run, without the old values
+	undo    *undo
+}
+
+var errDryRun = errors.New("nothing is to be changed")
+
+func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f importFlags) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	did := &importing{}
+	bar := t.progress("import", s.count())
+	defer bar.end()
+	update := db.UpdateLocked
+	if f.dryRun {
+		update = db.Update // it waits for nobody, and nobody for it
+	} else if !f.noUndo {
+		did.undo = &undo{root: t.rootFile()}
+	}
+	err = update(ctx, func(tx *objectdb.Tx) error { return did.run(tx, s, a, f.dryRun, bar) })
+	bar.end()
+	if f.dryRun && errors.Is(err, errDryRun) {
+		return t.printDryRun(s, a, did)
+	}
+	if err != nil {
+		if did.undo != nil {
+			did.undo.abandon()
+		}
+		return s.explain(err)
+	}
+	if did.undo != nil {
+		if err := did.undo.prune(); err != nil {
+			return fmt.Errorf("all is imported, but old archives to go back with could not be removed: %w", err)
+		}
+	}
+	return t.printImport(s, a, did)
+}
+
+func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bool, bar *progress) (err error) {
+	if did.undo != nil {
+		if err := did.undo.made(tx, a); err != nil {
+			return err
+		}
+	}
+	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
+		bar.add(1)
+		if dry {
+			c.Old = nil
+			did.changes = append(did.changes, c)
+		}
+		if did.undo != nil {
+			return did.undo.note(c)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if dry {
+		return errDryRun
+	}
+	if did.undo != nil {
+		return did.undo.finish(s.name)
+	}
+	return nil
+}
+
+func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error {
+	if t.json {
+		fields := s.fields(a, did.result)
+		if did.undo != nil && did.undo.name != "" {
+			fields["undo"] = did.undo.name
+		}
+		return t.printJSON(fields)
+	}
+	fmt.Fprintf(t.out, "imported %s%s: %s\n", printable(s.name), into(a), counts(did.result))
+	if did.undo != nil && did.undo.name != "" {
+		root := ""
+		if t.root != "" {
+			root = "--root " + t.root + " "
+		}
+		fmt.Fprintf(t.out, "to go back: scripter %simport %s\n", root, did.undo.name)
+	}
+	return nil
+}
+
+func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error {
+	if t.json {
+		fields := s.fields(a, did.result)
+		objects := []map[string]string{}
+		for _, c := range did.changes {
+			objects = append(objects, map[string]string{"address": c.Address.String(), "kind": c.Kind.String(), "change": c.State.String()})
+		}
+		fields["dryRun"], fields["objects"] = true, objects
+		return t.printJSON(fields)
+	}
+	if s.archive != nil {
+		m := s.archive.Manifest
+		fmt.Fprintf(t.out, "written by %s on %s\n", printable(m.Program), m.Time.UTC().Format("2006-01-02 15:04:05"))
+		if m.Notes != "" {
+			fmt.Fprintf(t.out, "%s\n", strings.TrimRight(printable(m.Notes), "\n"))
+		}
+	}
+	for _, c := range did.changes {
+		if c.State != objectdb.Same {
+			fmt.Fprintf(t.out, "%-8s %-8s %s\n", c.State, c.Kind, printable(c.Address.String()))
+		}
+	}
+	fmt.Fprintf(t.out, "would import %s%s: %s\n", printable(s.name), into(a), counts(did.result))
+	return nil
+}
+
+func into(a objectdb.Address) string {
+	if len(a) == 0 {
+		return ""
+	}
+	return " into " + printable(a.String())
+}
+
+func counts(r objectdb.ImportResult) string {
+	text := fmt.Sprintf("%d added, %d changed, %d the same", r.Added, r.Changed, r.Same)
+	if r.Removed > 0 {
+		text += fmt.Sprintf(", %d removed", r.Removed)
+	}
+	return text
+}

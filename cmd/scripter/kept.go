@@ -1,0 +1,169 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func (t *tool) requestsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "requests [N]",
+		Short: "list the requests that Debugging has kept, or show one",
+		Long: `Requests lists the requests that Debugging has kept, the last one at the end:
+number, time (UTC), status, milliseconds, incident, method and URL. With the
+number N it shows one in full.`,
+		Args: args(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return t.view(c.Context(), t.listRequests)
+			}
+			n, err := keptNumber(args)
+			if err != nil {
+				return err
+			}
+			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+				k, err := gateway.KeptRequest(tx, n)
+				if err != nil {
+					return keptHint(err)
+				}
+				if t.json {
+					return t.printJSON(jsonKept(k, true))
+				}
+				t.showKept(k)
+				return nil
+			})
+		},
+	}
+}
+
+// keptNumber reads the number of a kept request; 0, the last, without one.
+func keptNumber(args []string) (int, error) {
+	if len(args) == 0 {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil || n < 1 {
+		return 0, usageError{fmt.Errorf("%q is no number of a kept request", args[0])}
+	}
+	return n, nil
+}
+
+func keptHint(err error) error {
+	if errors.Is(err, gateway.ErrNotKept) {
+		return hintError{err, `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`}
+	}
+	return err
+}
+
+func (t *tool) listRequests(tx *objectdb.Tx) error {
+	list, err := gateway.KeptRequests(tx)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		objects := []any{}
+		for _, k := range list {
+			objects = append(objects, jsonKept(k, false))
+		}
+		return t.printJSON(objects)
+	}
+	var rows [][]string
+	for _, k := range list {
+		status, ms := "", ""
+		if k.Answer != nil {
+			status, ms = strconv.Itoa(k.Answer.Status), fmt.Sprintf("%.1f", milliseconds(k))
+		}
+		rows = append(rows, []string{strconv.Itoa(k.Number), keptTime(k), status, ms, k.Incident, visible(firstLine(k.Line(), 120))})
+	}
+	return t.columns(rows)
+}
+
+func keptTime(k *gateway.Kept) string { return k.Time.UTC().Format("2006-01-02 15:04:05") }
+
+func milliseconds(k *gateway.Kept) float64 {
+	return float64(k.Duration) / float64(time.Millisecond)
+}
+
+// visible makes what a visitor sent harmless for a terminal.
+func visible(s string) string { return printable(strings.ReplaceAll(s, "\r\n", "\n")) }
+
+func (t *tool) showKept(k *gateway.Kept) {
+	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+	p("request %d, %s UTC\n%s\n", k.Number, keptTime(k), visible(k.Line()))
+	if len(k.Masked) > 0 {
+		p("masked: %s\n", visible(strings.Join(k.Masked, ", ")))
+	}
+	if len(k.Cut) > 0 {
+		p("too long to be kept: %s\n", visible(strings.Join(k.Cut, ", ")))
+	}
+	p("\n")
+	for _, name := range slices.Sorted(maps.Keys(k.Variables)) {
+		p("%s=%s\n", visible(name), visible(k.Variables[name]))
+	}
+	if k.Body != "" {
+		p("\nbody, %d bytes:\n%s", k.BodySize, endLine(visible(k.Body)))
+	}
+	if k.Answer == nil {
+		p("\nno answer is known: it was not finished when the root was read, or the program was killed\n")
+		return
+	}
+	p("\nanswered with status %d in %.1f ms", k.Answer.Status, milliseconds(k))
+	if k.Incident != "" {
+		p(", incident %s", k.Incident)
+	}
+	p("\n")
+	if k.Error != "" {
+		p("%s", endLine(visible(k.Error)))
+	}
+	p("\n%s\n", endLine(visible(k.Answer.Head)))
+	switch {
+	case !k.Answer.Whole():
+		p("(a body of %d bytes, SHA-256 %s)\n", k.Answer.Size, k.Answer.SHA256)
+	case k.Answer.Body != "":
+		p("%s", endLine(visible(k.Answer.Body)))
+	}
+}
+
+func endLine(s string) string { return strings.TrimSuffix(s, "\n") + "\n" }
+
+// jsonKept is what --json prints of a kept request.
+func jsonKept(k *gateway.Kept, whole bool) map[string]any {
+	m := map[string]any{"number": k.Number, "time": k.Time.UTC(), "request": k.Line(), "masked": append([]string{}, k.Masked...)}
+	if a := k.Answer; a != nil {
+		m["status"], m["milliseconds"] = a.Status, milliseconds(k)
+	}
+	if k.Incident != "" {
+		m["incident"] = k.Incident
+	}
+	if !whole {
+		return m
+	}
+	m["variables"], m["body"], m["bodySize"], m["cut"] = k.Variables, k.Body, k.BodySize, append([]string{}, k.Cut...)
+	if k.Error != "" {
+		m["error"] = k.Error
+	}
+	if a := k.Answer; a != nil {
+		m["response"] = jsonRecorded(a)
+	}
+	return m
+}
+
+func jsonRecorded(a *gateway.Recorded) map[string]any {
+	m := map[string]any{"status": a.Status, "head": a.Head, "size": a.Size}
+	if a.Whole() {
+		m["body"] = a.Body
+	} else {
+		m["sha256"] = a.SHA256
+	}
+	return m
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+func (t *tool) lintCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lint [ADDRESS]",
+		Short: "look for likely mistakes in scripts",
+		Long: `Lint reads the script at ADDRESS, or all scripts of the table there (else of
+the whole root), and runs nothing. It finds scripts that do not compile, names
+that nothing defines, functions that a library, a group of verbs or a table of
+the root does not have, locals that nothing reads, and markers in strings, which
+no response replaces. A comment "lint: ok" silences its line.
+The exit status is 1 when something was found.`,
+		Args: args(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			db, err := t.open(forWork)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			if len(a) > 0 {
+				if err := checkLintable(c, db, a); err != nil {
+					return err
+				}
+			}
+			l, err := gateway.New(gateway.Options{DB: db}).Lint(c.Context(), a)
+			if err != nil {
+				return err
+			}
+			return t.printLinted(l)
+		},
+	}
+}
+
+// checkLintable refuses what is neither a script nor a table.
+func checkLintable(c *cobra.Command, db *objectdb.DB, a objectdb.Address) error {
+	return db.View(c.Context(), func(tx *objectdb.Tx) error {
+		o, err := tx.Stat(a)
+		if err == nil && o.Kind != objectdb.KindScript && o.Kind != objectdb.KindTable {
+			err = fmt.Errorf("lint %s: it is a %s, no script", a, o.Kind)
+		}
+		return err
+	})
+}
+
+func (t *tool) printLinted(l gateway.Linted) error {
+	if t.json {
+		if err := t.printJSON(map[string]any{"scripts": l.Scripts, "findings": append([]script.Finding{}, l.Findings...)}); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range l.Findings {
+			fmt.Fprintln(t.out, f)
+		}
+	}
+	if len(l.Findings) > 0 {
+		return fmt.Errorf("%s in %s", counted(len(l.Findings), "finding"), counted(l.Scripts, "script"))
+	}
+	if !t.json {
+		fmt.Fprintf(t.out, "%s, nothing found\n", counted(l.Scripts, "script"))
+	}
+	return nil
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"scripter/gateway"
+	"scripter/script"
+)
+
+func (t *tool) luaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lua",
+		Short: "run Lua as it is typed",
+		Long: `Lua reads Lua line by line and prints what each line gives. A line that is not
+finished goes on in the next one. Each is a transaction of its own: what it
+changes in the root is kept at once, and its variables and globals end with it;
+what shall last for the next line goes into a table of the root, such as
+scratchpad. At a terminal, the arrow keys bring back earlier lines, which are
+kept in $XDG_STATE_HOME/scripter/lua_history (else ~/.local/state); Ctrl-C
+forgets a line that is not finished, Ctrl-D or the word exit ends.
+Without a terminal, the exit status is 1 when a line failed.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			db, err := t.open(forRequests)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			s := &session{g: gateway.New(gateway.Options{DB: db}), out: t.out, err: t.err}
+			in, _ := t.in.(*os.File)
+			out, _ := t.out.(*os.File)
+			if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) {
+				return s.readLines(c.Context(), t.in)
+			}
+			return s.talk(c.Context(), in, out, t.rootFile())
+		},
+	}
+}
+
+// session is Lua as it is typed.
+type session struct {
+	g        *gateway.Gateway
+	out, err io.Writer
+	typed    string // what is not finished
+	failed   int
+}
+
+const (
+	prompt     = "> "
+	promptMore = ">> "
+)
+
+// readLines reads a file or a pipe.
+func (s *session) readLines(ctx context.Context, in io.Reader) error {
+	lines := bufio.NewReader(in)
+	for end := false; !end; {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("read stdin: %w", err)
+		}
+		end = err == io.EOF
+		s.line(ctx, strings.TrimRight(line, "\r\n"))
+	}
+	s.finish(ctx)
+	if s.failed > 0 {
+		return fmt.Errorf("%s failed", counted(s.failed, "line"))
+	}
+	return nil
+}
+
+// talk reads a terminal.
+func (s *session) talk(ctx context.Context, in, out *os.File, root string) error {
+	before, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return fmt.Errorf("use the terminal: %w", err)
+	}
+	defer term.Restore(int(in.Fd()), before)
+	terminal := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, out}, prompt)
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
+		if err := terminal.SetSize(width, height); err != nil {
+			return fmt.Errorf("use the terminal: %w", err)
+		}
+	}
+	s.out, s.err = terminal, terminal
+	h, err := openHistory()
+	if err != nil {
+		fmt.Fprintln(s.err, "scripter: no history is kept:", err)
+	}
+	defer h.close()
+	terminal.History = h
+	fmt.Fprintf(s.out, `scripter %s, Lua 5.1, %s
+Each line is a transaction of its own: what it changes in the root is kept at
+once, and its names are gone. Keep things in scratchpad. Ctrl-D ends.
+`, version, root)
+	for ctx.Err() == nil {
+		terminal.SetPrompt(prompt)
+		if s.typed != "" {
+			terminal.SetPrompt(promptMore)
+		}
+		line, err := terminal.ReadLine()
+		switch {
+		case err == term.ErrPasteIndicator:
+		case err == io.EOF && s.typed != "":
+			s.typed = ""
+			continue
+		case err == io.EOF:
+			fmt.Fprintln(s.out)
+			return nil
+		case err != nil:
+			return fmt.Errorf("read the terminal: %w", err)
+		case s.typed == "" && strings.TrimSpace(line) == "exit":
+			return nil
+		}
+		s.line(ctx, line)
+	}
+	return nil
+}
+
+// line adds a line to what is typed, and runs that if it is whole.
+func (s *session) line(ctx context.Context, line string) {
+	if s.typed != "" {
+		line = s.typed + "\n" + line
+	}
+	s.typed = line
+	if !script.Unfinished(script.CheckTyped("typed", line)) {
+		s.finish(ctx)
+	}
+}
+
+// finish runs what is typed.
+func (s *session) finish(ctx context.Context) {
+	typed := s.typed
+	s.typed = ""
+	if strings.TrimSpace(typed) == "" {
+		return
+	}
+	e, err := s.g.Eval(ctx, typed)
+	if err != nil {
+		s.failed++
+		fmt.Fprintln(s.err, gateway.Describe(err))
+		return
+	}
+	printEvaluated(s.out, e)
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+// replay is one run of "scripter replay".
+type replay struct {
+	commit, diff                   bool
+	params, headers, fields, datas []string
+}
+
+func (t *tool) replayCommand() *cobra.Command {
+	var f replay
+	c := &cobra.Command{
+		Use:   "replay [N]",
+		Short: "run a kept request again, on today's scripts",
+		Long: `Replay runs the last request that Debugging has kept, or number N, again on
+today's scripts and pages and prints the complete response. The clock stands at
+the time of then, math.random gives the numbers of then. What the run changes
+in the root is not kept, unless --commit is given.
+
+With --diff it prints what differs from the answer of then: lines of then with
+"-", of now with "+". The exit status is 1 when something differs.
+
+What was masked has "(masked)" in its place. --param, --header and --field give
+it its value again, --data the whole body.`,
+		Args: args(0, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			n, err := keptNumber(args)
+			if err != nil {
+				return err
+			}
+			return t.replay(c.Context(), n, f)
+		},
+	}
+	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
+	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs from the answer of then")
+	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
+	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
+	c.Flags().StringArrayVar(&f.fields, "field", nil, "form field NAME=VALUE, in the query and the body; may be repeated")
+	c.Flags().StringArrayVar(&f.datas, "data", nil, `body of the request; "@FILE" reads a file, "@-" stdin`)
+	return c
+}
+
+func (t *tool) replay(ctx context.Context, n int, f replay) error {
+	db, err := t.open(forRequests)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var k *gateway.Kept
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		k, err = gateway.KeptRequest(tx, n)
+		return err
+	})
+	if err != nil {
+		return keptHint(err)
+	}
+	if err := f.complete(k, t.in); err != nil {
+		return err
+	}
+	if err := k.Incomplete(); err != nil {
+		return hintError{err, "--data @FILE gives it another body"}
+	}
+	if f.diff && k.Answer == nil {
+		return fmt.Errorf("the answer of request %d is not known", k.Number)
+	}
+	for _, item := range k.Masked {
+		t.warn("masked: %s (%s)", visible(item), howToGive(item))
+	}
+	for _, item := range k.Cut {
+		t.warn("too long to be kept: %s (%s)", visible(item), howToGive(item))
+	}
+	var response strings.Builder
+	w := io.Writer(t.out)
+	if f.diff || t.json {
+		w = io.Discard
+	}
+	if t.json {
+		w = &response
+	}
+	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	g := gateway.New(gateway.Options{DB: db, Log: log})
+	then := k.Answer
+	out, now := g.Replay(ctx, k, w, gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff})
+	if out.Status == 0 {
+		return fmt.Errorf("request %d was not answered: %w", k.Number, out.Err)
+	}
+	switch {
+	case f.diff:
+		return t.printDiff(k, then, now)
+	case t.json:
+		if err := t.printJSON(map[string]any{"number": k.Number, "status": out.Status, "response": response.String(), "masked": append([]string{}, k.Masked...)}); err != nil {
+			return err
+		}
+	}
+	if out.Status >= 500 || out.Broken {
+		return fmt.Errorf("request %d was answered with status %d", k.Number, out.Status)
+	}
+	return nil
+}
+
+func howToGive(item string) string {
+	if name, ok := strings.CutPrefix(item, "field "); ok {
+		return fmt.Sprintf("--field '%s=…' gives it", visible(name))
+	}
+	if name, ok := strings.CutPrefix(item, "HTTP_"); ok {
+		return fmt.Sprintf("--header '%s: …' gives it", strings.ReplaceAll(strings.ToLower(name), "_", "-"))
+	}
+	return fmt.Sprintf("--param '%s=…' gives it", visible(item))
+}
+
+// complete gives a kept request what the command line has for it.
+func (f *replay) complete(k *gateway.Kept, stdin io.Reader) error {
+	for _, v := range f.params {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
+		}
+		k.SetVariable(name, value)
+	}
+	for _, h := range f.headers {
+		name, value, err := headerVariable(h)
+		if err != nil {
+			return err
+		}
+		k.SetVariable(name, value)
+	}
+	if len(f.datas) > 1 {
+		return usageError{errors.New("--data is given more than once")}
+	}
+	for _, d := range f.datas {
+		body, err := readData(d, stdin)
+		if err != nil {
+			return err
+		}
+		k.SetBody(string(body))
+	}
+	values := map[string][]string{}
+	var names []string
+	for _, v := range f.fields {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok {
+			return usageError{fmt.Errorf("--field %q is not NAME=VALUE", v)}
+		}
+		if values[name] == nil {
+			names = append(names, name)
+		}
+		values[name] = append(values[name], value)
+	}
+	for _, name := range names {
+		if err := k.SetField(name, values[name]...); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// headerVariable makes the CGI variable of a field "Name: value".
+func headerVariable(h string) (name, value string, err error) {
+	name, value, ok := strings.Cut(h, ":")
+	if name = strings.TrimSpace(name); !ok || name == "" {
+		return "", "", usageError{fmt.Errorf("--header %q is not \"Name: value\"", h)}
+	}
+	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+	if name != "CONTENT_TYPE" && name != "CONTENT_LENGTH" {
+		name = "HTTP_" + name
+	}
+	return name, strings.TrimSpace(value), nil
+}
+
+// printDiff prints what differs between the answers of then and now, and
+// fails when something does.
+func (t *tool) printDiff(k *gateway.Kept, then, now *gateway.Recorded) error {
+	head := diffLines(withoutLength(then.Head), withoutLength(now.Head))
+	body := []string{}
+	switch {
+	case then.Whole() && now.Whole():
+		body = diffLines(then.Body, now.Body)
+	case then.Size != now.Size || then.SHA256 != now.SHA256:
+		body = []string{bodyLine("-", then), bodyLine("+", now)}
+	}
+	if t.json {
+		if err := t.printJSON(map[string]any{
+			"number": k.Number, "same": len(head)+len(body) == 0, "head": head, "body": body, "then": jsonRecorded(then), "now": jsonRecorded(now),
+		}); err != nil {
+			return err
+		}
+	} else {
+		for _, line := range append(head, body...) {
+			fmt.Fprintln(t.out, visible(line))
+		}
+	}
+	if len(head)+len(body) > 0 {
+		return fmt.Errorf("the answer to request %d is not that of %s", k.Number, keptTime(k))
+	}
+	if !t.json {
+		fmt.Fprintf(t.out, "request %d: the answer is the same\n", k.Number)
+	}
+	return nil
+}
+
+// withoutLength takes Content-Length off: bodies are compared themselves, and
+// a masked one has another length.
+func withoutLength(head string) string {
+	lines := strings.Split(head, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool {
+		return strings.HasPrefix(strings.ToLower(l), "content-length:")
+	}), "\n")
+}
+
+func bodyLine(sign string, r *gateway.Recorded) string {
+	if r.Whole() {
+		return fmt.Sprintf("%s(a body of %d bytes)", sign, r.Size)
+	}
+	return fmt.Sprintf("%s(a body of %d bytes, SHA-256 %s)", sign, r.Size, r.SHA256)
+}

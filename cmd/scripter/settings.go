@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func (t *tool) settingsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "settings [NAME [VALUE]]",
+		Short: "list, show, check and set the settings",
+		Long: `Settings lists all settings: value, where it comes from, meaning. With a NAME,
+the last part of the address in any case, it shows one; with a VALUE too it
+checks the value and sets it. A value comes from the "root" or is the
+"default"; "refused" is what the root has and no request takes: the default
+counts then.`,
+		Args: args(0, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return t.view(c.Context(), t.listSettings)
+			}
+			s, ok := gateway.FindSetting(args[0])
+			if !ok {
+				return usageError{hintError{fmt.Errorf("there is no setting %q", args[0]), `"scripter settings" lists them`}}
+			}
+			if len(args) == 1 {
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showSetting(s, s.Read(tx)) })
+			}
+			return t.setSetting(c.Context(), s, args[1])
+		},
+	}
+}
+
+func (t *tool) listSettings(tx *objectdb.Tx) error {
+	if t.json {
+		list := []any{}
+		for _, s := range gateway.Settings {
+			list = append(list, jsonSetting(s, s.Read(tx), s.Secret()))
+		}
+		return t.printJSON(list)
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, s := range gateway.Settings {
+		state := s.Read(tx)
+		value := settingText(state.Value)
+		if s.Secret() && state.From == "root" {
+			value = "(hidden)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, firstLine(value, 40), state.From, s.Meaning)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, s := range gateway.Settings {
+		t.warnOfValue(s, s.Read(tx))
+	}
+	return nil
+}
+
+// warnOfValue tells of a value in the root that is no good.
+func (t *tool) warnOfValue(s *gateway.Setting, state gateway.State) {
+	if state.Why != nil {
+		t.warn("%s: %v", s.Name, state.Why)
+	}
+}
+
+func (t *tool) showSetting(s *gateway.Setting, state gateway.State) error {
+	if t.json {
+		return t.printJSON(jsonSetting(s, state, false))
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\t%s\n", s.Name, settingText(state.Value))
+	fmt.Fprintf(w, "from\t%s\n", state.From)
+	fmt.Fprintf(w, "default\t%s\n", settingText(s.Default))
+	fmt.Fprintf(w, "title\t%s\n", s.Title)
+	fmt.Fprintf(w, "meaning\t%s\n", s.Meaning)
+	fmt.Fprintf(w, "address\t%s\n", s.Address())
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	t.warnOfValue(s, state)
+	return nil
+}
+
+// settingText is how a setting's value is shown: an empty text as "".
+func settingText(v objectdb.Value) string {
+	if v == objectdb.String("") {
+		return `""`
+	}
+	return valueText(v)
+}
+
+func jsonSetting(s *gateway.Setting, state gateway.State, hide bool) map[string]any {
+	m := map[string]any{
+		"name": s.Name, "title": s.Title, "meaning": s.Meaning, "address": s.Address().String(),
+		"kind": s.Default.Kind().String(), "default": jsonValue(s.Default), "value": jsonValue(state.Value), "from": state.From,
+	}
+	if hide {
+		delete(m, "value")
+	}
+	if state.Why != nil {
+		m["why"] = state.Why.Error()
+	}
+	return m
+}
+
+func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) error {
+	v, err := parseValue(s.Default.Kind(), text, "")
+	if err != nil {
+		return err
+	}
+	if p, ok := v.(objectdb.String); ok && p != "" && strings.HasSuffix(s.Name, "Path") {
+		// The web server's current folder is another one.
+		full, err := filepath.Abs(string(p))
+		if err != nil {
+			return err
+		}
+		v = objectdb.String(full)
+	}
+	var before gateway.State
+	var warnings []string
+	err = t.update(ctx, func(tx *objectdb.Tx) error {
+		before = s.Read(tx)
+		var err error
+		warnings, err = s.Set(tx, v)
+		return err
+	})
+	if err != nil {
+		return hintError{fmt.Errorf("%s: %w", s.Name, err), "nothing was changed"}
+	}
+	for _, w := range warnings {
+		t.warn("%s", w)
+	}
+	if t.json {
+		return t.printJSON(map[string]any{
+			"name": s.Name, "address": s.Address().String(), "before": jsonValue(before.Value), "value": jsonValue(v), "warnings": append([]string{}, warnings...),
+		})
+	}
+	fmt.Fprintf(t.out, "%s: %s (was %s)\n", s.Name, settingText(v), settingText(before.Value))
+	return nil
+}
+
+// warn prints a warning on the standard error.
+func (t *tool) warn(format string, args ...any) {
+	fmt.Fprintf(t.err, "scripter: warning: "+format+"\n", args...)
+}

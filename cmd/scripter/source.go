@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"scripter/objectdb"
+)
+
+// source is what an import reads: an archive or a folder.
+type source struct {
+	name    string // as it was given
+	archive *objectdb.Archive
+	file    *os.File // of the archive
+	folder  *os.Root // nothing outside of it is read, whatever links say
+}
+
+// openSource opens what the command line names. An archive is read from end
+// to end.
+func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*source, error) {
+	limits := objectdb.ArchiveLimits{Bytes: int64(f.maxSize) << 20, Files: f.maxObjects}
+	boundMemory(limits)
+	if isURL(name) {
+		return t.fetchSource(ctx, name, f, limits)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		folder, err := os.OpenRoot(name)
+		return &source{name: name, folder: folder}, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is neither a file nor a folder", name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return openArchive(name, file, info.Size(), limits)
+}
+
+// boundMemory makes the collector of garbage work harder rather than let an
+// archive within the limits take more than about 200 MB, and as much more as they allow.
+func boundMemory(limits objectdb.ArchiveLimits) {
+	const most, perByte, perFile = 160 << 20, 4, 4096
+	debug.SetMemoryLimit(most + perByte*limits.Bytes + perFile*int64(limits.Files))
+}
+
+func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectdb.ArchiveLimits) (*source, error) {
+	u, err := parseURL(name)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(defaultDownload)
+	if limits.Bytes > 0 {
+		limit = limits.Bytes
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("it took longer than %s", f.timeout))
+	defer cancel()
+	d := &download{url: u, limit: limit, bar: t.progress("download", 0)}
+	defer d.bar.end()
+	file, size, err := d.fetch(ctx)
+	if errors.Is(err, errTooLong) {
+		err = hintError{err, "--max-size allows more"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openArchive(u.Redacted(), file, size, limits)
+}
+
+// defaultDownload is the largest download when nothing else is said: an
+// archive is smaller packed than unpacked.
+const defaultDownload = 32 << 20
+
+func openArchive(name string, file *os.File, size int64, limits objectdb.ArchiveLimits) (*source, error) {
+	archive, err := objectdb.OpenArchive(file, size, limits)
+	if err != nil {
+		file.Close()
+		err = fmt.Errorf("import %s: %w", name, err)
+		if errors.Is(err, objectdb.ErrTooLarge) {
+			err = hintError{err, "--max-size and --max-objects allow more, and it takes as much more memory"}
+		}
+		return nil, err
+	}
+	return &source{name: name, archive: archive, file: file}, nil
+}
+
+func (s *source) importInto(tx *objectdb.Tx, a objectdb.Address, fn func(objectdb.Change) error) (objectdb.ImportResult, error) {
+	if s.archive != nil {
+		return s.archive.Import(tx, a, fn)
+	}
+	return objectdb.ImportFunc(tx, s.folder.FS(), a, fn)
+}
+
+// explain adds a word on what to do to an error of importing.
+func (s *source) explain(err error) error {
+	if s.folder == nil {
+		return err
+	}
+	manifest, merr := s.folder.Lstat("manifest.json")
+	objects, oerr := s.folder.Lstat("objects")
+	if merr == nil && oerr == nil && manifest.Mode().IsRegular() && objects.IsDir() {
+		return hintError{err, fmt.Sprintf("it looks like an archive that was unpacked: import %s", filepath.Join(s.name, "objects"))}
+	}
+	return err
+}
+
+// count is about the number of objects, for a bar.
+func (s *source) count() int64 {
+	if s.archive != nil {
+		return int64(len(s.archive.Manifest.Files) + len(s.archive.Manifest.Remove))
+	}
+	n := int64(0)
+	_ = fs.WalkDir(s.folder.FS(), ".", func(string, fs.DirEntry, error) error { // the import meets what is wrong
+		n++
+		return nil
+	})
+	return n
+}
+
+// fields tells programs of an import.
+func (s *source) fields(a objectdb.Address, r objectdb.ImportResult) map[string]any {
+	fields := map[string]any{
+		"source": s.name, "address": a.String(),
+		"added": r.Added, "changed": r.Changed, "same": r.Same, "removed": r.Removed,
+	}
+	if s.archive != nil {
+		m := s.archive.Manifest
+		fields["archive"] = map[string]any{"program": m.Program, "time": m.Time, "address": m.Address, "notes": m.Notes, "form": m.Form, "rootForm": m.Root}
+	}
+	return fields
+}
+
+func (s *source) close() {
+	if s.archive != nil {
+		s.archive.Close()
+		s.file.Close()
+	}
+	if s.folder != nil {
+		s.folder.Close()
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+)
+
+func (t *tool) typesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "types DIR",
+		Short: "describe verbs and tables for editors",
+		Long: `Types makes an editor with lua-language-server know what scripts see: it writes
+DIR/.luarc.json and, below DIR/.types, descriptions of every verb, of odb, of
+the parameters of a request and of the tables of the root as they are now. DIR is
+the folder that the editor opens, such as one that "scripter export" wrote;
+"scripter import" passes these files over. A .luarc.json that is there already
+stays as it is.`,
+		Args: args(1, 1),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := t.open(forWork)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			files, err := gateway.New(gateway.Options{DB: db}).Types(c.Context())
+			if err != nil {
+				return err
+			}
+			written, err := writeTypes(args[0], files)
+			if err != nil {
+				return err
+			}
+			if t.json {
+				return t.printJSON(written)
+			}
+			for _, name := range written {
+				fmt.Fprintln(t.out, name)
+			}
+			return nil
+		},
+	}
+}
+
+// writeTypes writes the files below dir, and returns the names of those that it
+// has written.
+func writeTypes(dir string, files map[string]string) ([]string, error) {
+	var written []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if _, err := os.Stat(path); err == nil && name == ".luarc.json" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, []byte(files[name]), 0o644); err != nil {
+			return nil, err
+		}
+		written = append(written, path)
+	}
+	return written, nil
+}
