@@ -29,7 +29,7 @@ check:
 
 unit:
 	$(GO) test -race $(RACE)
-	$(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
 
 # The corpus on all roads. -count=1: a result from the cache has started no server.
 roads: build

@@ -19,14 +19,13 @@ import (
 // stage is everything that runs: nginx in front, the peers behind it, all on
 // loopback, in process groups of their own.
 type stage struct {
-	o       options
-	dir     string
-	port    int // of nginx
-	groups  map[string]*exec.Cmd
-	wrkFile string
+	o      options
+	dir    string
+	port   int // of nginx
+	groups map[string]*exec.Cmd
 }
 
-// phpVersion finds Debian's php-fpm.
+// phpProgram finds Debian's php-fpm.
 func phpProgram() (string, error) {
 	found, _ := filepath.Glob("/usr/sbin/php-fpm*")
 	if len(found) == 0 {

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 // TestServers runs the corpus through all nine set-ups. Where a server is not
 // installed its set-up is skipped, or fails when SCRIPTER_REQUIRE_SERVERS is 1,
 // as in make test.
+//
+// Specification: 1.1, 4.3.1, 4.3.4, 4.3.8, 9.1
 func TestServers(t *testing.T) {
 	for _, s := range setUps {
 		t.Run(s.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,10 +40,18 @@ func TestExamplesAreListed(t *testing.T) {
 			started[f] = true
 		}
 	}
+	for _, s := range cacheSetUps {
+		for _, f := range s.files {
+			started[f] = true
+		}
+	}
+	for _, f := range actionExamples {
+		started[f] = true
+	}
 	files, err := filepath.Glob("*")
 	require.NoError(t, err)
 	for _, f := range files {
-		if strings.HasSuffix(f, ".conf") || strings.HasSuffix(f, ".inc") || f == "Caddyfile" {
+		if strings.HasSuffix(f, ".conf") || strings.HasSuffix(f, ".inc") || strings.HasSuffix(f, ".vcl") || f == "Caddyfile" {
 			assert.Contains(t, string(readme), f)
 			assert.True(t, started[f], "%s belongs to no set-up", f)
 		}
@@ -69,9 +78,20 @@ func TestExamplesSubstitute(t *testing.T) {
 		}
 		assert.Empty(t, ports[found[0]], "%s has the port of another example", s.files[0])
 		ports[found[0]] = s.files[0]
-		code := comment.ReplaceAllString(string(text), "")
-		for _, folder := range folders.FindAllString(code, -1) {
-			assert.Contains(t, []string{"/srv/scripter", "/run/scripter"}, folder, s.files[0])
-		}
+		substitutesFolders(t, s.files[0], string(text))
+	}
+	for _, s := range cacheSetUps {
+		text, err := os.ReadFile(s.files[0])
+		require.NoError(t, err)
+		assert.Contains(t, string(text), ":"+s.port, s.files[0])
+		assert.Equal(t, backendPort, strings.Join(slices.Compact(examplePort.FindAllString(string(text), -1)), " "), s.files[0])
+		substitutesFolders(t, s.files[0], string(text))
+	}
+}
+
+func substitutesFolders(t *testing.T, name, text string) {
+	t.Helper()
+	for _, folder := range folders.FindAllString(comment.ReplaceAllString(text, ""), -1) {
+		assert.Contains(t, []string{"/srv/scripter", "/run/scripter"}, folder, name)
 	}
 }

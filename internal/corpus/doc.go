@@ -7,7 +7,8 @@
 // requests as they go over the wire, each followed by what is wanted. All
 // cases share one root and one site, so each uses names of its own.
 //
-//	The first lines say what the case holds.
+//	The first lines say what the case holds; a last one may name the rows
+//	of docs/specification.rows that it shows, "Specification: 4.1.1, 4.2.1".
 //	-- root/suites/webserverScripts/hello/x.lua --   an object, in the form of the folder root/
 //	-- site/hello/page.mcro --                       a file below the document root (second/: of the second host)
 //	-- request --                                    the head, without the blank line; \xHH is a byte

@@ -1,0 +1,362 @@
+package conf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/internal/corpus"
+)
+
+// found is one finding of "scripter doctor".
+type found struct {
+	State, Check, Reason string
+	Change               []string
+}
+
+// doctor runs "scripter doctor" on a server. It checks that the exit status
+// is 1 exactly when there is a fault.
+func doctor(t *testing.T, s *corpus.Site, client corpus.Client, args ...string) []found {
+	t.Helper()
+	args = append([]string{"--root", s.Root, "doctor", "--json", "--url", "http://" + client.Addr + "/"}, args...)
+	c := exec.Command(s.Program("scripter"), args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	var report struct {
+		Faults int
+		Checks []found
+	}
+	require.NoError(t, json.Unmarshal(out, &report), "%s%s", out, &stderr)
+	if report.Faults == 0 {
+		assert.NoError(t, err, "%s", &stderr)
+	} else {
+		assert.Equal(t, 1, c.ProcessState.ExitCode(), "%s", &stderr)
+	}
+	return report.Checks
+}
+
+// bad are the findings that are not ok, as "state check".
+func bad(list []found) []string {
+	names := []string{}
+	for _, f := range list {
+		if name := f.State + " " + f.Check; f.State != "ok" && (len(names) == 0 || names[len(names)-1] != name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// reset takes away what the server before has left in the site.
+func reset(t *testing.T, s *corpus.Site) {
+	t.Helper()
+	for _, dir := range []string{"conf", "cgi-bin", "fcgi-bin", "www/cgi-bin", "second/cgi-bin"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(s.Dir, dir)))
+	}
+	corpus.GiveToServer(t, s.Dir)
+}
+
+func setUpNamed(t *testing.T, name string) setUp {
+	t.Helper()
+	for _, s := range setUps {
+		if s.name == name {
+			for _, program := range s.programs {
+				need(t, program)
+			}
+			return s
+		}
+	}
+	t.Fatalf("no set-up %q", name)
+	return setUp{}
+}
+
+// TestDoctorHealthy: the examples have no fault, nor cause for a warning.
+//
+// Specification: 2.1.7, 2.2.4
+func TestDoctorHealthy(t *testing.T) {
+	t.Parallel()
+	site := corpus.NewSite(t)
+	for _, s := range setUps {
+		t.Run(s.name, func(t *testing.T) {
+			reset(t, site)
+			list := doctor(t, site, setUpNamed(t, s.name).Start(t, site))
+			assert.Empty(t, bad(list), "%+v", list)
+			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables", "proxy", "authorization",
+				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name"} {
+				assert.Contains(t, checks(list), check)
+			}
+			leavesNothing(t, site)
+		})
+	}
+}
+
+func checks(list []found) []string {
+	var names []string
+	for _, f := range list {
+		names = append(names, f.Check)
+	}
+	return names
+}
+
+// leavesNothing: the token is out of the root when the doctor is.
+func leavesNothing(t *testing.T, s *corpus.Site) {
+	t.Helper()
+	out, err := exec.Command(s.Program("scripter"), "--root", s.Root, "ls", "system").Output()
+	require.NoError(t, err)
+	assert.NotContains(t, string(out), "temp")
+}
+
+// edits gives a function that makes changes old → new in one of the example's
+// files. Every old text must be there.
+func edits(t *testing.T, file string, pairs ...string) func(string, string) string {
+	return func(name, text string) string {
+		if name != file {
+			return text
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			if !strings.Contains(text, pairs[i]) {
+				t.Errorf("%s has no %q", file, pairs[i])
+			}
+			text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+		}
+		return text
+	}
+}
+
+const locationMatch = "<LocationMatch \"(?i)^/(?!cgi-bin/).*\\.fcgi([/$]|$)\">\n    SetHandler SCRIPTER\n</LocationMatch>"
+
+// faulty are configurations with faults, and what the doctor finds.
+var faulty = []struct {
+	name   string
+	setUp  string
+	file   string   // that is edited
+	edits  []string // old, new, old, new …
+	broken bool     // scripts do not answer
+	args   []string // of doctor
+	// superuser: to another user the root and the web server belong alike, and
+	// what one may not write the other may not.
+	superuser bool
+	change    func(*setUp)
+	after     func(t *testing.T, s *corpus.Site) // when the server runs
+	want      []string                           // all that is not ok
+	lines     []string                           // to change
+}{
+	{
+		name: "what Apache keeps from scripts", setUp: "apache-cgi", file: "apache-cgi.conf",
+		edits: []string{
+			"    CGIPassAuth On\n", "",
+			`<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`, `<LocationMatch "^/(?!cgi-bin/).*\.fcgi$">`,
+			"<FilesMatch \"(?i)\\.mcro$\">\n    SetHandler MACRO\n</FilesMatch>", "ServerTokens Prod",
+		},
+		want: []string{"warning software", "fault extra path", "fault arguments", "warning letters", "fault source", "fault authorization"},
+		lines: []string{
+			`<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`, `<FilesMatch "(?i)\.mcro$"> SetHandler MACRO </FilesMatch>`,
+			"ServerTokens Full", "CGIPassAuth On",
+		},
+	},
+	{
+		name: "a root that Apache may not write, and another name", setUp: "apache-cgi",
+		superuser: true,
+		after: func(t *testing.T, s *corpus.Site) {
+			scripter(t, s, "put", "user.webserver.serverName", "Apache/1.3.0")
+			lock(t, s)
+		},
+		want:  []string{"fault name", "fault rights", "warning MACRO"},
+		lines: []string{"scripter settings serverName 'Apache/2", "chown -R "},
+	},
+	{
+		name: "an Action that wants a file", setUp: "apache-cgi", file: "apache-cgi.conf", broken: true,
+		edits: []string{"Scripter.acgi virtual", "Scripter.acgi"},
+		want:  []string{"fault SCRIPTER", "warning MACRO"},
+		lines: []string{"Action SCRIPTER /cgi-bin/Scripter.acgi virtual"},
+	},
+	{
+		name: "an nph- program behind an Action", setUp: "apache-nph", file: "apache-nph.conf", broken: true,
+		edits: []string{
+			`RewriteRule "(?i)^(/(?!cgi-bin/).*\.fcgi(?:[/$].*)?)$" "/cgi-bin/nph-Scripter.acgi$1" [PT]`,
+			"LoadModule actions_module /usr/lib/apache2/modules/mod_actions.so\nAction SCRIPTER /cgi-bin/nph-Scripter.acgi virtual\n" + locationMatch,
+		},
+		want:  []string{"fault second answer"},
+		lines: []string{`[PT]`},
+	},
+	{
+		name: "mod_fcgid as it is supplied", setUp: "apache-fcgid", file: "apache-fcgid.conf",
+		edits: []string{"FcgidOutputBufferSize 0\n", "", "FcgidMaxRequestLen 16777216\n", ""},
+		want:  []string{"fault body", "fault buffering"},
+		lines: []string{"FcgidMaxRequestLen 16777216", "FcgidOutputBufferSize 0"},
+	},
+	{
+		name: "mod_fcgid claims .fcgi", setUp: "apache-fcgid", file: "apache-fcgid.conf", broken: true,
+		edits: []string{"RemoveHandler .fcgi", "AddHandler fcgid-script .fcgi", locationMatch, ""},
+		want:  []string{"fault fcgid", "warning MACRO"},
+		lines: []string{"RemoveHandler .fcgi"},
+	},
+	{
+		name: "mod_proxy_fcgi buffers, mod_headers writes", setUp: "apache-proxy-fcgi", file: "apache-proxy-fcgi.conf",
+		edits: []string{
+			" flushpackets=on", "",
+			"TraceEnable Off", "LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so\nHeader edit Location ^http: https:\nHeader set Cache-Control max-age=60",
+		},
+		want:  []string{"fault buffering", "fault redirect", "fault twice"},
+		lines: []string{"flushpackets=on", "Header edit Location", "let the web server set that field"},
+	},
+	{
+		name: "nginx with half of its lines", setUp: "nginx-fastcgi", file: "nginx-fastcgi.conf",
+		edits: []string{
+			"fastcgi_param HTTP_PROXY        \"\";\n", "", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
+			"fastcgi_param QUERY_STRING      $query_string;\n", "", "fastcgi_param REDIRECT_HANDLER  $scripter_action;\n", "",
+			"client_max_body_size 16m;", "client_max_body_size 100k;\nfastcgi_intercept_errors on; error_page 404 /none.html;",
+			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;",
+			"fastcgi_param SCRIPT_FILENAME   $document_root$fastcgi_script_name;\n", "", "fastcgi_param DOCUMENT_ROOT     $document_root;\n", "",
+			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; fastcgi_pass scripter; }\n    include /srv",
+		},
+		args: []string{"--page", "/page-case/PAGE.MCRO"},
+		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault body", "fault buffering", "fault error pages", "fault direct call"},
+		lines: []string{
+			"fastcgi_param REQUEST_URI $request_uri;", "fastcgi_param QUERY_STRING $query_string;", `fastcgi_param HTTP_PROXY "";`,
+			"client_max_body_size 16m;", "fastcgi_buffering off;", "fastcgi_intercept_errors off;",
+		},
+	},
+	{
+		name: "nginx with locations of its own", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
+		edits: []string{
+			`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) {`, "location ~ \\.fcgi$ {\nexpires 1h;\nif ($request_method = HEAD) { return 405; }",
+			`location ~* ^/(?!cgi-bin/).*\.mcro(/|$) {`, `location ~* \.none$ {`,
+		},
+		want:  []string{"fault extra path", "fault arguments", "warning letters", "fault source", "fault HEAD", "fault cache"},
+		lines: []string{`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`, `location ~* ^/(?!cgi-bin/).*\.mcro(/|$) { fastcgi_pass scripter; }`},
+	},
+	{
+		name: "nginx and no daemon", setUp: "nginx-fastcgi", broken: true,
+		change: func(s *setUp) { s.daemon = false },
+		want:   []string{"fault handler", "warning MACRO"},
+		lines:  []string{"start scripter-fcgi"},
+	},
+	{
+		name: "fcgiwrap without the path", setUp: "nginx-fcgiwrap", file: "nginx-fcgiwrap.conf", broken: true,
+		edits: []string{"fastcgi_param PATH_INFO         $uri;\n", "", "fastcgi_param CONTENT_LENGTH    $content_length;\n", ""},
+		want:  []string{"fault path", "fault variable"},
+		lines: []string{"fastcgi_param PATH_INFO $uri;", "fastcgi_param CONTENT_LENGTH $content_length;"},
+	},
+	{
+		name: "lighttpd with an open cgi-bin", setUp: "lighttpd-cgi", file: "lighttpd-cgi.conf",
+		edits: []string{
+			"server.stream-response-body = 1\n", "", `url.access-deny = ( "" )`, "",
+		},
+		after: func(t *testing.T, s *corpus.Site) {
+			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))
+		},
+		want:  []string{"fault buffering", "fault public"},
+		lines: []string{"server.stream-response-body = 1", `url.access-deny = ( "" )`},
+	},
+	{
+		name: "lighttpd sends sources, and the root", setUp: "lighttpd-fastcgi", file: "lighttpd-fastcgi.conf",
+		edits: []string{
+			`server.document-root = "/srv/scripter/www"`, `server.document-root = "/srv/scripter"`,
+			`static-file.exclude-extensions = ( ".fcgi", ".mcro", ".acgi" )`, "",
+			`"(?i)\.mcro(/|$)"`, `"\.none$"`, `( ".mcro" => ((`, `( ".none" => ((`,
+		},
+		want:  []string{"fault source", "fault public"},
+		lines: []string{`static-file.exclude-extensions = ( ".fcgi", ".mcro", ".acgi" )`},
+	},
+	{
+		name: "Caddy as it is supplied", setUp: "caddy", file: "Caddyfile",
+		edits: []string{
+			"header_up -Proxy\n", "", "header_down -Status\n", "header_down Location ^http: https:\n", "header_down -Server\n", "", "flush_interval -1\n", "",
+			"root * /srv/scripter/www\n", "root * /srv/scripter/www\n\trequest_body {\n\t\tmax_size 100KB\n\t}\n",
+		},
+		want:  []string{"fault proxy", "fault body", "fault buffering", "fault redirect", "fault twice", "fault status field"},
+		lines: []string{"header_up -Proxy", "max_size 16MB", "flush_interval -1", "header_down -Status", "header_down -Server"},
+	},
+}
+
+// TestDoctorFaults: what is wrong with a web server is found, named, and the
+// line to change is said; and nothing else is.
+//
+// Specification: 2.2.4
+func TestDoctorFaults(t *testing.T) {
+	t.Parallel()
+	site := corpus.NewSite(t)
+	kinds, ran := map[string]bool{}, 0
+	_, _, superuser := corpus.ServerUser(t)
+	for i, f := range faulty {
+		if f.superuser && !superuser {
+			ran++
+			continue
+		}
+		// A long name would make the path of a socket too long.
+		t.Run(fmt.Sprintf("%s-%d", f.setUp, i+1), func(t *testing.T) {
+			t.Log(f.name)
+			ran++
+			s := setUpNamed(t, f.setUp)
+			reset(t, site)
+			if s.broken = f.broken; f.change != nil {
+				f.change(&s)
+			}
+			if f.file != "" {
+				s.edit = edits(t, f.file, f.edits...)
+			}
+			client := s.Start(t, site)
+			if f.after != nil {
+				f.after(t, site)
+			}
+			list := doctor(t, site, client, f.args...)
+			assert.Equal(t, f.want, bad(list), "%+v", list)
+			var lines []string
+			for _, found := range list {
+				if found.State == "fault" {
+					kinds[found.Check] = true
+				}
+				lines = append(lines, found.Change...)
+			}
+			for _, line := range f.lines {
+				assert.Contains(t, strings.Join(lines, "\n"), line)
+			}
+		})
+	}
+	if ran == len(faulty) { // not when -run picked some
+		assert.Greater(t, len(kinds), 20, "kinds of fault: %v", kinds)
+	}
+}
+
+// TestDoctorAnotherRoot: the web server has another root than the doctor.
+func TestDoctorAnotherRoot(t *testing.T) {
+	t.Parallel()
+	site := corpus.NewSite(t)
+	client := setUpNamed(t, "lighttpd-fastcgi").Start(t, site)
+	other := *site
+	other.Root = filepath.Join(t.TempDir(), "other.root")
+	scripter(t, &other, "init")
+	assert.Equal(t, []string{"fault root", "warning MACRO"}, bad(doctor(t, &other, client)))
+
+	client.Addr = "127.0.0.1:" + corpus.FreePort(t)
+	assert.Equal(t, []string{"fault reach"}, bad(doctor(t, site, client)))
+}
+
+func scripter(t *testing.T, s *corpus.Site, args ...string) {
+	t.Helper()
+	out, err := exec.Command(s.Program("scripter"), append([]string{"--root", s.Root}, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// lock takes the right to write the root from the web server's user, until
+// the test ends.
+func lock(t *testing.T, s *corpus.Site) {
+	t.Helper()
+	folder := filepath.Dir(s.Root)
+	for _, p := range []string{folder, s.Root} {
+		require.NoError(t, os.Chown(p, 0, 0))
+	}
+	t.Cleanup(func() {
+		corpus.GiveToServer(t, folder)
+		scripter(t, s, "put", "user.webserver.serverName", "")
+	})
+}
