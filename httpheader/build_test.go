@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Specification: 4.2.1, 4.2.2
 func TestBuild(t *testing.T) {
 	for _, c := range []struct{ status, modifier, server, want string }{
 		// the specification's shapes, 4.2, byte for byte

@@ -51,6 +51,7 @@ func TestEncodeDoesNotAllocate(t *testing.T) {
 	}))
 }
 
+// Specification: 4.2.4
 func TestStatic(t *testing.T) {
 	r := Static(StaticFile{
 		Date:        time.Date(1998, 1, 21, 12, 0, 0, 0, time.FixedZone("", 3600)),
