@@ -3,6 +3,7 @@
 # make bench      us and our peers on the same work; installs the peers
 # make benchmarks all Go benchmarks
 # make fuzz       each fuzz target for FUZZTIME (10s)
+# make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
 # make clean      removes what the others made
 
 GO       ?= go
@@ -13,11 +14,17 @@ RACE  = ./fcgi ./gateway ./objectdb ./script
 # Packages that start whole programs and web servers.
 ROADS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
+# What is counted of the language.
+LANGUAGE = $(CURDIR)/bin/language-counts
+# How many programs of each sort "make differential" compares, and the first seed.
+DIFFERENTIAL ?= 100000
+SEED         ?= 1000000
 
-.PHONY: test check unit roads servers build bench benchmarks fuzz clean
+.PHONY: test check unit language differential differential-golden roads servers build bench benchmarks fuzz clean
 
-test: servers check unit roads
+test: servers check unit language roads
 	@echo
+	@cat $(LANGUAGE)
 	@cat $(COUNTS)
 	@echo "make test: all passed"
 
@@ -30,6 +37,23 @@ check:
 unit:
 	$(GO) test -race $(RACE)
 	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
+
+# All that the tests of the language have, with exact times. -count=1: a result
+# from the cache counts nothing.
+language:
+	@mkdir -p bin
+	@rm -f $(LANGUAGE)
+	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_LANGUAGE_COUNTS=$(LANGUAGE) \
+		$(GO) test -count=1 -run 'Differential|Official|Bombs|Hoards' ./script
+
+# Random programs and library calls, here and in Debian's lua5.1.
+differential: servers
+	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_DIFFERENTIAL=$(DIFFERENTIAL) SCRIPTER_DIFFERENTIAL_FROM=$(SEED) \
+		$(GO) test -count=1 -timeout 0 -v -run 'TestDifferential$$' ./script
+
+# Writes anew what PUC Lua prints, after a change of the generator.
+differential-golden: servers
+	SCRIPTER_DIFFERENTIAL_WRITE=1 $(GO) test -count=1 -run TestDifferentialGolden ./script
 
 # The corpus on all roads. -count=1: a result from the cache has started no server.
 roads: build

@@ -2,8 +2,10 @@ package script
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
@@ -72,6 +74,62 @@ var workloads = map[string]string{
 	"format": `for i = 1, 5000 do local s = string.format("%5.2f %d %s", i / 3, i, "x") end`,
 	"sort":   `local t = {} for i = 1, 5000 do t[i] = (i * 7919) % 5003 end table.sort(t, function(a, b) return a < b end)`,
 	"yield":  `local c = coroutine.wrap(function() for i = 1, 5000 do coroutine.yield(i) end end) for i = 1, 5000 do c() end`,
+}
+
+// BenchmarkLimits gives the price of the limits: the time of the same work with
+// them, divided by the time without, the two in turn. The median is of four
+// sorts of work.
+func BenchmarkLimits(b *testing.B) {
+	unlimited = newBudget(context.Background(), Limits{Time: time.Hour, Instructions: 1 << 60})
+	defer func() { unlimited = nil }()
+	ratios := map[string]float64{}
+	names := []string{"loop", "fib", "table", "page"}
+	for _, name := range names {
+		proto, err := compile("bench", workloads[name])
+		require.NoError(b, err)
+		b.Run(name, func(b *testing.B) {
+			var with, without []float64
+			for b.Loop() {
+				with = append(with, timed(b, proto, true))
+				without = append(without, timed(b, proto, false))
+			}
+			ratios[name] = median(with) / median(without)
+			b.ReportMetric(ratios[name], "x")
+		})
+	}
+	var all []float64
+	for _, r := range ratios {
+		all = append(all, r)
+	}
+	b.Run("median", func(b *testing.B) {
+		for b.Loop() {
+		}
+		b.ReportMetric(median(all), "x")
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// timed runs proto in a fresh state and returns how many seconds that took.
+func timed(b *testing.B, proto *lua.FunctionProto, limited bool) float64 {
+	budget := newBudget(context.Background(), Limits{Instructions: 1 << 60})
+	defer budget.close()
+	L := newState(budget)
+	defer L.Close()
+	installLibraries(L)
+	if !limited {
+		L.RemoveContext()
+	}
+	start := time.Now()
+	L.Push(L.NewFunctionFromProto(proto))
+	L.Call(0, 0)
+	return time.Since(start).Seconds()
+}
+
+func median(list []float64) float64 {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	n := len(list)
+	return (list[(n-1)/2] + list[n/2]) / 2
 }
 
 // BenchmarkRun compares the work under a budget with the work without.

@@ -102,7 +102,17 @@ func (b *budget) close() {
 }
 
 // budgetOf returns the budget that L runs under.
-func budgetOf(L *lua.LState) *budget { return L.Context().(*budget) }
+func budgetOf(L *lua.LState) *budget {
+	b, ok := L.Context().(*budget)
+	if !ok {
+		return unlimited
+	}
+	return b
+}
+
+// unlimited is the budget of states that count nothing. There are none but in
+// the benchmark that measures what counting costs.
+var unlimited *budget
 
 // stop ends the run at its next instruction. No pcall can catch it, and Err
 // returns the first reason given. It may be called from any goroutine.
@@ -124,10 +134,15 @@ var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c
 // Done counts one instruction; it returns a closed channel once the run is to
 // end and a nil one before.
 func (b *budget) Done() <-chan struct{} {
-	b.left--
-	if b.left >= 0 && !b.alarm.Load() {
-		return nil
+	left := b.left - 1
+	b.left = left
+	if left < 0 || b.alarm.Load() {
+		return b.ended()
 	}
+	return nil
+}
+
+func (b *budget) ended() <-chan struct{} {
 	if b.look() {
 		return nil
 	}

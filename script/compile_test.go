@@ -164,6 +164,7 @@ func TestStockCompilerStillNeedsNormalising(t *testing.T) {
 		"first jump":     `for k, v in pairs({1}) do while true do break end end return true`,
 		"break":          `local f while true do do local y = 1 f = function() return y end break end end local z, w = 5, 6 return f() == 1`,
 		"for":            `local function two() return {y = 2}, nil end for k in next, two() do return k == "y" end`,
+		"for call":       `local function it() return {f = function(_, i) if not i then return 1 end end} end for k in it().f do return k == 1 end`,
 		"local function": `local f = 1 do local f = function() return f end return f() == 1 end`,
 		"adjusted call":  `local function g(p) p = (tostring(p)) return p end return g(5) == "5"`,
 		"constructor":    `local t = {` + numbered(50, "#,") + ` x = tostring("v")} return t[1] == 0`,

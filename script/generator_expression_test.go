@@ -108,7 +108,7 @@ func (g *generator) number(depth int) string {
 			return fmt.Sprintf("%s %s %s + 0", g.operand(deeper), op, g.operand(deeper))
 		}
 	case 4:
-		e := strings.TrimPrefix(g.operand(deeper), lineBreak)
+		e := strings.TrimLeft(g.operand(deeper), lineBreak)
 		if strings.HasPrefix(e, "-") {
 			e = "(" + e + ")"
 		}

@@ -158,6 +158,7 @@ func (g *generator) coroutine() {
 func (g *generator) errorPath() {
 	opening := pick(g, []string{"try (function ()", "show (xpcall (function ()", "local ok, e = pcall (function ()"})
 	g.open("%s", opening)
+	g.line("tick (25)")
 	g.pushFunc(&genFunc{})
 	g.block(func() {
 		g.body(g.between(0, 2))

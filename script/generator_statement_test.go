@@ -299,7 +299,12 @@ func (g *generator) genericFor() {
 		v += "_"
 	}
 	kind := number
-	switch g.intn(7) {
+	switch g.intn(8) {
+	case 7:
+		g.open("for %s, %s in %s do", k, v, pick(g, []string{
+			"(function () return {f = function (_, i) i = (i or 0) + 1 if i < 4 then return i, i end end} end) ().f", "(function () return pairs end) () ({2})", "({ipairs}) [1] ({1, 2})",
+			"(function () return ipairs, {5, 6} end) ()", "next, {3}", "next, {4}, nil, 5", "(function () return \"a b\" end) ():gmatch (\"%w\")",
+		}))
 	case 0, 1:
 		g.open("for %s, %s in ipairs (%s) do", k, v, g.expr(list, 1))
 	case 2:

@@ -10,6 +10,7 @@ import "github.com/yuin/gopher-lua/ast"
 //	while true do break end   at the start of a loop for an endless jump
 //	break                     out of a block whose locals a function uses
 //	for k in next, t do       for a loop that starts anywhere
+//	for k in f ().x do        for a loop over "x".x
 //	local f = function        for local function f
 //	{1, …, 50, f ()}          for the results of f at 1
 //	010, 1e999                for 8 and NaN
@@ -121,6 +122,7 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 	pre := &localList{at: s, kind: "(o"}
 	for i, l := range s.Lhs {
 		s.Lhs[i] = n.target(l, assigned, pre, single)
+		storedAt(s.Lhs[i], s.Rhs)
 	}
 	if single {
 		if _, ok := s.Lhs[0].(*ast.IdentExpr); !ok || !needsTemporary(s.Rhs[0]) {
@@ -141,6 +143,17 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 	do.SetLine(s.Line())
 	do.SetLastLine(s.Line())
 	return do
+}
+
+// storedAt puts an assignment to a field on the line where the statement ends,
+// as PUC Lua does.
+func storedAt(target ast.Expr, values []ast.Expr) {
+	if _, isField := target.(*ast.AttrGetExpr); !isField {
+		return
+	}
+	position := target.Line()
+	extend(target, values...)
+	target.SetLine(position&^lineMask | target.LastLine())
 }
 
 // isRemoval tells t[k] = nil, unless k is a string.
@@ -268,101 +281,6 @@ func elseIf(s *ast.IfStmt) (*ast.IfStmt, bool) {
 	return next, ok
 }
 
-func (n *normaliser) whileStmt(s *ast.WhileStmt) ast.Stmt {
-	s.Condition = n.expr(s.Condition)
-	n.enterBlock(true)
-	s.Stmts = n.stmts(s.Stmts)
-	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
-	if truth, ok := constantTruth(s.Condition); ok && !truth {
-		return &ast.DoBlockStmt{}
-	} else if ok {
-		s.Condition = at(&ast.TrueExpr{}, s.Condition)
-	}
-	return s
-}
-
-// numericFor makes numbers of bounds that are strings.
-func (n *normaliser) numericFor(s *ast.NumberForStmt) ast.Stmt {
-	s.Init, s.Limit = n.expr(s.Init), n.expr(s.Limit)
-	if s.Step != nil {
-		s.Step = n.expr(s.Step)
-	}
-	n.enterBlock(true)
-	n.declare("(for)", "(for)", "(for)", s.Name)
-	s.Stmts = n.stmts(s.Stmts)
-	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
-
-	bounds := []struct {
-		e        *ast.Expr
-		function string
-	}{{&s.Init, forInitName}, {&s.Limit, forLimitName}, {&s.Step, forStepName}}
-	open := bounds[:0]
-	for _, b := range bounds {
-		if *b.e != nil && !isNumber(*b.e) {
-			open = append(open, b)
-		}
-	}
-	if len(open) < 2 {
-		for _, b := range open {
-			call := ownCall(s, b.function, *b.e)
-			atEnd(call, s.Init, s.Limit)
-			*b.e = call
-		}
-		return s
-	}
-	if s.Step == nil {
-		s.Step = at(&ast.NumberExpr{Value: "1"}, s)
-	}
-	prepared := ownCall(s, forPrepName, s.Init, s.Limit, s.Step)
-	prepared.AdjustRet = false
-	atEnd(prepared, s.Init, s.Limit, s.Step)
-	values := &localList{at: s, kind: "(f", exprs: []ast.Expr{prepared}}
-	s.Init, s.Limit, s.Step = ident(s, values.name()), ident(s, values.name()), ident(s, values.name())
-	do := &ast.DoBlockStmt{Stmts: append(values.stmts(), s)}
-	do.SetLine(s.Line())
-	do.SetLastLine(s.LastLine())
-	return do
-}
-
-// isNumber tells the expressions that certainly give a number.
-func isNumber(e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.NumberExpr, *ast.UnaryLenOpExpr:
-		return true
-	case *ast.UnaryMinusOpExpr:
-		return isNumber(e.Expr)
-	}
-	return false
-}
-
-// genericFor gives the loop its three values: the compiler leaves those that
-// are missing to whatever their registers hold, and drops the further results
-// of a call at the end of several expressions.
-func (n *normaliser) genericFor(s *ast.GenericForStmt) ast.Stmt {
-	s.SetLine(plainLine(s.Exprs[0].Line())) // where PUC Lua says that the iterator is called
-	n.exprs(s.Exprs)
-	n.enterBlock(true)
-	n.declare("(for)", "(for)", "(for)")
-	n.declare(s.Names...)
-	s.Stmts = n.stmts(s.Stmts)
-	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
-	switch last := s.Exprs[len(s.Exprs)-1]; {
-	case len(s.Exprs) == 1 && isMulti(last):
-		return s
-	case isMulti(last):
-		values := &localList{at: s, kind: "(f", exprs: s.Exprs}
-		s.Exprs = []ast.Expr{ident(s, values.name()), ident(s, values.name()), ident(s, values.name())}
-		do := &ast.DoBlockStmt{Stmts: append(values.stmts(), s)}
-		do.SetLine(s.Line())
-		do.SetLastLine(s.LastLine())
-		return do
-	}
-	for len(s.Exprs) < 3 {
-		s.Exprs = append(s.Exprs, at(&ast.NilExpr{}, s))
-	}
-	return s
-}
-
 func (n *normaliser) funcDef(s *ast.FuncDefStmt) {
 	if s.Name.Func != nil {
 		s.Name.Func = n.expr(s.Name.Func)
@@ -376,41 +294,4 @@ func (n *normaliser) funcDef(s *ast.FuncDefStmt) {
 	s.Name.Receiver, s.Name.Method = nil, ""
 	s.Func.ParList.Names = append([]string{"self"}, s.Func.ParList.Names...)
 	n.function(s.Func, "")
-}
-
-// loopBody makes the body of a loop begin with something that is not a jump,
-// for the compiler's jump optimiser would follow it in circles. A guarded
-// body begins with a local that a function uses, though none is ever made:
-// that makes the compiler close the locals of the whole body at a break.
-func loopBody(loop ast.Stmt, body []ast.Stmt, guard bool) []ast.Stmt {
-	var first []ast.Stmt
-	if guard {
-		use := &ast.FunctionExpr{ParList: &ast.ParList{}, Stmts: []ast.Stmt{
-			lined(&ast.ReturnStmt{Exprs: []ast.Expr{ident(loop, "(guard)")}}, loop),
-		}}
-		use.SetLine(plainLine(loop.Line()))
-		use.SetLastLine(plainLine(loop.Line()))
-		never := at(&ast.LogicalOpExpr{Operator: "and", Lhs: ident(loop, "(guard)"), Rhs: use}, loop)
-		first = []ast.Stmt{
-			lined(&ast.LocalAssignStmt{Names: []string{"(guard)"}, Exprs: []ast.Expr{at(&ast.NilExpr{}, loop)}}, loop),
-			lined(&ast.LocalAssignStmt{Names: []string{"(never)"}, Exprs: []ast.Expr{never}}, loop),
-		}
-	} else {
-		if len(body) > 0 && !mayBeginWithJump(body[0]) {
-			return body
-		}
-		first = []ast.Stmt{lined(&ast.LocalAssignStmt{Names: []string{"(first)"}, Exprs: []ast.Expr{at(&ast.NilExpr{}, loop)}}, loop)}
-	}
-	return append(first, body...)
-}
-
-// mayBeginWithJump is false for statements that certainly do not.
-func mayBeginWithJump(s ast.Stmt) bool {
-	switch s := s.(type) {
-	case *ast.LocalAssignStmt, *ast.FuncCallStmt, *ast.AssignStmt, *ast.IfStmt:
-		return false
-	case *ast.DoBlockStmt: // what assign makes of an assignment
-		return len(s.Stmts) == 0 || mayBeginWithJump(s.Stmts[0])
-	}
-	return true
 }

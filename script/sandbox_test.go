@@ -100,7 +100,9 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		"setmetatable string":   {`pcall(setmetatable, "", {__index = {leak = 1}})`, `return ("").leak`},
 		"getfenv 0":             {`pcall(function() getfenv(0).leak = 1 end)`, `return leak`},
 		"getfenv of a function": {`pcall(function() getfenv(tostring).leak = 1 end)`, `return leak`},
-		"_G":                    {`_G.leak = 1 rawset(_G, "leak2", 1)`, `return leak or leak2`},
+		"_G":                    {`_G.leak = 1`, `return leak`},
+		"rawset":                {`rawset(_G, "leak", 1) rawset(string, "leak", 1)`, `return leak or string.leak`},
+		"stacks of pcalls":      {`local function f(a, b) local c = {"leak"} return pcall(function(...) local d = c return a, d end, a, b) end f("leak", f(1, 2)) pcall(f, "leak")`, `return pcall(function(...) local a, b, c return ..., a, b, c end) == "leak" or select("#", pcall(function(...) return ... end)) ~= 1 or nil`},
 		"metatable of _G":       {`pcall(function() getmetatable(_G).__index = function() return 1 end end) pcall(setmetatable, _G, {__index = function() return 1 end})`, `return leak`},
 		"setfenv":               {`pcall(function() setfenv(0, {leak = 1}) setfenv(1, {leak = 1}) end)`, `return leak`},
 		"package.loaded":        {`pcall(function() package.loaded.string = {leak = 1} end)`, `return string.leak`},
@@ -135,10 +137,10 @@ func TestStatesTogether(t *testing.T) {
 	proto, err := compile("shared", source)
 	require.NoError(t, err)
 	done := make(chan error)
-	for range 8 {
+	for range 64 {
 		go func() {
 			var err error
-			for range 20 {
+			for range 5 {
 				s := newSandbox(t, Limits{})
 				var results []lua.LValue
 				if results, _, err = invoke(s.L, s.L.NewFunctionFromProto(proto)); err != nil {
@@ -149,7 +151,7 @@ func TestStatesTogether(t *testing.T) {
 			done <- err
 		}()
 	}
-	for range 8 {
+	for range 64 {
 		assert.NoError(t, <-done)
 	}
 }

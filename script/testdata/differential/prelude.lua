@@ -59,9 +59,15 @@ function show (...)
 	print (table.concat (out, " "))
 end
 
--- try shows what becomes of a protected call.
+-- try shows what becomes of a protected call. PUC Lua nests 200 of them.
+local level = 0
 function try (...)
+	if level == 40 then
+		return show ("too deep")
+	end
+	level = level + 1
 	show (pcall (...))
+	level = level - 1
 end
 
 -- keys returns the keys of a table in an order that does not depend on how the

@@ -21,8 +21,8 @@ local M2 = {
 try (function (...)
  local function f (n) tick () if n < 2 then return n end return f (n - 1) + f (n - 2) end show (f (2))
  local h = (setmetatable ({v = math.max (-7, 1/0), w = "tab\tq\"\\"}, M1) > setmetatable ({v = 1.5 + 0 + 0, w = "-3.5e1"}, M1))
- local h, i = #(("tab\tq\"\\"):upper ()), ({["b"] = --[[ two
-lines ]] 3.75; c = {-7, 123456789, (0.1 or 0)}; t = "line\nbreak"; s = [==[ ]] ]=] ]==]; a = 0.1; f = math.abs}).c
+ local h, i = #(("tab\tq\"\\"):upper ()), ({["b"] = -- why
+3.75; c = {-7, 123456789, (0.1 or 0)}; t = "line\nbreak"; s = [==[ ]] ]=] ]==]; a = 0.1; f = math.abs}).c
  local function h (p0)
   tick ()
   i, i, i = i, -i + 0, i
@@ -30,15 +30,15 @@ lines ]] 3.75; c = {-7, 123456789, (0.1 or 0)}; t = "line\nbreak"; s = [==[ ]] ]
 
  end
  show (h ((nil or {(i or 0), (i or 0), (i or 0), (i or 0)})))
-end, ("abcabc"):rep (3), (1 == 1 and {-1, 3, (function (self, ...) tick () return self * 0 + 0 end or 0)} or -- why
-{65536}))
+end, ("abcabc"):rep (3), (1 == 1 and {-1, 3, (function (self, ...) tick () return self * 0 + 0 end or 0)} or --[[ two
+lines ]] {65536}))
 for i = 1, #({1e3, (1/0 or 0), 1, (-0.5 or 0), 9007199254740992}) do
  tick ()
  local function g (a, b) while b ~= 0 do tick () a, b = b, a % b end return a end show (g (9 * 6, 18))
  local function d (p0)
   tick ()
-  local m = (((false and setmetatable ({v = i, w = p0}, M2) or {s = p0, ["b"] = i, t = "", a = i, c = i, f = math.abs}) or (nil or 
-setmetatable ({v = p0, w = p0}, M2))) == setmetatable ({v = i, w = p0}, M1))
+  local m = (((false and setmetatable ({v = i, w = p0}, M2) or {s = p0, ["b"] = i, t = "", a = i, c = i, f = math.abs}) or (nil or --[[ two
+lines ]] setmetatable ({v = p0, w = p0}, M2))) == setmetatable ({v = i, w = p0}, M1))
   local function b2 (p0)
    tick ()
    local co2 = coroutine.create (function (x, ...)
@@ -47,8 +47,7 @@ setmetatable ({v = p0, w = p0}, M2))) == setmetatable ({v = i, w = p0}, M1))
     local b1 = coroutine.yield (i, d2)
     local k2 = x
     local b = coroutine.yield (b1)
-    G1 = 
-tostring ("tab\tq\"\\")
+    G1 = --[[ here ]] tostring ("tab\tq\"\\")
     show (_G.G1)
     return not setmetatable ({v = x, w = function (self, ...) tick () return self - 255 + 0 end}, M1), setmetatable ({v = function (x, y) tick () return y, x end, w = setmetatable ({v = b, w = p0}, M2)}, M1)
    end)
@@ -90,85 +89,113 @@ try (function (...)
  return (("38" - 1000 + 0)) * (select ("#", ...)) + 0
 end, type (false))
 try (function (...)
- for a1, d2 in (("hello"):reverse ()):gmatch ("(%w)(%w*)") do
+ for a1, d2 in coroutine.wrap (function () for i = 1, 1 do coroutine.yield (i, i * 2) end end) do
   tick ()
-  local co1 = coroutine.create (function (x, ...)
+  try (function ()
    tick (25)
-   for d2, l in (function (s, c) if c < 4 then return c + 1, c * s end end), 2, 0 do
-    tick ()
-    show (unpack ({...}, 1, 2))
-    local d = function ()
-     tick ()
-     show (x * (-l + 0) + 0)
-     l = ((("" and not nil) or not false) and d2 or l)
-     return cut (a1:sub (3, 6));
-    end
-    show (d ())
-   end
-   local d2 = coroutine.yield ({s = d2, f = function (x, ...) tick () return x - 1e3 + 0 end, c = x, a = {(x or 0), (x or 0)}, ["b"] = x, t = d2,}, x)
-   local function f (p0)
-    tick ()
-    show (xpcall (function ()
-     G1, G1 = not false, {["b"] = d2, f = function (self, ...) tick () return self * 65536 + 0 end, a = d2, s = p0, t = 
-function (y, ...) tick () return y - 1 + 0 end, c = d2;}
-     G1, x = {(d2 or 0)}, #p0
-     local function deep (n) if n == 0 then error ("deep", 3) end deep (n - 1) end
-     deep (1)
-    end, tostring))
-    return cut ({f = math.abs, a = (a1:gsub (".", function (x) return x:upper () end)), t = p0, ["b"] = x % 1000 + 0, c = x, s = ({s = a1; c = d2; t = p0; a = x; f = math.abs; ["b"] = d2;}).s,})
-   end
-   local k2 = coroutine.yield ({f = math.abs, a = {a = x; t = a1; ["b"] = d2; s = a1; c = x; f = math.abs}, ["b"] = x, s = a1, c = d2, t = {f = function (x, ...) tick () return x * 3 + 0 end, ["b"] = x, t = a1, c = d2, a = x, s = false;},})
-   for n1, c in keys ({f = math.abs; c = d2; t = a1; a = d2; ["b"] = k2; s = M1,}) do
-    tick ()
-    local function g2 (p0, ...)
-     tick ()
-     x, x = (-x + 0) % ({(d2 or 0)}) + 0, n1 / nz (x) + 0
-     return d2;
-    end
-    show (g2 (x))
-    local l = coroutine.yield (M2, #({}))
-    show (l)
-   end
-   show (coroutine.status (co1 == nil and 1 or coroutine.running ()))
+   local t = {x = select ("#", {c = d2, a = a1, ["b"] = a1, f = math.abs, s = "10", t = -- why
+"-3.5e1",}, setmetatable ({v = d2, w = "abcabc"}, M2), a1), [2] = 1}
+   return 1 + t
   end)
-  show (coroutine.resume (co1, #({}), select ("#", 3)))
-  show (coroutine.resume (co1, (({-7, 0.1, 9007199254740992, 0xFF}) [ 3.75 ] or 1.5), (select ("#", ...))))
-  show (coroutine.resume (co1, math.max (9007199254740992, 4), (1 == 1 and 2 or 42)))
-  show (coroutine.resume (co1, d2:byte (3), 1 - 100 + 0))
-  show (coroutine.resume (co1, ("22" % 0 + 0), (({}) [ {} ] or 2)))
-  show (coroutine.status (co1))
-  for h = M2, (setmetatable ({v = 1e3, w = a1}, M1)).v, {t = 'single'; f = math.abs; ["b"] = 0xFF; s = a1; c = M1; a = 42,} do
-   tick ()
-   for l, j1 in (d2):gmatch ("(%w)(%w*)") do
-    tick ()
-    local a2 = h
-    a2 = #l
-    for j, e2 in (function (s, c) if c < 1 then return c + 1, c * s end end), 10, 0 do
-     tick ()
-     local d = a1
-     G2 = math.min (a2, a2 / nz (setmetatable ({v = a2, w = l}, M1)) + 0)
-     show (G2)
-     if (d2 > M2) then show (1) break end
-    end
-   end
-   show (..., 1)
-  end
-  local g = function (...)
-   tick ()
-   return (({1.5, 255, 1e100}) [ 0 ] or {t = d2; s = a1; ["b"] = .25; f = function (self, ...) tick () return self - 7 + 0 end; c = 1/0; a = 1/0});
-  end
-  show (g ())
  end
- show ({s = (1.5) .. (setmetatable ({v = 1, w = nil}, M2)) .. (setmetatable ({v = 0.5, w = "0x1F"}, M1)); ["b"] = M2; f = math.abs; c = 1000; a = (setmetatable ({v = 9007199254740992, w = [[long]]}, M1)).v; t = [==[ ]] ]=] ]==]}, -- why
-#({(select ("#", "-3.5e1", {(1/0 or 0)}, 
-{s = 
-[==[ ]] ]=] ]==]; t = "x y z"; a = 0x10; c = 10; f = math.abs; ["b"] = 1e100,}) or 0)}), {})
- return --[[ two
-lines ]] -math.max (0x10, 2.5e-3) + 0, {f = function (x, ...) tick () return x - 0.5 + 0 end; c = -7; ["b"] = {f = function (x, ...) tick () return x + 1e3 + 0 end, ["b"] = -- why
-1.5, a = 0xFF, c = --[[ two
-lines ]] 0.5, t = "10", s = --[[ here ]] "two words",}; a = 4 / nz (7) + 0; s = ("0x1F"):sub (1, 6); t = "-3.5e1";}, {(0x10 % 65536 + 0 or 0)}
-end, (({0.1, -0.5, 0.5}) [ 1e100 ] or 123456789), (not nil and --[[ here ]] 0), (100) .. (123456789) .. (2))
-local function r (t, n) tick () if n > 0 then t [#t + 1] = n r (t, n - 1) t [#t + 1] = -n end return t end show (r ({}, 4))
-show (tostring (true), {s = 
-(("\65\066\0677"):gsub ("(%w)(%w)", "%1")); f = math.abs; ["b"] = #({-1, 3.75, -7}); c = 10; t = "abcabc"; a = function (self, ...) tick () return self * 2.5e-3 + 0 end; [1] = true; ...; [true] = 1; nil; 2;})
-show ((#({2.5e-3, 1e3, (false or 0), 3, -7})) .. (("line\nbreak"):reverse ()) .. (setmetatable ({v = 100, w = "line\nbreak"}, M2)) .. {3}, ("" and (("tab\tq\"\\"):gsub ("(%w)(%w)", ""))), ((false or 0)) .. ("a" .. (setmetatable ({v = 0.1, w = nil}, M1))) .. (({f = math.abs; c = 4; a = math.huge; t = "tab\tq\"\\"; s = "a"; ["b"] = 0.5,}).a) .. ((("\65\066\0677"):gsub ("(%w)(%w)", "%1"))))
+ show (select (1, (false and --[[ here ]] 0xFF or {1e3, 1e3, 1e3, 0.1, -0.5}), {9007199254740992, 0.1, (math.huge or 0), 0xFF}, (select ("#", ...))))
+ return setmetatable ({v = (not 2 and "10" or "abcabc"), w = "tab\tq\"\\"}, M2), {s = ("\65\066\0677"):upper (), c = 42, ["b"] = -- why
+("34" + 1.5 + 0), a = ({a = M1; t = "-3.5e1"; s = "abcabc"; ["b"] = --[[ here ]] math.huge; f = function (y, ...) tick () return y * 2 + 0 end; c = 0x10,}).f (4), t = "\65\066\0677", f = function (self, ...) tick () return self * 3.75 + 0 end,}
+end, math.floor (math.huge) + 0)
+try (function (...)
+ local function h (p0, ...)
+  tick ()
+  for c = 1, 3, 1 / 0 do
+   tick ()
+   c = (({s = "two words"; ["b"] = c; c = p0; a = nil; t = "\65\066\0677"; f = math.abs; [1] = true; ...; [true] = 1; nil; 2;}).a) * (({s = "0x1F"; c = c; t = 'single'; a = p0; f = math.abs; ["b"] = .25;}).f ((c < c))) + 0
+   local function l (p0, p1, ...)
+    tick ()
+    for a = {s = "äöü"; ["b"] = true; t = [==[ ]] ]=] ]==]; c = 3.75; f = math.abs; a = 123456789; [1] = true; ...; [true] = 1; nil; 2,}, ("x y z"):upper () do
+     tick ()
+     local n2 = a
+
+     show ({c = n2, a = #({(c or 0)}), s = tostring (255), ["b"] = c % (-0.5) + 0, t = "a", f = math.abs;}, c, ((p0).s):sub (2, 2))
+    end
+    c, c = type (4), c
+    return 
+select ("#", c, type (c), {a = c; ["b"] = c; c = c; f = function (y, ...) tick () return y - 3.75 + 0 end; t = " 7 "; s = [[long]],})
+   end
+   show (l ({s = [==[ ]] ]=] ]==]; c = c; t = [[long]]; ["b"] = 0xFF; a = l; f = math.abs,}, ("x y z" < "b")))
+  end
+  do return (({(p0 or 0)}) [ p0 ] or p0), (("10"):sub (-3, -2)):byte (2) end
+  local e = setmetatable ({v = function (x, ...) tick () return x + 4 + 0 end, w = "10"}, M2)
+  local f1 = {a = math.min (p0, true), s = table.concat (({(p0 or 0), (p0 or 0), (p0 or 0), (p0 or 0), (p0 or 0)}), 1), t = "tab\tq\"\\", f = math.abs, c = p0, ["b"] = {["b"] = p0, a = p0, s = "", c = p0, f = function (x, ...) tick () return x - 1e3 + 0 end, t = "10";};}
+  return p0 / nz (p0) + 0;
+ end
+ show (h (("54" * 1.5 + 0)))
+ G1, G1, G1 = (not nil and M2 or "a"), {255, 4, 1e3, 1.5}, (true and 10 or 100)
+ for d, i in pairs ({{t = --[[ here ]] "\65\066\0677"; s = [[long]]; ["b"] = .25; f = function (self, ...) tick () return self - 7 + 0 end; c = 1/0; a = 1/0}}) do
+  tick ()
+--[==[ ]] ]==]
+  G1 = (({c = 7; t = M2; s = "äöü"; ["b"] = i; f = function (y, ...) tick () return y - .25 + 0 end; a = i}).s > (setmetatable ({v = d, w = "x y z"}, M1) >= setmetatable ({v = [[long]], w = ""}, M1)))
+  show (G2)
+  do
+   for n, d in (function (s, c) if c < 2 then return c + 1, c * s end end), 10, 0 do
+    tick ()
+   end
+   G1, G1 = (setmetatable ({v = i, w = "äöü"}, M2)).v, d
+   do
+-- comment
+    local f = 2
+    while f > 0  do
+     f = f - 1
+     tick ()
+    end
+    local k = function (p0, p1)
+     tick ()
+     local f1 = tostring ("0x1F")
+     G1 = d
+
+     show (G1)
+     f1 = cut (f1:rep (0))
+     return i
+    end
+    show (k ((true or 1 == 1), {c = h; a = false; ["b"] = 3.75; t = --[[ here ]] "x y z"; f = function (y, ...) tick () return y * 2 + 0 end; s = ""; [1] = true; ...; [true] = 1; nil; 2;}))
+   end
+  end
+  for d1, a in keys ({t = "line\nbreak", a = 0x10, f = math.abs, c = i, ["b"] = 123456789, s = --[[ two
+lines ]] setmetatable ({v = i, w = "b"}, M2)}) do
+   tick ()
+  end
+ end
+ local k1 = 3
+ while k1 > 0 and true do
+  k1 = k1 - 1
+  tick ()
+ end
+end, --[[ here ]] (false or 1e3))
+for b, b2 in ((("-3.5e1"):gsub ("(%w)(%w)", ""))):gmatch ("(%w)(%w*)") do
+ tick ()
+end
+if --[[ here ]] (type ((nil and -- why
+1 == 1 or not nil)) > (type (setmetatable ({v = M2, w = --[[ here ]] "-3.5e1"}, M2))) .. (("äöü"):upper ()) .. (setmetatable ({v = 9007199254740992, w = "0x1F"}, M1)) .. (({t = "tab\tq\"\\", c = 0.1, s = [==[ ]] ]=] ]==], a = 1, ["b"] = 2.5e-3, f = math.abs, [1] = true, ..., [true] = 1, nil, 2}).a)) then
+ local co0 = coroutine.wrap (function (x, ...)
+  tick (25)
+  local f2 = coroutine.yield (("x y z"):rep (3))
+  local m1 = 3
+  while m1 > 0 and true do
+   m1 = m1 - 1
+   tick ()
+   show ((x == (select ("#", ...)) + math.min ({t = "\65\066\0677", a = x, c = f2, s = "x y z", f = math.abs, ["b"] = f2;}, 3) + 0), x, (((" 7 "):rep (2) ~= ("two words") .. (setmetatable ({v = f2, w = " 7 "}, M1))) and (-f2 + 0 >= f2) or ((false or function (x, ...) tick () return x * 2 + 0 end) or (1 == 1 or not nil))))
+  end
+  return ("\65\066\0677"):reverse (), (setmetatable ({v = f2, w = --[[ two
+lines ]] "0x1F"}, M1)) .. (setmetatable ({v = x, w = {f = function (x, ...) tick () return x * 42 + 0 end; ["b"] = f2; a = x; c = m1; t = "abcabc"; s = {(x or 0), (f2 or 0), (f2 or 0), (m1 or 0)},}}, M1))
+ end)
+ try (co0, ({t = " 7 ", c = --[[ two
+lines ]] 0.5, s = "line\nbreak", a = 1e3, ["b"] = -7, f = math.abs,}).b)
+ try (co0, math.max (1, 0x10))
+ try (co0, math.ceil (1.5) + 0)
+elseif (({s = "hello", a = 1e100, f = math.abs, t = "b", c = 42, ["b"] = --[[ here ]] 1e3,}).c < (select ("#", ...))) then
+ local g = --[[ here ]] {}
+elseif ((setmetatable ({v = 123456789, w = [[long]]}, M1) <= setmetatable ({v = 10, w = "\65\066\0677"}, M1)) and -0xFF + 0) then
+else
+end
+show (setmetatable ({v = 
+3 - 1e3 + 0, w = " 7 "}, M1), setmetatable ({v = 
+1 - 1/0 + 0, w = 
+"b"}, M1), {["b"] = 7 - function (x, y) tick () return y, x end + 0, t = "hello", a = (select ("#", ...)), c = function (...) return arg.n, ... end, s = ("line\nbreak"):upper (), f = math.abs,})

@@ -24,10 +24,11 @@ M2 = {
 try (function (...)
  local m = (setmetatable ({v = math.max (-7, 10), w = "10"}, M1) < setmetatable ({v = 0xFF * 4 + 0, w = "b"}, M1))
  show (xpcall (function ()
-  return ((({123456789, ("line\nbreak" or 0)}) [ 1e3 ] or ("83" - (setmetatable ({v = 0.1, w = ""}, M1)) + 0))) / nz ({(([[long]]):byte (3) or 0), (function (y, ...) tick () return y * 1 + 0 end or 0), ((M1 == {(setmetatable ({v = 0xFF, w = "a"}, M2) or 0)}) or 0), (("two words") / nz (42) + 0 or 0), (#(1000) or 0)}) + 0
- end, function (e) error (e) end))
-end, ("a"):sub (4, -1))
-try (function (...)
- do return {a = 7 % 1e3 + 0, s = ("10"):upper (), c = 1/0, ["b"] = 0xFF % 0 + 0, f = function (self, ...) tick () return self * 42 + 0 end, t = "two words", [1] = true, ..., [true] = 1, nil, 2,} end
-end, 3 * 3.75 + 0, -1000 + 0, 2.5e-3 + 0.1 + 0)
-show ((select ("#", ...)), ("-6" % ("hello"):byte (2) + 0), {((1 == 1 and 0.5 or 9007199254740992) or 0)})
+  tick (25)
+  return {(math.min (0.5, 123456789) or 0), (({c = 0xFF, f = math.abs, ["b"] = 42, a = 3.75, t = {["b"] = 2.5e-3; a = 1.5; f = math.abs; t = setmetatable ({v = 0.1, w = "two words"}, M1); c = 2.5e-3; s = "tab\tq\"\\"; [1] = true; nil; [true] = 1; nil; 2}, s = setmetatable ({v = {a = 3.75, ["b"] = {-0.5, 1.5, 123456789, (m or 0), .25}, c = 10, t = "a", s = "line\nbreak", f = math.abs, [1] = true, nil, [true] = 1, nil, 2;}, w = "hello"}, M1),}).t or 0), ((setmetatable ({v = m, w = "abcabc"}, M1)).v or 0), (function (y, ...) tick () return y - 1000 + 0 end or 0)}
+ end, function () end))
+ return {f = math.abs, c = 1.5, s = type (""), a = (({1, 255, 7, 0x10, 0}) [ 42 ] or -1), ["b"] = ("5" + (-1) + 0), t = "\65\066\0677", [1] = true, ..., [true] = 1, nil, 2;}
+end, ({f = math.abs; s = "hello"; a = 3.75; ["b"] = 1; c = 255; t = "abcabc"}).s)
+-- comment
+local even, odd function even (n) tick () if n == 0 then return true end return odd (n - 1) end function odd (n) tick () if n == 0 then return false end return even (n - 1) end show (even (5))
+show ({c = 9007199254740992; s = (("two words"):gsub ("(%w)(%w)", "")); f = function (x, ...) tick () return x * 1e3 + 0 end; a = #("b"); ["b"] = (-1) % 0.5 + 0; t = " 7 "}, (setmetatable ({v = 1e3, w = "a"}, M1)), (setmetatable ({v = 123456789, w = "abcabc"}, M2)))
