@@ -141,6 +141,15 @@ func (g *generator) simple() {
 	}
 }
 
+// value returns what is assigned: a string that grows in a loop is cut.
+func (g *generator) value(kind genKind, depth int) string {
+	e := g.expr(kind, depth)
+	if g.wild > 0 {
+		return "cut (" + e + ")"
+	}
+	return e
+}
+
 func (g *generator) assignment() {
 	kind := pick(g, plainKinds)
 	v, ok := g.variable(kind)
@@ -150,17 +159,17 @@ func (g *generator) assignment() {
 	switch {
 	case kind == record && g.chance(60):
 		field := pick(g, []string{"a", "b", "c"})
-		g.line("%s%s = %s", v.name, pick(g, []string{"." + field, `["` + field + `"]`, "." + field}), g.expr(number, 2))
+		g.line("%s%s = %s", v.name, pick(g, []string{"." + field, `["` + field + `"]`, "." + field}), g.value(number, 2))
 	case kind == list && g.chance(60):
-		g.line("if #%[1]s > 0 then %[1]s [%[2]s] = %[3]s or 0 end", v.name, pick(g, []string{"1", "#" + v.name}), g.expr(number, 2))
+		g.line("if #%[1]s > 0 then %[1]s [%[2]s] = %[3]s or 0 end", v.name, pick(g, []string{"1", "#" + v.name}), g.value(number, 2))
 	case kind == object && g.chance(70):
-		g.line("%s.%s = %s", v.name, pick(g, []string{"v", "v", "new", "x"}), g.expr(number, 2))
+		g.line("%s.%s = %s", v.name, pick(g, []string{"v", "v", "new", "x"}), g.value(number, 2))
 	case kind == text1:
 		g.line("%s = cut (%s)", v.name, g.expr(kind, 3))
 	case kind == number && g.chance(10):
-		g.line("%s = round (%s) + 0", v.name, g.expr(kind, 3))
+		g.line("%s = round (%s) + 0", v.name, g.value(kind, 3))
 	default:
-		g.line("%s = %s", v.name, g.expr(kind, 3))
+		g.line("%s = %s", v.name, g.value(kind, 3))
 	}
 }
 
@@ -169,14 +178,14 @@ func (g *generator) assignment() {
 func (g *generator) multipleAssignment() {
 	var targets, values []string
 	for range g.between(2, 3) {
-		target, value := "G1", g.expr(anything, 1)
+		target, value := "G1", g.value(anything, 1)
 		switch v, ok := g.variable(pick(g, []genKind{number, number, list, record})); {
 		case ok && v.kind == number:
-			target, value = v.name, g.expr(number, 2)
+			target, value = v.name, g.value(number, 2)
 		case ok && v.kind == list:
-			target, value = fmt.Sprintf("%[1]s [#%[1]s + 1]", v.name), g.expr(number, 1)
+			target, value = fmt.Sprintf("%[1]s [#%[1]s + 1]", v.name), g.value(number, 1)
 		case ok:
-			target, value = v.name+"."+pick(g, []string{"a", "b", "c"}), g.expr(number, 2)
+			target, value = v.name+"."+pick(g, []string{"a", "b", "c"}), g.value(number, 2)
 		}
 		targets, values = append(targets, target), append(values, value)
 	}

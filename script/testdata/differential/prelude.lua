@@ -20,7 +20,12 @@ function cut (v)
 	return v
 end
 
+local nodes -- that show has shown: tables may hold one another many times
 local function text (v, depth)
+	nodes = nodes + 1
+	if nodes > 300 then
+		return "..."
+	end
 	local kind = type (v)
 	if kind == "string" then
 		return string.format ("%q", v)
@@ -53,6 +58,7 @@ end
 -- show prints values in a form of its own.
 function show (...)
 	local out = {}
+	nodes = 0
 	for i = 1, select ("#", ...) do
 		out [i] = text ((select (i, ...)), 0)
 	end

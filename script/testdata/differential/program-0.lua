@@ -25,7 +25,7 @@ try (function (...)
 3.75; c = {-7, 123456789, (0.1 or 0)}; t = "line\nbreak"; s = [==[ ]] ]=] ]==]; a = 0.1; f = math.abs}).c
  local function h (p0)
   tick ()
-  i, i, i = i, -i + 0, i
+  i, i, i = cut (i), cut (-i + 0), cut (i)
   return cut (p0), (false)
 
  end
@@ -56,7 +56,7 @@ lines ]] setmetatable ({v = p0, w = p0}, M2))) == setmetatable ({v = i, w = p0},
    elseif ({65536, (m or 0), (p0 or 0), (i or 0), (i or 0)} == p0) then
    else
 
-    G1, i, G1 = p0:rep (2), i, {s = p0; c = i; ["b"] = i; f = function (self, ...) tick () return self - 3.75 + 0 end; a = 1.5; t = p0;}
+    G1, i, G1 = cut (p0:rep (2)), cut (i), cut ({s = p0; c = i; ["b"] = i; f = function (self, ...) tick () return self - 3.75 + 0 end; a = 1.5; t = p0;})
    end
    local co1 = coroutine.wrap (function (x, ...)
     tick (25)
@@ -82,7 +82,7 @@ lines ]] setmetatable ({v = p0, w = p0}, M2))) == setmetatable ({v = i, w = p0},
  end
  show (d (({a = setmetatable ({v = i, w = false}, M1); s = "two words"; c = i; f = function (self, ...) tick () return self * 1000 + 0 end; ["b"] = i; t = -- why
 "two words",}).s))
- i = d
+ i = cut (d)
 end
 try (function (...)
  show (setmetatable ({v = 1e100 % 1/0 + 0, w = "x y z"}, M2), setmetatable ({v = ("59" + 2.5e-3 + 0), w = [==[ ]] ]=] ]==]}, M2))
@@ -107,7 +107,7 @@ try (function (...)
   tick ()
   for c = 1, 3, 1 / 0 do
    tick ()
-   c = (({s = "two words"; ["b"] = c; c = p0; a = nil; t = "\65\066\0677"; f = math.abs; [1] = true; ...; [true] = 1; nil; 2;}).a) * (({s = "0x1F"; c = c; t = 'single'; a = p0; f = math.abs; ["b"] = .25;}).f ((c < c))) + 0
+   c = cut ((({s = "two words"; ["b"] = c; c = p0; a = nil; t = "\65\066\0677"; f = math.abs; [1] = true; ...; [true] = 1; nil; 2;}).a) * (({s = "0x1F"; c = c; t = 'single'; a = p0; f = math.abs; ["b"] = .25;}).f ((c < c))) + 0)
    local function l (p0, p1, ...)
     tick ()
     for a = {s = "äöü"; ["b"] = true; t = [==[ ]] ]=] ]==]; c = 3.75; f = math.abs; a = 123456789; [1] = true; ...; [true] = 1; nil; 2,}, ("x y z"):upper () do
@@ -116,7 +116,7 @@ try (function (...)
 
      show ({c = n2, a = #({(c or 0)}), s = tostring (255), ["b"] = c % (-0.5) + 0, t = "a", f = math.abs;}, c, ((p0).s):sub (2, 2))
     end
-    c, c = type (4), c
+    c, c = cut (type (4)), c
     return 
 select ("#", c, type (c), {a = c; ["b"] = c; c = c; f = function (y, ...) tick () return y - 3.75 + 0 end; t = " 7 "; s = [[long]],})
    end
@@ -128,7 +128,7 @@ select ("#", c, type (c), {a = c; ["b"] = c; c = c; f = function (y, ...) tick (
   return p0 / nz (p0) + 0;
  end
  show (h (("54" * 1.5 + 0)))
- G1, G1, G1 = (not nil and M2 or "a"), {255, 4, 1e3, 1.5}, (true and 10 or 100)
+ G1, G1, G1 = cut ((not nil and M2 or "a")), cut ({255, 4, 1e3, 1.5}), cut ((true and 10 or 100))
  for d, i in pairs ({{t = --[[ here ]] "\65\066\0677"; s = [[long]]; ["b"] = .25; f = function (self, ...) tick () return self - 7 + 0 end; c = 1/0; a = 1/0}}) do
   tick ()
 --[==[ ]] ]==]
@@ -138,7 +138,7 @@ select ("#", c, type (c), {a = c; ["b"] = c; c = c; f = function (y, ...) tick (
    for n, d in (function (s, c) if c < 2 then return c + 1, c * s end end), 10, 0 do
     tick ()
    end
-   G1, G1 = (setmetatable ({v = i, w = "äöü"}, M2)).v, d
+   G1, G1 = cut ((setmetatable ({v = i, w = "äöü"}, M2)).v), cut (d)
    do
 -- comment
     local f = 2
