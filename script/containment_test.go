@@ -61,7 +61,7 @@ var bombs = map[string]string{
 const margin = 1.25
 
 func TestBombsStopInTime(t *testing.T) {
-	stopAt, most, tries := 400*time.Millisecond, margin, 5
+	stopAt, most, tries := time.Second, margin, 5
 	if !wholeLanguage() {
 		stopAt, most, tries = 40*time.Millisecond, 50, 1
 	}
