@@ -22,6 +22,7 @@ func TestInterruptOfAnEarlierWait(t *testing.T) {
 		r.c().nc.SetWriteDeadline(past)
 		io.Copy(r.Stdout, r.Stdin)
 	}}
+	s.init() // the test looks at the connections before Serve may have begun
 	go s.Serve(l)
 	defer s.Close()
 	nc, err := net.Dial("unix", l.Addr().String())

@@ -78,7 +78,9 @@ func TestEndlessScriptsEndAtTheDeadline(t *testing.T) {
 			require.Error(t, err, "returned %v", results)
 			assert.Equal(t, "time", limitName(err), "%v", err)
 			assert.ErrorContains(t, err, "time limit of 30ms exceeded")
-			assert.Less(t, took, time.Second)
+			// How soon it ends is measured by TestBombsStopInTime, without the
+			// race detector; here a busy machine must not matter.
+			assert.Less(t, took, 20*time.Second)
 		})
 	}
 }
