@@ -23,7 +23,7 @@ func (c *conn) gone() bool {
 // halfClosed reports whether c is a TCP connection whose peer will send nothing
 // more. TCP does not tell whether it still listens.
 func (c *conn) halfClosed() bool {
-	if _, ok := c.nc.(*net.TCPConn); !ok {
+	if _, ok := c.nc.LocalAddr().(*net.TCPAddr); !ok {
 		return false
 	}
 	var state int

@@ -39,6 +39,7 @@ type Server struct {
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
 	watched   bool          // the clock's goroutine runs
+	attending bool          // and is to go on without listeners: turns are taken
 	empty     chan struct{} // closed when the last connection of a closing server is gone
 	room      chan struct{} // a connection went
 }

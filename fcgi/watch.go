@@ -92,7 +92,7 @@ func (s *Server) watch() {
 func (s *Server) unwatch() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.watched = len(s.conns) > 0 || len(s.listeners) > 0
+	s.watched = len(s.conns) > 0 || len(s.listeners) > 0 || s.attending
 	return !s.watched
 }
 

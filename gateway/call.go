@@ -47,6 +47,7 @@ func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *a
 func (c *call) close() {
 	if c.thread != nil {
 		c.thread.Close()
+		c.unguard()
 	}
 	c.written.close()
 }
@@ -92,6 +93,7 @@ func (c *call) begin() error {
 	c.thread = c.g.engine.NewThread(c.ctx, script.ThreadOptions{
 		Tx: c.tx, Limits: c.limits, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed,
 	})
+	c.guard()
 	return nil
 }
 

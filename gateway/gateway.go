@@ -20,6 +20,7 @@ type Options struct {
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
+	Guard        Guard // nil: nobody watches the process
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
@@ -32,11 +33,12 @@ type Gateway struct {
 	pages  pageCache
 	losers losers
 	counts counts
+	guard  Guard
 }
 
 // New makes a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{db: o.DB, log: o.Log, now: o.Now, names: o.HandlerNames}
+	g := &Gateway{db: o.DB, log: o.Log, now: o.Now, names: o.HandlerNames, guard: o.Guard}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

@@ -16,6 +16,9 @@ func (c *call) sendPartial(data string) error {
 	if c.a.w == nil {
 		return errors.New("there is no client to send to")
 	}
+	// A visitor may take long to take it.
+	c.unguard()
+	defer c.guard()
 	if err := c.sendWritten(); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,9 +32,12 @@ import (
 )
 
 func main() {
+	if code, is := runWorker(os.Args[1:]); is {
+		os.Exit(code)
+	}
 	// SIGTERM is what mod_fcgid and systemd send, SIGUSR1 what FastCGI
 	// process managers send for an orderly end.
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP) // servePool listens to SIGHUP again
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stderr)
 	stop()
@@ -45,6 +49,7 @@ type options struct {
 	root, listen, group, responder string
 	mode                           fs.FileMode
 	drain                          time.Duration
+	workers                        int // -1: as it fits the socket
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -55,6 +60,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; else the socket that the program was started with")
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
+	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
 	f.Func("mode", "mode of the unix socket, octal (default 660)", func(s string) error {
 		n, err := strconv.ParseUint(s, 8, 32)
@@ -72,6 +78,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	if o.responder != "own" && o.responder != "std" {
 		return o, fmt.Errorf("--responder is own or std, not %q", o.responder)
+	}
+	switch {
+	case o.workers > 64:
+		return o, fmt.Errorf("--workers is 64 at most, not %d", o.workers)
+	case o.responder == "std" && o.workers > 0:
+		return o, errors.New("--responder std has no workers")
+	case o.workers < 0 && o.responder == "std":
+		o.workers = 0
 	}
 	return o, nil
 }
@@ -97,17 +111,36 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, o options, env []string, log *slog.Logger) error {
-	g, closeDB, err := open(o.root, env, log)
+	var err error
+	if o.root, err = findRoot(o.root, env); err != nil {
+		return err
+	}
+	g, closeDB, err := open(o.root, log, nil)
 	if err != nil {
 		return err
 	}
-	defer closeDB()
+	if o.workers < 0 {
+		o.workers = defaultWorkers
+		if o.listen == "" && os.Getenv("LISTEN_FDS") == "" {
+			o.workers = 0 // mod_fcgid and its like run several of us
+		}
+	}
 	l, err := listen(o)
 	if err != nil {
+		closeDB()
 		return err
 	}
+	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
+	if o.workers > 0 {
+		// Opened only to see that it can be.
+		if err := closeDB(); err != nil {
+			return err
+		}
+		return servePool(ctx, o, []net.Listener{l}, log)
+	}
+	defer closeDB()
+	collectLess()
 	defer g.StartAutoSave()()
-	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder)
 	if o.responder == "std" {
 		return serveStd(ctx, l, g)
 	}
@@ -128,25 +161,31 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	return nil
 }
 
-// open opens the root that the command line names, else the one that the
+// findRoot returns the root that the command line names, else the one that the
 // process's environment or a configuration file does; a request never does.
-func open(root string, env []string, log *slog.Logger) (*gateway.Gateway, func() error, error) {
+func findRoot(root string, env []string) (string, error) {
+	if root != "" {
+		return root, nil
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	conf, err := gateway.FindConf(variables(env), "", executable)
+	return conf.Root, err
+}
+
+// open opens a root. Guard may be nil.
+func open(root string, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, func() error, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
-	}
-	if root == "" {
-		conf, err := gateway.FindConf(variables(env), "", executable)
-		if err != nil {
-			return nil, nil, err
-		}
-		root = conf.Root
 	}
 	db, err := objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
 	if err != nil {
 		return nil, nil, err
 	}
-	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}}), db.Close, nil
+	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), db.Close, nil
 }
 
 func listen(o options) (net.Listener, error) {
@@ -177,4 +216,12 @@ func variables(env []string) map[string]string {
 		vars[name] = value
 	}
 	return vars
+}
+
+// collectLess lets more garbage come together before it is collected: the heaps
+// are small, and each run leaves much.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }

@@ -19,6 +19,14 @@ import (
 	"scripter/root"
 )
 
+// TestMain makes the test's own program a worker, too.
+func TestMain(m *testing.M) {
+	if code, is := runWorker(os.Args[1:]); is {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
 // syncBuffer is a log that is read while it is written.
 type syncBuffer struct {
 	mu sync.Mutex

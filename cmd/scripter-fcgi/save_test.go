@@ -28,7 +28,7 @@ func TestAutoSave(t *testing.T) {
 	log := &syncBuffer{}
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"--root", file, "--listen", "unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, log)
+		done <- run(ctx, []string{"--root", file, "--workers", "0", "--listen", "unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, log)
 	}()
 	require.Eventually(t, func() bool {
 		list, err := objectdb.Copies(file)

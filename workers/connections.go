@@ -1,0 +1,241 @@
+//go:build linux
+
+package workers
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"scripter/fcgi"
+)
+
+// share makes fd a connection of all workers.
+func (p *Pool) share(fd int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shareLocked(fd)
+}
+
+func (p *Pool) shareLocked(fd int) {
+	if fd < 0 {
+		return
+	}
+	if p.count >= p.o.Conns {
+		p.evict()
+	}
+	slot := p.freeSlot()
+	if slot < 0 {
+		hangUp(fd)
+		return
+	}
+	p.last[slot]++
+	c := &held{fd: fd, gen: p.last[slot]}
+	s := &p.mem.slots[slot]
+	s.since.Store(now())
+	s.partial.Store(0)
+	s.body.Store(false)
+	s.stalled.Store(false)
+	s.word.Store(word(c.gen, ownerNone))
+	p.conns[slot] = c
+	p.count++
+	for _, w := range p.processes {
+		if w != nil {
+			w.ch.put(message{kind: msgOpen, slot: slot, gen: c.gen, fd: duplicate(fd)})
+		}
+	}
+}
+
+func (p *Pool) freeSlot() int32 {
+	for i, c := range p.conns {
+		if c == nil && i < p.o.Conns {
+			return int32(i)
+		}
+	}
+	return -1
+}
+
+// forget lets go of a connection that has ended.
+func (p *Pool) forget(slot int32, gen uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slot < 0 || slot >= maxSlots {
+		return
+	}
+	if c := p.conns[slot]; c != nil && c.gen == gen {
+		p.drop(slot, c)
+	}
+}
+
+// drop closes a connection, here and in all workers. p.mu is held.
+func (p *Pool) drop(slot int32, c *held) {
+	p.mem.slots[slot].word.Store(word(c.gen, ownerGone))
+	p.conns[slot] = nil
+	p.count--
+	hangUp(c.fd)
+	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
+}
+
+func (p *Pool) broadcast(m message) {
+	for _, w := range p.processes {
+		if w != nil {
+			w.ch.put(m)
+		}
+	}
+}
+
+// hangUp closes fd without losing what was written to it: a socket that is
+// closed with bytes unread is reset.
+func hangUp(fd int) {
+	var waste [4096]byte
+	for range 64 {
+		if n, err := unix.Read(fd, waste[:]); n <= 0 && err != unix.EINTR {
+			break
+		}
+	}
+	unix.Shutdown(fd, unix.SHUT_RDWR)
+	unix.Close(fd)
+}
+
+// closeIdle closes a connection that nobody serves and reports whether it did.
+// p.mu is held.
+func (p *Pool) closeIdle(slot int32, c *held) bool {
+	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
+		return false
+	}
+	if readable(c.fd) {
+		if !p.mem.slots[slot].release(c.gen, ownerMaster) {
+			p.mem.slots[slot].word.Store(word(c.gen, ownerNone))
+		}
+		p.broadcast(message{kind: msgLook, fd: -1})
+		return false
+	}
+	p.drop(slot, c)
+	return true
+}
+
+// evict closes the connection that has been idle longest.
+func (p *Pool) evict() {
+	oldest, victim := int64(0), int32(-1)
+	for slot, c := range p.conns {
+		if c == nil || p.mem.slots[slot].owner(c.gen) != ownerNone {
+			continue
+		}
+		if since := p.mem.slots[slot].since.Load(); victim < 0 || since < oldest {
+			oldest, victim = since, int32(slot)
+		}
+	}
+	if victim >= 0 {
+		p.closeIdle(victim, p.conns[victim])
+	}
+}
+
+// readable reports whether there is something to read, be it the end.
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+	n, _ := unix.Poll(fds, 0)
+	return n > 0
+}
+
+// salvage answers the requests that w had when it died. p.mu is held.
+func (p *Pool) salvage(w *process, err error) {
+	loss := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
+	if w.killed != "" {
+		loss.Reason = w.killed
+	}
+	if began := w.rec.began.Load(); began != 0 {
+		loss.Ran = time.Duration(now() - began)
+	}
+	phase, current := w.rec.phase.Load(), w.rec.slot.Load()
+	for slot, c := range p.conns {
+		if c == nil {
+			continue
+		}
+		s := &p.mem.slots[slot]
+		switch s.owner(c.gen) {
+		case w.index + 1:
+		case ownerGone: // it did not live to tell
+			p.drop(int32(slot), c)
+			continue
+		default:
+			continue
+		}
+		if int32(slot) != current || phase < phaseReading {
+			s.word.Store(word(c.gen, ownerNone)) // it had not begun
+			continue
+		}
+		p.answer(w, c.fd, loss)
+		p.drop(int32(slot), c)
+	}
+	if fd := w.dep.take(); fd >= 0 {
+		p.answer(w, fd, loss)
+		hangUp(fd)
+	}
+}
+
+// answer tells the web server on fd what became of its request, if it has heard
+// nothing yet.
+func (p *Pool) answer(w *process, fd int, loss Loss) {
+	id := uint16(w.rec.request.Load())
+	p.facts.Lost[loss.Reason]++
+	page := p.o.Lost(loss)
+	if id == 0 {
+		id = lookedAt(fd).ID
+	}
+	if id != 0 && !w.rec.sent.Load() {
+		write(fd, fcgi.AppendAnswer(nil, id, page))
+	}
+}
+
+// refuse answers a request that no worker will read. p.mu is held.
+func (p *Pool) refuse(slot int32, c *held, reason Reason) {
+	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
+		return
+	}
+	if id := lookedAt(c.fd).ID; id != 0 {
+		p.facts.Lost[reason]++
+		page := p.o.Lost(Loss{Reason: reason, Ran: time.Duration(now() - p.mem.slots[slot].since.Load())})
+		write(c.fd, fcgi.AppendAnswer(nil, id, page))
+	}
+	p.drop(slot, c)
+}
+
+func lookedAt(fd int) fcgi.Ahead {
+	b := make([]byte, lookSize)
+	n, _, err := unix.Recvfrom(fd, b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	if err != nil || n <= 0 {
+		return fcgi.Ahead{}
+	}
+	return fcgi.LookAhead(b[:n])
+}
+
+// write writes what the socket takes: an answer of ours fits its buffer.
+func write(fd int, b []byte) {
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		b = b[n:]
+	}
+}
+
+// resident returns the memory of a process, in bytes; 0 when it cannot be told.
+func resident(pid int) int64 {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b))
+	if len(fields) < 2 {
+		return 0
+	}
+	n, _ := strconv.ParseInt(fields[1], 10, 64)
+	return n * int64(os.Getpagesize())
+}

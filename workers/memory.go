@@ -1,0 +1,168 @@
+//go:build linux
+
+package workers
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	maxSlots   = 4096 // connections that can be shared at a time
+	maxWorkers = 64
+)
+
+// memory is what the master and its workers share. It outlives each of them, so
+// that it tells what a worker did when it died.
+type memory struct {
+	workers [maxWorkers]record
+	slots   [maxSlots]slot
+}
+
+// slot is a shared connection.
+type slot struct {
+	// word says who serves the connection: its generation in the upper half,
+	// below it the owner, and whether others have seen something to do.
+	word atomic.Uint64
+	// since is when the connection was last left, or when part of a request
+	// was first seen on it; nanoseconds of the machine's clock.
+	since atomic.Int64
+	// partial is how many bytes of an incomplete request were seen; 0: none.
+	partial atomic.Int64
+	// body is true when they hold part of a body.
+	body atomic.Bool
+	// stalled is set by the master when a body does not grow any more: its
+	// sender may be waiting for somebody to read.
+	stalled atomic.Bool
+}
+
+// leave notes that n bytes of an incomplete request are there.
+func (s *slot) leave(n int, body bool) {
+	if s.partial.Swap(int64(n)) != int64(n) {
+		s.since.Store(now())
+	}
+	s.body.Store(body)
+}
+
+const (
+	ownerMask   = 0xffff
+	ownerNone   = 0
+	ownerMaster = 0xfffe
+	ownerGone   = 0xffff // closed; the number may not be used again yet
+	contended   = 1 << 16
+)
+
+func word(gen uint32, owner int) uint64 { return uint64(gen)<<32 | uint64(owner) }
+
+// claim makes owner the one who serves the connection. When somebody else does,
+// that one is told to look again before it leaves.
+func (s *slot) claim(gen uint32, owner int) bool {
+	for {
+		w := s.word.Load()
+		switch {
+		case uint32(w>>32) != gen || w&ownerMask == ownerGone:
+			return false
+		case w&ownerMask == ownerNone:
+			if s.word.CompareAndSwap(w, word(gen, owner)) {
+				return true
+			}
+		case w&contended != 0 || s.word.CompareAndSwap(w, w|contended):
+			return false
+		}
+	}
+}
+
+// release lets others serve the connection. It reports false when somebody has
+// seen something to do meanwhile: the owner stays the owner and looks again.
+func (s *slot) release(gen uint32, owner int) bool {
+	if s.word.CompareAndSwap(word(gen, owner), word(gen, ownerNone)) {
+		return true
+	}
+	s.word.Store(word(gen, owner))
+	return false
+}
+
+// owner returns who serves the connection of generation gen; ownerGone when it
+// is closed or another one by now.
+func (s *slot) owner(gen uint32) int {
+	w := s.word.Load()
+	if uint32(w>>32) != gen {
+		return ownerGone
+	}
+	return int(w & ownerMask)
+}
+
+// What a worker is doing.
+const (
+	phaseFree    = iota // nothing
+	phaseClaimed        // it has a connection and has read nothing from it
+	phaseReading        // it reads a request
+	phaseRunning        // the handler runs
+)
+
+// record is what a worker tells of itself.
+type record struct {
+	phase    atomic.Int32
+	slot     atomic.Int32  // the connection's number; -1: one of its own
+	gen      atomic.Uint32 // and generation
+	request  atomic.Uint32 // FastCGI's number of the request
+	sent     atomic.Bool   // part of an answer has left
+	keep     atomic.Bool
+	ready    atomic.Bool  // the worker has begun to serve
+	began    atomic.Int64 // when the handler was called, by the machine's clock
+	deadline atomic.Int64 // when it must have returned; 0: no limit
+	bytes    atomic.Int64 // memory that it may use; 0: no limit
+	served   atomic.Int64 // requests, of this process
+	_        [8]int64
+}
+
+// reset prepares the record for a new process.
+func (r *record) reset() {
+	r.phase.Store(phaseFree)
+	r.ready.Store(false)
+	r.began.Store(0)
+	r.served.Store(0)
+}
+
+// newMemory makes the shared memory and a file to pass on.
+func newMemory() (*memory, *os.File, error) {
+	fd, err := unix.MemfdCreate("scripter-workers", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making shared memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "memory")
+	if err := f.Truncate(int64(unsafe.Sizeof(memory{}))); err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("making shared memory: %w", err)
+	}
+	m, err := mapMemory(f)
+	return m, f, err
+}
+
+func mapMemory(f *os.File) (*memory, error) {
+	b, err := unix.Mmap(int(f.Fd()), 0, int(unsafe.Sizeof(memory{})), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("mapping shared memory: %w", err)
+	}
+	return (*memory)(unsafe.Pointer(&b[0])), nil
+}
+
+// The machine's clock is the same in all processes. It is asked once; from then
+// on Go's own reading of it, which costs less, is added.
+var (
+	clockBase  = time.Now()
+	clockStart = func() int64 {
+		var t unix.Timespec
+		if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+			panic("workers: the machine has no monotonic clock: " + err.Error())
+		}
+		return t.Nano()
+	}()
+)
+
+func now() int64 { return clockStart + int64(time.Since(clockBase)) }

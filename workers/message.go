@@ -1,0 +1,217 @@
+//go:build linux
+
+package workers
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// A message between the master and a worker: a kind, two numbers, text, and
+// perhaps a descriptor that goes with it.
+type message struct {
+	kind byte
+	slot int32
+	gen  uint32
+	text []byte
+	fd   int // -1: none
+}
+
+const (
+	msgOpen   = 'o' // to a worker: a connection to share in
+	msgClose  = 'x' // to a worker: a connection is gone
+	msgLook   = 'l' // to a worker: look at all connections again
+	msgDeaf   = 'd' // to a worker: take no more new connections
+	msgLeave  = 'e' // to a worker: end, when the present request is answered
+	msgReport = 'r' // to a worker: report
+	msgNew    = 'n' // to the master: a new connection, to be shared
+	msgGone   = 'g' // to the master: a shared connection has ended
+	msgTold   = 't' // to the master: a report
+	msgReady  = 'y' // to the master: the worker serves from now on
+)
+
+const (
+	messageHead = 9
+	maxMessage  = 128 << 10
+)
+
+// channel carries messages over a socket that keeps their borders. The master
+// puts its messages into a queue: a worker at work may take them late. A worker
+// tells the master at once: what it has told, it cannot take with it.
+type channel struct {
+	nc *net.UnixConn
+
+	mu     sync.Mutex
+	queue  []message
+	filled *sync.Cond
+	closed bool
+}
+
+func newChannel(f *os.File) (*channel, error) {
+	nc, err := net.FileConn(f) // works on a duplicate
+	f.Close()
+	if err != nil {
+		return nil, fmt.Errorf("opening a channel: %w", err)
+	}
+	u, ok := nc.(*net.UnixConn)
+	if !ok {
+		nc.Close()
+		return nil, errors.New("opening a channel: not a unix socket")
+	}
+	c := &channel{nc: u}
+	c.filled = sync.NewCond(&c.mu)
+	go c.send()
+	return c, nil
+}
+
+// put queues m. The descriptor in it is the channel's from now on.
+func (c *channel) put(m message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		closeFD(m.fd)
+		return
+	}
+	c.queue = append(c.queue, m)
+	c.filled.Signal()
+}
+
+func (c *channel) send() {
+	for {
+		c.mu.Lock()
+		for len(c.queue) == 0 && !c.closed {
+			c.filled.Wait()
+		}
+		queue := c.queue
+		c.queue = nil
+		closed := c.closed
+		c.mu.Unlock()
+		if closed {
+			for _, m := range queue {
+				closeFD(m.fd)
+			}
+			return
+		}
+		for _, m := range queue {
+			c.write(m) // the reader notices when the other side is gone
+			closeFD(m.fd)
+		}
+	}
+}
+
+// tell sends m. The descriptor in it is closed.
+func (c *channel) tell(m message) {
+	c.write(m) // without a master there is nobody to hear of an error
+	closeFD(m.fd)
+}
+
+func (c *channel) write(m message) error {
+	b := make([]byte, messageHead, messageHead+len(m.text))
+	b[0] = m.kind
+	binary.BigEndian.PutUint32(b[1:], uint32(m.slot))
+	binary.BigEndian.PutUint32(b[5:], m.gen)
+	b = append(b, m.text[:min(len(m.text), maxMessage-messageHead)]...)
+	var oob []byte
+	if m.fd >= 0 {
+		oob = unix.UnixRights(m.fd)
+	}
+	_, _, err := c.nc.WriteMsgUnix(b, oob, nil)
+	return err
+}
+
+// receive waits for the next message; io.EOF when the other side is gone.
+func (c *channel) receive(buf []byte) (message, error) {
+	oob := make([]byte, unix.CmsgSpace(4))
+	n, oobn, _, _, err := c.nc.ReadMsgUnix(buf, oob)
+	if err != nil {
+		return message{fd: -1}, err
+	}
+	m := message{fd: firstRight(oob[:oobn])}
+	if n < messageHead {
+		closeFD(m.fd)
+		return message{fd: -1}, io.EOF
+	}
+	m.kind = buf[0]
+	m.slot = int32(binary.BigEndian.Uint32(buf[1:]))
+	m.gen = binary.BigEndian.Uint32(buf[5:])
+	m.text = buf[messageHead:n]
+	return m, nil
+}
+
+func (c *channel) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.filled.Signal()
+	c.mu.Unlock()
+	c.nc.Close()
+}
+
+// firstRight returns the descriptor that came with a message; -1: none.
+func firstRight(oob []byte) int {
+	if len(oob) == 0 {
+		return -1
+	}
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil || len(messages) == 0 {
+		return -1
+	}
+	fds, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) == 0 {
+		return -1
+	}
+	for _, fd := range fds[1:] {
+		unix.Close(fd)
+	}
+	return fds[0]
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+}
+
+// deposit is where a worker leaves the socket of a connection that nobody else
+// holds, while it answers a request. It takes it back by itself; when it dies,
+// the master finds it there. Both hold both ends.
+type deposit struct{ in, out int }
+
+func newDeposit() (deposit, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return deposit{}, fmt.Errorf("making a socket pair: %w", err)
+	}
+	return deposit{fds[0], fds[1]}, nil
+}
+
+func (d deposit) leave(fd int) error {
+	return unix.Sendmsg(d.in, []byte{0}, unix.UnixRights(fd), nil, unix.MSG_DONTWAIT)
+}
+
+// take returns what was left; -1 when nothing was.
+func (d deposit) take() int {
+	var b [1]byte
+	oob := make([]byte, unix.CmsgSpace(4))
+	for {
+		_, n, _, _, err := unix.Recvmsg(d.out, b[:], oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return -1
+		}
+		return firstRight(oob[:n])
+	}
+}
+
+func (d deposit) close() {
+	unix.Close(d.in)
+	unix.Close(d.out)
+}

@@ -1,0 +1,549 @@
+//go:build linux
+
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"scripter/fcgi"
+)
+
+// Options of a pool. Command, Listeners and Lost are needed, the rest has
+// defaults.
+type Options struct {
+	// Command starts a worker: the program and its arguments. It must call
+	// Inherited and Serve what that returns.
+	Command []string
+	// Listeners are the listening sockets. Shutdown empties their queues if
+	// Drain is set; else these are left to whoever listens next.
+	Listeners []*os.File
+	Drain     bool
+
+	Min int // workers that are free or about to be; default 2
+	Max int // workers at most, so many scripts run at once; default 16, at most 64
+
+	// Waiting is how many requests may wait while Max scripts run; default 200.
+	// Wait is how long one may; default 10 s. Beyond either it is refused.
+	Waiting int
+	Wait    time.Duration
+
+	Conns   int           // open connections; default 1000. Above it the longest idle one is closed
+	Idle    time.Duration // a kept connection without a request; default 60 s
+	Request time.Duration // until a request that has begun is there, without progress; default 15 s
+	Spare   time.Duration // a worker more than Min without work; default 10 s
+
+	// Lost makes the page, a CGI header with a body, that is sent in place of
+	// an answer that a worker did not live to give, and to who is refused.
+	Lost func(Loss) []byte
+	// Log is told of what concerns no request. Nil means nobody.
+	Log func(err error)
+}
+
+// Reason says why there was no answer.
+type Reason string
+
+// What can happen to a request.
+const (
+	Crashed  Reason = "crash"  // its process died
+	TooLong  Reason = "time"   // its process was killed: the time limit did not end it
+	TooLarge Reason = "memory" // its process was killed: the memory limit did not end it
+	Refused  Reason = "busy"   // too many waited, or it waited too long
+	TooSlow  Reason = "slow"   // it did not arrive in time
+)
+
+// Loss is a request without an answer.
+type Loss struct {
+	Reason Reason
+	Pid    int           // of the worker; 0 when none had the request
+	Ran    time.Duration // since the worker had begun with it
+	Err    error         // how the process ended
+}
+
+// Pool is a master: it starts workers and looks after them and after the
+// connections that they share. It runs no request itself.
+type Pool struct {
+	o         Options
+	mem       *memory
+	memFile   *os.File
+	listeners []*os.File // of the same sockets as Options.Listeners
+
+	permits fcgi.Server // says who may connect
+
+	mu        sync.Mutex
+	processes [maxWorkers]*process
+	conns     [maxSlots]*held
+	count     int              // of conns
+	last      [maxSlots]uint32 // generation of each slot
+	facts     Facts            // what has been counted so far
+	failures  int              // processes in a row that died before they were ready
+	resume    time.Time        // when another may be started
+	closing   bool
+	changed   chan struct{} // something for the watch to look at
+	done      chan struct{} // closed when the last process is gone, in a closing pool
+	finished  sync.Once
+}
+
+// held is the master's own hold on a shared connection.
+type held struct {
+	fd      int
+	gen     uint32
+	waiting int64 // since when it has had something to read; 0: it has not
+}
+
+// process is a worker as the master sees it.
+type process struct {
+	index   int
+	cmd     *exec.Cmd
+	ch      *channel
+	dep     deposit
+	rec     *record
+	started time.Time
+	ready   bool
+	stale   bool // to be replaced
+	leaving bool
+	killed  Reason
+	idle    int64 // memory when it last was free, bytes
+	served  int64 // requests at the last look
+	active  time.Time
+	report  atomic.Pointer[[]byte]
+	asked   chan struct{}
+}
+
+// Facts are counts of a pool since its start.
+type Facts struct {
+	Started  int // processes
+	Lost     map[Reason]int
+	Requests int64 // begun by workers that are gone
+}
+
+// Start starts the workers. The pool runs until Shutdown.
+func Start(o Options) (*Pool, error) {
+	o = o.withDefaults()
+	mem, f, err := newMemory()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{o: o, mem: mem, memFile: f, changed: make(chan struct{}, 1), done: make(chan struct{})}
+	p.facts.Lost = map[Reason]int{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range o.Listeners {
+		if l, err = polled(l); err != nil {
+			return nil, err
+		}
+		p.listeners = append(p.listeners, l)
+	}
+	for range o.Min {
+		if err := p.spawn(); err != nil {
+			p.closing = true
+			p.dismiss()
+			return nil, err
+		}
+	}
+	go p.watch()
+	return p, nil
+}
+
+func (o Options) withDefaults() Options {
+	number := func(n *int, otherwise int) {
+		if *n <= 0 {
+			*n = otherwise
+		}
+	}
+	duration := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	number(&o.Min, 2)
+	number(&o.Max, 16)
+	o.Max = min(o.Max, maxWorkers)
+	o.Min = min(o.Min, o.Max)
+	number(&o.Waiting, 200)
+	number(&o.Conns, 1000)
+	o.Conns = min(o.Conns, maxSlots)
+	duration(&o.Wait, 10*time.Second)
+	duration(&o.Idle, time.Minute)
+	duration(&o.Request, 15*time.Second)
+	duration(&o.Spare, 10*time.Second)
+	return o
+}
+
+// polled returns another file of l's socket, which does not block, and which
+// os.File does not know not to: it would change that whenever the descriptor is
+// asked for.
+func polled(l *os.File) (*os.File, error) {
+	fd := duplicate(int(l.Fd()))
+	if fd < 0 {
+		return nil, errors.New("taking a listening socket: no descriptor is left")
+	}
+	unix.SetNonblock(fd, false)
+	f := os.NewFile(uintptr(fd), "listener")
+	return f, unix.SetNonblock(fd, true)
+}
+
+func (p *Pool) log(err error) {
+	if p.o.Log != nil && err != nil {
+		p.o.Log(err)
+	}
+}
+
+// spawn starts a worker. p.mu is held.
+func (p *Pool) spawn() error {
+	index := -1
+	for i := range p.o.Max {
+		if p.processes[i] == nil {
+			index = i
+			break
+		}
+	}
+	if index < 0 {
+		return nil
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "channel"), os.NewFile(uintptr(fds[1]), "channel")
+	defer theirs.Close()
+	dep, err := newDeposit()
+	if err != nil {
+		ours.Close()
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	in, out := os.NewFile(uintptr(dep.in), "deposit"), os.NewFile(uintptr(dep.out), "deposit")
+	w := &process{index: index, rec: &p.mem.workers[index], dep: dep, started: time.Now(), active: time.Now(), asked: make(chan struct{}, 1)}
+	w.rec.reset()
+	w.cmd = exec.Command(p.o.Command[0], p.o.Command[1:]...)
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
+	w.cmd.Stderr = os.Stderr
+	w.cmd.ExtraFiles = append([]*os.File{theirs, p.memFile, in, out}, p.listeners...)
+	err = w.cmd.Start()
+	if err == nil {
+		w.ch, err = newChannel(ours)
+	}
+	if err != nil {
+		ours.Close()
+		in.Close()
+		out.Close()
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	p.processes[index] = w
+	p.facts.Started++
+	for slot, c := range p.conns {
+		if c != nil {
+			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: duplicate(c.fd)})
+		}
+	}
+	go p.attend(w, in, out)
+	return nil
+}
+
+func duplicate(fd int) int {
+	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// attend does what the worker w asks for, until it is gone.
+func (p *Pool) attend(w *process, in, out *os.File) {
+	buf := make([]byte, maxMessage)
+	for {
+		m, err := w.ch.receive(buf)
+		if err != nil {
+			break
+		}
+		switch m.kind {
+		case msgNew:
+			p.share(m.fd)
+		case msgGone:
+			p.forget(m.slot, m.gen)
+		case msgTold:
+			text := append([]byte(nil), m.text...)
+			w.report.Store(&text)
+			select {
+			case w.asked <- struct{}{}:
+			default:
+			}
+		case msgReady:
+			p.nowReady(w)
+		}
+	}
+	err := w.cmd.Wait()
+	w.ch.close()
+	p.died(w, err)
+	in.Close()
+	out.Close()
+}
+
+func (p *Pool) nowReady(w *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.ready = true
+	p.failures = 0
+	ready := 0
+	for _, w := range p.processes {
+		if w != nil && w.ready && !w.stale && !w.leaving {
+			ready++
+		}
+	}
+	if ready < p.o.Min {
+		return
+	}
+	for _, w := range p.processes {
+		if w != nil && w.stale {
+			w.leave()
+		}
+	}
+}
+
+func (w *process) leave() {
+	if !w.leaving {
+		w.leaving = true
+		w.ch.put(message{kind: msgLeave, fd: -1})
+	}
+}
+
+// Reload replaces all workers by new ones, which take what they need to know
+// from the start. Requests under way are finished.
+func (p *Pool) Reload() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.processes {
+		if w != nil {
+			w.stale = true
+		}
+	}
+	for range p.o.Min {
+		if err := p.spawn(); err != nil {
+			return err
+		}
+	}
+	p.poke()
+	return nil
+}
+
+// died clears up after a worker.
+func (p *Pool) died(w *process, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.processes[w.index] = nil
+	p.facts.Requests += w.rec.served.Load()
+	p.salvage(w, err)
+	for _, other := range p.processes {
+		if other != nil {
+			other.ch.put(message{kind: msgLook, fd: -1})
+		}
+	}
+	switch {
+	case !w.rec.ready.Load() && !p.closing:
+		p.failures++
+		wait := min(50*time.Millisecond<<min(p.failures, 8), 5*time.Second)
+		p.resume = time.Now().Add(wait)
+		p.log(fmt.Errorf("a worker ended before it was ready, the next one is started in %v: %w", wait, ended(err)))
+	case err != nil && w.killed == "" && w.rec.phase.Load() == phaseFree:
+		p.log(fmt.Errorf("worker %d ended by itself: %w", w.cmd.Process.Pid, err))
+	}
+	p.checkDone()
+	p.poke()
+}
+
+func ended(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// checkDone tells Shutdown when the last process is gone.
+func (p *Pool) checkDone() {
+	for _, w := range p.processes {
+		if w != nil {
+			return
+		}
+	}
+	if p.closing {
+		p.finished.Do(func() { close(p.done) })
+	}
+}
+
+func (p *Pool) poke() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Shutdown takes no more connections, lets the workers answer what has come,
+// and ends them. When ctx ends first they are killed, and its error returned.
+func (p *Pool) Shutdown(ctx context.Context) error {
+	p.mu.Lock()
+	p.closing = true
+	p.checkDone()
+	p.broadcast(message{kind: msgDeaf, fd: -1})
+	p.mu.Unlock()
+	stopped := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, w := range p.processes {
+			if w != nil {
+				w.cmd.Process.Kill()
+			}
+		}
+	})
+	defer stopped()
+	p.drain(ctx)
+	p.mu.Lock()
+	p.dismiss()
+	p.mu.Unlock()
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for slot, c := range p.conns {
+		if c != nil {
+			p.drop(int32(slot), c)
+		}
+	}
+	p.memFile.Close()
+	for _, l := range p.listeners {
+		l.Close()
+	}
+	return ctx.Err()
+}
+
+func (p *Pool) dismiss() {
+	for _, w := range p.processes {
+		if w != nil {
+			w.leave()
+		}
+	}
+}
+
+// drain waits until nothing is left to answer.
+func (p *Pool) drain(ctx context.Context) {
+	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
+		time.Sleep(drainLook)
+		if quiet++; p.atWork() {
+			quiet = 0
+		}
+	}
+}
+
+const (
+	drainLook = 10 * time.Millisecond
+	// drainGrace is how long a connection may still be idle: its next request
+	// may be under way.
+	drainGrace = 100 * time.Millisecond
+)
+
+// atWork reports whether a worker has a request or a connection has one to
+// read. Idle connections it closes.
+func (p *Pool) atWork() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := p.o.Drain && p.takeNew()
+	for _, w := range p.processes {
+		busy = busy || w != nil && w.ready && w.rec.phase.Load() != phaseFree
+	}
+	for slot, c := range p.conns {
+		if c == nil {
+			continue
+		}
+		fresh := now()-p.mem.slots[slot].since.Load() < int64(drainGrace)
+		if fresh || readable(c.fd) || !p.closeIdle(int32(slot), c) {
+			busy = true
+		}
+	}
+	return busy
+}
+
+// Worker says what a worker is doing.
+type WorkerFacts struct {
+	Pid     int
+	State   string // "starting", "free", "reading", "running" or "leaving"
+	Since   time.Time
+	Served  int64
+	Running time.Duration // of the present request; 0 when there is none
+	Memory  int64         // bytes of it that are in memory
+}
+
+// Status returns what the workers are doing and what was counted.
+func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	facts = p.facts
+	facts.Lost = map[Reason]int{}
+	for r, n := range p.facts.Lost {
+		facts.Lost[r] = n
+	}
+	for _, w := range p.processes {
+		if w != nil {
+			ws = append(ws, w.facts())
+		}
+	}
+	for _, c := range p.conns {
+		if c != nil && c.waiting != 0 {
+			waiting++
+		}
+	}
+	return ws, facts, p.count, waiting
+}
+
+func (w *process) facts() WorkerFacts {
+	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load(), Memory: resident(w.cmd.Process.Pid)}
+	if began := w.rec.began.Load(); began != 0 {
+		f.Running = time.Duration(now() - began)
+	}
+	switch {
+	case w.leaving:
+		f.State = "leaving"
+	case !w.ready:
+	case w.rec.phase.Load() == phaseRunning:
+		f.State = "running"
+	case w.rec.phase.Load() == phaseReading:
+		f.State = "reading"
+	default:
+		f.State = "free"
+	}
+	return f
+}
+
+// Reports asks all workers for their reports and returns those that came before
+// ctx ended, by process id. A worker at work answers as well.
+func (p *Pool) Reports(ctx context.Context) map[int][]byte {
+	p.mu.Lock()
+	var asked []*process
+	for _, w := range p.processes {
+		if w != nil && w.ready {
+			select {
+			case <-w.asked:
+			default:
+			}
+			w.ch.put(message{kind: msgReport, fd: -1})
+			asked = append(asked, w)
+		}
+	}
+	p.mu.Unlock()
+	reports := map[int][]byte{}
+	for _, w := range asked {
+		select {
+		case <-w.asked:
+		case <-ctx.Done():
+		}
+		if text := w.report.Load(); text != nil {
+			reports[w.cmd.Process.Pid] = *text
+		}
+	}
+	return reports
+}

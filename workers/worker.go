@@ -1,0 +1,407 @@
+//go:build linux
+
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"scripter/fcgi"
+)
+
+// environment names the variable that makes a program a worker: its number and
+// how many listening sockets it was given.
+const environment = "SCRIPTER_WORKER"
+
+// The descriptors that a worker is started with.
+const (
+	fdChannel = 3 + iota
+	fdMemory
+	fdDepositIn
+	fdDepositOut
+	fdListeners
+)
+
+// Worker is this process's side of the pool that started it.
+type Worker struct {
+	// Report, when it is set, tells the master what it asks for: text that
+	// Pool.Reports hands on as it is. It is called on a goroutine of its own.
+	Report func() []byte
+
+	owner     int
+	mem       *memory
+	rec       *record
+	ch        *channel
+	dep       deposit
+	listeners []int
+	ep        int
+	wake      int // an eventfd
+	conns     [maxSlots]atomic.Pointer[shared]
+	server    *fcgi.Server
+	handler   fcgi.Handler
+	look      [lookSize]byte
+	deaf      atomic.Bool
+	leaving   atomic.Bool
+}
+
+// lookSize is how much of a request is looked at before it is read. A longer
+// one is begun before all of it has come: a sender on a unix socket that waits
+// until poll lets it write is stopped when a quarter of its buffer is full, which
+// can be as little as 26 kB in records of 1 kB.
+const lookSize = 16 << 10
+
+// shared is a connection that other workers hold, too.
+type shared struct {
+	slot int32
+	gen  uint32
+	sock *socket
+}
+
+// Inherited returns the Worker that this process was started as; nil when it
+// was not started by a Pool.
+func Inherited() (*Worker, error) {
+	spec, ok := os.LookupEnv(environment)
+	if !ok {
+		return nil, nil
+	}
+	os.Unsetenv(environment)
+	index, listeners, err := parseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	mem, err := mapMemory(os.NewFile(fdMemory, "memory"))
+	if err != nil {
+		return nil, err
+	}
+	ch, err := newChannel(os.NewFile(fdChannel, "channel"))
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}}
+	for fd := range fdListeners + listeners {
+		unix.CloseOnExec(fd)
+		if fd >= fdListeners {
+			w.listeners = append(w.listeners, fd)
+		}
+	}
+	if w.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("making an epoll set: %w", err)
+	}
+	if w.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return nil, fmt.Errorf("making an event descriptor: %w", err)
+	}
+	return w, nil
+}
+
+func parseSpec(spec string) (index, listeners int, err error) {
+	a, b, _ := strings.Cut(spec, "/")
+	index, err1 := strconv.Atoi(a)
+	listeners, err2 := strconv.Atoi(b)
+	if err1 != nil || err2 != nil || index < 0 || index >= maxWorkers || listeners < 0 || listeners > 16 {
+		return 0, 0, fmt.Errorf("%s is %q: it is set for the processes of a pool only", environment, spec)
+	}
+	return index, listeners, nil
+}
+
+// Number is the worker's, from 0 on. A new process takes that of one which is
+// gone.
+func (w *Worker) Number() int { return w.owner - 1 }
+
+// Begin tells the master that a script begins: when it has not ended by limit
+// and a quarter more, or when the process has grown by more than bytes and
+// 64 MB more, the process is killed. 0 means no limit.
+func (w *Worker) Begin(limit time.Duration, bytes int64) {
+	w.rec.bytes.Store(bytes)
+	if limit > 0 {
+		w.rec.deadline.Store(now() + int64(limit) + int64(limit)/4)
+	}
+}
+
+// End tells that the script has ended.
+func (w *Worker) End() {
+	w.rec.deadline.Store(0)
+	w.rec.bytes.Store(0)
+}
+
+// What an event of the epoll set is for: a slot, or one of these.
+const (
+	eventWake     = -1
+	eventListener = -2 // and below
+)
+
+// Serve answers requests until the master says that it is enough, or is gone.
+func (w *Worker) Serve(s *fcgi.Server) error {
+	// The loop waits in system calls of its own.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w.server, w.handler = s, s.Handler
+	s.Handler = w.handle
+	s.Attend()
+	if err := w.add(w.wake, unix.EPOLLIN, eventWake, 0); err != nil {
+		return err
+	}
+	for i, fd := range w.listeners {
+		unix.SetNonblock(fd, true)
+		if err := w.add(fd, unix.EPOLLIN|unix.EPOLLEXCLUSIVE, int32(eventListener-i), 0); err != nil {
+			return err
+		}
+	}
+	w.rec.ready.Store(true)
+	w.ch.tell(message{kind: msgReady, fd: -1})
+	go w.listen()
+	return w.loop()
+}
+
+func (w *Worker) add(fd int, events uint32, slot int32, gen uint32) error {
+	ev := unix.EpollEvent{Events: events, Fd: slot, Pad: int32(gen)}
+	if err := unix.EpollCtl(w.ep, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
+		return fmt.Errorf("watching a socket: %w", err)
+	}
+	return nil
+}
+
+func (w *Worker) loop() error {
+	// One event at a time: what this worker does not get to, another one does.
+	var ev [1]unix.EpollEvent
+	for !w.leaving.Load() {
+		n, err := unix.EpollWait(w.ep, ev[:], 0)
+		if n == 0 && err == nil {
+			n, err = unix.EpollWait(w.ep, ev[:], -1)
+		}
+		switch {
+		case err == unix.EINTR || n == 0:
+			continue
+		case err != nil:
+			return fmt.Errorf("waiting for requests: %w", err)
+		}
+		switch slot := ev[0].Fd; {
+		case slot >= 0:
+			w.serveShared(slot, uint32(ev[0].Pad))
+		case slot == eventWake:
+			var b [8]byte
+			unix.Read(w.wake, b[:])
+			if w.deaf.Load() {
+				w.stopListening()
+			}
+		default:
+			w.accept(w.listeners[eventListener-slot])
+		}
+	}
+	return nil
+}
+
+func (w *Worker) stopListening() {
+	for _, fd := range w.listeners {
+		unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, fd, nil)
+		unix.Close(fd)
+	}
+	w.listeners = nil
+}
+
+// accept takes one new connection. A request that is there and wants the
+// connection closed afterwards is answered at once; any other connection is
+// given to the master, who shares it.
+func (w *Worker) accept(listener int) {
+	fd, sa, err := unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	switch err {
+	case nil:
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		time.Sleep(20 * time.Millisecond) // the master closes idle connections
+		return
+	default:
+		return // somebody else took it, or it is gone
+	}
+	if !w.server.Permits(netAddr(sa)) {
+		unix.Close(fd)
+		return
+	}
+	s := newSocket(fd, &w.rec.sent)
+	ahead, all := w.ahead(s, firstWait)
+	if !ahead.Whole && !all || ahead.Keep || w.dep.leave(fd) != nil {
+		w.ch.tell(message{kind: msgNew, fd: fd})
+		return
+	}
+	w.rec.slot.Store(-1)
+	w.turn(s)
+	w.rec.phase.Store(phaseFree)
+	closeFD(w.dep.take())
+	s.free()
+}
+
+// firstWait is how long a worker waits for the first request of a connection,
+// which follows at once where the web server is on the same machine.
+const firstWait = time.Millisecond
+
+// ahead looks at what has come on s. All means that as much is there as can be
+// looked at.
+func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, all bool) {
+	until := now() + int64(patience)
+	for {
+		n, err := s.peek(w.look[:])
+		if err == nil && n == 0 || err != nil && err != unix.EAGAIN {
+			return fcgi.Ahead{Whole: true}, true // the end is to be read, too
+		}
+		if n > 0 {
+			a = fcgi.LookAhead(w.look[:n])
+		}
+		left := time.Duration(until - now())
+		if a.Whole || n == len(w.look) || left <= 0 {
+			return a, n == len(w.look)
+		}
+		p := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
+		if n > 0 {
+			// Part of it is there already: poll would not wait.
+			time.Sleep(50 * time.Microsecond)
+			continue
+		}
+		unix.Ppoll(p, &unix.Timespec{Nsec: int64(left)}, nil)
+	}
+}
+
+// serveShared serves a shared connection, unless somebody else does.
+func (w *Worker) serveShared(number int32, gen uint32) {
+	c := w.conns[number].Load()
+	slot := &w.mem.slots[number]
+	if c == nil || c.gen != gen || !slot.claim(gen, w.owner) {
+		return
+	}
+	w.rec.slot.Store(number)
+	w.rec.gen.Store(gen)
+	w.rec.phase.Store(phaseClaimed)
+	for {
+		if !w.serveOnce(c, slot) {
+			w.rec.phase.Store(phaseFree)
+			return
+		}
+		w.rec.phase.Store(phaseFree)
+		if slot.release(gen, w.owner) {
+			return
+		}
+		w.rec.phase.Store(phaseClaimed)
+	}
+}
+
+// serveOnce serves what is there and reports whether the connection goes on.
+func (w *Worker) serveOnce(c *shared, slot *slot) bool {
+	n, err := c.sock.peek(w.look[:])
+	if err == unix.EAGAIN {
+		return true
+	}
+	if n > 0 && n < len(w.look) && !slot.stalled.Swap(false) {
+		if ahead := fcgi.LookAhead(w.look[:n]); !ahead.Whole {
+			slot.leave(n, ahead.Body)
+			return true // it stays where it is until the rest has come
+		}
+	}
+	open := w.turn(c.sock)
+	slot.partial.Store(0)
+	slot.body.Store(false)
+	slot.since.Store(now())
+	if !open {
+		slot.word.Store(word(c.gen, ownerGone))
+		w.ch.tell(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
+	}
+	return open
+}
+
+func (w *Worker) turn(s *socket) bool {
+	w.rec.sent.Store(false)
+	w.rec.request.Store(0)
+	w.rec.phase.Store(phaseReading)
+	return w.server.Turn(s)
+}
+
+// handle is the server's handler.
+func (w *Worker) handle(ctx context.Context, r *fcgi.Request) {
+	w.rec.sent.Store(false)
+	w.rec.request.Store(uint32(r.ID))
+	w.rec.began.Store(now())
+	w.rec.served.Add(1)
+	w.rec.phase.Store(phaseRunning)
+	defer func() {
+		w.End()
+		w.rec.began.Store(0)
+	}()
+	w.handler(ctx, r)
+}
+
+// listen does what the master says.
+func (w *Worker) listen() {
+	buf := make([]byte, maxMessage)
+	for {
+		m, err := w.ch.receive(buf)
+		if err != nil {
+			if !errors.Is(err, net.ErrClosed) {
+				w.leave() // the master is gone
+			}
+			return
+		}
+		switch m.kind {
+		case msgOpen:
+			w.open(m)
+		case msgClose:
+			w.close(m)
+		case msgLook:
+			w.lookAgain()
+		case msgDeaf:
+			w.deaf.Store(true)
+			w.server.Leave()
+			w.rouse()
+		case msgLeave:
+			w.leave()
+		case msgReport:
+			var text []byte
+			if w.Report != nil {
+				text = w.Report()
+			}
+			w.ch.tell(message{kind: msgTold, text: text, fd: -1})
+		}
+	}
+}
+
+func (w *Worker) leave() {
+	w.leaving.Store(true)
+	w.rouse()
+}
+
+func (w *Worker) rouse() { unix.Write(w.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+
+const watchFor = unix.EPOLLIN | unix.EPOLLET | unix.EPOLLEXCLUSIVE
+
+func (w *Worker) open(m message) {
+	if m.fd < 0 || m.slot < 0 || m.slot >= maxSlots {
+		closeFD(m.fd)
+		return
+	}
+	c := &shared{m.slot, m.gen, newSocket(m.fd, &w.rec.sent)}
+	w.conns[m.slot].Store(c)
+	w.add(m.fd, watchFor, m.slot, m.gen)
+}
+
+func (w *Worker) close(m message) {
+	if c := w.conns[m.slot].Load(); c != nil && c.gen == m.gen {
+		w.conns[m.slot].Store(nil)
+		unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, c.sock.fd, nil)
+		c.sock.free()
+	}
+}
+
+// lookAgain makes sure that no event is lost that a dead worker was told of.
+func (w *Worker) lookAgain() {
+	for i := range w.conns {
+		if c := w.conns[i].Load(); c != nil {
+			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, c.sock.fd, nil)
+			w.add(c.sock.fd, watchFor, c.slot, c.gen)
+		}
+	}
+}

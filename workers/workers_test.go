@@ -1,0 +1,366 @@
+//go:build linux
+
+package workers_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/workers"
+)
+
+// TestMain makes the test's own program the worker, too.
+func TestMain(m *testing.M) {
+	w, err := workers.Inherited()
+	if err == nil && w == nil {
+		// A worker that finds a race ends at once, which fails the test.
+		os.Setenv("GORACE", "halt_on_error=1")
+		os.Exit(m.Run())
+	}
+	if err == nil {
+		w.Report = func() []byte { return fmt.Appendf(nil, "worker %d", w.Number()) }
+		h := handler{w}
+		err = w.Serve(&fcgi.Server{Handler: h.answer})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// os.Exit would let the race detector finish, which has been seen to wait
+	// for ever in a process that others had sent descriptors to.
+	syscall.Exit(0)
+}
+
+// handler does what the query asks for.
+type handler struct{ w *workers.Worker }
+
+func (h handler) answer(ctx context.Context, r *fcgi.Request) {
+	do, _, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
+	var d time.Duration
+	fmt.Sscanf(r.Params["QUERY_STRING"], do+"=%d", &d)
+	d *= time.Millisecond
+	switch do {
+	case "sleep":
+		time.Sleep(d)
+	case "crash":
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "exit":
+		os.Exit(3)
+	case "half": // an answer, then the crash
+		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\nhalf")
+		r.Flush()
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "hang": // a script that no limit of the language ends
+		h.w.Begin(d, 0)
+		for {
+		}
+	case "grow":
+		h.w.Begin(0, int64(16<<20))
+		var all [][]byte
+		for {
+			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+		}
+	}
+	body, err := io.ReadAll(r.Stdin)
+	if err != nil {
+		return
+	}
+	fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d %s", os.Getpid(), body)
+}
+
+// pool is a running one.
+type pool struct {
+	*workers.Pool
+	addr   string
+	losses chan workers.Loss
+}
+
+func start(t *testing.T, o workers.Options) *pool {
+	t.Helper()
+	addr := "unix:" + filepath.Join(t.TempDir(), "s")
+	l, err := fcgi.Listen(addr, fcgi.ListenOptions{})
+	require.NoError(t, err)
+	f, err := l.(interface{ File() (*os.File, error) }).File()
+	require.NoError(t, err)
+	p := &pool{addr: addr, losses: make(chan workers.Loss, 10000)}
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	o.Command, o.Listeners, o.Drain = []string{exe}, []*os.File{f}, true
+	o.Lost = func(l workers.Loss) []byte {
+		p.losses <- l
+		return []byte("Status: 500 Lost\r\n\r\n" + string(l.Reason))
+	}
+	o.Log = func(err error) { t.Log(err) }
+	p.Pool, err = workers.Start(o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		assert.NoError(t, p.Shutdown(ctx))
+		l.Close()
+		f.Close()
+	})
+	return p
+}
+
+func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
+	t.Helper()
+	nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+	require.NoError(t, err)
+	c := fcgi.NewClient(nc, keep)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func ask(c *fcgi.Client, query, body string) (string, error) {
+	var out strings.Builder
+	_, err := c.Do(context.Background(), map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
+	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+	return text, err
+}
+
+// Both kinds of connections are served, kept ones again and again.
+func TestServe(t *testing.T) {
+	p := start(t, workers.Options{})
+	for _, keep := range []bool{true, false} {
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				c := p.client(t, keep)
+				for j := range 50 {
+					if !keep {
+						c = p.client(t, false)
+					}
+					body := strings.Repeat("x", 1+i*j*1000)
+					text, err := ask(c, "", body)
+					assert.NoError(t, err)
+					assert.True(t, strings.HasSuffix(text, " "+body), "%d bytes", len(text))
+				}
+			})
+		}
+		wg.Wait()
+	}
+	assert.Empty(t, p.losses)
+}
+
+// A process that dies takes one request with it and no other.
+func TestCrashes(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
+			p := start(t, workers.Options{})
+			var answered, crashed atomic.Int64
+			stop := make(chan struct{})
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					c := p.client(t, keep)
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if !keep {
+							c = p.client(t, false)
+						}
+						text, err := ask(c, "", "ordinary")
+						assert.NoError(t, err)
+						assert.True(t, strings.HasSuffix(text, " ordinary"), text)
+						answered.Add(1)
+					}
+				})
+			}
+			for i := range 40 {
+				text, err := ask(p.client(t, keep), []string{"crash", "exit"}[i%2], "hostile")
+				assert.NoError(t, err)
+				assert.Equal(t, "crash", text)
+				crashed.Add(1)
+			}
+			close(stop)
+			wg.Wait()
+			assert.Len(t, p.losses, int(crashed.Load()))
+			t.Logf("%d crashes, %d ordinary requests answered", crashed.Load(), answered.Load())
+		})
+	}
+}
+
+// Half an answer is not ended as if it were whole.
+func TestHalfAnswer(t *testing.T) {
+	p := start(t, workers.Options{})
+	for _, keep := range []bool{true, false} {
+		text, err := ask(p.client(t, keep), "half", "")
+		assert.ErrorIs(t, err, fcgi.ErrClosed)
+		assert.Equal(t, "half", text)
+	}
+}
+
+// What no limit of the language has ended is killed.
+func TestLimits(t *testing.T) {
+	p := start(t, workers.Options{})
+	for query, reason := range map[string]workers.Reason{"hang=200": workers.TooLong, "grow": workers.TooLarge} {
+		for _, keep := range []bool{true, false} {
+			text, err := ask(p.client(t, keep), query, "")
+			assert.NoError(t, err)
+			assert.Equal(t, string(reason), text)
+			assert.Equal(t, reason, (<-p.losses).Reason)
+		}
+	}
+}
+
+// While scripts run long, the pool grows and others are served; when there
+// are no more workers, requests wait, and beyond that they are refused.
+func TestBusy(t *testing.T) {
+	p := start(t, workers.Options{Min: 2, Max: 4, Waiting: 3, Wait: 3 * time.Second, Spare: 300 * time.Millisecond})
+	var wg sync.WaitGroup
+	long := func() {
+		c := p.client(t, true)
+		wg.Go(func() {
+			_, err := ask(c, "sleep=2000", "")
+			assert.NoError(t, err)
+		})
+	}
+	for range 3 {
+		long()
+	}
+	count := func() int { ws, _, _, _ := p.Status(); return len(ws) }
+	require.Eventually(t, func() bool { return count() == 4 }, 20*time.Second, time.Millisecond)
+	text, err := ask(p.client(t, true), "", "quick")
+	assert.NoError(t, err)
+	assert.Contains(t, text, "quick")
+	long()
+	time.Sleep(200 * time.Millisecond)
+	var refused, served atomic.Int64
+	for range 8 {
+		c := p.client(t, true)
+		wg.Go(func() {
+			text, err := ask(c, "", "waited")
+			assert.NoError(t, err)
+			if text == string(workers.Refused) {
+				refused.Add(1)
+			} else if assert.Contains(t, text, "waited") {
+				served.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	assert.EqualValues(t, 5, refused.Load())
+	assert.EqualValues(t, 3, served.Load())
+	require.Eventually(t, func() bool { return count() == 2 }, 20*time.Second, 10*time.Millisecond, "the pool shrinks again")
+}
+
+// Part of a request holds no worker; it is refused when the rest does not come.
+func TestParts(t *testing.T) {
+	p := start(t, workers.Options{Request: time.Second, Conns: 300})
+	var parts []net.Conn
+	for range 200 {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		_, err = nc.Write([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4})
+		require.NoError(t, err)
+		parts = append(parts, nc)
+	}
+	text, err := ask(p.client(t, true), "", "ordinary")
+	assert.NoError(t, err)
+	assert.Contains(t, text, "ordinary")
+	for _, nc := range parts {
+		nc.SetReadDeadline(time.Now().Add(20 * time.Second))
+		b, err := io.ReadAll(nc)
+		assert.NoError(t, err)
+		assert.Contains(t, string(b), "slow")
+	}
+}
+
+// A reload replaces all processes and fails no request.
+func TestReload(t *testing.T) {
+	p := start(t, workers.Options{})
+	before := map[int]bool{}
+	ws, _, _, _ := p.Status()
+	for _, w := range ws {
+		before[w.Pid] = true
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			c := p.client(t, i%2 == 0)
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if i%2 == 1 {
+					c = p.client(t, false)
+				}
+				_, err := ask(c, "", "ordinary")
+				assert.NoError(t, err)
+			}
+		})
+	}
+	require.NoError(t, p.Reload())
+	require.Eventually(t, func() bool {
+		ws, _, _, _ := p.Status()
+		old, fresh := 0, 0
+		for _, w := range ws {
+			if before[w.Pid] {
+				old++
+			} else if w.State != "starting" {
+				fresh++
+			}
+		}
+		return old == 0 && fresh >= 2
+	}, 20*time.Second, 10*time.Millisecond)
+	close(stop)
+	wg.Wait()
+	assert.Empty(t, p.losses)
+}
+
+// What is under way at a shutdown is answered, kept connections are closed.
+func TestShutdown(t *testing.T) {
+	p := start(t, workers.Options{})
+	idle := p.client(t, true)
+	_, err := ask(idle, "", "")
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		c := p.client(t, i%2 == 0)
+		wg.Go(func() {
+			text, err := ask(c, "sleep=500", "late")
+			assert.NoError(t, err)
+			assert.Contains(t, text, "late")
+		})
+	}
+	time.Sleep(100 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, p.Shutdown(ctx))
+	wg.Wait()
+	_, err = ask(idle, "", "")
+	assert.ErrorIs(t, err, fcgi.ErrClosed)
+}
+
+func TestReports(t *testing.T) {
+	p := start(t, workers.Options{Min: 3})
+	require.Eventually(t, func() bool { return len(p.Reports(t.Context())) == 3 }, 20*time.Second, 10*time.Millisecond)
+	for _, text := range p.Reports(t.Context()) {
+		assert.Regexp(t, `^worker [012]$`, string(text))
+	}
+}
