@@ -32,6 +32,7 @@ type Gateway struct {
 	pages  pageCache
 	losers losers
 	counts counts
+	watch  watch
 }
 
 // New makes a gateway.
@@ -75,6 +76,7 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	a.began = g.now()
 	defer a.close()
 	out := g.answer(ctx, r, a)
+	g.watch.done(a.action, out, g.now().Sub(a.began), a.sent)
 	if r.entry != nil && r.entry.Number > 0 {
 		g.keepOutcome(ctx, r, a, out)
 	}
@@ -129,6 +131,7 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		err := update(ctx, func(tx *objectdb.Tx) error {
 			if runs++; runs > 1 {
 				r.trace("another request was faster: run again, holding the writer's lock")
+				g.watch.again.Add(1)
 				g.losers.add(key, start)
 			}
 			c = g.newCall(tx.Context(), tx, r, a)
