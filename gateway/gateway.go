@@ -33,6 +33,7 @@ type Gateway struct {
 	losers losers
 	counts counts
 	watch  watch
+	gate   gate
 }
 
 // New makes a gateway.
@@ -119,6 +120,15 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 	if err := r.check(); err != nil {
 		return err
 	}
+	if err := g.enter(ctx, false); err != nil {
+		return err
+	}
+	in := true
+	defer func() {
+		if in {
+			g.gate.leave()
+		}
+	}()
 	start := g.now()
 	key := r.Params["SCRIPT_NAME"] + r.Params["PATH_INFO"]
 	for {
@@ -144,7 +154,11 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		})
 		switch {
 		case errors.Is(err, errNeedBody):
-			err = r.readBody(c.bodyLimit)
+			g.gate.leave() // a slow body keeps nobody waiting
+			if err = r.readBody(c.bodyLimit); err == nil {
+				err = g.enter(ctx, true)
+			}
+			in = err == nil
 		case errors.Is(err, errNeedKeep):
 			g.keep(ctx, r, a)
 			err = nil

@@ -21,5 +21,9 @@ func LimitOf(err error) string {
 		}
 		return s.Limit
 	}
+	var crowd *crowded
+	if errors.As(err, &crowd) {
+		return crowd.setting
+	}
 	return ""
 }

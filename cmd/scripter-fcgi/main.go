@@ -42,9 +42,9 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	root, listen, group, responder string
-	mode                           fs.FileMode
-	drain                          time.Duration
+	root, listen, group, responder, status string
+	mode                                   fs.FileMode
+	drain                                  time.Duration
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -54,6 +54,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; else the socket that the program was started with")
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
+	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
 	f.Func("mode", "mode of the unix socket, octal (default 660)", func(s string) error {
@@ -107,6 +108,17 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		return err
 	}
 	defer g.StartAutoSave()()
+	begin := time.Now()
+	sums := &tally{take: g.TakeCounts}
+	st := &status{started: begin, counts: sums.counts, pool: alone{g.Load, sums.counts, begin}}
+	if o.status != "" {
+		sl, err := listenStatus(o.status, o)
+		if err != nil {
+			return err
+		}
+		defer st.serve(sl, log)()
+		log.Info("showing the status", "addr", sl.Addr().String())
+	}
 	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder)
 	if o.responder == "std" {
 		return serveStd(ctx, l, g)
@@ -119,6 +131,7 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		return err
 	case <-ctx.Done():
 	}
+	st.stopping.Store(true)
 	log.Info("stopping: requests under way are finished")
 	end, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
