@@ -29,6 +29,7 @@ type answer struct {
 	verbose bool // one line is logged of the request
 	began   time.Time
 	action  string
+	sent    int64 // bytes, the head included
 
 	rec  *recorder // of Debugging; nil when it is off
 	held *httpheader.Response
@@ -113,6 +114,7 @@ func (a *answer) copy(from io.Reader) error {
 			if _, err := a.w.Write(buf[:n]); err != nil {
 				return fmt.Errorf("send the response: %w", err)
 			}
+			a.sent += int64(n)
 		}
 		if err != nil {
 			if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -159,6 +161,7 @@ func (a *answer) writeHead(resp *httpheader.Response) error {
 	if _, err := a.w.Write(head); err != nil {
 		return fmt.Errorf("send the response: %w", err)
 	}
+	a.sent += int64(len(head))
 	return nil
 }
 
@@ -186,6 +189,7 @@ func (a *answer) writeChunks(text string) error {
 		if _, err := io.WriteString(a.w, piece); err != nil {
 			return fmt.Errorf("send the response: %w", err)
 		}
+		a.sent += int64(len(piece))
 		if text = text[len(piece):]; text != "" {
 			if err := a.flush(); err != nil {
 				return err

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"time"
 
 	"scripter/httpheader"
 	"scripter/objectdb"
@@ -55,6 +56,9 @@ func (c *call) close() {
 // run answers the request: parameters, action table, trap, action script,
 // response (specification, 4.3).
 func (c *call) run() error {
+	if c.g.gate.stale(time.Now()) {
+		c.g.gate.set(c.settings.gate())
+	}
 	var err error
 	if c.target, err = dispatch(c.r, c.tables); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"scripter/httpheader"
 	"scripter/objectdb"
@@ -36,12 +37,19 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 		return out
 	}
 	status := g.statusOf(err)
-	if status != 404 && status != 405 {
+	var crowd *crowded
+	isCrowd := errors.As(err, &crowd)
+	if status != 404 && status != 405 && !isCrowd {
 		if out.Incident = r.incident; out.Incident == "" {
 			out.Incident = newIncident()
 		}
 	}
-	if err != errNoRoot && !a.quiet { // who could not open it has said why
+	switch {
+	case isCrowd:
+		if n := g.gate.turnedAway(time.Now()); n > 0 {
+			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", r.path(), "err", err)
+		}
+	case err != errNoRoot && !a.quiet: // who could not open it has said why
 		g.logFailure(r, status, out.Incident, err)
 	}
 	if a.started {
@@ -59,9 +67,12 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 // statusOf gives the status of a failure (the visitor's half of it).
 func (g *Gateway) statusOf(err error) int {
 	var e *Error
+	var crowd *crowded
 	switch {
 	case errors.As(err, &e):
 		return e.Status
+	case errors.As(err, &crowd):
+		return 503
 	case errors.Is(err, objectdb.ErrBusy):
 		return 503
 	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
@@ -117,7 +128,8 @@ func newIncident() string {
 // user.webserver.prefs, or a plain one where that fails too.
 func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
 	message := visitorMessage(status)
-	if g.db == nil {
+	var crowd *crowded
+	if g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
 		resp := plainPage(r, status, message, incident)
 		resp.Set("Retry-After", "1")
 		complete(r, resp)

@@ -34,6 +34,8 @@ type Gateway struct {
 	losers losers
 	counts counts
 	guard  Guard
+	watch  watch
+	gate   gate
 }
 
 // New makes a gateway.
@@ -77,6 +79,7 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	a.began = g.now()
 	defer a.close()
 	out := g.answer(ctx, r, a)
+	g.watch.done(a.action, out, g.now().Sub(a.began), a.sent)
 	if r.entry != nil && r.entry.Number > 0 {
 		g.keepOutcome(ctx, r, a, out)
 	}
@@ -119,6 +122,15 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 	if err := r.check(); err != nil {
 		return err
 	}
+	if err := g.enter(ctx, false); err != nil {
+		return err
+	}
+	in := true
+	defer func() {
+		if in {
+			g.gate.leave()
+		}
+	}()
 	start := g.now()
 	key := r.Params["SCRIPT_NAME"] + r.Params["PATH_INFO"]
 	for {
@@ -131,6 +143,7 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		err := update(ctx, func(tx *objectdb.Tx) error {
 			if runs++; runs > 1 {
 				r.trace("another request was faster: run again, holding the writer's lock")
+				g.watch.again.Add(1)
 				g.losers.add(key, start)
 			}
 			c = g.newCall(tx.Context(), tx, r, a)
@@ -143,7 +156,11 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		})
 		switch {
 		case errors.Is(err, errNeedBody):
-			err = r.readBody(c.bodyLimit)
+			g.gate.leave() // a slow body keeps nobody waiting
+			if err = r.readBody(c.bodyLimit); err == nil {
+				err = g.enter(ctx, true)
+			}
+			in = err == nil
 		case errors.Is(err, errNeedKeep):
 			g.keep(ctx, r, a)
 			err = nil

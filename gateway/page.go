@@ -37,6 +37,8 @@ type pageCache struct {
 	mu    sync.Mutex
 	pages map[pageKey]*cachedPage
 	bytes int
+
+	hits, misses uint64
 }
 
 type pageKey struct {
@@ -54,7 +56,13 @@ const pageCacheBytes = 16 << 20
 func (pc *pageCache) get(k pageKey) *cachedPage {
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
-	return pc.pages[k]
+	p := pc.pages[k]
+	if p != nil {
+		pc.hits++
+	} else {
+		pc.misses++
+	}
+	return p
 }
 
 func (pc *pageCache) put(k pageKey, p *cachedPage) {

@@ -81,6 +81,10 @@ var (
 		Meaning: "coroutines that the scripts of one request may make", Check: between(1, 1<<20)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: between(1, 1<<24)}
+	maxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
+		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right", Check: between(0, 1<<16)}
+	maxWaiting = &Setting{Name: "maxWaiting", Default: objectdb.Number(256), Title: "Most requests waiting",
+		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503", Check: between(0, 1<<20)}
 	maxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most kept requests",
 		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: between(0, 1000)}
 	debugMinutes = &Setting{Name: "debugMinutes", Default: objectdb.Number(30), Title: "Debugging ends after",
@@ -102,7 +106,7 @@ var (
 var Settings = []*Setting{
 	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
 	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
-	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, cacheServers, cacheFolders,
+	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
 	maxRequests, debugMinutes, flDebugSecrets,
 	flRefuseConnections, retryAfter, flSuspendLogging, flVerboseMessages,
 }

@@ -55,8 +55,10 @@ func (tx *Tx) Len(t *Node) (int, error) {
 		return 0, err
 	}
 	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+		tx.hits++
 		return len(nodes), nil
 	}
+	tx.misses++
 	return tx.conn.count(t.id)
 }
 
@@ -110,8 +112,10 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 		return nodes, nil
 	}
 	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+		tx.hits++
 		return nodes, nil
 	}
+	tx.misses++
 	nodes := []*Node{}
 	err := tx.conn.readNodes(func(n *Node) error {
 		n.up = t

@@ -41,6 +41,7 @@ type DB struct {
 	path    string
 	options Options
 	cache   *cache
+	counts  cacheCounts
 	file    fileID
 
 	writer     chan struct{} // holds one token: the writer's lock among our goroutines

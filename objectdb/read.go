@@ -12,8 +12,10 @@ import (
 // of the table, if the caller has one.
 func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 	if n := tx.db.cache.child(tx.gen, parent, fold); n != nil {
+		tx.hits++
 		return n, nil
 	}
+	tx.misses++
 	n, err := tx.conn.readNode(sqlChild, parent, string(fold), wholeValue)
 	if err != nil {
 		return nil, err
@@ -189,8 +191,10 @@ func (tx *Tx) fetch(n *Node) (Value, error) {
 	}
 	e := edition{n.id, n.ver}
 	if v, ok := tx.db.cache.value(e); ok {
+		tx.hits++
 		return v, nil
 	}
+	tx.misses++
 	v, err := tx.conn.readValue(n)
 	if err == nil {
 		tx.db.cache.putValue(e, v, n.size)

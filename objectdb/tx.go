@@ -28,6 +28,8 @@ type Tx struct {
 
 	flushed bool
 	real    map[int64]int64 // after a flush: the ids of objects that were new before it
+	hits    uint64          // what the cache had
+	misses  uint64          // what it had not
 	err     error           // ends the transaction whatever its function says
 	done    bool
 }
@@ -202,6 +204,7 @@ func (tx *Tx) unlock() {
 // end gives everything back. Without a commit before, nothing was written.
 func (tx *Tx) end() {
 	tx.done = true
+	tx.countCache()
 	if tx.conn != nil {
 		tx.conn.endRead()
 		tx.unlock()

@@ -19,6 +19,8 @@ type Engine struct {
 	young    map[codeKey]*code // compiled or used lately
 	old      map[codeKey]*code // young, one turn earlier
 	youngLen int               // source bytes in young
+	hits     uint64            // scripts found compiled
+	misses   uint64            // scripts compiled
 }
 
 // codeBytes is the length of the sources whose compiled form is kept, in each
@@ -66,10 +68,13 @@ func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) 
 			e.keep(key, c)
 		}
 	}
-	e.mu.Unlock()
 	if c != nil && c.source == source && same(c.address, a) {
+		e.hits++
+		e.mu.Unlock()
 		return c
 	}
+	e.misses++
+	e.mu.Unlock()
 
 	c = &code{chunk: chunk{address: a, source: source}, name: a.String()}
 	if c.proto, c.err = compile(c.name, source); c.err == nil {
@@ -81,6 +86,14 @@ func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) 
 	defer e.mu.Unlock()
 	e.keep(key, c)
 	return c
+}
+
+// CacheStats tells how often a script that was to run had been compiled
+// before, and how often it was compiled. Both only grow.
+func (e *Engine) CacheStats() (hits, misses uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.hits, e.misses
 }
 
 // keep puts c among the young and, when they have grown too many, makes them

@@ -33,7 +33,7 @@
 // half an answer for a whole one. The master kills a worker whose script has overrun
 // its time by a quarter, or whose memory has grown by 64 MB more than its script
 // may use: the language keeps these limits itself, but cannot interrupt a single
-// operation. A worker that has been at one request for 5 ms no longer counts as
+// operation. A worker that has been at one request for 20 ms no longer counts as
 // free, and the pool grows, up to Max; then requests wait, in the sockets' own
 // buffers, and those too many or too long are refused.
 //

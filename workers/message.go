@@ -210,8 +210,3 @@ func (d deposit) take() int {
 		return firstRight(oob[:n])
 	}
 }
-
-func (d deposit) close() {
-	unix.Close(d.in)
-	unix.Close(d.out)
-}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,6 +43,9 @@ type Options struct {
 	// Lost makes the page, a CGI header with a body, that is sent in place of
 	// an answer that a worker did not live to give, and to who is refused.
 	Lost func(Loss) []byte
+	// Told gets what a worker reports, when it is asked and when it leaves. Nil
+	// means nobody does.
+	Told func(text []byte)
 	// Log is told of what concerns no request. Nil means nobody.
 	Log func(err error)
 }
@@ -114,13 +116,14 @@ type process struct {
 	idle    int64 // memory when it last was free, bytes
 	served  int64 // requests at the last look
 	active  time.Time
-	report  atomic.Pointer[[]byte]
-	asked   chan struct{}
+	told    chan struct{} // it has reported
+	gone    chan struct{} // closed when its channel is
 }
 
 // Facts are counts of a pool since its start.
 type Facts struct {
 	Started  int // processes
+	Replaced int // processes in the place of one that had died or was killed
 	Lost     map[Reason]int
 	Requests int64 // begun by workers that are gone
 }
@@ -221,7 +224,7 @@ func (p *Pool) spawn() error {
 		return fmt.Errorf("starting a worker: %w", err)
 	}
 	in, out := os.NewFile(uintptr(dep.in), "deposit"), os.NewFile(uintptr(dep.out), "deposit")
-	w := &process{index: index, rec: &p.mem.workers[index], dep: dep, started: time.Now(), active: time.Now(), asked: make(chan struct{}, 1)}
+	w := &process{index: index, rec: &p.mem.workers[index], dep: dep, started: time.Now(), active: time.Now(), told: make(chan struct{}, 1), gone: make(chan struct{})}
 	w.rec.reset()
 	w.cmd = exec.Command(p.o.Command[0], p.o.Command[1:]...)
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
@@ -270,16 +273,18 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 		case msgGone:
 			p.forget(m.slot, m.gen)
 		case msgTold:
-			text := append([]byte(nil), m.text...)
-			w.report.Store(&text)
+			if p.o.Told != nil {
+				p.o.Told(m.text)
+			}
 			select {
-			case w.asked <- struct{}{}:
+			case w.told <- struct{}{}:
 			default:
 			}
 		case msgReady:
 			p.nowReady(w)
 		}
 	}
+	close(w.gone)
 	err := w.cmd.Wait()
 	w.ch.close()
 	p.died(w, err)
@@ -340,6 +345,9 @@ func (p *Pool) died(w *process, err error) {
 	defer p.mu.Unlock()
 	p.processes[w.index] = nil
 	p.facts.Requests += w.rec.served.Load()
+	if !w.leaving {
+		p.facts.Replaced++
+	}
 	p.salvage(w, err)
 	for _, other := range p.processes {
 		if other != nil {
@@ -471,7 +479,7 @@ func (p *Pool) atWork() bool {
 // Worker says what a worker is doing.
 type WorkerFacts struct {
 	Pid     int
-	State   string // "starting", "free", "reading", "running" or "leaving"
+	State   string // "starting", "idle", "reading", "running" or "leaving"
 	Since   time.Time
 	Served  int64
 	Running time.Duration // of the present request; 0 when there is none
@@ -514,20 +522,20 @@ func (w *process) facts() WorkerFacts {
 	case w.rec.phase.Load() == phaseReading:
 		f.State = "reading"
 	default:
-		f.State = "free"
+		f.State = "idle"
 	}
 	return f
 }
 
-// Reports asks all workers for their reports and returns those that came before
-// ctx ended, by process id. A worker at work answers as well.
-func (p *Pool) Reports(ctx context.Context) map[int][]byte {
+// Ask makes all workers report, and returns when those that can have done so, or
+// when ctx ends. A worker at work reports as well.
+func (p *Pool) Ask(ctx context.Context) {
 	p.mu.Lock()
 	var asked []*process
 	for _, w := range p.processes {
-		if w != nil && w.ready {
+		if w != nil && w.ready && !w.leaving {
 			select {
-			case <-w.asked:
+			case <-w.told:
 			default:
 			}
 			w.ch.put(message{kind: msgReport, fd: -1})
@@ -535,15 +543,21 @@ func (p *Pool) Reports(ctx context.Context) map[int][]byte {
 		}
 	}
 	p.mu.Unlock()
-	reports := map[int][]byte{}
 	for _, w := range asked {
 		select {
-		case <-w.asked:
+		case <-w.told:
+		case <-w.gone:
 		case <-ctx.Done():
 		}
-		if text := w.report.Load(); text != nil {
-			reports[w.cmd.Process.Pid] = *text
-		}
 	}
-	return reports
+}
+
+// Resize changes how many workers there are at most, and how many requests wait.
+func (p *Pool) Resize(max, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	o := p.o
+	o.Max, o.Waiting = max, waiting
+	p.o = o.withDefaults()
+	p.poke()
 }

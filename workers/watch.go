@@ -14,8 +14,9 @@ const (
 	lookBusy = 5 * time.Millisecond
 	lookIdle = 50 * time.Millisecond
 	// stuckAfter is how long a request may run before its worker is no longer
-	// counted among those that take new ones soon.
-	stuckAfter = 5 * time.Millisecond
+	// counted among those that take new ones soon. An ordinary request on a
+	// crowded machine should not make the pool grow.
+	stuckAfter = 20 * time.Millisecond
 	// margin is how much a process may grow beyond the memory limit of its
 	// script: the language measures the same growth more exactly, but cannot
 	// stop a single operation.

@@ -34,8 +34,8 @@ const (
 
 // Worker is this process's side of the pool that started it.
 type Worker struct {
-	// Report, when it is set, tells the master what it asks for: text that
-	// Pool.Reports hands on as it is. It is called on a goroutine of its own.
+	// Report, when it is set, tells what Options.Told of the pool gets, as it
+	// is. It is called on a goroutine of its own.
 	Report func() []byte
 
 	owner     int
@@ -159,7 +159,17 @@ func (w *Worker) Serve(s *fcgi.Server) error {
 	w.rec.ready.Store(true)
 	w.ch.tell(message{kind: msgReady, fd: -1})
 	go w.listen()
-	return w.loop()
+	err := w.loop()
+	w.report()
+	return err
+}
+
+func (w *Worker) report() {
+	var text []byte
+	if w.Report != nil {
+		text = w.Report()
+	}
+	w.ch.tell(message{kind: msgTold, text: text, fd: -1})
 }
 
 func (w *Worker) add(fd int, events uint32, slot int32, gen uint32) error {
@@ -360,11 +370,7 @@ func (w *Worker) listen() {
 		case msgLeave:
 			w.leave()
 		case msgReport:
-			var text []byte
-			if w.Report != nil {
-				text = w.Report()
-			}
-			w.ch.tell(message{kind: msgTold, text: text, fd: -1})
+			w.report()
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	}
 	if err == nil {
 		w.Report = func() []byte { return fmt.Appendf(nil, "worker %d", w.Number()) }
-		h := handler{w}
+		h := handler{w, new([][]byte)}
 		err = w.Serve(&fcgi.Server{Handler: h.answer})
 	}
 	if err != nil {
@@ -47,7 +47,12 @@ func TestMain(m *testing.M) {
 }
 
 // handler does what the query asks for.
-type handler struct{ w *workers.Worker }
+type handler struct {
+	w   *workers.Worker
+	all *[][]byte
+}
+
+func (h handler) hoard(b []byte) { *h.all = append(*h.all, b) }
 
 func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	do, _, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
@@ -69,13 +74,13 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		select {}
 	case "hang": // a script that no limit of the language ends
 		h.w.Begin(d, 0)
-		for {
+		for n := 0; ; n++ {
+			_ = n
 		}
 	case "grow":
 		h.w.Begin(0, int64(16<<20))
-		var all [][]byte
 		for {
-			all = append(all, bytes.Repeat([]byte{1}, 1<<20))
+			h.hoard(bytes.Repeat([]byte{1}, 1<<20))
 		}
 	}
 	body, err := io.ReadAll(r.Stdin)
@@ -357,10 +362,26 @@ func TestShutdown(t *testing.T) {
 	assert.ErrorIs(t, err, fcgi.ErrClosed)
 }
 
+// Workers report when they are asked, and when they leave.
 func TestReports(t *testing.T) {
-	p := start(t, workers.Options{Min: 3})
-	require.Eventually(t, func() bool { return len(p.Reports(t.Context())) == 3 }, 20*time.Second, 10*time.Millisecond)
-	for _, text := range p.Reports(t.Context()) {
-		assert.Regexp(t, `^worker [012]$`, string(text))
+	var mu sync.Mutex
+	told := map[string]int{}
+	p := start(t, workers.Options{Min: 3, Told: func(text []byte) {
+		mu.Lock()
+		defer mu.Unlock()
+		told[string(text)]++
+	}})
+	all := func(n int) func() bool {
+		return func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return told["worker 0"] >= n && told["worker 1"] >= n && told["worker 2"] >= n
+		}
 	}
+	require.Eventually(t, func() bool { p.Ask(t.Context()); return all(1)() }, 20*time.Second, 10*time.Millisecond)
+	mu.Lock()
+	clear(told)
+	mu.Unlock()
+	require.NoError(t, p.Reload())
+	require.Eventually(t, all(1), 20*time.Second, 10*time.Millisecond)
 }

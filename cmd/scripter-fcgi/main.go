@@ -46,10 +46,11 @@ func main() {
 
 // options are what the command line says.
 type options struct {
-	root, listen, group, responder string
-	mode                           fs.FileMode
-	drain                          time.Duration
-	workers                        int // -1: as it fits the socket
+	root, listen, group, responder, status string
+	mode                                   fs.FileMode
+	drain                                  time.Duration
+	workers                                int  // -1: as it fits the socket and the settings
+	fixed                                  bool // the command line says how many
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -59,6 +60,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; else the socket that the program was started with")
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
+	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
 	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
@@ -80,12 +82,10 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("--responder is own or std, not %q", o.responder)
 	}
 	switch {
-	case o.workers > 64:
-		return o, fmt.Errorf("--workers is 64 at most, not %d", o.workers)
+	case o.workers > maxWorkers:
+		return o, fmt.Errorf("--workers is %d at most, not %d", maxWorkers, o.workers)
 	case o.responder == "std" && o.workers > 0:
 		return o, errors.New("--responder std has no workers")
-	case o.workers < 0 && o.responder == "std":
-		o.workers = 0
 	}
 	return o, nil
 }
@@ -115,32 +115,64 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	if o.root, err = findRoot(o.root, env); err != nil {
 		return err
 	}
-	g, closeDB, err := open(o.root, log, nil)
+	g, db, err := open(o.root, log, nil)
 	if err != nil {
 		return err
 	}
-	if o.workers < 0 {
-		o.workers = defaultWorkers
-		if o.listen == "" && os.Getenv("LISTEN_FDS") == "" {
-			o.workers = 0 // mod_fcgid and its like run several of us
+	defer db.Close()
+	if o.fixed = o.workers >= 0; !o.fixed {
+		if o.workers, err = workersFor(ctx, o, db); err != nil {
+			return err
 		}
 	}
 	l, err := listen(o)
 	if err != nil {
-		closeDB()
 		return err
+	}
+	st := &status{started: time.Now()}
+	if o.status != "" {
+		sl, err := listenStatus(o.status, o)
+		if err != nil {
+			return err
+		}
+		defer st.serve(sl, log)()
+		log.Info("showing the status", "addr", sl.Addr().String())
 	}
 	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
 	if o.workers > 0 {
-		// Opened only to see that it can be.
-		if err := closeDB(); err != nil {
-			return err
-		}
-		return servePool(ctx, o, []net.Listener{l}, log)
+		return servePool(ctx, o, db, l, st, log)
 	}
-	defer closeDB()
+	return serveAlone(ctx, o, g, l, st, log)
+}
+
+// workersFor says how many scripts may run at a time, each in a process of its
+// own. The programs that start us with their socket as descriptor 0 (mod_fcgid
+// and its like) run several of us: each is one process.
+func workersFor(ctx context.Context, o options, db *objectdb.DB) (int, error) {
+	if o.responder == "std" || o.listen == "" && os.Getenv("LISTEN_FDS") == "" {
+		return 0, nil
+	}
+	b, err := readBounds(ctx, db)
+	if err != nil || b.Running == 0 {
+		return defaultWorkers, err
+	}
+	return min(b.Running, maxWorkers), nil
+}
+
+func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err error) {
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		b = gateway.ReadBounds(tx)
+		return nil
+	})
+	return b, err
+}
+
+// serveAlone answers in this process until ctx ends.
+func serveAlone(ctx context.Context, o options, g *gateway.Gateway, l net.Listener, st *status, log *slog.Logger) error {
 	collectLess()
 	defer g.StartAutoSave()()
+	sums := &tally{take: g.TakeCounts}
+	st.tell(sums.counts, alone{g.Load, sums.counts, st.started})
 	if o.responder == "std" {
 		return serveStd(ctx, l, g)
 	}
@@ -152,6 +184,7 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		return err
 	case <-ctx.Done():
 	}
+	st.stopping.Store(true)
 	log.Info("stopping: requests under way are finished")
 	end, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
@@ -176,7 +209,7 @@ func findRoot(root string, env []string) (string, error) {
 }
 
 // open opens a root. Guard may be nil.
-func open(root string, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, func() error, error) {
+func open(root string, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, *objectdb.DB, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -185,7 +218,7 @@ func open(root string, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway,
 	if err != nil {
 		return nil, nil, err
 	}
-	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), db.Close, nil
+	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), db, nil
 }
 
 func listen(o options) (net.Listener, error) {

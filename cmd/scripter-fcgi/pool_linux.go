@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/objectdb"
 	"scripter/workers"
 )
 
@@ -19,58 +21,133 @@ import (
 // of its own. Only as many processes are kept as are needed.
 const defaultWorkers = 16
 
-// servePool answers by worker processes until ctx ends.
-func servePool(ctx context.Context, o options, ls []net.Listener, log *slog.Logger) error {
+// maxWorkers is how many there can be.
+const maxWorkers = 64
+
+// servePool answers by worker processes until ctx ends. This process closes db:
+// it runs no script, and what it holds no script can harm.
+func servePool(ctx context.Context, o options, db *objectdb.DB, l net.Listener, st *status, log *slog.Logger) error {
 	executable, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	var files []*os.File
-	var removes []func()
-	for _, l := range ls {
-		f, remove, err := fcgi.Detach(l)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		files, removes = append(files, f), append(removes, remove)
+	bounds, err := readBounds(ctx, db)
+	if err == nil {
+		err = db.Close()
 	}
+	if err != nil {
+		return err
+	}
+	f, remove, err := fcgi.Detach(l)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	defer remove()
+	sums := &tally{}
 	p, err := workers.Start(workers.Options{
 		Command:   []string{executable, "--root", o.root},
-		Listeners: files,
+		Listeners: []*os.File{f},
 		Drain:     o.listen != "",
 		Max:       o.workers,
+		Waiting:   bounds.Waiting,
 		Lost:      func(l workers.Loss) []byte { return lost(log, l) },
+		Told:      sums.told,
 		Log:       func(err error) { log.Warn("workers", "err", err) },
 	})
 	if err != nil {
 		return err
 	}
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
+	many := &many{Pool: p, sums: sums}
+	st.tell(many.counts, many)
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	for ctx.Err() == nil {
 		select {
-		case <-hangup:
-			log.Info("starting new workers")
-			if err := p.Reload(); err != nil {
-				log.Error("new workers", "err", err)
-			}
-			continue
 		case <-ctx.Done():
+		case <-reload:
+			again(ctx, p, o, log)
+		case <-time.After(askEvery):
+			many.ask()
 		}
-		break
 	}
+	st.stopping.Store(true)
 	log.Info("stopping: requests under way are finished")
-	for _, remove := range removes {
-		remove() // whoever comes now goes elsewhere
-	}
+	remove() // whoever comes now goes elsewhere
 	end, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
 	if err := p.Shutdown(end); err != nil {
 		return fmt.Errorf("requests were still running after %v: %w", o.drain, err)
 	}
 	return nil
+}
+
+// again reads the settings once more and starts new workers.
+func again(ctx context.Context, p *workers.Pool, o options, log *slog.Logger) {
+	log.Info("starting new workers")
+	_, db, err := open(o.root, log, nil)
+	if err == nil {
+		defer db.Close()
+		var b gateway.Bounds
+		if b, err = readBounds(ctx, db); err == nil {
+			most := o.workers
+			if b.Running > 0 && !o.fixed {
+				most = min(b.Running, maxWorkers)
+			}
+			p.Resize(most, b.Waiting)
+			err = p.Reload()
+		}
+	}
+	if err != nil {
+		log.Error("the workers stay as they are", "err", err)
+	}
+}
+
+// many is the status of a pool.
+type many struct {
+	*workers.Pool
+	sums *tally
+}
+
+// askEvery is how often workers are asked for their counts, which one that is
+// killed takes with it.
+const askEvery = 5 * time.Second
+
+func (m *many) ask() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	m.Ask(ctx)
+}
+
+func (m *many) counts() gateway.Counts {
+	m.ask()
+	return m.sums.counts()
+}
+
+// told adds what a worker has counted since it told before.
+func (t *tally) told(text []byte) {
+	var c gateway.Counts
+	if json.Unmarshal(text, &c) == nil {
+		t.add(c)
+	}
+}
+
+func (m *many) Facts() poolFacts {
+	ws, facts, _, waiting := m.Status()
+	f := poolFacts{Waiting: waiting, Restarts: uint64(facts.Replaced), Kills: map[string]uint64{}}
+	for reason, n := range facts.Lost {
+		f.Kills[string(reason)] = uint64(n)
+	}
+	for _, w := range ws {
+		one := workerFacts{PID: w.Pid, State: w.State, Requests: uint64(w.Served), Started: w.Since}
+		if w.Running > 0 {
+			f.Running++
+			one.Since = time.Now().Add(-w.Running)
+		}
+		f.Workers = append(f.Workers, one)
+	}
+	return f
 }
 
 // lost logs a request that has no answer and makes one.
@@ -125,11 +202,18 @@ func work(w *workers.Worker, args []string, log *slog.Logger) error {
 		return err
 	}
 	collectLess()
-	g, closeDB, err := open(o.root, log, w)
+	g, db, err := open(o.root, log, w)
 	if err != nil {
 		return err
 	}
-	defer closeDB()
+	defer db.Close()
 	defer g.StartAutoSave()()
+	w.Report = func() []byte {
+		text, err := json.Marshal(g.TakeCounts())
+		if err != nil {
+			log.Error("counts", "err", err)
+		}
+		return text
+	}
 	return w.Serve(&fcgi.Server{Handler: g.ServeFCGI, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
 }

@@ -7,12 +7,17 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+
+	"scripter/objectdb"
 )
 
 // Worker processes share connections as only Linux can.
-const defaultWorkers = 0
+const (
+	defaultWorkers = 0
+	maxWorkers     = 64
+)
 
-func servePool(context.Context, options, []net.Listener, *slog.Logger) error {
+func servePool(context.Context, options, *objectdb.DB, net.Listener, *status, *slog.Logger) error {
 	return errors.New("worker processes need Linux: start with --workers 0")
 }
 

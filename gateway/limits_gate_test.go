@@ -1,0 +1,227 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func gateOf(running, waiting int, patience time.Duration) *gate {
+	q := &gate{}
+	q.set(gateBounds{known: true, running: running, waiting: waiting, patience: patience})
+	return q
+}
+
+func (q *gate) untilWaiting(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool { _, waiting := q.load(); return waiting == n }, 20*time.Second, time.Millisecond)
+}
+
+// TestGateOrder: who waits is let in in the order of coming, and who finds the
+// queue full is turned away.
+func TestGateOrder(t *testing.T) {
+	q := gateOf(1, 3, time.Minute)
+	waited, err := q.enter(context.Background(), false)
+	require.NoError(t, err)
+	assert.False(t, waited)
+	entered := make(chan int, 3)
+	for i := range 3 {
+		go func() {
+			waited, err := q.enter(context.Background(), false)
+			if waited && err == nil {
+				entered <- i
+			}
+		}()
+		q.untilWaiting(t, i+1)
+	}
+	_, err = q.enter(context.Background(), false)
+	var crowd *crowded
+	require.ErrorAs(t, err, &crowd)
+	assert.Equal(t, "1 requests run and 3 wait, which is all that may (user.webserver.maxRunning, user.webserver.maxWaiting)", crowd.Error())
+	for i := range 3 {
+		q.leave()
+		assert.Equal(t, i, <-entered)
+	}
+	q.leave()
+	running, waiting := q.load()
+	assert.Zero(t, running)
+	assert.Zero(t, waiting)
+	assert.Equal(t, 1, q.turnedAway(time.Now()))
+	assert.Zero(t, q.turnedAway(time.Now()), "once a second")
+}
+
+// TestGateAgain: a request that left for its body goes before the others, and
+// is not turned away.
+func TestGateAgain(t *testing.T) {
+	q := gateOf(1, 1, time.Minute)
+	_, err := q.enter(context.Background(), false)
+	require.NoError(t, err)
+	entered := make(chan string, 2)
+	for i, again := range []bool{false, true} {
+		go func() {
+			if _, err := q.enter(context.Background(), again); err == nil {
+				entered <- strconv.FormatBool(again)
+			}
+		}()
+		q.untilWaiting(t, i+1)
+	}
+	q.leave()
+	assert.Equal(t, "true", <-entered)
+	q.leave()
+	assert.Equal(t, "false", <-entered)
+	q.leave()
+}
+
+// TestGateLeft: a client that goes, and one that has waited for too long, give
+// their places in the queue back.
+func TestGateLeft(t *testing.T) {
+	q := gateOf(1, 1, time.Minute)
+	_, err := q.enter(context.Background(), false)
+	require.NoError(t, err)
+	gone := errors.New("gone")
+	ctx, leave := context.WithCancelCause(context.Background())
+	done := make(chan error)
+	go func() {
+		_, err := q.enter(ctx, false)
+		done <- err
+	}()
+	q.untilWaiting(t, 1)
+	leave(gone)
+	assert.ErrorIs(t, <-done, gone)
+	q.untilWaiting(t, 0)
+
+	q.set(gateBounds{known: true, running: 1, waiting: 1, patience: time.Millisecond})
+	_, err = q.enter(context.Background(), false)
+	assert.EqualError(t, err, "its turn did not come within 1ms (user.webserver.maxRunning, user.webserver.maxTime)")
+	q.untilWaiting(t, 0)
+
+	q.set(gateBounds{known: true, running: 1, waiting: 1, patience: time.Minute})
+	go func() {
+		_, err := q.enter(context.Background(), false)
+		done <- err
+	}()
+	q.untilWaiting(t, 1)
+	q.set(gateBounds{known: true, running: 2, waiting: 1, patience: time.Minute})
+	assert.NoError(t, <-done, "a larger setting lets in who waits")
+}
+
+// TestGateCrowd: never more run than may, whoever comes and goes, and none is
+// left behind.
+func TestGateCrowd(t *testing.T) {
+	q := gateOf(3, 1000, time.Minute)
+	var mu sync.Mutex
+	now, most := 0, 0
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if i%5 == 0 {
+				time.AfterFunc(time.Duration(i)*10*time.Microsecond, cancel)
+			}
+			if _, err := q.enter(ctx, i%7 == 0); err != nil {
+				return
+			}
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(50 * time.Microsecond)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			q.leave()
+		})
+	}
+	all.Wait()
+	assert.LessOrEqual(t, most, 3)
+	running, waiting := q.load()
+	assert.Zero(t, running)
+	assert.Zero(t, waiting)
+}
+
+// TestTooManyRequests: beyond the settings a request is answered 503 with
+// Retry-After and runs nothing; the others are answered.
+func TestTooManyRequests(t *testing.T) {
+	s := newSite(t)
+	s.script("stream", `webserver.sendPartial ("begun", nil, true) while true do webserver.sendPartial ("x", nil, true) end`)
+	s.put("user.webserver.maxRunning", objectdb.Number(1))
+	s.put("user.webserver.maxWaiting", objectdb.Number(1))
+	s.put("user.webserver.maxTime", objectdb.Number(60))
+	assert.Equal(t, 404, s.ask("/none.fcgi", nil).Status) // reads the settings
+
+	streaming, stop := context.WithCancel(context.Background())
+	defer stop()
+	r, w := io.Pipe()
+	ended := make(chan Outcome)
+	go func() { ended <- s.g.Answer(streaming, s.request("/stream.fcgi", nil), w) }()
+	_, err := io.ReadFull(r, make([]byte, 100))
+	require.NoError(t, err)
+	go io.Copy(io.Discard, r)
+
+	s.script("ok", `return "fine"`)
+	answered := make(chan string)
+	go func() {
+		var b bytes.Buffer
+		s.g.Answer(context.Background(), s.request("/ok.fcgi", nil), &b)
+		answered <- b.String()
+	}()
+	s.g.gate.untilWaiting(t, 1)
+	assert.Equal(t, 1, s.g.Load().Waiting)
+	assert.Equal(t, 1, s.g.Load().Running)
+
+	resp, out := s.answer(s.request("/ok.fcgi", nil))
+	assert.Equal(t, 503, resp.Status)
+	assert.Equal(t, "1", resp.Get("Retry-After"))
+	assert.NotContains(t, resp.Body, "Incident")
+	assert.Equal(t, "maxWaiting", LimitOf(out.Err))
+
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	assert.True(t, s.g.Answer(gone, s.request("/ok.fcgi", nil), io.Discard).Broken)
+
+	stop()
+	<-ended
+	assert.True(t, strings.HasSuffix(<-answered, "fine"))
+	c := s.g.TakeCounts()
+	assert.GreaterOrEqual(t, c.Waited, uint64(1))
+	assert.Equal(t, uint64(1), c.Limits["maxWaiting"])
+	assert.Equal(t, 1, strings.Count(s.log.String(), "too many requests at once"))
+}
+
+// TestSlowBodyKeepsNobodyWaiting: while a body comes in, others run.
+func TestSlowBodyKeepsNobodyWaiting(t *testing.T) {
+	s := newSite(t)
+	s.script("echo", `return (...).postArgs .. "!"`)
+	s.put("user.webserver.maxRunning", objectdb.Number(1))
+	assert.Equal(t, 404, s.ask("/none.fcgi", nil).Status)
+	r, w := io.Pipe()
+	post := s.request("/echo.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "4", "CONTENT_TYPE": "text/plain"})
+	post.Body = r
+	answered := make(chan string)
+	go func() {
+		var b bytes.Buffer
+		s.g.Answer(context.Background(), post, &b)
+		answered <- b.String()
+	}()
+	_, err := io.WriteString(w, "ab") // the body is being read
+	require.NoError(t, err)
+	assert.Equal(t, 200, s.ask("/echo.fcgi", nil).Status)
+	_, err = io.WriteString(w, "cd")
+	require.NoError(t, err)
+	w.Close()
+	assert.Contains(t, <-answered, "abcd!")
+	running, _ := s.g.gate.load()
+	assert.Zero(t, running)
+}

@@ -1,0 +1,199 @@
+package gateway
+
+import "maps"
+
+// Counts are what a gateway has done since the counts were taken before. They
+// are sums only, so those of many processes and times may be added in any
+// order, and none that was taken is lost with the process that sent it. They
+// are sent as JSON.
+type Counts struct {
+	// Actions are the requests, by action; those that were refused before
+	// they had one are under "-".
+	Actions map[string]ActionCounts `json:"actions,omitempty"`
+	// Limits are the requests that a limit has ended, by the name of its setting.
+	Limits map[string]uint64 `json:"limits,omitempty"`
+	// Caches are the "objects" read, the "scripts" compiled, the "pages" parsed.
+	Caches map[string]CacheCount `json:"caches,omitempty"`
+
+	Incidents uint64 `json:"incidents,omitempty"` // failures with a number in the log
+	Again     uint64 `json:"again,omitempty"`     // requests that lost a race and were run again
+	Waited    uint64 `json:"waited,omitempty"`    // requests that had to wait for their turn
+	Slow      uint64 `json:"slow,omitempty"`      // requests in the slow log
+	Saves     uint64 `json:"saves,omitempty"`     // saved copies that the auto-save agent has made
+	Unsaved   uint64 `json:"unsaved,omitempty"`   // saved copies that it could not make
+	Bytes     uint64 `json:"bytes,omitempty"`     // of responses, heads included
+}
+
+// ActionCounts are the requests of one action.
+type ActionCounts struct {
+	// Statuses are the requests by the status of the response; 0 are those
+	// to which nothing was sent, because the client had gone.
+	Statuses map[int]uint64 `json:"statuses"`
+	// Classes are the requests by their duration: see [DurationBounds].
+	Classes []uint64 `json:"classes"`
+	// Seconds is the sum of the durations.
+	Seconds float64 `json:"seconds"`
+}
+
+// CacheCount tells how often a cache had what was looked for, and how often not.
+type CacheCount struct {
+	Hits   uint64 `json:"hits"`
+	Misses uint64 `json:"misses"`
+}
+
+// Requests gives the number of requests of an action.
+func (a ActionCounts) Requests() (n uint64) {
+	for _, of := range a.Statuses {
+		n += of
+	}
+	return n
+}
+
+// Requests gives the number of requests of all actions.
+func (c *Counts) Requests() (n uint64) {
+	for _, a := range c.Actions {
+		n += a.Requests()
+	}
+	return n
+}
+
+// Add adds more to c. What was given to it stays unchanged.
+func (c *Counts) Add(more Counts) {
+	for name, a := range more.Actions {
+		if c.Actions == nil {
+			c.Actions = map[string]ActionCounts{}
+		}
+		sum := c.Actions[name]
+		sum.add(a)
+		c.Actions[name] = sum
+	}
+	for name, n := range more.Limits {
+		if c.Limits == nil {
+			c.Limits = map[string]uint64{}
+		}
+		c.Limits[name] += n
+	}
+	for name, n := range more.Caches {
+		if c.Caches == nil {
+			c.Caches = map[string]CacheCount{}
+		}
+		sum := c.Caches[name]
+		c.Caches[name] = CacheCount{sum.Hits + n.Hits, sum.Misses + n.Misses}
+	}
+	c.Incidents += more.Incidents
+	c.Again += more.Again
+	c.Waited += more.Waited
+	c.Slow += more.Slow
+	c.Saves += more.Saves
+	c.Unsaved += more.Unsaved
+	c.Bytes += more.Bytes
+}
+
+func (a *ActionCounts) add(more ActionCounts) {
+	if a.Statuses == nil {
+		a.Statuses = map[int]uint64{}
+	}
+	for status, n := range more.Statuses {
+		a.Statuses[status] += n
+	}
+	classes := make([]uint64, max(len(a.Classes), len(more.Classes)))
+	copy(classes, a.Classes)
+	for i, n := range more.Classes {
+		classes[i] += n
+	}
+	a.Classes = classes
+	a.Seconds += more.Seconds
+}
+
+// Copy gives counts that share nothing with c.
+func (c *Counts) Copy() Counts {
+	var sum Counts
+	sum.Add(*c)
+	return sum
+}
+
+// TakeCounts gives what the gateway has done since it was asked before, and
+// begins anew. What one caller has taken no other gets: a process has one place
+// that takes them, and adds them up.
+func (g *Gateway) TakeCounts() Counts {
+	w := &g.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := Counts{
+		Incidents: w.incidents.Swap(0), Again: w.again.Swap(0), Waited: w.waited.Swap(0), Slow: w.slow.Swap(0),
+		Saves: w.saves.Swap(0), Unsaved: w.unsaved.Swap(0), Bytes: w.bytes.Swap(0),
+	}
+	for name, a := range w.actions.all() {
+		if taken, any := a.take(); any {
+			if c.Actions == nil {
+				c.Actions = map[string]ActionCounts{}
+			}
+			c.Actions[name] = taken
+		}
+	}
+	for name, n := range w.limits.all() {
+		if n := n.Swap(0); n > 0 {
+			if c.Limits == nil {
+				c.Limits = map[string]uint64{}
+			}
+			c.Limits[name] = n
+		}
+	}
+	c.Caches = w.takeCaches(g.cacheCounts())
+	return c
+}
+
+func (a *actionWatch) take() (c ActionCounts, any bool) {
+	for status := range a.statuses {
+		if a.statuses[status].Load() == 0 {
+			continue
+		}
+		if c.Statuses == nil {
+			c.Statuses = map[int]uint64{}
+		}
+		c.Statuses[status] = a.statuses[status].Swap(0)
+		any = true
+	}
+	c.Classes = make([]uint64, len(a.classes))
+	for i := range a.classes {
+		c.Classes[i] = a.classes[i].Swap(0)
+		any = any || c.Classes[i] > 0
+	}
+	c.Seconds = float64(a.nanos.Swap(0)) / 1e9
+	return c, any || c.Seconds > 0
+}
+
+// takeCaches gives what has come to counts that only grow.
+func (w *watch) takeCaches(now map[string]CacheCount) map[string]CacheCount {
+	more := map[string]CacheCount{}
+	for name, n := range now {
+		before := w.taken[name]
+		if d := (CacheCount{n.Hits - before.Hits, n.Misses - before.Misses}); d != (CacheCount{}) {
+			more[name] = d
+		}
+	}
+	w.taken = maps.Clone(now)
+	if len(more) == 0 {
+		return nil
+	}
+	return more
+}
+
+func (g *Gateway) cacheCounts() map[string]CacheCount {
+	m := map[string]CacheCount{}
+	if g.db != nil {
+		o := g.db.CacheStats()
+		m["objects"] = CacheCount{o.Hits, o.Misses}
+	}
+	var s CacheCount
+	s.Hits, s.Misses = g.engine.CacheStats()
+	m["scripts"] = s
+	m["pages"] = g.pages.counts()
+	return m
+}
+
+func (pc *pageCache) counts() CacheCount {
+	pc.mu.Lock()
+	defer pc.mu.Unlock()
+	return CacheCount{pc.hits, pc.misses}
+}

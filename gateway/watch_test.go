@@ -1,0 +1,164 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// TestCounts: each request is counted once, under its action and status, with
+// what it met.
+func TestCounts(t *testing.T) {
+	s := newSite(t)
+	s.script("ok", `return "fine"`)
+	s.script("bad", `error "no"`)
+	s.script("loop", `while true do end`)
+	s.put("user.webserver.maxInstructions", objectdb.Number(0.1))
+	s.page("page.mcro", "<p><!--#method--></p>")
+	s.g.TakeCounts()
+
+	var sent int64
+	for path, n := range map[string]int{"/ok.fcgi": 3, "/bad.fcgi": 2, "/loop.fcgi": 1, "/page.mcro": 2, "/none.fcgi": 1, "/x.unknown": 1} {
+		for range n {
+			w := &counting{}
+			s.g.Answer(context.Background(), s.request(path, map[string]string{"PATH_TRANSLATED": s.folder + path}), w)
+			sent += w.n
+		}
+	}
+	s.g.Answer(context.Background(), s.request("/ok.fcgi", map[string]string{"REQUEST_METHOD": "TRACE"}), io.Discard)
+	gone, leave := context.WithCancel(context.Background())
+	leave()
+	s.g.Answer(gone, s.request("/ok.fcgi", nil), io.Discard)
+
+	c := s.g.TakeCounts()
+	assert.Equal(t, uint64(12), c.Requests())
+	assert.Equal(t, map[int]uint64{200: 3, 500: 3, 404: 1}, c.Actions["SCRIPTER"].Statuses)
+	assert.Equal(t, map[int]uint64{200: 2}, c.Actions["MACRO"].Statuses)
+	assert.Equal(t, map[int]uint64{405: 1, 404: 1, 0: 1}, c.Actions["-"].Statuses)
+	assert.Equal(t, map[string]uint64{"maxInstructions": 1}, c.Limits)
+	assert.Equal(t, uint64(3), c.Incidents)
+	assert.GreaterOrEqual(t, c.Bytes, uint64(sent))
+	for name, a := range c.Actions {
+		var n uint64
+		for _, of := range a.Classes {
+			n += of
+		}
+		assert.Equal(t, a.Requests(), n, name)
+	}
+	assert.Positive(t, c.Actions["SCRIPTER"].Seconds)
+	assert.Positive(t, c.Caches["pages"].Hits)
+	assert.Positive(t, c.Caches["pages"].Misses)
+	assert.GreaterOrEqual(t, c.Caches["scripts"].Hits, uint64(2))
+	assert.GreaterOrEqual(t, c.Caches["scripts"].Misses, uint64(3))
+	assert.Positive(t, c.Caches["objects"].Hits)
+
+	assert.Equal(t, Counts{}, s.g.TakeCounts(), "what was taken is not given twice")
+}
+
+type counting struct{ n int64 }
+
+func (c *counting) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+// TestCountsTaken: counts that are taken while requests run, sent and added up
+// in any order, have every request once.
+func TestCountsTaken(t *testing.T) {
+	s := newSite(t)
+	s.script("ok", `return "fine"`)
+	const clients, each = 8, 50
+	var answered sync.WaitGroup
+	for range clients {
+		answered.Go(func() {
+			for range each {
+				s.g.Answer(context.Background(), s.request("/ok.fcgi", nil), io.Discard)
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() { answered.Wait(); close(over) }()
+	var sum Counts
+	take := func() {
+		b, err := json.Marshal(s.g.TakeCounts())
+		require.NoError(t, err)
+		var c Counts
+		require.NoError(t, json.Unmarshal(b, &c))
+		sum.Add(c)
+	}
+	for running := true; running; take() {
+		select {
+		case <-over:
+			running = false
+		case <-time.After(time.Millisecond):
+		}
+	}
+	take()
+	assert.Equal(t, map[int]uint64{200: clients * each}, sum.Actions["SCRIPTER"].Statuses)
+	var classes uint64
+	for _, n := range sum.Actions["SCRIPTER"].Classes {
+		classes += n
+	}
+	assert.Equal(t, uint64(clients*each), classes)
+}
+
+// TestCountersAreBounded: however many names there are, the memory is.
+func TestCountersAreBounded(t *testing.T) {
+	var w watch
+	for i := range 10 * maxCounters {
+		w.done("ACTION"+strconv.Itoa(i), Outcome{Status: 200}, time.Millisecond, 0)
+	}
+	assert.Len(t, w.actions.all(), maxCounters+1)
+	assert.Equal(t, uint64(9*maxCounters), w.actions.all()[otherNames].statuses[200].Load())
+}
+
+// TestCountingIsCheap: to count a request takes no memory.
+func TestCountingIsCheap(t *testing.T) {
+	var w watch
+	w.done("SCRIPTER", Outcome{Status: 200}, 0, 1)
+	assert.Zero(t, testing.AllocsPerRun(100, func() {
+		w.done("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
+	}))
+}
+
+func TestDurationClass(t *testing.T) {
+	for d, want := range map[time.Duration]int{
+		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 5 * time.Millisecond: 2, time.Second: 9,
+		30 * time.Second: len(DurationBounds) - 1, time.Hour: len(DurationBounds),
+	} {
+		assert.Equal(t, want, durationClass(d), d)
+	}
+}
+
+// TestCountsCopy: what was copied does not change with what it was copied from.
+func TestCountsCopy(t *testing.T) {
+	one := Counts{
+		Actions: map[string]ActionCounts{"A": {Statuses: map[int]uint64{200: 1}, Classes: []uint64{1}, Seconds: 0.5}},
+		Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]CacheCount{"pages": {1, 2}},
+		Incidents: 1, Again: 2, Waited: 3, Slow: 4, Saves: 5, Unsaved: 6, Bytes: 7,
+	}
+	two := one.Copy()
+	two.Add(one)
+	assert.Equal(t, Counts{
+		Actions: map[string]ActionCounts{"A": {Statuses: map[int]uint64{200: 2}, Classes: []uint64{2}, Seconds: 1}},
+		Limits:  map[string]uint64{"maxTime": 2}, Caches: map[string]CacheCount{"pages": {2, 4}},
+		Incidents: 2, Again: 4, Waited: 6, Slow: 8, Saves: 10, Unsaved: 12, Bytes: 14,
+	}, two)
+	assert.Equal(t, uint64(1), one.Actions["A"].Statuses[200])
+}
+
+func BenchmarkCount(b *testing.B) {
+	var w watch
+	for b.Loop() {
+		w.done("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
+	}
+}
