@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -70,7 +71,7 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 		whole += "/"
 	}
 	d.Path, d.Extra = t.splitExtension(whole)
-	d.files = candidates(p, d, whole)
+	d.files = candidates(p, d)
 	d.Action, d.Rule = t.action(r, d.Path)
 	r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
 	if d.Action != "" {
@@ -174,16 +175,14 @@ func checkPath(p string) error {
 }
 
 // candidates lists where the file of the path may lie, best first; which
-// of them the web server means depends on how it came to us.
-func candidates(p map[string]string, d Target, whole string) []string {
+// of them the web server means depends on how it came to us. A file of
+// another name is never meant: where /sent.txt is a file, lighttpd splits
+// /sent.txt/x.mcro behind it, and would have us take what a visitor may have
+// sent for a page.
+func candidates(p map[string]string, d Target) []string {
 	var files []string
 	add := func(f string) {
-		for _, g := range files {
-			if f == g {
-				return
-			}
-		}
-		if f != "" {
+		if path.Base(f) == path.Base(d.Path) && !slices.Contains(files, f) {
 			files = append(files, f)
 		}
 	}

@@ -153,6 +153,18 @@ func TestDispatchFile(t *testing.T) {
 			assert.Equal(t, []string{"/other/docs/page.mcro", "/srv/www/docs/page.mcro"}, d.files)
 		})
 	}
+	t.Run("a file with a page's name behind it", func(t *testing.T) {
+		for _, p := range []map[string]string{
+			{"SCRIPT_NAME": "/sent.txt", "PATH_INFO": "/x.mcro", "SCRIPT_FILENAME": "/srv/www/sent.txt"}, // lighttpd
+			{"SCRIPT_NAME": "/sent.txt", "PATH_INFO": "/x.mcro", "SCRIPT_FILENAME": "/srv/www/sent.txt/x.mcro"},
+			{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/sent.txt/x.mcro", "PATH_TRANSLATED": "/srv/www/sent.txt"},
+		} {
+			p["DOCUMENT_ROOT"], p["REQUEST_URI"] = "/srv/www", "/sent.txt/x.mcro"
+			d, err := dispatchWith(t, db, p)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"/srv/www/sent.txt/x.mcro"}, d.files)
+		}
+	})
 	t.Run("percent signs of ProxyPassMatch", func(t *testing.T) {
 		d, err := dispatchWith(t, db, map[string]string{
 			"SCRIPT_NAME": "/my page.mcro", "SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//srv/www/my%20page.mcro", "DOCUMENT_ROOT": "/srv/www",

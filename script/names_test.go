@@ -31,6 +31,9 @@ func TestOrderOfNames(t *testing.T) {
 		`string = {upper = "global"} return string.upper`:           "global",
 		`return tostring (rawget (_G, "referer"))`:                  "nil",
 		`webserver = 1 webserver = nil return tostring (webserver)`: "nil",
+		`for name in pairs (_G) do end return type (suites)`:        "table",
+		`next (_G) return type (suites)`:                            "table",
+		`return rawget (_G, "type") (suites)`:                       "table",
 	} {
 		names := NewTable()
 		names.Set("referer", "http://a/")

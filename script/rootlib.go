@@ -38,7 +38,21 @@ func settled(name string) *lua.LFunction {
 
 func settleArgument(L *lua.LState) {
 	if lt, ok := L.Get(1).(*lua.LTable); ok {
+		if lt == L.G.Global {
+			threadOf(L).settleGlobals()
+		}
 		settle(L, lt)
+	}
+}
+
+// settleGlobals puts our functions into _G, so that who walks it or reads it
+// raw does not get Lua's own of the same names.
+func (t *Thread) settleGlobals() {
+	for name := range ownFunctions {
+		if _, own := t.assigned[name]; !own {
+			t.main.G.Global.RawSetString(name, t.library(name))
+			t.assign(name)
+		}
 	}
 }
 

@@ -14,6 +14,11 @@ var Differences = []Difference{
 		Why:   "net/http/cgi cannot parse an absolute REQUEST_URI and answers before we are called",
 	},
 	{
+		Roads: "fcgi-std", Cases: "hostile-host", Aspect: "status",
+		Gives: `^500$`,
+		Why:   "net/http/cgi makes a URL of the Host field, and answers before we are called when it cannot",
+	},
+	{
 		Roads: "gateway cgi-parsed cgi-nph fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "no server in front has taken the dots out of the path (Caddy passes them on, as our model does), and we refuse them",
@@ -34,7 +39,7 @@ var Differences = []Difference{
 		Why:   "Apache answers 404 to an encoded slash as long as AllowEncodedSlashes is off, which is a good thing",
 	},
 	{
-		Roads: "lighttpd-*", Cases: "refused-injection", Aspect: "status",
+		Roads: "lighttpd-*", Cases: "refused-injection hostile-response", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "lighttpd refuses encoded control bytes in a query, before we can refuse what a script makes of them",
 	},
@@ -42,6 +47,17 @@ var Differences = []Difference{
 		Roads: "caddy", Cases: "traversal-nul", Aspect: "status",
 		Gives: `^500$`,
 		Why:   "Caddy 2.6 cannot look up a file whose name has a NUL byte, and calls that its own error",
+	},
+	{
+		Roads: "caddy", Cases: "hostile-overlong", Aspect: "answer",
+		Gives: `EOF`,
+		Why: "Caddy 2.6 looks for the split in a copy of the path in small letters, which is longer where the path is no UTF-8, " +
+			"and closes the connection; we are not asked",
+	},
+	{
+		Roads: "caddy", Cases: "hostile-method", Aspect: "status",
+		Gives: `^200$`,
+		Why:   "Caddy 2.6 makes a POST of the method \"get\", before we see it",
 	},
 	{
 		Roads: "lighttpd-*", Cases: "static-html", Aspect: "field accept-ranges",

@@ -23,8 +23,8 @@
 //
 // "request kept" instead of "request" is sent on the connection of the request
 // before it, where the server keeps that open. {host}, {port} and {length} stand
-// for the road's address and the length of the request's body, {x*300} for 300
-// times x. A file of the root or the site whose name ends in .hex is written
+// for the road's address and the length of the request's body, {text*300} for
+// 300 times text. A file of the root or the site whose name ends in .hex is written
 // without that suffix, from hexadecimal digits. An archive without a request holds
 // what all cases share.
 //

@@ -18,16 +18,18 @@ type Road interface {
 }
 
 // Run starts road on a site of its own and puts every case through it, each
-// as a subtest; then more, which sees the started road too. It counts the cases
-// in the file named by SCRIPTER_CORPUS_COUNTS, where that is set: one line for
-// each road.
+// as a subtest; then the hostile pairs of parity, and more, which sees the
+// started road too. It counts the cases in the file named by
+// SCRIPTER_CORPUS_COUNTS, where that is set: one line for each road.
 func Run(t *testing.T, road Road, more ...func(*testing.T, Client)) {
 	t.Helper()
 	cases, _, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := road.Start(t, NewSite(t))
+	site := NewSite(t)
+	fresh := site.freshAnswers(t)
+	client := road.Start(t, site)
 	d := differencesOf(road.Name(), Differences)
 	ran, failed := 0, 0
 	for _, c := range cases {
@@ -44,6 +46,7 @@ func Run(t *testing.T, road Road, more ...func(*testing.T, Client)) {
 			t.Errorf("difference not met, remove it from the table: %s", row)
 		}
 	}
+	parity(t, client, fresh)
 	for _, m := range more {
 		m(t, client)
 	}
@@ -118,7 +121,7 @@ func filler(client Client, step Step) func(string) string {
 	return func(s string) string { return repeat(names.Replace(s)) }
 }
 
-var repeated = regexp.MustCompile(`\{(.)\*([0-9]+)\}`)
+var repeated = regexp.MustCompile(`(?s)\{([^{}]{1,200})\*([0-9]+)\}`)
 
 // repeat writes {x*3} out as xxx.
 func repeat(s string) string {

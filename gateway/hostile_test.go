@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// TestFilesElsewhere: what a page's name leads to is a regular file below the
+// folder of pages, or nothing: it is not opened, and nobody waits for it.
+func TestFilesElsewhere(t *testing.T) {
+	s := newSite(t)
+	beside := s.folder + "-old"
+	require.NoError(t, os.Mkdir(beside, 0o755))
+	t.Cleanup(func() { os.RemoveAll(beside) })
+	outside := t.TempDir()
+	for _, dir := range []string{beside, outside} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "secret.mcro"), []byte("secret"), 0o644))
+	}
+	link := func(name, to string) { require.NoError(t, os.Symlink(to, filepath.Join(s.folder, name))) }
+	link("out.mcro", filepath.Join(outside, "secret.mcro"))
+	link("beside.mcro", filepath.Join(beside, "secret.mcro"))
+	link("up.mcro", "../"+filepath.Base(beside)+"/secret.mcro")
+	link("folder", outside)
+	link("loop.mcro", "loop.mcro")
+	link("environ.mcro", "/proc/self/environ")
+	link("zero.mcro", "/dev/zero")
+	link("self.mcro", "/proc/self/fd/0")
+	link("nowhere.mcro", "/nowhere")
+	require.NoError(t, syscall.Mkfifo(filepath.Join(s.folder, "fifo.mcro"), 0o644))
+	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "folder.mcro"), 0o755))
+	s.page("sent.txt", "secret")
+	for _, path := range []string{
+		"/out.mcro", "/beside.mcro", "/up.mcro", "/folder/secret.mcro", "/loop.mcro", "/environ.mcro", "/zero.mcro", "/self.mcro",
+		"/nowhere.mcro", "/fifo.mcro", "/folder.mcro", "/sent.txt/x.mcro", "/sent.txt/.mcro",
+	} {
+		answered := make(chan *httpheader.Response, 1)
+		go func() { answered <- s.ask(path, map[string]string{"SCRIPT_FILENAME": s.folder + path}) }()
+		select {
+		case resp := <-answered:
+			assert.Contains(t, []int{403, 404}, resp.Status, path)
+			assert.NotContains(t, resp.Body, "secret", path)
+			assert.NotContains(t, resp.Body, "PATH=", path)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s is not answered", path)
+		}
+	}
+	// lighttpd splits behind the first file that there is.
+	resp := s.ask("/sent.txt", map[string]string{"PATH_INFO": "/x.mcro", "SCRIPT_FILENAME": s.folder + "/sent.txt"})
+	assert.Equal(t, 404, resp.Status)
+}
+
+// TestPagesWithinPages: a page that expands itself, and markers without end.
+func TestPagesWithinPages(t *testing.T) {
+	s := newSite(t)
+	s.put("user.again", objectdb.Script(`return webserver.processMacros ("x<!--#user.again ()-->")`))
+	s.page("again.mcro", "[<!--#user.again ()-->]")
+	resp := s.ask("/again.mcro", nil)
+	assert.Equal(t, 200, resp.Status)
+	assert.Regexp(t, `^\[x{1,16}\]$`, resp.Body)
+	s.put("user.webserver.maxMacros", objectdb.Number(100))
+	s.page("many.mcro", strings.Repeat("<!--#method-->", 101))
+	assert.Equal(t, 500, s.ask("/many.mcro", nil).Status)
+	s.page("few.mcro", strings.Repeat("<!--#method-->", 100))
+	assert.Equal(t, strings.Repeat("GET", 100), s.ask("/few.mcro", nil).Body)
+}
+
+// TestLargestResponse: a response over the limit is an error, and no part of it
+// is sent.
+func TestLargestResponse(t *testing.T) {
+	s := newSite(t)
+	s.put("user.webserver.maxResponse", objectdb.Number(1))
+	s.script("x", `local p = ... return ("x"):rep (tonumber (p.httpSearchArgs))`)
+	assert.Len(t, s.ask("/x.fcgi?1048000", nil).Body, 1048000)
+	resp := s.ask("/x.fcgi?1049000", nil)
+	assert.Equal(t, 500, resp.Status)
+	assert.NotContains(t, resp.Body, "xxxx")
+}
+
+// TestOddVariables: whatever a web server says, or does not say, the answer is
+// well-formed, and none of the server's own faults.
+func TestOddVariables(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `local p = ... return p.fullRequest .. p.serverName .. p.pathArgs`)
+	long := strings.Repeat("x", 100_000)
+	for i, more := range []map[string]string{
+		{"SERVER_PROTOCOL": "HTTP/9.9"}, {"SERVER_PROTOCOL": ""}, {"SERVER_PROTOCOL": long}, {"SERVER_NAME": "", "HTTP_HOST": ""},
+		{"SERVER_PORT": "none"}, {"REQUEST_URI": ""}, {"REQUEST_URI": "%"}, {"REQUEST_URI": "http://"}, {"REQUEST_URI": long},
+		{"QUERY_STRING": strings.Repeat("%", 1000)}, {"QUERY_STRING": "=&=&;"}, {"HTTP_COOKIE": strings.Repeat(";", 60_000)},
+		{"HTTP_COOKIE": long}, {"HTTP_AUTHORIZATION": "Basic " + long}, {"HTTP_AUTHORIZATION": "Basic"}, {"HTTP_IF_NONE_MATCH": long},
+		{"HTTP_IF_MODIFIED_SINCE": "Mon, 99 Foo"}, {"DOCUMENT_ROOT": ""}, {"DOCUMENT_ROOT": "/"}, {"PATH_INFO": "/" + long},
+		{"PATH_TRANSLATED": "\x01"}, {"SCRIPT_FILENAME": "proxy:fcgi://"}, {"REMOTE_ADDR": "", "REMOTE_HOST": ""}, {"HTTP_": "x", "HTTP__": "y"},
+	} {
+		resp := s.ask("/x.fcgi", more)
+		assert.Less(t, resp.Status, 500, "%d", i)
+	}
+	for i, p := range []map[string]string{nil, {}, {"REQUEST_METHOD": "GET"}, {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "x"}} {
+		for _, form := range []Form{Parsed, NPH} {
+			var out strings.Builder
+			o := s.g.Answer(t.Context(), &Request{Params: p, Form: form}, &out)
+			assert.Contains(t, []int{400, 404}, o.Status, "%d", i)
+			assert.Regexp(t, fmt.Sprintf(`^(Status:|HTTP/1\.0) %d `, o.Status), out.String(), "%d", i)
+		}
+	}
+}
