@@ -75,7 +75,7 @@ func (g *Gateway) statusOf(err error) int {
 		return 503
 	case errors.Is(err, objectdb.ErrBusy):
 		return 503
-	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
+	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrDisk), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
 		return 503
 	}
 	return 500

@@ -100,7 +100,7 @@ func fatal(err error) bool {
 	if errors.As(err, &s) && s.Limit != "" {
 		return true
 	}
-	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, context.Canceled, context.DeadlineExceeded} {
+	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, e) {
 			return true
 		}

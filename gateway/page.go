@@ -230,7 +230,7 @@ func (g *Gateway) mayServe(p string, info os.FileInfo) error {
 	if strings.Contains(filepath.ToSlash(p), "/.") {
 		return &Error{Status: 404, Message: p + " is hidden"}
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range []string{"", "-wal", "-shm", "-lock"} {
 		if own, err := os.Stat(g.db.Path() + suffix); err == nil && os.SameFile(own, info) {
 			return &Error{Status: 404, Message: "the root is not served"}
 		}

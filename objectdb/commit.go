@@ -34,13 +34,21 @@ func (tx *Tx) commit() error {
 	if err := w.apply(tx.conn); err != nil {
 		return err
 	}
+	if err := tx.publish(w); err != nil {
+		return err
+	}
+	tx.real = w.real
+	return tx.settle()
+}
+
+// publish commits in the file and tells the cache.
+func (tx *Tx) publish(w *work) error {
 	tx.db.publishing.Lock()
 	defer tx.db.publishing.Unlock()
 	if err := tx.conn.commit(); err != nil {
 		return err
 	}
 	w.publish(tx.db.cache)
-	tx.real = w.real
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 
@@ -20,27 +21,26 @@ type conn struct {
 	snapshot driver.Rows // open while a read transaction lasts
 	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK
 	wrote    bool        // has ever written: its settings for that are made
+	relaxed  bool        // commits need not reach the disk at once
+	wal      *os.File    // for syncing; nil before the first sync
 	broken   bool        // must not be used again
 	args     [11]driver.NamedValue
 }
 
 // openConn opens the file at path, which must exist.
 func openConn(path string, o Options) (*conn, error) {
-	mode, sync := "rw", "FULL"
+	mode := "rw"
 	if o.ReadOnly {
 		mode = "ro"
 	}
-	if o.Relaxed {
-		sync = "NORMAL"
-	}
 	// https://www.sqlite.org/uri.html: these three have a meaning in a URI.
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_busy_timeout=0&_synchronous=%s", escaped, mode, sync)
+	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_busy_timeout=0&_synchronous=NORMAL", escaped, mode)
 	opened, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
 	if err != nil {
 		return nil, sqlError(err)
 	}
-	return &conn{c: opened.(*sqlite3.SQLiteConn)}, nil
+	return &conn{c: opened.(*sqlite3.SQLiteConn), relaxed: o.Relaxed}, nil
 }
 
 func (c *conn) close() error {
@@ -50,6 +50,9 @@ func (c *conn) close() error {
 			s.Close()
 			c.prepared[i] = nil
 		}
+	}
+	if c.wal != nil {
+		c.wal.Close()
 	}
 	return sqlError(c.c.Close())
 }
@@ -133,8 +136,9 @@ func (c *conn) endRead() {
 // last id that was given away.
 func (c *conn) beginWrite() (generation, last int64, err error) {
 	if !c.wrote {
-		// The WAL keeps its greatest size on disk unless it is told a limit.
-		if _, err := c.c.Exec(`PRAGMA journal_size_limit = 16777216`, nil); err != nil {
+		// The WAL keeps its greatest size on disk unless it is told a limit, and
+		// is folded into the root by foldWAL.
+		if _, err := c.c.Exec(`PRAGMA journal_size_limit = 16777216; PRAGMA wal_autocheckpoint = 0`, nil); err != nil {
 			return 0, 0, sqlError(err)
 		}
 		c.wrote = true
@@ -170,7 +174,7 @@ func metaError(err error) error {
 	return sqlError(err)
 }
 
-// commit ends a write transaction. After an error nothing of it is left, and
+// commit ends a write transaction; sync has it reach the disk. After an error nothing of it is left, and
 // the connection is not used again: what a failed sync has left in the
 // system's cache cannot be known.
 func (c *conn) commit() error {
@@ -208,7 +212,9 @@ func sqlError(err error) error {
 	case sqlite3.ErrReadonly:
 		return fmt.Errorf("%w (%s)", ErrReadOnly, sqlite.Error())
 	case sqlite3.ErrFull:
-		return fmt.Errorf("the disk is full (%w)", err)
+		return fmt.Errorf("%w: it is full (%w)", ErrDisk, err)
+	case sqlite3.ErrIoErr:
+		return fmt.Errorf("%w (%w)", ErrDisk, err)
 	}
 	return fmt.Errorf("SQLite: %w", err)
 }

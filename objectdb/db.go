@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -45,7 +46,10 @@ type DB struct {
 	file    fileID
 
 	writer     chan struct{} // holds one token: the writer's lock among our goroutines
+	queue      *queue        // and among processes
 	publishing sync.Mutex    // held from before a commit until the cache knows of it
+	suspect    atomic.Bool   // a sync has failed
+	foldNext   atomic.Int64  // pages in the WAL before it is looked at again
 
 	mu     sync.Mutex
 	idle   []*conn
@@ -65,7 +69,10 @@ func newDB(path string, o Options) *DB {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	db := &DB{path: path, options: o, cache: newCache(max(o.CacheBytes, 0)), writer: make(chan struct{}, 1)}
+	db := &DB{
+		path: path, options: o, cache: newCache(max(o.CacheBytes, 0)),
+		writer: make(chan struct{}, 1), queue: newQueue(path),
+	}
 	db.writer <- struct{}{}
 	return db
 }
@@ -89,6 +96,10 @@ func (db *DB) Close() error {
 	}
 	db.idle = nil
 	forgetFile(db.file)
+	db.queue.close()
+	if !db.options.ReadOnly {
+		db.queue.tidy()
+	}
 	if err := errors.Join(errs...); err != nil {
 		return &Error{Op: "close", Path: db.path, Err: err}
 	}
@@ -127,8 +138,20 @@ func (db *DB) give(c *conn) {
 	}
 }
 
-// lockWriter waits for the writer's lock among the goroutines of this process.
+// lockWriter waits until we are the one that may write, among the goroutines of
+// this process and then among processes.
 func (db *DB) lockWriter(ctx context.Context, deadline time.Time) error {
+	if err := db.takeToken(ctx, deadline); err != nil {
+		return err
+	}
+	if err := db.queue.enter(ctx, deadline); err != nil {
+		db.writer <- struct{}{}
+		return err
+	}
+	return nil
+}
+
+func (db *DB) takeToken(ctx context.Context, deadline time.Time) error {
 	select {
 	case <-db.writer:
 		return nil
@@ -146,7 +169,10 @@ func (db *DB) lockWriter(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-func (db *DB) unlockWriter() { db.writer <- struct{}{} }
+func (db *DB) unlockWriter() {
+	db.queue.leave()
+	db.writer <- struct{}{}
+}
 
 // follow makes the cache stand for generation gen or a later one. When a commit
 // of our own, which may be what made gen, does not tell the cache soon, the

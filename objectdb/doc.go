@@ -34,11 +34,32 @@
 // processes: every commit raises the root's generation, which each transaction reads
 // first.
 //
+// # Many writers
+//
+// Who wants to write waits in a queue of the kernel's: an empty file beside the
+// root, its name with -lock, locked by flock(2). SQLite's own way, to try again after
+// a pause, lets late comers pass, and leaves some waiting for a second. And
+// a commit waits for the disk after it has given the lock back, so that one
+// turn of the disk serves many (see sync in wal.go): it returns when it is on the
+// disk, as with SQLite's synchronous=FULL, though a reader may see it a moment
+// earlier. What both give is measured by BenchmarkCounterOfProcesses; 16 processes
+// that did nothing but raise one counter, on a machine of two cores that was
+// busy otherwise, waited
+//
+//	                                     steps/s   p50      p99      longest
+//	SQLite's busy loop, FULL             1300      0.3 ms   340 ms   1600 ms
+//	the queue, FULL                      1800      0.6 ms   100 ms    600 ms
+//	the busy loop, own sync              2700      3.9 ms    36 ms    185 ms
+//	the queue, own sync                  3500      3.5 ms    30 ms     60 ms
+//
+// The wait is bounded by Options.BusyTimeout (ErrBusy). The queue only keeps
+// order: what is right is decided by SQLite's lock.
+//
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274
-// ("SCrt") and the user_version 2. While it is in use, two files lie beside it,
-// its name with -wal and -shm. Only a program with a current SQLite should touch a
+// ("SCrt") and the user_version 2. While it is in use, three files lie beside it,
+// its name with -wal, -shm and -lock. Only a program with a current SQLite should touch a
 // root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
 // with any sqlite3 shell:
 //

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What can be wrong. All but ErrBusy, ErrConflict and ErrDamaged are the
+// What can be wrong. All but ErrBusy, ErrConflict, ErrDamaged and ErrDisk are the
 // caller's to avoid. A file that is missing is fs.ErrNotExist.
 var (
 	ErrNotFound = errors.New("no such object")
@@ -18,6 +18,7 @@ var (
 	ErrBusy     = errors.New("root is locked by another writer")
 	ErrReadOnly = errors.New("root may only be read")
 	ErrDamaged  = errors.New("root is damaged")
+	ErrDisk     = errors.New("the disk fails")
 	ErrNewer    = errors.New("root was made by a newer version")
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")

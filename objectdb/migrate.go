@@ -64,7 +64,10 @@ func (db *DB) migrate(target int, steps []string) error {
 	if _, err := c.c.Exec(`UPDATE meta SET generation = ?, migrated_by = ?`, []driver.Value{gen + 1, db.options.Program}); err != nil {
 		return sqlError(err)
 	}
-	return c.commit()
+	if err := c.commit(); err != nil {
+		return err
+	}
+	return c.sync()
 }
 
 // saveBefore saves the copy before a migration, unless an attempt that failed

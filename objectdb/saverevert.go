@@ -127,12 +127,23 @@ func (db *DB) replace(ctx context.Context, c *conn, gen, last int64, r *Reverted
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	if err := db.publishRevert(c, now); err != nil {
+		return err
+	}
+	if err := c.sync(); err != nil {
+		return err
+	}
+	_, err = c.checkpoint(sqlCheckpoint)
+	return err
+}
+
+func (db *DB) publishRevert(c *conn, gen int64) error {
 	db.publishing.Lock()
 	defer db.publishing.Unlock()
 	if err := c.commit(); err != nil {
 		return err
 	}
-	db.cache.advance(now)
+	db.cache.advance(gen)
 	return nil
 }
 

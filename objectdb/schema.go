@@ -59,6 +59,10 @@ const (
 	sqlDelete
 	sqlDeleteTree
 
+	sqlWALState
+	sqlCheckpoint
+	sqlCheckpointRestart
+
 	statements
 )
 
@@ -99,4 +103,8 @@ var statementSQL = [statements]string{
 	sqlDeleteTree: `WITH RECURSIVE below (id) AS (
 			SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
 		DELETE FROM object WHERE id IN below`,
+
+	sqlWALState:          `PRAGMA wal_checkpoint (NOOP)`,
+	sqlCheckpoint:        `PRAGMA wal_checkpoint (PASSIVE)`,
+	sqlCheckpointRestart: `PRAGMA wal_checkpoint (RESTART)`,
 }

@@ -247,6 +247,12 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(saveVariable); path != "" {
 		saveForever(path)
 	}
+	if order := os.Getenv(crowdVariable); order != "" {
+		joinCrowd(order)
+	}
+	if path := os.Getenv(holdVariable); path != "" {
+		holdTheLock(path)
+	}
 	os.Exit(m.Run())
 }
 
