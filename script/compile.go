@@ -1,7 +1,6 @@
 package script
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -54,7 +53,8 @@ func (n *normaliser) compile(name, source string, limit int) (proto *lua.Functio
 	if len(source) > limit {
 		return nil, &SyntaxError{Name: name, Line: 1, Message: fmt.Sprintf("source is longer than %d bytes", limit)}
 	}
-	if err := checkNesting(name, source); err != nil {
+	respelt, err := checkSyntax(name, source)
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -62,7 +62,7 @@ func (n *normaliser) compile(name, source string, limit int) (proto *lua.Functio
 			proto, err = nil, compileError(name, source, r)
 		}
 	}()
-	chunk, err := parse.Parse(bytes.NewReader([]byte(source)), name)
+	chunk, err := parse.Parse(strings.NewReader(respelt), name)
 	if err != nil {
 		return nil, compileError(name, source, err)
 	}
@@ -75,28 +75,22 @@ func (n *normaliser) compile(name, source string, limit int) (proto *lua.Functio
 	return proto, nil
 }
 
-// compileError turns what the parser, the normaliser or the compiler said into
-// a *SyntaxError.
+// compileError turns what the normaliser or the compiler said into a
+// *SyntaxError. The parser says nothing: checkSyntax is stricter.
 func compileError(name, source string, v any) error {
 	e := &SyntaxError{Name: name, Line: 1}
 	switch v := v.(type) {
-	case *parse.Error:
-		e.Line, e.Near = v.Pos.Line, v.Token
-		e.Message = strings.TrimPrefix(v.Message, "syntax error: ")
-		if v.Pos.Line == parse.EOF {
-			e.Line, e.Near = 1+strings.Count(strings.TrimRight(source, "\n"), "\n"), "<eof>"
-		}
-		e.locate(source, v.Pos)
 	case *lua.CompileError:
-		e.Line, e.Message = plainLine(v.Line), v.Message
+		e.Line, e.Message = max(plainLine(v.Line), 1), v.Message
+		if strings.HasPrefix(v.Message, "register overflow") {
+			e.Message = "function or expression too complex"
+		}
 	case *normaliseError:
 		e.Line, e.Message = v.line, v.message
 	default:
 		e.Message = fmt.Sprint(v)
 	}
-	if e.Column == 0 {
-		e.locateWord(source)
-	}
+	e.Source = sourceLine(source, e.Line)
 	return e
 }
 

@@ -15,16 +15,23 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, Check("user.ok", "local a = 1 return a"))
 	require.NoError(t, Check("user.empty", ""))
 	for source, want := range map[string]*SyntaxError{
-		"x = = 1":                          {Line: 1, Column: 5, Near: "=", Message: "syntax error"},
-		"\n\nlocal 5":                      {Line: 3, Column: 7, Near: "5", Message: "syntax error"},
-		"if x then\n":                      {Line: 1, Column: 10, Near: "<eof>", Message: "syntax error"},
-		"goto done ::done::":               {Line: 1, Column: 1, Message: "goto and labels are not part of Lua 5.1"},
-		"\nbreak":                          {Line: 2, Column: 1, Message: "no loop to break"},
-		"return 0x":                        {Line: 1, Column: 8, Near: "0x", Message: "illegal hexadecimal number"},
-		"\nreturn 1e":                      {Line: 2, Column: 8, Message: "malformed number near '1e'"},
-		"x = 'open":                        {Line: 1, Column: 10, Near: "<eof>", Message: "unterminated string"},
-		"return function() return ... end": {Line: 1, Column: 26, Message: "cannot use '...' outside a vararg function"},
-		"if a then break end break":        {Line: 1, Message: "no loop to break"},
+		"x = = 1":                          {Line: 1, Column: 5, Near: "=", Message: "unexpected symbol"},
+		"\n\nlocal 5":                      {Line: 3, Column: 7, Near: "5", Message: "'<name>' expected"},
+		"if x then\n":                      {Line: 2, Column: 1, Near: "<eof>", Message: "'end' expected (to close 'if' at line 1)"},
+		"goto done ::done::":               {Line: 1, Column: 1, Near: "goto", Message: "goto and labels are not part of Lua 5.1"},
+		"\nbreak":                          {Line: 2, Column: 6, Near: "<eof>", Message: "no loop to break"},
+		"return 0x":                        {Line: 1, Column: 8, Near: "0x", Message: "malformed number"},
+		"\nreturn 1e":                      {Line: 2, Column: 8, Near: "1e", Message: "malformed number"},
+		"x = 'open":                        {Line: 1, Column: 5, Near: "<eof>", Message: "unfinished string"},
+		"x = 'open\\\nstill\nand":          {Line: 2, Near: "'open\nstill", Message: "unfinished string"},
+		"return function() return ... end": {Line: 1, Column: 26, Near: "...", Message: "cannot use '...' outside a vararg function"},
+		"if a then break end break":        {Line: 1, Column: 17, Near: "end", Message: "no loop to break"},
+		"f\n(x)":                           {Line: 2, Column: 1, Near: "(", Message: "ambiguous syntax (function call x new statement)"},
+		"x = 'a\\400'":                     {Line: 1, Column: 5, Near: "'a", Message: "escape sequence too large"},
+		"x = [[a[[b]]":                     {Line: 1, Column: 5, Near: "[", Message: "nesting of [[...]] is deprecated"},
+		"x = é":                            {Line: 1, Column: 5, Near: "é", Message: "unexpected symbol"},
+		"x = 1;;":                          {Line: 1, Column: 7, Near: ";", Message: "unexpected symbol"},
+		"x = \x00":                         {Line: 1, Column: 5, Message: "unexpected symbol"},
 	} {
 		err := Check("user.bad", source)
 		var got *SyntaxError
@@ -35,8 +42,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestSyntaxErrorText(t *testing.T) {
-	assert.EqualError(t, Check("user.hello", "x = = 1"), "user.hello:1: syntax error near '='")
-	assert.EqualError(t, Check("user.hello", "break"), "user.hello:1: no loop to break")
+	assert.EqualError(t, Check("user.hello", "x = = 1"), "user.hello:1: unexpected symbol near '='")
+	assert.EqualError(t, Check("user.hello", "break"), "user.hello:1: no loop to break near '<eof>'")
 }
 
 // numbered repeats a piece with a number in it.
@@ -69,9 +76,10 @@ func TestCheckRefuses(t *testing.T) {
 		"nested ifs":    {strings.Repeat("if x then ", 20_000), "too many syntax levels"},
 		"constants":     {"return {" + numbered(20_000, "'k#',") + "}", "too many constants"},
 		"items":         {"return {" + strings.Repeat("1,", 26_000) + "}", "table constructor has more than 25550 items"},
-		"locals":        {numbered(300, "local a# "), "too many local variables"},
-		"upvalues":      {numbered(100, "local a# ") + "return function() return " + numbered(100, "a#,") + "1 end", "more than 60 upvalues"},
-		"arguments":     {"f(" + strings.Repeat("x,", 300) + "x)", "register overflow"},
+		"locals":        {numbered(300, "local a# "), "main function has more than 200 local variables"},
+		"upvalues":      {numbered(100, "local a# ") + "return function() return " + numbered(100, "a#,") + "1 end", "function at line 1 has more than 60 upvalues"},
+		"arguments":     {"f(" + strings.Repeat("x,", 300) + "x)", "function or expression too complex"},
+		"targets":       {strings.Repeat("a,", 200) + "a = 1", "main function has more than 197 variables in assignment"},
 		"elseif":        {"if a then " + strings.Repeat("elseif a then ", 15_000) + "end", "too complex"},
 		"visible names": {strings.Repeat("return function() "+numbered(190, "local a# "), 90) + strings.Repeat("x=y ", 10_000) + strings.Repeat(" end", 90), "too complex"},
 	} {

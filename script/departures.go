@@ -93,10 +93,22 @@ func Departures() []Departure {
 			Gives:   "true", PUC: "false",
 		},
 		{
-			What:    "A syntax error says \"syntax error near\" a word and no more; an empty statement, and a call whose bracket stands on the next line, are accepted.",
-			Why:     "The parser is the machine's.",
-			Example: `return (select (2, loadstring ("return (1", "=s"))) .. tostring (loadstring (";") ~= nil)`,
-			Gives:   "s:1: syntax error near '<eof>'true", PUC: "s:1: ')' expected near '<eof>'false",
+			What:    "A syntax error at a character outside ASCII shows all of it.",
+			Why:     "Half a character is no text for a page or a log.",
+			Example: `return (select (2, loadstring ("x = é", "=s")))`,
+			Gives:   "s:1: unexpected symbol near 'é'", PUC: "the first byte",
+		},
+		{
+			What:    "A function has 200 registers for its locals and all that an expression holds, and says \"function or expression too complex\" without a word near it.",
+			Why:     "The machine has that many; PUC Lua has 250.",
+			Example: `return (select (2, loadstring ("f (" .. ("1,"):rep (220) .. "1)", "=s")))`,
+			Gives:   "s:1: function or expression too complex", PUC: "nothing: there the script compiles",
+		},
+		{
+			What:    "Of several mistakes in one script, grammar comes before too many upvalues.",
+			Why:     "The one is looked for in the text, the other in what was made of it.",
+			Example: `local names = "" for i = 1, 70 do names = names .. "a" .. i .. (i < 70 and ", " or "") end return (select (2, loadstring ("local " .. names .. "\nfunction f () return " .. names, "=s")))`,
+			Gives:   "s:2: 'end' expected near '<eof>'", PUC: "s:2: function at line 2 has more than 60 upvalues",
 		},
 		{
 			What:    "In an expression over several lines, an error may name the line of a bracket instead of the line of what stands in it.",

@@ -116,16 +116,16 @@ func runReference(path string, sources []string) ([]string, error) {
 	return outputs, nil
 }
 
-// generators make the two sorts of programs.
+// generators make the three sorts of programs.
 var generators = []struct {
 	name string
 	make func(seed uint64) string
-}{{"program", program}, {"library", libraryProgram}}
+}{{"program", program}, {"library", libraryProgram}, {"syntax", syntaxProgram}}
 
 const (
 	batchSize   = 100 // programs whose outputs have one line in golden.txt
 	batches     = 20  // of each sort in golden.txt
-	callsOfEach = 20  // library calls of one program
+	callsOfEach = 20  // library calls, or scripts with mistakes, of one program
 )
 
 const goldenFile = "testdata/differential/golden.txt"
@@ -160,7 +160,8 @@ func TestDifferentialGolden(t *testing.T) {
 			}
 		}
 	}
-	countLanguage(t, "language: %d generated programs and %d generated library calls as PUC Lua 5.1.5", n*batchSize, n*batchSize*callsOfEach)
+	countLanguage(t, "language: %d generated programs, %d generated library calls and %d mistaken scripts as PUC Lua 5.1.5",
+		n*batchSize, n*batchSize*callsOfEach, n*batchSize*callsOfEach)
 }
 
 func generated(make func(uint64) string, from uint64, n int) []string {
@@ -268,7 +269,7 @@ func TestDifferential(t *testing.T) {
 		close(seeds)
 		work.Wait()
 	}
-	t.Logf("%d programs and %d library calls compared with PUC Lua, from seed %d on", n, n*callsOfEach, from)
+	t.Logf("%d programs, %d library calls and %d mistaken scripts compared with PUC Lua, from seed %d on", n, n*callsOfEach, n*callsOfEach, from)
 }
 
 func fromEnvironment(t *testing.T, name string, otherwise int) int {

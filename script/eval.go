@@ -64,5 +64,5 @@ func Unfinished(err error) bool {
 	if !errors.As(err, &s) {
 		return false
 	}
-	return s.Near == "<eof>" && s.Message != "unterminated string"
+	return s.Near == "<eof>" && s.Message != "unfinished string" && s.Message != "no loop to break"
 }

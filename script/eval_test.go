@@ -36,7 +36,7 @@ func TestEval(t *testing.T) {
 		assert.Equal(t, "user.nothing.x", e.Source)
 		_, err = th.Eval("typed", "local x = = 2")
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, "typed:1:11: syntax error near '='\n\tlocal x = = 2\n\t          ^", e.Detail())
+		assert.Equal(t, "typed:1:11: unexpected symbol near '='\n\tlocal x = = 2\n\t          ^", e.Detail())
 	})
 }
 

@@ -2,7 +2,6 @@ package script
 
 import (
 	"strconv"
-	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -75,10 +74,7 @@ func (n *normaliser) spine(e ast.Expr) ast.Expr {
 func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.NumberExpr:
-		f, ok := parseNumber(e.Value)
-		if !ok {
-			refuse(e, "malformed number near '%s'", strings.TrimSuffix(e.Value, "\xff")) // the end of the source
-		}
+		f, _ := parseNumber(e.Value)
 		e.Value = strconv.FormatFloat(f, 'g', -1, 64)
 		n.constant("#" + e.Value)
 	case *ast.StringExpr:
@@ -160,7 +156,7 @@ func (n *normaliser) call(e *ast.FuncCallExpr) {
 // outer variable called self.
 func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
 	visible := n.visible
-	n.fn = &scope{outer: n.fn, self: self}
+	n.fn = &scope{outer: n.fn, line: plainLine(e.Line()), self: self}
 	n.enterBlock(false)
 	n.declare(e.ParList.Names...)
 	if e.ParList.HasVargs {

@@ -88,7 +88,7 @@ func TestODBErrors(t *testing.T) {
 		`odb.set ("user.x", {1, a = 1})`:       "set user.x: a table with names and numbers is neither a table nor a list of the root",
 		`odb.copy ("user.page", "user.notes")`: "copy user.page: an object is there already: user.notes",
 		`odb.rename ("user.none", "x")`:        "move user.none: no such object",
-		`odb.script "return ="`:                "syntax error near '='",
+		`odb.script "return ="`:                "unexpected symbol near '='",
 		`odb.date "yesterday"`:                 `bad argument #1 to 'date' ("yesterday" is no date: write "2006-01-02 15:04:05")`,
 		`odb.date {year = 1}`:                  "bad argument #1 to 'date' (field 'month' is missing)",
 		`odb.date (1e300)`:                     "bad argument #1 to 'date' (time is out of range)",

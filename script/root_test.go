@@ -197,7 +197,7 @@ func TestRootErrors(t *testing.T) {
 		`user [""] = 1`:                                                 "",
 		`user.born.year = 5`:                                            "a date cannot be changed, only replaced",
 		`return "a" .. user.webserver`:                                  "attempt to concatenate a table: user.webserver",
-		`suites.broken ()`:                                              "syntax error near '='",
+		`suites.broken ()`:                                              "unexpected symbol near '='",
 		`return setmetatable (user, {})`:                                "bad argument #1 to 'setmetatable' (table expected, got the table user of the root; pairs, next, # and assignment work on it, and odb)",
 		`table.insert (user.webserver, 1)`:                              "bad argument #1 to 'insert' (table expected, got the table user.webserver of the root; pairs, next, # and assignment work on it, and odb)",
 		`table.sort (scratchpad.fruit)`:                                 "bad argument #1 to 'sort' (table expected, got the table scratchpad.fruit of the root; pairs, next, # and assignment work on it, and odb)",

@@ -13,6 +13,7 @@ const maxWork = 50_000_000
 // A scope is what the normaliser knows of one function while it walks it.
 type scope struct {
 	outer     *scope
+	line      int        // where the function begins, 0 for the script
 	locals    []variable // visible now, innermost last
 	blocks    []block
 	upvalues  map[string]bool
@@ -108,14 +109,18 @@ func (n *normaliser) resolve(at ast.PositionHolder, name string) string {
 
 // noteUpvalue counts name among the upvalues of every function inside owner.
 func (n *normaliser) noteUpvalue(at ast.PositionHolder, name string, owner *scope) {
+	var full *scope // the outermost
 	for f := n.fn; f != owner; f = f.outer {
 		if f.upvalues == nil {
 			f.upvalues = map[string]bool{}
 		}
 		f.upvalues[name] = true
 		if len(f.upvalues) > maxUpvalues {
-			refuse(at, "function has more than %d upvalues", maxUpvalues)
+			full = f
 		}
+	}
+	if full != nil {
+		refuse(at, "%s", tooMany(full.line, maxUpvalues, "upvalues"))
 	}
 }
 

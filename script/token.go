@@ -44,20 +44,28 @@ func tokenise(source string) scan {
 	return s
 }
 
-// lineEnds counts the line ends in s as Lua does, where CR LF is one, and
-// returns the place after the last.
+// lineEnds counts the line ends in s, and returns the place after the last.
 func lineEnds(s string) (n, last int) {
 	for i := 0; i < len(s); i++ {
-		if s[i] != '\n' && s[i] != '\r' {
-			continue
+		if length := lineEnd(s[i:]); length > 0 {
+			i += length - 1
+			n++
+			last = i + 1
 		}
-		if i+1 < len(s) && s[i] != s[i+1] && (s[i+1] == '\n' || s[i+1] == '\r') {
-			i++
-		}
-		n++
-		last = i + 1
 	}
 	return n, last
+}
+
+// lineEnd returns the length of the line end that s begins with, or 0: LF, CR,
+// or the two in any order.
+func lineEnd(s string) int {
+	switch {
+	case s[0] != '\n' && s[0] != '\r':
+		return 0
+	case len(s) > 1 && s[0] != s[1] && (s[1] == '\n' || s[1] == '\r'):
+		return 2
+	}
+	return 1
 }
 
 // tokenLength returns the length of what s begins with, in bytes; skip says
@@ -131,7 +139,11 @@ func (s scan) spread() (source string, at []int) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(t.text)
+		if isDigit(t.text[0]) && strings.ContainsAny(t.text, "xX") {
+			b.WriteByte('0') // the machine's parser knows no 0x1p4
+		} else {
+			b.WriteString(t.text)
+		}
 		ends, _ := lineEnds(t.text)
 		for range 1 + ends {
 			at = append(at, i)
@@ -140,18 +152,38 @@ func (s scan) spread() (source string, at []int) {
 	return b.String(), at
 }
 
-// ending returns the token that ends at byte column of a line, both counted as
-// the machine's scanner does; ok is false if there is none.
-func (s scan) ending(line, column int) (t token, ok bool) {
-	for _, t := range s.tokens {
-		ends, last := lineEnds(t.text)
-		end := len(t.text) - last
-		if ends == 0 {
-			end += t.bytes
-		}
-		if t.line+ends == line && end == column {
-			return t, true
+// quotedLength returns the length of the string literal that s begins with, at
+// most to the end of its line.
+func quotedLength(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case s[0]:
+			return i + 1
+		case '\\':
+			i++
+		case '\n':
+			return i
 		}
 	}
-	return token{}, false
+	return len(s)
+}
+
+// longLength returns the length of the long bracket that s begins with, [[…]]
+// or [=[…]=], or 0.
+func longLength(s string) int {
+	if s == "" || s[0] != '[' {
+		return 0
+	}
+	n := 1
+	for n < len(s) && s[n] == '=' {
+		n++
+	}
+	if n == len(s) || s[n] != '[' {
+		return 0
+	}
+	end := strings.Index(s[n:], "]"+s[1:n]+"]")
+	if end < 0 {
+		return len(s)
+	}
+	return n + end + n + 1
 }
