@@ -8,7 +8,7 @@ import (
 
 // clock is the server's time: nanoseconds since its start, renewed once in a
 // tick. Setting a deadline costs a request an atomic store instead of a timer;
-// deadlines are kept to within two ticks. Time in which the process stood still
+// deadlines are kept to within three ticks. Time in which the process stood still
 // does not count: a machine that was suspended, or too busy, does not take it
 // out on those who asked in the meantime.
 type clock struct {
@@ -56,7 +56,7 @@ func (k *clock) time() int64 {
 }
 
 // after returns the time d from now, at least.
-func (k *clock) after(d time.Duration) int64 { return k.time() + int64(d) + k.tick }
+func (k *clock) after(d time.Duration) int64 { return k.time() + int64(d) + 2*k.tick }
 
 // nudge is called after a deadline was set or a request begun.
 func (k *clock) nudge() {
