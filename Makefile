@@ -8,6 +8,9 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
+# What the tests of one package may take: a few minutes on a busy machine. What
+# hangs is then ended, and its goroutines are printed.
+TIMEOUT  ?= 20m
 
 # Packages whose tests run goroutines against each other.
 RACE  = ./fcgi ./gateway ./objectdb ./script
@@ -35,8 +38,8 @@ check:
 	$(GO) tool staticcheck ./...
 
 unit:
-	$(GO) test -race $(RACE)
-	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
+	$(GO) test -timeout $(TIMEOUT) -race $(RACE)
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
 
 # All that the tests of the language have, with exact times. -count=1: a result
 # from the cache counts nothing.
@@ -44,7 +47,7 @@ language:
 	@mkdir -p bin
 	@rm -f $(LANGUAGE)
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_LANGUAGE_COUNTS=$(LANGUAGE) \
-		$(GO) test -count=1 -run 'Differential|Official|Bombs|Hoards' ./script
+		$(GO) test -timeout $(TIMEOUT) -count=1 -run 'Differential|Official|Bombs|Hoards' ./script
 
 # Random programs and library calls, here and in Debian's lua5.1.
 differential: servers
@@ -59,7 +62,7 @@ differential-golden: servers
 roads: build
 	@rm -f $(COUNTS)
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_CORPUS_COUNTS=$(COUNTS) \
-		$(GO) test -count=1 $(ROADS)
+		$(GO) test -timeout $(TIMEOUT) -count=1 $(ROADS)
 
 # The web servers of the tests; nothing that it installs is left running.
 servers:

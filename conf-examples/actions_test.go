@@ -123,7 +123,7 @@ func TestActions(t *testing.T) {
 			if name == "nginx-fastcgi" {
 				want = "nil/post/x.txt 2"
 			}
-			assert.Eventually(t, func() bool { return get(t, client, "/seen.fcgi").Body == want }, 5*time.Second, 50*time.Millisecond, want)
+			assert.Eventually(t, func() bool { return get(t, client, "/seen.fcgi").Body == want }, time.Minute, 50*time.Millisecond, want)
 		})
 	}
 }

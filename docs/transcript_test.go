@@ -17,6 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// patience is how long a command may take, and a server until it listens: "go
+// run" compiles it first, and the machine may be busy.
+const patience = 5 * time.Minute
+
 // manual is where the built-in server listens in the manual; the tests let
 // it choose a free port.
 const manual = "127.0.0.1:8080"
@@ -120,15 +124,21 @@ func (s *session) run(t *testing.T, text string) string {
 		text = strings.ReplaceAll(text, manual, s.addr)
 	}
 	c := s.shell("(exit " + string(rune('0'+s.status)) + ")\n" + text)
-	out, err := c.CombinedOutput()
+	var printed bytes.Buffer
+	c.Stdout, c.Stderr = &printed, &printed
+	require.NoError(t, c.Start())
+	stuck := time.AfterFunc(patience, func() { syscall.Kill(-c.Process.Pid, syscall.SIGKILL) })
+	err := c.Wait()
+	stuck.Stop()
+	out := printed.String()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
 		require.NoError(t, err)
 	}
 	s.status = c.ProcessState.ExitCode()
 	if s.addr == "" {
-		return string(out)
+		return out
 	}
-	return strings.ReplaceAll(string(out), s.addr, manual)
+	return strings.ReplaceAll(out, s.addr, manual)
 }
 
 func newSession(t *testing.T) *session {
@@ -142,6 +152,9 @@ func newSession(t *testing.T) *session {
 func (s *session) shell(text string) *exec.Cmd {
 	c := exec.Command("sh", "-c", text)
 	c.Dir = s.dir
+	// What is ended is ended with all that it has started.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.WaitDelay = 10 * time.Second
 	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + s.home, "LC_ALL=C", "TZ=UTC"}
 	return c
 }
@@ -168,7 +181,7 @@ func (s *session) serve(t *testing.T, c *exec.Cmd) string {
 		defer stuck.Stop()
 		c.Wait()
 	})
-	slow := time.AfterFunc(2*time.Minute, func() { signal(syscall.SIGKILL) })
+	slow := time.AfterFunc(patience, func() { signal(syscall.SIGKILL) })
 	defer slow.Stop()
 	printed := ""
 	lines := bufio.NewScanner(out)

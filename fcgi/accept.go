@@ -15,18 +15,24 @@ import (
 // accept takes connections until the listener is closed.
 func (s *Server) accept(l net.Listener, allowed []netip.Addr) error {
 	var pause time.Duration
+	looks := 0 // at what is left in the queue
 	for {
 		nc, err := l.Accept()
 		switch {
 		case err == nil:
 			pause = 0
+			if _, ours := l.(*unixListener); ours {
+				looks = 0 // nobody new comes: the queue has an end
+			}
 			if !permitted(nc.RemoteAddr(), allowed) {
 				nc.Close()
 				continue
 			}
 			s.start(nc)
 		case s.closing.Load():
-			return ErrServerClosed
+			if looks++; looks > lastLooks || !lookAgain(l, err) {
+				return ErrServerClosed
+			}
 		case scarce(err):
 			// One connection less may be all that is missing.
 			s.evict()

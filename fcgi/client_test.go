@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,11 +60,11 @@ func TestClientErrors(t *testing.T) {
 		assert.ErrorContains(t, err, "fcgi: dial unix:/no/such/socket")
 	})
 	t.Run("overloaded", func(t *testing.T) {
-		h, _ := waiting()
-		s := serve(t, fcgi.Limits{Requests: 1}, h)
+		h := newWaiting()
+		s := serve(t, fcgi.Limits{Requests: 1}, h.handle)
 		w := s.dial(t)
 		w.send(request(1, true, ""))
-		time.Sleep(10 * time.Millisecond)
+		<-h.begun
 		c := s.client(t)
 		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded)
 		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded) // the connection goes on
@@ -83,13 +82,17 @@ func TestClientErrors(t *testing.T) {
 		assert.ErrorIs(t, do(t, s.client(t), io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(bad))), bad)
 	})
 	t.Run("given up", func(t *testing.T) {
-		h, causes := waiting()
-		c := serve(t, fcgi.Limits{}, h).client(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		defer cancel()
+		h := newWaiting()
+		c := serve(t, fcgi.Limits{}, h.handle).client(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		late := errors.New("too late")
+		go func() {
+			<-h.begun
+			cancel(late)
+		}()
 		_, err := c.Do(ctx, nil, nil, io.Discard, io.Discard)
-		assert.ErrorIs(t, err, context.DeadlineExceeded)
-		assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
+		assert.ErrorIs(t, err, late)
+		assert.ErrorIs(t, <-h.causes, fcgi.ErrClosed)
 	})
 	t.Run("not kept", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, hello)

@@ -188,4 +188,15 @@ func retire(l net.Listener) {
 	}
 }
 
-const queueGrace = 20 * time.Millisecond
+// lookAgain gives Accept on a retired listener another moment, if it was the
+// deadline that ended it. That may have passed while we got no processor, and
+// then says nothing of the queue.
+func lookAgain(l net.Listener, err error) bool {
+	d, ok := l.(interface{ SetDeadline(time.Time) error })
+	return ok && errors.Is(err, os.ErrDeadlineExceeded) && d.SetDeadline(time.Now().Add(queueGrace/4)) == nil
+}
+
+const (
+	queueGrace = 20 * time.Millisecond
+	lastLooks  = 3 // that find the queue empty
+)

@@ -185,7 +185,7 @@ func TestInherited(t *testing.T) {
 				nc, err := net.Dial(network, l.Addr().String())
 				require.NoError(t, err)
 				defer nc.Close()
-				nc.SetDeadline(time.Now().Add(5 * time.Second))
+				nc.SetDeadline(time.Now().Add(patience))
 				nc.Write(request(1, true, ""))
 				a, err := newFrames(nc).answer(1)
 				require.NoError(t, err)

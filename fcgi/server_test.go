@@ -18,6 +18,10 @@ import (
 	"scripter/fcgi"
 )
 
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
 // server is a running server with what it reported.
 type server struct {
 	*fcgi.Server
@@ -52,7 +56,7 @@ func serveOn(t testing.TB, spec string, limits fcgi.Limits, h fcgi.Handler) *ser
 	t.Cleanup(func() {
 		s.Close()
 		assert.ErrorIs(t, <-s.served, fcgi.ErrServerClosed)
-		deadline := time.Now().Add(2 * time.Second)
+		deadline := time.Now().Add(patience)
 		for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
 			time.Sleep(time.Millisecond)
 		}
@@ -83,7 +87,7 @@ func (s *server) dial(t testing.TB) *wire {
 	nc, err := net.Dial(s.network, s.addr)
 	require.NoError(t, err)
 	t.Cleanup(func() { nc.Close() })
-	require.NoError(t, nc.SetDeadline(time.Now().Add(5*time.Second)))
+	require.NoError(t, nc.SetDeadline(time.Now().Add(patience)))
 	return &wire{t, nc, newFrames(nc)}
 }
 
@@ -119,6 +123,13 @@ func (w *wire) wantClosed() {
 	f, err := w.next()
 	require.Error(w.t, err, "got %v", f)
 	require.NotErrorIs(w.t, err, os.ErrDeadlineExceeded)
+}
+
+// wantTaken checks that the server has handled everything that was sent.
+func (w *wire) wantTaken() {
+	w.t.Helper()
+	w.send(rec(getValues, 0, ""))
+	w.want(frame{valuesResult, 0, ""})
 }
 
 // ended is FCGI_END_REQUEST.

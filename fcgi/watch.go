@@ -8,12 +8,15 @@ import (
 
 // clock is the server's time: nanoseconds since its start, renewed once in a
 // tick. Setting a deadline costs a request an atomic store instead of a timer;
-// deadlines are kept to within two ticks.
+// deadlines are kept to within three ticks. Time in which the process stood still
+// does not count: a machine that was suspended, or too busy, does not take it
+// out on those who asked in the meantime.
 type clock struct {
 	base   time.Time
 	tick   int64
 	now    atomic.Int64
-	asleep atomic.Bool // nothing seemed to happen: whoever starts something wakes the watcher
+	lost   atomic.Int64 // time that does not count
+	asleep atomic.Bool  // nothing seemed to happen: whoever starts something wakes the watcher
 	woken  chan struct{}
 }
 
@@ -25,12 +28,26 @@ func (k *clock) init(tick time.Duration) {
 }
 
 func (k *clock) refresh() int64 {
-	now := int64(time.Since(k.base))
+	now := int64(time.Since(k.base)) - k.lost.Load()
 	k.now.Store(now)
 	return now
 }
 
-// time returns the present time, less a tick at most.
+// sleep waits for the next look.
+func (k *clock) sleep() {
+	begun := time.Now()
+	time.Sleep(time.Duration(k.tick))
+	k.slept(time.Since(begun))
+}
+
+// slept is told how long the sleep of a tick has taken.
+func (k *clock) slept(took time.Duration) {
+	if late := int64(took) - 2*k.tick; late > 0 {
+		k.lost.Add(late)
+	}
+}
+
+// time returns the present time, less two ticks at most.
 func (k *clock) time() int64 {
 	if k.asleep.Load() {
 		return k.refresh()
@@ -39,7 +56,7 @@ func (k *clock) time() int64 {
 }
 
 // after returns the time d from now, at least.
-func (k *clock) after(d time.Duration) int64 { return k.time() + int64(d) + k.tick }
+func (k *clock) after(d time.Duration) int64 { return k.time() + int64(d) + 2*k.tick }
 
 // nudge is called after a deadline was set or a request begun.
 func (k *clock) nudge() {
@@ -77,7 +94,7 @@ func (s *Server) watch() {
 		}
 		if busy {
 			s.clock.asleep.Store(false)
-			time.Sleep(time.Duration(s.clock.tick))
+			s.clock.sleep()
 			continue
 		}
 		timer.Reset(time.Duration(max(s.clock.tick, min(next-now, int64(time.Hour)))))

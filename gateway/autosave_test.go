@@ -130,7 +130,7 @@ func TestAutoSaveAmongMany(t *testing.T) {
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.maxSaves", objectdb.Number(100))
 		for i := range 4 {
-			db, err := objectdb.Open(s.db.Path(), objectdb.Options{Relaxed: true})
+			db, err := objectdb.Open(s.db.Path(), patient)
 			require.NoError(t, err)
 			defer db.Close()
 			defer New(Options{DB: db}).StartAutoSave()()
@@ -167,7 +167,7 @@ func TestAutoSaveOfShortLives(t *testing.T) {
 func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 	now := time.Date(2026, 1, 31, 18, 30, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	db, err := objectdb.Open(newSite(t).db.Path(), objectdb.Options{Relaxed: true, Now: clock})
+	db, err := objectdb.Open(newSite(t).db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience, Now: clock})
 	require.NoError(t, err)
 	defer db.Close()
 	g := New(Options{DB: db, Now: clock})

@@ -131,9 +131,7 @@ func TestFlushCacheFails(t *testing.T) {
 	defer silent.Close()
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(silent.Addr().String())})
 	s.log.Reset()
-	start := time.Now()
 	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)
-	assert.Less(t, time.Since(start), purgeTime+3*time.Second)
 	assert.Contains(t, s.log.String(), "context deadline exceeded")
 }
 

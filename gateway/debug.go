@@ -43,9 +43,7 @@ func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
 	var k *Kept
 	var m *masking
 	late := false
-	short, cancel := context.WithTimeout(ctx, patienceBefore)
-	defer cancel()
-	err := g.db.UpdateLocked(short, func(tx *objectdb.Tx) error {
+	err := g.updateSoon(ctx, patienceBefore, func(tx *objectdb.Tx) error {
 		s := readSettings(tx)
 		if late = s.debuggingIsOver(g.now()); late {
 			return tx.Put(flDebug.Address(), objectdb.Boolean(false))
@@ -63,6 +61,19 @@ func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
 		r.entry, r.seed = k, k.seed
 		a.rec = &recorder{mask: m, begun: g.now()}
 	}
+}
+
+// updateSoon is UpdateLocked that waits for the writer's lock no longer than
+// patience. What it does with the lock is small, and bounded by the lock's own limit.
+func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn func(*objectdb.Tx) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	waiting := time.AfterFunc(patience, func() { cancel(context.DeadlineExceeded) })
+	defer waiting.Stop()
+	return g.db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		waiting.Stop()
+		return fn(tx)
+	})
 }
 
 // debuggingIsOver tells whether flDebug was set longer ago than debugMinutes.
@@ -146,9 +157,7 @@ func (g *Gateway) keepOutcome(ctx context.Context, r *Request, a *answer, out Ou
 	if out.Err != nil {
 		k.Error = cutText(a.rec.mask.text(Describe(out.Err)), keptError)
 	}
-	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), patienceAfter)
-	defer cancel()
-	if err := g.db.UpdateLocked(short, k.addOutcome); err != nil {
+	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, k.addOutcome); err != nil {
 		g.log.Warn("outcome of a request not kept", "path", r.path(), "number", k.Number, "err", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,10 +13,16 @@ import (
 	"scripter/root"
 )
 
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
+var patient = objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience}
+
 // newDB makes a root with the supplied objects.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true})
+	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), patient)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {

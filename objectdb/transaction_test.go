@@ -259,7 +259,7 @@ func TestMain(m *testing.M) {
 const timesEach = 20
 
 func countIn(path string) error {
-	db, err := Open(path, Options{Relaxed: true})
+	db, err := Open(path, patient)
 	if err != nil {
 		return err
 	}
@@ -310,7 +310,7 @@ func TestTheCacheFollowsOtherProcesses(t *testing.T) {
 }
 
 func TestALockedTransactionKeepsOthersOut(t *testing.T) {
-	db := openWith(t, Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond})
+	db := openWith(t, Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond, LockTime: patience})
 	other, err := Open(db.Path(), Options{BusyTimeout: 30 * time.Millisecond})
 	require.NoError(t, err)
 	defer other.Close()
@@ -320,7 +320,7 @@ func TestALockedTransactionKeepsOthersOut(t *testing.T) {
 			start := time.Now()
 			err := rival.Update(ctx, func(tx *Tx) error { return tx.Put(Address{"x"}, Number(1)) })
 			assert.ErrorIs(t, err, ErrBusy)
-			assert.Less(t, time.Since(start), time.Second)
+			assert.Less(t, time.Since(start), patience/2)
 			require.NoError(t, rival.View(ctx, func(tx *Tx) error { return nil }), "readers do not wait")
 		}
 		cancelled, cancel := context.WithCancel(ctx)
@@ -344,7 +344,8 @@ func TestALockedTransactionIsLimited(t *testing.T) {
 }
 
 func TestAFlushEndsTheLimitToo(t *testing.T) {
-	const limit = 200 * time.Millisecond
+	t.Parallel()                  // it sleeps
+	const limit = 2 * time.Second // more than a flush takes
 	db := openWith(t, Options{Relaxed: true, LockTime: limit})
 	require.NoError(t, db.UpdateLocked(context.Background(), func(tx *Tx) error {
 		assert.True(t, tx.Locked())

@@ -41,7 +41,7 @@ func runGenerated(t testing.TB, source string) string {
 	t.Helper()
 	first, err := prelude()
 	require.NoError(t, err)
-	s := &sandbox{b: newBudget(context.Background(), Limits{Time: 20 * time.Second, Coroutines: 1 << 20})}
+	s := &sandbox{b: newBudget(context.Background(), Limits{Time: patience, Coroutines: 1 << 20})}
 	s.open()
 	defer s.close()
 	_, _, err = invoke(s.L, s.L.NewFunctionFromProto(first))
@@ -85,7 +85,7 @@ func referenceLua(t testing.TB) string {
 
 // runReference returns what PUC Lua prints for each of the programs.
 func runReference(path string, sources []string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	var in, out, complaint bytes.Buffer
 	for _, s := range sources {

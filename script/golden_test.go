@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,7 +34,7 @@ func TestAsPUCLua(t *testing.T) {
 // wrote.
 func runFile(t *testing.T, name, source string) string {
 	t.Helper()
-	s := newSandbox(t, Limits{Time: 5 * time.Second})
+	s := newSandbox(t, Limits{Time: patience})
 	io := s.L.NewTable()
 	io.RawSetString("write", sharedFunction(func(L *lua.LState) int {
 		for i := 1; i <= L.GetTop(); i++ {

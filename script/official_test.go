@@ -115,7 +115,7 @@ func TestOfficialFiles(t *testing.T) {
 
 func runOfficial(t *testing.T, name, source string) {
 	s := &sandbox{b: newBudget(context.Background(), Limits{
-		Time: time.Minute, Instructions: 1 << 40, MemoryBytes: 1 << 30, StringBytes: 64 << 20, SourceBytes: 4 << 20, Coroutines: 1 << 20,
+		Time: 5 * time.Minute, Instructions: 1 << 40, MemoryBytes: 1 << 30, StringBytes: 64 << 20, SourceBytes: 4 << 20, Coroutines: 1 << 20,
 	})}
 	s.open()
 	defer s.close()

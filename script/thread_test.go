@@ -125,7 +125,7 @@ func TestStop(t *testing.T) {
 	db := newDB(t)
 	gone := errors.New("the visitor is gone")
 	within(t, db, ThreadOptions{}, func(th *Thread) {
-		time.AfterFunc(20*time.Millisecond, func() { th.Stop(gone) })
+		time.AfterFunc(20*time.Millisecond, func() { th.Stop(gone) }) // before the run or in it
 		_, err := th.RunSource("test", "while true do pcall (function () while true do end end) end")
 		require.ErrorIs(t, err, gone)
 		_, err = th.RunSource("test", "return 1")

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,10 @@ import (
 	"scripter/objectdb"
 	"scripter/root"
 )
+
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
 
 // makeRoot makes a root with the supplied objects.
 func makeRoot(t *testing.T, file string) *objectdb.DB {
@@ -24,7 +29,11 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 		_, err := objectdb.Import(tx, root.FS, nil)
 		return err
 	}))
-	t.Cleanup(func() { db.Close() })
+	t.Cleanup(func() {
+		db.Close()
+		// A process that saves may still be at work there, with nobody waiting for it.
+		assert.Eventually(t, func() bool { return os.RemoveAll(filepath.Dir(file)) == nil }, patience, 10*time.Millisecond)
+	})
 	return db
 }
 

@@ -73,7 +73,7 @@ func TestAutoSave(t *testing.T) {
 		})
 	}
 	visitors.Wait()
-	require.Eventually(t, func() bool { return len(copies(t, file)) > 0 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(copies(t, file)) > 0 }, patience, 10*time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
 	list := copies(t, file)
 	require.Len(t, list, 1, "one copy for all")
@@ -93,7 +93,7 @@ func TestAutoSave(t *testing.T) {
 	require.Len(t, copies(t, file), 1)
 	put(t, db, "flDirtyRoot", objectdb.Boolean(true))
 	require.NoError(t, start(file).Run())
-	require.Eventually(t, func() bool { return len(copies(t, file)) == 2 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(copies(t, file)) == 2 }, patience, 10*time.Millisecond)
 	require.Eventually(t, func() bool {
 		var v objectdb.Value
 		require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) (err error) {
@@ -101,7 +101,7 @@ func TestAutoSave(t *testing.T) {
 			return err
 		}))
 		return v == objectdb.Boolean(false)
-	}, 20*time.Second, 10*time.Millisecond, "the finished save clears the flag")
+	}, patience, 10*time.Millisecond, "the finished save clears the flag")
 }
 
 // A save that fails does not harm a request, is told by a later one in the web
@@ -126,7 +126,7 @@ func TestAutoSaveFails(t *testing.T) {
 	old := time.Now().Add(-11 * time.Minute)
 	require.NoError(t, os.Chtimes(unfinished, old, old))
 	assert.Contains(t, ask(), `level=WARN msg="the save before this one was not finished"`)
-	require.Eventually(t, func() bool { return len(copies(t, file)) == 1 }, 20*time.Second, 10*time.Millisecond)
-	assert.Eventually(t, func() bool { _, err := os.Lstat(unfinished); return os.IsNotExist(err) }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(copies(t, file)) == 1 }, patience, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { _, err := os.Lstat(unfinished); return os.IsNotExist(err) }, patience, 10*time.Millisecond)
 	assert.Empty(t, ask())
 }

@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
 // syncBuffer is a log that is read while it is written.
 type syncBuffer struct {
 	mu sync.Mutex
@@ -55,7 +59,7 @@ func makeRoot(t *testing.T) string {
 			return err
 		}
 		return tx.Put(objectdb.Address{"suites", "webserverScripts", "slow"},
-			objectdb.Script(`local t = os.time () while os.time () - t < 2 do end return "slow"`))
+			objectdb.Script(`webserver.sendPartial ("begun ") local t = os.time () while os.time () - t < 2 do end return "slow"`))
 	}))
 	require.NoError(t, db.Close())
 	return file
@@ -72,7 +76,7 @@ func TestDrain(t *testing.T) {
 	go func() {
 		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, log)
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, 10*time.Second, 10*time.Millisecond, log)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, patience, 10*time.Millisecond, log)
 	info, err := os.Stat(sock)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -80,13 +84,13 @@ func TestDrain(t *testing.T) {
 	c, err := fcgi.Dial(ctx, "unix:"+sock)
 	require.NoError(t, err)
 	defer c.Close()
-	var out bytes.Buffer
+	out := &syncBuffer{}
 	answered := make(chan error, 1)
 	go func() {
-		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi", "REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), &out, io.Discard)
+		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi", "REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), out, io.Discard)
 		answered <- err
 	}()
-	time.Sleep(200 * time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "begun") }, patience, 10*time.Millisecond, log)
 	stop()
 	require.NoError(t, <-answered)
 	assert.Contains(t, out.String(), "slow")

@@ -33,12 +33,12 @@ func TestAutoSave(t *testing.T) {
 	require.Eventually(t, func() bool {
 		list, err := objectdb.Copies(file)
 		return err == nil && len(list) == 1
-	}, 20*time.Second, 10*time.Millisecond, log)
+	}, patience, 10*time.Millisecond, log)
 	stop()
 	select {
 	case code := <-done:
 		assert.Zero(t, code, log)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the program does not end")
 	}
 	assert.NoFileExists(t, file+"-wal", "the root is closed: the agent does not hold it any more")

@@ -54,25 +54,37 @@ func (d *doctor) checkPieces(ctx context.Context) {
 	var plain, packed *answered
 	var err, packedErr error
 	var both sync.WaitGroup
-	both.Go(func() { plain, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces}) })
-	both.Go(func() {
-		packed, packedErr = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces, fields: []string{"Accept-Encoding: gzip"}})
-	})
+	both.Go(func() { plain, err = d.pieces(ctx) })
+	both.Go(func() { packed, packedErr = d.pieces(ctx, "Accept-Encoding: gzip") })
 	both.Wait()
-	const enough = gateway.ProbePause / 2
 	switch {
 	case err != nil || string(plain.Body) != gateway.ProbeFirst+gateway.ProbeLast:
 		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", outcome(plain, err))
 		return
-	case plain.Last.Sub(plain.First) < enough:
+	case !plain.apart():
 		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later", gateway.ProbePause)
 		return
 	}
 	d.ok("buffering", "a piece arrives before the next one is sent")
-	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && packed.Last.Sub(packed.First) < enough {
+	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && !packed.apart() {
 		d.warn("compression", "compression (%s) holds pieces back until the last one is sent", packed.Header.Get("Content-Encoding"))
 	}
 }
+
+// pieces asks for an answer in two pieces, three times if they come together: on
+// a busy machine we may ourselves have been too late to see the first one alone.
+func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered, err error) {
+	for range 3 {
+		r, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces, fields: fields})
+		if err != nil || r.apart() {
+			break
+		}
+	}
+	return r, err
+}
+
+// apart tells whether the first piece came well before the last.
+func (r *answered) apart() bool { return r.Last.Sub(r.First) >= gateway.ProbePause/2 }
 
 // checkAnswers looks at what becomes of our answers on their way out.
 func (d *doctor) checkAnswers(ctx context.Context) {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -79,12 +80,14 @@ func TestImportByHTTP(t *testing.T) {
 		"/cut":     "unexpected EOF",
 		"/silent":  "it took longer than 300ms",
 	} {
-		began := time.Now()
-		code, out, errs := tooled(t, "--root", root, "import", "--max-size", "1", "--timeout", "300ms", server.URL+path)
+		timeout := "1h"
+		if path == "/silent" {
+			timeout = "300ms"
+		}
+		code, out, errs := tooled(t, "--root", root, "import", "--max-size", "1", "--timeout", timeout, server.URL+path)
 		assert.Equal(t, 1, code, path)
 		assert.Empty(t, out, path)
 		assert.Contains(t, errs, want, path)
-		assert.Less(t, time.Since(began), 5*time.Second, path)
 	}
 	code, _, errs := tooled(t, "--root", root, "import", strings.Replace(server.URL, "://", "://me:secret@", 1)+"/missing")
 	assert.Equal(t, 1, code)
@@ -115,12 +118,14 @@ func TestHostileFTP(t *testing.T) {
 			require.NoError(t, err)
 			defer l.Close()
 			go playFTP(l, replies)
-			began := time.Now()
-			code, _, errs := tooled(t, "--root", root, "import", "--timeout", "2s", "ftp://"+l.Addr().String()+"/pub/x.zip")
+			timeout := "1h"
+			if name == "silent" {
+				timeout = "300ms"
+			}
+			code, _, errs := tooled(t, "--root", root, "import", "--timeout", timeout, "ftp://"+l.Addr().String()+"/pub/x.zip")
 			assert.Equal(t, 1, code)
 			assert.Contains(t, errs, "scripter: fetch ftp://127.0.0.1:")
 			assert.Less(t, len(errs), 1000)
-			assert.Less(t, time.Since(began), 8*time.Second)
 		})
 	}
 }
@@ -149,7 +154,7 @@ func playFTP(l net.Listener, replies map[string]string) {
 }
 
 // A whole import of the largest archives that are taken, and of what is refused, stays
-// below 256 MB and 30 s (the program itself, with its root).
+// below 256 MB and 30 s of the processor (the program itself, with its root).
 func TestMemoryOfImports(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
@@ -169,13 +174,14 @@ func TestMemoryOfImports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "x.zip")
 			writeZip(t, file, files)
-			cmd := exec.Command(bin, "--root", root, "import", file, "t")
+			ctx, cancel := context.WithTimeout(t.Context(), 10*patience)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, bin, "--root", root, "import", file, "t")
 			if name == "large" {
 				cmd.Args = append(cmd.Args, "--max-size", "32")
 			}
 			var out bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &out
-			began := time.Now()
 			require.NoError(t, cmd.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
@@ -188,7 +194,7 @@ func TestMemoryOfImports(t *testing.T) {
 			}
 			assert.Less(t, most, 256<<10, "kB")
 			assert.Greater(t, most, 5<<10, "kB: it was measured")
-			assert.Less(t, time.Since(began), 30*time.Second)
+			assert.Less(t, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), 30*time.Second)
 		})
 	}
 }

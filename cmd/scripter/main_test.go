@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,10 +25,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
 // TestScripts runs what a user types, and compares what appears.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Dir:      "testdata",
+		Deadline: time.Now().Add(5 * time.Minute), // what hangs is ended, and tells what it was
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve,
 			"http":  httpGet,
@@ -56,29 +63,53 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(filepath.Join(bin, "scripter"), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = ts.Getenv("WORK")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
+	var log lockedBuffer
+	cmd.Stderr = &log
 	ts.Check(cmd.Start())
-	ts.Defer(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	found := make(chan string, 1)
+	found, ended := make(chan string, 1), make(chan bool)
 	go func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
+		defer close(ended)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(&log, lines.Text())
 			if _, addr, ok := strings.Cut(lines.Text(), " at http://"); ok {
 				found <- strings.TrimSuffix(addr, "/")
 			}
 		}
+		cmd.Wait()
 	}()
+	ts.Defer(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+		ts.Logf("[serve]\n%s", log.String())
+	})
 	select {
 	case addr := <-found:
 		ts.Setenv("ADDR", addr)
-	case <-time.After(20 * time.Second):
-		ts.Fatalf("serve did not print its address")
+	case <-ended:
+		ts.Fatalf("serve ended:\n%s", log.String())
+	case <-time.After(patience):
+		ts.Fatalf("serve did not print its address:\n%s", log.String())
 	}
+}
+
+// lockedBuffer is read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // httpGet asks the server that serve started: http PATH [FORM]. The response
@@ -88,7 +119,7 @@ func httpGet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: http PATH [FORM]")
 	}
 	url := "http://" + ts.Getenv("ADDR") + args[0]
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var resp *http.Response
 	var err error
 	if len(args) > 1 {

@@ -2,7 +2,11 @@ package corpus
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -60,11 +64,14 @@ func (p *Process) stop() {
 	<-p.done
 }
 
+// startTime is how long a server may take to start: a machine may be busy.
+const startTime = time.Minute
+
 // WaitFor waits until a connection to addr is accepted; it fails when the
 // process ends before.
 func (p *Process) WaitFor(t testing.TB, network, addr string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if conn, err := net.Dial(network, addr); err == nil {
 			conn.Close()
 			return
@@ -78,19 +85,50 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 	t.Fatalf("%s does not answer at %s:\n%s", p.cmd.Path, addr, p.Output())
 }
 
-// FreePort returns a loopback port that nobody listened on a moment ago.
+// FreePort returns a loopback port that nobody listens on and, until the test
+// ends, nobody else gets: it lies below those that the system gives away by
+// itself, for connections too, and other tests keep off a port whose number is
+// taken for UDP.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	lowest := lowestGiven(t)
+	var last error
+	for range 1000 {
+		addr := fmt.Sprintf("127.0.0.1:%d", lowest/2+rand.IntN(lowest/2))
+		var sign net.PacketConn
+		if sign, last = net.ListenPacket("udp", addr); last != nil {
+			continue
+		}
+		var l net.Listener
+		if l, last = net.Listen("tcp", addr); last != nil {
+			sign.Close()
+			continue
+		}
+		l.Close()
+		t.Cleanup(func() { sign.Close() })
+		_, port, _ := net.SplitHostPort(addr)
+		return port
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
+	t.Fatalf("no free port between %d and %d: %v", lowest/2, lowest, last)
+	return ""
+}
+
+// lowestGiven returns the lowest port that the system gives to who asks for any.
+func lowestGiven(t testing.TB) int {
+	t.Helper()
+	const file = "/proc/sys/net/ipv4/ip_local_port_range"
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return 32768
 	}
-	return port
+	lowest := 0
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &lowest)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return max(lowest, 4096) // those below 1024 are reserved
 }
 
 // syncBuffer may be read while a process writes to it.

@@ -138,7 +138,7 @@ func (serveRoad) Start(t *testing.T, s *Site) Client {
 }
 
 func waitForAddress(p *Process) (string, error) {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if addr := printedAddress.FindString(p.Output()); addr != "" {
 			return addr, nil
 		}

@@ -1,0 +1,47 @@
+package fcgi
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A server that shuts down and gets no processor until the time for its queue is
+// over still serves who waits there.
+func TestQueueOfARetiredListener(t *testing.T) {
+	spec := "unix:" + filepath.Join(t.TempDir(), "s")
+	l, err := Listen(spec, ListenOptions{})
+	require.NoError(t, err)
+	defer l.Close()
+	var waiting []*Client
+	for range 20 {
+		c, err := Dial(t.Context(), spec)
+		require.NoError(t, err)
+		defer c.Close()
+		waiting = append(waiting, c)
+	}
+	s := &Server{Handler: func(_ context.Context, r *Request) { io.WriteString(r.Stdout, "served") }}
+	s.init()
+	s.closing.Store(true)
+	retire(l)
+	time.Sleep(2 * queueGrace)
+	ended := make(chan error, 1)
+	go func() {
+		err := s.accept(l, nil)
+		l.Close() // and with it whoever is left
+		ended <- err
+	}()
+	for _, c := range waiting {
+		var out strings.Builder
+		_, err := c.Do(t.Context(), nil, nil, &out, io.Discard)
+		require.NoError(t, err)
+		assert.Equal(t, "served", out.String())
+	}
+	assert.ErrorIs(t, <-ended, ErrServerClosed)
+}
