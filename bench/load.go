@@ -18,6 +18,9 @@ type figure struct {
 	rate float64 // requests a second
 	p99  float64 // ms
 	cpu  float64 // µs of processor time that the peer took for a request
+	n    int     // requests answered
+
+	writes float64 // beside them, a second
 }
 
 // measure runs one work on all its peers, interleaved, and prints a row for
@@ -32,6 +35,13 @@ func (s *stage) measure(ctx context.Context, w work) error {
 		return err
 	}
 	fmt.Printf("%s: %s\n", w.name, w.title)
+	if w.name == "W3" {
+		text, err := fetch(s.url(ours, w), "")
+		if err != nil {
+			return err
+		}
+		fmt.Sscanf(text, "count %d", &s.counted)
+	}
 	clients := s.o.clients
 	if w.sequential {
 		clients = []int{4}
@@ -48,25 +58,40 @@ func (s *stage) measure(ctx context.Context, w work) error {
 				all[peer] = append(all[peer], f)
 			}
 		}
-		s.print(n, peers, all)
+		s.print(n, ours, peers, all)
+		if w.name == "W3" {
+			answered := 0
+			for _, f := range all[ours] {
+				answered += f.n
+			}
+			if err := s.checkCount(answered, s.o.rounds, n); err != nil {
+				return err
+			}
+		}
+	}
+	if w.name == "W5" {
+		if err := s.measureFirstByte(ctx, w); err != nil {
+			return err
+		}
 	}
 	fmt.Println()
 	return nil
 }
 
-func (s *stage) print(clients int, peers []string, all map[string][]figure) {
+// print prints a line for each peer, with the ratio of subject to it.
+func (s *stage) print(clients int, subject string, peers []string, all map[string][]figure) {
 	rate := func(p string) float64 { return median(all[p], func(f figure) float64 { return f.rate }) }
 	for _, p := range peers {
-		fmt.Printf("  %3d clients  %-14s %9.0f/s  p99 %7.2f ms  cpu %8.1f us", clients, p, rate(p),
+		fmt.Printf("  %3d clients  %-16s %9.0f/s  p99 %7.2f ms  cpu %8.1f us", clients, p, rate(p),
 			median(all[p], func(f figure) float64 { return f.p99 }), median(all[p], func(f figure) float64 { return f.cpu }))
-		if p != ours {
+		if p != subject {
 			// Pairs of the same round: what the machine does else hits both.
 			var ratios []float64
 			for i := range all[p] {
-				ratios = append(ratios, all[ours][i].rate/all[p][i].rate)
+				ratios = append(ratios, all[subject][i].rate/all[p][i].rate)
 			}
 			slices.Sort(ratios)
-			fmt.Printf("   ours / it %.2f (%.2f to %.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+			fmt.Printf("   %s / it %.2f (%.2f to %.2f)", short(subject), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 		}
 		fmt.Println()
 	}
@@ -91,7 +116,11 @@ var (
 // load runs wrk against one peer.
 func (s *stage) load(ctx context.Context, peer string, w work, clients int) (figure, error) {
 	args := []string{"-t1", fmt.Sprintf("-c%d", clients), fmt.Sprintf("-d%dms", s.o.duration.Milliseconds()), "--latency", "--timeout", "30s"}
-	args[2] = fmt.Sprintf("-d%ds", max(int(s.o.duration.Seconds()), 1))
+	seconds := max(int(s.o.duration.Seconds()), 1)
+	if w.sequential {
+		seconds = max(seconds, 3) // a request takes long
+	}
+	args[2] = fmt.Sprintf("-d%ds", seconds)
 	if w.form != "" {
 		lua := fmt.Sprintf("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/x-www-form-urlencoded\"\nwrk.body = %q\n", w.form)
 		if err := s.write("post.lua", lua); err != nil {
@@ -117,6 +146,7 @@ func (s *stage) load(ctx context.Context, peer string, w work, clients int) (fig
 	}
 	if m := countOf.FindSubmatch(out); m != nil {
 		n, _ := strconv.ParseFloat(string(m[1]), 64)
+		f.n = int(n)
 		f.cpu = (s.processorTime(peer) - before) / n * 1e6
 	}
 	if f.rate == 0 {
@@ -174,19 +204,32 @@ var pssLine = regexp.MustCompile(`(?m)^Pss:\s+(\d+) kB`)
 func (s *stage) printMemory() {
 	fmt.Println("memory (PSS) after the works:")
 	for _, peer := range []string{ours, phpFPM, cFloor} {
-		kb := 0
-		members := s.members(peer)
-		for _, dir := range members {
-			if b, err := os.ReadFile(filepath.Join(dir, "smaps_rollup")); err == nil {
-				if m := pssLine.FindSubmatch(b); m != nil {
-					n, _ := strconv.Atoi(string(m[1]))
-					kb += n
-				}
-			}
-		}
-		fmt.Printf("  %-14s %6.1f MB in %d processes\n", peer, float64(kb)/1024, len(members))
+		kb, processes := s.pss(peer)
+		fmt.Printf("  %-14s %6.1f MB in %d processes\n", peer, float64(kb)/1024, processes)
 	}
 	fmt.Println()
+}
+
+// pss gives the memory of a peer's processes in kB.
+func (s *stage) pss(peer string) (kb, processes int) {
+	members := s.members(peer)
+	for _, dir := range members {
+		if b, err := os.ReadFile(filepath.Join(dir, "smaps_rollup")); err == nil {
+			if m := pssLine.FindSubmatch(b); m != nil {
+				n, _ := strconv.Atoi(string(m[1]))
+				kb += n
+			}
+		}
+	}
+	return kb, len(members)
+}
+
+// short is the first word of a peer's name in a ratio: ours, or what it is.
+func short(peer string) string {
+	if peer == ours {
+		return "ours"
+	}
+	return peer
 }
 
 func processors() int { return runtime.NumCPU() }

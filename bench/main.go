@@ -87,6 +87,16 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	stage.printMemory()
+	if o.wants("W7") {
+		if err := stage.measureWriter(ctx); err != nil {
+			return fmt.Errorf("W7: %w", err)
+		}
+	}
+	if o.wants("W8") {
+		if err := stage.measureSizes(ctx); err != nil {
+			return fmt.Errorf("W8: %w", err)
+		}
+	}
 	if o.wants("CGI") {
 		return stage.measureCGI(ctx)
 	}

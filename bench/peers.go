@@ -105,7 +105,17 @@ func (s *stage) nginxConf() string {
 			fmt.Fprintf(&b, "\t\tlocation = /lua-%s { default_type text/html; content_by_lua_block { %s } }\n", name, code)
 		}
 	}
-	b.WriteString("\t}\n}\n")
+	b.WriteString("\t}\n")
+	for _, n := range sizes {
+		fmt.Fprintf(&b, `	upstream size%d { server unix:%s; keepalive 64; }
+	server {
+		listen 127.0.0.1:%d;
+		root %s;
+		location ~ \.(fcgi|mcro)$ { fastcgi_pass size%[1]d; }
+	}
+`, n, s.path(fmt.Sprintf("size-%d.sock", n)), s.ports[sizePeer(n)], s.path("site"))
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 

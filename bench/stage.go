@@ -23,6 +23,9 @@ type stage struct {
 	dir    string
 	port   int // of nginx
 	groups map[string]*exec.Cmd
+
+	ports   map[string]int // of the hosts of W8, by peer
+	counted int            // what W3's counter has been raised to
 }
 
 // phpProgram finds Debian's php-fpm.
@@ -35,7 +38,7 @@ func phpProgram() (string, error) {
 }
 
 func newStage(ctx context.Context, dir string, o options) (*stage, error) {
-	s := &stage{o: o, dir: dir, groups: map[string]*exec.Cmd{}}
+	s := &stage{o: o, dir: dir, groups: map[string]*exec.Cmd{}, ports: map[string]int{}}
 	for _, step := range []func(context.Context) error{s.makeRoot, s.makeSite, s.startOurs, s.startPHP, s.startFloor, s.startNginx} {
 		if err := step(ctx); err != nil {
 			s.stop()
@@ -71,6 +74,12 @@ func (s *stage) makeRoot(ctx context.Context) error {
 		if err := s.write("objects/user/bench/"+n+".str", value(n)); err != nil {
 			return err
 		}
+	}
+	if err := s.write("objects/suites/webserverScripts/W7.lua", "user.other.n = (user.other.n or 0) + 1\nreturn \"written\\n\"\n"); err != nil {
+		return err
+	}
+	if err := s.write("objects/user/other/n.json", "0\n"); err != nil {
+		return err
 	}
 	if err := s.write("objects/user/bench/n.json", "0\n"); err != nil {
 		return err
@@ -190,12 +199,21 @@ func (s *stage) startFloor(ctx context.Context) error {
 }
 
 func (s *stage) startNginx(ctx context.Context) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
+	var ls []net.Listener
+	for _, peer := range append([]string{""}, sizePeers()...) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		ls = append(ls, l) // open till the end, so that all are different
+		s.ports[peer] = l.Addr().(*net.TCPAddr).Port
+		if peer == "" {
+			s.port = s.ports[peer]
+		}
 	}
-	s.port = l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	for _, l := range ls {
+		l.Close()
+	}
 	if err := s.write("nginx.conf", s.nginxConf()); err != nil {
 		return err
 	}
@@ -233,6 +251,9 @@ func waitFor(ctx context.Context, sock string) error {
 
 // url is where a peer answers a work.
 func (s *stage) url(peer string, w work) string {
+	if port := s.ports[peer]; port != 0 {
+		return fmt.Sprintf("http://127.0.0.1:%d/%s.mcro", port, w.name)
+	}
 	path := map[string]string{ours: w.name + ".fcgi", phpFPM: w.name + ".php", cFloor: "floor", nginxLua: "lua-" + w.name}[peer]
 	if peer == ours && w.page != "" {
 		path = w.name + ".mcro"
