@@ -14,6 +14,7 @@ type cache struct {
 	gen      int64
 	children halves[place, *Node]
 	lists    halves[int64, []*Node]
+	derived  []*derivation
 
 	valueMu sync.Mutex
 	values  halves[edition, Value] // those too large to stay in their node
@@ -141,6 +142,9 @@ func (c *cache) advance(gen int64) {
 	if gen > c.gen {
 		c.children.clear()
 		c.lists.clear()
+		for _, s := range c.derived {
+			*s = derivation{}
+		}
 		c.gen = gen
 	}
 }
@@ -169,6 +173,9 @@ func (c *cache) publish(gen int64, places []written, tables []int64) {
 	}
 	for _, id := range tables {
 		c.lists.drop(id)
+	}
+	for _, s := range c.derived {
+		s.drop(places)
 	}
 }
 

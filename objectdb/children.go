@@ -12,7 +12,7 @@ func (tx *Tx) Children(t *Node) ([]*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.mode == optimistic {
+	if tx.marks != nil {
 		for _, n := range nodes {
 			if n.kind != KindTable {
 				tx.reads(n)
@@ -92,7 +92,7 @@ func (tx *Tx) listed(t *Node) ([]*Node, error) {
 
 // readsNames notes that the transaction knows which names are in t.
 func (tx *Tx) readsNames(t *Node) error {
-	if tx.mode != optimistic || t.id < 0 {
+	if tx.marks == nil || t.id < 0 {
 		return nil
 	}
 	if t.ver < 0 { // moved by this transaction: the snapshot has it elsewhere

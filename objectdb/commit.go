@@ -64,25 +64,35 @@ func (tx *Tx) validate(seen int64) error {
 	if reverted, _ := row[0].(int64); reverted > seen {
 		return ErrConflict
 	}
-	for _, n := range tx.marks.places.nodes {
-		now, err := tx.base(n.parent, []byte(n.fold), nil)
-		if err != nil {
-			return err
-		}
-		if now.id != n.id {
-			return ErrConflict
-		}
+	ok, err := tx.unchanged(tx.marks.places.nodes, tx.marks.contents.nodes)
+	for i := 0; ok && err == nil && i < len(tx.marks.derived); i++ {
+		ok, err = tx.stands(tx.marks.derived[i])
 	}
-	for _, n := range tx.marks.contents.nodes {
-		now, err := tx.base(n.parent, []byte(n.fold), nil)
-		if err != nil {
-			return err
-		}
-		if now.id != n.id || now.ver != n.ver {
-			return ErrConflict
-		}
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return ErrConflict
 	}
 	return tx.validateWrites()
+}
+
+// unchanged tells whether what was seen at places is there, and whether contents
+// were not written since.
+func (tx *Tx) unchanged(places, contents []*Node) (bool, error) {
+	for _, n := range places {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		if err != nil || now.id != n.id {
+			return false, err
+		}
+	}
+	for _, n := range contents {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		if err != nil || now.id != n.id || now.ver != n.ver {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func (tx *Tx) validateWrites() error {

@@ -5,6 +5,7 @@ package objectdb
 type marks struct {
 	places   markSet
 	contents markSet
+	derived  []*basis // what Derived values were made of
 }
 
 // markSet is a list that lets few things in twice.
@@ -42,14 +43,14 @@ func (s *markSet) compact() {
 
 // sees notes that the transaction has found n, or nothing, where it looked.
 func (tx *Tx) sees(n *Node) {
-	if tx.mode == optimistic && n.ver >= 0 && n.parent >= 0 {
+	if tx.marks != nil && n.ver >= 0 && n.parent >= 0 {
 		tx.marks.places.add(n)
 	}
 }
 
 // reads notes that the transaction knows what is in n.
 func (tx *Tx) reads(n *Node) {
-	if tx.mode == optimistic && n.ver >= 0 && n.parent >= 0 {
+	if tx.marks != nil && n.ver >= 0 && n.parent >= 0 {
 		tx.marks.contents.add(n)
 	}
 }

@@ -23,7 +23,7 @@ type Tx struct {
 	wait   *time.Duration // how long it may still wait for others
 
 	over  *overlay // what was written; nil when nothing was
-	marks *marks   // what was read; nil when nobody will ask
+	marks *marks   // what was read; nil when nobody will ask: in optimistic transactions, and while a Derived value is made
 	lists map[int64][]*Node
 
 	flushed bool

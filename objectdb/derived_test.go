@@ -1,0 +1,164 @@
+package objectdb
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// sumOf adds the numbers of a table, and counts how often it did.
+func sumOf(db *DB, a Address) (d *Derived[float64], made *int) {
+	made = new(int)
+	return NewDerived(db, func(tx *Tx) (float64, error) {
+		*made++
+		t, err := tx.Find(a)
+		if err != nil {
+			return 0, err
+		}
+		nodes, err := tx.Children(t)
+		total := 0.0
+		for _, n := range nodes {
+			v, err := tx.Value(n)
+			if err != nil {
+				return 0, err
+			}
+			total += float64(v.(Number))
+		}
+		return total, err
+	}), made
+}
+
+func TestDerived(t *testing.T) {
+	db := open(t)
+	put(t, db, "site.numbers.a", Number(1), "site.numbers.b", Number(2), "site.other", Number(1))
+	d, made := sumOf(db, addr(t, "site.numbers"))
+	total := func() (total float64) {
+		view(t, db, func(tx *Tx) {
+			var err error
+			total, err = d.Get(tx)
+			require.NoError(t, err)
+		})
+		return total
+	}
+	assert.Equal(t, 3.0, total())
+	assert.Equal(t, 3.0, total())
+	put(t, db, "site.other", Number(2))
+	assert.Equal(t, 3.0, total())
+	assert.Equal(t, 1, *made, "nothing that counts was written")
+
+	for _, step := range []struct {
+		what string
+		do   func(*Tx) error
+		want float64
+	}{
+		{"a value", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.a"), Number(10)) }, 12},
+		{"a new name", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.c"), Number(3)) }, 15},
+		{"a name that goes", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers.b")) }, 13},
+		{"a table above it", func(tx *Tx) error {
+			if err := tx.Move(addr(t, "site"), addr(t, "moved")); err != nil {
+				return err
+			}
+			return tx.Put(addr(t, "site.numbers.z"), Number(5))
+		}, 5},
+	} {
+		before := *made
+		update(t, db, func(tx *Tx) { require.NoError(t, step.do(tx)) })
+		assert.Equal(t, step.want, total(), step.what)
+		total()
+		assert.Equal(t, before+1, *made, step.what)
+	}
+}
+
+func TestDerivedOfAnotherProcess(t *testing.T) {
+	db := open(t)
+	put(t, db, "numbers.a", Number(1))
+	d, _ := sumOf(db, addr(t, "numbers"))
+	other, err := Open(db.Path(), Options{Relaxed: true})
+	require.NoError(t, err)
+	defer other.Close()
+	for i := 1.0; i < 4; i++ {
+		put(t, other, "numbers.a", Number(i))
+		view(t, db, func(tx *Tx) {
+			total, err := d.Get(tx)
+			require.NoError(t, err)
+			assert.Equal(t, i, total)
+		})
+	}
+}
+
+func TestDerivedIsOfTheStateThatTheTransactionSees(t *testing.T) {
+	db := open(t)
+	put(t, db, "numbers.a", Number(1))
+	d, _ := sumOf(db, addr(t, "numbers"))
+	get := func(tx *Tx) float64 {
+		total, err := d.Get(tx)
+		require.NoError(t, err)
+		return total
+	}
+	view(t, db, func(older *Tx) {
+		put(t, db, "numbers.a", Number(2))
+		view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx)) })
+		assert.Equal(t, 1.0, get(older))
+		view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx)) })
+	})
+	errGiveUp := errors.New("given up")
+	err := db.Update(context.Background(), func(tx *Tx) error {
+		require.NoError(t, tx.Put(addr(t, "numbers.a"), Number(100)))
+		assert.Equal(t, 100.0, get(tx), "its own writes included")
+		return errGiveUp
+	})
+	require.ErrorIs(t, err, errGiveUp)
+	view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx), "and nobody else's") })
+}
+
+func TestDerivedCountsAsRead(t *testing.T) {
+	db := open(t)
+	put(t, db, "numbers.a", Number(1))
+	inner, _ := sumOf(db, addr(t, "numbers"))
+	double := NewDerived(db, func(tx *Tx) (float64, error) {
+		total, err := inner.Get(tx)
+		return 2 * total, err
+	})
+	for _, c := range []struct {
+		what   string
+		writes string
+		runs   int
+	}{
+		{"read", "numbers.a", 2},
+		{"not read", "elsewhere", 1},
+	} {
+		view(t, db, func(tx *Tx) { double.Get(tx) }) // it is kept
+		runs := 0
+		update(t, db, func(tx *Tx) {
+			total, err := double.Get(tx)
+			require.NoError(t, err)
+			if runs++; runs == 1 {
+				put(t, db, c.writes, Number(7+runs))
+			}
+			require.NoError(t, tx.Put(addr(t, "result"), Number(total)))
+		})
+		assert.Equal(t, c.runs, runs, c.what)
+		view(t, db, func(tx *Tx) {
+			total, err := double.Get(tx)
+			require.NoError(t, err)
+			v, err := tx.Get(addr(t, "result"))
+			require.NoError(t, err)
+			assert.Equal(t, Number(total), v, c.what)
+		})
+	}
+}
+
+func TestDerivedErrorIsNotKept(t *testing.T) {
+	db := open(t)
+	d, made := sumOf(db, addr(t, "numbers"))
+	for range 2 {
+		view(t, db, func(tx *Tx) {
+			_, err := d.Get(tx)
+			assert.ErrorIs(t, err, ErrNotFound)
+		})
+	}
+	assert.Equal(t, 2, *made)
+}
