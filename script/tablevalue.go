@@ -20,6 +20,8 @@ type Table struct {
 	cells []cell  // named, in the order of Set
 	index map[string]int
 	left  int // cells that lua does not have yet
+
+	record *shaped // of a table that NewRecord made
 }
 
 // A cell is a named value of a Table. It is gone when Lua has it, or when it
@@ -28,6 +30,7 @@ type cell struct {
 	name  string
 	value Value
 	lazy  func() Value
+	of    int // place in the shape + 1, while the record is to give the value
 	gone  bool
 }
 
@@ -61,25 +64,17 @@ func (tb *Table) SetLazy(name string, f func() Value) {
 func (tb *Table) set(c cell) {
 	if tb.lua != nil {
 		tb.forget(c.name)
-		tb.lua.RawSetString(c.name, tb.thread.toLua(c.get()))
+		if c.lazy != nil {
+			c.value = c.lazy()
+		}
+		tb.lua.RawSetString(c.name, tb.thread.toLua(c.value))
 		return
 	}
 	if i := tb.find(c.name); i >= 0 {
-		tb.cells[i] = c
+		*tb.own(i) = c
 		return
 	}
-	tb.cells = append(tb.cells, c)
-	tb.left++
-	if tb.index != nil {
-		tb.index[c.name] = len(tb.cells) - 1
-	}
-}
-
-func (c *cell) get() Value {
-	if c.lazy != nil {
-		c.value, c.lazy = c.lazy(), nil
-	}
-	return c.value
+	tb.add(c)
 }
 
 // find returns the place in cells of the living cell called name, or -1.
@@ -115,18 +110,15 @@ func (tb *Table) forget(name string) {
 	if i < 0 {
 		return
 	}
-	tb.cells[i] = cell{gone: true}
+	*tb.own(i) = cell{gone: true}
 	tb.left--
-	if tb.index != nil {
-		delete(tb.index, name)
-	}
 }
 
 // Get returns the value of the cell called name, nil if there is none. Case
 // counts, as in every Lua table.
 func (tb *Table) Get(name string) Value {
 	if i := tb.find(name); i >= 0 {
-		return tb.cells[i].get()
+		return tb.value(i)
 	}
 	if tb.lua != nil {
 		return tb.thread.fromLua(tb.lua.RawGetString(name))
@@ -139,11 +131,9 @@ func (tb *Table) lookup(name string) (v Value, found bool) {
 	if v := tb.Get(name); v != nil {
 		return v, true
 	}
-	for i := range tb.cells {
-		if c := &tb.cells[i]; !c.gone && strings.EqualFold(c.name, name) {
-			v := c.get()
-			return v, v != nil
-		}
+	if i := tb.findFold(name); i >= 0 {
+		v := tb.value(i)
+		return v, v != nil
 	}
 	if tb.lua == nil {
 		return nil, false
@@ -211,11 +201,11 @@ func (tb *Table) Each(f func(k, v Value) bool) {
 		}
 	}
 	for i := range tb.cells {
-		c := &tb.cells[i]
-		if c.gone {
+		name := tb.cells[i].name
+		if tb.cells[i].gone {
 			continue
 		}
-		if v := c.get(); v != nil && !f(c.name, v) {
+		if v := tb.value(i); v != nil && !f(name, v) {
 			return
 		}
 	}
@@ -254,11 +244,11 @@ func (tb *Table) giveItems() {
 
 // give hands cell i to Lua and returns its value.
 func (tb *Table) give(i int) lua.LValue {
-	c := tb.cells[i]
-	lv := tb.thread.toLua(c.get())
-	tb.cells[i] = cell{gone: true}
+	name := tb.cells[i].name
+	lv := tb.thread.toLua(tb.value(i))
+	*tb.own(i) = cell{gone: true}
 	tb.left--
-	tb.lua.RawSetString(c.name, lv)
+	tb.lua.RawSetString(name, lv)
 	if tb.left == 0 {
 		tb.settled()
 	}

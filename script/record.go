@@ -1,0 +1,124 @@
+package script
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Shape is the names of the cells that many tables have in common. It is made
+// once; all tables share it.
+type Shape struct {
+	cells []cell
+	index map[string]int // by the name
+	fold  map[string]int // by the name in lower case
+}
+
+// NewShape returns the shape of tables with these cells, whose names are ASCII.
+func NewShape(names ...string) *Shape {
+	s := &Shape{index: make(map[string]int, len(names)), fold: make(map[string]int, len(names))}
+	for i, name := range names {
+		s.cells = append(s.cells, cell{name: name, of: i + 1})
+		s.index[name] = i
+		s.fold[strings.ToLower(name)] = i
+	}
+	return s
+}
+
+// Cells gives the values of a table's cells, by their place in its shape.
+type Cells interface {
+	// Cell gives a value when it is asked for, a text perhaps more than once: it
+	// must then be the same one.
+	Cell(i int) Value
+}
+
+// NewRecord returns a table with the cells of a shape. A value is made when it
+// is first asked for, by Go or by a script.
+func NewRecord(s *Shape, of Cells) *Table {
+	return &Table{record: &shaped{shape: s, of: of, shared: true, sharedIndex: true}, cells: s.cells, index: s.index, left: len(s.cells)}
+}
+
+// shaped is what a table has of its shape.
+type shaped struct {
+	shape       *Shape
+	of          Cells
+	shared      bool // the table's cells are those of the shape itself
+	sharedIndex bool // and so is its index
+}
+
+// value gives the value of cell i, which is made now if it was not yet. A text is
+// not kept: as long as only such are asked for, the cells stay those of the shape.
+func (tb *Table) value(i int) Value {
+	c := &tb.cells[i]
+	if c.of == 0 && c.lazy == nil {
+		return c.value
+	}
+	var v Value
+	if c.of > 0 {
+		v = tb.record.of.Cell(c.of - 1)
+		if _, ok := v.(string); ok {
+			return v
+		}
+	} else {
+		v = c.lazy()
+	}
+	c = tb.own(i)
+	c.value, c.lazy, c.of = v, nil, 0
+	return v
+}
+
+// own gives cell i to be changed.
+func (tb *Table) own(i int) *cell {
+	if tb.record != nil {
+		tb.record.ownCells(tb)
+	}
+	return &tb.cells[i]
+}
+
+func (r *shaped) ownCells(tb *Table) {
+	if r.shared {
+		tb.cells, r.shared = slices.Clone(tb.cells), false
+	}
+}
+
+// add adds a cell whose name is new.
+func (tb *Table) add(c cell) {
+	if r := tb.record; r != nil {
+		r.ownCells(tb)
+		if r.sharedIndex {
+			tb.index, r.sharedIndex = maps.Clone(tb.index), false
+		}
+	}
+	tb.cells = append(tb.cells, c)
+	tb.left++
+	if tb.index != nil {
+		tb.index[c.name] = len(tb.cells) - 1
+	}
+}
+
+// findFold is find without regard to case.
+func (tb *Table) findFold(name string) int {
+	from := 0
+	if r := tb.record; r != nil && len(tb.cells) > 0 && isASCII(name) {
+		if i, ok := r.shape.fold[strings.ToLower(name)]; ok && !tb.cells[i].gone {
+			return i
+		}
+		from = len(r.shape.cells)
+	}
+	for i := from; i < len(tb.cells); i++ {
+		if c := &tb.cells[i]; !c.gone && strings.EqualFold(c.name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package script
+
+import lua "github.com/yuin/gopher-lua"
+
+// Lookup finds what a dotted name means in a script of this thread: the first
+// name as a bare one, the others in the table found by the name before. It
+// gives nil where there is nothing. Scripts come as *Object and are not run.
+func (t *Thread) Lookup(names ...string) (Value, error) {
+	var lv lua.LValue = lua.LNil
+	for i, name := range names {
+		var err error
+		if i > 0 {
+			lv, err = t.field(lv, name)
+		} else if lv = t.main.G.Global.RawGetString(name); lv == lua.LNil {
+			lv, err = t.global(name)
+		}
+		if err != nil || lv == nil || lv == lua.LNil {
+			return nil, err
+		}
+	}
+	return t.fromLua(lv), nil
+}
+
+// VerbName returns the name of a function that is a verb, as Verb.Name has it,
+// and "" for everything else.
+func (t *Thread) VerbName(v Value) string {
+	if f, ok := v.(*Function); ok {
+		return t.engine.names[f.fn]
+	}
+	return ""
+}
+
+// Untouched reports whether bare names mean in the thread's scripts what the
+// root says: no script has made a global of one or another environment, none came
+// with the request, and nothing was written. It is false when the run was
+// stopped.
+func (t *Thread) Untouched(names ...string) bool {
+	if t.tx.Written() || t.writes > 0 || t.main.G.Global.Metatable != environmentMeta || t.budget.Err() != nil {
+		return false
+	}
+	for _, name := range names {
+		if _, own := t.assigned[name]; own || t.main.G.Global.RawGetString(name) != lua.LNil {
+			return false
+		}
+		if t.opt.Names != nil {
+			if _, ok := t.opt.Names.lookup(name); ok {
+				return false
+			}
+		}
+	}
+	return true
+}
