@@ -39,20 +39,20 @@ func addField(t *script.Table, name string, v script.Value) {
 // never become addresses. It refuses more than max fields; with strict also
 // a percent sign without two hex digits, which is otherwise kept as it is.
 func parseForm(text string, max int, strict bool) (*script.Table, error) {
+	if err := countFields(text, max); err != nil {
+		return nil, err
+	}
 	t := script.NewTable()
-	count := 0
-	for text != "" {
+	var d decoder
+	for rest := text; rest != ""; {
 		var field string
-		field, text, _ = strings.Cut(text, "&")
+		field, rest, _ = strings.Cut(rest, "&")
 		if field == "" {
 			continue
 		}
-		if count++; count > max {
-			return nil, &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d fields (user.webserver.maxFields)", max)}
-		}
 		name, value, _ := strings.Cut(field, "=")
-		name, ok1 := unescape(name, true)
-		value, ok2 := unescape(value, true)
+		name, ok1 := d.decode(name, len(text), true)
+		value, ok2 := d.decode(value, len(text), true)
 		if strict && !(ok1 && ok2) {
 			return nil, &Error{Status: 400, Message: fmt.Sprintf("the form field %.60q has a percent sign without two hex digits", field)}
 		}
@@ -61,31 +61,68 @@ func parseForm(text string, max int, strict bool) (*script.Table, error) {
 	return t, nil
 }
 
+// countFields refuses a form of more than max fields.
+func countFields(text string, max int) error {
+	if len(text) <= max || strings.Count(text, "&") < max {
+		return nil
+	}
+	count := 0
+	for text != "" {
+		var field string
+		if field, text, _ = strings.Cut(text, "&"); field != "" {
+			count++
+		}
+	}
+	if count > max {
+		return &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d fields (user.webserver.maxFields)", max)}
+	}
+	return nil
+}
+
 // unescape decodes %XX, and "+" when form is set. Bad percent signs stay as
 // they are; ok tells that there were none.
 func unescape(s string, form bool) (text string, ok bool) {
-	i := strings.IndexAny(s, "%+")
+	var d decoder
+	return d.decode(s, len(s), form)
+}
+
+// decoder decodes the pieces of one text into one buffer.
+type decoder struct{ b strings.Builder }
+
+// decode is unescape of a piece of a text of size bytes.
+func (d *decoder) decode(s string, size int, form bool) (text string, ok bool) {
+	set := "%"
+	if form {
+		set = "%+"
+	}
+	i := strings.IndexAny(s, set)
 	if i < 0 {
 		return s, true
 	}
+	if d.b.Cap() == 0 {
+		d.b.Grow(size) // nothing becomes longer
+	}
 	ok = true
-	b := make([]byte, i, len(s))
-	copy(b, s)
+	from := d.b.Len()
+	done := 0
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
 		case c == '+' && form:
-			b = append(b, ' ')
-		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
-			b = append(b, hexValue(s[i+1])<<4|hexValue(s[i+2]))
+			d.b.WriteString(s[done:i])
+			d.b.WriteByte(' ')
+			done = i + 1
+		case c != '%':
+		case i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
+			d.b.WriteString(s[done:i])
+			d.b.WriteByte(hexValue(s[i+1])<<4 | hexValue(s[i+2]))
 			i += 2
-		case c == '%':
-			ok = false
-			b = append(b, c)
+			done = i + 1
 		default:
-			b = append(b, c)
+			ok = false
 		}
 	}
-	return string(b), ok
+	d.b.WriteString(s[done:])
+	return d.b.String()[from:], ok
 }
 
 func isHex(c byte) bool {
