@@ -23,6 +23,10 @@ type MimeEntry struct {
 
 // mime gives the row of an extension such as ".fcgi".
 func (t actionTables) mime(ext string) (MimeEntry, bool) {
+	if r := t.settings.known(); r != nil {
+		e, ok := r.mime[objectdb.Fold(ext)]
+		return e, ok
+	}
 	row := t.settings.table("mimeTable", ext)
 	if row == nil {
 		return MimeEntry{}, false
@@ -70,6 +74,10 @@ func (t actionTables) handler(action string) (name, handler string, ok bool) {
 	if action == "" {
 		return "", "", false
 	}
+	if r := t.settings.known(); r != nil {
+		row, ok := r.action(action)
+		return row.name, row.handler, ok
+	}
 	if n := t.settings.node("actionTable", action); n != nil {
 		return n.Name(), t.settings.text(n), true
 	}
@@ -84,20 +92,20 @@ func (t actionTables) handler(action string) (name, handler string, ok bool) {
 // Override forces any folder or file). A word that names no known action is
 // the name of something else and is passed over. Nothing is taken from
 // HTTP_* variables: the client writes those.
-func (t actionTables) action(r *Request, p string) (name, rule string) {
-	for _, v := range []string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
+func (t actionTables) action(r *Request, p string) (name, handler, rule string) {
+	for _, v := range [...]string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
 		word := r.Params[v]
 		if word == "" {
 			continue
 		}
-		if name, _, ok := t.handler(word); ok {
-			return name, v
+		if name, handler, ok := t.handler(word); ok {
+			return name, handler, v
 		}
 		r.trace("%s is %q, which is no action here", v, word)
 	}
-	if word := t.byPath("overrides", r.host(), p); word != "" {
-		if name, _, ok := t.handler(word); ok {
-			return name, "user.webserver.overrides"
+	if word := t.override(r, p); word != "" {
+		if name, handler, ok := t.handler(word); ok {
+			return name, handler, "user.webserver.overrides"
 		}
 		r.trace("user.webserver.overrides says %q, which is no action here", word)
 	}
@@ -105,13 +113,36 @@ func (t actionTables) action(r *Request, p string) (name, rule string) {
 	e, ok := t.mime(ext)
 	if !ok || e.Action == "" {
 		r.trace("the extension %q has no action in user.webserver.mimeTable", ext)
-		return "", ""
+		return "", "", ""
 	}
-	if name, _, ok := t.handler(e.Action); ok {
-		return name, "the extension " + e.Extension
+	if name, handler, ok := t.handler(e.Action); ok {
+		return name, handler, "the extension " + e.Extension
 	}
 	r.trace("the extension %q is bound to %q, which is no action here", ext, e.Action)
-	return "", ""
+	return "", "", ""
+}
+
+// override gives the value of user.webserver.overrides for a path.
+func (t actionTables) override(r *Request, p string) string {
+	known := t.settings.known()
+	if known == nil {
+		return t.byPath("overrides", r.host(), p)
+	}
+	if len(known.overrides) == 0 {
+		return ""
+	}
+	for _, h := range [...]string{r.host(), "*"} {
+		best, value := -1, ""
+		for _, row := range known.overrides[objectdb.Fold(h)] {
+			if len(row.prefix) > best && hasPathPrefix(p, row.prefix) {
+				best, value = len(row.prefix), row.value
+			}
+		}
+		if best >= 0 {
+			return value
+		}
+	}
+	return ""
 }
 
 // byPath reads a table host -> path prefix -> value: the longest prefix

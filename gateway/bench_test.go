@@ -193,4 +193,3 @@ func processorTime() time.Duration {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
-

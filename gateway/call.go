@@ -24,6 +24,7 @@ type call struct {
 
 	thread *script.Thread
 	params *script.Table
+	cells  parameters // of params
 
 	bodyLimit int64 // bytes; for a body that is still to be read
 
@@ -39,7 +40,7 @@ type call struct {
 }
 
 func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *answer) *call {
-	s := readSettings(tx)
+	s := g.settingsOf(tx)
 	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: s.limits()}
 	a.chunk = int(s.number(chunkSize) * 1024)
 	return c

@@ -32,6 +32,9 @@ func (c *call) nextCallbacks() callbacks {
 		return callbacks{}
 	}
 	c.around = true
+	if r := c.settings.known(); r != nil && !r.callbacks {
+		return callbacks{}
+	}
 	return callbacks{c, c.settings.table("callbacks")}
 }
 

@@ -25,7 +25,7 @@ type Target struct {
 	// ViaHandler is true when the web server came by the handler's own URL.
 	ViaHandler bool
 
-	files []string // where the file of the path may lie, best first
+	handler string // path of the action's handler
 }
 
 // handlerNames count as the handler's file name wherever it lies
@@ -66,13 +66,12 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 		}
 	}
 	slash := strings.HasSuffix(whole, "/") && whole != "/"
-	whole = path.Clean("/" + whole)
+	whole = cleanPath(whole)
 	if slash {
 		whole += "/"
 	}
 	d.Path, d.Extra = t.splitExtension(whole)
-	d.files = candidates(p, d)
-	d.Action, d.Rule = t.action(r, d.Path)
+	d.Action, d.handler, d.Rule = t.action(r, d.Path)
 	r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
 	if d.Action != "" {
 		r.trace("action %s, by %s", d.Action, d.Rule)
@@ -174,12 +173,19 @@ func checkPath(p string) error {
 	return nil
 }
 
-// candidates lists where the file of the path may lie, best first; which
-// of them the web server means depends on how it came to us. A file of
-// another name is never meant: where /sent.txt is a file, lighttpd splits
-// /sent.txt/x.mcro behind it, and would have us take what a visitor may have
-// sent for a page.
-func candidates(p map[string]string, d Target) []string {
+// cleanPath is [path.Clean] of a path below "/"; most are clean already.
+func cleanPath(p string) string {
+	if !strings.HasPrefix(p, "/") || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.HasSuffix(p, "/") {
+		return path.Clean("/" + p)
+	}
+	return p
+}
+
+// files lists where the file of the path may lie, best first; which of them
+// the web server means depends on how it came to us. A file of another name is
+// never meant: where /sent.txt is a file, lighttpd splits /sent.txt/x.mcro behind
+// it, and would have us take what a visitor may have sent for a page.
+func (d Target) files(p map[string]string) []string {
 	var files []string
 	add := func(f string) {
 		if path.Base(f) == path.Base(d.Path) && !slices.Contains(files, f) {

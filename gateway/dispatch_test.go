@@ -150,7 +150,7 @@ func TestDispatchFile(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "/docs/page.mcro", d.Path)
 			assert.Equal(t, "MACRO", d.Action)
-			assert.Equal(t, []string{"/other/docs/page.mcro", "/srv/www/docs/page.mcro"}, d.files)
+			assert.Equal(t, []string{"/other/docs/page.mcro", "/srv/www/docs/page.mcro"}, d.files(p))
 		})
 	}
 	t.Run("a file with a page's name behind it", func(t *testing.T) {
@@ -162,15 +162,16 @@ func TestDispatchFile(t *testing.T) {
 			p["DOCUMENT_ROOT"], p["REQUEST_URI"] = "/srv/www", "/sent.txt/x.mcro"
 			d, err := dispatchWith(t, db, p)
 			require.NoError(t, err)
-			assert.Equal(t, []string{"/srv/www/sent.txt/x.mcro"}, d.files)
+			assert.Equal(t, []string{"/srv/www/sent.txt/x.mcro"}, d.files(p))
 		}
 	})
 	t.Run("percent signs of ProxyPassMatch", func(t *testing.T) {
-		d, err := dispatchWith(t, db, map[string]string{
+		p := map[string]string{
 			"SCRIPT_NAME": "/my page.mcro", "SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//srv/www/my%20page.mcro", "DOCUMENT_ROOT": "/srv/www",
-		})
+		}
+		d, err := dispatchWith(t, db, p)
 		require.NoError(t, err)
-		assert.Contains(t, d.files, "/srv/www/my page.mcro")
+		assert.Contains(t, d.files(p), "/srv/www/my page.mcro")
 	})
 }
 

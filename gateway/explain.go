@@ -49,12 +49,12 @@ func (c *call) explain() (string, error) {
 		if a, ok := c.findTrap(); ok {
 			c.r.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
 		} else {
-			c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.serverTable()).Child(eventID))
+			c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
 		}
 	}
 	if n := c.settings.node("actions", c.target.Action); n != nil {
 		if strings.EqualFold(c.target.Action, "MACRO") {
-			file, err := c.findFile(c.target.files)
+			file, err := c.findFile(c.target.files(c.r.Params))
 			if err != nil {
 				return "", err
 			}

@@ -29,6 +29,7 @@ type Gateway struct {
 	log    *slog.Logger
 	now    func() time.Time
 	engine *script.Engine
+	rules  *objectdb.Derived[*rules]
 	names  []string // Options.HandlerNames
 	pages  pageCache
 	losers losers
@@ -48,6 +49,9 @@ func New(o Options) *Gateway {
 		g.now = time.Now
 	}
 	g.engine = script.NewEngine(Verbs(), properties...)
+	if g.db != nil {
+		g.rules = objectdb.NewDerived(g.db, g.readRules)
+	}
 	g.counts.started = g.now()
 	return g
 }

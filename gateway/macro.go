@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"scripter/httpheader"
 	"scripter/macros"
 	"scripter/objectdb"
 	"scripter/script"
@@ -26,7 +27,7 @@ type problem struct {
 // expandPage is the MACRO action: the file of the request, its markers
 // replaced (specification, 4.4).
 func (c *call) expandPage(params *script.Table) (string, error) {
-	files := c.target.files
+	files := c.target.files(c.r.Params)
 	if p := tableText(params, "scriptName"); p != c.target.Path {
 		// A trap sent the request to another page.
 		if err := checkPath(p); err != nil {
@@ -43,6 +44,16 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 		return "", err
 	}
 	return c.expand(page, file, nil)
+}
+
+// macroPage does what the supplied script of the MACRO action says.
+func (c *call) macroPage(params *script.Table) (script.Value, error) {
+	head, err := httpheader.Build("", "", c.server())
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.expandPage(params)
+	return head + text, err
 }
 
 // expand replaces the markers of a page. names, when given, are looked up

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -179,20 +180,13 @@ func (c *call) allowed(real string) bool {
 	if below(real, c.r.Params["DOCUMENT_ROOT"]) || below(real, c.settings.string(websiteFolderPath)) {
 		return true
 	}
-	n := c.settings.node("pageFolders")
-	if n == nil || n.Kind() != objectdb.KindList {
-		return false
+	folders := []string(nil)
+	if r := c.settings.known(); r != nil {
+		folders = r.folders
+	} else {
+		folders = c.settings.pageFolders()
 	}
-	v, err := c.tx.Value(n)
-	if err != nil {
-		return false
-	}
-	for _, f := range v.(objectdb.List) {
-		if s, ok := f.(objectdb.String); ok && below(real, string(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(folders, func(f string) bool { return below(real, f) })
 }
 
 // below tells whether a real path lies below a folder, which may be a link.
@@ -213,7 +207,7 @@ func (c *call) passOn() (string, error) {
 	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
 		return "", &Error{Status: 404, Message: fmt.Sprintf("the script returned nothing, and %s is no plain file that could be served instead", c.target.Path)}
 	}
-	file, err := c.findFile(c.target.files)
+	file, err := c.findFile(c.target.files(c.r.Params))
 	if err != nil {
 		return "", err
 	}

@@ -18,91 +18,166 @@ var connections atomic.Uint64
 
 func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 
-// buildParams builds the parameter table of a request, with the field names of
-// the CGI Framework (specification, 2.3: what is kept at
-// scratchpad.cgiparams) and, beside them, searchTable, headers, cookies,
-// files and cgi, which are ours. Texts are "" when absent.
+// parameters give the cells of a request's parameter table: most scripts read
+// few of them.
+type parameters struct {
+	c          *call
+	form       form
+	websiteDir string // settings, as they were when the request began
+	program    string
+	maxFields  int
+}
+
+// paramShape is the names of the parameter table's cells: the fields of the CGI
+// Framework (specification, 2.3: what is kept at scratchpad.cgiparams) and,
+// beside them, searchTable, headers, cookies, files and cgi, which are ours.
+var (
+	paramCells = [...]struct {
+		name  string
+		value func(p *parameters, vars map[string]string) script.Value
+	}{
+		{"pathArgs", (*parameters).pathArgs},
+		{"httpSearchArgs", variable("QUERY_STRING")},
+		{"postArgs", func(p *parameters, _ map[string]string) script.Value { return p.c.r.body.text }},
+		{"method", variable("REQUEST_METHOD")},
+		{"scriptName", func(p *parameters, _ map[string]string) script.Value { return p.c.target.Path }},
+		{"action", func(p *parameters, _ map[string]string) script.Value { return p.c.target.Action }},
+		{"actionPath", func(p *parameters, _ map[string]string) script.Value { return p.c.target.handler }},
+		{"contentType", variable("CONTENT_TYPE")},
+		{"referer", variable("HTTP_REFERER")},
+		{"userAgent", variable("HTTP_USER_AGENT")},
+		{"username", (*parameters).user},
+		{"password", (*parameters).password},
+		{"fromUser", variable("HTTP_FROM")},
+		{"clientAddress", variable("REMOTE_HOST", "REMOTE_ADDR")},
+		{"clientIP", variable("REMOTE_ADDR")},
+		{"serverName", (*parameters).serverName},
+		{"serverPort", variable("SERVER_PORT")},
+		{"websiteFolder", (*parameters).websiteFolder},
+		{"serverPath", func(p *parameters, _ map[string]string) script.Value { return p.program }},
+		{"appName", (*parameters).appName},
+		{"appID", func(*parameters, map[string]string) script.Value { return "" }},
+		{"binaryID", func(p *parameters, _ map[string]string) script.Value { return p.id() }},
+		{"connectionID", func(p *parameters, _ map[string]string) script.Value { return float64(p.c.r.connection) }},
+		{"searchTable", (*parameters).searchTable},
+		{"argTable", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.args) }},
+		{"files", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.files) }},
+		{"fullRequest", func(p *parameters, _ map[string]string) script.Value { return p.c.r.fullRequest() }},
+		{"cookies", func(_ *parameters, vars map[string]string) script.Value { return parseCookies(vars["HTTP_COOKIE"]) }},
+		{"headers", func(_ *parameters, vars map[string]string) script.Value { return headerTable(vars) }},
+		{"cgi", func(_ *parameters, vars map[string]string) script.Value { return variableTable(vars) }},
+	}
+	paramShape = script.NewShape(paramNames()...)
+)
+
+func paramNames() []string {
+	var names []string
+	for _, c := range paramCells {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Cell gives a parameter when it is asked for. Texts are "" when absent.
+func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.c.r.Params) }
+
+// buildParams makes the parameter table of a request. A form that is none is
+// refused at once, everything else is made when it is read.
 func (c *call) buildParams() (*script.Table, error) {
-	p := c.r.Params
-	t := script.NewTable()
 	if c.r.connection == 0 {
 		c.r.connection = connections.Add(1)
 	}
-	id := strconv.FormatUint(c.r.connection, 10)
-	user, password := basicAuth(p["HTTP_AUTHORIZATION"])
-	for _, v := range []string{"REDIRECT_REMOTE_USER", "REMOTE_USER"} {
-		if p[v] != "" {
-			user = p[v]
+	p := &c.cells
+	*p = parameters{
+		c: c, websiteDir: c.settings.string(websiteFolderPath), program: c.settings.string(serverPath),
+		maxFields: int(c.settings.number(maxFields)),
+	}
+	query := c.r.Params["QUERY_STRING"]
+	err := countFields(query, p.maxFields)
+	if err != nil {
+		return nil, err
+	}
+	if c.r.body.text != "" {
+		if p.form, err = parseBody(c.r.Params["CONTENT_TYPE"], c.r.body.text, p.maxFields); err != nil {
+			return nil, err
 		}
 	}
-	_, handler, _ := c.tables.handler(c.target.Action)
-	folder := p["DOCUMENT_ROOT"]
-	if folder == "" {
-		folder = c.settings.string(websiteFolderPath)
-	}
-	program := c.settings.string(serverPath)
-	app := p["SERVER_SOFTWARE"]
-	if program != "" {
-		app = filepath.Base(program)
-	}
-	host := p["SERVER_NAME"]
-	if host == "" {
-		host = c.r.host()
-	}
-	pathArgs := c.target.PathArgs
-	if pathArgs == "" {
-		pathArgs = c.target.Extra
-	}
-	client := p["REMOTE_HOST"]
-	if client == "" {
-		client = p["REMOTE_ADDR"]
-	}
-	for _, f := range [...]struct{ name, value string }{
-		{"pathArgs", pathArgs},
-		{"httpSearchArgs", p["QUERY_STRING"]},
-		{"postArgs", c.r.body.text},
-		{"method", p["REQUEST_METHOD"]},
-		{"scriptName", c.target.Path},
-		{"action", c.target.Action},
-		{"actionPath", handler},
-		{"contentType", p["CONTENT_TYPE"]},
-		{"referer", p["HTTP_REFERER"]},
-		{"userAgent", p["HTTP_USER_AGENT"]},
-		{"username", user},
-		{"password", password},
-		{"fromUser", p["HTTP_FROM"]},
-		{"clientAddress", client},
-		{"clientIP", p["REMOTE_ADDR"]},
-		{"serverName", host},
-		{"serverPort", p["SERVER_PORT"]},
-		{"websiteFolder", folder},
-		{"serverPath", program},
-		{"appName", app},
-		{"appID", ""},
-		{"binaryID", id},
-	} {
-		t.Set(f.name, f.value)
-	}
-	n, _ := strconv.ParseFloat(id, 64)
-	t.Set("connectionID", n)
+	return script.NewRecord(paramShape, p), nil
+}
 
-	max := int(c.settings.number(maxFields))
-	search, err := parseForm(p["QUERY_STRING"], max, false)
-	if err != nil {
-		return nil, err
+// tableOr gives an empty table for none.
+func tableOr(t *script.Table) *script.Table {
+	if t == nil {
+		return script.NewTable()
 	}
-	t.Set("searchTable", search)
-	f, err := parseBody(p["CONTENT_TYPE"], c.r.body.text, max)
-	if err != nil {
-		return nil, err
+	return t
+}
+
+// variable gives the first of these variables that is not empty.
+func variable(names ...string) func(*parameters, map[string]string) script.Value {
+	return func(_ *parameters, vars map[string]string) script.Value { return firstOf(vars, names) }
+}
+
+func firstOf(vars map[string]string, names []string) string {
+	for _, name := range names {
+		if v := vars[name]; v != "" {
+			return v
+		}
 	}
-	t.Set("argTable", f.args)
-	t.Set("files", f.files)
-	t.SetLazy("fullRequest", func() script.Value { return c.r.fullRequest() })
-	t.SetLazy("cookies", func() script.Value { return parseCookies(p["HTTP_COOKIE"]) })
-	t.SetLazy("headers", func() script.Value { return headerTable(p) })
-	t.SetLazy("cgi", func() script.Value { return variableTable(p) })
-	return t, nil
+	return ""
+}
+
+func (p *parameters) pathArgs(map[string]string) script.Value {
+	if p.c.target.PathArgs != "" {
+		return p.c.target.PathArgs
+	}
+	return p.c.target.Extra
+}
+
+// user is the web server's word, which has verified it, before the visitor's.
+func (p *parameters) user(vars map[string]string) script.Value {
+	if user := firstOf(vars, []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"}); user != "" {
+		return user
+	}
+	user, _ := basicAuth(vars["HTTP_AUTHORIZATION"])
+	return user
+}
+
+func (p *parameters) password(vars map[string]string) script.Value {
+	_, password := basicAuth(vars["HTTP_AUTHORIZATION"])
+	return password
+}
+
+func (p *parameters) serverName(vars map[string]string) script.Value {
+	if host := vars["SERVER_NAME"]; host != "" {
+		return host
+	}
+	return p.c.r.host()
+}
+
+func (p *parameters) websiteFolder(vars map[string]string) script.Value {
+	if folder := vars["DOCUMENT_ROOT"]; folder != "" {
+		return folder
+	}
+	return p.websiteDir
+}
+
+func (p *parameters) appName(vars map[string]string) script.Value {
+	if p.program != "" {
+		return filepath.Base(p.program)
+	}
+	return vars["SERVER_SOFTWARE"]
+}
+
+func (p *parameters) id() string { return strconv.FormatUint(p.c.r.connection, 10) }
+
+// searchTable reads the query string, whose fields were counted.
+func (p *parameters) searchTable(vars map[string]string) script.Value {
+	t, err := parseForm(vars["QUERY_STRING"], p.maxFields, false)
+	if err != nil {
+		return script.NewTable()
+	}
+	return t
 }
 
 // seen tells which variables scripts see: all but HTTP_PROXY, because no

@@ -61,6 +61,8 @@ func (c *call) sendPiece(data string) error {
 		if err := c.tx.Flush(); err != nil {
 			return c.stopOnError(err)
 		}
+		c.settings = c.g.settingsOf(c.tx) // the script may have written them
+		c.tables = actionTables{c.settings}
 	}
 	if err := c.a.start(resp); err != nil {
 		return c.stopOnError(err)

@@ -141,7 +141,7 @@ func (c *call) fillProbe(p *ProbeReply) {
 	t := c.target
 	p.Path, p.Extra, p.PathArgs, p.Handler = t.Path, t.Extra, t.PathArgs, t.ViaHandler
 	p.Action, p.Rule = t.Action, t.Rule
-	if file, err := c.findFile(t.files); err == nil {
+	if file, err := c.findFile(t.files(c.r.Params)); err == nil {
 		p.File = file
 	}
 	p.PID, p.UID, p.GID = os.Getpid(), os.Geteuid(), os.Getegid()

@@ -18,6 +18,9 @@ var httpheaderScript = objectdb.Address{"suites", "webserver", "httpheader"}
 
 // header is webserver.httpheader (status, modifier).
 func (c *call) header(status, modifier string) (string, error) {
+	if c.plain().header {
+		return httpheader.Build(status, modifier, c.server())
+	}
 	if n, err := c.tx.Find(httpheaderScript); err == nil && n.Kind() == objectdb.KindScript {
 		v, err := c.thread.Run(httpheaderScript, status, modifier)
 		if err != nil {
@@ -106,6 +109,19 @@ func (c *call) textResponse(text string) (*httpheader.Response, error) {
 		}
 		return resp, nil
 	}
+	resp, err := c.ownHeader()
+	if err != nil {
+		return nil, err
+	}
+	resp.Body += text
+	return resp, nil
+}
+
+// ownHeader is the response that a text without a header gets.
+func (c *call) ownHeader() (*httpheader.Response, error) {
+	if c.plain().header {
+		return httpheader.New("200 OK", "text/html", c.server()) // checked before it leaves
+	}
 	head, err := c.header("200 OK", "text/html")
 	if err != nil {
 		return nil, err
@@ -114,7 +130,6 @@ func (c *call) textResponse(text string) (*httpheader.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("what %s returned: %w", httpheaderScript, err)
 	}
-	resp.Body += text
 	return resp, nil
 }
 
@@ -238,16 +253,30 @@ func (c *call) defaultType() string {
 // in front keep responses that say nothing), the answer to a conditional
 // request, and the length.
 func complete(r *Request, resp *httpheader.Response) {
-	if _, err := httpheader.ParseDate(resp.Get("Expires")); err != nil && !resp.Has("Cache-Control") {
-		resp.Set("Cache-Control", "private, no-cache")
+	if !resp.Has("Cache-Control") && !hasDate(resp, "Expires") {
+		resp.Add("Cache-Control", "private, no-cache")
 	}
-	if httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
+	if r.conditional() && httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
 		resp.ToNotModified()
 	}
 	resp.Del("Content-Length")
 	if bodyless(resp.Status) {
 		resp.Body = ""
 	}
+}
+
+func hasDate(resp *httpheader.Response, name string) bool {
+	value := resp.Get(name)
+	if value == "" {
+		return false
+	}
+	_, err := httpheader.ParseDate(value)
+	return err == nil
+}
+
+// conditional tells whether a request has a condition that can be answered 304.
+func (r *Request) conditional() bool {
+	return r.Params["HTTP_IF_NONE_MATCH"] != "" || r.Params["HTTP_IF_MODIFIED_SINCE"] != ""
 }
 
 // bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1).

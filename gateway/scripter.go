@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"scripter/objectdb"
@@ -18,28 +17,33 @@ var webserverScripts = objectdb.Address{"suites", "webserverScripts"}
 // scripter runs the object that the last part of the path names: the
 // SCRIPTER action (specification, 1.2.2 and 4.1).
 func (c *call) scripter(params *script.Table) (script.Value, error) {
-	n, _, err := c.scriptObject(tableText(params, "scriptName"))
+	n, a, err := c.scriptObject(tableText(params, "scriptName"))
 	if err != nil {
 		return nil, err
 	}
-	return c.serve(n, params)
+	return c.serve(n, a, params)
 }
 
-// scriptObject finds the object that a path names, walking name by name.
+// scriptObject finds the object that a path names, walking name by name. The
+// address is spelled as the objects are.
 func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
 	names, err := scriptNames(p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
-	a := slices.Clone(webserverScripts)
+	a := append(make(objectdb.Address, 0, len(webserverScripts)+len(names)), webserverScripts...)
 	n, err := c.tx.Find(a)
 	for _, name := range names {
 		a = append(a, name)
 		if err != nil {
 			continue
 		}
-		n, err = c.tx.Child(n, name)
-		c.r.trace("%s: %s", a, found(n, err))
+		if n, err = c.tx.Child(n, name); err == nil {
+			a[len(a)-1] = n.Name()
+		}
+		if c.r.Trace != nil {
+			c.r.trace("%s: %s", a, found(n, err))
+		}
 	}
 	switch {
 	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
@@ -92,8 +96,7 @@ func scriptNames(p string) ([]string, error) {
 
 // serve answers with an object: a script is called with the parameters, a
 // text has its markers expanded, a binary goes out as it is.
-func (c *call) serve(n *objectdb.Node, params *script.Table) (script.Value, error) {
-	a := c.tx.Address(n)
+func (c *call) serve(n *objectdb.Node, a objectdb.Address, params *script.Table) (script.Value, error) {
 	switch n.Kind() {
 	case objectdb.KindScript:
 		return c.thread.Run(a, params)

@@ -20,6 +20,8 @@ type Setting struct {
 	Meaning string
 	// Check refuses a value with a reason; the kind has been checked.
 	Check func(objectdb.Value) error
+
+	index int // in Settings
 }
 
 // Address is where the setting lies in the root.
@@ -111,6 +113,12 @@ var Settings = []*Setting{
 	flRefuseConnections, retryAfter, flSuspendLogging, flVerboseMessages,
 }
 
+func init() {
+	for i, s := range Settings {
+		s.index = i
+	}
+}
+
 // between makes a check for a number's range.
 func between(low, high float64) func(objectdb.Value) error {
 	return func(v objectdb.Value) error {
@@ -175,27 +183,40 @@ func checkErrorStatus(v objectdb.Value) error {
 // of another kind or out of range has its default: a slip of its owner must
 // not take the site down.
 type settings struct {
-	tx   *objectdb.Tx
-	home *objectdb.Node // user.webserver; nil when missing
+	tx      *objectdb.Tx
+	home    *objectdb.Node // user.webserver; nil when it was not looked for
+	rules   *rules         // what is known already; nil: nothing
+	trouble *error         // gets what is more than a missing object, unless nil
 }
 
 func readSettings(tx *objectdb.Tx) settings {
 	s := settings{tx: tx}
-	if home, err := tx.Find(objectdb.Address{"user", "webserver"}); err == nil {
-		s.home = home
-	}
+	s.home = s.findHome()
 	return s
+}
+
+func (s settings) findHome() *objectdb.Node {
+	if s.home != nil {
+		return s.home
+	}
+	home, err := s.tx.Find(objectdb.Address{"user", "webserver"})
+	if err != nil {
+		s.note(err)
+		return nil
+	}
+	return home
 }
 
 // node finds an object below user.webserver; nil when there is none.
 func (s settings) node(names ...string) *objectdb.Node {
-	n := s.home
+	n := s.findHome()
 	for _, name := range names {
 		if n == nil {
 			return nil
 		}
 		c, err := s.tx.Child(n, name)
 		if err != nil {
+			s.note(err)
 			return nil
 		}
 		n = c
@@ -215,6 +236,7 @@ func (s settings) table(names ...string) *objectdb.Node {
 func (s settings) text(n *objectdb.Node) string {
 	v, err := s.tx.Value(n)
 	if err != nil {
+		s.note(err)
 		return ""
 	}
 	switch v := v.(type) {
@@ -229,6 +251,7 @@ func (s settings) text(n *objectdb.Node) string {
 func (s settings) textAt(table *objectdb.Node, name string) string {
 	n, err := s.tx.Child(table, name)
 	if err != nil {
+		s.note(err)
 		return ""
 	}
 	return s.text(n)
@@ -248,6 +271,7 @@ func (s settings) read(set *Setting) (objectdb.Value, error) {
 	}
 	v, err := s.tx.Value(n)
 	if err != nil {
+		s.note(err)
 		return nil, err
 	}
 	if t, ok := v.(objectdb.Text); ok {
@@ -265,6 +289,9 @@ func (s settings) read(set *Setting) (objectdb.Value, error) {
 }
 
 func (s settings) value(set *Setting) objectdb.Value {
+	if r := s.known(); r != nil {
+		return r.values[set.index]
+	}
 	v, err := s.read(set)
 	if err != nil {
 		return set.Default
@@ -282,6 +309,9 @@ func (s settings) string(set *Setting) string  { return string(s.value(set).(obj
 
 // limits reads what bounds the scripts of one request.
 func (s settings) limits() script.Limits {
+	if r := s.known(); r != nil {
+		return r.limits
+	}
 	l := script.DefaultLimits()
 	l.Time = secondsOf(s.number(maxTime))
 	l.Instructions = int64(s.number(maxInstructions) * 1e6)

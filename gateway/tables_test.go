@@ -108,7 +108,7 @@ func TestPathRows(t *testing.T) {
 	require.NoError(t, set(Overrides, PathRow{"[::1]", "/", "MACRO"}))
 	assert.Equal(t, []PathRow{{"*", "/news/", "MACRO"}, {"[::1]", "/", "MACRO"}, {"www.example.com", "/old.html", "SCRIPTER"}}, look(s, overrides))
 	require.NoError(t, s.try(func(tx *objectdb.Tx) error {
-		name, _ := actionTables{readSettings(tx)}.action(&Request{Params: map[string]string{"HTTP_HOST": "www.example.com:80"}}, "/old.html")
+		name, _, _ := actionTables{readSettings(tx)}.action(&Request{Params: map[string]string{"HTTP_HOST": "www.example.com:80"}}, "/old.html")
 		assert.Equal(t, "SCRIPTER", name)
 		return nil
 	}))

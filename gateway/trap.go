@@ -25,9 +25,12 @@ func (c *call) trap() (script.Value, error) {
 	if c.settings.flag(flScriptTrap) {
 		if a, ok := c.findTrap(); ok {
 			c.r.trace("trap %s", a)
+			if c.plain().trap {
+				return c.handle(c.params)
+			}
 			return c.thread.Run(a, c.params)
 		}
-		c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.serverTable()).Child(eventID))
+		c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
 	}
 	return c.handle(c.params)
 }
@@ -37,30 +40,39 @@ func (c *call) trap() (script.Value, error) {
 // server's id (where the specification has it, 2.3), and that of the event's
 // class. Names of four letters may be filled up with blanks.
 func (c *call) findTrap() (a objectdb.Address, ok bool) {
-	home, err := c.tx.Find(traps)
+	if r := c.settings.known(); r != nil {
+		return r.trap, r.trap != nil
+	}
+	return findTrap(c.tx, c.settings)
+}
+
+func findTrap(tx *objectdb.Tx, s settings) (a objectdb.Address, ok bool) {
+	home, err := tx.Find(traps)
 	if err != nil {
+		s.note(err)
 		return nil, false
 	}
-	if c.isScript(home, eventID) {
+	if s.isScript(home, eventID) {
 		return traps.Child(eventID), true
 	}
-	for _, name := range [...]string{c.serverTable(), eventClass} {
-		table, err := c.tx.Child(home, name)
+	for _, name := range [...]string{s.serverTable(), eventClass} {
+		table, err := tx.Child(home, name)
 		if n := 4 - utf8.RuneCountInString(name); err != nil && n > 0 {
 			name += strings.Repeat(" ", n)
-			table, err = c.tx.Child(home, name)
+			table, err = tx.Child(home, name)
 		}
-		if err == nil && table.Kind() == objectdb.KindTable && c.isScript(table, eventID) {
+		if err == nil && table.Kind() == objectdb.KindTable && s.isScript(table, eventID) {
 			return objectdb.Address{traps[0], traps[1], traps[2], name, eventID}, true
 		}
 	}
 	return nil, false
 }
 
-func (c *call) serverTable() string { return strings.TrimRight(c.settings.string(serverID), " ") }
+func (s settings) serverTable() string { return strings.TrimRight(s.string(serverID), " ") }
 
-func (c *call) isScript(table *objectdb.Node, name string) bool {
-	n, err := c.tx.Child(table, name)
+func (s settings) isScript(table *objectdb.Node, name string) bool {
+	n, err := s.tx.Child(table, name)
+	s.note(err)
 	return err == nil && n.Kind() == objectdb.KindScript
 }
 
@@ -82,9 +94,15 @@ func (c *call) handle(params *script.Table) (script.Value, error) {
 
 func (c *call) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
+	if r := c.settings.known(); r != nil && !r.hasObject(action) {
+		return c.scripter(params)
+	}
 	if n := c.settings.node("actions", action); n != nil {
 		c.r.trace("action script user.webserver.actions.%s", n.Name())
-		return c.serve(n, params)
+		if n.Name() == "MACRO" && c.plain().macro {
+			return c.macroPage(params)
+		}
+		return c.serve(n, objectdb.Address{"user", "webserver", "actions", n.Name()}, params)
 	}
 	return c.scripter(params)
 }

@@ -14,14 +14,27 @@ import "strings"
 // without a reason, such as "404", gets the usual one. Without a server name
 // there is no Server line. What [Response.Check] refuses, Build refuses.
 func Build(status, modifier, server string) (string, error) {
+	r, err := New(status, modifier, server)
+	if err != nil {
+		return "", err
+	}
+	header, err := r.AppendNPH(make([]byte, 0, 256))
+	if err != nil {
+		return "", err
+	}
+	return string(header), nil
+}
+
+// New is the response whose header Build makes, without a body and not checked.
+func New(status, modifier, server string) (*Response, error) {
 	if status == "" {
 		status = "200 OK"
 	}
 	code, reason, ok := splitStatus(status)
 	if !ok {
-		return "", &Error{Message: `status ` + excerpt(status) + ` does not begin with three digits, such as "200 OK"`}
+		return nil, &Error{Message: `status ` + excerpt(status) + ` does not begin with three digits, such as "200 OK"`}
 	}
-	r := Response{Status: code, Reason: reason, Fields: make([]Field, 0, 3)}
+	r := &Response{Proto: ours, Status: code, Reason: reason, Fields: make([]Field, 0, 6)}
 	if reason == "" {
 		r.Reason = ReasonText(code)
 	}
@@ -41,11 +54,7 @@ func Build(status, modifier, server string) (string, error) {
 		r.Add("MIME-Version", "1.0")
 		r.Add("Content-type", modifier)
 	}
-	header, err := r.AppendNPH(make([]byte, 0, 256))
-	if err != nil {
-		return "", err
-	}
-	return string(header), nil
+	return r, nil
 }
 
 func (r *Response) addServer(name string) {

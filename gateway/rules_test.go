@@ -1,0 +1,107 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func (s *site) rules() (r *rules) {
+	s.t.Helper()
+	require.NoError(s.t, s.db.View(s.t.Context(), func(tx *objectdb.Tx) error {
+		r = s.g.rulesOf(tx)
+		return nil
+	}))
+	return r
+}
+
+func TestSuppliedScriptsArePlain(t *testing.T) {
+	s := newSite(t)
+	r := s.rules()
+	assert.Equal(t, plainScripts{trap: true, header: true, macro: true}, r.plain)
+	s.put("scratchpad.x", objectdb.Number(1))
+	assert.Same(t, r, s.rules(), "nothing of it was written")
+	s.put("user.webserver.maxBody", objectdb.Number(1))
+	assert.NotSame(t, r, s.rules())
+}
+
+// What stands in the way of a supplied script is called in its place.
+func TestScriptsThatAreNotPlain(t *testing.T) {
+	const mine = `return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n"`
+	for name, c := range map[string]struct {
+		address, source string
+		script, page    int // statuses
+		plain           plainScripts
+	}{
+		"the header":              {"suites.webserver.httpheader", mine, 299, 299, plainScripts{trap: true}},
+		"the verb of the header":  {"system.verbs.builtins.webserver.httpHeader", mine, 299, 299, plainScripts{trap: true}},
+		"the handler":             {"suites.webserver.handler", mine, 299, 299, plainScripts{header: true, macro: true}},
+		"a name before all":       {"webserver.handler", mine, 299, 299, plainScripts{}},
+		"the trap":                {"system.verbs.traps.httpd.sdoc", mine, 299, 299, plainScripts{header: true, macro: true}},
+		"the trap, by other name": {"system.verbs.traps.httpd.sdoc", "return webserver.dispatch (...)", 200, 200, plainScripts{header: true, macro: true}},
+		"another trap":            {"system.verbs.traps.sdoc", mine, 299, 299, plainScripts{header: true, macro: true}},
+		"the action":              {"user.webserver.actions.MACRO", mine, 200, 299, plainScripts{trap: true, header: true}},
+		"the page":                {"suites.webserver.expandPage", `return "mine"`, 200, 200, plainScripts{trap: true, header: true}},
+		"a comment":               {"suites.webserver.httpheader", "-- mine\n\n\treturn system.verbs.builtins.webserver.httpHeader (...)\n", 200, 200, plainScripts{trap: true, header: true, macro: true}},
+		"a long comment":          {"suites.webserver.httpheader", "--[[\nreturn system.verbs.builtins.webserver.httpHeader (...)\n--]]" + mine, 299, 299, plainScripts{trap: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.script("x", `return "text"`)
+			s.page("x.mcro", "page")
+			assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
+			s.put(c.address, objectdb.Script(c.source))
+			assert.Equal(t, c.plain, s.rules().plain)
+			assert.Equal(t, c.script, s.ask("/x.fcgi", nil).Status)
+			assert.Equal(t, c.page, s.ask("/x.mcro", nil).Status)
+		})
+	}
+}
+
+// What a request itself changes counts for its own rest.
+func TestRequestThatChangesTheRules(t *testing.T) {
+	for name, c := range map[string]struct {
+		source string
+		status int
+	}{
+		"a global over the verbs": {`system = {verbs = {builtins = {webserver = {httpHeader = function ()
+			return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n" end}}}} return "text"`, 299},
+		"past the notice of the environment": {`rawset (_G, "system", {verbs = {builtins = {webserver = {httpHeader = function ()
+			return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n" end}}}}) return "text"`, 299},
+		"a parameter over the verbs": {`local p = ... p.system = {verbs = {builtins = {webserver = {httpHeader = function ()
+			return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n" end}}}} return "text"`, 299},
+		"the header": {`suites.webserver.httpheader = odb.script ('return "HTTP/1.0 299 MINE\\r\\nServer: x\\r\\n\\r\\n"') return "text"`, 299},
+		"a setting":  {`user.webserver.maxResponse = 1 return ("x"):rep (1048577)`, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.script("x", c.source)
+			assert.Equal(t, c.status, s.ask("/x.fcgi", nil).Status)
+		})
+	}
+}
+
+func TestRulesAfterAPartOfTheResponse(t *testing.T) {
+	s := newSite(t)
+	s.put("user.webserver.flVerboseMessages", objectdb.Boolean(false))
+	s.script("x", `user.webserver.maxFields = 1
+webserver.sendPartial ("a")
+local ok, why = pcall (webserver.parseArgs, "a=1&b=2")
+return tostring (ok)`)
+	assert.Equal(t, "afalse", s.ask("/x.fcgi", nil).Body)
+}
+
+func TestActionsInAnyCase(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `return (...).action .. (...).actionPath`)
+	for _, word := range []string{"SCRIPTER", "scripter", "Scripter"} {
+		assert.Equal(t, "SCRIPTER/cgi-bin/Scripter.acgi", s.ask("/x.html", map[string]string{"SCRIPTER_ACTION": word}).Body, word)
+	}
+	assert.Equal(t, 200, s.ask("/x.FCGI", nil).Status)
+	s.put("user.webserver.overrides.LocalHost.["+`"/y/"`+"]", objectdb.String("scripter"))
+	assert.Equal(t, 200, s.ask("/y/x.html", nil).Status)
+	assert.Equal(t, 404, s.ask("/z/x.html", nil).Status)
+}
