@@ -50,7 +50,7 @@ func New(o Options) *Gateway {
 	}
 	g.engine = script.NewEngine(Verbs(), properties...)
 	if g.db != nil {
-		g.rules = objectdb.NewDerived(g.db, g.readRules)
+		g.rules = objectdb.NewDerived(g.readRules)
 	}
 	g.counts.started = g.now()
 	return g
