@@ -126,7 +126,7 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 		if err := c.written.write(text); err != nil {
 			return nil, err
 		}
-		text = string(c.written.head)
+		text = c.written.head.String()
 	}
 	if text == "" {
 		return nil, nil
