@@ -12,7 +12,7 @@ const (
 	writeSize  = 4 << 10           // of the write buffer that a connection keeps
 	flushSize  = 64 << 10          // so much gathered output is sent
 	bufferSize = flushSize + 1<<10 // of a write buffer at most
-	directSize = 32 << 10          // pieces from this size on are not copied
+	directSize = 16 << 10          // pieces from this size on are not copied
 	vectorLen  = 16                // records sent in one call
 )
 

@@ -83,7 +83,7 @@ func (a *answer) send(r *Request) error {
 		if rest, err = a.rest.rest(); err != nil {
 			return err
 		}
-		size += a.rest.size - int64(len(a.rest.head))
+		size += a.rest.size - int64(a.rest.head.Len())
 	}
 	resp.Set("Content-Length", strconv.FormatInt(size, 10))
 	if err := a.start(resp); err != nil || rest == nil {

@@ -65,13 +65,13 @@ func (c *call) writtenText() (string, error) {
 	}
 	rest, err := c.written.rest()
 	if err != nil || rest == nil {
-		return string(c.written.head), err
+		return c.written.head.String(), err
 	}
 	more, err := io.ReadAll(rest)
 	if err != nil {
 		return "", fmt.Errorf("read what was written: %w", err)
 	}
-	return string(c.written.head) + string(more), nil
+	return c.written.head.String() + string(more), nil
 }
 
 // Linted is what Lint has found.

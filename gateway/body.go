@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"scripter/fcgi"
 )
@@ -56,6 +57,9 @@ func (r *Request) readBody(limit int64) error {
 	if from == nil {
 		from = strings.NewReader("")
 	}
+	if 0 < n && n <= smallBody {
+		return r.readSmall(from, int(n))
+	}
 	bound := n
 	if n < 0 {
 		bound = limit + 1
@@ -66,15 +70,45 @@ func (r *Request) readBody(limit int64) error {
 	}
 	got, err := io.Copy(&b, io.LimitReader(from, bound))
 	switch {
-	case errors.Is(err, fcgi.ErrBodyTimeout), os.IsTimeout(err):
-		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
 	case err != nil:
-		return &Error{Status: 400, Message: fmt.Sprintf("the body broke off after %d bytes", got), Err: err}
+		return bodyError(err, got)
 	case got > limit:
 		return &Error{Status: 413, Message: fmt.Sprintf("the body has more than %d bytes (user.webserver.maxBody)", limit)}
 	case n > 0 && got < n:
-		return &Error{Status: 400, Message: fmt.Sprintf("the body has %d of %d declared bytes", got, n)}
+		return shortBody(got, n)
 	}
 	r.body.text = b.String()
 	return nil
+}
+
+// smallBody is the largest body that is read through a buffer that stays, in bytes.
+const smallBody = 64 << 10
+
+var bodyBuffers = sync.Pool{New: func() any { return new([smallBody]byte) }}
+
+// readSmall reads a small body whose length was declared.
+func (r *Request) readSmall(from io.Reader, n int) error {
+	buffer := bodyBuffers.Get().(*[smallBody]byte)
+	defer bodyBuffers.Put(buffer)
+	got, err := io.ReadFull(from, buffer[:n])
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return shortBody(int64(got), int64(n))
+	case err != nil:
+		return bodyError(err, int64(got))
+	}
+	r.body.text = string(buffer[:n])
+	return nil
+}
+
+func shortBody(got, n int64) error {
+	return &Error{Status: 400, Message: fmt.Sprintf("the body has %d of %d declared bytes", got, n)}
+}
+
+// bodyError is the failure of a body that ended with err.
+func bodyError(err error, got int64) error {
+	if errors.Is(err, fcgi.ErrBodyTimeout) || os.IsTimeout(err) {
+		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
+	}
+	return &Error{Status: 400, Message: fmt.Sprintf("the body broke off after %d bytes", got), Err: err}
 }

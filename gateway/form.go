@@ -159,6 +159,8 @@ type form struct {
 	files *script.Table // name -> {filename, type, data, size}, or a list of them
 }
 
+const formType = "application/x-www-form-urlencoded"
+
 // parseBody reads a body of the two form types; any other type leaves both
 // tables empty, and the script has postArgs. A body without a type is read
 // as a form, as it always was.
@@ -167,12 +169,17 @@ func parseBody(contentType, body string, max int) (form, error) {
 	if body == "" {
 		return f, nil
 	}
+	if contentType == formType {
+		var err error
+		f.args, err = parseForm(body, max, true)
+		return f, err
+	}
 	media, params, err := mime.ParseMediaType(contentType)
 	if contentType != "" && err != nil && media == "" {
 		return f, &Error{Status: 400, Message: fmt.Sprintf("the content type %.80q is none", contentType), Err: err}
 	}
 	switch {
-	case contentType == "" || media == "application/x-www-form-urlencoded":
+	case contentType == "" || media == formType:
 		f.args, err = parseForm(body, max, true)
 		return f, err
 	case media == "multipart/form-data":

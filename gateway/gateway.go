@@ -32,6 +32,7 @@ type Gateway struct {
 	rules  *objectdb.Derived[*rules]
 	names  []string // Options.HandlerNames
 	pages  pageCache
+	values *objectdb.DerivedMap[*cachedPage, *pageValues]
 	losers losers
 	counts counts
 	guard  Guard
@@ -50,7 +51,8 @@ func New(o Options) *Gateway {
 	}
 	g.engine = script.NewEngine(Verbs(), properties...)
 	if g.db != nil {
-		g.rules = objectdb.NewDerived(g.db, g.readRules)
+		g.rules = objectdb.NewDerived(g.readRules)
+		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
 	}
 	g.counts.started = g.now()
 	return g

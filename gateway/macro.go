@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"scripter/httpheader"
 	"scripter/macros"
 	"scripter/objectdb"
 	"scripter/script"
@@ -48,12 +47,12 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 
 // macroPage does what the supplied script of the MACRO action says.
 func (c *call) macroPage(params *script.Table) (script.Value, error) {
-	head, err := httpheader.Build("", "", c.server())
+	resp, err := c.newResponse("", "")
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.expandPage(params)
-	return head + text, err
+	resp.Body, err = c.expandPage(params)
+	return made{resp}, err
 }
 
 // expand replaces the markers of a page. names, when given, are looked up
@@ -65,8 +64,10 @@ func (c *call) expand(page *cachedPage, name string, names *script.Table) (strin
 	c.depth++
 	defer func() { c.depth-- }()
 	e := evaluator{c: c, page: name, names: names}
-	b, err := page.Expand(make([]byte, 0, page.size+page.size/4+256), &e)
-	return string(b), err
+	if names == nil {
+		e.values = c.pageValues(page)
+	}
+	return c.expanded(page, &e)
 }
 
 // objectPage parses a text object of the root as a page.
@@ -79,6 +80,9 @@ type evaluator struct {
 	c     *call
 	page  string
 	names *script.Table
+
+	values *pageValues // nil: none are known
+	ran    bool        // something was called since they were found to hold
 }
 
 // Eval gives a marker's text. A marker that fails gives nothing to a visitor
@@ -89,6 +93,10 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	if c.markers++; float64(c.markers) > c.settings.number(maxMacros) {
 		return "", fmt.Errorf("%s: more than %v markers in one request (user.webserver.maxMacros)", e.page, c.settings.number(maxMacros))
 	}
+	if text, ok := e.known(m); ok {
+		return text, nil
+	}
+	e.ran = true
 	text, err := e.marker(m)
 	if err == nil {
 		return text, nil
@@ -102,6 +110,21 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	}
 	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
 		escapeHTML(e.page), m.Line, m.Column, escapeHTML(developerMessage(err))), nil
+}
+
+// known gives the text of a marker that is only a value of the root.
+func (e *evaluator) known(m *macros.Marker) (string, bool) {
+	if e.values == nil || !e.values.known[m.Index] {
+		return "", false
+	}
+	if e.ran {
+		e.ran = false
+		if !e.c.thread.Untouched(e.values.names...) {
+			e.values = nil
+			return "", false
+		}
+	}
+	return e.values.texts[m.Index], true
 }
 
 // fatal tells what no marker may swallow: an exceeded limit, a lost race, a

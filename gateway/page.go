@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"scripter/macros"
@@ -20,11 +21,13 @@ const maxPage = 16 << 20
 type cachedPage struct {
 	*macros.Page
 	size int
-	html bool // the text says that it is HTML
+	html bool         // the text says that it is HTML
+	kept bool         // for other requests, in a pageCache
+	last atomic.Int64 // bytes that it had when its markers were replaced last; 0: not yet
 }
 
 func newCachedPage(text string) *cachedPage {
-	return &cachedPage{macros.Parse(text), len(text), looksLikeHTML(text)}
+	return &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
 }
 
 // looksLikeHTML is the CGI Framework's test for texts in the root.
@@ -67,6 +70,7 @@ func (pc *pageCache) get(k pageKey) *cachedPage {
 }
 
 func (pc *pageCache) put(k pageKey, p *cachedPage) {
+	p.kept = true
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
 	if pc.pages == nil || pc.bytes+p.size > pageCacheBytes {

@@ -33,7 +33,7 @@ func (c *call) sendWritten() error {
 	}
 	c.written = nil
 	defer w.close()
-	if err := c.sendPiece(string(w.head)); err != nil {
+	if err := c.sendPiece(w.head.String()); err != nil {
 		return err
 	}
 	rest, err := w.rest()

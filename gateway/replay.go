@@ -28,7 +28,7 @@ var errDry = errors.New("the changes of this run are not kept")
 // stands at the kept time, math.random gives the numbers of then, and so are
 // connectionID and the number of an incident. It is not kept itself.
 func (g *Gateway) Replay(ctx context.Context, k *Kept, w io.Writer, o ReplayOptions) (Outcome, *Recorded) {
-	then := &Gateway{db: g.db, log: g.log, engine: g.engine, names: g.names, now: func() time.Time { return k.Time.Local() }}
+	then := &Gateway{db: g.db, log: g.log, engine: g.engine, rules: g.rules, names: g.names, now: func() time.Time { return k.Time.Local() }}
 	then.counts.started = g.counts.started
 	r := &Request{
 		Params: maps.Clone(k.Variables), Form: NPH, HandlerNames: k.HandlerNames,

@@ -31,10 +31,37 @@ func (c *call) header(status, modifier string) (string, error) {
 	return httpheader.Build(status, modifier, c.server())
 }
 
+// made is a response of ours on its way from the action to the answer, where no
+// script asks for its text.
+type made struct{ resp *httpheader.Response }
+
+// newResponse is the response whose header is the verb webserver.httpHeader's.
+func (c *call) newResponse(status, modifier string) (*httpheader.Response, error) {
+	resp, err := httpheader.New(status, modifier, c.server())
+	if err == nil {
+		err = resp.Check()
+	}
+	return resp, err
+}
+
+// unmade gives the text of a made response, and any other value as it is.
+func unmade(v script.Value) (script.Value, error) {
+	m, ok := v.(made)
+	if !ok {
+		return v, nil
+	}
+	head, err := m.resp.AppendNPH(make([]byte, 0, 256+len(m.resp.Body)))
+	return string(append(head, m.resp.Body...)), err
+}
+
 // reply makes a response of what the script returned and leaves it in the
 // answer, to be sent after the commit.
 func (c *call) reply(v script.Value) error {
 	if c.a.started {
+		v, err := unmade(v)
+		if err != nil {
+			return err
+		}
 		text, err := c.thread.Text(v)
 		if err == nil {
 			err = c.sendWritten()
@@ -84,6 +111,13 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 		}
 		return c.textResponse(head + b.Data)
 	}
+	if m, ok := v.(made); ok && c.written == nil {
+		return m.resp, nil
+	}
+	v, err := unmade(v)
+	if err != nil {
+		return nil, err
+	}
 	text, err := c.thread.Text(v)
 	if err != nil {
 		return nil, err
@@ -92,7 +126,7 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 		if err := c.written.write(text); err != nil {
 			return nil, err
 		}
-		text = string(c.written.head)
+		text = c.written.head.String()
 	}
 	if text == "" {
 		return nil, nil

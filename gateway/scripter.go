@@ -128,6 +128,13 @@ func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, er
 	if err != nil {
 		return nil, err
 	}
+	if c.plain().header {
+		resp, err := c.newResponse("200 OK", modifier)
+		if err == nil {
+			resp.Body = text
+		}
+		return made{resp}, err
+	}
 	head, err := c.header("200 OK", modifier)
 	return head + text, err
 }

@@ -5,15 +5,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // spoolMemory is how much of a held text stays in memory, in bytes.
 const spoolMemory = 256 << 10
 
+// spoolBegin is what a spool takes at once, in bytes: most texts are shorter.
+const spoolBegin = 4 << 10
+
 // spool holds what a script writes until the commit: the beginning in
 // memory, the rest in a temporary file that has no name and is gone with it.
 type spool struct {
-	head  []byte
+	head  strings.Builder
 	file  *os.File
 	size  int64
 	limit int64 // bytes
@@ -26,8 +30,11 @@ func (s *spool) write(text string) error {
 	}
 	s.size += int64(len(text))
 	if s.file == nil {
-		n := min(spoolMemory-len(s.head), len(text))
-		s.head = append(s.head, text[:n]...)
+		n := min(spoolMemory-s.head.Len(), len(text))
+		if s.head.Cap() == 0 {
+			s.head.Grow(max(n, spoolBegin))
+		}
+		s.head.WriteString(text[:n])
 		if text = text[n:]; text == "" {
 			return nil
 		}

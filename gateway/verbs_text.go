@@ -19,7 +19,7 @@ var textVerbs = []script.Verb{
 		Example: `html.escape ("<b> & 'co'")`,
 		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
 		Func: func(v *script.Call) error {
-			v.Return(escapeHTML(v.Text(1)))
+			v.ReturnText(escapeHTML(v.Text(1)))
 			return nil
 		},
 	},
@@ -123,9 +123,32 @@ var textVerbs = []script.Verb{
 	},
 }
 
-var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+// htmlEntities are what stands for a character in HTML; "" for itself.
+var htmlEntities = [256]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\'': "&#39;"}
 
-func escapeHTML(s string) string { return htmlEscaper.Replace(s) }
+func escapeHTML(s string) string {
+	more := 0
+	for i := 0; i < len(s); i++ {
+		if e := htmlEntities[s[i]]; e != "" {
+			more += len(e) - 1
+		}
+	}
+	if more == 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + more)
+	done := 0
+	for i := 0; i < len(s); i++ {
+		if e := htmlEntities[s[i]]; e != "" {
+			b.WriteString(s[done:i])
+			b.WriteString(e)
+			done = i + 1
+		}
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
 
 // listOf makes a Lua list of texts.
 func listOf(texts []string) *script.Table {
@@ -223,7 +246,7 @@ var formVerbs = []script.Verb{
 		Gives:   "a+b%26c",
 		Func: func(v *script.Call) error {
 			s := v.Text(1)
-			v.Return(string(escapeForm(make([]byte, 0, len(s)+len(s)/4), s)))
+			v.ReturnText(string(escapeForm(make([]byte, 0, len(s)+len(s)/4), s)))
 			return nil
 		},
 	},

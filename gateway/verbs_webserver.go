@@ -78,6 +78,9 @@ func verbHandler(v *script.Call) error {
 		return fmt.Errorf("it calls itself deeper than %d", maxNesting)
 	}
 	result, err := c.handle(v.Table(1))
+	if err == nil {
+		result, err = unmade(result)
+	}
 	if err != nil {
 		return err
 	}

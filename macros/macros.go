@@ -42,6 +42,7 @@ type Page struct {
 
 // Marker is one marker of a page. Either Expr or Err is set.
 type Marker struct {
+	Index  int    // its place among the page's markers, from 0
 	Offset int    // of the marker's first byte in the page
 	Line   int    // of the marker's first character, from 1
 	Column int    // in characters, from 1
@@ -85,7 +86,7 @@ func Parse(page string) *Page {
 			continue
 		}
 		at.advance(start)
-		m := &Marker{Offset: start, Line: at.line, Column: at.column, Text: page[start:end]}
+		m := &Marker{Index: len(p.markers), Offset: start, Line: at.line, Column: at.column, Text: page[start:end]}
 		if problem != nil {
 			m.Err = at.error(problem)
 		} else {
@@ -102,6 +103,22 @@ func (p *Page) Markers() []*Marker { return p.markers }
 
 // Len returns the length of the page's text in bytes.
 func (p *Page) Len() int { return len(p.text) }
+
+// ExpandTo writes the page with its markers replaced to b: see [Page.Expand].
+func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
+	done := 0
+	for _, m := range p.markers {
+		b.WriteString(p.text[done:m.Offset])
+		text, err := ev.Eval(m)
+		if err != nil {
+			return err
+		}
+		b.WriteString(text)
+		done = m.Offset + len(m.Text)
+	}
+	b.WriteString(p.text[done:])
+	return nil
+}
 
 // Expand appends the page to dst with each marker replaced by what ev gives for
 // it, and returns the extended slice. Inserted text is never looked at again.

@@ -14,7 +14,7 @@ type cache struct {
 	gen      int64
 	children halves[place, *Node]
 	lists    halves[int64, []*Node]
-	derived  []*derivation
+	derived  map[place]map[*derivation]bool // by the places that count for them
 
 	valueMu sync.Mutex
 	values  halves[edition, Value] // those too large to stay in their node
@@ -41,6 +41,7 @@ func newCache(bytes int) *cache {
 		children: newHalves[place, *Node](bytes / 2),
 		lists:    newHalves[int64, []*Node](bytes / 8),
 		values:   newHalves[edition, Value](bytes * 3 / 8),
+		derived:  map[place]map[*derivation]bool{},
 	}
 }
 
@@ -142,9 +143,12 @@ func (c *cache) advance(gen int64) {
 	if gen > c.gen {
 		c.children.clear()
 		c.lists.clear()
-		for _, s := range c.derived {
-			*s = derivation{}
+		for _, slots := range c.derived {
+			for s := range slots {
+				*s = derivation{}
+			}
 		}
+		clear(c.derived)
 		c.gen = gen
 	}
 }
@@ -174,8 +178,10 @@ func (c *cache) publish(gen int64, places []written, tables []int64) {
 	for _, id := range tables {
 		c.lists.drop(id)
 	}
-	for _, s := range c.derived {
-		s.drop(places)
+	for _, w := range places {
+		for s := range c.derived[w.place] {
+			c.unlink(s)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package objectdb
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // A Derived is a value that is made of what lies in the root, such as settings
 // that were read and checked: it is made once and used by all transactions, until
@@ -14,37 +17,81 @@ type Derived[T any] struct {
 	slot derivation // as the cache keeps it
 }
 
-// NewDerived returns a Derived of db. What make returns must follow from what it
-// reads in its transaction and from nothing else. An error is not kept.
-func NewDerived[T any](db *DB, make func(*Tx) (T, error)) *Derived[T] {
-	d := &Derived[T]{make: make}
-	db.cache.mu.Lock()
-	defer db.cache.mu.Unlock()
-	db.cache.derived = append(db.cache.derived, &d.slot)
-	return d
+// NewDerived returns a Derived, for transactions of one DB. What make returns must
+// follow from what it reads in its transaction and from nothing else. An error is
+// not kept.
+func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
+	return &Derived[T]{make: make}
 }
 
 // Get gives the value as the transaction sees it. After the transaction has
 // written something, it is made for it alone.
-func (d *Derived[T]) Get(tx *Tx) (T, error) {
-	if tx.over != nil {
-		return d.make(tx)
+func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, d.make) }
+
+// A DerivedMap holds a Derived for each key, of which it keeps the last ones.
+type DerivedMap[K comparable, T any] struct {
+	most int
+
+	mu    sync.RWMutex
+	slots map[K]*derivation
+}
+
+// NewDerivedMap returns a DerivedMap that keeps at most so many values.
+func NewDerivedMap[K comparable, T any](most int) *DerivedMap[K, T] {
+	return &DerivedMap[K, T]{most: most, slots: map[K]*derivation{}}
+}
+
+// Get gives the value for a key, or makes it: see [NewDerived] and [Derived.Get].
+func (m *DerivedMap[K, T]) Get(tx *Tx, key K, make func(*Tx) (T, error)) (T, error) {
+	m.mu.RLock()
+	slot := m.slots[key]
+	m.mu.RUnlock()
+	if slot == nil {
+		slot = m.add(tx.db.cache, key)
 	}
-	if v, b := d.slot.at(tx.db.cache, tx.gen); b != nil {
+	return derive(tx, slot, make)
+}
+
+// add makes a slot. When there are too many, all others are forgotten.
+func (m *DerivedMap[K, T]) add(c *cache, key K) *derivation {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slot := m.slots[key]; slot != nil {
+		return slot
+	}
+	if len(m.slots) >= m.most {
+		c.mu.Lock()
+		for _, slot := range m.slots {
+			c.unlink(slot)
+			slot.gone = true
+		}
+		c.mu.Unlock()
+		clear(m.slots)
+	}
+	slot := new(derivation)
+	m.slots[key] = slot
+	return slot
+}
+
+func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (T, error) {
+	if tx.over != nil {
+		return make(tx)
+	}
+	if v, b := slot.at(tx.db.cache, tx.gen); b != nil {
 		tx.relies(b)
 		return v.(T), nil
 	}
 	own, read := tx.marks, new(marks)
 	tx.marks = read
-	v, err := d.make(tx)
+	v, err := make(tx)
 	tx.marks = own
-	b := &basis{places: read.places.nodes, contents: read.contents.nodes, of: &d.slot}
+	b := &basis{places: read.places.nodes, contents: read.contents.nodes, of: slot}
 	for _, in := range read.derived {
 		b.places, b.contents = append(b.places, in.places...), append(b.contents, in.contents...)
 	}
 	tx.relies(b)
 	if err == nil && tx.over == nil {
-		d.slot.put(tx.db.cache, tx.gen, v, b)
+		slot.put(tx.db.cache, tx.gen, v, b)
 	}
 	return v, err
 }
@@ -55,6 +102,7 @@ type derivation struct {
 	value any
 	basis *basis // nil: there is no value
 	since int64
+	gone  bool // nobody will ask for it again
 }
 
 // basis is what a value was made of: see marks.
@@ -83,16 +131,34 @@ func (s *derivation) put(c *cache, gen int64, v any, b *basis) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if gen == c.gen {
+	if gen == c.gen && !s.gone {
+		c.unlink(s)
 		*s = derivation{value: v, basis: b, since: gen}
+		c.link(s)
 	}
 }
 
-// drop forgets the value when one of these places counts for it.
-func (s *derivation) drop(places []written) {
-	if s.basis != nil && slices.ContainsFunc(places, func(w written) bool { return s.basis.at[w.place] }) {
-		*s = derivation{}
+// link notes which places count for a value. The caller holds c.mu.
+func (c *cache) link(s *derivation) {
+	for p := range s.basis.at {
+		if c.derived[p] == nil {
+			c.derived[p] = map[*derivation]bool{}
+		}
+		c.derived[p][s] = true
 	}
+}
+
+// unlink forgets a value. The caller holds c.mu.
+func (c *cache) unlink(s *derivation) {
+	if s.basis == nil {
+		return
+	}
+	for p := range s.basis.at {
+		if delete(c.derived[p], s); len(c.derived[p]) == 0 {
+			delete(c.derived, p)
+		}
+	}
+	*s = derivation{}
 }
 
 // relies notes that the transaction has read what b holds.

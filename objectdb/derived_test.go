@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sum adds the numbers of a table, and counts how often it did.
-func derivedSum(db *DB, a Address) (d *Derived[float64], made *int) {
+// sumOf adds the numbers of a table, and counts how often it did.
+func sumOf(a Address) (d *Derived[float64], made *int) {
 	made = new(int)
-	return NewDerived(db, func(tx *Tx) (float64, error) {
+	return NewDerived(func(tx *Tx) (float64, error) {
 		*made++
 		t, err := tx.Find(a)
 		if err != nil {
@@ -34,7 +34,7 @@ func derivedSum(db *DB, a Address) (d *Derived[float64], made *int) {
 func TestDerived(t *testing.T) {
 	db := open(t)
 	put(t, db, "site.numbers.a", Number(1), "site.numbers.b", Number(2), "site.other", Number(1))
-	d, made := derivedSum(db, addr(t, "site.numbers"))
+	d, made := sumOf(addr(t, "site.numbers"))
 	total := func() (total float64) {
 		view(t, db, func(tx *Tx) {
 			var err error
@@ -75,7 +75,7 @@ func TestDerived(t *testing.T) {
 func TestDerivedOfAnotherProcess(t *testing.T) {
 	db := open(t)
 	put(t, db, "numbers.a", Number(1))
-	d, _ := derivedSum(db, addr(t, "numbers"))
+	d, _ := sumOf(addr(t, "numbers"))
 	other, err := Open(db.Path(), Options{Relaxed: true})
 	require.NoError(t, err)
 	defer other.Close()
@@ -92,7 +92,7 @@ func TestDerivedOfAnotherProcess(t *testing.T) {
 func TestDerivedIsOfTheStateThatTheTransactionSees(t *testing.T) {
 	db := open(t)
 	put(t, db, "numbers.a", Number(1))
-	d, _ := derivedSum(db, addr(t, "numbers"))
+	d, _ := sumOf(addr(t, "numbers"))
 	get := func(tx *Tx) float64 {
 		total, err := d.Get(tx)
 		require.NoError(t, err)
@@ -117,8 +117,8 @@ func TestDerivedIsOfTheStateThatTheTransactionSees(t *testing.T) {
 func TestDerivedCountsAsRead(t *testing.T) {
 	db := open(t)
 	put(t, db, "numbers.a", Number(1))
-	inner, _ := derivedSum(db, addr(t, "numbers"))
-	double := NewDerived(db, func(tx *Tx) (float64, error) {
+	inner, _ := sumOf(addr(t, "numbers"))
+	double := NewDerived(func(tx *Tx) (float64, error) {
 		total, err := inner.Get(tx)
 		return 2 * total, err
 	})
@@ -153,7 +153,7 @@ func TestDerivedCountsAsRead(t *testing.T) {
 
 func TestDerivedErrorIsNotKept(t *testing.T) {
 	db := open(t)
-	d, made := derivedSum(db, addr(t, "numbers"))
+	d, made := sumOf(addr(t, "numbers"))
 	for range 2 {
 		view(t, db, func(tx *Tx) {
 			_, err := d.Get(tx)
@@ -161,4 +161,38 @@ func TestDerivedErrorIsNotKept(t *testing.T) {
 		})
 	}
 	assert.Equal(t, 2, *made)
+}
+
+func TestDerivedMap(t *testing.T) {
+	db := open(t)
+	put(t, db, "numbers.a", Number(1), "numbers.b", Number(2), "numbers.c", Number(3))
+	m := NewDerivedMap[string, Value](2)
+	made := ""
+	get := func(name string) (v Value) {
+		view(t, db, func(tx *Tx) {
+			var err error
+			v, err = m.Get(tx, name, func(tx *Tx) (Value, error) {
+				made += name
+				return tx.Get(addr(t, "numbers").Child(name))
+			})
+			require.NoError(t, err)
+		})
+		return v
+	}
+	assert.Equal(t, Number(1), get("a"))
+	assert.Equal(t, Number(2), get("b"))
+	get("a")
+	put(t, db, "numbers.a", Number(10))
+	assert.Equal(t, Number(10), get("a"))
+	get("b")
+	assert.Equal(t, "aba", made, "b was not written")
+	assert.Equal(t, Number(3), get("c"))
+	get("b")
+	get("c")
+	assert.Equal(t, "abacb", made, "a third one makes it forget the others")
+	put(t, db, "numbers.a", Number(11))
+	get("b")
+	get("c")
+	assert.Equal(t, "abacb", made)
+	assert.Len(t, db.cache.derived, 3, "the way to b and c, and nothing of a")
 }

@@ -1,6 +1,12 @@
 package script
 
-import lua "github.com/yuin/gopher-lua"
+import (
+	"errors"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
 
 // Lookup finds what a dotted name means in a script of this thread: the first
 // name as a bare one, the others in the table found by the name before. It
@@ -19,6 +25,29 @@ func (t *Thread) Lookup(names ...string) (Value, error) {
 		}
 	}
 	return t.fromLua(lv), nil
+}
+
+// Stored finds what a name of several parts leads to, as [Thread.Resolve] does,
+// where that is an object of the database itself that is neither a table nor
+// a script. It returns nil where it is something else.
+func (t *Thread) Stored(names []string) (objectdb.Value, error) {
+	last := len(names) - 1
+	if last < 1 {
+		return nil, nil
+	}
+	v, _, _, err := t.Resolve(names[:last])
+	o, ok := v.(*Object)
+	if err != nil || !ok || o.node == nil || o.Kind() != objectdb.KindTable {
+		return nil, err
+	}
+	n, err := t.tx.Child(o.node, names[last])
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil || n.Kind() == objectdb.KindTable || n.Kind() == objectdb.KindScript {
+		return nil, err
+	}
+	return t.tx.Value(n)
 }
 
 // VerbName returns the name of a function that is a verb, as Verb.Name has it,

@@ -237,11 +237,21 @@ func (c *Call) OptTable(i int) *Table {
 
 // Text returns the text of argument i, whatever it is: see Thread.Text.
 func (c *Call) Text(i int) string {
+	if s, ok := c.arg(i).(lua.LString); ok {
+		return string(s)
+	}
 	s, err := c.thread.Text(c.Value(i))
 	if err != nil {
 		c.thread.raise(c.state, c.verb.Name+": ", err)
 	}
 	return s
+}
+
+// ReturnText is Return of one text.
+func (c *Call) ReturnText(s string) {
+	c.Return()
+	c.state.Push(lua.LString(s))
+	c.n = 1
 }
 
 // Return gives the call its results. The last Return counts.

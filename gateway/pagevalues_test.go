@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// A page whose values are kept shows at once what becomes of them.
+func TestPageValues(t *testing.T) {
+	s := newSite(t)
+	s.put("user.page.text", objectdb.String("one <b>"))
+	s.put("user.page.number", objectdb.Number(1.5))
+	s.put("user.page.flag", objectdb.Boolean(true))
+	s.put("user.page.list", objectdb.List{objectdb.Number(1)})
+	s.put("user.page.script", objectdb.Script(`return "ran"`))
+	s.page("x.mcro", `<!--#user.page.text-->|<!--#USER.page.number-->|<!--#user.page.flag-->|<!--#user.page.list-->|<!--#user.page.script-->|<!--#user.page.none-->|<!--#referer-->|<!--#user.page-->`)
+	page := func() string {
+		s.t.Helper()
+		return s.ask("/x.mcro", map[string]string{"HTTP_REFERER": "<r>"}).Body
+	}
+	require.Eventually(t, func() bool { // a file that has just been written is read each time
+		page()
+		s.g.pages.mu.Lock()
+		defer s.g.pages.mu.Unlock()
+		return len(s.g.pages.pages) > 0
+	}, 20*time.Second, 10*time.Millisecond)
+	for range 2 {
+		assert.Equal(t, "one <b>|1.5|true||ran||&lt;r&gt;|", page())
+	}
+	for _, step := range []struct {
+		address string
+		value   objectdb.Value
+		want    string
+	}{
+		{"user.page.text", objectdb.Text("two"), "two|1.5|true||ran||&lt;r&gt;|"},
+		{"user.page.none", objectdb.String("there"), "two|1.5|true||ran|there|&lt;r&gt;|"},
+		{"user.page.text", objectdb.Script(`return "called"`), "called|1.5|true||ran|there|&lt;r&gt;|"},
+		{"suites.webserver.macros.user.page.flag", objectdb.String("a macro"), "||a macro||||&lt;r&gt;|"},
+	} {
+		s.put(step.address, step.value)
+		assert.Equal(t, step.want, page(), step.address)
+	}
+}
+
+// What the scripts of a page do counts for the markers after them.
+func TestPageValuesThatThePageChanges(t *testing.T) {
+	for name, source := range map[string]string{
+		"a global":       `user = {page = {text = "changed"}}`,
+		"a hidden one":   `rawset (_G, "user", {page = {text = "changed"}})`,
+		"the root":       `user.page.text = "changed"`,
+		"nothing at all": ``,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.put("user.page.text", objectdb.String("as it was"))
+			s.put("user.page.script", objectdb.Script(source))
+			s.put("suites.webserverScripts.x", objectdb.Text(`<!--#user.page.text-->|<!--#user.page.script()-->|<!--#user.page.text-->`))
+			want := "as it was||changed"
+			if name == "nothing at all" {
+				want = "as it was||as it was"
+			}
+			for range 2 {
+				assert.Equal(t, want, s.ask("/x.fcgi", nil).Body)
+				s.put("user.page.text", objectdb.String("as it was"))
+			}
+		})
+	}
+}
