@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"time"
 )
 
 // errStopped marks what ends a run for good, whatever its script catches.
@@ -16,13 +17,24 @@ func (c *call) sendPartial(data string) error {
 	if c.a.w == nil {
 		return errors.New("there is no client to send to")
 	}
-	// A visitor may take long to take it.
+	// A visitor may be slow in taking it, which is not the script's fault.
 	c.unguard()
 	defer c.guard()
+	begin, before := time.Now(), c.a.sent
+	defer func() { c.thread.Postpone(min(time.Since(begin), granted(c.a.sent-before))) }()
 	if err := c.sendWritten(); err != nil {
 		return err
 	}
 	return c.sendPiece(data)
+}
+
+// slowest is how many bytes a second a visitor must take; a slower one uses up
+// the script's time, so that nobody can hold a worker for hours.
+const slowest = 32 << 10
+
+// granted is how long a visitor may take over n bytes.
+func granted(n int64) time.Duration {
+	return time.Duration(float64(n) / slowest * float64(time.Second))
 }
 
 // sendWritten sends what scripts wrote before.

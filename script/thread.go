@@ -137,6 +137,15 @@ func (t *Thread) Now() time.Time {
 // an error that is err. Stop may be called from any goroutine, and by verbs.
 func (t *Thread) Stop(err error) { t.budget.stop(err) }
 
+// Postpone gives the run that much more time than its limit: it has waited for
+// somebody who is not its business. A Go function that the run has called may
+// use it, on the run's own goroutine.
+func (t *Thread) Postpone(d time.Duration) {
+	if b := t.budget; b.watched && d > 0 {
+		watch.postpone(b, d)
+	}
+}
+
 // Run calls the script object at a with args and returns its first result.
 func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
 	o, err := t.at(a)

@@ -52,6 +52,13 @@ func (w *watchdog) remove(b *budget) {
 	w.runs = w.runs[:last]
 }
 
+// postpone gives b more time.
+func (w *watchdog) postpone(b *budget, d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b.deadline = b.deadline.Add(d)
+}
+
 func (w *watchdog) run() {
 	for idle := 0; idle < watchIdle; idle++ {
 		time.Sleep(watchEvery)
