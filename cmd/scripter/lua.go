@@ -66,7 +66,9 @@ func (s *session) readLines(ctx context.Context, in io.Reader) error {
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("read stdin: %w", err)
 		}
-		end = err == io.EOF
+		if end = err == io.EOF; end && line == "" {
+			break // the line before has ended with its text
+		}
 		s.line(ctx, strings.TrimRight(line, "\r\n"))
 	}
 	s.finish(ctx)
