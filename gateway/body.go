@@ -34,10 +34,10 @@ func contentLength(p map[string]string) (int64, error) {
 	return int64(n), nil
 }
 
-// readBody reads the whole body, at most limit bytes. It fails with status
+// readBody reads the whole body, as much as limit says. It fails with status
 // 413 over the limit (at once when the length is declared), 400 when fewer
 // bytes came than were declared, 408 when the road lost patience.
-func (r *Request) readBody(limit int64) error {
+func (r *Request) readBody(limit bound) error {
 	if r.bodyRead {
 		return nil
 	}
@@ -46,8 +46,8 @@ func (r *Request) readBody(limit int64) error {
 	if err != nil {
 		return err
 	}
-	if n > limit {
-		return &Error{Status: 413, Message: fmt.Sprintf("the body has %d bytes, the limit is %d (user.webserver.maxBody)", n, limit)}
+	if n > limit.most {
+		return limit.tooLarge("the body has %d bytes, the limit is %d", n, limit.most)
 	}
 	if n == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (r *Request) readBody(limit int64) error {
 	}
 	bound := n
 	if n < 0 {
-		bound = limit + 1
+		bound = limit.most + 1
 	}
 	var b strings.Builder
 	if n > 0 {
@@ -70,8 +70,8 @@ func (r *Request) readBody(limit int64) error {
 		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
 	case err != nil:
 		return &Error{Status: 400, Message: fmt.Sprintf("the body broke off after %d bytes", got), Err: err}
-	case got > limit:
-		return &Error{Status: 413, Message: fmt.Sprintf("the body has more than %d bytes (user.webserver.maxBody)", limit)}
+	case got > limit.most:
+		return limit.tooLarge("the body has more than %d bytes", limit.most)
 	case n > 0 && got < n:
 		return &Error{Status: 400, Message: fmt.Sprintf("the body has %d of %d declared bytes", got, n)}
 	}
