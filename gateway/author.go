@@ -81,11 +81,11 @@ type Linted struct {
 }
 
 // Lint looks for likely mistakes in the script at a, or in all scripts of the
-// table at a. Nothing is run.
+// table at a, and in user.webserver.limits. Nothing is run.
 func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 	var l Linted
 	err := g.inside(ctx, func(c *call) error {
-		return c.tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
+		err := c.tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
 			if n.Kind() != objectdb.KindScript {
 				return nil
 			}
@@ -98,6 +98,12 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 			l.Findings = append(l.Findings, found...)
 			return err
 		})
+		if err == nil {
+			var found []script.Finding
+			found, err = lintLimits(c.settings, a)
+			l.Findings = append(l.Findings, found...)
+		}
+		return err
 	})
 	return l, err
 }

@@ -35,10 +35,10 @@ func contentLength(p map[string]string) (int64, error) {
 	return int64(n), nil
 }
 
-// readBody reads the whole body, at most limit bytes. It fails with status
+// readBody reads the whole body, as much as limit says. It fails with status
 // 413 over the limit (at once when the length is declared), 400 when fewer
 // bytes came than were declared, 408 when the road lost patience.
-func (r *Request) readBody(limit int64) error {
+func (r *Request) readBody(limit bound) error {
 	if r.bodyRead {
 		return nil
 	}
@@ -47,8 +47,8 @@ func (r *Request) readBody(limit int64) error {
 	if err != nil {
 		return err
 	}
-	if n > limit {
-		return &Error{Status: 413, Message: fmt.Sprintf("the body has %d bytes, the limit is %d (user.webserver.maxBody)", n, limit)}
+	if n > limit.most {
+		return limit.tooLarge("the body has %d bytes, the limit is %d", n, limit.most)
 	}
 	if n == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (r *Request) readBody(limit int64) error {
 	}
 	bound := n
 	if n < 0 {
-		bound = limit + 1
+		bound = limit.most + 1
 	}
 	var b strings.Builder
 	if n > 0 {
@@ -72,8 +72,8 @@ func (r *Request) readBody(limit int64) error {
 	switch {
 	case err != nil:
 		return bodyError(err, got)
-	case got > limit:
-		return &Error{Status: 413, Message: fmt.Sprintf("the body has more than %d bytes (user.webserver.maxBody)", limit)}
+	case got > limit.most:
+		return limit.tooLarge("the body has more than %d bytes", limit.most)
 	case n > 0 && got < n:
 		return shortBody(got, n)
 	}

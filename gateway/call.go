@@ -19,16 +19,18 @@ type call struct {
 	settings settings
 	tables   actionTables
 	target   Target
-	limits   script.Limits
+	limits   limits
+	spent    time.Duration // of the time limit, before this run
+	bounds   script.Limits // what the scripts of this run may use
 	ctx      context.Context
 
 	thread *script.Thread
 	params *script.Table
 	cells  parameters // of params
 
-	bodyLimit int64 // bytes; for a body that is still to be read
+	written  *spool // what write has added; nil before
+	bodySize bound  // for a body that is still to be read
 
-	written  *spool             // what write has added; nil before
 	markers  int                // expanded so far
 	depth    int                // of pages within pages
 	nested   int                // calls of webserver.handler within one another
@@ -41,7 +43,7 @@ type call struct {
 
 func (g *Gateway) newCall(ctx context.Context, tx *objectdb.Tx, r *Request, a *answer) *call {
 	s := g.settingsOf(tx)
-	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: s.limits()}
+	c := &call{g: g, r: r, a: a, tx: tx, settings: s, tables: actionTables{s}, ctx: ctx, limits: limits{settings: s}}
 	a.chunk = int(s.number(chunkSize) * 1024)
 	return c
 }
@@ -66,11 +68,12 @@ func (c *call) run() error {
 	}
 	c.a.quiet, c.a.verbose = c.settings.flag(flSuspendLogging), c.settings.flag(flVerboseMessages)
 	c.a.action = c.target.Action
+	c.limits = c.settings.limitsOf(c.answering())
 	if c.settings.flag(flRefuseConnections) && !c.developer() {
 		return c.refuse()
 	}
 	if !c.r.bodyRead && hasBody(c.r) {
-		c.bodyLimit = c.settings.bytes(maxBody)
+		c.bodySize = c.limits.size(maxBody)
 		return errNeedBody
 	}
 	if !c.r.kept && c.settings.flag(flDebug) {
@@ -95,8 +98,10 @@ func (c *call) begin() error {
 	if c.params, err = c.buildParams(); err != nil {
 		return err
 	}
+	c.bounds = c.limits.script()
+	c.bounds.Spent, c.bounds.From = c.spent, c.limitFrom
 	c.thread = c.g.engine.NewThread(c.ctx, script.ThreadOptions{
-		Tx: c.tx, Limits: c.limits, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed,
+		Tx: c.tx, Limits: c.bounds, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed,
 	})
 	c.guard()
 	return nil

@@ -111,6 +111,7 @@ func (g *Gateway) keepParams(tx *objectdb.Tx, r *Request, m *masking, body strin
 		return nil
 	}
 	c.target = target
+	c.limits = c.settings.limitsOf(c.answering())
 	params, err := c.buildParams()
 	if err != nil {
 		return nil

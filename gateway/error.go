@@ -108,8 +108,8 @@ func (g *Gateway) logFailure(r *Request, status int, incident string, err error)
 		return
 	}
 	args = append(args, "addr", s.Name, "line", s.Line, "err", s.Message)
-	if s.Limit != "" {
-		args = append(args, "limit", s.Limit)
+	if limit := LimitOf(err); limit != "" {
+		args = append(args, "limit", limit)
 	}
 	if s.Err != nil && s.Err.Error() != s.Message {
 		args = append(args, "cause", s.Err)

@@ -15,6 +15,7 @@ type Explanation struct {
 	Target Target
 	Status int    // of the refusal; 0 when something would answer
 	Answer string // one sentence
+	Limits []Limit
 }
 
 // Explain finds out what would answer r without running anything; r.Trace is
@@ -30,6 +31,8 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 		if c.target, err = dispatch(r, c.tables); err == nil {
 			e.Target = c.target
 			e.Answer, err = c.explain()
+			e.Limits = readLimits(c.settings.limitsOf(c.answering()))
+			c.traceLimits(e.Limits)
 		}
 		var refused *Error
 		if errors.As(err, &refused) {
@@ -97,7 +100,7 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 // written and the text of what it returns.
 func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (string, error) {
 	text := ""
-	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true}
+	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true, runs: a}
 	err := g.outside(ctx, r, func(c *call) error {
 		values := make([]script.Value, len(args))
 		for i, s := range args {
@@ -123,6 +126,7 @@ func (g *Gateway) outside(ctx context.Context, r *Request, fn func(c *call) erro
 		c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
 		defer c.close()
 		c.target, _ = dispatch(r, c.tables)
+		c.limits = c.settings.limitsOf(r.runs)
 		if err := c.begin(); err != nil {
 			return err
 		}

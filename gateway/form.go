@@ -38,7 +38,7 @@ func addField(t *script.Table, name string, v script.Value) {
 // "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
 // never become addresses. It refuses more than max fields; with strict also
 // a percent sign without two hex digits, which is otherwise kept as it is.
-func parseForm(text string, max int, strict bool) (*script.Table, error) {
+func parseForm(text string, max bound, strict bool) (*script.Table, error) {
 	if err := countFields(text, max); err != nil {
 		return nil, err
 	}
@@ -62,19 +62,19 @@ func parseForm(text string, max int, strict bool) (*script.Table, error) {
 }
 
 // countFields refuses a form of more than max fields.
-func countFields(text string, max int) error {
-	if len(text) <= max || strings.Count(text, "&") < max {
+func countFields(text string, max bound) error {
+	if int64(len(text)) <= max.most || int64(strings.Count(text, "&")) < max.most {
 		return nil
 	}
-	count := 0
+	count := int64(0)
 	for text != "" {
 		var field string
 		if field, text, _ = strings.Cut(text, "&"); field != "" {
 			count++
 		}
 	}
-	if count > max {
-		return &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d fields (user.webserver.maxFields)", max)}
+	if count > max.most {
+		return max.tooLarge("the form has more than %d fields", max.most)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ const formType = "application/x-www-form-urlencoded"
 // parseBody reads a body of the two form types; any other type leaves both
 // tables empty, and the script has postArgs. A body without a type is read
 // as a form, as it always was.
-func parseBody(contentType, body string, max int) (form, error) {
+func parseBody(contentType, body string, max bound) (form, error) {
 	f := form{script.NewTable(), script.NewTable()}
 	if body == "" {
 		return f, nil
@@ -189,7 +189,7 @@ func parseBody(contentType, body string, max int) (form, error) {
 }
 
 // parseMultipart reads RFC 7578. File names are data and never paths.
-func (f form) parseMultipart(body, boundary string, max int) error {
+func (f form) parseMultipart(body, boundary string, max bound) error {
 	bad := func(err error) error {
 		return &Error{Status: 400, Message: "the multipart form cannot be read: " + err.Error(), Err: err}
 	}
@@ -197,7 +197,7 @@ func (f form) parseMultipart(body, boundary string, max int) error {
 		return bad(errors.New("its boundary is missing or longer than 70 bytes"))
 	}
 	parts := multipart.NewReader(strings.NewReader(body), boundary)
-	for count := 1; ; count++ {
+	for count := int64(1); ; count++ {
 		p, err := parts.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -205,8 +205,8 @@ func (f form) parseMultipart(body, boundary string, max int) error {
 		if err != nil {
 			return bad(err)
 		}
-		if count > max {
-			return &Error{Status: 413, Message: fmt.Sprintf("the form has more than %d parts (user.webserver.maxFields)", max)}
+		if count > max.most {
+			return max.tooLarge("the form has more than %d parts", max.most)
 		}
 		var data strings.Builder
 		if _, err := io.Copy(&data, p); err != nil {

@@ -42,7 +42,7 @@ func TestParseForm(t *testing.T) {
 		"a=100%&b=%zz&c=%4":  {"a": "100%", "b": "%zz", "c": "%4"},
 		"a=%00":              {"a": "\x00"},
 	} {
-		got, err := parseForm(text, 10, false)
+		got, err := parseForm(text, maxFields.bound(10), false)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, plain(got), text)
 	}
@@ -51,10 +51,10 @@ func TestParseForm(t *testing.T) {
 // Specification: 8.3
 func TestParseFormLimits(t *testing.T) {
 	var e *Error
-	_, err := parseForm(strings.Repeat("a=1&", 11), 10, false)
+	_, err := parseForm(strings.Repeat("a=1&", 11), maxFields.bound(10), false)
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 413, e.Status)
-	_, err = parseForm("a=%zz", 10, true)
+	_, err = parseForm("a=%zz", maxFields.bound(10), true)
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 400, e.Status)
 	assert.Contains(t, e.Message, "a=%zz")
@@ -83,7 +83,7 @@ Content-Type: application/octet-stream
 
 --B--
 `)
-	f, err := parseBody("multipart/form-data; boundary=B", multi, 10)
+	f, err := parseBody("multipart/form-data; boundary=B", multi, maxFields.bound(10))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"title": []any{"Two words", "again"}}, plain(f.args))
 	up := f.files.Get("up").(*script.Table)
@@ -92,7 +92,7 @@ Content-Type: application/octet-stream
 	assert.NotContains(t, up.Get("filename"), "/", "a file name is never a path")
 	assert.Equal(t, 0.0, f.files.Get("none").(*script.Table).Get("size"))
 
-	f, err = parseBody("application/json", `{"a":1}`, 10)
+	f, err = parseBody("application/json", `{"a":1}`, maxFields.bound(10))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{}, plain(f.args))
 
@@ -106,7 +106,7 @@ Content-Type: application/octet-stream
 		{"multipart/form-data; boundary=B", strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
 		{"application/x-www-form-urlencoded", "a=%4", 400},
 	} {
-		_, err := parseBody(c.contentType, c.body, 10)
+		_, err := parseBody(c.contentType, c.body, maxFields.bound(10))
 		var e *Error
 		if assert.ErrorAs(t, err, &e, c.contentType) {
 			assert.Equal(t, c.status, e.Status, c.contentType)
@@ -124,7 +124,7 @@ func FuzzParseForm(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		form, err := parseForm(s, 1000, false)
+		form, err := parseForm(s, maxFields.bound(1000), false)
 		if err != nil {
 			return
 		}
@@ -135,7 +135,7 @@ func FuzzParseForm(f *testing.F) {
 				b = append(escapeForm(append(escapeForm(b, k), '='), v), '&')
 			}
 		}
-		again, err := parseForm(string(b), 1000, true)
+		again, err := parseForm(string(b), maxFields.bound(1000), true)
 		require.NoError(t, err)
 		for _, k := range tableKeys(again) {
 			assert.Equal(t, form.Get(k), again.Get(k))
@@ -147,7 +147,7 @@ func FuzzParseBody(f *testing.F) {
 	f.Add("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--")
 	f.Add("application/x-www-form-urlencoded", "a=1")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		if _, err := parseBody(contentType, body, 100); err != nil {
+		if _, err := parseBody(contentType, body, maxFields.bound(100)); err != nil {
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Contains(t, []int{400, 413}, e.Status)
@@ -160,7 +160,7 @@ func BenchmarkParseForm(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parseForm(text, 1000, true); err != nil {
+		if _, err := parseForm(text, maxFields.bound(1000), true); err != nil {
 			b.Fatal(err)
 		}
 	}

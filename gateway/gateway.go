@@ -128,10 +128,12 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	if err := g.enter(ctx, false); err != nil {
-		return err
+	in := !r.again // a request that is run again from within another has its turn
+	if in {
+		if err := g.enter(ctx, false); err != nil {
+			return err
+		}
 	}
-	in := true
 	defer func() {
 		if in {
 			g.gate.leave()
@@ -154,7 +156,7 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 			}
 			c = g.newCall(tx.Context(), tx, r, a)
 			defer c.close()
-			c.limits.Time = max(c.limits.Time-g.now().Sub(start), time.Millisecond)
+			c.spent = g.now().Sub(start)
 			if err := c.run(); err != nil || !r.dry {
 				return err
 			}
@@ -162,11 +164,13 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		})
 		switch {
 		case errors.Is(err, errNeedBody):
-			g.gate.leave() // a slow body keeps nobody waiting
-			if err = r.readBody(c.bodyLimit); err == nil {
+			if in { // a slow body keeps nobody waiting
+				g.gate.leave()
+			}
+			if err = r.readBody(c.bodySize); err == nil && in {
 				err = g.enter(ctx, true)
 			}
-			in = err == nil
+			in = in && err == nil
 		case errors.Is(err, errNeedKeep):
 			g.keep(ctx, r, a)
 			err = nil

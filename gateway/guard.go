@@ -18,7 +18,7 @@ type Guard interface {
 // guard tells the Guard that the scripts of c begin.
 func (c *call) guard() {
 	if g := c.g.guard; g != nil && c.thread != nil {
-		g.Begin(c.limits.Time, c.limits.MemoryBytes)
+		g.Begin(c.bounds.Time-c.bounds.Spent, c.bounds.MemoryBytes)
 	}
 }
 

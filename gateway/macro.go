@@ -90,8 +90,9 @@ type evaluator struct {
 // ends the whole request is an error.
 func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	c := e.c
-	if c.markers++; float64(c.markers) > c.settings.number(maxMacros) {
-		return "", fmt.Errorf("%s: more than %v markers in one request (user.webserver.maxMacros)", e.page, c.settings.number(maxMacros))
+	if c.markers++; float64(c.markers) > c.limits.number(maxMacros) {
+		limit := c.limits.count(maxMacros)
+		return "", limit.error("%s: more than %d markers in one request", e.page, limit.most)
 	}
 	if text, ok := e.known(m); ok {
 		return text, nil

@@ -203,7 +203,7 @@ func (m *masking) multipart(contentType, text string) string {
 }
 
 // manyFields is no limit: the form's own was looked at before.
-const manyFields = 1 << 20
+var manyFields = maxFields.bound(1 << 20)
 
 // eachPart gives a multipart body with the data of each part replaced by
 // what change makes of it. head is the part's header.

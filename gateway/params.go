@@ -25,7 +25,7 @@ type parameters struct {
 	form       form
 	websiteDir string // settings, as they were when the request began
 	program    string
-	maxFields  int
+	maxFields  bound
 }
 
 // paramShape is the names of the parameter table's cells: the fields of the CGI
@@ -90,7 +90,7 @@ func (c *call) buildParams() (*script.Table, error) {
 	p := &c.cells
 	*p = parameters{
 		c: c, websiteDir: c.settings.string(websiteFolderPath), program: c.settings.string(serverPath),
-		maxFields: int(c.settings.number(maxFields)),
+		maxFields: c.limits.count(maxFields),
 	}
 	query := c.r.Params["QUERY_STRING"]
 	err := countFields(query, p.maxFields)

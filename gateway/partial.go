@@ -75,6 +75,7 @@ func (c *call) sendPiece(data string) error {
 		}
 		c.settings = c.g.settingsOf(c.tx) // the script may have written them
 		c.tables = actionTables{c.settings}
+		c.limits = c.settings.limitsOf(c.answering())
 	}
 	if err := c.a.start(resp); err != nil {
 		return c.stopOnError(err)

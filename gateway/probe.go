@@ -95,12 +95,12 @@ func (g *Gateway) probe(ctx context.Context, r *Request, a *answer) (out Outcome
 	}
 	token, kind, _ := strings.Cut(given, " ")
 	reply := ProbeReply{Probe: "scripter"}
-	known, limit := false, int64(0)
+	known, limit := false, maxBody.bound(0)
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
 		if known = knownProbe(tx, token, g.now()); known {
 			c := g.newCall(ctx, tx, r, a)
 			defer c.close()
-			limit = c.settings.bytes(maxBody)
+			limit = c.limits.size(maxBody)
 			c.fillProbe(&reply)
 		}
 		return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"scripter/objectdb"
 )
 
 // Request is one request as it arrived, whatever road brought it.
@@ -33,12 +35,13 @@ type Request struct {
 	bodyRead bool
 	kept     bool // Debugging has been asked whether it keeps this request
 
-	entry      *Kept  // what Debugging keeps of it; nil when nothing
-	connection uint64 // the parameter connectionID; 0 before it has one
-	seed       int64  // of math.random; 0 = any
-	incident   string // number of its failure; "" = a new one
-	again      bool   // a kept request that is run again
-	dry        bool   // what it changes in the root is not kept
+	entry      *Kept            // what Debugging keeps of it; nil when nothing
+	connection uint64           // the parameter connectionID; 0 before it has one
+	seed       int64            // of math.random; 0 = any
+	incident   string           // number of its failure; "" = a new one
+	again      bool             // a kept request that is run again
+	dry        bool             // what it changes in the root is not kept
+	runs       objectdb.Address // the script that is run without a URL; nil for none
 }
 
 // Form is the form of a response's head on the wire.

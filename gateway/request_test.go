@@ -60,7 +60,7 @@ func TestReadBody(t *testing.T) {
 			if c.chunked {
 				r.Params["HTTP_TRANSFER_ENCODING"] = "chunked"
 			}
-			err := r.readBody(20)
+			err := r.readBody(maxBody.bound(20))
 			if c.status == 0 {
 				require.NoError(t, err)
 				assert.Equal(t, c.want, r.body.text)
@@ -74,10 +74,10 @@ func TestReadBody(t *testing.T) {
 	t.Run("broken", func(t *testing.T) {
 		var e *Error
 		r := &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(io.ErrUnexpectedEOF)}
-		require.ErrorAs(t, r.readBody(20), &e)
+		require.ErrorAs(t, r.readBody(maxBody.bound(20)), &e)
 		assert.Equal(t, 400, e.Status)
 		r = &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(fcgi.ErrBodyTimeout)}
-		require.ErrorAs(t, r.readBody(20), &e)
+		require.ErrorAs(t, r.readBody(maxBody.bound(20)), &e)
 		assert.Equal(t, 408, e.Status)
 	})
 }

@@ -80,8 +80,8 @@ func (c *call) reply(v script.Value) error {
 		c.a.holdFile(file)
 		return err
 	}
-	if limit := c.settings.bytes(maxResponse); int64(len(resp.Body)) > limit {
-		return fmt.Errorf("the response has %d bytes, the limit is %d (user.webserver.maxResponse); webserver.sendPartial has no such limit", len(resp.Body), limit)
+	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
 	}
 	if resp.Body == "" && (c.written == nil || c.written.file == nil) {
 		linkRedirect(resp)

@@ -14,8 +14,9 @@ import (
 // trap. They are read and checked once, and again when one of these objects was
 // written ([objectdb.Derived]); nobody changes them.
 type rules struct {
-	values    []objectdb.Value // of the settings, by Setting.index
-	limits    script.Limits
+	values    []objectdb.Value     // of the settings, by Setting.index
+	limits    script.Limits        // of a script that has none of its own
+	limited   bool                 // some scripts have
 	mime      map[string]MimeEntry // by the folded extension
 	actions   map[string]actionRow // by the name, as it is spelled and folded
 	overrides map[string][]pathRow // by the folded host
@@ -42,7 +43,7 @@ func (g *Gateway) readRules(tx *objectdb.Tx) (*rules, error) {
 	s.trouble = &trouble
 	t := actionTables{s}
 	r := &rules{
-		values: make([]objectdb.Value, len(Settings)), limits: s.limits(),
+		values: make([]objectdb.Value, len(Settings)), limits: limits{settings: s}.read(), limited: len(s.children(LimitRows.Name())) > 0,
 		mime: t.mimeRows(), actions: t.actionRows(), overrides: t.pathRows("overrides"),
 		callbacks: s.hasCallbacks(), folders: s.pageFolders(),
 	}

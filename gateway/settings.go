@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 // Setting is one row of the settings (specification, 2.2 and 7): the command
@@ -266,6 +265,11 @@ func (s settings) read(set *Setting) (objectdb.Value, error) {
 	if n == nil {
 		return nil, errNotSet
 	}
+	return s.checked(n, set)
+}
+
+// checked gives the value of an object that stands for a setting.
+func (s settings) checked(n *objectdb.Node, set *Setting) (objectdb.Value, error) {
 	if n.Kind() == objectdb.KindTable {
 		return nil, errors.New("it is a table")
 	}
@@ -306,22 +310,3 @@ func (s *Setting) needsCheck() bool { return !strings.HasSuffix(s.Name, "Path") 
 func (s settings) flag(set *Setting) bool      { return bool(s.value(set).(objectdb.Boolean)) }
 func (s settings) number(set *Setting) float64 { return float64(s.value(set).(objectdb.Number)) }
 func (s settings) string(set *Setting) string  { return string(s.value(set).(objectdb.String)) }
-
-// limits reads what bounds the scripts of one request.
-func (s settings) limits() script.Limits {
-	if r := s.known(); r != nil {
-		return r.limits
-	}
-	l := script.DefaultLimits()
-	l.Time = secondsOf(s.number(maxTime))
-	l.Instructions = int64(s.number(maxInstructions) * 1e6)
-	l.MemoryBytes = s.bytes(maxMemory)
-	l.StringBytes = int(s.bytes(maxString))
-	l.CallDepth = int(s.number(maxDepth))
-	l.PatternSteps = int64(s.number(maxPatternSteps) * 1e6)
-	l.Coroutines = int(s.number(maxCoroutines))
-	return l
-}
-
-// bytes reads a setting in megabytes.
-func (s settings) bytes(set *Setting) int64 { return int64(s.number(set) * (1 << 20)) }

@@ -20,13 +20,13 @@ type spool struct {
 	head  strings.Builder
 	file  *os.File
 	size  int64
-	limit int64 // bytes
+	limit bound // bytes
 }
 
 // write adds a text.
 func (s *spool) write(text string) error {
-	if s.size+int64(len(text)) > s.limit {
-		return fmt.Errorf("the response is longer than %d bytes (user.webserver.maxResponse); webserver.sendPartial has no such limit", s.limit)
+	if s.size+int64(len(text)) > s.limit.most {
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit", s.limit.error("the response is longer than %d bytes", s.limit.most))
 	}
 	s.size += int64(len(text))
 	if s.file == nil {

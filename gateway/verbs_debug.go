@@ -45,7 +45,7 @@ func verbDebugCGI(v *script.Call) error {
 	if err := k.Incomplete(); err != nil {
 		return err
 	}
-	w := boundedWriter{limit: int(c.settings.bytes(maxResponse))}
+	w := boundedWriter{limit: c.limits.size(maxResponse)}
 	out, _ := c.g.Replay(c.ctx, k, &w, ReplayOptions{Developer: true})
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", k.Number, out.Err)
@@ -75,12 +75,12 @@ func numberBefore(tx *objectdb.Tx, number int) (int, error) {
 // boundedWriter holds a response up to a limit, in bytes.
 type boundedWriter struct {
 	bytes.Buffer
-	limit int
+	limit bound
 }
 
 func (w *boundedWriter) Write(p []byte) (int, error) {
-	if w.Len()+len(p) > w.limit {
-		return 0, fmt.Errorf("the response is longer than %d bytes (user.webserver.maxResponse)", w.limit)
+	if int64(w.Len()+len(p)) > w.limit.most {
+		return 0, w.limit.error("the response is longer than %d bytes", w.limit.most)
 	}
 	return w.Buffer.Write(p)
 }

@@ -276,7 +276,7 @@ var formVerbs = []script.Verb{
 		Example: `form.parse ("a=1&b=x+y&a=2").a [2]`,
 		Gives:   "2",
 		Func: func(v *script.Call) error {
-			t, err := parseForm(v.String(1), maxParsedFields, false)
+			t, err := parseForm(v.String(1), maxFields.bound(maxParsedFields), false)
 			if err != nil {
 				return errors.New("more than 100000 fields")
 			}

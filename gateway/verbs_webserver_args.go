@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"scripter/objectdb"
 	"scripter/script"
 )
 
@@ -29,9 +28,9 @@ var argsVerbs = []script.Verb{
 }
 
 func verbParseArgs(v *script.Call) error {
-	max := int(maxFields.Default.(objectdb.Number))
+	max := limits{settings: readSettings(v.Thread().Tx())}.count(maxFields)
 	if c, err := hostOf(v); err == nil {
-		max = int(c.settings.number(maxFields))
+		max = c.limits.count(maxFields)
 	}
 	t, err := parseForm(v.Text(1), max, false)
 	if err != nil {

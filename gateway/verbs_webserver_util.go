@@ -75,7 +75,10 @@ var utilVerbs = []script.Verb{
 }
 
 func verbParseHeaders(v *script.Call) error {
-	max := int(readSettings(v.Thread().Tx()).number(maxFields))
+	max := limits{settings: readSettings(v.Thread().Tx())}.count(maxFields)
+	if c, err := hostOf(v); err == nil {
+		max = c.limits.count(maxFields)
+	}
 	line, rest := cutLine(v.String(1))
 	t := script.NewTable()
 	for count := 1; rest != ""; count++ {
@@ -88,8 +91,8 @@ func verbParseHeaders(v *script.Call) error {
 			more, rest = cutLine(rest)
 			field += " " + strings.TrimSpace(more)
 		}
-		if count > max {
-			return fmt.Errorf("the head has more than %d fields (user.webserver.maxFields)", max)
+		if int64(count) > max.most {
+			return max.error("the head has more than %d fields", max.most)
 		}
 		name, value, _ := strings.Cut(field, ":")
 		addField(t, strings.TrimSpace(name), strings.TrimSpace(value))

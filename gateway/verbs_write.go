@@ -27,7 +27,7 @@ func verbWrite(v *script.Call) error {
 		return errors.New("the response has ended")
 	}
 	if c.written == nil {
-		c.written = &spool{limit: c.settings.bytes(maxResponse)}
+		c.written = &spool{limit: c.limits.size(maxResponse)}
 	}
 	for i := 1; i <= v.NArgs(); i++ {
 		if err := c.written.write(v.Text(i)); err != nil {

@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"fmt"
 	"math/rand"
 	"sync/atomic"
 	"time"
@@ -54,30 +53,6 @@ type budget struct {
 
 // stopped holds the reason why a budget ended.
 type stopped struct{ err error }
-
-// limitError says which limit ended a run. Its text begins with the name of
-// the limit, as the settings and the log call it.
-type limitError struct {
-	limit string
-	text  string
-}
-
-func (e *limitError) Error() string { return e.text }
-
-// limitName returns the name of the limit that err reports, or "".
-func limitName(err error) string {
-	for err != nil {
-		if l, ok := err.(*limitError); ok {
-			return l.limit
-		}
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return ""
-		}
-		err = u.Unwrap()
-	}
-	return ""
-}
 
 // newBudget returns the budget of one run. It ends with parent too.
 func newBudget(parent context.Context, l Limits) *budget {
@@ -162,7 +137,7 @@ func (b *budget) look() bool {
 	}
 	now := time.Now()
 	if !b.watched {
-		b.deadline = now.Add(b.limits.Time)
+		b.deadline = now.Add(max(b.limits.Time-b.limits.Spent, time.Millisecond))
 		watch.add(b)
 		b.watched = true
 	}
@@ -193,7 +168,7 @@ func (b *budget) look() bool {
 
 // exceed stops the run because a limit was reached.
 func (b *budget) exceed(limit, format string, args ...any) {
-	b.stop(&limitError{limit, fmt.Sprintf(format, args...)})
+	b.stop(b.limitError(limit, format, args...))
 }
 
 // charge counts n steps of a library function as instructions and raises an
@@ -217,7 +192,7 @@ func (b *budget) raise(L *lua.LState) {
 // charges for the copying when it is.
 func (b *budget) checkLength(L *lua.LState, n int) {
 	if n > b.limits.StringBytes || n < 0 {
-		fail(L, "string length limit of %d bytes exceeded", b.limits.StringBytes)
+		b.refuse(L, "string", "string length limit of %d bytes exceeded", b.limits.StringBytes)
 	}
 	b.charge(L, n>>6)
 }

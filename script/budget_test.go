@@ -75,7 +75,7 @@ func TestEndlessScriptsEndAtTheDeadline(t *testing.T) {
 			results, err := s.run(source)
 			took := time.Since(start)
 			require.Error(t, err, "returned %v", results)
-			assert.Equal(t, "time", limitName(err), "%v", err)
+			assert.Equal(t, "time", LimitName(err), "%v", err)
 			assert.ErrorContains(t, err, "time limit of 30ms exceeded")
 			// How soon it ends is measured by TestBombsStopInTime, without the
 			// race detector; here a busy machine must not matter.
@@ -98,10 +98,10 @@ func TestLimitsAreNamed(t *testing.T) {
 			s := newSandbox(t, c.limits)
 			_, err := s.run(c.source)
 			require.Error(t, err)
-			assert.Equal(t, limit, limitName(err), "%v", err)
+			assert.Equal(t, limit, LimitName(err), "%v", err)
 			assert.ErrorContains(t, err, limit)
 			_, err = s.run(`return 1`)
-			assert.Equal(t, limit, limitName(err), "an ended budget stays so")
+			assert.Equal(t, limit, LimitName(err), "an ended budget stays so")
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestMemoryStaysNearItsLimit(t *testing.T) {
 				s := makeSandbox(Limits{Time: patience, MemoryBytes: 64 << 20, Instructions: 1 << 60})
 				defer s.close()
 				_, err := s.run(source)
-				assert.Equal(t, "memory", limitName(err), "%v", err)
+				assert.Equal(t, "memory", LimitName(err), "%v", err)
 				return heapBytes()
 			})>>20, int64(most>>20))
 		})

@@ -157,7 +157,7 @@ func TestTracebackOfTheDeadline(t *testing.T) {
 	require.NoError(t, err)
 	s := newSandbox(t, Limits{Instructions: 1000})
 	_, frames, err := invoke(s.L, s.L.NewFunctionFromProto(proto))
-	assert.Equal(t, "instructions", limitName(err))
+	assert.Equal(t, "instructions", LimitName(err))
 	require.NotEmpty(t, frames)
 	assert.Equal(t, Frame{Source: "user.loop", Line: 2}, frames[0])
 }

@@ -94,7 +94,7 @@ func overrun(t *testing.T, source string, stopAt time.Duration) time.Duration {
 	results, err := s.run("while true do pcall(function() " + source + " end) end")
 	wall, used := time.Since(start)-stopAt, processTime()
 	require.Error(t, err, "returned %v", results)
-	assert.Equal(t, "time", limitName(err), "%v", err)
+	assert.Equal(t, "time", LimitName(err), "%v", err)
 	return min(wall, used-<-uncounted)
 }
 
@@ -120,7 +120,7 @@ func TestHoardsStopAtTheMemoryLimit(t *testing.T) {
 				s := makeSandbox(Limits{Time: patience, MemoryBytes: limit, Instructions: 1 << 60, Coroutines: 1 << 30})
 				defer s.close()
 				_, err := s.run(source)
-				assert.Equal(t, "memory", limitName(err), "%v", err)
+				assert.Equal(t, "memory", LimitName(err), "%v", err)
 				runtime.GC()
 				held := heapBytes()
 				runtime.KeepAlive(s.L)

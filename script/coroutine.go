@@ -49,7 +49,7 @@ func newCoroutine(L *lua.LState) *lua.LState {
 	}
 	b := budgetOf(L)
 	if b.coroutines++; b.coroutines > b.limits.Coroutines {
-		fail(L, "limit of %d coroutines exceeded", b.limits.Coroutines)
+		b.refuse(L, "coroutines", "limit of %d coroutines exceeded", b.limits.Coroutines)
 	}
 	body := &lua.LFunction{Env: L.Env, Proto: bodyProto(), Upvalues: []*lua.Upvalue{{}, {}}}
 	body.Upvalues[0].SetValue(enter)

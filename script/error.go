@@ -141,7 +141,7 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 
 // stoppedError makes the Error of a run that was stopped.
 func (t *Thread) stoppedError(err error, frames []Frame) *Error {
-	e := &Error{Message: err.Error(), Frames: frames, Limit: limitName(err), Err: err}
+	e := &Error{Message: err.Error(), Frames: frames, Limit: LimitName(err), Err: err}
 	t.locate(e)
 	return e
 }

@@ -1,6 +1,12 @@
 package script
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
 
 // Limits bound what one run may use. A zero field means the default of that
 // field; every limit that ends a run is named in the run's error.
@@ -8,6 +14,8 @@ type Limits struct {
 	// Time is the wall-clock time of all the work of one thread together,
 	// counted from its first instruction.
 	Time time.Duration
+	// Spent is how much of Time was used before, by other threads of the request.
+	Spent time.Duration
 	// Instructions is the number of Lua instructions. Work done inside library
 	// functions is counted too, at about the same price.
 	Instructions int64
@@ -26,6 +34,10 @@ type Limits struct {
 	SourceBytes int
 	// Coroutines is the number of coroutines that one run may make.
 	Coroutines int
+
+	// From tells where a limit was set, by the name that LimitName gives: the
+	// error of the limit says so. It may be nil, or know nothing ("").
+	From func(limit string) string
 }
 
 // DefaultLimits returns the limits of an ordinary request.
@@ -70,4 +82,43 @@ func (l Limits) withDefaults() Limits {
 		l.Coroutines = d.Coroutines
 	}
 	return l
+}
+
+// limitError says which limit a run has reached.
+type limitError struct {
+	limit string
+	text  string
+}
+
+func (e *limitError) Error() string { return e.text }
+
+// LimitName returns the name of the limit that err reports: "time", "instructions"
+// and "memory" end a run; "string", "patterns" and "coroutines" are errors that a
+// script may catch. It returns "" when err reports none.
+func LimitName(err error) string {
+	var l *limitError
+	if errors.As(err, &l) {
+		return l.limit
+	}
+	return ""
+}
+
+// limitError makes the error of a limit.
+func (b *budget) limitError(limit, format string, args ...any) *limitError {
+	text := fmt.Sprintf(format, args...)
+	if b.limits.From != nil {
+		if from := b.limits.From(limit); from != "" {
+			text += " (" + from + ")"
+		}
+	}
+	return &limitError{limit, text}
+}
+
+// refuse raises the error of a limit that a script may catch.
+func (b *budget) refuse(L *lua.LState, limit, format string, args ...any) {
+	err := b.limitError(limit, format, args...)
+	if t, ok := b.owner.(*Thread); ok {
+		t.cause = raised{err.text, err}
+	}
+	fail(L, "%s", err.text)
 }

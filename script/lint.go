@@ -17,7 +17,7 @@ type Finding struct {
 	Name    string `json:"name"` // the script's address
 	Line    int    `json:"line"`
 	Column  int    `json:"column"` // in characters, from 1; 0 where only the line is known
-	Rule    string `json:"rule"`   // "syntax", "undefined", "missing", "unused" or "marker"
+	Rule    string `json:"rule"`   // "syntax", "undefined", "missing", "unused", "marker" or "limit"
 	Message string `json:"message"`
 }
 
@@ -26,14 +26,17 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", textPlace{f.Name, f.Line, f.Column}, f.Message)
 }
 
-// textPlace is where in a script something is.
+// textPlace is where in a script something is; line 0 is an object as a whole.
 type textPlace struct {
 	name         string
 	line, column int
 }
 
 func (p textPlace) String() string {
-	if p.column == 0 {
+	switch {
+	case p.line == 0:
+		return p.name
+	case p.column == 0:
 		return fmt.Sprintf("%s:%d", p.name, p.line)
 	}
 	return fmt.Sprintf("%s:%d:%d", p.name, p.line, p.column)

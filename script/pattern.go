@@ -56,7 +56,7 @@ func (m *matcher) settle() {
 	n := m.steps
 	m.steps = 0
 	if m.total > m.b.limits.PatternSteps {
-		fail(m.L, "limit of %d pattern steps exceeded", m.b.limits.PatternSteps)
+		m.b.refuse(m.L, "patterns", "limit of %d pattern steps exceeded", m.b.limits.PatternSteps)
 	}
 	m.b.charge(m.L, n/4)
 }

@@ -150,7 +150,7 @@ address on the way. Nothing is run and nothing is changed.`,
 			if t.json {
 				return t.printJSON(map[string]any{
 					"path": e.Target.Path, "extra": e.Target.Extra, "pathArgs": e.Target.PathArgs,
-					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer, "status": e.Status, "steps": steps,
+					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer, "status": e.Status, "steps": steps, "limits": jsonLimits(e.Limits),
 				})
 			}
 			for _, s := range steps {

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func (t *tool) limitsCommand() *cobra.Command {
+	var remove bool
+	c := &cobra.Command{
+		Use:   "limits [ADDRESS [NAME [VALUE]]]",
+		Short: "list, check and set the limits of single scripts",
+		Long: `Limits lists the rows of user.webserver.limits: the limits that are others for
+a script, or for all scripts of a table, than the settings say. With an ADDRESS
+it shows all limits that count for that object, and where each was set. With
+NAME and VALUE it checks a limit of the object and sets it; --remove takes it
+away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
+		Args: args(0, 3),
+		RunE: func(c *cobra.Command, args []string) error {
+			if remove && len(args) != 2 {
+				return usageError{hintError{fmt.Errorf("limits --remove takes an address and a name"), "usage: " + c.UseLine()}}
+			}
+			if len(args) == 0 {
+				return t.view(c.Context(), t.listLimits)
+			}
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(gateway.Limits(tx, a)) })
+			}
+			set, ok := gateway.FindLimit(args[1])
+			if !ok {
+				return usageError{hintError{fmt.Errorf("there is no limit %q of a script", args[1]), `"scripter limits ADDRESS" lists them`}}
+			}
+			switch {
+			case remove:
+				return t.update(c.Context(), func(tx *objectdb.Tx) error { return gateway.RemoveLimit(tx, a, set) })
+			case len(args) == 2:
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(limitsNamed(gateway.Limits(tx, a), set.Name)) })
+			}
+			return t.setLimit(c.Context(), a, set, args[2])
+		},
+	}
+	c.Flags().BoolVar(&remove, "remove", false, "take the limit away")
+	return c
+}
+
+func limitsNamed(list []gateway.Limit, names ...string) []gateway.Limit {
+	var some []gateway.Limit
+	for _, l := range list {
+		for _, name := range names {
+			if l.Name == name {
+				some = append(some, l)
+			}
+		}
+	}
+	return some
+}
+
+// listLimits prints all rows; what is wrong with them follows as warnings.
+func (t *tool) listLimits(tx *objectdb.Tx) error {
+	rows, err := gateway.ReadLimitRows(tx)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		return t.printJSON(jsonLimitRows(rows))
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		for _, c := range r.Cells {
+			if c.Value != nil {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", r.Address, c.Name, valueText(c.Value))
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Why != nil {
+			t.warn("%s: %v", gateway.LimitRows.Child(r.Address), r.Why)
+		}
+		for _, c := range r.Cells {
+			if c.Why != nil {
+				t.warn("%s: %v", gateway.LimitRows.Child(r.Address).Child(c.Name), c.Why)
+			}
+		}
+	}
+	return nil
+}
+
+func jsonLimitRows(rows []gateway.LimitRow) []any {
+	list := []any{}
+	for _, r := range rows {
+		for _, c := range r.Cells {
+			m := map[string]any{"address": r.Address, "name": c.Name}
+			if c.Value != nil {
+				m["value"] = jsonValue(c.Value)
+			}
+			for _, why := range []error{r.Why, c.Why} {
+				if why != nil {
+					m["why"] = why.Error()
+				}
+			}
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func (t *tool) showLimits(list []gateway.Limit) error {
+	if t.json {
+		return t.printJSON(jsonLimits(list))
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		fmt.Fprintf(w, "%s\t%v\t%s\n", l.Name, l.Value, l.From)
+	}
+	return w.Flush()
+}
+
+func jsonLimits(list []gateway.Limit) []any {
+	out := []any{}
+	for _, l := range list {
+		out = append(out, map[string]any{"name": l.Name, "value": l.Value, "from": l.From.String()})
+	}
+	return out
+}
+
+func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *gateway.Setting, text string) error {
+	v, err := parseValue(objectdb.KindNumber, text, "")
+	if err != nil {
+		return err
+	}
+	var before gateway.Limit
+	missing := false
+	err = t.update(ctx, func(tx *objectdb.Tx) error {
+		before = limitsNamed(gateway.Limits(tx, a), set.Name)[0]
+		_, err := tx.Stat(a)
+		missing = err != nil
+		return gateway.SetLimit(tx, a, set, float64(v.(objectdb.Number)))
+	})
+	if err != nil {
+		return hintError{fmt.Errorf("%s: %w", set.Name, err), "nothing was changed"}
+	}
+	if missing {
+		t.warn("there is no %s yet", a)
+	}
+	if t.json {
+		return t.printJSON(map[string]any{"address": a.String(), "name": set.Name, "before": before.Value, "value": jsonValue(v)})
+	}
+	fmt.Fprintf(t.out, "%s: %s (was %v)\n", set.Name, valueText(v), before.Value)
+	return nil
+}
