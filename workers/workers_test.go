@@ -24,6 +24,10 @@ import (
 	"scripter/workers"
 )
 
+// patience is how long a test waits for what comes at once, or not at all: a
+// busy machine may stand still for seconds.
+const patience = time.Minute
+
 // TestMain makes the test's own program the worker, too.
 func TestMain(m *testing.M) {
 	w, err := workers.Inherited()
@@ -60,8 +64,11 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	fmt.Sscanf(r.Params["QUERY_STRING"], do+"=%d", &d)
 	d *= time.Millisecond
 	switch do {
-	case "sleep":
-		time.Sleep(d)
+	case "wait": // until somebody opens the gate
+		gate := strings.TrimPrefix(r.Params["QUERY_STRING"], "wait=")
+		for _, err := os.Stat(gate); err != nil; _, err = os.Stat(gate) {
+			time.Sleep(time.Millisecond)
+		}
 	case "crash":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
@@ -116,13 +123,25 @@ func start(t *testing.T, o workers.Options) *pool {
 	p.Pool, err = workers.Start(o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		assert.NoError(t, p.Shutdown(ctx))
 		l.Close()
 		f.Close()
 	})
 	return p
+}
+
+// running counts the workers with a request.
+func (p *pool) running() int {
+	ws, _, _, _ := p.Status()
+	n := 0
+	for _, w := range ws {
+		if w.State == "running" {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
@@ -232,12 +251,13 @@ func TestLimits(t *testing.T) {
 // While scripts run long, the pool grows and others are served; when there
 // are no more workers, requests wait, and beyond that they are refused.
 func TestBusy(t *testing.T) {
-	p := start(t, workers.Options{Min: 2, Max: 4, Waiting: 3, Wait: 3 * time.Second, Spare: 300 * time.Millisecond})
+	p := start(t, workers.Options{Min: 2, Max: 4, Waiting: 3, Wait: patience, Spare: 300 * time.Millisecond})
+	gate := filepath.Join(t.TempDir(), "gate")
 	var wg sync.WaitGroup
 	long := func() {
 		c := p.client(t, true)
 		wg.Go(func() {
-			_, err := ask(c, "sleep=2000", "")
+			_, err := ask(c, "wait="+gate, "")
 			assert.NoError(t, err)
 		})
 	}
@@ -245,12 +265,12 @@ func TestBusy(t *testing.T) {
 		long()
 	}
 	count := func() int { ws, _, _, _ := p.Status(); return len(ws) }
-	require.Eventually(t, func() bool { return count() == 4 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return count() == 4 }, patience, time.Millisecond)
 	text, err := ask(p.client(t, true), "", "quick")
 	assert.NoError(t, err)
 	assert.Contains(t, text, "quick")
 	long()
-	time.Sleep(200 * time.Millisecond)
+	require.Eventually(t, func() bool { return p.running() == 4 }, patience, time.Millisecond)
 	var refused, served atomic.Int64
 	for range 8 {
 		c := p.client(t, true)
@@ -264,10 +284,12 @@ func TestBusy(t *testing.T) {
 			}
 		})
 	}
+	require.Eventually(t, func() bool { return refused.Load() == 5 }, patience, time.Millisecond)
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	wg.Wait()
 	assert.EqualValues(t, 5, refused.Load())
 	assert.EqualValues(t, 3, served.Load())
-	require.Eventually(t, func() bool { return count() == 2 }, 20*time.Second, 10*time.Millisecond, "the pool shrinks again")
+	require.Eventually(t, func() bool { return count() == 2 }, patience, 10*time.Millisecond, "the pool shrinks again")
 }
 
 // Part of a request holds no worker; it is refused when the rest does not come.
@@ -286,7 +308,7 @@ func TestParts(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Contains(t, text, "ordinary")
 	for _, nc := range parts {
-		nc.SetReadDeadline(time.Now().Add(20 * time.Second))
+		nc.SetReadDeadline(time.Now().Add(patience))
 		b, err := io.ReadAll(nc)
 		assert.NoError(t, err)
 		assert.Contains(t, string(b), "slow")
@@ -332,7 +354,7 @@ func TestReload(t *testing.T) {
 			}
 		}
 		return old == 0 && fresh >= 2
-	}, 20*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	close(stop)
 	wg.Wait()
 	assert.Empty(t, p.losses)
@@ -344,19 +366,25 @@ func TestShutdown(t *testing.T) {
 	idle := p.client(t, true)
 	_, err := ask(idle, "", "")
 	require.NoError(t, err)
+	gate := filepath.Join(t.TempDir(), "gate")
 	var wg sync.WaitGroup
 	for i := range 6 {
 		c := p.client(t, i%2 == 0)
 		wg.Go(func() {
-			text, err := ask(c, "sleep=500", "late")
+			text, err := ask(c, "wait="+gate, "late")
 			assert.NoError(t, err)
 			assert.Contains(t, text, "late")
 		})
 	}
-	time.Sleep(100 * time.Millisecond)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	require.Eventually(t, func() bool { return p.running() == 6 }, patience, time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, p.Shutdown(ctx))
+	down := make(chan error, 1)
+	go func() { down <- p.Shutdown(ctx) }()
+	time.Sleep(100 * time.Millisecond)
+	assert.Empty(t, down, "it waits for what is under way")
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	require.NoError(t, <-down)
 	wg.Wait()
 	_, err = ask(idle, "", "")
 	assert.ErrorIs(t, err, fcgi.ErrClosed)
@@ -378,10 +406,10 @@ func TestReports(t *testing.T) {
 			return told["worker 0"] >= n && told["worker 1"] >= n && told["worker 2"] >= n
 		}
 	}
-	require.Eventually(t, func() bool { p.Ask(t.Context()); return all(1)() }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { p.Ask(t.Context()); return all(1)() }, patience, 10*time.Millisecond)
 	mu.Lock()
 	clear(told)
 	mu.Unlock()
 	require.NoError(t, p.Reload())
-	require.Eventually(t, all(1), 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, all(1), patience, 10*time.Millisecond)
 }
