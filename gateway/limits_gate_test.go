@@ -25,7 +25,7 @@ func gateOf(running, waiting int, patience time.Duration) *gate {
 
 func (q *gate) untilWaiting(t *testing.T, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { _, waiting := q.load(); return waiting == n }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, waiting := q.load(); return waiting == n }, patience, time.Millisecond)
 }
 
 // TestGateOrder: who waits is let in in the order of coming, and who finds the
@@ -57,8 +57,9 @@ func TestGateOrder(t *testing.T) {
 	running, waiting := q.load()
 	assert.Zero(t, running)
 	assert.Zero(t, waiting)
-	assert.Equal(t, 1, q.turnedAway(time.Now()))
-	assert.Zero(t, q.turnedAway(time.Now()), "once a second")
+	now := time.Now()
+	assert.Equal(t, 1, q.turnedAway(now))
+	assert.Zero(t, q.turnedAway(now), "once a second")
 }
 
 // TestGateAgain: a request that left for its body goes before the others, and

@@ -50,7 +50,7 @@ func joinCrowd(order string) {
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
 		panic(err)
 	}
-	db, err := Open(o.Path, Options{})
+	db, err := Open(o.Path, Options{BusyTimeout: patience, LockTime: patience})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

@@ -107,7 +107,7 @@ func TestTheFileOfTheQueueIsLost(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t)
-			other, err := Open(db.Path(), Options{Relaxed: true})
+			other, err := Open(db.Path(), patient)
 			require.NoError(t, err)
 			defer other.Close()
 			done := make(chan error)
