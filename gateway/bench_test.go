@@ -130,25 +130,36 @@ func (o *sink) bodySize() int { return o.size - bytes.Index(o.first, []byte("\r\
 func BenchmarkServeFCGI(b *testing.B) {
 	s := newBenchSite(b)
 	for _, w := range benchWorks {
-		params := w.params(s)
-		b.Run(w.name, func(b *testing.B) {
-			var out sink
-			var body strings.Reader
-			var r fcgi.Request
-			b.ReportAllocs()
-			began := processorTime()
-			for b.Loop() {
-				out = sink{first: out.first[:0]}
-				body.Reset(w.form)
-				r = fcgi.Request{Params: params, Stdin: &body, Stdout: &out, ID: 1}
-				s.g.ServeFCGI(context.Background(), &r)
-				if out.bodySize() != w.size || r.Broken {
-					b.Fatalf("a body of %d bytes, not %d: %s", out.bodySize(), w.size, out.first)
-				}
-			}
-			b.ReportMetric(float64((processorTime()-began).Nanoseconds())/float64(b.N), "cpu-ns/op")
-		})
+		b.Run(w.name, func(b *testing.B) { s.serveFCGI(b, w) })
 	}
+}
+
+func (s *site) serveFCGI(b *testing.B, w benchWork) {
+	params := w.params(s)
+	var out sink
+	var body strings.Reader
+	var r fcgi.Request
+	b.ReportAllocs()
+	began := processorTime()
+	for b.Loop() {
+		out = sink{first: out.first[:0]}
+		body.Reset(w.form)
+		r = fcgi.Request{Params: params, Stdin: &body, Stdout: &out, ID: 1}
+		s.g.ServeFCGI(context.Background(), &r)
+		if out.bodySize() != w.size || r.Broken {
+			b.Fatalf("a body of %d bytes, not %d: %s", out.bodySize(), w.size, out.first)
+		}
+	}
+	b.ReportMetric(float64((processorTime()-began).Nanoseconds())/float64(b.N), "cpu-ns/op")
+}
+
+// BenchmarkOwnTrap is W1 behind a trap that is not the supplied one.
+func BenchmarkOwnTrap(b *testing.B) {
+	s := newBenchSite(b)
+	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(`local params = ...
+params.seen = true
+return webserver.handler (params)`))
+	s.serveFCGI(b, benchWorks[0])
 }
 
 // BenchmarkServed has a socket, the responder and a client around each request.
