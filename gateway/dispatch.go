@@ -72,9 +72,11 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 	}
 	d.Path, d.Extra = t.splitExtension(whole)
 	d.Action, d.handler, d.Rule = t.action(r, d.Path)
-	r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
-	if d.Action != "" {
-		r.trace("action %s, by %s", d.Action, d.Rule)
+	if r.Trace != nil {
+		r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
+		if d.Action != "" {
+			r.trace("action %s, by %s", d.Action, d.Rule)
+		}
 	}
 	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"scripter/objectdb"
@@ -61,7 +62,7 @@ func (c *call) explain() (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("the script user.webserver.actions.%s expands the markers of %s", n.Name(), file), nil
+			return fmt.Sprintf("the script user.webserver.actions.%s expands the markers of %s", n.Name(), file.real), nil
 		}
 		return fmt.Sprintf("the %s user.webserver.actions.%s answers", n.Kind(), n.Name()), nil
 	}
@@ -86,7 +87,11 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	r.Developer = true
 	text := ""
 	err := g.outside(ctx, r, func(c *call) error {
-		page, err := g.pages.file(file)
+		info, err := os.Stat(file)
+		if err != nil {
+			return notFound(err)
+		}
+		page, err := g.pages.file(file, info)
 		if err != nil {
 			return err
 		}

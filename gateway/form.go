@@ -42,7 +42,10 @@ func parseForm(text string, max bound, strict bool) (*script.Table, error) {
 	if err := countFields(text, max); err != nil {
 		return nil, err
 	}
-	t := script.NewTable()
+	if text == "" {
+		return script.NewTable(), nil
+	}
+	t := script.NewTableFor(strings.Count(text, "&") + 1)
 	var d decoder
 	for rest := text; rest != ""; {
 		var field string

@@ -32,6 +32,7 @@ type Gateway struct {
 	rules  *objectdb.Derived[*rules]
 	names  []string // Options.HandlerNames
 	pages  pageCache
+	found  foundFiles
 	values *objectdb.DerivedMap[*cachedPage, *pageValues]
 	losers losers
 	counts counts

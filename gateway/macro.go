@@ -38,11 +38,11 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page, err := c.g.pages.file(file)
+	page, err := c.g.pages.file(file.real, file.info)
 	if err != nil {
 		return "", err
 	}
-	return c.expand(page, file, nil)
+	return c.expand(page, file.real, nil)
 }
 
 // macroPage does what the supplied script of the MACRO action says.

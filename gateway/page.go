@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -109,12 +108,8 @@ func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, err
 	return p, nil
 }
 
-// file reads and parses a file that [call.findFile] has found.
-func (pc *pageCache) file(path string) (*cachedPage, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, notFound(err)
-	}
+// file reads and parses a file, which info describes.
+func (pc *pageCache) file(path string, info os.FileInfo) (*cachedPage, error) {
 	k := pageKey{file: path, time: info.ModTime(), size: info.Size()}
 	// A file changed within the clock's last tick may change again under
 	// the same time: it is not kept.
@@ -144,67 +139,6 @@ func notFound(err error) error {
 	return &Error{Status: status, Message: err.Error(), Err: err}
 }
 
-// findFile gives the first of the files that is a regular one, as the path
-// without links that it really has. It must lie below the document root, the
-// website folder, or a folder of user.webserver.pageFolders: the web server
-// is asked for a URL, and a link must not lead anywhere else.
-func (c *call) findFile(files []string) (string, error) {
-	first := error(nil)
-	for _, f := range files {
-		real, err := filepath.EvalSymlinks(f)
-		if err == nil {
-			var info os.FileInfo
-			if info, err = os.Lstat(real); err == nil && !info.Mode().IsRegular() {
-				err = fmt.Errorf("%s is no regular file", f)
-			}
-		}
-		if err == nil {
-			if !c.allowed(real) {
-				return "", &Error{Status: 403, Message: fmt.Sprintf("%s lies in no folder that pages come from (document root, user.webserver.websiteFolderPath, user.webserver.pageFolders)", real)}
-			}
-			c.r.trace("file %s", real)
-			return real, nil
-		}
-		c.r.trace("file %s: %v", f, err)
-		if first == nil {
-			first = err
-		}
-	}
-	if first == nil {
-		first = fmt.Errorf("the web server does not tell where the file of %s lies", c.target.Path)
-	}
-	status := 404
-	if os.IsPermission(first) {
-		status = 403
-	}
-	return "", &Error{Status: status, Message: first.Error(), Err: first}
-}
-
-func (c *call) allowed(real string) bool {
-	if below(real, c.r.Params["DOCUMENT_ROOT"]) || below(real, c.settings.string(websiteFolderPath)) {
-		return true
-	}
-	folders := []string(nil)
-	if r := c.settings.known(); r != nil {
-		folders = r.folders
-	} else {
-		folders = c.settings.pageFolders()
-	}
-	return slices.ContainsFunc(folders, func(f string) bool { return below(real, f) })
-}
-
-// below tells whether a real path lies below a folder, which may be a link.
-func below(real, folder string) bool {
-	if folder == "" || folder == "/" {
-		return false
-	}
-	if strings.HasPrefix(real, strings.TrimSuffix(folder, "/")+"/") {
-		return true
-	}
-	r, err := filepath.EvalSymlinks(folder)
-	return err == nil && r != "/" && strings.HasPrefix(real, r+"/")
-}
-
 // passOn finds the file of the request itself, for a script that returned
 // the empty text: "the web server shall do it".
 func (c *call) passOn() (string, error) {
@@ -215,11 +149,7 @@ func (c *call) passOn() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", notFound(err)
-	}
-	return file, c.g.mayServe(c.target.Path, info)
+	return file.real, c.g.mayServe(c.target.Path, file.info)
 }
 
 // mayServe refuses what must not go out as a plain file: a path with a

@@ -142,7 +142,7 @@ func (c *call) fillProbe(p *ProbeReply) {
 	p.Path, p.Extra, p.PathArgs, p.Handler = t.Path, t.Extra, t.PathArgs, t.ViaHandler
 	p.Action, p.Rule = t.Action, t.Rule
 	if file, err := c.findFile(t.files(c.r.Params)); err == nil {
-		p.File = file
+		p.File = file.real
 	}
 	p.PID, p.UID, p.GID = os.Getpid(), os.Geteuid(), os.Getegid()
 	root := c.g.db.Path()

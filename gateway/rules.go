@@ -122,12 +122,6 @@ func (r *rules) action(name string) (actionRow, bool) {
 	return row, ok
 }
 
-// hasObject tells whether an action has an object at user.webserver.actions.
-func (r *rules) hasObject(name string) bool {
-	row, _ := r.action(name)
-	return row.object
-}
-
 // hasCallbacks tells whether there is anything in the tables of callbacks.
 func (s settings) hasCallbacks() bool {
 	for _, n := range s.children("callbacks") {
@@ -240,7 +234,7 @@ func (g *Gateway) plainScripts(tx *objectdb.Tx, s settings, trap objectdb.Addres
 	header := is("webserver", "httpHeader")
 	p.trap = trap != nil && source(trap) == plainTrap && is("webserver", "handler")
 	p.header = header && source(httpheaderScript) == plainCall+"webserver.httpHeader"+plainArgs
-	p.macro = header && source(objectdb.Address{"user", "webserver", "actions", "MACRO"}) == plainMacro && is("webserver", "expandPage")
+	p.macro = header && source(objectdb.Address{"user", "webserver", "actions", macroAction}) == plainMacro && is("webserver", "expandPage")
 	return p
 }
 

@@ -15,6 +15,9 @@ const (
 	eventID    = "sdoc"
 )
 
+// macroAction is the action whose script is supplied (specification, 4.4).
+const macroAction = "MACRO"
+
 // traps is where the scripts lie that get events.
 var traps = objectdb.Address{"system", "verbs", "traps"}
 
@@ -24,7 +27,9 @@ var traps = objectdb.Address{"system", "verbs", "traps"}
 func (c *call) trap() (script.Value, error) {
 	if c.settings.flag(flScriptTrap) {
 		if a, ok := c.findTrap(); ok {
-			c.r.trace("trap %s", a)
+			if c.r.Trace != nil {
+				c.r.trace("trap %s", a)
+			}
 			if c.plain().trap {
 				return c.handle(c.params)
 			}
@@ -94,14 +99,17 @@ func (c *call) handle(params *script.Table) (script.Value, error) {
 
 func (c *call) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
-	if r := c.settings.known(); r != nil && !r.hasObject(action) {
-		return c.scripter(params)
+	if r := c.settings.known(); r != nil {
+		switch row, _ := r.action(action); {
+		case !row.object:
+			return c.scripter(params)
+		case row.name == macroAction && c.plain().macro:
+			c.r.trace("action script user.webserver.actions.MACRO")
+			return c.macroPage(params)
+		}
 	}
 	if n := c.settings.node("actions", action); n != nil {
 		c.r.trace("action script user.webserver.actions.%s", n.Name())
-		if n.Name() == "MACRO" && c.plain().macro {
-			return c.macroPage(params)
-		}
 		return c.serve(n, objectdb.Address{"user", "webserver", "actions", n.Name()}, params)
 	}
 	return c.scripter(params)

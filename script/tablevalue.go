@@ -38,13 +38,16 @@ type cell struct {
 // are given to Lua whole, because a script that gets so many reads them all. So
 // are tables when a thread has maxLazy that are not read to their end.
 const (
-	indexed = 12
+	indexed = 32
 	eager   = 128
 	maxLazy = 64
 )
 
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{} }
+
+// NewTableFor returns an empty table with room for n cells.
+func NewTableFor(n int) *Table { return &Table{cells: make([]cell, 0, min(n, eager))} }
 
 // Set gives the cell called name a value, replacing the one it had. A nil
 // value deletes it.
@@ -82,7 +85,7 @@ func (tb *Table) find(name string) int {
 	if tb.left == 0 {
 		return -1
 	}
-	if len(tb.cells) <= indexed {
+	if tb.index == nil && len(tb.cells) <= indexed {
 		for i := range tb.cells {
 			if tb.cells[i].name == name && !tb.cells[i].gone {
 				return i

@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// A path that was followed a moment ago is believed only while it leads to the
+// same file, and for the same folders.
+func TestPathThatWasFollowedBefore(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret.mcro")
+	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
+	for name, c := range map[string]struct {
+		change func(s *site)
+		status int
+	}{
+		"nothing": {func(s *site) {}, 200},
+		"a link to elsewhere": {func(s *site) {
+			require.NoError(t, os.Remove(s.folder+"/x.mcro"))
+			require.NoError(t, os.Symlink(secret, s.folder+"/x.mcro"))
+		}, 403},
+		"a folder that is a link now": {func(s *site) {
+			require.NoError(t, os.RemoveAll(s.folder+"/sub"))
+			require.NoError(t, os.Symlink(filepath.Dir(secret), s.folder+"/sub"))
+			require.NoError(t, os.WriteFile(filepath.Dir(secret)+"/x.mcro", []byte("secret"), 0o644))
+		}, 403},
+		"a folder in its place": {func(s *site) {
+			require.NoError(t, os.RemoveAll(s.folder+"/sub/x.mcro"))
+			require.NoError(t, os.RemoveAll(s.folder+"/x.mcro"))
+			require.NoError(t, os.MkdirAll(s.folder+"/sub/x.mcro", 0o755))
+		}, 404},
+		"gone":              {func(s *site) { require.NoError(t, os.RemoveAll(s.folder+"/sub")) }, 404},
+		"another text":      {func(s *site) { s.page("sub/x.mcro", "another text") }, 200},
+		"folders no longer": {func(s *site) { s.put("user.webserver.pageFolders", objectdb.List{}) }, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			url, root := "/sub/x.mcro", s.folder
+			require.NoError(t, os.Mkdir(s.folder+"/sub", 0o755))
+			s.page("sub/x.mcro", "page")
+			switch name {
+			case "a link to elsewhere":
+				s.page("x.mcro", "page")
+				url = "/x.mcro"
+			case "folders no longer":
+				s.put("user.webserver.pageFolders", objectdb.List{objectdb.String(s.folder)})
+				root = ""
+			}
+			ask := func() int {
+				return s.ask(url, map[string]string{"DOCUMENT_ROOT": root, "SCRIPT_FILENAME": s.folder + url}).Status
+			}
+			require.Equal(t, 200, ask())
+			require.Equal(t, 200, ask())
+			c.change(s)
+			assert.Equal(t, c.status, ask())
+			if name == "another text" {
+				assert.Equal(t, "another text", s.ask(url, nil).Body)
+			}
+		})
+	}
+}
