@@ -31,7 +31,7 @@ func BenchmarkFreshState(b *testing.B) {
 		L := newState(budget)
 		installLibraries(L)
 		budget.close()
-		L.Close()
+		freeState(L)
 	}
 }
 
@@ -48,7 +48,7 @@ func BenchmarkFreshRun(b *testing.B) {
 			b.Fatal(err)
 		}
 		budget.close()
-		L.Close()
+		freeState(L)
 	}
 }
 
@@ -114,7 +114,7 @@ func timed(b *testing.B, proto *lua.FunctionProto, limited bool) float64 {
 	budget := newBudget(context.Background(), Limits{Instructions: 1 << 60})
 	defer budget.close()
 	L := newState(budget)
-	defer L.Close()
+	defer freeState(L)
 	installLibraries(L)
 	if !limited {
 		L.RemoveContext()
@@ -162,7 +162,7 @@ func BenchmarkRun(b *testing.B) {
 						L.Call(0, 0)
 					}
 					budget.close()
-					L.Close()
+					freeState(L)
 				}
 			})
 		}

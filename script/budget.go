@@ -42,7 +42,7 @@ type budget struct {
 	coroutines int           // made so far
 	passages   []passage     // protected calls under way, innermost last
 	active     []*lua.LState // the script's own coroutines that run or have resumed one
-	spare      []*lua.LState // stacks for protected calls to come
+	spare      []stack       // stacks for protected calls to come
 	frames     []Frame       // of the error raised last with no pcall around
 	ending     bool          // frames tell where the run was stopped
 	passing    bool          // the next error is one that a coroutine passes on

@@ -96,7 +96,7 @@ func (s *sandbox) open() {
 
 func (s *sandbox) close() {
 	s.b.close()
-	s.L.Close()
+	freeState(s.L)
 }
 
 // run runs source and returns its results.

@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -42,17 +41,18 @@ func (b *budget) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (resul
 	if b.depth >= maxPassages {
 		return nil, lua.LString("C stack overflow")
 	}
-	th := L
+	s := stack{L: L}
 	if !b.idle(L) {
-		th = b.thread(L)
+		s = b.stack(L)
 	}
+	th := s.L
 	b.depth++
 	b.passages = append(b.passages, passage{th, L, fn})
 	results, failure, whole := protectedCall(th, fn, args)
 	b.passages = b.passages[:len(b.passages)-1]
 	b.depth--
 	if whole && th != L {
-		b.spare = append(b.spare, th)
+		b.spare = append(b.spare, s)
 	}
 	return results, failure
 }
@@ -67,34 +67,32 @@ func (b *budget) idle(L *lua.LState) bool {
 	return !running
 }
 
-// thread returns a state that shares L's globals and has a stack of its own.
-func (b *budget) thread(L *lua.LState) *lua.LState {
-	if last := len(b.spare) - 1; last >= 0 {
-		th := b.spare[last]
-		b.spare = b.spare[:last]
-		return th
-	}
-	th, ok := stacks.Get().(*lua.LState)
-	if !ok || th.Options.CallStackSize != L.Options.CallStackSize {
-		th = lua.NewState(L.Options)
-	}
-	th.G, th.Env = L.G, L.Env
-	th.SetContext(b)
-	return th
+// A stack is a state that lends its stack to the protected calls of another
+// one, whose globals it then has.
+type stack struct {
+	L   *lua.LState
+	own *lua.Global
 }
 
-// stacks keeps the stacks of protected calls that have returned for the next
-// run. They are all that outlives a run: no script has a name for one, and what
-// was on it is gone when the call returns. Most of what a state costs is made
-// anew even for a stack.
-var stacks sync.Pool
+// stack returns a state that shares L's globals and has a stack of its own.
+func (b *budget) stack(L *lua.LState) stack {
+	if last := len(b.spare) - 1; last >= 0 {
+		s := b.spare[last]
+		b.spare = b.spare[:last]
+		return s
+	}
+	th := takeShell(b.limits.CallDepth)
+	s := stack{th, th.G}
+	th.G, th.Env = L.G, L.Env
+	th.SetContext(b)
+	return s
+}
 
 // giveBack returns the stacks of a run that is over.
 func (b *budget) giveBack() {
-	for _, th := range b.spare {
-		th.G, th.Env = nil, nil
-		th.RemoveContext()
-		stacks.Put(th)
+	for _, s := range b.spare {
+		s.L.G = s.own
+		giveShell(s.L)
 	}
 	b.spare = nil
 }

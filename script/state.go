@@ -19,20 +19,24 @@ const (
 	maxResults = 8000
 )
 
-// newState returns a fresh Lua state that runs under b. It has no library yet:
-// see installLibraries. It costs about two microseconds, so every run has its
-// own and nothing has to be taken back from one.
+// newState returns a Lua state for a run under b, with globals of its own. It
+// has no library yet: see installLibraries. freeState ends it.
 func newState(b *budget) *lua.LState {
-	L := lua.NewState(lua.Options{
-		SkipOpenLibs:        true,
-		CallStackSize:       b.limits.CallDepth,
-		RegistrySize:        256,
-		RegistryMaxSize:     registryMax,
-		RegistryGrowStep:    4096,
-		MinimizeStackMemory: true,
-	})
+	L := takeShell(b.limits.CallDepth)
+	L.G.Global = newLuaTable(0, 8)
+	L.Env = L.G.Global
 	L.G.MainThread, L.G.CurrentThread = L, L
 	L.Panic = raise
 	L.SetContext(b)
 	return L
+}
+
+// freeState takes back a state when its run is over.
+func freeState(L *lua.LState) {
+	L.G.Global = nil
+	L.G.CurrentThread = L
+	for _, v := range [...]lua.LValue{lua.LNil, lua.LTrue, lua.LNumber(0), environmentIndexFunction, lua.LString("")} {
+		L.SetMetatable(v, lua.LNil) // of the type
+	}
+	giveShell(L)
 }

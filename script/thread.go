@@ -109,7 +109,7 @@ func (t *Thread) Close() {
 		t.unlock()
 	}
 	t.budget.close()
-	t.main.Close()
+	freeState(t.main)
 }
 
 // Host returns ThreadOptions.Host.
@@ -232,7 +232,7 @@ func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, fra
 		if err, _ = r.(*lua.ApiError); err == (*lua.ApiError)(nil) {
 			frames, err = traceback(L), &panicError{value: r, stack: debug.Stack()}
 		}
-		t.base = b.thread(t.main)
+		t.base = b.stack(t.main).L
 		t.base.Panic = raise
 		t.state = t.base
 		t.main.G.CurrentThread = t.base
