@@ -99,6 +99,12 @@ func Departures() []Departure {
 			Gives:   "s:1: unexpected symbol near 'é'", PUC: "the first byte",
 		},
 		{
+			What:    "A byte of 0 in a source, outside strings and comments, is no part of a number or sign.",
+			Why:     "PUC Lua finds it where it looks for a second dot, an exponent or its sign.",
+			Example: `return loadstring ("return 0\0w") == nil`,
+			Gives:   "true", PUC: "false",
+		},
+		{
 			What:    "A function has 200 registers for its locals and all that an expression holds, and says \"function or expression too complex\" without a word near it.",
 			Why:     "The machine has that many; PUC Lua has 250.",
 			Example: `return (select (2, loadstring ("f (" .. ("1,"):rep (220) .. "1)", "=s")))`,

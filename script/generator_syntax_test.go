@@ -10,7 +10,7 @@ import (
 var strayTokens = strings.Fields(`and break do else elseif end false for function if in local nil not or repeat return then true until while
 	+ - * / % ^ # == ~= <= >= < > = ( ) { } [ ] ; : , . .. ... a b c f x 1 2.5 "s" 's' [[s]] [=[s]=] [==[]]]==]
 	3x 0x 0xFf 0x1p4 1e 1e+ 1e5 1..2 .5 5. 1__ '\65' '\400' "\xg" '\0a' '\9 "open 'open [[open [=open [=[open]] --[[open --[==[closed]==] --[=short
-	[[a[[b]] [=[a[[b]=] --[[a[[b]] ! ~ @ $ ? \ ::  += // <const> -- ]] \` + "\x01 \x02 \x7f \x00" + ` arg self 'two\
+	[[a[[b]] [=[a[[b]=] --[[a[[b]] ! ~ @ $ ? \ ::  += // <const> -- ]] \` + "\x01 \x02 \x7f" + ` arg self 'two\
 	lines' "a\
 	` + "`")
 
@@ -32,7 +32,7 @@ func (g *generator) mistaken() string {
 	}
 	tokens := []string{""}
 	for _, t := range tokenise(inner.broken(inner.out.String())).tokens {
-		tokens = append(tokens, t.text)
+		tokens = append(tokens, strings.Map(ascii, t.text))
 	}
 	if len(tokens) > 60 {
 		from := 0
@@ -62,6 +62,14 @@ func (g *generator) mistaken() string {
 		b.WriteString(t + pick(g, []string{" ", " ", " ", " ", "", "\n", "\r\n", "\n\n", "\t", "\v", "--\n", " --[[ ]] "}))
 	}
 	return b.String()
+}
+
+// ascii drops what is not ASCII: see the departure.
+func ascii(r rune) rune {
+	if r > '~' {
+		return -1
+	}
+	return r
 }
 
 // quotedSource writes a string as Lua reads it, in one line.
