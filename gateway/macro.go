@@ -86,8 +86,8 @@ type evaluator struct {
 }
 
 // Eval gives a marker's text. A marker that fails gives nothing to a visitor
-// and its reason to a developer; the log has it in both cases. Only what
-// ends the whole request is an error.
+// and its reason to a developer, and what it has written to the root is undone;
+// the log has it in both cases. Only what ends the whole request is an error.
 func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	c := e.c
 	if c.markers++; float64(c.markers) > c.limits.number(maxMacros) {
@@ -98,7 +98,11 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 		return text, nil
 	}
 	e.ran = true
-	text, err := e.marker(m)
+	var text string
+	err := c.tx.Try(func() (err error) {
+		text, err = e.marker(m)
+		return err
+	})
 	if err == nil {
 		return text, nil
 	}

@@ -161,6 +161,9 @@ type player struct {
 	r   *rand.Rand
 	m   model
 	log []string
+
+	before  []model // what is gone back to: when the transaction fails, then each attempt
+	handles []*Node
 }
 
 func (p *player) address() Address {
@@ -221,6 +224,7 @@ func (p *player) look(tx *Tx, a Address) {
 		return
 	}
 	require.NoError(p.t, err, story)
+	p.handles = append(p.handles, got)
 	require.Equal(p.t, want.name, got.Name(), story)
 	require.True(p.t, tx.Address(got).Equal(a), story)
 	v, err := tx.Get(a)
@@ -289,19 +293,12 @@ func TestRandomOperations(t *testing.T) {
 
 // transaction does a few things, and undoes them or not.
 func (p *player) transaction(db *DB) {
-	before := p.m.clone()
+	p.before, p.handles = []model{p.m.clone()}, nil
 	run := []func(context.Context, func(*Tx) error) error{db.Update, db.UpdateLocked}[p.r.IntN(2)]
 	undo := p.r.IntN(5) == 0
 	p.log = append(p.log, "begin")
 	err := run(context.Background(), func(tx *Tx) error {
-		for range p.r.IntN(12) {
-			p.step(tx)
-			if p.r.IntN(30) == 0 {
-				p.log = append(p.log, "flush")
-				require.NoError(p.t, tx.Flush())
-				before = p.m.clone()
-			}
-		}
+		p.steps(tx)
 		p.lookEverywhere(tx)
 		if undo {
 			return errUndone
@@ -310,7 +307,7 @@ func (p *player) transaction(db *DB) {
 	})
 	if undo {
 		require.Equal(p.t, errUndone, err)
-		p.m = before
+		p.m = p.before[0]
 		p.log = append(p.log, "undone")
 	} else {
 		require.NoError(p.t, err, strings.Join(p.log, "\n"))
@@ -319,4 +316,71 @@ func (p *player) transaction(db *DB) {
 		p.lookEverywhere(tx)
 		return nil
 	}))
+}
+
+func (p *player) steps(tx *Tx) {
+	for range p.r.IntN(12) {
+		p.step(tx)
+		switch p.r.IntN(30) {
+		case 0:
+			p.log = append(p.log, "flush")
+			require.NoError(p.t, tx.Flush())
+			for i := range p.before {
+				p.before[i] = p.m.clone()
+			}
+		case 1, 2, 3:
+			p.attempt(tx)
+		}
+	}
+}
+
+// attempt does a few things within the transaction, and undoes them or not.
+func (p *player) attempt(tx *Tx) {
+	p.log = append(p.log, "try")
+	p.before = append(p.before, p.m.clone())
+	last := len(p.before) - 1
+	fails := p.r.IntN(2) == 0
+	err := tx.Try(func() error {
+		p.steps(tx)
+		if fails {
+			return errUndone
+		}
+		return nil
+	})
+	if fails {
+		require.Equal(p.t, errUndone, err)
+		p.m = p.before[last]
+		p.log = append(p.log, "failed")
+		p.lookEverywhere(tx)
+		p.lookAtHandles(tx)
+	} else {
+		require.NoError(p.t, err)
+		p.log = append(p.log, "tried")
+	}
+	p.before = p.before[:last]
+}
+
+// lookAtHandles compares what handles stand for, where they stand for anything.
+func (p *player) lookAtHandles(tx *Tx) {
+	for _, n := range p.handles {
+		story := strings.Join(append(p.log, "handle "+n.Name()), "\n")
+		now, err := tx.present(n)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		require.NoError(p.t, err, story)
+		a := tx.Address(n)
+		if found, err := tx.find(a); err != nil || found.id != now.id {
+			continue // a table above it is gone
+		}
+		want, ok := p.m.find(a)
+		require.True(p.t, ok, story)
+		v, err := tx.Value(n)
+		if want.value == nil {
+			require.ErrorIs(p.t, err, ErrIsTable, story)
+			continue
+		}
+		require.NoError(p.t, err, story)
+		require.True(p.t, Equal(want.value, v), story)
+	}
 }

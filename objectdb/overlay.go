@@ -70,13 +70,30 @@ func (d *delta) patch(now *Node) {
 func (tx *Tx) delta(t *Node) *delta {
 	if tx.over == nil {
 		tx.over = &overlay{tables: map[int64]*delta{}, objects: map[int64]*Node{}}
+		tx.undoable(func() { tx.over = nil })
 	}
-	d := tx.over.tables[t.id]
+	o := tx.over
+	d := o.tables[t.id]
 	if d == nil {
 		d = &delta{table: t, fresh: t.id < 0, names: map[string]*change{}}
-		tx.over.tables[t.id] = d
+		o.tables[t.id] = d
+		tx.undoable(func() { delete(o.tables, t.id) })
 	}
 	return d
+}
+
+// stand makes n the present node of the object id.
+func (tx *Tx) stand(id int64, n *Node) {
+	o := tx.over
+	before, ok := o.objects[id]
+	o.objects[id] = n
+	tx.undoable(func() {
+		if ok {
+			o.objects[id] = before
+		} else {
+			delete(o.objects, id)
+		}
+	})
 }
 
 // leave puts now at its place in table t. What was there before is not looked at.
@@ -92,11 +109,14 @@ func (tx *Tx) leave(t, now *Node) error {
 			}
 		}
 		d.names[now.fold] = c
+		tx.undoable(func() { delete(d.names, now.fold) })
 	}
+	before := c.now
 	c.now = now
+	tx.undoable(func() { c.now, d.list, d.listed = before, nil, false })
 	d.patch(now)
 	if now.exists() {
-		tx.over.objects[now.id] = now
+		tx.stand(now.id, now)
 	}
 	return nil
 }
@@ -108,8 +128,11 @@ func gone(parent int64, fold string) *Node {
 
 // drop notes that an object is gone for good, and with it what is below it.
 func (tx *Tx) drop(n *Node) {
-	tx.over.objects[n.id] = gone(n.parent, n.fold)
-	tx.over.lost = tx.over.lost || n.kind == KindTable
+	tx.stand(n.id, gone(n.parent, n.fold))
+	if o := tx.over; n.kind == KindTable && !o.lost {
+		o.lost = true
+		tx.undoable(func() { o.lost = false })
+	}
 }
 
 // writable gives the present node of a table that is to be written in.

@@ -74,11 +74,14 @@ func (tx *Tx) table(t *Node) (*Node, error) {
 	if t.kind != KindTable {
 		return nil, ErrNotTable
 	}
-	if tx.over == nil && !tx.flushed && !tx.done {
+	if tx.steady() && !tx.done {
 		return t, nil
 	}
 	return tx.present(t)
 }
+
+// steady tells that all nodes are as they were found.
+func (tx *Tx) steady() bool { return tx.over == nil && !tx.flushed && !tx.tries.failed }
 
 // present gives the node that now stands for the object of n; ErrNotFound when
 // it is gone.
@@ -101,6 +104,12 @@ func (tx *Tx) present(n *Node) (*Node, error) {
 		}
 	}
 	if tx.flushed {
+		return tx.byID(id, n)
+	}
+	if n.ver < 0 && tx.tries.failed { // what was written was undone
+		if id < 0 {
+			return nil, ErrNotFound
+		}
 		return tx.byID(id, n)
 	}
 	return n, nil
@@ -164,7 +173,7 @@ func (tx *Tx) Child(t *Node, name string) (*Node, error) {
 // Value gives what n holds; ErrIsTable when it holds other objects,
 // ErrNotFound when it is gone.
 func (tx *Tx) Value(n *Node) (Value, error) {
-	if tx.over != nil || tx.flushed {
+	if !tx.steady() {
 		now, err := tx.present(n)
 		if err != nil {
 			return nil, err

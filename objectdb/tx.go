@@ -25,6 +25,7 @@ type Tx struct {
 	over  *overlay // what was written; nil when nothing was
 	marks *marks   // what was read; nil when nobody will ask: in optimistic transactions, and while a Derived value is made
 	lists map[int64][]*Node
+	tries attempts
 
 	flushed bool
 	real    map[int64]int64 // after a flush: the ids of objects that were new before it
@@ -270,6 +271,7 @@ func (tx *Tx) forget() {
 	}
 	tx.flushed = true
 	tx.over, tx.lists = nil, nil
+	tx.tries.committed()
 }
 
 func (tx *Tx) usable() error {
