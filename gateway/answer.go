@@ -29,7 +29,9 @@ type answer struct {
 	verbose bool // one line is logged of the request
 	began   time.Time
 	action  string
-	sent    int64 // bytes, the head included
+	sent    int64         // bytes, the head included
+	slow    time.Duration // from which on the request is slow; 0 = never
+	slowID  string        // under which it was logged as slow
 
 	rec  *recorder // of Debugging; nil when it is off
 	held *httpheader.Response

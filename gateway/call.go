@@ -100,9 +100,9 @@ func (c *call) begin() error {
 	}
 	c.bounds = c.limits.script()
 	c.bounds.Spent, c.bounds.From = c.spent, c.limitFrom
-	c.thread = c.g.engine.NewThread(c.ctx, script.ThreadOptions{
-		Tx: c.tx, Limits: c.bounds, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed,
-	})
+	o := script.ThreadOptions{Tx: c.tx, Limits: c.bounds, Names: c.params, Host: c, Now: c.g.now, Seed: c.r.seed}
+	c.watchSlow(&o)
+	c.thread = c.g.engine.NewThread(c.ctx, o)
 	c.guard()
 	return nil
 }

@@ -15,6 +15,7 @@
 //	glue.go users.go   the server that asked, maintenance, users with passwords
 //	probe.go probe_token.go serverstatus.go   what "scripter doctor" asks
 //	watch.go watch_counts.go   what is counted of requests, taken and added up for the status
+//	slowlog.go   requests that take long
 //	limits.go limits_rows.go limits_gate.go   what a request may use, and how many run at a time
 //	autosave.go   the agent that saves copies, and the dirty root flag
 //	verbs.go verbs_*.go   what scripts can call; error.go   what a failure becomes

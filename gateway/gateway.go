@@ -86,7 +86,9 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	a.began = g.now()
 	defer a.close()
 	out := g.answer(ctx, r, a)
-	g.watch.done(a.action, out, g.now().Sub(a.began), a.sent)
+	took := g.now().Sub(a.began)
+	g.watch.done(a.action, out, took, a.sent)
+	g.endSlow(r, a, out, took)
 	if r.entry != nil && r.entry.Number > 0 {
 		g.keepOutcome(ctx, r, a, out)
 	}

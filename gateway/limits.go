@@ -15,6 +15,7 @@ import (
 // of the settings. The row of the nearest address counts, cell by cell.
 var limitSettings = []*Setting{
 	maxTime, maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, maxBody, maxFields, maxResponse,
+	slowLog,
 }
 
 // LimitRows is where limits of single scripts are set.

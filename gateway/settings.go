@@ -96,6 +96,8 @@ var (
 		Meaning: "maintenance: every request but the developer's is answered 503 with user.webserver.prefs.maintenancePage"}
 	retryAfter = &Setting{Name: "retryAfter", Default: objectdb.Number(300), Title: "Retry after",
 		Meaning: "seconds after which a refused visitor may come again", Check: between(1, 1<<24)}
+	slowLog = &Setting{Name: "slowLog", Default: objectdb.Number(0), Title: "Slow log",
+		Meaning: "milliseconds after which a request is logged as slow, with the place in its scripts where it is; 0 = never", Check: between(0, 3600_000)}
 	flSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
 		Meaning: "nothing is logged of requests, failures included"}
 	flVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false), Title: "Verbose messages",
@@ -109,7 +111,7 @@ var Settings = []*Setting{
 	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
 	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
 	maxRequests, debugMinutes, flDebugSecrets,
-	flRefuseConnections, retryAfter, flSuspendLogging, flVerboseMessages,
+	flRefuseConnections, retryAfter, slowLog, flSuspendLogging, flVerboseMessages,
 }
 
 func init() {

@@ -36,6 +36,8 @@ type budget struct {
 	index    int          // place in the watchdog's list, under its lock
 	base     atomic.Int64 // bytes in use when the run began, or the least seen since
 	suspect  atomic.Bool  // the watchdog saw more than base + MemoryBytes
+	slowAt   atomic.Int64 // when to tell where the run is, after began; 0 for never
+	tell     func([]Frame)
 
 	depth      int           // calls that pass through Go now: pcall, coroutines
 	guarded    int           // how many pcalls would catch an error now
@@ -144,6 +146,9 @@ func (b *budget) look() bool {
 	if !now.Before(b.deadline) {
 		b.exceed("time", "time limit of %v exceeded", b.limits.Time)
 		return false
+	}
+	if b.isSlow(now) {
+		b.tellSlow()
 	}
 	if b.left < 0 {
 		if b.granted-b.left > b.limits.Instructions {

@@ -28,6 +28,11 @@ type ThreadOptions struct {
 	Now func() time.Time
 	// Seed is that of math.random; 0 is any.
 	Seed int64
+	// Slow is called once, by the goroutine that runs, when the thread's scripts
+	// are still at work SlowAfter after the thread was made, with the calls that
+	// led to where they are, innermost first. It must not use the thread.
+	Slow      func([]Frame)
+	SlowAfter time.Duration
 }
 
 // A Thread is one request's way through Lua: a fresh Lua state over one
@@ -77,6 +82,7 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	t := &Thread{engine: e, ctx: ctx, opt: o, tx: o.Tx}
 	t.budget = newBudget(ctx, o.Limits)
 	t.budget.owner = t
+	t.budget.watchSlow(o.SlowAfter, o.Slow)
 	if o.Now != nil {
 		t.budget.now = o.Now
 	}

@@ -82,7 +82,7 @@ func (w *watchdog) look() bool {
 	w.heap = heapBytes()
 	now := time.Now()
 	for _, b := range w.runs {
-		if !now.Before(b.deadline) {
+		if !now.Before(b.deadline) || b.isSlow(now) {
 			b.alarm.Store(true)
 		}
 		switch base := b.base.Load(); {
