@@ -23,6 +23,12 @@ type Options struct {
 	// CacheBytes is about the memory that read objects are kept in; 0 is
 	// 32 MB, negative is none.
 	CacheBytes int
+	// WALBytes is how long the file -wal may grow before a commit folds it into
+	// the root and empties it; 0 is right for processes that stay, which do it at
+	// 1000 pages. Processes that end without Close need it: each reads the whole
+	// file before it can begin, and none knows what of it another one has folded in,
+	// so that without it the file would grow for ever.
+	WALBytes int64
 	// Program is what the program calls itself, such as "scripter 0.1.0": a
 	// root keeps who made it, and who brought it to a newer version.
 	Program string

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,7 +36,10 @@ type Copy struct {
 // copyTime is the time in the name of a copy, in UTC.
 const copyTime = "20060102-150405"
 
-var copyName = regexp.MustCompile(`^(\d{8}-\d{6})(?:\.v([1-9]\d{0,3}))?\.root$`)
+// copyName is made when it is first needed: most processes never do.
+var copyName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{8}-\d{6})(?:\.v([1-9]\d{0,3}))?\.root$`)
+})
 
 // besideRoot gives the folder of a root, links resolved as SQLite does, and
 // its name without the suffix.
@@ -78,7 +82,7 @@ func Copies(path string) ([]Copy, error) {
 
 func parseCopy(root, file string) (Copy, bool) {
 	rest, ok := strings.CutPrefix(file, root+".saved-")
-	m := copyName.FindStringSubmatch(rest)
+	m := copyName().FindStringSubmatch(rest)
 	if !ok || m == nil {
 		return Copy{}, false
 	}

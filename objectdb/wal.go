@@ -94,6 +94,10 @@ func (c *conn) checkpoint(s statement) (walState, error) {
 // foldWAL brings what is in the WAL into the root, if it is time. It does no harm
 // when it cannot: a later commit tries again.
 func (db *DB) foldWAL(ctx context.Context, c *conn) {
+	if limit := db.options.WALBytes; limit > 0 {
+		c.emptyWAL(limit)
+		return
+	}
 	w, err := c.checkpoint(sqlWALState)
 	if err == nil && w.pages < walFold {
 		db.foldNext.Store(0)
@@ -112,4 +116,12 @@ func (db *DB) foldWAL(ctx context.Context, c *conn) {
 	}
 	defer db.unlockWriter()
 	_, _ = c.checkpoint(sqlCheckpoint) // the next to write finds all of it folded, and begins anew
+}
+
+// emptyWAL folds all of the WAL into the root and empties the file, when it is
+// longer than limit bytes. It waits for nobody; a later commit tries again.
+func (c *conn) emptyWAL(limit int64) {
+	if info, err := os.Stat(c.c.GetFilename("main") + "-wal"); err == nil && info.Size() > limit {
+		c.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`, nil)
+	}
 }

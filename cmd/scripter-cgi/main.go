@@ -32,6 +32,10 @@ func main() {
 	os.Exit(code)
 }
 
+// walBytes keeps the -wal file short: this program ends without closing the
+// root, and every later one reads the file before it can answer.
+const walBytes = 128 << 10
+
 // run answers the request that env and stdin are. args are believed only for
 // the path of a two-line file: a query may arrive in them.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -58,7 +62,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return unavailable(ctx, cgi, log)
 	}
 	cgi.NPH = conf.NPH
-	db, err := objectdb.Open(conf.Root, objectdb.Options{Program: gateway.Program()})
+	db, err := objectdb.Open(conf.Root, objectdb.Options{Program: gateway.Program(), WALBytes: walBytes})
 	if err != nil {
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
