@@ -124,7 +124,11 @@ func (s *stage) cgiPrograms(ctx context.Context) ([]cgiProgram, error) {
 		if w.page != "" {
 			path = w.name + ".mcro"
 		}
-		programs = append(programs, cgiProgram{"scripter-cgi " + w.name, []string{filepath.Join(s.o.bin, "scripter-cgi")}, env(path, w.form), w.form, "200 OK"})
+		program := []string{filepath.Join(s.o.bin, "scripter-cgi")}
+		alone := append(env(path, w.form), "SCRIPTER_RESIDENT=off")
+		programs = append(programs,
+			cgiProgram{"scripter-cgi " + w.name + ", alone", program, alone, w.form, "200 OK"},
+			cgiProgram{"scripter-cgi " + w.name + ", resident", program, env(path, w.form), w.form, "200 OK"})
 	}
 	return programs, nil
 }

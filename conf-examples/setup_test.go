@@ -17,6 +17,7 @@ type setUp struct {
 	files    []string // copied to the folder conf; the first is the example itself
 	install  func(t *testing.T, p place)
 	daemon   bool // scripter-fcgi runs beside the server
+	resident bool // scripter-fcgi runs, and scripter-cgi hands its requests over
 	command  func(p place, conf string) []string
 	asServer bool // the server does not change its user itself
 
@@ -45,6 +46,18 @@ var setUps = []setUp{
 	{
 		name: "apache-nph", programs: []string{"apache2"}, files: []string{"apache-nph.conf", "apache-base.conf"},
 		command: apache, install: func(t *testing.T, p place) {
+			p.program(t, "scripter-cgi", "cgi-bin/nph-Scripter.acgi")
+		},
+	},
+	{
+		name: "apache-cgi-relay", programs: []string{"apache2"}, files: []string{"apache-cgi.conf", "apache-base.conf"},
+		command: apache, resident: true, install: func(t *testing.T, p place) {
+			p.write(t, "cgi-bin/Scripter.acgi", 0o755, "#!"+p.Program("scripter-cgi")+"\nroot: "+p.Root+"\n")
+		},
+	},
+	{
+		name: "apache-nph-relay", programs: []string{"apache2"}, files: []string{"apache-nph.conf", "apache-base.conf"},
+		command: apache, resident: true, install: func(t *testing.T, p place) {
 			p.program(t, "scripter-cgi", "cgi-bin/nph-Scripter.acgi")
 		},
 	},
@@ -125,6 +138,9 @@ func (s setUp) Start(t *testing.T, site *corpus.Site) corpus.Client {
 		socket := filepath.Join(p.run, "scripter.sock")
 		d := corpus.StartProcess(t, true, nil, p.Program("scripter-fcgi"), "--root", p.Root, "--listen", "unix:"+socket)
 		d.WaitFor(t, "unix", socket)
+	}
+	if s.resident {
+		corpus.StartResident(t, site, true)
 	}
 	command := s.command(p, filepath.Join(p.Dir, "conf", s.files[0]))
 	program, err := find(command[0])

@@ -148,7 +148,7 @@ func TestDaemonOptions(t *testing.T) {
 	out, err := exec.Command(filepath.Join(bin, "scripter-fcgi"), "--help").CombinedOutput()
 	require.NoError(t, err)
 	var options []string
-	for _, m := range regexp.MustCompile(`(?m)^  -(\w+)`).FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  -([\w-]+)`).FindAllStringSubmatch(string(out), -1) {
 		options = append(options, "--"+m[1])
 	}
 	require.NotEmpty(t, options)

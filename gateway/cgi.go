@@ -22,6 +22,8 @@ type CGI struct {
 	NPH string
 	// HandlerNames are file names that count as the handler's own.
 	HandlerNames []string
+
+	vars map[string]string // Environ taken apart; nil when it is not yet
 }
 
 // Bounds of what is read of a body that nobody wanted.
@@ -60,17 +62,11 @@ func (r stdinReader) Read(p []byte) (int, error) {
 // query without "=" arrives in them (RFC 3875, 4.4).
 func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	r := c.request()
-	if r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"] == "" && r.Form == NPH {
-		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; \"scripter call /NAME.fcgi\" answers a request by hand")
-	}
 	if r.Body != nil {
 		r.Body = stdinReader{ctx, c.Stdin}
 	}
-	if r.Form == NPH && r.Params["REDIRECT_STATUS"] != "" {
-		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.path())
-	}
 	w := bufio.NewWriterSize(c.Stdout, 64<<10)
-	out := g.Answer(ctx, r, w)
+	out := g.serveCGI(ctx, r, w)
 	if err := w.Flush(); err != nil && out.Err == nil {
 		out.Err, out.Broken = err, true
 	}
@@ -84,14 +80,21 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	return out
 }
 
+// serveCGI answers a request of a CGI program, in whatever process.
+func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome {
+	if r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"] == "" && r.Form == NPH {
+		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; \"scripter call /NAME.fcgi\" answers a request by hand")
+	}
+	if r.Form == NPH && r.Params["REDIRECT_STATUS"] != "" {
+		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.path())
+	}
+	return g.Answer(ctx, r, w)
+}
+
 func (c CGI) request() *Request {
-	p := make(map[string]string, len(c.Environ))
-	for _, v := range c.Environ {
-		if name, value, ok := strings.Cut(v, "="); ok {
-			if _, twice := p[name]; !twice {
-				p[name] = value
-			}
-		}
+	p := c.vars
+	if p == nil {
+		p = variables(c.Environ)
 	}
 	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
 	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Road: "CGI"}
@@ -106,6 +109,20 @@ func (c CGI) request() *Request {
 		r.Body, r.bodyRead = nil, true
 	}
 	return r
+}
+
+// variables takes an environment apart. Of a name that comes twice the first
+// counts.
+func variables(environ []string) map[string]string {
+	p := make(map[string]string, len(environ))
+	for _, v := range environ {
+		if name, value, ok := strings.Cut(v, "="); ok {
+			if _, twice := p[name]; !twice {
+				p[name] = value
+			}
+		}
+	}
+	return p
 }
 
 // wantsNPH tells whether a web server passes a complete response on

@@ -102,13 +102,14 @@ func TestReadConf(t *testing.T) {
 	write := func(text string) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
 	}
-	write("#!/usr/bin/scripter-cgi\nroot: data/site.root\n\n# a comment\nnph: off\n")
+	write("#!/usr/bin/scripter-cgi\nroot: data/site.root\n\n# a comment\nnph: off\nresident: start\n")
 	c, err := ReadConf(file)
 	require.NoError(t, err)
-	assert.Equal(t, Conf{Root: filepath.Join(dir, "data/site.root"), NPH: "off", File: file}, c)
+	assert.Equal(t, Conf{Root: filepath.Join(dir, "data/site.root"), NPH: "off", Resident: "start", File: file}, c)
 	for text, want := range map[string]string{
 		"":                       "names no root",
 		"root: /x\nnph: maybe\n": "line 2",
+		"root: /x\nresident: 1":  "line 2",
 		"rot: /x\n":              "line 1",
 		"root /x\n":              "line 1",
 	} {
@@ -124,7 +125,7 @@ func TestFindConf(t *testing.T) {
 	conf := filepath.Join(dir, "scripter.conf")
 	_, err := FindConf(nil, "", exe)
 	require.ErrorIs(t, err, ErrNoRoot)
-	require.NoError(t, os.WriteFile(conf, []byte("root: /beside\nnph: on\n"), 0o644))
+	require.NoError(t, os.WriteFile(conf, []byte("root: /beside\nnph: on\nresident: off\n"), 0o644))
 	script := filepath.Join(dir, "site.cgi")
 	require.NoError(t, os.WriteFile(script, []byte("#!/x\nroot: /script\n"), 0o755))
 	for _, c := range []struct {
@@ -146,6 +147,15 @@ func TestFindConf(t *testing.T) {
 	}
 	_, err = FindConf(map[string]string{"SCRIPTER_NPH": "perhaps"}, "", exe)
 	assert.ErrorContains(t, err, "SCRIPTER_NPH")
+	_, err = FindConf(map[string]string{"REDIRECT_SCRIPTER_RESIDENT": "perhaps"}, "", exe)
+	assert.ErrorContains(t, err, "SCRIPTER_RESIDENT")
+	for want, env := range map[string]map[string]string{
+		"off": nil, "start": {"REDIRECT_SCRIPTER_RESIDENT": "start"}, "auto": {"SCRIPTER_RESIDENT": "auto"},
+	} {
+		got, err := FindConf(env, "", exe)
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Resident)
+	}
 }
 
 // TestScriptFile: the one argument that is believed, and when it is not.

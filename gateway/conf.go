@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,11 +17,15 @@ import (
 type Conf struct {
 	Root string // path of the root
 	NPH  string // auto, on or off: the form of a CGI response
-	File string // the file that said so
+	// Resident is what scripter-cgi makes of a resident scripter-fcgi for the same
+	// root: auto (or "") hands the request over to one that is there, start starts
+	// one, off does neither.
+	Resident string
+	File     string // the file that said so
 }
 
 // confKeys are the lines a configuration file may have.
-var confKeys = []string{"root", "nph"}
+var confKeys = []string{"root", "nph", "resident"}
 
 // confFile is the name of the configuration file beside a program.
 const confFile = "scripter.conf"
@@ -56,6 +61,10 @@ func ReadConf(file string) (Conf, error) {
 			if c.NPH = value; !validNPH(value) {
 				return c, fmt.Errorf("%s, line %d: nph is %q, not auto, on or off", file, n, value)
 			}
+		case "resident":
+			if c.Resident = value; !validResident(value) {
+				return c, fmt.Errorf("%s, line %d: resident is %q, not auto, start or off", file, n, value)
+			}
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -72,6 +81,8 @@ func ReadConf(file string) (Conf, error) {
 
 func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
 
+func validResident(s string) bool { return s == "auto" || s == "start" || s == "off" }
+
 // ErrNoRoot says that nothing names a root.
 var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root: /path/to/scripter.root\" into " + confFile + " beside the program or into " + systemConf)
 
@@ -81,18 +92,22 @@ var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root
 // names the program in its first line; "" for none), the file beside the
 // executable, and the system's.
 func FindConf(env map[string]string, script, executable string) (Conf, error) {
-	nph := env["SCRIPTER_NPH"]
-	if nph == "" {
-		nph = env["REDIRECT_SCRIPTER_NPH"]
-	}
+	nph := either(env, "SCRIPTER_NPH")
 	if nph != "" && !validNPH(nph) {
 		return Conf{}, fmt.Errorf("SCRIPTER_NPH is %.40q, not auto, on or off", nph)
 	}
-	c, err := findRoot(env, script, executable)
-	if nph != "" {
-		c.NPH = nph
+	resident := either(env, "SCRIPTER_RESIDENT")
+	if resident != "" && !validResident(resident) {
+		return Conf{}, fmt.Errorf("SCRIPTER_RESIDENT is %.40q, not auto, start or off", resident)
 	}
+	c, err := findRoot(env, script, executable)
+	c.NPH, c.Resident = cmp.Or(nph, c.NPH), cmp.Or(resident, c.Resident)
 	return c, err
+}
+
+// either gives a variable, or what Apache makes of it behind an Action.
+func either(env map[string]string, name string) string {
+	return cmp.Or(env[name], env["REDIRECT_"+name])
 }
 
 func findRoot(env map[string]string, script, executable string) (Conf, error) {

@@ -2,10 +2,12 @@
 //
 // Install it in the web server's cgi-bin as Scripter.acgi, or write there a
 // file of two lines, "#!/path/to/scripter-cgi" and "root: /path/to/scripter.root".
-// The manual is docs/web-servers.md.
+// Where a resident scripter-fcgi serves the same root it hands the request over to
+// that, before Go begins: relay_linux.c. The manual is docs/web-servers.md.
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -27,7 +29,8 @@ func main() {
 		os.Exit(saveAlone(root))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	code := run(ctx, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr)
+	stdin := io.MultiReader(bytes.NewReader(bodyRead()), os.Stdin)
+	code := run(ctx, os.Args, os.Environ(), stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -62,6 +65,14 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return unavailable(ctx, cgi, log)
 	}
 	cgi.NPH = conf.NPH
+	outcome, reason := relayed()
+	switch outcome {
+	case relayRefused:
+		log.Warn("a resident server is not trusted, the request is answered without it", "root", conf.Root, "why", reason)
+	case relayLost:
+		log.Error("the resident server went away with the request", "root", conf.Root)
+		return unavailable(ctx, cgi, log)
+	}
 	db, err := objectdb.Open(conf.Root, objectdb.Options{Program: gateway.Program(), WALBytes: walBytes})
 	if err != nil {
 		log.Error("root not opened", "conf", conf.File, "err", err)
@@ -80,6 +91,11 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	if ctx.Err() == nil && g.SaveDue(ctx) {
 		if err := saveLater(executable, conf.Root); err != nil {
 			log.Warn("auto-save not started", "err", err)
+		}
+	}
+	if outcome == relayNobody && conf.Resident == "start" {
+		if err := startResident(executable, conf.Root); err != nil {
+			log.Warn("resident server not started", "err", err)
 		}
 	}
 	if out.Broken {
@@ -110,7 +126,9 @@ func variables(env []string) map[string]string {
 	vars := make(map[string]string, len(env))
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
-		vars[name] = value
+		if _, twice := vars[name]; !twice { // as getenv has it
+			vars[name] = value
+		}
 	}
 	return vars
 }

@@ -18,8 +18,11 @@ import (
 
 const programVariable = "SCRIPTER_CGI_TEST_PROGRAM"
 
-// TestMain lets this program be scripter-cgi itself.
+// TestMain lets this program be scripter-cgi itself, or somebody who listens.
 func TestMain(m *testing.M) {
+	if path := os.Getenv(listenVariable); path != "" {
+		listen(path)
+	}
 	if os.Getenv(programVariable) != "" || os.Getenv(saveVariable) != "" {
 		main()
 	}

@@ -49,6 +49,8 @@ type options struct {
 	root, listen, group, responder, status string
 	mode                                   fs.FileMode
 	drain                                  time.Duration
+	idleExit                               time.Duration
+	door                                   string
 	workers                                int  // -1: as it fits the socket and the settings
 	fixed                                  bool // the command line says how many
 }
@@ -58,7 +60,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("scripter-fcgi", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
-	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; else the socket that the program was started with")
+	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; door for none but the door; else the socket that the program was started with")
+	f.StringVar(&o.door, "door", "on", "on, or off to take no requests from scripter-cgi at the socket beside the root")
+	f.DurationVar(&o.idleExit, "idle-exit", 0, "with --listen door: end when no request has come for so long; 0 = never")
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
 	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
@@ -86,6 +90,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("--workers is %d at most, not %d", maxWorkers, o.workers)
 	case o.responder == "std" && o.workers > 0:
 		return o, errors.New("--responder std has no workers")
+	case o.door != "on" && o.door != "off":
+		return o, fmt.Errorf("--door is on or off, not %q", o.door)
+	case o.listen == doorOnly && (o.door == "off" || o.responder == "std"):
+		return o, errors.New("--listen door wants the door, which --door off and --responder std do not have")
+	case o.idleExit != 0 && (o.listen != doorOnly || o.idleExit < 0):
+		return o, errors.New("--idle-exit wants --listen door, and a time such as 10m")
 	}
 	return o, nil
 }
@@ -125,9 +135,14 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 			return err
 		}
 	}
-	l, err := listen(o)
+	ls, use, err := listenAll(o, log)
 	if err != nil {
 		return err
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	if o.idleExit > 0 {
+		go use.leaveWhenIdle(ctx, o.idleExit, leave, log)
 	}
 	st := &status{started: time.Now()}
 	if o.status != "" {
@@ -138,11 +153,13 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		defer st.serve(sl, log)()
 		log.Info("showing the status", "addr", sl.Addr().String())
 	}
-	log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
-	if o.workers > 0 {
-		return servePool(ctx, o, db, l, st, log)
+	for _, l := range ls {
+		log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
 	}
-	return serveAlone(ctx, o, g, l, st, log)
+	if o.workers > 0 {
+		return servePool(ctx, o, db, ls, st, log)
+	}
+	return serveAlone(ctx, o, g, ls, st, log)
 }
 
 // workersFor says how many scripts may run at a time, each in a process of its
@@ -168,17 +185,23 @@ func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err err
 }
 
 // serveAlone answers in this process until ctx ends.
-func serveAlone(ctx context.Context, o options, g *gateway.Gateway, l net.Listener, st *status, log *slog.Logger) error {
+func serveAlone(ctx context.Context, o options, g *gateway.Gateway, ls []net.Listener, st *status, log *slog.Logger) error {
 	collectLess()
 	defer g.StartAutoSave()()
 	sums := &tally{take: g.TakeCounts}
 	st.tell(sums.counts, alone{g.Load, sums.counts, st.started})
 	if o.responder == "std" {
-		return serveStd(ctx, l, g)
+		return serveStd(ctx, ls[0], g)
 	}
-	s := &fcgi.Server{Handler: g.ServeFCGI, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
+	handler, err := handlerFor(g, o.root)
+	if err != nil {
+		return err
+	}
+	s := &fcgi.Server{Handler: handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
+	done := make(chan error, len(ls))
+	for _, l := range ls {
+		go func() { done <- s.Serve(l) }()
+	}
 	select {
 	case err := <-done:
 		return err

@@ -26,7 +26,7 @@ const maxWorkers = 64
 
 // servePool answers by worker processes until ctx ends. This process closes db:
 // it runs no script, and what it holds no script can harm.
-func servePool(ctx context.Context, o options, db *objectdb.DB, l net.Listener, st *status, log *slog.Logger) error {
+func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listener, st *status, log *slog.Logger) error {
 	executable, err := os.Executable()
 	if err != nil {
 		return err
@@ -38,16 +38,21 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, l net.Listener, 
 	if err != nil {
 		return err
 	}
-	f, remove, err := fcgi.Detach(l)
-	if err != nil {
-		return err
+	var files []*os.File
+	var removes []func()
+	for _, l := range ls {
+		f, remove, err := fcgi.Detach(l)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		defer remove()
+		files, removes = append(files, f), append(removes, remove)
 	}
-	defer f.Close()
-	defer remove()
 	sums := &tally{}
 	p, err := workers.Start(workers.Options{
 		Command:   []string{executable, "--root", o.root},
-		Listeners: []*os.File{f},
+		Listeners: files,
 		Drain:     o.listen != "",
 		Max:       o.workers,
 		Waiting:   bounds.Waiting,
@@ -74,7 +79,9 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, l net.Listener, 
 	}
 	st.stopping.Store(true)
 	log.Info("stopping: requests under way are finished")
-	remove() // whoever comes now goes elsewhere
+	for _, remove := range removes {
+		remove() // whoever comes now goes elsewhere
+	}
 	end, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
 	if err := p.Shutdown(end); err != nil {
@@ -215,5 +222,9 @@ func work(w *workers.Worker, args []string, log *slog.Logger) error {
 		}
 		return text
 	}
-	return w.Serve(&fcgi.Server{Handler: g.ServeFCGI, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
+	handler, err := handlerFor(g, o.root)
+	if err != nil {
+		return err
+	}
+	return w.Serve(&fcgi.Server{Handler: handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
 }

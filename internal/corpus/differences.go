@@ -19,7 +19,7 @@ var Differences = []Difference{
 		Why:   "net/http/cgi makes a URL of the Host field, and answers before we are called when it cannot",
 	},
 	{
-		Roads: "gateway cgi-parsed cgi-nph fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
+		Roads: "gateway cgi-* fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "no server in front has taken the dots out of the path (Caddy passes them on, as our model does), and we refuse them",
 	},

@@ -85,6 +85,25 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 	t.Fatalf("%s does not answer at %s:\n%s", p.cmd.Path, addr, p.Output())
 }
 
+// StartResident starts a resident server for the site, to which every scripter-cgi
+// hands its requests over, and fails when none came by the end of the test.
+// asServer is that of StartProcess; args are further options.
+func StartResident(t testing.TB, s *Site, asServer bool, args ...string) *Process {
+	t.Helper()
+	door := s.Root + "-door"
+	args = append([]string{"--root", s.Root, "--listen", "door"}, args...)
+	p := StartProcess(t, asServer, nil, s.Program("scripter-fcgi"), args...)
+	p.WaitFor(t, "unix", door)
+	begun := time.Now()
+	t.Cleanup(func() {
+		info, err := os.Lstat(door) // its time is that of the last request
+		if err != nil || !info.ModTime().After(begun) {
+			t.Errorf("the resident server got no request: %v", err)
+		}
+	})
+	return p
+}
+
 // FreePort returns a loopback port that nobody listens on and, until the test
 // ends, nobody else gets: it lies below those that the system gives away by
 // itself, for connections too, and other tests keep off a port whose number is

@@ -30,6 +30,8 @@ func TestRoads(t *testing.T) {
 		gatewayRoad{},
 		cgiRoad{name: "cgi-parsed", program: "Scripter.acgi", wiring: actionWiring},
 		cgiRoad{name: "cgi-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true},
+		cgiRoad{name: "cgi-relay", program: "Scripter.acgi", wiring: actionWiring, resident: true},
+		cgiRoad{name: "cgi-relay-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true, resident: true},
 		fcgiRoad{name: "fcgi"},
 		fcgiRoad{name: "fcgi-std", args: []string{"--responder=std"}},
 		serveRoad{},
@@ -71,6 +73,8 @@ type cgiRoad struct {
 	program string
 	wiring  func(m *model, docRoot, url, action string) map[string]string
 	nph     bool
+	// resident: a scripter-fcgi runs, and the programs hand their requests over.
+	resident bool
 }
 
 func (r cgiRoad) Name() string { return r.name }
@@ -78,6 +82,9 @@ func (r cgiRoad) Name() string { return r.name }
 func (r cgiRoad) Start(t *testing.T, s *Site) Client {
 	program := s.Program(r.program)
 	CopyProgram(t, s.Program("scripter-cgi"), program)
+	if r.resident {
+		StartResident(t, s, false, "--workers", "0") // with workers: conf-examples
+	}
 	m := &model{site: s, wiring: r.wiring, nph: r.nph, handler: func(vars map[string]string, body io.Reader, out io.Writer) error {
 		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 		defer cancel()

@@ -1,0 +1,468 @@
+/* The relay hands a request to a resident scripter-fcgi, where one serves the same
+ * root: what the .acgi of 1998 was, a door to an application that is running.
+ *
+ * It runs before the Go runtime does, which with its libraries takes three
+ * quarters of a request's time, and ends the process when the request is answered.
+ * When nobody is there it returns, and Go answers in the same process.
+ *
+ * The request goes over as FastCGI (package fcgi has the records) to the socket
+ * beside the root, ROOT-door. Its variables go as they are; those that begin
+ * with "scripter.", which no web server can set, say what the resident server must
+ * know to answer as this process would (gateway.Door). The first byte of
+ * FCGI_STDERR says that it has taken the request up. Until it comes this process
+ * may still answer by itself; when it cannot be written any more, because we went
+ * away, the resident server does nothing. So a request is never run twice.
+ *
+ * The body is read whole before anybody is asked, so that a slow client never
+ * keeps a process of the resident server waiting. A longer one than most_body is
+ * left to Go, with what was read of it. */
+
+#include "relay.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	taking_time = 3000,             /* ms in which a request must be taken up */
+	most_params = 192 << 10,        /* below the limits of package fcgi */
+	most_variables = 900,
+	most_content = 65528,           /* of a record, a multiple of 8 */
+	most_body = 256 << 10,
+	header_size = 8
+};
+
+enum relay_outcome relay_outcome = relay_not_tried;
+const char *relay_reason = "";
+unsigned char relay_body[most_body];
+size_t relay_body_length;
+
+enum { type_begin = 1, type_abort = 2, type_end = 3, type_params = 4, type_stdin = 5, type_stdout = 6, type_stderr = 7 };
+
+static const long long until_end = -1, unclear = -2;
+
+/* What is being relayed. Static: the process has one request, and memory that is
+ * not touched costs nothing. */
+static struct {
+	int fd;
+	unsigned char out[most_params + most_body + 4096]; /* records to be sent */
+	size_t sent, length;
+	unsigned char in[64 << 10];
+	int taken;                    /* the resident server has taken the request up */
+	int answered;                 /* bytes of an answer were passed on */
+	int ended, status;            /* FCGI_END_REQUEST came */
+	unsigned char head[header_size];
+	size_t have;                  /* bytes of head that are there */
+	size_t content, padding;      /* still to come of the record under way */
+} r;
+
+static volatile sig_atomic_t terminated;
+
+static void on_term (int sig) { terminated = sig; }
+
+static long long now (void)
+{
+	struct timespec t;
+	clock_gettime (CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+}
+
+static void put_header (unsigned char *p, int type, size_t length)
+{
+	unsigned char head[header_size] = {1, type, 0, 1, length >> 8, length & 0xff, 0, 0};
+	memcpy (p, head, header_size);
+}
+
+/* --- the request ------------------------------------------------------------ */
+
+static char params[most_params];
+static size_t params_length;
+
+static int put_length (size_t n)
+{
+	if (params_length + 4 > sizeof params)
+		return 0;
+	if (n < 128) {
+		params[params_length++] = n;
+		return 1;
+	}
+	for (int shift = 24; shift >= 0; shift -= 8)
+		params[params_length++] = (n >> shift & 0xff) | (shift == 24 ? 0x80 : 0);
+	return 1;
+}
+
+static int put_pair (const char *name, size_t n, const char *value)
+{
+	size_t v = strlen (value);
+	if (!put_length (n) || !put_length (v) || n + v > sizeof params - params_length)
+		return 0;
+	memcpy (params + params_length, name, n);
+	memcpy (params + params_length + n, value, v);
+	params_length += n + v;
+	return 1;
+}
+
+/* Names that no variable of a web server has: those pass only our own. */
+static const char own[] = "scripter.";
+
+/* put_variables takes the environment over. Of a name that comes twice the first
+ * counts, as in gateway.ServeCGI. */
+static int put_variables (char **environment)
+{
+	for (int i = 0; environment[i] != NULL; i++) {
+		const char *equals = strchr (environment[i], '=');
+		if (i >= most_variables)
+			return 0;
+		if (equals == NULL || equals == environment[i] || strncmp (environment[i], own, sizeof own - 1) == 0)
+			continue;
+		size_t n = equals - environment[i];
+		int again = 0;
+		for (int k = 0; k < i && !again; k++)
+			again = strncmp (environment[k], environment[i], n + 1) == 0;
+		if (!again && !put_pair (environment[i], n, equals + 1))
+			return 0;
+	}
+	return 1;
+}
+
+static int put_own (const char *name, const char *value) { return put_pair (name, strlen (name), value); }
+
+/* body_bytes gives how many bytes of a body there are to read, until_end when it
+ * ends with the stream, and unclear when Go has to say what is wrong with its length:
+ * gateway.contentLength. */
+static long long body_bytes (void)
+{
+	const char *length = getenv ("CONTENT_LENGTH"), *coding = getenv ("HTTP_TRANSFER_ENCODING");
+	if (length == NULL || *length == 0)
+		return coding != NULL && strcasestr (coding, "chunked") != NULL ? until_end : 0;
+	if (strcmp (length, "-1") == 0)
+		return until_end;
+	if (strspn (length, "0123456789") != strlen (length) || strlen (length) > 18)
+		return unclear;
+	return atoll (length);
+}
+
+/* read_body reads the whole body; 0 when it is too long. */
+static int read_body (void)
+{
+	long long want = body_bytes ();
+	if (want == unclear || want > most_body)
+		return 0;
+	while (want == until_end || (long long) relay_body_length < want) {
+		size_t most = (want == until_end ? most_body : want) - relay_body_length;
+		if (most == 0)
+			return 0;
+		ssize_t n = read (STDIN_FILENO, relay_body + relay_body_length, most);
+		if (n < 0 && errno == EINTR && !terminated)
+			continue;
+		if (n <= 0)
+			break; /* what it means that there is less than was declared, the gateway knows */
+		relay_body_length += n;
+	}
+	return 1;
+}
+
+/* put_stream appends records of a stream, and the empty one that ends it. */
+static void put_stream (int type, const void *from, size_t length)
+{
+	const unsigned char *p = from;
+	size_t n;
+	do {
+		n = length < most_content ? length : most_content;
+		put_header (r.out + r.length, type, n);
+		memcpy (r.out + r.length + header_size, p, n);
+		r.length += header_size + n, p += n, length -= n;
+	} while (n > 0);
+}
+
+/* write_request makes the records of the request. */
+static int write_request (const struct site *s, char **argv, char **environment)
+{
+	static const unsigned char responder[8] = {0, 1, 0}; /* FCGI_RESPONDER, no FCGI_KEEP_CONN */
+	if (!put_variables (environment))
+		return 0;
+	if (!put_own ("scripter.root", s->root) || !put_own ("scripter.program", argv[0] == NULL ? "" : argv[0]) ||
+	    !put_own ("scripter.executable", s->executable) || !put_own ("scripter.script", s->script) || !put_own ("scripter.nph", s->nph))
+		return 0;
+	put_header (r.out, type_begin, sizeof responder);
+	memcpy (r.out + header_size, responder, sizeof responder);
+	r.length = header_size + sizeof responder;
+	put_stream (type_params, params, params_length);
+	put_stream (type_stdin, relay_body, relay_body_length);
+	return 1;
+}
+
+/* --- the resident server ---------------------------------------------------- */
+
+static int refuse (const char *reason)
+{
+	relay_outcome = relay_refused;
+	relay_reason = reason;
+	return 0;
+}
+
+/* may_trust tells whether a file or process of that user is as good as our own. */
+static int may_trust (uid_t user) { return user == geteuid () || user == 0; }
+
+/* peer gives the user of the process that listens. */
+static int peer (int fd, uid_t *user)
+{
+#ifdef SO_PEERCRED
+	struct ucred c;
+	socklen_t n = sizeof c;
+	if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &c, &n) != 0)
+		return 0;
+	*user = c.uid;
+	return 1;
+#else
+	gid_t group;
+	return getpeereid (fd, user, &group) == 0;
+#endif
+}
+
+/* find_door finds the socket beside the root; 0 when there is none. */
+static int find_door (const struct site *s, struct sockaddr_un *a, struct stat *door)
+{
+	a->sun_family = AF_UNIX;
+	if ((size_t) snprintf (a->sun_path, sizeof a->sun_path, "%s-door", s->root) >= sizeof a->sun_path)
+		return 0; /* the resident server cannot have it either */
+	if (lstat (a->sun_path, door) == 0)
+		return 1;
+	relay_outcome = relay_nobody;
+	return 0;
+}
+
+/* connect_door connects to the socket beside the root, if it can be trusted.
+ * Nobody but the users who could change the root itself may have put it there,
+ * and the process behind it is of our own user or the superuser. */
+static int connect_door (const struct site *s, const struct sockaddr_un *a, const struct stat *door)
+{
+	struct stat root, folder;
+	uid_t user;
+	char dir[PATH_MAX];
+	strcpy (dir, s->root);
+	*(strrchr (dir, '/') + 1) = 0;
+	if (stat (s->root, &root) != 0 || stat (dir, &folder) != 0)
+		return 0;
+	if (!S_ISSOCK (door->st_mode))
+		return refuse ("it is no socket");
+	if (!may_trust (door->st_uid) && door->st_uid != root.st_uid)
+		return refuse ("it belongs to another user");
+	if ((door->st_mode & S_IWOTH) != 0)
+		return refuse ("everybody may write to it");
+	if ((folder.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_ISVTX) == 0)
+		return refuse ("everybody may write to its folder");
+	int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return 0;
+	if (connect (fd, (const struct sockaddr *) a, sizeof *a) != 0) {
+		if (errno == ECONNREFUSED || errno == ENOENT)
+			relay_outcome = relay_nobody;
+		else if (errno == EACCES || errno == EPERM)
+			refuse ("this user may not connect to it");
+		else
+			relay_outcome = relay_not_taken; /* its queue is full */
+		close (fd);
+		return 0;
+	}
+	if (!peer (fd, &user) || !may_trust (user)) {
+		close (fd);
+		return refuse ("the process behind it is another user's");
+	}
+	r.fd = fd;
+	return 1;
+}
+
+/* --- the answer ------------------------------------------------------------- */
+
+/* pass_on writes to the web server; 0 when that is gone. */
+static int pass_on (int fd, const unsigned char *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t k = write (fd, p, n);
+		if (k < 0 && errno == EINTR && !terminated)
+			continue;
+		if (k < 0 && errno == EAGAIN) {
+			struct pollfd wait = {.fd = fd, .events = POLLOUT};
+			poll (&wait, 1, -1);
+			continue;
+		}
+		if (k <= 0)
+			return 0;
+		p += k, n -= k;
+	}
+	return 1;
+}
+
+/* content takes content of the record under way; 0 when the web server is gone. */
+static int content (const unsigned char *p, size_t n)
+{
+	static unsigned char end[8];
+	static size_t have;
+	switch (r.head[1]) {
+	case type_stdout:
+		if (!r.taken)
+			return 0; /* the answer of a master that has no worker for it */
+		r.answered = 1;
+		return pass_on (STDOUT_FILENO, p, n);
+	case type_stderr:
+		if (!r.taken)
+			r.taken = 1, p++, n--;
+		pass_on (STDERR_FILENO, p, n);
+		return 1;
+	case type_end:
+		for (; n > 0 && have < sizeof end; n--)
+			end[have++] = *p++;
+		if (have == sizeof end) {
+			r.ended = 1;
+			r.status = end[3];
+		}
+	}
+	return 1;
+}
+
+/* take takes what came from the resident server. */
+static int take (const unsigned char *p, size_t n)
+{
+	while (n > 0 && !r.ended) {
+		size_t k;
+		if (r.have < header_size) {
+			r.head[r.have++] = *p++, n--;
+			if (r.have == header_size) {
+				r.content = r.head[4] << 8 | r.head[5];
+				r.padding = r.head[6];
+				if (r.head[0] != 1)
+					return 0;
+			}
+		} else if (r.content > 0) {
+			k = n < r.content ? n : r.content;
+			if (!content (p, k))
+				return 0;
+			p += k, n -= k, r.content -= k;
+		} else {
+			k = n < r.padding ? n : r.padding;
+			p += k, n -= k, r.padding -= k;
+		}
+		if (r.have == header_size && r.content == 0 && r.padding == 0)
+			r.have = 0;
+	}
+	return 1;
+}
+
+/* --- back and forth --------------------------------------------------------- */
+
+/* send_queued sends records; what the resident server does not take is not
+ * wanted any more. */
+static void send_queued (void)
+{
+	ssize_t n = send (r.fd, r.out + r.sent, r.length - r.sent, MSG_NOSIGNAL);
+	if (n >= 0)
+		r.sent += n;
+	else if (errno != EAGAIN && errno != EINTR)
+		r.sent = r.length;
+}
+
+/* abort_request tells the resident server that nobody waits any more. */
+static void abort_request (void)
+{
+	unsigned char record[header_size];
+	put_header (record, type_abort, 0);
+	if (r.sent == r.length) /* else in the middle of a record: closing says it too */
+		send (r.fd, record, sizeof record, MSG_NOSIGNAL);
+}
+
+/* exchange relays until the request has ended, the resident server is gone, or it
+ * has not taken the request up in time. */
+static void exchange (void)
+{
+	long long deadline = now () + taking_time;
+	int aborted = 0;
+	while (!r.ended) {
+		struct pollfd p = {.fd = r.fd, .events = r.sent < r.length ? POLLIN | POLLOUT : POLLIN};
+		int left = -1;
+		if (!r.taken && (left = deadline - now ()) <= 0)
+			return;
+		if (terminated && !aborted) {
+			aborted = 1;
+			abort_request ();
+		}
+		if (poll (&p, 1, left) < 0)
+			continue; /* by a signal */
+		if (p.revents & POLLOUT)
+			send_queued ();
+		if (p.revents & (POLLIN | POLLHUP | POLLERR)) {
+			ssize_t n = recv (r.fd, r.in, sizeof r.in, 0);
+			if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) || (n > 0 && !take (r.in, n)))
+				return;
+		}
+	}
+}
+
+/* was_taken decides, after the connection is given up, whether the request had
+ * been taken up: from now on that cannot be said any more, and if it has been
+ * said it is here. */
+static int was_taken (void)
+{
+	shutdown (r.fd, SHUT_RDWR);
+	for (ssize_t n; !r.taken && (n = recv (r.fd, r.in, sizeof r.in, 0)) > 0 && take (r.in, n);)
+		;
+	return r.taken;
+}
+
+static int is_set (const char *name)
+{
+	const char *v = getenv (name);
+	return v != NULL && *v != 0;
+}
+
+/* hand_over hands the request over, and ends the process when it is answered. */
+static void hand_over (const struct site *s, char **argv, char **environment)
+{
+	struct sockaddr_un a;
+	struct stat door;
+	if (!find_door (s, &a, &door) || !read_body () || !connect_door (s, &a, &door))
+		return;
+	if (write_request (s, argv, environment)) {
+		exchange ();
+		if (r.ended && r.taken)
+			_exit (r.status);
+		if (was_taken () && r.answered)
+			_exit (1);
+		relay_outcome = r.taken ? relay_lost : relay_not_taken;
+	}
+	close (r.fd);
+}
+
+/* relay answers the request by way of the resident server and ends the process,
+ * or returns. */
+#ifdef __GLIBC__ /* others do not give a constructor the arguments */
+__attribute__ ((constructor))
+#endif
+static void relay (int argc, char **argv, char **environment)
+{
+	static struct site s;
+	struct sigaction term = {.sa_handler = on_term}, ignored = {.sa_handler = SIG_IGN}, old[3];
+	if ((!is_set ("GATEWAY_INTERFACE") && !is_set ("REQUEST_METHOD")) || is_set ("SCRIPTER_SAVE_ROOT"))
+		return;
+	if (!find_site (&s, argc, argv))
+		return;
+	sigaction (SIGTERM, &term, &old[0]);
+	sigaction (SIGPIPE, &ignored, &old[1]);
+	sigaction (SIGHUP, &ignored, &old[2]);
+	hand_over (&s, argv, environment);
+	if (terminated)
+		_exit (1);
+	sigaction (SIGTERM, &old[0], NULL);
+	sigaction (SIGPIPE, &old[1], NULL);
+	sigaction (SIGHUP, &old[2], NULL);
+}

@@ -1,0 +1,26 @@
+package main
+
+// #cgo CFLAGS: -O2 -Wall -D_GNU_SOURCE
+// #include "relay.h"
+import "C"
+
+import "unsafe"
+
+// relayed tells what became of the attempt to hand the request over to a
+// resident server, which was made before this program's Go began
+// (relay_linux.c), and why a server is not trusted.
+func relayed() (relayOutcome, string) {
+	return relayOutcome(C.relay_outcome), C.GoString(C.relay_reason)
+}
+
+// bodyRead is what the relay has read of the body, which is to be read before
+// standard input.
+func bodyRead() []byte {
+	return C.GoBytes(unsafe.Pointer(&C.relay_body), C.int(C.relay_body_length))
+}
+
+const (
+	relayNobody  relayOutcome = C.relay_nobody
+	relayRefused relayOutcome = C.relay_refused
+	relayLost    relayOutcome = C.relay_lost
+)

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package main
+
+// relayed says that there is no relay on this system.
+func relayed() (relayOutcome, string) { return 0, "" }
+
+func bodyRead() []byte { return nil }
+
+const (
+	relayNobody relayOutcome = iota + 1
+	relayRefused
+	relayLost
+)

@@ -1,0 +1,176 @@
+/* Which root a run of scripter-cgi is for: gateway.FindConf and gateway.ScriptFile
+ * again, for the relay. Whatever is not plain is left to them. */
+
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char conf_name[] = "scripter.conf";
+static const char system_conf[] = "/etc/scripter/scripter.conf";
+
+/* variable gives a variable of the environment, or of the one that Apache makes
+ * of it behind an internal redirect; NULL when both are missing or empty. */
+static const char *variable (const char *name)
+{
+	char redirected[64];
+	const char *v = getenv (name);
+	if (v != NULL && *v != 0)
+		return v;
+	snprintf (redirected, sizeof redirected, "REDIRECT_%s", name);
+	v = getenv (redirected);
+	return v != NULL && *v != 0 ? v : NULL;
+}
+
+static int put (char *to, size_t size, const char *from)
+{
+	size_t n = strlen (from);
+	if (n >= size)
+		return 0;
+	memcpy (to, from, n + 1);
+	return 1;
+}
+
+static int is_one_of (const char *s, const char *a, const char *b, const char *c)
+{
+	return strcmp (s, a) == 0 || strcmp (s, b) == 0 || strcmp (s, c) == 0;
+}
+
+/* has_dots tells whether a path has a ".." part. Go takes it out of the text, the
+ * system follows links first: they may mean different files. */
+static int has_dots (const char *path)
+{
+	for (const char *p = path; (p = strstr (p, "..")) != NULL; p += 2)
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == 0))
+			return 1;
+	return 0;
+}
+
+/* beside puts the path of a file in the folder of another one into to. */
+static int beside (char *to, const char *file, const char *name)
+{
+	const char *slash = strrchr (file, '/');
+	int folder = slash == NULL ? 0 : (int) (slash - file) + 1;
+	return snprintf (to, PATH_MAX, "%.*s%s", folder, file, name) < PATH_MAX;
+}
+
+static char *trim (char *s)
+{
+	static const char space[] = " \t\r\v\f";
+	s += strspn (s, space);
+	for (size_t n = strlen (s); n > 0 && strchr (space, s[n - 1]) != NULL;)
+		s[--n] = 0;
+	return s;
+}
+
+/* line takes one line of a configuration file. */
+static int line (struct site *s, char *text, const char *file, char *root, char *resident)
+{
+	char *value;
+	text = trim (text);
+	if (*text == 0 || *text == '#')
+		return 1;
+	if ((value = strchr (text, ':')) == NULL)
+		return 0;
+	*value++ = 0;
+	text = trim (text), value = trim (value);
+	if (strcmp (text, "root") == 0) {
+		if (*value == '/' || *value == 0)
+			return put (root, PATH_MAX, value);
+		return beside (root, file, value);
+	}
+	if (strcmp (text, "nph") == 0)
+		return is_one_of (value, "auto", "on", "off") && put (s->nph, sizeof s->nph, value);
+	if (strcmp (text, "resident") == 0)
+		return is_one_of (value, "auto", "start", "off") && put (resident, 8, value);
+	return 0;
+}
+
+/* read_conf reads a configuration file. It returns 1 when it is right, 0 when it
+ * is not, -1 when it is not there. */
+static int read_conf (struct site *s, const char *file, char *root, char *resident)
+{
+	char text[4096], *rest = text, *next;
+	int fd = open (file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -1 : 0;
+	ssize_t n = read (fd, text, sizeof text);
+	close (fd);
+	if (n < 0 || n == sizeof text || memchr (text, 0, n) != NULL)
+		return 0;
+	for (text[n] = 0; rest != NULL; rest = next) {
+		if ((next = strchr (rest, '\n')) != NULL)
+			*next++ = 0;
+		if (!line (s, rest, file, root, resident))
+			return 0;
+	}
+	return 1;
+}
+
+/* script_file is gateway.ScriptFile: the two-line file that names this program. */
+static void script_file (struct site *s, int argc, char **argv)
+{
+	struct stat st;
+	char head[2];
+	const char *file, *named = getenv ("SCRIPT_FILENAME"), *dot;
+	if (argc < 2 || named == NULL || strcmp (file = argv[1], named) != 0)
+		return;
+	dot = strrchr (file, '.');
+	if (dot != NULL && strchr (dot, '/') == NULL && (strcasecmp (dot, ".fcgi") == 0 || strcasecmp (dot, ".mcro") == 0))
+		return;
+	if (stat (file, &st) != 0 || !S_ISREG (st.st_mode) || (st.st_mode & 0111) == 0)
+		return;
+	int fd = open (file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read (fd, head, 2) == 2 && memcmp (head, "#!", 2) == 0)
+		put (s->script, sizeof s->script, file);
+	close (fd);
+}
+
+/* from_files asks the configuration files, in the order of gateway.FindConf. */
+static int from_files (struct site *s, char **argv, char *root, char *resident)
+{
+	char file[PATH_MAX];
+	struct stat st;
+	if (*s->script != 0)
+		return read_conf (s, s->script, root, resident) == 1;
+	if (argv[0] == NULL || argv[0][0] != '/' || !beside (file, argv[0], conf_name) || stat (file, &st) != 0)
+		if (!beside (file, s->executable, conf_name))
+			return 0;
+	if (has_dots (file))
+		return 0;
+	int found = read_conf (s, file, root, resident);
+	if (found == -1)
+		found = read_conf (s, system_conf, root, resident);
+	return found == 1;
+}
+
+int find_site (struct site *s, int argc, char **argv)
+{
+	char root[PATH_MAX] = "", resident[8] = "auto";
+	const char *v;
+	ssize_t n = readlink ("/proc/self/exe", s->executable, sizeof s->executable - 1);
+	if (n <= 0)
+		return 0;
+	s->executable[n] = 0;
+	script_file (s, argc, argv);
+	if ((v = variable ("SCRIPTER_ROOT")) != NULL) {
+		if (!put (root, sizeof root, v))
+			return 0;
+	} else if (!from_files (s, argv, root, resident))
+		return 0;
+	if ((v = variable ("SCRIPTER_NPH")) != NULL && !(is_one_of (v, "auto", "on", "off") && put (s->nph, sizeof s->nph, v)))
+		return 0;
+	if ((v = variable ("SCRIPTER_RESIDENT")) != NULL && !(is_one_of (v, "auto", "start", "off") && put (resident, sizeof resident, v)))
+		return 0;
+	if (*root == 0 || strcmp (resident, "off") == 0 || has_dots (root))
+		return 0;
+	return realpath (root, s->root) != NULL;
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/gateway"
+)
+
+// The relay finds the root by the rules of gateway.FindConf: here both are asked.
+// What is wrong or unusual it leaves to Go, which says so.
+func TestRelayFindsTheRoot(t *testing.T) {
+	file, db := makeRelayRoot(t)
+	used := resident(t, file, db, nil)
+	dir := t.TempDir()
+	text, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	install := func(name string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, text, 0o755))
+		return path
+	}
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		return path
+	}
+	plain := install("bin/scripter-cgi")
+	with := install("beside/scripter-cgi")
+	conf := filepath.Join(dir, "beside/scripter.conf")
+	link := filepath.Join(dir, "cgi-bin/Scripter.acgi")
+	write("cgi-bin/scripter.conf", "root: ./near.root\n", 0o644)
+	require.NoError(t, os.Symlink(file, filepath.Join(dir, "cgi-bin/near.root")))
+	require.NoError(t, os.Symlink(plain, link))
+	script := write("two.acgi", "#!"+plain+"\nroot: "+file+"\n", 0o755)
+	dull := write("dull.acgi", "#!"+plain+"\nroot: "+file+"\n", 0o644)
+	page := write("page.fcgi", "#!"+plain+"\nroot: "+file+"\n", 0o755)
+
+	tests := []struct {
+		name  string
+		path  string
+		args  []string
+		conf  string // of the program in the folder "beside"
+		env   []string
+		door  bool
+		wrong bool // Go answers 503
+	}{
+		{name: "variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file}, door: true},
+		{name: "variable behind a redirect", path: plain, env: []string{"REDIRECT_SCRIPTER_ROOT=" + file}, door: true},
+		{name: "empty variable", path: plain, env: []string{"SCRIPTER_ROOT=", "REDIRECT_SCRIPTER_ROOT=" + file}, door: true},
+		{name: "variable before file", path: with, conf: "root: /nowhere\n", env: []string{"SCRIPTER_ROOT=" + file}, door: true},
+		{name: "beside", path: with, conf: "# a site\n\n  root :  " + file + "  \r\nnph: off", door: true},
+		{name: "the last line counts", path: with, conf: "root: /nowhere\nroot: " + file + "\n", door: true},
+		{name: "beside the link", path: link, args: []string{link}, door: true},
+		{name: "two-line file", path: plain, args: []string{plain, script}, env: []string{"SCRIPT_FILENAME=" + script}, door: true},
+		{name: "switched on", path: with, conf: "root: " + file + "\nresident: auto\n", door: true},
+		{name: "switched off", path: with, conf: "root: " + file + "\nresident: off\n"},
+		{name: "switched off by variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=off"}},
+		{name: "variable before line", path: with, conf: "resident: off\nroot: " + file, env: []string{"REDIRECT_SCRIPTER_RESIDENT=auto"}, door: true},
+		{name: "with dots", path: plain, env: []string{"SCRIPTER_ROOT=" + filepath.Dir(file) + "/../" + filepath.Base(filepath.Dir(file)) + "/x.root"}},
+
+		{name: "nothing", path: plain, wrong: true},
+		{name: "an argument", path: plain, args: []string{plain, script}, wrong: true},
+		{name: "a file that is not executable", path: plain, args: []string{plain, dull}, env: []string{"SCRIPT_FILENAME=" + dull}, wrong: true},
+		{name: "a page", path: plain, args: []string{plain, page}, env: []string{"SCRIPT_FILENAME=" + page}, wrong: true},
+		{name: "missing root", path: plain, env: []string{"SCRIPTER_ROOT=/nowhere/x.root"}, wrong: true},
+		{name: "unknown line", path: with, conf: "root: " + file + "\nport: 80\n", wrong: true},
+		{name: "no colon", path: with, conf: "root " + file, wrong: true},
+		{name: "no root", path: with, conf: "nph: auto\n", wrong: true},
+		{name: "wrong nph", path: with, conf: "root: " + file + "\nnph: maybe\n", wrong: true},
+		{name: "wrong resident", path: with, conf: "root: " + file + "\nresident: yes\n", wrong: true},
+		{name: "wrong variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=yes"}, wrong: true},
+		{name: "wrong nph variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_NPH=yes"}, wrong: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.conf != "" {
+				write("beside/scripter.conf", test.conf, 0o644)
+				defer os.Remove(conf)
+			}
+			args := test.args
+			if args == nil {
+				args = []string{test.path}
+			}
+			before := used.Load()
+			got := program{path: test.path, args: args, name: "echo", env: test.env}.run(t)
+			assert.Equal(t, test.door, used.Load() > before, "%s%s", got.out, got.log)
+			assert.Equal(t, test.wrong, strings.HasPrefix(got.out, "Status: 503 "), got.out)
+
+			vars := variables(test.env)
+			script, _ := gateway.ScriptFile(args, vars)
+			executable, err := filepath.EvalSymlinks(test.path)
+			require.NoError(t, err)
+			found, err := gateway.FindConf(vars, script, beside(args[0], executable))
+			if test.door {
+				require.NoError(t, err)
+				want, err := gateway.DoorPath(found.Root)
+				require.NoError(t, err)
+				door, err := gateway.DoorPath(file)
+				require.NoError(t, err)
+				assert.Equal(t, want, door, "FindConf finds the same root")
+			}
+		})
+	}
+}

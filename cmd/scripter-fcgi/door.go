@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"scripter/fcgi"
+	"scripter/gateway"
+)
+
+// The door is the second socket of a resident server: scripter-cgi, which knows
+// it by the root alone, hands requests over there.
+
+// doorOnly is the word for --listen that leaves the door the only socket.
+const doorOnly = "door"
+
+// handlerFor answers the requests of web servers and those of scripter-cgi.
+func handlerFor(g *gateway.Gateway, root string) (fcgi.Handler, error) {
+	path, err := gateway.DoorPath(root)
+	if err != nil {
+		return nil, err
+	}
+	use := &doorUse{path: path}
+	door, err := gateway.NewDoor(g, root, use.note)
+	if err != nil {
+		return nil, err
+	}
+	return door.ServeFCGI, nil
+}
+
+// listenAll opens the socket for web servers, and the door, which is not always to
+// be had: of several servers of one root, one has it.
+func listenAll(o options, log *slog.Logger) (ls []net.Listener, use *doorUse, err error) {
+	if o.listen != doorOnly {
+		l, err := listen(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		ls = append(ls, l)
+	}
+	if o.door == "off" || o.responder == "std" {
+		return ls, nil, nil
+	}
+	l, path, err := listenDoor(o.root)
+	switch {
+	case err == nil:
+		return append(ls, l), &doorUse{path: path}, nil
+	case o.listen == doorOnly:
+		return nil, nil, err
+	}
+	log.Info("no requests are taken from scripter-cgi", "err", err)
+	return ls, nil, nil
+}
+
+// listenDoor opens the door of root. Only this process's user and the superuser
+// may connect; when that is the superuser, the owner of the root may too. It
+// fails when another server has the door.
+func listenDoor(root string) (l net.Listener, path string, err error) {
+	if path, err = gateway.DoorPath(root); err != nil {
+		return nil, "", err
+	}
+	// Of servers that begin at the same time each would find a socket that
+	// nobody listens at, and take the door from the others.
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, "", err
+	}
+	defer folder.Close()
+	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, "", fmt.Errorf("lock %s: %w", folder.Name(), err)
+	}
+	if l, err = fcgi.Listen("unix:"+path, fcgi.ListenOptions{Mode: 0o600}); err != nil {
+		return nil, "", err
+	}
+	if os.Geteuid() == 0 {
+		if err := giveDoor(path, root); err != nil {
+			return nil, "", errors.Join(err, l.Close())
+		}
+	}
+	return l, path, nil
+}
+
+// giveDoor makes the owner of the root the owner of the door.
+func giveDoor(path, root string) error {
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+}
+
+// doorUse notes when requests come through a door: the time of modification of
+// its socket, so that any number of processes may have it in common.
+type doorUse struct {
+	path string
+	last atomic.Int64 // ns, when it was noted
+}
+
+// useEvery is how exact the note is.
+const useEvery = time.Second
+
+// note says that a request came.
+func (u *doorUse) note() {
+	now := time.Now()
+	if last := u.last.Load(); now.UnixNano()-last < int64(useEvery) || !u.last.CompareAndSwap(last, now.UnixNano()) {
+		return
+	}
+	os.Chtimes(u.path, now, now) // a failure ends the server too early, and no more
+}
+
+// leaveWhenIdle calls leave when no request has come for the time idle.
+func (u *doorUse) leaveWhenIdle(ctx context.Context, idle time.Duration, leave func(), log *slog.Logger) {
+	if u.untilIdle(ctx, idle) {
+		log.Info("no request has come", "for", idle)
+		leave()
+	}
+}
+
+// untilIdle waits until no request has come for the time idle, or the door is not
+// there any more; it gives false when ctx ended first.
+func (u *doorUse) untilIdle(ctx context.Context, idle time.Duration) bool {
+	for {
+		info, err := os.Lstat(u.path)
+		if err != nil {
+			return true
+		}
+		left := idle + useEvery - time.Since(info.ModTime())
+		if left <= 0 {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(min(left, time.Minute)):
+		}
+	}
+}
