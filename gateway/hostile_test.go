@@ -113,3 +113,27 @@ func TestOddVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestVerbsStop: what a verb makes of a long text is counted as it is made, so
+// that the limits of the script stop it.
+func TestVerbsStop(t *testing.T) {
+	s := newSite(t)
+	s.put("user.webserver.maxInstructions", objectdb.Number(1))
+	for name, c := range map[string]struct{ source, limit string }{
+		"text.split":  {`return #text.split (("a,"):rep (2e6), ",")`, "instructions"},
+		"text.lines":  {`return #text.lines (("\n"):rep (2e6))`, "instructions"},
+		"json.decode": {`return #json.decode ("[" .. ("1,"):rep (2e6) .. "1]")`, "instructions"},
+		"json.encode": {`return #json.encode (("<"):rep (4e6))`, "is longer than 16777216 bytes"},
+		"html.escape": {`return #html.escape (("<"):rep (8e6))`, "string length limit of 16777216 bytes"},
+		"url.encode":  {`return #url.encode (("<"):rep (8e6))`, "string length limit of 16777216 bytes"},
+	} {
+		s.script("x", `pcall (function () error ("caught") end) `+c.source)
+		resp, out := s.answer(s.request("/x.fcgi", nil))
+		assert.Equal(t, 500, resp.Status, name)
+		assert.ErrorContains(t, out.Err, c.limit, name)
+	}
+	s.script("x", `return #text.split (("a,"):rep (1e4), ",") .. " " .. #json.decode ("[" .. ("1,"):rep (1e4) .. "1]") .. " " .. json.encode (("é<"):rep (3))`)
+	assert.Equal(t, `10001 10001 "é\u003cé\u003cé\u003c"`, s.ask("/x.fcgi", nil).Body)
+	s.script("x", `local s = ("x"):rep (65535) .. ("é"):rep (70000) return tostring (json.decode (json.encode (s)) == s)`)
+	assert.Equal(t, "true", s.ask("/x.fcgi", nil).Body, "texts are encoded in pieces")
+}

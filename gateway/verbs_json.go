@@ -52,6 +52,8 @@ func verbJSONEncode(v *script.Call) error {
 // maxJSONText bounds what json.encode makes, in bytes.
 const maxJSONText = 16 << 20
 
+var errJSONText = fmt.Errorf("the text is longer than %d bytes", maxJSONText)
+
 type jsonEncoder struct {
 	thread *script.Thread
 	out    []byte
@@ -62,7 +64,7 @@ func (e *jsonEncoder) value(v script.Value, depth int) error {
 		return fmt.Errorf("tables nest deeper than %d, or in a circle", maxJSONDepth)
 	}
 	if len(e.out) > maxJSONText {
-		return fmt.Errorf("the text is longer than %d bytes", maxJSONText)
+		return errJSONText
 	}
 	switch v := v.(type) {
 	case nil:
@@ -110,13 +112,28 @@ func (e *jsonEncoder) string(s string) error {
 	if !utf8.ValidString(s) {
 		return fmt.Errorf("the text %.40q is not UTF-8; base64.encode makes JSON of any bytes", s)
 	}
-	b, err := json.Marshal(s) // with <, > and & as \u00XX
-	if err != nil {
-		return err
+	e.out = append(e.out, '"')
+	for s != "" {
+		piece := s
+		if len(piece) > jsonPiece {
+			piece = cutText(s, jsonPiece)
+		}
+		s = s[len(piece):]
+		b, err := json.Marshal(piece) // with <, > and & as \u00XX
+		if err != nil {
+			return err
+		}
+		if e.out = append(e.out, b[1:len(b)-1]...); len(e.out) > maxJSONText {
+			return errJSONText
+		}
 	}
-	e.out = append(e.out, b...)
+	e.out = append(e.out, '"')
 	return nil
 }
+
+// jsonPiece is how much of a text is encoded at once, in bytes: escaped it is
+// six times as long.
+const jsonPiece = 64 << 10
 
 func (e *jsonEncoder) array(t *script.Table, depth int) error {
 	e.out = append(e.out, '[')
@@ -226,7 +243,7 @@ func (e *jsonEncoder) rootValue(v objectdb.Value, depth int) error {
 }
 
 func verbJSONDecode(v *script.Call) error {
-	d := jsonDecoder{json.NewDecoder(strings.NewReader(v.String(1))), v.Value(2)}
+	d := jsonDecoder{json.NewDecoder(strings.NewReader(v.String(1))), v}
 	d.UseNumber()
 	value, err := d.value(0)
 	if err != nil {
@@ -244,10 +261,14 @@ func verbJSONDecode(v *script.Call) error {
 
 type jsonDecoder struct {
 	*json.Decoder
-	null script.Value
+	call *script.Call
 }
 
+// jsonCharge is what one value of JSON counts, in instructions.
+const jsonCharge = 8
+
 func (d jsonDecoder) value(depth int) (script.Value, error) {
+	d.call.Charge(jsonCharge)
 	if depth > maxJSONDepth {
 		return nil, fmt.Errorf("values nest deeper than %d", maxJSONDepth)
 	}
@@ -264,7 +285,7 @@ func (d jsonDecoder) value(depth int) (script.Value, error) {
 	case json.Number:
 		return x.Float64()
 	case nil:
-		return d.null, nil
+		return d.call.Value(2), nil
 	}
 	return token, nil // a string or a bool
 }

@@ -150,14 +150,24 @@ func escapeHTML(s string) string {
 	return b.String()
 }
 
-// listOf makes a Lua list of texts.
-func listOf(texts []string) *script.Table {
+// split makes a Lua list of the pieces of s, at most most of them where that is
+// not -1. It counts them as it goes: a long text has millions.
+func split(v *script.Call, s, sep string, most int) *script.Table {
 	t := script.NewTable()
-	for _, s := range texts {
-		t.Append(s)
+	for n := 1; ; n++ {
+		v.Charge(splitCharge)
+		piece, rest, more := strings.Cut(s, sep)
+		if !more || n == most {
+			t.Append(s)
+			return t
+		}
+		t.Append(piece)
+		s = rest
 	}
-	return t
 }
+
+// splitCharge is what one piece of a text counts, in instructions.
+const splitCharge = 4
 
 func verbSplit(v *script.Call) error {
 	s, sep, most := v.String(1), v.String(2), v.OptInt(3, -1)
@@ -167,7 +177,7 @@ func verbSplit(v *script.Call) error {
 	if most == 0 || most < -1 {
 		v.Bad(3, "the most pieces are %d", most)
 	}
-	v.Return(listOf(strings.SplitN(s, sep, most)))
+	v.Return(split(v, s, sep, most))
 	return nil
 }
 
@@ -178,7 +188,7 @@ func verbLines(v *script.Call) error {
 		v.Return(script.NewTable())
 		return nil
 	}
-	v.Return(listOf(strings.Split(s, "\n")))
+	v.Return(split(v, s, "\n", -1))
 	return nil
 }
 

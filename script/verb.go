@@ -250,17 +250,28 @@ func (c *Call) Text(i int) string {
 // ReturnText is Return of one text.
 func (c *Call) ReturnText(s string) {
 	c.Return()
+	c.thread.budget.checkLength(c.state, len(s))
 	c.state.Push(lua.LString(s))
 	c.n = 1
 }
 
-// Return gives the call its results. The last Return counts.
+// Charge counts n steps of work as instructions of the script. It raises the
+// error of the limit that they exceed, or that time and memory have exceeded
+// meanwhile. A verb that makes many values calls it as it goes, one step for
+// each at least: nothing else stops it before it returns.
+func (c *Call) Charge(n int) { c.thread.budget.charge(c.state, n) }
+
+// Return gives the call its results. The last Return counts. A string over the
+// limit of its length raises an error.
 func (c *Call) Return(v ...Value) {
 	if c.n > 0 {
 		c.state.Pop(c.n)
 		c.n = 0
 	}
 	for _, v := range v {
+		if s, ok := v.(string); ok {
+			c.thread.budget.checkLength(c.state, len(s))
+		}
 		c.state.Push(c.thread.toLua(v))
 		c.n++
 	}
