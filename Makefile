@@ -2,7 +2,8 @@
 # make build      the three programs, into ./bin
 # make bench      us and our peers on the same work; installs the peers
 # make benchmarks all Go benchmarks
-# make fuzz       each fuzz target for FUZZTIME (10s)
+# make torture    everything at once on one root, killed at random, for TORTURE (10m)
+# make fuzz       each fuzz target for FUZZTIME (10s), two at a time
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
 # make clean      removes what the others made
 
@@ -11,6 +12,8 @@ FUZZTIME ?= 10s
 # What the tests of one package may take: a few minutes on a busy machine. What
 # hangs is then ended, and its goroutines are printed.
 TIMEOUT  ?= 20m
+# How long "make torture" lasts.
+TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
 RACE  = ./fcgi ./gateway ./objectdb ./script
@@ -23,9 +26,12 @@ LANGUAGE = $(CURDIR)/bin/language-counts
 DIFFERENTIAL ?= 100000
 SEED         ?= 1000000
 
-.PHONY: test check unit language differential differential-golden roads servers build bench benchmarks fuzz clean
+# Tests that treat whole programs badly; alone, because they use all of the machine.
+BLACKBOX = ./internal/torture
 
-test: servers check unit language roads
+.PHONY: test check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz clean
+
+test: servers check unit language roads blackbox
 	@echo
 	@cat $(LANGUAGE)
 	@cat $(COUNTS)
@@ -39,7 +45,7 @@ check:
 
 unit:
 	$(GO) test -timeout $(TIMEOUT) -race $(RACE)
-	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS))")
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS) $(BLACKBOX))")
 
 # All that the tests of the language have, with exact times. -count=1: a result
 # from the cache counts nothing.
@@ -64,6 +70,12 @@ roads: build
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_CORPUS_COUNTS=$(COUNTS) \
 		$(GO) test -timeout $(TIMEOUT) -count=1 $(ROADS)
 
+blackbox: build
+	SCRIPTER_BIN=$(CURDIR)/bin $(GO) test -timeout $(TIMEOUT) -count=1 $(BLACKBOX)
+
+torture: build
+	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run TestTorture $(BLACKBOX)
+
 # The web servers of the tests; nothing that it installs is left running.
 servers:
 	@bash conf-examples/install-servers
@@ -80,12 +92,7 @@ benchmarks:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 fuzz:
-	@set -e; for p in $$($(GO) list ./...); do \
-		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-			echo "$$p $$f"; \
-			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
-		done; \
-	done
+	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 clean:
 	rm -rf bin

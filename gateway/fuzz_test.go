@@ -1,0 +1,197 @@
+package gateway
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// FuzzFields gives any text to the readers of single fields: cookies,
+// authorization, host, length, path, the bounded copy of the head.
+func FuzzFields(f *testing.F) {
+	for _, s := range []string{
+		`a=1; b="two"; c=x=y; a=3; ; d; =e`, "Basic QWRhOnNlY3JldCB3b3Jk", "Basic =", "localhost:8080", "[::1]:80", "localhost?", "5", "-1", "+5",
+		"100000000000000000000", "/a%2fb%zz%", "http://host/x?y", "/x.fcgi$y%24z", "GET / HTTP/1.0", "password=hush&a=b", "%70ass=x",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		parseCookies(s).Each(func(k, v script.Value) bool {
+			require.Equal(t, strings.TrimSpace(k.(string)), k)
+			require.NotContains(t, k.(string)+v.(string), ";")
+			return true
+		})
+		if user, password := basicAuth(s); user != "" || password != "" {
+			require.NotContains(t, user, ":")
+		}
+		if isHost(s) {
+			require.LessOrEqual(t, len(s), 300)
+			require.NotContains(t, s, "/")
+			require.False(t, strings.ContainsAny(s, "\r\n\x00 <>\"'?#@%"), "%q", s)
+		}
+		if n, err := contentLength(map[string]string{"CONTENT_LENGTH": s}); err == nil {
+			require.GreaterOrEqual(t, n, int64(-1))
+		}
+		require.LessOrEqual(t, len(DecodePath(s)), len(s))
+		requestPath(s)
+		maskForm(s)
+		r := &Request{Params: map[string]string{"REQUEST_URI": s, "HTTP_X": s, "HTTP_COOKIE": s, "QUERY_STRING": s, "REQUEST_METHOD": s}}
+		require.LessOrEqual(t, len(r.fullRequest()), fullRequestLimit)
+		r.path()
+		r.mask()
+		r.Params["REQUEST_URI"] = "/x?password=" + s
+		shown, _, _ := strings.Cut(r.path(), "&")
+		require.Equal(t, "/x?password="+masked, shown, "a secret of the query is not logged")
+	})
+}
+
+// FuzzConf gives any text to the reader of configuration files. What it reads
+// names a root by an absolute path.
+func FuzzConf(f *testing.F) {
+	f.Add("#!/usr/bin/scripter-cgi\nroot: data/site.root\n\n# a comment\nnph: off\n")
+	f.Add("root: /x\nnph: maybe\n")
+	f.Add("root\x00: x")
+	file := filepath.Join(f.TempDir(), "site.cgi")
+	f.Fuzz(func(t *testing.T, text string) {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
+		if c, err := ReadConf(file); err == nil {
+			require.True(t, filepath.IsAbs(c.Root), "%q", c.Root)
+			require.True(t, c.NPH == "" || validNPH(c.NPH))
+		}
+		ScriptFile([]string{"x", file}, map[string]string{"SCRIPT_FILENAME": file})
+	})
+}
+
+// FuzzVerbs gives any two texts to the verbs that read texts. Each ends soon,
+// with a result or an error that a script can catch, and what is decoded of what
+// was encoded is the same.
+func FuzzVerbs(f *testing.F) {
+	for _, s := range [][2]string{
+		{`{"a": [1, null, "\u00e9"], "b": -1.5e3}`, "none"}, {"[[[[", "%"}, {"2026-01-31T18:30:00Z", "%d %B %Y, %H:%M"},
+		{"Sun, 06 Nov 1994 08:49:37 GMT", "Europe/Paris"}, {"YWJj", "="}, {"a=1&b=%41+c", "&"}, {"<p>&amp;&#65;&lt;", ";"},
+		{"X: y\r\n z\r\nA: b\r\n\r\nbody", ":"}, {"a,b,,c", ","}, {"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65", "x"},
+		{"http://host/a/b.html?c", "/"}, {"12345678.9", "é"}, {"<!--#method--><!--#raw (\"", "-->"},
+	} {
+		f.Add(s[0], s[1])
+	}
+	const source = `
+local a, b = ...
+local function try (f, ...)
+	local ok, v = pcall (f, ...)
+	return ok and v or nil
+end
+local v = try (json.decode, a, b)
+if type (v) == "table" and try (json.encode, v) then
+	assert (json.encode (json.decode (json.encode (v))) == json.encode (v), "json")
+end
+assert (base64.decode (base64.encode (a)) == a, "base64")
+assert (url.decode (url.encode (a)) == a, "url")
+local t = text.split (a, b ~= "" and b or ",")
+assert (table.concat (t, b ~= "" and b or ",") == a, "split")
+try (date.parse, a, b) try (date.parse, a) try (date.parseHttp, a) try (odb.date, a)
+try (date.format, clock.now (), b) try (date.format, clock.now (), "%c", a)
+for _, f in ipairs {text.lines, text.trim, text.upper, text.lower, text.length, text.valid, text.addCommas, html.escape, html.entities,
+	url.parseArgs, url.folder, form.parse, hash.sha256, webserver.util.parseHeaders, webserver.util.parseCookies, webserver.util.parseAuth} do
+	try (f, a)
+end
+for _, f in ipairs {text.countFields, text.nthField, text.popSuffix, text.pad, hash.hmac, hash.equal, base64.decode, webserver.httpHeader} do
+	try (f, a, b)
+end
+try (text.sub, a, #b, -#b) try (text.nthField, a, b, 2) try (text.pad, a, #b, "left", b) try (base64.decode, a)
+local h = try (webserver.httpHeader, a, b)
+assert (not h or not h:find ("\n[^\n]*\r[^\n]") and select (2, h:gsub ("\r\n\r\n", "")) == 1, "header")
+webserver.processMacros (a, {x = b})
+return "done"`
+	s := newSite(f)
+	s.script("x", `local p = ... local run = loadstring (p.argTable.source) return run (p.argTable.a, p.argTable.b)`)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		body := "source=" + string(escapeForm(nil, source)) + "&a=" + string(escapeForm(nil, a)) + "&b=" + string(escapeForm(nil, b))
+		s.t = t
+		start := time.Now()
+		resp := s.post("/x.fcgi", "application/x-www-form-urlencoded", body)
+		require.Equal(t, "done", resp.Body, s.log)
+		assert.Less(t, time.Since(start), 8*time.Second)
+		s.log.Reset()
+	})
+}
+
+// FuzzPage gives any text to the reader of pages, as a file's and as a text's in
+// the root, with any query: the answer is a page, and text beside the markers
+// stands in it unchanged.
+func FuzzPage(f *testing.F) {
+	f.Add("a <!--#method--> b", "x=1")
+	f.Add("<!--#user.fuzz (searchTable.x, \"a\", 1, true)-->", "x=%3C!--%23method--%3E")
+	f.Add("<!--#include virtual=\"/x\" --><!--#raw (referer)--><!--#", "")
+	f.Add("<!--#browserFilter(userAgent, \"!x\", \"<b>\")--><!--#counter(a,b)-->", "&&")
+	f.Add("<html><!--#scratchpad--><!--#_G--><!--#user.webserver.debugToken-->", "a=1&a=2")
+	s := newSite(f)
+	s.put("user.fuzz", objectdb.Script(`return (...)`))
+	s.put("suites.webserver.macros.counter", objectdb.Script(`return "1"`)) // the root stays as it is
+	f.Fuzz(func(t *testing.T, text, query string) {
+		s.t = t
+		s.page("page.mcro", text)
+		resp := s.ask("/page.mcro?"+query, nil)
+		require.Contains(t, []int{200, 413, 500}, resp.Status, s.log)
+		if !strings.Contains(text, "<!--#") && resp.Status == 200 {
+			require.Equal(t, text, resp.Body)
+		}
+		if resp.Status == 500 {
+			require.Contains(t, s.log.String(), "failed", "why is told to the log")
+		}
+		s.log.Reset()
+	})
+}
+
+// FuzzSettings gives any values to the settings and tables that every request
+// reads: a slip of the owner must not take the site down.
+func FuzzSettings(f *testing.F) {
+	f.Add("maxTime", "-1", ".fcgi", "*", "/")
+	f.Add("chunkSize", "1e300", ".mcro", "localhost", "/a")
+	f.Add("serverName", "x\r\ny", "", "", "")
+	f.Add("overrides", "MACRO", "SCRIPTER", "\x00", "//")
+	s := newSite(f)
+	s.script("x", `return "answered"`)
+	f.Fuzz(func(t *testing.T, name, value, ext, host, prefix string) {
+		s.t = t
+		err := s.db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			home := objectdb.Address{"user", "webserver"}
+			for _, a := range []objectdb.Address{
+				home.Child(name), home.Child("mimeTable").Child(ext).Child("type"), home.Child("mimeTable").Child("." + ext).Child("action"),
+				home.Child("overrides").Child(host).Child(prefix), home.Child("directoryIndex").Child(host).Child(prefix),
+				home.Child("actionTable").Child(value), home.Child("prefs").Child("errorPage"),
+			} {
+				for _, v := range []objectdb.Value{objectdb.String(value), objectdb.Number(len(value)), objectdb.Boolean(true)} {
+					if err := tx.Put(a, v); err != nil && tx.Context().Err() != nil {
+						return err
+					}
+				}
+			}
+			// What was put is asked for, and taken back by the error.
+			c := s.g.newCall(tx.Context(), tx, s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), newAnswer(nil, &Request{}))
+			defer c.close()
+			for _, set := range Settings {
+				v := c.settings.value(set)
+				if set.Check != nil && set.needsCheck() {
+					require.NoError(t, set.Check(v), set.Name)
+				}
+			}
+			c.settings.limitsOf(nil).script()
+			if _, err := dispatch(c.r, c.tables); err != nil {
+				var e *Error
+				require.ErrorAs(t, err, &e)
+			}
+			return errDry
+		})
+		require.ErrorIs(t, err, errDry)
+		require.Equal(t, "answered", s.ask("/x.fcgi", nil).Body)
+	})
+}
