@@ -49,6 +49,12 @@ func StartProcess(t testing.TB, asServer bool, env []string, name string, args .
 	return p
 }
 
+// Pid is the number of the process, and of its group.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
 // Output is what the program wrote so far.
 func (p *Process) Output() string { return p.out.String() }
 

@@ -19,18 +19,24 @@ var built struct {
 	dir string
 }
 
-// installPrograms copies the programs into the site. They come from the folder
-// in SCRIPTER_BIN where that is set (make test builds them once), else they
-// are built.
+// installPrograms copies the programs into the site.
 func (s *Site) installPrograms(t testing.TB) {
 	t.Helper()
-	from := os.Getenv("SCRIPTER_BIN")
-	if from == "" {
-		from = buildPrograms(t)
-	}
+	from := ProgramFolder(t)
 	for _, name := range programNames {
 		CopyProgram(t, filepath.Join(from, name), s.Program(name))
 	}
+}
+
+// ProgramFolder returns a folder with the three programs: the one in SCRIPTER_BIN
+// where that is set (make test builds them once), else they are built for this
+// test process.
+func ProgramFolder(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv("SCRIPTER_BIN"); dir != "" {
+		return dir
+	}
+	return buildPrograms(t)
 }
 
 func buildPrograms(t testing.TB) string {
