@@ -28,7 +28,7 @@ type Options struct {
 	Drain     bool
 
 	Min int // workers that are free or about to be; default 2
-	Max int // workers at most, so many scripts run at once; default 16, at most 64
+	Max int // workers at most, so many scripts run at once; default 16, at most 64. Those that wait for a peer to take its answer do not count
 
 	// Waiting is how many requests may wait while Max scripts run; default 200.
 	// Wait is how long one may; default 10 s. Beyond either it is refused.
@@ -173,12 +173,23 @@ func (o Options) withDefaults() Options {
 	o.Min = min(o.Min, o.Max)
 	number(&o.Waiting, 200)
 	number(&o.Conns, 1000)
-	o.Conns = min(o.Conns, maxSlots)
+	o.Conns = min(o.Conns, maxSlots, affordable())
 	duration(&o.Wait, 10*time.Second)
 	duration(&o.Idle, time.Minute)
 	duration(&o.Request, 15*time.Second)
 	duration(&o.Spare, 10*time.Second)
 	return o
+}
+
+// affordable is how many connections the limit of descriptors leaves room for:
+// each takes one of the master's, and more while it is handed to workers.
+func affordable() int {
+	const own, each, least = 48, 3, 4
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<20 {
+		return maxSlots
+	}
+	return max(least, (int(limit.Cur)-own)/each)
 }
 
 // polled returns another file of l's socket, which does not block, and which
@@ -203,7 +214,7 @@ func (p *Pool) log(err error) {
 // spawn starts a worker. p.mu is held.
 func (p *Pool) spawn() error {
 	index := -1
-	for i := range p.o.Max {
+	for i := range maxWorkers {
 		if p.processes[i] == nil {
 			index = i
 			break

@@ -215,6 +215,14 @@ func (s *socket) peek(p []byte) (int, error) {
 	}
 }
 
+// ended tells whether the peer sends nothing more: behind what has come lies the
+// end, which peek does not see.
+func (s *socket) ended() bool {
+	p := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0 && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+}
+
 // SyscallConn lets package fcgi look whether the peer is still there.
 func (s *socket) SyscallConn() (syscall.RawConn, error) { return rawSocket{s}, nil }
 

@@ -69,7 +69,6 @@ func (p *Pool) lookAround() (busy bool) {
 		if w == nil {
 			continue
 		}
-		total++
 		began, served := w.rec.began.Load(), w.rec.served.Load()
 		ran := time.Duration(0)
 		if began != 0 {
@@ -79,6 +78,9 @@ func (p *Pool) lookAround() (busy bool) {
 			w.served, w.active, busy = served, clock, true
 		}
 		p.enforce(w, t, ran)
+		if !w.sending(ran) {
+			total++
+		}
 		if w.leaving || w.stale || w.killed != "" {
 			continue
 		}
@@ -103,6 +105,12 @@ func (p *Pool) lookAround() (busy bool) {
 	}
 	p.queue(t, available == 0 && total >= p.o.Max)
 	return busy
+}
+
+// sending tells whether w is held up by a peer that does not take its answer.
+// Its script has ended, so another process may run one in its place.
+func (w *process) sending(ran time.Duration) bool {
+	return ran >= stuckAfter && w.rec.sent.Load() && w.rec.deadline.Load() == 0
 }
 
 // enforce kills w when its script has overrun a limit that the language should

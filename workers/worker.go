@@ -308,7 +308,7 @@ func (w *Worker) serveOnce(c *shared, slot *slot) bool {
 		return true
 	}
 	if n > 0 && n < len(w.look) && !slot.stalled.Swap(false) {
-		if ahead := fcgi.LookAhead(w.look[:n]); !ahead.Whole {
+		if ahead := fcgi.LookAhead(w.look[:n]); !ahead.Whole && !c.sock.ended() {
 			slot.leave(n, ahead.Body)
 			return true // it stays where it is until the rest has come
 		}
