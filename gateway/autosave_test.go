@@ -1,11 +1,11 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -220,8 +220,8 @@ func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 // next one that succeeds clears all away.
 func TestAutoSaveThatFails(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, s *site) {
-		var log bytes.Buffer
-		s.g.log = slog.New(slog.NewTextHandler(&lockedWriter{w: &log}, nil))
+		var log lockedBuffer
+		s.g.log = slog.New(slog.NewTextHandler(&log, nil))
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.flDirtyRoot", objectdb.Boolean(true))
 		s.script("hello", `return "hello"`)
@@ -233,9 +233,9 @@ func TestAutoSaveThatFails(t *testing.T) {
 		require.NoError(t, os.Remove(inTheWay))
 		time.Sleep(10 * time.Minute)
 		stop()
-		assert.Equal(t, 3, bytes.Count(log.Bytes(), []byte("auto-save failed")), log.String())
+		assert.Equal(t, 3, strings.Count(log.String(), "auto-save failed"), log.String())
 		assert.Contains(t, log.String(), "test.saving: is a directory")
-		assert.Equal(t, 1, bytes.Count(log.Bytes(), []byte("saved a copy")), log.String())
+		assert.Equal(t, 1, strings.Count(log.String(), "saved a copy"), log.String())
 		assert.Len(t, s.copies(), 1)
 		assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDirtyRoot"))
 	})

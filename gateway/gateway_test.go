@@ -26,24 +26,37 @@ type site struct {
 	db     *objectdb.DB
 	g      *Gateway
 	folder string
-	log    *bytes.Buffer
+	log    *lockedBuffer
 }
 
 func newSite(t testing.TB) *site {
-	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &bytes.Buffer{}}
-	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(&lockedWriter{w: s.log}, nil))})
+	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &lockedBuffer{}}
+	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	return s
 }
 
-type lockedWriter struct {
+// lockedBuffer is read while it is written.
+type lockedBuffer struct {
 	mu sync.Mutex
-	w  *bytes.Buffer
+	b  bytes.Buffer
 }
 
-func (l *lockedWriter) Write(p []byte) (int, error) {
+func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.w.Write(p)
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func (l *lockedBuffer) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.b.Reset()
 }
 
 func (s *site) put(address string, v objectdb.Value) {

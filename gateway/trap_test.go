@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,7 +44,7 @@ func TestTrapIsFound(t *testing.T) {
 // traced is a request that writes its trace to the log of the site.
 func (s *site) traced(path string) *Request {
 	r := s.request(path, nil)
-	r.Trace = func(step string) { s.log.WriteString(step + "\n") }
+	r.Trace = func(step string) { fmt.Fprintln(s.log, step) }
 	return r
 }
 
