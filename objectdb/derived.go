@@ -28,6 +28,36 @@ func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
 // written something, it is made for it alone.
 func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, d.make) }
 
+// Holds tells whether the value that the transaction has got is still right after
+// what it has written itself. It says no when that takes long to know.
+func (d *Derived[T]) Holds(tx *Tx) bool {
+	if tx.over == nil {
+		return true
+	}
+	_, b := d.slot.at(tx.db.cache, tx.gen)
+	return b != nil && !tx.over.touches(b)
+}
+
+// fewWrites is how many writes are compared with a basis.
+const fewWrites = 32
+
+// touches tells whether something was written that counts for b. A new name
+// counts for the table that it is in.
+func (o *overlay) touches(b *basis) bool {
+	count := 0
+	for id, d := range o.tables {
+		if count += len(d.names); count > fewWrites || b.at[d.table.place()] {
+			return true
+		}
+		for fold := range d.names {
+			if b.at[place{id, fold}] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A DerivedMap holds a Derived for each key, of which it keeps the last ones.
 type DerivedMap[K comparable, T any] struct {
 	most int

@@ -3,6 +3,8 @@ package objectdb
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -151,6 +153,46 @@ func TestDerivedCountsAsRead(t *testing.T) {
 	}
 }
 
+func TestDerivedHolds(t *testing.T) {
+	db := open(t)
+	put(t, db, "site.numbers.a", Number(1), "site.other.x", Number(1), "else.x", Number(1))
+	d, _ := sumOf(addr(t, "site.numbers"))
+	for _, c := range []struct {
+		what  string
+		write func(*Tx) error
+		want  bool
+	}{
+		{"nothing", func(tx *Tx) error { return nil }, true},
+		{"a value elsewhere", func(tx *Tx) error { return tx.Put(addr(t, "site.other.x"), Number(2)) }, true},
+		{"a new table elsewhere", func(tx *Tx) error { return tx.Put(addr(t, "else.deep.deeper"), Number(2)) }, true},
+		{"a value", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.a"), Number(2)) }, false},
+		{"a new name", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.b"), Number(2)) }, false},
+		{"a name less", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers.a")) }, false},
+		{"the table gone", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers")) }, false},
+		{"a table above it gone", func(tx *Tx) error { return tx.Delete(addr(t, "site")) }, false},
+		{"a table above it moved", func(tx *Tx) error { return tx.Move(addr(t, "site"), addr(t, "moved")) }, false},
+		{"very much", func(tx *Tx) error {
+			for i := range 100 {
+				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), Number(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, false},
+	} {
+		err := db.Update(t.Context(), func(tx *Tx) error {
+			_, err := d.Get(tx)
+			require.NoError(t, err)
+			require.NoError(t, c.write(tx), c.what)
+			assert.Equal(t, c.want, d.Holds(tx), c.what)
+			return errUndo
+		})
+		require.ErrorIs(t, err, errUndo)
+	}
+}
+
+var errUndo = errors.New("undo")
+
 func TestDerivedErrorIsNotKept(t *testing.T) {
 	db := open(t)
 	d, made := sumOf(addr(t, "numbers"))
@@ -195,4 +237,56 @@ func TestDerivedMap(t *testing.T) {
 	get("c")
 	assert.Equal(t, "abacb", made)
 	assert.Len(t, db.cache.derived, 3, "the way to b and c, and nothing of a")
+}
+
+// However reads and writes meet, the value is that of the state that is seen.
+func TestDerivedUnderLoad(t *testing.T) {
+	db := open(t)
+	put(t, db, "numbers.a", Number(0), "numbers.b", Number(0), "other.c", Number(0))
+	d := NewDerived(func(tx *Tx) (total float64, err error) {
+		for _, name := range []string{"numbers.a", "numbers.b"} {
+			v, err := tx.Get(addr(t, name))
+			if err != nil {
+				return 0, err
+			}
+			total += float64(v.(Number))
+		}
+		return total, nil
+	})
+	var group sync.WaitGroup
+	for w := range 4 {
+		group.Go(func() {
+			for i := range 100 {
+				name := []string{"numbers.a", "numbers.b", "other.c"}[(w+i)%3]
+				assert.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+					total, err := d.Get(tx)
+					if err != nil {
+						return err
+					}
+					a, err := tx.Get(addr(t, "numbers.a"))
+					if err != nil {
+						return err
+					}
+					b, err := tx.Get(addr(t, "numbers.b"))
+					if err != nil {
+						return err
+					}
+					assert.Equal(t, float64(a.(Number)+b.(Number)), total)
+					v, err := tx.Get(addr(t, name))
+					if err != nil {
+						return err
+					}
+					return tx.Put(addr(t, name), v.(Number)+1)
+				}))
+			}
+		})
+	}
+	group.Wait()
+	view(t, db, func(tx *Tx) {
+		total, err := d.Get(tx)
+		require.NoError(t, err)
+		c, err := tx.Get(addr(t, "other.c"))
+		require.NoError(t, err)
+		assert.Equal(t, 400.0, total+float64(c.(Number)))
+	})
 }
