@@ -124,7 +124,7 @@ func (e *evaluator) known(m *macros.Marker) (string, bool) {
 	}
 	if e.ran {
 		e.ran = false
-		if !e.c.thread.Untouched(e.values.names...) {
+		if e.c.tx.Written() || !e.c.thread.Untouched(e.values.names...) {
 			e.values = nil
 			return "", false
 		}

@@ -14,6 +14,7 @@ import (
 // trap. They are read and checked once, and again when one of these objects was
 // written ([objectdb.Derived]); nobody changes them.
 type rules struct {
+	from      *objectdb.Derived[*rules]
 	values    []objectdb.Value     // of the settings, by Setting.index
 	limits    script.Limits        // of a script that has none of its own
 	limited   bool                 // some scripts have
@@ -43,6 +44,7 @@ func (g *Gateway) readRules(tx *objectdb.Tx) (*rules, error) {
 	s.trouble = &trouble
 	t := actionTables{s}
 	r := &rules{
+		from:   g.rules,
 		values: make([]objectdb.Value, len(Settings)), limits: limits{settings: s}.read(), limited: len(s.children(LimitRows.Name())) > 0,
 		mime: t.mimeRows(), actions: t.actionRows(), overrides: t.pathRows("overrides"),
 		callbacks: s.hasCallbacks(), folders: s.pageFolders(),
@@ -77,10 +79,10 @@ func (g *Gateway) settingsOf(tx *objectdb.Tx) settings {
 	return s
 }
 
-// known gives the rules while they hold: until the transaction writes, which
-// may be to its own settings. It gives nil when each is to be read by itself.
+// known gives the rules while they hold: the transaction may write to its own
+// settings. It gives nil when each is to be read by itself.
 func (s settings) known() *rules {
-	if s.rules == nil || s.tx.Written() {
+	if s.rules == nil || s.tx.Written() && !s.rules.from.Holds(s.tx) {
 		return nil
 	}
 	return s.rules
