@@ -249,7 +249,7 @@ func (s *syntax) loop() {
 }
 
 func (s *syntax) ifStatement(line int) {
-	for s.kind == lexIf || s.kind == lexElseif {
+	for more := true; more; more = s.kind == lexElseif {
 		s.advance()
 		s.expr()
 		s.expect(lexThen)
