@@ -13,7 +13,11 @@ var concatFunction = sharedFunction(concat)
 // numbers as text, anything else by __concat.
 func concat(L *lua.LState) int {
 	n := L.GetTop()
-	if s, ok := join(L, 1, n); ok {
+	s, ok := joinShort(L, n)
+	if !ok {
+		s, ok = join(L, 1, n)
+	}
+	if ok {
 		L.Push(lua.LString(s))
 		return 1
 	}
@@ -39,6 +43,34 @@ func concat(L *lua.LState) int {
 	return 1
 }
 
+// joinShort joins the n arguments if all are text and their sum is short: it
+// looks at each once, and makes a string of the very length.
+func joinShort(L *lua.LState, n int) (string, bool) {
+	var room [128]byte
+	text := room[:0]
+	for i := 1; i <= n; i++ {
+		switch v := L.Get(i).(type) {
+		case lua.LString:
+			if len(v) > len(room)-len(text) {
+				return "", false
+			}
+			text = append(text, v...)
+		case lua.LNumber:
+			if numberRoom > len(room)-len(text) {
+				return "", false
+			}
+			text = appendNumber(text, float64(v))
+		default:
+			return "", false
+		}
+	}
+	budgetOf(L).checkLength(L, len(text))
+	return string(text), true
+}
+
+// numberRoom is what the text of a number needs at most.
+const numberRoom = 24
+
 // join joins the arguments from first to last if all are text.
 func join(L *lua.LState, first, last int) (string, bool) {
 	length := 0
@@ -47,7 +79,7 @@ func join(L *lua.LState, first, last int) (string, bool) {
 		case lua.LString:
 			length += len(v)
 		case lua.LNumber:
-			length += 24
+			length += numberRoom
 		default:
 			return "", false
 		}
