@@ -195,10 +195,7 @@ func (t *Thread) read(n *objectdb.Node) (*branch, error) {
 // changed tells the thread that a cell of table o is about to change.
 func (t *Thread) changed(o *Object) {
 	t.writes++
-	if len(t.globals) == 0 {
-		return
-	}
-	if o == t.root || slices.Contains(t.pathIDs, o.node.ID()) {
+	if o == t.root || t.search != nil && slices.Contains(t.search.ids, o.node.ID()) {
 		t.forget()
 	}
 }
@@ -206,7 +203,7 @@ func (t *Thread) changed(o *Object) {
 // forget forgets where names of the root were found.
 func (t *Thread) forget() {
 	t.writes++
-	t.globals, t.paths, t.pathIDs = nil, nil, nil
+	t.globals, t.search = nil, nil
 }
 
 // moved tells the thread that objects have other addresses than before.

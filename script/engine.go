@@ -8,12 +8,14 @@ import (
 	"scripter/objectdb"
 )
 
-// An Engine is what all runs of a process share: the verbs, and the compiled
-// form of the scripts. It is safe for use by many goroutines.
+// An Engine is what all runs over one database share: the verbs, the compiled
+// form of the scripts, and where names are looked for. It is safe for use by
+// many goroutines.
 type Engine struct {
 	verbs []Verb
 	tree  *verbTable // the verbs as tables of the root
 	names map[*lua.LFunction]string
+	paths *objectdb.Derived[*searchPaths]
 
 	mu       sync.Mutex
 	young    map[codeKey]*code // compiled or used lately
@@ -47,6 +49,7 @@ type code struct {
 func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e := &Engine{verbs: verbs, young: make(map[codeKey]*code)}
 	e.tree = newVerbTree(verbs, properties)
+	e.paths = objectdb.NewDerived(e.makePaths)
 	e.names = make(map[*lua.LFunction]string, len(verbs))
 	e.tree.nameVerbs("", e.names)
 	return e

@@ -255,10 +255,11 @@ func (l *linter) guess(name string) string {
 	for n := range libraryTables {
 		known = append(known, n)
 	}
-	if err := l.t.findPaths(); err != nil {
+	tables, err := l.t.searched()
+	if err != nil {
 		return ""
 	}
-	for _, o := range append([]*Object{l.t.root}, l.t.paths...) {
+	for _, o := range tables {
 		list, err := o.entries()
 		if err != nil {
 			return ""

@@ -90,8 +90,15 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		if err := t.findPaths(); err != nil {
 			return nil, err
 		}
-		for _, o := range t.paths {
-			if lv, err = o.cell(name); err != nil {
+		for _, p := range t.search.paths {
+			found, err := p.has(t.tx, t.root, name)
+			if err != nil {
+				return nil, err
+			}
+			if !found {
+				continue
+			}
+			if lv, err = p.object(t).cell(name); err != nil {
 				return nil, err
 			}
 			if lv != lua.LNil {

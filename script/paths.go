@@ -16,72 +16,156 @@ var defaultPaths = []objectdb.Address{
 	{"apps"},
 }
 
-// findPaths finds the tables of system.paths, once.
-func (t *Thread) findPaths() error {
-	if t.pathIDs != nil {
-		return nil
+// searchPaths is where bare names are looked for after the root itself. It is
+// made once for all runs, until something that it was made of is written.
+type searchPaths struct {
+	paths []searchPath
+	ids   []int64 // of the tables in which a change moves global names
+}
+
+// A searchPath leads from the root to a table of system.paths.
+type searchPath []step
+
+// A step is a table on the way: in the database, of verbs, or both.
+type step struct {
+	node  *objectdb.Node
+	verbs *verbTable
+}
+
+// findPaths finds the tables of system.paths, once in a run.
+func (t *Thread) findPaths() (err error) {
+	switch {
+	case t.search != nil:
+	case t.root.node == nil:
+		t.search, err = t.engine.makePaths(nil)
+	default:
+		t.search, err = t.engine.paths.Get(t.tx)
 	}
-	addresses, err := t.pathAddresses()
-	if err != nil {
-		return err
-	}
-	ids := make([]int64, 0, 16)
-	mark := func(o *Object) {
-		if o.node != nil && !slices.Contains(ids, o.node.ID()) {
-			ids = append(ids, o.node.ID())
+	return err
+}
+
+// makePaths finds the tables of system.paths in the database, nil for none, and
+// among the verbs.
+func (e *Engine) makePaths(tx *objectdb.Tx) (*searchPaths, error) {
+	addresses := defaultPaths
+	found := &searchPaths{}
+	if tx != nil {
+		var err error
+		if addresses, err = pathAddresses(tx); err != nil {
+			return nil, err
 		}
-	}
-	var paths []*Object
-	walk := func(a objectdb.Address) (*Object, error) {
-		o := t.root
-		mark(o)
-		for _, name := range a {
-			lv, err := o.cell(name)
-			if err != nil {
-				return nil, err
-			}
-			if o = objectOf(lv); o == nil {
-				return nil, nil
-			}
-			mark(o)
-		}
-		return o, nil
+		found.ids = append(found.ids, tx.Root().ID())
 	}
 	for _, a := range addresses {
-		o, err := walk(a)
+		p, err := e.walk(tx, a, found)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if o != nil {
-			paths = append(paths, o)
+		if p != nil {
+			found.paths = append(found.paths, p)
 		}
 	}
-	if _, err := walk(pathsAddress); err != nil {
-		return err
+	_, err := e.walk(tx, pathsAddress, found)
+	return found, err
+}
+
+// walk returns the way to a table, nil if there is none, and notes the ids on
+// it.
+func (e *Engine) walk(tx *objectdb.Tx, a objectdb.Address, found *searchPaths) (searchPath, error) {
+	at := step{verbs: e.tree}
+	if tx != nil {
+		at.node = tx.Root()
 	}
-	t.paths, t.pathIDs = paths, ids
-	return nil
+	p := make(searchPath, 0, len(a))
+	for _, name := range a {
+		var next step
+		if at.verbs != nil {
+			next.verbs = at.verbs.tables[objectdb.Fold(name)]
+		}
+		if at.node != nil {
+			n, err := tx.Child(at.node, name)
+			if err := unlessMissing(err); err != nil {
+				return nil, err
+			}
+			if err == nil && n.Kind() != objectdb.KindTable {
+				return nil, nil
+			}
+			if err == nil {
+				next.node = n
+			}
+		}
+		switch {
+		case next.node == nil && next.verbs == nil:
+			return nil, nil
+		case next.node != nil && !slices.Contains(found.ids, next.node.ID()):
+			found.ids = append(found.ids, next.node.ID())
+		}
+		p = append(p, next)
+		at = next
+	}
+	return p, nil
+}
+
+// has reports whether the table at the end of the path has a cell called name.
+func (p searchPath) has(tx *objectdb.Tx, root *Object, name string) (bool, error) {
+	end := step{root.node, root.verbs}
+	if len(p) > 0 {
+		end = p[len(p)-1]
+	}
+	if end.node != nil {
+		_, err := tx.Child(end.node, name)
+		if err == nil || unlessMissing(err) != nil {
+			return err == nil, unlessMissing(err)
+		}
+	}
+	if end.verbs == nil {
+		return false, nil
+	}
+	fold := objectdb.Fold(name)
+	return end.verbs.tables[fold] != nil || end.verbs.verbs[fold] != nil || end.verbs.properties[fold] != nil, nil
+}
+
+// object returns the table at the end of the path.
+func (p searchPath) object(t *Thread) *Object {
+	o := t.root
+	for _, s := range p {
+		if s.node != nil {
+			o = t.object(o, s.node, s.verbs)
+		} else {
+			o = t.virtualObject(s.verbs)
+		}
+	}
+	return o
+}
+
+// searched returns the tables in which bare names are looked for, in order.
+func (t *Thread) searched() ([]*Object, error) {
+	if err := t.findPaths(); err != nil {
+		return nil, err
+	}
+	list := []*Object{t.root}
+	for _, p := range t.search.paths {
+		list = append(list, p.object(t))
+	}
+	return list, nil
 }
 
 var pathsAddress = objectdb.Address{"system", "paths"}
 
 // pathAddresses reads system.paths: a table or a list of addresses, which may
 // be written as strings.
-func (t *Thread) pathAddresses() ([]objectdb.Address, error) {
-	if t.root.node == nil {
-		return defaultPaths, nil
-	}
-	system, err := t.tx.Child(t.root.node, "system")
+func pathAddresses(tx *objectdb.Tx) ([]objectdb.Address, error) {
+	system, err := tx.Child(tx.Root(), "system")
 	if err != nil {
 		return defaultPaths, unlessMissing(err)
 	}
-	n, err := t.tx.Child(system, "paths")
+	n, err := tx.Child(system, "paths")
 	if err != nil {
 		return defaultPaths, unlessMissing(err)
 	}
 	var values []objectdb.Value
 	if n.Kind() == objectdb.KindTable {
-		nodes, err := t.tx.Children(n)
+		nodes, err := tx.Children(n)
 		if err != nil {
 			return nil, err
 		}
@@ -89,14 +173,14 @@ func (t *Thread) pathAddresses() ([]objectdb.Address, error) {
 			if n.Kind() == objectdb.KindTable {
 				continue
 			}
-			v, err := t.tx.Value(n)
+			v, err := tx.Value(n)
 			if err != nil {
 				return nil, err
 			}
 			values = append(values, v)
 		}
 	} else {
-		v, err := t.tx.Value(n)
+		v, err := tx.Value(n)
 		if err != nil {
 			return nil, err
 		}

@@ -60,8 +60,7 @@ type Thread struct {
 	globals  map[string]lua.LValue         // names of tables, scripts and verbs found so far
 	assigned map[string]struct{}           // globals that a script has assigned
 	modules  map[*lua.LFunction]lua.LValue // results of require
-	paths    []*Object                     // tables of system.paths
-	pathIDs  []int64                       // tables in which a change moves global names
+	search   *searchPaths                  // tables of system.paths, once found
 	chunks   map[string]*chunk             // by the name that messages use
 	writes   int                           // raised by every change of the root
 	moves    int                           // raised when an object gets another address

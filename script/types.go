@@ -304,10 +304,11 @@ const (
 func (w *typeWriter) root() (string, error) {
 	var globals strings.Builder
 	seen := map[string]bool{}
-	if err := w.t.findPaths(); err != nil {
+	tables, err := w.t.searched()
+	if err != nil {
 		return "", err
 	}
-	for _, o := range append([]*Object{w.t.root}, w.t.paths...) {
+	for _, o := range tables {
 		list, err := o.entries()
 		if err != nil {
 			return "", err
