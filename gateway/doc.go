@@ -18,5 +18,5 @@
 //	slowlog.go   requests that take long
 //	limits.go limits_rows.go limits_gate.go   what a request may use, and how many run at a time
 //	autosave.go   the agent that saves copies, and the dirty root flag
-//	verbs.go verbs_*.go   what scripts can call; error.go   what a failure becomes
+//	verbs.go verbs_*.go   what scripts can call; error.go panic.go   what a failure becomes
 package gateway

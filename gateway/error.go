@@ -31,7 +31,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // fail logs a failure and answers it, if nothing was sent yet.
 func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Outcome {
 	out := Outcome{Err: err}
-	if ctx.Err() != nil {
+	var p *panicked
+	if ctx.Err() != nil && !errors.As(err, &p) {
 		g.log.Info("client gone", "path", r.path(), "err", err)
 		out.Broken = true
 		return out
@@ -57,7 +58,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 		return out
 	}
 	a.hold(g.failurePage(ctx, r, status, out.Incident, err), nil)
-	if err := a.send(r); err != nil {
+	if err := safely(func() error { return a.send(r) }); err != nil {
 		g.log.Info("client gone", "path", r.path(), "err", err)
 		out.Broken = true
 	}
@@ -104,6 +105,10 @@ func (g *Gateway) logFailure(r *Request, status int, incident string, err error)
 		g.log.Info("request refused", append(args, "err", e)...)
 		return
 	case !errors.As(err, &s):
+		var p *panicked
+		if errors.As(err, &p) {
+			args = append(args, "detail", string(p.stack))
+		}
 		g.log.Error("request failed", append(args, "err", err)...)
 		return
 	}
@@ -139,17 +144,12 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 		message = developerMessage(err)
 	}
 	var resp *httpheader.Response
-	viewErr := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		c := g.newCall(ctx, tx, r, newAnswer(nil, r))
-		defer c.close()
-		c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames, Developer: r.Developer} // the body may be what failed
-		c.target, _ = dispatch(c.r, c.tables)
-		if err := c.begin(); err != nil {
+	viewErr := safely(func() error {
+		return g.db.View(ctx, func(tx *objectdb.Tx) error {
+			var err error
+			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
 			return err
-		}
-		var err error
-		resp, err = c.errorPage(status, message, incident)
-		return err
+		})
 	})
 	if viewErr != nil {
 		resp = plainPage(r, status, message, incident)
@@ -163,6 +163,18 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	}
 	complete(r, resp)
 	return resp
+}
+
+// sitePage makes the site's own page of a failure.
+func (g *Gateway) sitePage(ctx context.Context, tx *objectdb.Tx, r *Request, status int, message, incident string) (*httpheader.Response, error) {
+	c := g.newCall(ctx, tx, r, newAnswer(nil, r))
+	defer c.close()
+	c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames, Developer: r.Developer} // the body may be what failed
+	c.target, _ = dispatch(c.r, c.tables)
+	if err := c.begin(); err != nil {
+		return nil, err
+	}
+	return c.errorPage(status, message, incident)
 }
 
 // visitorMessage says no more than the status does.

@@ -102,11 +102,11 @@ func (g *Gateway) answer(ctx context.Context, r *Request, a *answer) Outcome {
 	}
 	err := errNoRoot
 	if g.db != nil {
-		err = g.respond(ctx, r, a)
+		err = safely(func() error { return g.respond(ctx, r, a) })
 	}
 	var out Outcome
 	if err == nil {
-		err = a.send(r)
+		err = safely(func() error { return a.send(r) })
 	}
 	if err != nil {
 		out = g.fail(ctx, r, a, err)
@@ -167,13 +167,14 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 		})
 		switch {
 		case errors.Is(err, errNeedBody):
-			if in { // a slow body keeps nobody waiting
+			was := in
+			if in = false; was { // a slow body keeps nobody waiting
 				g.gate.leave()
 			}
-			if err = r.readBody(c.bodySize); err == nil && in {
+			if err = r.readBody(c.bodySize); err == nil && was {
 				err = g.enter(ctx, true)
+				in = err == nil
 			}
-			in = in && err == nil
 		case errors.Is(err, errNeedKeep):
 			g.keep(ctx, r, a)
 			err = nil

@@ -132,11 +132,11 @@ func (e *evaluator) known(m *macros.Marker) (string, bool) {
 	return e.values.texts[m.Index], true
 }
 
-// fatal tells what no marker may swallow: an exceeded limit, a lost race, a
-// lost client, a broken root.
+// fatal tells what no marker may swallow: an exceeded limit, a panic, a lost
+// race, a lost client, a broken root.
 func fatal(err error) bool {
 	var s *script.Error
-	if errors.As(err, &s) && s.Limit != "" {
+	if errors.As(err, &s) && s.Limit != "" || script.IsPanic(err) {
 		return true
 	}
 	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk, context.Canceled, context.DeadlineExceeded} {

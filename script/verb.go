@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -23,7 +24,8 @@ type Verb struct {
 	Gives   string  // the text of what the example returns or writes
 
 	// Func does the work. An error becomes a Lua error that begins with the
-	// verb's name; a panic becomes one too and is told in full to the log only.
+	// verb's name. A panic ends the run, and no pcall can hold it: nobody knows
+	// what it has left half done. It is told in full to the log only.
 	Func func(*Call) error
 }
 
@@ -52,7 +54,9 @@ func verbFunction(v *Verb) *lua.LFunction {
 		err := c.do()
 		n := c.n
 		t.call, t.state = c, state
-		if err != nil {
+		if IsPanic(err) {
+			t.budget.stop(fmt.Errorf("%s: %w", v.Name, err))
+		} else if err != nil {
 			t.raise(L, v.Name+": ", err)
 		}
 		if t.budget.Err() != nil {
@@ -91,6 +95,12 @@ type panicError struct {
 }
 
 func (e *panicError) Error() string { return "internal error" }
+
+// IsPanic reports whether err comes from a panic in Go. The run has then ended.
+func IsPanic(err error) bool {
+	var p *panicError
+	return errors.As(err, &p)
+}
 
 // detail gives the panic's value and the Go stack, for the log.
 func (e *panicError) detail() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }

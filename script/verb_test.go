@@ -109,7 +109,7 @@ func TestVerbPanicIsAnErrorOfOneRequest(t *testing.T) {
 	assert.NotContains(t, e.Error(), "secret")
 	assert.Contains(t, e.Detail(), "secret of the house")
 	assert.Contains(t, e.Detail(), "verb_test.go")
-	assert.Equal(t, "false", run(t, db, "local ok, m = pcall (test.panic) return tostring (ok)"))
+	assert.Equal(t, "test.panic: internal error", fails(t, db, "local ok, m = pcall (test.panic) return tostring (ok)").Message, "no pcall holds it")
 }
 
 func TestObjectWinsOverVerb(t *testing.T) {
