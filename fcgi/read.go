@@ -107,6 +107,12 @@ func (c *conn) read(p []byte) (int, error) {
 
 // readNow reads what is there without waiting.
 func (c *conn) readNow(p []byte) (n int, err error) {
+	if nc, ok := c.nc.(nowReader); ok {
+		if n, err = nc.ReadNow(p); errors.Is(err, syscall.EAGAIN) {
+			err = errWouldBlock
+		}
+		return n, err
+	}
 	if c.raw == nil {
 		return 0, errWouldBlock
 	}
@@ -125,6 +131,12 @@ func (c *conn) readNow(p []byte) (n int, err error) {
 		return 0, io.EOF
 	}
 	return n, nil
+}
+
+// nowReader is a connection that is none of package net's and reads what is
+// there by itself; syscall.EAGAIN when nothing is.
+type nowReader interface {
+	ReadNow(p []byte) (int, error)
 }
 
 // begun makes sure that a record is under way and its header known.

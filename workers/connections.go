@@ -3,6 +3,7 @@
 package workers
 
 import (
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -29,22 +30,19 @@ func (p *Pool) shareLocked(fd int) {
 	}
 	slot := p.freeSlot()
 	if slot < 0 {
-		hangUp(fd)
+		p.turnAway(fd)
 		return
 	}
 	p.last[slot]++
 	c := &held{fd: fd, gen: p.last[slot]}
 	s := &p.mem.slots[slot]
-	s.since.Store(now())
-	s.partial.Store(0)
-	s.body.Store(false)
-	s.stalled.Store(false)
+	s.rest()
 	s.word.Store(word(c.gen, ownerNone))
 	p.conns[slot] = c
 	p.count++
 	for _, w := range p.processes {
 		if w != nil {
-			w.ch.put(message{kind: msgOpen, slot: slot, gen: c.gen, fd: duplicate(fd)})
+			w.ch.put(message{kind: msgOpen, slot: slot, gen: c.gen, fd: -1})
 		}
 	}
 }
@@ -56,6 +54,16 @@ func (p *Pool) freeSlot() int32 {
 		}
 	}
 	return -1
+}
+
+// turnAway refuses the request on a connection that there is no room for. p.mu
+// is held.
+func (p *Pool) turnAway(fd int) {
+	if id := lookedAt(fd).ID; id != 0 {
+		p.facts.Lost[Refused]++
+		write(fd, fcgi.AppendAnswer(nil, id, p.o.Lost(Loss{Reason: Refused})))
+	}
+	linger(fd)
 }
 
 // forget lets go of a connection that has ended.
@@ -72,10 +80,15 @@ func (p *Pool) forget(slot int32, gen uint32) {
 
 // drop closes a connection, here and in all workers. p.mu is held.
 func (p *Pool) drop(slot int32, c *held) {
+	p.unshare(slot, c)
+	hangUp(c.fd)
+}
+
+// unshare takes a connection away from the workers. p.mu is held.
+func (p *Pool) unshare(slot int32, c *held) {
 	p.mem.slots[slot].word.Store(word(c.gen, ownerGone))
 	p.conns[slot] = nil
 	p.count--
-	hangUp(c.fd)
 	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
 }
 
@@ -99,6 +112,25 @@ func hangUp(fd int) {
 	unix.Shutdown(fd, unix.SHUT_RDWR)
 	unix.Close(fd)
 }
+
+// linger closes fd when the peer has closed it, or has had the time to read what
+// was written to it: it may still be sending a request that nobody will read.
+func linger(fd int) {
+	unix.Shutdown(fd, unix.SHUT_WR)
+	f := os.NewFile(uintptr(fd), "connection")
+	go func() {
+		defer f.Close()
+		if f.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+			io.CopyN(io.Discard, f, lingerBytes)
+		}
+		unix.Shutdown(fd, unix.SHUT_RDWR)
+	}()
+}
+
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 64 << 20
+)
 
 // closeIdle closes a connection that nobody serves and reports whether it did.
 // p.mu is held.
@@ -134,10 +166,19 @@ func (p *Pool) evict() {
 }
 
 // readable reports whether there is something to read, be it the end.
-func readable(fd int) bool {
-	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
-	n, _ := unix.Poll(fds, 0)
-	return n > 0
+func readable(fd int) bool { return allReadable([]int{fd})[0] }
+
+func allReadable(fds []int) []bool {
+	ps, some := make([]unix.PollFd, len(fds)), make([]bool, len(fds))
+	for i, fd := range fds {
+		ps[i] = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}
+	}
+	if n, _ := unix.Poll(ps, 0); n > 0 {
+		for i := range ps {
+			some[i] = ps[i].Revents != 0
+		}
+	}
+	return some
 }
 
 // salvage answers the requests that w had when it died. p.mu is held.
@@ -149,7 +190,7 @@ func (p *Pool) salvage(w *process, err error) {
 	if began := w.rec.began.Load(); began != 0 {
 		loss.Ran = time.Duration(now() - began)
 	}
-	phase, current := w.rec.phase.Load(), w.rec.slot.Load()
+	current, begun := w.rec.slot.Load(), w.rec.phase.Load() >= phaseReading
 	for slot, c := range p.conns {
 		if c == nil {
 			continue
@@ -163,31 +204,32 @@ func (p *Pool) salvage(w *process, err error) {
 		default:
 			continue
 		}
-		if int32(slot) != current || phase < phaseReading {
-			s.word.Store(word(c.gen, ownerNone)) // it had not begun
+		if int32(slot) != current || !begun {
+			s.word.Store(word(c.gen, ownerNone))
 			continue
 		}
+		p.unshare(int32(slot), c)
 		p.answer(w, c.fd, loss)
-		p.drop(int32(slot), c)
 	}
-	if fd := w.dep.take(); fd >= 0 {
+	if fd := w.dep.take(); begun && fd >= 0 {
 		p.answer(w, fd, loss)
-		hangUp(fd)
+	} else {
+		p.shareLocked(fd)
 	}
 }
 
 // answer tells the web server on fd what became of its request, if it has heard
-// nothing yet.
+// nothing yet, and closes fd.
 func (p *Pool) answer(w *process, fd int, loss Loss) {
 	id := uint16(w.rec.request.Load())
 	p.facts.Lost[loss.Reason]++
 	page := p.o.Lost(loss)
-	if id == 0 {
-		id = lookedAt(fd).ID
-	}
 	if id != 0 && !w.rec.sent.Load() {
 		write(fd, fcgi.AppendAnswer(nil, id, page))
+		linger(fd)
+		return
 	}
+	hangUp(fd)
 }
 
 // refuse answers a request that no worker will read. p.mu is held.
@@ -195,12 +237,15 @@ func (p *Pool) refuse(slot int32, c *held, reason Reason) {
 	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
 		return
 	}
+	p.unshare(slot, c)
 	if id := lookedAt(c.fd).ID; id != 0 {
 		p.facts.Lost[reason]++
 		page := p.o.Lost(Loss{Reason: reason, Ran: time.Duration(now() - p.mem.slots[slot].since.Load())})
 		write(c.fd, fcgi.AppendAnswer(nil, id, page))
+		linger(c.fd)
+		return
 	}
-	p.drop(slot, c)
+	hangUp(c.fd)
 }
 
 func lookedAt(fd int) fcgi.Ahead {

@@ -14,14 +14,18 @@ import (
 
 const (
 	maxSlots   = 4096 // connections that can be shared at a time
-	maxWorkers = 64
+	maxWorkers = 64   // that take requests; those that are being replaced come on top
+	maxRecords = 2 * maxWorkers
 )
 
 // memory is what the master and its workers share. It outlives each of them, so
 // that it tells what a worker did when it died.
 type memory struct {
-	workers [maxWorkers]record
+	workers [maxRecords]record
 	slots   [maxSlots]slot
+	// asleep is true while the master looks round but rarely, for nothing has
+	// happened lately: who begins something wakes it.
+	asleep atomic.Bool
 }
 
 // slot is a shared connection.
@@ -32,6 +36,8 @@ type slot struct {
 	// since is when the connection was last left, or when part of a request
 	// was first seen on it; nanoseconds of the machine's clock.
 	since atomic.Int64
+	// first is when part of the present request was first seen.
+	first atomic.Int64
 	// partial is how many bytes of an incomplete request were seen; 0: none.
 	partial atomic.Int64
 	// body is true when they hold part of a body.
@@ -43,10 +49,23 @@ type slot struct {
 
 // leave notes that n bytes of an incomplete request are there.
 func (s *slot) leave(n int, body bool) {
-	if s.partial.Swap(int64(n)) != int64(n) {
-		s.since.Store(now())
+	t := now()
+	before := s.partial.Swap(int64(n))
+	if before != int64(n) {
+		s.since.Store(t)
+	}
+	if before == 0 {
+		s.first.Store(t)
 	}
 	s.body.Store(body)
+}
+
+// rest notes that nothing of a request is there.
+func (s *slot) rest() {
+	s.partial.Store(0)
+	s.body.Store(false)
+	s.stalled.Store(false)
+	s.since.Store(now())
 }
 
 const (
@@ -112,21 +131,58 @@ type record struct {
 	gen      atomic.Uint32 // and generation
 	request  atomic.Uint32 // FastCGI's number of the request
 	sent     atomic.Bool   // part of an answer has left
-	keep     atomic.Bool
-	ready    atomic.Bool  // the worker has begun to serve
-	began    atomic.Int64 // when the handler was called, by the machine's clock
-	deadline atomic.Int64 // when it must have returned; 0: no limit
-	bytes    atomic.Int64 // memory that it may use; 0: no limit
-	served   atomic.Int64 // requests, of this process
+	ready    atomic.Bool   // the worker has begun to serve
+	busy     atomic.Int64  // since when it has had a connection, by the machine's clock; 0: it has none
+	began    atomic.Int64  // when the handler was called; 0: it is not running
+	progress atomic.Int64  // when it last began something or sent or received
+	script   atomic.Int32  // scriptNone and so on
+	deadline atomic.Int64  // when the script must have returned; 0: no limit
+	bytes    atomic.Int64  // memory that it may use; 0: no limit
+	served   atomic.Int64  // requests, of this process
 	_        [8]int64
 }
+
+// Whether a script runs. The master marks one as doomed before it kills the
+// process. A worker whose script has just ended sees that, and begins nothing
+// that would be killed in its place.
+const (
+	scriptNone = iota
+	scriptRuns
+	scriptDoomed
+)
 
 // reset prepares the record for a new process.
 func (r *record) reset() {
 	r.phase.Store(phaseFree)
+	r.slot.Store(-1)
+	r.request.Store(0)
+	r.sent.Store(false)
 	r.ready.Store(false)
+	r.busy.Store(0)
 	r.began.Store(0)
+	r.progress.Store(now())
+	r.script.Store(scriptNone)
+	r.deadline.Store(0)
+	r.bytes.Store(0)
 	r.served.Store(0)
+}
+
+// take notes that the worker has a connection: slot number, -1 for its own.
+func (r *record) take(number int32, gen uint32) {
+	t := now()
+	r.slot.Store(number)
+	r.gen.Store(gen)
+	r.sent.Store(false)
+	r.request.Store(0)
+	r.progress.Store(t)
+	r.busy.Store(t)
+	r.phase.Store(phaseClaimed)
+}
+
+// free notes that it has none.
+func (r *record) free() {
+	r.phase.Store(phaseFree)
+	r.busy.Store(0)
 }
 
 // newMemory makes the shared memory and a file to pass on.

@@ -10,6 +10,8 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,8 +33,12 @@ const (
 	msgDeaf   = 'd' // to a worker: take no more new connections
 	msgLeave  = 'e' // to a worker: end, when the present request is answered
 	msgReport = 'r' // to a worker: report
+	msgPing   = 'p' // to a worker: say that you live
 	msgNew    = 'n' // to the master: a new connection, to be shared
 	msgGone   = 'g' // to the master: a shared connection has ended
+	msgFull   = 'f' // to the master: no descriptor is left for a new connection
+	msgPong   = 'q' // to the master: the worker lives
+	msgWake   = 'w' // to the master: something begins
 	msgTold   = 't' // to the master: a report
 	msgReady  = 'y' // to the master: the worker serves from now on
 )
@@ -47,6 +53,12 @@ const (
 // tells the master at once: what it has told, it cannot take with it.
 type channel struct {
 	nc *net.UnixConn
+	// dup gives the descriptor for a msgOpen, when that is sent; -1: the
+	// connection is gone by then. What waits in the queue holds no descriptors.
+	dup func(slot int32, gen uint32) int
+	// sending is when the message was begun that is being sent, by the machine's
+	// clock; 0: none is.
+	sending atomic.Int64
 
 	mu     sync.Mutex
 	queue  []message
@@ -54,7 +66,7 @@ type channel struct {
 	closed bool
 }
 
-func newChannel(f *os.File) (*channel, error) {
+func newChannel(f *os.File, dup func(slot int32, gen uint32) int) (*channel, error) {
 	nc, err := net.FileConn(f) // works on a duplicate
 	f.Close()
 	if err != nil {
@@ -65,22 +77,20 @@ func newChannel(f *os.File) (*channel, error) {
 		nc.Close()
 		return nil, errors.New("opening a channel: not a unix socket")
 	}
-	c := &channel{nc: u}
+	c := &channel{nc: u, dup: dup}
 	c.filled = sync.NewCond(&c.mu)
 	go c.send()
 	return c, nil
 }
 
-// put queues m. The descriptor in it is the channel's from now on.
+// put queues m, which holds no descriptor.
 func (c *channel) put(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		closeFD(m.fd)
-		return
+	if !c.closed {
+		c.queue = append(c.queue, m)
+		c.filled.Signal()
 	}
-	c.queue = append(c.queue, m)
-	c.filled.Signal()
 }
 
 func (c *channel) send() {
@@ -94,13 +104,19 @@ func (c *channel) send() {
 		closed := c.closed
 		c.mu.Unlock()
 		if closed {
-			for _, m := range queue {
-				closeFD(m.fd)
-			}
 			return
 		}
 		for _, m := range queue {
-			c.write(m) // the reader notices when the other side is gone
+			if m.kind == msgOpen {
+				if m.fd = c.dup(m.slot, m.gen); m.fd < 0 {
+					continue
+				}
+			}
+			c.sending.Store(now())
+			for c.write(m) == unix.ETOOMANYREFS {
+				time.Sleep(10 * time.Millisecond) // too many descriptors are under way
+			}
+			c.sending.Store(0)
 			closeFD(m.fd)
 		}
 	}
@@ -123,6 +139,9 @@ func (c *channel) write(m message) error {
 		oob = unix.UnixRights(m.fd)
 	}
 	_, _, err := c.nc.WriteMsgUnix(b, oob, nil)
+	if errors.Is(err, unix.ETOOMANYREFS) {
+		return unix.ETOOMANYREFS
+	}
 	return err
 }
 

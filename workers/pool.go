@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,7 +39,9 @@ type Options struct {
 	Conns   int           // open connections; default 1000. Above it the longest idle one is closed
 	Idle    time.Duration // a kept connection without a request; default 60 s
 	Request time.Duration // until a request that has begun is there, without progress; default 15 s
+	Whole   time.Duration // until it is there in any case; default 60 s
 	Spare   time.Duration // a worker more than Min without work; default 10 s
+	Hung    time.Duration // a process that does nothing where it should; default 2 min
 
 	// Lost makes the page, a CGI header with a body, that is sent in place of
 	// an answer that a worker did not live to give, and to who is refused.
@@ -58,6 +61,7 @@ const (
 	Crashed  Reason = "crash"  // its process died
 	TooLong  Reason = "time"   // its process was killed: the time limit did not end it
 	TooLarge Reason = "memory" // its process was killed: the memory limit did not end it
+	Hung     Reason = "hung"   // its process was killed: it did nothing any more, and no script ran
 	Refused  Reason = "busy"   // too many waited, or it waited too long
 	TooSlow  Reason = "slow"   // it did not arrive in time
 )
@@ -81,7 +85,7 @@ type Pool struct {
 	permits fcgi.Server // says who may connect
 
 	mu        sync.Mutex
-	processes [maxWorkers]*process
+	processes [maxRecords]*process
 	conns     [maxSlots]*held
 	count     int              // of conns
 	last      [maxSlots]uint32 // generation of each slot
@@ -89,6 +93,10 @@ type Pool struct {
 	failures  int              // processes in a row that died before they were ready
 	resume    time.Time        // when another may be started
 	closing   bool
+	dismissed bool          // a closing pool has told its workers to leave
+	needed    bool          // a closing pool has something left to answer
+	unheard   bool          // new connections waited at the last sweep
+	since     time.Time     // the last time that anything happened
 	changed   chan struct{} // something for the watch to look at
 	done      chan struct{} // closed when the last process is gone, in a closing pool
 	finished  sync.Once
@@ -99,25 +107,29 @@ type held struct {
 	fd      int
 	gen     uint32
 	waiting int64 // since when it has had something to read; 0: it has not
+	missed  bool  // it had something to read at the last sweep, and nobody read it
 }
 
 // process is a worker as the master sees it.
 type process struct {
-	index   int
-	cmd     *exec.Cmd
-	ch      *channel
-	dep     deposit
-	rec     *record
-	started time.Time
-	ready   bool
-	stale   bool // to be replaced
-	leaving bool
-	killed  Reason
-	idle    int64 // memory when it last was free, bytes
-	served  int64 // requests at the last look
-	active  time.Time
-	told    chan struct{} // it has reported
-	gone    chan struct{} // closed when its channel is
+	index    int
+	cmd      *exec.Cmd
+	ch       *channel
+	dep      deposit
+	rec      *record
+	started  time.Time
+	ready    bool
+	stale    bool // to be replaced
+	leaving  bool
+	killed   Reason
+	idle     int64 // memory when it last was free, bytes
+	served   int64 // requests at the last look
+	measured int64 // requests when idle was measured
+	sweeps   int
+	silent   int // sweeps since it was asked whether it lives; 0: it has answered
+	active   time.Time
+	told     chan struct{} // it has reported
+	gone     chan struct{} // closed when its channel is
 }
 
 // Facts are counts of a pool since its start.
@@ -135,25 +147,42 @@ func Start(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{o: o, mem: mem, memFile: f, changed: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &Pool{o: o, mem: mem, memFile: f, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
 	p.facts.Lost = map[Reason]int{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, l := range o.Listeners {
-		if l, err = polled(l); err != nil {
-			return nil, err
-		}
-		p.listeners = append(p.listeners, l)
-	}
-	for range o.Min {
-		if err := p.spawn(); err != nil {
-			p.closing = true
-			p.dismiss()
-			return nil, err
-		}
+	if err := p.begin(); err != nil {
+		p.closing = true
+		p.dismiss()
+		p.release()
+		return nil, err
 	}
 	go p.watch()
 	return p, nil
+}
+
+func (p *Pool) begin() error {
+	for _, l := range p.o.Listeners {
+		l, err := polled(l)
+		if err != nil {
+			return err
+		}
+		p.listeners = append(p.listeners, l)
+	}
+	for range p.o.Min {
+		if err := p.spawn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release gives back what the pool holds beside processes and connections.
+func (p *Pool) release() {
+	p.memFile.Close()
+	for _, l := range p.listeners {
+		l.Close()
+	}
 }
 
 func (o Options) withDefaults() Options {
@@ -173,23 +202,25 @@ func (o Options) withDefaults() Options {
 	o.Min = min(o.Min, o.Max)
 	number(&o.Waiting, 200)
 	number(&o.Conns, 1000)
-	o.Conns = min(o.Conns, maxSlots, affordable())
+	o.Conns = min(o.Conns, maxSlots)
 	duration(&o.Wait, 10*time.Second)
 	duration(&o.Idle, time.Minute)
 	duration(&o.Request, 15*time.Second)
+	duration(&o.Whole, time.Minute)
 	duration(&o.Spare, 10*time.Second)
+	duration(&o.Hung, 2*time.Minute)
+	o.Conns = min(o.Conns, descriptors(o.Max))
 	return o
 }
 
-// affordable is how many connections the limit of descriptors leaves room for:
-// each takes one of the master's, and more while it is handed to workers.
-func affordable() int {
-	const own, each, least = 48, 3, 4
+// descriptors returns how many connections there are descriptors for, beside
+// those that this process needs for its workers, and a worker for its work.
+func descriptors(workers int) int {
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<20 {
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {
 		return maxSlots
 	}
-	return max(least, (int(limit.Cur)-own)/each)
+	return max(8, int(limit.Cur)-64-6*workers)
 }
 
 // polled returns another file of l's socket, which does not block, and which
@@ -213,15 +244,9 @@ func (p *Pool) log(err error) {
 
 // spawn starts a worker. p.mu is held.
 func (p *Pool) spawn() error {
-	index := -1
-	for i := range maxWorkers {
-		if p.processes[i] == nil {
-			index = i
-			break
-		}
-	}
+	index := slices.Index(p.processes[:], nil)
 	if index < 0 {
-		return nil
+		return nil // so many are being replaced: the watch tries again
 	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -243,7 +268,10 @@ func (p *Pool) spawn() error {
 	w.cmd.ExtraFiles = append([]*os.File{theirs, p.memFile, in, out}, p.listeners...)
 	err = w.cmd.Start()
 	if err == nil {
-		w.ch, err = newChannel(ours)
+		if w.ch, err = newChannel(ours, p.descriptor); err != nil {
+			w.cmd.Process.Kill()
+			go w.cmd.Wait()
+		}
 	}
 	if err != nil {
 		ours.Close()
@@ -255,11 +283,30 @@ func (p *Pool) spawn() error {
 	p.facts.Started++
 	for slot, c := range p.conns {
 		if c != nil {
-			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: duplicate(c.fd)})
+			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
 		}
+	}
+	if p.closing {
+		w.ch.put(message{kind: msgDeaf, fd: -1})
 	}
 	go p.attend(w, in, out)
 	return nil
+}
+
+// descriptor returns one of a shared connection for a worker; -1 when the
+// connection has ended.
+func (p *Pool) descriptor(slot int32, gen uint32) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.conns[slot]
+	if c == nil || c.gen != gen {
+		return -1
+	}
+	fd := duplicate(c.fd)
+	if fd < 0 {
+		p.log(errors.New("sharing a connection: no descriptor is left"))
+	}
+	return fd
 }
 
 func duplicate(fd int) int {
@@ -283,6 +330,16 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 			p.share(m.fd)
 		case msgGone:
 			p.forget(m.slot, m.gen)
+		case msgFull:
+			p.mu.Lock()
+			p.evict()
+			p.mu.Unlock()
+		case msgWake:
+			p.poke()
+		case msgPong:
+			p.mu.Lock()
+			w.silent = 0
+			p.mu.Unlock()
 		case msgTold:
 			if p.o.Told != nil {
 				p.o.Told(m.text)
@@ -296,12 +353,17 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 		}
 	}
 	close(w.gone)
+	slow := time.AfterFunc(endTime, func() { w.cmd.Process.Kill() })
 	err := w.cmd.Wait()
+	slow.Stop()
 	w.ch.close()
 	p.died(w, err)
 	in.Close()
 	out.Close()
 }
+
+// endTime is how long a process may take to end after its last word.
+const endTime = 10 * time.Second
 
 func (p *Pool) nowReady(w *process) {
 	p.mu.Lock()
@@ -336,6 +398,9 @@ func (w *process) leave() {
 func (p *Pool) Reload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closing {
+		return errors.New("new workers: the pool is being shut down")
+	}
 	for _, w := range p.processes {
 		if w != nil {
 			w.stale = true
@@ -366,7 +431,7 @@ func (p *Pool) died(w *process, err error) {
 		}
 	}
 	switch {
-	case !w.rec.ready.Load() && !p.closing:
+	case !w.rec.ready.Load() && !p.dismissed:
 		p.failures++
 		wait := min(50*time.Millisecond<<min(p.failures, 8), 5*time.Second)
 		p.resume = time.Now().Add(wait)
@@ -392,7 +457,7 @@ func (p *Pool) checkDone() {
 			return
 		}
 	}
-	if p.closing {
+	if p.dismissed {
 		p.finished.Do(func() { close(p.done) })
 	}
 }
@@ -408,13 +473,14 @@ func (p *Pool) poke() {
 // and ends them. When ctx ends first they are killed, and its error returned.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
-	p.closing = true
+	p.closing, p.needed = true, true
 	p.checkDone()
 	p.broadcast(message{kind: msgDeaf, fd: -1})
 	p.mu.Unlock()
 	stopped := context.AfterFunc(ctx, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		p.dismissed = true
 		for _, w := range p.processes {
 			if w != nil {
 				w.cmd.Process.Kill()
@@ -425,6 +491,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	p.drain(ctx)
 	p.mu.Lock()
 	p.dismiss()
+	p.checkDone()
 	p.mu.Unlock()
 	<-p.done
 	p.mu.Lock()
@@ -434,14 +501,12 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 			p.drop(int32(slot), c)
 		}
 	}
-	p.memFile.Close()
-	for _, l := range p.listeners {
-		l.Close()
-	}
+	p.release()
 	return ctx.Err()
 }
 
 func (p *Pool) dismiss() {
+	p.dismissed = true
 	for _, w := range p.processes {
 		if w != nil {
 			w.leave()
@@ -484,6 +549,7 @@ func (p *Pool) atWork() bool {
 			busy = true
 		}
 	}
+	p.needed = busy
 	return busy
 }
 
@@ -569,6 +635,7 @@ func (p *Pool) Resize(max, waiting int) {
 	defer p.mu.Unlock()
 	o := p.o
 	o.Max, o.Waiting = max, waiting
-	p.o = o.withDefaults()
+	o = o.withDefaults()
+	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
 	p.poke()
 }

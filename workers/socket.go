@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -19,19 +20,39 @@ import (
 type socket struct {
 	fd            int
 	tcp           bool
-	sent          *atomic.Bool // set before something is written
+	rec           *record      // of the worker that the socket is told of; nil: of none
 	readBy        atomic.Int64 // deadlines by the machine's clock; 0: none
 	writeBy       atomic.Int64
 	closed        atomic.Bool
 	remote, local net.Addr
+
+	// use is held for reading while the descriptor is used: once it is given
+	// back its number may soon be that of another connection.
+	use sync.RWMutex
+	// ahead is how many bytes may be read before the handler is called and
+	// after it has returned: what comes behind them is a part of a request that
+	// others may want to look at.
+	ahead   atomic.Int64
+	handler atomic.Bool // it runs
 }
 
-func newSocket(fd int, sent *atomic.Bool) *socket {
-	s := &socket{fd: fd, sent: sent}
+func newSocket(fd int, rec *record) *socket {
+	s := &socket{fd: fd, rec: rec}
 	if family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil {
 		s.tcp = family != unix.AF_UNIX
 	}
 	return s
+}
+
+// with calls f with the descriptor, unless the socket is closed.
+func (s *socket) with(f func(fd int)) error {
+	s.use.RLock()
+	defer s.use.RUnlock()
+	if s.closed.Load() {
+		return net.ErrClosed
+	}
+	f(s.fd)
+	return nil
 }
 
 // waitSlice is how long one wait lasts: so soon a deadline that was set
@@ -41,9 +62,6 @@ const waitSlice = 50 * time.Millisecond
 // wait waits until the socket is ready for events.
 func (s *socket) wait(events int16, by *atomic.Int64) error {
 	for {
-		if s.closed.Load() {
-			return net.ErrClosed
-		}
 		slice := waitSlice
 		if t := by.Load(); t != 0 {
 			left := time.Duration(t - now())
@@ -52,12 +70,18 @@ func (s *socket) wait(events int16, by *atomic.Int64) error {
 			}
 			slice = min(slice, left+time.Millisecond)
 		}
-		p := []unix.PollFd{{Fd: int32(s.fd), Events: events}}
-		n, err := unix.Poll(p, int(slice/time.Millisecond))
-		if n > 0 {
+		var n int
+		var err error
+		closed := s.with(func(fd int) {
+			p := [1]unix.PollFd{{Fd: int32(fd), Events: events}}
+			n, err = unix.Poll(p[:], int(slice/time.Millisecond))
+		})
+		switch {
+		case closed != nil:
+			return closed
+		case n > 0:
 			return nil
-		}
-		if err != nil && err != unix.EINTR {
+		case err != nil && err != unix.EINTR:
 			return os.NewSyscallError("poll", err)
 		}
 	}
@@ -69,20 +93,52 @@ func (s *socket) Read(p []byte) (int, error) {
 		if t := s.readBy.Load(); t != 0 && t <= now() {
 			return 0, os.ErrDeadlineExceeded
 		}
-		n, err := unix.Read(s.fd, p)
-		switch {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
-			if err := s.wait(unix.POLLIN, &s.readBy); err != nil {
-				return 0, err
-			}
-		case err != nil:
-			return 0, os.NewSyscallError("read", err)
-		case n == 0 && len(p) > 0:
-			return 0, io.EOF
-		default:
-			return n, nil
+		n, err := s.receive(p)
+		if err != unix.EAGAIN {
+			return n, err
 		}
+		if err := s.wait(unix.POLLIN, &s.readBy); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// ReadNow reads what is there, and is unix.EAGAIN when nothing is.
+func (s *socket) ReadNow(p []byte) (int, error) {
+	if s.ahead.Load() == 0 && !s.handler.Load() {
+		return 0, unix.EAGAIN
+	}
+	return s.receive(p)
+}
+
+// receive is one read.
+func (s *socket) receive(p []byte) (n int, err error) {
+	if ahead := s.ahead.Load(); ahead > 0 && int64(len(p)) > ahead {
+		p = p[:ahead]
+	}
+	for again := true; again; again = err == unix.EINTR {
+		if closed := s.with(func(fd int) { n, err = unix.Read(fd, p) }); closed != nil {
+			return 0, closed
+		}
+	}
+	switch {
+	case err == unix.EAGAIN:
+		return 0, err
+	case err != nil:
+		return 0, os.NewSyscallError("read", err)
+	case n == 0 && len(p) > 0:
+		return 0, io.EOF
+	}
+	if ahead := s.ahead.Load(); ahead > 0 {
+		s.ahead.Store(max(0, ahead-int64(n)))
+	}
+	s.progressed()
+	return n, nil
+}
+
+func (s *socket) progressed() {
+	if s.rec != nil {
+		s.rec.progress.Store(now())
 	}
 }
 
@@ -94,7 +150,9 @@ func (s *socket) Write(p []byte) (int, error) {
 
 // WriteVector writes all pieces, in one call where the peer takes them.
 func (s *socket) WriteVector(pieces [][]byte) (int64, error) {
-	s.sent.Store(true)
+	if s.rec != nil {
+		s.rec.sent.Store(true)
+	}
 	var done int64
 	for rest := pieces; ; {
 		if t := s.writeBy.Load(); t != 0 && t <= now() {
@@ -112,6 +170,7 @@ func (s *socket) WriteVector(pieces [][]byte) (int64, error) {
 		case err != nil:
 			return done, os.NewSyscallError("write", err)
 		}
+		s.progressed()
 		done += int64(n)
 		if rest = after(pieces, done); len(rest) == 0 {
 			return done, nil
@@ -135,37 +194,54 @@ func after(pieces [][]byte, n int64) [][]byte {
 
 // send is one system call. The process ignores SIGPIPE, which Go's own writes
 // do not raise either.
-func (s *socket) send(pieces [][]byte) (int, error) {
-	if len(pieces) == 1 {
-		return unix.Write(s.fd, pieces[0])
+func (s *socket) send(pieces [][]byte) (n int, err error) {
+	closed := s.with(func(fd int) {
+		if len(pieces) == 1 {
+			n, err = unix.Write(fd, pieces[0])
+		} else {
+			n, err = unix.Writev(fd, pieces)
+		}
+	})
+	if closed != nil {
+		return 0, closed
 	}
-	return unix.Writev(s.fd, pieces)
+	return n, err
 }
 
-// Close shuts the connection down, for all who hold it. The descriptor stays
-// until free: another goroutine may be waiting on it.
+// Close shuts the connection down, for all who hold it, and ends all waiting.
+// The descriptor stays until free.
 func (s *socket) Close() error {
-	if !s.closed.Swap(true) {
-		unix.Shutdown(s.fd, unix.SHUT_RDWR)
-	}
+	s.with(func(fd int) { unix.Shutdown(fd, unix.SHUT_RDWR) })
+	s.closed.Store(true)
 	return nil
 }
 
-// free gives the descriptor back. Nobody may use the socket any more.
+// free gives the descriptor back, as soon as nobody uses it.
 func (s *socket) free() {
 	s.closed.Store(true)
-	unix.Close(s.fd)
+	s.use.Lock()
+	defer s.use.Unlock()
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
 }
 
 // CloseWrite tells the peer that no more will be sent.
-func (s *socket) CloseWrite() error { return unix.Shutdown(s.fd, unix.SHUT_WR) }
+func (s *socket) CloseWrite() (err error) {
+	if closed := s.with(func(fd int) { err = unix.Shutdown(fd, unix.SHUT_WR) }); closed != nil {
+		return closed
+	}
+	return err
+}
 
 func (s *socket) LocalAddr() net.Addr  { return s.addr(&s.local, unix.Getsockname) }
 func (s *socket) RemoteAddr() net.Addr { return s.addr(&s.remote, unix.Getpeername) }
 
 func (s *socket) addr(known *net.Addr, ask func(int) (unix.Sockaddr, error)) net.Addr {
 	if *known == nil {
-		sa, _ := ask(s.fd)
+		var sa unix.Sockaddr
+		s.with(func(fd int) { sa, _ = ask(fd) })
 		*known = netAddr(sa)
 	}
 	return *known
@@ -206,13 +282,13 @@ func clockTime(t time.Time) int64 {
 }
 
 // peek returns what has come and leaves it there.
-func (s *socket) peek(p []byte) (int, error) {
-	for {
-		n, _, err := unix.Recvfrom(s.fd, p, unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		if err != unix.EINTR {
-			return n, err
+func (s *socket) peek(p []byte) (n int, err error) {
+	for again := true; again; again = err == unix.EINTR {
+		if closed := s.with(func(fd int) { n, _, err = unix.Recvfrom(fd, p, unix.MSG_PEEK|unix.MSG_DONTWAIT) }); closed != nil {
+			return 0, closed
 		}
 	}
+	return n, err
 }
 
 // ended tells whether the peer sends nothing more: behind what has come lies the
@@ -229,11 +305,7 @@ func (s *socket) SyscallConn() (syscall.RawConn, error) { return rawSocket{s}, n
 type rawSocket struct{ s *socket }
 
 func (r rawSocket) Control(f func(fd uintptr)) error {
-	if r.s.closed.Load() {
-		return net.ErrClosed
-	}
-	f(uintptr(r.s.fd))
-	return nil
+	return r.s.with(func(fd int) { f(uintptr(fd)) })
 }
 
 func (r rawSocket) Read(f func(fd uintptr) bool) error {

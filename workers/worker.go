@@ -11,7 +11,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,14 +45,15 @@ type Worker struct {
 	rec       *record
 	ch        *channel
 	dep       deposit
-	listeners []int
+	lmu       sync.Mutex // of listeners
+	listeners []int      // -1: closed
 	ep        int
 	wake      int // an eventfd
 	conns     [maxSlots]atomic.Pointer[shared]
 	server    *fcgi.Server
 	handler   fcgi.Handler
+	current   *socket // the one whose turn it is
 	look      [lookSize]byte
-	deaf      atomic.Bool
 	leaving   atomic.Bool
 }
 
@@ -83,7 +86,7 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	ch, err := newChannel(os.NewFile(fdChannel, "channel"))
+	ch, err := newChannel(os.NewFile(fdChannel, "channel"), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func parseSpec(spec string) (index, listeners int, err error) {
 	a, b, _ := strings.Cut(spec, "/")
 	index, err1 := strconv.Atoi(a)
 	listeners, err2 := strconv.Atoi(b)
-	if err1 != nil || err2 != nil || index < 0 || index >= maxWorkers || listeners < 0 || listeners > 16 {
+	if err1 != nil || err2 != nil || index < 0 || index >= maxRecords || listeners < 0 || listeners > 16 {
 		return 0, 0, fmt.Errorf("%s is %q: it is set for the processes of a pool only", environment, spec)
 	}
 	return index, listeners, nil
@@ -122,15 +125,19 @@ func (w *Worker) Number() int { return w.owner - 1 }
 // 64 MB more, the process is killed. 0 means no limit.
 func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.rec.bytes.Store(bytes)
+	deadline := int64(0)
 	if limit > 0 {
-		w.rec.deadline.Store(now() + int64(limit) + int64(limit)/4)
+		deadline = now() + int64(limit) + int64(limit)/4
 	}
+	w.rec.deadline.Store(deadline)
+	w.rec.script.Store(scriptRuns)
 }
 
 // End tells that the script has ended.
 func (w *Worker) End() {
-	w.rec.deadline.Store(0)
-	w.rec.bytes.Store(0)
+	if !w.rec.script.CompareAndSwap(scriptRuns, scriptNone) && w.rec.script.Load() == scriptDoomed {
+		select {} // the process is being killed
+	}
 }
 
 // What an event of the epoll set is for: a slot, or one of these.
@@ -200,33 +207,46 @@ func (w *Worker) loop() error {
 		case slot == eventWake:
 			var b [8]byte
 			unix.Read(w.wake, b[:])
-			if w.deaf.Load() {
-				w.stopListening()
-			}
 		default:
-			w.accept(w.listeners[eventListener-slot])
+			w.accept(eventListener - int(slot))
 		}
 	}
 	return nil
 }
 
+// stopListening gives the listening sockets back, also while a script runs:
+// whoever wants to listen there next shall not find anybody.
 func (w *Worker) stopListening() {
-	for _, fd := range w.listeners {
-		unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, fd, nil)
-		unix.Close(fd)
+	w.lmu.Lock()
+	defer w.lmu.Unlock()
+	for i, fd := range w.listeners {
+		if fd >= 0 {
+			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, fd, nil)
+			unix.Close(fd)
+			w.listeners[i] = -1
+		}
 	}
-	w.listeners = nil
+}
+
+func (w *Worker) acceptOne(listener int) (int, unix.Sockaddr, error) {
+	w.lmu.Lock()
+	defer w.lmu.Unlock()
+	if w.listeners[listener] < 0 {
+		return -1, nil, unix.EAGAIN
+	}
+	return unix.Accept4(w.listeners[listener], unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 }
 
 // accept takes one new connection. A request that is there and wants the
 // connection closed afterwards is answered at once; any other connection is
 // given to the master, who shares it.
 func (w *Worker) accept(listener int) {
-	fd, sa, err := unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+	fd, sa, err := w.acceptOne(listener)
 	switch err {
 	case nil:
 	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
-		time.Sleep(20 * time.Millisecond) // the master closes idle connections
+		w.ch.tell(message{kind: msgFull, fd: -1})
+		time.Sleep(20 * time.Millisecond)
 		return
 	default:
 		return // somebody else took it, or it is gone
@@ -235,15 +255,23 @@ func (w *Worker) accept(listener int) {
 		unix.Close(fd)
 		return
 	}
-	s := newSocket(fd, &w.rec.sent)
-	ahead, all := w.ahead(s, firstWait)
-	if !ahead.Whole && !all || ahead.Keep || w.dep.leave(fd) != nil {
+	s := newSocket(fd, w.rec)
+	ahead := w.ahead(s, firstWait)
+	if !ahead.Whole() || ahead.Keep || ahead.ID == 0 {
 		w.ch.tell(message{kind: msgNew, fd: fd})
 		return
 	}
-	w.rec.slot.Store(-1)
-	w.turn(s)
-	w.rec.phase.Store(phaseFree)
+	w.take(-1, 0)
+	if w.dep.leave(fd) != nil {
+		w.rec.free()
+		w.ch.tell(message{kind: msgNew, fd: fd})
+		return
+	}
+	open := w.turn(s, ahead)
+	if open { // it was no request after all
+		w.ch.tell(message{kind: msgNew, fd: duplicate(fd)})
+	}
+	w.rec.free()
 	closeFD(w.dep.take())
 	s.free()
 }
@@ -252,29 +280,26 @@ func (w *Worker) accept(listener int) {
 // which follows at once where the web server is on the same machine.
 const firstWait = time.Millisecond
 
-// ahead looks at what has come on s. All means that as much is there as can be
-// looked at.
-func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, all bool) {
+// ahead looks at what has come on s.
+func (w *Worker) ahead(s *socket, patience time.Duration) fcgi.Ahead {
 	until := now() + int64(patience)
 	for {
 		n, err := s.peek(w.look[:])
-		if err == nil && n == 0 || err != nil && err != unix.EAGAIN {
-			return fcgi.Ahead{Whole: true}, true // the end is to be read, too
+		if n <= 0 && err != unix.EAGAIN {
+			return fcgi.Ahead{} // the end, which is not urgent
 		}
-		if n > 0 {
-			a = fcgi.LookAhead(w.look[:n])
-		}
+		a := fcgi.LookAhead(w.look[:max(n, 0)])
 		left := time.Duration(until - now())
-		if a.Whole || n == len(w.look) || left <= 0 {
-			return a, n == len(w.look)
+		if a.Whole() || n == len(w.look) || left <= 0 {
+			return a
 		}
-		p := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
 		if n > 0 {
 			// Part of it is there already: poll would not wait.
 			time.Sleep(50 * time.Microsecond)
 			continue
 		}
-		unix.Ppoll(p, &unix.Timespec{Nsec: int64(left)}, nil)
+		p := [1]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
+		unix.Ppoll(p[:], &unix.Timespec{Nsec: int64(left)}, nil)
 	}
 }
 
@@ -285,62 +310,78 @@ func (w *Worker) serveShared(number int32, gen uint32) {
 	if c == nil || c.gen != gen || !slot.claim(gen, w.owner) {
 		return
 	}
-	w.rec.slot.Store(number)
-	w.rec.gen.Store(gen)
-	w.rec.phase.Store(phaseClaimed)
 	for {
-		if !w.serveOnce(c, slot) {
-			w.rec.phase.Store(phaseFree)
+		w.take(number, gen)
+		open := w.serveWhole(c, slot)
+		w.rec.free()
+		if !open || slot.release(gen, w.owner) {
 			return
 		}
-		w.rec.phase.Store(phaseFree)
-		if slot.release(gen, w.owner) {
-			return
-		}
-		w.rec.phase.Store(phaseClaimed)
 	}
 }
 
-// serveOnce serves what is there and reports whether the connection goes on.
-func (w *Worker) serveOnce(c *shared, slot *slot) bool {
-	n, err := c.sock.peek(w.look[:])
-	if err == unix.EAGAIN {
-		return true
+// take notes that there is something to do. The master is told when it does not
+// expect that.
+func (w *Worker) take(number int32, gen uint32) {
+	w.rec.take(number, gen)
+	if w.mem.asleep.Load() && w.mem.asleep.CompareAndSwap(true, false) {
+		w.ch.tell(message{kind: msgWake, fd: -1})
 	}
-	if n > 0 && n < len(w.look) && !slot.stalled.Swap(false) {
-		if ahead := fcgi.LookAhead(w.look[:n]); !ahead.Whole && !c.sock.ended() {
-			slot.leave(n, ahead.Body)
-			return true // it stays where it is until the rest has come
-		}
-	}
-	open := w.turn(c.sock)
-	slot.partial.Store(0)
-	slot.body.Store(false)
-	slot.since.Store(now())
-	if !open {
-		slot.word.Store(word(c.gen, ownerGone))
-		w.ch.tell(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
-	}
-	return open
 }
 
-func (w *Worker) turn(s *socket) bool {
-	w.rec.sent.Store(false)
-	w.rec.request.Store(0)
+// serveWhole serves what is there as a whole and reports whether the connection
+// goes on. What is there in part stays where it is until the rest has come.
+func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
+	for {
+		n, err := c.sock.peek(w.look[:])
+		if err == unix.EAGAIN {
+			return true
+		}
+		ahead := fcgi.Ahead{Size: 1} // the end of the connection is read like something that came
+		if n > 0 {
+			ahead = fcgi.LookAhead(w.look[:n])
+			if !ahead.Whole() && n < len(w.look) && !slot.stalled.Swap(false) && !c.sock.ended() {
+				slot.leave(n, ahead.Body)
+				return true
+			}
+		}
+		if !w.turn(c.sock, ahead) {
+			slot.word.Store(word(c.gen, ownerGone))
+			w.ch.tell(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
+			return false
+		}
+		slot.rest()
+		if n == ahead.Size && n < len(w.look) {
+			return true // for what came meanwhile there is an event
+		}
+	}
+}
+
+// turn serves what is there, or what is there in part and longer than what can
+// be looked at.
+func (w *Worker) turn(s *socket, a fcgi.Ahead) (open bool) {
+	s.ahead.Store(int64(a.Size))
+	s.handler.Store(!a.Whole())
+	w.rec.request.Store(uint32(a.ID))
 	w.rec.phase.Store(phaseReading)
+	w.current = s
+	defer func() { w.current = nil }()
 	return w.server.Turn(s)
 }
 
 // handle is the server's handler.
 func (w *Worker) handle(ctx context.Context, r *fcgi.Request) {
+	s := w.current
 	w.rec.sent.Store(false)
 	w.rec.request.Store(uint32(r.ID))
 	w.rec.began.Store(now())
 	w.rec.served.Add(1)
 	w.rec.phase.Store(phaseRunning)
+	s.handler.Store(true)
 	defer func() {
 		w.End()
 		w.rec.began.Store(0)
+		s.handler.Store(false)
 	}()
 	w.handler(ctx, r)
 }
@@ -352,7 +393,7 @@ func (w *Worker) listen() {
 		m, err := w.ch.receive(buf)
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) {
-				w.leave() // the master is gone
+				w.orphaned()
 			}
 			return
 		}
@@ -364,16 +405,34 @@ func (w *Worker) listen() {
 		case msgLook:
 			w.lookAgain()
 		case msgDeaf:
-			w.deaf.Store(true)
+			w.stopListening()
 			w.server.Leave()
-			w.rouse()
 		case msgLeave:
 			w.leave()
 		case msgReport:
 			w.report()
+		case msgPing:
+			w.ch.tell(message{kind: msgPong, fd: -1})
 		}
 	}
 }
+
+// orphaned ends a worker without a master: the request under way is answered,
+// if that does not take long.
+func (w *Worker) orphaned() {
+	w.stopListening()
+	w.leave()
+	wait := orphanTime
+	if deadline := w.rec.deadline.Load(); deadline != 0 && w.rec.script.Load() != scriptNone {
+		wait = min(wait, max(0, time.Duration(deadline-now())))
+	}
+	time.Sleep(wait)
+	fmt.Fprintln(os.Stderr, "worker", os.Getpid(), "ends: its master is gone, and its request takes too long")
+	syscall.Exit(1) // without waiting for anything
+}
+
+// orphanTime is how long a worker may go on without its master.
+const orphanTime = 30 * time.Second
 
 func (w *Worker) leave() {
 	w.leaving.Store(true)
@@ -389,7 +448,11 @@ func (w *Worker) open(m message) {
 		closeFD(m.fd)
 		return
 	}
-	c := &shared{m.slot, m.gen, newSocket(m.fd, &w.rec.sent)}
+	if c := w.conns[m.slot].Load(); c != nil && c.gen == m.gen {
+		unix.Close(m.fd) // told twice
+		return
+	}
+	c := &shared{m.slot, m.gen, newSocket(m.fd, w.rec)}
 	w.conns[m.slot].Store(c)
 	w.add(m.fd, watchFor, m.slot, m.gen)
 }

@@ -31,12 +31,14 @@ const patience = time.Minute
 // TestMain makes the test's own program the worker, too.
 func TestMain(m *testing.M) {
 	w, err := workers.Inherited()
-	if err == nil && w == nil {
+	if addr := os.Getenv(masterEnvironment); addr != "" && err == nil && w == nil {
+		err = serveMaster(addr)
+	} else if err == nil && w == nil {
 		// A worker that finds a race ends at once, which fails the test.
 		os.Setenv("GORACE", "halt_on_error=1")
 		os.Exit(m.Run())
 	}
-	if err == nil {
+	if err == nil && w != nil {
 		w.Report = func() []byte { return fmt.Appendf(nil, "worker %d", w.Number()) }
 		h := handler{w, new([][]byte)}
 		err = w.Serve(&fcgi.Server{Handler: h.answer})
@@ -69,6 +71,11 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		for _, err := os.Stat(gate); err != nil; _, err = os.Stat(gate) {
 			time.Sleep(time.Millisecond)
 		}
+	case "sleep":
+		time.Sleep(d)
+	case "sleepcrash":
+		time.Sleep(d)
+		fallthrough
 	case "crash":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
@@ -79,6 +86,17 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		r.Flush()
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
+	case "shut": // the body is not wanted
+		r.Stdin.(io.Closer).Close()
+		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d shut", os.Getpid())
+		return
+	case "stop":
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "big":
+		io.Copy(io.Discard, r.Stdin)
+		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\n")
+		io.WriteString(r.Stdout, strings.Repeat("b", int(d/time.Millisecond)))
+		return
 	case "hang": // a script that no limit of the language ends
 		h.w.Begin(d, 0)
 		for n := 0; ; n++ {

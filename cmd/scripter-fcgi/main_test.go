@@ -24,8 +24,15 @@ func TestMain(m *testing.M) {
 	if code, is := runWorker(os.Args[1:]); is {
 		os.Exit(code)
 	}
+	if os.Getenv(programEnvironment) != "" {
+		os.Unsetenv(programEnvironment)
+		main()
+	}
 	os.Exit(m.Run())
 }
+
+// programEnvironment makes the test's own program scripter-fcgi.
+const programEnvironment = "TEST_PROGRAM"
 
 // patience is how long a test waits for what comes at once, or not at all: a
 // busy machine may stand still for seconds.

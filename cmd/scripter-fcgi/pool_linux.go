@@ -27,7 +27,7 @@ const maxWorkers = 64
 // servePool answers by worker processes until ctx ends. This process closes db:
 // it runs no script, and what it holds no script can harm.
 func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listener, st *status, log *slog.Logger) error {
-	executable, err := os.Executable()
+	executable, err := ownProgram()
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,17 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 		return fmt.Errorf("requests were still running after %v: %w", o.drain, err)
 	}
 	return nil
+}
+
+// ownProgram returns what to start workers from: the program that this process
+// runs, whatever lies under its name by now. A newer one would not understand
+// this one's memory.
+func ownProgram() (string, error) {
+	const own = "/proc/self/exe"
+	if _, err := os.Stat(own); err == nil {
+		return own, nil
+	}
+	return os.Executable()
 }
 
 // again reads the settings once more and starts new workers.
@@ -163,6 +174,8 @@ func lost(log *slog.Logger, l workers.Loss) []byte {
 	switch l.Reason {
 	case workers.TooLong, workers.TooLarge:
 		what = "script killed: it overran its " + string(l.Reason) + " limit where the language could not stop it"
+	case workers.Hung:
+		what = "worker killed: it did nothing any more"
 	case workers.Refused:
 		status, what = 503, "too many requests are waiting"
 	case workers.TooSlow:

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// program is scripter-fcgi in a process of its own.
+type program struct {
+	daemon
+	cmd *exec.Cmd
+}
+
+func startProgram(t *testing.T, exe, root string, args ...string) *program {
+	t.Helper()
+	p := &program{daemon: daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &syncBuffer{}}}
+	p.cmd = exec.Command(exe, append([]string{"--root", root, "--listen", "unix:" + p.sock}, args...)...)
+	p.cmd.Env = append(os.Environ(), programEnvironment+"=1")
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() {
+		p.cmd.Process.Signal(syscall.SIGTERM)
+		slow := time.AfterFunc(patience, func() { syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) })
+		defer slow.Stop()
+		p.cmd.Wait()
+		assert.Equal(t, 0, p.cmd.ProcessState.ExitCode(), p.log)
+	})
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "listening") }, patience, 5*time.Millisecond, p.log)
+	return p
+}
+
+// scripts puts scripts into the suite that the net can call.
+func scripts(t *testing.T, root string, all map[string]string) {
+	t.Helper()
+	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
+		for name, text := range all {
+			if err := tx.Put(objectdb.Address{"suites", "webserverScripts", name}, objectdb.Script(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// children returns the processes whose parent is pid.
+func children(pid int) (pids []string) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, name := range stats {
+		b, _ := os.ReadFile(name)
+		_, rest, _ := strings.Cut(string(b), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[0] != "Z" && fields[1] == strconv.Itoa(pid) {
+			pids = append(pids, filepath.Base(filepath.Dir(name)))
+		}
+	}
+	return pids
+}
+
+// TestProgramReplaced: an upgrade takes the program's file away, or puts another
+// one there, while it runs. Workers are still started from the old one.
+func TestProgramReplaced(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	b, err := os.ReadFile(self)
+	require.NoError(t, err)
+	exe := filepath.Join(t.TempDir(), "scripter-fcgi")
+	require.NoError(t, os.WriteFile(exe, b, 0o700))
+	root := makeRoot(t)
+	scripts(t, root, map[string]string{"hello": `return "hello"`})
+	p := startProgram(t, exe, root)
+	require.Contains(t, p.ask("/hello.fcgi"), "hello")
+	require.NoError(t, os.Remove(exe))
+	require.NoError(t, os.WriteFile(exe, []byte("#!/bin/sh\nexit 1\n"), 0o700))
+	old := children(p.cmd.Process.Pid)
+	for _, pid := range old {
+		n, err := strconv.Atoi(pid)
+		require.NoError(t, err)
+		require.NoError(t, syscall.Kill(n, syscall.SIGKILL))
+	}
+	assert.Contains(t, p.ask("/hello.fcgi"), "hello")
+	assert.NotContains(t, p.log.String(), "before it was ready")
+}

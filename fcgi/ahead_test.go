@@ -1,0 +1,133 @@
+package fcgi_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+)
+
+// What can be read without waiting ends behind the first whole request, and
+// the padding that belongs to a record is waited for.
+func TestLookAhead(t *testing.T) {
+	whole, values := request(7, true, "a body"), rec(getValues, 0, pair("FCGI_MPXS_CONNS", ""))
+	padded := slices.Concat(whole[:len(whole)-8], []byte{1, stdin, 0, 7, 0, 0, 3, 0}, make([]byte, 3))
+	begun := rec(begin, 7, beginBody(1, true))
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want fcgi.Ahead
+	}{
+		{"nothing", nil, fcgi.Ahead{}},
+		{"whole", whole, fcgi.Ahead{Size: len(whole), Keep: true, ID: 7}},
+		{"not kept", request(7, false, ""), fcgi.Ahead{Size: len(request(7, false, "")), ID: 7}},
+		{"the end is missing", whole[:len(whole)-8], fcgi.Ahead{Keep: true, Body: true, ID: 7}},
+		{"padding is missing", padded[:len(padded)-1], fcgi.Ahead{Keep: true, Body: true, ID: 7}},
+		{"padded", padded, fcgi.Ahead{Size: len(padded), Keep: true, ID: 7}},
+		{"and part of another", slices.Concat(whole, begun), fcgi.Ahead{Size: len(whole), Keep: true, ID: 7}},
+		{"a question", values, fcgi.Ahead{Size: len(values)}},
+		{"and part of a request", slices.Concat(values, begun), fcgi.Ahead{Size: len(values), Keep: true, ID: 7}},
+		{"a question within", slices.Concat(begun, values), fcgi.Ahead{Keep: true, ID: 7}},
+		{"aborted", slices.Concat(begun, rec(abort, 7, "")), fcgi.Ahead{Size: len(begun) + 8, Keep: true, ID: 7}},
+		{"begun twice", slices.Concat(begun, begun), fcgi.Ahead{Size: 2 * len(begun), Keep: true, ID: 7}},
+		{"another begun", slices.Concat(begun, rec(begin, 8, beginBody(1, true))), fcgi.Ahead{Keep: true, ID: 7}},
+		{"other role", rec(begin, 7, beginBody(2, true)), fcgi.Ahead{Size: 16, Keep: true, ID: 7}},
+		{"not FastCGI", []byte("GET / HTTP/1.0\r\n"), fcgi.Ahead{Size: 16}},
+	} {
+		assert.Equal(t, c.want, fcgi.LookAhead(c.in), c.name)
+	}
+}
+
+// FuzzLookAhead compares what LookAhead says with what a server needs: a Turn
+// ends without more bytes than Size, and where there is no Size, the rest of a
+// request would give one.
+func FuzzLookAhead(f *testing.F) {
+	whole := request(1, true, "a body")
+	f.Add(whole)
+	f.Add(whole[:len(whole)-5])
+	f.Add(slices.Concat(whole, request(2, false, "")))
+	f.Add(slices.Concat(rec(getValues, 0, pair("FCGI_MPXS_CONNS", "")), rec(99, 0, "x"), whole))
+	f.Add(slices.Concat(rec(begin, 1, beginBody(1, true)), rec(begin, 2, beginBody(1, true)), rec(abort, 1, "")))
+	f.Add(slices.Concat(rec(begin, 1, beginBody(1, true)), rec(begin, 1, beginBody(1, true))[:9]))
+	f.Add(slices.Concat(head(1, true, map[string]string{"A": "b"}), rec(stdin, 1, "x"), rec(abort, 1, ""), whole))
+	f.Add(slices.Concat(rec(begin, 3, beginBody(2, true)), rec(begin, 3, beginBody(1, true)), rec(params, 3, "\x05"), rec(params, 3, "")))
+	f.Add(append(slices.Clone(whole[:len(whole)-8]), 1, stdin, 0, 1, 0, 0, 3, 0))
+	f.Add([]byte("GET / HTTP/1.0\r\n\r\n"))
+
+	const long = time.Hour
+	s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: fcgi.Limits{Idle: long, Params: long, Body: long, BodyIdle: long, Write: long}}
+	s.Attend()
+	f.Fuzz(func(t *testing.T, in []byte) {
+		a := fcgi.LookAhead(in)
+		require.LessOrEqual(t, a.Size, len(in))
+		if len(in) > 64<<10 {
+			return // more than a socket takes at once
+		}
+		if !a.Whole() {
+			more := fcgi.LookAhead(extended(in, a.ID))
+			require.True(t, more.Whole(), "%x", in)
+			return
+		}
+		ours, theirs := aheadPair(t)
+		defer theirs.Close()
+		defer ours.Close()
+		_, err := theirs.Write(in[:a.Size]) // all is there, as it is for who has looked
+		require.NoError(t, err)
+		go func() {
+			io.Copy(io.Discard, theirs)
+			theirs.Close()
+		}()
+		done := make(chan bool, 1)
+		go func() { done <- s.Turn(ours) }()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("Turn waits after %x", in[:a.Size])
+		}
+	})
+}
+
+// extended returns in with the record under way completed, and the ends of the
+// streams of request id.
+func extended(in []byte, id uint16) []byte {
+	out := slices.Clone(in)
+	for rest := in; ; {
+		if len(rest) == 0 {
+			break
+		}
+		size := 8
+		if len(rest) >= 8 {
+			size += int(rest[4])<<8 + int(rest[5]) + int(rest[6])
+		}
+		if len(rest) < size {
+			out = append(out, make([]byte, size-len(rest))...)
+			return extended(out, id)
+		}
+		rest = rest[size:]
+	}
+	if id = fcgi.LookAhead(out).ID; id == 0 {
+		return append(out, rec(getValues, 0, "")...)
+	}
+	return slices.Concat(out, rec(params, id, ""), rec(stdin, id, ""))
+}
+
+func aheadPair(t *testing.T) (a, b net.Conn) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	var ends [2]net.Conn
+	for i, fd := range fds {
+		f := os.NewFile(uintptr(fd), "pair")
+		ends[i], err = net.FileConn(f)
+		require.NoError(t, err)
+		f.Close()
+	}
+	return ends[0], ends[1]
+}

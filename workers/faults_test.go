@@ -1,0 +1,348 @@
+//go:build linux
+
+package workers_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/workers"
+)
+
+// masterEnvironment makes the test's program the master of a pool on a socket.
+const masterEnvironment = "TEST_MASTER"
+
+func serveMaster(addr string) error {
+	os.Unsetenv(masterEnvironment)
+	l, err := fcgi.Listen(addr, fcgi.ListenOptions{})
+	if err != nil {
+		return err
+	}
+	f, remove, err := fcgi.Detach(l)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p, err := workers.Start(workers.Options{
+		Command:   []string{exe},
+		Listeners: []*os.File{f},
+		Drain:     true,
+		Lost:      func(l workers.Loss) []byte { return []byte("Status: 500 Lost\r\n\r\n" + string(l.Reason)) },
+		Log:       func(err error) { fmt.Fprintln(os.Stderr, err) },
+	})
+	if err != nil {
+		return err
+	}
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM)
+	<-end
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return p.Shutdown(ctx)
+}
+
+// master is a pool in a process of its own.
+type master struct {
+	*pool
+	cmd *exec.Cmd
+}
+
+// startMaster starts one, by a shell that has done what before says.
+func startMaster(t *testing.T, addr, before string) master {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command("/bin/sh", "-c", before+"\nexec "+exe)
+	cmd.Env = append(os.Environ(), masterEnvironment+"="+addr)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+	})
+	m := master{&pool{addr: addr}, cmd}
+	require.Eventually(t, func() bool {
+		nc, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
+		if err == nil {
+			nc.Close()
+		}
+		return err == nil && len(children(t, cmd.Process.Pid)) >= 2
+	}, patience, 10*time.Millisecond)
+	return m
+}
+
+// children returns the processes whose parent is pid.
+func children(t *testing.T, pid int) (pids []int) {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	require.NoError(t, err)
+	for _, name := range stats {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		_, rest, _ := strings.Cut(string(b), ") ")
+		fields := strings.Fields(rest)
+		if parent, _ := strconv.Atoi(fields[1]); parent == pid && fields[0] != "Z" {
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			pids = append(pids, child)
+		}
+	}
+	return pids
+}
+
+func alive(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(b), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+// descriptors returns how many a process has open.
+func descriptors(pid int) int {
+	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(fds)
+}
+
+// asked asks once on a connection of its own and expects the answer in time.
+func (p *pool) asked(t *testing.T, query, body string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var out strings.Builder
+	_, err := p.client(t, true).Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
+	assert.NoError(t, err)
+	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+	return text
+}
+
+// When the master dies, its workers finish what they do and leave; their
+// listening socket is closed at once, so that the next master can begin.
+func TestMasterKilled(t *testing.T) {
+	dir := t.TempDir()
+	addr, end := "unix:"+filepath.Join(dir, "s"), filepath.Join(dir, "end")
+	m := startMaster(t, addr, "")
+	var wg sync.WaitGroup
+	for range 2 {
+		c := m.client(t, true)
+		wg.Go(func() {
+			text, err := ask(c, "wait="+end, "late")
+			assert.NoError(t, err)
+			assert.Contains(t, text, "late")
+		})
+	}
+	var pids []int
+	require.Eventually(t, func() bool {
+		pids = children(t, m.cmd.Process.Pid)
+		return len(pids) > 2
+	}, patience, time.Millisecond, "both run")
+	require.NoError(t, m.cmd.Process.Kill())
+	m.cmd.Wait()
+	require.Eventually(t, func() bool {
+		l, err := fcgi.Listen(addr, fcgi.ListenOptions{})
+		if err == nil {
+			l.Close()
+		}
+		return err == nil
+	}, patience, time.Millisecond)
+	require.NoError(t, os.WriteFile(end, nil, 0o600))
+	wg.Wait()
+	require.Eventually(t, func() bool { return !slices.ContainsFunc(pids, alive) }, patience, 10*time.Millisecond)
+}
+
+// A worker that has taken the place of a killed one does not inherit its limits.
+func TestAfterKill(t *testing.T) {
+	p := start(t, workers.Options{})
+	for range 2 {
+		assert.Equal(t, "time", p.asked(t, "hang=100", ""))
+	}
+	before := func() int { _, facts, _, _ := p.Status(); return facts.Replaced }
+	require.Equal(t, 2, before())
+	var wg sync.WaitGroup
+	for range 5 { // so many that each number is used again
+		wg.Go(func() { assert.Contains(t, p.asked(t, "sleep=1500", "slow"), "slow") })
+	}
+	wg.Wait()
+	assert.Equal(t, 2, before(), "others were killed")
+}
+
+// A reload replaces all processes, also where there may be no more of them.
+func TestReloadAtMost(t *testing.T) {
+	p := start(t, workers.Options{Min: 2, Max: 2})
+	first := p.pids()
+	require.NoError(t, p.Reload())
+	require.Eventually(t, func() bool {
+		now := p.pids()
+		for pid := range first {
+			if now[pid] {
+				return false
+			}
+		}
+		return len(now) == 2
+	}, patience, 10*time.Millisecond)
+	assert.Contains(t, p.asked(t, "", "again"), "again")
+}
+
+func (p *pool) pids() map[int]bool {
+	ws, _, _, _ := p.Status()
+	pids := map[int]bool{}
+	for _, w := range ws {
+		pids[w.Pid] = true
+	}
+	return pids
+}
+
+// A request that has come is answered at a shutdown, also when no worker lives.
+func TestShutdownWithoutWorkers(t *testing.T) {
+	p := start(t, workers.Options{Min: 1, Max: 1})
+	var wg sync.WaitGroup
+	wg.Go(func() { assert.Equal(t, "crash", p.asked(t, "sleepcrash=300", "")) })
+	time.Sleep(50 * time.Millisecond)
+	for range 3 {
+		wg.Go(func() { assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary") })
+	}
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	require.NoError(t, p.Shutdown(ctx))
+	wg.Wait()
+	assert.Error(t, p.Reload(), "it would start processes that nobody ends")
+	assert.Empty(t, p.pids())
+}
+
+// What an idle worker that has been stopped was to do, others do.
+func TestStopped(t *testing.T) {
+	p := start(t, workers.Options{Min: 2, Max: 4})
+	c := p.client(t, true)
+	_, err := ask(c, "", "")
+	require.NoError(t, err)
+	var stopped int
+	for pid := range p.pids() {
+		stopped = pid
+	}
+	require.NoError(t, syscall.Kill(stopped, syscall.SIGSTOP))
+	defer syscall.Kill(stopped, syscall.SIGCONT)
+	for range 4 {
+		assert.Contains(t, p.asked(t, "", "new"), "new")
+		text, err := ask(c, "", "known")
+		assert.NoError(t, err)
+		assert.Contains(t, text, "known")
+	}
+}
+
+// A worker that does nothing any more in the middle of a request, and runs no
+// script, is killed.
+func TestHung(t *testing.T) {
+	p := start(t, workers.Options{Hung: 2 * time.Second})
+	assert.Equal(t, string(workers.Hung), p.asked(t, "stop", ""))
+	assert.Contains(t, p.asked(t, "", "next"), "next")
+}
+
+// Who waits for parameters or for a slow reader does not count as free.
+func TestSlowPeers(t *testing.T) {
+	p := start(t, workers.Options{})
+	for range 2 {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		_, err = nc.Write(append([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0xff, 0, 0, 0}, make([]byte, 40<<10)...))
+		require.NoError(t, err)
+	}
+	for range 2 { // the last piece leaves when the handler has returned
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		u := nc.(*net.UnixConn)
+		require.NoError(t, u.SetReadBuffer(4<<10))
+		c := fcgi.NewClient(nc, true)
+		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "big=60000"}, strings.NewReader(""), stuck{}, io.Discard)
+	}
+	time.Sleep(200 * time.Millisecond)
+	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
+}
+
+type stuck struct{}
+
+func (stuck) Write([]byte) (int, error) { select {} }
+
+// A question for values may come before a request that wants the connection
+// closed.
+func TestValuesFirst(t *testing.T) {
+	p := start(t, workers.Options{})
+	nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+	require.NoError(t, err)
+	defer nc.Close()
+	_, err = nc.Write([]byte{1, 9, 0, 0, 0, 16, 0, 0, 14, 0, 'F', 'C', 'G', 'I', '_', 'M', 'A', 'X', '_', 'C', 'O', 'N', 'N', 'S'})
+	require.NoError(t, err)
+	nc.SetReadDeadline(time.Now().Add(patience))
+	reply := make([]byte, 8)
+	_, err = io.ReadFull(nc, reply)
+	require.NoError(t, err)
+	_, err = io.CopyN(io.Discard, nc, int64(reply[5])+int64(reply[6]))
+	require.NoError(t, err)
+	text, err := ask(fcgi.NewClient(nc, false), "", "then")
+	assert.NoError(t, err)
+	assert.Contains(t, text, "then")
+}
+
+// Where there is no room for a connection, its request is refused in words.
+func TestNoRoom(t *testing.T) {
+	p := start(t, workers.Options{Min: 4, Max: 4, Conns: 2, Waiting: 100})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { assert.Contains(t, p.asked(t, "sleep=2000", "slow"), "slow") })
+	}
+	require.Eventually(t, func() bool {
+		ws, _, conns, _ := p.Status()
+		running := 0
+		for _, w := range ws {
+			if w.State == "running" {
+				running++
+			}
+		}
+		return running == 2 && conns == 2
+	}, patience, time.Millisecond)
+	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
+	wg.Wait()
+}
+
+// With few descriptors there are few connections, and all are served.
+func TestFewDescriptors(t *testing.T) {
+	addr := "unix:" + filepath.Join(t.TempDir(), "s")
+	m := startMaster(t, addr, "set -e; ulimit -Sn 200; ulimit -Hn 200")
+	var idle []net.Conn
+	for range 300 {
+		nc, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
+		require.NoError(t, err)
+		idle = append(idle, nc)
+	}
+	for i := range 20 {
+		assert.Contains(t, m.asked(t, "", fmt.Sprint("ordinary ", i)), fmt.Sprint("ordinary ", i))
+	}
+	for _, nc := range idle {
+		nc.Close()
+	}
+	for _, pid := range append(children(t, m.cmd.Process.Pid), m.cmd.Process.Pid) {
+		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "given back")
+	}
+}

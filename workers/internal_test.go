@@ -1,0 +1,141 @@
+//go:build linux
+
+package workers
+
+import (
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// silentPool is a pool of one process that only exists in the master's books,
+// and which has one connection.
+func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	p = &Pool{o: Options{}.withDefaults(), mem: new(memory)}
+	p.facts.Lost = map[Reason]int{}
+	w = &process{ch: &channel{}, rec: &p.mem.workers[0]}
+	w.ch.filled = sync.NewCond(&w.ch.mu)
+	w.rec.reset()
+	p.processes[0] = w
+	p.share(fds[0])
+	t.Cleanup(func() {
+		unix.Close(fds[0])
+		unix.Close(fds[1])
+	})
+	return p, w, fds[1]
+}
+
+func (w *process) kinds() (kinds []byte) {
+	for _, m := range w.ch.queue {
+		kinds = append(kinds, m.kind)
+	}
+	w.ch.queue = nil
+	return kinds
+}
+
+// What nobody has read for two sweeps is looked at again.
+func TestMissed(t *testing.T) {
+	p, w, peer := silentPool(t)
+	assert.Equal(t, []byte{msgOpen}, w.kinds())
+	p.missed()
+	_, err := unix.Write(peer, []byte("x"))
+	require.NoError(t, err)
+	p.missed()
+	assert.Empty(t, w.kinds(), "somebody may be about to read it")
+	p.missed()
+	assert.Equal(t, []byte{msgLook}, w.kinds())
+	require.True(t, p.mem.slots[0].claim(1, 1))
+	p.missed()
+	assert.Empty(t, w.kinds(), "somebody reads it")
+}
+
+// A worker that died between taking a connection out of the queue and reading
+// from it has done nothing with it: others serve it.
+func TestSalvageUnread(t *testing.T) {
+	p, w, _ := silentPool(t)
+	var err error
+	w.dep, err = newDeposit()
+	require.NoError(t, err)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	w.rec.request.Store(3) // of an earlier request
+	w.rec.sent.Store(true)
+	w.rec.take(-1, 0)
+	require.NoError(t, w.dep.leave(fds[0]))
+	w.cmd = exec.Command("/bin/true")
+	require.NoError(t, w.cmd.Run())
+	p.salvage(w, nil)
+	assert.Equal(t, 2, p.count)
+	assert.Empty(t, p.facts.Lost)
+}
+
+// A script that ends while it is about to be killed takes no other request with
+// it; one that has ended is not killed.
+func TestDoomed(t *testing.T) {
+	p, _, _ := silentPool(t)
+	w := &Worker{mem: p.mem, rec: &p.mem.workers[0]}
+	w.End()
+	w.Begin(time.Second, 0)
+	w.End()
+	assert.False(t, w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed), "it has ended")
+	w.Begin(time.Second, 0)
+	require.True(t, w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed))
+	ended := make(chan struct{})
+	go func() {
+		w.End()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		t.Error("the worker goes on")
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// A claim that comes too late is not lost, and a connection that was given up
+// cannot be claimed.
+func TestClaim(t *testing.T) {
+	var s slot
+	s.word.Store(word(5, ownerNone))
+	require.True(t, s.claim(5, 1))
+	assert.False(t, s.claim(5, 2))
+	assert.False(t, s.claim(4, 2), "of another generation")
+	assert.False(t, s.release(5, 1), "somebody has seen something")
+	assert.True(t, s.release(5, 1))
+	assert.True(t, s.claim(5, 2))
+	s.word.Store(word(5, ownerGone))
+	assert.False(t, s.claim(5, 1))
+	assert.Equal(t, ownerGone, s.owner(4))
+}
+
+// Who uses a socket never gets at the connection that has its number next.
+func TestSocketNumber(t *testing.T) {
+	for range 200 {
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		require.NoError(t, err)
+		s := newSocket(fds[0], nil)
+		done := make(chan int)
+		go func() {
+			var b [8]byte
+			n, _ := s.Read(b[:])
+			done <- n
+		}()
+		s.Close()
+		s.free()
+		next, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+		require.NoError(t, err)
+		unix.Write(next[1], []byte("foreign"))
+		unix.Write(next[0], []byte("foreign"))
+		assert.Zero(t, <-done)
+		for _, fd := range []int{fds[1], next[0], next[1]} {
+			unix.Close(fd)
+		}
+	}
+}
