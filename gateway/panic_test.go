@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -21,10 +20,8 @@ import (
 )
 
 // panicSite is a site whose gateway has a verb that panics.
-func panicSite(t *testing.T) (*site, *lockedWriter) {
+func panicSite(t *testing.T) (*site, *lockedBuffer) {
 	s := newSite(t)
-	log := &lockedWriter{w: s.log} // some roads log when the answer has gone
-	s.g.log = slog.New(slog.NewTextHandler(log, nil))
 	s.g.engine = script.NewEngine(append(Verbs(), script.Verb{
 		Name: "test.panic", Doc: "Panics.", Func: func(*script.Call) error { panic("the mistake") },
 	}), properties...)
@@ -32,15 +29,15 @@ func panicSite(t *testing.T) (*site, *lockedWriter) {
 	s.script("caught", `pcall (function () test.panic () end) return "as if nothing had been"`)
 	s.script("good", `return "fine"`)
 	s.page("page.mcro", "before <!--#test.panic ()--> after")
-	return s, log
+	return s, s.log
 }
 
 // take gives what was logged, and forgets it.
-func (l *lockedWriter) take() string {
+func (l *lockedBuffer) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.w.Reset()
-	return l.w.String()
+	defer l.b.Reset()
+	return l.b.String()
 }
 
 // TestPanicInAVerb: on every road that request is answered 500 with an incident
