@@ -17,6 +17,7 @@ type work struct {
 	inserts []*Node
 	touched []*Node // tables in which a name came or went
 	places  []written
+	log     changeLog
 	lists   []int64
 }
 
@@ -51,7 +52,9 @@ func (tx *Tx) plan() (*work, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	log, err := tx.conn.changes()
+	w.log = log.with(tx.gen, w.places)
+	return w, err
 }
 
 // living gives the deltas of the tables that are still there, in a fixed order.
@@ -228,7 +231,7 @@ func (w *work) apply(c *conn) error {
 			return err
 		}
 	}
-	return c.exec(sqlSetMeta, w.gen, w.last)
+	return c.exec(sqlSetMeta, w.gen, w.last, []byte(w.log))
 }
 
 // publish tells the cache what was committed.

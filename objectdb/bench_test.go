@@ -3,7 +3,10 @@ package objectdb
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,20 +19,22 @@ func filled(b *testing.B, n int, o Options) (*DB, Address) {
 	db, err := Create(b.TempDir()+"/bench.root", o)
 	require.NoError(b, err)
 	b.Cleanup(func() { db.Close() })
-	require.NoError(b, db.UpdateLocked(context.Background(), func(tx *Tx) error {
-		for i := range n {
-			a := Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100), fmt.Sprint("object", i%100)}
-			if err := tx.Put(a, String(fmt.Sprint("value ", i))); err != nil {
-				return err
+	for from := 0; from < n; from += 100_000 {
+		require.NoError(b, db.UpdateLocked(context.Background(), func(tx *Tx) error {
+			for i := from; i < min(n, from+100_000); i++ {
+				a := Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100), fmt.Sprint("object", i%100)}
+				if err := tx.Put(a, String(fmt.Sprint("value ", i))); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
+	}
 	return db, Address{"user", "webserver", "site0", "table3", "object42"}
 }
 
 func eachSize(b *testing.B, fn func(b *testing.B, n int)) {
-	for _, n := range []int{1_000, 100_000} {
+	for _, n := range []int{1_000, 1_000_000} {
 		b.Run(fmt.Sprint("objects=", n), func(b *testing.B) { fn(b, n) })
 	}
 }
@@ -84,6 +89,46 @@ func BenchmarkView(b *testing.B) {
 			_, err := tx.Get(a)
 			return err
 		}))
+	}
+}
+
+// BenchmarkPageUnderWrites reads 20 values a transaction, while another process
+// would write another object 100 times a second or not.
+func BenchmarkPageUnderWrites(b *testing.B) {
+	for _, writes := range []bool{false, true} {
+		b.Run(fmt.Sprint("writes=", writes), func(b *testing.B) {
+			db, a := filled(b, 1000, Options{})
+			other, err := Open(db.Path(), Options{Relaxed: true}) // has a cache of its own
+			require.NoError(b, err)
+			defer other.Close()
+			ctx, cancel := context.WithCancel(context.Background())
+			var writer sync.WaitGroup
+			defer writer.Wait()
+			defer cancel()
+			if writes {
+				writer.Go(func() {
+					beat := time.NewTicker(10 * time.Millisecond)
+					defer beat.Stop()
+					for ctx.Err() == nil {
+						<-beat.C
+						if err := other.Update(ctx, func(tx *Tx) error { return increment(tx, Address{"workspace", "n"}) }); err != nil && ctx.Err() == nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			table := a.Parent()
+			for b.Loop() {
+				require.NoError(b, db.View(context.Background(), func(tx *Tx) error {
+					for i := range 20 {
+						if _, err := tx.Get(table.Child("object" + strconv.Itoa(i))); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			}
+		})
 	}
 }
 

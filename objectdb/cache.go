@@ -8,7 +8,8 @@ import "sync"
 // generation it holds, and so a transaction that sees an older state may use the
 // entries that were the same then. A commit of this DB brings the entries
 // that it wrote up to date and moves gen on; when a transaction finds a newer
-// generation than gen, another process has written, and all is dropped.
+// generation than gen, another process has written, and what that has changed is
+// dropped (changeLog).
 type cache struct {
 	mu       sync.RWMutex
 	gen      int64
@@ -136,11 +137,15 @@ func (c *cache) putList(gen, table int64, nodes []*Node) {
 	}
 }
 
-// advance drops everything when gen is newer than the cache.
-func (c *cache) advance(gen int64) {
+// advance brings the cache to generation gen, if that is newer: it drops what
+// others have changed, as the log tells, and everything when the log does not know.
+func (c *cache) advance(gen int64, log changeLog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if gen > c.gen {
+	if gen <= c.gen {
+		return
+	}
+	if !log.changed(c.gen, gen, c.drop) {
 		c.children.clear()
 		c.lists.clear()
 		for _, slots := range c.derived {
@@ -149,7 +154,16 @@ func (c *cache) advance(gen int64) {
 			}
 		}
 		clear(c.derived)
-		c.gen = gen
+	}
+	c.gen = gen
+}
+
+// drop forgets what is known of a place. The caller holds c.mu.
+func (c *cache) drop(p place) {
+	c.children.drop(p)
+	c.lists.drop(p.parent)
+	for s := range c.derived[p] {
+		c.unlink(s)
 	}
 }
 

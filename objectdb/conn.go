@@ -158,6 +158,16 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 	return metaRow(row)
 }
 
+// changes gives the log of changes that the transaction under way sees.
+func (c *conn) changes() (changeLog, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], sqlChanges); err != nil {
+		return nil, metaError(err)
+	}
+	log, _ := row[0].([]byte)
+	return log, nil
+}
+
 func metaRow(row [2]driver.Value) (generation, last int64, err error) {
 	generation, ok := row[0].(int64)
 	last, ok2 := row[1].(int64)

@@ -180,16 +180,21 @@ func (db *DB) unlockWriter() {
 	db.writer <- struct{}{}
 }
 
-// follow makes the cache stand for generation gen or a later one. When a commit
-// of our own, which may be what made gen, does not tell the cache soon, the
-// transaction goes without.
-func (db *DB) follow(gen int64) {
+// follow makes the cache stand for generation gen, which c sees, or a later one.
+// When a commit of our own, which may be what made gen, does not tell the cache
+// soon, the transaction goes without.
+func (db *DB) follow(c *conn, gen int64) error {
 	for try := 0; gen > db.cache.generation() && try < 20; try++ {
-		if db.publishing.TryLock() {
-			db.cache.advance(gen)
-			db.publishing.Unlock()
-			return
+		if !db.publishing.TryLock() {
+			time.Sleep(20 * time.Microsecond)
+			continue
 		}
-		time.Sleep(20 * time.Microsecond)
+		defer db.publishing.Unlock()
+		log, err := c.changes()
+		if err == nil {
+			db.cache.advance(gen, log)
+		}
+		return err
 	}
+	return nil
 }

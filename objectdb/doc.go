@@ -32,7 +32,8 @@
 // The root may be used by many processes at once. What was read is kept in a
 // cache that all transactions of a DB share and that is right across
 // processes: every commit raises the root's generation, which each transaction reads
-// first.
+// first (3 µs of processor time, half of it for two locks of SQLite's on the WAL),
+// and notes what it has changed, so that others forget that and no more.
 //
 // # Many writers
 //
@@ -58,7 +59,7 @@
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274
-// ("SCrt") and the user_version 2. While it is in use, three files lie beside it,
+// ("SCrt") and the user_version 3. While it is in use, three files lie beside it,
 // its name with -wal, -shm and -lock. Only a program with a current SQLite should touch a
 // root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
 // with any sqlite3 shell:
@@ -67,7 +68,8 @@
 //	  only, generation,           -- generation: raised by each commit
 //	  last_id,                    -- the greatest id that was ever given
 //	  made_by, migrated_by,       -- programs: Options.Program
-//	  reverted);                  -- generation of the last Revert, else 0
+//	  reverted,                   -- generation of the last Revert, else 0
+//	  changes);                   -- what the last commits wrote, for caches
 //	CREATE TABLE object (         -- one row for each object
 //	  id,                         -- never given twice; the root table is 1
 //	  parent,                     -- id of the table that it is in; of the root 0

@@ -17,6 +17,7 @@ var migrations = []string{
 	1: `ALTER TABLE meta ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
 		ALTER TABLE meta ADD COLUMN migrated_by TEXT NOT NULL DEFAULT '';
 		ALTER TABLE meta ADD COLUMN reverted INTEGER NOT NULL DEFAULT 0`,
+	2: `ALTER TABLE meta ADD COLUMN changes BLOB NOT NULL DEFAULT x''`,
 }
 
 func newer(version int64) error {

@@ -77,7 +77,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	done.Wait()
 	said, err = Inspect(path)
 	require.NoError(t, err)
-	assert.Equal(t, 2, said.Version)
+	assert.Equal(t, schemaVersion, said.Version)
 	assert.Equal(t, int64(8), said.Generation, "once")
 	assert.Equal(t, "scripter 9.9", said.MigratedBy)
 	assert.Empty(t, said.MadeBy)
@@ -128,8 +128,8 @@ func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 }
 
 // later gives the migrations with two more, which a test has made up.
-func later(third, fourth string) []string {
-	return append(append([]string{}, migrations...), third, fourth)
+func later(next, afterNext string) []string {
+	return append(append([]string{}, migrations...), next, afterNext)
 }
 
 // The versions to come, through the same code.
@@ -140,14 +140,14 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	defer running.Close()
 	put(t, running, "user.name", String("Grace"))
 
-	db := newDB(path, Options{Program: "scripter 4"})
+	db := newDB(path, Options{Program: "scripter 5"})
 	require.NoError(t, db.migrate(schemaVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
 	c, err := openConn(path, Options{})
 	require.NoError(t, err)
 	defer c.close()
 	var row [3]driver.Value
 	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by, (SELECT user_version FROM pragma_user_version) FROM meta`))
-	assert.Equal(t, [3]driver.Value{int64(17), "scripter 4", int64(schemaVersion + 2)}, row)
+	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(schemaVersion + 2)}, row)
 	list, err := Copies(path)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
@@ -161,7 +161,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	require.ErrorIs(t, err, ErrNewer)
 	_, err = Inspect(path)
 	require.ErrorIs(t, err, ErrNewer)
-	assert.ErrorContains(t, err, "its version is 4, this program knows 2; use the newer program")
+	assert.ErrorContains(t, err, "its version is 5, this program knows 3; use the newer program")
 }
 
 func TestAStepThatFailsChangesNothing(t *testing.T) {
@@ -169,7 +169,7 @@ func TestAStepThatFailsChangesNothing(t *testing.T) {
 	db := newDB(path, Options{})
 	for range 3 {
 		err := db.migrate(schemaVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
-		require.ErrorContains(t, err, "it could not be brought from version 1 to 4, and is as it was: ")
+		require.ErrorContains(t, err, "it could not be brought from version 1 to 5, and is as it was: ")
 		require.ErrorContains(t, err, "no such table: nowhere")
 	}
 	err := db.migrate(schemaVersion+1, migrations)

@@ -140,7 +140,7 @@ func (db *DB) firstRead() error {
 		}
 		gen, err := c.beginRead()
 		if err == nil {
-			db.follow(gen)
+			db.cache.advance(gen, nil)
 			c.endRead()
 		}
 		return err

@@ -88,7 +88,7 @@ func TestOpenFailures(t *testing.T) {
 		{"other program", func(t *testing.T) string { return changed(t, wholeFile(t), 68, 0, 0, 0, 7) },
 			ErrNotRoot, "file is not a root: it is an SQLite file of another program (application_id 0x7)"},
 		{"newer", func(t *testing.T) string { return changed(t, wholeFile(t), 60, 0, 0, 0, 9) },
-			ErrNewer, "root was made by a newer version: its version is 9, this program knows 2; use the newer program"},
+			ErrNewer, "root was made by a newer version: its version is 9, this program knows 3; use the newer program"},
 		{"cut off", func(t *testing.T) string {
 			path := wholeFile(t)
 			require.NoError(t, os.Truncate(path, 5000))

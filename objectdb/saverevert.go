@@ -121,7 +121,7 @@ func (db *DB) replace(ctx context.Context, c *conn, gen, last int64, r *Reverted
 	if err != nil {
 		return err
 	}
-	if _, err := exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1`, now, max(last, savedLast)); err != nil {
+	if _, err := exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`, now, max(last, savedLast)); err != nil {
 		return err
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -143,7 +143,7 @@ func (db *DB) publishRevert(c *conn, gen int64) error {
 	if err := c.commit(); err != nil {
 		return err
 	}
-	db.cache.advance(gen)
+	db.cache.advance(gen, nil)
 	return nil
 }
 

@@ -128,7 +128,7 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 		{db.Path(), nil, "it is the root itself"},
 		{damaged, ErrDamaged, "(t.x): its size is said to be 1 and is 4"},
 		{cut, ErrDamaged, "it is cut off"},
-		{newerRoot, ErrNewer, "its version is 9, this program knows 2; use the newer program"},
+		{newerRoot, ErrNewer, "its version is 9, this program knows 3; use the newer program"},
 		{foreign.Path(), nil, "it is a copy of another root; export that one, and import its files"},
 	} {
 		_, err := db.Revert(context.Background(), test.path, SaveOptions{})

@@ -3,7 +3,7 @@ package objectdb
 // What marks a file as a root. SQLite keeps both numbers in the file's header.
 const (
 	applicationID = 0x53437274 // "SCrt"
-	schemaVersion = 2
+	schemaVersion = 3
 	rootID        = 1
 )
 
@@ -15,7 +15,8 @@ CREATE TABLE meta (
   last_id     INTEGER NOT NULL,
   made_by     TEXT NOT NULL DEFAULT '',
   migrated_by TEXT NOT NULL DEFAULT '',
-  reverted    INTEGER NOT NULL DEFAULT 0
+  reverted    INTEGER NOT NULL DEFAULT 0,
+  changes     BLOB NOT NULL DEFAULT x''
 );
 CREATE TABLE object (
   id       INTEGER PRIMARY KEY,
@@ -40,6 +41,7 @@ const (
 	sqlMeta statement = iota
 	sqlVersion
 	sqlReverted
+	sqlChanges
 	sqlChild
 	sqlByID
 	sqlChildren
@@ -79,6 +81,7 @@ var statementSQL = [statements]string{
 	sqlMeta:       `SELECT generation, last_id FROM meta`,
 	sqlVersion:    `PRAGMA user_version`,
 	sqlReverted:   `SELECT reverted FROM meta`,
+	sqlChanges:    `SELECT changes FROM meta`,
 	sqlChild:      `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
 	sqlByID:       `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
 	sqlChildren:   `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,
@@ -91,7 +94,7 @@ var statementSQL = [statements]string{
 	sqlBegin:    `BEGIN IMMEDIATE`,
 	sqlCommit:   `COMMIT`,
 	sqlRollback: `ROLLBACK`,
-	sqlSetMeta:  `UPDATE meta SET generation = ?1, last_id = ?2`,
+	sqlSetMeta:  `UPDATE meta SET generation = ?1, last_id = ?2, changes = ?3`,
 	sqlInsert: `INSERT INTO object (` + rowColumns + `value)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
 	sqlSetValue: `UPDATE object SET kind = ?2, ver = ?3, modified = ?4, size = ?5, type = ?6, value = ?7 WHERE id = ?1`,

@@ -150,7 +150,7 @@ func (tx *Tx) snapshot() error {
 		return err
 	})
 	if err == nil {
-		tx.db.follow(tx.gen)
+		err = tx.db.follow(tx.conn, tx.gen)
 	}
 	return err
 }
@@ -175,7 +175,7 @@ func (tx *Tx) lock() error {
 		return err
 	})
 	if err == nil {
-		tx.db.follow(tx.gen)
+		err = tx.db.follow(tx.conn, tx.gen)
 	}
 	return err
 }
