@@ -152,7 +152,8 @@ static long long body_bytes (void)
 	return atoll (length);
 }
 
-/* read_body reads the whole body; 0 when it is too long. */
+/* read_body reads the whole body; 0 when it is too long, or nobody waits for an
+ * answer any more. */
 static int read_body (void)
 {
 	long long want = body_bytes ();
@@ -163,7 +164,9 @@ static int read_body (void)
 		if (most == 0)
 			return 0;
 		ssize_t n = read (STDIN_FILENO, relay_body + relay_body_length, most);
-		if (n < 0 && errno == EINTR && !terminated)
+		if (terminated)
+			return 0;
+		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break; /* what it means that there is less than was declared, the gateway knows */
@@ -292,7 +295,7 @@ static int pass_on (int fd, const unsigned char *p, size_t n)
 		ssize_t k = write (fd, p, n);
 		if (k < 0 && errno == EINTR && !terminated)
 			continue;
-		if (k < 0 && errno == EAGAIN) {
+		if (k < 0 && errno == EAGAIN && !terminated) {
 			struct pollfd wait = {.fd = fd, .events = POLLOUT};
 			poll (&wait, 1, -1);
 			continue;

@@ -406,3 +406,24 @@ func TestRelayTerminated(t *testing.T) {
 		return nil
 	}))
 }
+
+// SIGTERM while the body is awaited: nobody is asked.
+func TestRelayTerminatedEarly(t *testing.T) {
+	file, db := makeRelayRoot(t)
+	used := resident(t, file, db, nil)
+	cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "REQUEST_METHOD=POST", "CONTENT_LENGTH=9"}}.command()
+	body, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	defer body.Close()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	require.NoError(t, cmd.Start())
+	_, err = io.WriteString(body, "half")
+	require.NoError(t, err)
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	cmd.Wait()
+	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+	assert.Empty(t, out.String())
+	assert.Zero(t, used.Load())
+}
