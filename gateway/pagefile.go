@@ -118,10 +118,17 @@ func (ff *foundFiles) get(c *call, file string) (foundFile, bool) {
 		return foundFile{}, false
 	}
 	now, err := os.Stat(file)
-	if err != nil || !os.SameFile(now, known.info) || !now.Mode().IsRegular() {
+	if err != nil || !unchanged(now, known.info) || !now.Mode().IsRegular() {
 		return foundFile{}, false
 	}
 	return foundFile{known.real, now}, true
+}
+
+// unchanged tells whether two looks at a path have met the same file. A file
+// that is made when another is removed often gets that one's number, so the
+// number alone does not tell.
+func unchanged(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 func (ff *foundFiles) put(c *call, file, real string, info os.FileInfo) foundFile {
