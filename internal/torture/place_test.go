@@ -176,9 +176,15 @@ func parseAnswer(out string) (status int, body string, err error) {
 	return status, body, nil
 }
 
+// What a CGI program makes of a daemon that serves the same root.
+const (
+	alone  = "off"  // it answers by itself
+	byDoor = "auto" // it hands its request over
+)
+
 // cgi answers one request with a scripter-cgi of its own. kill, when it is sent
 // something, ends that process at once.
-func (p *place) cgi(ctx context.Context, name, query, body string, kill <-chan time.Time) (status int, text string, err error) {
+func (p *place) cgi(ctx context.Context, name, query, body, resident string, kill <-chan time.Time) (status int, text string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if kill != nil {
@@ -191,7 +197,7 @@ func (p *place) cgi(ctx context.Context, name, query, body string, kill <-chan t
 		}()
 	}
 	cmd := exec.CommandContext(ctx, p.program("scripter-cgi"))
-	cmd.Env = []string{"SCRIPTER_ROOT=" + p.root}
+	cmd.Env = []string{"SCRIPTER_ROOT=" + p.root, "SCRIPTER_RESIDENT=" + resident}
 	for name, value := range variables(name, query, len(body)) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -189,13 +189,18 @@ func TestStoppedAnywhere(t *testing.T) {
 			return s.leaves(t, query, body, s.random.Intn(300_000))
 		})
 		s.stop(t, "the body of a CGI program breaks off", func(query, body string) result {
-			return s.process(t, query, body, s.random.Intn(len(body)+1), nil)
+			return s.process(t, query, body, alone, s.random.Intn(len(body)+1), nil)
 		})
 		s.stop(t, "a CGI program is killed", func(query, body string) result {
-			return s.process(t, query, body, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
+			return s.process(t, query, body, alone, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
 		})
 	}
 	for range tries / 3 {
+		s.stop(t, "a CGI program at the door is killed", func(query, body string) result {
+			got := s.process(t, query, body, byDoor, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
+			s.quiet(t)
+			return got
+		})
 		s.stop(t, "the peer leaves while it runs", func(query, body string) result {
 			nc := s.r.dial(t)
 			_, err := nc.Write(request(true, "step", strings.TrimSuffix(query, "0")+"40", body))
@@ -282,10 +287,10 @@ func (s *stepper) quiet(t *testing.T) {
 
 // process makes the step with a CGI program that gets the first n bytes of the
 // body, and is killed when kill says so.
-func (s *stepper) process(t *testing.T, query, body string, n int, kill <-chan time.Time) result {
+func (s *stepper) process(t *testing.T, query, body, resident string, n int, kill <-chan time.Time) result {
 	t.Helper()
 	cmd := exec.Command(s.program("scripter-cgi"))
-	cmd.Env = []string{"SCRIPTER_ROOT=" + s.root}
+	cmd.Env = []string{"SCRIPTER_ROOT=" + s.root, "SCRIPTER_RESIDENT=" + resident}
 	for name, value := range variables("step", query, len(body)) {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}

@@ -99,8 +99,13 @@ func TestTorture(t *testing.T) {
 	visitors := make([]*visitor, cgiVisitors+daemonVisitors)
 	for i := range visitors {
 		v := &visitor{torture: w, name: fmt.Sprintf("visitor%d", i), random: rand.New(rand.NewSource(int64(i)))}
-		if v.ask = v.byDaemon; i < cgiVisitors {
+		switch {
+		case i >= cgiVisitors:
+			v.ask = v.byDaemon
+		case i%2 == 0:
 			v.ask = v.byCGI
+		default:
+			v.ask = v.byDoor
 		}
 		visitors[i] = v
 		wg.Go(func() { v.visit(ctx) })
@@ -181,7 +186,7 @@ func (w *torture) attack(ctx context.Context) {
 			if i%2 == 0 {
 				status, body, err = w.daemon.current().ask(long, name, "", "")
 			} else {
-				status, body, err = w.cgi(long, name, "", "", nil)
+				status, body, err = w.cgi(long, name, "", "", alone, nil)
 			}
 			switch {
 			case long.Err() != nil:

@@ -117,14 +117,28 @@ func (v *visitor) step(r reply, wrong func(string)) {
 	v.last = max(v.last, n)
 }
 
-// byCGI starts a CGI program, and kills one in ten.
+// byCGI starts a CGI program that answers by itself.
 func (v *visitor) byCGI(ctx context.Context, script, query string) reply {
+	return v.started(ctx, script, query, alone)
+}
+
+// byDoor starts one that hands its request over to the daemon, where there is
+// one.
+func (v *visitor) byDoor(ctx context.Context, script, query string) reply {
+	before := v.daemon.epoch.Load()
+	r := v.started(ctx, script, query, byDoor)
+	r.killed = r.killed || before%2 == 1 || v.daemon.epoch.Load() != before
+	return r
+}
+
+// started starts a CGI program, and kills one in ten.
+func (v *visitor) started(ctx context.Context, script, query, resident string) reply {
 	var kill <-chan time.Time
 	if v.random.Intn(10) == 0 {
 		kill = time.After(time.Duration(v.random.Intn(100)) * time.Millisecond)
 		v.count.add("kills of CGI programs", 1)
 	}
-	status, body, err := v.cgi(ctx, script, query, "", kill)
+	status, body, err := v.cgi(ctx, script, query, "", resident, kill)
 	if err != nil && crashes.MatchString(err.Error()) {
 		v.count.fault(wrongAnswers, "scripter-cgi said %v", err)
 	}
