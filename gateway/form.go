@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"strings"
+	"unsafe"
 
 	"scripter/script"
 )
@@ -38,15 +39,15 @@ func addField(t *script.Table, name string, v script.Value) {
 // "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
 // never become addresses. It refuses more than max fields; with strict also
 // a percent sign without two hex digits, which is otherwise kept as it is.
-func parseForm(text string, max bound, strict bool) (*script.Table, error) {
-	if err := countFields(text, max); err != nil {
+func parseForm(text string, most bound, strict bool) (*script.Table, error) {
+	if err := countFields(text, most); err != nil {
 		return nil, err
 	}
 	if text == "" {
 		return script.NewTable(), nil
 	}
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
-	var d decoder
+	d := decoder{size: len(text)}
 	for rest := text; rest != ""; {
 		var field string
 		field, rest, _ = strings.Cut(rest, "&")
@@ -54,8 +55,8 @@ func parseForm(text string, max bound, strict bool) (*script.Table, error) {
 			continue
 		}
 		name, value, _ := strings.Cut(field, "=")
-		name, ok1 := d.decode(name, len(text), true)
-		value, ok2 := d.decode(value, len(text), true)
+		name, ok1 := d.decode(name, true)
+		value, ok2 := d.decode(value, true)
 		if strict && !(ok1 && ok2) {
 			return nil, &Error{Status: 400, Message: fmt.Sprintf("the form field %.60q has a percent sign without two hex digits", field)}
 		}
@@ -85,47 +86,48 @@ func countFields(text string, max bound) error {
 // unescape decodes %XX, and "+" when form is set. Bad percent signs stay as
 // they are; ok tells that there were none.
 func unescape(s string, form bool) (text string, ok bool) {
-	var d decoder
-	return d.decode(s, len(s), form)
+	d := decoder{size: len(s)}
+	return d.decode(s, form)
 }
 
-// decoder decodes the pieces of one text into one buffer.
-type decoder struct{ b strings.Builder }
+// decoder decodes the pieces of one text into one buffer, which has room for all
+// of it: nothing becomes longer.
+type decoder struct {
+	b    []byte
+	size int // of the text
+}
 
-// decode is unescape of a piece of a text of size bytes.
-func (d *decoder) decode(s string, size int, form bool) (text string, ok bool) {
-	set := "%"
-	if form {
-		set = "%+"
+func (d *decoder) decode(s string, form bool) (text string, ok bool) {
+	i := 0
+	for i < len(s) && s[i] != '%' && (s[i] != '+' || !form) {
+		i++
 	}
-	i := strings.IndexAny(s, set)
-	if i < 0 {
+	if i == len(s) {
 		return s, true
 	}
-	if d.b.Cap() == 0 {
-		d.b.Grow(size) // nothing becomes longer
+	if d.b == nil {
+		d.b = make([]byte, 0, d.size)
 	}
 	ok = true
-	from := d.b.Len()
-	done := 0
+	from := len(d.b)
+	b := append(d.b, s[:i]...)
 	for ; i < len(s); i++ {
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c == '+' && form:
-			d.b.WriteString(s[done:i])
-			d.b.WriteByte(' ')
-			done = i + 1
+			c = ' '
 		case c != '%':
 		case i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
-			d.b.WriteString(s[done:i])
-			d.b.WriteByte(hexValue(s[i+1])<<4 | hexValue(s[i+2]))
+			c = hexValue(s[i+1])<<4 | hexValue(s[i+2])
 			i += 2
-			done = i + 1
 		default:
 			ok = false
 		}
+		b = append(b, c)
 	}
-	d.b.WriteString(s[done:])
-	return d.b.String()[from:], ok
+	d.b = b
+	// What was appended is not written again.
+	return unsafe.String(&b[from], len(b)-from), ok
 }
 
 func isHex(c byte) bool {

@@ -146,3 +146,14 @@ func TestWrite(t *testing.T) {
 		assert.False(t, strings.HasPrefix(f.Name(), "scripter-response-"), "a temporary file is left behind")
 	}
 }
+
+func TestEscapeHTML(t *testing.T) {
+	slow := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for _, s := range []string{"", "plain", "&", "&&<<", "a<b>c", "'\"'", "ends with <", string(all), strings.Repeat("<é>", 1000)} {
+		assert.Equal(t, slow.Replace(s), escapeHTML(s))
+	}
+}

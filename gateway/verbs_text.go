@@ -123,15 +123,28 @@ var textVerbs = []script.Verb{
 	},
 }
 
-// htmlEntities are what stands for a character in HTML; "" for itself.
-var htmlEntities = [256]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;", '\'': "&#39;"}
+// htmlMore is how many bytes longer the entity is that stands for a character
+// in HTML; 0: the character stands for itself.
+var htmlMore = [256]uint8{'&': 4, '<': 3, '>': 3, '"': 5, '\'': 4}
+
+func htmlEntity(c byte) string {
+	switch c {
+	case '&':
+		return "&amp;"
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '"':
+		return "&quot;"
+	}
+	return "&#39;"
+}
 
 func escapeHTML(s string) string {
 	more := 0
 	for i := 0; i < len(s); i++ {
-		if e := htmlEntities[s[i]]; e != "" {
-			more += len(e) - 1
-		}
+		more += int(htmlMore[s[i]])
 	}
 	if more == 0 {
 		return s
@@ -140,9 +153,9 @@ func escapeHTML(s string) string {
 	b.Grow(len(s) + more)
 	done := 0
 	for i := 0; i < len(s); i++ {
-		if e := htmlEntities[s[i]]; e != "" {
+		if htmlMore[s[i]] > 0 {
 			b.WriteString(s[done:i])
-			b.WriteString(e)
+			b.WriteString(htmlEntity(s[i]))
 			done = i + 1
 		}
 	}
