@@ -108,13 +108,18 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 // threadOf returns the thread that L belongs to.
 func threadOf(L *lua.LState) *Thread { return L.Context().(*budget).owner.(*Thread) }
 
-// Close frees what the thread holds. Values that came out of it are dead.
+// Close frees what the thread holds. Values that came out of it are dead: its
+// state may be another thread's by then, so nothing leads there any more.
 func (t *Thread) Close() {
+	if t.main == nil {
+		return
+	}
 	if t.unlock != nil {
 		t.unlock()
 	}
 	t.budget.close()
 	freeState(t.main)
+	t.main, t.base, t.state = nil, nil, nil
 }
 
 // Host returns ThreadOptions.Host.
@@ -196,6 +201,9 @@ func (t *Thread) CallValue(f Value, args ...Value) (Value, error) {
 
 // run calls fn and returns its first result.
 func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
+	if t.main == nil {
+		panic("script: the thread is closed")
+	}
 	if err := t.budget.Err(); err != nil {
 		return nil, t.stoppedError(err, nil)
 	}

@@ -13,6 +13,27 @@ import (
 	"scripter/objectdb"
 )
 
+// A closed thread has no state left that it could share with the next one.
+func TestClosedThread(t *testing.T) {
+	engine := NewEngine(nil)
+	first := engine.NewThread(context.Background(), ThreadOptions{})
+	f, err := first.RunSource("test", "return function () leak = 1 end")
+	require.NoError(t, err)
+	first.Close()
+	first.Close()
+	a := engine.NewThread(context.Background(), ThreadOptions{})
+	defer a.Close()
+	b := engine.NewThread(context.Background(), ThreadOptions{})
+	defer b.Close()
+	assert.NotSame(t, a.main, b.main)
+	assert.PanicsWithValue(t, "script: the thread is closed", func() { _, _ = first.CallValue(f) })
+	for _, th := range []*Thread{a, b} {
+		v, err := th.RunSource("test", "return rawget (_G, 'leak')")
+		require.NoError(t, err)
+		assert.Nil(t, v)
+	}
+}
+
 // newDB returns an empty root.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
