@@ -166,7 +166,7 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 	var sub *verbTable
 	var fold string
 	if o.verbs != nil {
-		fold = objectdb.Fold(name)
+		fold = o.verbs.fold(name)
 		sub = o.verbs.tables[fold]
 	}
 	if o.node != nil {

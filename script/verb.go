@@ -54,9 +54,11 @@ func verbFunction(v *Verb) *lua.LFunction {
 		err := c.do()
 		n := c.n
 		t.call, t.state = c, state
-		if IsPanic(err) {
+		switch {
+		case err == nil:
+		case IsPanic(err):
 			t.budget.stop(fmt.Errorf("%s: %w", v.Name, err))
-		} else if err != nil {
+		default:
 			t.raise(L, v.Name+": ", err)
 		}
 		if t.budget.Err() != nil {

@@ -17,6 +17,16 @@ type verbTable struct {
 	verbs   map[string]*lua.LFunction
 
 	properties map[string]func(*Thread) Value
+
+	folds map[string]string // of the names that are not folded already, as they are spelled
+}
+
+// fold folds a name. For those in the table nothing is made.
+func (vt *verbTable) fold(name string) string {
+	if fold, ok := vt.folds[name]; ok {
+		return fold
+	}
+	return objectdb.Fold(name)
 }
 
 // builtins is where the verbs are.
@@ -109,6 +119,14 @@ func (vt *verbTable) addProperty(p *Property) {
 }
 
 func (vt *verbTable) sort() {
+	for _, name := range vt.names {
+		if fold := objectdb.Fold(name); fold != name {
+			if vt.folds == nil {
+				vt.folds = make(map[string]string)
+			}
+			vt.folds[name] = fold
+		}
+	}
 	slices.SortFunc(vt.names, func(a, b string) int {
 		return strings.Compare(objectdb.Fold(a), objectdb.Fold(b))
 	})
