@@ -11,7 +11,8 @@
 //	response.go redirect.go partial.go   what the script returned, made a response, sent in chunks
 //	cache.go cachefolder.go   what caches in front are told to forget, after the commit
 //	debug.go mask.go recorder.go kept.go replay.go   requests kept, without their secrets, and run again
-//	settings.go settings_set.go tables.go   what an owner sets, read and checked
+//	settings.go settings_set.go tables.go rules.go   what an owner sets, read and checked, once for all requests
+//	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
 //	glue.go users.go   the server that asked, maintenance, users with passwords
 //	probe.go probe_token.go serverstatus.go   what "scripter doctor" asks
 //	watch.go watch_counts.go   what is counted of requests, taken and added up for the status
