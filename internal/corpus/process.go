@@ -93,12 +93,11 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 
 // StartResident starts a resident server for the site, to which every scripter-cgi
 // hands its requests over, and fails when none came by the end of the test.
-// asServer is that of StartProcess; args are further options.
-func StartResident(t testing.TB, s *Site, asServer bool, args ...string) *Process {
+// asServer is that of StartProcess.
+func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 	t.Helper()
 	door := s.Root + "-door"
-	args = append([]string{"--root", s.Root, "--listen", "door"}, args...)
-	p := StartProcess(t, asServer, nil, s.Program("scripter-fcgi"), args...)
+	p := StartProcess(t, asServer, nil, s.Program("scripter-fcgi"), "--root", s.Root, "--listen", "door")
 	p.WaitFor(t, "unix", door)
 	begun := time.Now()
 	t.Cleanup(func() {

@@ -83,7 +83,7 @@ func (r cgiRoad) Start(t *testing.T, s *Site) Client {
 	program := s.Program(r.program)
 	CopyProgram(t, s.Program("scripter-cgi"), program)
 	if r.resident {
-		StartResident(t, s, false, "--workers", "0") // with workers: conf-examples
+		StartResident(t, s, false)
 	}
 	m := &model{site: s, wiring: r.wiring, nph: r.nph, handler: func(vars map[string]string, body io.Reader, out io.Writer) error {
 		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
