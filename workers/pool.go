@@ -393,6 +393,13 @@ func (w *process) leave() {
 	}
 }
 
+// Command changes how workers are started, from the next one on: see Reload.
+func (p *Pool) Command(command []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.o.Command = command
+}
+
 // Reload replaces all workers by new ones, which take what they need to know
 // from the start. Requests under way are finished.
 func (p *Pool) Reload() error {
@@ -401,9 +408,20 @@ func (p *Pool) Reload() error {
 	if p.closing {
 		return errors.New("new workers: the pool is being shut down")
 	}
+	room := 0
+	for _, w := range p.processes[:p.o.Max] {
+		if w == nil {
+			room++
+		}
+	}
 	for _, w := range p.processes {
-		if w != nil {
-			w.stale = true
+		if w == nil {
+			continue
+		}
+		w.stale = true
+		if room < p.o.Min { // the new ones wait for the places of these
+			room++
+			w.leave()
 		}
 	}
 	for range p.o.Min {

@@ -37,9 +37,11 @@ func main() {
 	}
 	// SIGTERM is what mod_fcgid and systemd send, SIGUSR1 what FastCGI
 	// process managers send for an orderly end.
-	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP) // servePool listens to SIGHUP again
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP) // serve listens to SIGHUP again
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
-	code := run(ctx, os.Args[1:], os.Environ(), os.Stderr)
+	env := os.Environ()
+	forgetSupervisor()
+	code := run(ctx, os.Args[1:], env, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -53,6 +55,8 @@ type options struct {
 	door                                   string
 	workers                                int  // -1: as it fits the socket and the settings
 	fixed                                  bool // the command line says how many
+	log                                    string
+	find                                   func() (string, error) // looks once more which root is named
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
@@ -65,6 +69,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.DurationVar(&o.idleExit, "idle-exit", 0, "with --listen door: end when no request has come for so long; 0 = never")
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
 	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
+	f.StringVar(&o.log, "log", "", "file to log to; else the standard error. SIGHUP opens it again")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
 	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
@@ -121,8 +126,13 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, o options, env []string, log *slog.Logger) error {
+	if err := openLog(o.log); err != nil {
+		return err
+	}
+	named := o.root
+	o.find = func() (string, error) { return findRoot(named, env) }
 	var err error
-	if o.root, err = findRoot(o.root, env); err != nil {
+	if o.root, err = o.find(); err != nil {
 		return err
 	}
 	g, db, err := open(o.root, log, nil)
@@ -156,10 +166,16 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	for _, l := range ls {
 		log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
 	}
+	u := newUpkeep(o, supervisorOf(env, log), ls[0].Addr().String(), st, log)
+	defer u.stop()
 	if o.workers > 0 {
-		return servePool(ctx, o, db, ls, st, log)
+		return servePool(ctx, o, db, ls, u, log)
 	}
-	return serveAlone(ctx, o, g, ls, st, log)
+	c, err := newCurrent(o.root, g, db, log)
+	if err != nil {
+		return err
+	}
+	return serveAlone(ctx, o, c, ls, u, log)
 }
 
 // workersFor says how many scripts may run at a time, each in a process of its
@@ -185,30 +201,29 @@ func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err err
 }
 
 // serveAlone answers in this process until ctx ends.
-func serveAlone(ctx context.Context, o options, g *gateway.Gateway, ls []net.Listener, st *status, log *slog.Logger) error {
+func serveAlone(ctx context.Context, o options, c *current, ls []net.Listener, u *upkeep, log *slog.Logger) error {
 	collectLess()
-	defer g.StartAutoSave()()
-	sums := &tally{take: g.TakeCounts}
-	st.tell(sums.counts, alone{g.Load, sums.counts, st.started})
+	defer c.close()
+	sums := &tally{take: c.counts}
+	u.begin(sums.counts, alone{c.load, sums.counts, u.status.started})
 	if o.responder == "std" {
-		return serveStd(ctx, ls[0], g)
+		return serveStd(ctx, ls[0], c.open.gateway)
 	}
-	handler, err := handlerFor(g, o.root)
-	if err != nil {
-		return err
-	}
-	s := &fcgi.Server{Handler: handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
+	s := &fcgi.Server{Handler: c.serve, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
 	done := make(chan error, len(ls))
 	for _, l := range ls {
 		go func() { done <- s.Serve(l) }()
 	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
+	for ctx.Err() == nil {
+		select {
+		case err := <-done:
+			return err
+		case <-u.hup:
+			u.again(c.change)
+		case <-ctx.Done():
+		}
 	}
-	st.stopping.Store(true)
-	log.Info("stopping: requests under way are finished")
+	u.stopping()
 	end, cancel := context.WithTimeout(context.Background(), o.drain)
 	defer cancel()
 	if err := s.Shutdown(end); err != nil {

@@ -26,7 +26,7 @@ const maxWorkers = 64
 
 // servePool answers by worker processes until ctx ends. This process closes db:
 // it runs no script, and what it holds no script can harm.
-func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listener, st *status, log *slog.Logger) error {
+func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listener, u *upkeep, log *slog.Logger) error {
 	executable, err := ownProgram()
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 	}
 	sums := &tally{}
 	p, err := workers.Start(workers.Options{
-		Command:   []string{executable, "--root", o.root},
+		Command:   workerCommand(executable, o.root),
 		Listeners: files,
 		Drain:     o.listen != "",
 		Max:       o.workers,
@@ -64,21 +64,20 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 		return err
 	}
 	many := &many{Pool: p, sums: sums}
-	st.tell(many.counts, many)
-	reload := make(chan os.Signal, 1)
-	signal.Notify(reload, syscall.SIGHUP)
-	defer signal.Stop(reload)
+	u.begin(many.counts, many)
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-reload:
-			again(ctx, p, o, log)
+		case <-u.hup:
+			u.again(func(root string) error {
+				o.root = root
+				return again(ctx, p, executable, o, log)
+			})
 		case <-time.After(askEvery):
 			many.ask()
 		}
 	}
-	st.stopping.Store(true)
-	log.Info("stopping: requests under way are finished")
+	u.stopping()
 	for _, remove := range removes {
 		remove() // whoever comes now goes elsewhere
 	}
@@ -101,25 +100,28 @@ func ownProgram() (string, error) {
 	return os.Executable()
 }
 
-// again reads the settings once more and starts new workers.
-func again(ctx context.Context, p *workers.Pool, o options, log *slog.Logger) {
-	log.Info("starting new workers")
+// workerCommand starts a worker on a root.
+func workerCommand(executable, root string) []string { return []string{executable, "--root", root} }
+
+// again reads the settings of a root that may be another one now, and starts
+// new workers on it. A root that cannot be opened leaves the workers as they are.
+func again(ctx context.Context, p *workers.Pool, executable string, o options, log *slog.Logger) error {
 	_, db, err := open(o.root, log, nil)
-	if err == nil {
-		defer db.Close()
-		var b gateway.Bounds
-		if b, err = readBounds(ctx, db); err == nil {
-			most := o.workers
-			if b.Running > 0 && !o.fixed {
-				most = min(b.Running, maxWorkers)
-			}
-			p.Resize(most, b.Waiting)
-			err = p.Reload()
-		}
-	}
 	if err != nil {
-		log.Error("the workers stay as they are", "err", err)
+		return err
 	}
+	defer db.Close()
+	b, err := readBounds(ctx, db)
+	if err != nil {
+		return err
+	}
+	most := o.workers
+	if b.Running > 0 && !o.fixed {
+		most = min(b.Running, maxWorkers)
+	}
+	p.Command(workerCommand(executable, o.root))
+	p.Resize(most, b.Waiting)
+	return p.Reload()
 }
 
 // many is the status of a pool.

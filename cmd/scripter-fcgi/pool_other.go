@@ -17,7 +17,7 @@ const (
 	maxWorkers     = 64
 )
 
-func servePool(context.Context, options, *objectdb.DB, []net.Listener, *status, *slog.Logger) error {
+func servePool(context.Context, options, *objectdb.DB, []net.Listener, *upkeep, *slog.Logger) error {
 	return errors.New("worker processes need Linux: start with --workers 0")
 }
 

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"scripter/fcgi"
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+// current is the root that requests are answered from in this process. Another
+// one may take its place while requests are under way: those end with the old
+// one, which is then closed.
+type current struct {
+	log *slog.Logger
+
+	mu   sync.Mutex
+	open *opened
+	past gateway.Counts // of roots that are closed
+}
+
+// opened is an open root.
+type opened struct {
+	path     string
+	gateway  *gateway.Gateway
+	handler  fcgi.Handler
+	db       *objectdb.DB
+	stopSave func()
+	users    int  // requests that use it
+	left     bool // another one has taken its place
+}
+
+func newCurrent(path string, g *gateway.Gateway, db *objectdb.DB, log *slog.Logger) (*current, error) {
+	o, err := newOpened(path, g, db)
+	return &current{log: log, open: o}, err
+}
+
+func newOpened(path string, g *gateway.Gateway, db *objectdb.DB) (*opened, error) {
+	handler, err := handlerFor(g, path)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{path: path, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
+}
+
+// change takes the root at path, unless it is the one already.
+func (c *current) change(path string) error {
+	c.mu.Lock()
+	same := c.open.path == path
+	c.mu.Unlock()
+	if same {
+		return nil
+	}
+	g, db, err := open(path, c.log, nil)
+	if err != nil {
+		return err
+	}
+	next, err := newOpened(path, g, db)
+	if err != nil {
+		db.Close()
+		return err
+	}
+	c.mu.Lock()
+	old := c.open
+	old.left, c.open = true, next
+	unused := old.users == 0
+	c.mu.Unlock()
+	c.log.Info("answering from another root", "root", path, "before", old.path)
+	if unused {
+		c.end(old)
+	}
+	return nil
+}
+
+func (c *current) take() *opened {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open.users++
+	return c.open
+}
+
+func (c *current) give(o *opened) {
+	c.mu.Lock()
+	o.users--
+	last := o.left && o.users == 0
+	c.mu.Unlock()
+	if last {
+		c.end(o)
+	}
+}
+
+// end closes a root that nobody uses any more.
+func (c *current) end(o *opened) {
+	o.stopSave()
+	counts := o.gateway.TakeCounts()
+	c.mu.Lock()
+	c.past.Add(counts)
+	c.mu.Unlock()
+	if err := o.db.Close(); err != nil {
+		c.log.Warn("root not closed", "root", o.path, "err", err)
+	}
+}
+
+// serve answers a request; it is an [fcgi.Handler].
+func (c *current) serve(ctx context.Context, r *fcgi.Request) {
+	o := c.take()
+	defer c.give(o)
+	o.handler(ctx, r)
+}
+
+// counts takes what was counted since it was asked before.
+func (c *current) counts() gateway.Counts {
+	o := c.take()
+	sum := o.gateway.TakeCounts()
+	c.give(o)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum.Add(c.past)
+	c.past = gateway.Counts{}
+	return sum
+}
+
+func (c *current) load() gateway.Load {
+	o := c.take()
+	defer c.give(o)
+	return o.gateway.Load()
+}
+
+// close ends the use of the last root; no request may be under way.
+func (c *current) close() {
+	c.mu.Lock()
+	o := c.open
+	c.mu.Unlock()
+	c.end(o)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// supervisor is systemd, or whoever else started the program with a socket to
+// tell how it is: sd_notify(3). Nil, and one without a socket, hear nothing.
+type supervisor struct {
+	addr  string        // a path, or "@name" for an abstract socket
+	every time.Duration // the program is to say so often that it lives; 0: never
+	log   *slog.Logger
+}
+
+// supervisorOf reads the variables of sd_notify(3) and sd_watchdog_enabled(3).
+func supervisorOf(env []string, log *slog.Logger) *supervisor {
+	vars := variables(env)
+	s := &supervisor{addr: vars["NOTIFY_SOCKET"], log: log}
+	if pid := vars["WATCHDOG_PID"]; s.addr != "" && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+		if n, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && n > 0 {
+			s.every = time.Duration(n) * time.Microsecond / 2 // as sd_watchdog_enabled(3) advises
+		}
+	}
+	return s
+}
+
+// forgetSupervisor takes the variables away: they are not for workers.
+func forgetSupervisor() {
+	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
+		os.Unsetenv(name)
+	}
+}
+
+// tell sends a state: lines NAME=value.
+func (s *supervisor) tell(state string) {
+	if s == nil || s.addr == "" {
+		return
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.addr, Net: "unixgram"})
+	if err == nil {
+		_, err = c.Write([]byte(state))
+		c.Close()
+	}
+	if err != nil {
+		s.log.Warn("the supervisor does not hear", "socket", s.addr, "err", err)
+	}
+}
+
+// ready tells that requests are answered.
+func (s *supervisor) ready(what string) { s.tell("READY=1\nSTATUS=" + what) }
+
+// reloading tells that settings are read again; ready ends it.
+func (s *supervisor) reloading() {
+	state := "RELOADING=1"
+	if now := monotonic(); now > 0 { // Type=notify-reload wants it
+		state += fmt.Sprintf("\nMONOTONIC_USEC=%d", now.Microseconds())
+	}
+	s.tell(state)
+}
+
+// stopping tells that requests under way are finished.
+func (s *supervisor) stopping() { s.tell("STOPPING=1\nSTATUS=requests under way are finished") }
+
+// watchdog tells until ctx ends that the program lives, each time that alive
+// has returned: a program that is stuck is silent, and started anew.
+func (s *supervisor) watchdog(ctx context.Context, alive func()) {
+	if s == nil || s.every <= 0 {
+		return
+	}
+	ticks := time.NewTicker(s.every)
+	defer ticks.Stop()
+	for {
+		alive()
+		s.tell("WATCHDOG=1")
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+	}
+}

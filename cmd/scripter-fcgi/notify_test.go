@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/objectdb"
+)
+
+// systemd plays systemd's side of the socket of sd_notify(3).
+type systemd struct {
+	t    *testing.T
+	path string
+	conn *net.UnixConn
+}
+
+func newSystemd(t *testing.T) *systemd {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	require.NoError(t, err)
+	t.Cleanup(func() { conn.Close() })
+	return &systemd{t, path, conn}
+}
+
+// until reads states until one begins with want, and gives it.
+func (s *systemd) until(want string) string {
+	s.t.Helper()
+	buf := make([]byte, 4096)
+	var heard []string
+	require.NoError(s.t, s.conn.SetReadDeadline(time.Now().Add(patience)))
+	for {
+		n, err := s.conn.Read(buf)
+		require.NoError(s.t, err, "waiting for %s; heard %q", want, heard)
+		state := string(buf[:n])
+		if strings.HasPrefix(state, want) {
+			return state
+		}
+		heard = append(heard, state)
+	}
+}
+
+// serviceFile reads the lines NAME=VALUE of the unit that owners copy.
+func serviceFile(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../../conf-examples/scripter.service")
+	require.NoError(t, err)
+	lines := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
+			require.NotContains(t, lines, name)
+			lines[name] = value
+		}
+	}
+	return lines
+}
+
+// process is the program as a process of its own.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	log  *syncBuffer
+	done chan error
+}
+
+func startProcess(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	p := &process{t: t, cmd: exec.Command(exe, args...), log: &syncBuffer{}, done: make(chan error, 1)}
+	p.cmd.Env = append(append(os.Environ(), programEnvironment+"=1"), env...)
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, p.cmd.Start())
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.done
+	})
+	return p
+}
+
+func (p *process) signal(s os.Signal) { require.NoError(p.t, p.cmd.Process.Signal(s)) }
+
+// end waits for the process and gives its exit status.
+func (p *process) end() int {
+	p.t.Helper()
+	select {
+	case err := <-p.done:
+		p.done <- err
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		require.Fail(p.t, "the program does not end", p.log)
+		return -1
+	}
+}
+
+// TestService starts the program as the unit file does, and plays systemd: it is
+// told when requests are answered, that the program lives, that it reads its
+// settings again, and that it ends.
+func TestService(t *testing.T) {
+	unit := serviceFile(t)
+	assert.Equal(t, "notify", unit["Type"])
+	assert.Equal(t, "/bin/kill -HUP $MAINPID", unit["ExecReload"])
+	drain, err := strconv.Atoi(unit["TimeoutStopSec"])
+	require.NoError(t, err)
+	assert.Greater(t, drain, 30, "requests under way have 30 s")
+	run := t.TempDir()
+	command := strings.Fields(strings.NewReplacer("/srv/scripter/data/scripter.root", makeRoot(t), "/run/scripter", run).Replace(unit["ExecStart"]))
+	assert.Equal(t, "/usr/local/bin/scripter-fcgi", command[0])
+
+	sd := newSystemd(t)
+	p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path, "WATCHDOG_USEC=100000"}, command[1:]...)
+	assert.Contains(t, sd.until("READY=1"), "STATUS=answering on "+run+"/scripter.sock")
+	assert.Contains(t, askAt(t, run+"/scripter.sock", "/samples.tellTime.fcgi"), "Status: 200")
+	code, text, _ := look(t, run+"/status.sock", "/-/ping", "")
+	assert.Equal(t, 200, code)
+	assert.Equal(t, "pong\n", text)
+	sd.until("WATCHDOG=1")
+	sd.until("WATCHDOG=1")
+
+	p.signal(syscall.SIGHUP)
+	assert.Regexp(t, `^RELOADING=1\nMONOTONIC_USEC=\d+$`, sd.until("RELOADING=1"))
+	sd.until("READY=1")
+	assert.Contains(t, askAt(t, run+"/scripter.sock", "/samples.tellTime.fcgi"), "Status: 200")
+
+	p.signal(syscall.SIGTERM)
+	sd.until("STOPPING=1")
+	assert.Zero(t, p.end(), p.log)
+	for _, name := range []string{"scripter.sock", "status.sock"} {
+		assert.NoFileExists(t, filepath.Join(run, name))
+	}
+}
+
+// askAt answers a request through a socket.
+func askAt(t *testing.T, sock, path string) string {
+	t.Helper()
+	c, err := fcgi.Dial(context.Background(), "unix:"+sock)
+	require.NoError(t, err)
+	defer c.Close()
+	var out bytes.Buffer
+	_, err = c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path}, strings.NewReader(""), &out, io.Discard)
+	require.NoError(t, err)
+	return out.String()
+}
+
+// TestStuckIsSilent: while the program does not come round, systemd hears
+// nothing of it; without a watchdog it never does.
+func TestStuckIsSilent(t *testing.T) {
+	sd := newSystemd(t)
+	s := &supervisor{addr: sd.path, every: time.Millisecond}
+	ctx, stop := context.WithCancel(context.Background())
+	looks, done := make(chan bool), make(chan bool)
+	go func() {
+		s.watchdog(ctx, func() { <-looks })
+		close(done)
+	}()
+	for range 3 {
+		looks <- true
+		sd.until("WATCHDOG=1")
+		require.NoError(t, sd.conn.SetReadDeadline(time.Now().Add(30*time.Millisecond)))
+		_, err := sd.conn.Read(make([]byte, 100))
+		assert.ErrorIs(t, err, os.ErrDeadlineExceeded, "it is stuck")
+	}
+	stop()
+	close(looks)
+	<-done
+	(&supervisor{addr: sd.path}).watchdog(context.Background(), func() { t.Error("nobody asked") })
+	(*supervisor)(nil).watchdog(context.Background(), func() { t.Error("nobody asked") })
+}
+
+func TestSupervisorOf(t *testing.T) {
+	own := strconv.Itoa(os.Getpid())
+	for _, c := range []struct {
+		env   string
+		addr  string
+		every time.Duration
+	}{
+		{"", "", 0},
+		{"NOTIFY_SOCKET=/x", "/x", 0},
+		{"NOTIFY_SOCKET=@x WATCHDOG_USEC=30000000", "@x", 15 * time.Second},
+		{"NOTIFY_SOCKET=/x WATCHDOG_USEC=30000000 WATCHDOG_PID=" + own, "/x", 15 * time.Second},
+		{"NOTIFY_SOCKET=/x WATCHDOG_USEC=30000000 WATCHDOG_PID=1", "/x", 0},
+		{"NOTIFY_SOCKET=/x WATCHDOG_USEC=soon", "/x", 0},
+		{"WATCHDOG_USEC=30000000", "", 0},
+	} {
+		s := supervisorOf(strings.Fields(c.env), nil)
+		assert.Equal(t, c.addr, s.addr, c.env)
+		assert.Equal(t, c.every, s.every, c.env)
+	}
+	sd := newSystemd(t)
+	(&supervisor{addr: sd.path}).ready("fine")
+	assert.Equal(t, "READY=1\nSTATUS=fine", sd.until("READY"))
+}
+
+// TestHangup: SIGHUP opens the log file again and takes the root that
+// scripter.conf names now, with workers and without; a configuration that is no
+// good leaves all as it is.
+func TestHangup(t *testing.T) {
+	for _, workers := range []string{"0", "2"} {
+		t.Run("workers "+workers, func(t *testing.T) { testHangup(t, workers) })
+	}
+}
+
+func testHangup(t *testing.T, workers string) {
+	dir := t.TempDir()
+	roots := []string{makeRoot(t), makeRoot(t)}
+	for i, file := range roots {
+		db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+		require.NoError(t, err)
+		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			if err := tx.Put(objectdb.Address{"user", "webserver", "flVerboseMessages"}, objectdb.Boolean(true)); err != nil {
+				return err
+			}
+			return tx.Put(objectdb.Address{"suites", "webserverScripts", "which"}, objectdb.Script(`return "root `+strconv.Itoa(i)+`"`))
+		}))
+		require.NoError(t, db.Close())
+	}
+	// The configuration lies beside the program.
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	conf, log := filepath.Join(filepath.Dir(exe), "scripter.conf"), filepath.Join(dir, "log")
+	configure := func(text string) { require.NoError(t, os.WriteFile(conf, []byte(text), 0o600)) }
+	configure("root: " + roots[0])
+	defer os.Remove(conf)
+	read := func(file string) string {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return string(b)
+	}
+	sd, sock := newSystemd(t), filepath.Join(dir, "s.sock")
+	p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "unix:"+sock, "--log", log, "--workers", workers)
+	hangUp := func() {
+		p.signal(syscall.SIGHUP)
+		sd.until("RELOADING=1")
+		sd.until("READY=1")
+	}
+	answers := func(want string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return strings.Contains(askAt(t, sock, "/which.fcgi"), want) }, patience, 10*time.Millisecond)
+	}
+	sd.until("READY=1")
+	answers("root 0")
+	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience, 10*time.Millisecond)
+
+	require.NoError(t, os.Rename(log, log+".1"))
+	configure("root: " + roots[1])
+	hangUp()
+	answers("root 1")
+	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience, 10*time.Millisecond)
+	assert.Contains(t, read(log), "SIGHUP: log file, scripter.conf and settings were read again")
+	assert.NotContains(t, read(log+".1"), "SIGHUP")
+
+	for _, bad := range []string{"root: /nowhere/x.root", "nonsense"} {
+		configure(bad)
+		hangUp()
+		answers("root 1")
+	}
+	assert.Equal(t, 2, strings.Count(read(log), "what was read before still counts"))
+	assert.Empty(t, p.log.String(), "all goes to the file")
+	p.signal(syscall.SIGTERM)
+	assert.Zero(t, p.end(), read(log))
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"scripter/gateway"
+)
+
+// upkeep is what the program does beside answering: it tells its supervisor and
+// the status how it is, and begins anew with its log and its root when it is told
+// to, by SIGHUP.
+type upkeep struct {
+	o          options
+	supervisor *supervisor
+	where      string // it answers
+	status     *status
+	log        *slog.Logger
+
+	hup    chan os.Signal
+	ctx    context.Context // until stop
+	cancel context.CancelFunc
+}
+
+func newUpkeep(o options, s *supervisor, where string, st *status, log *slog.Logger) *upkeep {
+	u := &upkeep{o: o, supervisor: s, where: where, status: st, log: log, hup: make(chan os.Signal, 1)}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	signal.Notify(u.hup, syscall.SIGHUP)
+	return u
+}
+
+// begin tells that requests are answered from now on.
+func (u *upkeep) begin(counts func() gateway.Counts, p pool) {
+	u.status.tell(counts, p)
+	u.supervisor.ready("answering on " + u.where)
+	go u.supervisor.watchdog(u.ctx, func() { p.Facts() })
+}
+
+// again opens the log file anew and looks which root is named now; take is told.
+// What cannot be read leaves all as it is.
+func (u *upkeep) again(take func(root string) error) {
+	u.supervisor.reloading()
+	err := openLog(u.o.log)
+	if err == nil {
+		var root string
+		if root, err = u.o.find(); err == nil {
+			err = take(root)
+		}
+	}
+	if err != nil {
+		u.log.Error("SIGHUP: what was read before still counts", "err", err)
+	} else {
+		u.log.Info("SIGHUP: log file, scripter.conf and settings were read again")
+	}
+	u.supervisor.ready("answering on " + u.where)
+}
+
+// stopping tells that the program ends when the requests under way are answered.
+func (u *upkeep) stopping() {
+	u.status.stopping.Store(true)
+	u.supervisor.stopping()
+	u.log.Info("stopping: requests under way are finished")
+}
+
+func (u *upkeep) stop() {
+	signal.Stop(u.hup)
+	u.cancel()
+}
