@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +43,7 @@ type Worker struct {
 	Report func() []byte
 
 	owner     int
+	collects  int64 // the bytes of the last Begin
 	mem       *memory
 	rec       *record
 	ch        *channel
@@ -125,12 +128,28 @@ func (w *Worker) Number() int { return w.owner - 1 }
 // 64 MB more, the process is killed. 0 means no limit.
 func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.rec.bytes.Store(bytes)
+	w.collectBefore(bytes)
 	deadline := int64(0)
 	if limit > 0 {
 		deadline = now() + int64(limit) + int64(limit)/4
 	}
 	w.rec.deadline.Store(deadline)
 	w.rec.script.Store(scriptRuns)
+}
+
+// collectBefore lets garbage be collected before the master takes it for what
+// a script holds. To change that stops the process for a moment, so it is only
+// done when the limit is another one.
+func (w *Worker) collectBefore(bytes int64) {
+	if bytes == w.collects {
+		return
+	}
+	w.collects = bytes
+	most := int64(math.MaxInt64)
+	if bytes > 0 {
+		most = bytes + margin
+	}
+	debug.SetMemoryLimit(most)
 }
 
 // End tells that the script has ended.
