@@ -124,7 +124,7 @@ func Departures() []Departure {
 		},
 		{
 			What:    "Arithmetic gives 0 where it should give -0, and the literal -0 is 0.",
-			Why:     "The machine keeps small numbers ready made and takes the two for one; PUC Lua does so with literals.",
+			Why:     "The machine keeps small numbers ready made and takes the two for one; PUC Lua does so with the constants of a function, where 0 * -1 makes a -0 of every 0.",
 			Example: `local a = 0 return 1 / (a * -1)`,
 			Gives:   "inf", PUC: "-inf",
 		},
