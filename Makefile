@@ -78,6 +78,7 @@ blackbox: build
 
 torture: build
 	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run TestTorture $(BLACKBOX)
+	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb
 
 # The web servers of the tests; nothing that it installs is left running.
 servers:

@@ -118,6 +118,9 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 	tx.misses++
 	nodes := []*Node{}
 	err := tx.conn.readNodes(func(n *Node) error {
+		if err := n.mayBeIn(t.id, t); err != nil {
+			return err
+		}
 		n.up = t
 		nodes = append(nodes, n)
 		return nil

@@ -60,6 +60,10 @@ func (c *conn) close() error {
 func (c *conn) statement(s statement) (*sqlite3.SQLiteStmt, error) {
 	if c.prepared[s] == nil {
 		p, err := c.c.Prepare(statementSQL[s])
+		if sqlite := (sqlite3.Error{}); errors.As(err, &sqlite) && sqlite.Code == sqlite3.ErrError {
+			// Our statements are right: the tables are not as we made them.
+			return nil, fmt.Errorf("%w (%s); restore a copy of it", ErrDamaged, sqlite.Error())
+		}
 		if err != nil {
 			return nil, sqlError(err)
 		}
@@ -147,6 +151,9 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 		return 0, 0, err
 	}
 	c.writing = true
+	if err := c.findWAL(); err != nil {
+		return 0, 0, err
+	}
 	// A newer program may have brought the root up to date since it was opened.
 	if _, err := c.version(); err != nil {
 		return 0, 0, err

@@ -19,6 +19,8 @@ import (
 
 // Some move a table about and delete what is beside it, others write in it:
 // each write that was acknowledged is found, and nothing is torn off.
+//
+// Catalogue: C3
 func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 	db := open(t)
 	put(t, db, "here.box.x", Number(0), "there.x", Number(0))
@@ -68,6 +70,8 @@ func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 }
 
 // While an import replaces fifty objects, readers see the old ones or the new ones.
+//
+// Catalogue: C5
 func TestReadersNeverSeeAMixture(t *testing.T) {
 	db := open(t)
 	const objects, imports = 50, 8
@@ -130,6 +134,7 @@ func crash(path string) {
 	os.Exit(1)
 }
 
+// Catalogue: P1
 func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, Options{})

@@ -133,6 +133,8 @@ func later(next, afterNext string) []string {
 }
 
 // The versions to come, through the same code.
+//
+// Catalogue: P9
 func TestStepsAreTakenInOrder(t *testing.T) {
 	path := oldRoot(t)
 	running, err := Open(path, Options{Relaxed: true})
@@ -164,6 +166,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	assert.ErrorContains(t, err, "its version is 5, this program knows 3; use the newer program")
 }
 
+// Catalogue: P9
 func TestAStepThatFailsChangesNothing(t *testing.T) {
 	path := oldRoot(t)
 	db := newDB(path, Options{})

@@ -1,6 +1,9 @@
 package objectdb
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // A Node is a handle on one object, as one transaction sees it; it is valid
 // until that transaction ends. What it says of itself is what it was when it
@@ -69,4 +72,18 @@ func (n *Node) object() Object {
 		Created: n.Created(), Modified: n.Modified(),
 		Size: n.size, Type: n.typ,
 	}
+}
+
+// mayBeIn tells what only a damaged file can say of a node that was just read: that
+// it is in another table than was looked in, or is a table above itself.
+func (n *Node) mayBeIn(table int64, up *Node) error {
+	if n.parent != table {
+		return fmt.Errorf("%w: object %d is found in table %d and says that it is in %d", ErrDamaged, n.id, table, n.parent)
+	}
+	for ; up != nil; up = up.up {
+		if up.id == n.id {
+			return fmt.Errorf("%w: object %d lies in itself", ErrDamaged, n.id)
+		}
+	}
+	return nil
 }

@@ -60,6 +60,7 @@ func changed(t *testing.T, path string, at int64, b ...byte) string {
 }
 
 // Specification: 7.1, 9.2
+// Catalogue: P6, P7, P9
 func TestOpenFailures(t *testing.T) {
 	tests := []struct {
 		name string
@@ -137,6 +138,7 @@ func TestRandomBytesInTheFileAreReported(t *testing.T) {
 	}
 }
 
+// Catalogue: P6
 func TestAWrongWALIsNotPlayed(t *testing.T) {
 	path := wholeFile(t)
 	before, err := os.ReadFile(path)
@@ -177,6 +179,7 @@ func TestCreate(t *testing.T) {
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }
 
+// Catalogue: P5
 func TestAReadOnlyRoot(t *testing.T) {
 	path := wholeFile(t)
 	db, err := Open(path, Options{ReadOnly: true})
@@ -188,6 +191,8 @@ func TestAReadOnlyRoot(t *testing.T) {
 }
 
 // An ordinary user meets a file, then a folder, that it may not write.
+//
+// Catalogue: P5
 func TestOpenWithoutTheRight(t *testing.T) {
 	path := wholeFile(t)
 	for dir := filepath.Dir(path); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
@@ -220,6 +225,7 @@ func TestOpenWithoutTheRight(t *testing.T) {
 	assert.Empty(t, try())
 }
 
+// Catalogue: P8
 func TestOpenOfALockedFile(t *testing.T) {
 	path := wholeFile(t)
 	rival, err := openConn(path, Options{})

@@ -22,6 +22,8 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 	}
 	if n == nil {
 		n = &Node{parent: parent, fold: string(fold)}
+	} else if err := n.mayBeIn(parent, up); err != nil {
+		return nil, err
 	}
 	n.up = up
 	tx.db.cache.putChild(tx.gen, n)

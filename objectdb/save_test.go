@@ -333,6 +333,7 @@ func saveForever(path string) {
 // name is whole, the root is too, and what was left is cleared away.
 //
 // Specification: 2.2.7
+// Catalogue: P2
 func TestKilledWhileSaving(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, patient)

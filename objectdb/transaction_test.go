@@ -250,6 +250,12 @@ func TestMain(m *testing.M) {
 	if order := os.Getenv(crowdVariable); order != "" {
 		joinCrowd(order)
 	}
+	if path := os.Getenv(limitVariable); path != "" {
+		fillLimited(path)
+	}
+	if path := os.Getenv(stepVariable); path != "" {
+		stepForever(path)
+	}
 	if path := os.Getenv(holdVariable); path != "" {
 		holdTheLock(path)
 	}
@@ -273,6 +279,7 @@ func countIn(path string) error {
 }
 
 // Specification: 3.1
+// Catalogue: C1
 func TestManyProcessesRaiseOneCounter(t *testing.T) {
 	db := open(t)
 	const processes = 8

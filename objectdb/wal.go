@@ -3,6 +3,7 @@ package objectdb
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -27,20 +28,35 @@ func (c *conn) sync() error {
 	if c.relaxed {
 		return nil
 	}
-	if c.wal == nil {
-		// Nobody holds locks on the WAL: closing it again gives up none.
-		f, err := os.Open(c.c.GetFilename("main") + "-wal")
-		if err != nil {
-			c.broken = true
-			return fmt.Errorf("%w: %w", ErrDisk, err)
-		}
-		c.wal = f
-	}
 	if err := syncData(c.wal); err != nil {
 		c.broken = true
 		return fmt.Errorf("%w: what was committed may be lost when the power fails: %w", ErrDisk, err)
 	}
 	return nil
+}
+
+// findWAL opens the WAL for sync, and looks each time whether it is there still:
+// what is written to one that was removed is lost with the processes that have it
+// open. What it holds is brought into the root then.
+func (c *conn) findWAL() error {
+	name := c.c.GetFilename("main") + "-wal"
+	if c.wal == nil {
+		// Nobody holds locks on the WAL: closing it again gives up none.
+		f, err := os.Open(name)
+		if err == nil {
+			c.wal = f
+			return nil
+		}
+	} else {
+		mine, err := c.wal.Stat()
+		named, err2 := os.Lstat(name)
+		if err == nil && err2 == nil && os.SameFile(mine, named) {
+			return nil
+		}
+	}
+	c.rollback()
+	_, err := c.checkpoint(sqlCheckpoint)
+	return errors.Join(fmt.Errorf("%w: its file -wal was removed while it was in use; end all programs that use it, and start them again", ErrDamaged), err)
 }
 
 // settle ends a commit that is in the WAL already.
