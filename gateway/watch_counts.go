@@ -1,6 +1,9 @@
 package gateway
 
-import "maps"
+import (
+	"maps"
+	"time"
+)
 
 // Counts are what a gateway has done since the counts were taken before. They
 // are sums only, so those of many processes and times may be added in any
@@ -8,7 +11,7 @@ import "maps"
 // are sent as JSON.
 type Counts struct {
 	// Actions are the requests, by action; those that were refused before
-	// they had one are under "-".
+	// they had one, or whose process was killed, are under "-".
 	Actions map[string]ActionCounts `json:"actions,omitempty"`
 	// Limits are the requests that a limit has ended, by the name of its setting.
 	Limits map[string]uint64 `json:"limits,omitempty"`
@@ -103,6 +106,19 @@ func (a *ActionCounts) add(more ActionCounts) {
 	}
 	a.Classes = classes
 	a.Seconds += more.Seconds
+}
+
+// LostCounts counts a request that a process did not live to answer, or that none
+// took up: whoever answered it for that process tells the status, how long it
+// ran, and the name of the limit that ended it, "" for none.
+func LostCounts(status int, ran time.Duration, limit string) Counts {
+	a := ActionCounts{Statuses: map[int]uint64{status: 1}, Classes: make([]uint64, len(DurationBounds)+1), Seconds: ran.Seconds()}
+	a.Classes[durationClass(ran)] = 1
+	c := Counts{Actions: map[string]ActionCounts{noAction: a}}
+	if limit != "" {
+		c.Limits = map[string]uint64{limit: 1}
+	}
+	return c
 }
 
 // Copy gives counts that share nothing with c.

@@ -56,7 +56,7 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 		Drain:     o.listen != "",
 		Max:       o.workers,
 		Waiting:   bounds.Waiting,
-		Lost:      func(l workers.Loss) []byte { return lost(log, l) },
+		Lost:      func(l workers.Loss) []byte { return lost(log, sums, l) },
 		Told:      sums.told,
 		Log:       func(err error) { log.Warn("workers", "err", err) },
 	})
@@ -170,16 +170,17 @@ func (m *many) Facts() poolFacts {
 	return f
 }
 
-// lost logs a request that has no answer and makes one.
-func lost(log *slog.Logger, l workers.Loss) []byte {
-	status, what := 500, "worker died"
+// lost logs and counts a request that has no answer, and makes one.
+func lost(log *slog.Logger, sums *tally, l workers.Loss) []byte {
+	status, what, limit := 500, "worker died", ""
 	switch l.Reason {
 	case workers.TooLong, workers.TooLarge:
+		limit = map[workers.Reason]string{workers.TooLong: "maxTime", workers.TooLarge: "maxMemory"}[l.Reason]
 		what = "script killed: it overran its " + string(l.Reason) + " limit where the language could not stop it"
 	case workers.Hung:
 		what = "worker killed: it did nothing any more"
 	case workers.Refused:
-		status, what = 503, "too many requests are waiting"
+		status, what, limit = 503, "too many requests are waiting", "maxWaiting"
 	case workers.TooSlow:
 		status, what = 408, "a request did not arrive in time"
 	}
@@ -191,11 +192,15 @@ func lost(log *slog.Logger, l workers.Loss) []byte {
 	if l.Pid != 0 {
 		args = append(args, "pid", l.Pid, "err", l.Err)
 	}
-	switch l.Reason {
-	case workers.TooLong, workers.TooLarge:
-		args = append(args, "limit", string(l.Reason))
+	if limit != "" {
+		args = append(args, "limit", limit)
 	}
 	log.Error(what, args...)
+	counts := gateway.LostCounts(status, l.Ran, limit)
+	if incident != "" {
+		counts.Incidents = 1
+	}
+	sums.add(counts)
 	return answer
 }
 

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// TestStatusOfALostRequest: a request whose worker is killed is answered,
+// logged and counted once, and what the worker had answered before is still
+// counted.
+func TestStatusOfALostRequest(t *testing.T) {
+	file := makeRoot(t)
+	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		if err := tx.Put(objectdb.Address{"user", "webserver", "maxTime"}, objectdb.Number(600)); err != nil {
+			return err
+		}
+		return tx.Put(objectdb.Address{"suites", "webserverScripts", "busy"}, objectdb.Script(`while true do local t = {} for i = 1, 100 do t [i] = i end end`))
+	}))
+	require.NoError(t, db.Close())
+	sock := filepath.Join(t.TempDir(), "status.sock")
+	d := start(t, file, "--workers", "2", "--status", "unix:"+sock)
+	status := func() (r report) {
+		_, text, _ := look(t, sock, "/-/status?format=json", "")
+		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
+		return r
+	}
+	for range 3 {
+		assert.Contains(t, d.ask("/samples.tellTime.fcgi"), "Status: 200")
+	}
+	require.Equal(t, uint64(3), status().Requests, "the workers have told")
+
+	answer := make(chan string)
+	go func() { answer <- d.ask("/busy.fcgi") }()
+	pid := 0
+	require.Eventually(t, func() bool {
+		for _, w := range status().Workers {
+			if !w.Since.IsZero() {
+				pid = w.PID
+			}
+		}
+		return pid != 0
+	}, patience, 10*time.Millisecond)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	assert.Contains(t, <-answer, "Status: 500")
+	var r report
+	require.Eventually(t, func() bool { r = status(); return r.Actions["-"].Statuses[500] == 1 }, patience, 10*time.Millisecond)
+	assert.Equal(t, uint64(4), r.Requests)
+	assert.Equal(t, uint64(3), r.Actions["SCRIPTER"].Statuses[200])
+	assert.Equal(t, uint64(1), r.Incidents)
+	var kills uint64
+	for _, n := range r.Kills {
+		kills += n
+	}
+	assert.Equal(t, uint64(1), kills, r.Kills)
+	assert.Contains(t, d.ask("/samples.tellTime.fcgi"), "Status: 200")
+}
