@@ -118,7 +118,7 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 	tx.misses++
 	nodes := []*Node{}
 	err := tx.conn.readNodes(func(n *Node) error {
-		if err := n.mayBeIn(t.id, t); err != nil {
+		if err := n.mayBeIn(t.id); err != nil {
 			return err
 		}
 		n.up = t

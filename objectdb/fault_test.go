@@ -51,18 +51,6 @@ func readAll(path string) (all map[string]Value, err error) {
 	return all, err
 }
 
-func sameValues(a, b map[string]Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if !Equal(v, b[k]) {
-			return false
-		}
-	}
-	return true
-}
-
 // deepFile gives the bytes of a root of several pages that nobody has open.
 func deepFile(t *testing.T) ([]byte, map[string]Value) {
 	t.Helper()
@@ -306,4 +294,16 @@ func TestTheWALIsBounded(t *testing.T) {
 	info, err := os.Stat(db.Path() + "-wal")
 	require.NoError(t, err)
 	assert.LessOrEqual(t, info.Size(), int64(17<<20))
+}
+
+// What only looks as if it lay in itself, because of where it was before, does not.
+func TestTablesThatChangeTheirOrderAreNotDamaged(t *testing.T) {
+	db := open(t)
+	put(t, db, "y.x.z.v", Number(1))
+	requireEqual(t, Number(1), get(t, db, "y.x.z.v"))
+	update(t, db, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "y.x"), addr(t, "x"))) })
+	requireEqual(t, Number(1), get(t, db, "x.z.v"))
+	update(t, db, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "y"), addr(t, "x.z.y"))) })
+	view(t, db, func(tx *Tx) { assert.Equal(t, "v y", names(t, tx, "x.z")) })
+	requireCacheTrue(t, db)
 }

@@ -75,15 +75,10 @@ func (n *Node) object() Object {
 }
 
 // mayBeIn tells what only a damaged file can say of a node that was just read: that
-// it is in another table than was looked in, or is a table above itself.
-func (n *Node) mayBeIn(table int64, up *Node) error {
-	if n.parent != table {
+// it is in another table than was looked in.
+func (n *Node) mayBeIn(table int64) error {
+	if n.parent != table || n.id == table {
 		return fmt.Errorf("%w: object %d is found in table %d and says that it is in %d", ErrDamaged, n.id, table, n.parent)
-	}
-	for ; up != nil; up = up.up {
-		if up.id == n.id {
-			return fmt.Errorf("%w: object %d lies in itself", ErrDamaged, n.id)
-		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 	}
 	if n == nil {
 		n = &Node{parent: parent, fold: string(fold)}
-	} else if err := n.mayBeIn(parent, up); err != nil {
+	} else if err := n.mayBeIn(parent); err != nil {
 		return nil, err
 	}
 	n.up = up

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
 // Copy puts a copy of the object at from, with all below it, to the address
@@ -85,13 +86,17 @@ func (tx *Tx) Walk(a Address, fn func(Address, *Node) error) error {
 	if err != nil {
 		return at("walk", a, err)
 	}
-	if err := tx.walk(a, n, fn); err != nil && !errors.Is(err, fs.SkipAll) {
+	if err := tx.walk(a, n, nil, fn); err != nil && !errors.Is(err, fs.SkipAll) {
 		return err
 	}
 	return nil
 }
 
-func (tx *Tx) walk(a Address, n *Node, fn func(Address, *Node) error) error {
+// walk is Walk below the tables above. Only in a damaged file is n one of them.
+func (tx *Tx) walk(a Address, n *Node, above []int64, fn func(Address, *Node) error) error {
+	if slices.Contains(above, n.id) {
+		return at("walk", a, fmt.Errorf("%w: object %d lies in itself", ErrDamaged, n.id))
+	}
 	err := fn(a, n)
 	if n.kind != KindTable || err != nil {
 		if errors.Is(err, fs.SkipDir) {
@@ -104,7 +109,7 @@ func (tx *Tx) walk(a Address, n *Node, fn func(Address, *Node) error) error {
 		return at("walk", a, err)
 	}
 	for _, child := range nodes {
-		if err := tx.walk(a.Child(child.name), child, fn); err != nil {
+		if err := tx.walk(a.Child(child.name), child, append(above, n.id), fn); err != nil {
 			return err
 		}
 	}
