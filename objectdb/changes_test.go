@@ -89,7 +89,7 @@ func FuzzChangeLog(f *testing.F) {
 func TestTheCacheForgetsOnlyWhatOthersChanged(t *testing.T) {
 	db := open(t)
 	put(t, db, "a.x", Number(1), "a.y", Number(1), "b.x", Number(1), "b.t.x", Number(1))
-	other, err := Open(db.Path(), Options{Relaxed: true})
+	other, err := Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	made := 0

@@ -12,7 +12,7 @@ import (
 // spoil runs SQL on a root behind its back.
 func spoil(t *testing.T, path, sql string) {
 	t.Helper()
-	c, err := openConn(path, Options{Relaxed: true})
+	c, err := openConn(path, patient)
 	require.NoError(t, err)
 	_, err = c.c.Exec(sql, nil)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestCheckFinds(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.sql, func(t *testing.T) {
 			path := t.TempDir() + "/a.root"
-			db, err := Create(path, Options{Relaxed: true})
+			db, err := Create(path, patient)
 			require.NoError(t, err)
 			defer db.Close()
 			put(t, db, "t.x", Number(1), "t.y", String("1"), "t.l", List{})

@@ -78,7 +78,7 @@ func TestDerivedOfAnotherProcess(t *testing.T) {
 	db := open(t)
 	put(t, db, "numbers.a", Number(1))
 	d, _ := sumOf(addr(t, "numbers"))
-	other, err := Open(db.Path(), Options{Relaxed: true})
+	other, err := Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	for i := 1.0; i < 4; i++ {

@@ -137,7 +137,7 @@ func later(next, afterNext string) []string {
 // Catalogue: P9
 func TestStepsAreTakenInOrder(t *testing.T) {
 	path := oldRoot(t)
-	running, err := Open(path, Options{Relaxed: true})
+	running, err := Open(path, patient)
 	require.NoError(t, err)
 	defer running.Close()
 	put(t, running, "user.name", String("Grace"))
@@ -210,7 +210,7 @@ func TestACopyInThePlaceOfTheRoot(t *testing.T) {
 	c := save(t, db, SaveOptions{})
 	path := filepath.Join(t.TempDir(), "b.root")
 	require.NoError(t, copyFile(c.Path, path))
-	other, err := Open(path, Options{Relaxed: true})
+	other, err := Open(path, patient)
 	require.NoError(t, err)
 	defer other.Close()
 	put(t, other, "a", Number(2))

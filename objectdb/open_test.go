@@ -38,7 +38,7 @@ func openAs(path string) {
 func wholeFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{Relaxed: true})
+	db, err := Create(path, patient)
 	require.NoError(t, err)
 	update(t, db, func(tx *Tx) {
 		for i := range 200 {

@@ -132,7 +132,7 @@ func TestTheFileOfTheQueueIsLost(t *testing.T) {
 
 func TestTheFileOfTheQueueHasTheRightsOfTheRoot(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{Relaxed: true})
+	db, err := Create(path, patient)
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(path, 0o604))
 	put(t, db, "x", Number(1))
@@ -141,7 +141,7 @@ func TestTheFileOfTheQueueHasTheRightsOfTheRoot(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o604), info.Mode())
 	assert.Zero(t, info.Size())
 
-	again, err := Open(path, Options{Relaxed: true})
+	again, err := Open(path, patient)
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	assert.FileExists(t, path+"-lock", "somebody has the root open")

@@ -43,7 +43,7 @@ func state(t *testing.T, db *DB) (values map[string]Value, versions map[string]i
 // Specification: 2.2.7
 func TestRevert(t *testing.T) {
 	db := open(t)
-	other, err := Open(db.Path(), Options{Relaxed: true}) // another program, with caches of its own
+	other, err := Open(db.Path(), patient) // another program, with caches of its own
 	require.NoError(t, err)
 	defer other.Close()
 	put(t, db, "t.same", String("same"), "t.changed", String("old"), "t.deleted.x", Number(1), "u.moved", Number(2), "v", Text(strings.Repeat("z", 50_000)))
@@ -114,7 +114,7 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 	newerRoot := filepath.Join(dir, "newer.root")
 	require.NoError(t, copyFile(good.Path, newerRoot))
 	changed(t, newerRoot, 60, 0, 0, 0, 9)
-	foreign, err := Create(filepath.Join(dir, "foreign.root"), Options{Relaxed: true})
+	foreign, err := Create(filepath.Join(dir, "foreign.root"), patient)
 	require.NoError(t, err)
 	defer foreign.Close()
 
@@ -177,7 +177,7 @@ func TestRevertAcrossTwoHistories(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "test.root")
 	require.NoError(t, copyFile(old.Path, path))
-	second, err := Open(path, Options{Relaxed: true})
+	second, err := Open(path, patient)
 	require.NoError(t, err)
 	defer second.Close()
 	put(t, second, "p.q", String("other history"), "x", Number(7))
@@ -214,7 +214,7 @@ func TestRevertUnderUse(t *testing.T) {
 	copies := []Copy{save(t, db, SaveOptions{})}
 	fill(2)
 	copies = append(copies, save(t, db, SaveOptions{}))
-	other, err := Open(db.Path(), Options{Relaxed: true})
+	other, err := Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	ctx, cancel := context.WithCancel(context.Background())

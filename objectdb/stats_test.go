@@ -10,7 +10,7 @@ import (
 
 // TestCacheStats: what was read once is found the next time, and counted so.
 func TestCacheStats(t *testing.T) {
-	db, err := Create(t.TempDir()+"/x.root", Options{Relaxed: true})
+	db, err := Create(t.TempDir()+"/x.root", patient)
 	require.NoError(t, err)
 	defer db.Close()
 	a := Address{"table", "name"}
@@ -31,7 +31,7 @@ func TestCacheStats(t *testing.T) {
 	assert.Zero(t, again.Misses)
 	assert.Positive(t, again.Hits)
 
-	other, err := Open(db.Path(), Options{Relaxed: true})
+	other, err := Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	require.NoError(t, other.Update(context.Background(), func(tx *Tx) error {

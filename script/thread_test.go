@@ -37,7 +37,7 @@ func TestClosedThread(t *testing.T) {
 // newDB returns an empty root.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true})
+	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return db

@@ -23,7 +23,7 @@ const patience = time.Minute
 // makeRoot makes a root with the supplied objects.
 func makeRoot(t *testing.T, file string) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true})
+	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		_, err := objectdb.Import(tx, root.FS, nil)

@@ -59,7 +59,7 @@ func (s *syncBuffer) String() string {
 func makeRoot(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.root")
-	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true})
+	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		if _, err := objectdb.Import(tx, root.FS, nil); err != nil {

@@ -44,7 +44,7 @@ func startProgram(t *testing.T, exe, root string, args ...string) *program {
 // scripts puts scripts into the suite that the net can call.
 func scripts(t *testing.T, root string, all map[string]string) {
 	t.Helper()
-	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true})
+	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {

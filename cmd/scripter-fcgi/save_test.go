@@ -17,7 +17,7 @@ import (
 // Specification: 2.2.7, 2.2.9, 8.2
 func TestAutoSave(t *testing.T) {
 	file := makeRoot(t)
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Put(objectdb.Address{"user", "webserver", "flAutoSave"}, objectdb.Boolean(true))
