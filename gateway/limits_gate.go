@@ -17,7 +17,7 @@ const DefaultRunning = 64
 
 // gate lets so many requests run at a time. Who comes beyond waits, in the
 // order of coming, and who finds the queue full is turned away. The zero
-// gate has the defaults; every request that runs tells it the settings anew.
+// gate has the defaults; the settings are read once in a while.
 type gate struct {
 	mu      sync.Mutex
 	running int
@@ -29,8 +29,7 @@ type gate struct {
 	read atomic.Int64 // when the settings were read, in nanoseconds
 }
 
-// gateReads is how often the settings of the gate are read: a request in a
-// thousand pays for it where it would be felt.
+// gateReads is how often the settings of the gate are read, at most.
 const gateReads = time.Second
 
 // gateBounds are what the settings say of the gate.
@@ -46,8 +45,6 @@ type turn struct {
 	let chan struct{}
 	in  bool // let in, under the gate's lock
 }
-
-//
 
 // crowded says why a request was turned away.
 type crowded struct{ text, setting string }
