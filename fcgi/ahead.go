@@ -1,5 +1,7 @@
 package fcgi
 
+import "io"
+
 // Ahead is what bytes that were received, but not read yet, hold of a request.
 type Ahead struct {
 	// Size is how many of the bytes can be read without waiting for others: they
@@ -24,45 +26,101 @@ func (a Ahead) Whole() bool { return a.Size > 0 }
 // has only looked at is there for the next. What comes behind the first whole
 // request is not looked at.
 func LookAhead(b []byte) Ahead {
-	var a Ahead
-	begun, params := false, false
-	for rest := b; len(rest) >= headerLen; {
-		h := parseHeader(rest)
-		if rest[0] != version || h.typ == typeBegin && h.id != 0 && h.length != bodyLen {
-			a.Size = len(b) // an error, as soon as it is read
-			return a
+	var l lookout
+	for at := 0; len(b)-at >= headerLen; {
+		h := parseHeader(b[at:])
+		if l.wrong(b[at], h) {
+			l.Size = len(b)
+			break
 		}
-		size := headerLen + h.length + h.padding
-		if len(rest) < size {
-			return a
+		next := at + headerLen + h.length + h.padding
+		if next > len(b) {
+			break
 		}
-		content := rest[headerLen:]
-		rest = rest[size:]
-		switch {
-		case h.id == 0:
-		case h.typ == typeBegin && !begun:
-			a.ID, a.Keep = h.id, content[2]&flagKeepConn != 0
-			begun = int(content[0])<<8|int(content[1]) == roleResponder // others are refused
-			if !begun && !a.Keep {
-				a.Size = len(b) - len(rest)
-				return a
-			}
-		case h.typ == typeBegin && h.id == a.ID:
-			a.Size = len(b) // an error
-			return a
-		case h.typ == typeBegin, !begun, h.id != a.ID:
-			// Refused in its turn, or of no request.
-		case h.typ == typeParams && h.length == 0:
-			params, a.Body = true, true
-		case h.typ == typeAbort, h.typ == typeStdin && h.length == 0 && params:
-			a.Size, a.Body = len(b)-len(rest), false
-			return a
+		end := l.see(h, b[at+headerLen:])
+		if at = next; end || !l.begun {
+			l.Size = at
 		}
-		if !begun {
-			a.Size = len(b) - len(rest)
+		if end {
+			break
 		}
 	}
-	return a
+	return l.Ahead
+}
+
+// CopyRequest copies what LookAhead looks at: records, until there is a whole
+// request or anything else that ends the looking, or until there are more than
+// limit bytes, whose Size is 0. It reads nothing beyond, and piece by piece of
+// buf, which must have room for 16 bytes. What came before an error is copied and told, too.
+func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int) (Ahead, error) {
+	var l lookout
+	for copied := 0; copied <= limit; {
+		if n, err := io.ReadFull(src, buf[:headerLen]); err != nil {
+			dst.Write(buf[:n])
+			return l.Ahead, err
+		}
+		h := parseHeader(buf)
+		wrong, end := l.wrong(buf[0], h), false
+		have, left := headerLen, h.length+h.padding
+		for first := true; ; first = false {
+			n := 0
+			if !wrong {
+				var err error
+				if n, err = io.ReadFull(src, buf[have:min(len(buf), have+left)]); err != nil {
+					dst.Write(buf[:have+n])
+					return l.Ahead, err
+				}
+				if first {
+					end = l.see(h, buf[have:])
+				}
+			}
+			if _, err := dst.Write(buf[:have+n]); err != nil {
+				return l.Ahead, err
+			}
+			copied += have + n
+			if left -= n; left == 0 || wrong {
+				break
+			}
+			have = 0
+		}
+		if wrong || end {
+			l.Size = copied
+			break
+		}
+	}
+	return l.Ahead, nil
+}
+
+// lookout looks at one record after the other.
+type lookout struct {
+	Ahead
+	begun, params bool
+}
+
+// wrong reports whether a record is an error, as soon as its header is read.
+func (l *lookout) wrong(v byte, h header) bool {
+	return v != version || h.typ == typeBegin && h.id != 0 && h.length != bodyLen
+}
+
+// see judges a whole record and reports whether there is an end to the looking.
+func (l *lookout) see(h header, content []byte) (end bool) {
+	switch {
+	case h.id == 0:
+	case h.typ == typeBegin && !l.begun:
+		l.ID, l.Keep = h.id, content[2]&flagKeepConn != 0
+		l.begun = int(content[0])<<8|int(content[1]) == roleResponder // others are refused
+		return !l.begun && !l.Keep
+	case h.typ == typeBegin:
+		return h.id == l.ID // an error; another one is refused in its turn
+	case !l.begun, h.id != l.ID:
+		// Of no request.
+	case h.typ == typeParams && h.length == 0:
+		l.params, l.Body = true, true
+	case h.typ == typeAbort, h.typ == typeStdin && h.length == 0 && l.params:
+		l.Body = false
+		return true
+	}
+	return false
 }
 
 // AppendAnswer appends the records of a whole answer to request id: page, which

@@ -1,12 +1,15 @@
 package fcgi_test
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -93,6 +96,38 @@ func FuzzLookAhead(f *testing.F) {
 			t.Fatalf("Turn waits after %x", in[:a.Size])
 		}
 	})
+}
+
+// CopyRequest reads as far as LookAhead looks, and not further.
+func TestCopyRequest(t *testing.T) {
+	large := slices.Concat(request(1, true, strings.Repeat("body", 5000)), request(2, true, ""))
+	for _, in := range [][]byte{request(7, true, "a body"), large, slices.Concat(rec(getValues, 0, ""), large), []byte("GET / HTTP/1.0\r\n")} {
+		for _, size := range []int{16, 100, 64 << 10} {
+			var out bytes.Buffer
+			src := bytes.NewReader(in)
+			a, err := fcgi.CopyRequest(&out, iotest.HalfReader(src), make([]byte, size), 1<<20)
+			require.NoError(t, err)
+			want := fcgi.LookAhead(in)
+			if in[0] != 1 {
+				want.Size = 8 // LookAhead sees all that is there
+			}
+			assert.Equal(t, want, a)
+			assert.Equal(t, in[:a.Size], out.Bytes())
+			assert.Equal(t, len(in)-a.Size, src.Len(), "the rest is not read")
+		}
+	}
+	var out bytes.Buffer
+	src := bytes.NewReader(large)
+	a, err := fcgi.CopyRequest(&out, src, make([]byte, 100), 5000)
+	require.NoError(t, err)
+	assert.Equal(t, fcgi.Ahead{Keep: true, Body: true, ID: 1}, a)
+	assert.Equal(t, large[:out.Len()], out.Bytes())
+	assert.Equal(t, len(large)-out.Len(), src.Len())
+	out.Reset()
+	a, err = fcgi.CopyRequest(&out, bytes.NewReader(large[:9000]), make([]byte, 100), 1<<20)
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, large[:9000], out.Bytes())
+	assert.EqualValues(t, 1, a.ID)
 }
 
 // extended returns in with the record under way completed, and the ends of the

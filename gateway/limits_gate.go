@@ -211,11 +211,15 @@ func (g *Gateway) Load() Load {
 }
 
 // Bounds are what an owner sets of requests at one time: see the settings
-// maxRunning, 0 for what the program finds right, and maxWaiting.
-type Bounds struct{ Running, Waiting int }
+// maxRunning, 0 for what the program finds right, and maxWaiting. Body is how
+// many bytes that of a request may have.
+type Bounds struct {
+	Running, Waiting int
+	Body             int64
+}
 
 // ReadBounds reads them, for a program that has a queue of its own.
 func ReadBounds(tx *objectdb.Tx) Bounds {
 	s := readSettings(tx)
-	return Bounds{Running: int(s.number(maxRunning)), Waiting: int(s.number(maxWaiting))}
+	return Bounds{Running: int(s.number(maxRunning)), Waiting: int(s.number(maxWaiting)), Body: int64(s.number(maxBody) * (1 << 20))}
 }

@@ -14,37 +14,57 @@ import (
 	"scripter/fcgi"
 )
 
-// share makes fd a connection of all workers.
-func (p *Pool) share(fd int) {
+// share makes fd a connection of all workers; one with a long request when that
+// has been read ahead.
+func (p *Pool) share(fd int, long bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.shareLocked(fd)
+	if long && fd >= 0 && p.count < p.o.Conns {
+		p.readAhead(fd)
+	} else {
+		p.shareLocked(fd)
+	}
 }
+
+// longRequest, in place of a slot, tells of a new connection that a request lies
+// there of which not all can be looked at.
+const longRequest = 1
 
 func (p *Pool) shareLocked(fd int) {
 	if fd < 0 {
 		return
 	}
+	if slot := p.room(); slot >= 0 {
+		p.place(slot, &held{fd: fd})
+	} else {
+		p.turnAway(fd)
+	}
+}
+
+// room returns a number for another connection; -1: there is none.
+func (p *Pool) room() int32 {
 	if p.count >= p.o.Conns {
 		p.evict()
 	}
-	slot := p.freeSlot()
-	if slot < 0 {
-		p.turnAway(fd)
-		return
+	if p.count >= p.o.Conns {
+		return -1
 	}
+	return p.freeSlot()
+}
+
+// place makes c the connection of a free slot.
+func (p *Pool) place(slot int32, c *held) {
 	p.last[slot]++
-	c := &held{fd: fd, gen: p.last[slot]}
+	c.gen = p.last[slot]
 	s := &p.mem.slots[slot]
+	if c.file == nil {
+		s.spooled.Store(0)
+	}
 	s.rest()
 	s.word.Store(word(c.gen, ownerNone))
 	p.conns[slot] = c
 	p.count++
-	for _, w := range p.processes {
-		if w != nil {
-			w.ch.put(message{kind: msgOpen, slot: slot, gen: c.gen, fd: -1})
-		}
-	}
+	p.broadcast(message{kind: msgOpen, slot: slot, gen: c.gen, fd: -1})
 }
 
 func (p *Pool) freeSlot() int32 {
@@ -58,11 +78,17 @@ func (p *Pool) freeSlot() int32 {
 
 // turnAway refuses the request on a connection that there is no room for. p.mu
 // is held.
-func (p *Pool) turnAway(fd int) {
-	if id := lookedAt(fd).ID; id != 0 {
-		p.facts.Lost[Refused]++
-		write(fd, fcgi.AppendAnswer(nil, id, p.o.Lost(Loss{Reason: Refused})))
+func (p *Pool) turnAway(fd int) { p.decline(fd, lookedAt(fd).ID, Refused) }
+
+// decline answers request id on fd in place of a worker, unless id is 0, and
+// closes fd. p.mu is held.
+func (p *Pool) decline(fd int, id uint16, reason Reason) {
+	if id == 0 {
+		hangUp(fd)
+		return
 	}
+	p.facts.Lost[reason]++
+	write(fd, fcgi.AppendAnswer(nil, id, p.o.Lost(Loss{Reason: reason})))
 	linger(fd)
 }
 
@@ -89,6 +115,9 @@ func (p *Pool) unshare(slot int32, c *held) {
 	p.mem.slots[slot].word.Store(word(c.gen, ownerGone))
 	p.conns[slot] = nil
 	p.count--
+	if c.file != nil {
+		c.file.Close()
+	}
 	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
 }
 
@@ -138,7 +167,7 @@ func (p *Pool) closeIdle(slot int32, c *held) bool {
 	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
 		return false
 	}
-	if readable(c.fd) {
+	if readable(c.fd) || p.mem.slots[slot].spooled.Load() > 0 {
 		if !p.mem.slots[slot].release(c.gen, ownerMaster) {
 			p.mem.slots[slot].word.Store(word(c.gen, ownerNone))
 		}
@@ -153,7 +182,7 @@ func (p *Pool) closeIdle(slot int32, c *held) bool {
 func (p *Pool) evict() {
 	oldest, victim := int64(0), int32(-1)
 	for slot, c := range p.conns {
-		if c == nil || p.mem.slots[slot].owner(c.gen) != ownerNone {
+		if c == nil || c.file != nil || p.mem.slots[slot].owner(c.gen) != ownerNone {
 			continue
 		}
 		if since := p.mem.slots[slot].since.Load(); victim < 0 || since < oldest {
@@ -198,6 +227,9 @@ func (p *Pool) salvage(w *process, err error) {
 		s := &p.mem.slots[slot]
 		switch s.owner(c.gen) {
 		case w.index + 1:
+		case ownerMaster: // it had just left it to us
+			p.spoolShared(int32(slot), c)
+			continue
 		case ownerGone: // it did not live to tell
 			p.drop(int32(slot), c)
 			continue
@@ -237,15 +269,12 @@ func (p *Pool) refuse(slot int32, c *held, reason Reason) {
 	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
 		return
 	}
-	p.unshare(slot, c)
-	if id := lookedAt(c.fd).ID; id != 0 {
-		p.facts.Lost[reason]++
-		page := p.o.Lost(Loss{Reason: reason, Ran: time.Duration(now() - p.mem.slots[slot].since.Load())})
-		write(c.fd, fcgi.AppendAnswer(nil, id, page))
-		linger(c.fd)
-		return
+	id := uint16(p.mem.slots[slot].request.Load())
+	if p.mem.slots[slot].spooled.Load() == 0 {
+		id = lookedAt(c.fd).ID
 	}
-	hangUp(c.fd)
+	p.unshare(slot, c)
+	p.decline(c.fd, id, reason)
 }
 
 func lookedAt(fd int) fcgi.Ahead {

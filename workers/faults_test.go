@@ -236,6 +236,8 @@ func TestStopped(t *testing.T) {
 	c := p.client(t, true)
 	_, err := ask(c, "", "")
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // until it has let go of the connection, too
 	var stopped int
 	for pid := range p.pids() {
 		stopped = pid

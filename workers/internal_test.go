@@ -3,6 +3,8 @@
 package workers
 
 import (
+	"io"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -18,13 +20,13 @@ import (
 func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	p = &Pool{o: Options{}.withDefaults(), mem: new(memory)}
+	p = &Pool{o: Options{}.withDefaults(), mem: new(memory), spools: map[*spool]bool{}}
 	p.facts.Lost = map[Reason]int{}
 	w = &process{ch: &channel{}, rec: &p.mem.workers[0]}
 	w.ch.filled = sync.NewCond(&w.ch.mu)
 	w.rec.reset()
 	p.processes[0] = w
-	p.share(fds[0])
+	p.share(fds[0], false)
 	t.Cleanup(func() {
 		unix.Close(fds[0])
 		unix.Close(fds[1])
@@ -138,4 +140,25 @@ func TestSocketNumber(t *testing.T) {
 			unix.Close(fd)
 		}
 	}
+}
+
+// What a worker has said before its end is heard, also when it has not heard
+// everything that it was told.
+func TestLastWords(t *testing.T) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	require.NoError(t, err)
+	var ends [2]*channel
+	for i, fd := range fds {
+		ends[i], err = newChannel(os.NewFile(uintptr(fd), "channel"), nil)
+		require.NoError(t, err)
+	}
+	require.NoError(t, ends[0].write(message{kind: msgLook, fd: -1}))
+	require.NoError(t, ends[1].write(message{kind: msgPong, fd: -1}))
+	ends[1].close()
+	m, err := ends[0].receive(make([]byte, maxMessage))
+	require.NoError(t, err)
+	assert.EqualValues(t, msgPong, m.kind)
+	_, err = ends[0].receive(make([]byte, maxMessage))
+	assert.ErrorIs(t, err, io.EOF)
+	ends[0].close()
 }

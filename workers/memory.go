@@ -42,21 +42,24 @@ type slot struct {
 	partial atomic.Int64
 	// body is true when they hold part of a body.
 	body atomic.Bool
-	// stalled is set by the master when a body does not grow any more: its
-	// sender may be waiting for somebody to read.
-	stalled atomic.Bool
+	// spooled is how many bytes of the first request are in a file; 0: it is
+	// none, or has been served. Whole is true when all of it is there.
+	spooled atomic.Int64
+	whole   atomic.Bool
+	request atomic.Uint32 // FastCGI's number of that request
 }
 
 // leave notes that n bytes of an incomplete request are there.
 func (s *slot) leave(n int, body bool) {
 	t := now()
-	before := s.partial.Swap(int64(n))
-	if before != int64(n) {
-		s.since.Store(t)
-	}
+	before := s.partial.Load()
 	if before == 0 {
 		s.first.Store(t)
 	}
+	if before != int64(n) {
+		s.since.Store(t)
+	}
+	s.partial.Store(int64(n))
 	s.body.Store(body)
 }
 
@@ -64,7 +67,6 @@ func (s *slot) leave(n int, body bool) {
 func (s *slot) rest() {
 	s.partial.Store(0)
 	s.body.Store(false)
-	s.stalled.Store(false)
 	s.since.Store(now())
 }
 

@@ -24,11 +24,13 @@ type message struct {
 	gen  uint32
 	text []byte
 	fd   int // -1: none
+	file int // another one; of a msgOpen with fd only; 0: none
 }
 
 const (
 	msgOpen   = 'o' // to a worker: a connection to share in
 	msgClose  = 'x' // to a worker: a connection is gone
+	msgSpent  = 's' // to a worker: the file of a connection was read; and back
 	msgLook   = 'l' // to a worker: look at all connections again
 	msgDeaf   = 'd' // to a worker: take no more new connections
 	msgLeave  = 'e' // to a worker: end, when the present request is answered
@@ -36,6 +38,7 @@ const (
 	msgPing   = 'p' // to a worker: say that you live
 	msgNew    = 'n' // to the master: a new connection, to be shared
 	msgGone   = 'g' // to the master: a shared connection has ended
+	msgLong   = 'b' // to the master: a request is to be read ahead
 	msgFull   = 'f' // to the master: no descriptor is left for a new connection
 	msgPong   = 'q' // to the master: the worker lives
 	msgWake   = 'w' // to the master: something begins
@@ -55,7 +58,7 @@ type channel struct {
 	nc *net.UnixConn
 	// dup gives the descriptor for a msgOpen, when that is sent; -1: the
 	// connection is gone by then. What waits in the queue holds no descriptors.
-	dup func(slot int32, gen uint32) int
+	dup func(slot int32, gen uint32) (fd, file int)
 	// sending is when the message was begun that is being sent, by the machine's
 	// clock; 0: none is.
 	sending atomic.Int64
@@ -66,7 +69,7 @@ type channel struct {
 	closed bool
 }
 
-func newChannel(f *os.File, dup func(slot int32, gen uint32) int) (*channel, error) {
+func newChannel(f *os.File, dup func(slot int32, gen uint32) (fd, file int)) (*channel, error) {
 	nc, err := net.FileConn(f) // works on a duplicate
 	f.Close()
 	if err != nil {
@@ -108,7 +111,7 @@ func (c *channel) send() {
 		}
 		for _, m := range queue {
 			if m.kind == msgOpen {
-				if m.fd = c.dup(m.slot, m.gen); m.fd < 0 {
+				if m.fd, m.file = c.dup(m.slot, m.gen); m.fd < 0 {
 					continue
 				}
 			}
@@ -118,6 +121,9 @@ func (c *channel) send() {
 			}
 			c.sending.Store(0)
 			closeFD(m.fd)
+			if m.file > 0 {
+				unix.Close(m.file)
+			}
 		}
 	}
 }
@@ -135,7 +141,10 @@ func (c *channel) write(m message) error {
 	binary.BigEndian.PutUint32(b[5:], m.gen)
 	b = append(b, m.text[:min(len(m.text), maxMessage-messageHead)]...)
 	var oob []byte
-	if m.fd >= 0 {
+	switch {
+	case m.file > 0:
+		oob = unix.UnixRights(m.fd, m.file)
+	case m.fd >= 0:
 		oob = unix.UnixRights(m.fd)
 	}
 	_, _, err := c.nc.WriteMsgUnix(b, oob, nil)
@@ -147,12 +156,18 @@ func (c *channel) write(m message) error {
 
 // receive waits for the next message; io.EOF when the other side is gone.
 func (c *channel) receive(buf []byte) (message, error) {
-	oob := make([]byte, unix.CmsgSpace(4))
+	oob := make([]byte, unix.CmsgSpace(8))
 	n, oobn, _, _, err := c.nc.ReadMsgUnix(buf, oob)
+	if errors.Is(err, unix.ECONNRESET) {
+		// The other side is gone and had not read all that was sent to it. What
+		// it has sent is still there.
+		n, oobn, _, _, err = c.nc.ReadMsgUnix(buf, oob)
+	}
 	if err != nil {
 		return message{fd: -1}, err
 	}
-	m := message{fd: firstRight(oob[:oobn])}
+	m := message{}
+	m.fd, m.file = rights(oob[:oobn])
 	if n < messageHead {
 		closeFD(m.fd)
 		return message{fd: -1}, io.EOF
@@ -172,23 +187,23 @@ func (c *channel) close() {
 	c.nc.Close()
 }
 
-// firstRight returns the descriptor that came with a message; -1: none.
-func firstRight(oob []byte) int {
+// rights returns the descriptors that came with a message; -1 and 0: none.
+func rights(oob []byte) (fd, file int) {
 	if len(oob) == 0 {
-		return -1
+		return -1, 0
 	}
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) == 0 {
-		return -1
+		return -1, 0
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) == 0 {
-		return -1
+		return -1, 0
 	}
-	for _, fd := range fds[1:] {
-		unix.Close(fd)
+	if len(fds) > 1 {
+		file = fds[1]
 	}
-	return fds[0]
+	return fds[0], file
 }
 
 func closeFD(fd int) {
@@ -226,6 +241,7 @@ func (d deposit) take() int {
 		if err != nil {
 			return -1
 		}
-		return firstRight(oob[:n])
+		fd, _ := rights(oob[:n])
+		return fd
 	}
 }

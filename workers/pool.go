@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -40,6 +41,7 @@ type Options struct {
 	Idle    time.Duration // a kept connection without a request; default 60 s
 	Request time.Duration // until a request that has begun is there, without progress; default 15 s
 	Whole   time.Duration // until it is there in any case; default 60 s
+	Body    int64         // bytes of a request that are read ahead at most; default 17 MB
 	Spare   time.Duration // a worker more than Min without work; default 10 s
 	Hung    time.Duration // a process that does nothing where it should; default 2 min
 
@@ -87,7 +89,9 @@ type Pool struct {
 	mu        sync.Mutex
 	processes [maxRecords]*process
 	conns     [maxSlots]*held
-	count     int              // of conns
+	spools    map[*spool]bool
+	spooled   atomic.Int64     // bytes in their files
+	count     int              // of conns and spools
 	last      [maxSlots]uint32 // generation of each slot
 	facts     Facts            // what has been counted so far
 	failures  int              // processes in a row that died before they were ready
@@ -106,8 +110,9 @@ type Pool struct {
 type held struct {
 	fd      int
 	gen     uint32
-	waiting int64 // since when it has had something to read; 0: it has not
-	missed  bool  // it had something to read at the last sweep, and nobody read it
+	file    *os.File // what was read of its first request; nil: nothing
+	waiting int64    // since when it has had something to read; 0: it has not
+	missed  bool     // it had something to read at the last sweep, and nobody read it
 }
 
 // process is a worker as the master sees it.
@@ -147,7 +152,7 @@ func Start(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{o: o, mem: mem, memFile: f, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &Pool{o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
 	p.facts.Lost = map[Reason]int{}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,6 +214,9 @@ func (o Options) withDefaults() Options {
 	duration(&o.Whole, time.Minute)
 	duration(&o.Spare, 10*time.Second)
 	duration(&o.Hung, 2*time.Minute)
+	if o.Body <= 0 {
+		o.Body = 17 << 20
+	}
 	o.Conns = min(o.Conns, descriptors(o.Max))
 	return o
 }
@@ -293,20 +301,26 @@ func (p *Pool) spawn() error {
 	return nil
 }
 
-// descriptor returns one of a shared connection for a worker; -1 when the
-// connection has ended.
-func (p *Pool) descriptor(slot int32, gen uint32) int {
+// descriptor returns one of a shared connection for a worker, and one of its
+// file, 0 when it has none; -1 when the connection has ended.
+func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.conns[slot]
 	if c == nil || c.gen != gen {
-		return -1
+		return -1, 0
 	}
-	fd := duplicate(c.fd)
+	if fd = duplicate(c.fd); fd >= 0 && c.file != nil {
+		if file = duplicate(int(c.file.Fd())); file < 0 {
+			unix.Close(fd)
+			fd = -1
+		}
+	}
 	if fd < 0 {
 		p.log(errors.New("sharing a connection: no descriptor is left"))
+		return -1, 0
 	}
-	return fd
+	return fd, file
 }
 
 func duplicate(fd int) int {
@@ -327,9 +341,13 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 		}
 		switch m.kind {
 		case msgNew:
-			p.share(m.fd)
+			p.share(m.fd, m.slot == longRequest)
 		case msgGone:
 			p.forget(m.slot, m.gen)
+		case msgLong:
+			p.handedOver(m.slot, m.gen)
+		case msgSpent:
+			p.spent(m.slot, m.gen)
 		case msgFull:
 			p.mu.Lock()
 			p.evict()
@@ -499,6 +517,9 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.dismissed = true
+		for s := range p.spools {
+			s.stop()
+		}
 		for _, w := range p.processes {
 			if w != nil {
 				w.cmd.Process.Kill()
@@ -554,7 +575,7 @@ const (
 func (p *Pool) atWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	busy := p.o.Drain && p.takeNew()
+	busy := p.o.Drain && p.takeNew() || len(p.spools) > 0
 	for _, w := range p.processes {
 		busy = busy || w != nil && w.ready && w.rec.phase.Load() != phaseFree
 	}
@@ -647,13 +668,14 @@ func (p *Pool) Ask(ctx context.Context) {
 	}
 }
 
-// Resize changes how many workers there are at most, and how many requests wait.
-func (p *Pool) Resize(max, waiting int) {
+// Resize changes how many workers there are at most, how many requests wait, and
+// how much of one is read ahead.
+func (p *Pool) Resize(max, waiting int, body int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.o
-	o.Max, o.Waiting = max, waiting
+	o.Max, o.Waiting, o.Body = max, waiting, body
 	o = o.withDefaults()
-	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
+	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns, p.o.Body = o.Min, o.Max, o.Waiting, o.Conns, o.Body
 	p.poke()
 }

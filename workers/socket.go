@@ -34,6 +34,29 @@ type socket struct {
 	// others may want to look at.
 	ahead   atomic.Int64
 	handler atomic.Bool // it runs
+
+	// A file that is read first, and how much of it has been read.
+	file int // 0: none
+	left atomic.Int64
+	off  int64
+}
+
+// spooled has size bytes of file read before the socket.
+func (s *socket) spooled(file int, size *atomic.Int64) {
+	if s.file = file; file > 0 {
+		s.left.Store(size.Load())
+	}
+}
+
+// spent gives the file back.
+func (s *socket) spent() {
+	s.use.Lock()
+	defer s.use.Unlock()
+	if s.file > 0 {
+		unix.Close(s.file)
+		s.file = 0
+		s.left.Store(0)
+	}
 }
 
 func newSocket(fd int, rec *record) *socket {
@@ -117,7 +140,7 @@ func (s *socket) receive(p []byte) (n int, err error) {
 		p = p[:ahead]
 	}
 	for again := true; again; again = err == unix.EINTR {
-		if closed := s.with(func(fd int) { n, err = unix.Read(fd, p) }); closed != nil {
+		if closed := s.with(func(fd int) { n, err = s.readSome(fd, p) }); closed != nil {
 			return 0, closed
 		}
 	}
@@ -134,6 +157,24 @@ func (s *socket) receive(p []byte) (n int, err error) {
 	}
 	s.progressed()
 	return n, nil
+}
+
+// readSome reads from the file, then from the socket. Only the worker that
+// serves the connection reads, and one goroutine of it at a time.
+func (s *socket) readSome(fd int, p []byte) (int, error) {
+	left := s.left.Load()
+	if left == 0 {
+		return unix.Read(fd, p)
+	}
+	n, err := unix.Pread(s.file, p[:min(int64(len(p)), left)], s.off)
+	if n == 0 && err == nil {
+		err = unix.EIO // it was cut
+	}
+	if n > 0 {
+		s.off += int64(n)
+		s.left.Store(left - int64(n))
+	}
+	return max(n, 0), err
 }
 
 func (s *socket) progressed() {
@@ -225,6 +266,11 @@ func (s *socket) free() {
 		unix.Close(s.fd)
 		s.fd = -1
 	}
+	if s.file > 0 {
+		unix.Close(s.file)
+		s.file = 0
+		s.left.Store(0)
+	}
 }
 
 // CloseWrite tells the peer that no more will be sent.
@@ -293,10 +339,13 @@ func (s *socket) peek(p []byte) (n int, err error) {
 
 // ended tells whether the peer sends nothing more: behind what has come lies the
 // end, which peek does not see.
-func (s *socket) ended() bool {
-	p := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLRDHUP}}
-	n, err := unix.Poll(p, 0)
-	return err == nil && n > 0 && p[0].Revents&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR) != 0
+func (s *socket) ended() (ended bool) {
+	s.with(func(fd int) {
+		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, _ := unix.Poll(p[:], 0)
+		ended = n > 0
+	})
+	return ended
 }
 
 // SyscallConn lets package fcgi look whether the peer is still there.

@@ -29,7 +29,7 @@ const (
 	fat = 96 << 20
 )
 
-// A body of which so much has come, and no more for so long, is begun: its
+// A body of which so much has come, and no more for so long, is read ahead: its
 // sender may be waiting until it can write more.
 const (
 	stallSize = 4 << 10
@@ -193,7 +193,9 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 		if s.partial.Load() != 0 {
 			parts = true
 			c.waiting = 0
-			p.wakeStalled(s, c, t)
+			if s.stalled(t) && s.claim(c.gen, ownerMaster) {
+				p.spoolShared(int32(slot), c)
+			}
 			continue
 		}
 		if !full || s.owner(c.gen) != ownerNone {
@@ -205,7 +207,7 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 	waiting := 0
 	for i, some := range allReadable(fds) {
 		c := p.conns[slots[i]]
-		if !some {
+		if !some && p.mem.slots[slots[i]].spooled.Load() == 0 {
 			c.waiting = 0
 			continue
 		}
@@ -219,13 +221,9 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 	return parts
 }
 
-// wakeStalled has a body begun that does not grow any more.
-func (p *Pool) wakeStalled(s *slot, c *held, t int64) {
-	if s.body.Load() && s.partial.Load() >= stallSize && t-s.since.Load() > int64(stallTime) && s.owner(c.gen) == ownerNone {
-		s.stalled.Store(true)
-		s.since.Store(t)
-		p.broadcast(message{kind: msgLook, fd: -1})
-	}
+// stalled reports whether a body does not grow any more.
+func (s *slot) stalled(t int64) bool {
+	return s.body.Load() && s.partial.Load() >= stallSize && t-s.since.Load() > int64(stallTime)
 }
 
 // takeNew accepts what waits in the queues of the listening sockets, for no
@@ -283,7 +281,7 @@ func (p *Pool) sweep() {
 // missed sees to it that what nobody has read for a second is looked at: a
 // process that was stopped, or is no more, may be the only one that was told.
 func (p *Pool) missed() {
-	var cs []*held
+	var slots []int
 	var fds []int
 	for slot, c := range p.conns {
 		if c == nil {
@@ -293,12 +291,14 @@ func (p *Pool) missed() {
 			c.missed = false
 			continue
 		}
-		cs, fds = append(cs, c), append(fds, c.fd)
+		slots, fds = append(slots, slot), append(fds, c.fd)
 	}
 	look := false
 	for i, some := range allReadable(fds) {
-		look = look || some && cs[i].missed
-		cs[i].missed = some
+		c := p.conns[slots[i]]
+		some = some || p.mem.slots[slots[i]].spooled.Load() > 0
+		look = look || some && c.missed
+		c.missed = some
 	}
 	if look {
 		p.broadcast(message{kind: msgLook, fd: -1})

@@ -55,13 +55,14 @@ type Worker struct {
 	conns     [maxSlots]atomic.Pointer[shared]
 	server    *fcgi.Server
 	handler   fcgi.Handler
+	offers    chan *shared
 	current   *socket // the one whose turn it is
 	look      [lookSize]byte
 	leaving   atomic.Bool
 }
 
 // lookSize is how much of a request is looked at before it is read. A longer
-// one is begun before all of it has come: a sender on a unix socket that waits
+// one is read ahead by the master before all of it has come: a sender on a unix socket that waits
 // until poll lets it write is stopped when a quarter of its buffer is full, which
 // can be as little as 26 kB in records of 1 kB.
 const lookSize = 16 << 10
@@ -93,7 +94,7 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}}
+	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}, offers: make(chan *shared, maxSlots)}
 	for fd := range fdListeners + listeners {
 		unix.CloseOnExec(fd)
 		if fd >= fdListeners {
@@ -226,6 +227,7 @@ func (w *Worker) loop() error {
 		case slot == eventWake:
 			var b [8]byte
 			unix.Read(w.wake, b[:])
+			w.serveOffers()
 		default:
 			w.accept(eventListener - int(slot))
 		}
@@ -275,9 +277,13 @@ func (w *Worker) accept(listener int) {
 		return
 	}
 	s := newSocket(fd, w.rec)
-	ahead := w.ahead(s, firstWait)
+	ahead, long := w.ahead(s, firstWait)
 	if !ahead.Whole() || ahead.Keep || ahead.ID == 0 {
-		w.ch.tell(message{kind: msgNew, fd: fd})
+		m := message{kind: msgNew, fd: fd}
+		if long {
+			m.slot = longRequest
+		}
+		w.ch.tell(m)
 		return
 	}
 	w.take(-1, 0)
@@ -299,18 +305,19 @@ func (w *Worker) accept(listener int) {
 // which follows at once where the web server is on the same machine.
 const firstWait = time.Millisecond
 
-// ahead looks at what has come on s.
-func (w *Worker) ahead(s *socket, patience time.Duration) fcgi.Ahead {
+// ahead looks at what has come on s, and reports whether it is longer than what
+// can be looked at.
+func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, long bool) {
 	until := now() + int64(patience)
 	for {
 		n, err := s.peek(w.look[:])
 		if n <= 0 && err != unix.EAGAIN {
-			return fcgi.Ahead{} // the end, which is not urgent
+			return fcgi.Ahead{}, false // the end, which is not urgent
 		}
-		a := fcgi.LookAhead(w.look[:max(n, 0)])
+		a = fcgi.LookAhead(w.look[:max(n, 0)])
 		left := time.Duration(until - now())
 		if a.Whole() || n == len(w.look) || left <= 0 {
-			return a
+			return a, !a.Whole() && n == len(w.look)
 		}
 		if n > 0 {
 			// Part of it is there already: poll would not wait.
@@ -339,6 +346,18 @@ func (w *Worker) serveShared(number int32, gen uint32) {
 	}
 }
 
+// serveOffers serves connections whose first request is in a file.
+func (w *Worker) serveOffers() {
+	for {
+		select {
+		case c := <-w.offers:
+			w.serveShared(c.slot, c.gen)
+		default:
+			return
+		}
+	}
+}
+
 // take notes that there is something to do. The master is told when it does not
 // expect that.
 func (w *Worker) take(number int32, gen uint32) {
@@ -349,17 +368,34 @@ func (w *Worker) take(number int32, gen uint32) {
 }
 
 // serveWhole serves what is there as a whole and reports whether the connection
-// goes on. What is there in part stays where it is until the rest has come.
+// is still this worker's. What is there in part stays where it is until the rest
+// has come, unless it is too long for that: then the master reads it.
 func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
 	for {
-		n, err := c.sock.peek(w.look[:])
-		if err == unix.EAGAIN {
-			return true
-		}
-		ahead := fcgi.Ahead{Size: 1} // the end of the connection is read like something that came
-		if n > 0 {
-			ahead = fcgi.LookAhead(w.look[:n])
-			if !ahead.Whole() && n < len(w.look) && !slot.stalled.Swap(false) && !c.sock.ended() {
+		ahead, n, spooled := fcgi.Ahead{}, 0, slot.spooled.Load() > 0
+		if spooled {
+			ahead = fcgi.Ahead{ID: uint16(slot.request.Load())}
+			if slot.whole.Load() {
+				ahead.Size = int(slot.spooled.Load())
+			}
+		} else {
+			var err error
+			c.sock.left.Store(0) // another worker may have read the file
+			n, err = c.sock.peek(w.look[:])
+			switch {
+			case err == unix.EAGAIN:
+				return true
+			case n <= 0:
+				ahead.Size = 1 // the end of the connection is read like something that came
+			default:
+				ahead = fcgi.LookAhead(w.look[:n])
+			}
+			if !ahead.Whole() && n == len(w.look) {
+				slot.word.Store(word(c.gen, ownerMaster))
+				w.ch.tell(message{kind: msgLong, slot: c.slot, gen: c.gen, fd: -1})
+				return false
+			}
+			if !ahead.Whole() && !c.sock.ended() {
 				slot.leave(n, ahead.Body)
 				return true
 			}
@@ -370,7 +406,10 @@ func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
 			return false
 		}
 		slot.rest()
-		if n == ahead.Size && n < len(w.look) {
+		if spooled {
+			slot.spooled.Store(0)
+			w.ch.tell(message{kind: msgSpent, slot: c.slot, gen: c.gen, fd: -1})
+		} else if n == ahead.Size && n < len(w.look) {
 			return true // for what came meanwhile there is an event
 		}
 	}
@@ -421,6 +460,10 @@ func (w *Worker) listen() {
 			w.open(m)
 		case msgClose:
 			w.close(m)
+		case msgSpent:
+			if c := w.conns[m.slot].Load(); c != nil && c.gen == m.gen {
+				c.sock.spent()
+			}
 		case msgLook:
 			w.lookAgain()
 		case msgDeaf:
@@ -467,13 +510,14 @@ func (w *Worker) open(m message) {
 		closeFD(m.fd)
 		return
 	}
-	if c := w.conns[m.slot].Load(); c != nil && c.gen == m.gen {
-		unix.Close(m.fd) // told twice
-		return
-	}
 	c := &shared{m.slot, m.gen, newSocket(m.fd, w.rec)}
+	c.sock.spooled(m.file, &w.mem.slots[m.slot].spooled)
 	w.conns[m.slot].Store(c)
 	w.add(m.fd, watchFor, m.slot, m.gen)
+	if m.file > 0 {
+		w.offers <- c
+		w.rouse()
+	}
 }
 
 func (w *Worker) close(m message) {
@@ -490,6 +534,10 @@ func (w *Worker) lookAgain() {
 		if c := w.conns[i].Load(); c != nil {
 			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, c.sock.fd, nil)
 			w.add(c.sock.fd, watchFor, c.slot, c.gen)
+			if w.mem.slots[i].spooled.Load() > 0 && len(w.offers) < cap(w.offers) {
+				w.offers <- c
+				w.rouse()
+			}
 		}
 	}
 }

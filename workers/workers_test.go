@@ -5,6 +5,7 @@ package workers_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -86,6 +87,12 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		r.Flush()
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
+	case "sum": // of the body
+		sum := sha256.New()
+		if _, err := io.Copy(sum, r.Stdin); err == nil {
+			fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%x", sum.Sum(nil))
+		}
+		return
 	case "shut": // the body is not wanted
 		r.Stdin.(io.Closer).Close()
 		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d shut", os.Getpid())

@@ -56,6 +56,7 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 		Drain:     o.listen != "",
 		Max:       o.workers,
 		Waiting:   bounds.Waiting,
+		Body:      readAhead(bounds),
 		Lost:      func(l workers.Loss) []byte { return lost(log, sums, l) },
 		Told:      sums.told,
 		Log:       func(err error) { log.Warn("workers", "err", err) },
@@ -89,6 +90,10 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 	return nil
 }
 
+// readAhead returns how much of a request is read before a worker gets it: a
+// body that is not too large, with its variables and the heads of its records.
+func readAhead(b gateway.Bounds) int64 { return b.Body + b.Body/16 + 512<<10 }
+
 // ownProgram returns what to start workers from: the program that this process
 // runs, whatever lies under its name by now. A newer one would not understand
 // this one's memory.
@@ -120,7 +125,7 @@ func again(ctx context.Context, p *workers.Pool, executable string, o options, l
 		most = min(b.Running, maxWorkers)
 	}
 	p.Command(workerCommand(executable, o.root))
-	p.Resize(most, b.Waiting)
+	p.Resize(most, b.Waiting, readAhead(b))
 	return p.Reload()
 }
 

@@ -1,0 +1,310 @@
+//go:build linux
+
+package workers_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/workers"
+)
+
+// stressFor is how long TestStress runs: a few seconds, or what
+// SCRIPTER_STRESS says, in Go's notation.
+func stressFor() time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("SCRIPTER_STRESS")); err == nil {
+		return d
+	}
+	return 3 * time.Second
+}
+
+// pieces sends a body in pieces of random length, with pauses now and then.
+type pieces struct {
+	r    *rand.Rand
+	rest string
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if p.rest == "" {
+		return 0, io.EOF
+	}
+	if p.r.IntN(8) == 0 {
+		time.Sleep(time.Duration(p.r.IntN(3000)) * time.Microsecond)
+	}
+	n := copy(b, p.rest[:min(len(p.rest), 1+p.r.IntN(40<<10))])
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// body makes one of 0 bytes to 1 MB; most are short.
+func body(r *rand.Rand) string {
+	n := r.IntN(300)
+	switch r.IntN(12) {
+	case 0:
+		n = 0
+	case 1:
+		n = r.IntN(20 << 10)
+	case 2:
+		n = r.IntN(100 << 10)
+	case 3:
+		n = r.IntN(1 << 20)
+	}
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return string(b)
+}
+
+// tally counts what TestStress has done.
+type tally struct{ ordinary, hostile, rude atomic.Int64 }
+
+// Ordinary requests get their own right answers, exactly once, whatever hostile
+// ones do to the processes and rude web servers to the connections; afterwards
+// nothing is left of it all.
+func TestStress(t *testing.T) {
+	p := start(t, workers.Options{Min: 2, Max: 6, Waiting: 1000, Wait: patience, Spare: 300 * time.Millisecond})
+	warm := p.client(t, true)
+	_, err := ask(warm, "", "")
+	require.NoError(t, err)
+	require.NoError(t, warm.Close())
+	self := descriptors(os.Getpid())
+	goroutines := runtime.NumGoroutine()
+	stop := make(chan struct{})
+	time.AfterFunc(stressFor(), func() { close(stop) })
+	stopped := func() bool {
+		select {
+		case <-stop:
+			return true
+		default:
+			return false
+		}
+	}
+	var n tally
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() { p.ordinary(t, rand.New(rand.NewPCG(uint64(i), 1)), i%2 == 0, stopped, &n) })
+	}
+	for i := range 2 {
+		wg.Go(func() { p.hostile(t, rand.New(rand.NewPCG(uint64(i), 2)), stopped, &n) })
+		wg.Go(func() { p.rude(t, rand.New(rand.NewPCG(uint64(i), 3)), stopped, &n) })
+	}
+	wg.Go(func() {
+		for !stopped() {
+			time.Sleep(700 * time.Millisecond)
+			assert.NoError(t, p.Reload())
+		}
+	})
+	wg.Wait()
+	t.Logf("%d ordinary requests, %d hostile, %d connections left rudely", n.ordinary.Load(), n.hostile.Load(), n.rude.Load())
+	require.Eventually(t, func() bool {
+		ws, _, conns, _ := p.Status()
+		return len(ws) == 2 && conns == 0 && descriptors(os.Getpid()) <= self+2 && runtime.NumGoroutine() <= goroutines+4
+	}, patience, 20*time.Millisecond, "%v", p.left())
+	ws, _, _, _ := p.Status()
+	for _, w := range ws {
+		require.Eventually(t, func() bool { return descriptors(w.Pid) < 20 }, patience, 10*time.Millisecond, "a worker's descriptors are given back")
+		assert.Less(t, w.Memory, int64(300<<20))
+	}
+}
+
+func (p *pool) left() string {
+	ws, facts, conns, waiting := p.Status()
+	return fmt.Sprintf("workers %v, facts %+v, %d connections, %d wait, %d descriptors, %d goroutines", ws, facts, conns, waiting, descriptors(os.Getpid()), runtime.NumGoroutine())
+}
+
+func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bool, n *tally) {
+	c, err := p.dial(keep)
+	for ; !stopped() && assert.NoError(t, err); n.ordinary.Add(1) {
+		want := body(r)
+		query := "sum"
+		if r.IntN(20) == 0 {
+			query = "shut"
+		}
+		var out strings.Builder
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		_, err = c.Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, &pieces{r, want}, &out, io.Discard)
+		cancel()
+		if query == "sum" {
+			assert.NoError(t, err, out.String())
+			_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+			assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(want))), text)
+		}
+		if !keep || query == "shut" {
+			c.Close()
+			c, err = p.dial(keep)
+		}
+	}
+	if c != nil {
+		c.Close()
+	}
+}
+
+func (p *pool) dial(keep bool) (*fcgi.Client, error) {
+	nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+	if err != nil {
+		return nil, err
+	}
+	return fcgi.NewClient(nc, keep), nil
+}
+
+// hostile asks for what ends the process.
+func (p *pool) hostile(t *testing.T, r *rand.Rand, stopped func() bool, n *tally) {
+	want := map[string]string{"crash": "crash", "exit": "crash", "hang=50": "time", "half": "half"}
+	for ; !stopped(); n.hostile.Add(1) {
+		query := []string{"crash", "exit", "hang=50", "half"}[r.IntN(4)]
+		c, err := p.dial(r.IntN(2) == 0)
+		require.NoError(t, err)
+		text, err := ask(c, query, body(r))
+		if query != "half" && err != nil && !errors.Is(err, fcgi.ErrClosed) {
+			assert.NoError(t, err)
+		}
+		if err == nil {
+			assert.Equal(t, want[query], text)
+		}
+		c.Close()
+		time.Sleep(time.Duration(r.IntN(60)) * time.Millisecond)
+	}
+}
+
+// rude leaves at any time, in any way.
+func (p *pool) rude(t *testing.T, r *rand.Rand, stopped func() bool, n *tally) {
+	for ; !stopped(); n.rude.Add(1) {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		whole := wire(r.IntN(2) == 0, body(r))
+		nc.SetDeadline(time.Now().Add(patience))
+		nc.Write(whole[:r.IntN(len(whole)+1)])
+		switch r.IntN(4) {
+		case 0:
+			nc.Write([]byte{1, 2, 0, 1, 0, 0, 0, 0}) // FCGI_ABORT_REQUEST
+		case 1:
+			nc.(*net.UnixConn).CloseWrite()
+			nc.SetReadDeadline(time.Now().Add(time.Duration(r.IntN(20)) * time.Millisecond))
+			io.Copy(io.Discard, nc)
+		case 2:
+			nc.Write([]byte("nonsense"))
+		}
+		nc.Close()
+		time.Sleep(time.Duration(r.IntN(5)) * time.Millisecond)
+	}
+}
+
+// wire returns a request as it is sent.
+func wire(keep bool, body string) []byte {
+	out := []byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, 0, 0, 0}
+	if keep {
+		out[10] = 1
+	}
+	for len(body) > 0 {
+		n := min(len(body), 8000)
+		out = append(append(out, 1, 5, 0, 1, byte(n>>8), byte(n), 0, 0), body[:n]...)
+		body = body[n:]
+	}
+	return append(out, 1, 5, 0, 1, 0, 0, 0, 0)
+}
+
+// A hundred bodies that come slowly hold no worker.
+func TestSlowBodies(t *testing.T) {
+	p := start(t, workers.Options{Min: 2, Max: 2})
+	whole := wire(true, strings.Repeat("slow", 25_000))
+	var slow []net.Conn
+	for i := range 100 {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		_, err = nc.Write(whole[:5000+i*500])
+		require.NoError(t, err)
+		slow = append(slow, nc)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
+			}
+		})
+	}
+	wg.Wait()
+	for i, nc := range slow {
+		wg.Go(func() {
+			_, err := nc.Write(whole[5000+i*500:])
+			assert.NoError(t, err)
+			nc.SetReadDeadline(time.Now().Add(patience))
+			b := make([]byte, 50_000)
+			_, err = io.ReadFull(nc, b)
+			assert.NoError(t, err)
+			assert.Contains(t, string(b), "slowslow")
+		})
+	}
+	wg.Wait()
+	assert.Empty(t, p.losses)
+}
+
+// A body that is longer than what is read ahead is still served.
+func TestLongBody(t *testing.T) {
+	p := start(t, workers.Options{Body: 50_000})
+	for _, keep := range []bool{true, false} {
+		c := p.client(t, keep)
+		long := strings.Repeat("long", 100_000)
+		text, err := ask(c, "", long)
+		assert.NoError(t, err)
+		assert.True(t, strings.HasSuffix(text, " "+long), "%d bytes", len(text))
+		if keep {
+			text, err = ask(c, "", "next")
+			assert.NoError(t, err)
+			assert.True(t, strings.HasSuffix(text, " next"), text)
+		}
+	}
+}
+
+// A body that never comes to its end is refused, and so is one that trickles.
+func TestEndlessBodies(t *testing.T) {
+	p := start(t, workers.Options{Request: time.Second, Whole: 2 * time.Second})
+	whole := wire(true, strings.Repeat("slow", 25_000))
+	for _, size := range []int{100, 5000, 30_000} {
+		for _, trickles := range []bool{false, true} {
+			nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+			require.NoError(t, err)
+			defer nc.Close()
+			_, err = nc.Write(whole[:size])
+			require.NoError(t, err)
+			done := make(chan struct{})
+			if trickles {
+				go func() {
+					for i := size; ; i++ {
+						select {
+						case <-done:
+							return
+						case <-time.After(100 * time.Millisecond):
+						}
+						nc.Write(whole[i : i+1])
+					}
+				}()
+			}
+			nc.SetReadDeadline(time.Now().Add(patience))
+			b, err := io.ReadAll(nc)
+			close(done)
+			if !errors.Is(err, net.ErrClosed) && !strings.Contains(fmt.Sprint(err), "reset") {
+				assert.NoError(t, err)
+			}
+			assert.Contains(t, string(b), "slow", "%d bytes, trickles: %v", size, trickles)
+		}
+	}
+}
