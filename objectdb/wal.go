@@ -25,7 +25,7 @@ const walFold = 1000
 
 // sync has what was committed reach the disk.
 func (c *conn) sync() error {
-	if c.relaxed {
+	if c.relaxed || c.wal == nil { // without a WAL SQLite has waited for the disk itself
 		return nil
 	}
 	if err := syncData(c.wal); err != nil {
@@ -45,6 +45,14 @@ func (c *conn) findWAL() error {
 		f, err := os.Open(name)
 		if err == nil {
 			c.wal = f
+			return nil
+		}
+		// A copy that was never opened as a root has none.
+		var mode [1]driver.Value
+		if err := c.first(mode[:], `PRAGMA journal_mode`); err != nil {
+			return err
+		}
+		if mode[0] != "wal" {
 			return nil
 		}
 	} else {
