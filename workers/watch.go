@@ -26,7 +26,7 @@ const (
 	// stop a single operation.
 	margin = 64 << 20
 	// fat is how much a free worker may hold before it is replaced.
-	fat = 96 << 20
+	fat = 48 << 20
 )
 
 // A body of which so much has come, and no more for so long, is read ahead: its
