@@ -283,6 +283,32 @@ func TestSlowPeers(t *testing.T) {
 	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
 }
 
+// Who only sends what a script has made takes no script's place.
+func TestSendersAreNoScripts(t *testing.T) {
+	p := start(t, workers.Options{Max: 2, Wait: time.Minute})
+	for range 2 {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		c := fcgi.NewClient(nc, true)
+		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "scriptbig=4000000"}, strings.NewReader(""), stuck{}, io.Discard)
+	}
+	sending := func() bool {
+		ws, _, _, _ := p.Status()
+		n := 0
+		for _, w := range ws {
+			if w.State == "running" || w.State == "reading" {
+				n++
+			}
+		}
+		return n == 2
+	}
+	require.Eventually(t, sending, patience, time.Millisecond)
+	begun := time.Now()
+	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
+	assert.Less(t, time.Since(begun), 25*time.Second, "the write limit of 30 s would have freed a worker, too")
+}
+
 type stuck struct{}
 
 func (stuck) Write([]byte) (int, error) { select {} }

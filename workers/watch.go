@@ -139,7 +139,7 @@ func (p *Pool) lookAround() (busy bool) {
 // sending tells whether w is held up by a peer that does not take its answer.
 // Its script has ended, so another process may run one in its place.
 func (w *process) sending(ran time.Duration) bool {
-	return ran >= stuckAfter && w.rec.sent.Load() && w.rec.deadline.Load() == 0
+	return ran >= stuckAfter && w.rec.sent.Load() && w.rec.script.Load() != scriptRuns
 }
 
 // enforce kills w when its script has overrun a limit that the language should

@@ -99,6 +99,10 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		return
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "scriptbig": // the script ends, then its answer is sent
+		h.w.Begin(time.Minute, 64<<20)
+		h.w.End()
+		fallthrough
 	case "big":
 		io.Copy(io.Discard, r.Stdin)
 		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\n")
