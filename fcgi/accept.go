@@ -13,7 +13,7 @@ import (
 )
 
 // accept takes connections until the listener is closed.
-func (s *Server) accept(l net.Listener, allowed []netip.Addr) error {
+func (s *Server) accept(l net.Listener) error {
 	var pause time.Duration
 	looks := 0 // at what is left in the queue
 	for {
@@ -24,7 +24,7 @@ func (s *Server) accept(l net.Listener, allowed []netip.Addr) error {
 			if _, ours := l.(*unixListener); ours {
 				looks = 0 // nobody new comes: the queue has an end
 			}
-			if !permitted(nc.RemoteAddr(), allowed) {
+			if !permitted(nc.RemoteAddr(), s.allowed) {
 				nc.Close()
 				continue
 			}
@@ -122,7 +122,7 @@ func permitted(addr net.Addr, allowed []netip.Addr) bool {
 	return len(allowed) == 0 || !ok || slices.Contains(allowed, tcp.AddrPort().Addr().Unmap().WithZone(""))
 }
 
-func (s *Server) allowed() ([]netip.Addr, error) {
+func (s *Server) webServers() ([]netip.Addr, error) {
 	if len(s.WebServers) > 0 {
 		return s.WebServers, nil
 	}

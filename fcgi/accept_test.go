@@ -33,7 +33,7 @@ func TestQueueOfARetiredListener(t *testing.T) {
 	time.Sleep(2 * queueGrace)
 	ended := make(chan error, 1)
 	go func() {
-		err := s.accept(l, nil)
+		err := s.accept(l)
 		l.Close() // and with it whoever is left
 		ended <- err
 	}()

@@ -31,6 +31,9 @@ type Server struct {
 	limits Limits
 	clock  clock
 
+	allowed    []netip.Addr // who may connect by TCP; none: everybody
+	allowedErr error
+
 	closing  atomic.Bool
 	requests atomic.Int64 // open ones
 
@@ -48,6 +51,7 @@ func (s *Server) init() {
 	s.once.Do(func() {
 		s.limits = s.Limits.withDefaults()
 		s.clock.init(s.limits.tick())
+		s.allowed, s.allowedErr = s.webServers()
 		s.conns = map[*conn]struct{}{}
 		s.listeners = map[net.Listener]struct{}{}
 		s.empty = make(chan struct{})
@@ -60,17 +64,16 @@ func (s *Server) init() {
 // out of descriptors or memory does not end it.
 func (s *Server) Serve(l net.Listener) error {
 	s.init()
-	allowed, err := s.allowed()
-	if err != nil {
+	if s.allowedErr != nil {
 		l.Close()
-		return err
+		return s.allowedErr
 	}
 	if !s.addListener(l) {
 		l.Close()
 		return ErrServerClosed
 	}
 	defer s.dropListener(l)
-	return s.accept(l, allowed)
+	return s.accept(l)
 }
 
 // Shutdown stops taking connections, closes idle ones and waits until the

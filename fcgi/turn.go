@@ -26,8 +26,8 @@ func (s *Server) Leave() {
 
 // Permits reports whether a connection from addr may be served (section 3.2).
 func (s *Server) Permits(addr net.Addr) bool {
-	allowed, err := s.allowed()
-	return err == nil && permitted(addr, allowed)
+	s.init()
+	return s.allowedErr == nil && permitted(addr, s.allowed)
 }
 
 // Turn serves the requests that have come on nc, one after the other, and

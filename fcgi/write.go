@@ -247,25 +247,18 @@ func (c *conn) sendOnce() error {
 		c.bufs[0] = c.bufs[0][n:]
 		return err
 	}
-	if v, ok := c.nc.(vectorWriter); ok {
-		n, err := v.WriteVector(c.bufs)
-		for len(c.bufs) > 0 && n >= int64(len(c.bufs[0])) {
-			n -= int64(len(c.bufs[0]))
-			c.bufs = c.bufs[1:]
-		}
-		if len(c.bufs) > 0 {
-			c.bufs[0] = c.bufs[0][n:]
-		}
-		return err
+	if w, ok := c.nc.(buffersWriter); ok {
+		return w.WriteBuffers(&c.bufs)
 	}
 	_, err := c.bufs.WriteTo(c.nc)
 	return err
 }
 
-// vectorWriter is a connection that is none of package net's and can write
-// several pieces in one call. It returns an error when it wrote less than all.
-type vectorWriter interface {
-	WriteVector(pieces [][]byte) (int64, error)
+// buffersWriter is a connection that is none of package net's and can write
+// several pieces in one call. It takes off what it has written, all of it unless
+// it returns an error.
+type buffersWriter interface {
+	WriteBuffers(*net.Buffers) error
 }
 
 func dropEmpty(vec [][]byte) [][]byte {

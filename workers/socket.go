@@ -185,52 +185,49 @@ func (s *socket) progressed() {
 
 // Write is net.Conn's.
 func (s *socket) Write(p []byte) (int, error) {
-	n, err := s.WriteVector([][]byte{p})
-	return int(n), err
+	rest := net.Buffers{p}
+	if err := s.WriteBuffers(&rest); err != nil {
+		return len(p) - len(rest[0]), err
+	}
+	return len(p), nil
 }
 
-// WriteVector writes all pieces, in one call where the peer takes them.
-func (s *socket) WriteVector(pieces [][]byte) (int64, error) {
+// WriteBuffers writes all pieces, in one call where the peer takes them, and
+// takes off what it has written.
+func (s *socket) WriteBuffers(pieces *net.Buffers) error {
 	if s.rec != nil {
 		s.rec.sent.Store(true)
 	}
-	var done int64
-	for rest := pieces; ; {
+	for len(*pieces) > 0 {
 		if t := s.writeBy.Load(); t != 0 && t <= now() {
-			return done, os.ErrDeadlineExceeded
+			return os.ErrDeadlineExceeded
 		}
-		n, err := s.send(rest)
+		n, err := s.send(*pieces)
 		switch {
 		case err == unix.EINTR:
-			continue
 		case err == unix.EAGAIN:
 			if err := s.wait(unix.POLLOUT, &s.writeBy); err != nil {
-				return done, err
+				return err
 			}
-			continue
 		case err != nil:
-			return done, os.NewSyscallError("write", err)
-		}
-		s.progressed()
-		done += int64(n)
-		if rest = after(pieces, done); len(rest) == 0 {
-			return done, nil
+			return os.NewSyscallError("write", err)
+		default:
+			s.progressed()
+			takeOff(pieces, n)
 		}
 	}
+	return nil
 }
 
-// after returns what is left of pieces behind their first n bytes.
-func after(pieces [][]byte, n int64) [][]byte {
-	for len(pieces) > 0 && n >= int64(len(pieces[0])) {
-		n -= int64(len(pieces[0]))
-		pieces = pieces[1:]
+// takeOff takes the first n bytes off pieces.
+func takeOff(pieces *net.Buffers, n int) {
+	for len(*pieces) > 0 && n >= len((*pieces)[0]) {
+		n -= len((*pieces)[0])
+		*pieces = (*pieces)[1:]
 	}
-	if n == 0 {
-		return pieces
+	if n > 0 {
+		(*pieces)[0] = (*pieces)[0][n:]
 	}
-	rest := append([][]byte(nil), pieces...)
-	rest[0] = rest[0][n:]
-	return rest
 }
 
 // send is one system call. The process ignores SIGPIPE, which Go's own writes
