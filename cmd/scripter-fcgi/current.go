@@ -32,12 +32,16 @@ type opened struct {
 	left     bool // another one has taken its place
 }
 
-func newCurrent(path string, g *gateway.Gateway, db *objectdb.DB, log *slog.Logger) (*current, error) {
-	o, err := newOpened(path, g, db)
+func newCurrent(path string, db *objectdb.DB, log *slog.Logger) (*current, error) {
+	o, err := newOpened(path, db, log)
 	return &current{log: log, open: o}, err
 }
 
-func newOpened(path string, g *gateway.Gateway, db *objectdb.DB) (*opened, error) {
+func newOpened(path string, db *objectdb.DB, log *slog.Logger) (*opened, error) {
+	g, err := newGateway(db, log, nil)
+	if err != nil {
+		return nil, err
+	}
 	handler, err := handlerFor(g, path)
 	if err != nil {
 		return nil, err
@@ -53,11 +57,11 @@ func (c *current) change(path string) error {
 	if same {
 		return nil
 	}
-	g, db, err := open(path, c.log, nil)
+	db, err := openRoot(path)
 	if err != nil {
 		return err
 	}
-	next, err := newOpened(path, g, db)
+	next, err := newOpened(path, db, c.log)
 	if err != nil {
 		db.Close()
 		return err

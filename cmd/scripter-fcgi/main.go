@@ -135,15 +135,17 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	if o.root, err = o.find(); err != nil {
 		return err
 	}
-	g, db, err := open(o.root, log, nil)
+	db, err := openRoot(o.root)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	bounds, err := readBounds(ctx, db)
+	if err != nil {
+		return err
+	}
 	if o.fixed = o.workers >= 0; !o.fixed {
-		if o.workers, err = workersFor(ctx, o, db); err != nil {
-			return err
-		}
+		o.workers = workersFor(o, bounds)
 	}
 	ls, use, err := listenAll(o, log)
 	if err != nil {
@@ -169,9 +171,13 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	u := newUpkeep(o, supervisorOf(env, log), ls[0].Addr().String(), st, log)
 	defer u.stop()
 	if o.workers > 0 {
-		return servePool(ctx, o, db, ls, u, log)
+		// This process runs no script, and what it holds no script can harm.
+		if err := db.Close(); err != nil {
+			return err
+		}
+		return servePool(ctx, o, bounds, ls, u, log)
 	}
-	c, err := newCurrent(o.root, g, db, log)
+	c, err := newCurrent(o.root, db, log)
 	if err != nil {
 		return err
 	}
@@ -181,15 +187,20 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 // workersFor says how many scripts may run at a time, each in a process of its
 // own. The programs that start us with their socket as descriptor 0 (mod_fcgid
 // and its like) run several of us: each is one process.
-func workersFor(ctx context.Context, o options, db *objectdb.DB) (int, error) {
+func workersFor(o options, b gateway.Bounds) int {
 	if o.responder == "std" || o.listen == "" && os.Getenv("LISTEN_FDS") == "" {
-		return 0, nil
+		return 0
 	}
-	b, err := readBounds(ctx, db)
-	if err != nil || b.Running == 0 {
-		return defaultWorkers, err
+	return atMost(b, defaultWorkers)
+}
+
+// atMost is how many scripts the root's settings let run at a time; otherwise,
+// when they do not say.
+func atMost(b gateway.Bounds, otherwise int) int {
+	if b.Running == 0 {
+		return otherwise
 	}
-	return min(b.Running, maxWorkers), nil
+	return min(b.Running, maxWorkers)
 }
 
 func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err error) {
@@ -224,10 +235,15 @@ func serveAlone(ctx context.Context, o options, c *current, ls []net.Listener, u
 		}
 	}
 	u.stopping()
-	end, cancel := context.WithTimeout(context.Background(), o.drain)
+	return drain(o.drain, s.Shutdown)
+}
+
+// drain gives the requests under way their time to end.
+func drain(most time.Duration, shutdown func(context.Context) error) error {
+	end, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
-	if err := s.Shutdown(end); err != nil {
-		return fmt.Errorf("requests were still running after %v: %w", o.drain, err)
+	if err := shutdown(end); err != nil {
+		return fmt.Errorf("requests were still running after %v: %w", most, err)
 	}
 	return nil
 }
@@ -246,17 +262,17 @@ func findRoot(root string, env []string) (string, error) {
 	return conf.Root, err
 }
 
-// open opens a root. Guard may be nil.
-func open(root string, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, *objectdb.DB, error) {
+func openRoot(root string) (*objectdb.DB, error) {
+	return objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
+}
+
+// newGateway answers from db. Guard may be nil.
+func newGateway(db *objectdb.DB, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	db, err := objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
-	if err != nil {
-		return nil, nil, err
-	}
-	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), db, nil
+	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), nil
 }
 
 func listen(o options) (net.Listener, error) {

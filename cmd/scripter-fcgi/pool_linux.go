@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
-	"scripter/objectdb"
 	"scripter/workers"
 )
 
@@ -24,17 +22,9 @@ const defaultWorkers = 16
 // maxWorkers is how many there can be.
 const maxWorkers = 64
 
-// servePool answers by worker processes until ctx ends. This process closes db:
-// it runs no script, and what it holds no script can harm.
-func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listener, u *upkeep, log *slog.Logger) error {
+// servePool answers by worker processes until ctx ends.
+func servePool(ctx context.Context, o options, bounds gateway.Bounds, ls []net.Listener, u *upkeep, log *slog.Logger) error {
 	executable, err := ownProgram()
-	if err != nil {
-		return err
-	}
-	bounds, err := readBounds(ctx, db)
-	if err == nil {
-		err = db.Close()
-	}
 	if err != nil {
 		return err
 	}
@@ -72,7 +62,7 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 		case <-u.hup:
 			u.again(func(root string) error {
 				o.root = root
-				return again(ctx, p, executable, o, log)
+				return again(ctx, p, executable, o)
 			})
 		case <-time.After(askEvery):
 			many.ask()
@@ -82,12 +72,7 @@ func servePool(ctx context.Context, o options, db *objectdb.DB, ls []net.Listene
 	for _, remove := range removes {
 		remove() // whoever comes now goes elsewhere
 	}
-	end, cancel := context.WithTimeout(context.Background(), o.drain)
-	defer cancel()
-	if err := p.Shutdown(end); err != nil {
-		return fmt.Errorf("requests were still running after %v: %w", o.drain, err)
-	}
-	return nil
+	return drain(o.drain, p.Shutdown)
 }
 
 // readAhead returns how much of a request is read before a worker gets it: a
@@ -110,8 +95,8 @@ func workerCommand(executable, root string) []string { return []string{executabl
 
 // again reads the settings of a root that may be another one now, and starts
 // new workers on it. A root that cannot be opened leaves the workers as they are.
-func again(ctx context.Context, p *workers.Pool, executable string, o options, log *slog.Logger) error {
-	_, db, err := open(o.root, log, nil)
+func again(ctx context.Context, p *workers.Pool, executable string, o options) error {
+	db, err := openRoot(o.root)
 	if err != nil {
 		return err
 	}
@@ -121,8 +106,8 @@ func again(ctx context.Context, p *workers.Pool, executable string, o options, l
 		return err
 	}
 	most := o.workers
-	if b.Running > 0 && !o.fixed {
-		most = min(b.Running, maxWorkers)
+	if !o.fixed {
+		most = atMost(b, most)
 	}
 	p.Command(workerCommand(executable, o.root))
 	p.Resize(most, b.Waiting, readAhead(b))
@@ -179,9 +164,10 @@ func (m *many) Facts() poolFacts {
 func lost(log *slog.Logger, sums *tally, l workers.Loss) []byte {
 	status, what, limit := 500, "worker died", ""
 	switch l.Reason {
-	case workers.TooLong, workers.TooLarge:
-		limit = map[workers.Reason]string{workers.TooLong: "maxTime", workers.TooLarge: "maxMemory"}[l.Reason]
-		what = "script killed: it overran its " + string(l.Reason) + " limit where the language could not stop it"
+	case workers.TooLong:
+		what, limit = "script killed: it overran its time limit where the language could not stop it", "maxTime"
+	case workers.TooLarge:
+		what, limit = "script killed: it overran its memory limit where the language could not stop it", "maxMemory"
 	case workers.Hung:
 		what = "worker killed: it did nothing any more"
 	case workers.Refused:
@@ -234,11 +220,15 @@ func work(w *workers.Worker, args []string, log *slog.Logger) error {
 		return err
 	}
 	collectLess()
-	g, db, err := open(o.root, log, w)
+	db, err := openRoot(o.root)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	g, err := newGateway(db, log, w)
+	if err != nil {
+		return err
+	}
 	defer g.StartAutoSave()()
 	w.Report = func() []byte {
 		text, err := json.Marshal(g.TakeCounts())

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net"
 
-	"scripter/objectdb"
+	"scripter/gateway"
 )
 
 // Worker processes share connections as only Linux can.
@@ -17,7 +17,7 @@ const (
 	maxWorkers     = 64
 )
 
-func servePool(context.Context, options, *objectdb.DB, []net.Listener, *upkeep, *slog.Logger) error {
+func servePool(context.Context, options, gateway.Bounds, []net.Listener, *upkeep, *slog.Logger) error {
 	return errors.New("worker processes need Linux: start with --workers 0")
 }
 
