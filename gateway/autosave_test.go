@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
 
@@ -220,7 +221,7 @@ func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 // next one that succeeds clears all away.
 func TestAutoSaveThatFails(t *testing.T) {
 	inFakeTime(t, func(t *testing.T, s *site) {
-		var log lockedBuffer
+		var log testlog.Buffer
 		s.g.log = slog.New(slog.NewTextHandler(&log, nil))
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.flDirtyRoot", objectdb.Boolean(true))

@@ -130,7 +130,7 @@ func TestFlushCacheFails(t *testing.T) {
 	require.NoError(t, err)
 	defer silent.Close()
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(silent.Addr().String())})
-	s.log.Reset()
+	s.log.Take()
 	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)
 	assert.Contains(t, s.log.String(), "context deadline exceeded")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/httpheader"
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
 
@@ -26,37 +27,13 @@ type site struct {
 	db     *objectdb.DB
 	g      *Gateway
 	folder string
-	log    *lockedBuffer
+	log    *testlog.Buffer
 }
 
 func newSite(t testing.TB) *site {
-	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &lockedBuffer{}}
+	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &testlog.Buffer{}}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	return s
-}
-
-// lockedBuffer is read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-func (l *lockedBuffer) Reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.b.Reset()
 }
 
 func (s *site) put(address string, v objectdb.Value) {

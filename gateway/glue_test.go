@@ -95,7 +95,7 @@ func TestLogSwitches(t *testing.T) {
 	s.script("switch", `httpd.suspendLogging ((...).searchTable.s == "1") httpd.verboseMessages ((...).searchTable.v == "1") return "x"`)
 	s.page("p.mcro", "<!--#nothing-->")
 	logged := func() string {
-		s.log.Reset()
+		s.log.Take()
 		s.ask("/x.fcgi?password=secret", nil)
 		s.ask("/bad.fcgi", nil)
 		s.ask("/p.mcro", nil)

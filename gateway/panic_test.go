@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 	"scripter/script"
 )
 
 // panicSite is a site whose gateway has a verb that panics.
-func panicSite(t *testing.T) (*site, *lockedBuffer) {
+func panicSite(t *testing.T) (*site, *testlog.Buffer) {
 	s := newSite(t)
 	s.g.engine = script.NewEngine(append(Verbs(), script.Verb{
 		Name: "test.panic", Doc: "Panics.", Func: func(*script.Call) error { panic("the mistake") },
@@ -30,14 +31,6 @@ func panicSite(t *testing.T) (*site, *lockedBuffer) {
 	s.script("good", `return "fine"`)
 	s.page("page.mcro", "before <!--#test.panic ()--> after")
 	return s, s.log
-}
-
-// take gives what was logged, and forgets it.
-func (l *lockedBuffer) take() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer l.b.Reset()
-	return l.b.String()
 }
 
 // TestPanicInAVerb: on every road that request is answered 500 with an incident
@@ -89,13 +82,13 @@ func TestPanicInAVerb(t *testing.T) {
 			s, written := panicSite(t)
 			ask := start(t, s)
 			for _, path := range []string{"/bad.fcgi", "/caught.fcgi", "/page.mcro"} {
-				written.take()
+				written.Take()
 				page := ask(path)
 				assert.Regexp(t, `^Status: 500 `, page, path)
 				assert.NotContains(t, page, "mistake", path)
 				m := regexp.MustCompile(`Incident <code>(\w+)</code>`).FindStringSubmatch(page)
 				require.NotNil(t, m, page)
-				log := written.take()
+				log := written.Take()
 				assert.Contains(t, log, "id="+m[1], path)
 				assert.Contains(t, log, "panic: the mistake", path)
 				assert.Contains(t, log, "panic_test.go", path)
@@ -121,7 +114,7 @@ func TestPanicOutsideScripts(t *testing.T) {
 		resp, out := s.answer(r)
 		assert.Equal(t, 500, resp.Status)
 		assert.Contains(t, resp.Body, out.Incident)
-		assert.Contains(t, log.take(), "badReader")
+		assert.Contains(t, log.Take(), "badReader")
 	}
 	out := s.g.Answer(context.Background(), s.request("/good.fcgi", nil), badWriter{})
 	assert.True(t, out.Broken)

@@ -21,7 +21,7 @@ func (s *site) slowLines() []string {
 			lines = append(lines, line)
 		}
 	}
-	s.log.Reset()
+	s.log.Take()
 	return lines
 }
 
@@ -60,7 +60,7 @@ func TestSlowLog(t *testing.T) {
 
 	_, out := s.answer(s.request("/slowBad.fcgi", nil))
 	assert.Contains(t, s.log.String(), `msg="slow request" id=`+out.Incident, "the failure has the same number")
-	s.log.Reset()
+	s.log.Take()
 
 	s.limit("suites.webserverScripts.slow", "slowLog", 0)
 	s.ask("/slow.fcgi", nil)

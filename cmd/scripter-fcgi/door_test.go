@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/gateway"
+	"scripter/internal/testlog"
 )
 
 func TestListenDoor(t *testing.T) {
@@ -54,7 +55,7 @@ func TestIdleExit(t *testing.T) {
 	file := makeRoot(t)
 	path, err := gateway.DoorPath(file)
 	require.NoError(t, err)
-	var log syncBuffer
+	var log testlog.Buffer
 	done := make(chan int)
 	begun := time.Now()
 	go func() {
@@ -90,7 +91,7 @@ func TestDoorOptions(t *testing.T) {
 		{"--listen", "unix:/x", "--idle-exit", "10m"},
 		{"--listen", "door", "--idle-exit", "-1s"},
 	} {
-		var log syncBuffer
+		var log testlog.Buffer
 		assert.Equal(t, 2, run(context.Background(), args, nil, &log), args)
 		assert.NotEmpty(t, log.String())
 	}

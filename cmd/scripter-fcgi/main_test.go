@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 	"scripter/root"
 )
@@ -38,24 +38,6 @@ const programEnvironment = "TEST_PROGRAM"
 // busy machine may stand still for seconds.
 const patience = time.Minute
 
-// syncBuffer is a log that is read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 func makeRoot(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.root")
@@ -78,7 +60,7 @@ func TestDrain(t *testing.T) {
 	sock := filepath.Join(t.TempDir(), "s.sock")
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	log := &syncBuffer{}
+	log := &testlog.Buffer{}
 	done := make(chan int, 1)
 	go func() {
 		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, log)
@@ -91,7 +73,7 @@ func TestDrain(t *testing.T) {
 	c, err := fcgi.Dial(ctx, "unix:"+sock)
 	require.NoError(t, err)
 	defer c.Close()
-	out := &syncBuffer{}
+	out := &testlog.Buffer{}
 	answered := make(chan error, 1)
 	go func() {
 		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi", "REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), out, io.Discard)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
 
@@ -73,7 +74,7 @@ func serviceFile(t *testing.T) map[string]string {
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	log  *syncBuffer
+	log  *testlog.Buffer
 	done chan error
 }
 
@@ -81,7 +82,7 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	p := &process{t: t, cmd: exec.Command(exe, args...), log: &syncBuffer{}, done: make(chan error, 1)}
+	p := &process{t: t, cmd: exec.Command(exe, args...), log: &testlog.Buffer{}, done: make(chan error, 1)}
 	p.cmd.Env = append(append(os.Environ(), programEnvironment+"=1"), env...)
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
 
@@ -24,7 +25,7 @@ type program struct {
 
 func startProgram(t *testing.T, exe, root string, args ...string) *program {
 	t.Helper()
-	p := &program{daemon: daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &syncBuffer{}}}
+	p := &program{daemon: daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &testlog.Buffer{}}}
 	p.cmd = exec.Command(exe, append([]string{"--root", root, "--listen", "unix:" + p.sock}, args...)...)
 	p.cmd.Env = append(os.Environ(), programEnvironment+"=1")
 	p.cmd.Stderr = p.log

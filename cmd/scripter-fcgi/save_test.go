@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
 
@@ -25,7 +26,7 @@ func TestAutoSave(t *testing.T) {
 	require.NoError(t, db.Close())
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	log := &syncBuffer{}
+	log := &testlog.Buffer{}
 	done := make(chan int, 1)
 	go func() {
 		done <- run(ctx, []string{"--root", file, "--workers", "0", "--listen", "unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, log)

@@ -20,13 +20,14 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/internal/testlog"
 )
 
 // daemon is the program, running in this process.
 type daemon struct {
 	t    *testing.T
 	sock string
-	log  *syncBuffer
+	log  *testlog.Buffer
 	stop func()
 	done chan int
 }
@@ -36,7 +37,7 @@ type daemon struct {
 func start(t *testing.T, root string, args ...string) *daemon {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	d := &daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &syncBuffer{}, stop: stop, done: make(chan int, 1)}
+	d := &daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &testlog.Buffer{}, stop: stop, done: make(chan int, 1)}
 	go func() {
 		d.done <- run(ctx, append([]string{"--root", root, "--listen", "unix:" + d.sock}, args...), nil, d.log)
 	}()

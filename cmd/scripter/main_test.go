@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,12 +10,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"scripter/internal/testlog"
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +65,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
-	var log lockedBuffer
+	var log testlog.Buffer
 	cmd.Stderr = &log
 	ts.Check(cmd.Start())
 	found, ended := make(chan string, 1), make(chan bool)
@@ -92,24 +92,6 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(patience):
 		ts.Fatalf("serve did not print its address:\n%s", log.String())
 	}
-}
-
-// lockedBuffer is read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // httpGet asks the server that serve started: http PATH [FORM]. The response

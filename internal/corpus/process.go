@@ -1,23 +1,23 @@
 package corpus
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"scripter/internal/testlog"
 )
 
 // Process is a server that runs for the time of a test.
 type Process struct {
 	cmd  *exec.Cmd
-	out  syncBuffer
+	out  testlog.Buffer
 	done chan struct{}
 }
 
@@ -153,22 +153,4 @@ func lowestGiven(t testing.TB) int {
 		t.Fatalf("%s: %v", file, err)
 	}
 	return max(lowest, 4096) // those below 1024 are reserved
-}
-
-// syncBuffer may be read while a process writes to it.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
