@@ -1,11 +1,8 @@
 package gateway
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"mime"
 	"net"
 	"net/http"
 	"os"
@@ -177,111 +174,6 @@ func (s *Site) redirect(hr *http.Request, c *conn, p string) int {
 	return resp.Status
 }
 
-// static answers with a file, in the static shape of section 4.2.
-func (s *Site) static(hr *http.Request, r *Request, c *conn, file string) int {
-	f, info, err := s.open(file)
-	if err != nil {
-		return s.refuse(hr, r, c, err)
-	}
-	defer f.Close()
-	if hr.Method != "GET" && hr.Method != "HEAD" {
-		return s.refuse(hr, r, c, &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"})
-	}
-	w := &staticWriter{c: c, software: s.serverName(hr.Context()), header: http.Header{}}
-	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
-	if t := mime.TypeByExtension(filepath.Ext(file)); t != "" {
-		w.header.Set("Content-Type", t)
-	}
-	http.ServeContent(w, hr, info.Name(), info.ModTime(), f)
-	return w.status
-}
-
-// serverName is the name in the Server field: Set Server Name, else ours.
-func (s *Site) serverName(ctx context.Context) string {
-	name := ""
-	err := s.Gateway.db.View(ctx, func(tx *objectdb.Tx) error {
-		name = readSettings(tx).string(serverName)
-		return nil
-	})
-	if err != nil || name == "" {
-		return s.Software
-	}
-	return name
-}
-
-// open opens a file of the site: a regular one, links resolved below the
-// folder.
-func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
-	notHere := func(err error) (*os.File, os.FileInfo, error) {
-		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
-	}
-	real, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return notHere(err)
-	}
-	if !below(real, s.Folder) {
-		return notHere(fmt.Errorf("%s lies outside the site's folder", real))
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return notHere(err)
-	}
-	if !info.Mode().IsRegular() {
-		return notHere(fmt.Errorf("%s is no regular file", file))
-	}
-	if err := s.Gateway.mayServe(strings.TrimPrefix(file, s.Folder), info); err != nil {
-		return nil, nil, err
-	}
-	f, err := os.Open(real)
-	if err != nil {
-		return nil, nil, notFound(err)
-	}
-	return f, info, nil
-}
-
-// staticWriter takes the library's answer for a file (ranges, conditions)
-// and writes it in our shape and order.
-type staticWriter struct {
-	c        *conn
-	software string
-	header   http.Header
-	status   int
-	err      error
-}
-
-func (w *staticWriter) Header() http.Header { return w.header }
-
-func (w *staticWriter) WriteHeader(status int) {
-	if w.status != 0 {
-		return
-	}
-	w.status = status
-	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: status, Reason: httpheader.ReasonText(status), Close: true}
-	w.header.Set("Date", httpheader.FormatDate(time.Now()))
-	w.header.Set("Server", w.software)
-	for _, name := range []string{"Date", "Server", "Last-Modified", "ETag", "Content-Length", "Content-Range", "Accept-Ranges", "Content-Type"} {
-		if v := w.header[http.CanonicalHeaderKey(name)]; len(v) > 0 {
-			resp.Add(name, v[0])
-		}
-	}
-	head, err := resp.AppendNPH(nil)
-	if err != nil {
-		w.err = err
-		return
-	}
-	_, w.err = w.c.out.Write(head)
-}
-
-func (w *staticWriter) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	if w.err != nil {
-		return 0, w.err
-	}
-	return w.c.out.Write(p)
-}
-
 // params makes the CGI variables of a request (RFC 3875, 4.1), as a web
 // server does that runs us for a path of its own.
 func (s *Site) params(hr *http.Request) map[string]string {
@@ -333,59 +225,4 @@ func (s *Site) params(hr *http.Request) map[string]string {
 		p["CONTENT_LENGTH"] = strconv.FormatInt(hr.ContentLength, 10)
 	}
 	return p
-}
-
-// conn is a connection taken over from net/http, whose own responses have
-// neither our reasons nor our order.
-type conn struct {
-	net.Conn
-	out  *bufio.Writer
-	body io.Reader
-	// broken is true when the response could not be finished: the client
-	// must not take it for a whole one.
-	broken bool
-}
-
-func newConn(w http.ResponseWriter, hr *http.Request) *conn {
-	c := &conn{body: hr.Body}
-	c.out = bufio.NewWriterSize(lazyConn{c, http.NewResponseController(w)}, 32<<10)
-	return c
-}
-
-// lazyConn takes the connection over at its first write: until then the
-// body is read through net/http.
-type lazyConn struct {
-	c  *conn
-	rc *http.ResponseController
-}
-
-func (l lazyConn) Write(p []byte) (int, error) {
-	if l.c.Conn == nil {
-		n, _, err := l.rc.Hijack()
-		if err != nil {
-			return 0, err
-		}
-		n.SetDeadline(time.Time{})
-		l.c.Conn = n
-	}
-	l.c.Conn.SetWriteDeadline(time.Now().Add(30 * time.Second))
-	return l.c.Conn.Write(p)
-}
-
-// close ends the connection so that the client has all of the response: what
-// it still sends is read for a moment, because a closed socket with unread
-// bytes throws the response away.
-func (c *conn) close() {
-	if c.Conn == nil {
-		return
-	}
-	switch t, ok := c.Conn.(*net.TCPConn); {
-	case ok && c.broken:
-		t.SetLinger(0)
-	case ok:
-		t.CloseWrite()
-		t.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-		io.Copy(io.Discard, io.LimitReader(t, 1<<20))
-	}
-	c.Conn.Close()
 }

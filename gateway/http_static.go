@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// static answers with a file, in the static shape of section 4.2.
+func (s *Site) static(hr *http.Request, r *Request, c *conn, file string) int {
+	f, info, err := s.open(file)
+	if err != nil {
+		return s.refuse(hr, r, c, err)
+	}
+	defer f.Close()
+	if hr.Method != "GET" && hr.Method != "HEAD" {
+		return s.refuse(hr, r, c, &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"})
+	}
+	w := &staticWriter{c: c, software: s.serverName(hr.Context()), header: http.Header{}}
+	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
+	if t := mime.TypeByExtension(filepath.Ext(file)); t != "" {
+		w.header.Set("Content-Type", t)
+	}
+	http.ServeContent(w, hr, info.Name(), info.ModTime(), f)
+	return w.status
+}
+
+// serverName is the name in the Server field: Set Server Name, else ours.
+func (s *Site) serverName(ctx context.Context) string {
+	name := ""
+	err := s.Gateway.db.View(ctx, func(tx *objectdb.Tx) error {
+		name = readSettings(tx).string(serverName)
+		return nil
+	})
+	if err != nil || name == "" {
+		return s.Software
+	}
+	return name
+}
+
+// open opens a file of the site: a regular one, links resolved below the
+// folder.
+func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
+	notHere := func(err error) (*os.File, os.FileInfo, error) {
+		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return notHere(err)
+	}
+	if !below(real, s.Folder) {
+		return notHere(fmt.Errorf("%s lies outside the site's folder", real))
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return notHere(err)
+	}
+	if !info.Mode().IsRegular() {
+		return notHere(fmt.Errorf("%s is no regular file", file))
+	}
+	if err := s.Gateway.mayServe(strings.TrimPrefix(file, s.Folder), info); err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(real)
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	return f, info, nil
+}
+
+// staticWriter takes the library's answer for a file (ranges, conditions)
+// and writes it in our shape and order.
+type staticWriter struct {
+	c        *conn
+	software string
+	header   http.Header
+	status   int
+	err      error
+}
+
+func (w *staticWriter) Header() http.Header { return w.header }
+
+func (w *staticWriter) WriteHeader(status int) {
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: status, Reason: httpheader.ReasonText(status), Close: true}
+	w.header.Set("Date", httpheader.FormatDate(time.Now()))
+	w.header.Set("Server", w.software)
+	for _, name := range []string{"Date", "Server", "Last-Modified", "ETag", "Content-Length", "Content-Range", "Accept-Ranges", "Content-Type"} {
+		if v := w.header[http.CanonicalHeaderKey(name)]; len(v) > 0 {
+			resp.Add(name, v[0])
+		}
+	}
+	head, err := resp.AppendNPH(nil)
+	if err != nil {
+		w.err = err
+		return
+	}
+	_, w.err = w.c.out.Write(head)
+}
+
+func (w *staticWriter) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	return w.c.out.Write(p)
+}
