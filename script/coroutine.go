@@ -141,7 +141,9 @@ func resume(L, th *lua.LState, guarded bool) int {
 // resumeMachine resumes; a failure of the machine becomes one of the coroutine.
 func resumeMachine(L *lua.LState) (n int) {
 	top := L.GetTop()
-	clearResults(L.Get(1).(*lua.LState))
+	for range missingResults(L.Get(1).(*lua.LState), top-1) {
+		L.Push(lua.LNil)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			L.G.CurrentThread = L
@@ -154,19 +156,24 @@ func resumeMachine(L *lua.LState) (n int) {
 	return machineResume(L)
 }
 
-// clearResults makes nil of what a yield will return in a coroutine. The machine
-// stores as many values as there are, and leaves the variables for which there
-// is none without any value, which would crash it.
-func clearResults(th *lua.LState) {
+// missingResults returns how many more values than n the call of yield asks for
+// in which th waits. The machine does not fill up with nil what a resumption
+// gives: the variables beyond were without any value and above the top of the
+// stack, and the next function that the machine called wrote over them.
+func missingResults(th *lua.LState, n int) int {
+	d, ok := th.GetStack(0)
+	if !ok {
+		return 0
+	}
 	l, ok := levelAt(th, 0)
 	if !ok || l.fn.IsG { // not started
-		return
+		return 0
 	}
-	n := int(l.fn.Proto.NumUsedRegisters)
-	for range n {
-		th.Push(lua.LNil)
+	pc := frameField(d, "Pc") - 1
+	if pc < 0 || int(l.fn.Proto.Code[pc]>>opShift) != lua.OP_CALL {
+		return 0
 	}
-	th.Pop(n)
+	return wanted(l.fn.Proto.Code[pc]) - n
 }
 
 func pushFailure(L *lua.LState, message string) int {

@@ -125,6 +125,7 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 const (
 	opShift = 26
 	aShift  = 18
+	cShift  = 9
 	bMask   = 1<<9 - 1
 	bxMask  = 1<<18 - 1
 )
@@ -142,6 +143,9 @@ func operand(code uint32) int {
 	}
 	return 0
 }
+
+// wanted returns how many results a call takes, -1 for all that there are.
+func wanted(call uint32) int { return int(call>>cShift&bMask) - 1 }
 
 // patchCalls replaces loads of the names that no script can write.
 func patchCalls(p *lua.FunctionProto) {

@@ -113,14 +113,17 @@ func (l level) frame(b *budget) (Frame, bool) {
 	return Frame{Source: l.fn.Proto.SourceName, Line: plainLine(l.line), Function: name}, true
 }
 
-// tailCalls returns how many callers a frame has replaced. The machine counts
-// them, and shows the count to nobody.
-func tailCalls(d *lua.Debug) int {
+// tailCalls returns how many callers a frame has replaced.
+func tailCalls(d *lua.Debug) int { return frameField(d, "TailCall") }
+
+// frameField returns a number that the machine keeps of a call, and shows to
+// nobody; 0 if it does not keep it.
+func frameField(d *lua.Debug, name string) int {
 	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
 	if frame.Kind() != reflect.Pointer || frame.IsNil() {
 		return 0
 	}
-	if n := frame.Elem().FieldByName("TailCall"); n.CanInt() {
+	if n := frame.Elem().FieldByName(name); n.CanInt() {
 		return int(n.Int())
 	}
 	return 0

@@ -84,3 +84,31 @@ print(coroutine.resume(co, 1, 2)) print(coroutine.resume(co)) print(coroutine.re
 local depth = 0
 local function deep() depth = depth + 1 if depth < 20 then return coroutine.wrap(deep)() end return "bottom" end
 print(deep())
+do -- fewer values than variables, and a machine that needs room right after
+  local grow = setmetatable({}, {__index = function(t, k)
+    local function f(n) if n == 0 then return 0 end return 1 + f(n - 1) end
+    return f(300)
+  end})
+  local function inner() return coroutine.yield() end
+  local co = coroutine.wrap(function()
+    local t = grow
+    local a, b, c = coroutine.yield()
+    local n = t.x
+    print(a == nil, b == nil, c == nil, n)
+    local d, e, f = inner()
+    n = t.x
+    print(d, e == nil, f == nil, n)
+    local g, h = 1, coroutine.yield()
+    n = t.x
+    print(g, h == nil, n, (coroutine.yield()) == nil)
+    print(select('#', coroutine.yield()), select('#', inner()))
+    local i = coroutine.yield()
+    local j = -i
+  end)
+  co() co() co(1) co() co() co() co()
+  print(pcall(co))
+end
+co = coroutine.create(function(x) local y = coroutine.yield(x) if -y - x == 1 then return x end end)
+print(coroutine.resume(co, 0)) print(coroutine.resume(co))
+co = coroutine.create(function(x) local y = coroutine.yield(x) return #y end)
+print(coroutine.resume(co, 0)) print(coroutine.resume(co))
