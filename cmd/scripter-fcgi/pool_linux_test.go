@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,8 +83,15 @@ func TestProgramReplaced(t *testing.T) {
 	require.NoError(t, os.WriteFile(exe, b, 0o700))
 	root := makeRoot(t)
 	scripts(t, root, map[string]string{"hello": `return "hello"`})
-	p := startProgram(t, exe, root)
+	sock := filepath.Join(t.TempDir(), "status.sock")
+	p := startProgram(t, exe, root, "--status", "unix:"+sock)
 	require.Contains(t, p.ask("/hello.fcgi"), "hello")
+	// A busy machine makes the pool grow: none is killed that has only been started.
+	require.Eventually(t, func() bool {
+		var r report
+		_, text, _ := look(t, sock, "/-/status?format=json", "")
+		return json.Unmarshal([]byte(text), &r) == nil && len(r.Workers) > 0 && r.quiet()
+	}, patience, 10*time.Millisecond, p.log)
 	require.NoError(t, os.Remove(exe))
 	require.NoError(t, os.WriteFile(exe, []byte("#!/bin/sh\nexit 1\n"), 0o700))
 	old := children(p.cmd.Process.Pid)

@@ -19,7 +19,7 @@ import (
 // counted.
 func TestStatusOfALostRequest(t *testing.T) {
 	file := makeRoot(t)
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		if err := tx.Put(objectdb.Address{"user", "webserver", "maxTime"}, objectdb.Number(600)); err != nil {
@@ -38,14 +38,16 @@ func TestStatusOfALostRequest(t *testing.T) {
 	for range 3 {
 		assert.Contains(t, d.ask("/samples.tellTime.fcgi"), "Status: 200")
 	}
-	require.Equal(t, uint64(3), status().Requests, "the workers have told")
+	// An answer is there a moment before its worker is idle again; and who is asked
+	// on a busy machine may tell too late for the one who asks.
+	require.Eventually(t, func() bool { r := status(); return r.Requests == 3 && r.quiet() }, patience, 10*time.Millisecond, "the workers have told")
 
 	answer := make(chan string)
 	go func() { answer <- d.ask("/busy.fcgi") }()
 	pid := 0
 	require.Eventually(t, func() bool {
 		for _, w := range status().Workers {
-			if !w.Since.IsZero() {
+			if w.State == "running" && !w.Since.IsZero() {
 				pid = w.PID
 			}
 		}

@@ -42,7 +42,7 @@ func start(t *testing.T, root string, args ...string) *daemon {
 		d.done <- run(ctx, append([]string{"--root", root, "--listen", "unix:" + d.sock}, args...), nil, d.log)
 	}()
 	t.Cleanup(func() { stop(); d.end() })
-	require.Eventually(t, func() bool { return strings.Contains(d.log.String(), "listening") }, 20*time.Second, 5*time.Millisecond, d.log)
+	require.Eventually(t, func() bool { return strings.Contains(d.log.String(), "listening") }, patience, 5*time.Millisecond, d.log)
 	return d
 }
 
@@ -53,7 +53,7 @@ func (d *daemon) end() int {
 	case code := <-d.done:
 		d.done <- code
 		return code
-	case <-time.After(40 * time.Second):
+	case <-time.After(patience):
 		require.Fail(d.t, "the program does not end", d.log)
 		return -1
 	}
@@ -74,7 +74,7 @@ func (d *daemon) ask(path string) string {
 // look asks the socket of the status.
 func look(t *testing.T, sock, path, accept string) (int, string, http.Header) {
 	t.Helper()
-	c := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+	c := &http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", sock)
@@ -91,6 +91,11 @@ func look(t *testing.T, sock, path, accept string) (int, string, http.Header) {
 	b, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	return resp.StatusCode, string(b), resp.Header
+}
+
+// quiet tells that no worker has anything to do.
+func (r report) quiet() bool {
+	return !slices.ContainsFunc(r.Workers, func(w workerFacts) bool { return w.State != "idle" })
 }
 
 // TestStatus: the socket of the status tells what was answered, in three forms;
@@ -124,8 +129,8 @@ func testStatus(t *testing.T, form string, processes int) {
 		_, text, _ := look(t, sock, "/-/status", "application/json")
 		r = report{}
 		require.NoError(t, json.Unmarshal([]byte(text), &r), text)
-		return r.Requests == 7 && !slices.ContainsFunc(r.Workers, func(w workerFacts) bool { return w.State != "idle" })
-	}, 20*time.Second, 10*time.Millisecond, "%+v", &r)
+		return r.Requests == 7 && r.quiet()
+	}, patience, 10*time.Millisecond, "%+v", &r)
 	// A busy machine may have made the pool grow.
 	require.GreaterOrEqual(t, len(r.Workers), processes)
 
