@@ -151,11 +151,8 @@ func TestMasterKilled(t *testing.T) {
 			assert.Contains(t, text, "late")
 		})
 	}
-	var pids []int
-	require.Eventually(t, func() bool {
-		pids = children(t, m.cmd.Process.Pid)
-		return len(pids) > 2
-	}, patience, time.Millisecond, "both run")
+	require.Eventually(t, func() bool { return atGate(t, end) == 2 }, patience, time.Millisecond, "both run")
+	pids := children(t, m.cmd.Process.Pid)
 	require.NoError(t, m.cmd.Process.Kill())
 	m.cmd.Wait()
 	require.Eventually(t, func() bool {
@@ -214,17 +211,33 @@ func (p *pool) pids() map[int]bool {
 
 // A request that has come is answered at a shutdown, also when no worker lives.
 func TestShutdownWithoutWorkers(t *testing.T) {
-	p := start(t, workers.Options{Min: 1, Max: 1})
+	p := start(t, workers.Options{Min: 1, Max: 1, Wait: patience})
+	gate := filepath.Join(t.TempDir(), "gate")
 	var wg sync.WaitGroup
-	wg.Go(func() { assert.Equal(t, "crash", p.asked(t, "sleepcrash=300", "")) })
-	time.Sleep(50 * time.Millisecond)
+	wg.Go(func() { assert.Equal(t, "crash", p.asked(t, "waitcrash="+gate, "")) })
+	require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
+	var waiting []net.Conn
 	for range 3 {
-		wg.Go(func() { assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary") })
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		_, err = nc.Write(wire(false, "ordinary"))
+		require.NoError(t, err)
+		waiting = append(waiting, nc)
 	}
-	time.Sleep(50 * time.Millisecond)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	require.NoError(t, p.Shutdown(ctx))
+	down := make(chan error, 1)
+	go func() { down <- p.Shutdown(ctx) }()
+	time.Sleep(50 * time.Millisecond) // mostly the shutdown has begun then
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	for _, nc := range waiting {
+		nc.SetReadDeadline(time.Now().Add(patience))
+		b, err := io.ReadAll(nc)
+		assert.NoError(t, err)
+		assert.Contains(t, string(b), "ordinary")
+	}
+	require.NoError(t, <-down)
 	wg.Wait()
 	assert.Error(t, p.Reload(), "it would start processes that nobody ends")
 	assert.Empty(t, p.pids())
@@ -255,7 +268,7 @@ func TestStopped(t *testing.T) {
 // A worker that does nothing any more in the middle of a request, and runs no
 // script, is killed.
 func TestHung(t *testing.T) {
-	p := start(t, workers.Options{Hung: 2 * time.Second})
+	p := start(t, workers.Options{Hung: 5 * time.Second})
 	assert.Equal(t, string(workers.Hung), p.asked(t, "stop", ""))
 	assert.Contains(t, p.asked(t, "", "next"), "next")
 }
@@ -336,21 +349,22 @@ func TestValuesFirst(t *testing.T) {
 // Where there is no room for a connection, its request is refused in words.
 func TestNoRoom(t *testing.T) {
 	p := start(t, workers.Options{Min: 4, Max: 4, Conns: 2, Waiting: 100})
+	gate := filepath.Join(t.TempDir(), "gate")
 	var wg sync.WaitGroup
 	for range 2 {
-		wg.Go(func() { assert.Contains(t, p.asked(t, "sleep=2000", "slow"), "slow") })
+		wg.Go(func() { assert.Contains(t, p.asked(t, "wait="+gate, "slow"), "slow") })
 	}
 	require.Eventually(t, func() bool {
-		ws, _, conns, _ := p.Status()
-		running := 0
-		for _, w := range ws {
-			if w.State == "running" {
-				running++
-			}
-		}
-		return running == 2 && conns == 2
+		_, _, conns, _ := p.Status()
+		return atGate(t, gate) == 2 && conns == 2
 	}, patience, time.Millisecond)
-	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
+	require.Eventually(t, func() bool {
+		text, err := ask(p.client(t, true), "", "")
+		// A connection whose request is late is closed: there is nobody to answer.
+		assert.True(t, err == nil && text == string(workers.Refused) || err != nil && text == "", "%v %q", err, text)
+		return err == nil
+	}, patience, time.Millisecond)
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	wg.Wait()
 }
 

@@ -222,7 +222,7 @@ func wire(keep bool, body string) []byte {
 
 // A hundred bodies that come slowly hold no worker.
 func TestSlowBodies(t *testing.T) {
-	p := start(t, workers.Options{Min: 2, Max: 2})
+	p := start(t, workers.Options{Min: 2, Max: 2, Wait: patience, Request: patience, Whole: 2 * patience})
 	whole := wire(true, strings.Repeat("slow", 25_000))
 	var slow []net.Conn
 	for i := range 100 {

@@ -67,16 +67,18 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	fmt.Sscanf(r.Params["QUERY_STRING"], do+"=%d", &d)
 	d *= time.Millisecond
 	switch do {
-	case "wait": // until somebody opens the gate
-		gate := strings.TrimPrefix(r.Params["QUERY_STRING"], "wait=")
+	case "wait", "waitcrash": // until somebody opens the gate
+		_, gate, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
+		os.WriteFile(fmt.Sprint(gate, ".", os.Getpid()), nil, 0o600)
 		for _, err := os.Stat(gate); err != nil; _, err = os.Stat(gate) {
 			time.Sleep(time.Millisecond)
 		}
+		if do == "waitcrash" {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
 	case "sleep":
 		time.Sleep(d)
-	case "sleepcrash":
-		time.Sleep(d)
-		fallthrough
 	case "crash":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
@@ -171,6 +173,13 @@ func (p *pool) running() int {
 		}
 	}
 	return n
+}
+
+// atGate counts the requests that wait at a gate: see handler.
+func atGate(t *testing.T, gate string) int {
+	marks, err := filepath.Glob(gate + ".*")
+	require.NoError(t, err)
+	return len(marks)
 }
 
 func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
