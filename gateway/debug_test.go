@@ -17,6 +17,8 @@ import (
 	"scripter/objectdb"
 )
 
+func init() { patienceBefore, patienceAfter = patience, patience }
+
 // debugging is a site with Debugging on.
 func debugging(t testing.TB) *site {
 	s := newSite(t)
@@ -274,6 +276,9 @@ func TestDebuggingNeverFails(t *testing.T) {
 		assert.NotContains(t, s.log.String(), "not kept")
 	})
 	t.Run("another writer", func(t *testing.T) {
+		before := patienceBefore
+		defer func() { patienceBefore = before }()
+		patienceBefore = 500 * time.Millisecond
 		s := debugging(t)
 		s.script("x", `return "x"`)
 		held, release := make(chan bool), make(chan bool)

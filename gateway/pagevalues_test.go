@@ -28,7 +28,7 @@ func TestPageValues(t *testing.T) {
 		s.g.pages.mu.Lock()
 		defer s.g.pages.mu.Unlock()
 		return len(s.g.pages.pages) > 0
-	}, 20*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	for range 2 {
 		assert.Equal(t, "one <b>|1.5|true||ran||&lt;r&gt;|", page())
 	}

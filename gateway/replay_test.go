@@ -27,6 +27,8 @@ func (s *site) replay(k *Kept, o ReplayOptions) (string, Outcome, *Recorded) {
 // Specification: 2.2.6, 2.3.8
 func TestReplay(t *testing.T) {
 	s := debugging(t)
+	then := time.Now() // of the whole run: a replay has the time at which it began
+	s.g.now = func() time.Time { return then }
 	s.put("scratchpad.n", objectdb.Number(0))
 	s.script("x", `local p = ...
 		scratchpad.n = scratchpad.n + 1
@@ -84,6 +86,8 @@ func TestReplayOfPieces(t *testing.T) {
 // TestReplayOfPages: a page and its markers, at the time of then.
 func TestReplayOfPages(t *testing.T) {
 	s := debugging(t)
+	then := time.Now()
+	s.g.now = func() time.Time { return then }
 	s.page("p.mcro", `<!--#clock.now ()--> <!--#counter(p)-->`)
 	first := s.ask("/p.mcro", nil).Body
 	text, _, _ := s.replay(s.lastKept(), ReplayOptions{})
