@@ -92,7 +92,7 @@ func FuzzLookAhead(f *testing.F) {
 		go func() { done <- s.Turn(ours) }()
 		select {
 		case <-done:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("Turn waits after %x", in[:a.Size])
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,7 +68,7 @@ func TestSlowBody(t *testing.T) {
 	})
 	t.Run("silent", func(t *testing.T) {
 		w := s.dial(t)
-		w.send(head(1, true, serverParams()), rec(stdin, 1, "abc"))
+		w.send(slices.Concat(head(1, true, serverParams()), rec(stdin, 1, "abc"))) // at once: no pause in it counts
 		w.wantAnswer(1, "408 after 3")
 		w.wantClosed()
 	})
