@@ -141,8 +141,8 @@ func resume(L, th *lua.LState, guarded bool) int {
 // resumeMachine resumes; a failure of the machine becomes one of the coroutine.
 func resumeMachine(L *lua.LState) (n int) {
 	top := L.GetTop()
-	for range missingResults(L.Get(1).(*lua.LState), top-1) {
-		L.Push(lua.LNil)
+	if n := resultsAwaited(L.Get(1).(*lua.LState)); n >= 0 {
+		L.SetTop(1 + n)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -156,24 +156,25 @@ func resumeMachine(L *lua.LState) (n int) {
 	return machineResume(L)
 }
 
-// missingResults returns how many more values than n the call of yield asks for
-// in which th waits. The machine does not fill up with nil what a resumption
-// gives: the variables beyond were without any value and above the top of the
-// stack, and the next function that the machine called wrote over them.
-func missingResults(th *lua.LState, n int) int {
+// resultsAwaited returns how many values the call of yield takes in which th
+// waits, -1 for all that it is given. The machine does not fill up with nil what
+// a resumption gives, nor cut it: the variables beyond were without any value
+// and above the top of the stack, where the next function that the machine
+// called wrote over them, and "return (coroutine.yield ())" gave all values.
+func resultsAwaited(th *lua.LState) int {
 	d, ok := th.GetStack(0)
 	if !ok {
-		return 0
+		return -1
 	}
 	l, ok := levelAt(th, 0)
 	if !ok || l.fn.IsG { // not started
-		return 0
+		return -1
 	}
 	pc := frameField(d, "Pc") - 1
 	if pc < 0 || int(l.fn.Proto.Code[pc]>>opShift) != lua.OP_CALL {
-		return 0
+		return -1
 	}
-	return wanted(l.fn.Proto.Code[pc]) - n
+	return wanted(l.fn.Proto.Code[pc])
 }
 
 func pushFailure(L *lua.LState, message string) int {

@@ -112,3 +112,15 @@ co = coroutine.create(function(x) local y = coroutine.yield(x) if -y - x == 1 th
 print(coroutine.resume(co, 0)) print(coroutine.resume(co))
 co = coroutine.create(function(x) local y = coroutine.yield(x) return #y end)
 print(coroutine.resume(co, 0)) print(coroutine.resume(co))
+do -- more values than are taken
+  local Y = coroutine.yield
+  local function first() return (Y(1)) end
+  for _, f in ipairs{first, function() return first() end, function() local a = Y(1) return a end, function() print((Y(1))) return Y(2) end,
+    function() return Y(1), (Y(2)) end, function() return {(Y(1))} end} do
+    local co = coroutine.create(f)
+    while coroutine.status(co) ~= "dead" do
+      local ok, a, b, c, d = coroutine.resume(co, 5, 6, 7)
+      print(ok, type(a) == "table" and #a or a, b, c, d)
+    end
+  end
+end
