@@ -93,6 +93,8 @@ func TestImportByFTP(t *testing.T) {
 	large := filepath.Join(dir, "pub", "large.zip")
 	require.NoError(t, os.WriteFile(large, nil, 0o644))
 	require.NoError(t, os.Truncate(large, 2<<20))
+	require.NoError(t, os.Chmod(filepath.Dir(large), 0o755)) // whatever the umask is
+	require.NoError(t, os.Chmod(large, 0o644))
 	require.NoError(t, os.Chmod(dir, 0o555)) // vsftpd wants that nobody may write there
 	t.Cleanup(func() { os.Chmod(dir, 0o755) })
 	url := "ftp://" + startFTP(t, dir) + "/pub/"
