@@ -35,7 +35,11 @@ type server struct {
 // serve starts a server on a unix socket. At the end of the test it must have
 // stopped and left no goroutine.
 func serve(t testing.TB, l fcgi.Limits, h fcgi.Handler) *server {
-	return serveOn(t, "unix:"+filepath.Join(t.TempDir(), "s"), l, h)
+	// t.TempDir has the name of the test in it: too long for a socket where TMPDIR is long.
+	dir, err := os.MkdirTemp("", "fcgi")
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return serveOn(t, "unix:"+filepath.Join(dir, "s"), l, h)
 }
 
 func serveTCP(t testing.TB, l fcgi.Limits, h fcgi.Handler) *server {
