@@ -39,7 +39,7 @@ func Departures() []Departure {
 			Gives:   `require "no.such.script": no script has this name`, PUC: "an error that lists files",
 		},
 		{
-			What:    "print, io, dofile, loadfile, debug, package, module, newproxy, collectgarbage, getfenv, setfenv, string.dump, and of os all but clock, date, difftime and time, are not there.",
+			What:    "print, io, dofile, loadfile, debug, package, module, newproxy, collectgarbage, gcinfo, getfenv, setfenv, string.dump, table.setn, and of os all but clock, date, difftime and time, are not there.",
 			Why:     "They reach files, processes, other functions' variables or the memory of the server.",
 			Example: `return tostring (rawget (_G, "io")) .. tostring (rawget (_G, "print")) .. tostring (os.execute)`,
 			Gives:   "nilnilnil", PUC: "a table and functions",
@@ -57,13 +57,13 @@ func Departures() []Departure {
 			Gives:   "nilfalse", PUC: "a table, and true",
 		},
 		{
-			What:    "Strings may hold bytes of value 0 in formats and patterns too.",
+			What:    "Bytes of value 0 count in formats, patterns and the text of numbers, as they do in all strings.",
 			Why:     "What comes from the net may hold them, and PUC Lua stops there.",
 			Example: `return #string.format ("%s", "a\0b") .. " " .. ("a\0b"):find ("\0b")`,
 			Gives:   "3 2", PUC: "1 2",
 		},
 		{
-			What:    "A number that fits no integer is the largest one for the conversion %d.",
+			What:    "A number that fits no integer is the largest one for the conversion %d and as a place in a string.",
 			Why:     "C leaves it undefined; x86 makes the smallest of it.",
 			Example: `return string.format ("%d", 2^63)`,
 			Gives:   "9223372036854775807", PUC: "-9223372036854775808",

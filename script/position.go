@@ -12,9 +12,9 @@ import (
 // all that an error can ask the machine for. The normaliser packs more into
 // it: what the operands of the instruction are called, which is what makes
 // "attempt to index field 'header' (a nil value)" possible. From the lowest
-// bit: the line, the register (plus one) of a call's function or of an
-// operand, and the index (plus one) of the text among the constants of the
-// function. Where int has 32 bits there is no room, and messages have no names.
+// bit: the line, the register (plus one) that operand gives, and the index
+// (plus one) of the text among the constants of the function. Where int has 32
+// bits there is no room, and messages have no names.
 const (
 	lineBits     = 20
 	registerBits = 9
@@ -130,13 +130,13 @@ const (
 	bxMask  = 1<<18 - 1
 )
 
-// operand returns the register that holds the function of a call or the
-// operand of a unary operator, plus one; 0 for other instructions.
+// operand returns the register that holds the function of a call, the operand
+// of a unary operator or what is indexed, plus one; 0 for other instructions.
 func operand(code uint32) int {
 	switch int(code >> opShift) {
-	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP:
+	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP, lua.OP_SETTABLE, lua.OP_SETTABLEKS:
 		return int(code>>aShift)&0xff + 1
-	case lua.OP_UNM, lua.OP_LEN:
+	case lua.OP_UNM, lua.OP_LEN, lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
 		if b := int(code & bMask); b < 256 {
 			return b + 1
 		}

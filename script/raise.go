@@ -141,6 +141,9 @@ func complaint(L *lua.LState, l level, message string) string {
 	}
 	if kind, ok := strings.CutPrefix(message, "attempt to index a non-table object("); ok {
 		kind, _, _ = strings.Cut(kind, ")")
+		if kind != operandKind() { // it is what a metatable leads to
+			return "attempt to index a " + kind + " value"
+		}
 		operand := 0
 		if strings.HasPrefix(text, "method ") { // it is the receiver
 			operand = 1

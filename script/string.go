@@ -45,7 +45,7 @@ func stringByte(L *lua.LState) int {
 		s = ""
 	}
 	if len(s) >= maxResults {
-		fail(L, "string slice too long")
+		fail(L, "stack overflow (string slice too long)")
 	}
 	budgetOf(L).charge(L, len(s))
 	for k := range len(s) {

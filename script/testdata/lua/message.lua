@@ -104,3 +104,16 @@ try(function() error("with\nnewline") end)
 try(function() assert(false, "plain") end)
 try(function() loadstring("x = = 1")() end)
 try(function() os.time({year = 2000}) end)
+-- what a metatable leads to has no name
+local function chain(v) return setmetatable({}, {__index = v, __newindex = v}) end
+up = chain(true)
+G = chain(5)
+for _, f in ipairs{
+  function() return G.x end, function() G.x = 1 end, function() return up.x end, function() up.x = 1 end,
+  function() local c = chain(chain(5)) return c.x end, function() local c = {c = chain(5)} return c.c[1] end,
+  function() local c = chain(5) c[1] = 2 end, function() local c = chain(5) return c:m() end,
+  function() local c = {c = chain(5)} return c.c:m() end, function() local a = chain(5) a.x, a.y = 1, 2 end,
+  function() local a = {} a.x.y, a.z = 1, 2 end, function() local a a.x, a.y = 1, 2 end, function() local a = chain(5) function a.f() end end,
+  function() local c = 5 return c:m() end, function() local c = {} return c.x:m() end, function() return ("x").y.z end,
+} do try(f) end
+try(string.byte, ("x"):rep(9000), 1, -1)
