@@ -117,6 +117,12 @@ func Departures() []Departure {
 			Gives:   "s:2: 'end' expected near '<eof>'", PUC: "s:2: function at line 2 has more than 60 upvalues",
 		},
 		{
+			What:    "A message names a field or method also where a function has more than 256 constants.",
+			Why:     "PUC Lua's instructions have no room for the constant there, and its messages say '?'.",
+			Example: `local names = "" for i = 1, 300 do names = names .. "x" .. i .. " = 1, " end return (select (2, pcall (loadstring ("local t = {" .. names .. "}\nreturn t.last.y", "=s"))))`,
+			Gives:   "s:2: attempt to index field 'last' (a nil value)", PUC: "s:2: attempt to index field '?' (a nil value)",
+		},
+		{
 			What:    "In an expression over several lines, an error may name the line of a bracket instead of the line of what stands in it.",
 			Why:     "The parser keeps no other.",
 			Example: `local ok, message = pcall (loadstring ("return {} .. (\n1)", "=s")) return message`,

@@ -41,6 +41,9 @@ func (g *generator) made(kind genKind, depth int) string {
 	if depth > 0 && g.chance(8) {
 		return g.logical(kind, deeper)
 	}
+	if depth > 0 && kind == number && g.fn().yields && g.chance(4) {
+		return "(" + g.yielding() + ")"
+	}
 	if depth > 0 && g.chance(12) {
 		if call, ok := g.call(kind, deeper); ok {
 			return call

@@ -121,11 +121,14 @@ func (g *generator) coroutine() {
 	g.pushFunc(&genFunc{vararg: true, yields: true})
 	g.declare(genVar{name: "x", kind: number})
 	g.line("tick (25)")
+	if g.chance(20) { // a function between the coroutine and its yields
+		g.line("local function Y (...) tick () %s end", pick(g, []string{"return coroutine.yield (...)", "return (coroutine.yield (...))",
+			"local a, b = coroutine.yield (...) return b, a", "local o = setmetatable ({}, M1) local a, b, c = coroutine.yield (...) pcall (function () return o.x end) return a, b, c, -b"}))
+		g.fn().yielder = "Y"
+	}
 	for range g.between(1, 3) {
 		if g.chance(70) {
-			y := g.name()
-			g.line("local %s = coroutine.yield (%s)", y, strings.Join(g.exprs(g.between(1, 2), anything, 1), ", "))
-			g.declare(genVar{name: y, kind: number})
+			g.yield()
 		}
 		g.statement()
 	}
@@ -143,14 +146,87 @@ func (g *generator) coroutine() {
 	g.close("end)")
 	for range g.between(1, 5) {
 		if wrap {
-			g.line("try (%s, %s)", co, g.expr(number, 1))
+			g.line("try (%s)", strings.Join(append([]string{co}, g.exprs(g.between(0, 2), number, 1)...), ", "))
 			continue
 		}
-		g.line("show (coroutine.resume (%s, %s))", co, strings.Join(g.exprs(2, number, 1), ", "))
+		g.line("show (coroutine.resume (%s))", strings.Join(append([]string{co}, g.exprs(g.between(0, 3), number, 1)...), ", "))
 		if g.chance(40) {
 			g.line("show (coroutine.status (%s))", co)
 		}
 	}
+}
+
+// yield writes a yield that sets one to three variables, and returns their names.
+func (g *generator) yield() []string {
+	e := g.yielding()
+	names := []string{g.name()}
+	for i := range g.intn(3) {
+		names = append(names, fmt.Sprintf("%s_%d", g.name(), i))
+	}
+	if g.chance(20) {
+		e = g.expr(anything, 1) + ", " + e
+	}
+	g.line("local %s = %s", strings.Join(names, ", "), e)
+	for _, n := range names {
+		g.declare(genVar{name: n, kind: number})
+	}
+	return names
+}
+
+// yielding returns an expression that yields.
+func (g *generator) yielding() string {
+	name := "coroutine.yield"
+	if g.fn().yielder != "" && g.chance(50) {
+		name = g.fn().yielder
+	}
+	saved := g.fn().yields
+	g.fn().yields = false // not one in the other for ever
+	e := fmt.Sprintf("%s (%s)", name, strings.Join(g.exprs(g.between(1, 2), anything, 1), ", "))
+	g.fn().yields = saved
+	if g.chance(30) {
+		return "(" + e + ")"
+	}
+	return e
+}
+
+// bulk writes more of something than the instructions of the machine have room
+// for in one: constants, items, variables of functions around. It has a function
+// of its own: beyond 256 constants PUC Lua does not know the names of fields.
+func (g *generator) bulk() {
+	n := pick(g, []int{40, 90, 250, 260, 300})
+	var parts []string
+	g.open("local bulk = (function ()")
+	switch g.intn(4) {
+	case 0:
+		for i := range n {
+			parts = append(parts, fmt.Sprintf("k%d = %d.5", i, i))
+		}
+		g.line("local t = {%s}", strings.Join(parts, ", "))
+		g.line("show (t.k%d + t.k%d, t.k%d < t.k3, t.k1 == %d.5, t.none)", n-1, n/2, n-2, n-3)
+		g.line("t.k%d, t.new = t.k1 show (t.k%[1]d)", n-4)
+	case 1:
+		for i := range n {
+			parts = append(parts, fmt.Sprint(i))
+		}
+		last := pick(g, []string{"nil", "(function () return 1, 2, 3 end) ()", "x and 1 or 2", "#\"abc\""})
+		g.line("local t = {%s, %s}", strings.Join(parts, ","), last)
+		g.line("show (#t, t [%d], t [%d], select (\"#\", unpack (t)))", n, n+1)
+	case 2:
+		for i := range n {
+			parts = append(parts, fmt.Sprintf("t.f%d = (t.f%d or %d) + t.f", i, i/2, i))
+		}
+		g.line("local t = {f = 1} %s show (t.f%d, t.f%d)", strings.Join(parts, " "), n-1, n/3)
+	default:
+		n = g.between(2, 58)
+		for i := range n {
+			parts = append(parts, fmt.Sprintf("v%d", i))
+		}
+		list := strings.Join(parts, ", ")
+		g.line("local %s = %s", list, strings.ReplaceAll(list, "v", ""))
+		g.line("local f = function () v%d = v0 v0 = v0 + 1 return %s end", n-1, strings.Join(parts, " + "))
+		g.line("show (f ()) show (f ()) show (v0)")
+	}
+	g.close("end) ()")
 }
 
 // errorPath writes a protected call of something that fails in one of the ways

@@ -24,10 +24,10 @@ func (g *generator) classes() {
 		event(50, "__le = function (x, y) tick (30) return %s end", pick(g, []string{"x.v <= y.v", "nil"}))
 		event(60, "__call = function (self, ...) tick (30) return %s end", pick(g, []string{"self.v, ...", "select (\"#\", ...)", "..."}))
 		event(60, "__index = %s", pick(g, []string{
-			"function (t, k) tick (30) return k end", "{x = 1, y = \"why\", m = function (self, z) return self.v, z end}", "string", "function (t, k) tick (30) return rawget (t, \"v\") end",
+			"function (t, k) tick (30) return k end", "setmetatable ({x = 2}, {__index = {y = 3}})", "setmetatable ({}, {__index = 5})", "{x = 1, y = \"why\", m = function (self, z) return self.v, z end}", "string", "function (t, k) tick (30) return rawget (t, \"v\") end",
 		}))
 		event(40, "__newindex = %s", pick(g, []string{
-			"function (t, k, v) tick (30) rawset (t, k, v) end", "function (t, k, v) tick (30) rawset (t, \"last\", k) end", "{}", "function (t, k, v) error (\"no \" .. tostring (k)) end",
+			"function (t, k, v) tick (30) rawset (t, k, v) end", "function (t, k, v) tick (30) rawset (t, \"last\", k) end", "{}", "setmetatable ({}, {__newindex = function (t, k, v) show (k, v) end})", "true", "function (t, k, v) error (\"no \" .. tostring (k)) end",
 		}))
 		event(40, "__tostring = function (x) tick (30) return %s end", pick(g, []string{"\"object \" .. x.w", "x.w", "\"M\""}))
 		event(10, "__metatable = \"locked\"")
@@ -58,7 +58,11 @@ func (g *generator) statement() {
 		g.simple()
 		return
 	}
-	switch g.intn(30) {
+	switch g.intn(31) {
+	case 29:
+		if g.chance(30) {
+			g.bulk()
+		}
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11:
 		g.simple()
 	case 12, 13:
@@ -126,9 +130,7 @@ func (g *generator) simple() {
 		g.line("show (%s)", pick(g, []string{"G1", "G2", "_G.G1", "G1 == G2", "rawget (_G, \"G2\")"}))
 	case 19:
 		if g.fn().yields {
-			name := g.name()
-			g.line("local %s = coroutine.yield (%s)", name, strings.Join(g.exprs(g.between(1, 2), anything, 1), ", "))
-			g.line("show (%s)", name)
+			g.line("show (%s)", strings.Join(g.yield(), ", "))
 			return
 		}
 		g.line("show (select (%d, %s))", g.between(1, 3), strings.Join(g.exprs(3, anything, 1), ", "))

@@ -23,12 +23,31 @@ M2 = {
 }
 try (function (...)
  local m = (setmetatable ({v = math.max (-7, 10), w = "10"}, M1) < setmetatable ({v = 0xFF * 4 + 0, w = "b"}, M1))
- show (xpcall (function ()
-  tick (25)
-  return {(math.min (0.5, 123456789) or 0), (({c = 0xFF, f = math.abs, ["b"] = 42, a = 3.75, t = {["b"] = 2.5e-3; a = 1.5; f = math.abs; t = setmetatable ({v = 0.1, w = "two words"}, M1); c = 2.5e-3; s = "tab\tq\"\\"; [1] = true; nil; [true] = 1; nil; 2}, s = setmetatable ({v = {a = 3.75, ["b"] = {-0.5, 1.5, 123456789, (m or 0), .25}, c = 10, t = "a", s = "line\nbreak", f = math.abs, [1] = true, nil, [true] = 1, nil, 2;}, w = "hello"}, M1),}).t or 0), ((setmetatable ({v = m, w = "abcabc"}, M1)).v or 0), (function (y, ...) tick () return y - 1000 + 0 end or 0)}
- end, function () end))
- return {f = math.abs, c = 1.5, s = type (""), a = (({1, 255, 7, 0x10, 0}) [ 42 ] or -1), ["b"] = ("5" + (-1) + 0), t = "\65\066\0677", [1] = true, ..., [true] = 1, nil, 2;}
-end, ({f = math.abs; s = "hello"; a = 3.75; ["b"] = 1; c = 255; t = "abcabc"}).s)
+ local b = {((select ("#", ...)) or 0), (math.min (0.5, 123456789) or 0), (math.floor (65536) + 0 or 0), (#({-0.5, 3.75, -7, 3, -0.5}) or 0)}
+end, (("x y z"):gsub ("%a", function (x) return x:upper () end)), ({c = -7; s = "line\nbreak"; a = 42; ["b"] = 0xFF; f = function (y, ...) tick () return y + 1e3 + 0 end; t = "-3.5e1";}).f (1e15), ("" > "a"))
+try (function (...)
+ local function g (a, b) while b ~= 0 do tick () a, b = b, a % b end return a end show (g (5 * 6, 18))
+ local function m1 (p0, p1, p2, ...)
+  tick ()
+  return cut (((([[long]]):gsub ("b*", {a = "A", b = 2, c = false}))):reverse ()), (setmetatable ({v = p2, w = " 7 "}, M1)) .. p2 .. ("two words");
+ end
+ show (m1 ((nil or 2.5e-3), {1.5, 123456789, 0}, (1 and 42)))
+ local l2 = ((#({(math.huge or 0)})) - (select ("#", setmetatable ({v = 1.5, w = ""}, M1), {c = 1e3; t = " 7 "; ["b"] = 1; a = 42; f = function (y, ...) tick () return y - 1e3 + 0 end; s = "hello";}, setmetatable ({v = 007, w = [==[ ]] ]=] ]==]}, M1))) + 0) / nz ((setmetatable ({v = 9007199254740992, w = [[long]]}, M2)).v) + 0
+ for k = "1", 2 do
+  tick ()
+  local co2 = coroutine.create (function (x, ...)
+   tick (25)
 -- comment
-local even, odd function even (n) tick () if n == 0 then return true end return odd (n - 1) end function odd (n) tick () if n == 0 then return false end return even (n - 1) end show (even (5))
-show ({c = 9007199254740992; s = (("two words"):gsub ("(%w)(%w)", "")); f = function (x, ...) tick () return x * 1e3 + 0 end; a = #("b"); ["b"] = (-1) % 0.5 + 0; t = " 7 "}, (setmetatable ({v = 1e3, w = "a"}, M1)), (setmetatable ({v = 123456789, w = "abcabc"}, M2)))
+   show ((...))
+   local i = setmetatable ({v = l2, w = "-3.5e1"}, M1)
+   return i.v, l2
+--[[ long
+comment ]]
+  end)
+  show (coroutine.resume (co2))
+  show (coroutine.status (co2))
+  show (coroutine.resume (co2))
+  show ({((select ("#", ...)) or 0), (l2 or 0), (l2 or 0)})
+ end
+end, setmetatable ({v = 255, w = "äöü"}, M2), type (1 == 1))
+show (not (setmetatable ({v = math.huge, w = "line\nbreak"}, M2) ~= setmetatable ({v = 42, w = "abcabc"}, M2)), (math.max (4, 1000)) % (#("x y z")) + 0, ({t = "\65\066\0677"; ["b"] = 0; f = function (y, ...) tick () return y * 1000 + 0 end; c = 2147483648; a = 0.5; s = [==[ ]] ]=] ]==]; [1] = true; ...; [true] = 1; nil; 2,}).s)
