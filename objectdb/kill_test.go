@@ -25,7 +25,7 @@ const stepVariable = "OBJECTDB_TEST_STEP"
 // its own one is.
 func stepForever(path string) {
 	own := Address{"by", os.Getenv(stepVariable + "_NAME")}
-	db, err := Open(path, Options{})
+	db, err := Open(path, Options{BusyTimeout: patience, LockTime: patience})
 	for i := 0; err == nil; i++ {
 		run := db.Update
 		if i%3 == 0 {

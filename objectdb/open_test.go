@@ -195,13 +195,14 @@ func TestAReadOnlyRoot(t *testing.T) {
 // Catalogue: P5
 func TestOpenWithoutTheRight(t *testing.T) {
 	path := wholeFile(t)
-	for dir := filepath.Dir(path); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		require.NoError(t, os.Chmod(dir, 0o755))
 	}
 	program := filepath.Join(filepath.Dir(path), "program")
 	content, err := os.ReadFile(os.Args[0])
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(program, content, 0o755))
+	require.NoError(t, os.Chmod(program, 0o755)) // whatever the umask is
 	try := func(env ...string) string {
 		cmd := exec.Command(program)
 		cmd.Dir = "/"

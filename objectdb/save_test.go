@@ -278,7 +278,7 @@ func TestASaveIsInterrupted(t *testing.T) {
 		return err
 	}
 	err := interrupted()
-	for tries := 0; err == nil && tries < 20; tries++ {
+	for tries := 0; err == nil && tries < 100; tries++ {
 		err = interrupted()
 	}
 	require.ErrorIs(t, err, why)
