@@ -47,7 +47,8 @@ func newPlace(t *testing.T, scripts map[string]string) *place {
 			return err
 		}
 		for name, source := range scripts {
-			if err := tx.Put(objectdb.Address{"suites", "webserverScripts", name}, objectdb.Script(source)); err != nil {
+			a := append(objectdb.Address{"suites", "webserverScripts"}, strings.Split(name, ".")...)
+			if err := tx.Put(a, objectdb.Script(source)); err != nil {
 				return err
 			}
 		}
@@ -112,7 +113,7 @@ func (r *responder) spec() string {
 }
 
 // patience bounds what takes milliseconds on a machine that does nothing else.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // dial opens a connection, which ends with the test at the latest.
 func (r *responder) dial(t *testing.T) net.Conn {
@@ -213,8 +214,9 @@ func (p *place) cgi(ctx context.Context, name, query, body, resident string, kil
 	return parseAnswer(out.String())
 }
 
-// memory returns the bytes that the processes of a group hold for themselves.
-func memory(t *testing.T, group int) (bytes int64) {
+// memory returns the bytes that the processes of a group hold for themselves, and
+// how many those are.
+func memory(t *testing.T, group int) (bytes int64, processes int) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	require.NoError(t, err)
@@ -228,6 +230,7 @@ func memory(t *testing.T, group int) (bytes int64) {
 		if f := strings.Fields(rest); len(f) < 3 || f[2] != strconv.Itoa(group) {
 			continue
 		}
+		processes++
 		status, _ := os.ReadFile(filepath.Dir(file) + "/status")
 		for line := range strings.Lines(string(status)) {
 			if n, ok := strings.CutPrefix(line, "RssAnon:"); ok {
@@ -236,7 +239,7 @@ func memory(t *testing.T, group int) (bytes int64) {
 			}
 		}
 	}
-	return bytes
+	return bytes, processes
 }
 
 // connections counts the connections that r's processes hold, or have not yet
