@@ -46,7 +46,7 @@ func TestShellsKeepNothing(t *testing.T) {
 	assert.Eventually(t, func() bool {
 		runtime.GC()
 		return gone.Load() == 16
-	}, 20*time.Second, 10*time.Millisecond)
+	}, patience, 10*time.Millisecond)
 	assert.EqualValues(t, 16, gone.Load())
 }
 

@@ -14,7 +14,7 @@ import (
 // TestSlow: a run that takes long is told of once, with the calls as they are,
 // through protected calls and coroutines, and goes on as if nothing had been.
 func TestSlow(t *testing.T) {
-	const wait = "\nlocal function busy () local t = os.time () while os.time () - t < 2 and not told () do end return 'done' end\n"
+	const wait = "\nlocal function busy () local t = os.time () while os.time () - t < 60 and not told () do end return 'done' end\n"
 	for name, c := range map[string]struct {
 		source string
 		want   []string // of the traceback, in order
@@ -34,7 +34,7 @@ func TestSlow(t *testing.T) {
 				c.Return(len(told) > 0)
 				return nil
 			}}})
-			th := e.NewThread(context.Background(), ThreadOptions{SlowAfter: 20 * time.Millisecond, Slow: func(f []Frame) { told = append(told, f) }})
+			th := e.NewThread(context.Background(), ThreadOptions{Limits: Limits{Time: patience}, SlowAfter: 20 * time.Millisecond, Slow: func(f []Frame) { told = append(told, f) }})
 			defer th.Close()
 			v, err := th.RunSource("slow", wait+c.source)
 			require.NoError(t, err)
