@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,15 @@ const tortureVariable = "OBJECTDB_TEST_TORTURE"
 func torture() int {
 	n, _ := strconv.Atoi(os.Getenv(tortureVariable))
 	return max(n, 1)
+}
+
+// seedOfDamage is the same one for every ordinary run: what a run meets, the next
+// one meets too. Who looks for new cases has others each time.
+func seedOfDamage() uint64 {
+	if torture() > 1 {
+		return rand.Uint64()
+	}
+	return 1
 }
 
 // readAll opens a root, checks it and reads everything: what it holds, or an error.
@@ -55,7 +65,7 @@ func readAll(path string) (all map[string]Value, err error) {
 func deepFile(t *testing.T) ([]byte, map[string]Value) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.root")
-	db, err := Create(path, Options{Relaxed: true})
+	db, err := Create(path, Options{Relaxed: true, Now: func() time.Time { return someDay }})
 	require.NoError(t, err)
 	update(t, db, func(tx *Tx) {
 		for i := range 60 {
@@ -78,7 +88,7 @@ func deepFile(t *testing.T) ([]byte, map[string]Value) {
 func TestDamagedFiles(t *testing.T) {
 	whole, want := deepFile(t)
 	path := filepath.Join(t.TempDir(), "a.root")
-	seed := rand.Uint64()
+	seed := seedOfDamage()
 	r := rand.New(rand.NewPCG(seed, 0))
 	reported := 0
 	for i := range 300 * torture() {
@@ -139,7 +149,7 @@ func TestDamagedWAL(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(wal), 400_000)
 
-	seed := rand.Uint64()
+	seed := seedOfDamage()
 	r := rand.New(rand.NewPCG(seed, 0))
 	copied := filepath.Join(dir, "copy.root")
 	states := map[float64]bool{}
