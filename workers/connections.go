@@ -3,15 +3,11 @@
 package workers
 
 import (
-	"io"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"scripter/fcgi"
 )
 
 // share makes fd a connection of all workers; one with a long request when that
@@ -76,22 +72,6 @@ func (p *Pool) freeSlot() int32 {
 	return -1
 }
 
-// turnAway refuses the request on a connection that there is no room for. p.mu
-// is held.
-func (p *Pool) turnAway(fd int) { p.decline(fd, lookedAt(fd).ID, Refused) }
-
-// decline answers request id on fd in place of a worker, unless id is 0, and
-// closes fd. p.mu is held.
-func (p *Pool) decline(fd int, id uint16, reason Reason) {
-	if id == 0 {
-		hangUp(fd)
-		return
-	}
-	p.facts.Lost[reason]++
-	write(fd, fcgi.AppendAnswer(nil, id, p.o.Lost(Loss{Reason: reason})))
-	linger(fd)
-}
-
 // forget lets go of a connection that has ended.
 func (p *Pool) forget(slot int32, gen uint32) {
 	p.mu.Lock()
@@ -128,38 +108,6 @@ func (p *Pool) broadcast(m message) {
 		}
 	}
 }
-
-// hangUp closes fd without losing what was written to it: a socket that is
-// closed with bytes unread is reset.
-func hangUp(fd int) {
-	var waste [4096]byte
-	for range 64 {
-		if n, err := unix.Read(fd, waste[:]); n <= 0 && err != unix.EINTR {
-			break
-		}
-	}
-	unix.Shutdown(fd, unix.SHUT_RDWR)
-	unix.Close(fd)
-}
-
-// linger closes fd when the peer has closed it, or has had the time to read what
-// was written to it: it may still be sending a request that nobody will read.
-func linger(fd int) {
-	unix.Shutdown(fd, unix.SHUT_WR)
-	f := os.NewFile(uintptr(fd), "connection")
-	go func() {
-		defer f.Close()
-		if f.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-			io.CopyN(io.Discard, f, lingerBytes)
-		}
-		unix.Shutdown(fd, unix.SHUT_RDWR)
-	}()
-}
-
-const (
-	lingerTime  = 2 * time.Second
-	lingerBytes = 64 << 20
-)
 
 // closeIdle closes a connection that nobody serves and reports whether it did.
 // p.mu is held.
@@ -208,96 +156,6 @@ func allReadable(fds []int) []bool {
 		}
 	}
 	return some
-}
-
-// salvage answers the requests that w had when it died. p.mu is held.
-func (p *Pool) salvage(w *process, err error) {
-	loss := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
-	if w.killed != "" {
-		loss.Reason = w.killed
-	}
-	if began := w.rec.began.Load(); began != 0 {
-		loss.Ran = time.Duration(now() - began)
-	}
-	current, begun := w.rec.slot.Load(), w.rec.phase.Load() >= phaseReading
-	for slot, c := range p.conns {
-		if c == nil {
-			continue
-		}
-		s := &p.mem.slots[slot]
-		switch s.owner(c.gen) {
-		case w.index + 1:
-		case ownerMaster: // it had just left it to us
-			p.spoolShared(int32(slot), c)
-			continue
-		case ownerGone: // it did not live to tell
-			p.drop(int32(slot), c)
-			continue
-		default:
-			continue
-		}
-		if int32(slot) != current || !begun {
-			s.word.Store(word(c.gen, ownerNone))
-			continue
-		}
-		p.unshare(int32(slot), c)
-		p.answer(w, c.fd, loss)
-	}
-	if fd := w.dep.take(); begun && fd >= 0 {
-		p.answer(w, fd, loss)
-	} else {
-		p.shareLocked(fd)
-	}
-}
-
-// answer tells the web server on fd what became of its request, if it has heard
-// nothing yet, and closes fd.
-func (p *Pool) answer(w *process, fd int, loss Loss) {
-	id := uint16(w.rec.request.Load())
-	p.facts.Lost[loss.Reason]++
-	page := p.o.Lost(loss)
-	if id != 0 && !w.rec.sent.Load() {
-		write(fd, fcgi.AppendAnswer(nil, id, page))
-		linger(fd)
-		return
-	}
-	hangUp(fd)
-}
-
-// refuse answers a request that no worker will read. p.mu is held.
-func (p *Pool) refuse(slot int32, c *held, reason Reason) {
-	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
-		return
-	}
-	id := uint16(p.mem.slots[slot].request.Load())
-	if p.mem.slots[slot].spooled.Load() == 0 {
-		id = lookedAt(c.fd).ID
-	}
-	p.unshare(slot, c)
-	p.decline(c.fd, id, reason)
-}
-
-func lookedAt(fd int) fcgi.Ahead {
-	b := make([]byte, lookSize)
-	n, _, err := unix.Recvfrom(fd, b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	if err != nil || n <= 0 {
-		return fcgi.Ahead{}
-	}
-	return fcgi.LookAhead(b[:n])
-}
-
-// write writes what the socket takes: an answer of ours fits its buffer.
-func write(fd int, b []byte) {
-	for len(b) > 0 {
-		n, err := unix.Write(fd, b)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return
-		}
-		b = b[n:]
-	}
 }
 
 // resident returns the memory of a process, in bytes; 0 when it cannot be told.

@@ -1,0 +1,45 @@
+//go:build linux
+
+package workers
+
+import (
+	"math"
+	"runtime/debug"
+	"time"
+)
+
+// Begin tells the master that a script begins: when it has not ended by limit
+// and a quarter more, or when the process has grown by more than bytes and
+// 64 MB more, the process is killed. 0 means no limit.
+func (w *Worker) Begin(limit time.Duration, bytes int64) {
+	w.rec.bytes.Store(bytes)
+	w.collectBefore(bytes)
+	deadline := int64(0)
+	if limit > 0 {
+		deadline = now() + int64(limit) + int64(limit)/4
+	}
+	w.rec.deadline.Store(deadline)
+	w.rec.script.Store(scriptRuns)
+}
+
+// collectBefore lets garbage be collected before the master takes it for what
+// a script holds. To change that stops the process for a moment, so it is only
+// done when the limit is another one.
+func (w *Worker) collectBefore(bytes int64) {
+	if bytes == w.collects {
+		return
+	}
+	w.collects = bytes
+	most := int64(math.MaxInt64)
+	if bytes > 0 {
+		most = bytes + margin
+	}
+	debug.SetMemoryLimit(most)
+}
+
+// End tells that the script has ended.
+func (w *Worker) End() {
+	if !w.rec.script.CompareAndSwap(scriptRuns, scriptNone) && w.rec.script.Load() == scriptDoomed {
+		select {} // the process is being killed
+	}
+}

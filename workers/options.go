@@ -1,0 +1,88 @@
+//go:build linux
+
+package workers
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Options of a pool. Command, Listeners and Lost are needed, the rest has
+// defaults.
+type Options struct {
+	// Command starts a worker: the program and its arguments. It must call
+	// Inherited and Serve what that returns.
+	Command []string
+	// Listeners are the listening sockets. Shutdown empties their queues if
+	// Drain is set; else these are left to whoever listens next.
+	Listeners []*os.File
+	Drain     bool
+
+	Min int // workers that are free or about to be; default 2
+	Max int // workers at most, so many scripts run at once; default 16, at most 64. Those that wait for a peer to take its answer do not count
+
+	// Waiting is how many requests may wait while Max scripts run; default 200.
+	// Wait is how long one may; default 10 s. Beyond either it is refused.
+	Waiting int
+	Wait    time.Duration
+
+	Conns   int           // open connections; default 1000. Above it the longest idle one is closed
+	Idle    time.Duration // a kept connection without a request; default 60 s
+	Request time.Duration // until a request that has begun is there, without progress; default 15 s
+	Whole   time.Duration // until it is there in any case; default 60 s
+	Body    int64         // bytes of a request that are read ahead at most; default 17 MB
+	Spare   time.Duration // a worker more than Min without work; default 10 s
+	Hung    time.Duration // a process that does nothing where it should; default 2 min
+
+	// Lost makes the page, a CGI header with a body, that is sent in place of
+	// an answer that a worker did not live to give, and to who is refused.
+	Lost func(Loss) []byte
+	// Told gets what a worker reports, when it is asked and when it leaves. Nil
+	// means nobody does.
+	Told func(text []byte)
+	// Log is told of what concerns no request. Nil means nobody.
+	Log func(err error)
+}
+
+func (o Options) withDefaults() Options {
+	number := func(n *int, otherwise int) {
+		if *n <= 0 {
+			*n = otherwise
+		}
+	}
+	duration := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	number(&o.Min, 2)
+	number(&o.Max, 16)
+	o.Max = min(o.Max, maxWorkers)
+	o.Min = min(o.Min, o.Max)
+	number(&o.Waiting, 200)
+	number(&o.Conns, 1000)
+	o.Conns = min(o.Conns, maxSlots)
+	duration(&o.Wait, 10*time.Second)
+	duration(&o.Idle, time.Minute)
+	duration(&o.Request, 15*time.Second)
+	duration(&o.Whole, time.Minute)
+	duration(&o.Spare, 10*time.Second)
+	duration(&o.Hung, 2*time.Minute)
+	if o.Body <= 0 {
+		o.Body = 17 << 20
+	}
+	o.Conns = min(o.Conns, descriptors(o.Max))
+	return o
+}
+
+// descriptors returns how many connections there are descriptors for, beside
+// those that this process needs for its workers, and a worker for its work.
+func descriptors(workers int) int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {
+		return maxSlots
+	}
+	return max(8, int(limit.Cur)-64-6*workers)
+}

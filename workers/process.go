@@ -1,0 +1,232 @@
+//go:build linux
+
+package workers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is a worker as the master sees it.
+type process struct {
+	index    int
+	cmd      *exec.Cmd
+	ch       *channel
+	dep      deposit
+	rec      *record
+	started  time.Time
+	ready    bool
+	stale    bool // to be replaced
+	leaving  bool
+	killed   Reason
+	idle     int64 // memory when it last was free, bytes
+	served   int64 // requests at the last look
+	measured int64 // requests when idle was measured
+	sweeps   int
+	silent   int // sweeps since it was asked whether it lives; 0: it has answered
+	active   time.Time
+	told     chan struct{} // it has reported
+	gone     chan struct{} // closed when its channel is
+}
+
+// spawn starts a worker. p.mu is held.
+func (p *Pool) spawn() error {
+	index := slices.Index(p.processes[:], nil)
+	if index < 0 {
+		return nil // so many are being replaced: the watch tries again
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "channel"), os.NewFile(uintptr(fds[1]), "channel")
+	defer theirs.Close()
+	dep, err := newDeposit()
+	if err != nil {
+		ours.Close()
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	in, out := os.NewFile(uintptr(dep.in), "deposit"), os.NewFile(uintptr(dep.out), "deposit")
+	w := &process{index: index, rec: &p.mem.workers[index], dep: dep, started: time.Now(), active: time.Now(), told: make(chan struct{}, 1), gone: make(chan struct{})}
+	w.rec.reset()
+	w.cmd = exec.Command(p.o.Command[0], p.o.Command[1:]...)
+	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
+	w.cmd.Stderr = os.Stderr
+	w.cmd.ExtraFiles = append([]*os.File{theirs, p.memFile, in, out}, p.listeners...)
+	err = w.cmd.Start()
+	if err == nil {
+		if w.ch, err = newChannel(ours, p.descriptor); err != nil {
+			w.cmd.Process.Kill()
+			go w.cmd.Wait()
+		}
+	}
+	if err != nil {
+		ours.Close()
+		in.Close()
+		out.Close()
+		return fmt.Errorf("starting a worker: %w", err)
+	}
+	p.processes[index] = w
+	p.facts.Started++
+	for slot, c := range p.conns {
+		if c != nil {
+			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
+		}
+	}
+	if p.closing {
+		w.ch.put(message{kind: msgDeaf, fd: -1})
+	}
+	go p.attend(w, in, out)
+	return nil
+}
+
+// descriptor returns one of a shared connection for a worker, and one of its
+// file, 0 when it has none; -1 when the connection has ended.
+func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.conns[slot]
+	if c == nil || c.gen != gen {
+		return -1, 0
+	}
+	if fd = duplicate(c.fd); fd >= 0 && c.file != nil {
+		if file = duplicate(int(c.file.Fd())); file < 0 {
+			unix.Close(fd)
+			fd = -1
+		}
+	}
+	if fd < 0 {
+		p.log(errors.New("sharing a connection: no descriptor is left"))
+		return -1, 0
+	}
+	return fd, file
+}
+
+func duplicate(fd int) int {
+	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// attend does what the worker w asks for, until it is gone.
+func (p *Pool) attend(w *process, in, out *os.File) {
+	buf := make([]byte, maxMessage)
+	for {
+		m, err := w.ch.receive(buf)
+		if err != nil {
+			break
+		}
+		switch m.kind {
+		case msgNew:
+			p.share(m.fd, m.slot == longRequest)
+		case msgGone:
+			p.forget(m.slot, m.gen)
+		case msgLong:
+			p.handedOver(m.slot, m.gen)
+		case msgSpent:
+			p.spent(m.slot, m.gen)
+		case msgFull:
+			p.mu.Lock()
+			p.evict()
+			p.mu.Unlock()
+		case msgWake:
+			p.poke()
+		case msgPong:
+			p.mu.Lock()
+			w.silent = 0
+			p.mu.Unlock()
+		case msgTold:
+			if p.o.Told != nil {
+				p.o.Told(m.text)
+			}
+			select {
+			case w.told <- struct{}{}:
+			default:
+			}
+		case msgReady:
+			p.nowReady(w)
+		}
+	}
+	close(w.gone)
+	slow := time.AfterFunc(endTime, func() { w.cmd.Process.Kill() })
+	err := w.cmd.Wait()
+	slow.Stop()
+	w.ch.close()
+	p.died(w, err)
+	in.Close()
+	out.Close()
+}
+
+// endTime is how long a process may take to end after its last word.
+const endTime = 10 * time.Second
+
+func (p *Pool) nowReady(w *process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.ready = true
+	p.failures = 0
+	ready := 0
+	for _, w := range p.processes {
+		if w != nil && w.ready && !w.stale && !w.leaving {
+			ready++
+		}
+	}
+	if ready < p.o.Min {
+		return
+	}
+	for _, w := range p.processes {
+		if w != nil && w.stale {
+			w.leave()
+		}
+	}
+}
+
+func (w *process) leave() {
+	if !w.leaving {
+		w.leaving = true
+		w.ch.put(message{kind: msgLeave, fd: -1})
+	}
+}
+
+// died clears up after a worker.
+func (p *Pool) died(w *process, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.processes[w.index] = nil
+	p.facts.Requests += w.rec.served.Load()
+	if !w.leaving {
+		p.facts.Replaced++
+	}
+	p.salvage(w, err)
+	for _, other := range p.processes {
+		if other != nil {
+			other.ch.put(message{kind: msgLook, fd: -1})
+		}
+	}
+	switch {
+	case !w.rec.ready.Load() && !p.dismissed:
+		p.failures++
+		wait := min(50*time.Millisecond<<min(p.failures, 8), 5*time.Second)
+		p.resume = time.Now().Add(wait)
+		p.log(fmt.Errorf("a worker ended before it was ready, the next one is started in %v: %w", wait, ended(err)))
+	case err != nil && w.killed == "" && w.rec.phase.Load() == phaseFree:
+		p.log(fmt.Errorf("worker %d ended by itself: %w", w.cmd.Process.Pid, err))
+	}
+	p.checkDone()
+	p.poke()
+}
+
+func ended(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}

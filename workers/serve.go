@@ -1,0 +1,213 @@
+//go:build linux
+
+package workers
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"scripter/fcgi"
+)
+
+// lookSize is how much of a request is looked at before it is read. A longer
+// one is read ahead by the master before all of it has come: a sender on a unix socket that waits
+// until poll lets it write is stopped when a quarter of its buffer is full, which
+// can be as little as 26 kB in records of 1 kB.
+const lookSize = 16 << 10
+
+func (w *Worker) acceptOne(listener int) (int, unix.Sockaddr, error) {
+	w.lmu.Lock()
+	defer w.lmu.Unlock()
+	if w.listeners[listener] < 0 {
+		return -1, nil, unix.EAGAIN
+	}
+	return unix.Accept4(w.listeners[listener], unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+}
+
+// accept takes one new connection. A request that is there and wants the
+// connection closed afterwards is answered at once; any other connection is
+// given to the master, who shares it.
+func (w *Worker) accept(listener int) {
+	fd, sa, err := w.acceptOne(listener)
+	switch err {
+	case nil:
+	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
+		w.ch.tell(message{kind: msgFull, fd: -1})
+		time.Sleep(20 * time.Millisecond)
+		return
+	default:
+		return // somebody else took it, or it is gone
+	}
+	if !w.server.Permits(netAddr(sa)) {
+		unix.Close(fd)
+		return
+	}
+	s := newSocket(fd, w.rec)
+	ahead, long := w.ahead(s, firstWait)
+	if !ahead.Whole() || ahead.Keep || ahead.ID == 0 {
+		m := message{kind: msgNew, fd: fd}
+		if long {
+			m.slot = longRequest
+		}
+		w.ch.tell(m)
+		return
+	}
+	w.take(-1, 0)
+	if w.dep.leave(fd) != nil {
+		w.rec.free()
+		w.ch.tell(message{kind: msgNew, fd: fd})
+		return
+	}
+	open := w.turn(s, ahead)
+	if open { // it was no request after all
+		w.ch.tell(message{kind: msgNew, fd: duplicate(fd)})
+	}
+	w.rec.free()
+	closeFD(w.dep.take())
+	s.free()
+}
+
+// firstWait is how long a worker waits for the first request of a connection,
+// which follows at once where the web server is on the same machine.
+const firstWait = time.Millisecond
+
+// ahead looks at what has come on s, and reports whether it is longer than what
+// can be looked at.
+func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, long bool) {
+	until := now() + int64(patience)
+	for {
+		n, err := s.peek(w.look[:])
+		if n <= 0 && err != unix.EAGAIN {
+			return fcgi.Ahead{}, false // the end, which is not urgent
+		}
+		a = fcgi.LookAhead(w.look[:max(n, 0)])
+		left := time.Duration(until - now())
+		if a.Whole() || n == len(w.look) || left <= 0 {
+			return a, !a.Whole() && n == len(w.look)
+		}
+		if n > 0 {
+			// Part of it is there already: poll would not wait.
+			time.Sleep(50 * time.Microsecond)
+			continue
+		}
+		p := [1]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
+		unix.Ppoll(p[:], &unix.Timespec{Nsec: int64(left)}, nil)
+	}
+}
+
+// serveShared serves a shared connection, unless somebody else does.
+func (w *Worker) serveShared(number int32, gen uint32) {
+	c := w.conns[number].Load()
+	slot := &w.mem.slots[number]
+	if c == nil || c.gen != gen || !slot.claim(gen, w.owner) {
+		return
+	}
+	for {
+		w.take(number, gen)
+		open := w.serveWhole(c, slot)
+		w.rec.free()
+		if !open || slot.release(gen, w.owner) {
+			return
+		}
+	}
+}
+
+// serveOffers serves connections whose first request is in a file.
+func (w *Worker) serveOffers() {
+	for {
+		select {
+		case c := <-w.offers:
+			w.serveShared(c.slot, c.gen)
+		default:
+			return
+		}
+	}
+}
+
+// take notes that there is something to do. The master is told when it does not
+// expect that.
+func (w *Worker) take(number int32, gen uint32) {
+	w.rec.take(number, gen)
+	if w.mem.asleep.Load() && w.mem.asleep.CompareAndSwap(true, false) {
+		w.ch.tell(message{kind: msgWake, fd: -1})
+	}
+}
+
+// serveWhole serves what is there as a whole and reports whether the connection
+// is still this worker's. What is there in part stays where it is until the rest
+// has come, unless it is too long for that: then the master reads it.
+func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
+	for {
+		ahead, n, spooled := fcgi.Ahead{}, 0, slot.spooled.Load() > 0
+		if spooled {
+			ahead = fcgi.Ahead{ID: uint16(slot.request.Load())}
+			if slot.whole.Load() {
+				ahead.Size = int(slot.spooled.Load())
+			}
+		} else {
+			var err error
+			c.sock.left.Store(0) // another worker may have read the file
+			n, err = c.sock.peek(w.look[:])
+			switch {
+			case err == unix.EAGAIN:
+				return true
+			case n <= 0:
+				ahead.Size = 1 // the end of the connection is read like something that came
+			default:
+				ahead = fcgi.LookAhead(w.look[:n])
+			}
+			if !ahead.Whole() && n == len(w.look) {
+				slot.word.Store(word(c.gen, ownerMaster))
+				w.ch.tell(message{kind: msgLong, slot: c.slot, gen: c.gen, fd: -1})
+				return false
+			}
+			if !ahead.Whole() && !c.sock.ended() {
+				slot.leave(n, ahead.Body)
+				return true
+			}
+		}
+		if !w.turn(c.sock, ahead) {
+			slot.word.Store(word(c.gen, ownerGone))
+			w.ch.tell(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
+			return false
+		}
+		slot.rest()
+		if spooled {
+			slot.spooled.Store(0)
+			w.ch.tell(message{kind: msgSpent, slot: c.slot, gen: c.gen, fd: -1})
+		} else if n == ahead.Size && n < len(w.look) {
+			return true // for what came meanwhile there is an event
+		}
+	}
+}
+
+// turn serves what is there, or what is there in part and longer than what can
+// be looked at.
+func (w *Worker) turn(s *socket, a fcgi.Ahead) (open bool) {
+	s.ahead.Store(int64(a.Size))
+	s.handler.Store(!a.Whole())
+	w.rec.request.Store(uint32(a.ID))
+	w.rec.phase.Store(phaseReading)
+	w.current = s
+	defer func() { w.current = nil }()
+	return w.server.Turn(s)
+}
+
+// handle is the server's handler.
+func (w *Worker) handle(ctx context.Context, r *fcgi.Request) {
+	s := w.current
+	w.rec.sent.Store(false)
+	w.rec.request.Store(uint32(r.ID))
+	w.rec.began.Store(now())
+	w.rec.served.Add(1)
+	w.rec.phase.Store(phaseRunning)
+	s.handler.Store(true)
+	defer func() {
+		w.End()
+		w.rec.began.Store(0)
+		s.handler.Store(false)
+	}()
+	w.handler(ctx, r)
+}

@@ -1,0 +1,107 @@
+//go:build linux
+
+package workers
+
+import (
+	"context"
+	"time"
+)
+
+// Shutdown takes no more connections, lets the workers answer what has come,
+// and ends them. When ctx ends first they are killed, and its error returned.
+func (p *Pool) Shutdown(ctx context.Context) error {
+	p.mu.Lock()
+	p.closing, p.needed = true, true
+	p.checkDone()
+	p.broadcast(message{kind: msgDeaf, fd: -1})
+	p.mu.Unlock()
+	stopped := context.AfterFunc(ctx, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.dismissed = true
+		for s := range p.spools {
+			s.stop()
+		}
+		for _, w := range p.processes {
+			if w != nil {
+				w.cmd.Process.Kill()
+			}
+		}
+	})
+	defer stopped()
+	p.drain(ctx)
+	p.mu.Lock()
+	p.dismiss()
+	p.checkDone()
+	p.mu.Unlock()
+	<-p.done
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for slot, c := range p.conns {
+		if c != nil {
+			p.drop(int32(slot), c)
+		}
+	}
+	p.release()
+	return ctx.Err()
+}
+
+func (p *Pool) dismiss() {
+	p.dismissed = true
+	for _, w := range p.processes {
+		if w != nil {
+			w.leave()
+		}
+	}
+}
+
+// drain waits until nothing is left to answer.
+func (p *Pool) drain(ctx context.Context) {
+	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
+		time.Sleep(drainLook)
+		if quiet++; p.atWork() {
+			quiet = 0
+		}
+	}
+}
+
+const (
+	drainLook = 10 * time.Millisecond
+	// drainGrace is how long a connection may still be idle: its next request
+	// may be under way.
+	drainGrace = 100 * time.Millisecond
+)
+
+// atWork reports whether a worker has a request or a connection has one to
+// read. Idle connections it closes.
+func (p *Pool) atWork() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := p.o.Drain && p.takeNew() || len(p.spools) > 0
+	for _, w := range p.processes {
+		busy = busy || w != nil && w.ready && w.rec.phase.Load() != phaseFree
+	}
+	for slot, c := range p.conns {
+		if c == nil {
+			continue
+		}
+		fresh := now()-p.mem.slots[slot].since.Load() < int64(drainGrace)
+		if fresh || readable(c.fd) || !p.closeIdle(int32(slot), c) {
+			busy = true
+		}
+	}
+	p.needed = busy
+	return busy
+}
+
+// checkDone tells Shutdown when the last process is gone.
+func (p *Pool) checkDone() {
+	for _, w := range p.processes {
+		if w != nil {
+			return
+		}
+	}
+	if p.dismissed {
+		p.finished.Do(func() { close(p.done) })
+	}
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package workers
+
+import (
+	"context"
+	"time"
+)
+
+// Worker says what a worker is doing.
+type WorkerFacts struct {
+	Pid     int
+	State   string // "starting", "idle", "reading", "running" or "leaving"
+	Since   time.Time
+	Served  int64
+	Running time.Duration // of the present request; 0 when there is none
+	Memory  int64         // bytes of it that are in memory
+}
+
+// Facts are counts of a pool since its start.
+type Facts struct {
+	Started  int // processes
+	Replaced int // processes in the place of one that had died or was killed
+	Lost     map[Reason]int
+	Requests int64 // begun by workers that are gone
+}
+
+// Status returns what the workers are doing and what was counted.
+func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	facts = p.facts
+	facts.Lost = map[Reason]int{}
+	for r, n := range p.facts.Lost {
+		facts.Lost[r] = n
+	}
+	for _, w := range p.processes {
+		if w != nil {
+			ws = append(ws, w.facts())
+		}
+	}
+	for _, c := range p.conns {
+		if c != nil && c.waiting != 0 {
+			waiting++
+		}
+	}
+	return ws, facts, p.count, waiting
+}
+
+func (w *process) facts() WorkerFacts {
+	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load(), Memory: resident(w.cmd.Process.Pid)}
+	if began := w.rec.began.Load(); began != 0 {
+		f.Running = time.Duration(now() - began)
+	}
+	switch {
+	case w.leaving:
+		f.State = "leaving"
+	case !w.ready:
+	case w.rec.phase.Load() == phaseRunning:
+		f.State = "running"
+	case w.rec.phase.Load() == phaseReading:
+		f.State = "reading"
+	default:
+		f.State = "idle"
+	}
+	return f
+}
+
+// Ask makes all workers report, and returns when those that can have done so, or
+// when ctx ends. A worker at work reports as well.
+func (p *Pool) Ask(ctx context.Context) {
+	p.mu.Lock()
+	var asked []*process
+	for _, w := range p.processes {
+		if w != nil && w.ready && !w.leaving {
+			select {
+			case <-w.told:
+			default:
+			}
+			w.ch.put(message{kind: msgReport, fd: -1})
+			asked = append(asked, w)
+		}
+	}
+	p.mu.Unlock()
+	for _, w := range asked {
+		select {
+		case <-w.told:
+		case <-w.gone:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+package workers
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const sweepEvery = time.Second
+
+// sweep closes connections that have been idle too long, and those on which a
+// request does not come to its end, and looks after workers that have grown or
+// say nothing. p.mu is held.
+func (p *Pool) sweep() {
+	t := now()
+	for slot, c := range p.conns {
+		if c == nil {
+			continue
+		}
+		s := &p.mem.slots[slot]
+		since := time.Duration(t - s.since.Load())
+		switch {
+		case s.owner(c.gen) != ownerNone:
+		case s.partial.Load() != 0 && (since > p.o.Request || time.Duration(t-s.first.Load()) > p.o.Whole):
+			p.refuse(int32(slot), c, TooSlow)
+		case s.partial.Load() == 0 && since > p.o.Idle:
+			p.closeIdle(int32(slot), c)
+		}
+	}
+	p.missed()
+	for _, w := range p.processes {
+		if w != nil {
+			p.sweepWorker(w)
+		}
+	}
+}
+
+// missed sees to it that what nobody has read for a second is looked at: a
+// process that was stopped, or is no more, may be the only one that was told.
+func (p *Pool) missed() {
+	var slots []int
+	var fds []int
+	for slot, c := range p.conns {
+		if c == nil {
+			continue
+		}
+		if s := &p.mem.slots[slot]; s.partial.Load() != 0 || s.owner(c.gen) != ownerNone {
+			c.missed = false
+			continue
+		}
+		slots, fds = append(slots, slot), append(fds, c.fd)
+	}
+	look := false
+	for i, some := range allReadable(fds) {
+		c := p.conns[slots[i]]
+		some = some || p.mem.slots[slots[i]].spooled.Load() > 0
+		look = look || some && c.missed
+		c.missed = some
+	}
+	if look {
+		p.broadcast(message{kind: msgLook, fd: -1})
+	}
+	if fds = fds[:0]; !p.closing {
+		for _, l := range p.listeners {
+			fds = append(fds, int(l.Fd()))
+		}
+		new := slices.Contains(allReadable(fds), true)
+		if new && p.unheard {
+			p.takeNew()
+		}
+		p.unheard = new
+	}
+}
+
+const (
+	pingEvery  = 10 // sweeps between two questions whether a worker lives
+	deafSweeps = 30 // that a worker may leave such a question unanswered
+)
+
+// sweepWorker replaces w when it has grown, and kills it when it does not react.
+func (p *Pool) sweepWorker(w *process) {
+	switch sending := w.ch.sending.Load(); {
+	case w.killed != "":
+	case w.silent >= deafSweeps, sending != 0 && time.Duration(now()-sending) > deafSweeps*sweepEvery:
+		p.log(fmt.Errorf("worker %d does not react and is killed", w.cmd.Process.Pid))
+		w.kill(Hung)
+	case w.silent > 0:
+		w.silent++
+	case !w.ready:
+		if time.Since(w.started) > p.o.Hung {
+			p.log(fmt.Errorf("worker %d has not begun to serve for %v and is killed", w.cmd.Process.Pid, p.o.Hung))
+			w.kill(Hung)
+		}
+	default:
+		if w.sweeps++; w.sweeps%pingEvery == 0 {
+			w.silent = 1
+			w.ch.put(message{kind: msgPing, fd: -1})
+		}
+		if !w.leaving && w.rec.phase.Load() == phaseFree && resident(w.cmd.Process.Pid) > fat {
+			w.leave()
+		}
+	}
+}
