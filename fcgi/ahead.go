@@ -1,6 +1,11 @@
 package fcgi
 
-import "io"
+import (
+	"errors"
+	"io"
+	"math"
+	"strconv"
+)
 
 // Ahead is what bytes that were received, but not read yet, hold of a request.
 type Ahead struct {
@@ -48,13 +53,21 @@ func LookAhead(b []byte) Ahead {
 	return l.Ahead
 }
 
+// ErrBodyTooLarge tells that a body has more bytes than were allowed.
+var ErrBodyTooLarge = errors.New("the body is too large")
+
 // CopyRequest copies what LookAhead looks at: records, until there is a whole
-// request or anything else that ends the looking, or until there are more than
-// limit bytes, whose Size is 0. It reads nothing beyond, and piece by piece of
+// request or anything else that ends the looking. It reads nothing beyond, and piece by piece of
 // buf, which must have room for 16 bytes. What came before an error is copied and told, too.
-func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int) (Ahead, error) {
+//
+// The error is ErrBodyTooLarge as soon as the body has more than limit bytes, or
+// all of it more than twice as many and 1 MB: records that hold next to nothing.
+func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int64) (Ahead, error) {
 	var l lookout
-	for copied := 0; copied <= limit; {
+	for copied := 0; ; {
+		if l.body > limit || int64(copied) > 2*limit+1<<20 {
+			return l.Ahead, ErrBodyTooLarge
+		}
 		if n, err := io.ReadFull(src, buf[:headerLen]); err != nil {
 			dst.Write(buf[:n])
 			return l.Ahead, err
@@ -85,16 +98,49 @@ func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int) (Ahead, er
 		}
 		if wrong || end {
 			l.Size = copied
-			break
+			return l.Ahead, nil
 		}
 	}
-	return l.Ahead, nil
+}
+
+// DeclaredLength returns the CONTENT_LENGTH of the request that begins in b;
+// -1 when it has none, or one that is no number, or its parameters are not all
+// there.
+func DeclaredLength(b []byte) int64 {
+	var l lookout
+	var block []byte
+	for at := 0; len(b)-at >= headerLen && !l.params; {
+		h := parseHeader(b[at:])
+		next := at + headerLen + h.length + h.padding
+		if l.wrong(b[at], h) || next > len(b) {
+			return -1
+		}
+		content := b[at+headerLen:][:h.length]
+		if l.see(h, content) {
+			return -1
+		}
+		if h.typ == typeParams && l.begun && h.id == l.ID {
+			block = append(block, content...)
+		}
+		at = next
+	}
+	vars := map[string]string{}
+	if !l.params || parseParams(vars, string(block), math.MaxInt) != nil {
+		return -1
+	}
+	// RFC 9110, section 8.6: digits and nothing else.
+	n, err := strconv.ParseUint(vars["CONTENT_LENGTH"], 10, 63)
+	if err != nil {
+		return -1
+	}
+	return int64(n)
 }
 
 // lookout looks at one record after the other.
 type lookout struct {
 	Ahead
 	begun, params bool
+	body          int64 // bytes of it
 }
 
 // wrong reports whether a record is an error, as soon as its header is read.
@@ -116,6 +162,8 @@ func (l *lookout) see(h header, content []byte) (end bool) {
 		// Of no request.
 	case h.typ == typeParams && h.length == 0:
 		l.params, l.Body = true, true
+	case h.typ == typeStdin && h.length > 0:
+		l.body += int64(h.length)
 	case h.typ == typeAbort, h.typ == typeStdin && h.length == 0 && l.params:
 		l.Body = false
 		return true

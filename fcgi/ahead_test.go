@@ -70,6 +70,7 @@ func FuzzLookAhead(f *testing.F) {
 	s.Attend()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		a := fcgi.LookAhead(in)
+		require.GreaterOrEqual(t, fcgi.DeclaredLength(in), int64(-1))
 		require.LessOrEqual(t, a.Size, len(in))
 		if len(in) > 64<<10 {
 			return // more than a socket takes at once
@@ -119,7 +120,7 @@ func TestCopyRequest(t *testing.T) {
 	var out bytes.Buffer
 	src := bytes.NewReader(large)
 	a, err := fcgi.CopyRequest(&out, src, make([]byte, 100), 5000)
-	require.NoError(t, err)
+	assert.ErrorIs(t, err, fcgi.ErrBodyTooLarge)
 	assert.Equal(t, fcgi.Ahead{Keep: true, Body: true, ID: 1}, a)
 	assert.Equal(t, large[:out.Len()], out.Bytes())
 	assert.Equal(t, len(large)-out.Len(), src.Len())
@@ -128,6 +129,65 @@ func TestCopyRequest(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	assert.Equal(t, large[:9000], out.Bytes())
 	assert.EqualValues(t, 1, a.ID)
+}
+
+// A body may have as many bytes as are allowed, in whatever records they come;
+// beyond that, and where records hold next to nothing, the copying ends.
+func TestCopyRequestLimit(t *testing.T) {
+	whole := func(pieces ...string) []byte {
+		b := head(1, true, map[string]string{"A": "b"})
+		for _, p := range pieces {
+			b = append(b, rec(stdin, 1, p)...)
+		}
+		return append(b, rec(stdin, 1, "")...)
+	}
+	tiny := slices.Repeat([]string{"x"}, 300_000)
+	for _, c := range []struct {
+		name  string
+		in    []byte
+		limit int64
+		want  error
+	}{
+		{"at the limit", whole("12345", "67890"), 10, nil},
+		{"one more", whole("12345", "678901"), 10, fcgi.ErrBodyTooLarge},
+		{"none is allowed", whole("x"), 0, fcgi.ErrBodyTooLarge},
+		{"none came", whole(), 0, nil},
+		{"small records", whole(tiny[:100_000]...), 100_000, nil},
+		{"very small records", whole(tiny...), 300_000, fcgi.ErrBodyTooLarge},
+		{"records of nobody", slices.Concat(head(1, true, nil)[:16], slices.Repeat(rec(stdin, 9, "xxxxxxxx"), 100_000)), 10, fcgi.ErrBodyTooLarge},
+	} {
+		var out bytes.Buffer
+		a, err := fcgi.CopyRequest(&out, bytes.NewReader(c.in), make([]byte, 16<<10), c.limit)
+		assert.ErrorIs(t, err, c.want, c.name)
+		assert.Equal(t, c.want == nil, a.Whole(), c.name)
+	}
+}
+
+// The declared length is found where all parameters are there, and is a number.
+func TestDeclaredLength(t *testing.T) {
+	long := strings.Repeat("v", 3000)
+	for _, c := range []struct {
+		name string
+		in   []byte
+		want int64
+	}{
+		{"declared", head(7, true, map[string]string{"A": long, "CONTENT_LENGTH": "5000000000", "Z": long}), 5_000_000_000},
+		{"and part of a body", append(head(7, true, map[string]string{"CONTENT_LENGTH": "12"}), rec(stdin, 7, "part")...), 12},
+		{"behind a question", append(rec(getValues, 0, pair("FCGI_MPXS_CONNS", "")), head(7, true, map[string]string{"CONTENT_LENGTH": "12"})...), 12},
+		{"none", head(7, true, map[string]string{"A": "b"}), -1},
+		{"empty", head(7, true, map[string]string{"CONTENT_LENGTH": ""}), -1},
+		{"no number", head(7, true, map[string]string{"CONTENT_LENGTH": "+12"}), -1},
+		{"too many digits", head(7, true, map[string]string{"CONTENT_LENGTH": "99999999999999999999"}), -1},
+		{"twice", slices.Concat(rec(begin, 7, beginBody(1, true)), rec(params, 7, pair("CONTENT_LENGTH", "1")+pair("CONTENT_LENGTH", "2")), rec(params, 7, "")), -1},
+		{"parameters in part", rec(begin, 7, beginBody(1, true)), -1},
+		{"cut", head(7, true, map[string]string{"CONTENT_LENGTH": "12"})[:40], -1},
+		{"aborted", slices.Concat(rec(begin, 7, beginBody(1, true)), rec(abort, 7, "")), -1},
+		{"another role", rec(begin, 7, beginBody(2, false)), -1},
+		{"not FastCGI", []byte("GET / HTTP/1.0\r\n"), -1},
+		{"nothing", nil, -1},
+	} {
+		assert.Equal(t, c.want, fcgi.DeclaredLength(c.in), c.name)
+	}
 }
 
 // extended returns in with the record under way completed, and the ends of the

@@ -212,7 +212,7 @@ func (g *Gateway) Load() Load {
 
 // Bounds are what an owner sets of requests at one time: see the settings
 // maxRunning, 0 for what the program finds right, and maxWaiting. Body is how
-// many bytes that of a request may have.
+// many bytes that of a request may have, for the script that may have most.
 type Bounds struct {
 	Running, Waiting int
 	Body             int64
@@ -221,5 +221,11 @@ type Bounds struct {
 // ReadBounds reads them, for a program that has a queue of its own.
 func ReadBounds(tx *objectdb.Tx) Bounds {
 	s := readSettings(tx)
-	return Bounds{Running: int(s.number(maxRunning)), Waiting: int(s.number(maxWaiting)), Body: int64(s.number(maxBody) * (1 << 20))}
+	body := s.number(maxBody)
+	for _, n := range s.children(LimitRows.Name()) {
+		if v, err := s.cell(n, maxBody); n.Kind() == objectdb.KindTable && err == nil {
+			body = max(body, float64(v.(objectdb.Number)))
+		}
+	}
+	return Bounds{Running: int(s.number(maxRunning)), Waiting: int(s.number(maxWaiting)), Body: int64(body * (1 << 20))}
 }

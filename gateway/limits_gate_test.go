@@ -226,3 +226,25 @@ func TestSlowBodyKeepsNobodyWaiting(t *testing.T) {
 	running, _ := s.g.gate.load()
 	assert.Zero(t, running)
 }
+
+// TestBounds: a program with a queue of its own takes bodies as large as the
+// script may have that may have most.
+func TestBounds(t *testing.T) {
+	s := newSite(t)
+	bounds := func() (b Bounds) {
+		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {
+			b = ReadBounds(tx)
+			return nil
+		}))
+		return b
+	}
+	assert.Equal(t, Bounds{Waiting: 256, Body: 16 << 20}, bounds())
+	s.put("user.webserver.maxRunning", objectdb.Number(3))
+	s.put("user.webserver.maxWaiting", objectdb.Number(7))
+	s.put("user.webserver.maxBody", objectdb.Number(2))
+	s.limit("suites.webserverScripts.small", "maxBody", 1)
+	assert.Equal(t, Bounds{3, 7, 2 << 20}, bounds())
+	s.limit("suites.webserverScripts.upload", "maxBody", 64)
+	s.limit("suites.webserverScripts.other", "maxTime", 100)
+	assert.Equal(t, Bounds{3, 7, 64 << 20}, bounds())
+}

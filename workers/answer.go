@@ -14,7 +14,50 @@ import (
 
 // turnAway refuses the request on a connection that there is no room for. p.mu
 // is held.
-func (p *Pool) turnAway(fd int) { p.decline(fd, lookedAt(fd).ID, Refused) }
+func (p *Pool) turnAway(fd int) {
+	if id := lookedAt(fd).ID; id != 0 || p.farewells.Load() >= int64(p.o.farewells) {
+		p.decline(fd, id, Refused)
+		return
+	}
+	p.farewells.Add(1)
+	go p.turnAwayLate(fd)
+}
+
+// turnAwayLate refuses a request that has not come yet: a web server connects
+// first. Who sends nothing is not told anything.
+func (p *Pool) turnAwayLate(fd int) {
+	id := awaitRequest(fd, lateTime)
+	p.farewells.Add(-1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.decline(fd, id, Refused)
+}
+
+// lateTime is how long a connection that there is no room for may be without a
+// request.
+const lateTime = 10 * time.Second
+
+// awaitRequest waits until a request has begun on fd and returns its number; 0
+// when none has.
+func awaitRequest(fd int, patience time.Duration) (id uint16) {
+	other := duplicate(fd)
+	if other < 0 {
+		return 0
+	}
+	f := os.NewFile(uintptr(other), "connection")
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil || f.SetReadDeadline(time.Now().Add(patience)) != nil {
+		return 0
+	}
+	raw.Read(func(fd uintptr) (done bool) {
+		b, err := peekAt(int(fd))
+		a := fcgi.LookAhead(b)
+		id = a.ID
+		return id != 0 || a.Whole() || len(b) == 0 && err != unix.EAGAIN
+	})
+	return id
+}
 
 // decline answers request id on fd in place of a worker, unless id is 0, and
 // closes fd. p.mu is held.
@@ -25,7 +68,7 @@ func (p *Pool) decline(fd int, id uint16, reason Reason) {
 	}
 	p.facts.Lost[reason]++
 	write(fd, fcgi.AppendAnswer(nil, id, p.o.Lost(Loss{Reason: reason})))
-	linger(fd)
+	p.linger(fd)
 }
 
 // refuse answers a request that no worker will read. p.mu is held.
@@ -89,19 +132,25 @@ func (p *Pool) answer(w *process, fd int, loss Loss) {
 	page := p.o.Lost(loss)
 	if id != 0 && !w.rec.sent.Load() {
 		write(fd, fcgi.AppendAnswer(nil, id, page))
-		linger(fd)
+		p.linger(fd)
 		return
 	}
 	hangUp(fd)
 }
 
-func lookedAt(fd int) fcgi.Ahead {
+// lookedAt judges what has come on fd.
+func lookedAt(fd int) fcgi.Ahead { return fcgi.LookAhead(lookAt(fd)) }
+
+// lookAt returns what has come on fd, and leaves it there.
+func lookAt(fd int) []byte {
+	b, _ := peekAt(fd)
+	return b
+}
+
+func peekAt(fd int) ([]byte, error) {
 	b := make([]byte, lookSize)
 	n, _, err := unix.Recvfrom(fd, b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	if err != nil || n <= 0 {
-		return fcgi.Ahead{}
-	}
-	return fcgi.LookAhead(b[:n])
+	return b[:max(n, 0)], err
 }
 
 // write writes what the socket takes: an answer of ours fits its buffer.
@@ -133,10 +182,16 @@ func hangUp(fd int) {
 
 // linger closes fd when the peer has closed it, or has had the time to read what
 // was written to it: it may still be sending a request that nobody will read.
-func linger(fd int) {
+func (p *Pool) linger(fd int) {
+	if p.farewells.Add(1) > int64(p.o.farewells) {
+		p.farewells.Add(-1)
+		hangUp(fd)
+		return
+	}
 	unix.Shutdown(fd, unix.SHUT_WR)
 	f := os.NewFile(uintptr(fd), "connection")
 	go func() {
+		defer p.farewells.Add(-1)
 		defer f.Close()
 		if f.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			io.CopyN(io.Discard, f, lingerBytes)

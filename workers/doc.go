@@ -19,9 +19,9 @@
 // there as long as it is not a whole request: what no process has read, no dying
 // process takes with it. A request that is longer than 16 kB, or whose body
 // stalls, is read by the master into a file, which comes with the connection when
-// it is shared again: a slow body holds no worker. A claim that fails leaves a
-// mark, and who has the connection looks once more before it lets go, so no event
-// is lost.
+// it is shared again: a slow body holds no worker, and one that is larger than it
+// may be is refused there. A claim that fails leaves a mark, and who has the
+// connection looks once more before it lets go, so no event is lost.
 //
 // A new connection whose request wants it closed afterwards is answered by the
 // worker that accepted it. Meanwhile its socket lies in a socket pair between

@@ -15,6 +15,7 @@ const (
 	Hung     Reason = "hung"   // its process was killed: it did nothing any more, and no script ran
 	Refused  Reason = "busy"   // too many waited, or it waited too long
 	TooSlow  Reason = "slow"   // it did not arrive in time
+	TooMuch  Reason = "size"   // its body is larger than it may be
 )
 
 // Loss is a request without an answer.

@@ -32,9 +32,13 @@ type Options struct {
 	Idle    time.Duration // a kept connection without a request; default 60 s
 	Request time.Duration // until a request that has begun is there, without progress; default 15 s
 	Whole   time.Duration // until it is there in any case; default 60 s
-	Body    int64         // bytes of a request that are read ahead at most; default 17 MB
+	Body    int64         // bytes of a request's body at most; default 16 MB. One with more is refused
 	Spare   time.Duration // a worker more than Min without work; default 10 s
 	Hung    time.Duration // a process that does nothing where it should; default 2 min
+
+	// Largest is asked what Body is by now, before a request is refused for what
+	// it says of its length. Nil means that it stays, until Resize.
+	Largest func() int64
 
 	// Lost makes the page, a CGI header with a body, that is sent in place of
 	// an answer that a worker did not live to give, and to who is refused.
@@ -44,6 +48,8 @@ type Options struct {
 	Told func(text []byte)
 	// Log is told of what concerns no request. Nil means nobody.
 	Log func(err error)
+
+	farewells int // connections that are refused at a time
 }
 
 func (o Options) withDefaults() Options {
@@ -71,18 +77,20 @@ func (o Options) withDefaults() Options {
 	duration(&o.Spare, 10*time.Second)
 	duration(&o.Hung, 2*time.Minute)
 	if o.Body <= 0 {
-		o.Body = 17 << 20
+		o.Body = 16 << 20
 	}
-	o.Conns = min(o.Conns, descriptors(o.Max))
+	spare := descriptors(o.Max)
+	o.farewells = min(256, max(8, spare/8))
+	o.Conns = min(o.Conns, max(8, spare-o.farewells))
 	return o
 }
 
-// descriptors returns how many connections there are descriptors for, beside
-// those that this process needs for its workers, and a worker for its work.
+// descriptors returns how many there are for connections, beside those that this
+// process needs for its workers, and a worker for its work.
 func descriptors(workers int) int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {
-		return maxSlots
+		return 2 * maxSlots
 	}
-	return max(8, int(limit.Cur)-64-6*workers)
+	return max(0, int(limit.Cur)-64-6*workers)
 }

@@ -24,6 +24,10 @@ type Pool struct {
 
 	permits fcgi.Server // says who may connect
 
+	body      atomic.Int64 // bytes of a request's body at most
+	asking    sync.Mutex   // of Options.Largest
+	farewells atomic.Int64 // connections that were refused and are not closed yet
+
 	mu        sync.Mutex
 	processes [maxRecords]*process
 	conns     [maxSlots]*held
@@ -62,6 +66,7 @@ func Start(o Options) (*Pool, error) {
 	}
 	p := &Pool{o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
 	p.facts.Lost = map[Reason]int{}
+	p.body.Store(o.Body)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.begin(); err != nil {
@@ -74,13 +79,9 @@ func Start(o Options) (*Pool, error) {
 	return p, nil
 }
 
-func (p *Pool) begin() error {
-	for _, l := range p.o.Listeners {
-		l, err := polled(l)
-		if err != nil {
-			return err
-		}
-		p.listeners = append(p.listeners, l)
+func (p *Pool) begin() (err error) {
+	if p.listeners, err = polledAll(p.o.Listeners); err != nil {
+		return err
 	}
 	for range p.o.Min {
 		if err := p.spawn(); err != nil {
@@ -93,9 +94,26 @@ func (p *Pool) begin() error {
 // release gives back what the pool holds beside processes and connections.
 func (p *Pool) release() {
 	p.memFile.Close()
-	for _, l := range p.listeners {
-		l.Close()
+	closeAll(p.listeners)
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
 	}
+}
+
+// polledAll is polled for all of ls, or for none.
+func polledAll(ls []*os.File) (polls []*os.File, err error) {
+	for _, l := range ls {
+		f, err := polled(l)
+		if err != nil {
+			closeAll(polls)
+			return nil, err
+		}
+		polls = append(polls, f)
+	}
+	return polls, nil
 }
 
 // polled returns another file of l's socket, which does not block, and which
@@ -122,6 +140,21 @@ func (p *Pool) Command(command []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.o.Command = command
+}
+
+// Listen changes the listening sockets, for workers that are started from now on:
+// see Reload. Who waits at one that is left is still served.
+func (p *Pool) Listen(listeners []*os.File) error {
+	polls, err := polledAll(listeners)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.takeNew()
+	closeAll(p.listeners)
+	p.listeners = polls
+	return nil
 }
 
 // Reload replaces all workers by new ones, which take what they need to know
@@ -165,13 +198,14 @@ func (p *Pool) poke() {
 }
 
 // Resize changes how many workers there are at most, how many requests wait, and
-// how much of one is read ahead.
+// how large a body may be.
 func (p *Pool) Resize(max, waiting int, body int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o := p.o
 	o.Max, o.Waiting, o.Body = max, waiting, body
 	o = o.withDefaults()
-	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns, p.o.Body = o.Min, o.Max, o.Waiting, o.Conns, o.Body
+	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
+	p.body.Store(o.Body)
 	p.poke()
 }

@@ -24,7 +24,6 @@ type spool struct {
 	file *os.File
 	got  int64 // bytes in the file
 	by   time.Time
-	most int64
 	p    *Pool
 }
 
@@ -70,11 +69,38 @@ func (p *Pool) newSpool(fd int) (*spool, error) {
 		file.Close()
 		return nil, errors.New("reading a body ahead: no descriptor is left")
 	}
-	return &spool{conn: os.NewFile(uintptr(other), "connection"), fd: fd, file: file, by: time.Now().Add(p.o.Whole), most: p.o.Body, p: p}, nil
+	return &spool{conn: os.NewFile(uintptr(other), "connection"), fd: fd, file: file, by: time.Now().Add(p.o.Whole), p: p}, nil
+}
+
+// copy copies the request into the file. One whose body is larger than it may be
+// is refused before any of that is read, where it says so.
+func (s *spool) copy() (fcgi.Ahead, error) {
+	most, seen := s.p.body.Load(), lookAt(s.fd)
+	declared := fcgi.DeclaredLength(seen)
+	if declared < 0 || declared > most {
+		most = s.p.largest()
+	}
+	if declared > most {
+		return fcgi.LookAhead(seen), fcgi.ErrBodyTooLarge
+	}
+	return fcgi.CopyRequest(s, s, make([]byte, spoolBuffer), most)
+}
+
+// largest asks how large a body may be by now.
+func (p *Pool) largest() int64 {
+	if p.o.Largest == nil {
+		return p.body.Load()
+	}
+	p.asking.Lock()
+	defer p.asking.Unlock()
+	if most := p.o.Largest(); most > 0 {
+		p.body.Store(most)
+	}
+	return p.body.Load()
 }
 
 func (s *spool) run() {
-	ahead, err := fcgi.CopyRequest(s, s, make([]byte, spoolBuffer), int(s.most))
+	ahead, err := s.copy()
 	s.conn.Close()
 	p := s.p
 	p.mu.Lock()
@@ -90,6 +116,8 @@ func (s *spool) run() {
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.decline(s.fd, ahead.ID, TooSlow)
+	case errors.Is(err, fcgi.ErrBodyTooLarge):
+		p.decline(s.fd, ahead.ID, TooMuch)
 	case errors.Is(err, unix.ECONNRESET):
 		hangUp(s.fd)
 	default:
@@ -114,7 +142,7 @@ func (s *spool) Read(b []byte) (int, error) {
 // Write writes to the file.
 func (s *spool) Write(b []byte) (int, error) {
 	s.got += int64(len(b))
-	if s.p.spooled.Add(int64(len(b))) > max(spoolTotal, 4*s.most) {
+	if s.p.spooled.Add(int64(len(b))) > max(spoolTotal, 8*s.p.body.Load()) {
 		return 0, errSpoolFull
 	}
 	return s.file.Write(b)

@@ -257,23 +257,6 @@ func TestSlowBodies(t *testing.T) {
 	assert.Empty(t, p.losses)
 }
 
-// A body that is longer than what is read ahead is still served.
-func TestLongBody(t *testing.T) {
-	p := start(t, workers.Options{Body: 50_000})
-	for _, keep := range []bool{true, false} {
-		c := p.client(t, keep)
-		long := strings.Repeat("long", 100_000)
-		text, err := ask(c, "", long)
-		assert.NoError(t, err)
-		assert.True(t, strings.HasSuffix(text, " "+long), "%d bytes", len(text))
-		if keep {
-			text, err = ask(c, "", "next")
-			assert.NoError(t, err)
-			assert.True(t, strings.HasSuffix(text, " next"), text)
-		}
-	}
-}
-
 // A body that never comes to its end is refused, and so is one that trickles.
 func TestEndlessBodies(t *testing.T) {
 	p := start(t, workers.Options{Request: time.Second, Whole: 2 * time.Second})

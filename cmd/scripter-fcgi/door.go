@@ -28,7 +28,8 @@ func handlerFor(g *gateway.Gateway, root string) (fcgi.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	use := &doorUse{path: path}
+	use := &doorUse{}
+	use.move(path)
 	door, err := gateway.NewDoor(g, root, use.note)
 	if err != nil {
 		return nil, err
@@ -36,28 +37,84 @@ func handlerFor(g *gateway.Gateway, root string) (fcgi.Handler, error) {
 	return door.ServeFCGI, nil
 }
 
+// sockets are what the program listens at.
+type sockets struct {
+	web, door net.Listener // nil: there is none
+	path      string       // of the door, also where another server has it; "": none is wanted
+	use       *doorUse
+}
+
+func (s *sockets) all() (ls []net.Listener) {
+	for _, l := range []net.Listener{s.web, s.door} {
+		if l != nil {
+			ls = append(ls, l)
+		}
+	}
+	return ls
+}
+
 // listenAll opens the socket for web servers, and the door, which is not always to
 // be had: of several servers of one root, one has it.
-func listenAll(o options, log *slog.Logger) (ls []net.Listener, use *doorUse, err error) {
+func listenAll(o options, log *slog.Logger) (*sockets, error) {
+	s := &sockets{use: &doorUse{}}
 	if o.listen != doorOnly {
-		l, err := listen(o)
-		if err != nil {
-			return nil, nil, err
+		var err error
+		if s.web, err = listen(o); err != nil {
+			return nil, err
 		}
-		ls = append(ls, l)
 	}
 	if o.door == "off" || o.responder == "std" {
-		return ls, nil, nil
+		return s, nil
 	}
-	l, path, err := listenDoor(o.root)
-	switch {
-	case err == nil:
-		return append(ls, l), &doorUse{path: path}, nil
-	case o.listen == doorOnly:
-		return nil, nil, err
+	l, path, err := s.doorOf(o.root, log)
+	if err != nil {
+		return nil, err
+	}
+	s.door, s.path = l, path
+	s.use.move(path)
+	return s, nil
+}
+
+// doorOf opens the door of root; nil where another server has it, which is an
+// error when there is no other socket.
+func (s *sockets) doorOf(root string, log *slog.Logger) (l net.Listener, path string, err error) {
+	if path, err = gateway.DoorPath(root); err != nil {
+		return nil, "", err
+	}
+	if l, _, err = listenDoor(root); err == nil {
+		return l, path, nil
+	}
+	if s.web == nil {
+		return nil, "", err
 	}
 	log.Info("no requests are taken from scripter-cgi", "err", err)
-	return ls, nil, nil
+	return nil, path, nil
+}
+
+// move opens the door of another root, has take take it, and makes it the door.
+// Take gets moved = false where the door stays as it is. When take fails, all
+// stays as it was.
+func (s *sockets) move(root string, log *slog.Logger, take func(l net.Listener, moved bool) error) error {
+	path, err := gateway.DoorPath(root)
+	if err != nil {
+		return err
+	}
+	if s.path == "" || path == s.path {
+		return take(nil, false)
+	}
+	l, _, err := s.doorOf(root, log)
+	if err != nil {
+		return err
+	}
+	if err := take(l, true); err != nil {
+		if l != nil {
+			l.Close()
+		}
+		return err
+	}
+	s.door, s.path = l, path
+	s.use.move(path)
+	return nil
 }
 
 // listenDoor opens the door of root. Only this process's user and the superuser
@@ -104,8 +161,16 @@ func giveDoor(path, root string) error {
 // doorUse notes when requests come through a door: the time of modification of
 // its socket, so that any number of processes may have it in common.
 type doorUse struct {
-	path string
+	path atomic.Value // string
 	last atomic.Int64 // ns, when it was noted
+}
+
+// move makes path the door whose use is noted.
+func (u *doorUse) move(path string) { u.path.Store(path) }
+
+func (u *doorUse) at() string {
+	path, _ := u.path.Load().(string)
+	return path
 }
 
 // useEvery is how exact the note is.
@@ -117,7 +182,7 @@ func (u *doorUse) note() {
 	if last := u.last.Load(); now.UnixNano()-last < int64(useEvery) || !u.last.CompareAndSwap(last, now.UnixNano()) {
 		return
 	}
-	os.Chtimes(u.path, now, now) // a failure ends the server too early, and no more
+	os.Chtimes(u.at(), now, now) // a failure ends the server too early, and no more
 }
 
 // leaveWhenIdle calls leave when no request has come for the time idle.
@@ -132,8 +197,12 @@ func (u *doorUse) leaveWhenIdle(ctx context.Context, idle time.Duration, leave f
 // there any more; it gives false when ctx ended first.
 func (u *doorUse) untilIdle(ctx context.Context, idle time.Duration) bool {
 	for {
-		info, err := os.Lstat(u.path)
+		path := u.at()
+		info, err := os.Lstat(path)
 		if err != nil {
+			if path != u.at() {
+				continue
+			}
 			return true
 		}
 		left := idle + useEvery - time.Since(info.ModTime())

@@ -75,7 +75,9 @@ func testIdleExit(t *testing.T) bool {
 		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil, &log)
 	}()
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil || len(done) > 0 }, patience, 5*time.Millisecond)
-	use, last, pause := doorUse{path: path}, begun, time.Duration(0)
+	var use doorUse
+	use.move(path)
+	last, pause := begun, time.Duration(0)
 	for time.Since(begun) < 5*time.Second { // longer than it stays without
 		use.note()
 		pause, last = max(pause, time.Since(last)), time.Now()

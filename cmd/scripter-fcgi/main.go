@@ -147,14 +147,14 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	if o.fixed = o.workers >= 0; !o.fixed {
 		o.workers = workersFor(o, bounds)
 	}
-	ls, use, err := listenAll(o, log)
+	ls, err := listenAll(o, log)
 	if err != nil {
 		return err
 	}
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	if o.idleExit > 0 {
-		go use.leaveWhenIdle(ctx, o.idleExit, leave, log)
+		go ls.use.leaveWhenIdle(ctx, o.idleExit, leave, log)
 	}
 	st := &status{started: time.Now()}
 	if o.status != "" {
@@ -165,10 +165,10 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		defer st.serve(sl, log)()
 		log.Info("showing the status", "addr", sl.Addr().String())
 	}
-	for _, l := range ls {
+	for _, l := range ls.all() {
 		log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
 	}
-	u := newUpkeep(o, supervisorOf(env, log), ls[0].Addr().String(), st, log)
+	u := newUpkeep(o, supervisorOf(env, log), ls.all()[0].Addr().String(), st, log)
 	defer u.stop()
 	if o.workers > 0 {
 		// This process runs no script, and what it holds no script can harm.
@@ -212,25 +212,54 @@ func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err err
 }
 
 // serveAlone answers in this process until ctx ends.
-func serveAlone(ctx context.Context, o options, c *current, ls []net.Listener, u *upkeep, log *slog.Logger) error {
+func serveAlone(ctx context.Context, o options, c *current, ls *sockets, u *upkeep, log *slog.Logger) error {
 	collectLess()
 	defer c.close()
 	sums := &tally{take: c.counts}
 	u.begin(sums.counts, alone{c.load, sums.counts, u.status.started})
 	if o.responder == "std" {
-		return serveStd(ctx, ls[0], c.open.gateway)
+		return serveStd(ctx, ls.web, c.open.gateway)
 	}
 	s := &fcgi.Server{Handler: c.serve, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
-	done := make(chan error, len(ls))
-	for _, l := range ls {
-		go func() { done <- s.Serve(l) }()
+	type end struct {
+		of  net.Listener
+		err error
+	}
+	done := make(chan end)
+	begin := func(l net.Listener) {
+		err := s.Serve(l)
+		select {
+		case done <- end{l, err}:
+		case <-ctx.Done():
+		}
+	}
+	for _, l := range ls.all() {
+		go begin(l)
 	}
 	for ctx.Err() == nil {
 		select {
-		case err := <-done:
-			return err
+		case e := <-done:
+			if e.of == ls.web || e.of == ls.door {
+				return e.err
+			}
 		case <-u.hup:
-			u.again(c.change)
+			u.again(func(root string) error {
+				old := ls.door
+				return ls.move(root, log, func(l net.Listener, moved bool) error {
+					if err := c.change(root); err != nil || !moved {
+						return err
+					}
+					if l != nil {
+						go begin(l)
+					}
+					if old != nil {
+						if err := old.Close(); err != nil {
+							log.Warn("door not closed", "err", err)
+						}
+					}
+					return nil
+				})
+			})
 		case <-ctx.Done():
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/gateway"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
@@ -231,6 +232,8 @@ func testHangup(t *testing.T, workers string) {
 		}))
 		require.NoError(t, db.Close())
 	}
+	broken := filepath.Join(dir, "broken.root")
+	require.NoError(t, os.WriteFile(broken, []byte("this is no root"), 0o600))
 	// The configuration lies beside the program.
 	exe, err := os.Executable()
 	require.NoError(t, err)
@@ -266,13 +269,60 @@ func testHangup(t *testing.T, workers string) {
 	assert.Contains(t, read(log), "SIGHUP: log file, scripter.conf and settings were read again")
 	assert.NotContains(t, read(log+".1"), "SIGHUP")
 
-	for _, bad := range []string{"root: /nowhere/x.root", "nonsense"} {
+	assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "root 1", "the door is that of the new root")
+	assert.NoFileExists(t, doorPath(t, roots[0]))
+
+	for _, bad := range []string{"root: /nowhere/x.root", "nonsense", "root: " + broken} {
 		configure(bad)
 		hangUp()
 		answers("root 1")
+		assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "root 1")
 	}
-	assert.Equal(t, 2, strings.Count(read(log), "what was read before still counts"))
+	assert.NoFileExists(t, doorPath(t, broken))
+	assert.Equal(t, 3, strings.Count(read(log), "what was read before still counts"))
 	assert.Empty(t, p.log.String(), "all goes to the file")
 	p.signal(syscall.SIGTERM)
 	assert.Zero(t, p.end(), read(log))
+}
+
+func doorPath(t *testing.T, root string) string {
+	t.Helper()
+	path, err := gateway.DoorPath(root)
+	require.NoError(t, err)
+	return path
+}
+
+// TestHangupDoorOnly: a server that has nothing but its door goes with the root,
+// unless the door of the other root is taken.
+func TestHangupDoorOnly(t *testing.T) {
+	for _, workers := range []string{"0", "2"} {
+		t.Run("workers "+workers, func(t *testing.T) {
+			roots := []string{makeRoot(t), makeRoot(t), makeRoot(t)}
+			taken, _, err := listenDoor(roots[2])
+			require.NoError(t, err)
+			defer taken.Close()
+			exe, err := os.Executable()
+			require.NoError(t, err)
+			conf := filepath.Join(filepath.Dir(exe), "scripter.conf")
+			defer os.Remove(conf)
+			configure := func(root string) { require.NoError(t, os.WriteFile(conf, []byte("root: "+root), 0o600)) }
+			configure(roots[0])
+			sd := newSystemd(t)
+			p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "door", "--idle-exit", "1h", "--workers", workers)
+			sd.until("READY=1")
+			assert.Contains(t, askAt(t, doorPath(t, roots[0]), "/which.fcgi"), "404")
+			for _, next := range roots[1:] {
+				configure(next)
+				p.signal(syscall.SIGHUP)
+				sd.until("RELOADING=1")
+				sd.until("READY=1")
+				assert.NoFileExists(t, doorPath(t, roots[0]))
+				assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "404")
+			}
+			require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "another process answers") }, patience, 10*time.Millisecond, p.log)
+			p.signal(syscall.SIGTERM)
+			assert.Zero(t, p.end(), p.log)
+			assert.NoFileExists(t, doorPath(t, roots[1]))
+		})
+	}
 }

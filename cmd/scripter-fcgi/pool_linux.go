@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"scripter/fcgi"
@@ -22,62 +19,162 @@ const defaultWorkers = 16
 // maxWorkers is how many there can be.
 const maxWorkers = 64
 
+// master looks after the pool of workers of one root at a time.
+type master struct {
+	o          options
+	executable string
+	ls         *sockets
+	web, door  detached
+	pool       *workers.Pool
+	log        *slog.Logger
+	sums       tally
+	bodies     bodies
+}
+
 // servePool answers by worker processes until ctx ends.
-func servePool(ctx context.Context, o options, bounds gateway.Bounds, ls []net.Listener, u *upkeep, log *slog.Logger) error {
-	executable, err := ownProgram()
-	if err != nil {
+func servePool(ctx context.Context, o options, bounds gateway.Bounds, ls *sockets, u *upkeep, log *slog.Logger) error {
+	m := &master{o: o, ls: ls, log: log, bodies: bodies{root: o.root}}
+	defer m.close()
+	if err := m.start(bounds); err != nil {
 		return err
 	}
-	var files []*os.File
-	var removes []func()
-	for _, l := range ls {
-		f, remove, err := fcgi.Detach(l)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		defer remove()
-		files, removes = append(files, f), append(removes, remove)
-	}
-	sums := &tally{}
-	p, err := workers.Start(workers.Options{
-		Command:   workerCommand(executable, o.root),
-		Listeners: files,
-		Drain:     o.listen != "",
-		Max:       o.workers,
-		Waiting:   bounds.Waiting,
-		Body:      readAhead(bounds),
-		Lost:      func(l workers.Loss) []byte { return lost(log, sums, l) },
-		Told:      sums.told,
-		Log:       func(err error) { log.Warn("workers", "err", err) },
-	})
-	if err != nil {
-		return err
-	}
-	many := &many{Pool: p, sums: sums}
+	many := &many{Pool: m.pool, sums: &m.sums}
 	u.begin(many.counts, many)
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-u.hup:
-			u.again(func(root string) error {
-				o.root = root
-				return again(ctx, p, executable, o)
-			})
+			u.again(func(root string) error { return m.again(ctx, root) })
 		case <-time.After(askEvery):
 			many.ask()
 		}
 	}
 	u.stopping()
-	for _, remove := range removes {
-		remove() // whoever comes now goes elsewhere
-	}
-	return drain(o.drain, p.Shutdown)
+	m.web.remove() // whoever comes now goes elsewhere
+	m.door.remove()
+	return drain(o.drain, m.pool.Shutdown)
 }
 
-// readAhead returns how much of a request is read before a worker gets it: a
-// body that is not too large, with its variables and the heads of its records.
-func readAhead(b gateway.Bounds) int64 { return b.Body + b.Body/16 + 512<<10 }
+func (m *master) start(bounds gateway.Bounds) (err error) {
+	if m.executable, err = ownProgram(); err != nil {
+		return err
+	}
+	if m.web, err = detach(m.ls.web); err != nil {
+		return err
+	}
+	if m.door, err = detach(m.ls.door); err != nil {
+		return err
+	}
+	m.pool, err = workers.Start(workers.Options{
+		Command:   workerCommand(m.executable, m.o.root),
+		Listeners: files(m.web, m.door),
+		Drain:     m.o.listen != "",
+		Max:       m.o.workers,
+		Waiting:   bounds.Waiting,
+		Body:      bounds.Body,
+		Largest:   m.bodies.largest,
+		Lost:      func(l workers.Loss) []byte { return lost(m.log, &m.sums, l) },
+		Told:      m.sums.told,
+		Log:       func(err error) { m.log.Warn("workers", "err", err) },
+	})
+	return err
+}
+
+func (m *master) close() {
+	m.web.close()
+	m.door.close()
+}
+
+// again reads the settings of a root that may be another one now, and starts
+// new workers on it. A root that cannot be opened leaves all as it is.
+func (m *master) again(ctx context.Context, root string) error {
+	return m.ls.move(root, m.log, func(l net.Listener, moved bool) error {
+		door := m.door
+		if moved {
+			var err error
+			if door, err = detach(l); err != nil {
+				return err
+			}
+		}
+		if err := m.reload(ctx, root, files(m.web, door)); err != nil {
+			if moved {
+				door.close()
+			}
+			return err
+		}
+		if moved {
+			m.door.close()
+			m.door = door
+		}
+		return nil
+	})
+}
+
+func (m *master) reload(ctx context.Context, root string, listeners []*os.File) error {
+	b, err := boundsOf(ctx, root)
+	if err != nil {
+		return err
+	}
+	most := m.o.workers
+	if !m.o.fixed {
+		most = atMost(b, most)
+	}
+	if err := m.pool.Listen(listeners); err != nil {
+		return err
+	}
+	m.pool.Command(workerCommand(m.executable, root))
+	m.pool.Resize(most, b.Waiting, b.Body)
+	m.bodies.move(root)
+	return m.pool.Reload()
+}
+
+// boundsOf reads the settings of a root that this process does not keep open.
+func boundsOf(ctx context.Context, root string) (gateway.Bounds, error) {
+	db, err := openRoot(root)
+	if err != nil {
+		return gateway.Bounds{}, err
+	}
+	defer db.Close()
+	return readBounds(ctx, db)
+}
+
+// detached is a listening socket that the workers accept from. The zero value is
+// none.
+type detached struct {
+	file   *os.File
+	unlink func()
+}
+
+// detach takes the socket of l, which may be nil.
+func detach(l net.Listener) (d detached, err error) {
+	if l != nil {
+		d.file, d.unlink, err = fcgi.Detach(l)
+	}
+	return d, err
+}
+
+// remove takes the name of the socket away.
+func (d detached) remove() {
+	if d.unlink != nil {
+		d.unlink()
+	}
+}
+
+func (d detached) close() {
+	d.remove()
+	if d.file != nil {
+		d.file.Close()
+	}
+}
+
+func files(ds ...detached) (fs []*os.File) {
+	for _, d := range ds {
+		if d.file != nil {
+			fs = append(fs, d.file)
+		}
+	}
+	return fs
+}
 
 // ownProgram returns what to start workers from: the program that this process
 // runs, whatever lies under its name by now. A newer one would not understand
@@ -92,154 +189,3 @@ func ownProgram() (string, error) {
 
 // workerCommand starts a worker on a root.
 func workerCommand(executable, root string) []string { return []string{executable, "--root", root} }
-
-// again reads the settings of a root that may be another one now, and starts
-// new workers on it. A root that cannot be opened leaves the workers as they are.
-func again(ctx context.Context, p *workers.Pool, executable string, o options) error {
-	db, err := openRoot(o.root)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	b, err := readBounds(ctx, db)
-	if err != nil {
-		return err
-	}
-	most := o.workers
-	if !o.fixed {
-		most = atMost(b, most)
-	}
-	p.Command(workerCommand(executable, o.root))
-	p.Resize(most, b.Waiting, readAhead(b))
-	return p.Reload()
-}
-
-// many is the status of a pool.
-type many struct {
-	*workers.Pool
-	sums *tally
-}
-
-// askEvery is how often workers are asked for their counts, which one that is
-// killed takes with it.
-const askEvery = 5 * time.Second
-
-func (m *many) ask() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	m.Ask(ctx)
-}
-
-func (m *many) counts() gateway.Counts {
-	m.ask()
-	return m.sums.counts()
-}
-
-// told adds what a worker has counted since it told before.
-func (t *tally) told(text []byte) {
-	var c gateway.Counts
-	if json.Unmarshal(text, &c) == nil {
-		t.add(c)
-	}
-}
-
-func (m *many) Facts() poolFacts {
-	ws, facts, _, waiting := m.Status()
-	f := poolFacts{Waiting: waiting, Restarts: uint64(facts.Replaced), Kills: map[string]uint64{}}
-	for reason, n := range facts.Lost {
-		f.Kills[string(reason)] = uint64(n)
-	}
-	for _, w := range ws {
-		one := workerFacts{PID: w.Pid, State: w.State, Requests: uint64(w.Served), Started: w.Since}
-		if w.Running > 0 {
-			f.Running++
-			one.Since = time.Now().Add(-w.Running)
-		}
-		f.Workers = append(f.Workers, one)
-	}
-	return f
-}
-
-// lost logs and counts a request that has no answer, and makes one.
-func lost(log *slog.Logger, sums *tally, l workers.Loss) []byte {
-	status, what, limit := 500, "worker died", ""
-	switch l.Reason {
-	case workers.TooLong:
-		what, limit = "script killed: it overran its time limit where the language could not stop it", "maxTime"
-	case workers.TooLarge:
-		what, limit = "script killed: it overran its memory limit where the language could not stop it", "maxMemory"
-	case workers.Hung:
-		what = "worker killed: it did nothing any more"
-	case workers.Refused:
-		status, what, limit = 503, "too many requests are waiting", "maxWaiting"
-	case workers.TooSlow:
-		status, what = 408, "a request did not arrive in time"
-	}
-	answer, incident := gateway.LostAnswer(status)
-	args := []any{"status", status, "ran", l.Ran.Round(time.Millisecond)}
-	if incident != "" {
-		args = append(args, "id", incident)
-	}
-	if l.Pid != 0 {
-		args = append(args, "pid", l.Pid, "err", l.Err)
-	}
-	if limit != "" {
-		args = append(args, "limit", limit)
-	}
-	log.Error(what, args...)
-	counts := gateway.LostCounts(status, l.Ran, limit)
-	if incident != "" {
-		counts.Incidents = 1
-	}
-	sums.add(counts)
-	return answer
-}
-
-// runWorker serves as a worker, when this process was started as one.
-func runWorker(args []string) (code int, is bool) {
-	w, err := workers.Inherited()
-	if w == nil && err == nil {
-		return 0, false
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("worker", os.Getpid())
-	if err == nil {
-		// Signals are the master's business: it says when to end.
-		signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
-		err = work(w, args, log)
-	}
-	if err != nil {
-		log.Error("worker ended", "err", err)
-		return 1, true
-	}
-	return 0, true
-}
-
-func work(w *workers.Worker, args []string, log *slog.Logger) error {
-	o, err := parse(args, os.Stderr)
-	if err != nil {
-		return err
-	}
-	collectLess()
-	db, err := openRoot(o.root)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	g, err := newGateway(db, log, w)
-	if err != nil {
-		return err
-	}
-	defer g.StartAutoSave()()
-	w.Report = func() []byte {
-		text, err := json.Marshal(g.TakeCounts())
-		if err != nil {
-			log.Error("counts", "err", err)
-		}
-		return text
-	}
-	handler, err := handlerFor(g, o.root)
-	if err != nil {
-		return err
-	}
-	return w.Serve(&fcgi.Server{Handler: handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
-}

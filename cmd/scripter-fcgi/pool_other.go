@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 
 	"scripter/gateway"
 )
@@ -17,7 +16,7 @@ const (
 	maxWorkers     = 64
 )
 
-func servePool(context.Context, options, gateway.Bounds, []net.Listener, *upkeep, *slog.Logger) error {
+func servePool(context.Context, options, gateway.Bounds, *sockets, *upkeep, *slog.Logger) error {
 	return errors.New("worker processes need Linux: start with --workers 0")
 }
 

@@ -1,0 +1,113 @@
+//go:build linux
+
+package workers_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/workers"
+)
+
+// served counts the requests that workers have begun.
+func (p *pool) served() (n int64) {
+	ws, _, _, _ := p.Status()
+	for _, w := range ws {
+		n += w.Served
+	}
+	return n
+}
+
+// askLong sends a body of size bytes, which says so or not.
+func askLong(t *testing.T, c *fcgi.Client, size int, declared bool) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	vars := map[string]string{"QUERY_STRING": "", "REQUEST_METHOD": "POST"}
+	if declared {
+		vars["CONTENT_LENGTH"] = strconv.Itoa(size)
+	}
+	var out strings.Builder
+	_, err := c.Do(ctx, vars, strings.NewReader(strings.Repeat("b", size)), &out, io.Discard)
+	assert.NoError(t, err, "%d bytes, declared: %v", size, declared)
+	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+	return text
+}
+
+// A body may be as large as it may be, and one that is larger costs no worker,
+// whether it says how long it is or not.
+func TestLargeBodies(t *testing.T) {
+	const most = 500_000
+	p := start(t, workers.Options{Body: most})
+	for _, keep := range []bool{true, false} {
+		for _, declared := range []bool{true, false} {
+			text := askLong(t, p.client(t, keep), most, declared)
+			assert.True(t, strings.HasSuffix(text, " "+strings.Repeat("b", most)), "%d bytes", len(text))
+			before := p.served()
+			assert.Equal(t, string(workers.TooMuch), askLong(t, p.client(t, keep), most+1, declared))
+			assert.Equal(t, workers.TooMuch, (<-p.losses).Reason)
+			assert.Equal(t, before, p.served())
+		}
+	}
+	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
+}
+
+// A body that says that it is too large is refused before the rest of it is
+// there, and one that has no end as soon as it is too large.
+func TestEndlessBody(t *testing.T) {
+	p := start(t, workers.Options{Body: 1 << 20, Request: patience, Whole: patience})
+	for _, declared := range []bool{true, false} {
+		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		require.NoError(t, err)
+		defer nc.Close()
+		params := "\x0e\x0aCONTENT_LENGTH5000000000"
+		if !declared {
+			params = "\x01\x01AB"
+		}
+		head := append([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, byte(len(params)), 0, 0}, params...)
+		_, err = nc.Write(append(head, 1, 4, 0, 1, 0, 0, 0, 0))
+		require.NoError(t, err)
+		record := append([]byte{1, 5, 0, 1, 0x40, 0, 0, 0}, make([]byte, 16<<10)...)
+		go func() {
+			for i := 0; ; i++ {
+				if _, err := nc.Write(record); err != nil || declared && i == 1 {
+					return
+				}
+			}
+		}()
+		require.NoError(t, nc.SetReadDeadline(time.Now().Add(patience)))
+		answer := make([]byte, 8)
+		_, err = io.ReadFull(nc, answer)
+		require.NoError(t, err)
+		answer = make([]byte, int(answer[4])<<8|int(answer[5]))
+		_, err = io.ReadFull(nc, answer)
+		require.NoError(t, err)
+		assert.Contains(t, string(answer), string(workers.TooMuch))
+	}
+	assert.Zero(t, p.served())
+}
+
+// What a body may have can grow without a word to the pool: it asks.
+func TestLargestGrows(t *testing.T) {
+	var most atomic.Int64
+	most.Store(100_000)
+	p := start(t, workers.Options{Body: 100_000, Largest: most.Load})
+	for _, declared := range []bool{true, false} {
+		assert.Equal(t, string(workers.TooMuch), askLong(t, p.client(t, true), 200_000, declared))
+	}
+	most.Store(300_000)
+	for _, declared := range []bool{true, false} {
+		text := askLong(t, p.client(t, true), 200_000, declared)
+		assert.True(t, strings.HasSuffix(text, "bbb"), "%d bytes", len(text))
+	}
+}
