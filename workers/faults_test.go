@@ -82,9 +82,10 @@ func startMaster(t *testing.T, addr, before string) master {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
 	})
-	m := master{&pool{addr: addr}, cmd}
+	path := strings.TrimPrefix(addr, "unix:")
+	m := master{&pool{addrs: []net.Addr{&net.UnixAddr{Name: path, Net: "unix"}}}, cmd}
 	require.Eventually(t, func() bool {
-		nc, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
+		nc, err := m.dial()
 		if err == nil {
 			nc.Close()
 		}
@@ -218,7 +219,7 @@ func TestShutdownWithoutWorkers(t *testing.T) {
 	require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
 	var waiting []net.Conn
 	for range 3 {
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		_, err = nc.Write(wire(false, "ordinary"))
@@ -277,14 +278,14 @@ func TestHung(t *testing.T) {
 func TestSlowPeers(t *testing.T) {
 	p := start(t, workers.Options{})
 	for range 2 {
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		_, err = nc.Write(append([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0xff, 0, 0, 0}, make([]byte, 40<<10)...))
 		require.NoError(t, err)
 	}
 	for range 2 { // the last piece leaves when the handler has returned
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		u := nc.(*net.UnixConn)
@@ -300,7 +301,7 @@ func TestSlowPeers(t *testing.T) {
 func TestSendersAreNoScripts(t *testing.T) {
 	p := start(t, workers.Options{Max: 2, Wait: time.Minute})
 	for range 2 {
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		c := fcgi.NewClient(nc, true)
@@ -330,7 +331,7 @@ func (stuck) Write([]byte) (int, error) { select {} }
 // closed.
 func TestValuesFirst(t *testing.T) {
 	p := start(t, workers.Options{})
-	nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+	nc, err := p.dial()
 	require.NoError(t, err)
 	defer nc.Close()
 	_, err = nc.Write([]byte{1, 9, 0, 0, 0, 16, 0, 0, 14, 0, 'F', 'C', 'G', 'I', '_', 'M', 'A', 'X', '_', 'C', 'O', 'N', 'N', 'S'})
@@ -387,7 +388,7 @@ func TestFewDescriptors(t *testing.T) {
 	m := startMaster(t, addr, "set -e; ulimit -Sn 200; ulimit -Hn 200")
 	var idle []net.Conn
 	for range 150 { // three times as many as it has descriptors for
-		nc, err := net.Dial("unix", strings.TrimPrefix(addr, "unix:"))
+		nc, err := m.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		idle = append(idle, nc)

@@ -5,7 +5,6 @@ package workers_test
 import (
 	"context"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -47,8 +46,14 @@ func askLong(t *testing.T, c *fcgi.Client, size int, declared bool) string {
 // A body may be as large as it may be, and one that is larger costs no worker,
 // whether it says how long it is or not.
 func TestLargeBodies(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		t.Run(network, func(t *testing.T) { testLargeBodies(t, network) })
+	}
+}
+
+func testLargeBodies(t *testing.T, network string) {
 	const most = 500_000
-	p := start(t, workers.Options{Body: most})
+	p := startOn(t, workers.Options{Body: most}, network)
 	for _, keep := range []bool{true, false} {
 		for _, declared := range []bool{true, false} {
 			text := askLong(t, p.client(t, keep), most, declared)
@@ -67,7 +72,7 @@ func TestLargeBodies(t *testing.T) {
 func TestEndlessBody(t *testing.T) {
 	p := start(t, workers.Options{Body: 1 << 20, Request: patience, Whole: patience})
 	for _, declared := range []bool{true, false} {
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		params := "\x0e\x0aCONTENT_LENGTH5000000000"

@@ -73,7 +73,6 @@ func (p *Pool) spawn() error {
 		return fmt.Errorf("starting a worker: %w", err)
 	}
 	p.processes[index] = w
-	p.facts.Started++
 	for slot, c := range p.conns {
 		if c != nil {
 			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
@@ -201,7 +200,6 @@ func (p *Pool) died(w *process, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.processes[w.index] = nil
-	p.facts.Requests += w.rec.served.Load()
 	if !w.leaving {
 		p.facts.Replaced++
 	}

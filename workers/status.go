@@ -7,22 +7,19 @@ import (
 	"time"
 )
 
-// Worker says what a worker is doing.
+// WorkerFacts say what a worker is doing.
 type WorkerFacts struct {
 	Pid     int
 	State   string // "starting", "idle", "reading", "running" or "leaving"
 	Since   time.Time
 	Served  int64
 	Running time.Duration // of the present request; 0 when there is none
-	Memory  int64         // bytes of it that are in memory
 }
 
 // Facts are counts of a pool since its start.
 type Facts struct {
-	Started  int // processes
 	Replaced int // processes in the place of one that had died or was killed
 	Lost     map[Reason]int
-	Requests int64 // begun by workers that are gone
 }
 
 // Status returns what the workers are doing and what was counted.
@@ -48,7 +45,7 @@ func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
 }
 
 func (w *process) facts() WorkerFacts {
-	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load(), Memory: resident(w.cmd.Process.Pid)}
+	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load()}
 	if began := w.rec.began.Load(); began != 0 {
 		f.Running = time.Duration(now() - began)
 	}

@@ -100,10 +100,6 @@ func parseSpec(spec string) (index, listeners int, err error) {
 	return index, listeners, nil
 }
 
-// Number is the worker's, from 0 on. A new process takes that of one which is
-// gone.
-func (w *Worker) Number() int { return w.owner - 1 }
-
 // What an event of the epoll set is for: a slot, or one of these.
 const (
 	eventWake     = -1

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if err == nil && w != nil {
-		w.Report = func() []byte { return fmt.Appendf(nil, "worker %d", w.Number()) }
+		w.Report = func() []byte { return fmt.Append(nil, os.Getpid()) }
 		h := handler{w, new([][]byte)}
 		err = w.Serve(&fcgi.Server{Handler: h.answer})
 	}
@@ -131,21 +132,43 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 // pool is a running one.
 type pool struct {
 	*workers.Pool
-	addr   string
+	addrs  []net.Addr
 	losses chan workers.Loss
+	next   atomic.Int64 // of addrs, for who connects
 }
 
-func start(t *testing.T, o workers.Options) *pool {
+// listener returns a socket, "unix" or "tcp", and its address.
+func listener(t *testing.T, network string) (*os.File, net.Addr) {
 	t.Helper()
-	addr := "unix:" + filepath.Join(t.TempDir(), "s")
-	l, err := fcgi.Listen(addr, fcgi.ListenOptions{})
+	spec := "127.0.0.1:0"
+	if network == "unix" {
+		spec = "unix:" + filepath.Join(t.TempDir(), "s")
+	}
+	l, err := fcgi.Listen(spec, fcgi.ListenOptions{})
 	require.NoError(t, err)
-	f, err := l.(interface{ File() (*os.File, error) }).File()
+	addr := l.Addr()
+	f, remove, err := fcgi.Detach(l)
 	require.NoError(t, err)
-	p := &pool{addr: addr, losses: make(chan workers.Loss, 10000)}
+	t.Cleanup(func() {
+		remove()
+		f.Close()
+	})
+	return f, addr
+}
+
+func start(t *testing.T, o workers.Options) *pool { return startOn(t, o, "unix") }
+
+// startOn starts a pool with a listening socket of each network.
+func startOn(t *testing.T, o workers.Options, networks ...string) *pool {
+	t.Helper()
+	p := &pool{losses: make(chan workers.Loss, 10000)}
+	for _, network := range networks {
+		f, addr := listener(t, network)
+		o.Listeners, p.addrs = append(o.Listeners, f), append(p.addrs, addr)
+	}
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	o.Command, o.Listeners, o.Drain = []string{exe}, []*os.File{f}, true
+	o.Command, o.Drain = []string{exe}, true
 	o.Lost = func(l workers.Loss) []byte {
 		p.losses <- l
 		return []byte("Status: 500 Lost\r\n\r\n" + string(l.Reason))
@@ -157,10 +180,14 @@ func start(t *testing.T, o workers.Options) *pool {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		assert.NoError(t, p.Shutdown(ctx))
-		l.Close()
-		f.Close()
 	})
 	return p
+}
+
+// dial connects, to one listening socket after the other.
+func (p *pool) dial() (net.Conn, error) {
+	addr := p.addrs[int(p.next.Add(1))%len(p.addrs)]
+	return net.Dial(addr.Network(), addr.String())
 }
 
 // running counts the workers with a request.
@@ -184,7 +211,7 @@ func atGate(t *testing.T, gate string) int {
 
 func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
 	t.Helper()
-	nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+	nc, err := p.dial()
 	require.NoError(t, err)
 	c := fcgi.NewClient(nc, keep)
 	t.Cleanup(func() { c.Close() })
@@ -198,9 +225,19 @@ func ask(c *fcgi.Client, query, body string) (string, error) {
 	return text, err
 }
 
+// onSockets runs a test on pools that listen at sockets of each kind.
+func onSockets(t *testing.T, test func(*testing.T, *pool)) {
+	for _, networks := range [][]string{{"unix"}, {"tcp"}, {"unix", "tcp"}} {
+		t.Run(strings.Join(networks, " and "), func(t *testing.T) {
+			test(t, startOn(t, workers.Options{}, networks...))
+		})
+	}
+}
+
 // Both kinds of connections are served, kept ones again and again.
-func TestServe(t *testing.T) {
-	p := start(t, workers.Options{})
+func TestServe(t *testing.T) { onSockets(t, testServe) }
+
+func testServe(t *testing.T, p *pool) {
 	for _, keep := range []bool{true, false} {
 		var wg sync.WaitGroup
 		for i := range 8 {
@@ -223,10 +260,11 @@ func TestServe(t *testing.T) {
 }
 
 // A process that dies takes one request with it and no other.
-func TestCrashes(t *testing.T) {
+func TestCrashes(t *testing.T) { onSockets(t, testCrashes) }
+
+func testCrashes(t *testing.T, p *pool) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
-			p := start(t, workers.Options{})
 			var answered, crashed atomic.Int64
 			stop := make(chan struct{})
 			var wg sync.WaitGroup
@@ -258,14 +296,18 @@ func TestCrashes(t *testing.T) {
 			close(stop)
 			wg.Wait()
 			assert.Len(t, p.losses, int(crashed.Load()))
+			for len(p.losses) > 0 {
+				<-p.losses
+			}
 			t.Logf("%d crashes, %d ordinary requests answered", crashed.Load(), answered.Load())
 		})
 	}
 }
 
 // Half an answer is not ended as if it were whole.
-func TestHalfAnswer(t *testing.T) {
-	p := start(t, workers.Options{})
+func TestHalfAnswer(t *testing.T) { onSockets(t, testHalfAnswer) }
+
+func testHalfAnswer(t *testing.T, p *pool) {
 	for _, keep := range []bool{true, false} {
 		text, err := ask(p.client(t, keep), "half", "")
 		assert.ErrorIs(t, err, fcgi.ErrClosed)
@@ -335,7 +377,7 @@ func TestParts(t *testing.T) {
 	p := start(t, workers.Options{Request: time.Second, Conns: 300})
 	var parts []net.Conn
 	for range 200 {
-		nc, err := net.Dial("unix", strings.TrimPrefix(p.addr, "unix:"))
+		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		_, err = nc.Write([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4})
@@ -399,8 +441,9 @@ func TestReload(t *testing.T) {
 }
 
 // What is under way at a shutdown is answered, kept connections are closed.
-func TestShutdown(t *testing.T) {
-	p := start(t, workers.Options{})
+func TestShutdown(t *testing.T) { onSockets(t, testShutdown) }
+
+func testShutdown(t *testing.T, p *pool) {
 	idle := p.client(t, true)
 	_, err := ask(idle, "", "")
 	require.NoError(t, err)
@@ -437,17 +480,63 @@ func TestReports(t *testing.T) {
 		defer mu.Unlock()
 		told[string(text)]++
 	}})
-	all := func(n int) func() bool {
-		return func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return told["worker 0"] >= n && told["worker 1"] >= n && told["worker 2"] >= n
+	all := func(pids map[int]bool) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		for pid := range pids {
+			if told[strconv.Itoa(pid)] == 0 {
+				return false
+			}
 		}
+		return true
 	}
-	require.Eventually(t, func() bool { p.Ask(t.Context()); return all(1)() }, patience, 10*time.Millisecond)
+	first := p.pids()
+	require.Len(t, first, 3)
+	require.Eventually(t, func() bool { p.Ask(t.Context()); return all(first) }, patience, 10*time.Millisecond)
 	mu.Lock()
 	clear(told)
 	mu.Unlock()
 	require.NoError(t, p.Reload())
-	require.Eventually(t, all(1), patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return all(first) }, patience, 10*time.Millisecond, "as they leave")
+}
+
+// The listening sockets change with the workers: who waits at the old ones is
+// served, and whoever comes at the new one.
+func TestListen(t *testing.T) {
+	p := startOn(t, workers.Options{Min: 2, Max: 2}, "unix", "unix")
+	kept := p.client(t, true)
+	_, err := ask(kept, "", "")
+	require.NoError(t, err)
+	gate := filepath.Join(t.TempDir(), "gate")
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() { assert.Contains(t, p.asked(t, "wait="+gate, "slow"), "slow") })
+	}
+	require.Eventually(t, func() bool { return p.running() == 2 }, patience, time.Millisecond)
+	for range 4 { // nobody has the time to take them up
+		wg.Go(func() { assert.Contains(t, p.asked(t, "", "waits"), "waits") })
+	}
+	waits := func() bool { _, _, _, waiting := p.Status(); return waiting == 4 }
+	require.Eventually(t, waits, patience, time.Millisecond)
+	first := p.pids()
+	f, addr := listener(t, "tcp")
+	require.NoError(t, p.Listen([]*os.File{f}))
+	require.NoError(t, p.Reload())
+	require.NoError(t, os.WriteFile(gate, nil, 0o600))
+	wg.Wait()
+	require.Eventually(t, func() bool {
+		for pid := range p.pids() {
+			if first[pid] {
+				return false
+			}
+		}
+		return len(p.pids()) == 2
+	}, patience, 10*time.Millisecond)
+	p.addrs = []net.Addr{addr}
+	for range 3 {
+		assert.Contains(t, p.asked(t, "", "new"), "new")
+	}
+	text, err := ask(kept, "", "kept")
+	assert.NoError(t, err)
+	assert.Contains(t, text, "kept")
 }

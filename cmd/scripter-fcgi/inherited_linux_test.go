@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/fcgi"
+	"scripter/internal/testlog"
+)
+
+// startOn starts the program with a listening socket: as descriptor 0, or as
+// systemd passes it.
+func startOn(t *testing.T, f *os.File, systemd bool, args ...string) *process {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	p := &process{t: t, log: &testlog.Buffer{}, done: make(chan error, 1)}
+	if systemd {
+		p.cmd = exec.Command("/bin/sh", append([]string{"-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@"`, exe}, args...)...)
+		p.cmd.ExtraFiles = []*os.File{f}
+	} else {
+		p.cmd = exec.Command(exe, args...)
+		p.cmd.Stdin = f
+	}
+	p.cmd.Env = append(os.Environ(), programEnvironment+"=1")
+	p.cmd.Stderr = p.log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, p.cmd.Start())
+	go func() { p.done <- p.cmd.Wait() }()
+	t.Cleanup(func() {
+		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		<-p.done
+	})
+	return p
+}
+
+// TestInheritedSocket: workers serve the socket that the program was started
+// with, and when it ends, who waits there is served by the next one.
+func TestInheritedSocket(t *testing.T) {
+	for _, c := range []struct {
+		name, network string
+		systemd       bool
+		args          []string
+	}{
+		{"descriptor 0, unix", "unix", false, []string{"--workers", "2"}},
+		{"descriptor 0, tcp", "tcp", false, []string{"--workers", "2"}},
+		{"systemd, unix", "unix", true, nil},
+		{"systemd, tcp", "tcp", true, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			root := makeRoot(t)
+			scripts(t, root, map[string]string{"hello": `return "hello"`})
+			addr := "127.0.0.1:0"
+			if c.network == "unix" {
+				addr = filepath.Join(t.TempDir(), "s")
+			}
+			l, err := net.Listen(c.network, addr)
+			require.NoError(t, err)
+			defer l.Close()
+			f, err := l.(interface{ File() (*os.File, error) }).File()
+			require.NoError(t, err)
+			defer f.Close()
+			asked := func(keep bool) string {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				nc, err := net.Dial(c.network, l.Addr().String())
+				require.NoError(t, err)
+				client := fcgi.NewClient(nc, keep)
+				defer client.Close()
+				var out bytes.Buffer
+				vars := map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/hello.fcgi", "REQUEST_URI": "/hello.fcgi"}
+				_, err = client.Do(ctx, vars, strings.NewReader(""), &out, io.Discard)
+				assert.NoError(t, err)
+				return out.String()
+			}
+			args := append(c.args, "--root", root, "--door", "off")
+			p := startOn(t, f, c.systemd, args...)
+			for i := range 6 {
+				assert.Contains(t, asked(i%2 == 0), "hello")
+			}
+			assert.GreaterOrEqual(t, len(children(p.cmd.Process.Pid)), 2, "workers answer")
+			p.signal(syscall.SIGTERM)
+			assert.Zero(t, p.end(), p.log)
+			waits := make(chan string, 1)
+			go func() { waits <- asked(false) }()
+			time.Sleep(100 * time.Millisecond)
+			assert.Empty(t, waits, "nobody is there to answer")
+			startOn(t, f, c.systemd, args...)
+			assert.Contains(t, <-waits, "hello")
+		})
+	}
+}
