@@ -32,9 +32,10 @@
 //
 // When a worker dies, the master answers in its place if nothing was sent yet,
 // else the connection is closed in the middle of the answer, so that nobody takes
-// half an answer for a whole one. The master kills a worker whose script has overrun
-// its time by a quarter, or whose memory has grown by 64 MB more than its script
-// may use: the language keeps these limits itself, but cannot interrupt a single
+// half an answer for a whole one. The master kills a worker whose script overruns
+// its time, or whose memory grows, by more than they may: it is gone before that is
+// a quarter of the time, or 64 MB. The language keeps these limits itself, but
+// cannot interrupt a single
 // operation. A worker that has been at one request for 20 ms no longer counts as
 // free, and the pool grows, up to Max; then requests wait, in the sockets' own
 // buffers, and those too many or too long are refused.

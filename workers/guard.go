@@ -10,13 +10,13 @@ import (
 
 // Begin tells the master that a script begins: when it has not ended by limit
 // and a quarter more, or when the process has grown by more than bytes and
-// 64 MB more, the process is killed. 0 means no limit.
+// 64 MB more, it is no more: the master kills it a little before. 0 means no limit.
 func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.rec.bytes.Store(bytes)
 	w.collectBefore(bytes)
 	deadline := int64(0)
 	if limit > 0 {
-		deadline = now() + int64(limit) + int64(limit)/4
+		deadline = now() + int64(limit) + int64(limit)/overrun
 	}
 	w.rec.deadline.Store(deadline)
 	w.rec.script.Store(scriptRuns)

@@ -15,10 +15,13 @@ const (
 	// counted among those that take new ones soon. An ordinary request on a
 	// crowded machine should not make the pool grow.
 	stuckAfter = 20 * time.Millisecond
-	// margin is how much a process may grow beyond the memory limit of its
-	// script: the language measures the same growth more exactly, but cannot
-	// stop a single operation.
-	margin = 64 << 20
+	// overrun is the part of its time limit by which a script may overrun it, and
+	// margin how much its process may grow beyond its memory limit, before the
+	// process is killed: the language measures the same more exactly, but cannot
+	// stop a single operation. What is promised is a quarter and 64 MB; the rest is
+	// for what happens between two looks.
+	overrun = 5
+	margin  = 48 << 20
 	// fat is how much a free worker may hold before it is replaced.
 	fat = 48 << 20
 )

@@ -36,7 +36,7 @@ type place struct {
 
 // newPlace makes a root with what is supplied and the scripts given, by their
 // names in URLs.
-func newPlace(t *testing.T, scripts map[string]string) *place {
+func newPlace(t testing.TB, scripts map[string]string) *place {
 	t.Helper()
 	dir := t.TempDir()
 	p := &place{dir, filepath.Join(dir, "torture.root"), corpus.ProgramFolder(t)}
@@ -59,7 +59,7 @@ func newPlace(t *testing.T, scripts map[string]string) *place {
 }
 
 // set puts a value into the root.
-func (p *place) set(t *testing.T, address string, v objectdb.Value) {
+func (p *place) set(t testing.TB, address string, v objectdb.Value) {
 	t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(t, err)
@@ -85,13 +85,13 @@ type responder struct {
 }
 
 // start starts scripter-fcgi on a Unix socket, or on a port of loopback.
-func (p *place) start(t *testing.T, network string) *responder {
+func (p *place) start(t testing.TB, network string) *responder {
 	t.Helper()
 	return p.startWith(t, network, p.program("scripter-fcgi"))
 }
 
 // startWith starts it by another command line, which the options are added to.
-func (p *place) startWith(t *testing.T, network string, command ...string) *responder {
+func (p *place) startWith(t testing.TB, network string, command ...string) *responder {
 	t.Helper()
 	r := &responder{network: network, addr: filepath.Join(p.dir, "s")}
 	listen := "unix:" + r.addr
