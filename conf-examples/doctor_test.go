@@ -89,7 +89,7 @@ func TestDoctorHealthy(t *testing.T) {
 			reset(t, site)
 			list := doctor(t, site, setUpNamed(t, s.name).Start(t, site))
 			assert.Empty(t, bad(list), "%+v", list)
-			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables", "proxy", "authorization",
+			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables", "proxy", "authorization", "user",
 				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name"} {
 				assert.Contains(t, checks(list), check)
 			}
@@ -211,7 +211,7 @@ var faulty = []struct {
 	{
 		name: "nginx with half of its lines", setUp: "nginx-fastcgi", file: "nginx-fastcgi.conf",
 		edits: []string{
-			"fastcgi_param HTTP_PROXY        \"\";\n", "", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
+			"fastcgi_param HTTP_PROXY        \"\";\n", "", "REMOTE_USER       $scripter_user;", "REMOTE_USER       $remote_user;", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
 			"fastcgi_param QUERY_STRING      $query_string;\n", "", "fastcgi_param REDIRECT_HANDLER  $scripter_action;\n", "",
 			"client_max_body_size 16m;", "client_max_body_size 100k;\nfastcgi_intercept_errors on; error_page 404 /none.html;",
 			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;",
@@ -219,9 +219,9 @@ var faulty = []struct {
 			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; fastcgi_pass scripter; }\n    include /srv",
 		},
 		args: []string{"--page", "/page-case/PAGE.MCRO"},
-		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault body", "fault buffering", "fault error pages", "fault direct call"},
+		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault user", "fault body", "fault buffering", "fault error pages", "fault direct call"},
 		lines: []string{
-			"fastcgi_param REQUEST_URI $request_uri;", "fastcgi_param QUERY_STRING $query_string;", `fastcgi_param HTTP_PROXY "";`,
+			"fastcgi_param REQUEST_URI $request_uri;", "fastcgi_param QUERY_STRING $query_string;", `fastcgi_param HTTP_PROXY "";`, "fastcgi_param REMOTE_USER $scripter_user;",
 			"client_max_body_size 16m;", "fastcgi_buffering off;", "fastcgi_intercept_errors off;",
 		},
 	},

@@ -86,6 +86,9 @@ var changes = map[string]string{
 	"authorization nginx":  "fastcgi_param HTTP_AUTHORIZATION $http_authorization;",
 	"authorization caddy":  "leave out header_up -Authorization",
 
+	"user nginx": "fastcgi_param REMOTE_USER $scripter_user;\nmap $uri $scripter_user { default \"\"; }\nset $scripter_user $remote_user; (beside each auth_basic)",
+	"user":       "pass REMOTE_USER for names that the web server has checked, and for no others",
+
 	"body apache-fcgid": "FcgidMaxRequestLen 16777216",
 	"body apache":       "LimitRequestBody 16777216",
 	"body nginx":        "client_max_body_size 16m;",

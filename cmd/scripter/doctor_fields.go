@@ -132,4 +132,19 @@ func (d *doctor) checkFields(ctx context.Context) {
 	default:
 		d.ok("authorization", "name and password of HTTP Basic arrive")
 	}
+	if err == nil && r.Probe != nil && fields != nil {
+		d.checkUser(r.Probe.Variables)
+	}
+}
+
+// checkUser finds a web server that passes a name on as a user's that nobody has
+// checked, as nginx has it in $remote_user.
+func (d *doctor) checkUser(v map[string]string) {
+	for _, name := range []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"} {
+		if v[name] != "" {
+			d.fault("user", "a name that nobody has checked arrives in %s: scripts take any visitor for the user that he says he is", name)
+			return
+		}
+	}
+	d.ok("user", "a name that nobody has checked does not arrive in REMOTE_USER")
 }

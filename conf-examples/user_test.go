@@ -1,0 +1,59 @@
+package conf_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/internal/corpus"
+)
+
+// TestCheckedUser: behind nginx a name is the web server's user where auth_basic
+// has asked for the password, and nowhere else: $remote_user holds what the
+// visitor says.
+//
+// Specification: 5.1
+func TestCheckedUser(t *testing.T) {
+	for _, name := range []string{"nginx-fastcgi", "nginx-fcgiwrap"} {
+		t.Run(name, func(t *testing.T) {
+			s := setUpNamed(t, name)
+			site := corpus.NewSite(t)
+			members := filepath.Join(site.Dir, "members")
+			require.NoError(t, os.WriteFile(members, []byte("ada:{PLAIN}sesame\n"), 0o644))
+			s.edit = edits(t, name+".conf", "server_name second.example;",
+				"server_name second.example;\nauth_basic Members;\nauth_basic_user_file "+members+";\nset $scripter_user $remote_user;")
+			client := s.Start(t, site)
+			for _, c := range []struct {
+				host, says string
+				status     int
+				want       string
+			}{
+				{"scripter.example", "ada:sesame", 200, "user []"},
+				{"second.example", "ada:sesame", 200, "user [ada]"},
+				{"second.example", "ada:wrong", 401, ""},
+			} {
+				r := getAs(t, client, c.host, c.says, "/params-user.fcgi")
+				assert.Equal(t, c.status, r.Status, "%+v: %s", c, r.Body)
+				if c.want != "" {
+					assert.Equal(t, c.want, string(r.Body), "%+v", c)
+				}
+			}
+		})
+	}
+}
+
+// getAs asks a host for a path with a name and a password, "name:password".
+func getAs(t *testing.T, client corpus.Client, host, user, path string) *corpus.Response {
+	t.Helper()
+	conn, err := client.Dial()
+	require.NoError(t, err)
+	defer conn.Close()
+	r, err := conn.Do([]byte("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" +
+		"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user)) + "\r\n\r\n"))
+	require.NoError(t, err)
+	return r
+}
