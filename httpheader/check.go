@@ -21,7 +21,11 @@ const (
 //     Connection, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade;
 //   - a Status field, because the status line says it;
 //   - a Location or URI that is neither an absolute http or https URL nor a
-//     path of the same site.
+//     path of the same site;
+//   - a Location with status 200, of which Apache makes a redirect when a CGI
+//     program sends it (RFC 3875, 6.2.2 and 6.2.3) and other servers do not;
+//   - two Location or two Content-Type fields: some servers send the first,
+//     some the last, some both.
 //
 // It does not look at the body or at what Content-Length says of it.
 func (r *Response) Check() error {
@@ -37,10 +41,26 @@ func (r *Response) Check() error {
 	if i := badByte(r.Reason); i >= 0 {
 		return &Error{Message: control("reason", r.Reason, i)}
 	}
+	locations, types := 0, 0
 	for i := range r.Fields {
-		if err := r.Fields[i].check(); err != nil {
+		f := &r.Fields[i]
+		if err := f.check(); err != nil {
 			return err
 		}
+		switch {
+		case sameName(f.Name, "Location"):
+			locations++
+		case sameName(f.Name, "Content-Type"):
+			types++
+		}
+	}
+	switch {
+	case locations > 1:
+		return &Error{Field: "Location", Message: "it is there twice"}
+	case types > 1:
+		return &Error{Field: "Content-Type", Message: "it is there twice"}
+	case locations > 0 && r.Status == 200:
+		return &Error{Field: "Location", Message: "status 200 does not go with it: some web servers make a redirect of that; say 201 or 302"}
 	}
 	return nil
 }

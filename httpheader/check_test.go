@@ -129,3 +129,22 @@ func TestCheckTargets(t *testing.T) {
 	long := Response{Status: 302, Fields: []Field{{"Location", "/" + strings.Repeat("x", 60_000)}}}
 	assert.Error(t, long.Check())
 }
+
+// What web servers would make different things of is refused.
+func TestCheckWhatServersDifferIn(t *testing.T) {
+	for _, r := range []Response{
+		{Status: 201, Fields: []Field{{"Location", "/x"}}},
+		{Status: 200, Fields: []Field{{"Content-Location", "/x"}, {"Content-Type", "text/plain"}, {"URI", "/x"}}},
+		{Status: 200, Fields: []Field{{"Set-Cookie", "a=1"}, {"Set-Cookie", "b=2"}, {"Server", "X"}, {"server", "Y"}}},
+	} {
+		assert.NoError(t, r.Check(), "%v", r)
+	}
+	for want, r := range map[string]Response{
+		"Location: status 200 does not go with it: some web servers make a redirect of that; say 201 or 302": {
+			Status: 200, Fields: []Field{{"Location", "http://www.example.com/"}}},
+		"Location: it is there twice":     {Status: 302, Fields: []Field{{"Location", "/a"}, {"location", "/a"}}},
+		"Content-Type: it is there twice": {Status: 200, Fields: []Field{{"Content-Type", "text/html"}, {"A", "b"}, {"content-type", "text/plain"}}},
+	} {
+		assert.EqualError(t, r.Check(), "response header, field "+want)
+	}
+}

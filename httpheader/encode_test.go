@@ -21,9 +21,9 @@ func TestEncode(t *testing.T) {
 			"Status: 404 FILE NOT FOUND\r\nA: b\r\na: \r\n\r\n",
 		},
 		{
-			Response{Status: 200, Close: true, Fields: []Field{{"Server", "X"}, {"Content-type", "text/html"}, {"content-type", "x/y"}}},
-			"HTTP/1.0 200 OK\r\nServer: X\r\nConnection: close\r\nContent-type: text/html\r\ncontent-type: x/y\r\n\r\n",
-			"Status: 200 OK\r\nServer: X\r\nContent-type: text/html\r\ncontent-type: x/y\r\n\r\n",
+			Response{Status: 200, Close: true, Fields: []Field{{"Server", "X"}, {"Content-type", "text/html"}, {"content-types", "x/y"}}},
+			"HTTP/1.0 200 OK\r\nServer: X\r\nConnection: close\r\nContent-type: text/html\r\ncontent-types: x/y\r\n\r\n",
+			"Status: 200 OK\r\nServer: X\r\nContent-type: text/html\r\ncontent-types: x/y\r\n\r\n",
 		},
 		{
 			Response{Status: 302, Close: true, Fields: []Field{{"Location", "/x"}}},
