@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 
 	"scripter/objectdb"
@@ -39,7 +40,7 @@ var (
 	serverName = &Setting{Name: "serverName", Default: objectdb.String(""), Title: "Set Server Name",
 		Meaning: `the name in the Server field; "" = what the web server calls itself in SERVER_SOFTWARE`, Check: checkServerName}
 	chunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
-		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: between(0, 1<<20)}
+		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: whole(0, 1<<20)}
 	flDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
 		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, and the last maxRequests beside them"}
 	flAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false), Title: "Auto-Save Frontier-style agent",
@@ -47,11 +48,11 @@ var (
 	flUseDirtyRoot = &Setting{Name: "flUseDirtyRoot", Default: objectdb.Boolean(false), Title: "Use Dirty Root Flag",
 		Meaning: "the auto-save agent saves only while flDirtyRoot is true"}
 	saveInterval = &Setting{Name: "saveInterval", Default: objectdb.Number(10), Title: "Set Save Interval",
-		Meaning: "minutes between two saved copies", Check: between(1, 60*24*365)}
+		Meaning: "minutes between two saved copies", Check: whole(1, 60*24*365)}
 	flDirtyRoot = &Setting{Name: "flDirtyRoot", Default: objectdb.Boolean(false), Title: "Dirty root flag",
 		Meaning: "set by webserver.setDirtyRoot (), cleared by a finished save"}
 	maxSaves = &Setting{Name: "maxSaves", Default: objectdb.Number(5), Title: "Most saved copies",
-		Meaning: "saved copies that are kept; the oldest beyond it are removed", Check: between(1, 10000)}
+		Meaning: "saved copies that are kept; the oldest beyond it are removed", Check: whole(1, 10000)}
 	serverID = &Setting{Name: "serverId", Default: objectdb.String("httpd"), Title: "Server id",
 		Meaning: "the table below system.verbs.traps whose sdoc script is the trap", Check: checkServerID}
 	errorStatus = &Setting{Name: "errorStatus", Default: objectdb.Number(500), Title: "Error status",
@@ -63,7 +64,7 @@ var (
 	maxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
 		Meaning: "megabytes of a request's body; more is answered 413", Check: between(0, 1<<12)}
 	maxFields = &Setting{Name: "maxFields", Default: objectdb.Number(1000), Title: "Most form fields",
-		Meaning: "fields and parts of a form; more is answered 413", Check: between(1, 1<<20)}
+		Meaning: "fields and parts of a form; more is answered 413", Check: whole(1, 1<<20)}
 	maxResponse = &Setting{Name: "maxResponse", Default: objectdb.Number(64), Title: "Largest response",
 		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it", Check: between(1, 1<<12)}
 	maxTime = &Setting{Name: "maxTime", Default: objectdb.Number(10), Title: "Longest run",
@@ -75,19 +76,19 @@ var (
 	maxString = &Setting{Name: "maxString", Default: objectdb.Number(16), Title: "Longest string",
 		Meaning: "megabytes of the longest string that a script can make", Check: between(0.001, 1<<9)}
 	maxDepth = &Setting{Name: "maxDepth", Default: objectdb.Number(10000), Title: "Deepest calls",
-		Meaning: "calls of Lua functions within one another", Check: between(10, 1<<20)}
+		Meaning: "calls of Lua functions within one another", Check: whole(10, 1<<20)}
 	maxPatternSteps = &Setting{Name: "maxPatternSteps", Default: objectdb.Number(20), Title: "Most pattern steps",
 		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
 	maxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
-		Meaning: "coroutines that the scripts of one request may make", Check: between(1, 1<<20)}
+		Meaning: "coroutines that the scripts of one request may make", Check: whole(1, 1<<20)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
-		Meaning: "markers that one request may expand", Check: between(1, 1<<24)}
+		Meaning: "markers that one request may expand", Check: whole(1, 1<<24)}
 	maxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
-		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right", Check: between(0, 1<<16)}
+		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right", Check: whole(0, 1<<16)}
 	maxWaiting = &Setting{Name: "maxWaiting", Default: objectdb.Number(256), Title: "Most requests waiting",
-		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503", Check: between(0, 1<<20)}
+		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503", Check: whole(0, 1<<20)}
 	maxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most kept requests",
-		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: between(0, 1000)}
+		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: whole(0, 1000)}
 	debugMinutes = &Setting{Name: "debugMinutes", Default: objectdb.Number(30), Title: "Debugging ends after",
 		Meaning: "minutes after which flDebug switches itself off, counted from when it was set; 0 = never", Check: between(0, 60*24*365)}
 	flDebugSecrets = &Setting{Name: "flDebugSecrets", Default: objectdb.Boolean(false), Title: "Debugging keeps secrets",
@@ -95,7 +96,7 @@ var (
 	flRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false), Title: "Refuse connections",
 		Meaning: "maintenance: every request but the developer's is answered 503 with user.webserver.prefs.maintenancePage"}
 	retryAfter = &Setting{Name: "retryAfter", Default: objectdb.Number(300), Title: "Retry after",
-		Meaning: "seconds after which a refused visitor may come again", Check: between(1, 1<<24)}
+		Meaning: "seconds after which a refused visitor may come again", Check: whole(1, 1<<24)}
 	slowLog = &Setting{Name: "slowLog", Default: objectdb.Number(0), Title: "Slow log",
 		Meaning: "milliseconds after which a request is logged as slow, with the place in its scripts where it is; 0 = never", Check: between(0, 3600_000)}
 	flSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
@@ -124,11 +125,26 @@ func init() {
 func between(low, high float64) func(objectdb.Value) error {
 	return func(v objectdb.Value) error {
 		if n := float64(v.(objectdb.Number)); !(n >= low && n <= high) || math.IsInf(n, 0) {
-			return fmt.Errorf("%v is not between %v and %v", n, low, high)
+			return fmt.Errorf("%s is not between %s and %s", decimal(n), decimal(low), decimal(high))
 		}
 		return nil
 	}
 }
+
+// whole is between for what is counted: kilobytes and minutes are integers in the
+// specification, 2.2.
+func whole(low, high float64) func(objectdb.Value) error {
+	inRange := between(low, high)
+	return func(v objectdb.Value) error {
+		if n := float64(v.(objectdb.Number)); n != math.Trunc(n) {
+			return fmt.Errorf("%s is not a whole number", decimal(n))
+		}
+		return inRange(v)
+	}
+}
+
+// decimal writes a number as people do, without an exponent.
+func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func checkServerPath(v objectdb.Value) error {
 	p := string(v.(objectdb.String))

@@ -143,6 +143,12 @@ func TestSettingWarnings(t *testing.T) {
 	assert.ErrorContains(t, err, "is a number, not a string")
 	_, err = s.set(chunkSize, objectdb.Number(-1))
 	assert.ErrorContains(t, err, "not between")
+	for _, set := range []*Setting{chunkSize, saveInterval, maxSaves, maxFields, maxRequests} {
+		_, err = s.set(set, objectdb.Number(2.5))
+		assert.ErrorContains(t, err, "2.5 is not a whole number", set.Name)
+	}
+	_, err = s.set(maxTime, objectdb.Number(2.5))
+	assert.NoError(t, err)
 }
 
 // TestServerNameWarns: Set Server Name must equal what the web server shows

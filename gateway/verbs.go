@@ -3,10 +3,10 @@ package gateway
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"scripter/objectdb"
 	"scripter/script"
 )
 
@@ -30,7 +30,7 @@ func hostOf(v *script.Call) (*call, error) {
 
 func secondsOf(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-func quote(s string) string { return objectdb.Address{clip(s, 200)}.String() }
+func quote(s string) string { return strconv.Quote(clip(s, 200)) }
 
 // These make the tables of verbs short: an argument, an optional one with what
 // it is when it is not given, and the one result.
