@@ -93,7 +93,8 @@ func TestUnavailable(t *testing.T) {
 	var out bytes.Buffer
 	Unavailable(nil).ServeCGI(context.Background(), CGI{Environ: []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET"}, Stdin: strings.NewReader(""), Stdout: &out})
 	assert.True(t, strings.HasPrefix(out.String(), "Status: 503"), out.String())
-	assert.Contains(t, out.String(), "Retry-After")
+	assert.Contains(t, out.String(), "Retry-After: 30")
+	assert.NotContains(t, out.String(), "busy")
 }
 
 func TestReadConf(t *testing.T) {

@@ -135,8 +135,12 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	message := visitorMessage(status)
 	var crowd *crowded
 	if g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
+		wait := "1"
+		if g.db == nil { // somebody has to mend that first
+			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
+		}
 		resp := plainPage(r, status, message, incident)
-		resp.Set("Retry-After", "1")
+		resp.Set("Retry-After", wait)
 		complete(r, resp)
 		return resp
 	}
@@ -186,7 +190,7 @@ func visitorMessage(status int) string {
 		return "This cannot be served."
 	case 404:
 		return "There is nothing at this address."
-	case 405:
+	case 405, 501:
 		return "This address does not answer this method."
 	case 408:
 		return "The request did not arrive in time."
