@@ -48,6 +48,10 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	if len(args) > 0 {
 		cgi.Program = args[0]
 	}
+	if says := byHand(args, vars); says != "" {
+		io.WriteString(stdout, says)
+		return 0
+	}
 	script, _ := gateway.ScriptFile(args, vars)
 	if script != "" {
 		cgi.HandlerNames = append(cgi.HandlerNames, filepath.Base(script))
@@ -102,6 +106,22 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return 1
 	}
 	return 0
+}
+
+// byHand is what --version and --help print where a person has started the program:
+// a web server always names the method, and what it gives as arguments is a query.
+func byHand(args []string, vars map[string]string) string {
+	if len(args) != 2 || vars["REQUEST_METHOD"] != "" || vars["GATEWAY_INTERFACE"] != "" {
+		return ""
+	}
+	switch args[1] {
+	case "--version":
+		return gateway.Program() + "\n"
+	case "--help", "-h":
+		return "scripter-cgi answers one request as a CGI program: a web server starts it, and says all in variables.\n" +
+			"\"scripter call /NAME.fcgi\" answers a request by hand.\n"
+	}
+	return ""
 }
 
 // unavailable answers while there is no root: the visitor gets a 503, the

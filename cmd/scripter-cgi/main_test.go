@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/root"
 )
@@ -57,6 +58,21 @@ func TestArgumentsAreNotBelieved(t *testing.T) {
 		assert.Zero(t, code)
 		assert.Equal(t, len(plain), len(out), args)
 	}
+}
+
+// TestByHand: a person may ask for the version; the same words are a query where a
+// web server says a method.
+func TestByHand(t *testing.T) {
+	var out, log bytes.Buffer
+	assert.Zero(t, run(context.Background(), []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""), &out, &log))
+	assert.Equal(t, gateway.Program()+"\n", out.String())
+	out.Reset()
+	assert.Zero(t, run(context.Background(), []string{"scripter-cgi", "--help"}, nil, strings.NewReader(""), &out, &log))
+	assert.Contains(t, out.String(), "scripter call")
+	out.Reset()
+	env := []string{"REQUEST_METHOD=GET", "QUERY_STRING=--version"}
+	run(context.Background(), []string{"scripter-cgi", "--version"}, env, strings.NewReader(""), &out, &log)
+	assert.Contains(t, out.String(), "503")
 }
 
 // Specification: 2.1.6

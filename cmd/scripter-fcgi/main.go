@@ -46,6 +46,9 @@ func main() {
 	os.Exit(code)
 }
 
+// stdout is where --help and --version are printed; a test looks there.
+var stdout io.Writer = os.Stdout
+
 // options are what the command line says.
 type options struct {
 	root, listen, group, responder, status string
@@ -59,10 +62,16 @@ type options struct {
 	find                                   func() (string, error) // looks once more which root is named
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
+// errVersion is what parse gives for --version.
+var errVersion = errors.New("the version is asked for")
+
+// parse reads the command line. What is to be printed for --help goes to help.
+func parse(args []string, help io.Writer) (options, error) {
 	o := options{mode: 0o660}
 	f := flag.NewFlagSet("scripter-fcgi", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(io.Discard) // run prints an error once
+	f.Usage = func() {}
+	var version bool
 	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; door for none but the door; else the socket that the program was started with")
 	f.StringVar(&o.door, "door", "on", "on, or off to take no requests from scripter-cgi at the socket beside the root")
@@ -71,8 +80,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.log, "log", "", "file to log to; else the standard error. SIGHUP opens it again")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
-	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process")
+	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
+	f.BoolVar(&version, "version", false, "print the version and end")
 	f.Func("mode", "mode of the unix socket, octal (default 660)", func(s string) error {
 		n, err := strconv.ParseUint(s, 8, 32)
 		if err != nil || n > 0o777 {
@@ -82,7 +92,15 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return nil
 	})
 	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			f.SetOutput(help)
+			fmt.Fprintln(help, "scripter-fcgi answers requests behind a FastCGI socket. Each option may be written with - or --.")
+			f.PrintDefaults()
+		}
 		return o, err
+	}
+	if version {
+		return o, errVersion
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("%q is no option", f.Arg(0))
@@ -91,6 +109,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("--responder is own or std, not %q", o.responder)
 	}
 	switch {
+	case o.workers < -1:
+		return o, fmt.Errorf("--workers is 0 at least, not %d", o.workers)
 	case o.workers > maxWorkers:
 		return o, fmt.Errorf("--workers is %d at most, not %d", maxWorkers, o.workers)
 	case o.responder == "std" && o.workers > 0:
@@ -107,12 +127,16 @@ func parse(args []string, stderr io.Writer) (options, error) {
 
 func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
-	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
+	o, err := parse(args, stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return 0
-	}
-	if err != nil {
+	case errors.Is(err, errVersion):
+		fmt.Fprintln(stdout, gateway.Program())
+		return 0
+	case err != nil:
 		fmt.Fprintln(stderr, "scripter-fcgi:", err)
+		fmt.Fprintln(stderr, "scripter-fcgi: hint: scripter-fcgi --help lists the options")
 		return 2
 	}
 	if err := serve(ctx, o, env, log); err != nil {

@@ -96,15 +96,18 @@ func TestUsage(t *testing.T) {
 		code int
 		want string
 	}{
-		{"--nonsense", 2, "nonsense"},
+		{"--nonsense", 2, "^scripter-fcgi: flag provided but not defined: -nonsense\nscripter-fcgi: hint: .*--help.*\n$"},
+		{"--workers -3", 2, "--workers is 0 at least, not -3"},
 		{"--mode 999 --root x", 2, "octal"},
 		{"--responder other --root x", 2, "own or std"},
 		{"extra", 2, `"extra" is no option`},
 		{"--root /nowhere/x.root --listen unix:/nowhere/s", 1, "/nowhere/x.root"},
 		{"", 1, "SCRIPTER_ROOT"},
-		{"-h", 0, "--listen|-listen"},
+		{"-h", 0, "-listen string"},
+		{"--version", 0, `^scripter \d+\.\d+`},
 	} {
 		var log bytes.Buffer
+		stdout = &log
 		assert.Equal(t, c.code, run(context.Background(), strings.Fields(c.args), nil, &log), c.args)
 		assert.Regexp(t, c.want, log.String(), c.args)
 	}
