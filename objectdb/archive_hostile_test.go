@@ -174,15 +174,15 @@ func TestStrangeForms(t *testing.T) {
 	require.NoError(t, w.Close())
 	for want, data := range map[string]string{
 		"it is a MacBinary file (such as a .sit.bin); an archive is a zip or a tar.gz file": string(macBinary),
-		"it is a StuffIt archive (.sit)":                                   "SIT!\x00\x01\x00\x00",
-		"it is a StuffIt archive":                                          "StuffIt (c)1997-2001 Aladdin",
-		"it is a BinHex file":                                              "(This file must be converted with BinHex 4.0)\n:",
-		"it is a tar file that is not packed with gzip":                    plainTar.String(),
-		"packed in another way (bzip2":                                     "BZh91AY",
-		"it is neither of those; an archive is a zip or a tar.gz file":     "<html>404</html>",
-		"archive is refused: it is neither of those; an archive is a zip ": "",
-		"archive is refused: it ends too early":                            "\x1f\x8b\x08",
-		"archive is refused: ":                                             "PK\x03\x04",
+		"it is a StuffIt archive (.sit)":                                 "SIT!\x00\x01\x00\x00",
+		"it is a StuffIt archive":                                        "StuffIt (c)1997-2001 Aladdin",
+		"it is a BinHex file":                                            "(This file must be converted with BinHex 4.0)\n:",
+		"it is a tar file that is not packed with gzip":                  plainTar.String(),
+		"packed in another way (bzip2":                                   "BZh91AY",
+		"it is something else; an archive is a zip or a tar.gz file":     "<html>404</html>",
+		"archive is refused: it is something else; an archive is a zip ": "",
+		"archive is refused: it ends too early":                          "\x1f\x8b\x08",
+		"archive is refused: ":                                           "PK\x03\x04",
 	} {
 		refuse(t, []byte(data), ArchiveLimits{}, want)
 	}

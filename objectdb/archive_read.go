@@ -105,7 +105,7 @@ func strangeForm(head []byte) string {
 	case has(0, "BZh"), has(0, "\xfd7zXZ\x00"), has(0, "7z\xbc\xaf\x27\x1c"), has(0, "\x28\xb5\x2f\xfd"), has(0, "Rar!"):
 		return "packed in another way (bzip2, xz, 7z, zstd or rar)"
 	}
-	return "neither of those"
+	return "something else"
 }
 
 // check looks at every entry, and reads every file once.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,8 @@ failure with --strict (the supplied samples hold one such script on purpose).`,
 			switch {
 			case len(problems) > 0:
 				return hintError{fmt.Errorf("%s is damaged", t.rootFile()), "restore the newest copy that passes this check"}
+			case strict && len(broken) == 1:
+				return errors.New("1 script does not compile")
 			case strict && len(broken) > 0:
 				return fmt.Errorf("%d scripts do not compile", len(broken))
 			}

@@ -186,16 +186,9 @@ func (t *tool) printFindings(d *doctor) error {
 		}
 	}
 	if faults > 0 {
-		return fmt.Errorf("%s: %s, %s", d.ask.base, howMany(faults, "fault"), howMany(warnings, "warning"))
+		return fmt.Errorf("%s: %s, %s", d.ask.base, counted(faults, "fault"), counted(warnings, "warning"))
 	}
 	return nil
-}
-
-func howMany(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // change gives the lines for a check: those of the way that Scripter is

@@ -75,7 +75,7 @@ func TestImportByHTTP(t *testing.T) {
 		"/to-ftp":  "which is another scheme",
 		"/to-fil":  "which is another scheme",
 		"/missing": "the server answered 404 Not Found",
-		"/page":    "it is neither of those",
+		"/page":    "it is something else",
 		"/endless": "the file is larger than an archive may be: more than 1048576 bytes",
 		"/cut":     "unexpected EOF",
 		"/silent":  "it took longer than 300ms",

@@ -36,6 +36,9 @@ folder tree is the table tree. "scripter import" reads both back.`,
 				format = 0
 			}
 			if format == 0 {
+				if suffix := otherArchive(to); suffix != "" {
+					return usageError{fmt.Errorf("%s: an archive is made as .zip or .tar.gz, not as %s", to, suffix)}
+				}
 				if notes != "" || force {
 					return usageError{hintError{errors.New("--notes and --force are for archives"), "name a file that ends in .zip or .tar.gz"}}
 				}
@@ -53,13 +56,28 @@ folder tree is the table tree. "scripter import" reads both back.`,
 			if t.json {
 				return t.printJSON(map[string]any{"objects": count, "to": to})
 			}
-			fmt.Fprintf(t.out, "exported %d objects to %s\n", count, to)
+			fmt.Fprintf(t.out, "exported %s to %s\n", counted(count, "object"), to)
 			return nil
 		},
 	}
 	c.Flags().StringVar(&notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
 	c.Flags().BoolVar(&force, "force", false, "replace an archive that is there")
 	return c
+}
+
+// otherArchive gives the suffix of an archive that this program does not make, ""
+// for none: a folder of that name is not what is wanted.
+func otherArchive(name string) string {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return ""
+	}
+	name = strings.ToLower(name)
+	for _, suffix := range []string{".tar", ".gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar", ".sit", ".sit.bin", ".hqx"} {
+		if strings.HasSuffix(name, suffix) {
+			return suffix
+		}
+	}
+	return ""
 }
 
 func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string) (count int, err error) {

@@ -49,7 +49,7 @@ func readme(m objectdb.Manifest, objects int, notes []scriptNote) string {
 		of = m.Address
 	}
 	heading("Objects of "+of, '=')
-	fmt.Fprintf(&b, `%d objects, written by %s on %s.
+	fmt.Fprintf(&b, `%s, written by %s on %s.
 
 See what importing this archive would change, and do it:
 
@@ -58,7 +58,7 @@ See what importing this archive would change, and do it:
 
 objects/ holds one file for each object; the folders are the tables.
 manifest.json has the checksum (SHA-256) of every file.
-`, objects, m.Program, m.Time.UTC().Format("2 January 2006, 15:04 UTC"))
+`, counted(objects, "object"), m.Program, m.Time.UTC().Format("2 January 2006, 15:04 UTC"))
 	if m.Notes != "" {
 		b.WriteString("\n")
 		heading("Notes", '-')

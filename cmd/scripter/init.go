@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -34,9 +35,18 @@ func makeRoot(ctx context.Context, file string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("make %s: %w", file, fs.ErrExist)
 	}
+	folder := filepath.Dir(file)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make %s: there is no folder %s", file, folder)
+	}
 	unfinished := fmt.Sprintf("%s.%d", file, os.Getpid())
 	if err := fill(ctx, unfinished); err != nil {
-		return errors.Join(err, os.Remove(unfinished))
+		os.Remove(unfinished)
+		var named *objectdb.Error
+		if errors.As(err, &named) && named.Path == unfinished {
+			return &objectdb.Error{Op: named.Op, Path: file, Err: named.Err}
+		}
+		return err
 	}
 	defer os.Remove(unfinished)
 	// Unlike a rename, a link never replaces what somebody else made meanwhile.

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	c.SetIn(in)
 	c.SetOut(out)
 	c.SetErr(errs)
-	err := c.ExecuteContext(ctx)
+	err := unknown(c, c.ExecuteContext(ctx))
 	if err == nil {
 		return 0
 	}
@@ -70,10 +70,27 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		fmt.Fprintln(errs, "scripter: hint:", h)
 	}
 	var usage usageError
-	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &usage) {
 		return 2
 	}
 	return 1
+}
+
+// unknown makes a usage error, with a hint, of the library's error about a command
+// that is none.
+func unknown(c *cobra.Command, err error) error {
+	var name string
+	if err == nil {
+		return nil
+	}
+	if _, none := fmt.Sscanf(err.Error(), "unknown command %q", &name); none != nil {
+		return err
+	}
+	hint := `"scripter help" lists the commands`
+	if like := c.SuggestionsFor(name); len(like) > 0 {
+		hint = fmt.Sprintf("did you mean %q?", "scripter "+like[0])
+	}
+	return usageError{hintError{fmt.Errorf("there is no command %q", name), hint}}
 }
 
 func hint(err error) string {
@@ -98,9 +115,15 @@ root, and answers with them behind any web server. This is the operator's tool.
 
 The root is the file that --root names, else SCRIPTER_ROOT, else ./scripter.root.
 An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		DisableSuggestions:         true, // unknown has them
+		SuggestionsMinimumDistance: 2,
 	}
+	c.SetVersionTemplate("scripter {{.Version}}\n")
+	c.SetHelpCommand(helpCommand())
 	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
 	c.PersistentFlags().BoolVar(&t.json, "json", false, "print for programs")
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -120,6 +143,25 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.checkCommand(), t.doctorCommand(), t.versionCommand(),
 	)
 	return c
+}
+
+// helpCommand is "scripter help": the library's own succeeds for a command that is none.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "explain a command",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return fmt.Errorf("unknown command %q", rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // args makes a check for the number of arguments whose failure is a usage

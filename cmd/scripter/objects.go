@@ -164,7 +164,7 @@ func (t *tool) rmCommand() *cobra.Command {
 					}
 					if n.Kind() == objectdb.KindTable && !recursive {
 						if size, err := tx.Len(n); err != nil || size > 0 {
-							return hintError{fmt.Errorf("%s is a table with %d objects", a, size), "-r removes it with all below it"}
+							return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")), "-r removes it with all below it"}
 						}
 					}
 					if err := tx.Delete(a); err != nil {

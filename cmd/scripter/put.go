@@ -29,13 +29,17 @@ func (t *tool) putCommand() *cobra.Command {
 		Long: `Put stores a value and makes the tables above it. The value is the argument,
 the content of --file, or of stdin for "-" and without either. Its kind is
 --kind; else that of the object that is there; else what the file's suffix
-says (.lua script, .txt text, .png binary); else a string.
+says (.lua script, .txt text, .png binary); else a binary with --type, a string
+without.
 A script that does not compile is refused, unless --force is given.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {
 				return err
+			}
+			if media, _, err := mime.ParseMediaType(p.mime); p.mime != "" && (err != nil || !strings.Contains(media, "/")) {
+				return usageError{fmt.Errorf("--type %q is no MIME type such as image/png", p.mime)}
 			}
 			text, err := p.read(args[1:], t.in)
 			if err != nil {
@@ -81,6 +85,9 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	if k == objectdb.KindTable {
 		return tx.NewTable(a)
 	}
+	if p.mime != "" && k != objectdb.KindBinary {
+		return usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k), "--kind binary makes it one"}}
+	}
 	v, err := parseValue(k, text, p.file)
 	if err != nil {
 		return err
@@ -122,6 +129,9 @@ func (p *put) kindAt(tx *objectdb.Tx, a objectdb.Address) (objectdb.Kind, error)
 	}
 	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
 		return 0, err
+	}
+	if p.mime != "" {
+		return objectdb.KindBinary, nil
 	}
 	switch ext := strings.ToLower(filepath.Ext(p.file)); ext {
 	case "", ".str":

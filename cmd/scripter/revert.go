@@ -51,7 +51,7 @@ func (t *tool) revert(ctx context.Context, which string) error {
 		return t.printJSON(map[string]any{"copy": file, "before": r.Before.Path, "restored": r.Restored, "removed": r.Removed})
 	}
 	fmt.Fprintf(t.out, "saved the present state as %s\n", filepath.Base(r.Before.Path))
-	fmt.Fprintf(t.out, "%s is as it was in %s: %d objects put back, %d removed\n", t.rootFile(), filepath.Base(file), r.Restored, r.Removed)
+	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed\n", t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed)
 	return nil
 }
 

@@ -45,6 +45,14 @@ for trying things out: no TLS, one response for each connection.`,
 }
 
 func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
+	if info, err := os.Stat(site); err == nil && !info.IsDir() {
+		return usageError{fmt.Errorf("%s is a file; --site names the folder of the pages", site)}
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return hintError{err, "--addr 127.0.0.1:0 picks a free port"}
+	}
+	defer l.Close()
 	if err := t.makeMissing(ctx, site); err != nil {
 		return err
 	}
@@ -59,10 +67,6 @@ func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
 	}
 	if folder, err = filepath.EvalSymlinks(folder); err != nil {
 		return err
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return hintError{err, "--addr 127.0.0.1:0 picks a free port"}
 	}
 	level := slog.LevelInfo
 	if quiet {
