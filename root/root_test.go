@@ -21,7 +21,7 @@ import (
 // supplied makes a root with the supplied objects.
 func supplied(t *testing.T) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "scripter.root"), objectdb.Options{Relaxed: true})
+	db, err := objectdb.Create(filepath.Join(t.TempDir(), "scripter.root"), objectdb.Options{Relaxed: true, LockTime: -1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		problems, err := db.Check(context.Background())
