@@ -32,13 +32,24 @@ BLACKBOX = ./internal/torture
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static -Wl,--no-warnings"'
 
-.PHONY: test check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz clean
+.PHONY: test modules check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz clean
 
-test: servers check unit language roads blackbox
+# One after the other, also with -j: each uses all of the machine, and needs what
+# the one before has installed or built.
+.NOTPARALLEL:
+
+test: modules servers check unit language roads blackbox
 	@echo
 	@cat $(LANGUAGE)
 	@cat $(COUNTS)
 	@echo "make test: all passed"
+
+# The modules that are needed; a net that fails for a moment is asked again.
+modules:
+	@for pause in 5 10 20 40 0; do \
+		$(GO) mod download && exit 0; \
+		[ $$pause = 0 ] || { echo "make test: the modules are asked for again in $$pause s" >&2; sleep $$pause; }; \
+	done; exit 1
 
 # Formatting, vet, staticcheck.
 check:
