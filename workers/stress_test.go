@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,6 +129,9 @@ func TestStress(t *testing.T) {
 func resident(t *testing.T, pid int) (bytes int) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return 0 // it has left
+	}
 	require.NoError(t, err)
 	var size, pages int
 	_, err = fmt.Sscan(string(b), &size, &pages)

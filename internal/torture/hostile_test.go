@@ -31,7 +31,7 @@ const (
 
 // hostileTries is how often a script is tried that was stopped too late: a
 // machine that stands still for a moment spoils one try, but not all.
-const hostileTries = 5
+const hostileTries = 12
 
 // TestHostileScripts runs hostile scripts in the program as it is used, with
 // workers. Each is answered 500 or 503, is stopped within 1.25 times its time
@@ -65,7 +65,7 @@ func TestHostileScripts(t *testing.T) {
 		p.set(t, `user.webserver.limits.["suites.webserverScripts"].slowLog`, objectdb.Number(1))
 		p.set(t, `user.webserver.limits.["suites.webserverScripts.hello"].slowLog`, objectdb.Number(0))
 		status := filepath.Join(p.dir, "status")
-		h := &hostile{p.startWith(t, "unix", p.program("scripter-fcgi"), "--status", "unix:"+status), status}
+		h := &hostile{responder: p.startWith(t, "unix", p.program("scripter-fcgi"), "--status", "unix:"+status), status: status}
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -115,14 +115,17 @@ func (r *hostileResults) tryAgain() {
 // hostile is a program that hostile scripts run in.
 type hostile struct {
 	*responder
-	status string // the socket of its status
+	status string     // the socket of its status
+	alone  sync.Mutex // held by who asks for something ordinary, and to keep that away
 }
 
 // neighbour asks for something ordinary until ctx ends.
 func (h *hostile) neighbour(ctx context.Context, t *testing.T) {
 	for i := 0; ctx.Err() == nil; i++ {
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*patience)
+		h.alone.Lock()
 		status, body, err := h.ask(bounded, "hello", strconv.Itoa(i), "")
+		h.alone.Unlock()
 		cancel()
 		assert.NoError(t, err)
 		assert.Equal(t, fmt.Sprint("200 hello ", i), fmt.Sprint(status, " ", body))
@@ -133,6 +136,9 @@ func (h *hostile) neighbour(ctx context.Context, t *testing.T) {
 // freeze stops the process of the script that runs, once it has run for a while:
 // nothing in there keeps a limit any more.
 func (h *hostile) freeze() {
+	// On a machine that stood still an ordinary script would have run for as long.
+	h.alone.Lock()
+	defer h.alone.Unlock()
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", h.status)
 	}}}
@@ -164,7 +170,8 @@ func (h *hostile) freeze() {
 func (h *hostile) attack(t *testing.T, name string, during func(), results *hostileResults) {
 	var took time.Duration
 	var grown int64
-	for range hostileTries {
+	for tries := range hostileTries {
+		time.Sleep(time.Duration(tries) * 100 * time.Millisecond)
 		from := len(h.Output())
 		w := watchWorkers(h.Pid())
 		var meanwhile sync.WaitGroup
