@@ -119,7 +119,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 
 // known gives the text of a marker that is only a value of the root.
 func (e *evaluator) known(m *macros.Marker) (string, bool) {
-	if e.values == nil || !e.values.known[m.Index] {
+	if e.values == nil || m.Index >= len(e.values.known) || !e.values.known[m.Index] {
 		return "", false
 	}
 	if e.ran {

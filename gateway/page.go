@@ -29,9 +29,20 @@ func newCachedPage(text string) *cachedPage {
 	return &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
 }
 
-// looksLikeHTML is the CGI Framework's test for texts in the root.
+// looksLikeHTML is the CGI Framework's test for texts in the root: "<html", in
+// whatever case.
 func looksLikeHTML(text string) bool {
-	return strings.Contains(strings.ToLower(text), "<html")
+	const tag = "<html"
+	for {
+		i := strings.IndexByte(text, tag[0])
+		if i < 0 || len(text)-i < len(tag) {
+			return false
+		}
+		if strings.EqualFold(text[i:i+len(tag)], tag) {
+			return true
+		}
+		text = text[i+1:]
+	}
 }
 
 // pageCache keeps parsed pages by the identity of what they were parsed

@@ -38,7 +38,13 @@ const (
 type Page struct {
 	text    string
 	markers []*Marker
+	rest    position // behind the last of them, where there may be more
+	more    bool     // there is one more at least
 }
+
+// kept is how many markers of a page are kept. More are found again whenever the
+// page is expanded: they would take many times the memory of the page.
+const kept = 10_000
 
 // Marker is one marker of a page. Either Expr or Err is set.
 type Marker struct {
@@ -70,10 +76,24 @@ func (f EvalFunc) Eval(m *Marker) (string, error) { return f(m) }
 func Parse(page string) *Page {
 	p := &Page{text: page}
 	at := position{page: page, line: 1, column: 1}
-	for from := 0; ; {
+	for m := at.next(0); m != nil; m = at.next(m.Index + 1) {
+		if m.Index == kept {
+			p.more = true
+			break
+		}
+		p.markers, p.rest = append(p.markers, m), at
+	}
+	return p
+}
+
+// next finds the next marker, whose index is given; nil when there is none. The
+// position is then behind it.
+func (p *position) next(index int) *Marker {
+	page := p.page
+	for from := p.offset; ; {
 		i := strings.Index(page[from:], opening)
 		if i < 0 {
-			return p
+			return nil
 		}
 		start := from + i
 		if end := serverElement(page, start); end >= 0 {
@@ -85,21 +105,41 @@ func Parse(page string) *Page {
 			from = start + len(opening)
 			continue
 		}
-		at.advance(start)
-		m := &Marker{Index: len(p.markers), Offset: start, Line: at.line, Column: at.column, Text: page[start:end]}
+		p.advance(start)
+		m := &Marker{Index: index, Offset: start, Line: p.line, Column: p.column, Text: page[start:end]}
 		if problem != nil {
-			m.Err = at.error(problem)
+			m.Err = p.error(problem)
 		} else {
 			m.Expr = expr
 		}
-		p.markers = append(p.markers, m)
-		from = end
+		p.advance(end)
+		return m
 	}
 }
 
-// Markers returns the markers in the order of the page. The slice and what it
-// points to belong to the page.
+// Markers returns the first markers of the page, in its order: all of them, where
+// there are no more than 10,000. The slice and what it points to belong to the
+// page.
 func (p *Page) Markers() []*Marker { return p.markers }
+
+// each calls found for all markers, until it fails.
+func (p *Page) each(found func(*Marker) error) error {
+	for _, m := range p.markers {
+		if err := found(m); err != nil {
+			return err
+		}
+	}
+	if !p.more {
+		return nil
+	}
+	at := p.rest
+	for m := at.next(len(p.markers)); m != nil; m = at.next(m.Index + 1) {
+		if err := found(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Len returns the length of the page's text in bytes.
 func (p *Page) Len() int { return len(p.text) }
@@ -107,17 +147,19 @@ func (p *Page) Len() int { return len(p.text) }
 // ExpandTo writes the page with its markers replaced to b: see [Page.Expand].
 func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
 	done := 0
-	for _, m := range p.markers {
+	err := p.each(func(m *Marker) error {
 		b.WriteString(p.text[done:m.Offset])
-		text, err := ev.Eval(m)
-		if err != nil {
-			return err
-		}
-		b.WriteString(text)
 		done = m.Offset + len(m.Text)
+		text, err := ev.Eval(m)
+		if err == nil {
+			b.WriteString(text)
+		}
+		return err
+	})
+	if err == nil {
+		b.WriteString(p.text[done:])
 	}
-	b.WriteString(p.text[done:])
-	return nil
+	return err
 }
 
 // Expand appends the page to dst with each marker replaced by what ev gives for
@@ -126,14 +168,17 @@ func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
 func (p *Page) Expand(dst []byte, ev Evaluator) ([]byte, error) {
 	dst = slices.Grow(dst, len(p.text))
 	done := 0
-	for _, m := range p.markers {
+	err := p.each(func(m *Marker) error {
 		dst = append(dst, p.text[done:m.Offset]...)
-		text, err := ev.Eval(m)
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, text...)
 		done = m.Offset + len(m.Text)
+		text, err := ev.Eval(m)
+		if err == nil {
+			dst = append(dst, text...)
+		}
+		return err
+	})
+	if err == nil {
+		dst = append(dst, p.text[done:]...)
 	}
-	return append(dst, p.text[done:]...), nil
+	return dst, err
 }

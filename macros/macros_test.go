@@ -2,6 +2,7 @@ package macros
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -334,4 +335,59 @@ func requireKept(t *testing.T, page string, p *Page) {
 	got, err := p.Expand(nil, EvalFunc(func(m *Marker) (string, error) { return m.Text, nil }))
 	require.NoError(t, err)
 	require.True(t, page == string(got), "page changed")
+}
+
+// A page with more markers than are kept is expanded like any other, and again.
+func TestVeryManyMarkers(t *testing.T) {
+	const n = 25_000
+	var page, want strings.Builder
+	for i := range n {
+		fmt.Fprintf(&page, "é<!--#m%d--><!--#f (-->\n", i)
+		fmt.Fprintf(&want, "é[%d %d:2]{%d:%d}\n", 2*i, i+1, 2*i+1, i+1)
+	}
+	p := Parse(page.String() + "end")
+	ev := EvalFunc(func(m *Marker) (string, error) {
+		if m.Err != nil {
+			return fmt.Sprintf("{%d:%d}", m.Index, m.Line), nil
+		}
+		return fmt.Sprintf("[%d %d:%d]", m.Index, m.Line, m.Column), nil
+	})
+	assert.Len(t, p.Markers(), kept)
+	for range 2 {
+		out, err := p.Expand(nil, ev)
+		require.NoError(t, err)
+		assert.True(t, want.String()+"end" == string(out))
+		var b strings.Builder
+		require.NoError(t, p.ExpandTo(&b, ev))
+		assert.True(t, want.String()+"end" == b.String())
+	}
+	stop := errors.New("stop")
+	out, err := p.Expand(nil, EvalFunc(func(m *Marker) (string, error) {
+		if m.Index == kept+1 {
+			return "", stop
+		}
+		return "", nil
+	}))
+	assert.Equal(t, stop, err)
+	assert.Equal(t, kept/2+1, strings.Count(string(out), "é"), "what was expanded before it")
+}
+
+// What takes many times the memory of its text is refused.
+func TestLongMarkers(t *testing.T) {
+	for _, c := range []struct{ marker, want string }{
+		{"<!--#a" + strings.Repeat(".a", maxParts-1) + "-->", ""},
+		{"<!--#a" + strings.Repeat(".a", maxParts) + "-->", "the name has more than 1000 parts"},
+		{"<!--#a" + strings.Repeat(`["a"]`, maxParts) + "-->", "the name has more than 1000 parts"},
+		{"<!--#f(1" + strings.Repeat(",1", maxParts-1) + ")-->", ""},
+		{"<!--#f(1" + strings.Repeat(",1", maxParts) + ")-->", "the call has more than 1000 arguments"},
+		{"<!--#f(" + strings.Repeat("a.", maxParts) + "a)-->", "the name has more than 1000 parts"},
+	} {
+		p := Parse("x" + c.marker + "y<!--#next-->")
+		require.Len(t, p.Markers(), 2)
+		if m := p.Markers()[0]; c.want == "" {
+			assert.NoError(t, m.Err)
+		} else {
+			assert.ErrorContains(t, m.Err, c.want)
+		}
+	}
 }

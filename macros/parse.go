@@ -5,8 +5,13 @@ import (
 	"strings"
 )
 
-// maxDepth is how deep calls may be nested in one marker.
-const maxDepth = 100
+// maxDepth is how deep calls may be nested in one marker, maxParts how many parts a
+// name may have, and how many arguments a call: in memory each is many times as
+// long as it is in the page.
+const (
+	maxDepth = 100
+	maxParts = 1000
+)
 
 // parser reads one marker. Its methods leave pos behind what they have read,
 // or, with a problem, where reading cannot go on.
@@ -70,7 +75,9 @@ func (p *parser) arguments(depth int) ([]Expr, *problem) {
 		if what != nil {
 			return nil, what
 		}
-		args = append(args, arg)
+		if args = append(args, arg); len(args) > maxParts {
+			return nil, &problem{p.pos, fmt.Sprintf("the call has more than %d arguments", maxParts)}
+		}
 		p.blanks()
 		if p.accept(")") {
 			return args, nil
@@ -136,6 +143,9 @@ func (p *parser) name() (Name, *problem) {
 				return Name{}, p.expected(`a name after "."`)
 			}
 			path = append(path, part)
+		}
+		if len(path) > maxParts {
+			return Name{}, &problem{p.pos, fmt.Sprintf("the name has more than %d parts", maxParts)}
 		}
 		end := p.pos
 		p.blanks()
