@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestServers runs the corpus through all nine set-ups, and again through two of
-// those with CGI where a resident server takes the requests. Where a server is not
+// TestServers runs the corpus through all nine set-ups, and again through those
+// with CGI where a resident server takes the requests. Where a server is not
 // installed its set-up is skipped, or fails when SCRIPTER_REQUIRE_SERVERS is 1,
 // as in make test.
 //

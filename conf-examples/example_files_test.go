@@ -56,7 +56,7 @@ func TestExamplesAreListed(t *testing.T) {
 			assert.True(t, started[f], "%s belongs to no set-up", f)
 		}
 	}
-	assert.Len(t, setUps, 11, "nine examples, and those of Apache's CGI with a resident server, too")
+	assert.Len(t, setUps, 13, "nine examples, and the four with CGI with a resident server, too")
 }
 
 var (

@@ -78,21 +78,20 @@ var setUps = []setUp{
 		command: nginx, daemon: true,
 	},
 	{
-		name: "nginx-fcgiwrap", programs: []string{"nginx", "fcgiwrap", "spawn-fcgi"}, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf", "nginx-locations.inc"},
-		command: nginx, install: func(t *testing.T, p place) {
-			p.program(t, "scripter-cgi", "cgi-bin/Scripter.acgi")
-			p.write(t, "cgi-bin/scripter.conf", 0o644, "root: "+p.Root+"\n")
-			startFcgiwrap(t, p)
-		},
+		name: "nginx-fcgiwrap", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf", "nginx-locations.inc"},
+		command: nginx, install: installFcgiwrap,
+	},
+	{
+		name: "nginx-fcgiwrap-relay", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf", "nginx-locations.inc"},
+		command: nginx, resident: true, install: installFcgiwrap,
 	},
 	{
 		name: "lighttpd-cgi", programs: []string{"lighttpd"}, files: []string{"lighttpd-cgi.conf"},
-		command: lighttpd, install: func(t *testing.T, p place) {
-			p.program(t, "scripter-cgi", "www/cgi-bin/Scripter.acgi")
-			if err := os.Symlink("../www/cgi-bin", filepath.Join(p.Second, "cgi-bin")); err != nil {
-				t.Fatal(err)
-			}
-		},
+		command: lighttpd, install: installLighttpdCGI,
+	},
+	{
+		name: "lighttpd-cgi-relay", programs: []string{"lighttpd"}, files: []string{"lighttpd-cgi.conf"},
+		command: lighttpd, resident: true, install: installLighttpdCGI,
 	},
 	{
 		name: "lighttpd-fastcgi", programs: []string{"lighttpd"}, files: []string{"lighttpd-fastcgi.conf"},
@@ -102,6 +101,21 @@ var setUps = []setUp{
 		name: "caddy", programs: []string{"caddy"}, files: []string{"Caddyfile"},
 		command: caddy, daemon: true, asServer: true,
 	},
+}
+
+var fcgiwrap = []string{"nginx", "fcgiwrap", "spawn-fcgi"}
+
+func installFcgiwrap(t *testing.T, p place) {
+	p.program(t, "scripter-cgi", "cgi-bin/Scripter.acgi")
+	p.write(t, "cgi-bin/scripter.conf", 0o644, "root: "+p.Root+"\n")
+	startFcgiwrap(t, p)
+}
+
+func installLighttpdCGI(t *testing.T, p place) {
+	p.program(t, "scripter-cgi", "www/cgi-bin/Scripter.acgi")
+	if err := os.Symlink("../www/cgi-bin", filepath.Join(p.Second, "cgi-bin")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func apache(p place, conf string) []string {
