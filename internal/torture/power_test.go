@@ -1,0 +1,247 @@
+package torture
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// powerScript takes one step and tells its visitor. It writes so much that the WAL
+// is folded into the root now and then.
+const powerScript = `
+local who = (...).httpSearchArgs
+local t = scratchpad.torture
+if not t [who] then
+	t [who] = {n = 0, twice = 0}
+end
+local mine = t [who]
+mine.n = mine.n + 1
+mine.twice = mine.n * 2
+mine.much = (who .. " " .. mine.n .. " "):rep (8000)
+t.total = t.total + 1
+return "acknowledged " .. who .. " " .. mine.n .. "."`
+
+var acknowledged = regexp.MustCompile(`acknowledged (\w+) (\d+)\.`)
+
+// TestPowerLoss: whenever the power fails, every step that a visitor was told of
+// is in the root, which is whole, and so is every saved copy. The programs run
+// under strace, which tells the order of their writes, syncs and answers; then the
+// disk is made as it may be at many moments: without anything that was not synced,
+// or with any part of it, down to single sectors.
+//
+// Catalogue: P3
+func TestPowerLoss(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		if os.Getenv("SCRIPTER_REQUIRE_SERVERS") != "" {
+			require.NoError(t, err)
+		}
+		t.Skip("strace is not installed")
+	}
+	p := newPlace(t, map[string]string{"hello": wireScripts["hello"], "power": powerScript})
+	p.set(t, "scratchpad.torture.total", objectdb.Number(0))
+	ours := func(name string) bool {
+		return strings.HasPrefix(name, "torture.") && !strings.HasSuffix(name, "-shm") && !strings.HasSuffix(name, "-lock")
+	}
+	d := newDisk(t, p.dir, ours)
+	calls := readTrace(t, p.traceVisitors(t))
+	d.apply(calls, ours)
+
+	acks := readAnswers(calls)
+	require.Greater(t, len(acks), 60, "so many were told of a step")
+	random := rand.New(rand.NewSource(5000))
+	cuts := 150
+	if os.Getenv("SCRIPTER_TORTURE") != "" {
+		cuts = 1000
+	}
+	for i := range cuts {
+		when := calls[random.Intn(len(calls))].begun
+		if i%2 == 0 { // a visitor is told at that moment
+			when = acks[random.Intn(len(acks))].when
+		}
+		if problem := d.problem(t, acks, when, i%powerCuts, random); !assert.Empty(t, problem, "cut %d, line %d, keeps %d", i, when, i%powerCuts) {
+			return
+		}
+	}
+
+	// Without its syncs the same disk loses steps: the test would see it.
+	for _, f := range d.files {
+		f.unsync()
+	}
+	end := calls[len(calls)-1].ended
+	assert.NotEmpty(t, d.problem(t, acks, end, keepsNothing, random))
+	t.Logf("%d calls, %d answers, %d power cuts", len(calls), len(acks), cuts)
+}
+
+// traceVisitors has visitors take steps, at a daemon with workers and by programs
+// of their own, while copies are saved, and returns the trace of it.
+func (p *place) traceVisitors(t *testing.T) (trace string) {
+	t.Helper()
+	trace = filepath.Join(t.TempDir(), "trace")
+	r := &responder{network: "unix", addr: filepath.Join(p.dir, "s")}
+	daemon := fmt.Sprintf("%s --root %s --listen unix:%s --workers 2 & daemon=$!", p.program("scripter-fcgi"), p.root, r.addr)
+	// Then the commands that come, each on a line.
+	shell := daemon + `; while read -r line; do eval "$line"; done; kill $daemon; wait`
+	command := traceCommand(trace, "bash", "-c", shell)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	lines, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	t.Cleanup(func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	eventually(t, func() bool {
+		_, _, err := r.ask(t.Context(), "hello", "x", "")
+		return err == nil
+	}, "the daemon does not answer")
+
+	var visitors sync.WaitGroup
+	for i := range 4 {
+		who := fmt.Sprint("visitor", i)
+		visitors.Go(func() {
+			for n := 1; n <= 16; n++ {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+				status, body, err := r.ask(ctx, "power", who, "")
+				cancel()
+				if status == 503 { // rolled back, and said so: the lock was not to be had
+					n--
+					continue
+				}
+				if !assert.NoError(t, err) || !assert.Equal(t, fmt.Sprintf("200 acknowledged %s %d.", who, n), fmt.Sprint(status, " ", body)) {
+					return
+				}
+			}
+		})
+	}
+	for i := range 12 {
+		var line strings.Builder
+		fmt.Fprintf(&line, "env -i SCRIPTER_ROOT=%s SCRIPTER_RESIDENT=off", p.root)
+		for name, value := range variables("power", fmt.Sprint("program", i%3), 0) {
+			fmt.Fprintf(&line, " '%s=%s'", name, value)
+		}
+		fmt.Fprintf(&line, " %s > %s </dev/null\n", p.program("scripter-cgi"), filepath.Join(p.dir, fmt.Sprint("answer", i)))
+		if i%4 == 1 {
+			fmt.Fprintf(&line, "%s --root %s save > /dev/null\n", p.program("scripter"), p.root)
+		}
+		_, err := io.WriteString(lines, line.String())
+		require.NoError(t, err)
+	}
+	visitors.Wait()
+	require.NoError(t, lines.Close())
+	select {
+	case <-done:
+	case <-time.After(2 * patience):
+		require.Fail(t, "the programs do not end", out.String())
+	}
+	assert.NotRegexp(t, crashes, out.String())
+	return trace
+}
+
+// answer is what a visitor was told, and when.
+type answer struct {
+	when int
+	who  string
+	step int
+}
+
+func readAnswers(calls []call) (answers []answer) {
+	for _, c := range calls {
+		m := acknowledged.FindSubmatch(c.data[:min(len(c.data), 1000)])
+		if m != nil && c.off < 0 {
+			n, _ := strconv.Atoi(string(m[2]))
+			answers = append(answers, answer{c.begun, string(m[1]), n})
+		}
+	}
+	return answers
+}
+
+// problem cuts the power at a moment, and tells what is wrong then: "" for nothing.
+func (d *disk) problem(t *testing.T, answers []answer, when, keeps int, random *rand.Rand) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.TempDir(), "cut")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	d.cut(t, dir, when, keeps, random)
+	told := map[string]int{}
+	for _, a := range answers {
+		if a.when <= when {
+			told[a.who] = max(told[a.who], a.step)
+		}
+	}
+	path := filepath.Join(dir, "torture.root")
+	copies, err := objectdb.Copies(path)
+	require.NoError(t, err)
+	for _, c := range copies {
+		if problem := unsound(t, c.Path, nil); problem != "" {
+			return filepath.Base(c.Path) + ": " + problem
+		}
+	}
+	return unsound(t, path, told)
+}
+
+// unsound tells what is wrong with a root in which visitors were told of steps.
+func unsound(t *testing.T, path string, told map[string]int) string {
+	t.Helper()
+	db, err := objectdb.Open(path, objectdb.Options{Relaxed: true, BusyTimeout: 2 * patience})
+	if err != nil {
+		return err.Error()
+	}
+	defer db.Close()
+	problems, err := db.Check(t.Context())
+	if err != nil || len(problems) > 0 {
+		return fmt.Sprint(err, problems)
+	}
+	var wrong []string
+	number := func(tx *objectdb.Tx, a ...string) int {
+		v, err := tx.Get(append(objectdb.Address{"scratchpad", "torture"}, a...))
+		if n, ok := v.(objectdb.Number); err == nil && ok {
+			return int(n)
+		}
+		return 0
+	}
+	require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {
+		visitors, err := tx.List(objectdb.Address{"scratchpad", "torture"})
+		sum := 0
+		for _, v := range visitors {
+			if v.Name == "total" {
+				continue
+			}
+			n := number(tx, v.Name, "n")
+			sum += n
+			if twice := number(tx, v.Name, "twice"); twice != 2*n {
+				wrong = append(wrong, fmt.Sprintf("%s made %d steps, and twice that is %d", v.Name, n, twice))
+			}
+		}
+		if total := number(tx, "total"); total != sum {
+			wrong = append(wrong, fmt.Sprintf("%d steps were made, and %d were counted", sum, total))
+		}
+		for who, n := range told {
+			if made := number(tx, who, "n"); made < n {
+				wrong = append(wrong, fmt.Sprintf("%s was told of step %d, and %d is there", who, n, made))
+			}
+		}
+		return err
+	}))
+	slices.Sort(wrong)
+	return strings.Join(wrong, "; ")
+}
