@@ -30,7 +30,7 @@ func FindLimit(name string) (*Setting, bool) {
 // scriptLimits are the names that package script has for limits, and their settings.
 var scriptLimits = map[string]*Setting{
 	"time": maxTime, "instructions": maxInstructions, "memory": maxMemory,
-	"string": maxString, "patterns": maxPatternSteps, "coroutines": maxCoroutines,
+	"string": maxString, "patterns": maxPatternSteps, "coroutines": maxCoroutines, "depth": maxDepth,
 }
 
 // limits are what one request may use.

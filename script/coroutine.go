@@ -88,7 +88,9 @@ func wrapped(L *lua.LState) int {
 	case lua.LNumber:
 		v = lua.LString(where(L, 1) + numberText(float64(m)))
 	}
-	budgetOf(L).passing = true
+	// The frames are those of the coroutine, unless its end left none.
+	b := budgetOf(L)
+	b.passing = len(b.frames) > 0
 	L.Error(v, 0)
 	return 0
 }
@@ -129,6 +131,9 @@ func resume(L, th *lua.LState, guarded bool) int {
 	switch {
 	case n >= 2 && L.Get(-n) == lua.LFalse:
 		v := errorValue(L.Get(-1))
+		if L.Get(-1) == lua.LString(callsOverflow) {
+			b.tooDeep()
+		}
 		L.Pop(1)
 		L.Push(v)
 	case th.Dead && n >= 2: // it returned: its first result is its body's own

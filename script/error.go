@@ -134,6 +134,9 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 			return inner
 		}
 		e.Err = c.err
+		if LimitName(c.err) == "depth" {
+			e.Message = strings.TrimSuffix(e.Message, c.message) + c.err.Error()
+		}
 	}
 	t.locate(e)
 	return e

@@ -141,15 +141,41 @@ func rescue(L *lua.LState) {
 	case *lua.ApiError:
 		panic(r)
 	default:
-		v := panicValue(r)
-		if l, ok := levelAt(L, 0); ok && v == stackOverflow {
-			v = lua.LString(l.prefix()) + stackOverflow
+		v, ok := budgetOf(L).overflow(L, r)
+		if !ok {
+			v = panicValue(r)
 		}
 		L.Error(v, 0)
 	}
 }
 
 const stackOverflow = lua.LString("stack overflow")
+
+// callsOverflow is the panic of the machine whose calls nest too deep.
+const callsOverflow = "lua callstack overflow"
+
+// overflow returns the error of a machine that panicked because its calls or
+// their registers were too many.
+func (b *budget) overflow(L *lua.LState, r any) (lua.LValue, bool) {
+	if panicValue(r) != stackOverflow {
+		return nil, false
+	}
+	if r == callsOverflow {
+		b.tooDeep()
+	}
+	if l, ok := levelAt(L, 0); ok {
+		return lua.LString(l.prefix()) + stackOverflow, true
+	}
+	return stackOverflow, true
+}
+
+// tooDeep remembers that the limit of calls within calls was reached. What a
+// script can catch is Lua's own message, which does not name it.
+func (b *budget) tooDeep() {
+	if t, ok := b.owner.(*Thread); ok {
+		t.cause = raised{string(stackOverflow), b.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, b.limits.CallDepth)}
+	}
+}
 
 // panicValue returns the Lua value of what the machine panicked with.
 func panicValue(r any) lua.LValue {
@@ -167,7 +193,7 @@ func panicValue(r any) lua.LValue {
 // were no registers left.
 func errorValue(v lua.LValue) lua.LValue {
 	switch v {
-	case lua.LString("lua callstack overflow"), lua.LString("runtime error: index out of range [-1]"):
+	case lua.LString(callsOverflow), lua.LString("runtime error: index out of range [-1]"):
 		return stackOverflow
 	}
 	return v

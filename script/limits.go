@@ -93,8 +93,8 @@ type limitError struct {
 func (e *limitError) Error() string { return e.text }
 
 // LimitName returns the name of the limit that err reports: "time", "instructions"
-// and "memory" end a run; "string", "patterns" and "coroutines" are errors that a
-// script may catch. It returns "" when err reports none.
+// and "memory" end a run; "string", "patterns", "coroutines" and "depth" are errors
+// that a script may catch. It returns "" when err reports none.
 func LimitName(err error) string {
 	var l *limitError
 	if errors.As(err, &l) {

@@ -241,10 +241,7 @@ func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, fra
 		if r == nil {
 			return
 		}
-		frames = b.frames
-		if err, _ = r.(*lua.ApiError); err == (*lua.ApiError)(nil) {
-			frames, err = traceback(L), &panicError{value: r, stack: debug.Stack()}
-		}
+		frames, err = b.failureOf(L, r)
 		t.base = b.stack(t.main).L
 		t.base.Panic = raise
 		t.state = t.base
@@ -258,6 +255,18 @@ func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, fra
 	result = L.Get(-1)
 	L.Pop(1)
 	return result, nil, nil
+}
+
+// failureOf returns the error that L panicked with, and the calls that led there.
+func (b *budget) failureOf(L *lua.LState, r any) ([]Frame, error) {
+	if e, ok := r.(*lua.ApiError); ok {
+		return b.frames, e
+	}
+	frames := traceback(L)
+	if v, ok := b.overflow(L, r); ok {
+		return frames, &lua.ApiError{Type: lua.ApiErrorRun, Object: v}
+	}
+	return frames, &panicError{value: r, stack: debug.Stack()}
 }
 
 // nested calls fn for a verb.
