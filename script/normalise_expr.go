@@ -39,6 +39,9 @@ func init() { // they lead back to the compiler, by way of load
 		concatName: concatFunction, appendName: appendFunction, modName: modFunction, forInitName: forInitFunction,
 		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction, shrinkName: shrinkFunction,
 	}
+	for _, fn := range calledFunctions {
+		operatorFunctions[fn] = true
+	}
 }
 
 // ownCall calls one of them for one result.

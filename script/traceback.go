@@ -98,9 +98,9 @@ func (b *budget) entryOf(L *lua.LState) string {
 }
 
 // frame describes a level; there is nothing to say of functions that only
-// start others, nor of Go functions without a name.
+// start others, of operators, nor of Go functions without a name.
 func (l level) frame(b *budget) (Frame, bool) {
-	if l.own() {
+	if l.own() || operatorFunctions[l.fn] {
 		return Frame{}, false
 	}
 	_, name := splitName(l.name)

@@ -23,6 +23,9 @@ func TestTracebackNamesEveryCall(t *testing.T) {
 		"user.loop":    objectdb.Script("local function f (n)\n\tif n == 0 then error (\"end\") end\n\treturn f (n - 1)\nend\nlocal r = f (50)"),
 		"user.co":      objectdb.Script("local c = coroutine.wrap (function () return user.page () end)\nc ()"),
 		"user.caught":  objectdb.Script("local ok, e = pcall (user.page)\nerror (e, 0)"),
+		"user.gone":    objectdb.Script("return user.nothing ()"),
+		"user.called":  objectdb.Script("user ()"),
+		"user.joined":  objectdb.Script("local x = user .. 1"),
 	})
 	page := []string{"user.page:2 in part", "user.page:4"}
 	for script, want := range map[string][]string{
@@ -34,6 +37,9 @@ func TestTracebackNamesEveryCall(t *testing.T) {
 		"user.loop":    {"[Go] in error", "user.loop:2", "(50 tail calls)", "user.loop:5"},
 		"user.co":      append(page[:2:2], "(tail call)", "[Go] in c", "user.co:2"),
 		"user.caught":  {"[Go] in error", "user.caught:2"},
+		"user.gone":    {"user.gone:1"},
+		"user.called":  {"user.called:1"},
+		"user.joined":  {"user.joined:1"},
 	} {
 		within(t, db, ThreadOptions{}, func(th *Thread) {
 			_, err := th.Run(address(t, script))

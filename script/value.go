@@ -140,6 +140,12 @@ func newMetatable() *lua.LTable {
 // metatable is declared because the functions refer to metatables themselves.
 func define(mt *lua.LTable, events map[string]lua.LGFunction) {
 	for event, f := range events {
-		mt.RawSetString(event, goFunction(f))
+		fn := goFunction(f)
+		mt.RawSetString(event, fn)
+		operatorFunctions[fn] = true
 	}
 }
+
+// operatorFunctions are those that stand for an operator. A traceback leaves
+// them out: the line of the operator says it all.
+var operatorFunctions = map[*lua.LFunction]bool{}
