@@ -177,6 +177,12 @@ func Departures() []Departure {
 			Gives:   "stack overflow", PUC: "the same after a position",
 		},
 		{
+			What:    "A chain of operators, calls or fields has about 980 links at most, and an if about 9900 branches.",
+			Why:     "The machine's compiler follows them by calling itself, and would end the program at the end of its stack.",
+			Example: `return loadstring ("return " .. ("1+"):rep (1200) .. "1") == nil`,
+			Gives:   "true", PUC: "false",
+		},
+		{
 			What:    "A function has 4000 different constants at most, and a constructor 25550 items.",
 			Why:     "The compiler's time grows with the square of the constants, and it cannot be stopped.",
 			Example: `return loadstring ("return {" .. ("1,"):rep (26000) .. "}") == nil`,
