@@ -42,7 +42,7 @@ func typeError(L *lua.LState, n int, want string) {
 
 // fail raises an error with the position of the caller, as luaL_error does.
 func fail(L *lua.LState, format string, args ...any) {
-	L.Error(lua.LString(where(L, 1)+fmt.Sprintf(format, args...)), 0)
+	throw(L, lua.LString(where(L, 1)+fmt.Sprintf(format, args...)))
 }
 
 // checkAny wants argument n to be there, nil included.

@@ -15,7 +15,7 @@ func baseAssert(L *lua.LState) int {
 }
 
 // fail0 raises an error whose message has a position already, or wants none.
-func fail0(L *lua.LState, message string) { L.Error(lua.LString(message), 0) }
+func fail0(L *lua.LState, message string) { throw(L, lua.LString(message)) }
 
 // baseError is error (message [, level]).
 func baseError(L *lua.LState) int {
@@ -31,7 +31,7 @@ func baseError(L *lua.LState) int {
 			v = lua.LString(where(L, level) + numberText(float64(m)))
 		}
 	}
-	L.Error(v, 0)
+	throw(L, v)
 	return 0
 }
 

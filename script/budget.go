@@ -48,6 +48,7 @@ type budget struct {
 	frames     []Frame       // of the error raised last with no pcall around
 	ending     bool          // frames tell where the run was stopped
 	passing    bool          // the next error is one that a coroutine passes on
+	verbatim   bool          // the next error is not to be reworded
 	libraries  *libraries    // made so far
 	random     *rand.Rand    // of math.random, once used
 	detach     func() bool   // from parent

@@ -91,7 +91,7 @@ func wrapped(L *lua.LState) int {
 	// The frames are those of the coroutine, unless its end left none.
 	b := budgetOf(L)
 	b.passing = len(b.frames) > 0
-	L.Error(v, 0)
+	throw(L, v)
 	return 0
 }
 

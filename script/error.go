@@ -78,7 +78,7 @@ func (t *Thread) raise(L *lua.LState, prefix string, err error) {
 	case errors.As(err, &script):
 		message := script.Error()
 		t.cause = raised{message, script}
-		L.Error(lua.LString(message), 0)
+		throw(L, lua.LString(message))
 	case !catchable(err):
 		t.budget.stop(err)
 		t.budget.raise(L)

@@ -145,7 +145,7 @@ func rescue(L *lua.LState) {
 		if !ok {
 			v = panicValue(r)
 		}
-		L.Error(v, 0)
+		throw(L, v)
 	}
 }
 

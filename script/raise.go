@@ -13,10 +13,11 @@ import (
 // the error, and unwinds.
 func raise(L *lua.LState) {
 	v := L.Get(-1)
-	if message, ok := v.(lua.LString); ok {
+	b := budgetOf(L)
+	if message, ok := v.(lua.LString); ok && !b.verbatim {
 		v = lua.LString(reword(L, string(message)))
 	}
-	b := budgetOf(L)
+	b.verbatim = false
 	ending := b.err.Load() != nil
 	if (b.guarded == 0 || ending) && !b.passing && !b.ending {
 		b.frames = traceback(L)
@@ -25,6 +26,12 @@ func raise(L *lua.LState) {
 	b.passing = false
 	// With a stack trace in place the machine does not write one.
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: " "})
+}
+
+// throw raises v as it is: it is the script's own value, or has its position.
+func throw(L *lua.LState, v lua.LValue) {
+	budgetOf(L).verbatim = true
+	L.Error(v, 0)
 }
 
 // A level is one entry of a state's call stack.
@@ -109,7 +116,7 @@ func reword(L *lua.LState, message string) string {
 		l, ok = levelAt(L, i)
 	}
 	if !ok { // there is no position, but the space after it
-		if top.fn.IsG && top.fn != baseFunctions["error"] {
+		if top.fn.IsG {
 			message = strings.TrimPrefix(message, " ")
 		}
 		return message

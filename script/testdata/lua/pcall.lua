@@ -62,3 +62,7 @@ print(pcall(tostring))
 print(pcall(tonumber))
 print(pcall(type))
 print(pcall(rawget, 1))
+-- blanks at the beginning of a message that has no position
+print(pcall(assert, false, "  trim  ")) print(pcall(assert, nil, 5)) print(pcall(error, "  x")) print(pcall(error, "  x", 2))
+print(pcall(coroutine.wrap(function() error("  x", 0) end))) print(pcall(string.gsub, "x", "x", function() error(" y", 0) end))
+print(pcall(setmetatable({}, {__call = error}), " k")) print(xpcall(function() error(" u", 0) end, function(m) return m end))
