@@ -317,6 +317,8 @@ func TestSecretsMasked(t *testing.T) {
 	assert.Equal(t, "(masked)(masked)(masked)", s.lastKept().Answer.Body)
 	assert.Contains(t, s.lastKept().Answer.Head, "X-Echo: (masked)\n")
 	assert.Equal(t, []string{"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_X_API_KEY", "field password", "field session", "field token"}, s.lastKept().Masked)
+	ask("password=987")
+	assert.Equal(t, "(masked)(masked)(masked)", s.lastKept().Answer.Body, "the digits of a card")
 	ask("password=hush-zero&fail=1")
 	assert.Equal(t, 500, s.lastKept().Answer.Status)
 	assert.NotContains(t, s.scratchpad(), "hush")

@@ -16,7 +16,7 @@ const masked = "(masked)"
 // Bounds of the secrets that are looked for in responses, in bytes: a short
 // one would be found everywhere, a long one is a file.
 const (
-	shortSecret = 6
+	shortSecret = 3
 	longSecret  = 4 << 10
 )
 
