@@ -51,9 +51,11 @@ kept when it ends without an error.`,
 // printEvaluated prints what was written and the texts of the values, each
 // with a line end.
 func printEvaluated(w io.Writer, e gateway.Evaluated) {
-	for _, text := range append([]string{e.Written}, e.Texts...) {
-		if text != "" {
-			fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
-		}
+	texts := e.Texts
+	if e.Written != "" {
+		texts = append([]string{e.Written}, texts...)
+	}
+	for _, text := range texts {
+		fmt.Fprintln(w, strings.TrimSuffix(text, "\n"))
 	}
 }

@@ -18,7 +18,7 @@ func valueText(v objectdb.Value) string {
 	case objectdb.Boolean:
 		return strconv.FormatBool(bool(v))
 	case objectdb.Number:
-		return strconv.FormatFloat(float64(v), 'g', -1, 64)
+		return numberText(float64(v))
 	case objectdb.String:
 		return string(v)
 	case objectdb.Text:
@@ -41,6 +41,15 @@ func valueText(v objectdb.Value) string {
 		return string(b)
 	}
 	return ""
+}
+
+// numberText writes a number exactly, and with an exponent only where it would have
+// many zeros: as JSON does.
+func numberText(n float64) string {
+	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) || math.IsNaN(n) {
+		return strconv.FormatFloat(n, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
 // jsonObject is what --json prints of an object.
