@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,13 +119,26 @@ func (t *tool) makeMissing(ctx context.Context, site string) error {
 }
 
 func (t *tool) welcome(addr, site string) {
+	program := typed(os.Args[0])
+	if t.root != "" {
+		program += " --root " + t.root
+	}
 	fmt.Fprintf(t.out, `serving %s and %s at http://%s/
 
 Try next:
   curl http://%s/samples.tellTime.fcgi
-  scripter put suites.webserverScripts.hello --kind script 'return "Hello, world.\n"'
+  %s put suites.webserverScripts.hello --kind script 'return "Hello, world.\n"'
   curl http://%s/hello.fcgi
   edit %s, reload the page
 Stop with Ctrl-C.
-`, t.rootFile(), site, addr, addr, addr, filepath.Join(site, "default.mcro"))
+`, t.rootFile(), site, addr, addr, program, addr, filepath.Join(site, "default.mcro"))
+}
+
+// typed is how a person starts this program again from the same folder. "go run"
+// starts it in a folder of its own, go-build, which is gone afterwards.
+func typed(program string) string {
+	if strings.Contains(filepath.ToSlash(program), "/go-build") {
+		return "go run ./cmd/scripter"
+	}
+	return program
 }
