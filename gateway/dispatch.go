@@ -52,7 +52,7 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 	if d.ViaHandler {
 		r.trace("%s is the handler: the page is PATH_INFO, %q", name, info)
 		if directCall(p, name) {
-			return d, &Error{Status: 404, Message: fmt.Sprintf("%s was called by its own URL, which would go round the web server's access rules", name)}
+			return d, &Error{Status: 404, warns: true, Message: fmt.Sprintf("%s was called by its own URL, which would go round the web server's access rules", name)}
 		}
 		whole = info
 	}

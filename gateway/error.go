@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ type Error struct {
 	Message string
 	Allow   string // value of the Allow field of a 405
 	Err     error
+
+	warns bool // the owner reads of it where only warnings are logged
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -40,7 +43,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	status := g.statusOf(err)
 	var crowd *crowded
 	isCrowd := errors.As(err, &crowd)
-	if status != 404 && status != 405 && !isCrowd {
+	if status != 404 && status != 405 && !isCrowd && err != errNoRoot {
 		if out.Incident = r.incident; out.Incident == "" {
 			out.Incident = newIncident()
 		}
@@ -102,7 +105,11 @@ func (g *Gateway) logFailure(r *Request, status int, incident string, err error)
 	var s *script.Error
 	switch {
 	case errors.As(err, &e) && status < 500:
-		g.log.Info("request refused", append(args, "err", e)...)
+		level := slog.LevelInfo
+		if e.warns || incident != "" { // who reads the number must find it in the log, of a CGI program too
+			level = slog.LevelWarn
+		}
+		g.log.Log(context.Background(), level, "request refused", append(args, "err", e)...)
 		return
 	case !errors.As(err, &s):
 		var p *panicked

@@ -16,6 +16,9 @@ import (
 type Options struct {
 	DB  *objectdb.DB
 	Log *slog.Logger     // nil: nothing is logged
+	// Requests gets the lines of Verbose Messages, where Log is for warnings
+	// only; nil: Log gets them.
+	Requests *slog.Logger
 	Now func() time.Time // nil: time.Now
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
@@ -27,6 +30,7 @@ type Options struct {
 type Gateway struct {
 	db     *objectdb.DB
 	log    *slog.Logger
+	wanted *slog.Logger // Options.Requests
 	now    func() time.Time
 	engine *script.Engine
 	rules  *objectdb.Derived[*rules]
@@ -43,9 +47,12 @@ type Gateway struct {
 
 // New makes a gateway.
 func New(o Options) *Gateway {
-	g := &Gateway{db: o.DB, log: o.Log, now: o.Now, names: o.HandlerNames, guard: o.Guard}
+	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames, guard: o.Guard}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
+	}
+	if g.wanted == nil {
+		g.wanted = g.log
 	}
 	if g.now == nil {
 		g.now = time.Now

@@ -69,7 +69,7 @@ func (n *counts) end() {
 
 // logRequest writes the line of a request when Verbose Messages is on.
 func (g *Gateway) logRequest(r *Request, a *answer, out Outcome) {
-	g.log.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.path(), "action", a.action,
+	g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.path(), "action", a.action,
 		"status", out.Status, "time", g.now().Sub(a.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
 }
 

@@ -43,6 +43,7 @@ const walBytes = 128 << 10
 // the path of a two-line file: a query may arrive in them.
 func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+	requests := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	vars := variables(env)
 	cgi := gateway.CGI{Environ: env, Stdin: stdin, Stdout: stdout}
 	if len(args) > 0 {
@@ -82,7 +83,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
 	}
-	g := gateway.New(gateway.Options{DB: db, Log: log})
+	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests})
 	if script != "" {
 		if binds, err := g.BindsExtension(ctx, script); binds || err != nil {
 			log.Error("configuration not believed: the mime table binds its extension to an action", "file", script, "err", err)

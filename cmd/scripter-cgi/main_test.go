@@ -60,6 +60,48 @@ func TestArgumentsAreNotBelieved(t *testing.T) {
 	}
 }
 
+// TestBadInputIsLogged: whose request is refused reads a number, and its owner
+// finds it in the web server's log with one sentence.
+//
+// Specification: 7.1
+func TestBadInputIsLogged(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.root")
+	makeRoot(t, file)
+	const handler = "/cgi-bin/Scripter.acgi"
+	for _, c := range []struct{ env, want string }{
+		{"REQUEST_METHOD=POST SCRIPT_NAME=/x.fcgi CONTENT_LENGTH=10", "the body has 0 of 10 declared bytes"},
+		{"REQUEST_METHOD=POST SCRIPT_NAME=/x.fcgi CONTENT_LENGTH=ten", `CONTENT_LENGTH is \"ten\", not a number of bytes`},
+		{"REQUEST_METHOD=GET SCRIPT_NAME=/x.fcgi HTTP_HOST=a/b", `the Host field \"a/b\" names no host`},
+		{"REQUEST_METHOD=GET SCRIPT_NAME=/a/../x.fcgi", `has a \"..\" part`},
+		{"REQUEST_METHOD=GET SCRIPT_NAME=" + handler + " PATH_INFO=/x.fcgi REQUEST_URI=" + handler + "/x.fcgi", "was called by its own URL"},
+	} {
+		var stdout, stderr bytes.Buffer
+		env := append(strings.Fields(c.env), "GATEWAY_INTERFACE=CGI/1.1", "SCRIPTER_ROOT="+file)
+		run(context.Background(), []string{"Scripter.acgi"}, env, strings.NewReader(""), &stdout, &stderr)
+		assert.Regexp(t, "^Status: 40[04]", stdout.String(), c.env)
+		assert.Contains(t, stderr.String(), c.want)
+		if _, number, ok := strings.Cut(stdout.String(), "Incident <code>"); ok {
+			assert.Contains(t, stderr.String(), "id="+number[:8])
+		}
+	}
+}
+
+// TestVerboseMessages: with flVerboseMessages every request has its line in the web
+// server's log, and without it none.
+//
+// Specification: 2.3.9
+func TestVerboseMessages(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.root")
+	db := makeRoot(t, file)
+	_, _, log := ask([]string{"Scripter.acgi"}, []string{"SCRIPTER_ROOT=" + file})
+	assert.Empty(t, log)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"user", "webserver", "flVerboseMessages"}, objectdb.Boolean(true))
+	}))
+	_, _, log = ask([]string{"Scripter.acgi"}, []string{"SCRIPTER_ROOT=" + file})
+	assert.Regexp(t, `^level=INFO msg=request method=GET path=/samples.tellTime.fcgi action=SCRIPTER status=200 `, log)
+}
+
 // TestByHand: a person may ask for the version; the same words are a query where a
 // web server says a method.
 func TestByHand(t *testing.T) {
