@@ -39,17 +39,17 @@ func TestSlowLog(t *testing.T) {
 	s.put("user.webserver.slowLog", objectdb.Number(100))
 	body := "name=Ada&password=hunter22"
 	var lines []string
-	for range 20 { // a busy machine may take as long before the script begins
+	for range 20 { // a machine may stand still for as long before the script begins, or all the time that it runs
 		s.g.TakeCounts()
 		r := s.request("/slow.fcgi?x=1&token=abcdefgh", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "26"})
 		r.Body = strings.NewReader(body)
 		require.Equal(t, 200, s.g.Answer(context.Background(), r, io.Discard).Status)
 		lines = s.slowLines()
-		require.Len(t, lines, 2)
-		if strings.Contains(lines[0], " addr=workspace.work ") {
+		if len(lines) == 2 && strings.Contains(lines[0], " addr=workspace.work ") {
 			break
 		}
 	}
+	require.Len(t, lines, 2)
 	assert.Regexp(t, `msg="slow request" id=(\w+) method=POST path="/slow.fcgi\?x=1&token=\(masked\)" bodyBytes=26 body="name=Ada&password=\(masked\)" action=SCRIPTER ran=\d+`, lines[0])
 	assert.Contains(t, lines[0], " addr=workspace.work line=2 ")
 	assert.Regexp(t, `workspace.work:2.*\\nsuites.webserverScripts.slow:2`, lines[0])
@@ -58,9 +58,12 @@ func TestSlowLog(t *testing.T) {
 	assert.Contains(t, lines[1], id)
 	assert.Equal(t, uint64(1), s.g.TakeCounts().Slow)
 
-	_, out := s.answer(s.request("/slowBad.fcgi", nil))
-	assert.Contains(t, s.log.String(), `msg="slow request" id=`+out.Incident, "the failure has the same number")
-	s.log.Take()
+	same := false
+	for tries := 0; tries < 20 && !same; tries++ {
+		_, out := s.answer(s.request("/slowBad.fcgi", nil))
+		same = strings.Contains(s.log.Take(), `msg="slow request" id=`+out.Incident)
+	}
+	assert.True(t, same, "the failure has the same number")
 
 	s.limit("suites.webserverScripts.slow", "slowLog", 0)
 	s.ask("/slow.fcgi", nil)
