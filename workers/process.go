@@ -59,7 +59,7 @@ func (p *Pool) spawn() error {
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
 	w.cmd.Stderr = os.Stderr
 	w.cmd.ExtraFiles = append([]*os.File{theirs, p.memFile, in, out}, p.listeners...)
-	err = w.cmd.Start()
+	err = startSlack(w.cmd)
 	if err == nil {
 		if w.ch, err = newChannel(ours, p.descriptor); err != nil {
 			w.cmd.Process.Kill()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"scripter/fcgi"
 	"scripter/workers"
@@ -102,6 +103,10 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		return
 	case "stop":
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "slack":
+		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%v %v", time.Duration(slack), err)
+		return
 	case "scriptbig": // the script ends, then its answer is sent
 		h.w.Begin(time.Minute, 64<<20)
 		h.w.End()
