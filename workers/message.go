@@ -36,6 +36,7 @@ const (
 	msgLeave  = 'e' // to a worker: end, when the present request is answered
 	msgReport = 'r' // to a worker: report
 	msgPing   = 'p' // to a worker: say that you live
+	msgRest   = 'm' // to a worker: give back the memory that is not needed; and back when that is done
 	msgNew    = 'n' // to the master: a new connection, to be shared
 	msgGone   = 'g' // to the master: a shared connection has ended
 	msgLong   = 'b' // to the master: a request is to be read ahead

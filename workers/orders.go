@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -51,6 +52,9 @@ func (w *Worker) listen() {
 			w.report()
 		case msgPing:
 			w.ch.tell(message{kind: msgPong, fd: -1})
+		case msgRest:
+			debug.FreeOSMemory()
+			w.ch.tell(message{kind: msgRest, fd: -1})
 		}
 	}
 }

@@ -43,6 +43,7 @@ type Pool struct {
 	needed    bool          // a closing pool has something left to answer
 	unheard   bool          // new connections waited at the last sweep
 	since     time.Time     // the last time that anything happened
+	least     int64         // memory of this process when it had given back what it could, bytes
 	changed   chan struct{} // something for the watch to look at
 	done      chan struct{} // closed when the last process is gone, in a closing pool
 	finished  sync.Once

@@ -28,6 +28,9 @@ type process struct {
 	idle     int64 // memory when it last was free, bytes
 	served   int64 // requests at the last look
 	measured int64 // requests when idle was measured
+	rested   int64 // requests when it was last looked at for what it can give back
+	least    int64 // memory when it had given that back, bytes
+	resting  bool  // it is giving back
 	sweeps   int
 	silent   int // sweeps since it was asked whether it lives; 0: it has answered
 	active   time.Time
@@ -152,6 +155,8 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 			}
 		case msgReady:
 			p.nowReady(w)
+		case msgRest:
+			p.hasRested(w)
 		}
 	}
 	close(w.gone)

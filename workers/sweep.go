@@ -98,8 +98,6 @@ func (p *Pool) sweepWorker(w *process) {
 			w.silent = 1
 			w.ch.put(message{kind: msgPing, fd: -1})
 		}
-		if !w.leaving && w.rec.phase.Load() == phaseFree && resident(w.cmd.Process.Pid) > fat {
-			w.leave()
-		}
+		w.sweepMemory()
 	}
 }

@@ -22,8 +22,6 @@ const (
 	// for what happens between two looks.
 	overrun = 5
 	margin  = 48 << 20
-	// fat is how much a free worker may hold before it is replaced.
-	fat = 48 << 20
 )
 
 // watch looks after everything that must happen in time.
@@ -60,6 +58,7 @@ func (p *Pool) pause(t time.Time, busy bool) time.Duration {
 	if t.Sub(p.since) < calmAfter {
 		return lookIdle
 	}
+	p.restMaster()
 	// Who begins something from now on wakes the master; what was begun before
 	// is seen here.
 	p.mem.asleep.Store(true)
@@ -91,6 +90,9 @@ func (p *Pool) lookAround() (busy bool) {
 			w.served, w.active, busy = served, clock, true
 		}
 		p.enforce(w, t, took)
+		if begun == 0 && w.ready && clock.Sub(w.active) >= restAfter {
+			w.restIfWorth()
+		}
 		if w.leaving || w.stale || w.killed != "" {
 			continue
 		}
