@@ -20,6 +20,7 @@
 #include "relay.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -448,6 +450,20 @@ static void hand_over (const struct site *s, char **argv, char **environment)
 
 /* relay answers the request by way of the resident server and ends the process,
  * or returns. */
+/* A process of one request lives for milliseconds, in which Go's runtime has a
+ * thread that wakes every 20 µs to look after the others, and the C library makes
+ * an arena for each thread that asks for memory. Timers that may be late by a
+ * millisecond, and one arena, save a sixth of the processor time. Both can only be
+ * had before the threads are there. */
+__attribute__ ((constructor))
+static void live_shortly (void)
+{
+	prctl (PR_SET_TIMERSLACK, 1000000UL, 0, 0, 0);
+#ifdef __GLIBC__
+	mallopt (M_ARENA_MAX, 1);
+#endif
+}
+
 #ifdef __GLIBC__ /* others do not give a constructor the arguments */
 __attribute__ ((constructor))
 #endif
