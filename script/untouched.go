@@ -16,6 +16,11 @@ func (t *Thread) Lookup(names ...string) (Value, error) {
 	for i, name := range names {
 		var err error
 		if i > 0 {
+			if i == len(names)-1 {
+				if o := t.scriptIn(lv, name); o != nil {
+					return o, nil
+				}
+			}
 			lv, err = t.field(lv, name)
 		} else if lv = t.main.G.Global.RawGetString(name); lv == lua.LNil {
 			lv, err = t.global(name)
@@ -25,6 +30,20 @@ func (t *Thread) Lookup(names ...string) (Value, error) {
 		}
 	}
 	return t.fromLua(lv), nil
+}
+
+// scriptIn returns the script of the database that lies under name in a table of
+// the root, without compiling it; nil where there is something else.
+func (t *Thread) scriptIn(lv lua.LValue, name string) *Object {
+	o := objectOf(lv)
+	if o == nil || o.node == nil {
+		return nil
+	}
+	n, err := t.tx.Child(o.node, name)
+	if err != nil || n.Kind() != objectdb.KindScript {
+		return nil
+	}
+	return t.object(o, n, nil)
 }
 
 // Stored finds what a name of several parts leads to, as [Thread.Resolve] does,
