@@ -7,13 +7,18 @@ import (
 	"time"
 )
 
-// watchEvery is how often the watchdog looks. The interpreter counts its own
-// instructions, but a single one can take milliseconds and megabytes; the
-// watchdog's alarm bounds how many of those fit between two looks.
-const watchEvery = 2 * time.Millisecond
+// The interpreter counts its own instructions, but a single one can take
+// milliseconds and megabytes; the watchdog's alarm bounds how many of those fit
+// between two looks. It looks often while the heap grows fast, and else rarely:
+// to wake a thread costs as much as many instructions.
+const (
+	watchOften  = 2 * time.Millisecond
+	watchRarely = 16 * time.Millisecond
+	watchGrowth = 4 << 20 // bytes between two looks
+)
 
-// watchIdle is how many looks without a run the watchdog waits before it ends.
-const watchIdle = 250
+// watchIdle is how long the watchdog waits without a run before it ends.
+const watchIdle = 500 * time.Millisecond
 
 // A watchdog is one goroutine for the whole process. It raises the alarm of
 // every run whose time is over or whose process has grown by more than the run
@@ -60,10 +65,17 @@ func (w *watchdog) postpone(b *budget, d time.Duration) {
 }
 
 func (w *watchdog) run() {
-	for idle := 0; idle < watchIdle; idle++ {
-		time.Sleep(watchEvery)
-		if w.look() {
+	pause := watchOften
+	for idle := time.Duration(0); idle < watchIdle; idle += pause {
+		time.Sleep(pause)
+		runs, grown := w.look()
+		if runs {
 			idle = 0
+		}
+		if grown > watchGrowth {
+			pause = watchOften
+		} else {
+			pause = min(2*pause, watchRarely)
 		}
 	}
 	w.mu.Lock()
@@ -75,10 +87,12 @@ func (w *watchdog) run() {
 	}
 }
 
-// look examines every run and reports whether there was one.
-func (w *watchdog) look() bool {
+// look examines every run. It reports whether there was one, and by how much the
+// heap has grown since the last look.
+func (w *watchdog) look() (runs bool, grown int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	before := w.heap
 	w.heap = heapBytes()
 	now := time.Now()
 	for _, b := range w.runs {
@@ -93,7 +107,7 @@ func (w *watchdog) look() bool {
 			b.alarm.Store(true)
 		}
 	}
-	return len(w.runs) > 0
+	return len(w.runs) > 0, w.heap - before
 }
 
 // maxShares is how many runs at a time are taken into account when the memory
