@@ -15,11 +15,11 @@ import (
 // Options say what a Gateway works with. DB is needed, the rest has defaults.
 type Options struct {
 	DB  *objectdb.DB
-	Log *slog.Logger     // nil: nothing is logged
+	Log *slog.Logger // nil: nothing is logged
 	// Requests gets the lines of Verbose Messages, where Log is for warnings
 	// only; nil: Log gets them.
 	Requests *slog.Logger
-	Now func() time.Time // nil: time.Now
+	Now      func() time.Time // nil: time.Now
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string

@@ -448,8 +448,6 @@ static void hand_over (const struct site *s, char **argv, char **environment)
 	close (r.fd);
 }
 
-/* relay answers the request by way of the resident server and ends the process,
- * or returns. */
 /* A process of one request lives for milliseconds, in which Go's runtime has a
  * thread that wakes every 20 µs to look after the others, and the C library makes
  * an arena for each thread that asks for memory. Timers that may be late by a
@@ -464,6 +462,8 @@ static void live_shortly (void)
 #endif
 }
 
+/* relay answers the request by way of the resident server and ends the process,
+ * or returns. */
 #ifdef __GLIBC__ /* others do not give a constructor the arguments */
 __attribute__ ((constructor))
 #endif
