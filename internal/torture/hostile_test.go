@@ -189,7 +189,8 @@ func (h *hostile) attack(t *testing.T, name string, during func(), results *host
 		assert.NotRegexp(t, internals, body, name)
 		var byKill bool
 		took, byKill = h.took(t, name, from)
-		if took > time.Duration(timeFactor*float64(hostileTime)) || grown > hostileMemory+memoryMargin {
+		early := during != nil && !byKill // it was not frozen in time
+		if took > time.Duration(timeFactor*float64(hostileTime)) || grown > hostileMemory+memoryMargin || early {
 			results.tryAgain()
 			continue
 		}
