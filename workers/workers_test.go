@@ -508,7 +508,7 @@ func TestReports(t *testing.T) {
 // The listening sockets change with the workers: who waits at the old ones is
 // served, and whoever comes at the new one.
 func TestListen(t *testing.T) {
-	p := startOn(t, workers.Options{Min: 2, Max: 2}, "unix", "unix")
+	p := startOn(t, workers.Options{Min: 2, Max: 2, Wait: patience}, "unix", "unix")
 	kept := p.client(t, true)
 	_, err := ask(kept, "", "")
 	require.NoError(t, err)
