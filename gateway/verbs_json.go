@@ -73,7 +73,7 @@ func (e *jsonEncoder) value(v script.Value, depth int) error {
 		e.out = strconv.AppendBool(e.out, v)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("JSON has no number %v", v)
+			return errors.New("JSON has no number that is infinite or none")
 		}
 		e.out = appendNumber(e.out, v)
 	case string:
@@ -97,13 +97,11 @@ func (e *jsonEncoder) value(v script.Value, depth int) error {
 	return nil
 }
 
-// appendNumber writes a double so that it reads back the same.
+// appendNumber writes a double so that it reads back the same, whole numbers
+// without an exponent as far as JavaScript does (ECMA-262, 6.1.6.1.20).
 func appendNumber(dst []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
-		if n == 0 && math.Signbit(n) {
-			return append(dst, "-0"...)
-		}
-		return strconv.AppendInt(dst, int64(n), 10)
+	if n == math.Trunc(n) && math.Abs(n) < 1e21 {
+		return strconv.AppendFloat(dst, n, 'f', -1, 64)
 	}
 	return strconv.AppendFloat(dst, n, 'g', -1, 64)
 }
@@ -283,7 +281,11 @@ func (d jsonDecoder) value(depth int) (script.Value, error) {
 		}
 		return d.object(depth)
 	case json.Number:
-		return x.Float64()
+		f, err := x.Float64()
+		if err != nil {
+			return nil, fmt.Errorf("the number %s is too large", x)
+		}
+		return f, nil
 	case nil:
 		return d.call.Value(2), nil
 	}

@@ -65,6 +65,8 @@ func TestVerbs(t *testing.T) {
 		`json.decode (("["):rep (200))`:                                              "error: json.decode: ",
 		`json.encode (user.data)`:                                                    `{"list":[1,"two"],"name":"Ada","when":"0001-01-01 00:00:00"}`,
 		`json.encode (9007199254740991) .. json.encode (0.1) .. json.encode (1e300)`: "90071992547409910.11e+300",
+		`json.encode ({2^53, 1e20, 1e21, -2^62})`:                                    "[9007199254740992,100000000000000000000,1e+21,-4611686018427388000]",
+		`json.decode ("1e999")`:                                                      "error: json.decode: at byte 5: the number 1e999 is too large",
 		`date.format (odb.date ("2026-01-31T18:30:05Z"), "%d %B %Y %H:%M:%S %j")`:    "31 January 2026 18:30:05 031",
 		`date.format (odb.date ("2026-07-31T18:30:05Z"), "%H %Z", "Europe/Paris")`:   "20 CEST",
 		`date.format (clock.now (), "%Y", "Nowhere/Land")`:                           "error: date.format: there is no zone",

@@ -147,6 +147,12 @@ func Departures() []Departure {
 			Gives:   "3", PUC: "1",
 		},
 		{
+			What:    "__mode has no effect: a table keeps what it holds, and __gc is never called.",
+			Why:     "There is no collector of the script's own; all that a run holds goes with it.",
+			Example: `local t = setmetatable ({}, {__mode = "k"}) t [{}] = 1 return next (t) ~= nil`,
+			Gives:   "true", PUC: "true, until the collector has run",
+		},
+		{
 			What:    "__unm is given its operand once.",
 			Why:     "The machine calls it so.",
 			Example: `return -setmetatable ({}, {__unm = function (...) return select ("#", ...) end})`,
