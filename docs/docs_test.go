@@ -307,7 +307,7 @@ func TestExamplesCompile(t *testing.T) {
 	for _, page := range pages(t) {
 		for i, source := range fences(read(t, page), "lua") {
 			count++
-			assert.NoError(t, script.Check(fmt.Sprintf("%s, example %d", page, i+1), source))
+			assert.NoError(t, script.Check(fmt.Sprintf("%s, example %d", page, i+1), source, 0))
 		}
 	}
 	assert.Greater(t, count, 1)

@@ -14,7 +14,7 @@ import (
 // tables under the addresses of what they are for, with cells under the names
 // of the settings. The row of the nearest address counts, cell by cell.
 var limitSettings = []*Setting{
-	maxTime, maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, maxBody, maxFields, maxResponse,
+	maxTime, maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxSource, maxMacros, maxBody, maxFields, maxResponse,
 	slowLog,
 }
 
@@ -31,6 +31,7 @@ func FindLimit(name string) (*Setting, bool) {
 var scriptLimits = map[string]*Setting{
 	"time": maxTime, "instructions": maxInstructions, "memory": maxMemory,
 	"string": maxString, "patterns": maxPatternSteps, "coroutines": maxCoroutines, "depth": maxDepth,
+	"source": maxSource,
 }
 
 // limits are what one request may use.
@@ -158,7 +159,13 @@ func (l limits) read() script.Limits {
 	s.CallDepth = int(l.number(maxDepth))
 	s.PatternSteps = int64(l.number(maxPatternSteps) * 1e6)
 	s.Coroutines = int(l.number(maxCoroutines))
+	s.SourceBytes = int(l.number(maxSource) * (1 << 10))
 	return s
+}
+
+// SourceLimit gives the bytes that the source of a script at a may have.
+func SourceLimit(tx *objectdb.Tx, a objectdb.Address) int {
+	return readSettings(tx).limitsOf(a).script().SourceBytes
 }
 
 // limitFrom tells where a limit was set, by the name that package script has for it.

@@ -80,6 +80,8 @@ func TestEveryLimitOfAScript(t *testing.T) {
 		{"maxPatternSteps", 0.001, `return ("x"):rep (500):find (".-b") or "ok"`, 500, "limit of 1000 pattern steps exceeded"},
 		{"maxCoroutines", 2, `for i = 1, 3 do coroutine.create (function () end) end return "ok"`, 500, "limit of 2 coroutines exceeded"},
 		{"maxDepth", 20, `local function f (n) if n > 0 then return 1 + f (n - 1) end return 0 end return "ok" .. f (40)`, 500, "stack overflow: calls nest more than 20 deep"},
+		{"maxSource", 1, `return assert (loadstring ("return [[" .. ("x"):rep (2000) .. "]]")) ():sub (1, 2)`, 500, "source is longer than 1024 bytes"},
+		{"maxSource", 1, "return 'ok' --" + strings.Repeat("-", 2000), 500, "source is longer than 1024 bytes"},
 		{"maxResponse", 1, `return ("x"):rep (2 * 2^20)`, 500, "the response has 2097152 bytes, the limit is 1048576"},
 		{"maxResponse", 1, `for i = 1, 3 do write (("x"):rep (2^19)) end`, 500, "the response is longer than 1048576 bytes"},
 		{"maxBody", 0.00001, `return "ok"`, 413, "the body has 20 bytes, the limit is 10"},

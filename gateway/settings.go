@@ -81,6 +81,8 @@ var (
 		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
 	maxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
 		Meaning: "coroutines that the scripts of one request may make", Check: whole(1, 1<<20)}
+	maxSource = &Setting{Name: "maxSource", Default: objectdb.Number(256), Title: "Longest source",
+		Meaning: "kilobytes of the source of one script, or of a text for load", Check: between(1, 1<<10)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: whole(1, 1<<24)}
 	maxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
@@ -110,7 +112,7 @@ var (
 var Settings = []*Setting{
 	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
 	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
-	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
+	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxSource, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
 	maxRequests, debugMinutes, flDebugSecrets,
 	flRefuseConnections, retryAfter, slowLog, flSuspendLogging, flVerboseMessages,
 }

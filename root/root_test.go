@@ -140,7 +140,7 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			err = script.Check(a.String(), string(v.(objectdb.Script)))
+			err = script.Check(a.String(), string(v.(objectdb.Script)), 0)
 			var syntax *script.SyntaxError
 			if a.String() == broken {
 				assert.True(t, errors.As(err, &syntax), "%s: %v", a, err)

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 )
 
 const (
-	maxSource    = 256 << 10 // bytes of one source text
+	maxSource    = 256 << 10 // bytes of one source text, unless the limits of a run say otherwise
+	mostSource   = 1 << 20   // what they may say: the compiler cannot be interrupted
 	maxNesting   = 200       // levels of blocks and expressions, as in PUC Lua (LUAI_MAXCCALLS)
 	maxConstants = 4000      // distinct constants of one function: the compiler's time grows with their square
 )
@@ -26,16 +28,40 @@ type SyntaxError struct {
 	Near    string
 	Message string
 	Source  string
+	limit   error // that it is over
 }
+
+// Unwrap returns the limit of a run that the source is over.
+func (e *SyntaxError) Unwrap() error { return e.limit }
 
 // Error has the form of Lua's own messages: "name:line: message near 'text'".
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.what()) }
 
 // Check reports whether source is a script that will compile, as a
-// *SyntaxError if it is not. Nothing is run.
-func Check(name, source string) error {
-	_, err := compile(name, source)
+// *SyntaxError if it is not. Nothing is run. The source may have the given
+// number of bytes, see Limits.SourceBytes; 0 is the default.
+func Check(name, source string, most int) error {
+	_, err := newBudget(context.Background(), Limits{SourceBytes: most}).compile(name, source)
 	return err
+}
+
+// compile compiles within the limit of a run.
+func (b *budget) compile(name, source string) (*lua.FunctionProto, error) {
+	if err := b.checkSource(name, source); err != nil {
+		return nil, err
+	}
+	return compileLimited(name, source, b.limits.SourceBytes)
+}
+
+// checkSource reports a source that is longer than the limit of a run.
+func (b *budget) checkSource(name, source string) error {
+	most := b.limits.SourceBytes
+	if len(source) <= most {
+		return nil
+	}
+	err := b.limitError("source", "source is longer than %d bytes", most)
+	b.remember(err.text, err)
+	return &SyntaxError{Name: name, Line: 1, Message: err.text, limit: err}
 }
 
 // compile makes a function prototype of source. The prototype is read-only and

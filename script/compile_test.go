@@ -12,8 +12,8 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	require.NoError(t, Check("user.ok", "local a = 1 return a"))
-	require.NoError(t, Check("user.empty", ""))
+	require.NoError(t, Check("user.ok", "local a = 1 return a", 0))
+	require.NoError(t, Check("user.empty", "", 0))
 	for source, want := range map[string]*SyntaxError{
 		"x = = 1":                           {Line: 1, Column: 5, Near: "=", Message: "unexpected symbol"},
 		"\n\nlocal 5":                       {Line: 3, Column: 7, Near: "5", Message: "'<name>' expected"},
@@ -34,7 +34,7 @@ func TestCheck(t *testing.T) {
 		"x = 1;;":                           {Line: 1, Column: 7, Near: ";", Message: "unexpected symbol"},
 		"x = \x00":                          {Line: 1, Column: 5, Message: "unexpected symbol"},
 	} {
-		err := Check("user.bad", source)
+		err := Check("user.bad", source, 0)
 		var got *SyntaxError
 		require.ErrorAs(t, err, &got, source)
 		want.Name, want.Source = "user.bad", sourceLine(source, want.Line)
@@ -43,8 +43,8 @@ func TestCheck(t *testing.T) {
 }
 
 func TestSyntaxErrorText(t *testing.T) {
-	assert.EqualError(t, Check("user.hello", "x = = 1"), "user.hello:1: unexpected symbol near '='")
-	assert.EqualError(t, Check("user.hello", "break"), "user.hello:1: no loop to break near '<eof>'")
+	assert.EqualError(t, Check("user.hello", "x = = 1", 0), "user.hello:1: unexpected symbol near '='")
+	assert.EqualError(t, Check("user.hello", "break", 0), "user.hello:1: no loop to break near '<eof>'")
 }
 
 // numbered repeats a piece with a number in it.
@@ -87,7 +87,7 @@ func TestCheckRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var err error
 			const most = 2 * time.Second
-			assert.Less(t, quickest(most, func() { err = Check("test", c.source) }), most)
+			assert.Less(t, quickest(most, func() { err = Check("test", c.source, 0) }), most)
 			var syntax *SyntaxError
 			require.ErrorAs(t, err, &syntax)
 			assert.Contains(t, syntax.Message, c.why)
@@ -114,7 +114,7 @@ func TestCheckAccepts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			const most = 2 * time.Second
-			assert.Less(t, quickest(most, func() { assert.NoError(t, Check("test", source)) }), most)
+			assert.Less(t, quickest(most, func() { assert.NoError(t, Check("test", source, 0)) }), most)
 		})
 	}
 }

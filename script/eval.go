@@ -12,11 +12,11 @@ import (
 // expression is passed over, as Lua's own program does. name is what messages
 // call the text.
 func (t *Thread) Eval(name, typed string) ([]Value, error) {
-	source, err := typedSource(name, typed)
+	source, err := typedSource(name, typed, t.budget.limits.SourceBytes)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
-	proto, err := compile(name, source)
+	proto, err := t.budget.compile(name, source)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
@@ -35,16 +35,16 @@ func (t *Thread) Eval(name, typed string) ([]Value, error) {
 }
 
 // typedSource makes a script of what somebody types.
-func typedSource(name, typed string) (string, error) {
+func typedSource(name, typed string, most int) (string, error) {
 	plain := typed
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(typed, " \t"), "="); ok {
 		plain = rest
 	}
-	expression := Check(name, "return "+plain)
+	expression := Check(name, "return "+plain, most)
 	if expression == nil {
 		return "return " + plain, nil
 	}
-	err := Check(name, plain)
+	err := Check(name, plain, most)
 	if err != nil && Unfinished(expression) {
 		err = expression
 	}
@@ -53,7 +53,7 @@ func typedSource(name, typed string) (string, error) {
 
 // CheckTyped is Check for what Eval runs.
 func CheckTyped(name, typed string) error {
-	_, err := typedSource(name, typed)
+	_, err := typedSource(name, typed, 0)
 	return err
 }
 

@@ -172,9 +172,7 @@ func (b *budget) overflow(L *lua.LState, r any) (lua.LValue, bool) {
 // tooDeep remembers that the limit of calls within calls was reached. What a
 // script can catch is Lua's own message, which does not name it.
 func (b *budget) tooDeep() {
-	if t, ok := b.owner.(*Thread); ok {
-		t.cause = raised{string(stackOverflow), b.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, b.limits.CallDepth)}
-	}
+	b.remember(string(stackOverflow), b.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, b.limits.CallDepth))
 }
 
 // panicValue returns the Lua value of what the machine panicked with.

@@ -30,7 +30,8 @@ type Limits struct {
 	CallDepth int
 	// PatternSteps is the work that one call of a pattern function may do.
 	PatternSteps int64
-	// SourceBytes is the length of one source text, stored or given to load.
+	// SourceBytes is the length of one source text, stored or given to load. Of
+	// what is stored, 1 MB compiles at most.
 	SourceBytes int
 	// Coroutines is the number of coroutines that one run may make.
 	Coroutines int
@@ -93,8 +94,8 @@ type limitError struct {
 func (e *limitError) Error() string { return e.text }
 
 // LimitName returns the name of the limit that err reports: "time", "instructions"
-// and "memory" end a run; "string", "patterns", "coroutines" and "depth" are errors
-// that a script may catch. It returns "" when err reports none.
+// and "memory" end a run; "string", "patterns", "coroutines", "depth" and "source"
+// are errors that a script may catch. It returns "" when err reports none.
 func LimitName(err error) string {
 	var l *limitError
 	if errors.As(err, &l) {
@@ -117,8 +118,14 @@ func (b *budget) limitError(limit, format string, args ...any) *limitError {
 // refuse raises the error of a limit that a script may catch.
 func (b *budget) refuse(L *lua.LState, limit, format string, args ...any) {
 	err := b.limitError(limit, format, args...)
-	if t, ok := b.owner.(*Thread); ok {
-		t.cause = raised{err.text, err}
-	}
+	b.remember(err.text, err)
 	fail(L, "%s", err.text)
+}
+
+// remember keeps the limit that an error with this message is of: a script may
+// hand on the message, and the limit is to be told at the end.
+func (b *budget) remember(message string, err error) {
+	if t, ok := b.owner.(*Thread); ok {
+		t.cause = raised{message, err}
+	}
 }

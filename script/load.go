@@ -63,7 +63,7 @@ func loadSource(L *lua.LState, source, name string) int {
 	if len(source) <= b.limits.SourceBytes {
 		b.charge(L, stepsPerSourceByte*len(source))
 	}
-	proto, err := compileLimited(chunkID(name), source, b.limits.SourceBytes)
+	proto, err := b.compile(chunkID(name), source)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"errors"
 
 	lua "github.com/yuin/gopher-lua"
@@ -129,9 +130,9 @@ func (o *Object) function() *lua.LFunction {
 		o.writes = t.writes
 		return old
 	}
-	if c.err != nil {
+	if err := cmp.Or(t.budget.checkSource(c.name, source), c.err); err != nil {
 		o.fn = goFunction(func(L *lua.LState) int {
-			t.raise(L, "", t.syntaxError(c.err, c.address, c.source))
+			t.raise(L, "", t.syntaxError(err, c.address, c.source))
 			return 0
 		})
 	} else {

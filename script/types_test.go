@@ -43,7 +43,7 @@ func TestTypes(t *testing.T) {
 				continue
 			}
 			assert.True(t, strings.HasPrefix(text, "---@meta"), name)
-			assert.NoError(t, Check(name, text))
+			assert.NoError(t, Check(name, text, 0))
 			all += text
 		}
 		for _, v := range testVerbs {

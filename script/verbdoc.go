@@ -48,7 +48,7 @@ func (v *Verb) Usage() string {
 // Source is the verb's example as a script: an expression is returned, if the
 // verb returns anything.
 func (v *Verb) Source() string {
-	if source := "return " + v.Example; len(v.Results) > 0 && Check(v.Name, source) == nil {
+	if source := "return " + v.Example; len(v.Results) > 0 && Check(v.Name, source, 0) == nil {
 		return source
 	}
 	return v.Example

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -67,7 +68,7 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 		if err != nil {
 			return err
 		}
-		if err := script.Check(a.String(), string(v.(objectdb.Script))); err != nil {
+		if err := script.Check(a.String(), string(v.(objectdb.Script)), gateway.SourceLimit(tx, a)); err != nil {
 			broken = append(broken, err.Error())
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -94,8 +95,12 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	}
 	switch x := v.(type) {
 	case objectdb.Script:
-		if err := script.Check(a.String(), string(x)); err != nil && !p.force {
-			return hintError{syntaxDetail(err), "nothing was stored; --force stores it all the same"}
+		if err := script.Check(a.String(), string(x), gateway.SourceLimit(tx, a)); err != nil && !p.force {
+			hint := "nothing was stored; --force stores it all the same"
+			if set := gateway.LimitOf(err); set != "" {
+				hint = "the setting " + set + " is the limit; " + hint
+			}
+			return hintError{syntaxDetail(err), hint}
 		}
 	case objectdb.Binary:
 		x.Type = p.typeAt(tx, a)
