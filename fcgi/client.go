@@ -128,13 +128,15 @@ func (c *Client) sendBody(body io.Reader) error {
 		if n > 0 {
 			putHeader(buf, typeStdin, clientID, n)
 			if _, err := c.nc.Write(buf[:headerLen+n]); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrClosed, err)
 			}
 		}
 		if err == io.EOF {
 			putHeader(buf, typeStdin, clientID, 0)
-			_, err = c.nc.Write(buf[:headerLen])
-			return err
+			if _, err := c.nc.Write(buf[:headerLen]); err != nil {
+				return fmt.Errorf("%w: %w", ErrClosed, err)
+			}
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read body: %w", err)

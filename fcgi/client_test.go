@@ -76,6 +76,15 @@ func TestClientErrors(t *testing.T) {
 		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
 		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
 	})
+	t.Run("responder goes away before the body ends", func(t *testing.T) {
+		a, b := net.Pipe()
+		defer a.Close()
+		go func() {
+			io.CopyN(io.Discard, b, 40_000)
+			b.Close()
+		}()
+		assert.ErrorIs(t, do(t, fcgi.NewClient(a, true), strings.NewReader(strings.Repeat("b", 100_000))), fcgi.ErrClosed)
+	})
 	t.Run("bad body", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, hello)
 		bad := errors.New("bad body")
