@@ -63,8 +63,17 @@ func newSocket(fd int, rec *record) *socket {
 	if family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil {
 		s.tcp = family != unix.AF_UNIX
 	}
+	if !s.tcp { // the kernel sizes those of TCP as it goes
+		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
+	}
 	return s
 }
+
+// sendBuffer is how much of an answer a unix socket takes before its worker must
+// wait for the web server, in bytes; the kernel allows less where
+// net.core.wmem_max is. What it has by itself, 208 kB, makes a worker wait a
+// hundred times for an answer of 10 MB.
+const sendBuffer = 512 << 10
 
 // with calls f with the descriptor, unless the socket is closed.
 func (s *socket) with(f func(fd int)) error {
