@@ -204,7 +204,7 @@ func (s *Site) params(hr *http.Request) map[string]string {
 		"GATEWAY_INTERFACE": "CGI/1.1",
 		"SERVER_SOFTWARE":   s.Software,
 		"SERVER_PROTOCOL":   hr.Proto,
-		"SERVER_NAME":       strings.Trim(host, "[]"),
+		"SERVER_NAME":       serverNameOf(host, p["SERVER_ADDR"]),
 		"SERVER_PORT":       port,
 		"REQUEST_METHOD":    hr.Method,
 		"REQUEST_URI":       hr.RequestURI,
@@ -225,4 +225,16 @@ func (s *Site) params(hr *http.Request) map[string]string {
 		p["CONTENT_LENGTH"] = strconv.FormatInt(hr.ContentLength, 10)
 	}
 	return p
+}
+
+// serverNameOf gives SERVER_NAME (RFC 3875, 4.1.14): never empty, and an IPv6
+// address in brackets. A request of HTTP/1.0 may name no host.
+func serverNameOf(host, address string) string {
+	if host == "" {
+		host = address
+	}
+	if host = strings.Trim(host, "[]"); strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
 }

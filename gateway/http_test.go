@@ -142,3 +142,22 @@ func TestServeIndex(t *testing.T) {
 	assert.Contains(t, raw(t, addr, "GET /d/ HTTP/1.0\r\nHost: one.test\r\n\r\n"), "m /d/")
 	assert.True(t, strings.HasSuffix(raw(t, addr, "GET /d/ HTTP/1.0\r\nHost: two.test\r\n\r\n"), "\r\n\r\ni"))
 }
+
+// TestServerName: a script always learns a name of its server, as SERVER_NAME and as
+// the parameter of 1998.
+//
+// Specification: 2.3.13
+func TestServerName(t *testing.T) {
+	s, addr := httpSite(t)
+	s.script("x", `local p = ... return p.serverName .. " " .. p.cgi.SERVER_NAME`)
+	for host, want := range map[string]string{
+		"":                       "127.0.0.1 127.0.0.1",
+		"Host: a.example:81\r\n": "a.example a.example",
+		"Host: [::1]:81\r\n":     "[::1] [::1]",
+	} {
+		got := raw(t, addr, "GET /x.fcgi HTTP/1.0\r\n"+host+"\r\n")
+		assert.True(t, strings.HasSuffix(got, "\r\n\r\n"+want), "%q: %s", host, got)
+	}
+	resp := s.ask("/x.fcgi", map[string]string{"SERVER_NAME": "", "HTTP_HOST": "", "SERVER_ADDR": "10.0.0.1"})
+	assert.Equal(t, "10.0.0.1 ", resp.Body)
+}

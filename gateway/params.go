@@ -152,7 +152,10 @@ func (p *parameters) serverName(vars map[string]string) script.Value {
 	if host := vars["SERVER_NAME"]; host != "" {
 		return host
 	}
-	return p.c.r.host()
+	if host := p.c.r.host(); host != "" {
+		return host
+	}
+	return vars["SERVER_ADDR"] // behind lighttpd and Caddy, when an old client names no host
 }
 
 func (p *parameters) websiteFolder(vars map[string]string) script.Value {
