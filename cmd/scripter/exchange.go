@@ -203,6 +203,8 @@ import goes back.`,
 type importing struct {
 	result  objectdb.ImportResult
 	changes []objectdb.Change // of a dry run, without the old values
+	scripts newScripts
+	broken  []string // errors of those that do not compile
 	undo    *undo
 }
 
@@ -226,6 +228,7 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	err = update(ctx, func(tx *objectdb.Tx) error { return did.run(tx, s, a, f.dryRun, bar) })
 	bar.end()
 	if f.dryRun && errors.Is(err, errDryRun) {
+		t.warnOf(did.broken)
 		return t.printDryRun(s, a, did)
 	}
 	if err != nil {
@@ -239,7 +242,14 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 			return fmt.Errorf("all is imported, but old archives to go back with could not be removed: %w", err)
 		}
 	}
+	t.warnOf(did.broken)
 	return t.printImport(s, a, did)
+}
+
+func (t *tool) warnOf(broken []string) {
+	for _, why := range broken {
+		t.warn("it does not compile: %s", printable(why))
+	}
 }
 
 func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bool, bar *progress) (err error) {
@@ -250,6 +260,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bo
 	}
 	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
 		bar.add(1)
+		did.scripts.note(c)
 		if dry {
 			c.Old = nil
 			did.changes = append(did.changes, c)
@@ -260,6 +271,9 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bo
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	if did.broken, err = did.scripts.broken(tx); err != nil {
 		return err
 	}
 	if dry {
