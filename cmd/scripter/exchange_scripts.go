@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -25,7 +26,7 @@ func (n newScripts) broken(tx *objectdb.Tx) (errs []string, err error) {
 			return nil, err
 		}
 		if source, ok := v.(objectdb.Script); ok {
-			if err := script.Check(a.String(), string(source)); err != nil {
+			if err := script.Check(a.String(), string(source), gateway.SourceLimit(tx, a)); err != nil {
 				errs = append(errs, err.Error())
 			}
 		}
