@@ -103,7 +103,11 @@ when the response's status is 500 or more.`,
 				return err
 			}
 			out, err := t.answer(c.Context(), r, t.out)
-			if err == nil && (out.Status >= 500 || out.Broken) {
+			switch {
+			case err != nil:
+			case out.Broken && out.Status < 500:
+				err = fmt.Errorf("the response to %s broke off after its beginning: %s", args[0], gateway.Describe(out.Err))
+			case out.Status >= 500 || out.Broken:
 				err = fmt.Errorf("%s was answered with status %d", args[0], out.Status)
 			}
 			return err
