@@ -36,7 +36,7 @@ Without a terminal, the exit status is 1 when a line failed.`,
 			defer db.Close()
 			s := &session{g: gateway.New(gateway.Options{DB: db}), out: t.out, err: t.err}
 			in, _ := t.in.(*os.File)
-			out, _ := t.out.(*os.File)
+			out := t.screen
 			if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) {
 				return s.readLines(c.Context(), t.in)
 			}

@@ -35,8 +35,24 @@ func main() {
 type tool struct {
 	in       io.Reader
 	out, err io.Writer
-	root     string // --root
-	json     bool   // --json
+	screen   *os.File // out, where it is a file; a terminal perhaps
+	root     string   // --root
+	json     bool     // --json
+}
+
+// written is where a command prints; it remembers the first failure, which most
+// commands do not look at: what was not printed has failed, on a full disk too.
+type written struct {
+	io.Writer
+	err error
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // usageError is a command line that cannot be understood: exit status 2.
@@ -55,13 +71,18 @@ func (e hintError) Unwrap() error { return e.error }
 // run runs the program and gives its exit status: 0, 1 when it failed, 2
 // when the command line was wrong.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	t := &tool{in: in, out: out, err: errs}
+	w := &written{Writer: out}
+	t := &tool{in: in, out: w, err: errs}
+	t.screen, _ = out.(*os.File)
 	c := t.command()
 	c.SetArgs(args)
 	c.SetIn(in)
-	c.SetOut(out)
+	c.SetOut(w)
 	c.SetErr(errs)
 	err := unknown(c, c.ExecuteContext(ctx))
+	if err == nil && w.err != nil {
+		err = fmt.Errorf("print the result: %w", w.err)
+	}
 	if err == nil {
 		return 0
 	}
