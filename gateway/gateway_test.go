@@ -33,6 +33,8 @@ type site struct {
 func newSite(t testing.TB) *site {
 	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &testlog.Buffer{}}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))})
+	// As supplied it is ten seconds, for which a busy machine may stand still.
+	s.put("user.webserver.maxTime", objectdb.Number(300))
 	return s
 }
 

@@ -31,7 +31,6 @@ func TestLargeTexts(t *testing.T) {
 			s.put("user.large", objectdb.Text(c.text))
 			s.put("user.webserver.maxString", objectdb.Number(64))
 			s.put("user.webserver.maxMemory", objectdb.Number(1024))
-			s.put("user.webserver.maxTime", objectdb.Number(300)) // a busy machine is none of the limits here
 			s.put("user.webserver.maxMacros", objectdb.Number(12_000))
 			s.script("read", `return #odb.text (user.large)`)
 			s.script("replace", `return #webserver.processMacros (odb.text (user.large))`)

@@ -59,7 +59,6 @@ func TestLimitsOfAScript(t *testing.T) {
 // another script is not.
 func TestEveryLimitOfAScript(t *testing.T) {
 	s := newSite(t)
-	s.put("user.webserver.maxTime", objectdb.Number(300)) // a busy machine is none of the limits here
 	s.page("page.mcro", strings.Repeat("<!--#method-->", 5))
 	post := func(body string) *Request {
 		r := s.request("", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "20"})

@@ -97,7 +97,6 @@ func FuzzParseHash(f *testing.F) {
 // Specification: 2.3.9, 5.1
 func TestUsers(t *testing.T) {
 	s := newSite(t)
-	s.put("user.webserver.maxTime", objectdb.Number(300)) // a hash is work, which a busy machine takes its time for
 	run := func(expression string) string {
 		t.Helper()
 		s.script("u", `local ok, r = pcall (function () return `+expression+` end) return {body = tostring (r)}`)
