@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"syscall"
+	"time"
 )
 
 // inherited is a listening socket that the process was started with. Others may
@@ -46,10 +48,24 @@ func inheritedFD(getenv func(string) string, pid int) (uintptr, error) {
 	return 3, nil
 }
 
+// acceptTime is how long an accept on an inherited socket lasts at most.
+const acceptTime = 100 * time.Millisecond
+
+// boundAccept has an accept come back. Whether it waits at all is told by a flag that
+// all processes with the socket have in common, and each of them, the one that
+// starts us too, may change: an accept that nobody was to wait in could wait until the
+// next connection comes, and hold up whatever waits for it.
+func boundAccept(fd int) {
+	t := syscall.NsecToTimeval(int64(acceptTime))
+	// Where it fails, it is as it was before.
+	syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &t)
+}
+
 func listenerOn(fd uintptr) (net.Listener, error) {
 	if !isListening(int(fd)) {
 		return nil, ErrNotListening
 	}
+	boundAccept(int(fd))
 	f := os.Stdin // stays open: a file opened later must not become standard input
 	if fd != 0 {
 		f = os.NewFile(fd, "listener")

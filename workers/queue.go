@@ -70,6 +70,7 @@ const (
 // worker has the time, and reports whether there was anything.
 func (p *Pool) takeNew() (any bool) {
 	for _, l := range p.listeners {
+		unix.SetNonblock(int(l.Fd()), true) // another process that holds it may have changed that
 		for range 64 {
 			fd, sa, err := unix.Accept4(int(l.Fd()), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 			if err == unix.EMFILE || err == unix.ENFILE {

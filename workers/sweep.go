@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const sweepEvery = time.Second
@@ -64,6 +66,7 @@ func (p *Pool) missed() {
 	}
 	if fds = fds[:0]; !p.closing {
 		for _, l := range p.listeners {
+			unix.SetNonblock(int(l.Fd()), true)
 			fds = append(fds, int(l.Fd()))
 		}
 		new := slices.Contains(allReadable(fds), true)

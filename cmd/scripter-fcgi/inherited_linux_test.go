@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -101,4 +102,36 @@ func TestInheritedSocket(t *testing.T) {
 			assert.Contains(t, <-waits, "hello")
 		})
 	}
+}
+
+// TestSocketOfOthersToo: whoever else holds the socket may change whether an accept
+// on it waits. That holds up no request, nor the end of the program.
+func TestSocketOfOthersToo(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	defer l.Close()
+	f, err := l.(*net.UnixListener).File()
+	require.NoError(t, err)
+	defer f.Close()
+	root := makeRoot(t)
+	scripts(t, root, map[string]string{"hello": `return "hello"`})
+	p := startOn(t, f, false, "--workers", "2", "--root", root, "--door", "off")
+	sock := l.Addr().String()
+	require.Contains(t, askAt(t, sock, "/hello.fcgi"), "hello")
+	var slow sync.WaitGroup
+	for range 2 {
+		slow.Go(func() { assert.Contains(t, askAt(t, sock, "/slow.fcgi"), "slow") })
+	}
+	for range 20 { // while both workers are busy the first process accepts
+		require.NoError(t, syscall.SetNonblock(int(f.Fd()), false))
+		time.Sleep(20 * time.Millisecond)
+	}
+	for range 3 {
+		slow.Go(func() { assert.Contains(t, askAt(t, sock, "/hello.fcgi"), "hello") })
+		require.NoError(t, syscall.SetNonblock(int(f.Fd()), false))
+	}
+	slow.Wait()
+	p.signal(syscall.SIGTERM)
+	require.NoError(t, syscall.SetNonblock(int(f.Fd()), false))
+	assert.Zero(t, p.end(), p.log)
 }
