@@ -23,24 +23,7 @@ var (
 // TestSecurity: the tests and cases that security.md names exist, and it names
 // every fuzz target and every hostile case.
 func TestSecurity(t *testing.T) {
-	var tests []string
-	require.NoError(t, filepath.WalkDir("..", func(file string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(file, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(file)
-		for _, m := range testFunc.FindAllStringSubmatch(string(text), -1) {
-			tests = append(tests, m[1])
-		}
-		return err
-	}))
-	files, err := filepath.Glob("../internal/corpus/testdata/*.txtar")
-	require.NoError(t, err)
-	var cases []string
-	for _, f := range files {
-		cases = append(cases, strings.TrimSuffix(filepath.Base(f), ".txtar"))
-	}
-
+	tests, cases, _ := listTests(t)
 	page := read(t, "security.md")
 	var named []string
 	for _, m := range namedTest.FindAllStringSubmatch(page, -1) {
@@ -74,4 +57,62 @@ func TestSecurity(t *testing.T) {
 			t.Errorf("security.md does not name the case %s", c)
 		}
 	}
+}
+
+// listTests gives the names of all tests and cases, and the rows of the catalogue
+// of faults that tests name.
+func listTests(t *testing.T) (tests, cases, rows []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir("..", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for _, m := range testFunc.FindAllStringSubmatch(string(text), -1) {
+			tests = append(tests, m[1])
+		}
+		for _, m := range namedRows.FindAllStringSubmatch(string(text), -1) {
+			rows = append(rows, strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' })...)
+		}
+		return err
+	}))
+	files, err := filepath.Glob("../internal/corpus/testdata/*.txtar")
+	require.NoError(t, err)
+	for _, f := range files {
+		cases = append(cases, strings.TrimSuffix(filepath.Base(f), ".txtar"))
+	}
+	return tests, cases, rows
+}
+
+var (
+	namedRows = regexp.MustCompile(`(?m)^// Catalogue: (.*)$`)
+	faultRow  = regexp.MustCompile(`^[A-Z]\d+$`)
+)
+
+// TestFaults: every row of faults.md has a test or a case, each of them exists, and
+// a test that names a row names one of these.
+func TestFaults(t *testing.T) {
+	tests, cases, named := listTests(t)
+	var rows []string
+	for line := range strings.Lines(read(t, "faults.md")) {
+		cells := strings.Split(line, "|") // "", row, what happens, what must come of it, shown by, ""
+		if len(cells) != 6 || !faultRow.MatchString(strings.TrimSpace(cells[1])) {
+			continue
+		}
+		row := strings.TrimSpace(cells[1])
+		assert.NotContains(t, rows, row)
+		rows = append(rows, row)
+		shown := strings.Fields(cells[4])
+		assert.NotEmpty(t, shown, "nothing shows %s", row)
+		for _, name := range shown {
+			name = strings.Trim(name, "`")
+			found := slices.Contains(tests, name) || slices.ContainsFunc(cases, func(c string) bool {
+				ok, _ := path.Match(name, c)
+				return ok
+			})
+			assert.True(t, found, "%s names %s, which does not exist", row, name)
+		}
+	}
+	assert.Greater(t, len(rows), 80)
+	assert.Subset(t, rows, named)
 }

@@ -5,6 +5,7 @@
 //	wire_test.go      peers that leave, wait, flood or lie, at the FastCGI socket
 //	property_test.go  one request stopped anywhere: the root is as before or as after
 //	hostile_test.go   hostile scripts in the program as it is used, with its workers
+//	process_test.go   strange surroundings, signals, a program started anew under load
 //	power_test.go     whenever the power fails, what a visitor was told is in the root
 //	torture_test.go   everything at once on one root, killed at random
 //
