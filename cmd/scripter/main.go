@@ -180,6 +180,7 @@ func helpCommand() *cobra.Command {
 				return fmt.Errorf("unknown command %q", rest[0])
 			}
 			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
 			return about.Help()
 		},
 	}
