@@ -55,7 +55,7 @@ func traceback(L *lua.LState) []Frame {
 	}
 	for b := budgetOf(L); L != nil; {
 		var last level
-		for i := 0; i <= L.Options.CallStackSize; i++ {
+		for _, i := range ends(levels(L)) {
 			l, ok := levelAt(L, i)
 			if !ok {
 				break
@@ -66,7 +66,6 @@ func traceback(L *lua.LState) []Frame {
 			if f, ok := l.frame(b); ok {
 				add(f)
 			}
-			i += l.lost // the machine shows another function at their levels
 			last = l
 		}
 		from, entry := b.callerOf(L), b.entryOf(L)
@@ -78,6 +77,37 @@ func traceback(L *lua.LState) []Frame {
 		}
 	}
 	return frames
+}
+
+// levels returns the number of each call of L, innermost first, as GetStack
+// counts. Callers that a call has replaced count too: the machine shows another
+// function in their place.
+func levels(L *lua.LState) []int {
+	d, ok := L.GetStack(0)
+	if !ok {
+		return nil
+	}
+	var list []int
+	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
+	if frame.Kind() != reflect.Pointer || frame.IsNil() {
+		return nil
+	}
+	tail, parent := fieldOf(frame.Type().Elem(), "TailCall"), fieldOf(frame.Type().Elem(), "Parent")
+	for i := 0; !frame.IsNil(); frame = frame.Elem().Field(parent) {
+		list = append(list, i)
+		i += 1 + int(frame.Elem().Field(tail).Int())
+	}
+	return list
+}
+
+// ends leaves out the middle of a list that is much longer than a traceback:
+// the machine takes as long to find a call as there are calls above it.
+func ends(list []int) []int {
+	const most = 4 * maxFrames
+	if len(list) <= 2*most {
+		return list
+	}
+	return append(list[:most:most], list[len(list)-most:]...)
 }
 
 // entryOf names the script that was called first in L, "" if it is none.
