@@ -53,30 +53,6 @@ func (n *normaliser) describeValue(e ast.Expr) string {
 	return ""
 }
 
-// describeLogical says what PUC Lua does of "and" and "or": it follows the code
-// up to the complaint and takes the first jump that it meets. That leads past
-// all the rest, which leaves nothing to tell, or to what follows the other
-// operator.
-func (n *normaliser) describeLogical(e *ast.LogicalOpExpr) string {
-	var outer []*ast.LogicalOpExpr
-	leaf := ast.Expr(e)
-	for {
-		l, ok := leaf.(*ast.LogicalOpExpr)
-		if !ok {
-			break
-		}
-		outer = append(outer, l)
-		leaf = l.Lhs
-	}
-	last := len(outer) - 1
-	for i := last - 1; i >= 0; i-- {
-		if outer[i].Operator != outer[last].Operator {
-			return n.describeValue(outer[i].Rhs)
-		}
-	}
-	return ""
-}
-
 // kind is resolve for a name that has been resolved before.
 func (n *normaliser) kind(name string) string {
 	for f := n.fn; f != nil; f = f.outer {
