@@ -267,7 +267,7 @@ func (g *generator) failure() {
 			"return 1 + t", "return t .. \"x\"", "return \"x\" + 1", "return {} + 1", "return 2 ^ {}", "return t.x.x.x", "for i = 1, t do end", "for i = t, 1 do end", "for i = 1, 2, t do end", "for k in t do end", "for k in 1 do end",
 			"return undefinedfunction ()", "return undefinedtable.x", "undefinedtable.x = 1", "return undefinedvalue + 1", "return undefinedvalue .. 1", "string.nofunction ()", "return (\"x\"):bad ()", "return (\"x\").y.z",
 			"return math.floor ({})", "return string.rep ()", "return (\"x\"):rep ({})", "return setmetatable (1, {})", "return ipairs ()", "return tostring ()", "return select (0)", "return string.char (256)",
-			"return table.concat ({1, {}, 3})", "return t:x ()", "local s = \"str\" return s.x.y", "local n = 1 return n.x", "local n = 1 n ()", "local n = 1 n.x = 2",
+			"return table.concat ({1, {}, 3})", "return t:x ()", "local s = \"str\" return s.x.y", "local n = 1 return n.x", "local n = 1 n ()", "local n = 1 n.x = 2", "(\"s\").x = 1", "(5) [t] = t",
 		}))
 	case 3:
 		g.line("local function deep (n) if n == 0 then error (\"deep\", %d) end deep (n - 1) end", g.between(0, 3))

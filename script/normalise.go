@@ -14,6 +14,7 @@ import "github.com/yuin/gopher-lua/ast"
 //	local f = function        for local function f
 //	{1, …, 50, f ()}          for the results of f at 1
 //	010, 1e999                for 8 and NaN
+//	("x").y = z               for an assignment to a field of some local
 //
 // and knows no bound for nesting. Names that no script can write, such as
 // "(t1)", keep the new locals apart from the script's own.
@@ -124,7 +125,7 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 		s.Lhs[i] = n.target(l, assigned, pre, single)
 		storedAt(s.Lhs[i], s.Rhs)
 	}
-	if single {
+	if single && len(pre.names) == 0 {
 		if _, ok := s.Lhs[0].(*ast.IdentExpr); !ok || !needsTemporary(s.Rhs[0]) {
 			return s
 		}
@@ -188,8 +189,14 @@ func (n *normaliser) target(l ast.Expr, assigned map[string]bool, pre *localList
 		return n.expr(l)
 	}
 	at = n.expr(at).(*ast.AttrGetExpr)
-	if single {
+	if single && !isConstant(at.Object) {
 		return at
+	}
+	keep := func(e ast.Expr) ast.Expr {
+		truncate(e)
+		name := pre.name()
+		pre.exprs = append(pre.exprs, e)
+		return ident(e, name)
 	}
 	settle := func(e ast.Expr) ast.Expr {
 		switch e := e.(type) {
@@ -200,13 +207,21 @@ func (n *normaliser) target(l ast.Expr, assigned map[string]bool, pre *localList
 				return e
 			}
 		}
-		truncate(e)
-		name := pre.name()
-		pre.exprs = append(pre.exprs, e)
-		return ident(e, name)
+		return keep(e)
 	}
-	at.Object, at.Key = settle(at.Object), settle(at.Key)
+	if isConstant(at.Object) { // the compiler takes its number for that of a local
+		at.Object = keep(at.Object)
+	} else {
+		at.Object = settle(at.Object)
+	}
+	at.Key = settle(at.Key)
 	return at
+}
+
+// isConstant reports whether the compiler makes a constant of e.
+func isConstant(e ast.Expr) bool {
+	_, ok := e.(ast.ConstExpr)
+	return ok || isNumeral(e)
 }
 
 // needsTemporary tells the expressions that the compiler computes in the

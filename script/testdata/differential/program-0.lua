@@ -189,7 +189,7 @@ lines ]] (setmetatable ({v = d, w = -- why
     do local function counter () local c = 0 return function () c = c + 1 return c end, function () return c end end local inc, get = counter () inc () inc () show (get (), (counter ()) ()) end
     d, G1 = cut (d), cut ({007})
     local t = {x = g2, [2] = 1}
-    return t.y.z
+    local u = t.y u ()
    end)
   end
   local f function f (n, ...) tick () if n == 0 then return ... end return f (n - 1, n, ...) end show (f (8))

@@ -60,3 +60,7 @@ print(pcall(function() local t = {} function t.u:m() end end))
 -- deep calls
 local function deep(n) if n == 0 then return 0 end return 1 + deep(n - 1) end
 print(deep(9000))
+-- a field of a constant is no field of a local
+for _, s in ipairs{"('a').x = 5", "(1).x = 5", "(1 or t).x = 5", "('a')[t] = 5", "(true).x = 5", "(nil).x, t.y = 5, 6", "t.y, (7).z = 5, 6", "(-1).z = 6", "(1 + 1).x = nil", "('a')[t] = nil"} do
+  print(s, pcall(loadstring("local t, u = {}, {} " .. s .. " return next(t), next(u)", "=s")))
+end
