@@ -120,7 +120,7 @@ func (g *generator) simple() {
 		if v, ok := g.variable(list); ok {
 			g.line(pick(g, []string{"%[1]s [#%[1]s + 1] = %[2]s", "table.insert (%[1]s, %[2]s or 0)", "table.insert (%[1]s, 1, %[2]s or 0)", "table.remove (%[1]s)",
 				"table.remove (%[1]s, 1)", "%[1]s [#%[1]s] = nil", "table.sort (%[1]s)", "table.sort (%[1]s, function (x, y) return x > y end)",
-				"show (unpack (%[1]s))", "show (next (%[1]s), #%[1]s, %[1]s [1])"}), v.name, g.expr(number, 2))
+				"show (unpack (%[1]s))", "show (next (%[1]s) == nil, #%[1]s, %[1]s [1])"}), v.name, g.expr(number, 2))
 		}
 	case 17:
 		g.line("G1 = %s", pick(g, []string{"[[\nfirst line gone]]", "\"\\\n\"", "[=[two\nlines\n]=]", "'\\\r\n'", "[[\r\nx\ry]]"}))

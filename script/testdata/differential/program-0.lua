@@ -44,7 +44,7 @@ lines ]] 1 == 1 and {(c or 0)} or c), p0))
    local function l1 (p0, p1, p2)
     tick ()
     m = cut ((m:rep (1)) .. (type (c)) .. (p2 .. m .. (setmetatable ({v = c, w = {s = m; ["b"] = c; a = c; f = math.abs; t = m; c = c; [1] = true; nil; [true] = 1; nil; 2}}, M1)) .. (setmetatable ({v = p2, w = m}, M2)) / nz (c) + 0) .. (setmetatable ({v = math.min (c, 1000), w = m}, M2)))
-    show (next (p0), #p0, p0 [1])
+    show (next (p0) == nil, #p0, p0 [1])
     show (select (3, c % 4 + 0, setmetatable ({v = c, w = "tab\tq\"\\"}, M1), (not p1 and 123456789 or c)))
 --[[ long
 comment ]]
