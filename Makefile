@@ -85,10 +85,10 @@ roads: build
 		$(GO) test -timeout $(TIMEOUT) -count=1 $(ROADS)
 
 blackbox: build
-	SCRIPTER_BIN=$(CURDIR)/bin $(GO) test -timeout $(TIMEOUT) -count=1 $(BLACKBOX)
+	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin $(GO) test -timeout $(TIMEOUT) -count=1 $(BLACKBOX)
 
 torture: build
-	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run 'TestTorture|TestHostileScripts' $(BLACKBOX)
+	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run 'TestTorture|TestHostileScripts|TestPowerLoss|TestRandomProtocol' $(BLACKBOX)
 	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb
 
 # The web servers of the tests; nothing that it installs is left running.

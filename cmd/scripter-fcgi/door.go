@@ -106,14 +106,15 @@ func (s *sockets) move(root string, log *slog.Logger, take func(l net.Listener, 
 	if err != nil {
 		return err
 	}
+	s.use.move(path) // before the old one is gone, which would end an idle server
 	if err := take(l, true); err != nil {
+		s.use.move(s.path)
 		if l != nil {
 			l.Close()
 		}
 		return err
 	}
 	s.door, s.path = l, path
-	s.use.move(path)
 	return nil
 }
 
