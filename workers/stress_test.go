@@ -276,6 +276,7 @@ func TestSlowBodies(t *testing.T) {
 func TestEndlessBodies(t *testing.T) {
 	p := start(t, workers.Options{Request: time.Second, Whole: 2 * time.Second})
 	whole := wire(true, strings.Repeat("slow", 25_000))
+	var wg sync.WaitGroup
 	for _, size := range []int{100, 5000, 30_000} {
 		for _, trickles := range []bool{false, true} {
 			nc, err := p.dial()
@@ -285,7 +286,7 @@ func TestEndlessBodies(t *testing.T) {
 			require.NoError(t, err)
 			done := make(chan struct{})
 			if trickles {
-				go func() {
+				wg.Go(func() {
 					for i := size; ; i++ {
 						select {
 						case <-done:
@@ -294,15 +295,18 @@ func TestEndlessBodies(t *testing.T) {
 						}
 						nc.Write(whole[i : i+1])
 					}
-				}()
+				})
 			}
-			nc.SetReadDeadline(time.Now().Add(patience))
-			b, err := io.ReadAll(nc)
-			close(done)
-			if !errors.Is(err, net.ErrClosed) && !strings.Contains(fmt.Sprint(err), "reset") {
-				assert.NoError(t, err)
-			}
-			assert.Contains(t, string(b), "slow", "%d bytes, trickles: %v", size, trickles)
+			wg.Go(func() {
+				nc.SetReadDeadline(time.Now().Add(patience))
+				b, err := io.ReadAll(nc)
+				close(done)
+				if !errors.Is(err, net.ErrClosed) && !strings.Contains(fmt.Sprint(err), "reset") {
+					assert.NoError(t, err)
+				}
+				assert.Contains(t, string(b), "slow", "%d bytes, trickles: %v", size, trickles)
+			})
 		}
 	}
+	wg.Wait()
 }

@@ -248,7 +248,7 @@ func testServe(t *testing.T, p *pool) {
 		for i := range 8 {
 			wg.Go(func() {
 				c := p.client(t, keep)
-				for j := range 50 {
+				for j := range 15 {
 					if !keep {
 						c = p.client(t, false)
 					}
