@@ -123,7 +123,7 @@ func Departures() []Departure {
 			Gives:   "s:2: attempt to index field 'last' (a nil value)", PUC: "s:2: attempt to index field '?' (a nil value)",
 		},
 		{
-			What:    "In an expression over several lines, an error may name the line of a bracket instead of the line of what stands in it.",
+			What:    "In an expression over several lines, an error may name the line before a bracket at the beginning of a line, or of a bracket at the end of one.",
 			Why:     "The parser keeps no other.",
 			Example: `local ok, message = pcall (loadstring ("return {} .. (\n1)", "=s")) return message`,
 			Gives:   "s:1: attempt to concatenate a table value", PUC: "s:2: attempt to concatenate a table value",

@@ -127,10 +127,12 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 		e.Expr = n.expr(e.Expr)
 		extend(e, e.Expr)
 		if truth, ok := constantTruth(e.Expr); ok {
+			folded := at(&ast.TrueExpr{}, e)
 			if truth {
-				return at(&ast.FalseExpr{}, e)
+				folded = at(&ast.FalseExpr{}, e)
 			}
-			return at(&ast.TrueExpr{}, e)
+			extend(folded, e)
+			return folded
 		}
 	case *ast.FunctionExpr:
 		n.function(e, "")

@@ -64,3 +64,5 @@ print(deep(9000))
 for _, s in ipairs{"('a').x = 5", "(1).x = 5", "(1 or t).x = 5", "('a')[t] = 5", "(true).x = 5", "(nil).x, t.y = 5, 6", "t.y, (7).z = 5, 6", "(-1).z = 6", "(1 + 1).x = nil", "('a')[t] = nil"} do
   print(s, pcall(loadstring("local t, u = {}, {} " .. s .. " return next(t), next(u)", "=s")))
 end
+-- the line of a constant that stands for several
+for _, s in ipairs{"return 'x' .. (not\nfalse)", "local x = nil + (not not\n1)", "return 'x' ..\n(1 and\nnil)"} do print(pcall(loadstring(s, "=s"))) end
