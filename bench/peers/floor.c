@@ -2,6 +2,7 @@
  * page, keep the connection. A thread for each connection, one write for each
  * answer. Usage: floor SOCKET PAGE */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ int main(int argc, char **argv)
 {
 	if (argc != 3)
 		return 2;
+	signal(SIGPIPE, SIG_IGN); /* nginx goes away when its client does */
 	FILE *f = fopen(argv[2], "r");
 	if (!f)
 		return 1;
