@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // figure is what one measurement gives.
@@ -199,13 +200,24 @@ func (s *stage) processorTime(peer string) float64 {
 
 var pssLine = regexp.MustCompile(`(?m)^Pss:\s+(\d+) kB`)
 
-// printMemory prints what each peer holds now, after all works: its share of
-// the memory of all its processes.
-func (s *stage) printMemory() {
-	fmt.Println("memory (PSS) after the works:")
-	for _, peer := range []string{ours, phpFPM, cFloor} {
-		kb, processes := s.pss(peer)
-		fmt.Printf("  %-14s %6.1f MB in %d processes\n", peer, float64(kb)/1024, processes)
+// restTime is how long peers may rest before their memory is looked at again.
+const restTime = 15 * time.Second
+
+// printMemory prints what each peer holds after the works so far, at once and
+// when it has rested: its share of the memory of all its processes.
+func (s *stage) printMemory(ctx context.Context, last string) {
+	fmt.Printf("memory (PSS) after %s:\n", last)
+	for i, when := range []string{"at once", "rested"} {
+		if i > 0 {
+			select {
+			case <-ctx.Done():
+			case <-time.After(restTime):
+			}
+		}
+		for _, peer := range []string{ours, phpFPM, cFloor} {
+			kb, processes := s.pss(peer)
+			fmt.Printf("  %-8s %-14s %6.1f MB in %d processes\n", when, peer, float64(kb)/1024, processes)
+		}
 	}
 	fmt.Println()
 }

@@ -85,8 +85,10 @@ func run(ctx context.Context, o options) error {
 		if err := stage.measure(ctx, w); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
+		if w.name == "W5" || w.name == "W6b" {
+			stage.printMemory(ctx, w.name)
+		}
 	}
-	stage.printMemory()
 	if o.wants("W7") {
 		if err := stage.measureWriter(ctx); err != nil {
 			return fmt.Errorf("W7: %w", err)
