@@ -307,8 +307,15 @@ func (l *lexer) numeral(rest string) {
 	if !ok {
 		l.refuse("malformed number", rest[:n])
 	}
-	if strings.ContainsAny(rest[:n], "xX") {
-		l.edits = append(l.edits, edit{l.start, l.at, strconv.FormatFloat(f, 'g', -1, 64)})
+	text := rest[:n]
+	if strings.ContainsAny(text, "xX") {
+		text = strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	if n < len(rest) && rest[n] == '.' { // 0xFF..x
+		text += " "
+	}
+	if text != rest[:n] {
+		l.edits = append(l.edits, edit{l.start, l.at, text})
 	}
 }
 

@@ -22,3 +22,4 @@ print(7 % 0 ~= 7 % 0, 2^-1, (-2)^2, -2^2, not 1 == 2, 2^3^2, 1 .. 2 == "12")
 local x = 3
 print(x - 1, -x, - -x, x^-1, x*-1, 1 - - 1)
 print(string.format("%d %d %d", 3.99, -3.99, "10"), string.format("%5.1f|%-8d|%+d|% d|%05d|%x|%X|%#x|%o|%e|%g|%G", 3.14159, 42, 42, 42, 42, 255, 255, 255, 8, 12345.678, 0.0001, 1e20))
+print(0xFF..'x', 1e1..'x', 0x1..0x2, 1e1 ..1, select('#', 0xA,...), pcall(loadstring, "return 1..2"))
