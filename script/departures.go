@@ -123,6 +123,12 @@ func Departures() []Departure {
 			Gives:   "s:2: attempt to index field 'last' (a nil value)", PUC: "s:2: attempt to index field '?' (a nil value)",
 		},
 		{
+			What:    "What a for cannot call has no name in the message.",
+			Why:     "PUC Lua looks at the copy that the loop makes, and may name what was in its register before.",
+			Example: `return (select (2, pcall (loadstring ("local g = 'g' return (function () local t = {x = 'a' .. 'b' .. g .. g} for k in 1 do end end) ()", "=s"))))`,
+			Gives:   "s:1: attempt to call a number value", PUC: "s:1: attempt to call upvalue 'g' (a number value)",
+		},
+		{
 			What:    "In an expression over several lines, an error may name the line before a bracket at the beginning of a line, or of a bracket at the end of one.",
 			Why:     "The parser keeps no other.",
 			Example: `local ok, message = pcall (loadstring ("return {} .. (\n1)", "=s")) return message`,

@@ -264,7 +264,7 @@ func (g *generator) failure() {
 		g.line("%s", pick(g, []string{
 			"return t.y.z", "return t.x.y.z", "t.y.z = 1", "t:nomethod ()", "t.y ()", "return t.y + 1", "return t.x .. t.y", "return -t.y", "return #t.y",
 			"return t.y < 1", "return t < t", "return t.x < t.y", "return t [2] [3]", "return t [2].x.y", "t [nil] = 1", "t [0 / 0] = 1", "return t [1] [2]", "return (t.y) ()", "local u = t.y return u.v", "local u = t.y u ()",
-			"return 1 + t", "return t .. \"x\"", "return \"x\" + 1", "return {} + 1", "return 2 ^ {}", "return t.x.x.x", "for i = 1, t do end", "for i = t, 1 do end", "for i = 1, 2, t do end", "for k in t do end", "for k in 1 do end",
+			"return 1 + t", "return t .. \"x\"", "return \"x\" + 1", "return {} + 1", "return 2 ^ {}", "return t.x.x.x", "for i = 1, t do end", "for i = t, 1 do end", "for i = 1, 2, t do end", "(function () for k in t do end end) ()", "(function () for k in 1 do end end) ()", // alone: PUC Lua names what was in the register before
 			"return undefinedfunction ()", "return undefinedtable.x", "undefinedtable.x = 1", "return undefinedvalue + 1", "return undefinedvalue .. 1", "string.nofunction ()", "return (\"x\"):bad ()", "return (\"x\").y.z",
 			"return math.floor ({})", "return string.rep ()", "return (\"x\"):rep ({})", "return setmetatable (1, {})", "return ipairs ()", "return tostring ()", "return select (0)", "return string.char (256)",
 			"return table.concat ({1, {}, 3})", "return t:x ()", "local s = \"str\" return s.x.y", "local n = 1 return n.x", "local n = 1 n ()", "local n = 1 n.x = 2", "(\"s\").x = 1", "(5) [t] = t",
