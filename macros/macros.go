@@ -146,18 +146,24 @@ func (p *Page) Len() int { return len(p.text) }
 
 // ExpandTo writes the page with its markers replaced to b: see [Page.Expand].
 func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
+	return p.expand(ev, func(text string) { b.WriteString(text) })
+}
+
+// expand gives the pieces of the page with its markers replaced to put, up to the
+// first error of ev.
+func (p *Page) expand(ev Evaluator, put func(text string)) error {
 	done := 0
 	err := p.each(func(m *Marker) error {
-		b.WriteString(p.text[done:m.Offset])
+		put(p.text[done:m.Offset])
 		done = m.Offset + len(m.Text)
 		text, err := ev.Eval(m)
 		if err == nil {
-			b.WriteString(text)
+			put(text)
 		}
 		return err
 	})
 	if err == nil {
-		b.WriteString(p.text[done:])
+		put(p.text[done:])
 	}
 	return err
 }
@@ -167,18 +173,6 @@ func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
 // An error of ev is returned as it is, with what was expanded before it.
 func (p *Page) Expand(dst []byte, ev Evaluator) ([]byte, error) {
 	dst = slices.Grow(dst, len(p.text))
-	done := 0
-	err := p.each(func(m *Marker) error {
-		dst = append(dst, p.text[done:m.Offset]...)
-		done = m.Offset + len(m.Text)
-		text, err := ev.Eval(m)
-		if err == nil {
-			dst = append(dst, text...)
-		}
-		return err
-	})
-	if err == nil {
-		dst = append(dst, p.text[done:]...)
-	}
+	err := p.expand(ev, func(text string) { dst = append(dst, text...) })
 	return dst, err
 }
