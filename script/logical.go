@@ -100,29 +100,30 @@ func (o *outline) expr(e ast.Expr) logical {
 func (o *outline) join(e *ast.LogicalOpExpr) logical {
 	left := o.expr(e.Lhs)
 	if e.Operator == "and" {
-		switch left.kind {
-		case isTrue:
-		case isJump:
-			left.if0 = append(left.if0, left.jump)
-		default:
-			left.if0 = append(left.if0, o.test(left))
-		}
+		left.if0 = o.leave(left, isTrue, left.if0)
 		o.patchHere(left.ifTrue)
 		right := o.expr(e.Rhs)
 		right.if0 = append(right.if0, left.if0...)
 		return right
 	}
-	switch left.kind {
-	case isFalse:
-	case isJump:
-		left.ifTrue = append(left.ifTrue, left.jump)
-	default:
-		left.ifTrue = append(left.ifTrue, o.test(left))
-	}
+	left.ifTrue = o.leave(left, isFalse, left.ifTrue)
 	o.patchHere(left.if0)
 	right := o.expr(e.Rhs)
 	right.ifTrue = append(right.ifTrue, left.ifTrue...)
 	return right
+}
+
+// leave is luaK_goiftrue and luaK_goiffalse: it adds the jump over the right
+// operand to jumps, unless the left one is a constant of the kind that never takes
+// it.
+func (o *outline) leave(left logical, never logicalKind, jumps []int) []int {
+	switch left.kind {
+	case never:
+		return jumps
+	case isJump:
+		return append(jumps, left.jump)
+	}
+	return append(jumps, o.test(left))
 }
 
 // test is jumponcond: it leaves if x is true, or false, and returns the jump.
