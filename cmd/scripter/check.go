@@ -68,12 +68,18 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 		if err != nil {
 			return err
 		}
-		if err := script.Check(a.String(), string(v.(objectdb.Script)), gateway.SourceLimit(tx, a)); err != nil {
+		if err := compiles(tx, a, v.(objectdb.Script)); err != nil {
 			broken = append(broken, err.Error())
 		}
 		return nil
 	})
 	return objects, broken, err
+}
+
+// compiles reports why a script will not compile at a, by the limits that it has
+// there.
+func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
+	return script.Check(a.String(), string(s), gateway.SourceLimit(tx, a))
 }
 
 func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string) error {

@@ -3,9 +3,7 @@ package main
 import (
 	"slices"
 
-	"scripter/gateway"
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 // newScripts gathers the scripts that an import adds or changes, to tell which of
@@ -26,7 +24,7 @@ func (n newScripts) broken(tx *objectdb.Tx) (errs []string, err error) {
 			return nil, err
 		}
 		if source, ok := v.(objectdb.Script); ok {
-			if err := script.Check(a.String(), string(source), gateway.SourceLimit(tx, a)); err != nil {
+			if err := compiles(tx, a, source); err != nil {
 				errs = append(errs, err.Error())
 			}
 		}

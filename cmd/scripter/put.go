@@ -95,7 +95,7 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	}
 	switch x := v.(type) {
 	case objectdb.Script:
-		if err := script.Check(a.String(), string(x), gateway.SourceLimit(tx, a)); err != nil && !p.force {
+		if err := compiles(tx, a, x); err != nil && !p.force {
 			hint := "nothing was stored; --force stores it all the same"
 			if set := gateway.LimitOf(err); set != "" {
 				hint = "the setting " + set + " is the limit; " + hint
