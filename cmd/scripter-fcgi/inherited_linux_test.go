@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
-	"scripter/internal/testlog"
 )
 
 // startOn starts the program with a listening socket: as descriptor 0, or as
@@ -27,24 +26,14 @@ func startOn(t *testing.T, f *os.File, systemd bool, args ...string) *process {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	p := &process{t: t, log: &testlog.Buffer{}, done: make(chan error, 1)}
 	if systemd {
-		p.cmd = exec.Command("/bin/sh", append([]string{"-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@"`, exe}, args...)...)
-		p.cmd.ExtraFiles = []*os.File{f}
-	} else {
-		p.cmd = exec.Command(exe, args...)
-		p.cmd.Stdin = f
+		cmd := exec.Command("/bin/sh", append([]string{"-c", `LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@"`, exe}, args...)...)
+		cmd.ExtraFiles = []*os.File{f}
+		return launch(t, cmd)
 	}
-	p.cmd.Env = append(os.Environ(), programEnvironment+"=1")
-	p.cmd.Stderr = p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	require.NoError(t, p.cmd.Start())
-	go func() { p.done <- p.cmd.Wait() }()
-	t.Cleanup(func() {
-		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-		<-p.done
-	})
-	return p
+	cmd := exec.Command(exe, args...)
+	cmd.Stdin = f
+	return launch(t, cmd)
 }
 
 // TestInheritedSocket: workers serve the socket that the program was started

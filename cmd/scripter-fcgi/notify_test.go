@@ -83,8 +83,17 @@ func startProcess(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	p := &process{t: t, cmd: exec.Command(exe, args...), log: &testlog.Buffer{}, done: make(chan error, 1)}
-	p.cmd.Env = append(append(os.Environ(), programEnvironment+"=1"), env...)
+	cmd := exec.Command(exe, args...)
+	cmd.Env = env
+	return launch(t, cmd)
+}
+
+// launch starts cmd, which is the program, with cmd.Env beside what this process
+// has.
+func launch(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, log: &testlog.Buffer{}, done: make(chan error, 1)}
+	p.cmd.Env = append(append(os.Environ(), programEnvironment+"=1"), cmd.Env...)
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, p.cmd.Start())
