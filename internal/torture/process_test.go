@@ -57,6 +57,14 @@ var surroundings = map[string]struct {
 	"room for eight, no input": {`exec <&-; ulimit -n 8; exec "$0" "$@"`, true},
 }
 
+// statusOf is what one of processScripts is answered with.
+func statusOf(script string) int {
+	if script == "bad" {
+		return 500
+	}
+	return 200
+}
+
 // TestSurroundings: whatever the programs are started with, they answer, or say
 // that they cannot; and nothing of what they write elsewhere gets into the root.
 func TestSurroundings(t *testing.T) {
@@ -69,11 +77,7 @@ func TestSurroundings(t *testing.T) {
 					continue // it has said so, or has ended
 				}
 				require.NoError(t, err, body)
-				if script == "bad" {
-					assert.Equal(t, 500, status)
-				} else {
-					assert.Equal(t, 200, status, body)
-				}
+				assert.Equal(t, statusOf(script), status, body)
 			}
 			p.check(t)
 		})
@@ -85,11 +89,7 @@ func TestSurroundings(t *testing.T) {
 			for _, script := range []string{"bad", "step", "hello"} {
 				status, body, err := r.ask(t.Context(), script, "x", "")
 				require.NoError(t, err, body)
-				if script == "bad" {
-					assert.Equal(t, 500, status)
-				} else {
-					assert.Equal(t, 200, status, body)
-				}
+				assert.Equal(t, statusOf(script), status, body)
 			}
 			p.check(t)
 		})
