@@ -33,23 +33,23 @@ func (l changeLog) with(gen int64, places []written) changeLog {
 	}
 	const room = changeLogBytes - binary.MaxVarintLen64
 	for len(commits) > 0 && len(commits)+len(entry) > room {
-		r := changeReader{rest: commits}
+		r := changeReader{log: commits}
 		since = r.number()
 		r.places(nil)
-		commits = r.rest
+		commits = r.rest()
 	}
-	log := binary.AppendUvarint(make(changeLog, 0, room), uint64(since))
+	log := binary.AppendUvarint(make(changeLog, 0, changeLogBytes), uint64(since))
 	return append(append(log, commits...), entry...)
 }
 
 // split gives the log's begin and its commits; not ok when it is no log or does
 // not lead to generation gen.
 func (l changeLog) split(gen int64) (since int64, commits []byte, ok bool) {
-	r := changeReader{rest: l}
+	r := changeReader{log: l}
 	since = r.number()
-	commits = r.rest
+	commits = r.rest()
 	last := since
-	for len(r.rest) > 0 && !r.bad {
+	for r.more() {
 		next := r.number()
 		if next <= last {
 			return 0, nil, false
@@ -67,7 +67,7 @@ func (l changeLog) changed(from, gen int64, fn func(place)) bool {
 	if !ok || since > from {
 		return false
 	}
-	for r := (changeReader{rest: commits}); len(r.rest) > 0; {
+	for r := (changeReader{log: commits}); r.more(); {
 		if r.number() > from {
 			r.places(fn)
 		} else {
@@ -77,31 +77,45 @@ func (l changeLog) changed(from, gen int64, fn func(place)) bool {
 	return true
 }
 
+// changeReader reads a log from its byte at on.
 type changeReader struct {
-	rest []byte
-	bad  bool
+	log []byte
+	at  int
+	bad bool
 }
 
+func (r *changeReader) more() bool { return r.at < len(r.log) && !r.bad }
+
+func (r *changeReader) rest() []byte { return r.log[r.at:] }
+
 func (r *changeReader) number() int64 {
-	n, size := binary.Uvarint(r.rest)
+	if r.at < len(r.log) && r.log[r.at] < 0x80 { // most are short
+		r.at++
+		return int64(r.log[r.at-1])
+	}
+	return r.longNumber()
+}
+
+func (r *changeReader) longNumber() int64 {
+	n, size := binary.Uvarint(r.log[r.at:])
 	if size <= 0 || int64(n) < 0 {
-		r.bad, r.rest = true, nil
+		r.bad, r.at = true, len(r.log)
 		return 0
 	}
-	r.rest = r.rest[size:]
+	r.at += size
 	return int64(n)
 }
 
 func (r *changeReader) places(fn func(place)) {
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		parent, length := r.number(), r.number()
-		if length > int64(len(r.rest)) {
-			r.bad, r.rest = true, nil
+		if length > int64(len(r.log)-r.at) {
+			r.bad, r.at = true, len(r.log)
 			return
 		}
 		if fn != nil {
-			fn(place{parent, string(r.rest[:length])})
+			fn(place{parent, string(r.log[r.at:][:length])})
 		}
-		r.rest = r.rest[length:]
+		r.at += int(length)
 	}
 }

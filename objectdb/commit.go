@@ -5,8 +5,9 @@ import (
 	"database/sql/driver"
 )
 
-// commit applies what the transaction has written, under the writer's lock.
-func (tx *Tx) commit() error {
+// commit applies what the transaction has written, under the writer's lock. Last
+// is true when nothing follows in the transaction.
+func (tx *Tx) commit(last bool) error {
 	if err := tx.usable(); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (tx *Tx) commit() error {
 		return err
 	}
 	tx.real = w.real
-	return tx.settle()
+	return tx.settle(last)
 }
 
 // publish commits in the file and tells the cache.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"time"
 
@@ -21,8 +20,7 @@ type conn struct {
 	snapshot driver.Rows // open while a read transaction lasts
 	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK
 	wrote    bool        // has ever written: its settings for that are made
-	relaxed  bool        // commits need not reach the disk at once
-	wal      *os.File    // for syncing; nil before the first sync
+	wal      *walFile    // for syncing; nil before the first commit, and where there is none
 	broken   bool        // must not be used again
 	args     [11]driver.NamedValue
 }
@@ -40,7 +38,7 @@ func openConn(path string, o Options) (*conn, error) {
 	if err != nil {
 		return nil, sqlError(err)
 	}
-	return &conn{c: opened.(*sqlite3.SQLiteConn), relaxed: o.Relaxed}, nil
+	return &conn{c: opened.(*sqlite3.SQLiteConn)}, nil
 }
 
 func (c *conn) close() error {
@@ -52,7 +50,7 @@ func (c *conn) close() error {
 		}
 	}
 	if c.wal != nil {
-		c.wal.Close()
+		c.wal.letGo()
 	}
 	return sqlError(c.c.Close())
 }
@@ -191,9 +189,8 @@ func metaError(err error) error {
 	return sqlError(err)
 }
 
-// commit ends a write transaction; sync has it reach the disk. After an error nothing of it is left, and
-// the connection is not used again: what a failed sync has left in the
-// system's cache cannot be known.
+// commit ends a write transaction; DB.sync has it reach the disk. After an error
+// nothing of it is left, and the connection is not used again.
 func (c *conn) commit() error {
 	if err := c.exec(sqlCommit); err != nil {
 		c.broken = true

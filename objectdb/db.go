@@ -53,9 +53,11 @@ type DB struct {
 
 	writer     chan struct{} // holds one token: the writer's lock among our goroutines
 	queue      *queue        // and among processes
-	publishing sync.Mutex    // held from before a commit until the cache knows of it
+	rounds     rounds        // of syncs
 	suspect    atomic.Bool   // a sync has failed
-	foldNext   atomic.Int64  // pages in the WAL before it is looked at again
+	publishing sync.Mutex    // held from before a commit until the cache knows of it
+	commits    atomic.Int64
+	foldNext   atomic.Int64 // pages in the WAL before it is looked at again
 
 	mu     sync.Mutex
 	idle   []*conn

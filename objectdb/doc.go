@@ -41,9 +41,9 @@
 // root, its name with -lock, locked by flock(2). SQLite's own way, to try again after
 // a pause, lets late comers pass, and leaves some waiting for a second. And
 // a commit waits for the disk after it has given the lock back, so that one
-// turn of the disk serves many (see sync in wal.go): it returns when it is on the
-// disk, as with SQLite's synchronous=FULL, though a reader may see it a moment
-// earlier. What both give is measured by BenchmarkCounterOfProcesses; 16 processes
+// turn of the disk serves many, those of one process by one call (see sync in
+// wal.go and rounds): it returns when it is on the disk, as with SQLite's
+// synchronous=FULL, though a reader may see it a moment earlier. What both give is measured by BenchmarkCounterOfProcesses; 16 processes
 // that did nothing but raise one counter, on a machine of two cores that was
 // busy otherwise, waited
 //

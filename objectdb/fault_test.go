@@ -245,12 +245,12 @@ func TestASyncThatFails(t *testing.T) {
 	reader, writer, err := os.Pipe() // which cannot be synced
 	require.NoError(t, err)
 	defer writer.Close()
-	var wal *os.File
 	err = db.UpdateLocked(context.Background(), func(tx *Tx) error {
-		wal, tx.conn.wal = tx.conn.wal, reader
+		tx.conn.wal.letGo()
+		tx.conn.wal = (&walFile{File: reader}).hold()
+		tx.conn.broken = true // it is not to be met again
 		return tx.Put(Address{"n"}, Number(2))
 	})
-	defer wal.Close()
 	require.ErrorIs(t, err, ErrDisk)
 	assert.ErrorContains(t, err, "what was committed may be lost when the power fails: invalid argument")
 	assert.True(t, db.suspect.Load())

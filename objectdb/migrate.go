@@ -68,7 +68,7 @@ func (db *DB) migrate(target int, steps []string) error {
 	if err := c.commit(); err != nil {
 		return err
 	}
-	return c.sync()
+	return db.sync(c.wal)
 }
 
 // saveBefore saves the copy before a migration, unless an attempt that failed

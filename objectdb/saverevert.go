@@ -130,7 +130,7 @@ func (db *DB) replace(ctx context.Context, c *conn, gen, last int64, r *Reverted
 	if err := db.publishRevert(c, now); err != nil {
 		return err
 	}
-	if err := c.sync(); err != nil {
+	if err := db.sync(c.wal); err != nil {
 		return err
 	}
 	_, err = c.checkpoint(sqlCheckpoint)

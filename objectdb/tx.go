@@ -33,6 +33,8 @@ type Tx struct {
 	misses  uint64          // what it had not
 	err     error           // ends the transaction whatever its function says
 	done    bool
+
+	beforeSync func() // nil: nobody wants to know
 }
 
 type txMode uint8
@@ -94,7 +96,7 @@ func (db *DB) run(ctx context.Context, mode txMode, wait *time.Duration, fn func
 	if err := fn(tx); err != nil {
 		return err
 	}
-	return tx.fileError("commit", tx.commit())
+	return tx.fileError("commit", tx.commit(true))
 }
 
 // fileError names the file in an error that concerns no single object.
@@ -209,6 +211,11 @@ func (tx *Tx) unlock() {
 func (tx *Tx) end() {
 	tx.done = true
 	tx.countCache()
+	tx.giveBack()
+}
+
+// giveBack gives back the lock and the connection.
+func (tx *Tx) giveBack() {
 	if tx.conn != nil {
 		tx.conn.endRead()
 		tx.unlock()
@@ -249,7 +256,7 @@ func (tx *Tx) Flush() error {
 	if err := tx.usable(); err != nil {
 		return err
 	}
-	err := tx.commit()
+	err := tx.commit(false)
 	if err == nil {
 		tx.forget()
 		err = tx.snapshot()

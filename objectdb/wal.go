@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,17 +24,63 @@ import (
 // when so much is written that the first never comes to an end of it.
 const walFold = 1000
 
-// sync has what was committed reach the disk.
-func (c *conn) sync() error {
-	if c.relaxed || c.wal == nil { // without a WAL SQLite has waited for the disk itself
+// walFile is the WAL as it is opened for syncing, by a connection and whoever
+// waits for a sync.
+type walFile struct {
+	*os.File
+	info  os.FileInfo
+	users atomic.Int32
+}
+
+func openWAL(name string) (*walFile, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	w := &walFile{File: f, info: info}
+	return w.hold(), nil
+}
+
+func (w *walFile) hold() *walFile {
+	w.users.Add(1)
+	return w
+}
+
+func (w *walFile) letGo() {
+	if w.users.Add(-1) == 0 {
+		w.Close()
+	}
+}
+
+// syncs tells whether a commit is synced by us. Without a WAL SQLite has waited for
+// the disk itself.
+func (db *DB) syncs(w *walFile) bool { return w != nil && !db.options.Relaxed }
+
+// sync has what was committed reach the disk. The system tells of what it could
+// not write only once: from then on nothing is known to be there, until all of it
+// was written again (repair).
+func (db *DB) sync(w *walFile) error {
+	if !db.syncs(w) {
 		return nil
 	}
-	if err := syncData(c.wal); err != nil {
-		c.broken = true
-		return fmt.Errorf("%w: what was committed may be lost when the power fails: %w", ErrDisk, err)
-	}
-	return nil
+	return db.rounds.join(w, func() error {
+		if db.suspect.Load() {
+			return errUnsynced
+		}
+		if err := syncData(w.File); err != nil {
+			db.suspect.Store(true)
+			return fmt.Errorf("%w: %w", errUnsynced, err)
+		}
+		return nil
+	})
 }
+
+var errUnsynced = fmt.Errorf("%w: what was committed may be lost when the power fails", ErrDisk)
 
 // findWAL opens the WAL for sync, and looks each time whether it is there still:
 // what is written to one that was removed is lost with the processes that have it
@@ -42,9 +89,9 @@ func (c *conn) findWAL() error {
 	name := c.c.GetFilename("main") + "-wal"
 	if c.wal == nil {
 		// Nobody holds locks on the WAL: closing it again gives up none.
-		f, err := os.Open(name)
+		w, err := openWAL(name)
 		if err == nil {
-			c.wal = f
+			c.wal = w
 			return nil
 		}
 		// A copy that was never opened as a root has none.
@@ -56,9 +103,8 @@ func (c *conn) findWAL() error {
 			return nil
 		}
 	} else {
-		mine, err := c.wal.Stat()
-		named, err2 := os.Lstat(name)
-		if err == nil && err2 == nil && os.SameFile(mine, named) {
+		named, err := os.Lstat(name)
+		if err == nil && os.SameFile(c.wal.info, named) {
 			return nil
 		}
 	}
@@ -67,16 +113,31 @@ func (c *conn) findWAL() error {
 	return errors.Join(fmt.Errorf("%w: its file -wal was removed while it was in use; end all programs that use it, and start them again", ErrDamaged), err)
 }
 
-// settle ends a commit that is in the WAL already.
-func (tx *Tx) settle() error {
+// settle ends a commit that is in the WAL already. Last is true when nothing
+// follows in the transaction: then its connection is free before the wait.
+func (tx *Tx) settle(last bool) error {
 	tx.unlock()
-	if err := tx.conn.sync(); err != nil {
-		tx.db.suspect.Store(true)
+	wal := tx.conn.wal
+	if wal != nil {
+		defer wal.hold().letGo()
+	}
+	if last {
+		tx.giveBack()
+		if tx.beforeSync != nil && tx.db.syncs(wal) {
+			tx.beforeSync()
+		}
+	}
+	if err := tx.db.sync(wal); err != nil {
 		return err
 	}
-	tx.db.foldWAL(tx.ctx, tx.conn)
+	tx.db.foldWAL(tx.ctx)
 	return nil
 }
+
+// BeforeSync has fn called once nothing but the disk is waited for: the
+// transaction's function has returned, and what it has written is committed for
+// all others. When nothing was written it is not called.
+func (tx *Tx) BeforeSync(fn func()) { tx.beforeSync = fn }
 
 // repair makes good for a sync that has failed. The system forgets what it could
 // not write, and a later sync that succeeds says nothing of it: so everything is
@@ -117,8 +178,17 @@ func (c *conn) checkpoint(s statement) (walState, error) {
 
 // foldWAL brings what is in the WAL into the root, if it is time. It does no harm
 // when it cannot: a later commit tries again.
-func (db *DB) foldWAL(ctx context.Context, c *conn) {
-	if limit := db.options.WALBytes; limit > 0 {
+func (db *DB) foldWAL(ctx context.Context) {
+	limit := db.options.WALBytes
+	if limit <= 0 && db.commits.Add(1)%foldLooks != 0 {
+		return
+	}
+	c, err := db.take()
+	if err != nil {
+		return
+	}
+	defer db.give(c)
+	if limit > 0 {
 		c.emptyWAL(limit)
 		return
 	}
@@ -141,6 +211,9 @@ func (db *DB) foldWAL(ctx context.Context, c *conn) {
 	defer db.unlockWriter()
 	_, _ = c.checkpoint(sqlCheckpoint) // the next to write finds all of it folded, and begins anew
 }
+
+// foldLooks is how many commits of a DB there are between two looks at the WAL.
+const foldLooks = 8
 
 // emptyWAL folds all of the WAL into the root and empties the file, when it is
 // longer than limit bytes. It waits for nobody; a later commit tries again.
