@@ -36,6 +36,11 @@ type Request struct {
 	// Stderr takes lines for the web server's error log. They leave with Stdout.
 	Stderr io.Writer
 
+	// StepAside may be called once nothing is left to do but to wait, and to write
+	// the answer: whoever has called the handler may begin another request then. It
+	// returns at once. Nil where requests do not wait for one another.
+	StepAside func()
+
 	// ID is the web server's number for the request.
 	ID uint16
 

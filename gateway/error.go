@@ -154,6 +154,11 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	if g.developer(ctx, r) {
 		message = developerMessage(err)
 	}
+	if r.away { // another request runs its scripts
+		resp := plainPage(r, status, message, incident)
+		complete(r, resp)
+		return resp
+	}
 	var resp *httpheader.Response
 	viewErr := safely(func() error {
 		return g.db.View(ctx, func(tx *objectdb.Tx) error {

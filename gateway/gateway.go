@@ -164,6 +164,9 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 				g.watch.again.Add(1)
 				g.losers.add(key, start)
 			}
+			if r.StepAside != nil {
+				tx.BeforeSync(r.stepAside)
+			}
 			c = g.newCall(tx.Context(), tx, r, a)
 			defer c.close()
 			c.spent = g.now().Sub(start)

@@ -28,9 +28,14 @@ type Request struct {
 	Road string
 	// Developer shows errors in full; set by roads that no visitor can take.
 	Developer bool
+	// StepAside, when it is set, is called once the scripts of the request have
+	// ended, what they have written is committed, and only the disk is waited for:
+	// then other requests may run.
+	StepAside func()
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
+	away     bool // StepAside was called
 	body     body
 	bodyRead bool
 	kept     bool // Debugging has been asked whether it keeps this request
@@ -58,6 +63,11 @@ const (
 
 // Param gives the variable name, "" when absent.
 func (r *Request) Param(name string) string { return r.Params[name] }
+
+func (r *Request) stepAside() {
+	r.away = true
+	r.StepAside()
+}
 
 func (r *Request) trace(format string, args ...any) {
 	if r.Trace != nil {

@@ -3,6 +3,7 @@
 package workers
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -86,14 +87,6 @@ func (p *Pool) refuse(slot int32, c *held, reason Reason) {
 
 // salvage answers the requests that w had when it died. p.mu is held.
 func (p *Pool) salvage(w *process, err error) {
-	loss := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
-	if w.killed != "" {
-		loss.Reason = w.killed
-	}
-	if began := w.rec.began.Load(); began != 0 {
-		loss.Ran = time.Duration(now() - began)
-	}
-	current, begun := w.rec.slot.Load(), w.rec.phase.Load() >= phaseReading
 	for slot, c := range p.conns {
 		if c == nil {
 			continue
@@ -110,27 +103,44 @@ func (p *Pool) salvage(w *process, err error) {
 		default:
 			continue
 		}
-		if int32(slot) != current || !begun {
+		t := w.rec.on(int32(slot), c.gen)
+		if t == nil {
 			s.word.Store(word(c.gen, ownerNone))
 			continue
 		}
 		p.unshare(int32(slot), c)
-		p.answer(w, c.fd, loss)
+		p.answer(w, t, c.fd, err)
 	}
-	if fd := w.dep.take(); begun && fd >= 0 {
-		p.answer(w, fd, loss)
+	if t, fd := w.rec.current(), w.dep.take(); t.phase.Load() >= phaseReading && fd >= 0 {
+		p.answer(w, t, fd, err)
 	} else {
 		p.shareLocked(fd)
 	}
 }
 
-// answer tells the web server on fd what became of its request, if it has heard
-// nothing yet, and closes fd.
-func (p *Pool) answer(w *process, fd int, loss Loss) {
-	id := uint16(w.rec.request.Load())
+// loss says what became of the request of turn t of w, which has ended with err.
+func (w *process) loss(t *turn, err error) Loss {
+	l := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
+	switch {
+	case t != w.rec.current():
+		l.Err = fmt.Errorf("another request ended its process while it waited for the disk (%w): what it has written is kept, or none of it", l.Err)
+	case w.killed != "":
+		l.Reason = w.killed
+	}
+	if began := t.began.Load(); began != 0 {
+		l.Ran = time.Duration(now() - began)
+	}
+	return l
+}
+
+// answer tells the web server on fd what became of its request, that of turn t, if
+// it has heard nothing yet, and closes fd.
+func (p *Pool) answer(w *process, t *turn, fd int, err error) {
+	loss := w.loss(t, err)
+	id := uint16(t.request.Load())
 	p.facts.Lost[loss.Reason]++
 	page := p.o.Lost(loss)
-	if id != 0 && !w.rec.sent.Load() {
+	if id != 0 && !t.sent.Load() {
 		write(fd, fcgi.AppendAnswer(nil, id, page))
 		p.linger(fd)
 		return

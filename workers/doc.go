@@ -4,7 +4,7 @@
 // whatever a script does to its process, no other request notices.
 //
 // The master, a Pool, starts the workers and looks after them; it runs no
-// request. A worker runs one request at a time. All workers hold all the
+// request. A worker runs one script at a time. All workers hold all the
 // connections, so an idle connection holds no worker, and the next request of a
 // connection is served by whoever is free. How a process becomes a worker is
 // Inherited and Worker.Serve.
@@ -28,11 +28,18 @@
 // worker and master (deposit), where nobody looks unless the worker dies. Any
 // other new connection goes to the master, who hands it to all.
 //
+// A request whose scripts have ended and that only waits for the disk steps aside
+// (fcgi.Request.StepAside): another loop of its worker takes the next event, so that
+// one turn of the disk serves many requests. Each loop has a place of its own in the
+// shared memory, where the master finds what becomes of its request.
+//
 // # What is contained
 //
 // When a worker dies, the master answers in its place if nothing was sent yet,
 // else the connection is closed in the middle of the answer, so that nobody takes
-// half an answer for a whole one. The master kills a worker whose script overruns
+// half an answer for a whole one. Requests that have stepped aside in it are
+// answered before it is killed, if the disk is not slower than 100 ms (5 ms where the
+// memory grows). The master kills a worker whose script overruns
 // its time, or whose memory grows, by more than they may: it is gone before that is
 // a quarter of the time, or 64 MB. The language keeps these limits itself, but
 // cannot interrupt a single

@@ -67,9 +67,9 @@ func TestSalvageUnread(t *testing.T) {
 	require.NoError(t, err)
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	w.rec.request.Store(3) // of an earlier request
-	w.rec.sent.Store(true)
-	w.rec.take(-1, 0)
+	w.rec.turns[0].request.Store(3) // of an earlier request
+	w.rec.turns[0].sent.Store(true)
+	w.rec.turns[0].take(-1, 0)
 	require.NoError(t, w.dep.leave(fds[0]))
 	w.cmd = exec.Command("/bin/true")
 	require.NoError(t, w.cmd.Run())
@@ -101,6 +101,33 @@ func TestDoomed(t *testing.T) {
 	}
 }
 
+// A process whose script is to end is killed when those who have stepped aside in
+// it are answered, and at the latest after its time.
+func TestKillIsPatient(t *testing.T) {
+	begin := func() *process {
+		p, w, _ := silentPool(t)
+		w.rec = &p.mem.workers[0]
+		w.cmd = exec.Command("sleep", "1000")
+		require.NoError(t, w.cmd.Start())
+		t.Cleanup(func() { w.cmd.Process.Kill() })
+		w.rec.script.Store(scriptRuns)
+		w.rec.turns[3].take(7, 1)
+		return w
+	}
+	w := begin()
+	w.killScript(TooLong, time.Hour)
+	assert.Equal(t, TooLong, w.killed)
+	w.finish()
+	assert.False(t, w.killBy.IsZero(), "it was killed at once")
+	w.rec.turns[3].free()
+	w.finish()
+	assert.EqualError(t, w.cmd.Wait(), "signal: killed")
+
+	w = begin()
+	w.killScript(TooLong, 0)
+	assert.EqualError(t, w.cmd.Wait(), "signal: killed")
+}
+
 // A claim that comes too late is not lost, and a connection that was given up
 // cannot be claimed.
 func TestClaim(t *testing.T) {
@@ -122,7 +149,7 @@ func TestSocketNumber(t *testing.T) {
 	for range 200 {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		require.NoError(t, err)
-		s := newSocket(fds[0], nil)
+		s := newSocket(fds[0])
 		done := make(chan int)
 		go func() {
 			var b [8]byte

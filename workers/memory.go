@@ -16,6 +16,7 @@ const (
 	maxSlots   = 4096 // connections that can be shared at a time
 	maxWorkers = 64   // that take requests; those that are being replaced come on top
 	maxRecords = 2 * maxWorkers
+	maxLoops   = 32 // of a worker: the one that takes events, and those that have stepped aside
 )
 
 // memory is what the master and its workers share. It outlives each of them, so
@@ -118,7 +119,7 @@ func (s *slot) owner(gen uint32) int {
 	return int(w & ownerMask)
 }
 
-// What a worker is doing.
+// What a loop is doing.
 const (
 	phaseFree    = iota // nothing
 	phaseClaimed        // it has a connection and has read nothing from it
@@ -128,20 +129,26 @@ const (
 
 // record is what a worker tells of itself.
 type record struct {
+	ready    atomic.Bool  // the worker has begun to serve
+	loop     atomic.Int32 // the number of the loop that takes events
+	script   atomic.Int32 // scriptNone and so on
+	deadline atomic.Int64 // when the script must have returned; 0: no limit
+	bytes    atomic.Int64 // memory that it may use; 0: no limit
+	served   atomic.Int64 // requests, of this process
+	turns    [maxLoops]turn
+}
+
+// turn is what one loop of a worker is doing.
+type turn struct {
 	phase    atomic.Int32
 	slot     atomic.Int32  // the connection's number; -1: one of its own
 	gen      atomic.Uint32 // and generation
 	request  atomic.Uint32 // FastCGI's number of the request
 	sent     atomic.Bool   // part of an answer has left
-	ready    atomic.Bool   // the worker has begun to serve
 	busy     atomic.Int64  // since when it has had a connection, by the machine's clock; 0: it has none
 	began    atomic.Int64  // when the handler was called; 0: it is not running
 	progress atomic.Int64  // when it last began something or sent or received
-	script   atomic.Int32  // scriptNone and so on
-	deadline atomic.Int64  // when the script must have returned; 0: no limit
-	bytes    atomic.Int64  // memory that it may use; 0: no limit
-	served   atomic.Int64  // requests, of this process
-	_        [8]int64
+	_        [2]int64      // a line of the processor's cache for each
 }
 
 // Whether a script runs. The master marks one as doomed before it kills the
@@ -155,36 +162,71 @@ const (
 
 // reset prepares the record for a new process.
 func (r *record) reset() {
-	r.phase.Store(phaseFree)
-	r.slot.Store(-1)
-	r.request.Store(0)
-	r.sent.Store(false)
 	r.ready.Store(false)
-	r.busy.Store(0)
-	r.began.Store(0)
-	r.progress.Store(now())
+	r.loop.Store(0)
 	r.script.Store(scriptNone)
 	r.deadline.Store(0)
 	r.bytes.Store(0)
 	r.served.Store(0)
+	for i := range r.turns {
+		t := &r.turns[i]
+		t.phase.Store(phaseFree)
+		t.slot.Store(-1)
+		t.request.Store(0)
+		t.sent.Store(false)
+		t.busy.Store(0)
+		t.began.Store(0)
+		t.progress.Store(now())
+	}
 }
 
-// take notes that the worker has a connection: slot number, -1 for its own.
-func (r *record) take(number int32, gen uint32) {
-	t := now()
-	r.slot.Store(number)
-	r.gen.Store(gen)
-	r.sent.Store(false)
-	r.request.Store(0)
-	r.progress.Store(t)
-	r.busy.Store(t)
-	r.phase.Store(phaseClaimed)
+// current is the turn of the loop that takes events.
+func (r *record) current() *turn { return &r.turns[r.loop.Load()] }
+
+// others counts the turns that have stepped aside: their requests only wait for
+// the disk, or for a peer to take their answer.
+func (r *record) others() (n int) {
+	current := r.current()
+	for i := range r.turns {
+		if t := &r.turns[i]; t != current && t.phase.Load() != phaseFree {
+			n++
+		}
+	}
+	return n
+}
+
+// idle tells whether no loop has anything to do.
+func (r *record) idle() bool {
+	return r.current().phase.Load() == phaseFree && r.others() == 0
+}
+
+// on gives the turn that reads or answers a request of a shared connection; nil:
+// none does.
+func (r *record) on(slot int32, gen uint32) *turn {
+	for i := range r.turns {
+		if t := &r.turns[i]; t.phase.Load() >= phaseReading && t.slot.Load() == slot && t.gen.Load() == gen {
+			return t
+		}
+	}
+	return nil
+}
+
+// take notes that the loop has a connection: slot number, -1 for one of its own.
+func (t *turn) take(number int32, gen uint32) {
+	clock := now()
+	t.slot.Store(number)
+	t.gen.Store(gen)
+	t.sent.Store(false)
+	t.request.Store(0)
+	t.progress.Store(clock)
+	t.busy.Store(clock)
+	t.phase.Store(phaseClaimed)
 }
 
 // free notes that it has none.
-func (r *record) free() {
-	r.phase.Store(phaseFree)
-	r.busy.Store(0)
+func (t *turn) free() {
+	t.phase.Store(phaseFree)
+	t.busy.Store(0)
 }
 
 // newMemory makes the shared memory and a file to pass on.

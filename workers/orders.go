@@ -64,13 +64,12 @@ func (w *Worker) open(m message) {
 		closeFD(m.fd)
 		return
 	}
-	c := &shared{m.slot, m.gen, newSocket(m.fd, w.rec)}
+	c := &shared{m.slot, m.gen, newSocket(m.fd)}
 	c.sock.spooled(m.file, &w.mem.slots[m.slot].spooled)
 	w.conns[m.slot].Store(c)
 	w.add(m.fd, watchFor, m.slot, m.gen)
 	if m.file > 0 {
-		w.offers <- c
-		w.rouse()
+		w.offer(c)
 	}
 }
 
@@ -90,11 +89,20 @@ func (w *Worker) lookAgain() {
 		if c := w.conns[i].Load(); c != nil {
 			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, c.sock.fd, nil)
 			w.add(c.sock.fd, watchFor, c.slot, c.gen)
-			if w.mem.slots[i].spooled.Load() > 0 && len(w.offers) < cap(w.offers) {
-				w.offers <- c
-				w.rouse()
+			if w.mem.slots[i].spooled.Load() > 0 {
+				w.offer(c)
 			}
 		}
+	}
+}
+
+// offer has the loop look at c, of which no event tells. Where so many are to be
+// looked at that there is no room, the master sees after a while that nobody has.
+func (w *Worker) offer(c *shared) {
+	select {
+	case w.offers <- c:
+		w.rouse()
+	default:
 	}
 }
 

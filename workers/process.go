@@ -25,12 +25,13 @@ type process struct {
 	stale    bool // to be replaced
 	leaving  bool
 	killed   Reason
-	idle     int64 // memory when it last was free, bytes
-	served   int64 // requests at the last look
-	measured int64 // requests when idle was measured
-	rested   int64 // requests when it was last looked at for what it can give back
-	least    int64 // memory when it had given that back, bytes
-	resting  bool  // it is giving back
+	killBy   time.Time // when it is killed at the latest; zero: it has been, or need not be
+	idle     int64     // memory when it last was free, bytes
+	served   int64     // requests at the last look
+	measured int64     // requests when idle was measured
+	rested   int64     // requests when it was last looked at for what it can give back
+	least    int64     // memory when it had given that back, bytes
+	resting  bool      // it is giving back
 	sweeps   int
 	silent   int // sweeps since it was asked whether it lives; 0: it has answered
 	active   time.Time
@@ -220,7 +221,7 @@ func (p *Pool) died(w *process, err error) {
 		wait := min(50*time.Millisecond<<min(p.failures, 8), 5*time.Second)
 		p.resume = time.Now().Add(wait)
 		p.log(fmt.Errorf("a worker ended before it was ready, the next one is started in %v: %w", wait, ended(err)))
-	case err != nil && w.killed == "" && w.rec.phase.Load() == phaseFree:
+	case err != nil && w.killed == "" && w.rec.idle():
 		p.log(fmt.Errorf("worker %d ended by itself: %w", w.cmd.Process.Pid, err))
 	}
 	p.checkDone()

@@ -44,7 +44,7 @@ func (p *Pool) hasRested(w *process) {
 	defer p.mu.Unlock()
 	w.resting = false
 	w.least = resident(w.cmd.Process.Pid)
-	if w.rec.phase.Load() != phaseFree {
+	if !w.rec.idle() {
 		return // a request may hold it
 	}
 	w.idle = w.least
@@ -55,7 +55,7 @@ func (p *Pool) hasRested(w *process) {
 
 // sweepMemory looks after a worker that is never free for long. p.mu is held.
 func (w *process) sweepMemory() {
-	if w.rec.phase.Load() == phaseFree && resident(w.cmd.Process.Pid) > fat {
+	if w.rec.idle() && resident(w.cmd.Process.Pid) > fat {
 		w.rest()
 	}
 }

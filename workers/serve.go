@@ -29,7 +29,8 @@ func (w *Worker) acceptOne(listener int) (int, unix.Sockaddr, error) {
 // accept takes one new connection. A request that is there and wants the
 // connection closed afterwards is answered at once; any other connection is
 // given to the master, who shares it.
-func (w *Worker) accept(listener int) {
+func (l *loop) accept(listener int) {
+	w := l.w
 	fd, sa, err := w.acceptOne(listener)
 	switch err {
 	case nil:
@@ -44,7 +45,7 @@ func (w *Worker) accept(listener int) {
 		unix.Close(fd)
 		return
 	}
-	s := newSocket(fd, w.rec)
+	s := newSocket(fd)
 	ahead, long := w.ahead(s, firstWait)
 	if !ahead.Whole() || ahead.Keep || ahead.ID == 0 {
 		m := message{kind: msgNew, fd: fd}
@@ -54,17 +55,17 @@ func (w *Worker) accept(listener int) {
 		w.ch.tell(m)
 		return
 	}
-	w.take(-1, 0)
+	l.take(-1, 0)
 	if w.dep.leave(fd) != nil {
-		w.rec.free()
+		l.turn.free()
 		w.ch.tell(message{kind: msgNew, fd: fd})
 		return
 	}
-	open := w.turn(s, ahead)
+	open := l.serve(s, ahead)
 	if open { // it was no request after all
 		w.ch.tell(message{kind: msgNew, fd: duplicate(fd)})
 	}
-	w.rec.free()
+	l.turn.free()
 	closeFD(w.dep.take())
 	s.free()
 }
@@ -98,28 +99,34 @@ func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, long bo
 }
 
 // serveShared serves a shared connection, unless somebody else does.
-func (w *Worker) serveShared(number int32, gen uint32) {
+func (l *loop) serveShared(number int32, gen uint32) {
+	w := l.w
 	c := w.conns[number].Load()
 	slot := &w.mem.slots[number]
 	if c == nil || c.gen != gen || !slot.claim(gen, w.owner) {
 		return
 	}
 	for {
-		w.take(number, gen)
-		open := w.serveWhole(c, slot)
-		w.rec.free()
+		l.take(number, gen)
+		open := l.serveWhole(c, slot)
+		l.turn.free()
 		if !open || slot.release(gen, w.owner) {
+			return
+		}
+		if l.away { // the other loop is to look
+			slot.word.Store(word(gen, ownerNone))
+			w.offer(c)
 			return
 		}
 	}
 }
 
 // serveOffers serves connections whose first request is in a file.
-func (w *Worker) serveOffers() {
-	for {
+func (l *loop) serveOffers() {
+	for !l.away {
 		select {
-		case c := <-w.offers:
-			w.serveShared(c.slot, c.gen)
+		case c := <-l.w.offers:
+			l.serveShared(c.slot, c.gen)
 		default:
 			return
 		}
@@ -128,8 +135,9 @@ func (w *Worker) serveOffers() {
 
 // take notes that there is something to do. The master is told when it does not
 // expect that.
-func (w *Worker) take(number int32, gen uint32) {
-	w.rec.take(number, gen)
+func (l *loop) take(number int32, gen uint32) {
+	w := l.w
+	l.turn.take(number, gen)
 	if w.mem.asleep.Load() && w.mem.asleep.CompareAndSwap(true, false) {
 		w.ch.tell(message{kind: msgWake, fd: -1})
 	}
@@ -138,7 +146,8 @@ func (w *Worker) take(number int32, gen uint32) {
 // serveWhole serves what is there as a whole and reports whether the connection
 // is still this worker's. What is there in part stays where it is until the rest
 // has come, unless it is too long for that: then the master reads it.
-func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
+func (l *loop) serveWhole(c *shared, slot *slot) (open bool) {
+	w := l.w
 	for {
 		ahead, n, spooled := fcgi.Ahead{}, 0, slot.spooled.Load() > 0
 		if spooled {
@@ -168,7 +177,9 @@ func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
 				return true
 			}
 		}
-		if !w.turn(c.sock, ahead) {
+		// Nothing is left to be done on the connection when it steps aside.
+		l.may = !spooled && ahead.Whole() && n == ahead.Size && n < len(w.look)
+		if !l.serve(c.sock, ahead) {
 			slot.word.Store(word(c.gen, ownerGone))
 			w.ch.tell(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
 			return false
@@ -183,30 +194,35 @@ func (w *Worker) serveWhole(c *shared, slot *slot) (open bool) {
 	}
 }
 
-// turn serves what is there, or what is there in part and longer than what can
+// serve serves what is there, or what is there in part and longer than what can
 // be looked at.
-func (w *Worker) turn(s *socket, a fcgi.Ahead) (open bool) {
+func (l *loop) serve(s *socket, a fcgi.Ahead) (open bool) {
 	s.ahead.Store(int64(a.Size))
 	s.handler.Store(!a.Whole())
-	w.rec.request.Store(uint32(a.ID))
-	w.rec.phase.Store(phaseReading)
-	w.current = s
-	defer func() { w.current = nil }()
-	return w.server.Turn(s)
+	s.turn.Store(l.turn)
+	l.turn.request.Store(uint32(a.ID))
+	l.turn.phase.Store(phaseReading)
+	l.sock = s
+	defer func() { l.sock, l.may = nil, false }()
+	return l.w.server.Turn(s)
 }
 
 // handle is the server's handler.
 func (w *Worker) handle(ctx context.Context, r *fcgi.Request) {
-	s := w.current
-	w.rec.sent.Store(false)
-	w.rec.request.Store(uint32(r.ID))
-	w.rec.began.Store(now())
+	l := w.active
+	s := l.sock
+	l.turn.sent.Store(false)
+	l.turn.request.Store(uint32(r.ID))
+	l.turn.began.Store(now())
 	w.rec.served.Add(1)
-	w.rec.phase.Store(phaseRunning)
+	l.turn.phase.Store(phaseRunning)
 	s.handler.Store(true)
+	r.StepAside = l.stepAside
 	defer func() {
-		w.End()
-		w.rec.began.Store(0)
+		if !l.away {
+			w.End()
+		}
+		l.turn.began.Store(0)
 		s.handler.Store(false)
 	}()
 	w.handler(ctx, r)

@@ -79,7 +79,7 @@ func (p *Pool) atWork() bool {
 	defer p.mu.Unlock()
 	busy := p.o.Drain && p.takeNew() || len(p.spools) > 0
 	for _, w := range p.processes {
-		busy = busy || w != nil && w.ready && w.rec.phase.Load() != phaseFree
+		busy = busy || w != nil && w.ready && !w.rec.idle()
 	}
 	for slot, c := range p.conns {
 		if c == nil {

@@ -19,8 +19,8 @@ import (
 type socket struct {
 	fd            int
 	tcp           bool
-	rec           *record      // of the worker that the socket is told of; nil: of none
-	readBy        atomic.Int64 // deadlines by the machine's clock; 0: none
+	turn          atomic.Pointer[turn] // in which it is served; nil: before the first one
+	readBy        atomic.Int64         // deadlines by the machine's clock; 0: none
 	writeBy       atomic.Int64
 	closed        atomic.Bool
 	remote, local net.Addr
@@ -58,8 +58,8 @@ func (s *socket) spent() {
 	}
 }
 
-func newSocket(fd int, rec *record) *socket {
-	s := &socket{fd: fd, rec: rec}
+func newSocket(fd int) *socket {
+	s := &socket{fd: fd}
 	if family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil {
 		s.tcp = family != unix.AF_UNIX
 	}
@@ -186,8 +186,8 @@ func (s *socket) readSome(fd int, p []byte) (int, error) {
 }
 
 func (s *socket) progressed() {
-	if s.rec != nil {
-		s.rec.progress.Store(now())
+	if t := s.turn.Load(); t != nil {
+		t.progress.Store(now())
 	}
 }
 
@@ -203,8 +203,8 @@ func (s *socket) Write(p []byte) (int, error) {
 // WriteBuffers writes all pieces, in one call where the peer takes them, and
 // takes off what it has written.
 func (s *socket) WriteBuffers(pieces *net.Buffers) error {
-	if s.rec != nil {
-		s.rec.sent.Store(true)
+	if t := s.turn.Load(); t != nil {
+		t.sent.Store(true)
 	}
 	for len(*pieces) > 0 {
 		if t := s.writeBy.Load(); t != 0 && t <= now() {

@@ -46,16 +46,17 @@ func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
 
 func (w *process) facts() WorkerFacts {
 	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load()}
-	if began := w.rec.began.Load(); began != 0 {
+	current := w.rec.current()
+	if began := current.began.Load(); began != 0 {
 		f.Running = time.Duration(now() - began)
 	}
 	switch {
 	case w.leaving:
 		f.State = "leaving"
 	case !w.ready:
-	case w.rec.phase.Load() == phaseRunning:
+	case current.phase.Load() == phaseRunning:
 		f.State = "running"
-	case w.rec.phase.Load() == phaseReading:
+	case current.phase.Load() == phaseReading:
 		f.State = "reading"
 	default:
 		f.State = "idle"

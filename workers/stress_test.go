@@ -149,8 +149,11 @@ func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bo
 	for ; !stopped() && assert.NoError(t, err); n.ordinary.Add(1) {
 		want := body(r)
 		query := "sum"
-		if r.IntN(20) == 0 {
+		switch r.IntN(20) {
+		case 0:
 			query = "shut"
+		case 1, 2, 3:
+			query = "asleep=2"
 		}
 		var out strings.Builder
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -160,6 +163,12 @@ func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bo
 			assert.NoError(t, err, out.String())
 			_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
 			assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(want))), text)
+		}
+		if query == "asleep=2" {
+			assert.NoError(t, err)
+			_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+			// Another one may have ended its process meanwhile.
+			assert.True(t, strings.HasSuffix(text, " "+want) || text == "crash", "%.100q", text)
 		}
 		if !keep || query == "shut" {
 			c.Close()

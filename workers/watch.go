@@ -63,7 +63,7 @@ func (p *Pool) pause(t time.Time, busy bool) time.Duration {
 	// is seen here.
 	p.mem.asleep.Store(true)
 	for _, w := range p.processes {
-		if w != nil && (!w.ready || w.rec.busy.Load() != 0) {
+		if w != nil && (!w.ready || !w.rec.idle()) {
 			p.mem.asleep.Store(false)
 			return lookIdle
 		}
@@ -81,7 +81,7 @@ func (p *Pool) lookAround() (busy bool) {
 		if w == nil {
 			continue
 		}
-		begun, served := w.rec.busy.Load(), w.rec.served.Load()
+		begun, served := w.rec.current().busy.Load(), w.rec.served.Load()
 		took := time.Duration(0)
 		if begun != 0 {
 			took = time.Duration(t - begun)
@@ -131,7 +131,7 @@ func (p *Pool) lookAround() (busy bool) {
 // sending tells whether w is held up by a peer that does not take its answer.
 // Its script has ended, so another process may run one in its place.
 func (w *process) sending(ran time.Duration) bool {
-	return ran >= stuckAfter && w.rec.sent.Load() && w.rec.script.Load() != scriptRuns
+	return ran >= stuckAfter && w.rec.current().sent.Load() && w.rec.script.Load() != scriptRuns
 }
 
 // enforce kills w when its script has overrun a limit that the language should
@@ -139,26 +139,53 @@ func (w *process) sending(ran time.Duration) bool {
 // its present connection. p.mu is held.
 func (p *Pool) enforce(w *process, t int64, took time.Duration) {
 	if w.killed != "" {
+		w.finish()
 		return
 	}
 	script := w.rec.script.Load() == scriptRuns
 	deadline, bytes := w.rec.deadline.Load(), w.rec.bytes.Load()
 	switch {
 	case script && deadline != 0 && t > deadline:
-		w.killScript(TooLong)
+		w.killScript(TooLong, 20*lookBusy)
 	case script && bytes > 0 && took >= stuckAfter && resident(w.cmd.Process.Pid) > w.idle+bytes+margin:
-		w.killScript(TooLarge)
-	case !script && took > p.o.Hung && time.Duration(t-w.rec.progress.Load()) > p.o.Hung:
+		w.killScript(TooLarge, lookBusy)
+	case w.hangs(t, !script, p.o.Hung):
 		w.kill(Hung)
 	case took == 0 && w.ready && (w.idle == 0 || w.measured != w.rec.served.Load()):
 		w.idle, w.measured = resident(w.cmd.Process.Pid), w.rec.served.Load()
 	}
 }
 
-// killScript kills w unless its script ends at this moment.
-func (w *process) killScript(reason Reason) {
+// hangs tells whether a loop of w has done nothing for so long, where no script
+// runs; the one that takes events is only asked where alone is true.
+func (w *process) hangs(t int64, alone bool, so time.Duration) bool {
+	for i := range w.rec.turns {
+		turn := &w.rec.turns[i]
+		if int32(i) == w.rec.loop.Load() && !alone {
+			continue
+		}
+		busy := turn.busy.Load()
+		if busy != 0 && time.Duration(t-busy) > so && time.Duration(t-turn.progress.Load()) > so {
+			return true
+		}
+	}
+	return false
+}
+
+// killScript kills w unless its script ends at this moment. Requests that have
+// stepped aside are given so long to be answered first.
+func (w *process) killScript(reason Reason, patience time.Duration) {
 	if w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed) {
-		w.kill(reason)
+		w.killed, w.killBy = reason, time.Now().Add(patience)
+		w.finish()
+	}
+}
+
+// finish kills w, which is doomed, when it is time.
+func (w *process) finish() {
+	if !w.killBy.IsZero() && (w.rec.others() == 0 || !time.Now().Before(w.killBy)) {
+		w.killBy = time.Time{}
+		w.cmd.Process.Kill()
 	}
 }
 

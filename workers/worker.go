@@ -5,7 +5,6 @@ package workers
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,9 +48,14 @@ type Worker struct {
 	server    *fcgi.Server
 	handler   fcgi.Handler
 	offers    chan *shared
-	current   *socket // the one whose turn it is
-	look      [lookSize]byte
+	look      [lookSize]byte // for the loop that takes events
 	leaving   atomic.Bool
+
+	active *loop      // takes events; only that one reads and changes it
+	spare  []*loop    // that have nothing to do
+	smu    sync.Mutex // of spare
+	aside  sync.WaitGroup
+	ended  chan error // the active loop has
 }
 
 // Inherited returns the Worker that this process was started as; nil when it
@@ -74,7 +78,7 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}, offers: make(chan *shared, maxSlots)}
+	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}, offers: make(chan *shared, maxSlots), ended: make(chan error, 1)}
 	for fd := range fdListeners + listeners {
 		unix.CloseOnExec(fd)
 		if fd >= fdListeners {
@@ -100,17 +104,8 @@ func parseSpec(spec string) (index, listeners int, err error) {
 	return index, listeners, nil
 }
 
-// What an event of the epoll set is for: a slot, or one of these.
-const (
-	eventWake     = -1
-	eventListener = -2 // and below
-)
-
 // Serve answers requests until the master says that it is enough, or is gone.
 func (w *Worker) Serve(s *fcgi.Server) error {
-	// The loop waits in system calls of its own.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	w.server, w.handler = s, s.Handler
 	s.Handler = w.handle
 	s.Attend()
@@ -126,7 +121,9 @@ func (w *Worker) Serve(s *fcgi.Server) error {
 	w.rec.ready.Store(true)
 	w.ch.tell(message{kind: msgReady, fd: -1})
 	go w.listen()
-	err := w.loop()
+	w.begin()
+	err := <-w.ended
+	w.aside.Wait()
 	w.report()
 	return err
 }
@@ -135,34 +132,6 @@ func (w *Worker) add(fd int, events uint32, slot int32, gen uint32) error {
 	ev := unix.EpollEvent{Events: events, Fd: slot, Pad: int32(gen)}
 	if err := unix.EpollCtl(w.ep, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
 		return fmt.Errorf("watching a socket: %w", err)
-	}
-	return nil
-}
-
-func (w *Worker) loop() error {
-	// One event at a time: what this worker does not get to, another one does.
-	var ev [1]unix.EpollEvent
-	for !w.leaving.Load() {
-		n, err := unix.EpollWait(w.ep, ev[:], 0)
-		if n == 0 && err == nil {
-			n, err = unix.EpollWait(w.ep, ev[:], -1)
-		}
-		switch {
-		case err == unix.EINTR || n == 0:
-			continue
-		case err != nil:
-			return fmt.Errorf("waiting for requests: %w", err)
-		}
-		switch slot := ev[0].Fd; {
-		case slot >= 0:
-			w.serveShared(slot, uint32(ev[0].Pad))
-		case slot == eventWake:
-			var b [8]byte
-			unix.Read(w.wake, b[:])
-			w.serveOffers()
-		default:
-			w.accept(eventListener - int(slot))
-		}
 	}
 	return nil
 }

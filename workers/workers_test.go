@@ -69,6 +69,9 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	fmt.Sscanf(r.Params["QUERY_STRING"], do+"=%d", &d)
 	d *= time.Millisecond
 	switch do {
+	case "aside": // like wait, while other requests run
+		r.StepAside()
+		fallthrough
 	case "wait", "waitcrash": // until somebody opens the gate
 		_, gate, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
 		os.WriteFile(fmt.Sprint(gate, ".", os.Getpid()), nil, 0o600)
@@ -79,6 +82,9 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
+	case "asleep":
+		r.StepAside()
+		fallthrough
 	case "sleep":
 		time.Sleep(d)
 	case "crash":

@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// A request that has written steps aside when only the disk is waited for: others
+// run then, and see what it has written.
+func TestStepAside(t *testing.T) {
+	s := newSite(t)
+	s.script("raise", `user.n = (user.n or 0) + 1 return "n " .. user.n`)
+	s.script("show", `return "n is " .. user.n`)
+	s.script("parts", `user.n = user.n + 1 webserver.sendPartial ("first, ") user.n = user.n + 1 return "last"`)
+	s.script("fails", `user.n = 100 error ("no")`)
+	db, err := objectdb.Open(s.db.Path(), objectdb.Options{BusyTimeout: patience, LockTime: patience}) // one that waits for the disk
+	require.NoError(t, err)
+	defer db.Close()
+	s.g = New(Options{DB: db})
+	var seen []string
+	ask := func(name string) string {
+		r := s.request("/"+name+".fcgi", nil)
+		r.StepAside = func() { seen = append(seen, s.ask("/show.fcgi", nil).Body) }
+		resp, _ := s.answer(r)
+		return resp.Body
+	}
+	assert.Equal(t, "n 1", ask("raise"))
+	assert.Equal(t, []string{"n is 1"}, seen)
+	assert.Equal(t, "n is 1", ask("show"))
+	assert.Contains(t, ask("fails"), "Incident")
+	assert.Len(t, seen, 1, "where nothing is committed nobody waits for the disk")
+	s.answer(s.request("/parts.fcgi", nil))
+	assert.Len(t, seen, 1)
+	ask("parts")
+	assert.Equal(t, []string{"n is 1", "n is 5"}, seen, "a script that goes on does not step aside")
+}
+
+// What goes wrong after a request has stepped aside is told by a plain page: the
+// site's own would be a script beside another one.
+func TestFailureAfterSteppingAside(t *testing.T) {
+	s := newSite(t)
+	s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("ours"))
+	assert.Contains(t, s.ask("/nothing.fcgi", nil).Body, "ours")
+	r := s.request("/nothing.fcgi", nil)
+	r.away = true
+	resp, out := s.answer(r)
+	assert.Equal(t, 404, out.Status)
+	assert.NotContains(t, resp.Body, "ours")
+}
