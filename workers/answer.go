@@ -111,10 +111,16 @@ func (p *Pool) salvage(w *process, err error) {
 		p.unshare(int32(slot), c)
 		p.answer(w, t, c.fd, err)
 	}
-	if t, fd := w.rec.current(), w.dep.take(); t.phase.Load() >= phaseReading && fd >= 0 {
-		p.answer(w, t, fd, err)
-	} else {
-		p.shareLocked(fd)
+	for {
+		index, fd := w.dep.take()
+		if fd < 0 {
+			return
+		}
+		if t := &w.rec.turns[index]; t.phase.Load() >= phaseReading {
+			p.answer(w, t, fd, err)
+		} else {
+			p.shareLocked(fd)
+		}
 	}
 }
 

@@ -18,58 +18,74 @@ import (
 	"scripter/workers"
 )
 
-// waitAside has n requests step aside and wait at the gate, and returns what the
-// answers are collected in.
-func (p *pool) waitAside(t *testing.T, n int, gate string) (texts chan string, wg *sync.WaitGroup) {
+// aside is a request that has stepped aside and waits.
+type aside struct {
+	gate string
+	text chan string // its answer
+}
+
+// goOn lets it end, and returns its answer.
+func (a aside) goOn(t *testing.T) string {
 	t.Helper()
-	texts, wg = make(chan string, n), new(sync.WaitGroup)
+	require.NoError(t, os.WriteFile(a.gate, nil, 0o600))
+	return <-a.text
+}
+
+// asides has n requests step aside.
+func (p *pool) asides(t *testing.T, n int, keep bool) (all []aside) {
+	t.Helper()
 	for i := range n {
-		c := p.client(t, true)
-		wg.Go(func() {
-			text, err := ask(c, "aside="+gate, fmt.Sprint("aside ", i))
+		a := aside{filepath.Join(t.TempDir(), "gate"), make(chan string, 1)}
+		c := p.client(t, keep)
+		go func() {
+			text, err := ask(c, "aside="+a.gate, fmt.Sprint("aside ", i))
 			assert.NoError(t, err)
-			texts <- text
+			a.text <- text
+		}()
+		require.Eventually(t, func() bool { return atGate(t, a.gate) == 1 }, patience, time.Millisecond)
+		t.Cleanup(func() { os.WriteFile(a.gate, nil, 0o600) })
+		all = append(all, a)
+	}
+	return all
+}
+
+// While requests only wait, their process runs others. They end in any order.
+func TestStepAside(t *testing.T) {
+	for n, keep := range map[int]bool{7: false, 20: true} {
+		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
+			p := start(t, workers.Options{Min: 1, Max: 1})
+			all := p.asides(t, n, keep)
+			for range 20 {
+				for _, keep := range []bool{true, false} {
+					text, err := ask(p.client(t, keep), "", "ordinary")
+					assert.NoError(t, err)
+					assert.Contains(t, text, "ordinary")
+				}
+			}
+			assert.Equal(t, 0, p.running(), "who has stepped aside holds nobody up")
+			for i := range all {
+				i = (i*3 + 1) % n
+				assert.Contains(t, all[i].goOn(t), fmt.Sprint("aside ", i))
+			}
+			assert.Contains(t, p.asked(t, "", "afterwards"), "afterwards")
+			assert.Empty(t, p.losses)
 		})
 	}
-	return texts, wg
 }
 
-// While requests only wait, their process runs others, as many as there are.
-func TestStepAside(t *testing.T) {
-	p := start(t, workers.Options{Min: 1, Max: 1})
-	end := filepath.Join(t.TempDir(), "end")
-	var all []chan string
-	var wait []*sync.WaitGroup
-	for range 20 { // one after the other: a gate is marked once by each process
-		gate := filepath.Join(t.TempDir(), "end")
-		texts, wg := p.waitAside(t, 1, gate)
-		require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
-		all, wait = append(all, texts), append(wait, wg)
-		t.Cleanup(func() { os.WriteFile(gate, nil, 0o600) })
-		require.NoError(t, os.Symlink(end, gate))
-	}
-	for range 50 {
-		assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
-	}
-	assert.Equal(t, 0, p.running(), "who has stepped aside holds nobody up")
-	require.NoError(t, os.WriteFile(end, nil, 0o600))
-	for i := range all {
-		wait[i].Wait()
-		assert.Contains(t, <-all[i], "aside 0")
-	}
-	assert.Contains(t, p.asked(t, "", "afterwards"), "afterwards")
-	assert.Empty(t, p.losses)
-}
-
-// The same connection serves its next request after one that has stepped aside,
-// also where more step aside than there is room for.
-func TestStepAsideOnKeptConnections(t *testing.T) {
+// A connection serves its next request after one that has stepped aside, also
+// where more would than there is room for.
+func TestManyStepAside(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 2})
 	var wg sync.WaitGroup
-	for i := range 48 {
-		c := p.client(t, true)
+	for i := range 60 {
+		keep := i%3 != 0
 		wg.Go(func() {
+			c := p.client(t, keep)
 			for j := range 12 {
+				if !keep {
+					c = p.client(t, false)
+				}
 				query := []string{"asleep=3", "", "asleep=1"}[(i+j)%3]
 				body := fmt.Sprint(i, " ", j)
 				text, err := ask(c, query, body)
@@ -82,47 +98,41 @@ func TestStepAsideOnKeptConnections(t *testing.T) {
 	assert.Empty(t, p.losses)
 }
 
-// A connection of its own is answered before its worker begins anything else.
-func TestStepAsideAlone(t *testing.T) {
-	p := start(t, workers.Options{Min: 1, Max: 1})
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 4 {
-				text, err := ask(p.client(t, false), "asleep=2", "alone")
-				assert.NoError(t, err)
-				assert.Contains(t, text, "alone")
+// When the process dies, whoever has stepped aside in it is answered, too.
+//
+// Catalogue: C6
+func TestCrashBesideOthers(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
+			p := start(t, workers.Options{Min: 1, Max: 1})
+			all := p.asides(t, 5, keep)
+			text, err := ask(p.client(t, keep), "crash", "")
+			assert.NoError(t, err)
+			assert.Equal(t, "crash", text)
+			for _, a := range all {
+				assert.Equal(t, "crash", <-a.text)
 			}
+			beside := 0
+			for range 6 {
+				if l := <-p.losses; strings.Contains(l.Err.Error(), "another request ended its process while it waited for the disk (signal: killed)") {
+					beside++
+				}
+			}
+			assert.Equal(t, 5, beside)
+			assert.Contains(t, p.asked(t, "", "next"), "next")
 		})
 	}
-	wg.Wait()
-	assert.Empty(t, p.losses)
-}
-
-// When the process dies, whoever has stepped aside in it is answered, too.
-func TestCrashBesideOthers(t *testing.T) {
-	p := start(t, workers.Options{Min: 1, Max: 1})
-	gate := filepath.Join(t.TempDir(), "end")
-	texts, wg := p.waitAside(t, 1, gate)
-	require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
-	assert.Equal(t, "crash", p.asked(t, "crash", ""))
-	wg.Wait()
-	assert.Equal(t, "crash", <-texts)
-	lost := []string{(<-p.losses).Err.Error(), (<-p.losses).Err.Error()}
-	assert.Contains(t, strings.Join(lost, "; "), "another request ended its process while it waited for the disk (signal: killed)")
-	assert.Contains(t, p.asked(t, "", "next"), "next")
 }
 
 // Who has stepped aside and does not come to its end does not save a process that
 // is to be killed for its script.
+//
+// Catalogue: C6
 func TestKillBesideOthers(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
-	gate := filepath.Join(t.TempDir(), "end")
-	texts, wg := p.waitAside(t, 1, gate)
-	require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
+	all := p.asides(t, 1, true)
 	assert.Equal(t, "time", p.asked(t, "hang=100", ""))
-	wg.Wait()
-	assert.Equal(t, "crash", <-texts)
+	assert.Equal(t, "crash", <-all[0].text)
 }
 
 // A pool that is shut down, and a worker that is replaced, answer those who have
@@ -133,14 +143,12 @@ func TestLeaveWaitsForOthers(t *testing.T) {
 		func() { require.NoError(t, p.Reload()) },
 		func() { go p.Shutdown(context.Background()) },
 	} {
-		gate := filepath.Join(t.TempDir(), "end")
-		texts, wg := p.waitAside(t, 1, gate)
-		require.Eventually(t, func() bool { return atGate(t, gate) == 1 }, patience, time.Millisecond)
+		all := append(p.asides(t, 2, true), p.asides(t, 2, false)...)
 		end()
 		time.Sleep(200 * time.Millisecond) // time to do it wrong
-		require.NoError(t, os.WriteFile(gate, nil, 0o600))
-		wg.Wait()
-		assert.Contains(t, <-texts, "aside 0")
+		for _, a := range all {
+			assert.Contains(t, a.goOn(t), "aside")
+		}
 	}
 	assert.Empty(t, p.losses)
 }

@@ -70,7 +70,7 @@ func TestSalvageUnread(t *testing.T) {
 	w.rec.turns[0].request.Store(3) // of an earlier request
 	w.rec.turns[0].sent.Store(true)
 	w.rec.turns[0].take(-1, 0)
-	require.NoError(t, w.dep.leave(fds[0]))
+	require.NoError(t, w.dep.leave(0, fds[0]))
 	w.cmd = exec.Command("/bin/true")
 	require.NoError(t, w.cmd.Run())
 	p.salvage(w, nil)
@@ -103,6 +103,8 @@ func TestDoomed(t *testing.T) {
 
 // A process whose script is to end is killed when those who have stepped aside in
 // it are answered, and at the latest after its time.
+//
+// Catalogue: C6
 func TestKillIsPatient(t *testing.T) {
 	begin := func() *process {
 		p, w, _ := silentPool(t)

@@ -17,9 +17,11 @@ type loop struct {
 	index int32
 	turn  *turn // in shared memory
 
-	sock *socket // that is served
-	may  bool    // its request may step aside
-	away bool    // it has: another loop takes events
+	begun chan struct{} // it is to go on; nil: it has never run
+	sock  *socket       // that is served
+	own   bool          // no other process holds its connection
+	may   bool          // its request may step aside
+	away  bool          // it has: another loop takes events
 
 	stepAside func()
 }
@@ -47,16 +49,25 @@ func (w *Worker) take() *loop {
 	return l
 }
 
+func (w *Worker) giveBack(l *loop) {
+	w.smu.Lock()
+	defer w.smu.Unlock()
+	w.spare = append(w.spare, l)
+}
+
 // next makes l the one that takes events.
 func (w *Worker) next(l *loop) {
 	w.active = l
 	w.rec.loop.Store(l.index)
-	go l.run()
+	if l.begun == nil {
+		l.begun = make(chan struct{}, 1)
+		go l.run()
+	}
+	l.begun <- struct{}{}
 }
 
-// aside lets another loop go on, when there is one, and when the request is alone
-// on a shared connection: one that no other process holds is found by the master
-// only where the active loop has left it.
+// aside lets another loop go on, when there is one, and when nothing is left to be
+// done on the connection but to answer.
 func (l *loop) aside() {
 	w := l.w
 	if !l.may || l.away {
@@ -66,25 +77,30 @@ func (l *loop) aside() {
 	if other == nil {
 		return
 	}
+	if l.own && !w.staysDeposited() {
+		w.giveBack(other)
+		return
+	}
 	l.away = true
 	w.End()
 	w.aside.Add(1)
 	w.next(other)
 }
 
-// run serves until the worker leaves or the loop has stepped aside.
+// run takes events until the worker leaves, or the loop has stepped aside and is to
+// go on again. It keeps its stack, which would have to grow anew each time.
 func (l *loop) run() {
 	w := l.w
-	err := l.takeEvents()
-	if !l.away {
-		w.ended <- err
-		return
+	for range l.begun {
+		err := l.takeEvents()
+		if !l.away {
+			w.ended <- err
+			return
+		}
+		l.away = false
+		w.giveBack(l)
+		w.aside.Done()
 	}
-	l.away = false
-	w.smu.Lock()
-	w.spare = append(w.spare, l)
-	w.smu.Unlock()
-	w.aside.Done()
 }
 
 // What an event of the epoll set is for: a slot, or one of these.

@@ -212,37 +212,3 @@ func closeFD(fd int) {
 		unix.Close(fd)
 	}
 }
-
-// deposit is where a worker leaves the socket of a connection that nobody else
-// holds, while it answers a request. It takes it back by itself; when it dies,
-// the master finds it there. Both hold both ends.
-type deposit struct{ in, out int }
-
-func newDeposit() (deposit, error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return deposit{}, fmt.Errorf("making a socket pair: %w", err)
-	}
-	return deposit{fds[0], fds[1]}, nil
-}
-
-func (d deposit) leave(fd int) error {
-	return unix.Sendmsg(d.in, []byte{0}, unix.UnixRights(fd), nil, unix.MSG_DONTWAIT)
-}
-
-// take returns what was left; -1 when nothing was.
-func (d deposit) take() int {
-	var b [1]byte
-	oob := make([]byte, unix.CmsgSpace(4))
-	for {
-		_, n, _, _, err := unix.Recvmsg(d.out, b[:], oob, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return -1
-		}
-		fd, _ := rights(oob[:n])
-		return fd
-	}
-}

@@ -56,17 +56,18 @@ func (l *loop) accept(listener int) {
 		return
 	}
 	l.take(-1, 0)
-	if w.dep.leave(fd) != nil {
+	if w.deposit(l, fd) != nil {
 		l.turn.free()
 		w.ch.tell(message{kind: msgNew, fd: fd})
 		return
 	}
+	l.own, l.may = true, true
 	open := l.serve(s, ahead)
 	if open { // it was no request after all
 		w.ch.tell(message{kind: msgNew, fd: duplicate(fd)})
 	}
 	l.turn.free()
-	closeFD(w.dep.take())
+	w.withdraw(l)
 	s.free()
 }
 
@@ -203,7 +204,7 @@ func (l *loop) serve(s *socket, a fcgi.Ahead) (open bool) {
 	l.turn.request.Store(uint32(a.ID))
 	l.turn.phase.Store(phaseReading)
 	l.sock = s
-	defer func() { l.sock, l.may = nil, false }()
+	defer func() { l.sock, l.own, l.may = nil, false, false }()
 	return l.w.server.Turn(s)
 }
 

@@ -40,6 +40,8 @@ type Worker struct {
 	rec       *record
 	ch        *channel
 	dep       deposit
+	dmu       sync.Mutex // of dep
+	deposited int        // by loops that have stepped aside
 	lmu       sync.Mutex // of listeners
 	listeners []int      // -1: closed
 	ep        int
