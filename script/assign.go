@@ -204,6 +204,7 @@ func (t *Thread) changed(o *Object) {
 func (t *Thread) forget() {
 	t.writes++
 	t.globals, t.search = nil, nil
+	t.openEnvironment()
 }
 
 // moved tells the thread that objects have other addresses than before.

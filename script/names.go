@@ -20,7 +20,10 @@ func init() {
 }
 
 // openEnvironment makes bare names mean what they mean in scripts.
-func (t *Thread) openEnvironment() { t.main.G.Global.Metatable = environmentMeta }
+func (t *Thread) openEnvironment() {
+	t.main.G.Global.Metatable = environmentMeta
+	t.known = nil
+}
 
 // environmentIndex finds a name that is no local and no global with a value.
 func environmentIndex(L *lua.LState) int {
@@ -30,6 +33,11 @@ func environmentIndex(L *lua.LState) int {
 		return 1
 	}
 	t := threadOf(L)
+	if lv := t.globals[string(name)]; lv != nil {
+		t.keepKnown(string(name), lv)
+		L.Push(lv)
+		return 1
+	}
 	lv, err := t.global(string(name))
 	if err != nil {
 		t.raise(L, "", err)
@@ -52,6 +60,23 @@ func environmentNewIndex(L *lua.LState) int {
 	}
 	L.Get(1).(*lua.LTable).RawSet(L.Get(2), L.Get(3))
 	return 0
+}
+
+// keepKnown puts what a name was found to mean, twice already, where the
+// interpreter finds it by itself: in a table between _G and environmentIndex.
+// It holds for as long as t.globals does.
+func (t *Thread) keepKnown(name string, lv lua.LValue) {
+	if t.known == nil {
+		t.known = newLuaTable(0, 8)
+		t.known.Metatable = environmentMeta
+		meta := newLuaTable(0, 4)
+		for _, event := range [...]string{"__newindex", "__metatable"} {
+			meta.RawSetString(event, environmentMeta.RawGetString(event))
+		}
+		meta.RawSetString("__index", t.known)
+		t.main.G.Global.Metatable = meta
+	}
+	t.known.RawSetString(name, lv)
 }
 
 // assign notes that the run has a global of that name.

@@ -85,6 +85,62 @@ func TestPathsMayChangeWithinARun(t *testing.T) {
 	}
 }
 
+// A name that was used a few times is found without a search; it is still
+// searched for when what it leads to may be another thing.
+func TestNamesUsedAgainMayChangeWithinARun(t *testing.T) {
+	db := site(t)
+	put(t, db, map[string]objectdb.Value{
+		"user.other.tool": objectdb.Script("return 'other'"),
+		"apps.tool":       objectdb.Script("return 'apps'"),
+	})
+	const before = `local s = "" for i = 1, 4 do s = tool () .. test.upper (i) .. " " end `
+	const after = ` for i = 1, 4 do s = s .. tostring (tool and tool ()) end return s`
+	for change, want := range map[string]string{
+		`apps.tool = odb.script "return 'new'"`:                           "newnewnewnew",
+		`suites.tool = odb.script "return 'near'"`:                        "nearnearnearnear",
+		`suites.webserver.macros.tool = odb.script "return 'macro'"`:      "macromacromacromacro",
+		`odb.move ("user.other.tool", "tool")`:                            "otherotherotherother",
+		`system.paths = {odb.address "user.other"}`:                       "otherotherotherother",
+		`tool = function () return "own" end`:                             "ownownownown",
+		`_G.tool = function () return "own" end`:                          "ownownownown",
+		`rawset (_G, "tool", function () return "raw" end)`:               "rawrawrawraw",
+		`apps.tool = nil test.tool = odb.script "return 1" tool = nil`:    "nilnilnilnil",
+		`assert (rawget (_G, "tool") == nil and next (_G) ~= "tool")`:     "appsappsappsapps",
+		`for name in pairs (_G) do assert (name ~= "tool") end`:           "appsappsappsapps",
+		`assert (_G.tool == tool and _G.TOOL == tool)`:                    "appsappsappsapps",
+		`assert (not pcall (setmetatable, _G, {}))`:                       "appsappsappsapps",
+		`assert (getmetatable (_G) == nil)`:                               "appsappsappsapps",
+		`coroutine.wrap (function () for i = 1, 3 do tool () end end) ()`: "appsappsappsapps",
+		`pcall (function () for i = 1, 3 do tool () end error () end)`:    "appsappsappsapps",
+	} {
+		assert.Equal(t, "apps4! "+want, run(t, db, before+change+after), change)
+	}
+	assert.Equal(t, "apps4! appsappsappsapps", run(t, db, before+after), "what other runs have changed is gone")
+	assert.Equal(t, "undefined name: tools", fails(t, db, before+"return tools").Message)
+	assert.Equal(t, "undefined name: __index", fails(t, db, before+"return __index").Message)
+	assert.Equal(t, "undefined name: __newindex", fails(t, db, before+"return __newindex").Message)
+}
+
+// What a run has found is read by it: another's change of it is a conflict.
+func TestNamesUsedAgainConflict(t *testing.T) {
+	db := site(t)
+	put(t, db, map[string]objectdb.Value{"apps.tool": objectdb.Script("return 'apps'")})
+	runs, text := 0, ""
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
+		runs++
+		th := NewEngine(testVerbs).NewThread(t.Context(), ThreadOptions{Tx: tx})
+		defer th.Close()
+		v, err := th.RunSource("test", `local s for i = 1, 4 do s = tool () end scratchpad.n = s return s`)
+		if runs == 1 {
+			put(t, db, map[string]objectdb.Value{"suites.tool": objectdb.Script("return 'suites'")})
+		}
+		text, _ = v.(string)
+		return err
+	}))
+	assert.Equal(t, 2, runs)
+	assert.Equal(t, "suites", text)
+}
+
 func TestResolve(t *testing.T) {
 	db := site(t)
 	put(t, db, map[string]objectdb.Value{"user.greeting": objectdb.String("hi"), "method.x": objectdb.String("root")})

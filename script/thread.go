@@ -58,6 +58,7 @@ type Thread struct {
 	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
 	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
 	globals  map[string]lua.LValue         // names of tables, scripts and verbs found so far
+	known    *lua.LTable                   // those of them that scripts use again
 	assigned map[string]struct{}           // globals that a script has assigned
 	modules  map[*lua.LFunction]lua.LValue // results of require
 	search   *searchPaths                  // tables of system.paths, once found

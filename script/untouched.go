@@ -79,10 +79,10 @@ func (t *Thread) VerbName(v Value) string {
 }
 
 // Untouched reports whether bare names mean in the thread's scripts what the
-// root says: no script has made a global of one or another environment, and none
-// came with the request. It is false when the run was stopped.
+// root says: no script has made a global of one, and none came with the request.
+// It is false when the run was stopped.
 func (t *Thread) Untouched(names ...string) bool {
-	if t.main.G.Global.Metatable != environmentMeta || t.budget.Err() != nil {
+	if t.budget.Err() != nil {
 		return false
 	}
 	for _, name := range names {
