@@ -108,6 +108,7 @@ func (o *Object) makeReal() error {
 		return err
 	}
 	o.node = n
+	o.init()
 	t.virtual = nil // the tables above are real now too
 	if t.handles == nil {
 		t.handles = make(map[int64]*Object, 8)

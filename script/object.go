@@ -29,6 +29,9 @@ type Object struct {
 func (o *Object) init() {
 	o.ud.Value = o
 	o.ud.Metatable = objectMeta
+	if o.node == nil && o.verbs.meta != nil {
+		o.ud.Metatable = o.verbs.meta
+	}
 }
 
 // Node returns the object's node, nil for a table of verbs that is not in the

@@ -30,10 +30,14 @@ func selfObject(L *lua.LState) *Object { return L.Get(1).(*lua.LUserData).Value.
 
 // objectIndex is t.name and t[3].
 func objectIndex(L *lua.LState) int {
-	o := selfObject(L)
-	var lv lua.LValue
+	L.Push(selfObject(L).index(L, L.Get(2)))
+	return 1
+}
+
+// index returns what Lua sees under key, a name or a number.
+func (o *Object) index(L *lua.LState, key lua.LValue) (lv lua.LValue) {
 	var err error
-	switch key := L.Get(2).(type) {
+	switch key := key.(type) {
 	case lua.LString:
 		lv, err = o.cell(string(key))
 	case lua.LNumber:
@@ -42,10 +46,9 @@ func objectIndex(L *lua.LState) int {
 		lv = lua.LNil
 	}
 	if err != nil {
-		o.thread.raise(L, "", o.because("get", L.Get(2), err))
+		o.thread.raise(L, "", o.because("get", key, err))
 	}
-	L.Push(lv)
-	return 1
+	return lv
 }
 
 // nth returns what Lua sees as the i-th cell in the order of the root.

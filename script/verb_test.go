@@ -128,6 +128,27 @@ func TestObjectWinsOverVerb(t *testing.T) {
 		end`))
 }
 
+// A table that holds only verbs is like any other table of the root.
+func TestTableOfVerbs(t *testing.T) {
+	db := newDB(t)
+	for source, want := range map[string]string{
+		`return test.upper ("a") .. test.Upper ("b") .. TEST.UPPER ("c")`:                                                       "A!B!C!",
+		`return tostring (test.nope) .. tostring (test.__index) .. tostring (test [true])`:                                      "nilnilnil",
+		`return tostring (test) .. tostring (#test > 5)`:                                                                        "table: system.verbs.builtins.testtrue",
+		`return tostring (test == test) .. tostring (test == system.verbs.builtins.test)`:                                       "truetrue",
+		`return tostring (test [1] == test.add) .. tostring (test [1000])`:                                                      "truenil",
+		`local t = test t.mine = 1 return t.mine .. test.mine .. t.upper ("a") .. test.UPPER ("b")`:                             "11A!B!",
+		`local t = test test.upper = odb.script "return 'own'" return t.upper () .. test.upper ()`:                              "ownown",
+		`local t, n = test, 0 for name, verb in pairs (t) do n = n + 1 assert (t [name] == verb) end return tostring (n == #t)`: "true",
+		`return tostring (getmetatable (test)) .. tostring (rawequal (test.upper, test.Upper))`:                                 "falsetrue",
+		`return tostring (pcall (setmetatable, test, {}))`:                                                                      "false",
+	} {
+		assert.Equal(t, want, run(t, db, source), source)
+	}
+	assert.Equal(t, "attempt to call a missing object: system.verbs.builtins.test.nope", fails(t, db, "test.nope ()").Message)
+	assert.Equal(t, "attempt to concatenate a table: system.verbs.builtins.test", fails(t, db, "return test .. 1").Message)
+}
+
 func TestNestedErrorKeepsItsPlace(t *testing.T) {
 	db := newDB(t)
 	put(t, db, map[string]objectdb.Value{"user.f": objectdb.Script("\n\nerror ('oops')")})
