@@ -116,14 +116,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 			return nil, err
 		}
 		for _, p := range t.search.paths {
-			found, err := p.has(t.tx, t.root, name)
-			if err != nil {
-				return nil, err
-			}
-			if !found {
-				continue
-			}
-			if lv, err = p.object(t).cell(name); err != nil {
+			if lv, err = p.cell(t, name); err != nil {
 				return nil, err
 			}
 			if lv != lua.LNil {

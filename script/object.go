@@ -182,18 +182,25 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 			return nil, err
 		}
 	}
-	if sub != nil {
-		return &t.virtualObject(sub).ud, nil
+	if o.verbs == nil {
+		return lua.LNil, nil
 	}
-	if o.verbs != nil {
-		if verb := o.verbs.verbs[fold]; verb != nil {
-			return verb, nil
-		}
-		if value := o.verbs.properties[fold]; value != nil {
-			return t.toLua(value(t)), nil
-		}
+	return t.ofVerbs(o.verbs, fold), nil
+}
+
+// ofVerbs returns what Lua sees in a table of verbs under a folded name, where the
+// database has nothing of that name; nil where there is nothing.
+func (t *Thread) ofVerbs(vt *verbTable, fold string) lua.LValue {
+	if sub := vt.tables[fold]; sub != nil {
+		return &t.virtualObject(sub).ud
 	}
-	return lua.LNil, nil
+	if verb := vt.verbs[fold]; verb != nil {
+		return verb
+	}
+	if value := vt.properties[fold]; value != nil {
+		return t.toLua(value(t))
+	}
+	return lua.LNil
 }
 
 // see returns what Lua sees of a node in table o. sub are the verbs seen in it, if it is a

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"scripter/objectdb"
 )
 
@@ -106,23 +108,27 @@ func (e *Engine) walk(tx *objectdb.Tx, a objectdb.Address, found *searchPaths) (
 	return p, nil
 }
 
-// has reports whether the table at the end of the path has a cell called name.
-func (p searchPath) has(tx *objectdb.Tx, root *Object, name string) (bool, error) {
-	end := step{root.node, root.verbs}
+// cell returns what Lua sees under name in the table at the end of the path, nil
+// where there is nothing. Handles of the tables on the way are made only for
+// what lies in the database.
+func (p searchPath) cell(t *Thread, name string) (lua.LValue, error) {
+	end := step{t.root.node, t.root.verbs}
 	if len(p) > 0 {
 		end = p[len(p)-1]
 	}
 	if end.node != nil {
-		_, err := tx.Child(end.node, name)
-		if err == nil || unlessMissing(err) != nil {
-			return err == nil, unlessMissing(err)
+		_, err := t.tx.Child(end.node, name)
+		if err == nil {
+			return p.object(t).cell(name)
+		}
+		if unlessMissing(err) != nil {
+			return nil, err
 		}
 	}
 	if end.verbs == nil {
-		return false, nil
+		return lua.LNil, nil
 	}
-	fold := objectdb.Fold(name)
-	return end.verbs.tables[fold] != nil || end.verbs.verbs[fold] != nil || end.verbs.properties[fold] != nil, nil
+	return t.ofVerbs(end.verbs, end.verbs.fold(name)), nil
 }
 
 // object returns the table at the end of the path.
