@@ -159,3 +159,16 @@ func TestEscapeHTML(t *testing.T) {
 		assert.Equal(t, slow.Replace(s), escapeHTML(s))
 	}
 }
+
+func BenchmarkEscapeHTML(b *testing.B) {
+	for name, s := range map[string]string{
+		"plain": "f01", "dense": strings.Repeat(`a <b> & "c" `, 5), "text": strings.Repeat("Lorem ipsum dolor sit amet & more. ", 60),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				escapeHTML(s)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+	"unsafe"
 
 	"scripter/script"
 )
@@ -149,18 +150,17 @@ func escapeHTML(s string) string {
 	if more == 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + more)
-	done := 0
+	b := make([]byte, len(s)+more)
+	at := 0
 	for i := 0; i < len(s); i++ {
-		if htmlMore[s[i]] > 0 {
-			b.WriteString(s[done:i])
-			b.WriteString(htmlEntity(s[i]))
-			done = i + 1
+		if c := s[i]; htmlMore[c] == 0 {
+			b[at] = c
+			at++
+		} else {
+			at += copy(b[at:], htmlEntity(c))
 		}
 	}
-	b.WriteString(s[done:])
-	return b.String()
+	return unsafe.String(&b[0], len(b)) // nobody writes to b any more
 }
 
 // split makes a Lua list of the pieces of s, at most most of them where that is
