@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -93,8 +94,8 @@ func unescape(s string, form bool) (text string, ok bool) {
 // decoder decodes the pieces of one text into one buffer, which has room for all
 // of it: nothing becomes longer.
 type decoder struct {
-	b    []byte
-	size int // of the text
+	b    []byte // what is not used yet; nil before the first piece that changes
+	size int    // of the text
 }
 
 func (d *decoder) decode(s string, form bool) (text string, ok bool) {
@@ -106,40 +107,40 @@ func (d *decoder) decode(s string, form bool) (text string, ok bool) {
 		return s, true
 	}
 	if d.b == nil {
-		d.b = make([]byte, 0, d.size)
+		d.b = make([]byte, d.size)
 	}
 	ok = true
-	from := len(d.b)
-	b := append(d.b, s[:i]...)
+	b := d.b
+	n := copy(b, s[:i])
 	for ; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case c == '+' && form:
 			c = ' '
 		case c != '%':
-		case i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
-			c = hexValue(s[i+1])<<4 | hexValue(s[i+2])
+		case i+2 < len(s) && hexDigit[s[i+1]] < 16 && hexDigit[s[i+2]] < 16:
+			c = hexDigit[s[i+1]]<<4 | hexDigit[s[i+2]]
 			i += 2
 		default:
 			ok = false
 		}
-		b = append(b, c)
+		b[n] = c
+		n++
 	}
-	d.b = b
-	// What was appended is not written again.
-	return unsafe.String(&b[from], len(b)-from), ok
+	d.b = b[n:] // what was written is not written again
+	return unsafe.String(&b[0], n), ok
 }
 
-func isHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func hexValue(c byte) byte {
-	if c <= '9' {
-		return c - '0'
+// hexDigit gives the values of the hex digits; of all other characters it is 16.
+var hexDigit = func() (values [256]byte) {
+	for c := range values {
+		values[c] = 16
+		if n, err := strconv.ParseUint(string(rune(c)), 16, 8); err == nil {
+			values[c] = byte(n)
+		}
 	}
-	return c&0xf + 9
-}
+	return values
+}()
 
 // escapeForm is the inverse of unescape with form set: letters, digits and
 // "-._*" stay, a blank becomes "+" (WHATWG URL, application/x-www-form-urlencoded).
@@ -161,7 +162,7 @@ func escapeForm(dst []byte, s string) []byte {
 // form is what the body of a request says when it is a form.
 type form struct {
 	args  *script.Table // name -> text, or a list of texts
-	files *script.Table // name -> {filename, type, data, size}, or a list of them
+	files *script.Table // name -> {filename, type, data, size}, or a list of them; nil for a form that has none
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -170,14 +171,13 @@ const formType = "application/x-www-form-urlencoded"
 // tables empty, and the script has postArgs. A body without a type is read
 // as a form, as it always was.
 func parseBody(contentType, body string, max bound) (form, error) {
+	if contentType == formType && body != "" {
+		args, err := parseForm(body, max, true)
+		return form{args: args}, err
+	}
 	f := form{script.NewTable(), script.NewTable()}
 	if body == "" {
 		return f, nil
-	}
-	if contentType == formType {
-		var err error
-		f.args, err = parseForm(body, max, true)
-		return f, err
 	}
 	media, params, err := mime.ParseMediaType(contentType)
 	if contentType != "" && err != nil && media == "" {
