@@ -150,12 +150,14 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, o options, env []string, log *slog.Logger) error {
-	if err := openLog(o.log); err != nil {
-		return err
-	}
 	named := o.root
 	o.find = func() (string, error) { return findRoot(named, env) }
-	var err error
+	u := newUpkeep(o, log)
+	defer u.stop()
+	err := openLog(o.log)
+	if err != nil {
+		return err
+	}
 	if o.root, err = o.find(); err != nil {
 		return err
 	}
@@ -180,20 +182,18 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	if o.idleExit > 0 {
 		go ls.use.leaveWhenIdle(ctx, o.idleExit, leave, log)
 	}
-	st := &status{started: time.Now()}
 	if o.status != "" {
 		sl, err := listenStatus(o.status, o)
 		if err != nil {
 			return err
 		}
-		defer st.serve(sl, log)()
+		defer u.status.serve(sl, log)()
 		log.Info("showing the status", "addr", sl.Addr().String())
 	}
 	for _, l := range ls.all() {
 		log.Info("listening", "addr", l.Addr().String(), "responder", o.responder, "workers", o.workers)
 	}
-	u := newUpkeep(o, supervisorOf(env, log), ls.all()[0].Addr().String(), st, log)
-	defer u.stop()
+	u.supervisor, u.where = supervisorOf(env, log), ls.all()[0].Addr().String()
 	if o.workers > 0 {
 		// This process runs no script, and what it holds no script can harm.
 		if err := db.Close(); err != nil {

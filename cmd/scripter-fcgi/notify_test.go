@@ -301,6 +301,29 @@ func doorPath(t *testing.T, root string) string {
 	return path
 }
 
+// TestHangupAtStart: a SIGHUP that comes while the program begins is obeyed as soon
+// as it can be: what was read until then may be old.
+func TestHangupAtStart(t *testing.T) {
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	conf, text := filepath.Join(filepath.Dir(exe), "scripter.conf"), []byte("root: "+makeRoot(t))
+	require.NoError(t, syscall.Mkfifo(conf, 0o600))
+	defer os.Remove(conf)
+	p := startProcess(t, nil, "--listen", "unix:"+filepath.Join(t.TempDir(), "s.sock"), "--door", "off")
+	began, err := os.OpenFile(conf, os.O_WRONLY, 0) // when the program reads it
+	require.NoError(t, err)
+	p.signal(syscall.SIGHUP)
+	next := conf + ".next"
+	require.NoError(t, os.WriteFile(next, text, 0o600))
+	require.NoError(t, os.Rename(next, conf))
+	_, err = began.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, began.Close())
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience, 10*time.Millisecond, p.log)
+	p.signal(syscall.SIGTERM)
+	assert.Zero(t, p.end(), p.log)
+}
+
 // TestHangupDoorOnly: a server that has nothing but its door goes with the root,
 // unless the door of the other root is taken.
 func TestHangupDoorOnly(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"scripter/gateway"
 )
@@ -25,8 +26,10 @@ type upkeep struct {
 	cancel context.CancelFunc
 }
 
-func newUpkeep(o options, s *supervisor, where string, st *status, log *slog.Logger) *upkeep {
-	u := &upkeep{o: o, supervisor: s, where: where, status: st, log: log, hup: make(chan os.Signal, 1)}
+// newUpkeep listens to SIGHUP from now on: one that comes before the program is
+// ready for it is obeyed then.
+func newUpkeep(o options, log *slog.Logger) *upkeep {
+	u := &upkeep{o: o, status: &status{started: time.Now()}, log: log, hup: make(chan os.Signal, 1)}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	signal.Notify(u.hup, syscall.SIGHUP)
 	return u
