@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
-	"scripter/objectdb"
 )
 
 // post sends a body of so many megabytes, which says how long it is or not, and
@@ -45,16 +44,8 @@ func (d *daemon) post(path string, megabytes float64, declared bool) string {
 func TestLargeBodies(t *testing.T) {
 	root := makeRoot(t)
 	scripts(t, root, map[string]string{"size": `return "got " .. # (...).postArgs`, "upload": `return "got " .. # (...).postArgs`})
-	setting := func(name string, n float64) {
-		db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
-		require.NoError(t, err)
-		defer db.Close()
-		a, err := objectdb.ParseAddress("user.webserver." + name)
-		require.NoError(t, err)
-		require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(a, objectdb.Number(n)) }))
-	}
-	setting("maxBody", 1)
-	setting(`limits.["suites.webserverScripts.upload"].maxBody`, 2)
+	setting(t, root, "maxBody", 1)
+	setting(t, root, `limits.["suites.webserverScripts.upload"].maxBody`, 2)
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	sock := filepath.Join(t.TempDir(), "status.sock")
@@ -71,7 +62,7 @@ func TestLargeBodies(t *testing.T) {
 	}
 	refused := func() bool { return strings.Count(p.log.String(), "the body of a request is too large") == 4 }
 	require.Eventually(t, refused, patience, 10*time.Millisecond, p.log)
-	setting("maxBody", 3)
+	setting(t, root, "maxBody", 3)
 	for _, declared := range []bool{true, false} {
 		require.Eventually(t, func() bool { return strings.Contains(p.post("/size.fcgi", 2.5, declared), "got 2621440") }, patience, 10*time.Millisecond)
 	}

@@ -117,7 +117,7 @@ func (m *master) reload(ctx context.Context, root string, listeners []*os.File) 
 	}
 	most := m.o.workers
 	if !m.o.fixed {
-		most = atMost(b, most)
+		most = atMost(b, defaultWorkers)
 	}
 	if err := m.pool.Listen(listeners); err != nil {
 		return err

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/fcgi"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
@@ -59,6 +62,17 @@ func scripts(t *testing.T, root string, all map[string]string) {
 	}))
 }
 
+// setting gives a setting, by the rest of its address, a number.
+func setting(t *testing.T, root, name string, n float64) {
+	t.Helper()
+	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	require.NoError(t, err)
+	defer db.Close()
+	a, err := objectdb.ParseAddress("user.webserver." + name)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(a, objectdb.Number(n)) }))
+}
+
 // children returns the processes whose parent is pid.
 func children(pid int) (pids []string) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -102,4 +116,35 @@ func TestProgramReplaced(t *testing.T) {
 	}
 	assert.Contains(t, p.ask("/hello.fcgi"), "hello")
 	assert.NotContains(t, p.log.String(), "before it was ready")
+}
+
+// TestMaxRunningTakenBack: SIGHUP reads how many scripts may run at a time, also
+// when the root no longer says.
+func TestMaxRunningTakenBack(t *testing.T) {
+	root := makeRoot(t)
+	scripts(t, root, map[string]string{"stay": `webserver.sendPartial ("begun") while true do end`})
+	setting(t, root, "maxTime", 600)
+	setting(t, root, "maxInstructions", 1e6)
+	setting(t, root, "maxRunning", 1)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	p := startProgram(t, exe, root)
+	require.Contains(t, p.log.String(), "workers=1")
+	setting(t, root, "maxRunning", 0)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience, 5*time.Millisecond, p.log)
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var answers [2]testlog.Buffer
+	for i := range answers {
+		c, err := fcgi.Dial(ctx, "unix:"+p.sock)
+		require.NoError(t, err)
+		defer c.Close()
+		go c.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/stay.fcgi", "REQUEST_URI": "/stay.fcgi"}, strings.NewReader(""), &answers[i], io.Discard)
+	}
+	both := func() bool {
+		return strings.Contains(answers[0].String(), "begun") && strings.Contains(answers[1].String(), "begun")
+	}
+	require.Eventually(t, both, patience, 5*time.Millisecond, p.log)
 }
