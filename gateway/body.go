@@ -81,6 +81,14 @@ func (r *Request) readBody(limit bound) error {
 	return nil
 }
 
+// bodyArrived tells whether all of the body can be read without waiting for the
+// visitor. A road knows that whose Body tells with Len how much of it has come.
+func (r *Request) bodyArrived() bool {
+	arrived, ok := r.Body.(interface{ Len() int })
+	n, err := contentLength(r.Params)
+	return ok && err == nil && 0 < n && n <= smallBody && int64(arrived.Len()) >= n
+}
+
 // smallBody is the largest body that is read through a buffer that stays, in bytes.
 const smallBody = 64 << 10
 

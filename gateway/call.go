@@ -74,7 +74,12 @@ func (c *call) run() error {
 	}
 	if !c.r.bodyRead && hasBody(c.r) {
 		c.bodySize = c.limits.size(maxBody)
-		return errNeedBody
+		if !c.r.bodyArrived() {
+			return errNeedBody
+		}
+		if err := c.r.readBody(c.bodySize); err != nil {
+			return err
+		}
 	}
 	if !c.r.kept && c.settings.flag(flDebug) {
 		return errNeedKeep

@@ -127,7 +127,8 @@ func (g *Gateway) answer(ctx context.Context, r *Request, a *answer) Outcome {
 }
 
 // What a run may find that it needs first; neither may be done inside its
-// transaction, because both wait or write.
+// transaction, because both wait or write. A body that is there already keeps
+// nobody waiting: the run reads it itself.
 var (
 	errNeedBody = errors.New("the body has to be read first")
 	errNeedKeep = errors.New("the parameters have to be kept first")

@@ -227,6 +227,54 @@ func TestSlowBodyKeepsNobodyWaiting(t *testing.T) {
 	assert.Zero(t, running)
 }
 
+// TestBodyThatIsThere: where the road says that all of a body has come, the
+// request keeps its turn and its transaction, and is answered as ever.
+func TestBodyThatIsThere(t *testing.T) {
+	s := newSite(t)
+	s.script("echo", `return (...).postArgs .. "!"`)
+	s.put("user.webserver.maxBody", objectdb.Number(0.0005))
+	for name, c := range map[string]struct {
+		body    string
+		length  string
+		arrived int
+		turn    int // while the body is read: whether the request still has it
+		want    string
+		status  int
+	}{
+		"all":               {"abcd", "4", 4, 1, "abcd!", 200},
+		"more":              {"abcdef", "4", 6, 1, "abcd!", 200},
+		"a part":            {"abcd", "4", 3, 0, "abcd!", 200},
+		"nothing":           {"abcd", "4", 0, 0, "abcd!", 200},
+		"no length":         {"abcd", "-1", 4, 0, "abcd!", 200},
+		"too large":         {strings.Repeat("x", 600), "600", 600, -1, "", 413},
+		"less than it said": {"abc", "4", 4, 1, "", 400},
+	} {
+		b := &arrivedBody{Reader: strings.NewReader(c.body), g: s.g, arrived: c.arrived, turn: -1}
+		post := s.request("/echo.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": c.length, "CONTENT_TYPE": "text/plain"})
+		post.Body = b
+		var out bytes.Buffer
+		s.g.Answer(t.Context(), post, &out)
+		assert.Contains(t, out.String(), strconv.Itoa(c.status), name)
+		assert.Contains(t, out.String(), c.want, name)
+		assert.Equal(t, c.turn, b.turn, name)
+	}
+}
+
+// arrivedBody tells how much of it has arrived, and notes how many requests had
+// their turn when it was read.
+type arrivedBody struct {
+	io.Reader
+	g             *Gateway
+	arrived, turn int
+}
+
+func (b *arrivedBody) Len() int { return b.arrived }
+
+func (b *arrivedBody) Read(p []byte) (int, error) {
+	b.turn, _ = b.g.gate.load()
+	return b.Reader.Read(p)
+}
+
 // TestBounds: a program with a queue of its own takes bodies as large as the
 // script may have that may have most.
 func TestBounds(t *testing.T) {
