@@ -23,5 +23,5 @@ func TestSlack(t *testing.T) {
 	after, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
-	assert.Equal(t, "1ms <nil>", p.asked(t, "slack", ""))
+	assert.Equal(t, "4ms <nil>", p.asked(t, "slack", ""))
 }
