@@ -69,7 +69,7 @@ var luaWorks = map[string]string{
 }
 
 // nginxConf is one nginx in front of all peers: one worker, kept connections
-// to each, the same buffers.
+// to each, the same buffers, as large as in conf-examples.
 func (s *stage) nginxConf() string {
 	var b strings.Builder
 	modules := ""
@@ -91,8 +91,8 @@ func (s *stage) nginxConf() string {
 	}
 	fmt.Fprintf(&b, `	include /etc/nginx/fastcgi.conf;
 	fastcgi_keep_conn on;
-	fastcgi_buffers 16 16k;
-	fastcgi_buffer_size 16k;
+	fastcgi_buffers 8 64k;
+	fastcgi_buffer_size 64k;
 	server {
 		listen 127.0.0.1:%d;
 		root %s;
