@@ -4,6 +4,12 @@
 // file of two lines, "#!/path/to/scripter-cgi" and "root: /path/to/scripter.root".
 // Where a resident scripter-fcgi serves the same root it hands the request over to
 // that, before Go begins: relay_linux.c. The manual is docs/web-servers.md.
+//
+// One request needs one processor: Go's runtime need not read the container's limits to
+// learn how many there are.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
 package main
 
 import (
@@ -16,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -28,11 +35,27 @@ func main() {
 	if root := os.Getenv(saveVariable); root != "" {
 		os.Exit(saveAlone(root))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	ctx := untilTerminated()
 	stdin := io.MultiReader(bytes.NewReader(bodyRead()), os.Stdin)
 	code := run(ctx, os.Args, os.Environ(), stdin, os.Stdout, os.Stderr)
-	stop()
 	os.Exit(code)
+}
+
+// quick is how long most requests take at the most.
+const quick = 50 * time.Millisecond
+
+// untilTerminated gives a context that SIGTERM ends. A request that is quick is killed by
+// the signal, as it is before Go begins: the root is then as if it had not been made.
+// To wait for signals takes a thread of its own, which only slow ones need.
+func untilTerminated() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(quick, func() {
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		<-term
+		cancel()
+	})
+	return ctx
 }
 
 // walBytes keeps the -wal file short: this program ends without closing the

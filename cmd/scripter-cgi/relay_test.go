@@ -409,7 +409,8 @@ func TestRelayRunsOnce(t *testing.T) {
 	assert.Contains(t, got.out, "count 2")
 }
 
-// SIGTERM ends a request either way, and leaves nothing of it.
+// SIGTERM ends a request either way, and leaves nothing of it. A program that answers by
+// itself may be so young that the signal kills it.
 func TestRelayTerminated(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	terminate := func(asked func(pid int)) int {
@@ -420,7 +421,7 @@ func TestRelayTerminated(t *testing.T) {
 		cmd.Wait()
 		return cmd.ProcessState.ExitCode()
 	}
-	alone := terminate(func(pid int) { hasOpen(t, pid, file) })
+	assert.NotZero(t, terminate(func(pid int) { hasOpen(t, pid, file) }))
 
 	asked, ended := make(chan struct{}), make(chan error, 1)
 	resident(t, file, db, func(h fcgi.Handler) fcgi.Handler {
@@ -430,7 +431,7 @@ func TestRelayTerminated(t *testing.T) {
 			ended <- context.Cause(ctx)
 		}
 	})
-	assert.Equal(t, alone, terminate(func(int) {
+	assert.Equal(t, 1, terminate(func(int) {
 		<-asked
 		time.Sleep(200 * time.Millisecond)
 	}))
