@@ -90,12 +90,16 @@ func (tx *Tx) listed(t *Node) ([]*Node, error) {
 	return d.merge(nodes), nil
 }
 
-// readsNames notes that the transaction knows which names are in t.
+// readsNames notes that the transaction knows which names are in t. It begins to read
+// before: what is listed then is noted as one, and not each table among it.
 func (tx *Tx) readsNames(t *Node) error {
 	if tx.marks == nil || t.id < 0 {
 		return nil
 	}
-	if t.ver < 0 { // moved by this transaction: the snapshot has it elsewhere
+	if _, err := tx.reader(); err != nil {
+		return err
+	}
+	if t.ver < 0 || tx.newer { // moved by this transaction: the snapshot has it elsewhere
 		n, err := tx.byID(t.id, t)
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ type conn struct {
 	wal      *walFile    // for syncing; nil before the first commit, and where there is none
 	broken   bool        // must not be used again
 	args     [11]driver.NamedValue
+	watched
 }
 
 // openConn opens the file at path, which must exist.
@@ -43,6 +44,7 @@ func openConn(path string, o Options) (*conn, error) {
 
 func (c *conn) close() error {
 	c.endRead()
+	c.index.close()
 	for i, s := range c.prepared {
 		if s != nil {
 			s.Close()
@@ -111,8 +113,10 @@ func (c *conn) one(dest []driver.Value, s statement, args ...driver.Value) error
 // beginRead starts a read transaction and gives the generation that it sees.
 // The first row of a query is read and the query kept open: as long as a
 // statement is at work, all others of the connection see the same snapshot
-// (https://www.sqlite.org/lang_transaction.html), and two statements are saved.
-func (c *conn) beginRead() (generation int64, err error) {
+// (https://www.sqlite.org/lang_transaction.html), and two statements are saved. file is
+// the one that the connection was opened for.
+func (c *conn) beginRead(file fileID) (generation int64, err error) {
+	before, ok := c.index.header()
 	rows, err := c.query(sqlMeta)
 	if err != nil {
 		return 0, err
@@ -124,6 +128,13 @@ func (c *conn) beginRead() (generation int64, err error) {
 	}
 	c.snapshot = rows
 	generation, _, err = metaRow(row)
+	// No header comes twice: when it was the same before and after, it was so meanwhile.
+	after, ok2 := c.index.header()
+	c.known = err == nil && ok && ok2 && before == after
+	c.last, c.gen = after, generation
+	if c.reads++; c.reads == readsUnwatched {
+		c.watch(file)
+	}
 	return generation, err
 }
 
@@ -161,6 +172,16 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 		return 0, 0, metaError(err)
 	}
 	return metaRow(row)
+}
+
+// reverted gives the last generation that a Revert has made; 0 when there was none.
+func (c *conn) reverted() (int64, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], sqlReverted); err != nil {
+		return 0, metaError(err)
+	}
+	generation, _ := row[0].(int64)
+	return generation, nil
 }
 
 // changes gives the log of changes that the transaction under way sees.

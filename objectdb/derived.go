@@ -103,13 +103,16 @@ func (m *DerivedMap[K, T]) add(c *cache, key K) *derivation {
 	return slot
 }
 
-func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (T, error) {
+func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T, err error) {
 	if tx.over != nil {
 		return make(tx)
 	}
 	if v, b := slot.at(tx.db.cache, tx.gen); b != nil {
 		tx.relies(b)
 		return v.(T), nil
+	}
+	if _, err := tx.reader(); err != nil { // what make reads is noted elsewhere
+		return none, err
 	}
 	own, read := tx.marks, new(marks)
 	tx.marks = read

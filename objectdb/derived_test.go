@@ -134,14 +134,14 @@ func TestDerivedCountsAsRead(t *testing.T) {
 	} {
 		view(t, db, func(tx *Tx) { double.Get(tx) }) // it is kept
 		runs := 0
-		update(t, db, func(tx *Tx) {
+		require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
 			total, err := double.Get(tx)
 			require.NoError(t, err)
 			if runs++; runs == 1 {
 				put(t, db, c.writes, Number(7+runs))
 			}
-			require.NoError(t, tx.Put(addr(t, "result"), Number(total)))
-		})
+			return tx.Put(addr(t, "result"), Number(total))
+		}))
 		assert.Equal(t, c.runs, runs, c.what)
 		view(t, db, func(tx *Tx) {
 			total, err := double.Get(tx)

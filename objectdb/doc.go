@@ -31,9 +31,12 @@
 //
 // The root may be used by many processes at once. What was read is kept in a
 // cache that all transactions of a DB share and that is right across
-// processes: every commit raises the root's generation, which each transaction reads
+// processes: every commit raises the root's generation, which a transaction reads
 // first (3 µs of processor time, half of it for two locks of SQLite's on the WAL),
-// and notes what it has changed, so that others forget that and no more.
+// and notes what it has changed, so that others forget that and no more. Whether somebody
+// has committed at all can be seen without that (walIndex): then Update asks SQLite
+// for nothing until it misses something in the cache or writes. Where another one
+// commits before that, what was read so far is compared, as at the end.
 //
 // # Many writers
 //

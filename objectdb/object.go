@@ -60,6 +60,9 @@ func (tx *Tx) Get(a Address) (Value, error) {
 
 // Stat tells what is known of the object at a.
 func (tx *Tx) Stat(a Address) (Object, error) {
+	if _, err := tx.reader(); err != nil {
+		return Object{}, at("stat", a, err)
+	}
 	n, err := tx.mustFind(a)
 	if err == nil && n.kind == KindTable {
 		err = tx.readsNames(n)

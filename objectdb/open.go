@@ -138,7 +138,7 @@ func (db *DB) firstRead() error {
 		if err := db.bringUp(c); err != nil {
 			return err
 		}
-		gen, err := c.beginRead()
+		gen, err := c.beginRead(db.file)
 		if err == nil {
 			db.cache.advance(gen, nil)
 			c.endRead()

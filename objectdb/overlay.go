@@ -98,6 +98,9 @@ func (tx *Tx) stand(id int64, n *Node) {
 
 // leave puts now at its place in table t. What was there before is not looked at.
 func (tx *Tx) leave(t, now *Node) error {
+	if _, err := tx.reader(); err != nil {
+		return err
+	}
 	d := tx.delta(t)
 	c := d.names[now.fold]
 	if c == nil {

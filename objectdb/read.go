@@ -16,7 +16,11 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 		return n, nil
 	}
 	tx.misses++
-	n, err := tx.conn.readNode(sqlChild, parent, string(fold), wholeValue)
+	c, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	n, err := c.readNode(sqlChild, parent, string(fold), wholeValue)
 	if err != nil {
 		return nil, err
 	}
@@ -120,13 +124,17 @@ func (tx *Tx) present(n *Node) (*Node, error) {
 // byID gives the object with this id as the snapshot has it; hint is where it
 // was once.
 func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
+	c, err := tx.reader() // that it was read is not noted
+	if err != nil {
+		return nil, err
+	}
 	if hint != nil && hint.parent >= 0 {
 		n, err := tx.base(hint.parent, []byte(hint.fold), nil)
 		if err != nil || n.id == id {
 			return n, err
 		}
 	}
-	n, err := tx.conn.readNode(sqlByID, id, wholeValue)
+	n, err := c.readNode(sqlByID, id, wholeValue)
 	if err == nil && n == nil {
 		err = ErrNotFound
 	}
@@ -206,7 +214,11 @@ func (tx *Tx) fetch(n *Node) (Value, error) {
 		return v, nil
 	}
 	tx.misses++
-	v, err := tx.conn.readValue(n)
+	c, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.readValue(n)
 	if err == nil {
 		tx.db.cache.putValue(e, v, n.size)
 	}

@@ -18,6 +18,8 @@ type Tx struct {
 	gen    int64 // the generation that is seen
 	last   int64 // the last id given away; known while the lock is held
 	root   *Node
+	late   bool // the read transaction has not begun: all that was read came from the cache
+	newer  bool // it had begun with an older state than it sees; nodes of tables may be of that
 	locked bool // holds the writer's lock
 	stop   func()
 	wait   *time.Duration // how long it may still wait for others
@@ -27,12 +29,13 @@ type Tx struct {
 	lists map[int64][]*Node
 	tries attempts
 
-	flushed bool
-	real    map[int64]int64 // after a flush: the ids of objects that were new before it
-	hits    uint64          // what the cache had
-	misses  uint64          // what it had not
-	err     error           // ends the transaction whatever its function says
-	done    bool
+	overtaken bool // another one has changed what was read before the read transaction began
+	flushed   bool
+	real      map[int64]int64 // after a flush: the ids of objects that were new before it
+	hits      uint64          // what the cache had
+	misses    uint64          // what it had not
+	err       error           // ends the transaction whatever its function says
+	done      bool
 
 	beforeSync func() // nil: nobody wants to know
 }
@@ -54,7 +57,9 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // or, after an error, nothing. The writer's lock is held only at the end, while
 // it is checked that what fn has read still stands. Where it does not, fn is
 // run once more from the start, this time holding the lock. So fn may run
-// twice, and must not have done anything outside of the transaction.
+// twice, and must not have done anything outside of the transaction. That it does not
+// stand may also be found while fn runs: what fn asks for fails with ErrConflict then,
+// and fn is run once more whatever it returns.
 //
 // A transaction that writes must not be begun inside of another one: it would
 // wait for itself.
@@ -93,7 +98,7 @@ func (db *DB) run(ctx context.Context, mode txMode, wait *time.Duration, fn func
 	if err := tx.begin(); err != nil {
 		return tx.fileError("begin", err)
 	}
-	if err := fn(tx); err != nil {
+	if err := fn(tx); err != nil && !tx.overtaken {
 		return err
 	}
 	return tx.fileError("commit", tx.commit(true))
@@ -143,17 +148,6 @@ func (tx *Tx) patiently(try func() error) error {
 	start := time.Now()
 	err = retry(tx.ctx, start.Add(*tx.wait), try)
 	*tx.wait -= time.Since(start)
-	return err
-}
-
-func (tx *Tx) snapshot() error {
-	err := tx.patiently(func() (err error) {
-		tx.gen, err = tx.conn.beginRead()
-		return err
-	})
-	if err == nil {
-		err = tx.db.follow(tx.conn, tx.gen)
-	}
 	return err
 }
 
