@@ -62,7 +62,7 @@ func TestStepAside(t *testing.T) {
 					assert.Contains(t, text, "ordinary")
 				}
 			}
-			assert.Equal(t, 0, p.running(), "who has stepped aside holds nobody up")
+			require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond, "who has stepped aside holds nobody up")
 			for i := range all {
 				i = (i*3 + 1) % n
 				assert.Contains(t, all[i].goOn(t), fmt.Sprint("aside ", i))

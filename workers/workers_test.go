@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,8 +108,10 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		r.Stdin.(io.Closer).Close()
 		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d shut", os.Getpid())
 		return
-	case "stop":
-		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "stop": // before the next line: a signal to the whole process may be a moment late
+		runtime.LockOSThread()
+		unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP)
+		runtime.UnlockOSThread()
 	case "slack":
 		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%v %v", time.Duration(slack), err)
