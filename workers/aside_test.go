@@ -78,17 +78,18 @@ func TestStepAside(t *testing.T) {
 func TestManyStepAside(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 2})
 	var wg sync.WaitGroup
-	for i := range 60 {
+	for i := range affordable(t, 60, 4) {
 		keep := i%3 != 0
 		wg.Go(func() {
 			c := p.client(t, keep)
 			for j := range 12 {
+				this := ask
 				if !keep {
-					c = p.client(t, false)
+					c, this = p.client(t, false), askOnce
 				}
 				query := []string{"asleep=3", "", "asleep=1"}[(i+j)%3]
 				body := fmt.Sprint(i, " ", j)
-				text, err := ask(c, query, body)
+				text, err := this(c, query, body)
 				assert.NoError(t, err)
 				assert.True(t, strings.HasSuffix(text, " "+body), text)
 			}

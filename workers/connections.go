@@ -42,10 +42,21 @@ func (p *Pool) room() int32 {
 	if p.count >= p.o.Conns {
 		p.evict()
 	}
-	if p.count >= p.o.Conns {
+	if p.count >= p.o.Conns || !p.fits(1) {
 		return -1
 	}
 	return p.freeSlot()
+}
+
+// fits closes idle connections until there are n more descriptors, and reports
+// whether there are. p.mu is held.
+func (p *Pool) fits(n int) bool {
+	for p.count+p.more+n > p.o.descriptors {
+		if !p.evict() {
+			return false
+		}
+	}
+	return true
 }
 
 // place makes c the connection of a free slot.
@@ -55,6 +66,8 @@ func (p *Pool) place(slot int32, c *held) {
 	s := &p.mem.slots[slot]
 	if c.file == nil {
 		s.spooled.Store(0)
+	} else {
+		p.more++
 	}
 	s.rest()
 	s.word.Store(word(c.gen, ownerNone))
@@ -97,6 +110,7 @@ func (p *Pool) unshare(slot int32, c *held) {
 	p.count--
 	if c.file != nil {
 		c.file.Close()
+		p.more--
 	}
 	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
 }
@@ -126,8 +140,9 @@ func (p *Pool) closeIdle(slot int32, c *held) bool {
 	return true
 }
 
-// evict closes the connection that has been idle longest.
-func (p *Pool) evict() {
+// evict closes the connection that has been idle longest, and reports whether it
+// did. p.mu is held.
+func (p *Pool) evict() bool {
 	oldest, victim := int64(0), int32(-1)
 	for slot, c := range p.conns {
 		if c == nil || c.file != nil || p.mem.slots[slot].owner(c.gen) != ownerNone {
@@ -137,9 +152,7 @@ func (p *Pool) evict() {
 			oldest, victim = since, int32(slot)
 		}
 	}
-	if victim >= 0 {
-		p.closeIdle(victim, p.conns[victim])
-	}
+	return victim >= 0 && p.closeIdle(victim, p.conns[victim])
 }
 
 // readable reports whether there is something to read, be it the end.

@@ -4,6 +4,7 @@ package workers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,12 +16,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"scripter/fcgi"
 	"scripter/workers"
@@ -28,6 +31,9 @@ import (
 
 // masterEnvironment makes the test's program the master of a pool on a socket.
 const masterEnvironment = "TEST_MASTER"
+
+// mostEnvironment tells that master how many workers it may have.
+const mostEnvironment = "TEST_MASTER_MOST"
 
 func serveMaster(addr string) error {
 	os.Unsetenv(masterEnvironment)
@@ -44,7 +50,9 @@ func serveMaster(addr string) error {
 	if err != nil {
 		return err
 	}
+	most, _ := strconv.Atoi(os.Getenv(mostEnvironment))
 	p, err := workers.Start(workers.Options{
+		Max:       most,
 		Command:   []string{exe},
 		Listeners: []*os.File{f},
 		Drain:     true,
@@ -125,16 +133,40 @@ func descriptors(pid int) int {
 	return len(fds)
 }
 
+// fewer is how a shell takes itself all descriptors but n, unless it has fewer.
+func fewer(n int) string {
+	return fmt.Sprintf("{ ulimit -Sn %d && ulimit -Hn %[1]d; } 2>/dev/null || test $(ulimit -n) -lt %[1]d || exit 1", n)
+}
+
+// leave leaves this process n descriptors more than it has open.
+func leave(n int) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	limit.Cur = min(limit.Max, uint64(descriptors(os.Getpid())+n))
+	return unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+}
+
 // asked asks once on a connection of its own and expects the answer in time.
 func (p *pool) asked(t *testing.T, query, body string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var out strings.Builder
-	_, err := p.client(t, true).Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
+	text, err := p.tried(ctx, t, query, body)
 	assert.NoError(t, err)
-	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
 	return text
+}
+
+// tried asks once on a connection of its own.
+func (p *pool) tried(ctx context.Context, t *testing.T, query, body string) (string, error) {
+	t.Helper()
+	c := p.client(t, true)
+	defer c.Close()
+	var out strings.Builder
+	_, err := c.Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
+	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
+	return text, err
 }
 
 // When the master dies, its workers finish what they do and leave; their
@@ -360,7 +392,7 @@ func TestNoRoom(t *testing.T) {
 		return atGate(t, gate) == 2 && conns == 2
 	}, patience, time.Millisecond)
 	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
-	late := make([]*fcgi.Client, 20)
+	late := make([]*fcgi.Client, 8)
 	for i := range late { // they connect, and have nothing to say for a moment
 		late[i] = p.client(t, i%2 == 0)
 	}
@@ -385,9 +417,9 @@ func TestNoRoom(t *testing.T) {
 // With few descriptors there are few connections, and all are served.
 func TestFewDescriptors(t *testing.T) {
 	addr := "unix:" + filepath.Join(t.TempDir(), "s")
-	m := startMaster(t, addr, "set -e; ulimit -Sn 200; ulimit -Hn 200")
+	m := startMaster(t, addr, fewer(200))
 	var idle []net.Conn
-	for range 150 { // three times as many as it has descriptors for
+	for range affordable(t, 150, 1) { // more than it has descriptors for
 		nc, err := m.dial()
 		require.NoError(t, err)
 		defer nc.Close()
@@ -401,5 +433,68 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	for _, pid := range append(children(t, m.cmd.Process.Pid), m.cmd.Process.Pid) {
 		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "given back")
+	}
+}
+
+// With few descriptors many bodies that come slowly are answered or refused, in
+// words or by closing the connection, and nobody waits for ever: neither who sends
+// them nor who has an ordinary request.
+func TestFewDescriptorsForBodies(t *testing.T) {
+	m := startMaster(t, "unix:"+filepath.Join(t.TempDir(), "s"), fewer(160)+"; export "+mostEnvironment+"=2")
+	whole := wire(false, strings.Repeat("slow", 25_000))
+	slow := make([]net.Conn, 80)
+	for i := range slow {
+		nc, err := m.dial()
+		require.NoError(t, err)
+		defer nc.Close()
+		nc.SetDeadline(time.Now().Add(patience))
+		nc.Write(whole[:5000+i*500]) // it may be refused already
+		slow[i] = nc
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for range 20 {
+		text, err := m.tried(ctx, t, "", "ordinary")
+		require.NoError(t, ctx.Err())
+		assert.True(t, err != nil || strings.HasSuffix(text, " ordinary") || text == string(workers.Refused), text)
+	}
+	var wg sync.WaitGroup
+	var served atomic.Int64
+	for i, nc := range slow {
+		wg.Go(func() {
+			nc.Write(whole[5000+i*500:])
+			b, err := io.ReadAll(nc)
+			switch text := string(b); {
+			case strings.Contains(text, "slowslow"):
+				served.Add(1)
+			case len(text) == 0:
+				assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+			case !errors.Is(err, syscall.ECONNRESET): // who still writes may not see all the words
+				assert.NoError(t, err)
+				assert.Contains(t, text, string(workers.Refused))
+			}
+		})
+	}
+	wg.Wait()
+	assert.Positive(t, served.Load())
+	for _, pid := range append(children(t, m.cmd.Process.Pid), m.cmd.Process.Pid) {
+		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "given back")
+	}
+}
+
+// A worker that has no descriptor for a connection, or only for the half of what
+// comes with it, gets it again: the longest idle ones make room.
+func TestWorkerWithoutDescriptors(t *testing.T) {
+	p := start(t, workers.Options{Min: 1, Max: 1})
+	for i := range 5 {
+		_, err := ask(p.client(t, true), "", fmt.Sprint("idle ", i))
+		require.NoError(t, err)
+	}
+	_, err := ask(p.client(t, true), "few=1", "")
+	require.NoError(t, err)
+	body := strings.Repeat("long", 10_000)
+	for range 10 {
+		assert.True(t, strings.HasSuffix(p.asked(t, "", body), body))
+		assert.True(t, strings.HasSuffix(p.asked(t, "", "short"), "short"))
 	}
 }

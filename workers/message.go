@@ -41,6 +41,7 @@ const (
 	msgGone   = 'g' // to the master: a shared connection has ended
 	msgLong   = 'b' // to the master: a request is to be read ahead
 	msgFull   = 'f' // to the master: no descriptor is left for a new connection
+	msgAgain  = 'a' // to the master: no descriptor was left for a connection to share in
 	msgPong   = 'q' // to the master: the worker lives
 	msgWake   = 'w' // to the master: something begins
 	msgTold   = 't' // to the master: a report
@@ -57,8 +58,8 @@ const (
 // tells the master at once: what it has told, it cannot take with it.
 type channel struct {
 	nc *net.UnixConn
-	// dup gives the descriptor for a msgOpen, when that is sent; -1: the
-	// connection is gone by then. What waits in the queue holds no descriptors.
+	// dup gives the descriptor for a msgOpen, when that is sent, or
+	// connectionGone or noDescriptor. What waits in the queue holds no descriptors.
 	dup func(slot int32, gen uint32) (fd, file int)
 	// sending is when the message was begun that is being sent, by the machine's
 	// clock; 0: none is.
@@ -111,10 +112,8 @@ func (c *channel) send() {
 			return
 		}
 		for _, m := range queue {
-			if m.kind == msgOpen {
-				if m.fd, m.file = c.dup(m.slot, m.gen); m.fd < 0 {
-					continue
-				}
+			if m.kind == msgOpen && !c.equip(&m) {
+				continue
 			}
 			c.sending.Store(now())
 			for c.write(m) == unix.ETOOMANYREFS {
@@ -125,6 +124,23 @@ func (c *channel) send() {
 			if m.file > 0 {
 				unix.Close(m.file)
 			}
+		}
+	}
+}
+
+// equip gives m the descriptors that it is to carry, and reports whether it is
+// to be sent: its connection may be gone.
+func (c *channel) equip(m *message) bool {
+	for {
+		if m.fd, m.file = c.dup(m.slot, m.gen); m.fd != noDescriptor {
+			return m.fd >= 0
+		}
+		time.Sleep(fullTime)
+		c.mu.Lock()
+		closed := c.closed
+		c.mu.Unlock()
+		if closed {
+			return false
 		}
 	}
 }
@@ -158,17 +174,21 @@ func (c *channel) write(m message) error {
 // receive waits for the next message; io.EOF when the other side is gone.
 func (c *channel) receive(buf []byte) (message, error) {
 	oob := make([]byte, unix.CmsgSpace(8))
-	n, oobn, _, _, err := c.nc.ReadMsgUnix(buf, oob)
+	n, oobn, flags, _, err := c.nc.ReadMsgUnix(buf, oob)
 	if errors.Is(err, unix.ECONNRESET) {
 		// The other side is gone and had not read all that was sent to it. What
 		// it has sent is still there.
-		n, oobn, _, _, err = c.nc.ReadMsgUnix(buf, oob)
+		n, oobn, flags, _, err = c.nc.ReadMsgUnix(buf, oob)
 	}
 	if err != nil {
 		return message{fd: -1}, err
 	}
 	m := message{}
 	m.fd, m.file = rights(oob[:oobn])
+	if flags&unix.MSG_CTRUNC != 0 && m.fd >= 0 { // this process has no descriptor left for the file
+		unix.Close(m.fd)
+		m.fd = -1
+	}
 	if n < messageHead {
 		closeFD(m.fd)
 		return message{fd: -1}, io.EOF

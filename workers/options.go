@@ -49,7 +49,8 @@ type Options struct {
 	// Log is told of what concerns no request. Nil means nobody.
 	Log func(err error)
 
-	farewells int // connections that are refused at a time
+	farewells   int // connections that are refused at a time
+	descriptors int // for connections that are not refused, and their files
 }
 
 func (o Options) withDefaults() Options {
@@ -65,7 +66,7 @@ func (o Options) withDefaults() Options {
 	}
 	number(&o.Min, 2)
 	number(&o.Max, 16)
-	o.Max = min(o.Max, maxWorkers)
+	o.Max = min(o.Max, maxWorkers, mostProcesses())
 	o.Min = min(o.Min, o.Max)
 	number(&o.Waiting, 200)
 	number(&o.Conns, 1000)
@@ -79,18 +80,27 @@ func (o Options) withDefaults() Options {
 	if o.Body <= 0 {
 		o.Body = 16 << 20
 	}
-	spare := descriptors(o.Max)
-	o.farewells = min(256, max(8, spare/8))
-	o.Conns = min(o.Conns, max(8, spare-o.farewells))
+	spare := descriptors() - perProcess*o.Max
+	o.farewells = min(256, max(8, spare/16))
+	o.descriptors = max(8, spare-2*o.farewells) // one that has sent nothing yet takes two
+	o.Conns = min(o.Conns, o.descriptors)
 	return o
 }
 
-// descriptors returns how many there are for connections, beside those that this
-// process needs for its workers, and a worker for its work.
-func descriptors(workers int) int {
+// perProcess is how many descriptors this process needs for a worker.
+const perProcess = 6
+
+// descriptors returns how many there are for workers and connections, beside
+// those that this process and a worker need for themselves.
+func descriptors() int {
+	const own, plenty = 32, 8 * maxSlots
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > 1<<20 {
-		return 2 * maxSlots
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > plenty {
+		return plenty
 	}
-	return max(0, int(limit.Cur)-64-6*workers)
+	return max(0, int(limit.Cur)-own)
 }
+
+// mostProcesses is how many workers there are descriptors for, if half of them
+// are for connections.
+func mostProcesses() int { return max(1, descriptors()/(2*perProcess)) }

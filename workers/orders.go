@@ -60,8 +60,12 @@ func (w *Worker) listen() {
 }
 
 func (w *Worker) open(m message) {
-	if m.fd < 0 || m.slot < 0 || m.slot >= maxSlots {
+	if m.slot < 0 || m.slot >= maxSlots {
 		closeFD(m.fd)
+		return
+	}
+	if m.fd < 0 {
+		w.ch.tell(message{kind: msgAgain, slot: m.slot, gen: m.gen, fd: -1})
 		return
 	}
 	c := &shared{m.slot, m.gen, newSocket(m.fd)}

@@ -17,6 +17,7 @@ import (
 // Pool is a master: it starts workers and looks after them and after the
 // connections that they share. It runs no request itself.
 type Pool struct {
+	asked     Options // for Resize
 	o         Options
 	mem       *memory
 	memFile   *os.File
@@ -34,6 +35,7 @@ type Pool struct {
 	spools    map[*spool]bool
 	spooled   atomic.Int64     // bytes in their files
 	count     int              // of conns and spools
+	more      int              // descriptors that these take, beside one for each
 	last      [maxSlots]uint32 // generation of each slot
 	facts     Facts            // what has been counted so far
 	failures  int              // processes in a row that died before they were ready
@@ -60,12 +62,13 @@ type held struct {
 
 // Start starts the workers. The pool runs until Shutdown.
 func Start(o Options) (*Pool, error) {
+	asked := o
 	o = o.withDefaults()
 	mem, f, err := newMemory()
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &Pool{asked: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
 	p.facts.Lost = map[Reason]int{}
 	p.body.Store(o.Body)
 	p.mu.Lock()
@@ -203,10 +206,11 @@ func (p *Pool) poke() {
 func (p *Pool) Resize(max, waiting int, body int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.o
+	o := p.asked
 	o.Max, o.Waiting, o.Body = max, waiting, body
 	o = o.withDefaults()
 	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
+	p.o.farewells, p.o.descriptors = o.farewells, o.descriptors
 	p.body.Store(o.Body)
 	p.poke()
 }

@@ -90,13 +90,14 @@ func (p *Pool) spawn() error {
 }
 
 // descriptor returns one of a shared connection for a worker, and one of its
-// file, 0 when it has none; -1 when the connection has ended.
+// file, 0 when it has none; connectionGone when the connection has ended,
+// noDescriptor when there is none for it now.
 func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := p.conns[slot]
 	if c == nil || c.gen != gen {
-		return -1, 0
+		return connectionGone, 0
 	}
 	if fd = duplicate(c.fd); fd >= 0 && c.file != nil {
 		if file = duplicate(int(c.file.Fd())); file < 0 {
@@ -105,11 +106,29 @@ func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 		}
 	}
 	if fd < 0 {
-		p.log(errors.New("sharing a connection: no descriptor is left"))
-		return -1, 0
+		p.evict()
+		return noDescriptor, 0
 	}
 	return fd, file
 }
+
+// What there is in place of a connection's descriptor.
+const (
+	connectionGone = -1
+	noDescriptor   = -2
+)
+
+// openAgain sends w a connection once more, that it had no descriptor for.
+func (p *Pool) openAgain(w *process, m message) {
+	p.mu.Lock()
+	p.evict()
+	p.mu.Unlock()
+	again := message{kind: msgOpen, slot: m.slot, gen: m.gen, fd: -1}
+	time.AfterFunc(fullTime, func() { w.ch.put(again) })
+}
+
+// fullTime is how long it waits for a descriptor until it looks for one again.
+const fullTime = 20 * time.Millisecond
 
 func duplicate(fd int) int {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
@@ -136,6 +155,8 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 			p.handedOver(m.slot, m.gen)
 		case msgSpent:
 			p.spent(m.slot, m.gen)
+		case msgAgain:
+			p.openAgain(w, m)
 		case msgFull:
 			p.mu.Lock()
 			p.evict()

@@ -29,6 +29,7 @@ type spool struct {
 
 const (
 	spoolBuffer = 16 << 10
+	spoolMore   = 2       // descriptors beside that of the connection
 	spoolTotal  = 1 << 30 // bytes in all files at most, but there is room for four
 )
 
@@ -43,7 +44,7 @@ func (p *Pool) spoolShared(slot int32, c *held) {
 
 // readAhead begins to read ahead on fd. p.mu is held.
 func (p *Pool) readAhead(fd int) {
-	if len(p.spools) >= max(1, p.o.Conns/2) {
+	if len(p.spools) >= max(1, p.o.Conns/2) || p.more+spoolMore > max(spoolMore, p.o.descriptors/2) || !p.fits(1+spoolMore) {
 		p.turnAway(fd)
 		return
 	}
@@ -55,6 +56,7 @@ func (p *Pool) readAhead(fd int) {
 	}
 	p.spools[s] = true
 	p.count++
+	p.more += spoolMore
 	go s.run()
 }
 
@@ -107,6 +109,7 @@ func (s *spool) run() {
 	defer p.mu.Unlock()
 	delete(p.spools, s)
 	p.count--
+	p.more -= spoolMore
 	p.spooled.Add(-s.got)
 	switch {
 	case p.dismissed:
@@ -173,6 +176,7 @@ func (p *Pool) spent(slot int32, gen uint32) {
 	if c := p.conns[slot]; c != nil && c.gen == gen && c.file != nil {
 		c.file.Close()
 		c.file = nil
+		p.more--
 		p.broadcast(message{kind: msgSpent, slot: slot, gen: gen, fd: -1})
 	}
 }

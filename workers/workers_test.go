@@ -125,6 +125,10 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\n")
 		io.WriteString(r.Stdout, strings.Repeat("b", int(d/time.Millisecond)))
 		return
+	case "few": // descriptors: so many more than this process has open
+		if err := leave(int(d / time.Millisecond)); err != nil {
+			panic(err)
+		}
 	case "hang": // a script that no limit of the language ends
 		h.w.Begin(d, 0)
 		for n := 0; ; n++ {
@@ -223,6 +227,14 @@ func atGate(t *testing.T, gate string) int {
 	return len(marks)
 }
 
+// affordable is how many connections, n at most, there are descriptors for in this
+// process, when it needs so many for each: it may be all clients and their master.
+func affordable(t *testing.T, n, each int) int {
+	var limit unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	return int(min(uint64(n), (limit.Cur-64)/uint64(each)))
+}
+
 func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
 	t.Helper()
 	nc, err := p.dial()
@@ -237,6 +249,12 @@ func ask(c *fcgi.Client, query, body string) (string, error) {
 	_, err := c.Do(context.Background(), map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
 	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
 	return text, err
+}
+
+// askOnce is ask, on a connection that is closed then.
+func askOnce(c *fcgi.Client, query, body string) (string, error) {
+	defer c.Close()
+	return ask(c, query, body)
 }
 
 // onSockets runs a test on pools that listen at sockets of each kind.
@@ -258,11 +276,12 @@ func testServe(t *testing.T, p *pool) {
 			wg.Go(func() {
 				c := p.client(t, keep)
 				for j := range 15 {
+					this := ask
 					if !keep {
-						c = p.client(t, false)
+						c, this = p.client(t, false), askOnce
 					}
 					body := strings.Repeat("x", 1+i*j*1000)
-					text, err := ask(c, "", body)
+					text, err := this(c, "", body)
 					assert.NoError(t, err)
 					assert.True(t, strings.HasSuffix(text, " "+body), "%d bytes", len(text))
 				}
@@ -291,10 +310,11 @@ func testCrashes(t *testing.T, p *pool) {
 							return
 						default:
 						}
+						this := ask
 						if !keep {
-							c = p.client(t, false)
+							c, this = p.client(t, false), askOnce
 						}
-						text, err := ask(c, "", "ordinary")
+						text, err := this(c, "", "ordinary")
 						assert.NoError(t, err)
 						assert.True(t, strings.HasSuffix(text, " ordinary"), text)
 						answered.Add(1)
@@ -302,7 +322,7 @@ func testCrashes(t *testing.T, p *pool) {
 				})
 			}
 			for i := range 40 {
-				text, err := ask(p.client(t, keep), []string{"crash", "exit"}[i%2], "hostile")
+				text, err := askOnce(p.client(t, keep), []string{"crash", "exit"}[i%2], "hostile")
 				assert.NoError(t, err)
 				assert.Equal(t, "crash", text)
 				crashed.Add(1)
@@ -390,7 +410,7 @@ func TestBusy(t *testing.T) {
 func TestParts(t *testing.T) {
 	p := start(t, workers.Options{Request: time.Second, Conns: 300})
 	var parts []net.Conn
-	for range 200 {
+	for range affordable(t, 200, 8) {
 		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
@@ -428,10 +448,11 @@ func TestReload(t *testing.T) {
 					return
 				default:
 				}
+				this := ask
 				if i%2 == 1 {
-					c = p.client(t, false)
+					c, this = p.client(t, false), askOnce
 				}
-				_, err := ask(c, "", "ordinary")
+				_, err := this(c, "", "ordinary")
 				assert.NoError(t, err)
 			}
 		})
