@@ -76,9 +76,10 @@ func (l *loop) accept(listener int) {
 const firstWait = time.Millisecond
 
 // ahead looks at what has come on s, and reports whether it is longer than what
-// can be looked at.
+// can be looked at. Where it is only a part it waits for more: an event tells of
+// that, while to poll would be to find what is there already.
 func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, long bool) {
-	until := now() + int64(patience)
+	watched, until := false, now()+int64(patience)
 	for {
 		n, err := s.peek(w.look[:])
 		if n <= 0 && err != unix.EAGAIN {
@@ -89,13 +90,16 @@ func (w *Worker) ahead(s *socket, patience time.Duration) (a fcgi.Ahead, long bo
 		if a.Whole() || n == len(w.look) || left <= 0 {
 			return a, !a.Whole() && n == len(w.look)
 		}
-		if n > 0 {
-			// Part of it is there already: poll would not wait.
-			time.Sleep(50 * time.Microsecond)
-			continue
+		if !watched {
+			watched = true
+			more := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
+			if unix.EpollCtl(w.more, unix.EPOLL_CTL_ADD, s.fd, &more) != nil {
+				return a, false
+			}
+			defer unix.EpollCtl(w.more, unix.EPOLL_CTL_DEL, s.fd, nil)
 		}
-		p := [1]unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}}
-		unix.Ppoll(p[:], &unix.Timespec{Nsec: int64(left)}, nil)
+		var ev [1]unix.EpollEvent
+		unix.EpollWait(w.more, ev[:], int((left+time.Millisecond-1)/time.Millisecond))
 	}
 }
 

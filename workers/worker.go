@@ -45,6 +45,7 @@ type Worker struct {
 	lmu       sync.Mutex // of listeners
 	listeners []int      // -1: closed
 	ep        int
+	more      int // another epoll set, for the connection that is being looked at
 	wake      int // an eventfd
 	conns     [maxSlots]atomic.Pointer[shared]
 	server    *fcgi.Server
@@ -88,6 +89,9 @@ func Inherited() (*Worker, error) {
 		}
 	}
 	if w.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return nil, fmt.Errorf("making an epoll set: %w", err)
+	}
+	if w.more, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("making an epoll set: %w", err)
 	}
 	if w.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
