@@ -214,7 +214,7 @@ var faulty = []struct {
 			"fastcgi_param HTTP_PROXY        \"\";\n", "", "REMOTE_USER       $scripter_user;", "REMOTE_USER       $remote_user;", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
 			"fastcgi_param QUERY_STRING      $query_string;\n", "", "fastcgi_param REDIRECT_HANDLER  $scripter_action;\n", "",
 			"client_max_body_size 16m;", "client_max_body_size 100k;\nfastcgi_intercept_errors on; error_page 404 /none.html;",
-			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;",
+			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;", "fastcgi_keep_conn on;\n", "", // on a kept connection nginx holds no record back
 			"fastcgi_param SCRIPT_FILENAME   $document_root$fastcgi_script_name;\n", "", "fastcgi_param DOCUMENT_ROOT     $document_root;\n", "",
 			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; fastcgi_pass scripter; }\n    include /srv",
 		},
