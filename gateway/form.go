@@ -6,7 +6,6 @@ import (
 	"io"
 	"mime"
 	"mime/multipart"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -135,9 +134,12 @@ func (d *decoder) decode(s string, form bool) (text string, ok bool) {
 var hexDigit = func() (values [256]byte) {
 	for c := range values {
 		values[c] = 16
-		if n, err := strconv.ParseUint(string(rune(c)), 16, 8); err == nil {
-			values[c] = byte(n)
-		}
+	}
+	for n := range byte(10) {
+		values['0'+n] = n
+	}
+	for n := range byte(6) {
+		values['a'+n], values['A'+n] = 10+n, 10+n
 	}
 	return values
 }()

@@ -1,8 +1,8 @@
 package gateway
 
 import (
+	"maps"
 	"net/http"
-	stdfcgi "net/http/fcgi"
 	"strconv"
 	"strings"
 
@@ -12,19 +12,20 @@ import (
 // StdHandler answers requests that come through net/http/fcgi, as a second
 // responder to compare ours with. That package keeps SCRIPT_NAME, PATH_INFO
 // and REQUEST_URI to itself; what can be had back from the rest is put
-// together here.
-func (g *Gateway) StdHandler() http.Handler {
+// together here. variables is its ProcessEnv: named by the program that serves so, it
+// is in no other.
+func (g *Gateway) StdHandler(variables func(*http.Request) map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &Request{Params: stdParams(r), Body: r.Body, HandlerNames: g.names, Road: "net/http/fcgi"}
+		req := &Request{Params: stdParams(r, variables(r)), Body: r.Body, HandlerNames: g.names, Road: "net/http/fcgi"}
 		g.Answer(r.Context(), req, &headWriter{w})
 	})
 }
 
-// stdParams rebuilds the CGI variables of a request.
-func stdParams(r *http.Request) map[string]string {
-	p := make(map[string]string)
-	for name, value := range stdfcgi.ProcessEnv(r) {
-		p[name] = value
+// stdParams rebuilds the CGI variables of a request, of which some are known.
+func stdParams(r *http.Request, known map[string]string) map[string]string {
+	p := maps.Clone(known)
+	if p == nil {
+		p = make(map[string]string)
 	}
 	for name, values := range r.Header {
 		sep := ", "

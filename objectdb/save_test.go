@@ -144,7 +144,9 @@ func TestOnlyCopiesAreListedAndRemoved(t *testing.T) {
 	db := open(t)
 	dir := filepath.Dir(db.Path())
 	others := []string{"test.saved-2026.root", "test.saved-20260131-183000.root.bak", "other.saved-20260131-183000.root",
-		"test.saved-20269931-183000.root", "test.saved-20200131-183000.v1.root", "test.saved-20200131-183000.v0.root"}
+		"test.saved-20269931-183000.root", "test.saved-20200131-183000.v1.root", "test.saved-20200131-183000.v0.root",
+		"test.saved-20200131-183000.5.root", "test.saved-20200131-183000.v01.root", "test.saved-20200131-183000.v+1.root", "test.saved-20200131-183000.v.root",
+		"test.saved-20200131-183000.v10000.root", "test.saved-.root", "test.saved-20200131-183000", "test.saved-2020131-1183000.root"}
 	for _, name := range others {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600))
 	}

@@ -8,11 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -35,11 +33,6 @@ type Copy struct {
 
 // copyTime is the time in the name of a copy, in UTC.
 const copyTime = "20060102-150405"
-
-// copyName is made when it is first needed: most processes never do.
-var copyName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{8}-\d{6})(?:\.v([1-9]\d{0,3}))?\.root$`)
-})
 
 // besideRoot gives the folder of a root, links resolved as SQLite does, and
 // its name without the suffix.
@@ -81,14 +74,21 @@ func Copies(path string) ([]Copy, error) {
 }
 
 func parseCopy(root, file string) (Copy, bool) {
-	rest, ok := strings.CutPrefix(file, root+".saved-")
-	m := copyName().FindStringSubmatch(rest)
-	if !ok || m == nil {
+	rest, ours := strings.CutPrefix(file, root+".saved-")
+	rest, whole := strings.CutSuffix(rest, ".root")
+	stamp, number, versioned := strings.Cut(rest, ".v")
+	when, err := time.Parse(copyTime, stamp)
+	if !ours || !whole || err != nil || when.Format(copyTime) != stamp {
 		return Copy{}, false
 	}
-	when, err := time.Parse(copyTime, m[1])
-	version, _ := strconv.Atoi(m[2])
-	return Copy{Time: when, Version: version}, err == nil
+	version := 0
+	if versioned {
+		version, err = strconv.Atoi(number)
+		if err != nil || version < 1 || version > 9999 || strconv.Itoa(version) != number {
+			return Copy{}, false
+		}
+	}
+	return Copy{Time: when, Version: version}, true
 }
 
 // newCopy gives the name of a copy that is made now.

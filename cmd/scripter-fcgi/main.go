@@ -342,7 +342,7 @@ func serveStd(ctx context.Context, l net.Listener, g *gateway.Gateway) error {
 		<-ctx.Done()
 		l.Close()
 	}()
-	err := stdfcgi.Serve(l, g.StdHandler())
+	err := stdfcgi.Serve(l, g.StdHandler(stdfcgi.ProcessEnv))
 	if ctx.Err() != nil {
 		return nil
 	}
