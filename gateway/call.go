@@ -28,8 +28,9 @@ type call struct {
 	params *script.Table
 	cells  parameters // of params
 
-	written  *spool // what write has added; nil before
-	bodySize bound  // for a body that is still to be read
+	waited   time.Duration // for the writer's lock, before the first piece of sendPartial
+	written  *spool        // what write has added; nil before
+	bodySize bound         // for a body that is still to be read
 
 	markers  int                // expanded so far
 	depth    int                // of pages within pages

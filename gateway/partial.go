@@ -8,6 +8,12 @@ import (
 // errStopped marks what ends a run for good, whatever its script catches.
 var errStopped = errors.New("the run was stopped")
 
+// stopped is an error that ends a run.
+type stopped struct{ err error }
+
+func (e stopped) Error() string   { return e.err.Error() }
+func (e stopped) Unwrap() []error { return []error{errStopped, e.err} }
+
 // sendPartial sends a piece of the response at once (specification, 2.2: the
 // amount of data returned per partial-send call is the chunk size). The
 // first piece begins with a head, or gets webserver.httpheader () in front;
@@ -21,7 +27,8 @@ func (c *call) sendPartial(data string) error {
 	c.unguard()
 	defer c.guard()
 	begin, before := time.Now(), c.a.sent
-	defer func() { c.thread.Postpone(min(time.Since(begin), granted(c.a.sent-before))) }()
+	c.waited = 0
+	defer func() { c.thread.Postpone(min(time.Since(begin), c.waited+granted(c.a.sent-before))) }()
 	if err := c.sendWritten(); err != nil {
 		return err
 	}
@@ -70,7 +77,9 @@ func (c *call) sendPiece(data string) error {
 		resp.Set("X-Accel-Buffering", "no")
 	}
 	if !c.r.dry {
-		if err := c.tx.Flush(); err != nil {
+		begin := time.Now()
+		err := c.tx.Flush()
+		if c.waited = time.Since(begin); err != nil {
 			return c.stopOnError(err)
 		}
 		c.settings = c.g.settingsOf(c.tx) // the script may have written them
@@ -87,7 +96,7 @@ func (c *call) sendPiece(data string) error {
 // client is gone, or the race is lost and the run begins anew.
 func (c *call) stopOnError(err error) error {
 	if err != nil {
-		c.thread.Stop(errors.Join(errStopped, err))
+		c.thread.Stop(stopped{err})
 	}
 	return err
 }
