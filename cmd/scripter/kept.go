@@ -77,6 +77,10 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 		}
 		return t.printJSON(objects)
 	}
+	if len(list) == 0 {
+		fmt.Fprintln(t.out, `no requests are kept; "scripter settings flDebug true" keeps requests from now on`)
+		return nil
+	}
 	var rows [][]string
 	for _, k := range list {
 		status, ms := "", ""

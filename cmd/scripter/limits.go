@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -34,7 +35,7 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 				return err
 			}
 			if len(args) == 1 {
-				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(gateway.Limits(tx, a)) })
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a, gateway.Limits(tx, a)) })
 			}
 			set, ok := gateway.FindLimit(args[1])
 			if !ok {
@@ -44,7 +45,7 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 			case remove:
 				return t.update(c.Context(), func(tx *objectdb.Tx) error { return gateway.RemoveLimit(tx, a, set) })
 			case len(args) == 2:
-				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(limitsNamed(gateway.Limits(tx, a), set.Name)) })
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a, limitsNamed(gateway.Limits(tx, a), set.Name)) })
 			}
 			return t.setLimit(c.Context(), a, set, args[2])
 		},
@@ -73,6 +74,10 @@ func (t *tool) listLimits(tx *objectdb.Tx) error {
 	}
 	if t.json {
 		return t.printJSON(jsonLimitRows(rows))
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(t.out, "no script has limits of its own; those of all are settings")
+		return nil
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
@@ -117,7 +122,14 @@ func jsonLimitRows(rows []gateway.LimitRow) []any {
 	return list
 }
 
-func (t *tool) showLimits(list []gateway.Limit) error {
+// showLimits prints the limits of the object at a, which need not be there yet.
+func (t *tool) showLimits(tx *objectdb.Tx, a objectdb.Address, list []gateway.Limit) error {
+	switch _, err := tx.Stat(a); {
+	case errors.Is(err, objectdb.ErrNotFound):
+		t.warn("there is no %s yet; these limits will count for it", a)
+	case err != nil:
+		return err
+	}
 	if t.json {
 		return t.printJSON(jsonLimits(list))
 	}
