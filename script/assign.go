@@ -204,8 +204,8 @@ func (t *Thread) changed(o *Object) {
 // forget forgets where names of the root were found.
 func (t *Thread) forget() {
 	t.writes++
-	t.globals, t.search = nil, nil
-	t.openEnvironment()
+	t.known.clear()
+	t.search = nil
 }
 
 // moved tells the thread that objects have other addresses than before.

@@ -20,10 +20,7 @@ func init() {
 }
 
 // openEnvironment makes bare names mean what they mean in scripts.
-func (t *Thread) openEnvironment() {
-	t.main.G.Global.Metatable = environmentMeta
-	t.known = nil
-}
+func (t *Thread) openEnvironment() { t.main.G.Global.Metatable = environmentMeta }
 
 // environmentIndex finds a name that is no local and no global with a value.
 func environmentIndex(L *lua.LState) int {
@@ -33,11 +30,6 @@ func environmentIndex(L *lua.LState) int {
 		return 1
 	}
 	t := threadOf(L)
-	if lv := t.globals[string(name)]; lv != nil {
-		t.keepKnown(string(name), lv)
-		L.Push(lv)
-		return 1
-	}
 	lv, err := t.global(string(name))
 	if err != nil {
 		t.raise(L, "", err)
@@ -62,23 +54,6 @@ func environmentNewIndex(L *lua.LState) int {
 	return 0
 }
 
-// keepKnown puts what a name was found to mean, twice already, where the
-// interpreter finds it by itself: in a table between _G and environmentIndex.
-// It holds for as long as t.globals does.
-func (t *Thread) keepKnown(name string, lv lua.LValue) {
-	if t.known == nil {
-		t.known = newLuaTable(0, 8)
-		t.known.Metatable = environmentMeta
-		meta := newLuaTable(0, 4)
-		for _, event := range [...]string{"__newindex", "__metatable"} {
-			meta.RawSetString(event, environmentMeta.RawGetString(event))
-		}
-		meta.RawSetString("__index", t.known)
-		t.main.G.Global.Metatable = meta
-	}
-	t.known.RawSetString(name, lv)
-}
-
 // assign notes that the run has a global of that name.
 func (t *Thread) assign(name string) {
 	if t.assigned == nil {
@@ -91,7 +66,7 @@ func (t *Thread) assign(name string) {
 // root, the tables of system.paths. It returns nil if the name is undefined.
 // Names that lead to tables, scripts and verbs are remembered.
 func (t *Thread) global(name string) (lua.LValue, error) {
-	if lv := t.globals[name]; lv != nil {
+	if lv := t.known.get(name); lv != lua.LNil {
 		return lv, nil
 	}
 	if _, own := t.assigned[name]; own {
@@ -135,10 +110,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	default:
 		return lv, nil
 	}
-	if t.globals == nil {
-		t.globals = make(map[string]lua.LValue, 8)
-	}
-	t.globals[name] = lv
+	t.remember(name, lv)
 	return lv, nil
 }
 

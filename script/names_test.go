@@ -121,6 +121,18 @@ func TestNamesUsedAgainMayChangeWithinARun(t *testing.T) {
 	assert.Equal(t, "undefined name: __newindex", fails(t, db, before+"return __newindex").Message)
 }
 
+// What a run knows is gone with it, also where another root, other verbs or a
+// script's own table had the name.
+func TestNamesKnownToARunAreItsOwn(t *testing.T) {
+	with, without := site(t), newDB(t)
+	require.Equal(t, "nil", run(t, without, `own = nil return tostring (own)`))
+	put(t, with, map[string]objectdb.Value{"apps.tool": objectdb.Script("return 'apps'"), "apps.own.x": objectdb.String("of the root")})
+	for range mostAdded/2 + 10 { // runs of two names each
+		require.Equal(t, "apps of the root", run(t, with, `tool () return tool () .. " " .. own.x`))
+		require.Equal(t, "undefined name: tool", fails(t, without, "return tool").Message)
+	}
+}
+
 // What a run has found is read by it: another's change of it is a conflict.
 func TestNamesUsedAgainConflict(t *testing.T) {
 	db := site(t)

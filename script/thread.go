@@ -57,8 +57,7 @@ type Thread struct {
 	virtual  map[*verbTable]*Object        // tables made only of verbs
 	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
 	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
-	globals  map[string]lua.LValue         // names of tables, scripts and verbs found so far
-	known    *lua.LTable                   // those of them that scripts use again
+	known    *knownNames                   // names of tables, scripts and verbs found so far
 	assigned map[string]struct{}           // globals that a script has assigned
 	modules  map[*lua.LFunction]lua.LValue // results of require
 	search   *searchPaths                  // tables of system.paths, once found
@@ -120,6 +119,7 @@ func (t *Thread) Close() {
 	}
 	t.budget.close()
 	freeState(t.main)
+	t.giveKnown()
 	t.main, t.base, t.state = nil, nil, nil
 }
 
