@@ -15,7 +15,7 @@ type Engine struct {
 	verbs []Verb
 	tree  *verbTable // the verbs as tables of the root
 	names map[*lua.LFunction]string
-	named map[*lua.LTable]*verbTable // by the Lua table that holds their verbs
+	named sync.Map // *verbTable by the *lua.LTable that holds its verbs
 	paths *objectdb.Derived[*searchPaths]
 
 	mu       sync.Mutex
@@ -53,8 +53,6 @@ func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e.paths = objectdb.NewDerived(e.makePaths)
 	e.names = make(map[*lua.LFunction]string, len(verbs))
 	e.tree.nameVerbs("", e.names)
-	e.named = make(map[*lua.LTable]*verbTable)
-	e.tree.makeMeta(e.named)
 	return e
 }
 

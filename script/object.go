@@ -29,8 +29,8 @@ type Object struct {
 func (o *Object) init() {
 	o.ud.Value = o
 	o.ud.Metatable = objectMeta
-	if o.node == nil && o.verbs.meta != nil {
-		o.ud.Metatable = o.verbs.meta
+	if o.node == nil && len(o.verbs.verbs) > 0 {
+		o.ud.Metatable = o.thread.engine.verbsMeta(o.verbs)
 	}
 }
 

@@ -3,6 +3,7 @@ package script
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -20,7 +21,8 @@ type verbTable struct {
 
 	folds map[string]string // of the names that are not folded already, as they are spelled
 
-	meta *lua.LTable // metatable of a table that holds only these verbs; nil if there are none
+	once sync.Once   // makes meta
+	meta *lua.LTable // metatable of a table that holds only these verbs
 }
 
 // fold folds a name. For those in the table nothing is made.
@@ -145,34 +147,33 @@ func init() {
 	define(verbsMeta, map[string]lua.LGFunction{"__index": verbsIndex})
 }
 
-// makeMeta makes the metatables of vt and the tables in it: those of objects whose
-// verbs the interpreter finds by itself, as they are spelled. Verbs are the same
-// for all threads and for ever; for every other name it calls [verbsIndex], and
-// of finds the table for that.
-func (vt *verbTable) makeMeta(of map[*lua.LTable]*verbTable) {
-	for _, sub := range vt.tables {
-		sub.makeMeta(of)
-	}
-	if len(vt.verbs) == 0 {
-		return
-	}
-	named := newLuaTable(0, len(vt.verbs))
-	named.Metatable = verbsMeta
-	for _, name := range vt.names {
-		if verb := vt.verbs[objectdb.Fold(name)]; verb != nil {
-			named.RawSetString(name, verb)
+// verbsMeta gives the metatable of objects that hold only the verbs of vt: the
+// interpreter finds them by itself, as they are spelled. Verbs are the same for all
+// threads and for ever; for every other name it calls [verbsIndex], and named
+// finds the table for that. It is made when it is first needed: a process that
+// answers one request needs few.
+func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
+	vt.once.Do(func() {
+		named := newLuaTable(0, len(vt.verbs))
+		named.Metatable = verbsMeta
+		for _, name := range vt.names {
+			if verb := vt.verbs[objectdb.Fold(name)]; verb != nil {
+				named.RawSetString(name, verb)
+			}
 		}
-	}
-	vt.meta = newLuaTable(0, 8)
-	objectMeta.ForEach(func(event, f lua.LValue) { vt.meta.RawSet(event, f) })
-	vt.meta.RawSetString("__index", named)
-	of[named] = vt
+		e.named.Store(named, vt)
+		vt.meta = newLuaTable(0, 8)
+		objectMeta.ForEach(func(event, f lua.LValue) { vt.meta.RawSet(event, f) })
+		vt.meta.RawSetString("__index", named)
+	})
+	return vt.meta
 }
 
 // verbsIndex finds in a table of verbs what is no verb, or is spelled otherwise.
 func verbsIndex(L *lua.LState) int {
 	t := threadOf(L)
-	o := t.virtualObject(t.engine.named[L.Get(1).(*lua.LTable)])
+	vt, _ := t.engine.named.Load(L.Get(1))
+	o := t.virtualObject(vt.(*verbTable))
 	L.Push(o.index(L, L.Get(2)))
 	return 1
 }
