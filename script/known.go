@@ -41,6 +41,13 @@ func (k *knownNames) get(name string) lua.LValue {
 	return k.names.RawGetString(name)
 }
 
+// drop forgets one name.
+func (k *knownNames) drop(name string) {
+	if k != nil {
+		k.names.RawSetString(name, lua.LNil)
+	}
+}
+
 func (k *knownNames) clear() {
 	if k == nil {
 		return

@@ -60,6 +60,7 @@ func (t *Thread) assign(name string) {
 		t.assigned = make(map[string]struct{}, 8)
 	}
 	t.assigned[name] = struct{}{}
+	t.known.drop(name)
 }
 
 // global finds a name that has no value in _G, in the order: libraries, names of the request, the

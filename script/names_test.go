@@ -103,6 +103,7 @@ func TestNamesUsedAgainMayChangeWithinARun(t *testing.T) {
 		`system.paths = {odb.address "user.other"}`:                       "otherotherotherother",
 		`tool = function () return "own" end`:                             "ownownownown",
 		`_G.tool = function () return "own" end`:                          "ownownownown",
+		`tool = 1 tool = nil`:                                             "nilnilnilnil",
 		`rawset (_G, "tool", function () return "raw" end)`:               "rawrawrawraw",
 		`apps.tool = nil test.tool = odb.script "return 1" tool = nil`:    "nilnilnilnil",
 		`assert (rawget (_G, "tool") == nil and next (_G) ~= "tool")`:     "appsappsappsapps",
