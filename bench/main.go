@@ -49,7 +49,7 @@ func main() {
 		}
 		o.clients = append(o.clients, n)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	err := run(ctx, o)
 	stop()
 	if err != nil {
