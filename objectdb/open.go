@@ -218,7 +218,7 @@ func (db *DB) registerFile() error {
 		known = known || os.SameFile(f.info, info)
 	}
 	if !known {
-		if err := checkFile(db.path, info, db.options.ReadOnly); err != nil {
+		if err := db.checkFile(info); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func forgetFile(id fileID) {
 
 // checkFile looks at a file before SQLite does, which might replay a foreign
 // program's journal into it.
-func checkFile(path string, info os.FileInfo, readOnly bool) error {
+func (db *DB) checkFile(info os.FileInfo) error {
 	switch {
 	case info.IsDir():
 		return fmt.Errorf("%w: it is a folder", ErrNotRoot)
@@ -249,10 +249,10 @@ func checkFile(path string, info os.FileInfo, readOnly bool) error {
 		return fmt.Errorf("%w: it is empty; remove it and create the root anew, or restore a copy", ErrNotRoot)
 	}
 	flag := os.O_RDWR
-	if readOnly {
+	if db.options.ReadOnly {
 		flag = os.O_RDONLY
 	}
-	f, err := os.OpenFile(path, flag, 0)
+	f, err := os.OpenFile(db.path, flag, 0)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			return fmt.Errorf("%w: this user may not open it (%w); give the user of the web server the right to read and write it and its folder", ErrReadOnly, pathError(err))
@@ -264,7 +264,10 @@ func checkFile(path string, info os.FileInfo, readOnly bool) error {
 	if _, err := io.ReadFull(f, header[:]); err != nil && err != io.ErrUnexpectedEOF {
 		return pathError(err)
 	}
-	return checkHeader(&header, path, info.Size())
+	if err := checkHeader(&header, db.path, info.Size()); err != nil {
+		return err
+	}
+	return db.checkShared(f)
 }
 
 // checkHeader reads the header of an SQLite file: https://www.sqlite.org/fileformat.html, 1.3.

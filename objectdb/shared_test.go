@@ -1,0 +1,78 @@
+package objectdb
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Somebody removes the file -shm while a process writes. That process goes on, and
+// another one that comes now is refused: it would write over what the first one
+// commits. When the first one has ended, all that it has told is there.
+//
+// Catalogue: P6
+func TestSharedMemoryRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.root")
+	db, err := Create(path, Options{})
+	require.NoError(t, err)
+	put(t, db, "all", Number(0))
+	require.NoError(t, db.Close())
+
+	writer := exec.Command(os.Args[0])
+	writer.Env = append(os.Environ(), stepVariable+"="+path, stepVariable+"_NAME=one")
+	out, err := writer.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, writer.Start())
+	ended := false
+	t.Cleanup(func() {
+		if !ended {
+			writer.Process.Kill()
+			writer.Wait()
+		}
+	})
+	lines := bufio.NewReader(out)
+	step := func() float64 {
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		n, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+		require.NoError(t, err, line)
+		return n
+	}
+	step()
+	link := filepath.Join(t.TempDir(), "link.root")
+	require.NoError(t, os.Symlink(path, link))
+	require.NoError(t, os.Remove(path+"-shm"))
+	for _, o := range []Options{{BusyTimeout: 50 * time.Millisecond}, {BusyTimeout: 50 * time.Millisecond, ReadOnly: true}} {
+		for _, name := range []string{path, link} {
+			_, err = Open(name, o)
+			require.ErrorIs(t, err, ErrDamaged)
+			assert.ErrorContains(t, err, "its file -shm was removed while it was in use; end all programs that use it")
+		}
+	}
+	assert.NoFileExists(t, path+"-shm")
+	var told float64
+	for range 10 {
+		told = step()
+	}
+	require.NoError(t, writer.Process.Kill())
+	writer.Wait()
+	ended = true
+
+	db, err = Open(path, Options{BusyTimeout: patience, LockTime: patience})
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
+		all, err := tx.Get(Address{"all"})
+		assert.GreaterOrEqual(t, float64(all.(Number)), told)
+		return err
+	}))
+}
