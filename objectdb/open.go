@@ -192,7 +192,10 @@ func (db *DB) explain(err error) error {
 }
 
 // fileID tells files apart, however they are called.
-type fileID struct{ info os.FileInfo }
+type fileID struct {
+	info os.FileInfo
+	path string
+}
 
 // opened are the files that this process has open as roots. Their headers
 // are not read by hand again: closing any descriptor of a file drops all the locks
@@ -212,10 +215,10 @@ func (db *DB) registerFile() error {
 		}
 		return pathError(err)
 	}
-	db.file = fileID{info}
+	db.file = fileID{info, db.path}
 	known := false
 	for _, f := range opened.files {
-		known = known || os.SameFile(f.info, info)
+		known = known || os.SameFile(f.info, info) || f.path == db.path // its -shm may be open, too
 	}
 	if !known {
 		if err := db.checkFile(info); err != nil {

@@ -14,8 +14,9 @@ import (
 // it. That file is where SQLite's processes tell one another what is in the WAL
 // (https://www.sqlite.org/walformat.html, 2): who came now would make a new one,
 // and each side would write over what the other has committed. Those that have the
-// old one go on rightly among themselves. F is the root, which nothing else of this
-// process has open: to close it gives up all locks on it.
+// old one go on rightly among themselves. So is a root that has taken the place of
+// another one in use. F is the root, which nothing else of this process has open: to
+// close it gives up all locks on it.
 func (db *DB) checkShared(f *os.File) error {
 	path := db.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -23,13 +24,47 @@ func (db *DB) checkShared(f *os.File) error {
 	}
 	// A process that opens or closes the root at this moment looks the same for a
 	// moment.
-	for deadline := time.Now().Add(db.options.BusyTimeout); usedWithoutShared(f, path+"-shm"); {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: its file -shm was removed while it was in use; end all programs that use it, and start them again", ErrDamaged)
+	for deadline := time.Now().Add(db.options.BusyTimeout); ; time.Sleep(time.Millisecond) {
+		what := ""
+		switch {
+		case usedWithoutShared(f, path+"-shm"):
+			what = "its file -shm was removed while it was in use; end all programs that use it"
+		case replaced(f, path+"-shm"):
+			what = "another file took its place while programs used that one; end them, and move the old one's -wal and -shm away"
+		default:
+			return nil
 		}
-		time.Sleep(time.Millisecond)
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s; then start them again", ErrDamaged, what)
+		}
 	}
-	return nil
+}
+
+// replaced tells whether other processes use the file shm, but not the root f: it
+// was given the name of one that they have open. The WAL beside it is theirs, and
+// SQLite would play it into this one.
+func replaced(f *os.File, shm string) bool {
+	s, err := os.OpenFile(shm, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer s.Close()
+	const inUse = 128 // UNIX_SHM_DMS: all who have it open hold a shared lock on it
+	return lockOn(s, inUse, 1) == syscall.F_RDLCK && lockOn(f, sharedFirst, sharedSize) == syscall.F_UNLCK
+}
+
+// sharedFirst and sharedSize are what all who have a root open in WAL mode hold a
+// shared lock on: SQLite's SHARED_FIRST and SHARED_SIZE.
+const sharedFirst, sharedSize = 0x40000002, 510
+
+// lockOn returns what lock another process has there that would be in the way of
+// one for writing; F_UNLCK when there is none.
+func lockOn(f *os.File, start, size int64) int16 {
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: start, Len: size}
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock); err != nil {
+		return syscall.F_UNLCK
+	}
+	return lock.Type
 }
 
 // usedWithoutShared tells whether another process has the root f open in WAL mode,
@@ -42,8 +77,5 @@ func usedWithoutShared(f *os.File, shm string) bool {
 	if _, err := f.ReadAt(versions[:], 18); err != nil || versions != [2]byte{2, 2} {
 		return false
 	}
-	// SQLite's SHARED_FIRST and SHARED_SIZE, which all who have the file open in WAL
-	// mode hold a shared lock on. One that is not shared is told by who waits for it.
-	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: 0x40000002, Len: 510}
-	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock) == nil && lock.Type == syscall.F_RDLCK
+	return lockOn(f, sharedFirst, sharedSize) == syscall.F_RDLCK // one that is not shared is told by who waits for it
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,26 +28,7 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	put(t, db, "all", Number(0))
 	require.NoError(t, db.Close())
 
-	writer := exec.Command(os.Args[0])
-	writer.Env = append(os.Environ(), stepVariable+"="+path, stepVariable+"_NAME=one")
-	out, err := writer.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, writer.Start())
-	ended := false
-	t.Cleanup(func() {
-		if !ended {
-			writer.Process.Kill()
-			writer.Wait()
-		}
-	})
-	lines := bufio.NewReader(out)
-	step := func() float64 {
-		line, err := lines.ReadString('\n')
-		require.NoError(t, err)
-		n, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-		require.NoError(t, err, line)
-		return n
-	}
+	step, end := startSteps(t, path)
 	step()
 	link := filepath.Join(t.TempDir(), "link.root")
 	require.NoError(t, os.Symlink(path, link))
@@ -63,9 +45,7 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	for range 10 {
 		told = step()
 	}
-	require.NoError(t, writer.Process.Kill())
-	writer.Wait()
-	ended = true
+	end()
 
 	db, err = Open(path, Options{BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
@@ -73,6 +53,68 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
 		all, err := tx.Get(Address{"all"})
 		assert.GreaterOrEqual(t, float64(all.(Number)), told)
+		return err
+	}))
+}
+
+// startSteps starts a process that raises counters in the root. Step waits until it
+// tells what its own is, end kills it.
+func startSteps(t *testing.T, path string) (step func() float64, end func()) {
+	t.Helper()
+	writer := exec.Command(os.Args[0])
+	writer.Env = append(os.Environ(), stepVariable+"="+path, stepVariable+"_NAME=one")
+	out, err := writer.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, writer.Start())
+	end = sync.OnceFunc(func() {
+		writer.Process.Kill()
+		writer.Wait()
+	})
+	t.Cleanup(end)
+	lines := bufio.NewReader(out)
+	return func() float64 {
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		n, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+		require.NoError(t, err, line)
+		return n
+	}, end
+}
+
+// Another root takes the place of one in use. It is refused as long as somebody has
+// the old one open, whose WAL lies beside it.
+//
+// Catalogue: P6
+func TestRootReplacedInUse(t *testing.T) {
+	dir := t.TempDir()
+	path, next := filepath.Join(dir, "a.root"), filepath.Join(dir, "next.root")
+	for _, name := range []string{path, next} {
+		db, err := Create(name, Options{})
+		require.NoError(t, err)
+		put(t, db, "all", Number(0))
+		require.NoError(t, db.Close())
+	}
+	step, end := startSteps(t, path)
+	step()
+	before, err := os.ReadFile(next)
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(next, path))
+	_, err = Open(path, Options{BusyTimeout: 50 * time.Millisecond})
+	require.ErrorIs(t, err, ErrDamaged)
+	assert.ErrorContains(t, err, "another file took its place while programs used that one")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	end()
+	for _, left := range []string{"-wal", "-shm"} {
+		require.NoError(t, os.Rename(path+left, path+".old"+left))
+	}
+	db, err := Open(path, Options{BusyTimeout: patience, LockTime: patience})
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
+		all, err := tx.Get(Address{"all"})
+		assert.Equal(t, Number(0), all)
 		return err
 	}))
 }
