@@ -146,8 +146,8 @@ func (c *conn) endRead() {
 }
 
 // beginWrite takes the writer's lock and gives the newest generation and the
-// last id that was given away.
-func (c *conn) beginWrite() (generation, last int64, err error) {
+// last id that was given away. file is the one that the connection was opened for.
+func (c *conn) beginWrite(file fileID) (generation, last int64, err error) {
 	if !c.wrote {
 		// The WAL keeps its greatest size on disk unless it is told a limit, and
 		// is folded into the root by foldWAL.
@@ -160,6 +160,9 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 		return 0, 0, err
 	}
 	c.writing = true
+	if err := c.findRoot(file); err != nil {
+		return 0, 0, err
+	}
 	if err := c.findWAL(); err != nil {
 		return 0, 0, err
 	}

@@ -44,6 +44,9 @@ func stepForever(path string) {
 		}
 	}
 	fmt.Println(err)
+	if errors.Is(err, ErrDamaged) { // it reads on, until it is killed
+		time.Sleep(time.Hour)
+	}
 	os.Exit(1)
 }
 

@@ -45,7 +45,7 @@ func (db *DB) migrate(target int, steps []string) error {
 	defer c.close()
 	var gen int64
 	err = db.patient(func() (err error) {
-		gen, _, err = c.beginWrite()
+		gen, _, err = c.beginWrite(db.file)
 		return err
 	})
 	if err != nil {

@@ -64,7 +64,7 @@ func (db *DB) revert(ctx context.Context, path string, o SaveOptions) (r Reverte
 	defer c.rollback()
 	var gen, last int64
 	err = retry(ctx, start.Add(db.options.BusyTimeout), func() (err error) {
-		gen, last, err = c.beginWrite()
+		gen, last, err = c.beginWrite(db.file)
 		return err
 	})
 	if err != nil {

@@ -118,3 +118,30 @@ func TestRootReplacedInUse(t *testing.T) {
 		return err
 	}))
 }
+
+// Who has a root open that was moved away, or that another one has taken the place
+// of, reads on; what it writes would be lost, and is refused.
+//
+// Catalogue: P6
+func TestRootMovedInUse(t *testing.T) {
+	for what, move := range map[string]func(path string) error{
+		"moved":   func(path string) error { return os.Rename(path, path+".moved") },
+		"removed": os.Remove,
+		"replaced": func(path string) error {
+			if err := os.WriteFile(path+".next", []byte("another file"), 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".next", path)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			db := open(t)
+			put(t, db, "n", Number(1))
+			require.NoError(t, move(db.Path()))
+			err := db.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(2)) })
+			require.ErrorIs(t, err, ErrDamaged)
+			assert.ErrorContains(t, err, "it was moved, or another file took its place, while it was in use")
+			requireEqual(t, Number(1), get(t, db, "n"))
+		})
+	}
+}

@@ -82,6 +82,21 @@ func (db *DB) sync(w *walFile) error {
 
 var errUnsynced = fmt.Errorf("%w: what was committed may be lost when the power fails", ErrDisk)
 
+// findRoot looks whether the root still has its name: what is written to one that
+// was removed, or that another file has taken the place of, is lost with the
+// processes that have it open. Reading goes on.
+func (c *conn) findRoot(file fileID) error {
+	if file.info == nil { // it is not open yet
+		return nil
+	}
+	named, err := os.Stat(c.c.GetFilename("main"))
+	if err == nil && os.SameFile(named, file.info) {
+		return nil
+	}
+	c.rollback()
+	return fmt.Errorf("%w: it was moved, or another file took its place, while it was in use; end all programs that use it, and start them again", ErrDamaged)
+}
+
 // findWAL opens the WAL for sync, and looks each time whether it is there still:
 // what is written to one that was removed is lost with the processes that have it
 // open. What it holds is brought into the root then.
