@@ -50,8 +50,7 @@ func giveShell(L *lua.LState) {
 // stack still hold. No script could read them, but they would keep alive what
 // the last run had.
 func wipe(L *lua.LState) {
-	L.SetTop(registrySize)
-	L.SetTop(0)
+	clear(registers(L))
 	L.Push(wiper)
 	L.Push(lua.LNumber(lua.FramesPerSegment - 1))
 	L.Call(1, 0)
@@ -85,6 +84,12 @@ func fieldOf(t reflect.Type, name string) int {
 		panic("script: gopher-lua's " + t.String() + " has no " + name)
 	}
 	return f.Index[0]
+}
+
+// registers gives the registers of L, also those that hold nothing now.
+func registers(L *lua.LState) []lua.LValue {
+	array := reflect.ValueOf(L).Elem().Field(registryField).Elem().Field(arrayField)
+	return *(*[]lua.LValue)(array.Addr().UnsafePointer())
 }
 
 // clean reports whether L runs nothing, holds nothing and has the registers
