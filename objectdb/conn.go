@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 // conn is one SQLite connection, used by one transaction at a time.
 type conn struct {
 	c        *sqlite3.SQLiteConn
+	file     os.FileInfo // that it was opened for; nil where it is no DB's
 	prepared [statements]*sqlite3.SQLiteStmt
 	snapshot driver.Rows // open while a read transaction lasts
 	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK
@@ -113,9 +115,8 @@ func (c *conn) one(dest []driver.Value, s statement, args ...driver.Value) error
 // beginRead starts a read transaction and gives the generation that it sees.
 // The first row of a query is read and the query kept open: as long as a
 // statement is at work, all others of the connection see the same snapshot
-// (https://www.sqlite.org/lang_transaction.html), and two statements are saved. file is
-// the one that the connection was opened for.
-func (c *conn) beginRead(file fileID) (generation int64, err error) {
+// (https://www.sqlite.org/lang_transaction.html), and two statements are saved.
+func (c *conn) beginRead() (generation int64, err error) {
 	before, ok := c.index.header()
 	rows, err := c.query(sqlMeta)
 	if err != nil {
@@ -133,7 +134,7 @@ func (c *conn) beginRead(file fileID) (generation int64, err error) {
 	c.known = err == nil && ok && ok2 && before == after
 	c.last, c.gen = after, generation
 	if c.reads++; c.reads == readsUnwatched {
-		c.watch(file)
+		c.watch()
 	}
 	return generation, err
 }
@@ -146,8 +147,8 @@ func (c *conn) endRead() {
 }
 
 // beginWrite takes the writer's lock and gives the newest generation and the
-// last id that was given away. file is the one that the connection was opened for.
-func (c *conn) beginWrite(file fileID) (generation, last int64, err error) {
+// last id that was given away.
+func (c *conn) beginWrite() (generation, last int64, err error) {
 	if !c.wrote {
 		// The WAL keeps its greatest size on disk unless it is told a limit, and
 		// is folded into the root by foldWAL.
@@ -160,7 +161,7 @@ func (c *conn) beginWrite(file fileID) (generation, last int64, err error) {
 		return 0, 0, err
 	}
 	c.writing = true
-	if err := c.findRoot(file); err != nil {
+	if err := c.findRoot(); err != nil {
 		return 0, 0, err
 	}
 	if err := c.findWAL(); err != nil {

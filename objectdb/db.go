@@ -128,7 +128,16 @@ func (db *DB) take() (*conn, error) {
 		return c, nil
 	}
 	db.mu.Unlock()
-	return openConn(db.path, db.options)
+	return db.connect()
+}
+
+// connect opens another connection.
+func (db *DB) connect() (*conn, error) {
+	c, err := openConn(db.path, db.options)
+	if err == nil {
+		c.file = db.file.info
+	}
+	return c, err
 }
 
 // give takes a connection back.

@@ -38,14 +38,14 @@ func (db *DB) migrate(target int, steps []string) error {
 	}
 	var failure error
 	defer func() { s.end(failure) }()
-	c, err := openConn(db.path, db.options)
+	c, err := db.connect()
 	if err != nil {
 		return err
 	}
 	defer c.close()
 	var gen int64
 	err = db.patient(func() (err error) {
-		gen, _, err = c.beginWrite(db.file)
+		gen, _, err = c.beginWrite()
 		return err
 	})
 	if err != nil {
@@ -87,7 +87,7 @@ func (db *DB) saveBefore(ctx context.Context, s *saving, version int, gen int64)
 			return nil
 		}
 	}
-	reader, err := openConn(db.path, db.options)
+	reader, err := db.connect()
 	if err != nil {
 		return err
 	}

@@ -131,14 +131,14 @@ func (db *DB) firstRead() error {
 	var c *conn
 	err := retry(context.Background(), time.Now().Add(db.options.BusyTimeout), func() (err error) {
 		if c == nil {
-			if c, err = openConn(db.path, db.options); err != nil {
+			if c, err = db.connect(); err != nil {
 				return err
 			}
 		}
 		if err := db.bringUp(c); err != nil {
 			return err
 		}
-		gen, err := c.beginRead(db.file)
+		gen, err := c.beginRead()
 		if err == nil {
 			db.cache.advance(gen, nil)
 			c.endRead()

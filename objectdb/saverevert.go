@@ -48,7 +48,7 @@ func (db *DB) revert(ctx context.Context, path string, o SaveOptions) (r Reverte
 		return r, fmt.Errorf("%s cannot be used: %w", path, err)
 	}
 	defer tidy()
-	c, err := openConn(db.path, db.options)
+	c, err := db.connect()
 	if err != nil {
 		return r, err
 	}
@@ -64,7 +64,7 @@ func (db *DB) revert(ctx context.Context, path string, o SaveOptions) (r Reverte
 	defer c.rollback()
 	var gen, last int64
 	err = retry(ctx, start.Add(db.options.BusyTimeout), func() (err error) {
-		gen, last, err = c.beginWrite(db.file)
+		gen, last, err = c.beginWrite()
 		return err
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ func (tx *Tx) snapshot() error {
 
 func (tx *Tx) beginRead() error {
 	err := tx.patiently(func() (err error) {
-		tx.gen, err = tx.conn.beginRead(tx.db.file)
+		tx.gen, err = tx.conn.beginRead()
 		return err
 	})
 	if err == nil {

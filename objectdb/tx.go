@@ -164,7 +164,7 @@ func (tx *Tx) lock() error {
 		if err := tx.db.repair(tx.conn); err != nil {
 			return err
 		}
-		tx.gen, tx.last, err = tx.conn.beginWrite(tx.db.file)
+		tx.gen, tx.last, err = tx.conn.beginWrite()
 		if err != nil {
 			tx.conn.rollback()
 		}

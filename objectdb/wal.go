@@ -85,12 +85,12 @@ var errUnsynced = fmt.Errorf("%w: what was committed may be lost when the power 
 // findRoot looks whether the root still has its name: what is written to one that
 // was removed, or that another file has taken the place of, is lost with the
 // processes that have it open. Reading goes on.
-func (c *conn) findRoot(file fileID) error {
-	if file.info == nil { // it is not open yet
+func (c *conn) findRoot() error {
+	if c.file == nil {
 		return nil
 	}
 	named, err := os.Stat(c.c.GetFilename("main"))
-	if err == nil && os.SameFile(named, file.info) {
+	if err == nil && os.SameFile(named, c.file) {
 		return nil
 	}
 	c.rollback()

@@ -12,9 +12,9 @@ import (
 // that would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html, 2.2).
 // Where it is not found, or the name stands for another file by now, every
 // transaction asks SQLite.
-func (c *conn) watch(file fileID) {
+func (c *conn) watch() {
 	main := c.c.GetFilename("main")
-	if info, err := os.Stat(main); err != nil || !os.SameFile(info, file.info) {
+	if info, err := os.Stat(main); err != nil || !os.SameFile(info, c.file) {
 		return
 	}
 	fd := descriptorOf(main + "-shm")

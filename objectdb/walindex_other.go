@@ -4,6 +4,6 @@ package objectdb
 
 // watch does nothing where a process cannot list what it has open: every
 // transaction asks SQLite.
-func (c *conn) watch(fileID) {}
+func (c *conn) watch() {}
 
 func (x *walIndex) close() {}
