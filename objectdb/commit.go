@@ -1,9 +1,6 @@
 package objectdb
 
-import (
-	"context"
-	"database/sql/driver"
-)
+import "context"
 
 // commit applies what the transaction has written, under the writer's lock. Last
 // is true when nothing follows in the transaction.
@@ -56,18 +53,9 @@ func (tx *Tx) publish(w *work) error {
 // validate looks whether what was read still stands, now that the lock is held
 // and the newest state is seen. Whatever was written is at a place that was read.
 func (tx *Tx) validate(seen int64) error {
-	// After a Revert an object may be here again, or be another kind of thing,
-	// under the id that was read.
-	var row [1]driver.Value
-	if err := tx.conn.one(row[:], sqlReverted); err != nil {
-		return metaError(err)
-	}
-	if reverted, _ := row[0].(int64); reverted > seen {
-		return ErrConflict
-	}
-	ok, err := tx.unchanged(tx.marks.places.nodes, tx.marks.contents.nodes)
-	for i := 0; ok && err == nil && i < len(tx.marks.derived); i++ {
-		ok, err = tx.stands(tx.marks.derived[i])
+	ok, err := tx.standsSince(seen)
+	if ok && err == nil {
+		ok, err = tx.unchanged(tx.marks.places.nodes, tx.marks.contents.nodes)
 	}
 	switch {
 	case err != nil:
@@ -76,6 +64,22 @@ func (tx *Tx) validate(seen int64) error {
 		return ErrConflict
 	}
 	return tx.validateWrites()
+}
+
+// standsSince tells whether what was read in generation seen can be compared with the
+// state that is seen now, and what was derived from it stands. After a Revert an
+// object may be here again, or be another kind of thing, under the id that was read.
+func (tx *Tx) standsSince(seen int64) (bool, error) {
+	reverted, err := tx.conn.reverted()
+	if err != nil || reverted > seen {
+		return false, err
+	}
+	for _, b := range tx.marks.derived {
+		if ok, err := tx.stands(b); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // unchanged tells whether what was seen at places is there, and whether contents

@@ -46,9 +46,9 @@
 // a commit waits for the disk after it has given the lock back, so that one
 // turn of the disk serves many, those of one process by one call (see sync in
 // wal.go and rounds): it returns when it is on the disk, as with SQLite's
-// synchronous=FULL, though a reader may see it a moment earlier. What both give is measured by BenchmarkCounterOfProcesses; 16 processes
-// that did nothing but raise one counter, on a machine of two cores that was
-// busy otherwise, waited
+// synchronous=FULL, though a reader may see it a moment earlier. What both give is
+// measured by BenchmarkCounterOfProcesses; 16 processes that did nothing but raise
+// one counter, on a machine of two cores that was busy otherwise, waited
 //
 //	                                     steps/s   p50      p99      longest
 //	SQLite's busy loop, FULL             1300      0.3 ms   340 ms   1600 ms

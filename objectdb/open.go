@@ -197,6 +197,15 @@ type fileID struct {
 	path string
 }
 
+// resolved follows the links in a path, as SQLite does: beside what it leads to lie
+// the other files of a root.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
 // opened are the files that this process has open as roots. Their headers
 // are not read by hand again: closing any descriptor of a file drops all the locks
 // that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).

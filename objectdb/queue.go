@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -38,10 +37,7 @@ type kernelWait struct {
 }
 
 func newQueue(root string) *queue {
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	return &queue{root: root}
+	return &queue{root: resolved(root)}
 }
 
 func (q *queue) path() string { return q.root + "-lock" }

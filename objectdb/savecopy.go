@@ -37,9 +37,7 @@ const copyTime = "20060102-150405"
 // besideRoot gives the folder of a root, links resolved as SQLite does, and
 // its name without the suffix.
 func besideRoot(path string) (dir, name string) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	path = resolved(path)
 	return filepath.Dir(path), strings.TrimSuffix(filepath.Base(path), ".root")
 }
 

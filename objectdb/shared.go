@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -18,18 +17,15 @@ import (
 // another one in use. F is the root, which nothing else of this process has open: to
 // close it gives up all locks on it.
 func (db *DB) checkShared(f *os.File) error {
-	path := db.path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
+	shm := resolved(db.path) + "-shm"
 	// A process that opens or closes the root at this moment looks the same for a
 	// moment.
 	for deadline := time.Now().Add(db.options.BusyTimeout); ; time.Sleep(time.Millisecond) {
 		what := ""
 		switch {
-		case usedWithoutShared(f, path+"-shm"):
+		case usedWithoutShared(f, shm):
 			what = "its file -shm was removed while it was in use; end all programs that use it"
-		case replaced(f, path+"-shm"):
+		case replaced(f, shm):
 			what = "another file took its place while programs used that one; end them, and move the old one's -wal and -shm away"
 		default:
 			return nil

@@ -55,8 +55,7 @@ func (tx *Tx) reader() (*conn, error) {
 // sameAs tells whether all that the transaction has read is the same in the state that
 // it sees now as in generation seen. It has written nothing.
 func (tx *Tx) sameAs(seen int64) (bool, error) {
-	reverted, err := tx.conn.reverted()
-	if err != nil || reverted > seen {
+	if ok, err := tx.standsSince(seen); err != nil || !ok {
 		return false, err
 	}
 	read := [][]*Node{tx.marks.places.nodes, tx.marks.contents.nodes}
@@ -65,11 +64,6 @@ func (tx *Tx) sameAs(seen int64) (bool, error) {
 	}
 	for _, nodes := range read {
 		if same, err := tx.sameNodes(nodes); err != nil || !same {
-			return false, err
-		}
-	}
-	for _, b := range tx.marks.derived {
-		if same, err := tx.stands(b); err != nil || !same {
 			return false, err
 		}
 	}
