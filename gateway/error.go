@@ -154,20 +154,15 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	if g.developer(ctx, r) {
 		message = developerMessage(err)
 	}
-	if r.away { // another request runs its scripts
-		resp := plainPage(r, status, message, incident)
-		complete(r, resp)
-		return resp
-	}
 	var resp *httpheader.Response
-	viewErr := safely(func() error {
+	// Where it has stepped aside, another request may run its scripts.
+	if r.away || safely(func() error {
 		return g.db.View(ctx, func(tx *objectdb.Tx) error {
 			var err error
 			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
 			return err
 		})
-	})
-	if viewErr != nil {
+	}) != nil {
 		resp = plainPage(r, status, message, incident)
 	}
 	var e *Error

@@ -98,6 +98,5 @@ func clean(L *lua.LState) bool {
 	if _, running := L.GetStack(0); running || L.Dead || L.Parent != nil || L.GetTop() != 0 {
 		return false
 	}
-	state := reflect.ValueOf(L).Elem()
-	return state.Field(registryField).Elem().Field(arrayField).Cap() == registrySize && state.Field(upvaluesField).IsNil()
+	return cap(registers(L)) == registrySize && reflect.ValueOf(L).Elem().Field(upvaluesField).IsNil()
 }

@@ -197,7 +197,12 @@ func (r *record) others() (n int) {
 
 // idle tells whether no loop has anything to do.
 func (r *record) idle() bool {
-	return r.current().phase.Load() == phaseFree && r.others() == 0
+	for i := range r.turns {
+		if r.turns[i].phase.Load() != phaseFree {
+			return false
+		}
+	}
+	return true
 }
 
 // on gives the turn that reads or answers a request of a shared connection; nil:

@@ -36,7 +36,7 @@ func (l *loop) accept(listener int) {
 	case nil:
 	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
 		w.ch.tell(message{kind: msgFull, fd: -1})
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(fullTime)
 		return
 	default:
 		return // somebody else took it, or it is gone
