@@ -1,13 +1,15 @@
 # make test       all tests, with every web server; installs the servers that are missing
-# make build      the three programs, into ./bin
+# make build      the three programs, into BIN (./bin)
 # make bench      us and our peers on the same work; installs the peers
 # make benchmarks all Go benchmarks
 # make torture    everything at once on one root, killed at random, for TORTURE (10m)
 # make fuzz       each fuzz target for FUZZTIME (10s), two at a time
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
+# make licenses   writes the licences of what the programs contain, for scripter version --licenses
 # make clean      removes what the others made
 
 GO       ?= go
+BIN      ?= bin
 FUZZTIME ?= 10s
 # What the tests of one package may take: a few minutes on a busy machine. What
 # hangs is then ended, and its goroutines are printed.
@@ -29,10 +31,15 @@ SEED         ?= 1000000
 # Tests that treat whole programs badly; alone, because they use all of the machine.
 BLACKBOX = ./internal/torture
 
+# The C code, SQLite and the relay of scripter-cgi, checks its stack and buffers.
+export CGO_CFLAGS ?= -O2 -g -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# The programs are position-independent; what the linker resolves is read-only.
+HARDENED = -Wl,-z,relro,-z,now
+PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
-STATIC = -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static -Wl,--no-warnings"'
+STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz clean
+.PHONY: test modules check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -96,9 +103,9 @@ servers:
 	@bash conf-examples/install-servers
 
 build:
-	@mkdir -p bin
-	$(GO) build -o bin/ ./cmd/...
-	@$(GO) build $(STATIC) -o bin/scripter-cgi ./cmd/scripter-cgi 2>/dev/null || \
+	@mkdir -p $(BIN)
+	$(GO) build $(PIE) -o $(BIN)/ ./cmd/...
+	@$(GO) build $(STATIC) -o $(BIN)/scripter-cgi ./cmd/scripter-cgi 2>/dev/null || \
 		echo "make build: scripter-cgi is linked dynamically, which starts a little slower: the C library's static form is not there"
 
 bench: build
@@ -110,6 +117,10 @@ benchmarks:
 
 fuzz:
 	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
+
+# A test compares what this writes.
+licenses:
+	$(GO) test -count=1 -run 'TestLicenses$$' ./cmd/scripter -update
 
 clean:
 	rm -rf bin

@@ -12,7 +12,8 @@ import (
 )
 
 func (t *tool) versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var licenses bool
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "print the versions of the program and of the root",
 		Long: `Version prints the version of the program and of the forms that it writes, and of
@@ -20,6 +21,9 @@ the root, if there is one, its form and the program that made it. An older root 
 not brought up to date by this.`,
 		Args: args(0, 0),
 		RunE: func(*cobra.Command, []string) error {
+			if licenses {
+				return t.printLicenses()
+			}
 			info, err := objectdb.Inspect(t.rootFile())
 			found := err == nil
 			if errors.Is(err, fs.ErrNotExist) && t.root == "" {
@@ -42,6 +46,8 @@ not brought up to date by this.`,
 			return err
 		},
 	}
+	c.Flags().BoolVar(&licenses, "licenses", false, "print the licences of the programs and of all that they contain")
+	return c
 }
 
 func (t *tool) printRootVersion(info objectdb.Info) {
