@@ -1,6 +1,6 @@
 package main
 
-// #cgo CFLAGS: -O2 -Wall -D_GNU_SOURCE
+// #cgo CFLAGS: -O2 -Wall -D_GNU_SOURCE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 // #include "relay.h"
 import "C"
 
