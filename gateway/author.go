@@ -114,7 +114,7 @@ func (g *Gateway) Types(ctx context.Context) (map[string]string, error) {
 	var files map[string]string
 	err := g.inside(ctx, func(c *call) error {
 		var err error
-		files, err = c.thread.Types()
+		files, err = c.thread.Types(paramTypes)
 		return err
 	})
 	return files, err

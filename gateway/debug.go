@@ -120,8 +120,24 @@ func (g *Gateway) keepParams(tx *objectdb.Tx, r *Request, m *masking, body strin
 	if m != nil {
 		maskParams(params, body)
 	}
+	// What says again what another parameter says comes last: it must not take
+	// the room of the others.
+	again := []string{"fields", "allFiles"}
 	k := keeper{tx, keptInAll}
-	return k.table(cgiparams, params)
+	late := make([]script.Value, len(again))
+	for i, name := range again {
+		late[i] = params.Get(name)
+		params.Delete(name)
+	}
+	if err := k.table(cgiparams, params); err != nil {
+		return err
+	}
+	for i, name := range again {
+		if err := k.value(cgiparams.Child(name), late[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emptyTable makes an empty table of whatever is at a. A table that is there
@@ -210,7 +226,7 @@ func (k *keeper) value(a objectdb.Address, v script.Value) error {
 	return nil
 }
 
-// list stores the values of a field that came more than once.
+// list stores the values of a field.
 func (k *keeper) list(a objectdb.Address, t *script.Table) error {
 	list := objectdb.List{}
 	var err error
@@ -218,7 +234,7 @@ func (k *keeper) list(a objectdb.Address, t *script.Table) error {
 		switch v := v.(type) {
 		case string:
 			list = append(list, k.text(v))
-		case *script.Table: // several files under one name
+		case *script.Table: // files
 			err = k.value(a.Child(fmt.Sprintf("file %v", n)), v)
 		}
 		return err == nil && k.left > 0

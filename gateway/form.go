@@ -12,8 +12,9 @@ import (
 	"scripter/script"
 )
 
-// addField adds a form field to t. A name seen again makes a list of its
-// cell, in order, as the CGI Framework did.
+// addField adds a field to a table that a script asked a verb for. A name seen
+// again makes a list of its cell, in order, as the CGI Framework did. The
+// tables of a request do not: see parameters.fields.
 func addField(t *script.Table, name string, v script.Value) {
 	switch old := t.Get(name).(type) {
 	case nil:
@@ -35,18 +36,45 @@ func addField(t *script.Table, name string, v script.Value) {
 	}
 }
 
-// parseForm reads URL-encoded text into a table: "&" parts fields, the first
-// "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
-// never become addresses. It refuses more than max fields; with strict also
-// a percent sign without two hex digits, which is otherwise kept as it is.
+// addToList adds a value to the list that is the cell called name.
+func addToList(t *script.Table, name string, v script.Value) {
+	list, ok := t.Get(name).(*script.Table)
+	if !ok {
+		list = script.NewTable()
+		t.Set(name, list)
+	}
+	list.Append(v)
+}
+
+// parseForm reads URL-encoded text into a table; a name seen again makes a list.
 func parseForm(text string, most bound, strict bool) (*script.Table, error) {
-	if err := countFields(text, most); err != nil {
+	t := script.NewTableFor(strings.Count(text, "&") + 1)
+	err := eachField(text, most, strict, func(name, value string) { addField(t, name, value) })
+	if err != nil {
 		return nil, err
 	}
-	if text == "" {
-		return script.NewTable(), nil
-	}
+	return t, nil
+}
+
+// lastFields reads URL-encoded text into a table; of a name seen again the last
+// value counts, so that every value is a text.
+func lastFields(text string, most bound, strict bool) (*script.Table, error) {
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
+	err := eachField(text, most, strict, func(name, value string) { t.Set(name, value) })
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// eachField calls add for each field of URL-encoded text: "&" parts fields, the
+// first "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
+// never become addresses. It refuses more than most fields; with strict also
+// a percent sign without two hex digits, which is otherwise kept as it is.
+func eachField(text string, most bound, strict bool, add func(name, value string)) error {
+	if err := countFields(text, most); err != nil {
+		return err
+	}
 	d := decoder{size: len(text)}
 	for rest := text; rest != ""; {
 		var field string
@@ -58,11 +86,11 @@ func parseForm(text string, most bound, strict bool) (*script.Table, error) {
 		name, ok1 := d.decode(name, true)
 		value, ok2 := d.decode(value, true)
 		if strict && !(ok1 && ok2) {
-			return nil, &Error{Status: 400, Message: fmt.Sprintf("the form field %.60q has a percent sign without two hex digits", field)}
+			return &Error{Status: 400, Message: fmt.Sprintf("the form field %.60q has a percent sign without two hex digits", field)}
 		}
-		addField(t, name, value)
+		add(name, value)
 	}
-	return t, nil
+	return nil
 }
 
 // countFields refuses a form of more than max fields.
@@ -163,8 +191,28 @@ func escapeForm(dst []byte, s string) []byte {
 
 // form is what the body of a request says when it is a form.
 type form struct {
-	args  *script.Table // name -> text, or a list of texts
-	files *script.Table // name -> {filename, type, data, size}, or a list of them; nil for a form that has none
+	args  *script.Table // name -> text, the last one sent
+	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil for a form that has none
+
+	encoded string // the body, when it is URL-encoded
+	parts   []part // of a multipart form, as they were sent
+}
+
+// A part is one field or file of a multipart form.
+type part struct {
+	name, text string        // the text of a field, or the bytes of a file
+	file       *script.Table // nil for a field
+}
+
+// eachText calls add for each field that is no file, in the order of the body,
+// which parseBody has read before with the same bound.
+func (f *form) eachText(most bound, add func(name, value string)) {
+	_ = eachField(f.encoded, most, false, add)
+	for _, p := range f.parts {
+		if p.file == nil {
+			add(p.name, p.text)
+		}
+	}
 }
 
 const formType = "application/x-www-form-urlencoded"
@@ -174,10 +222,10 @@ const formType = "application/x-www-form-urlencoded"
 // as a form, as it always was.
 func parseBody(contentType, body string, max bound) (form, error) {
 	if contentType == formType && body != "" {
-		args, err := parseForm(body, max, true)
-		return form{args: args}, err
+		args, err := lastFields(body, max, true)
+		return form{args: args, encoded: body}, err
 	}
-	f := form{script.NewTable(), script.NewTable()}
+	f := form{args: script.NewTable(), files: script.NewTable()}
 	if body == "" {
 		return f, nil
 	}
@@ -187,16 +235,18 @@ func parseBody(contentType, body string, max bound) (form, error) {
 	}
 	switch {
 	case contentType == "" || media == formType:
-		f.args, err = parseForm(body, max, true)
+		f.encoded = body
+		f.args, err = lastFields(body, max, true)
 		return f, err
 	case media == "multipart/form-data":
-		return f, f.parseMultipart(body, params["boundary"], max)
+		err = f.parseMultipart(body, params["boundary"], max)
+		return f, err
 	}
 	return f, nil
 }
 
 // parseMultipart reads RFC 7578. File names are data and never paths.
-func (f form) parseMultipart(body, boundary string, max bound) error {
+func (f *form) parseMultipart(body, boundary string, max bound) error {
 	bad := func(err error) error {
 		return &Error{Status: 400, Message: "the multipart form cannot be read: " + err.Error(), Err: err}
 	}
@@ -221,7 +271,8 @@ func (f form) parseMultipart(body, boundary string, max bound) error {
 		}
 		name, file := p.FormName(), p.FileName()
 		if _, isFile := fileParam(p.Header.Get("Content-Disposition")); !isFile {
-			addField(f.args, name, data.String())
+			f.args.Set(name, data.String())
+			f.parts = append(f.parts, part{name: name, text: data.String()})
 			continue
 		}
 		t := script.NewTable()
@@ -229,7 +280,8 @@ func (f form) parseMultipart(body, boundary string, max bound) error {
 		t.Set("type", p.Header.Get("Content-Type"))
 		t.Set("data", data.String())
 		t.Set("size", float64(data.Len()))
-		addField(f.files, name, t)
+		f.files.Set(name, t)
+		f.parts = append(f.parts, part{name, data.String(), t})
 	}
 }
 

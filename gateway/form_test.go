@@ -45,6 +45,15 @@ func TestParseForm(t *testing.T) {
 		got, err := parseForm(text, maxFields.bound(10), false)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, plain(got), text)
+
+		last, err := lastFields(text, maxFields.bound(10), false)
+		require.NoError(t, err, text)
+		for name, value := range want {
+			if list, ok := value.([]any); ok {
+				want[name] = list[len(list)-1]
+			}
+		}
+		assert.Equal(t, want, plain(last), "of %s the last values", text)
 	}
 }
 
@@ -85,7 +94,8 @@ Content-Type: application/octet-stream
 `)
 	f, err := parseBody("multipart/form-data; boundary=B", multi, maxFields.bound(10))
 	require.NoError(t, err)
-	assert.Equal(t, map[string]any{"title": []any{"Two words", "again"}}, plain(f.args))
+	assert.Equal(t, map[string]any{"title": "again"}, plain(f.args))
+	assert.Len(t, f.parts, 4, "all are kept in their order")
 	up := f.files.Get("up").(*script.Table)
 	assert.Equal(t, "line 1\r\nline 2", up.Get("data"))
 	assert.Equal(t, "text/plain", up.Get("type"))

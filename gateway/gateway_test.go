@@ -256,13 +256,13 @@ func TestParams(t *testing.T) {
 	s := newSite(t)
 	s.script("p", `local p = ...
 		return table.concat ({p.pathArgs, p.httpSearchArgs, p.postArgs, p.method, p.scriptName, p.action, p.actionPath, p.contentType,
-			p.referer, p.userAgent, p.username, p.password, p.clientIP, p.serverName, p.serverPort, p.argTable.a, table.concat (p.argTable.b, "+"),
+			p.referer, p.userAgent, p.username, p.password, p.clientIP, p.serverName, p.serverPort, p.argTable.a, p.argTable.b .. table.concat (p.fields.b, "+"),
 			p.searchTable.x, p.headers ["user-agent"], p.cookies.c, p.cgi.REQUEST_METHOD, p.websiteFolder, p.fullRequest:match ("^[^\r]*")}, "|")`)
 	r := s.request("/p.fcgi$y?x=1", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "14",
 		"HTTP_REFERER": "http://r/", "HTTP_USER_AGENT": "UA", "HTTP_AUTHORIZATION": "Basic dTpwOnc=", "HTTP_COOKIE": "c=d", "HTTP_PROXY": "evil"})
 	r.Body = strings.NewReader("a=1&b=2&b=%203")
 	resp, _ := s.answer(r)
-	assert.Equal(t, "y|x=1|a=1&b=2&b=%203|POST|/p.fcgi|SCRIPTER|/cgi-bin/Scripter.acgi|application/x-www-form-urlencoded|http://r/|UA|u|p:w|192.0.2.1|localhost|80|1|2+ 3|1|UA|d|POST|"+s.folder+"|POST /p.fcgi$y?x=1 HTTP/1.1", resp.Body)
+	assert.Equal(t, "y|x=1|a=1&b=2&b=%203|POST|/p.fcgi|SCRIPTER|/cgi-bin/Scripter.acgi|application/x-www-form-urlencoded|http://r/|UA|u|p:w|192.0.2.1|localhost|80|1| 32+ 3|1|UA|d|POST|"+s.folder+"|POST /p.fcgi$y?x=1 HTTP/1.1", resp.Body)
 	s.script("q", `local p = ... return tostring (p.cgi.HTTP_PROXY) .. tostring (p.headers.proxy) .. type (p.connectionID)`)
 	assert.Equal(t, "nilnilnumber", s.ask("/q.fcgi", map[string]string{"HTTP_PROXY": "evil"}).Body)
 }

@@ -167,8 +167,12 @@ func (m *masking) multipart(contentType, text string) string {
 	if err != nil {
 		return m.hide(bodyItem, text)
 	}
-	secrets := slices.DeleteFunc(slices.Concat(tableKeys(before.args), tableKeys(before.files)),
-		func(name string) bool { return !mentionsSecret(name) })
+	var secrets []string
+	for _, p := range before.parts {
+		if mentionsSecret(p.name) {
+			secrets = append(secrets, p.name)
+		}
+	}
 	if len(secrets) == 0 {
 		return text
 	}
@@ -183,14 +187,9 @@ func (m *masking) multipart(contentType, text string) string {
 	if err != nil {
 		return m.hide(bodyItem, text)
 	}
-	for _, name := range secrets {
-		for _, v := range slices.Concat(tableList(after.args.Get(name)), tableList(after.files.Get(name))) {
-			if t, ok := v.(*script.Table); ok {
-				v = t.Get("data")
-			}
-			if v != masked {
-				return m.hide(bodyItem, text)
-			}
+	for _, p := range after.parts { // each of them, not only the last of a name
+		if mentionsSecret(p.name) && p.text != masked {
+			return m.hide(bodyItem, text)
 		}
 	}
 	if m != nil {
@@ -223,37 +222,36 @@ func eachPart(contentType, text string, change func(head, data string) string) s
 	return strings.Join(pieces, "--"+params["boundary"])
 }
 
-// tableList gives the values of a field: one, or those of its list.
-func tableList(v script.Value) []script.Value {
-	t, ok := v.(*script.Table)
-	switch {
-	case v == nil:
-		return nil
-	case !ok || t.Len() == 0:
-		return []script.Value{v}
-	}
-	var list []script.Value
-	t.Each(func(_, v script.Value) bool { list = append(list, v); return true })
-	return list
-}
-
 // maskParams puts the masked body into a parameter table.
 func maskParams(params *script.Table, body string) {
 	params.Set("postArgs", body)
-	for _, group := range []string{"argTable", "files"} {
+	for _, group := range []string{"argTable", "files", "fields", "allFiles"} {
 		t, ok := params.Get(group).(*script.Table)
 		if !ok {
 			continue
 		}
 		for _, name := range tableKeys(t) {
 			if mentionsSecret(name) {
-				t.Set(name, masked)
+				t.Set(name, maskedCell(t.Get(name)))
 			}
 		}
 		if body == masked && t.Len()+len(tableKeys(t)) > 0 {
 			params.Set(group, masked)
 		}
 	}
+}
+
+// maskedCell masks a value, and each one of a list.
+func maskedCell(v script.Value) script.Value {
+	t, ok := v.(*script.Table)
+	if !ok || t.Len() == 0 {
+		return masked
+	}
+	list := script.NewTable()
+	for range t.Len() {
+		list.Append(masked)
+	}
+	return list
 }
 
 // secretWords are parts of names whose values are masked.

@@ -30,7 +30,8 @@ type parameters struct {
 
 // paramShape is the names of the parameter table's cells: the fields of the CGI
 // Framework (specification, 2.3: what is kept at scratchpad.cgiparams) and,
-// beside them, searchTable, headers, cookies, files and cgi, which are ours.
+// beside them, searchTable, fields, headers, cookies, files, allFiles and cgi,
+// which are ours.
 var (
 	paramCells = [...]struct {
 		name  string
@@ -62,6 +63,8 @@ var (
 		{"searchTable", (*parameters).searchTable},
 		{"argTable", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.args) }},
 		{"files", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.files) }},
+		{"fields", (*parameters).fields},
+		{"allFiles", (*parameters).allFiles},
 		{"fullRequest", func(p *parameters, _ map[string]string) script.Value { return p.c.r.fullRequest() }},
 		{"cookies", func(_ *parameters, vars map[string]string) script.Value { return parseCookies(vars["HTTP_COOKIE"]) }},
 		{"headers", func(_ *parameters, vars map[string]string) script.Value { return headerTable(vars) }},
@@ -69,6 +72,18 @@ var (
 	}
 	paramShape = script.NewShape(paramNames()...)
 )
+
+// paramTypes says what the tables of a request hold, for editors.
+var paramTypes = map[string]string{
+	"searchTable": "table<string, string>",
+	"argTable":    "table<string, string>",
+	"fields":      "table<string, string[]>",
+	"files":       "table<string, {filename: string, type: string, data: string, size: integer}>",
+	"allFiles":    "table<string, {filename: string, type: string, data: string, size: integer}[]>",
+	"cookies":     "table<string, string>",
+	"headers":     "table<string, string>",
+	"cgi":         "table<string, string>",
+}
 
 func paramNames() []string {
 	var names []string
@@ -176,9 +191,31 @@ func (p *parameters) id() string { return strconv.FormatUint(p.c.r.connection, 1
 
 // searchTable reads the query string, whose fields were counted.
 func (p *parameters) searchTable(vars map[string]string) script.Value {
-	t, err := parseForm(vars["QUERY_STRING"], p.maxFields, false)
+	t, err := lastFields(vars["QUERY_STRING"], p.maxFields, false)
 	if err != nil {
 		return script.NewTable()
+	}
+	return t
+}
+
+// fields gives the list of all values of each field, those of the query first.
+// A visitor decides how often a field is sent: what a script gets under the name of
+// a table must not depend on that, and so it is a list even for one value.
+func (p *parameters) fields(vars map[string]string) script.Value {
+	t := script.NewTable()
+	add := func(name, value string) { addToList(t, name, value) }
+	_ = eachField(vars["QUERY_STRING"], p.maxFields, false, add) // counted when the request began
+	p.form.eachText(p.maxFields, add)
+	return t
+}
+
+// allFiles gives the list of all files of each name.
+func (p *parameters) allFiles(map[string]string) script.Value {
+	t := script.NewTable()
+	for _, part := range p.form.parts {
+		if part.file != nil {
+			addToList(t, part.name, part.file)
+		}
 	}
 	return t
 }

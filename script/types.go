@@ -18,9 +18,10 @@ const typesFolder = ".types"
 // Types describes what scripts see for lua-language-server: the settings of an
 // editor's folder, and files of "---@meta" with every verb, the library odb,
 // the names of the request and the tables of the root as they are now. The
-// result maps file names to contents.
-func (t *Thread) Types() (map[string]string, error) {
-	w := &typeWriter{t: t, classes: map[string]string{}, taken: map[string]int{}}
+// result maps file names to contents. names has the types of the request's names
+// that their values do not show.
+func (t *Thread) Types(names map[string]string) (map[string]string, error) {
+	w := &typeWriter{t: t, names: names, classes: map[string]string{}, taken: map[string]int{}}
 	rootFile, err := w.root()
 	if err != nil {
 		return nil, fmt.Errorf("describe the root: %w", err)
@@ -200,6 +201,7 @@ func isName(s string) bool {
 // A typeWriter describes what one thread sees.
 type typeWriter struct {
 	t       *Thread
+	names   map[string]string // types of names of the request
 	classes map[string]string // by address
 	taken   map[string]int    // names of classes
 	b       strings.Builder
@@ -249,12 +251,15 @@ func (w *typeWriter) request() string {
 		w.t.opt.Names.Each(func(k, v Value) bool {
 			name, ok := k.(string)
 			if ok {
-				kind := "string"
-				switch v.(type) {
-				case *Table:
-					kind = "table<string, any>"
-				case float64, int, int64:
-					kind = "number"
+				kind := w.names[name]
+				if kind == "" {
+					kind = "string"
+					switch v.(type) {
+					case *Table:
+						kind = "table<string, any>"
+					case float64, int, int64:
+						kind = "number"
+					}
 				}
 				fmt.Fprintf(&fields, "---@field %s %s\n", fieldName(name), kind)
 				if isName(name) {

@@ -30,8 +30,9 @@ func TestTypes(t *testing.T) {
 	names := NewTable()
 	names.Set("method", "GET")
 	names.Set("headers", NewTable())
+	names.Set("cookies", NewTable())
 	within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
-		files, err := th.Types()
+		files, err := th.Types(map[string]string{"cookies": "table<string, string>"})
 		require.NoError(t, err)
 		all := ""
 		for name, text := range files {
@@ -67,7 +68,7 @@ func TestTypes(t *testing.T) {
 			"---@field born date\n", "---@field pic binary\n", `---@field ["end"] address` + "\n",
 			"---@type root.user\nuser = nil\n", "---@type root.suites.plain\nplain = nil\n",
 			"---@class root.suites.test: verbs.test\n---@field other fun(...: any): any # another (x)\n---@field [string] any\n",
-			"---@field method string\n", "---@field headers table<string, any>\n", "---@type string\nmethod = nil\n",
+			"---@field method string\n", "---@field headers table<string, any>\n", "---@field cookies table<string, string>\n", "---@type string\nmethod = nil\n",
 		} {
 			assert.Contains(t, all, want)
 		}
@@ -86,7 +87,7 @@ func TestTypesOfALargeRoot(t *testing.T) {
 		return nil
 	}))
 	within(t, db, ThreadOptions{}, func(th *Thread) {
-		files, err := th.Types()
+		files, err := th.Types(map[string]string{"cookies": "table<string, string>"})
 		require.NoError(t, err)
 		assert.Contains(t, files[".types/root.lua"], "---100 more cells are not described\n")
 	})

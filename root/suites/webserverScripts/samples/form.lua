@@ -8,15 +8,12 @@ end
 if params.method == "POST" then
 	add ("<h1>What came</h1>\n<dl>\n")
 	local names = {}
-	for name in pairs (params.argTable) do
+	for name in pairs (params.fields) do
 		names [#names + 1] = name
 	end
 	table.sort (names)
 	for _, name in ipairs (names) do
-		local value = params.argTable [name]
-		if type (value) == "table" then
-			value = table.concat (value, ", ")
-		end
+		local value = table.concat (params.fields [name], ", ")
 		add ("<dt>" .. html.escape (name) .. "</dt><dd>" .. html.escape (value) .. "</dd>\n")
 	end
 	add ("</dl>\n<p><a href=\"/samples.form.fcgi\">again</a></p>\n")
