@@ -30,6 +30,8 @@ type answer struct {
 	began   time.Time
 	action  string
 	sent    int64         // bytes, the head included
+	length  int64         // of the body, promised by the head of a streamed response; -1: none was
+	body    int64         // bytes of the body so far
 	slow    time.Duration // from which on the request is slow; 0 = never
 	slowID  string        // under which it was logged as slow
 
@@ -44,7 +46,7 @@ type flusher interface{ Flush() error }
 
 func newAnswer(w io.Writer, r *Request) *answer {
 	return &answer{
-		w: w, form: r.Form, closes: r.CloseField,
+		w: w, form: r.Form, closes: r.CloseField, length: -1,
 		noBody: r.Params["REQUEST_METHOD"] == "HEAD",
 		nginx:  strings.HasPrefix(r.Params["SERVER_SOFTWARE"], "nginx"),
 	}
@@ -110,6 +112,9 @@ func (a *answer) copy(from io.Reader) error {
 	for {
 		n, err := io.ReadFull(from, buf)
 		if n > 0 {
+			if err := a.count(n); err != nil {
+				return err
+			}
 			if a.rec != nil {
 				a.rec.write(buf[:n])
 			}
@@ -180,6 +185,9 @@ func (a *answer) writeChunks(text string) error {
 	if a.noBody {
 		return nil
 	}
+	if err := a.count(len(text)); err != nil {
+		return err
+	}
 	for text != "" {
 		piece := text
 		if a.chunk > 0 && len(piece) > a.chunk {
@@ -199,6 +207,26 @@ func (a *answer) writeChunks(text string) error {
 		}
 	}
 	return nil
+}
+
+// count counts the bytes of a body before they are sent. More than the head of
+// a streamed response has promised are refused: a client takes them for the
+// beginning of the next response.
+func (a *answer) count(n int) error {
+	a.body += int64(n)
+	if a.length >= 0 && a.body > a.length {
+		return fmt.Errorf("the response has more bytes than its Content-Length says, %d", a.length)
+	}
+	return nil
+}
+
+// whole returns an error if a streamed response ended before the length that
+// its head has promised.
+func (a *answer) whole() error {
+	if a.length < 0 || a.noBody || a.body >= a.length {
+		return nil
+	}
+	return fmt.Errorf("the response ended after %d bytes, its Content-Length says %d", a.body, a.length)
 }
 
 func (a *answer) flush() error {
@@ -233,7 +261,7 @@ func (a *answer) sendFile(r *Request) error {
 			req.Header.Set(name, v)
 		}
 	}
-	w := &fileWriter{a: a, header: http.Header{}}
+	w := &fileWriter{a: a, r: r, header: http.Header{}}
 	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
 	http.ServeContent(w, req, info.Name(), info.ModTime(), f)
 	return w.err
@@ -242,6 +270,7 @@ func (a *answer) sendFile(r *Request) error {
 // fileWriter turns what net/http says of a file into our response.
 type fileWriter struct {
 	a      *answer
+	r      *Request
 	header http.Header
 	err    error
 }
@@ -255,7 +284,7 @@ func (w *fileWriter) WriteHeader(status int) {
 			resp.Add(name, v)
 		}
 	}
-	resp.Set("Cache-Control", "private, no-cache")
+	sayCaching(w.r, resp)
 	w.err = w.a.start(resp)
 }
 

@@ -2,7 +2,12 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
+
+	"scripter/httpheader"
 )
 
 // errStopped marks what ends a run for good, whatever its script catches.
@@ -70,7 +75,14 @@ func (c *call) sendPiece(data string) error {
 	if err != nil {
 		return err
 	}
+	length, err := declaredLength(resp)
+	if err != nil {
+		return err
+	}
 	if err := c.finish(resp); err != nil {
+		return err
+	}
+	if err := c.stream(resp, length); err != nil {
 		return err
 	}
 	if c.a.nginx {
@@ -90,6 +102,50 @@ func (c *call) sendPiece(data string) error {
 		return c.stopOnError(err)
 	}
 	return c.stopOnError(c.a.flush())
+}
+
+// stream completes the head of a streamed response. Its end is not there yet and
+// may never come. A cache knows that the end is missing only by a length, so
+// without one the response is for no cache, whatever the script says.
+func (c *call) stream(resp *httpheader.Response, length int64) error {
+	switch {
+	case bodyless(resp.Status):
+		return nil
+	case length < 0:
+		if cacheable(resp) {
+			c.r.trace("streamed without a Content-Length: no cache may keep it")
+			if !c.a.quiet {
+				c.g.log.Warn("a streamed response without a Content-Length is kept by no cache: its Cache-Control was replaced", "path", c.r.path())
+			}
+		}
+		noStore(resp)
+		return nil
+	case int64(len(resp.Body)) > length:
+		return fmt.Errorf("the first piece has %d bytes, the response's Content-Length says %d", len(resp.Body), length)
+	}
+	resp.Set("Content-Length", strconv.FormatInt(length, 10))
+	c.a.length = length
+	return nil
+}
+
+// declaredLength returns what the Content-Length of a script says, -1 if there
+// is none.
+func declaredLength(resp *httpheader.Response) (int64, error) {
+	length := int64(-1)
+	for _, f := range resp.Fields {
+		if !strings.EqualFold(f.Name, "Content-Length") {
+			continue
+		}
+		n, err := strconv.ParseUint(f.Value, 10, 63)
+		if err != nil || f.Value[0] == '+' {
+			return 0, fmt.Errorf("the response's Content-Length is %.40q, not a number of bytes", f.Value)
+		}
+		if length >= 0 {
+			return 0, errors.New("the response's Content-Length is there twice")
+		}
+		length = int64(n)
+	}
+	return length, nil
 }
 
 // stopOnError ends the run when a piece cannot be sent or written: the

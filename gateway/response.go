@@ -66,10 +66,13 @@ func (c *call) reply(v script.Value) error {
 		if err == nil {
 			err = c.sendWritten()
 		}
-		if err != nil || text == "" {
+		if err == nil && text != "" {
+			err = c.a.write(text)
+		}
+		if err != nil {
 			return err
 		}
-		return c.a.write(text)
+		return c.a.whole()
 	}
 	resp, err := c.response(v)
 	if err != nil {
@@ -287,9 +290,7 @@ func (c *call) defaultType() string {
 // in front keep responses that say nothing), the answer to a conditional
 // request, and the length.
 func complete(r *Request, resp *httpheader.Response) {
-	if !resp.Has("Cache-Control") && !hasDate(resp, "Expires") {
-		resp.Add("Cache-Control", "private, no-cache")
-	}
+	sayCaching(r, resp)
 	if r.conditional() && httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
 		resp.ToNotModified()
 	}
@@ -297,6 +298,43 @@ func complete(r *Request, resp *httpheader.Response) {
 	if bodyless(resp.Status) {
 		resp.Body = ""
 	}
+}
+
+// sayCaching adds the word to caches.
+func sayCaching(r *Request, resp *httpheader.Response) {
+	switch {
+	case r.unusualBody():
+		noStore(resp)
+	case !cacheSpoken(resp):
+		resp.Add("Cache-Control", "private, no-cache")
+	}
+}
+
+// cacheSpoken reports whether a response says itself what caches may do.
+func cacheSpoken(resp *httpheader.Response) bool {
+	return resp.Has("Cache-Control") || hasDate(resp, "Expires")
+}
+
+// cacheable reports whether a response lets a cache or a browser keep it.
+func cacheable(resp *httpheader.Response) bool {
+	control := strings.ToLower(resp.Get("Cache-Control"))
+	return cacheSpoken(resp) && !strings.Contains(control, "no-cache") && !strings.Contains(control, "no-store")
+}
+
+// noStore forbids every cache to keep a response, whatever it says: the fields
+// that go before Cache-Control for some caches are removed.
+func noStore(resp *httpheader.Response) {
+	for _, name := range []string{"Expires", "Surrogate-Control", "CDN-Cache-Control", "X-Accel-Expires"} {
+		resp.Del(name)
+	}
+	resp.Set("Cache-Control", "private, no-store")
+}
+
+// unusualBody reports whether a GET or HEAD request has a body. The response may
+// depend on it, and caches know the URL only: they would answer others with it.
+func (r *Request) unusualBody() bool {
+	m := r.Params["REQUEST_METHOD"]
+	return (m == "GET" || m == "HEAD") && hasBody(r)
 }
 
 func hasDate(resp *httpheader.Response, name string) bool {
