@@ -18,6 +18,7 @@ import (
 type conn struct {
 	c        *sqlite3.SQLiteConn
 	file     os.FileInfo // that it was opened for; nil where it is no DB's
+	unsynced *unsynced   // of the DB; nil where it is no DB's
 	prepared [statements]*sqlite3.SQLiteStmt
 	snapshot driver.Rows // open while a read transaction lasts
 	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK
@@ -157,6 +158,11 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 		}
 		c.wrote = true
 	}
+	failed, marked := c.unsynced.at()
+	frames, err := c.framesAfterFailure(marked)
+	if err != nil {
+		return 0, 0, err
+	}
 	if err := c.exec(sqlBegin); err != nil {
 		return 0, 0, err
 	}
@@ -166,6 +172,14 @@ func (c *conn) beginWrite() (generation, last int64, err error) {
 	}
 	if err := c.findWAL(); err != nil {
 		return 0, 0, err
+	}
+	if marked {
+		if err := c.rewriteWAL(frames); err != nil {
+			return 0, 0, err
+		}
+		if err := c.unsynced.clear(failed); err != nil {
+			return 0, 0, fmt.Errorf("%w: %w", ErrDisk, err)
+		}
 	}
 	// A newer program may have brought the root up to date since it was opened.
 	if _, err := c.version(); err != nil {
@@ -218,6 +232,7 @@ func metaError(err error) error {
 // nothing of it is left, and the connection is not used again.
 func (c *conn) commit() error {
 	if err := c.exec(sqlCommit); err != nil {
+		c.failed(err)
 		c.broken = true
 		c.rollback()
 		return err

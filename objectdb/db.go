@@ -54,7 +54,7 @@ type DB struct {
 	writer     chan struct{} // holds one token: the writer's lock among our goroutines
 	queue      *queue        // and among processes
 	rounds     rounds        // of syncs
-	suspect    atomic.Bool   // a sync has failed
+	unsynced   unsynced      // a sync has failed
 	publishing sync.Mutex    // held from before a commit until the cache knows of it
 	commits    atomic.Int64
 	foldNext   atomic.Int64 // pages in the WAL before it is looked at again
@@ -81,6 +81,7 @@ func newDB(path string, o Options) *DB {
 		path: path, options: o, cache: newCache(max(o.CacheBytes, 0)),
 		writer: make(chan struct{}, 1), queue: newQueue(path),
 	}
+	db.unsynced.root = db.queue.root
 	db.writer <- struct{}{}
 	return db
 }
@@ -92,15 +93,18 @@ func (db *DB) Path() string { return db.path }
 // that lives for one request may exit without it: what is committed is safe,
 // and exiting is faster.
 func (db *DB) Close() error {
+	unsynced := db.rewriteBeforeClose()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.closed {
 		return nil
 	}
 	db.closed = true
-	var errs []error
-	for _, c := range db.idle {
-		errs = append(errs, c.close())
+	errs := []error{unsynced}
+	if unsynced == nil { // else SQLite would fold a WAL with gaps into the root
+		for _, c := range db.idle {
+			errs = append(errs, c.close())
+		}
 	}
 	db.idle = nil
 	forgetFile(db.file)
@@ -112,6 +116,18 @@ func (db *DB) Close() error {
 		return &Error{Op: "close", Path: db.path, Err: err}
 	}
 	return nil
+}
+
+// rewriteBeforeClose writes the WAL anew after a sync that has failed.
+func (db *DB) rewriteBeforeClose() error {
+	if db.options.ReadOnly || !db.unsynced.marked() {
+		return nil
+	}
+	err := db.UpdateLocked(context.Background(), func(*Tx) error { return nil })
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 // take gives a connection that nobody else uses.
@@ -135,7 +151,7 @@ func (db *DB) take() (*conn, error) {
 func (db *DB) connect() (*conn, error) {
 	c, err := openConn(db.path, db.options)
 	if err == nil {
-		c.file = db.file.info
+		c.file, c.unsynced = db.file.info, &db.unsynced
 	}
 	return c, err
 }

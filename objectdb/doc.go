@@ -59,6 +59,9 @@
 // The wait is bounded by Options.BusyTimeout (ErrBusy). The queue only keeps
 // order: what is right is decided by SQLite's lock.
 //
+// After a sync that fails, the file with -unsynced keeps all processes from
+// acknowledging a commit until the WAL was written anew: see unsynced.go.
+//
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274

@@ -84,14 +84,21 @@ func (q *queue) create() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(q.root); err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-			// For the operator who writes as another user than the web server's.
-			_ = f.Chown(int(owner.Uid), int(owner.Gid))
-		}
-		_ = f.Chmod(info.Mode().Perm())
-	}
+	giveRights(f, q.root)
 	return f, nil
+}
+
+// giveRights gives a file beside the root the owner and the mode of the root, for the
+// operator who writes as another user than the web server's.
+func giveRights(f *os.File, root string) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	_ = f.Chmod(info.Mode().Perm())
 }
 
 // lock takes the kernel's lock on f. Where a file system has none, nobody waits.

@@ -91,7 +91,7 @@ func TestARoundIsOfOneFile(t *testing.T) {
 func TestNoSyncIsBelievedAfterOneThatFailed(t *testing.T) {
 	db := openWith(t, Options{})
 	put(t, db, "n", Number(1))
-	db.suspect.Store(true)
+	db.unsynced.mark()
 	require.ErrorIs(t, db.sync(testWAL(t, "wal")), ErrDisk)
 	put(t, db, "n", Number(2)) // which repairs it
 	require.NoError(t, db.sync(testWAL(t, "wal")))

@@ -129,8 +129,8 @@ func (db *DB) saveWith(ctx context.Context, conn *conn, s *saving, version int, 
 // writes, and never ends under steady writes (https://www.sqlite.org/backup.html).
 func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all int64)) error {
 	// Folds the WAL into the file, and waits for nobody.
-	if _, err := c.c.Exec(`PRAGMA wal_checkpoint(PASSIVE)`, nil); err != nil {
-		return sqlError(err)
+	if _, err := c.checkpoint(sqlCheckpoint); err != nil {
+		return err
 	}
 	all, err := c.contentBytes()
 	if err != nil {

@@ -63,7 +63,7 @@ const (
 
 	sqlWALState
 	sqlCheckpoint
-	sqlCheckpointRestart
+	sqlCheckpointTruncate
 
 	statements
 )
@@ -107,7 +107,7 @@ var statementSQL = [statements]string{
 			SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
 		DELETE FROM object WHERE id IN below`,
 
-	sqlWALState:          `PRAGMA wal_checkpoint (NOOP)`,
-	sqlCheckpoint:        `PRAGMA wal_checkpoint (PASSIVE)`,
-	sqlCheckpointRestart: `PRAGMA wal_checkpoint (RESTART)`,
+	sqlWALState:           `PRAGMA wal_checkpoint (NOOP)`,
+	sqlCheckpoint:         `PRAGMA wal_checkpoint (PASSIVE)`,
+	sqlCheckpointTruncate: `PRAGMA wal_checkpoint (TRUNCATE)`,
 }

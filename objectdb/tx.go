@@ -161,9 +161,6 @@ func (tx *Tx) lock() error {
 	*tx.wait -= time.Since(start)
 	tx.locked = true
 	err := tx.patiently(func() (err error) {
-		if err := tx.db.repair(tx.conn); err != nil {
-			return err
-		}
 		tx.gen, tx.last, err = tx.conn.beginWrite()
 		if err != nil {
 			tx.conn.rollback()

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
 )
 
 // SQLite is told not to wait for the disk (synchronous=NORMAL), and we do it: when
@@ -61,20 +63,19 @@ func (w *walFile) letGo() {
 // the disk itself.
 func (db *DB) syncs(w *walFile) bool { return w != nil && !db.options.Relaxed }
 
-// sync has what was committed reach the disk. The system tells of what it could
-// not write only once: from then on nothing is known to be there, until all of it
-// was written again (repair).
+// sync writes what was committed to the disk. After a sync that failed, in this
+// process or another, it fails until the WAL was written anew: see [unsynced].
 func (db *DB) sync(w *walFile) error {
 	if !db.syncs(w) {
 		return nil
 	}
 	return db.rounds.join(w, func() error {
-		if db.suspect.Load() {
-			return errUnsynced
-		}
 		if err := syncData(w.File); err != nil {
-			db.suspect.Store(true)
+			db.unsynced.mark()
 			return fmt.Errorf("%w: %w", errUnsynced, err)
+		}
+		if db.unsynced.marked() {
+			return errUnsynced
 		}
 		return nil
 	})
@@ -154,25 +155,6 @@ func (tx *Tx) settle(last bool) error {
 // all others. When nothing was written it is not called.
 func (tx *Tx) BeforeSync(fn func()) { tx.beforeSync = fn }
 
-// repair makes good for a sync that has failed. The system forgets what it could
-// not write, and a later sync that succeeds says nothing of it: so everything is
-// written once more, into the root, and the WAL begins anew. The writer's lock
-// among our goroutines is held.
-func (db *DB) repair(c *conn) error {
-	if !db.suspect.Load() {
-		return nil
-	}
-	w, err := c.checkpoint(sqlCheckpointRestart)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
-	}
-	if w.busy {
-		return ErrBusy
-	}
-	db.suspect.Store(false)
-	return nil
-}
-
 // walState is what a checkpoint tells: the pages in the WAL, and how many of
 // them are in the root. Both are -1 when somebody else is at it.
 type walState struct {
@@ -181,14 +163,39 @@ type walState struct {
 }
 
 func (c *conn) checkpoint(s statement) (walState, error) {
+	if s != sqlWALState && c.unsynced.marked() {
+		return walState{busy: true, pages: -1, folded: -1}, nil // a power cut meanwhile would find a WAL with gaps
+	}
 	var row [3]driver.Value
 	if err := c.one(row[:], s); err != nil {
+		c.failed(err)
 		return walState{}, err
 	}
 	busy, _ := row[0].(int64)
 	pages, _ := row[1].(int64)
 	folded, _ := row[2].(int64)
 	return walState{busy != 0, pages, folded}, nil
+}
+
+// failed takes note of an error of SQLite: a sync of its own may have failed.
+func (c *conn) failed(err error) {
+	var sqlite sqlite3.Error
+	if errors.As(err, &sqlite) && (sqlite.ExtendedCode == sqlite3.ErrIoErrFsync || sqlite.ExtendedCode == sqlite3.ErrIoErrDirFsync) {
+		c.unsynced.mark()
+	}
+}
+
+// framesAfterFailure returns how many frames SQLite knows of in the WAL, before it is
+// written anew; 0 when that is not needed.
+func (c *conn) framesAfterFailure(marked bool) (int64, error) {
+	if !marked {
+		return 0, nil
+	}
+	w, err := c.checkpoint(sqlWALState)
+	if err == nil && w.busy {
+		err = ErrBusy
+	}
+	return max(w.pages, 0), err
 }
 
 // foldWAL brings what is in the WAL into the root, if it is time. It does no harm
@@ -234,6 +241,6 @@ const foldLooks = 8
 // longer than limit bytes. It waits for nobody; a later commit tries again.
 func (c *conn) emptyWAL(limit int64) {
 	if info, err := os.Stat(c.c.GetFilename("main") + "-wal"); err == nil && info.Size() > limit {
-		c.c.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`, nil)
+		_, _ = c.checkpoint(sqlCheckpointTruncate)
 	}
 }

@@ -30,7 +30,8 @@ type diskFile struct {
 // diskWrite is a write, and since when it is safe; 0: never.
 type diskWrite struct {
 	call
-	safe int
+	safe    int
+	dropped bool // a sync of it has failed: no later one makes it safe
 }
 
 // nameChange is a name that came, went or led elsewhere. File is nil when the name
@@ -74,7 +75,7 @@ func (d *disk) apply(calls []call, of func(name string) bool) {
 		now[name] = f
 	}
 	for _, c := range calls {
-		if strings.HasSuffix(c.name, "sync") && c.path == d.folder {
+		if strings.HasSuffix(c.name, "sync") && c.path == d.folder && !c.failed {
 			d.syncs = append(d.syncs, c)
 		}
 		name, ok := inside(c.path)
@@ -103,15 +104,21 @@ func (d *disk) apply(calls []call, of func(name string) bool) {
 		case c.name == "fsync", c.name == "fdatasync":
 			f.sync(c)
 		default:
-			f.writes = append(f.writes, diskWrite{c, 0})
+			f.writes = append(f.writes, diskWrite{call: c})
 		}
 	}
 }
 
-// sync makes safe what had been written when s began, as soon as s has ended.
+// sync makes safe what had been written when s began, as soon as s has ended. What a
+// sync that fails should have made safe never is: the kernel forgets it.
 func (f *diskFile) sync(s call) {
 	for i := range f.writes {
-		if w := &f.writes[i]; w.ended <= s.begun && (w.safe == 0 || w.safe > s.ended) {
+		w := &f.writes[i]
+		switch {
+		case w.ended > s.begun, w.dropped:
+		case s.failed:
+			w.dropped = w.safe == 0 || w.safe > s.begun
+		case w.safe == 0 || w.safe > s.ended:
 			w.safe = s.ended
 		}
 	}

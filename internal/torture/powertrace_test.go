@@ -23,6 +23,7 @@ type call struct {
 	size         int64  // that a file is cut to
 	data         []byte
 	made         bool // an open that may have made the file
+	failed       bool // a sync
 }
 
 // traced are the calls that change what is on the disk, and those that tell a
@@ -31,9 +32,14 @@ const traced = "openat,open,creat,pwrite64,write,writev,pwritev,ftruncate,falloc
 	"unlink,unlinkat,rename,renameat,renameat2,link,linkat,sendto,sendmsg"
 
 // traceCommand runs a command with all that it starts, and writes the calls to
-// file: strings in full and as numbers, descriptors with their paths.
-func traceCommand(file string, command ...string) []string {
-	return append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-e", "trace=" + traced, "-e", "signal=none", "-o", file}, command...)
+// file: strings in full and as numbers, descriptors with their paths. Inject is what
+// strace does to calls (strace(1), inject=), "" for nothing.
+func traceCommand(file, inject string, command ...string) []string {
+	strace := []string{"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-e", "trace=" + traced, "-e", "signal=none", "-o", file}
+	if inject != "" {
+		strace = append(strace, "-e", "inject="+inject)
+	}
+	return append(strace, command...)
 }
 
 // What strace writes: a number, the call, and its result; or both apart, when
@@ -43,7 +49,7 @@ const (
 	traceResumed    = "<... "
 )
 
-// readTrace reads the calls that succeeded, in the order in which they began.
+// readTrace reads the calls that succeeded and the syncs that failed, in the order in which they began.
 func readTrace(t *testing.T, file string) (calls []call) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -82,19 +88,22 @@ func readTrace(t *testing.T, file string) (calls []call) {
 	return calls
 }
 
-// readCall understands a call that has succeeded, and reports whether it is of
-// interest.
+// readCall understands a call that has succeeded or a sync that has failed, and
+// reports whether it is of interest.
 func readCall(text string) (c call, ok bool) {
+	if at := strings.LastIndex(text, "= -1 "); at >= 0 {
+		text = text[:at] + "= -1" // without the words in parentheses
+	}
 	end := strings.LastIndex(text, ") ")
 	if end < 0 {
 		return c, false
 	}
 	result := strings.TrimLeft(text[end+1:], " =")
-	if result == "" || result[0] < '0' || result[0] > '9' {
+	name, args, _ := strings.Cut(text[:end], "(")
+	c = call{name: name, off: -1, failed: strings.HasSuffix(name, "sync") && strings.HasPrefix(result, "-1")}
+	if !c.failed && (result == "" || result[0] < '0' || result[0] > '9') {
 		return c, false
 	}
-	name, args, _ := strings.Cut(text[:end], "(")
-	c = call{name: name, off: -1}
 	texts := strings.Split(args, `"`) // each other one is in quotation marks
 	var gone bool
 	if c.path, gone = bracketed(texts[0]); gone {
