@@ -74,7 +74,11 @@ func groups(verbs []script.Verb) string {
 func described(verbs []script.Verb) string {
 	var b strings.Builder
 	for _, v := range verbs {
-		fmt.Fprintf(&b, "\n`%s`\n\n%s\n\n", v.Usage(), v.Doc)
+		doc := v.Doc
+		if v.Page {
+			doc += " Pages may call it."
+		}
+		fmt.Fprintf(&b, "\n`%s`\n\n%s\n\n", v.Usage(), doc)
 		for _, p := range v.Params {
 			fmt.Fprintf(&b, "- `%s`: %s\n", p.Name, typed(p))
 		}

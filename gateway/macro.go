@@ -168,14 +168,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 		return text, err
 	case macros.Call:
 		if isRaw(x) {
-			if len(x.Args) != 1 {
-				return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
-			}
-			v, err := e.value(x.Args[0])
-			if err != nil {
-				return "", err
-			}
-			return e.text(v, x.Path)
+			return e.raw(x)
 		}
 		v, err := e.call(x)
 		if err != nil {
@@ -183,7 +176,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 		}
 		return e.text(v, x.Path)
 	}
-	v, err := e.value(m.Expr)
+	v, err := e.value(m.Expr, false)
 	if err != nil {
 		return "", err
 	}
@@ -193,30 +186,68 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 // isRaw: raw (x) inserts a value of the request as it came.
 func isRaw(x macros.Call) bool { return len(x.Path) == 1 && strings.EqualFold(x.Path[0], "raw") }
 
+// raw gives the text of its argument as a marker does, but never escaped.
+func (e *evaluator) raw(x macros.Call) (string, error) {
+	if len(x.Args) != 1 {
+		return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
+	}
+	var v script.Value
+	var err error
+	if name, ok := x.Args[0].(macros.Name); ok && name.Word == "" {
+		v, _, err = e.name(name)
+	} else if ok {
+		if m, lookup := e.lookup(name.Path); lookup == nil && !m.Found {
+			return name.Word, nil
+		}
+		v, _, err = e.name(name)
+	} else {
+		v, err = e.value(x.Args[0], false)
+	}
+	if err != nil {
+		return "", err
+	}
+	return e.text(v, x.Path)
+}
+
 // name finds what a name means; foreign tells that the value came with the
 // request and is not to be trusted. A script named without parentheses is
 // called without arguments: its source is never shown.
 func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error) {
-	v, foreign, found, err := e.lookup(x.Path)
+	m, err := e.lookup(x.Path)
 	if err != nil {
 		return nil, false, err
 	}
-	if !found {
+	if !m.Found {
 		return nil, false, fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
 	}
-	if callable(v) {
-		v, err = e.c.thread.CallValue(v)
+	foreign = m.Origin == script.FromRequest
+	if callable(m.Value) {
+		if err := e.checkCall(m, x.Path); err != nil {
+			return nil, false, err
+		}
+		v, err = e.c.thread.CallValue(m.Value)
+		return v, foreign, err
 	}
-	return v, foreign, err
+	if m.Origin == script.FromLua {
+		return nil, false, fmt.Errorf("%s is Lua's, and not for pages: %s", objectdb.Address(x.Path), mayCall)
+	}
+	return m.Value, foreign, e.checkRead(m, x.Path)
 }
 
-func (e *evaluator) lookup(path []string) (v script.Value, foreign, found bool, err error) {
+// meaning is what a name means for the markers of a page.
+type meaning struct {
+	script.Meaning
+	given bool // by the script that has the page expanded
+}
+
+func (e *evaluator) lookup(path []string) (meaning, error) {
 	if e.names != nil {
 		if v := tableLookup(e.names, path); v != nil {
-			return v, true, true, nil
+			return meaning{script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, true}, nil
 		}
 	}
-	return e.c.thread.Resolve(path)
+	m, err := e.c.thread.Resolve(path)
+	return meaning{m, false}, err
 }
 
 // tableLookup follows a path through Lua tables; nil when it ends nowhere.
@@ -243,28 +274,43 @@ func callable(v script.Value) bool {
 }
 
 func (e *evaluator) call(x macros.Call) (script.Value, error) {
-	v, _, found, err := e.lookup(x.Path)
+	m, err := e.lookup(x.Path)
 	if err != nil {
 		return nil, err
 	}
-	if !found {
+	if !m.Found {
 		return nil, fmt.Errorf("%s names nothing that could be called", objectdb.Address(x.Path))
 	}
-	if !callable(v) {
+	if !callable(m.Value) {
 		return nil, fmt.Errorf("%s is no script", objectdb.Address(x.Path))
 	}
+	if err := e.checkCall(m, x.Path); err != nil {
+		return nil, err
+	}
+	own := m.Origin == script.FromRoot && (m.Address == nil || strings.HasPrefix(foldedKey(m.Address), "suites.webserver."))
+	filter := passwordFilter.Equal(m.Address)
 	args := make([]script.Value, len(x.Args))
 	for i, arg := range x.Args {
-		if args[i], err = e.value(arg); err != nil {
+		if args[i], err = e.value(arg, filter); err != nil {
 			return nil, err
 		}
+		if own {
+			if err := e.checkNoScripts(args[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return e.c.thread.CallValue(v, args...)
+	return e.c.thread.CallValue(m.Value, args...)
 }
 
-// value gives an argument. A bare word that names nothing is a string, so
-// that counter (home, site) needs no quotes.
-func (e *evaluator) value(x macros.Expr) (script.Value, error) {
+// passwordFilter is the one macro that gets the visitor's password.
+var passwordFilter = objectdb.Address{"suites", "webserver", "macros", "passwordFilter"}
+
+// value gives an argument; password says that it may be the visitor's. A bare
+// word that names nothing is a string, so that counter (home, site) needs no
+// quotes. A name of a script, of a verb or of Lua stands for itself, as text:
+// no function comes into the hands of what is called.
+func (e *evaluator) value(x macros.Expr, password bool) (script.Value, error) {
 	switch x := x.(type) {
 	case macros.String:
 		return string(x), nil
@@ -275,14 +321,21 @@ func (e *evaluator) value(x macros.Expr) (script.Value, error) {
 	case macros.Call:
 		return e.call(x)
 	case macros.Name:
-		v, _, found, err := e.lookup(x.Path)
-		if err == nil && !found && x.Word == "" {
-			err = fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
+		m, err := e.lookup(x.Path)
+		switch {
+		case err != nil:
+			return nil, err
+		case callable(m.Value), m.Origin == script.FromLua, !m.Found && x.Word != "":
+			if x.Word != "" {
+				return x.Word, nil
+			}
+			return objectdb.Address(x.Path).String(), nil
+		case !m.Found:
+			return nil, fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
+		case password && m.Origin == script.FromRequest && len(x.Path) == 1 && strings.EqualFold(x.Path[0], "password"):
+			return m.Value, nil
 		}
-		if err == nil && !found {
-			return x.Word, nil
-		}
-		return v, err
+		return m.Value, e.checkArgument(m, x.Path)
 	}
 	return nil, fmt.Errorf("a marker cannot hold a %T", x)
 }

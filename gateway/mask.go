@@ -79,11 +79,9 @@ func (r *Request) mask() (*Request, *masking) {
 			h.Params[name] = m.cookies(name, value)
 		case strings.HasSuffix(name, "QUERY_STRING"):
 			h.Params[name] = m.form(value)
-		case strings.HasPrefix(name, "HTTP_") || strings.HasPrefix(name, "REDIRECT_") || strings.HasPrefix(name, "AUTH"):
-			if mentionsSecret(name) && name != "AUTH_TYPE" && name != "REDIRECT_AUTH_TYPE" {
-				m.credentials(value)
-				h.Params[name] = m.hide(name, value)
-			}
+		case isSecretVariable(name):
+			m.credentials(value)
+			h.Params[name] = m.hide(name, value)
 		}
 	}
 	for _, name := range []string{"REQUEST_URI", "HTTP_REFERER", "REDIRECT_REQUEST_URI", "REDIRECT_URI"} {
@@ -92,6 +90,18 @@ func (r *Request) mask() (*Request, *masking) {
 		}
 	}
 	return &h, m
+}
+
+// isSecretVariable reports whether a variable of the request has credentials or
+// cookies in it.
+func isSecretVariable(name string) bool {
+	switch {
+	case strings.Contains(name, "COOKIE"):
+		return true
+	case name == "AUTH_TYPE", name == "REDIRECT_AUTH_TYPE":
+		return false
+	}
+	return (strings.HasPrefix(name, "HTTP_") || strings.HasPrefix(name, "REDIRECT_") || strings.HasPrefix(name, "AUTH")) && mentionsSecret(name)
 }
 
 // credentials remembers the password of an Authorization field: its response

@@ -48,9 +48,12 @@ func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues
 		if !ok {
 			continue
 		}
-		v, err := t.Stored(name.Path)
+		v, address, err := t.Stored(name.Path)
 		if err != nil {
 			return nil, err
+		}
+		if pageSecrets.covers(address) {
+			continue
 		}
 		text, ok := plainText(t, v)
 		if !ok || len(text) > longestPageValue {

@@ -47,25 +47,26 @@ func TestPageValues(t *testing.T) {
 	}
 }
 
-// What the scripts of a page do counts for the markers after them.
+// What the scripts of a page do counts for the markers after them: what they
+// write, and plain values that they make globals. Their tables and functions
+// are their own.
 func TestPageValuesThatThePageChanges(t *testing.T) {
-	for name, source := range map[string]string{
-		"a global":       `user = {page = {text = "changed"}}`,
-		"a hidden one":   `rawset (_G, "user", {page = {text = "changed"}})`,
-		"the root":       `user.page.text = "changed"`,
-		"nothing at all": ``,
+	for _, c := range []struct{ name, source, want string }{
+		{"a global table", `user = {page = {text = "changed"}}`, "as it was||as it was|"},
+		{"a hidden one", `rawset (_G, "user", {page = {text = "changed"}})`, "as it was||as it was|"},
+		{"a global value", `title = "<i>"`, "as it was||as it was|<i>"},
+		{"a global value in the place of a table", `user = "changed"`, "as it was|||"},
+		{"a global function", `function title () return "called" end`, "as it was||as it was|"},
+		{"the root", `user.page.text = "changed"`, "as it was||changed|"},
+		{"nothing at all", ``, "as it was||as it was|"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t)
 			s.put("user.page.text", objectdb.String("as it was"))
-			s.put("user.page.script", objectdb.Script(source))
-			s.put("suites.webserverScripts.x", objectdb.Text(`<!--#user.page.text-->|<!--#user.page.script()-->|<!--#user.page.text-->`))
-			want := "as it was||changed"
-			if name == "nothing at all" {
-				want = "as it was||as it was"
-			}
+			s.put("user.page.script", objectdb.Script(c.source))
+			s.put("suites.webserverScripts.x", objectdb.Text(`<!--#user.page.text-->|<!--#user.page.script()-->|<!--#user.page.text-->|<!--#title-->`))
 			for range 2 {
-				assert.Equal(t, want, s.ask("/x.fcgi", nil).Body)
+				assert.Equal(t, c.want, s.ask("/x.fcgi", nil).Body)
 				s.put("user.page.text", objectdb.String("as it was"))
 			}
 		})

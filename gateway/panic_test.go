@@ -24,7 +24,7 @@ import (
 func panicSite(t *testing.T) (*site, *testlog.Buffer) {
 	s := newSite(t)
 	s.g.engine = script.NewEngine(append(Verbs(), script.Verb{
-		Name: "test.panic", Doc: "Panics.", Func: func(*script.Call) error { panic("the mistake") },
+		Name: "test.panic", Doc: "Panics.", Page: true, Func: func(*script.Call) error { panic("the mistake") },
 	}), properties...)
 	s.script("bad", `scratchpad.left = 1 test.panic () return "never"`)
 	s.script("caught", `pcall (function () test.panic () end) return "as if nothing had been"`)

@@ -21,6 +21,7 @@ var codeVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `base64.encode ("AB")`,
 		Gives:   "QUI=",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(base64.StdEncoding.EncodeToString([]byte(v.String(1))))
 			return nil
@@ -34,6 +35,7 @@ var codeVerbs = []script.Verb{
 		Errors:  "text that is no base64",
 		Example: `base64.decode ("QUI=")`,
 		Gives:   "AB",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			b, err := base64.StdEncoding.DecodeString(v.String(1))
 			if err != nil {
@@ -50,6 +52,7 @@ var codeVerbs = []script.Verb{
 		Results: gives("string", "64 characters"),
 		Example: `hash.sha256 ("abc")`,
 		Gives:   "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			sum := sha256.Sum256([]byte(v.String(1)))
 			v.Return(hex.EncodeToString(sum[:]))

@@ -19,6 +19,7 @@ var dateVerbs = []script.Verb{
 		Results: gives("date", ""),
 		Example: `clock.now () > odb.date ("2020-01-01")`,
 		Gives:   "true",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(objectdb.Date{Time: v.Thread().Now().UTC()})
 			return nil
@@ -30,6 +31,7 @@ var dateVerbs = []script.Verb{
 		Results: gives("number", ""),
 		Example: "clock.ticks () / 60 > 1e9",
 		Gives:   "true",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(float64(v.Thread().Now().UnixMicro()) * 60 / 1e6)
 			return nil
@@ -43,6 +45,7 @@ var dateVerbs = []script.Verb{
 		Errors:  "a zone that is not known",
 		Example: `date.format (odb.date ("2026-01-31T18:30:00Z"), "%d %B %Y, %H:%M", "Europe/Paris")`,
 		Gives:   "31 January 2026, 19:30",
+		Page:    true,
 		Func:    verbDateFormat,
 	},
 	{
@@ -52,6 +55,7 @@ var dateVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `date.http (odb.date ("1994-11-06T08:49:37Z"))`,
 		Gives:   "Sun, 06 Nov 1994 08:49:37 GMT",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(httpheader.FormatDate(dateArg(v, 1)))
 			return nil
@@ -64,6 +68,7 @@ var dateVerbs = []script.Verb{
 		Results: gives("date|nil", "nil when the text is no such date"),
 		Example: `date.parseHttp ("Sunday, 06-Nov-94 08:49:37 GMT")`,
 		Gives:   "1994-11-06 08:49:37",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			t, err := httpheader.ParseDate(v.String(1))
 			if err != nil {
@@ -82,6 +87,7 @@ var dateVerbs = []script.Verb{
 		Errors:  "a zone that is not known",
 		Example: `date.rfc3339 (odb.date ("2026-07-31T18:30:00Z"), "Europe/Paris")`,
 		Gives:   "2026-07-31T20:30:00+02:00",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			t, err := inZone(dateArg(v, 1), v.OptString(2, "UTC"))
 			v.Return(t.Format(time.RFC3339Nano))
@@ -96,6 +102,7 @@ var dateVerbs = []script.Verb{
 		Errors:  "a zone that is not known",
 		Example: `date.parse ("2026-01-31 18:30", "America/New_York")`,
 		Gives:   "2026-01-31 23:30:00",
+		Page:    true,
 		Func:    verbDateParse,
 	},
 }

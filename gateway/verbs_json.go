@@ -23,6 +23,7 @@ var jsonVerbs = []script.Verb{
 		Errors:  "a table with names and numbers, nesting deeper than 100, text that is not UTF-8, a function, an infinite number",
 		Example: `json.encode ({1, "two", {x = true}})`,
 		Gives:   `[1,"two",{"x":true}]`,
+		Page:    true,
 		Func:    verbJSONEncode,
 	},
 	{
@@ -33,6 +34,7 @@ var jsonVerbs = []script.Verb{
 		Errors:  "text that is no JSON, with the byte where it goes wrong; null in an array when there is no second argument",
 		Example: `json.decode ('{"a": [1, null]}', "none").a [2]`,
 		Gives:   "none",
+		Page:    true,
 		Func:    verbJSONDecode,
 	},
 }

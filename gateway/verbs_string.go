@@ -21,6 +21,7 @@ var stringVerbs = []script.Verb{
 		Errors:  "an empty delimiter; n below 1",
 		Example: `text.nthField ("red, green, blue", ", ", 2)`,
 		Gives:   "green",
+		Page:    true,
 		Func:    verbNthField,
 	},
 	{
@@ -31,6 +32,7 @@ var stringVerbs = []script.Verb{
 		Errors:  "an empty delimiter",
 		Example: `text.countFields ("red, green, blue", ", ")`,
 		Gives:   "3",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			s, sep := v.String(1), delimiter(v)
 			if s == "" {
@@ -49,6 +51,7 @@ var stringVerbs = []script.Verb{
 		Errors:  "an empty delimiter",
 		Example: `text.popSuffix ("index.old.html")`,
 		Gives:   "index.old",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			s, sep := v.String(1), v.OptString(2, ".")
 			if sep == "" {
@@ -69,6 +72,7 @@ var stringVerbs = []script.Verb{
 		Errors:  "a number that is infinite or none",
 		Example: `text.addCommas (1234567.5)`,
 		Gives:   "1,234,567.5",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			n := v.Number(1)
 			if math.IsInf(n, 0) || math.IsNaN(n) {
@@ -85,6 +89,7 @@ var stringVerbs = []script.Verb{
 		Results: gives("string", `"" where there is no slash`),
 		Example: `url.folder ("/news/today.html")`,
 		Gives:   "/news/",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			folder, _ := path.Split(v.String(1))
 			v.Return(folder)
@@ -99,6 +104,7 @@ var stringVerbs = []script.Verb{
 		Errors:  "more than 100000 fields",
 		Example: `table.concat (url.parseArgs ("b=2&a=1+1&b=3"), "|")`,
 		Gives:   "b|2|a|1 1|b|3",
+		Page:    true,
 		Func:    verbFlatArgs,
 	},
 	{
@@ -108,6 +114,7 @@ var stringVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `html.entities ("<Café>")`,
 		Gives:   "&lt;Caf&#233;&gt;",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(entities(v.Text(1)))
 			return nil

@@ -19,6 +19,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `html.escape ("<b> & 'co'")`,
 		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.ReturnText(escapeHTML(v.Text(1)))
 			return nil
@@ -31,6 +32,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `text.trim ("  a b\n") .. "."`,
 		Gives:   "a b.",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(strings.TrimFunc(v.String(1), unicode.IsSpace))
 			return nil
@@ -44,6 +46,7 @@ var textVerbs = []script.Verb{
 		Errors:  "an empty separator; most below 1",
 		Example: `table.concat (text.split ("a,b,c", ",", 2), " | ")`,
 		Gives:   "a | b,c",
+		Page:    true,
 		Func:    verbSplit,
 	},
 	{
@@ -53,6 +56,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string[]", ""),
 		Example: `table.concat (text.lines ("one\r\n\ntwo\n"), " | ")`,
 		Gives:   "one |  | two",
+		Page:    true,
 		Func:    verbLines,
 	},
 	{
@@ -63,6 +67,7 @@ var textVerbs = []script.Verb{
 		Errors:  "a width over 1048576, a filler that is not one character, another side",
 		Example: `text.pad ("7", 3, "left", "0")`,
 		Gives:   "007",
+		Page:    true,
 		Func:    verbPad,
 	},
 	{
@@ -72,6 +77,7 @@ var textVerbs = []script.Verb{
 		Results: gives("integer", ""),
 		Example: `text.length ("Äpfel")`,
 		Gives:   "5",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(utf8.RuneCountInString(v.String(1)))
 			return nil
@@ -84,6 +90,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `text.sub ("Äpfel", 1, 2)`,
 		Gives:   "Äp",
+		Page:    true,
 		Func:    verbSub,
 	},
 	{
@@ -93,6 +100,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `text.upper ("äpfel")`,
 		Gives:   "ÄPFEL",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(strings.ToUpper(v.String(1)))
 			return nil
@@ -105,6 +113,7 @@ var textVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `text.lower ("ÄPFEL")`,
 		Gives:   "äpfel",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(strings.ToLower(v.String(1)))
 			return nil
@@ -117,6 +126,7 @@ var textVerbs = []script.Verb{
 		Results: gives("boolean", ""),
 		Example: `text.valid ("\255")`,
 		Gives:   "false",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			v.Return(utf8.ValidString(v.String(1)))
 			return nil
@@ -267,6 +277,7 @@ var formVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `url.encode ("a b&c")`,
 		Gives:   "a+b%26c",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			s := v.Text(1)
 			v.ReturnText(string(escapeForm(make([]byte, 0, len(s)+len(s)/4), s)))
@@ -281,6 +292,7 @@ var formVerbs = []script.Verb{
 		Errors:  "a percent sign without two hex digits",
 		Example: `url.decode ("a+b%26c")`,
 		Gives:   "a b&c",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			s, ok := unescape(v.Text(1), true)
 			if !ok {
@@ -298,6 +310,7 @@ var formVerbs = []script.Verb{
 		Errors:  "more than 100000 fields",
 		Example: `form.parse ("a=1&b=x+y&a=2").a [2]`,
 		Gives:   "2",
+		Page:    true,
 		Func: func(v *script.Call) error {
 			t, err := parseForm(v.String(1), maxFields.bound(maxParsedFields), false)
 			if err != nil {
@@ -314,6 +327,7 @@ var formVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `form.encode ({b = "x y", a = {1, 2}})`,
 		Gives:   "a=1&a=2&b=x+y",
+		Page:    true,
 		Func:    verbEncodeArgs,
 	},
 }

@@ -51,6 +51,7 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 		Errors:  "outside a request; more markers than maxMacros",
 		Example: `webserver.processMacros ("<p><!--#name--></p>", {name = "Tom & Co"})`,
 		Gives:   "<p>Tom &amp; Co</p>",
+		Page:    true,
 		Func:    verbProcessMacros,
 	},
 	{

@@ -23,6 +23,7 @@ var argsVerbs = []script.Verb{
 		Results: gives("string", ""),
 		Example: `webserver.encodeArgs ({y = "a b", x = 1})`,
 		Gives:   "x=1&y=a+b",
+		Page:    true,
 		Func:    verbEncodeArgs,
 	},
 }

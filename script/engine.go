@@ -15,7 +15,8 @@ type Engine struct {
 	verbs []Verb
 	tree  *verbTable // the verbs as tables of the root
 	names map[*lua.LFunction]string
-	named sync.Map // *verbTable by the *lua.LTable that holds its verbs
+	pages map[string]bool // by name: markers may call the verb
+	named sync.Map        // *verbTable by the *lua.LTable that holds its verbs
 	paths *objectdb.Derived[*searchPaths]
 
 	mu       sync.Mutex
@@ -53,6 +54,10 @@ func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e.paths = objectdb.NewDerived(e.makePaths)
 	e.names = make(map[*lua.LFunction]string, len(verbs))
 	e.tree.nameVerbs("", e.names)
+	e.pages = make(map[string]bool, len(verbs))
+	for _, v := range verbs {
+		e.pages[v.Name] = v.Page
+	}
 	return e
 }
 

@@ -126,44 +126,106 @@ func (t *Thread) library(name string) lua.LValue {
 	return library(t.main, name)
 }
 
-// Resolve finds what a dotted name means in a page: the first name among the
-// standard macros (suites.webserver.macros), then the names of the request,
-// then as in a script; the others in the table found by the name before.
-// fromNames says that the value came with the request. found is false when the
-// name leads to nothing. Scripts come as *Object and are not run.
-func (t *Thread) Resolve(names []string) (v Value, fromNames bool, found bool, err error) {
-	if len(names) == 0 {
-		return nil, false, false, nil
-	}
-	lv, fromNames, err := t.firstName(names[0])
-	for i := 1; err == nil && i < len(names) && lv != lua.LNil; i++ {
-		lv, err = t.field(lv, names[i])
-	}
-	if err != nil || lv == lua.LNil {
-		return nil, false, false, err
-	}
-	return t.fromLua(lv), fromNames, true, nil
+// Origin is where the first part of a name in a page was found.
+type Origin int
+
+// The origins of a name.
+const (
+	FromRoot    Origin = iota // the root, with the verbs and properties in it
+	FromRequest               // ThreadOptions.Names
+	FromRun                   // a global that a script of this run has assigned
+	FromLua                   // Lua's libraries, and odb
+)
+
+// Meaning is what a dotted name means in a page.
+type Meaning struct {
+	Value   Value // nil if the name leads to nothing
+	Found   bool
+	Origin  Origin
+	Address objectdb.Address // of the value, where it lies in the root; nil for verbs
 }
 
-// firstName finds the first name of a dotted one.
-func (t *Thread) firstName(name string) (lv lua.LValue, fromNames bool, err error) {
-	lv, err = t.valueAt(append(macros[:len(macros):len(macros)], name))
+// Resolve finds what a dotted name means in a page: the first name among the
+// standard macros (suites.webserver.macros), then the names of the request, the
+// globals of this run, Lua's libraries, the root and the tables of system.paths;
+// the others in the table found by the name before. Of the globals those count
+// that are no tables and no functions. Scripts come as *Object and are not run.
+func (t *Thread) Resolve(names []string) (Meaning, error) {
+	if len(names) == 0 {
+		return Meaning{}, nil
+	}
+	lv, m, err := t.firstName(names[0])
+	for i := 1; err == nil && i < len(names) && lv != lua.LNil; i++ {
+		up := objectOf(lv)
+		if lv, err = t.field(lv, names[i]); up != nil && i == len(names)-1 && lv != lua.LNil {
+			m.Address = up.Address().Child(names[i])
+		}
+	}
+	if err != nil || lv == lua.LNil {
+		return Meaning{}, err
+	}
+	m.Value, m.Found = t.fromLua(lv), true
+	switch v := m.Value.(type) {
+	case *Object:
+		m.Address = v.Address()
+	case *Function:
+		m.Address = nil
+	}
+	return m, nil
+}
+
+// firstName finds the first name of a dotted one, and where that is.
+func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
+	a := append(macros[:len(macros):len(macros)], name)
+	lv, err := t.valueAt(a)
 	if err != nil || lv != lua.LNil {
-		return lv, false, err
+		return lv, Meaning{Address: a}, err
 	}
 	if t.opt.Names != nil {
 		if v, ok := t.opt.Names.lookup(name); ok {
-			return t.toLua(v), true, nil
+			return t.toLua(v), Meaning{Origin: FromRequest}, nil
 		}
 	}
-	if lv := t.main.G.Global.RawGetString(name); lv != lua.LNil {
-		return lv, false, nil
+	if lv := t.known.get(name); lv != lua.LNil {
+		return lv, Meaning{}, nil
 	}
-	lv, err = t.global(name)
-	if lv == nil {
-		lv = lua.LNil
+	_, own := t.assigned[name]
+	if lv := t.main.G.Global.RawGetString(name); own && isPlain(lv) && t.library(name) == lua.LNil {
+		return lv, Meaning{Origin: FromRun}, nil
 	}
-	return lv, false, err
+	if lv := t.library(name); lv != lua.LNil {
+		return lv, Meaning{Origin: FromLua}, nil
+	}
+	return t.inRoot(name)
+}
+
+// isPlain reports whether a value is text, a number, a boolean or a value as
+// the root stores them: no table and no function.
+func isPlain(lv lua.LValue) bool {
+	switch lv := lv.(type) {
+	case lua.LString, lua.LNumber, lua.LBool:
+		return true
+	case *lua.LUserData:
+		return markedValue(lv) != nil
+	}
+	return false
+}
+
+// inRoot finds a bare name in the root, or in the tables of system.paths.
+func (t *Thread) inRoot(name string) (lua.LValue, Meaning, error) {
+	lv, err := t.root.cell(name)
+	if err != nil || lv != lua.LNil {
+		return lv, Meaning{Address: objectdb.Address{name}}, err
+	}
+	if err := t.findPaths(); err != nil {
+		return lua.LNil, Meaning{}, err
+	}
+	for _, p := range t.search.paths {
+		if lv, err = p.cell(t, name); err != nil || lv != lua.LNil {
+			return lv, Meaning{Address: p.object(t).Address().Child(name)}, err
+		}
+	}
+	return lua.LNil, Meaning{}, nil
 }
 
 // field returns what lies under name in the table lv, nil if lv is none.

@@ -165,45 +165,53 @@ func TestResolve(t *testing.T) {
 	args.Set("who", "me")
 	names.Set("argTable", args)
 	within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
+		_, err := th.RunSource("test", `title = "of the run" method = "of the run" page = {title = "hidden"} function helper () end`)
+		require.NoError(t, err)
 		for _, c := range []struct {
-			path      []string
-			want      string
-			fromNames bool
-			found     bool
+			path    []string
+			want    string
+			origin  Origin
+			address string
 		}{
-			{[]string{"user", "greeting"}, "hi", false, true},
-			{[]string{"User", "Greeting"}, "hi", false, true},
-			{[]string{"REFERER"}, "http://a/", true, true},
-			{[]string{"argtable", "WHO"}, "me", true, true},
-			{[]string{"method"}, "GET", true, true},
-			{[]string{"method", "x"}, "", false, false},
-			{[]string{"nothing"}, "", false, false},
-			{[]string{"user", "nothing"}, "", false, false},
-			{[]string{"user", "greeting", "more"}, "", false, false},
-			{[]string{"user", "webserver", "odd.name"}, "odd", false, true},
+			{[]string{"user", "greeting"}, "hi", FromRoot, "user.greeting"},
+			{[]string{"User", "Greeting"}, "hi", FromRoot, "user.Greeting"},
+			{[]string{"REFERER"}, "http://a/", FromRequest, ""},
+			{[]string{"argtable", "WHO"}, "me", FromRequest, ""},
+			{[]string{"method"}, "GET", FromRequest, ""},
+			{[]string{"method", "x"}, "", FromRoot, ""},
+			{[]string{"nothing"}, "", FromRoot, ""},
+			{[]string{"user", "nothing"}, "", FromRoot, ""},
+			{[]string{"user", "greeting", "more"}, "", FromRoot, ""},
+			{[]string{"user", "webserver", "odd.name"}, "odd", FromRoot, `user.webserver.["odd.name"]`},
+			{[]string{"math", "huge"}, "inf", FromLua, ""},
+			{[]string{"title"}, "of the run", FromRun, ""},
+			{[]string{"method"}, "GET", FromRequest, ""},
+			{[]string{"page", "title"}, "", FromRoot, ""},
+			{[]string{"helper"}, "", FromRoot, ""},
 		} {
-			v, fromNames, found, err := th.Resolve(c.path)
+			m, err := th.Resolve(c.path)
 			require.NoError(t, err)
-			got, err := th.Text(v)
+			got, err := th.Text(m.Value)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, got, c.path)
-			assert.Equal(t, c.fromNames, fromNames, c.path)
-			assert.Equal(t, c.found, found, c.path)
+			assert.Equal(t, c.origin, m.Origin, c.path)
+			assert.Equal(t, c.want != "", m.Found, c.path)
+			assert.Equal(t, c.address, m.Address.String(), c.path)
 		}
 
-		v, fromNames, found, err := th.Resolve([]string{"counter"})
+		m, err := th.Resolve([]string{"counter"})
 		require.NoError(t, err)
-		assert.True(t, found && !fromNames, "a macro comes before the request")
-		require.IsType(t, &Object{}, v)
-		assert.Equal(t, "suites.webserver.macros.counter", v.(*Object).Address().String())
-		v, err = th.CallValue(v, "home")
+		assert.True(t, m.Found && m.Origin == FromRoot, "a macro comes before the request")
+		require.IsType(t, &Object{}, m.Value)
+		assert.Equal(t, "suites.webserver.macros.counter", m.Address.String())
+		v, err := th.CallValue(m.Value, "home")
 		require.NoError(t, err)
 		assert.Equal(t, "count home", v)
 
-		v, _, found, err = th.Resolve([]string{"test", "upper"})
+		m, err = th.Resolve([]string{"test", "upper"})
 		require.NoError(t, err)
-		require.True(t, found)
-		v, err = th.CallValue(v, "a")
+		require.True(t, m.Found)
+		v, err = th.CallValue(m.Value, "a")
 		require.NoError(t, err)
 		assert.Equal(t, "A!", v)
 	})

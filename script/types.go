@@ -119,6 +119,9 @@ func verbTypes(class, variable string, global bool, verbs []Verb) string {
 func verbType(v *Verb, name string) string {
 	var b strings.Builder
 	comment(&b, v.Doc)
+	if v.Page {
+		comment(&b, "Markers in pages may call it.")
+	}
 	if v.Errors != "" {
 		comment(&b, "Fails for: "+v.Errors+".")
 	}

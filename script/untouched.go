@@ -48,26 +48,31 @@ func (t *Thread) scriptIn(lv lua.LValue, name string) *Object {
 
 // Stored finds what a name of several parts leads to, as [Thread.Resolve] does,
 // where that is an object of the database itself that is neither a table nor
-// a script. It returns nil where it is something else.
-func (t *Thread) Stored(names []string) (objectdb.Value, error) {
+// a script, and its address. It returns nil where it is something else.
+func (t *Thread) Stored(names []string) (objectdb.Value, objectdb.Address, error) {
 	last := len(names) - 1
 	if last < 1 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	v, _, _, err := t.Resolve(names[:last])
-	o, ok := v.(*Object)
+	m, err := t.Resolve(names[:last])
+	o, ok := m.Value.(*Object)
 	if err != nil || !ok || o.node == nil || o.Kind() != objectdb.KindTable {
-		return nil, err
+		return nil, nil, err
 	}
 	n, err := t.tx.Child(o.node, names[last])
 	if errors.Is(err, objectdb.ErrNotFound) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil || n.Kind() == objectdb.KindTable || n.Kind() == objectdb.KindScript {
-		return nil, err
+		return nil, nil, err
 	}
-	return t.tx.Value(n)
+	v, err := t.tx.Value(n)
+	return v, o.Address().Child(n.Name()), err
 }
+
+// IsLua reports whether the function is written in Lua: no verb, and none of
+// Lua's own.
+func (f *Function) IsLua() bool { return !f.fn.IsG }
 
 // VerbName returns the name of a function that is a verb, as Verb.Name has it,
 // and "" for everything else.
@@ -77,6 +82,9 @@ func (t *Thread) VerbName(v Value) string {
 	}
 	return ""
 }
+
+// IsForPages reports whether v is a verb that markers may call: see Verb.Page.
+func (t *Thread) IsForPages(v Value) bool { return t.engine.pages[t.VerbName(v)] }
 
 // Untouched reports whether bare names mean in the thread's scripts what the
 // root says: no script has made a global of one, and none came with the request.

@@ -23,6 +23,10 @@ type Verb struct {
 	Example string  // an expression, or a script
 	Gives   string  // the text of what the example returns or writes
 
+	// Page says that markers in pages may call it: it makes a value of its
+	// arguments or of the time, and has no other effect.
+	Page bool
+
 	// Func does the work. An error becomes a Lua error that begins with the
 	// verb's name. A panic ends the run, and no pcall can hold it: nobody knows
 	// what it has left half done. It is told in full to the log only.

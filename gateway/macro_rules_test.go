@@ -1,0 +1,234 @@
+package gateway
+
+import (
+	"flag"
+	"html"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/macros"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+var updateMarkers = flag.Bool("update-markers", false, "write testdata/markers.txt anew")
+
+// TestMarkersReach holds a list of all that a marker can call, see, or pass to
+// what it calls in a new root against testdata/markers.txt: every object, every verb, every name that
+// a script can reach, every parameter of the request. What is not listed is
+// refused as a marker, as a call and as an argument.
+func TestMarkersReach(t *testing.T) {
+	s := newSite(t)
+	s.put("workspace.echo", objectdb.Script(`return "got " .. type (...) .. " " .. tostring (...)`))
+	s.put("user.webserver.debugToken", objectdb.String("seesame"))
+	s.put("user.webserver.users.default.ada", objectdb.String("seesame"))
+	s.put("scratchpad.cgiparams.password", objectdb.String("seesame"))
+	s.put("system.temp.probes.x", objectdb.String("seesame"))
+	params := map[string]string{
+		"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame", "HTTP_SCRIPTER_TOKEN": "seesame", "HTTP_PROXY_AUTHORIZATION": "seesame",
+		"REDIRECT_HTTP_AUTHORIZATION": "seesame", "HTTP_REFERER": "http://a.test/", "QUERY_STRING": "q=1",
+	}
+	var names []string
+	for _, c := range paramCells {
+		names = append(names, c.name)
+	}
+	for name := range params {
+		names = append(names, "cgi."+name)
+		if h, ok := strings.CutPrefix(name, "HTTP_"); ok {
+			names = append(names, "headers."+fieldName(h))
+		}
+	}
+	names = append(names, "cookies.id", "searchTable.q")
+	reachable, err := os.ReadFile("../internal/corpus/testdata/reachable.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(reachable)) {
+		if name, _, _ := strings.Cut(line, " "); name != "metatable" {
+			names = append(names, strings.Replace(name, "verbs.", "system.verbs.builtins.", 1))
+		}
+	}
+	var list []string
+	require.NoError(t, s.g.db.View(t.Context(), func(tx *objectdb.Tx) error {
+		require.NoError(t, tx.Walk(nil, func(a objectdb.Address, _ *objectdb.Node) error {
+			if len(a) > 0 {
+				names = append(names, a.String())
+			}
+			return nil
+		}))
+		r := atDesk()
+		for name, value := range params {
+			r.Params[name] = value
+		}
+		c := s.g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
+		defer c.close()
+		c.target, _ = dispatch(r, c.tables)
+		require.NoError(t, c.begin())
+		e := &evaluator{c: c, page: "test"}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			m := macros.Parse("<!--#" + name + "-->").Markers()[0]
+			require.NoError(t, m.Err, name)
+			path := m.Expr.(macros.Name).Path
+			found, err := e.lookup(path)
+			require.NoError(t, err, name)
+			switch {
+			case !found.Found:
+			case callable(found.Value) && e.checkCall(found, path) == nil:
+				list = append(list, "call "+name)
+				continue
+			case callable(found.Value), found.Origin == script.FromLua, e.checkArgument(found, path) != nil:
+			case isTable(found.Value):
+				list = append(list, "pass "+name)
+				continue
+			default:
+				list = append(list, "see "+name)
+				continue
+			}
+			for _, marker := range []string{"<!--#" + name + "-->", "<!--#" + name + " ()-->", "<!--#raw (" + name + ")-->"} {
+				text, err := e.Eval(macros.Parse(marker).Markers()[0])
+				require.NoError(t, err, marker)
+				if found.Found {
+					assert.Contains(t, text, "[Macro error: ", marker)
+				}
+				assert.NotContains(t, text, "seesame", marker)
+			}
+			text, err := e.Eval(macros.Parse("<!--#workspace.echo (" + name + ")-->").Markers()[0])
+			require.NoError(t, err, name)
+			if !strings.Contains(text, "[Macro error: ") {
+				assert.Equal(t, "got string "+name, text, "as an argument it is its name")
+			}
+		}
+		return nil
+	}))
+	got := strings.Join(list, "\n") + "\n"
+	if *updateMarkers {
+		require.NoError(t, os.WriteFile("testdata/markers.txt", []byte(got), 0o644))
+	}
+	want, err := os.ReadFile("testdata/markers.txt")
+	require.NoError(t, err)
+	const how = "if that is meant: go test ./gateway -run TestMarkersReach -update-markers"
+	listed := strings.Split(strings.TrimSpace(string(want)), "\n")
+	for _, line := range list {
+		assert.True(t, slices.Contains(listed, line), "a marker can %s, which testdata/markers.txt does not list; %s", line, how)
+	}
+	for _, line := range listed {
+		assert.True(t, slices.Contains(list, line), "a marker cannot %s, which testdata/markers.txt lists; %s", line, how)
+	}
+}
+
+// isTable tells of what a marker can only pass on to a call.
+func isTable(v script.Value) bool {
+	if o, ok := v.(*script.Object); ok {
+		return o.Kind() == objectdb.KindTable
+	}
+	_, ok := v.(*script.Table)
+	return ok
+}
+
+// TestMarkersCallNoCode: what a marker must not do, wherever markers are
+// expanded, and what its author is told.
+func TestMarkersCallNoCode(t *testing.T) {
+	const code, secret = "is not for pages: markers call ", "is a secret, which markers do not see"
+	s := newSite(t)
+	s.put("user.webserver.debugToken", objectdb.String("seesame"))
+	s.put("user.webserver.users.default.ada", objectdb.String("seesame"))
+	s.put("user.greeting", objectdb.String("hi"))
+	s.put("user.prices", objectdb.List{objectdb.Number(1)})
+	s.put("user.stock.tea", objectdb.Number(7))
+	s.put("user.source.x", objectdb.Script(`return "seesame"`))
+	s.put("user.apply", objectdb.Script(`local f, x = ... return type (f) == "function" and "ran " .. tostring (f (x)) or f`))
+	s.put("user.leak", objectdb.Script(`params = {password = "seesame"} f = loadstring return ""`))
+	s.put("user.show", objectdb.Script(`return webserver.processMacros ((...), {double = function (x) return x .. x end, given = "<g>"})`))
+	for marker, want := range map[string]string{
+		`pcall (loadstring ("return 'seesame'"))`:             code,
+		`loadstring ("return 'seesame'")`:                     code,
+		`load`:                                                "load " + code,
+		`require ("user.source.x")`:                           code,
+		`string.rep ("x", 5)`:                                 code,
+		`odb.set ("user.greeting", "changed")`:                code,
+		`odb.get ("user.webserver.debugToken")`:               code,
+		`system.verbs.builtins.webserver.setDirtyRoot ()`:     code,
+		`webserver.setDirtyRoot ()`:                           code,
+		`suites.webserver.getPref ("debugToken")`:             code,
+		`WebServer.GetPref ("debugToken")`:                    code,
+		`webserver.debugCGI ()`:                               code,
+		`webserver.sendPartial ("seesame")`:                   code,
+		`webserver.handler (searchTable)`:                     code,
+		`webserver.dispatch (searchTable)`:                    code,
+		`webserver.expandPage (searchTable)`:                  code,
+		`webserver.parseArgs ("flDebug=true", user.stock)`:    code,
+		`webserver.util.setCookie (searchTable, "a", "b")`:    code,
+		`httpd.addUser ("eve", "seesame")`:                    code,
+		`user.webserver.actions.MACRO (searchTable)`:          code,
+		`system.verbs.traps.httpd.sdoc (searchTable)`:         code,
+		`write ("seesame")`:                                   code,
+		`user.webserver.debugToken`:                           secret,
+		`user.["webserver"].["DEBUGTOKEN"]`:                   secret,
+		`raw (user.webserver.debugToken)`:                     secret,
+		`user.webserver.users.default.ada`:                    secret,
+		`html.escape (user.webserver.debugToken)`:             secret,
+		`user.apply (user.webserver.debugToken)`:              secret,
+		`text.upper (text.lower (user.webserver.debugToken))`: secret,
+		`user.apply (user.webserver)`:                         "user.webserver has secrets in it",
+		`json.encode (user)`:                                  "user has secrets in it",
+		`html.escape (user.source)`:                           "user.source has scripts in it",
+		`html.escape (system.verbs.builtins.text)`:            "has scripts in it",
+		`password`:                                          secret,
+		`html.escape (password)`:                            secret,
+		`browserFilter (password, "x", "y")`:                secret,
+		`passwordFilter (html.escape (password), "x", "y")`: secret,
+		`headers.authorization`:                             secret,
+		`headers.Cookie`:                                    secret,
+		`json.encode (headers)`:                             secret,
+		`cgi.HTTP_COOKIE`:                                   secret,
+		`cookies.id`:                                        secret,
+		`fullRequest`:                                       secret,
+		`_G.pcall (user.apply)`:                             "_G.pcall names nothing",
+		`suites.webserver.encodeArgs (user.source)`:         "user.source has scripts in it",
+		`webserver.processMacros (user.source)`:             "user.source has scripts in it",
+		`params.password`:                                   "params.password names nothing",
+		`f ("return 1")`:                                    "names nothing that could be called",
+		`webserver.processMacros ("<!--#user.webserver.debugToken-->")`: secret,
+		`user.show ("<!--#pcall (loadstring)-->")`:                      code,
+		// What goes on as before.
+		`user.apply (odb.set, "user.greeting")`:                     "odb.set",
+		`user.apply (pcall)`:                                        "pcall",
+		`user.apply (user.source.x)`:                                "user.source.x",
+		`html.escape (user.source.x)`:                               "user.source.x",
+		`user.apply (loadstring, "return 1")`:                       "loadstring",
+		`webserver.util.filter ("!x", "not called", odb.delete)`:    "attempt to call local 'holds'",
+		`passwordFilter (password, "seesame", "open")`:              "open",
+		`raw (user.source.x)`:                                       "seesame",
+		`json.encode (user.stock)`:                                  `{"tea":7}`,
+		`json.encode (user.prices)`:                                 `[1]`,
+		`text.upper (user.greeting)`:                                "HI",
+		`user.show ("<!--#double (user.greeting)--><!--#given-->")`: "hihi&lt;g&gt;",
+		`user.webserver.chunkSize`:                                  "24",
+		`httpd.appInfo.name`:                                        "Test",
+		`suites.webserverScripts.samples.tellTime`:                  "It is now",
+	} {
+		s.page("x.mcro", "<!--#user.leak ()--><!--#"+marker+"-->")
+		s.put("suites.webserverScripts.x", objectdb.Text("<!--#user.leak ()--><!--#"+marker+"-->"))
+		s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("<!--#user.leak ()--><!--#"+marker+"-->"))
+		for _, path := range []string{"/x.mcro", "/x.fcgi", "/nothing.fcgi"} {
+			vars := map[string]string{"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame"}
+			body := s.ask(path, vars).Body
+			r := s.request(path, vars)
+			r.Developer = true
+			resp, _ := s.answer(r)
+			told := resp.Body
+			assert.Contains(t, html.UnescapeString(told), html.UnescapeString(want), "%s %s", path, marker)
+			refused := strings.Contains(told, "[Macro error: ")
+			if refused {
+				assert.NotContains(t, body, "seesame", "%s %s", path, marker)
+				assert.Empty(t, body, "%s %s", path, marker)
+			}
+		}
+	}
+	assert.Equal(t, objectdb.String("hi"), s.get("user.greeting"))
+	assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDirtyRoot"))
+}
