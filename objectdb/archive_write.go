@@ -222,7 +222,7 @@ type zipSink struct {
 
 func (s *zipSink) add(name string, content []byte) error {
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: s.t}
-	h.SetMode(0o644)
+	h.SetMode(0o600)
 	w, err := s.w.CreateHeader(h)
 	if err == nil {
 		_, err = w.Write(content)
@@ -239,7 +239,7 @@ type tarSink struct {
 }
 
 func (s *tarSink) add(name string, content []byte) error {
-	err := s.w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: s.t, Typeflag: tar.TypeReg})
+	err := s.w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: s.t, Typeflag: tar.TypeReg})
 	if err == nil {
 		_, err = s.w.Write(content)
 	}

@@ -82,7 +82,7 @@ func ExampleParseAddress() {
 
 // The folder form: what Export writes is what a site keeps in Git, edits and
 // imports again.
-func ExampleExport() {
+func ExamplePlanExport() {
 	db, remove := newRoot()
 	defer remove()
 	dir, err := os.MkdirTemp("", "export")
@@ -100,8 +100,12 @@ func ExampleExport() {
 		log.Fatal(err)
 	}
 	err = db.View(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := objectdb.Export(tx, objectdb.Address{"suites"}, dir)
-		return err
+		plan, err := objectdb.PlanExport(tx, objectdb.Address{"suites"}, dir)
+		if err != nil {
+			return err
+		}
+		defer plan.Close()
+		return plan.Do(false)
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -114,6 +118,7 @@ func ExampleExport() {
 		fmt.Println(e.Name())
 	}
 	// Output:
+	// .scripter-export
 	// _index.json
 	// a%2Fb.txt
 	// hello.lua

@@ -1,161 +1,595 @@
 package objectdb
 
 import (
-	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
+	"slices"
 	"strings"
+	"syscall"
 )
 
-// Export writes the object at a, with all below it, to the folder dir in the
-// form that Import reads, and gives the number of objects. The
-// folder is made if need be. What is in a table becomes what is in the folder; an
-// object that is no table becomes the one file there.
+// ExportPlan is what an export of objects to a folder will do. PlanExport makes
+// it, and changes nothing; Do carries it out. Paths are those below the folder,
+// with "/" between their parts.
+type ExportPlan struct {
+	Objects  int
+	Added    []string // files that are not there
+	Replaced []string // files that an export wrote, that nobody has changed since, and that have another content now
+	Removed  []string // such files of objects that are gone
+	Same     int      // files that have the right content already
+	// InTheWay is what the export would have to overwrite or to remove and did not
+	// write: with any of it, only a mirror is made.
+	InTheWay []Obstacle
+	// Others is what else lies in the folder and has no hidden name: files, and
+	// folders, which end with "/". A mirror removes it.
+	Others []string
+
+	tx      *Tx
+	dir     string
+	root    *os.Root // nil while there is no folder
+	lock    *os.File
+	note    exportNote
+	noted   map[string]bool        // the folders of the files of the note
+	files   map[string]*exportFile // by path
+	order   []*exportFile
+	tables  map[string]bool    // the folders that the export makes
+	ours    map[string]fileSum // files that may be replaced, with their present content
+	blocked map[string]bool    // the paths of InTheWay
+}
+
+// Obstacle is a file or folder that stands in the way of an export. Gone says that
+// the export has nothing in its place.
+type Obstacle struct {
+	Path, Why string
+	Gone      bool
+}
+
+// exportFile is one file of an export.
+type exportFile struct {
+	path  string
+	sum   fileSum
+	node  *Node  // whose value it is
+	index []byte // of an index: its content
+	write bool
+}
+
+type fileSum [sha256.Size]byte
+
+func (s fileSum) String() string { return hex.EncodeToString(s[:]) }
+
+// ErrInTheWay says that an export would overwrite or remove what it did not write.
+var ErrInTheWay = errors.New("something that export did not write stands in the way")
+
+// PlanExport tells what it takes to have the folder dir hold the object at a, with
+// all below it, in the form that Import reads. What is in a table becomes what is in
+// the folder; an object that is no table becomes the one file there.
 //
-// A folder that an earlier export has made is brought up to date: files that are
-// right are not written again, those of objects that are gone are removed, and names
-// that begin with a dot (such as .git) are left alone. Any other folder must be
-// empty, else the error is ErrExists.
-func Export(tx *Tx, a Address, dir string) (int, error) {
+// An export notes in the folder which files it wrote. A file is replaced or
+// removed when it is as the note says; whatever else lies where a file has to be is
+// in the way. A folder without a note that holds files must look like an export, else
+// the error is ErrExists. Names that begin with a dot, such as .git, are never
+// touched. The plan is closed after use, and used inside of its transaction.
+func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
 	n, err := tx.mustFind(a)
 	if err != nil {
-		return 0, at("export", a, err)
+		return nil, at("export", a, err)
 	}
-	if err := exportable(dir); err != nil {
-		return 0, &Error{Op: "export to", Path: dir, Err: err}
-	}
-	x := &exporter{tx: tx}
 	nodes := []*Node{n}
 	if n.kind == KindTable {
 		if nodes, err = tx.Children(n); err != nil {
-			return 0, at("export", a, err)
+			return nil, at("export", a, err)
 		}
 	}
-	if err := x.folder(dir, nodes, true); err != nil {
-		return x.count, at("export", a, err)
+	p := &ExportPlan{
+		tx: tx, dir: dir,
+		files: map[string]*exportFile{}, tables: map[string]bool{".": true},
+		ours: map[string]fileSum{}, blocked: map[string]bool{},
 	}
-	return x.count, nil
+	if err := p.openFolder(); err != nil {
+		p.Close()
+		return nil, &Error{Op: "export to", Path: dir, Err: err}
+	}
+	if err := p.table(".", nodes, true); err != nil {
+		p.Close()
+		return nil, at("export", a, err)
+	}
+	if err := p.compare(tx.Address(n)); err != nil {
+		p.Close()
+		return nil, &Error{Op: "export to", Path: dir, Err: err}
+	}
+	return p, nil
 }
 
-// exportable tells whether dir may be filled: it is new, empty, or an export.
-func exportable(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+// openFolder opens the folder, if it is there, and reads its note. Nothing outside
+// of it is written, whatever links say.
+func (p *ExportPlan) openFolder() error {
+	var err error
+	if p.root, err = os.OpenRoot(p.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
+	}
+	if err == nil {
+		err = p.lockFolder()
+	}
+	if err == nil {
+		p.note, err = readExportNote(p.root)
 	}
 	if err != nil {
 		return pathError(err)
 	}
+	p.noted = p.note.folders()
+	marked := p.note.Form != 0
+	entries, err := fs.ReadDir(p.root.FS(), ".")
+	if err != nil {
+		return pathError(err)
+	}
+	stranger := ""
 	for _, e := range entries {
 		if e.Name() == indexFile {
-			return nil
+			marked = true // by a version that kept no note
+		} else if stranger == "" && !hidden(e.Name()) {
+			stranger = e.Name()
 		}
 	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") {
-			return fmt.Errorf("%w: the folder holds %s and is no earlier export (which has a file %s); name an empty folder",
-				ErrExists, e.Name(), indexFile)
-		}
+	if !marked && stranger != "" {
+		return fmt.Errorf("%w: the folder holds %s and is no earlier export (which has a file %s); name an empty folder",
+			ErrExists, stranger, indexFile)
 	}
 	return nil
 }
 
-type exporter struct {
-	tx    *Tx
-	count int
-}
-
-// folder writes the objects into dir. An index is written when there is something
-// to say, when the folder would be empty, and at the top, where it
-// marks an export.
-func (x *exporter) folder(dir string, nodes []*Node, top bool) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+// lockFolder has one export at a time work in the folder. Where a file system
+// knows no locks, there is none.
+func (p *ExportPlan) lockFolder() (err error) {
+	if p.lock, err = p.root.Open("."); err != nil {
 		return err
 	}
+	if errors.Is(flock(p.lock, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return errors.New("another export to this folder is at work; try again when it has ended")
+	}
+	return nil
+}
+
+// hidden reports whether an export and an import leave a name alone.
+func hidden(name string) bool { return strings.HasPrefix(name, ".") }
+
+// table plans the files of a table's folder. An index is written when there is
+// something to say, when the folder would be empty, and at the top.
+func (p *ExportPlan) table(dir string, nodes []*Node, top bool) error {
 	index := index{}
 	if top {
 		index[thisFolder] = indexEntry{Form: FolderForm}
 	}
-	keep := map[string]bool{indexFile: top || len(nodes) == 0}
 	for _, n := range nodes {
-		f, err := x.object(dir, n)
+		f, err := p.object(dir, n)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.name, err)
 		}
-		keep[f.name] = true
 		if f.entry != (indexEntry{}) {
 			index[f.name] = f.entry
-			keep[indexFile] = true
 		}
 	}
-	if keep[indexFile] {
-		if err := writeFile(filepath.Join(dir, indexFile), index.encode()); err != nil {
-			return err
-		}
+	if len(index) > 0 || len(nodes) == 0 {
+		content := index.encode()
+		p.plan(&exportFile{path: path.Join(dir, indexFile), sum: sha256.Sum256(content), index: content})
 	}
-	return removeOthers(dir, keep)
+	return nil
 }
 
-// object writes one object into dir.
-func (x *exporter) object(dir string, n *Node) (file, error) {
-	x.count++
+func (p *ExportPlan) object(dir string, n *Node) (file, error) {
+	if err := context.Cause(p.tx.ctx); err != nil {
+		return file{}, err
+	}
+	p.Objects++
 	if n.kind == KindTable {
 		f := fileOf(n.name, nil)
-		nodes, err := x.tx.Children(n)
+		nodes, err := p.tx.Children(n)
 		if err != nil {
 			return f, err
 		}
-		path := filepath.Join(dir, f.name)
-		if err := clearPlace(path, true); err != nil {
-			return f, err
-		}
-		return f, x.folder(path, nodes, false)
+		folder := path.Join(dir, f.name)
+		p.tables[folder] = true
+		return f, p.table(folder, nodes, false)
 	}
-	v, err := x.tx.Value(n)
+	v, err := p.tx.Value(n)
 	if err != nil {
 		return file{}, err
 	}
 	f := fileOf(n.name, v)
-	path := filepath.Join(dir, f.name)
-	if err := clearPlace(path, false); err != nil {
-		return f, err
-	}
-	return f, writeFile(path, f.content)
+	p.plan(&exportFile{path: path.Join(dir, f.name), sum: sha256.Sum256(f.content), node: n})
+	return f, nil
 }
 
-// clearPlace removes a file where a folder is wanted, and the other way round.
-func clearPlace(path string, folder bool) error {
-	info, err := os.Lstat(path)
-	if err != nil || info.IsDir() == folder && (folder || info.Mode().IsRegular()) {
-		return nil
-	}
-	return os.RemoveAll(path)
+func (p *ExportPlan) plan(f *exportFile) {
+	p.files[f.path] = f
+	p.order = append(p.order, f)
 }
 
-// writeFile writes a file unless it is there as it should be.
-func writeFile(path string, content []byte) error {
-	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, content) {
-		return nil
+// compare holds the plan against what lies in the folder; a is what is exported.
+func (p *ExportPlan) compare(a Address) error {
+	before := p.note
+	p.note = exportNote{Form: exportNoteForm, Address: a.String()}
+	for _, f := range p.order {
+		f.write = true
 	}
-	return os.WriteFile(path, content, 0o666)
+	if before.Form != 0 && before.Address != p.note.Address {
+		of := "the whole root"
+		if before.Address != "" {
+			of = before.Address
+		}
+		p.obstacle(".", "the folder holds an export of "+of)
+	}
+	if p.root != nil {
+		if err := p.compareFolder(".", before); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.order {
+		if _, there := p.ours[f.path]; f.write && !there && !p.blocked[f.path] {
+			p.Added = append(p.Added, f.path)
+		}
+	}
+	slices.Sort(p.Added)
+	return nil
 }
 
-// removeOthers removes what an earlier export has left in dir.
-func removeOthers(dir string, keep map[string]bool) error {
-	entries, err := os.ReadDir(dir)
+func (p *ExportPlan) obstacle(path, why string) {
+	p.InTheWay = append(p.InTheWay, Obstacle{path, why, p.files[path] == nil && !p.tables[path]})
+	p.blocked[path] = true
+}
+
+func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
+	entries, err := fs.ReadDir(p.root.FS(), dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", dir, pathError(err))
 	}
 	for _, e := range entries {
-		if keep[e.Name()] || strings.HasPrefix(e.Name(), ".") {
+		if hidden(e.Name()) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := context.Cause(p.tx.ctx); err != nil {
+			return err
+		}
+		name := path.Join(dir, e.Name())
+		wanted, isFile := p.files[name]
+		switch {
+		case p.tables[name] && e.IsDir():
+			err = p.compareFolder(name, before)
+		case p.tables[name]:
+			p.obstacle(name, "it is "+entryWord(e)+", and a folder has to be there")
+		case isFile && !e.Type().IsRegular():
+			p.obstacle(name, "it is "+entryWord(e)+", and a file has to be there")
+		case e.IsDir() && p.noted[name]:
+			err = p.compareFolder(name, before)
+		case e.IsDir():
+			p.Others = append(p.Others, name+"/")
+		case e.Type().IsRegular() && (isFile || before.lists(name)):
+			err = p.compareFile(name, wanted, before)
+		default:
+			p.Others = append(p.Others, name)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// compareFile looks at a file that has to be there, or that an export wrote.
+func (p *ExportPlan) compareFile(name string, wanted *exportFile, before exportNote) error {
+	sum, err := fileSumOf(p.root, name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, pathError(err))
+	}
+	switch {
+	case wanted != nil && sum == wanted.sum:
+		wanted.write = false
+		p.ours[name] = sum
+		p.Same++
+	case !before.lists(name):
+		p.obstacle(name, "it was not written by export")
+	case !before.wrote(name, sum) && wanted == nil:
+		p.obstacle(name, "it was changed since the last export, and its object is gone")
+	case !before.wrote(name, sum):
+		p.obstacle(name, "it was changed since the last export")
+	case wanted == nil:
+		p.Removed = append(p.Removed, name)
+		p.ours[name] = sum
+	default:
+		p.Replaced = append(p.Replaced, name)
+		p.ours[name] = sum
+	}
+	return nil
+}
+
+func entryWord(e fs.DirEntry) string {
+	switch {
+	case e.IsDir():
+		return "a folder"
+	case e.Type().IsRegular():
+		return "a file"
+	}
+	return modeWord(e.Type())
+}
+
+// fileSumOf gives the checksum of a file, which is read piece by piece.
+func fileSumOf(root *os.Root, name string) (sum fileSum, err error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return fileSum(hash.Sum(nil)), err
+}
+
+// Do carries the plan out. What is in the way is an ErrInTheWay, and nothing is
+// written then; a mirror overwrites it, and removes what else lies in the folder.
+//
+// A file is written under another name first, and appears whole. An export that
+// was ended before its time can be run again: what it was about to write is noted first.
+func (p *ExportPlan) Do(mirror bool) error {
+	if err := p.do(mirror); err != nil {
+		return &Error{Op: "export to", Path: p.dir, Err: pathError(err)}
+	}
+	return nil
+}
+
+func (p *ExportPlan) do(mirror bool) error {
+	if len(p.InTheWay) > 0 && !mirror {
+		return ErrInTheWay
+	}
+	if err := p.makeFolder(); err != nil {
+		return err
+	}
+	if err := p.clearParts(); err != nil {
+		return err
+	}
+	if err := p.begin(); err != nil {
+		return err
+	}
+	if mirror {
+		if err := p.clearWay(); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.order {
+		if !f.write {
+			continue
+		}
+		if err := p.writeFile(f, mirror); err != nil {
+			return fmt.Errorf("%s: %w", f.path, pathError(err))
+		}
+	}
+	for _, name := range p.Removed {
+		if err := p.removeFile(name); err != nil {
+			return fmt.Errorf("%s: %w", name, pathError(err))
+		}
+	}
+	p.note.Begun = nil
+	p.note.Files = make(map[string]string, len(p.order))
+	for _, f := range p.order {
+		p.note.Files[f.path] = f.sum.String()
+	}
+	return p.writeNote()
+}
+
+func (p *ExportPlan) makeFolder() error {
+	if p.root != nil {
+		return nil
+	}
+	err := os.MkdirAll(p.dir, 0o700)
+	if err == nil {
+		p.root, err = os.OpenRoot(p.dir)
+	}
+	if err == nil {
+		err = p.lockFolder()
+	}
+	return err
+}
+
+// begin notes what is there, and what will be: after an end before its time
+// either is known as written by an export.
+func (p *ExportPlan) begin() error {
+	p.note.Files = make(map[string]string, len(p.ours))
+	for name, sum := range p.ours {
+		p.note.Files[name] = sum.String()
+	}
+	p.note.Begun = map[string]string{}
+	for _, f := range p.order {
+		if f.write {
+			p.note.Begun[f.path] = f.sum.String()
+		}
+	}
+	if len(p.note.Begun) == 0 && len(p.Removed) == 0 {
+		return nil // only the last note is written
+	}
+	return p.writeNote()
+}
+
+// clearWay removes for a mirror what lies where something of another sort has to be,
+// and what else lies in the folder.
+func (p *ExportPlan) clearWay() error {
+	for _, o := range p.InTheWay {
+		info, err := p.root.Lstat(o.Path)
+		if errors.Is(err, fs.ErrNotExist) || o.Path == "." {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.Path, pathError(err))
+		}
+		if f := p.files[o.Path]; f != nil && info.Mode().IsRegular() {
+			continue // it is replaced
+		}
+		if err := p.removeAll(o.Path); err != nil {
+			return err
+		}
+	}
+	for _, name := range p.Others {
+		if err := p.removeAll(strings.TrimSuffix(name, "/")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll removes a file, or a folder with all that has no hidden name. A folder
+// in which something is left stays.
+func (p *ExportPlan) removeAll(name string) error {
+	info, err := p.root.Lstat(name)
+	if err == nil && info.IsDir() {
+		var entries []fs.DirEntry
+		if entries, err = fs.ReadDir(p.root.FS(), name); err != nil {
+			return fmt.Errorf("%s: %w", name, pathError(err))
+		}
+		for _, e := range entries {
+			if !hidden(e.Name()) {
+				if err := p.removeAll(path.Join(name, e.Name())); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err == nil {
+		err = p.root.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) && p.files[name] == nil {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, pathError(err))
+	}
+	return nil
+}
+
+// writeFile writes one file of the plan. It looks once more at what lies there.
+func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
+	if err := context.Cause(p.tx.ctx); err != nil {
+		return err
+	}
+	if err := p.unchanged(f.path, mirror); err != nil {
+		return err
+	}
+	content := f.index
+	if f.node != nil {
+		v, err := p.tx.Value(f.node)
+		if err != nil {
+			return err
+		}
+		content = fileOf(f.node.name, v).content
+	}
+	if err := p.root.MkdirAll(path.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	return p.put(f.path, content)
+}
+
+// unchanged reports as an error that somebody has written at a path since the plan
+// was made.
+func (p *ExportPlan) unchanged(name string, mirror bool) error {
+	planned, there := p.ours[name]
+	if _, err := p.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if !there {
+		if mirror && p.blocked[name] {
+			return nil
+		}
+		return fmt.Errorf("%w: it was made meanwhile", ErrInTheWay)
+	}
+	sum, err := fileSumOf(p.root, name)
+	if err == nil && sum != planned {
+		err = fmt.Errorf("%w: it was changed meanwhile", ErrInTheWay)
+	}
+	return err
+}
+
+func (p *ExportPlan) removeFile(name string) error {
+	err := p.unchanged(name, false)
+	if err == nil {
+		err = p.root.Remove(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	// The folders of tables that are gone go, unless something else lies in them.
+	for dir := path.Dir(name); err == nil && !p.tables[dir]; dir = path.Dir(dir) {
+		if p.root.Remove(dir) != nil {
+			break
+		}
+	}
+	return err
+}
+
+// Files that export makes are as secret as the root. What it replaces keeps its rights.
+const (
+	partPrefix = ".scripter-export-"
+	partSuffix = ".part"
+)
+
+// put gives a file a content at once: it is whole under its name, or not there.
+func (p *ExportPlan) put(name string, content []byte) error {
+	part := partPrefix + rand.Text() + partSuffix
+	f, err := p.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if info, lerr := p.root.Lstat(name); err == nil && lerr == nil && info.Mode().IsRegular() {
+		err = f.Chmod(info.Mode().Perm())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = p.root.Rename(part, name)
+	}
+	if err != nil {
+		p.root.Remove(part)
+	}
+	return err
+}
+
+// clearParts removes what exports have left that were ended before their time.
+func (p *ExportPlan) clearParts() error {
+	entries, err := fs.ReadDir(p.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), partPrefix) && strings.HasSuffix(e.Name(), partSuffix) && e.Type().IsRegular() {
+			if err := p.root.Remove(e.Name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *ExportPlan) writeNote() error {
+	content := p.note.encode()
+	if there, err := p.root.ReadFile(exportNoteFile); err == nil && string(there) == string(content) {
+		return nil
+	}
+	if err := p.put(exportNoteFile, content); err != nil {
+		return fmt.Errorf("%s: %w", exportNoteFile, pathError(err))
+	}
+	return nil
+}
+
+// Close ends the use of the plan.
+func (p *ExportPlan) Close() {
+	if p.lock != nil {
+		p.lock.Close()
+	}
+	if p.root != nil {
+		p.root.Close()
+	}
 }

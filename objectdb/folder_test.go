@@ -27,8 +27,17 @@ var oddNames = []string{
 
 func export(t testing.TB, db *DB, a, dir string) (count int) {
 	t.Helper()
-	view(t, db, func(tx *Tx) { count = must(Export(tx, addr(t, a), dir))(t) })
-	return count
+	return exportTo(t, db, a, dir, false).Objects
+}
+
+func exportTo(t testing.TB, db *DB, a, dir string, mirror bool) (p *ExportPlan) {
+	t.Helper()
+	view(t, db, func(tx *Tx) {
+		p = must(PlanExport(tx, addr(t, a), dir))(t)
+		defer p.Close()
+		require.NoError(t, p.Do(mirror))
+	})
+	return p
 }
 
 func importDir(t testing.TB, db *DB, fsys fs.FS, a string) (r ImportResult) {
@@ -37,12 +46,12 @@ func importDir(t testing.TB, db *DB, fsys fs.FS, a string) (r ImportResult) {
 	return r
 }
 
-// contents gives each file of a folder, by its path.
+// contents gives each file of a folder but the note of an export, by its path.
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || e.IsDir() || path == exportNoteFile {
 			return err
 		}
 		b, err := os.ReadFile(filepath.Join(dir, path))
@@ -209,41 +218,6 @@ func requireSameTree(t *testing.T, want, got *DB) {
 			}))
 		})
 	})
-}
-
-func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
-	db := open(t)
-	put(t, db, "a", Number(1), "b.c", Number(2), "d", Text("x"), "e.f", Number(1))
-	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
-	export(t, db, "", dir)
-	old, err := os.Stat(filepath.Join(dir, "a.json"))
-	require.NoError(t, err)
-	update(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Delete(Address{"b"}))
-		require.NoError(t, tx.Put(Address{"d"}, Script("y")))
-		require.NoError(t, tx.Delete(Address{"e"}))
-		require.NoError(t, tx.Put(Address{"e.json"}, Text("z")))
-	})
-	require.NoError(t, os.Rename(filepath.Join(dir, "e"), filepath.Join(dir, "e.json.txt"))) // a folder in the place of a file
-	export(t, db, "", dir)
-	assert.Equal(t, map[string]string{"_index.json": "{\n\t\".\": {\"form\":1}\n}\n", "a.json": "1\n", "d.lua": "y", "e.json.txt": "z"}, contents(t, dir))
-	assert.DirExists(t, filepath.Join(dir, ".git"))
-	now, err := os.Stat(filepath.Join(dir, "a.json"))
-	require.NoError(t, err)
-	assert.Equal(t, old.ModTime(), now.ModTime(), "a file that is right is not written")
-}
-
-func TestExportRefusesAStrangeFolder(t *testing.T) {
-	db := open(t)
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o600))
-	err := db.View(context.Background(), func(tx *Tx) error { _, err := Export(tx, Address{}, dir); return err })
-	assert.ErrorIs(t, err, ErrExists)
-	assert.ErrorContains(t, err, "the folder holds notes.txt and is no earlier export")
-	err = db.View(context.Background(), func(tx *Tx) error { _, err := Export(tx, Address{"x"}, dir); return err })
-	assert.ErrorIs(t, err, ErrNotFound)
-	assert.Equal(t, map[string]string{"notes.txt": "mine"}, contents(t, dir))
 }
 
 func TestExportOfOneObject(t *testing.T) {

@@ -69,18 +69,21 @@ func (q *queue) open() (*os.File, error) {
 	if q.file != nil {
 		return q.file, nil
 	}
-	f, err := os.OpenFile(q.path(), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	open := func() (*os.File, error) { return os.OpenFile(q.path(), os.O_RDONLY|syscall.O_NOFOLLOW, 0) }
+	f, err := open()
 	if errors.Is(err, os.ErrNotExist) {
-		f, err = q.create()
+		if f, err = q.create(); errors.Is(err, os.ErrExist) {
+			f, err = open()
+		}
 	}
 	q.file = f
 	return f, err
 }
 
 // create makes the file, with the rights of the root: who may write the one is
-// to wait at the other.
+// to wait at the other. A file that somebody else has made meanwhile gets no rights.
 func (q *queue) create() (*os.File, error) {
-	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o660)
+	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
 	if err != nil {
 		return nil, err
 	}

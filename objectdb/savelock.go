@@ -47,7 +47,7 @@ func startSaving(ctx context.Context, root string, wait time.Duration) (*saving,
 }
 
 func (s *saving) lock() error {
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, pathError(err))
 	}
@@ -74,6 +74,16 @@ func (s *saving) lock() error {
 	if err != nil {
 		f.Close()
 		return pathError(err)
+	}
+	if owner, ok := mine.Sys().(*syscall.Stat_t); ok && (int(owner.Uid) != os.Geteuid() || owner.Nlink != 1) {
+		// Whoever owns it, or has another name for it, could read the copy, or have it
+		// written into a file of his choice.
+		err := os.Remove(s.path)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s belongs to another user; remove it: %w", s.path, pathError(err))
+		}
+		return s.lock()
 	}
 	s.file = f
 	return nil

@@ -46,11 +46,24 @@ func startResident(executable, root string) error {
 	return cmd.Process.Release()
 }
 
-// residentLog opens the log of a resident server that is started.
-func residentLog(file string) (*os.File, error) {
-	flag := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	if info, err := os.Stat(file); err == nil && info.Size() > logLimit {
-		flag |= os.O_TRUNC
+// residentLog opens the log of a resident server that is started. Whoever else may write in
+// the folder of the root does not lead it to another file by a link.
+func residentLog(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o640)
+	if err != nil {
+		return nil, err
 	}
-	return os.OpenFile(file, flag, 0o640)
+	info, err := file.Stat()
+	if err == nil {
+		if own, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || ok && own.Nlink > 1 {
+			err = fmt.Errorf("%s is not a file with this one name", name)
+		} else if info.Size() > logLimit {
+			err = file.Truncate(0)
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }

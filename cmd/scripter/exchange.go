@@ -15,22 +15,32 @@ import (
 	"scripter/objectdb"
 )
 
+// exportFlags are what an export may be told.
+type exportFlags struct {
+	notes                 string
+	force, mirror, dryRun bool
+}
+
 func (t *tool) exportCommand() *cobra.Command {
-	var notes string
-	var force bool
+	var f exportFlags
 	c := &cobra.Command{
 		Use:   "export ADDRESS FILE.zip|FILE.tar.gz|DIR",
 		Short: "write objects as an archive, or as files, one for each",
 		Long: `Export writes the objects below ADDRESS ("" is the whole root): to an archive
 when the name ends in .zip, .tar.gz or .tgz, else as files below DIR, where the
-folder tree is the table tree. "scripter import" reads both back.`,
+folder tree is the table tree. "scripter import" reads both back.
+
+A DIR that an earlier export has written is brought up to date. Files that export
+did not write, or that were changed since, are neither overwritten nor removed: they
+are listed, and nothing is written, when one is in the way. --mirror overwrites and
+removes them, after it has listed them; names that begin with a dot always stay.`,
 		Args: args(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {
 				return err
 			}
-			to, count := args[1], 0
+			to := args[1]
 			format := objectdb.ArchiveFormatOf(to)
 			if info, err := os.Stat(to); err == nil && info.IsDir() {
 				format = 0
@@ -39,17 +49,19 @@ folder tree is the table tree. "scripter import" reads both back.`,
 				if suffix := otherArchive(to); suffix != "" {
 					return usageError{fmt.Errorf("%s: an archive is made as .zip or .tar.gz, not as %s", to, suffix)}
 				}
-				if notes != "" || force {
+				if f.notes != "" || f.force {
 					return usageError{hintError{errors.New("--notes and --force are for archives"), "name a file that ends in .zip or .tar.gz"}}
 				}
-				count, err = t.exportFolder(c.Context(), a, to)
-			} else {
-				text, notesErr := readData(notes, t.in)
-				if notesErr != nil {
-					return notesErr
-				}
-				count, err = t.exportArchive(c.Context(), a, to, format, string(text), force)
+				return t.exportFolder(c.Context(), a, to, f)
 			}
+			if f.mirror || f.dryRun {
+				return usageError{hintError{errors.New("--mirror and --dry-run are for folders"), "--force replaces an archive"}}
+			}
+			text, err := readData(f.notes, t.in)
+			if err != nil {
+				return err
+			}
+			count, err := t.exportArchive(c.Context(), a, to, format, string(text), f.force)
 			if err != nil {
 				return err
 			}
@@ -60,8 +72,10 @@ folder tree is the table tree. "scripter import" reads both back.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
-	c.Flags().BoolVar(&force, "force", false, "replace an archive that is there")
+	c.Flags().StringVar(&f.notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
+	c.Flags().BoolVar(&f.force, "force", false, "replace an archive that is there")
+	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove what others have put into the folder")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change in the folder, and change nothing")
 	return c
 }
 
@@ -80,16 +94,8 @@ func otherArchive(name string) string {
 	return ""
 }
 
-func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string) (count int, err error) {
-	err = t.view(ctx, func(tx *objectdb.Tx) error {
-		count, err = objectdb.Export(tx, a, dir)
-		return err
-	})
-	return count, err
-}
-
 // exportArchive writes an archive: under another name first, so that it
-// appears whole or not at all.
+// appears whole or not at all. Only its owner may read it: it is as secret as the root.
 func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectdb.ArchiveFormat, notes string, force bool) (int, error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
@@ -99,9 +105,6 @@ func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name strin
 		return 0, err
 	}
 	count, err := t.writeArchive(ctx, a, file, format, notes)
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
 	if err = errors.Join(err, file.Close()); err == nil {
 		if force {
 			err = os.Rename(file.Name(), name)

@@ -41,6 +41,7 @@ func exported(t *testing.T, root, file string) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	code, _, errs := tooled(t, "--root", root, "export", "suites.webserverScripts.samples", file)
 	require.Zero(t, code, errs)
+	require.NoError(t, os.Chmod(file, 0o644)) // it is published
 }
 
 // startFTP starts vsftpd for the folder dir, with anonymous visitors only, and

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -49,21 +50,29 @@ stays as it is.`,
 }
 
 // writeTypes writes the files below dir, and returns the names of those that it
-// has written.
+// has written. They tell what is in the root, so only their owner may read them; no
+// link leads it out of dir.
 func writeTypes(dir string, files map[string]string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	var written []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if _, err := os.Stat(path); err == nil && name == ".luarc.json" {
+		if _, err := root.Lstat(name); err == nil && name == ".luarc.json" {
 			continue
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(path, []byte(files[name]), 0o644); err != nil {
+		if err := root.WriteFile(name, []byte(files[name]), 0o600); err != nil {
 			return nil, err
 		}
-		written = append(written, path)
+		written = append(written, filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	return written, nil
 }

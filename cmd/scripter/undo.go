@@ -53,12 +53,38 @@ func (u *undo) begin() error {
 		return nil
 	}
 	u.time = time.Now().UTC()
+	if err := u.clearParts(); err != nil {
+		return err
+	}
+	// The folder may be one in which others write: a name that they cannot foresee is
+	// neither a link of theirs nor a file that they hold open.
 	var err error
-	u.file, err = os.OpenFile(u.root+".undo.part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	u.file, err = os.CreateTemp(filepath.Dir(u.root), filepath.Base(u.root)+undoPart+"*")
 	if err == nil {
 		u.w = objectdb.NewArchiveWriter(u.file, objectdb.Zip, u.time)
 	}
 	return err
+}
+
+// undoPart is in the name of an archive that is being written.
+const undoPart = ".undo.part-"
+
+// clearParts removes what was left by imports that were ended before their time. The
+// writer's lock is held: none is at work.
+func (u *undo) clearParts() error {
+	entries, err := os.ReadDir(filepath.Dir(u.root))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(u.root)+undoPart) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(u.root), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // made notes the tables that the import makes above the table it imports into.

@@ -1,0 +1,270 @@
+package objectdb
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const topIndex = "{\n\t\".\": {\"form\":1}\n}\n"
+
+func writeFile(t testing.TB, content string, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o644))
+}
+
+// stopped plans an export that stops, and gives what is in its way.
+func stopped(t testing.TB, db *DB, a, dir string) (in []Obstacle) {
+	t.Helper()
+	before := contents(t, dir)
+	view(t, db, func(tx *Tx) {
+		p := must(PlanExport(tx, addr(t, a), dir))(t)
+		defer p.Close()
+		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
+		in = p.InTheWay
+	})
+	assert.Equal(t, before, contents(t, dir), "nothing was written")
+	return in
+}
+
+func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
+	db := open(t)
+	put(t, db, "a", Number(1), "b.c", Number(2), "d", Text("x"), "e.f", Number(1), "n", Number(1))
+	dir := t.TempDir()
+	writeFile(t, "x", dir, ".git", "config")
+	p := exportTo(t, db, "", dir, false)
+	assert.Equal(t, []string{"_index.json", "a.json", "b/c.json", "d.txt", "e/f.json", "n.json"}, p.Added)
+	old, err := os.Stat(filepath.Join(dir, "a.json"))
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "n.json"), 0o640))
+	writeFile(t, "mine", dir, "e", "mine.txt")
+	update(t, db, func(tx *Tx) {
+		require.NoError(t, tx.Delete(Address{"b"}))
+		require.NoError(t, tx.Put(Address{"d"}, Script("y")))
+		require.NoError(t, tx.Delete(Address{"e"}))
+		require.NoError(t, tx.Put(Address{"e.json"}, Text("z")))
+		require.NoError(t, tx.Put(Address{"n"}, Number(2)))
+	})
+	p = exportTo(t, db, "", dir, false)
+	assert.Equal(t, []string{"d.lua", "e.json.txt"}, p.Added)
+	assert.Equal(t, []string{"n.json"}, p.Replaced)
+	assert.Equal(t, []string{"b/c.json", "d.txt", "e/f.json"}, p.Removed)
+	assert.Equal(t, []string{"e/mine.txt"}, p.Others)
+	assert.Equal(t, 2, p.Same)
+	assert.Equal(t, map[string]string{
+		"_index.json": topIndex, "a.json": "1\n", "d.lua": "y", "e.json.txt": "z", "n.json": "2\n",
+		"e/mine.txt": "mine", ".git/config": "x",
+	}, contents(t, dir))
+	assert.NoDirExists(t, filepath.Join(dir, "b"))
+	now, err := os.Stat(filepath.Join(dir, "a.json"))
+	require.NoError(t, err)
+	assert.Equal(t, old.ModTime(), now.ModTime(), "a file that is right is not written")
+	for name, mode := range map[string]os.FileMode{"d.lua": 0o600, exportNoteFile: 0o600, "e": 0o700 | os.ModeDir, "n.json": 0o640} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode(), name)
+	}
+}
+
+// What export did not write it neither overwrites nor removes, until it is told to.
+func TestExportKeepsWhatOthersWrote(t *testing.T) {
+	db := open(t)
+	put(t, db, "head", Script("one"), "tail", Script("two"), "gone", Script("three"), "t.x", Number(1), "left", Number(1))
+	dir := t.TempDir()
+	export(t, db, "", dir)
+	writeFile(t, "edited", dir, "head.lua")
+	writeFile(t, "edited", dir, "gone.lua")
+	writeFile(t, "mine", dir, "README.md")
+	writeFile(t, "mine", dir, "brandnew.lua")
+	writeFile(t, "mine", dir, "new", "x.json")
+	writeFile(t, "mine", dir, "tests", "t.sh")
+	writeFile(t, "mine", dir, "tests", ".git", "config")
+	writeFile(t, "mine", dir, ".gitignore")
+	require.NoError(t, os.Remove(filepath.Join(dir, "t", "x.json")))
+	require.NoError(t, os.Symlink("../head.lua", filepath.Join(dir, "t", "x.json")))
+	require.NoError(t, os.Remove(filepath.Join(dir, "left.json")))
+	update(t, db, func(tx *Tx) {
+		require.NoError(t, tx.Delete(Address{"gone"}))
+		require.NoError(t, tx.Put(Address{"tail"}, Script("changed")))
+		require.NoError(t, tx.Put(Address{"new", "x"}, Number(1)))
+		require.NoError(t, tx.Put(Address{"brandnew", "t"}, Number(1)))
+	})
+	assert.Equal(t, []Obstacle{
+		{"gone.lua", "it was changed since the last export, and its object is gone", true},
+		{"head.lua", "it was changed since the last export", false},
+		{"new/x.json", "it was not written by export", false},
+		{"t/x.json", "it is a link, and a file has to be there", false},
+	}, stopped(t, db, "", dir))
+
+	p := exportTo(t, db, "", dir, true)
+	assert.Equal(t, []string{"README.md", "brandnew.lua", "tests/"}, p.Others)
+	assert.Equal(t, map[string]string{
+		"_index.json": topIndex, "brandnew/t.json": "1\n", "head.lua": "one", "left.json": "1\n", "new/x.json": "1\n",
+		"t/x.json": "1\n", "tail.lua": "changed", ".gitignore": "mine", "tests/.git/config": "mine",
+	}, contents(t, dir))
+	assert.Equal(t, 0, len(exportTo(t, db, "", dir, false).InTheWay))
+}
+
+// A folder that is another export, or none, is not filled by mistake.
+func TestExportRefusesAStrangeFolder(t *testing.T) {
+	db := open(t)
+	put(t, db, "a.x", Number(1), "b.x", Number(1))
+	plan := func(a Address, dir string) error {
+		return db.View(context.Background(), func(tx *Tx) error {
+			p, err := PlanExport(tx, a, dir)
+			if err == nil {
+				p.Close()
+			}
+			return err
+		})
+	}
+	dir := t.TempDir()
+	writeFile(t, "mine", dir, "notes.txt")
+	err := plan(Address{}, dir)
+	assert.ErrorIs(t, err, ErrExists)
+	assert.ErrorContains(t, err, "the folder holds notes.txt and is no earlier export")
+	assert.ErrorIs(t, plan(Address{"x"}, dir), ErrNotFound)
+	assert.Equal(t, map[string]string{"notes.txt": "mine"}, contents(t, dir))
+
+	dir = t.TempDir()
+	export(t, db, "a", dir)
+	assert.Equal(t, []Obstacle{{".", "the folder holds an export of a", false}}, stopped(t, db, "b", dir))
+	exportTo(t, db, "b", dir, true)
+	for _, bad := range []string{
+		"x", "{}", `{"scripterExport": 2, "files": 1}`, `{"scripterExport": 1, "files": {"../a.json": ""}}`,
+		`{"scripterExport": 1, "files": {"/etc/passwd": ""}}`, `{"scripterExport": 1, "begun": {"t/.git/config": ""}}`,
+	} {
+		writeFile(t, bad, dir, exportNoteFile)
+		assert.ErrorContains(t, plan(Address{"b"}, dir), ".scripter-export: ", bad)
+	}
+}
+
+// A folder that was written before there were notes: what is right already is no obstacle.
+func TestExportToAFolderWithoutANote(t *testing.T) {
+	db := open(t)
+	put(t, db, "a", Number(1), "b", Number(2))
+	dir := t.TempDir()
+	export(t, db, "", dir)
+	require.NoError(t, os.Remove(filepath.Join(dir, exportNoteFile)))
+	p := exportTo(t, db, "", dir, false)
+	assert.Equal(t, 3, p.Same)
+	put(t, db, "a", Number(3))
+	assert.Equal(t, []string{"a.json"}, exportTo(t, db, "", dir, false).Replaced)
+	require.NoError(t, os.Remove(filepath.Join(dir, exportNoteFile)))
+	put(t, db, "a", Number(4))
+	assert.Equal(t, []Obstacle{{"a.json", "it was not written by export", false}}, stopped(t, db, "", dir))
+}
+
+// An export that was killed leaves whole files, and is run again; the root may be
+// another one by then.
+func TestExportAgainAfterAnEnd(t *testing.T) {
+	db := open(t)
+	for i := range 20 {
+		put(t, db, "t.x"+string(rune('a'+i)), Number(i))
+	}
+	for _, half := range []bool{false, true} { // a first export, and a later one
+		dir := t.TempDir()
+		if half {
+			export(t, db, "", dir)
+		}
+		put(t, db, "t.xa", Number(100), "t.xt", Number(100))
+		view(t, db, func(tx *Tx) {
+			p := must(PlanExport(tx, Address{}, dir))(t)
+			defer p.Close()
+			require.NoError(t, p.begin())
+			for _, f := range p.order[:len(p.order)/2] {
+				if f.write {
+					require.NoError(t, p.writeFile(f, false))
+				}
+			}
+			writeFile(t, "half a scr", dir, partPrefix+"XXXX"+partSuffix)
+		})
+		put(t, db, "t.xa", Number(200), "t.xt", Number(200))
+		exportTo(t, db, "", dir, false)
+		fresh := t.TempDir()
+		export(t, db, "", fresh)
+		assert.Equal(t, contents(t, fresh), contents(t, dir))
+		want, err := os.ReadFile(filepath.Join(fresh, exportNoteFile))
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(dir, exportNoteFile))
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got))
+	}
+}
+
+func TestOneExportAtATime(t *testing.T) {
+	db := open(t)
+	put(t, db, "a", Number(1))
+	dir := t.TempDir()
+	view(t, db, func(tx *Tx) {
+		p := must(PlanExport(tx, Address{}, dir))(t)
+		defer p.Close()
+		_, err := PlanExport(tx, Address{}, dir)
+		assert.ErrorContains(t, err, "another export to this folder is at work")
+		writeFile(t, "meanwhile", dir, "a.json")
+		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
+	})
+	assert.Equal(t, "meanwhile", contents(t, dir)["a.json"])
+}
+
+// Nothing outside of the folder is touched, whatever its links say.
+func TestExportStaysInItsFolder(t *testing.T) {
+	db := open(t)
+	put(t, db, "t.x", Number(1), "u.x", Number(1))
+	outside := t.TempDir()
+	writeFile(t, "theirs", outside, "x.json")
+	dir := t.TempDir()
+	export(t, db, "", dir)
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "t")))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "u")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "t")))
+	require.NoError(t, os.Symlink(filepath.Join(outside, "x.json"), filepath.Join(dir, "other")))
+	update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(Address{"u"})) })
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "u")))
+	view(t, db, func(tx *Tx) {
+		p := must(PlanExport(tx, Address{}, dir))(t)
+		defer p.Close()
+		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
+		assert.Equal(t, []Obstacle{{"t", "it is a link, and a folder has to be there", false}}, p.InTheWay)
+		assert.Equal(t, []string{"other", "u"}, p.Others)
+	})
+	exportTo(t, db, "", dir, true)
+	assert.Equal(t, map[string]string{"_index.json": topIndex, "t/x.json": "1\n"}, contents(t, dir))
+	assert.Equal(t, map[string]string{"x.json": "theirs"}, contents(t, outside))
+}
+
+// FuzzExportNote: whatever a note says, an export either refuses it or keeps every
+// file that it did not write.
+func FuzzExportNote(f *testing.F) {
+	f.Add(`{"scripterExport": 1, "address": "", "files": {"mine.txt": "x", "../up.txt": "x"}}`)
+	f.Add(`{"scripterExport": 1, "address": "t", "files": null, "begun": {".git/config": ""}}`)
+	f.Add(`{"scripterExport": 1, "files": {"a.json": "", "a.json/b": "", "t/./x": "", "": ""}}`)
+	f.Add("")
+	db := open(f)
+	put(f, db, "a", Number(1), "t.x", Number(1))
+	f.Fuzz(func(t *testing.T, note string) {
+		top := t.TempDir()
+		dir := filepath.Join(top, "export")
+		for _, path := range []string{"export/mine.txt", "export/.git/config", "up.txt", "export/s/mine.txt"} {
+			writeFile(t, "mine", top, path)
+		}
+		writeFile(t, note, dir, exportNoteFile)
+		err := db.View(context.Background(), func(tx *Tx) error {
+			p, err := PlanExport(tx, Address{}, dir)
+			if err != nil {
+				return err
+			}
+			defer p.Close()
+			return p.Do(false)
+		})
+		for _, path := range []string{"export/mine.txt", "export/.git/config", "up.txt", "export/s/mine.txt"} {
+			require.FileExists(t, filepath.Join(top, path), "%v", err)
+		}
+	})
+}
