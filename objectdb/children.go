@@ -3,6 +3,7 @@ package objectdb
 import (
 	"database/sql/driver"
 	"slices"
+	"strings"
 )
 
 // Children gives what is in table t, in the order of the folded names. The
@@ -39,6 +40,87 @@ func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 		tx.reads(n)
 	}
 	return nodes[i-1], nil
+}
+
+// manyChanges is how many places of a table a transaction may have changed before
+// Last reads the whole table once, and has it in order from then on.
+const manyChanges = 64
+
+// Last gives the last object in table t whose folded name is from or after it, and
+// before end; ErrNotFound when there is none. It does not read the whole table, but
+// what it says stands only as long as no name comes into the table or goes.
+func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
+	t, err := tx.table(t)
+	if err != nil {
+		return nil, err
+	}
+	var d *delta
+	if tx.over != nil {
+		d = tx.over.tables[t.id]
+	}
+	if d != nil && (d.listed || len(d.names) > manyChanges) {
+		nodes, err := tx.listed(t)
+		if err != nil {
+			return nil, err
+		}
+		i, _ := slices.BinarySearchFunc(nodes, end, func(n *Node, fold string) int { return strings.Compare(n.fold, fold) })
+		if i == 0 || nodes[i-1].fold < from {
+			return nil, ErrNotFound
+		}
+		if nodes[i-1].kind != KindTable {
+			tx.reads(nodes[i-1])
+		}
+		return nodes[i-1], nil
+	}
+	last := &Node{}
+	if t.id > 0 {
+		if err := tx.readsNames(t); err != nil {
+			return nil, err
+		}
+		if last, err = tx.baseLast(t, from, end, d); err != nil {
+			return nil, err
+		}
+	}
+	if d != nil {
+		for _, c := range d.names {
+			if c.now.exists() && from <= c.now.fold && c.now.fold < end && (!last.exists() || last.fold < c.now.fold) {
+				last = c.now
+			}
+		}
+	}
+	if !last.exists() {
+		return nil, ErrNotFound
+	}
+	if last.kind != KindTable {
+		tx.reads(last)
+	}
+	return last, nil
+}
+
+// baseLast is Last in the snapshot, without the places in d, which may be nil. It
+// gives a node of kind 0 where there is none.
+func (tx *Tx) baseLast(t *Node, from, end string, d *delta) (*Node, error) {
+	c, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		n, err := c.readNode(sqlLast, t.id, from, end, listedValue)
+		if err != nil {
+			return nil, err
+		}
+		if n == nil {
+			return &Node{}, nil
+		}
+		if err := n.mayBeIn(t.id); err != nil {
+			return nil, err
+		}
+		n.up = t
+		if d == nil || d.names[n.fold] == nil {
+			return n, nil
+		}
+		end = n.fold
+	}
 }
 
 // Len counts what is in table t.

@@ -234,6 +234,14 @@ func (p *player) look(tx *Tx, a Address) {
 		return
 	}
 	require.ErrorIs(p.t, err, ErrIsTable, story)
+	last, err := tx.Last(got, "b", "d")
+	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool { return Fold(name) < "b" || "d" <= Fold(name) })
+	if len(inside) == 0 {
+		require.ErrorIs(p.t, err, ErrNotFound, story)
+	} else {
+		require.NoError(p.t, err, story)
+		require.Equal(p.t, inside[len(inside)-1], last.Name(), story)
+	}
 	nodes, err := tx.Children(got)
 	require.NoError(p.t, err, story)
 	var names []string

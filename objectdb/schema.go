@@ -45,6 +45,7 @@ const (
 	sqlChild
 	sqlByID
 	sqlChildren
+	sqlLast
 	sqlCount
 	sqlValue
 	sqlEverything
@@ -78,13 +79,15 @@ const (
 const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, `
 
 var statementSQL = [statements]string{
-	sqlMeta:       `SELECT generation, last_id FROM meta`,
-	sqlVersion:    `PRAGMA user_version`,
-	sqlReverted:   `SELECT reverted FROM meta`,
-	sqlChanges:    `SELECT changes FROM meta`,
-	sqlChild:      `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
-	sqlByID:       `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
-	sqlChildren:   `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,
+	sqlMeta:     `SELECT generation, last_id FROM meta`,
+	sqlVersion:  `PRAGMA user_version`,
+	sqlReverted: `SELECT reverted FROM meta`,
+	sqlChanges:  `SELECT changes FROM meta`,
+	sqlChild:    `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
+	sqlByID:     `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
+	sqlChildren: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,
+	sqlLast: `SELECT ` + rowColumns + `CASE WHEN size <= ?4 THEN value END FROM object
+		WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 ORDER BY fold DESC LIMIT 1`,
 	sqlCount:      `SELECT count(*) FROM object WHERE parent = ?1`,
 	sqlValue:      `SELECT value FROM object WHERE id = ?1`,
 	sqlEverything: `SELECT ` + rowColumns + `value FROM object ORDER BY id`,

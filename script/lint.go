@@ -17,7 +17,7 @@ type Finding struct {
 	Name    string `json:"name"` // the script's address
 	Line    int    `json:"line"`
 	Column  int    `json:"column"` // in characters, from 1; 0 where only the line is known
-	Rule    string `json:"rule"`   // "syntax", "undefined", "missing", "unused", "marker" or "limit"
+	Rule    string `json:"rule"`   // "syntax", "undefined", "missing", "unused", "number", "marker" or "limit"
 	Message string `json:"message"`
 }
 
@@ -54,6 +54,8 @@ func (p textPlace) String() string {
 //   - a local variable that nothing reads ("unused"); parameters, variables of
 //     loops, names that begin with "_", and those that stand before a name that
 //     is used in the same statement, do not count;
+//   - a number as a position in a table of the root whose names look like numbers
+//     ("number");
 //   - a string with "<!--#" that does not go through processMacros ("marker").
 //
 // Nothing is said of a line with a comment "lint: ok".
@@ -105,6 +107,7 @@ type lintLocal struct {
 	index int // of its token
 	read  bool
 	quiet bool       // not to be spoken of
+	count bool       // of a "for" that counts: a number
 	next  *lintLocal // the one after it in the same statement
 }
 
@@ -199,7 +202,7 @@ func (l *linter) stmt(s ast.Stmt) {
 			l.expr(s.Step)
 		}
 		l.scoped(func() {
-			l.declare(s.Name, l.token(s)+1, true)
+			l.declare(s.Name, l.token(s)+1, true).count = true
 			l.stmts(s.Stmts)
 		})
 	case *ast.GenericForStmt:
@@ -248,5 +251,6 @@ func (l *linter) target(e ast.Expr) {
 	if get, ok := e.(*ast.AttrGetExpr); ok {
 		l.expr(get.Object)
 		l.expr(get.Key)
+		l.position(get)
 	}
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -95,6 +96,7 @@ func (l *linter) get(e *ast.AttrGetExpr, called bool) {
 	if root == nil {
 		l.expr(e.Object)
 		l.expr(e.Key)
+		l.position(e)
 		return
 	}
 	var keys []int
@@ -205,6 +207,79 @@ func (l *linter) names(path string, lv lua.LValue, names []string, keys []int, c
 		}
 		lv = cell
 	}
+}
+
+// position looks at t [number], where t is a table of the root: a number is a position
+// there, which its writer may not mean when the names of the table look like numbers.
+func (l *linter) position(e *ast.AttrGetExpr) {
+	if l.err != nil || !l.isCount(e.Key) {
+		return
+	}
+	o := l.tableOf(e.Object)
+	if o == nil {
+		return
+	}
+	at := l.token(e.Key)
+	if key, ok := literalNumber(e.Key); ok {
+		_, err := o.position(key)
+		if misled := new(positionError); errors.As(err, &misled) {
+			l.report(at, "number", "%s", misled.reason)
+		} else if err != nil {
+			l.err = err
+		}
+		return
+	}
+	first, err := o.entryAt(1)
+	if err != nil {
+		l.err = err
+	} else if looksNumeric(first.name) {
+		l.report(at, "number", "a number is a position in %s, which has numbers for names, such as %q: write odb.nth (%[1]s, i) for a position, or [tostring (i)] for a name",
+			o.label(), first.name)
+	}
+}
+
+// isCount reports whether an expression is a number for certain.
+func (l *linter) isCount(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.NumberExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr, *ast.ArithmeticOpExpr:
+		return true
+	case *ast.IdentExpr:
+		v := l.local(e.Value)
+		return v != nil && v.count
+	}
+	return false
+}
+
+// literalNumber returns the value of a number that is written out.
+func literalNumber(e ast.Expr) (float64, bool) {
+	n, ok := e.(*ast.NumberExpr)
+	if !ok {
+		return 0, false
+	}
+	return parseNumber(n.Value)
+}
+
+// tableOf returns the table of the root that an expression means, nil for none.
+func (l *linter) tableOf(e ast.Expr) *Object {
+	root, names := chain(e)
+	if root == nil || l.local(root.Value) != nil || l.own[root.Value] {
+		return nil
+	}
+	lv, err := l.t.global(root.Value)
+	path := root.Value
+	for _, name := range names {
+		path += "." + name
+		o := objectOf(lv)
+		if o == nil || err != nil || l.own[path] {
+			break
+		}
+		lv, err = o.cell(name)
+	}
+	if err != nil {
+		l.err = err
+		return nil
+	}
+	return objectOf(lv)
 }
 
 // missing is a cell that is not there: for a table of verbs always a mistake,

@@ -22,6 +22,8 @@ func init() { // not in the declaration: the functions refer to metatables that 
 		"get":     odbGet,     // get (address [, default])
 		"set":     odbSet,     // set (address, value): makes the tables above
 		"defined": odbDefined, // defined (address)
+		"append":  odbAppend,  // append (table, value): under the next number, which it returns
+		"nth":     odbNth,     // nth (table, i): name and value of the i-th cell; -1 is the last
 		"delete":  odbDelete,  // delete (address): true if there was something
 		"kind":    odbKind,    // kind (x): "table", "script", "date" …; nil for nothing
 		"size":    odbSize,    // size (x): cells of a table, bytes of anything else

@@ -23,6 +23,20 @@ func ODB() []Verb {
 				"return scratchpad.deep.down", Gives: "5",
 		},
 		{
+			Name: "odb.append", Doc: "Stores a value in a table under the number after the last one there, and makes the table. The name has nine digits, so that names sort as their numbers do. No two requests get the same one.",
+			Params:  []Param{{Name: "table", Type: anyAddress, Doc: "a table of the root, or its address"}, {Name: "value", Type: "any"}},
+			Results: one("string", "the name"),
+			Errors:  "a value that the root cannot hold; no table; a table that has numbers of another length for names",
+			Example: "odb.append (\"scratchpad.guests\", {name = \"Ada\"})\nreturn odb.append (scratchpad.guests, {name = \"Tom\"})", Gives: "000000002",
+		},
+		{
+			Name: "odb.nth", Doc: "The cell at a position in the order of the names; -1 is the last one. It works also where names look like numbers, which t [3] refuses.",
+			Params:  []Param{{Name: "table", Type: anyAddress, Doc: "a table of the root, or its address"}, {Name: "position", Type: "integer"}},
+			Results: []Param{{Name: "name", Type: "string|nil", Doc: "nil where there are fewer"}, {Name: "value", Type: "any"}},
+			Errors:  "no table of the root",
+			Example: "scratchpad.years = {[\"1998\"] = \"then\", [\"2026\"] = \"now\"}\nreturn (select (2, odb.nth (scratchpad.years, -1)))", Gives: "now",
+		},
+		{
 			Name: "odb.defined", Doc: "Whether something is there.",
 			Params: []Param{at}, Results: one("boolean", ""),
 			Example: `odb.defined ("scratchpad.nothing")`, Gives: "false",

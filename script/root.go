@@ -2,7 +2,6 @@ package script
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	lua "github.com/yuin/gopher-lua"
@@ -41,7 +40,11 @@ func (o *Object) index(L *lua.LState, key lua.LValue) (lv lua.LValue) {
 	case lua.LString:
 		lv, err = o.cell(string(key))
 	case lua.LNumber:
-		lv, err = o.nth(float64(key))
+		lv = lua.LNil
+		var e entry
+		if e, err = o.position(float64(key)); err == nil && e.name != "" {
+			lv, err = o.value(e)
+		}
 	default:
 		lv = lua.LNil
 	}
@@ -53,25 +56,11 @@ func (o *Object) index(L *lua.LState, key lua.LValue) (lv lua.LValue) {
 
 // nth returns what Lua sees as the i-th cell in the order of the root.
 func (o *Object) nth(i float64) (lua.LValue, error) {
-	n := int(i)
-	if float64(n) != i || n < 1 {
-		return lua.LNil, nil
-	}
-	if o.verbs == nil {
-		node, err := o.thread.tx.Nth(o.node, n)
-		if errors.Is(err, objectdb.ErrNotFound) {
-			return lua.LNil, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		return o.see(node, nil)
-	}
-	list, err := o.entries()
-	if err != nil || n > len(list) {
+	e, err := o.entryAt(i)
+	if err != nil || e.name == "" {
 		return lua.LNil, err
 	}
-	return o.value(list[n-1])
+	return o.value(e)
 }
 
 // objectNewIndex is t.name = value and t[3] = value.
@@ -83,15 +72,13 @@ func objectNewIndex(L *lua.LState) int {
 	case lua.LString:
 		name = string(key)
 	case lua.LNumber:
-		list, err := o.entries()
+		e, err := o.position(float64(key))
 		if err != nil {
 			t.raise(L, "", o.because("set", key, err))
 		}
-		i := int(key)
-		if float64(i) != float64(key) || i < 1 || i > len(list) {
-			t.fail(L, "%s has no cell [%s]: a new one needs a name", o.label(), numberText(float64(key)))
+		if name = e.name; name == "" {
+			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.label(), numberText(float64(key)))
 		}
-		name = list[i-1].name
 	default:
 		t.fail(L, "a name in %s must be a string, not a %s", o.label(), kindName(t.fromLua(key)))
 	}
@@ -169,7 +156,8 @@ func (o *Object) because(op string, key lua.LValue, err error) error {
 	if _, ok := err.(*objectdb.Error); ok {
 		return err
 	}
-	if _, ok := err.(*assignError); ok {
+	switch err.(type) {
+	case *assignError, *positionError:
 		return err
 	}
 	a := o.Address()

@@ -192,7 +192,7 @@ func TestRootErrors(t *testing.T) {
 		`user.t = {x = {f = print or type}}`:                            "undefined name: print",
 		`user.t = {x = {f = type}}`:                                     "set user.t.x.f: a function cannot be stored: odb.script (source) makes a script",
 		`local t = {} t.t = t user.t = t`:                               "", // see below
-		`scratchpad.fruit [9] = 1`:                                      "scratchpad.fruit has no cell [9]: a new one needs a name",
+		`scratchpad.fruit [9] = 1`:                                      "scratchpad.fruit has no cell [9]: a new one needs a name, or odb.append (scratchpad.fruit, value)",
 		`user [true] = 1`:                                               "a name in user must be a string, not a boolean",
 		`user [""] = 1`:                                                 "",
 		`user.born.year = 5`:                                            "a date cannot be changed, only replaced",

@@ -1,0 +1,213 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// A number in brackets is a position in a table of the root: t [3] is its third
+// cell. In a table whose cells have numbers for names that would be another record
+// than the one its writer means (names sort as text: 1, 10, 11, 2), and so it is an
+// error there, for reading and for writing.
+
+// looksNumeric reports whether a name looks like a number: digits, with a minus or a
+// fraction perhaps.
+func looksNumeric(name string) bool {
+	if name != "" && name[0] == '-' {
+		name = name[1:]
+	}
+	digits, points := 0, 0
+	for i := range len(name) {
+		switch {
+		case isDigit(name[i]):
+			digits++
+		case name[i] == '.' && digits > 0 && i < len(name)-1:
+			points++
+		default:
+			return false
+		}
+	}
+	return digits > 0 && points <= 1
+}
+
+// A positionError says that a number is no way to a cell of this table.
+type positionError struct{ reason string }
+
+func (e *positionError) Error() string { return e.reason }
+
+// position returns the cell at a position counted from 1, unless numbers mislead
+// there; its name is "" for none.
+func (o *Object) position(key float64) (entry, error) {
+	e, err := o.entryAt(key)
+	if err != nil {
+		return entry{}, err
+	}
+	return e, o.checkPosition(key, e.name)
+}
+
+// entryAt returns the cell at a position; its name is "" for none.
+func (o *Object) entryAt(key float64) (entry, error) {
+	i := int(key)
+	if float64(i) != key || i < 1 {
+		return entry{}, nil
+	}
+	if o.verbs == nil {
+		n, err := o.thread.tx.Nth(o.node, i)
+		if errors.Is(err, objectdb.ErrNotFound) {
+			return entry{}, nil
+		}
+		if err != nil {
+			return entry{}, err
+		}
+		return entry{name: n.Name(), node: n}, nil
+	}
+	list, err := o.entries()
+	if err != nil || i > len(list) {
+		return entry{}, err
+	}
+	return list[i-1], nil
+}
+
+// checkPosition refuses a position in a table whose names look like numbers. hit is
+// the name of the cell there, "" for none.
+func (o *Object) checkPosition(key float64, hit string) error {
+	text := numberText(key)
+	if looksNumeric(hit) {
+		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q lies: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
+			o.label(), text, hit, text)}
+	}
+	other, err := o.numbered(text, hit)
+	if err != nil || other == "" {
+		return err
+	}
+	what := "where nothing lies"
+	if hit != "" {
+		what = fmt.Sprintf("where %q lies", hit)
+	}
+	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, such as %[4]q: write %[1]s [%[5]q] for the name",
+		o.label(), text, what, other, text)}
+}
+
+// numbered returns the name of a cell that looks like a number: the one that is spelled
+// as a position is, or, where no cell is at that position, the first cell. "" is none.
+func (o *Object) numbered(text, hit string) (string, error) {
+	if o.node != nil {
+		n, err := o.thread.tx.Child(o.node, text)
+		if err == nil {
+			return n.Name(), nil
+		}
+		if unlessMissing(err) != nil {
+			return "", err
+		}
+	}
+	if hit != "" {
+		return "", nil
+	}
+	first, err := o.entryAt(1)
+	if err != nil || !looksNumeric(first.name) {
+		return "", err
+	}
+	return first.name, nil
+}
+
+// Keys that odb.append gives out have this many digits, so that they sort.
+const (
+	keyDigits = 9
+	maxKey    = 999_999_999
+)
+
+// odbAppend adds a record under the next number. Two requests that do it at the same
+// time do not get the same one: a request whose table has got a name meanwhile is
+// run again.
+func odbAppend(L *lua.LState) int {
+	t := threadOf(L)
+	if _, ok := L.Get(1).(*lua.LTable); ok {
+		argumentError(L, 1, "table of the root expected, got a Lua table; table.insert adds to that")
+	}
+	a := checkAddress(L, 1)
+	if L.Get(2) == lua.LNil {
+		argumentError(L, 2, "value expected, got nil")
+	}
+	o, err := t.tableAt(a)
+	if known := new(objectdb.Error); errors.As(err, &known) {
+		known.Op = "append"
+	}
+	try(L, err)
+	key, err := o.nextKey(L)
+	try(L, err)
+	if err := o.assign(L, key, L.Get(2)); err != nil {
+		t.raise(L, "", o.because("append", lua.LString(key), err))
+	}
+	L.Push(lua.LString(key))
+	return 1
+}
+
+// nextKey returns the number after the last one in the table, as a name.
+func (o *Object) nextKey(L *lua.LState) (string, error) {
+	last := 0
+	for end := ":"; o.node != nil; { // what comes after 9
+		n, err := o.thread.tx.Last(o.node, "0", end)
+		if errors.Is(err, objectdb.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return "", o.because("append", nil, err)
+		}
+		o.thread.budget.charge(L, 1)
+		name := n.Name()
+		i, err := strconv.Atoi(name)
+		if err != nil || !looksNumeric(name) { // "2026-01-31"
+			end = objectdb.Fold(name)
+			continue
+		}
+		if len(name) != keyDigits {
+			return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf(
+				"the table has the name %q, after which a number of %d digits would not sort: give it and its like names such as %q first (odb.rename)",
+				name, keyDigits, fmt.Sprintf("%0*d", keyDigits, i))}
+		}
+		last = i
+		break
+	}
+	if last == maxKey {
+		return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf("the number %d is taken, and it is the last one", maxKey)}
+	}
+	return fmt.Sprintf("%0*d", keyDigits, last+1), nil
+}
+
+// odbNth returns the name and the value of the cell at a position; one below zero
+// counts from the end.
+func odbNth(L *lua.LState) int {
+	t := threadOf(L)
+	o, err := t.at(checkAddress(L, 1))
+	if err == nil && (o == nil || o.Kind() != objectdb.KindTable) {
+		err = ErrNotScript
+	}
+	if errors.Is(err, ErrNotScript) {
+		argumentError(L, 1, "table of the root expected")
+	}
+	try(L, err)
+	i := checkInt(L, 2)
+	if i < 0 {
+		n, err := o.len()
+		try(L, err)
+		i += n + 1
+	}
+	e, err := o.entryAt(float64(i))
+	try(L, err)
+	if e.name == "" {
+		L.Push(lua.LNil)
+		return 1
+	}
+	lv, err := o.value(e)
+	if err != nil {
+		t.raise(L, "", o.because("get", lua.LString(e.name), err))
+	}
+	L.Push(lua.LString(e.name))
+	L.Push(lv)
+	return 2
+}
