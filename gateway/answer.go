@@ -79,6 +79,7 @@ func (a *answer) send(r *Request) error {
 	}
 	resp := a.held
 	if bodyless(resp.Status) {
+		setNoLength(resp)
 		return a.start(resp)
 	}
 	size, rest := int64(len(resp.Body)), io.Reader(nil)
@@ -97,6 +98,14 @@ func (a *answer) send(r *Request) error {
 		return err
 	}
 	return a.copy(rest)
+}
+
+// setNoLength gives a response without a body the length that it wants: 204 and
+// 304 have none, 205 says that there is none (RFC 9110, 15.3.6).
+func setNoLength(resp *httpheader.Response) {
+	if resp.Status == 205 {
+		resp.Set("Content-Length", "0")
+	}
 }
 
 // copy sends more of the body, in chunks.

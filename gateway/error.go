@@ -43,7 +43,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	status := g.statusOf(err)
 	var crowd *crowded
 	isCrowd := errors.As(err, &crowd)
-	if status != 404 && status != 405 && !isCrowd && err != errNoRoot {
+	if status != 404 && !isCrowd && err != errNoRoot { // the page of a 404 shows no number
 		if out.Incident = r.incident; out.Incident == "" {
 			out.Incident = newIncident()
 		}

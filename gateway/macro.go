@@ -27,7 +27,12 @@ type problem struct {
 // replaced (specification, 4.4).
 func (c *call) expandPage(params *script.Table) (string, error) {
 	files := c.target.files(c.r.Params)
-	if p := tableText(params, "scriptName"); p != c.target.Path {
+	p := tableText(params, "scriptName")
+	if p == c.target.Path && c.target.PathArgs != "" {
+		// To a web server that looks for files, this is another file's name.
+		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, which has no path arguments", p)}
+	}
+	if p != c.target.Path {
 		// A trap sent the request to another page.
 		if err := checkPath(p); err != nil {
 			return "", err

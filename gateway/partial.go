@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/script"
 )
 
 // errStopped marks what ends a run for good, whatever its script catches.
@@ -104,12 +105,44 @@ func (c *call) sendPiece(data string) error {
 	return c.stopOnError(c.a.flush())
 }
 
+// endStream sends what a script returned after it had sent pieces. After the last
+// piece nothing more is sent.
+func (c *call) endStream(v script.Value) error {
+	v, err := unmade(v)
+	if err != nil {
+		return err
+	}
+	if c.ended {
+		if v != nil && v != "" && !c.a.quiet {
+			c.g.log.Warn("what the script returned was dropped: sendPartial had sent the last piece (more = false)", "path", c.r.path(), "script", c.answerer())
+		}
+		return c.a.whole()
+	}
+	if err := c.checkReturned(v); err != nil {
+		return err
+	}
+	text, err := c.thread.Text(v)
+	if err != nil {
+		return err
+	}
+	if err := c.sendWritten(); err != nil {
+		return err
+	}
+	if text != "" {
+		if err := c.a.write(text); err != nil {
+			return err
+		}
+	}
+	return c.a.whole()
+}
+
 // stream completes the head of a streamed response. Its end is not there yet and
 // may never come. A cache knows that the end is missing only by a length, so
 // without one the response is for no cache, whatever the script says.
 func (c *call) stream(resp *httpheader.Response, length int64) error {
 	switch {
 	case bodyless(resp.Status):
+		setNoLength(resp)
 		return nil
 	case length < 0:
 		if cacheable(resp) {

@@ -58,21 +58,7 @@ func unmade(v script.Value) (script.Value, error) {
 // answer, to be sent after the commit.
 func (c *call) reply(v script.Value) error {
 	if c.a.started {
-		v, err := unmade(v)
-		if err != nil {
-			return err
-		}
-		text, err := c.thread.Text(v)
-		if err == nil {
-			err = c.sendWritten()
-		}
-		if err == nil && text != "" {
-			err = c.a.write(text)
-		}
-		if err != nil {
-			return err
-		}
-		return c.a.whole()
+		return c.endStream(v)
 	}
 	resp, err := c.response(v)
 	if err != nil {
@@ -80,8 +66,11 @@ func (c *call) reply(v script.Value) error {
 	}
 	if resp == nil {
 		file, err := c.passOn()
+		if err != nil {
+			return c.nothing(v, err)
+		}
 		c.a.holdFile(file)
-		return err
+		return nil
 	}
 	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
@@ -97,10 +86,62 @@ func (c *call) reply(v script.Value) error {
 	return nil
 }
 
+// nothing is the failure of a script that left its URL to the web server, where
+// there is no file. One that returned "" has said so; one without a return
+// has probably forgotten it.
+func (c *call) nothing(v script.Value, err error) error {
+	if v != nil || c.written != nil {
+		return err
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	return &Error{Status: e.Status, Allow: e.Allow, Err: err, warns: true,
+		Message: fmt.Sprintf("%s returned nothing, so the web server's own file is wanted, and there is none (%s); does it lack a return?", c.answerer(), e.Message)}
+}
+
+// answerer names the object that answers the request, for messages.
+func (c *call) answerer() string {
+	if a := c.answering(); a != nil {
+		return a.String()
+	}
+	return "the script"
+}
+
+// checkReturned returns an error for what a script cannot mean as its response.
+// Scripts of 1998 that had sent their page elsewhere returned true.
+func (c *call) checkReturned(v script.Value) error {
+	what := ""
+	if b, ok := v.(bool); ok {
+		what = fmt.Sprint(b)
+	} else if what = unsendable(v); what == "" {
+		return nil
+	}
+	return &Error{Status: 500, Message: fmt.Sprintf("%s returned %s, which is no response: return a text, or a table of status, headers and body; \"\" leaves the URL to the web server",
+		c.answerer(), what)}
+}
+
+// unsendable says what a value is whose text is not for visitors: a table of the
+// root, which its text would publish with all that is below it, or code.
+// It returns "" for any other value.
+func unsendable(v script.Value) string {
+	switch v := v.(type) {
+	case *script.Object:
+		return fmt.Sprintf("the %s %s of the root", v.Kind(), v.Address())
+	case *script.Function:
+		return "a function"
+	}
+	return ""
+}
+
 // response reads what a script wrote and returned: a complete response, a
 // text that wants a header in front, a table {status=, headers=, body=}, or
 // nothing (nil), which asks the web server to serve the URL itself.
 func (c *call) response(v script.Value) (*httpheader.Response, error) {
+	if err := c.checkReturned(v); err != nil {
+		return nil, err
+	}
 	if t, ok := v.(*script.Table); ok {
 		if c.written != nil {
 			return nil, errWritten
@@ -210,8 +251,12 @@ func (c *call) tableResponse(t *script.Table) (*httpheader.Response, error) {
 	if !resp.Has("Content-Type") {
 		resp.Add("Content-type", "text/html")
 	}
+	body := t.Get("body")
+	if what := unsendable(body); what != "" {
+		return nil, fmt.Errorf("the response's body is %s, which is not for visitors", what)
+	}
 	var err error
-	resp.Body, err = c.thread.Text(t.Get("body"))
+	resp.Body, err = c.thread.Text(body)
 	return resp, err
 }
 
@@ -351,8 +396,9 @@ func (r *Request) conditional() bool {
 	return r.Params["HTTP_IF_NONE_MATCH"] != "" || r.Params["HTTP_IF_MODIFIED_SINCE"] != ""
 }
 
-// bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1).
-func bodyless(status int) bool { return status == 204 || status == 304 }
+// bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1 and
+// 15.3.6).
+func bodyless(status int) bool { return status == 204 || status == 205 || status == 304 }
 
 // field gives a field of the request by its name, "If-None-Match".
 func (r *Request) field(name string) string {

@@ -148,6 +148,9 @@ func verbSendPartial(v *script.Call) error {
 	if c.ended {
 		return errors.New("webserver.sendPartial: the response has ended")
 	}
+	if what := unsendable(v.Value(1)); what != "" {
+		return fmt.Errorf("webserver.sendPartial: the piece is %s, which is not for visitors", what)
+	}
 	if err := c.sendPartial(v.Text(1)); err != nil {
 		return err
 	}

@@ -42,7 +42,17 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := c.errorPage(status, message, "")
+	incident := ""
+	if status != 404 { // whose page shows no number
+		if c.r.incident == "" {
+			c.r.incident = newIncident()
+		}
+		incident = c.r.incident
+		if !c.a.quiet {
+			c.g.log.Warn("a script answered with the error page", "path", c.r.path(), "id", incident, "err", message)
+		}
+	}
+	resp, err := c.errorPage(status, message, incident)
 	if err != nil {
 		return err
 	}

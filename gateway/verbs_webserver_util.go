@@ -197,7 +197,7 @@ func verbBuildResponse(v *script.Call) error {
 	t := script.NewTable()
 	t.Set("status", v.Value(1))
 	t.Set("headers", v.Value(2))
-	t.Set("body", v.Text(3))
+	t.Set("body", v.Value(3))
 	resp, err := c.tableResponse(t)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 
 	"scripter/script"
 )
@@ -30,6 +31,9 @@ func verbWrite(v *script.Call) error {
 		c.written = &spool{limit: c.limits.size(maxResponse)}
 	}
 	for i := 1; i <= v.NArgs(); i++ {
+		if what := unsendable(v.Value(i)); what != "" {
+			return fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
+		}
 		if err := c.written.write(v.Text(i)); err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func TestCounts(t *testing.T) {
 	assert.Equal(t, map[int]uint64{200: 2}, c.Actions["MACRO"].Statuses)
 	assert.Equal(t, map[int]uint64{405: 1, 404: 1, 0: 1}, c.Actions["-"].Statuses)
 	assert.Equal(t, map[string]uint64{"maxInstructions": 1}, c.Limits)
-	assert.Equal(t, uint64(3), c.Incidents)
+	assert.Equal(t, uint64(4), c.Incidents)
 	assert.GreaterOrEqual(t, c.Bytes, uint64(sent))
 	for name, a := range c.Actions {
 		var n uint64

@@ -1,0 +1,92 @@
+package gateway
+
+import (
+	"html"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"scripter/objectdb"
+)
+
+// TestReturnedNonsense: what no script means as its response is an error that
+// tells its author what to return. A visitor sees nothing of the value.
+func TestReturnedNonsense(t *testing.T) {
+	s := newSite(t)
+	s.put("user.webserver.debugToken", objectdb.String("sesame"))
+	developer := map[string]string{"HTTP_SCRIPTER_TOKEN": "sesame"}
+	for _, c := range []struct {
+		source string
+		status int
+		says   string
+	}{
+		{`return true`, 500, `suites.webserverScripts.x returned true, which is no response: return a text`},
+		{`return false`, 500, `returned false, which is no response`},
+		{`write ("text") return true`, 500, `returned true, which is no response`},
+		{`return user.webserver`, 500, `returned the table user.webserver of the root, which is no response`},
+		{`return webserver.httpHeader`, 500, `returned the script suites.webserver.httpheader of the root, which is no response`},
+		{`return function () end`, 500, `returned a function, which is no response`},
+		{`return {body = user.webserver}`, 500, `the response's body is the table user.webserver of the root`},
+		{`return webserver.util.buildResponse (200, {}, user.webserver)`, 500, `the response's body is the table user.webserver of the root`},
+		{`write ("a", user.webserver)`, 500, `argument 2 is the table user.webserver of the root`},
+		{`webserver.sendPartial (user.webserver)`, 500, `the piece is the table user.webserver of the root`},
+		{`local forgotten = "<p>page</p>"`, 404, `suites.webserverScripts.x returned nothing, so the web server's own file is wanted, and there is none`},
+		{`return nil`, 404, `does it lack a return?`},
+		{`return ""`, 404, `the script returned nothing, and /x.fcgi is no plain file`},
+	} {
+		s.script("x", c.source)
+		resp := s.ask("/x.fcgi", nil)
+		assert.Equal(t, c.status, resp.Status, c.source)
+		assert.NotContains(t, resp.Body, "webserver", c.source)
+		assert.Contains(t, html.UnescapeString(s.ask("/x.fcgi", developer).Body), c.says, c.source)
+		if c.source != `return ""` {
+			assert.Contains(t, s.log.String(), "level=", c.source)
+		}
+	}
+	assert.Regexp(t, `level=WARN msg="request refused" .*does it lack a return`, s.log.String())
+
+	s.script("x", `webserver.sendPartial ("a") return true`)
+	resp := s.ask("/x.fcgi", nil)
+	assert.Equal(t, "a", resp.Body, "nothing is appended")
+	s.script("x", `webserver.sendPartial ("a", false) return {body = "dropped"}`)
+	assert.Equal(t, "a", s.ask("/x.fcgi", nil).Body)
+	assert.Contains(t, s.log.String(), "what the script returned was dropped")
+}
+
+// TestNoBody: 204 and 205 have none. 205 says so by its length.
+func TestNoBody(t *testing.T) {
+	s := newSite(t)
+	for _, c := range []struct{ source, length string }{
+		{`return {status = 204, body = "x"}`, ""},
+		{`return {status = 205, body = "x"}`, "0"},
+		{`webserver.sendPartial ("HTTP/1.0 205 R\r\n\r\nx") return "y"`, "0"},
+		{`webserver.sendPartial ("HTTP/1.0 205 R\r\nContent-Length: 9\r\n\r\nx") return "y"`, "0"},
+		{`write (("x"):rep (300000)) return ""`, "300000"},
+		{`write ("HTTP/1.0 205 R\r\n\r\n", ("x"):rep (300000)) return ""`, "0"},
+	} {
+		s.script("x", c.source)
+		resp := s.ask("/x.fcgi", nil)
+		assert.Equal(t, c.length, resp.Get("Content-Length"), c.source)
+		if c.length == "" || c.length == "0" {
+			assert.Empty(t, resp.Body, c.source)
+		}
+	}
+}
+
+var incidentOnPage = regexp.MustCompile(`Incident <code>([a-z2-7]{8})</code>`)
+
+// TestErrorPagesHaveTheirNumber: a page that shows the number of an incident has
+// one, which the log knows.
+func TestErrorPagesHaveTheirNumber(t *testing.T) {
+	s := newSite(t)
+	s.script("own", `return webserver.errorMessage ("of my own")`)
+	for path, method := range map[string]string{"/own.fcgi": "GET", "/x.fcgi": "TRACE", "/y.fcgi": "BREW"} {
+		resp := s.ask(path, map[string]string{"REQUEST_METHOD": method})
+		found := incidentOnPage.FindStringSubmatch(resp.Body)
+		if assert.NotNil(t, found, "%s %s: %s", method, path, resp.Body) {
+			assert.Contains(t, s.log.String(), "id="+found[1])
+		}
+	}
+	assert.Equal(t, methods, s.ask("/x.fcgi", map[string]string{"REQUEST_METHOD": "TRACE"}).Get("Allow"))
+}
