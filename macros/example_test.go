@@ -24,12 +24,12 @@ func Example() {
 }
 
 func ExampleParse() {
-	page := macros.Parse("<h1>Home</h1>\n<p><!--#counter(home, my site)-->")
+	page := macros.Parse("<h1>Home</h1>\n<p><!--#counter(home, my \"site\")-->")
 	for _, m := range page.Markers() {
 		fmt.Println(m.Text)
 		fmt.Println(m.Err)
 	}
 	// Output:
-	// <!--#counter(home, my site)-->
-	// line 2, column 26: expected "," or ")" after the argument, found "site"
+	// <!--#counter(home, my "site")-->
+	// line 2, column 26: expected "," or ")" after the argument, found "\""
 }

@@ -10,9 +10,9 @@ type Expr interface {
 type Name struct {
 	Path []string // one name or more, none of them empty
 
-	// Word is the name as it was written, if it was written as one word, and
-	// "" if it has brackets or blanks. An argument's name that names nothing
-	// stands for this text: so counter(home,www.example.com) needs no quotes.
+	// Word is the name as it was written, with one blank for each run of blanks,
+	// and "" if it has brackets. An argument's name that names nothing stands
+	// for this text: so counter(home,www.example.com) needs no quotes.
 	Word string
 }
 
@@ -22,8 +22,8 @@ type Call struct {
 	Args []Expr
 }
 
-// String is text: the inside of quotes with its escapes replaced, or a bare
-// word that can be no name, such as /sites/home.
+// String is text: the inside of quotes with its escapes replaced, or words that
+// can be no name, such as /sites/home and my site.
 type String string
 
 // Number is a decimal number.

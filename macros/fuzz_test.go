@@ -13,6 +13,7 @@ func FuzzParse(f *testing.F) {
 	for _, page := range []string{
 		"", "<p>Hello", `<!--#referer--> <!--#clock.now ()--> <!--#counter(home,www.example.com)-->`,
 		`<!--#user.["odd name"].x--> <!--#f("a \" --> b", 'c', -1.5, true, g(h()))-->`,
+		`<!--#counter(home,my site)--> <!--#counter(home,Macintosh HD:WebSite:)--> <!--#f(10 apples, a . b, Dr. No, x - y, 1 2, etc. )-->`,
 		`<!--#include virtual="/x"--> <!--#if expr="a"--> <!--#else-->`, "<!--#f(\r\n\"\x00\xff\")-->",
 	} {
 		f.Add(page)

@@ -14,7 +14,8 @@
 //	<!--#user.["odd name"].x-->              a part in brackets may hold anything
 //
 // An argument is text in double or single quotes, a number, true or false, a
-// name, a bare word or a call. Blanks and line breaks may stand between any two
+// name, a call, or words without quotes: counter(home, my site) has the
+// arguments home and my site. Blanks and line breaks may stand between any two
 // of these pieces. In quotes \" \' \\ \n \r and \t are escapes. A "-->" in
 // double quotes does not end the marker.
 //

@@ -33,10 +33,10 @@ func TestMarkersThatCanBeRead(t *testing.T) {
 		`<!--# referer -->`:               name("referer"),
 		"<!--#\r\nreferer\r\n-->":         name("referer"),
 		"<!--#\tclock . now\f\v(\r)\n-->": call("clock.now"),
-		"<!--#clock.\n  now-->":           Name{Path: []string{"clock", "now"}},
+		"<!--#clock.\n  now-->":           Name{Path: []string{"clock", "now"}, Word: "clock. now"},
 		"<!--#f( a ,\n\t\"b\" , 3 )-->":   call("f", name("a"), String("b"), Number(3)),
-		`<!--#f(user. greeting)-->`:       call("f", Name{Path: []string{"user", "greeting"}}),
-		`<!--#f(user .greeting)-->`:       call("f", Name{Path: []string{"user", "greeting"}}),
+		`<!--#f(user. greeting)-->`:       call("f", Name{Path: []string{"user", "greeting"}, Word: "user. greeting"}),
+		"<!--#f(user \t.greeting)-->":     call("f", Name{Path: []string{"user", "greeting"}, Word: "user .greeting"}),
 
 		// names
 		`<!--#user.["odd name"].x-->`:     odd,
@@ -77,6 +77,16 @@ func TestMarkersThatCanBeRead(t *testing.T) {
 		`<!--#f(3d, e5, inf, 1e999)-->`:               call("f", name("3d"), name("e5"), name("inf"), name("1e999")),
 		`<!--#f(/sites/home, HD:Web, a@b.c, ../x)-->`: call("f", String("/sites/home"), String("HD:Web"), String("a@b.c"), String("../x")),
 		`<!--#f(http://x.org/?a&b#c, index.)-->`:      call("f", String("http://x.org/?a&b#c"), String("index.")),
+
+		// words with blanks between them
+		`<!--#counter(home,my site)-->`:                     call("counter", name("home"), String("my site")),
+		`<!--#counter(home,Macintosh HD:WebSite:)-->`:       call("counter", name("home"), String("Macintosh HD:WebSite:")),
+		"<!--#f( a  b\r\n\tc , d )-->":                      call("f", String("a b c"), name("d")),
+		`<!--#f(3 blind mice, 24.12. at night)-->`:          call("f", String("3 blind mice"), String("24.12. at night")),
+		`<!--#f(true story, R & D, No. 5 Road, Größe L)-->`: call("f", String("true story"), String("R & D"), String("No. 5 Road"), String("Größe L")),
+		`<!--#f(user.greeting too, :a :b, http://x y)-->`:   call("f", String("user.greeting too"), String(":a :b"), String("http://x y")),
+		`<!--#f(g(my page), more of it)-->`:                 call("f", call("g", String("my page")), String("more of it")),
+		`<!--#f(a b--)-->`:                                  call("f", String("a b--")),
 
 		// nested calls
 		`<!--#f(g(h ()), raw (x))-->`: call("f", call("g", call("h")), call("raw", name("x"))),
@@ -121,7 +131,16 @@ func TestMarkersThatCannotBeRead(t *testing.T) {
 		{`<!--#f(a-->`, `column 9: expected "," or ")" after the argument, found the end of the marker`},
 		{`<!--#f(a,)-->`, `column 10: expected an argument, found ")"`},
 		{`<!--#f(,a)-->`, `column 8: expected an argument, found ","`},
-		{`<!--#f(my page)-->`, `column 11: expected "," or ")" after the argument, found "page"`},
+		{`<!--#f(my page-->`, `column 11: expected "," or ")" after the argument, found "page"`},
+		{`<!--#f(my "page")-->`, `column 11: expected "," or ")" after the argument, found "\""`},
+		{`<!--#f("my" page)-->`, `column 13: expected "," or ")" after the argument, found "page"`},
+		{`<!--#f(the boy's)-->`, `column 12: expected "," or ")" after the argument, found "boy"`},
+		{`<!--#f(my page (old))-->`, `column 11: expected "," or ")" after the argument, found "page"`},
+		{`<!--#f(my ["page"] x)-->`, `column 20: expected "," or ")" after the argument, found "x"`},
+		{`<!--#f(n - 1)-->`, `column 10: expected "," or ")" after the argument, found "-"`},
+		{`<!--#f(a .. b)-->`, `column 11: expected a name after ".", found "."`},
+		{`<!--#f(a / b % c)-->`, `column 10: expected "," or ")" after the argument, found "/"`},
+		{`<!--#f(1 2)-->`, `column 10: expected "," or ")" after the argument, found "2"`},
 		{`<!--#f(1+2)-->`, `column 9: expected "," or ")" after the argument, found "+"`},
 		{`<!--#f("a".."b")-->`, `column 11: expected "," or ")" after the argument, found "."`},
 		{`<!--#f(function() end)-->`, `column 19: expected "," or ")" after the argument, found "end"`},

@@ -3,6 +3,7 @@ package macros
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxDepth is how deep calls may be nested in one marker, maxParts how many parts a
@@ -95,6 +96,26 @@ func (p *parser) argument(depth int) (Expr, *problem) {
 		s, what := p.quoted()
 		return String(s), what
 	}
+	start := p.pos
+	expr, what := p.unquoted(depth)
+	if what != nil {
+		return nil, what
+	}
+	p.blanks()
+	if p.at(',') || p.at(')') {
+		return expr, nil
+	}
+	end := p.pos
+	p.pos = start
+	if text, ok := p.words(); ok {
+		return String(text), nil
+	}
+	p.pos = end
+	return expr, nil
+}
+
+// unquoted reads a number, a word, true, false, a name or a call.
+func (p *parser) unquoted(depth int) (Expr, *problem) {
 	// Numbers first: 3.14 would do as a name, too.
 	if n, ok := p.number(); ok {
 		return n, nil
@@ -156,8 +177,8 @@ func (p *parser) name() (Name, *problem) {
 		default:
 			p.pos = end
 			name := Name{Path: path}
-			if word && !strings.ContainsAny(p.text[start:end], blankBytes) {
-				name.Word = p.text[start:end]
+			if word {
+				name.Word = strings.Join(strings.FieldsFunc(p.text[start:end], func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }), " ")
 			}
 			return name, nil
 		}

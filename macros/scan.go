@@ -84,6 +84,32 @@ func (p *parser) number() (Number, bool) {
 // word reads a bare word: whatever can be no other piece.
 func (p *parser) word() string { return p.take(isWordByte) }
 
+// words reads words with blanks between them, up to a comma or a closing
+// parenthesis, as one text with one blank between two words. It is none if no
+// word has a letter, or if one is a sign that stands for itself: nothing is
+// calculated.
+func (p *parser) words() (text string, ok bool) {
+	var words []string
+	for {
+		word := p.word()
+		if word == "" {
+			break
+		}
+		if strings.Trim(word, "-/%.") == "" {
+			return "", false
+		}
+		ok = ok || hasLetter(word)
+		words = append(words, word)
+		p.blanks()
+	}
+	return strings.Join(words, " "), ok && (p.at(',') || p.at(')'))
+}
+
+// hasLetter reports whether a word is more than digits and signs.
+func hasLetter(word string) bool {
+	return strings.ContainsFunc(word, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
+}
+
 // nameGoesOn reports whether the word, which is no name, begins one that has
 // blanks in it, as user. greeting does.
 func (p *parser) nameGoesOn(word string) bool {
@@ -106,8 +132,6 @@ func isDotted(word string) bool {
 	}
 	return part
 }
-
-const blankBytes = " \t\r\n\f\v"
 
 func isBlank(c byte) bool { return c == ' ' || c <= '\r' && c >= '\t' }
 
