@@ -65,7 +65,7 @@ func TestRootInLua(t *testing.T) {
 	}
 	for source, want := range map[string]string{
 		`return user.nothing.more`:        "attempt to index a missing object: user.nothing",
-		`user.nothing.more = 1`:           "attempt to assign into a missing object: user.nothing",
+		`user.nothing.more = 1`:           "attempt to index a missing object: user.nothing",
 		`return nothing`:                  "undefined name: nothing",
 		`return require ("user.nothing")`: `require "user.nothing": no script has this name`,
 	} {

@@ -60,7 +60,7 @@ func wrongIndex(L *lua.LState) int {
 
 func wrongNewIndex(L *lua.LState) int {
 	t := threadOf(L)
-	t.fail(L, "attempt to assign into %s", t.describe(L, L.Get(1), assigned1))
+	t.fail(L, "attempt to index %s", t.describe(L, L.Get(1), assigned1))
 	return 0
 }
 
@@ -176,7 +176,11 @@ func (t *Thread) describe(L *lua.LState, lv lua.LValue, works func(instruction) 
 				}
 				return what + ": " + a.String()
 			}
-			if name := operandText(describedAt(proto, position), n); name != "" {
+			text := describedAt(proto, position)
+			if instruction(code).op() == lua.OP_SELF {
+				n = 1 // the receiver: the first operand is the method
+			}
+			if name := operandText(text, n); name != "" {
 				return name + " (" + what + " value)"
 			}
 		}

@@ -160,12 +160,12 @@ func TestRootErrors(t *testing.T) {
 		`local h = "host" return user [h].x`:                            "attempt to index a missing object: user.host",
 		`local u = user return u.nothing.x`:                             "attempt to index a missing object: user.nothing",
 		`local u = user return (function () return u.nothing.x end) ()`: "attempt to index a missing object: user.nothing",
-		`user.nothing.x = 5`:                                            "attempt to assign into a missing object: user.nothing",
-		`user.nothing.x = user.webserver.saveInterval`:                  "attempt to assign into a missing object: user.nothing",
+		`user.nothing.x = 5`:                                            "attempt to index a missing object: user.nothing",
+		`user.nothing.x = user.webserver.saveInterval`:                  "attempt to index a missing object: user.nothing",
 		`scratchpad.visits ["a"] = (scratchpad.visits ["a"] or 0) + 1`:  "attempt to index a missing object: scratchpad.visits",
-		`user.webserver.saveInterval.x = 1`:                             "attempt to assign into a number: user.webserver.saveInterval",
+		`user.webserver.saveInterval.x = 1`:                             "attempt to index a number: user.webserver.saveInterval",
 		`return user.webserver.flDebug.x`:                               "attempt to index a boolean: user.webserver.flDebug",
-		`webserver.httpheader.x = 1`:                                    "attempt to assign into a script: suites.webserver.httpheader",
+		`webserver.httpheader.x = 1`:                                    "attempt to index a script: suites.webserver.httpheader",
 		`return webserver.httpheader.x`:                                 "attempt to index a script: suites.webserver.httpheader",
 		`return webserver.nosuch ()`:                                    "attempt to call a missing object: suites.webserver.nosuch",
 		`webserver.nosuch (user.page)`:                                  "attempt to call a missing object: suites.webserver.nosuch",
@@ -301,4 +301,21 @@ return webserver.httpheader () .. page .. "</body></html>"
 		}
 		return nil
 	}))
+}
+
+// Errors of operands that are not of the root have the words of PUC Lua.
+func TestOperandsAreNamed(t *testing.T) {
+	db := site(t)
+	for source, want := range map[string]string{
+		`local t t.x = 1`:                   "attempt to index local 't' (a nil value)",
+		`local h h:read ()`:                 "attempt to index local 'h' (a nil value)",
+		`local t = {} t.a.b = 1`:            "attempt to index field 'a' (a nil value)",
+		`local t = {} t.a:b ()`:             "attempt to index field 'a' (a nil value)",
+		`local t = {} t:b ()`:               "attempt to call method 'b' (a nil value)",
+		`local f = function () end f.x = 1`: "attempt to index local 'f' (a function value)",
+		`local n = 5 n:foo ()`:              "attempt to index local 'n' (a number value)",
+		`local a, b = {} b [a] = 1`:         "attempt to index local 'b' (a nil value)",
+	} {
+		assert.Equal(t, want, fails(t, db, source).Message, source)
+	}
 }
