@@ -46,7 +46,7 @@ func setUpWith(t *testing.T, name string) setUp {
 // put stores an object in the root of a site, before its server runs.
 func put(t *testing.T, site *corpus.Site, args ...string) {
 	t.Helper()
-	out, err := exec.Command(site.Program("scripter"), append([]string{"--root", site.Root, "put"}, args...)...).CombinedOutput()
+	out, err := exec.Command(site.Program("scripter"), append([]string{"--root", site.Root, "put", "--parents"}, args...)...).CombinedOutput()
 	require.NoError(t, err, "put %s: %s", args, out)
 }
 
@@ -135,7 +135,7 @@ func rowsOfTheExample(t *testing.T, site *corpus.Site) {
 	require.NoError(t, err)
 	count := 0
 	for line := range strings.Lines(string(text)) {
-		if _, args, ok := strings.Cut(line, "scripter put '"); ok {
+		if _, args, ok := strings.Cut(line, "scripter put -p '"); ok {
 			address, value, _ := strings.Cut(args, "' ")
 			put(t, site, address, strings.TrimSpace(value))
 			count++

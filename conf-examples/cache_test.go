@@ -170,11 +170,11 @@ var cacheObjects = map[string]string{
 
 func (c *cached) install() {
 	// A case of the corpus has a copy of its own; here the supplied one counts.
-	c.tool("put", "suites.webserver.httpHeader2", "--kind", "script", "--file", "../root/suites/webserver/httpHeader2.lua")
+	c.tool("put", "--parents", "suites.webserver.httpHeader2", "--kind", "script", "--file", "../root/suites/webserver/httpHeader2.lua")
 	for name, source := range cacheObjects {
-		c.tool("put", "suites.webserverScripts.caches."+name, "--kind", "script", source)
+		c.tool("put", "--parents", "suites.webserverScripts.caches."+name, "--kind", "script", source)
 	}
-	c.tool("put", "workspace.version", "--kind", "number", "1")
+	c.tool("put", "--parents", "workspace.version", "--kind", "number", "1")
 	require.NoError(c.t, os.WriteFile(filepath.Join(c.site.WWW, "cache.mcro"), []byte("<html><!--#counter(cache)--></html>"), 0o644))
 	old := time.Date(1998, 1, 16, 12, 0, 0, 0, time.UTC)
 	require.NoError(c.t, os.Chtimes(filepath.Join(c.site.WWW, "static-picture", "dot.gif"), old, old))

@@ -183,7 +183,7 @@ func TestParameters(t *testing.T) {
 		for name in pairs (...) do names [#names + 1] = name end
 		table.sort (names)
 		return table.concat (names, " ")`)
-	tool("put", "workspace.library", "--kind", "script", `
+	tool("put", "--parents", "workspace.library", "--kind", "script", `
 		local names = {}
 		for name in pairs (_G [...]) do names [#names + 1] = name end
 		table.sort (names)

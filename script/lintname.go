@@ -349,6 +349,15 @@ func (l *linter) guess(name string) string {
 // near is "; did you mean x?" for the known name that differs least, "" if
 // none is like it.
 func near(name string, known []string) string {
+	if best := Nearest(name, known); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return ""
+}
+
+// Nearest returns the known name that differs least from name, or "" if none is
+// like it.
+func Nearest(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	slices.Sort(known)
 	for _, k := range known {
@@ -356,10 +365,7 @@ func near(name string, known []string) string {
 			best, least = k, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
+	return best
 }
 
 // distance is how many bytes must be changed, added, left out or swapped with

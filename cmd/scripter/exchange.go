@@ -163,8 +163,7 @@ func (t *tool) importCommand() *cobra.Command {
 export" writes them, into the table at ADDRESS. Without ADDRESS an archive goes where
 its objects came from, and a folder into the root. A URL (http, https or anonymous
 ftp) names an archive of the net. Objects that are not among the files stay. All is
-imported, or nothing. What is replaced is kept in an archive beside the root, whose
-import goes back.`,
+imported, or nothing. "scripter undo" takes an import back.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args[1:], ""))
@@ -208,7 +207,7 @@ type importing struct {
 	changes []objectdb.Change // of a dry run, without the old values
 	scripts newScripts
 	broken  []string // errors of those that do not compile
-	undo    *undo
+	undo    *record
 }
 
 var errDryRun = errors.New("nothing is to be changed")
@@ -222,28 +221,26 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	did := &importing{}
 	bar := t.progress("import", s.count())
 	defer bar.end()
-	update := db.UpdateLocked
-	if f.dryRun {
-		update = db.Update // it waits for nobody, and nobody for it
-	} else if !f.noUndo {
-		did.undo = &undo{root: t.rootFile()}
+	run := func(tx *objectdb.Tx, r *record) error {
+		did.undo = r
+		return did.run(tx, s, a, f.dryRun, bar)
 	}
-	err = update(ctx, func(tx *objectdb.Tx) error { return did.run(tx, s, a, f.dryRun, bar) })
+	if f.dryRun { // it waits for nobody, and nobody for it
+		err = db.Update(ctx, func(tx *objectdb.Tx) error { return run(tx, nil) })
+	} else {
+		var r *record
+		if !f.noUndo {
+			r = t.stack(undoStack).newRecord(strings.TrimSpace("import " + s.name + into(a)))
+		}
+		err = t.recorded(ctx, db, r, run)
+	}
 	bar.end()
 	if f.dryRun && errors.Is(err, errDryRun) {
 		t.warnOf(did.broken)
 		return t.printDryRun(s, a, did)
 	}
 	if err != nil {
-		if did.undo != nil {
-			did.undo.abandon()
-		}
 		return s.explain(err)
-	}
-	if did.undo != nil {
-		if err := did.undo.prune(); err != nil {
-			return fmt.Errorf("all is imported, but old archives to go back with could not be removed: %w", err)
-		}
 	}
 	t.warnOf(did.broken)
 	return t.printImport(s, a, did)
@@ -256,10 +253,8 @@ func (t *tool) warnOf(broken []string) {
 }
 
 func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bool, bar *progress) (err error) {
-	if did.undo != nil {
-		if err := did.undo.made(tx, a); err != nil {
-			return err
-		}
+	if err := did.undo.missing(tx, a); err != nil {
+		return err
 	}
 	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
 		bar.add(1)
@@ -268,10 +263,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bo
 			c.Old = nil
 			did.changes = append(did.changes, c)
 		}
-		if did.undo != nil {
-			return did.undo.note(c)
-		}
-		return nil
+		return did.undo.note(c)
 	})
 	if err != nil {
 		return err
@@ -282,27 +274,18 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bo
 	if dry {
 		return errDryRun
 	}
-	if did.undo != nil {
-		return did.undo.finish(s.name)
-	}
 	return nil
 }
 
 func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error {
 	if t.json {
 		fields := s.fields(a, did.result)
-		if did.undo != nil && did.undo.name != "" {
-			fields["undo"] = did.undo.name
-		}
+		fields["undo"] = did.undo != nil && did.undo.name != ""
 		return t.printJSON(fields)
 	}
 	fmt.Fprintf(t.out, "imported %s%s: %s\n", printable(s.name), into(a), counts(did.result))
 	if did.undo != nil && did.undo.name != "" {
-		root := ""
-		if t.root != "" {
-			root = "--root " + t.root + " "
-		}
-		fmt.Fprintf(t.out, "to go back: scripter %simport %s\n", root, did.undo.name)
+		fmt.Fprintf(t.out, "%s takes it back\n", t.self(undoStack))
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func TestImportByFTP(t *testing.T) {
 	code, out, errs = tooled(t, "--root", root, "import", url+"with%20space.zip", "copied.here")
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, " into copied.here: ")
-	assert.Contains(t, out, " 0 changed, 0 the same\nto go back: ")
+	assert.Contains(t, out, " 0 changed, 0 the same\nscripter --root ")
 
 	for file, want := range map[string]string{
 		"none.zip":              "/pub/none.zip: ",

@@ -161,6 +161,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.settingsCommand(), t.limitsCommand(), t.actionsCommand(), t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
 		t.requestsCommand(), t.replayCommand(),
 		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
+		t.undoCommand(), t.redoCommand(),
 		t.checkCommand(), t.doctorCommand(), t.versionCommand(),
 	)
 	return c

@@ -147,55 +147,124 @@ func firstLine(s string, n int) string {
 
 func (t *tool) rmCommand() *cobra.Command {
 	var recursive bool
+	var f changeFlags
 	c := &cobra.Command{
 		Use:   "rm ADDRESS…",
 		Short: "remove objects",
-		Args:  args(1, -1),
+		Long: `Rm removes objects, a table that is not empty only with -r, and prints what it
+removed. "scripter undo" brings them back.`,
+		Args: args(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := addresses(args)
 			if err != nil {
 				return err
 			}
-			return t.update(c.Context(), func(tx *objectdb.Tx) error {
+			did := deed{what: "rm"}
+			did.kept, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f.noUndo, func(tx *objectdb.Tx, r *record) error {
+				did.objects = nil
 				for _, a := range list {
-					n, err := tx.Find(a)
-					if err != nil {
-						return err
-					}
-					if n.Kind() == objectdb.KindTable && !recursive {
-						if size, err := tx.Len(n); err != nil || size > 0 {
-							return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")), "-r removes it with all below it"}
-						}
-					}
-					if err := tx.Delete(a); err != nil {
+					if err := remove(tx, a, recursive, r, &did); err != nil {
 						return err
 					}
 				}
 				return nil
 			})
-		},
-	}
-	c.Flags().BoolVarP(&recursive, "recursive", "r", false, "remove tables with all below them")
-	return c
-}
-
-func (t *tool) mvCommand() *cobra.Command {
-	return t.twoAddresses("mv FROM TO", "move or rename an object", (*objectdb.Tx).Move)
-}
-
-func (t *tool) cpCommand() *cobra.Command {
-	return t.twoAddresses("cp FROM TO", "copy an object with all below it", (*objectdb.Tx).Copy)
-}
-
-func (t *tool) twoAddresses(use, short string, do func(tx *objectdb.Tx, from, to objectdb.Address) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Args: args(2, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			list, err := addresses(args)
 			if err != nil {
 				return err
 			}
-			return t.update(c.Context(), func(tx *objectdb.Tx) error { return do(tx, list[0], list[1]) })
+			return t.printDeed(did, f.quiet)
 		},
 	}
+	c.Flags().BoolVarP(&recursive, "recursive", "r", false, "remove tables with all below them")
+	f.add(c)
+	return c
+}
+
+func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record, did *deed) error {
+	n, err := tx.Find(a)
+	if err != nil {
+		return err
+	}
+	if n.Kind() == objectdb.KindTable && !recursive {
+		if size, err := tx.Len(n); err != nil || size > 0 {
+			return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")), "-r removes it with all below it"}
+		}
+	}
+	o := doneObject{change: "removed"}
+	if err := o.describe(tx, a); err != nil {
+		return err
+	}
+	did.objects = append(did.objects, o)
+	if err := r.keep(tx, a); err != nil {
+		return err
+	}
+	return tx.Delete(a)
+}
+
+func (t *tool) mvCommand() *cobra.Command {
+	return t.twoAddresses(&cobra.Command{
+		Use: "mv FROM TO", Short: "move or rename an object",
+		Long: `Mv moves or renames an object, and prints what it did. It replaces nothing. A
+table above TO that is not there is an error, unless --parents is given.
+"scripter undo" moves it back.`,
+	}, "moved", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
+		if err := r.move(tx, from, to); err != nil {
+			return err
+		}
+		return tx.Move(from, to)
+	})
+}
+
+func (t *tool) cpCommand() *cobra.Command {
+	return t.twoAddresses(&cobra.Command{
+		Use: "cp FROM TO", Short: "copy an object with all below it",
+		Long: `Cp copies an object with all below it, and prints what it did. It replaces
+nothing. A table above TO that is not there is an error, unless --parents is given.
+"scripter undo" removes the copy.`,
+	}, "copied", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
+		if _, err := tx.Find(to); err == nil {
+			return tx.Copy(from, to) // says that something is there
+		}
+		if err := r.keep(tx, to); err != nil {
+			return err
+		}
+		return tx.Copy(from, to)
+	})
+}
+
+func (t *tool) twoAddresses(c *cobra.Command, change string, do func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error) *cobra.Command {
+	var parents bool
+	var f changeFlags
+	c.Args = args(2, 2)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		list, err := addresses(args)
+		if err != nil {
+			return err
+		}
+		from, to := list[0], list[1]
+		did := deed{what: c.Name()}
+		did.kept, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f.noUndo, func(tx *objectdb.Tx, r *record) error {
+			n, err := tx.Find(from)
+			if err != nil {
+				return err
+			}
+			o := doneObject{change: change, from: tx.Address(n)}
+			if o.tables, err = missingTables(tx, to, parents); err != nil {
+				return err
+			}
+			if err := do(tx, from, to, r); err != nil {
+				return err
+			}
+			err = o.describe(tx, to)
+			did.objects = []doneObject{o}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return t.printDeed(did, f.quiet)
+	}
+	parentsFlag(c, &parents)
+	f.add(c)
+	return c
 }

@@ -19,20 +19,22 @@ import (
 // put is one run of "scripter put".
 type put struct {
 	kind, file, mime string
-	force            bool
+	force, parents   bool
 }
 
 func (t *tool) putCommand() *cobra.Command {
 	var p put
+	var f changeFlags
 	c := &cobra.Command{
 		Use:   "put ADDRESS [VALUE]",
 		Short: "store a value, from the command line, a file or stdin",
-		Long: `Put stores a value and makes the tables above it. The value is the argument,
-the content of --file, or of stdin for "-" and without either. Its kind is
---kind; else that of the object that is there; else what the file's suffix
-says (.lua script, .txt text, .png binary); else a binary with --type, a string
-without.
-A script that does not compile is refused, unless --force is given.`,
+		Long: `Put stores a value and prints what it did. The value is the argument, the
+content of --file, or of stdin for "-" and without either. Its kind is --kind;
+else that of the object that is there; else what the file's suffix says (.lua
+script, .txt text, .png binary); else a binary with --type, a string without.
+A table above it that is not there is an error, unless --parents is given.
+A script that does not compile is refused, unless --force is given.
+"scripter undo" takes a put back.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
@@ -46,13 +48,23 @@ A script that does not compile is refused, unless --force is given.`,
 			if err != nil {
 				return err
 			}
-			return t.update(c.Context(), func(tx *objectdb.Tx) error { return p.store(tx, a, text) })
+			did := deed{what: "put"}
+			did.kept, err = t.change(c.Context(), "put "+args[0], f.noUndo, func(tx *objectdb.Tx, r *record) error {
+				did.objects = nil
+				return p.store(tx, a, text, r, &did)
+			})
+			if err != nil {
+				return err
+			}
+			return t.printDeed(did, f.quiet)
 		},
 	}
 	c.Flags().StringVar(&p.kind, "kind", "", "boolean, number, string, text, outline, script, date, binary, list, address or table")
 	c.Flags().StringVar(&p.file, "file", "", `file that holds the value; "-" is stdin`)
 	c.Flags().StringVar(&p.mime, "type", "", "MIME type of a binary")
 	c.Flags().BoolVar(&p.force, "force", false, "store a script that does not compile")
+	parentsFlag(c, &p.parents)
+	f.add(c)
 	return c
 }
 
@@ -78,20 +90,64 @@ func (p *put) read(args []string, stdin io.Reader) (string, error) {
 }
 
 // store stores the value of a text at a.
-func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
+func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record, did *deed) error {
 	k, err := p.kindAt(tx, a)
 	if err != nil {
 		return err
 	}
-	if k == objectdb.KindTable {
-		return tx.NewTable(a)
+	var v objectdb.Value // nil: a table
+	if k != objectdb.KindTable {
+		if v, err = p.value(tx, a, k, text); err != nil {
+			return err
+		}
 	}
+	made, err := missingTables(tx, a, p.parents)
+	if err != nil {
+		return err
+	}
+	old, err := tx.Find(a)
+	if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
+		return err
+	}
+	o := doneObject{change: "added", tables: made}
+	if err == nil {
+		was, err := valueOf(tx, old)
+		if err != nil {
+			return err
+		}
+		o.change, o.was = "changed", old.Kind()
+		if old.Kind() == k && objectdb.Equal(was, v) {
+			o.change = "unchanged"
+		}
+	}
+	if o.change != "unchanged" {
+		if err := r.keep(tx, a); err != nil {
+			return err
+		}
+		if k == objectdb.KindTable {
+			err = tx.NewTable(a)
+		} else {
+			err = tx.Put(a, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := o.describe(tx, a); err != nil {
+		return err
+	}
+	did.objects = append(did.objects, o)
+	return nil
+}
+
+// value makes the value of a text.
+func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text string) (objectdb.Value, error) {
 	if p.mime != "" && k != objectdb.KindBinary {
-		return usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k), "--kind binary makes it one"}}
+		return nil, usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k), "--kind binary makes it one"}}
 	}
 	v, err := parseValue(k, text, p.file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch x := v.(type) {
 	case objectdb.Script:
@@ -100,13 +156,13 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) error {
 			if set := gateway.LimitOf(err); set != "" {
 				hint = "the setting " + set + " is the limit; " + hint
 			}
-			return hintError{syntaxDetail(err), hint}
+			return nil, hintError{syntaxDetail(err), hint}
 		}
 	case objectdb.Binary:
 		x.Type = p.typeAt(tx, a)
 		v = x
 	}
-	return tx.Put(a, v)
+	return v, nil
 }
 
 // syntaxDetail is the error of a script that does not compile with all that is

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,90 +12,127 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"scripter/objectdb"
 )
 
-// undo is the archive of what an import replaces. It lies beside the root, and
-// to import it is to go back.
-type undo struct {
-	root    string
+// record keeps what one command replaces, for "scripter undo": the old objects in an
+// archive beside the root, and in its manifest the state of every object before and
+// after the command. The file gets its name before the command is committed, so that
+// there is no change without a record. A record whose command was never committed is
+// known by its states, which are not those of the root.
+//
+// A nil record keeps nothing.
+type record struct {
+	stack   stack
+	command string
+	moved   []string
 	file    *os.File // nil until something is replaced
 	w       *objectdb.ArchiveWriter
-	removed []string // what the import adds
 	time    time.Time
-	name    string // when it is written
+	objects []objectdb.UndoObject
+	known   map[string]bool // the addresses of objects, folded
+	tops    []objectdb.Address
+	bytes   int64
+	name    string // of the finished file
 }
 
-// undosKept is how many of them are kept.
-const undosKept = 10
+// stack is one of the two heaps of records beside a root: undo, and redo, onto which
+// an undo puts what it replaces itself.
+type stack struct {
+	root string // its path, links resolved
+	what string
+}
 
-const undoTime = "20060102T150405.000Z"
+const (
+	undoStack = "undo"
+	redoStack = "redo"
 
-// note takes in one change, before it is made.
-func (u *undo) note(c objectdb.Change) error {
-	if c.State == objectdb.Same {
+	recordsKept = 50        // at most, of each stack
+	recordBytes = 256 << 20 // at most, of one record and of a stack
+
+	recordTime = "20060102T150405.000Z"
+)
+
+func (t *tool) stack(what string) stack {
+	root := t.rootFile()
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	return stack{root, what}
+}
+
+func (s stack) newRecord(command string) *record {
+	return &record{stack: s, command: command, known: map[string]bool{}}
+}
+
+func foldedKey(a objectdb.Address) string {
+	names := make([]string, len(a))
+	for i, name := range a {
+		names[i] = objectdb.Fold(name)
+	}
+	return strings.Join(names, "\x00")
+}
+
+// keep notes the object at a with all below it, and the tables above it that are
+// missing, before they are changed.
+func (r *record) keep(tx *objectdb.Tx, a objectdb.Address) error {
+	if r == nil || len(a) == 0 {
 		return nil
 	}
-	if err := u.begin(); err != nil {
+	if err := r.missing(tx, a[:len(a)-1]); err != nil {
 		return err
 	}
-	if c.State == objectdb.Added {
-		u.removed = append(u.removed, c.Address.String())
-		return nil
+	r.tops = append(r.tops, a)
+	n, err := tx.Find(a)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return r.add(a, objectdb.KindTable, nil, false)
 	}
-	if err := u.w.Put(c.Address, c.Old); err != nil {
-		return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo imports without keeping the old objects"}
-	}
-	return nil
-}
-
-func (u *undo) begin() error {
-	if u.file != nil {
-		return nil
-	}
-	u.time = time.Now().UTC()
-	if err := u.clearParts(); err != nil {
-		return err
-	}
-	// The folder may be one in which others write: a name that they cannot foresee is
-	// neither a link of theirs nor a file that they hold open.
-	var err error
-	u.file, err = os.CreateTemp(filepath.Dir(u.root), filepath.Base(u.root)+undoPart+"*")
-	if err == nil {
-		u.w = objectdb.NewArchiveWriter(u.file, objectdb.Zip, u.time)
-	}
-	return err
-}
-
-// undoPart is in the name of an archive that is being written.
-const undoPart = ".undo.part-"
-
-// clearParts removes what was left by imports that were ended before their time. The
-// writer's lock is held: none is at work.
-func (u *undo) clearParts() error {
-	entries, err := os.ReadDir(filepath.Dir(u.root))
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), filepath.Base(u.root)+undoPart) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(filepath.Dir(u.root), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return tx.Walk(tx.Address(n), func(a objectdb.Address, n *objectdb.Node) error {
+		v, err := valueOf(tx, n)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
+		return r.add(a, n.Kind(), v, true)
+	})
 }
 
-// made notes the tables that the import makes above the table it imports into.
-func (u *undo) made(tx *objectdb.Tx, a objectdb.Address) error {
+// one notes the object at a without what lies below it, and the tables above it that are missing.
+func (r *record) one(tx *objectdb.Tx, a objectdb.Address) error {
+	if r == nil {
+		return nil
+	}
+	if err := r.missing(tx, a[:len(a)-1]); err != nil {
+		return err
+	}
+	n, err := tx.Find(a)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return r.add(a, objectdb.KindTable, nil, false)
+	}
+	if err != nil {
+		return err
+	}
+	v, err := valueOf(tx, n)
+	if err != nil {
+		return err
+	}
+	return r.add(tx.Address(n), n.Kind(), v, true)
+}
+
+// missing notes the tables up to a that are not there.
+func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
+	if r == nil {
+		return nil
+	}
 	for i := range a {
 		_, err := tx.Find(a[:i+1])
 		if errors.Is(err, objectdb.ErrNotFound) {
-			err = u.note(objectdb.Change{Address: a[:i+1], State: objectdb.Added})
+			err = r.add(a[:i+1], objectdb.KindTable, nil, false)
 		}
 		if err != nil {
 			return err
@@ -101,74 +141,366 @@ func (u *undo) made(tx *objectdb.Tx, a objectdb.Address) error {
 	return nil
 }
 
-// finish puts the archive into its place: before the import is committed, so
-// that there is no moment without it.
-func (u *undo) finish(source string) error {
-	if u.file == nil {
+// note takes in one change of an import, before it is made.
+func (r *record) note(c objectdb.Change) error {
+	if r == nil || c.State == objectdb.Same {
 		return nil
 	}
-	m := objectdb.Manifest{
-		Program: program(), Time: u.time.Truncate(time.Second), Remove: u.removed,
-		Notes: fmt.Sprintf("What %s replaced. Import this archive to go back.", printable(source)),
+	kind := c.Kind
+	if c.Old != nil {
+		kind = c.Old.Kind()
 	}
-	if err := u.w.Close(m, readme(m, u.w.Count(), nil)); err != nil {
-		return err
+	return r.add(c.Address, kind, c.Old, c.State != objectdb.Added)
+}
+
+// add notes one object before it is changed: its value, nil of a table, or that there is none.
+func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exists bool) error {
+	key := foldedKey(a)
+	if r.known[key] {
+		return nil
 	}
-	if err := u.file.Sync(); err != nil {
-		return err
+	if err := r.begin(); err != nil {
+		return r.failed(err)
 	}
-	if err := u.file.Close(); err != nil {
-		return err
-	}
-	// The writer's lock is held: no other import chooses a name now.
-	var name string
-	for ; ; u.time = u.time.Add(time.Millisecond) {
-		name = u.root + ".undo-" + u.time.Format(undoTime) + ".zip"
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			break
+	r.known[key] = true
+	o := objectdb.UndoObject{Address: a.String()}
+	if exists {
+		o.Table = k == objectdb.KindTable
+		o.Before = contentState(a.Name(), v)
+		if err := r.w.Put(a, v); err != nil {
+			return r.failed(err)
+		}
+		if r.bytes += int64(len(valueText(v))); r.bytes > recordBytes {
+			return r.failed(fmt.Errorf("it has more than %d MB", recordBytes>>20))
 		}
 	}
-	if err := os.Rename(u.file.Name(), name); err != nil {
-		return err
-	}
-	u.name = name
+	r.objects = append(r.objects, o)
 	return nil
 }
 
-// abandon removes the archive of an import that was not made.
-func (u *undo) abandon() {
-	if u.file == nil {
-		return
-	}
-	u.file.Close()
-	if u.name == "" {
-		os.Remove(u.file.Name())
-	} else {
-		os.Remove(u.name)
-	}
+func (r *record) failed(err error) error {
+	return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo does it without keeping the old objects"}
 }
 
-var undoName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{3}Z\.zip$`)
-
-// prune removes the oldest archives when there are many.
-func (u *undo) prune() error {
-	dir, base := filepath.Split(u.root)
-	entries, err := os.ReadDir(filepath.Clean(filepath.Join(dir, ".")))
+// begin makes the file, which only its owner and the root's can read: it is as secret
+// as the root.
+func (r *record) begin() error {
+	if r.file != nil {
+		return nil
+	}
+	r.time = time.Now().UTC()
+	if err := r.stack.clearParts(); err != nil {
+		return err
+	}
+	// The folder may be one in which others write: a name that they cannot foresee is
+	// neither a link of theirs nor a file that they hold open.
+	var err error
+	r.file, err = os.CreateTemp(filepath.Dir(r.stack.root), filepath.Base(r.stack.root)+r.stack.part()+"*")
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, e := range entries {
-		if stamp, ok := strings.CutPrefix(e.Name(), base+".undo-"); ok && undoName.MatchString(stamp) {
-			names = append(names, e.Name())
+	r.w = objectdb.NewArchiveWriter(r.file, objectdb.Zip, r.time)
+	if info, err := os.Stat(r.stack.root); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+			// For the operator who works as another user than the web server's.
+			_ = r.file.Chown(int(owner.Uid), int(owner.Gid))
 		}
-	}
-	slices.Sort(names)
-	for len(names) > undosKept {
-		if err := os.Remove(filepath.Join(dir, names[0])); err != nil {
-			return err
-		}
-		names = names[1:]
 	}
 	return nil
+}
+
+// part is in the name of a record that is being written.
+func (s stack) part() string { return "." + s.what + ".part-" }
+
+// clearParts removes what was left by commands that were ended before their time. The
+// writer's lock is held: none is at work.
+func (s stack) clearParts() error {
+	entries, err := os.ReadDir(filepath.Dir(s.root))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), filepath.Base(s.root)+s.part()) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(s.root), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish notes what the command has left, and puts the record into its place. The
+// caller holds the writer's lock and commits afterwards.
+func (r *record) finish(tx *objectdb.Tx) error {
+	if r == nil || r.file == nil {
+		return nil
+	}
+	if err := r.addNew(tx); err != nil {
+		return err
+	}
+	now := statesIn(tx, r.moved)
+	for i := range r.objects {
+		var err error
+		if r.objects[i].After, err = now(r.objects[i].Address); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(r.objects, func(o objectdb.UndoObject) bool { return o.Before != o.After }) {
+		r.file.Close()
+		err := os.Remove(r.file.Name())
+		r.file = nil
+		return err
+	}
+	m := objectdb.Manifest{
+		Program: program(), Time: r.time.Truncate(time.Second),
+		Undo:  &objectdb.Undo{Command: r.command, Moved: r.moved, Objects: r.objects},
+		Notes: fmt.Sprintf("What %q replaced. \"scripter %s\" brings it back.", "scripter "+r.command, r.stack.what),
+	}
+	if err := r.w.Close(m, readme(m, r.w.Count(), nil)); err != nil {
+		return r.failed(err)
+	}
+	if err := errors.Join(r.file.Sync(), r.file.Close()); err != nil {
+		return r.failed(err)
+	}
+	// The writer's lock is held: nobody else chooses a name now. Names sort as the
+	// records were made, also when the clock was set back.
+	list, err := r.stack.files()
+	if err != nil {
+		return r.failed(err)
+	}
+	if len(list) > 0 {
+		last, err := time.Parse(recordTime, r.stack.stamp(list[len(list)-1]))
+		if err == nil && !r.time.Truncate(time.Millisecond).After(last) {
+			r.time = last.Add(time.Millisecond)
+		}
+	}
+	name := r.stack.prefix() + r.time.Format(recordTime) + ".zip"
+	if err := os.Rename(r.file.Name(), name); err != nil {
+		return r.failed(err)
+	}
+	r.name = name
+	if err := syncFolder(filepath.Dir(name)); err != nil {
+		return r.failed(err)
+	}
+	return nil
+}
+
+// addNew notes what lies below the kept addresses now and was not there before.
+func (r *record) addNew(tx *objectdb.Tx) error {
+	for _, top := range r.tops {
+		err := tx.Walk(top, func(a objectdb.Address, n *objectdb.Node) error {
+			return r.add(a, n.Kind(), nil, false)
+		})
+		if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// states tells the state of the object at an address; "" when there is none.
+type states func(address string) (string, error)
+
+// statesIn tells states in tx. Of an object that was moved only the place counts: to
+// move it back loses nothing that others have changed in it.
+func statesIn(tx *objectdb.Tx, moved []string) states {
+	return func(address string) (string, error) {
+		a, err := objectdb.ParseAddress(address)
+		if err != nil {
+			return "", err
+		}
+		n, err := tx.Find(a)
+		if errors.Is(err, objectdb.ErrNotFound) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if slices.Contains(moved, address) {
+			return placeState(n), nil
+		}
+		v, err := valueOf(tx, n)
+		return contentState(n.Name(), v), err
+	}
+}
+
+// move notes that the object at from is about to be moved.
+func (r *record) move(tx *objectdb.Tx, from, to objectdb.Address) error {
+	if r == nil || len(from) == 0 || len(to) == 0 {
+		return nil
+	}
+	n, err := tx.Find(from)
+	if err != nil {
+		return err
+	}
+	if err := r.missing(tx, to[:len(to)-1]); err != nil {
+		return err
+	}
+	if err := r.begin(); err != nil {
+		return r.failed(err)
+	}
+	from = tx.Address(n)
+	r.moved = []string{from.String(), to.String()}
+	if there, err := tx.Find(to); err == nil && there.ID() == n.ID() {
+		r.objects = append(r.objects, objectdb.UndoObject{Address: to.String(), Before: placeState(n)})
+		return nil
+	}
+	r.objects = append(r.objects,
+		objectdb.UndoObject{Address: from.String(), Before: placeState(n)},
+		objectdb.UndoObject{Address: to.String()})
+	return nil
+}
+
+// contentState stands for the name and the value of an object; v is nil for a table.
+func contentState(name string, v objectdb.Value) string {
+	if v == nil {
+		return digest("table", name)
+	}
+	mime := ""
+	if b, ok := v.(objectdb.Binary); ok {
+		mime = b.Type
+	}
+	return digest(v.Kind().String(), name, mime, valueText(v))
+}
+
+// placeState stands for an object whatever its content is.
+func placeState(n *objectdb.Node) string { return digest("object", n.Name()) }
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// valueOf returns the value of an object, nil of a table.
+func valueOf(tx *objectdb.Tx, n *objectdb.Node) (objectdb.Value, error) {
+	if n.Kind() == objectdb.KindTable {
+		return nil, nil
+	}
+	return tx.Value(n)
+}
+
+// abandon removes the record of a command that failed. Where the failure came after
+// the record had its name, the record stays if the command was committed all the same.
+func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
+	if r == nil || r.file == nil {
+		return
+	}
+	r.file.Close()
+	if r.name == "" {
+		os.Remove(r.file.Name())
+		return
+	}
+	made := true
+	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
+		differs, err := differing(r.objects, statesIn(tx, r.moved), stateAfter)
+		made = err != nil || len(differs) == 0
+		return err
+	})
+	if err == nil && !made {
+		os.Remove(r.name)
+	}
+}
+
+// change runs a command that "scripter undo" can take back, in one transaction. kept
+// tells whether it has made a record.
+func (t *tool) change(ctx context.Context, command string, noUndo bool, fn func(tx *objectdb.Tx, r *record) error) (kept bool, err error) {
+	db, err := t.open(forWork)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	var r *record
+	if !noUndo {
+		r = t.stack(undoStack).newRecord(command)
+	}
+	if err := t.recorded(ctx, db, r, fn); err != nil {
+		return false, err
+	}
+	return r != nil && r.name != "", nil
+}
+
+// recorded runs a command that keeps what it replaces in r.
+func (t *tool) recorded(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx, r *record) error) error {
+	err := db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		if err := fn(tx, r); err != nil {
+			return err
+		}
+		return r.finish(tx)
+	})
+	if err != nil {
+		r.abandon(ctx, db)
+		return err
+	}
+	t.settle(r)
+	return nil
+}
+
+// settle is done when a command with a record is committed: what was undone before
+// cannot be done again, and the oldest records go.
+func (t *tool) settle(r *record) {
+	if r == nil || r.name == "" {
+		return
+	}
+	if err := errors.Join(t.stack(redoStack).prune(0, 0), r.stack.prune(recordsKept, recordBytes)); err != nil {
+		t.warn("it is done, but old records of %q could not be removed: %v", "scripter undo", err)
+	}
+}
+
+func (s stack) prefix() string { return s.root + "." + s.what + "-" }
+
+func (s stack) stamp(file string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(file, s.prefix()), ".zip")
+}
+
+var recordName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{3}Z\.zip$`)
+
+// files lists the records, the oldest first.
+func (s stack) files() ([]string, error) {
+	dir, base := filepath.Split(s.prefix())
+	entries, err := os.ReadDir(filepath.Clean(filepath.Join(dir, ".")))
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for _, e := range entries {
+		if stamp, ok := strings.CutPrefix(e.Name(), base); ok && recordName.MatchString(stamp) && e.Type().IsRegular() {
+			list = append(list, s.prefix()+stamp)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// prune removes the oldest records beyond so many and so many bytes. The newest stays
+// whatever its size is.
+func (s stack) prune(most int, bytes int64) error {
+	list, err := s.files()
+	if err != nil {
+		return err
+	}
+	slices.Reverse(list)
+	var errs []error
+	for i, name := range list {
+		if info, err := os.Lstat(name); err == nil {
+			bytes -= info.Size()
+		}
+		if i >= most || i > 0 && bytes < 0 {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

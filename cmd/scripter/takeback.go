@@ -1,0 +1,442 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+)
+
+func (t *tool) undoCommand() *cobra.Command {
+	var list, force bool
+	c := &cobra.Command{
+		Use:   "undo",
+		Short: "take back the last put, rm, mv, cp or import",
+		Long: `Undo takes back the last command that changed the root by put, rm, mv, cp or
+import; run again, the one before. Where an object was changed since by somebody
+else, it says which and changes nothing. "scripter redo" makes the change again.
+--list lists what can be taken back, the newest first.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if list {
+				return t.listRecords(c.Context())
+			}
+			return t.takeBack(c.Context(), undoStack, redoStack, force)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list what can be taken back, and change nothing")
+	c.Flags().BoolVar(&force, "force", false, "take it back although an object was changed since")
+	return c
+}
+
+func (t *tool) redoCommand() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "redo",
+		Short: "make again what undo has taken back",
+		Long: `Redo makes the change again that the last "scripter undo" took back. A new put,
+rm, mv, cp or import ends what can be made again.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return t.takeBack(c.Context(), redoStack, undoStack, force)
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "make it again although an object was changed since")
+	return c
+}
+
+// readRecord opens a record. The caller closes it.
+func readRecord(name string) (*source, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	// Its size was bounded when it was made.
+	archive, err := objectdb.OpenArchive(file, info.Size(), objectdb.ArchiveLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
+	if err != nil {
+		file.Close()
+		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
+	}
+	s := &source{name: name, archive: archive, file: file}
+	if archive.Manifest.Undo == nil {
+		s.close()
+		return nil, hintError{fmt.Errorf("%s was made by an older program", name), "scripter import " + name + " goes back"}
+	}
+	return s, nil
+}
+
+// differing returns the addresses of the objects whose state is not the wanted one.
+func differing(objects []objectdb.UndoObject, now states, want func(objectdb.UndoObject) string) ([]string, error) {
+	var list []string
+	for _, o := range objects {
+		state, err := now(o.Address)
+		if err != nil {
+			return nil, err
+		}
+		if state != want(o) {
+			list = append(list, o.Address)
+		}
+	}
+	return list, nil
+}
+
+func stateAfter(o objectdb.UndoObject) string  { return o.After }
+func stateBefore(o objectdb.UndoObject) string { return o.Before }
+
+// check compares a record with the root: which objects were changed since its
+// command, or that the command was never committed or is taken back already.
+func check(u *objectdb.Undo, now states) (changed []string, gone bool, err error) {
+	changed, err = differing(u.Objects, now, stateAfter)
+	if err != nil || len(changed) == 0 {
+		return nil, false, err
+	}
+	other, err := differing(u.Objects, now, stateBefore)
+	return changed, len(other) == 0, err
+}
+
+// takeBack takes back the newest record of one stack, and keeps what that replaces on
+// the other one.
+func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var taken *takenBack
+	var done []string // files of records that are of no more use
+	var skipped []string
+	r := t.stack(to).newRecord("")
+	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		taken, done, skipped = nil, nil, nil
+		list, err := t.stack(from).files()
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Backward(list) {
+			s, err := readRecord(name)
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			u := s.archive.Manifest.Undo
+			changed, gone, err := check(u, statesIn(tx, u.Moved))
+			switch {
+			case err != nil:
+				return err
+			case gone:
+				done, skipped = append(done, name), append(skipped, u.Command)
+				continue
+			case len(changed) > 0 && !force:
+				return hintError{fmt.Errorf("%q is not taken back: %s since", "scripter "+printable(u.Command), changedText(changed)),
+					fmt.Sprintf("--force does it all the same, and keeps what is there now for %q", "scripter "+to)}
+			}
+			taken = &takenBack{Undo: u, again: from == redoStack}
+			r.command = u.Command
+			if err := taken.apply(tx, s.archive, r); err != nil {
+				return err
+			}
+			done = append(done, name)
+			return r.finish(tx)
+		}
+		return nil
+	})
+	if err != nil {
+		r.abandon(ctx, db)
+		return err
+	}
+	for _, name := range done {
+		err = errors.Join(err, os.Remove(name))
+	}
+	if err = errors.Join(err, t.stack(to).prune(recordsKept, recordBytes)); err != nil {
+		t.warn("it is done, but an old record could not be removed: %v", err)
+	}
+	for _, command := range skipped {
+		t.warn("%q was not finished, or is taken back already", printable("scripter "+command))
+	}
+	switch {
+	case taken != nil:
+	case from == undoStack:
+		return errors.New("there is nothing to take back: no put, rm, mv, cp or import of this root is kept")
+	default:
+		return errors.New("there is nothing to make again: nothing was taken back since the last change")
+	}
+	return t.printTakenBack(taken)
+}
+
+func changedText(list []string) string {
+	const most = 10
+	text := printable(strings.Join(list[:min(most, len(list))], ", "))
+	if len(list) > most {
+		text += fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	if len(list) == 1 {
+		return text + " was changed"
+	}
+	return text + " were changed"
+}
+
+// takenBack is a record that is taken back.
+type takenBack struct {
+	*objectdb.Undo
+	again bool     // it is made again after an undo
+	stays []string // tables that stay because they hold other objects by now
+}
+
+// apply brings the objects back that the record's command has replaced, and removes those
+// that it has added. r keeps what is there now.
+func (b *takenBack) apply(tx *objectdb.Tx, archive *objectdb.Archive, r *record) error {
+	objects, err := b.parse()
+	if err != nil {
+		return err
+	}
+	if len(b.Moved) == 2 {
+		from, to, err := b.move()
+		if err == nil {
+			err = r.move(tx, to, from)
+		}
+		if err == nil {
+			err = tx.Move(to, from)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, o := range objects {
+		if err := r.one(tx, o.address); err != nil {
+			return err
+		}
+	}
+	for _, o := range objects {
+		if err := b.clear(tx, o, r); err != nil {
+			return err
+		}
+	}
+	_, err = archive.Import(tx, nil, nil)
+	return err
+}
+
+func (b *takenBack) move() (from, to objectdb.Address, err error) {
+	if from, err = objectdb.ParseAddress(b.Moved[0]); err == nil {
+		to, err = objectdb.ParseAddress(b.Moved[1])
+	}
+	return from, to, err
+}
+
+type undoObject struct {
+	objectdb.UndoObject
+	address objectdb.Address
+}
+
+// parse returns the objects but the moved one, those that lie deepest first.
+func (b *takenBack) parse() ([]undoObject, error) {
+	var list []undoObject
+	for _, o := range b.Objects {
+		if slices.Contains(b.Moved, o.Address) {
+			continue
+		}
+		a, err := objectdb.ParseAddress(o.Address)
+		if err != nil || len(a) == 0 {
+			return nil, fmt.Errorf("the record names %q, which is no address of an object", o.Address)
+		}
+		list = append(list, undoObject{o, a})
+	}
+	slices.SortStableFunc(list, func(a, b undoObject) int { return cmp.Compare(len(b.address), len(a.address)) })
+	return list, nil
+}
+
+// clear removes what was not there before the command, and what is of another form than it
+// was. A table goes only when nothing is in it.
+func (b *takenBack) clear(tx *objectdb.Tx, o undoObject, r *record) error {
+	n, err := tx.Find(o.address)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	table := n.Kind() == objectdb.KindTable
+	if o.Before == o.After || o.Before != "" && table == o.Table {
+		return nil
+	}
+	if table {
+		size, err := tx.Len(n)
+		if err != nil {
+			return err
+		}
+		if size > 0 && o.Before == "" {
+			b.stays = append(b.stays, o.Address)
+			return nil
+		}
+		if err := r.keep(tx, o.address); err != nil {
+			return err
+		}
+	}
+	return tx.Delete(o.address)
+}
+
+// counts returns how many objects a record changes, adds and removes when it is taken back.
+func (b *takenBack) counts() (changed, added, removed int) {
+	for _, o := range b.Objects {
+		switch {
+		case slices.Contains(b.Moved, o.Address) || o.Before == o.After:
+		case o.Before == "":
+			removed++
+		case o.After == "":
+			added++
+		default:
+			changed++
+		}
+	}
+	return changed, added, removed - len(b.stays)
+}
+
+// text tells what taking it back does: "1 changed, 2 added".
+func (b *takenBack) text() string {
+	var parts []string
+	if len(b.Moved) == 2 {
+		parts = append(parts, fmt.Sprintf("%s moved to %s", printable(b.Moved[1]), printable(b.Moved[0])))
+	}
+	changed, added, removed := b.counts()
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{changed, "changed"}, {added, "added"}, {removed, "removed"}} {
+		if p.n > 0 {
+			parts = append(parts, counted(p.n, "object")+" "+p.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t *tool) printTakenBack(b *takenBack) error {
+	if t.json {
+		changed, added, removed := b.counts()
+		return t.printJSON(map[string]any{
+			"command": b.Command, "changed": changed, "added": added, "removed": removed, "stays": append([]string{}, b.stays...),
+		})
+	}
+	for _, a := range b.stays {
+		fmt.Fprintf(t.out, "%s stays: it holds other objects\n", printable(a))
+	}
+	command := printable("scripter " + b.Command)
+	if b.again {
+		fmt.Fprintf(t.out, "made %q again: %s; %s takes it back\n", command, b.text(), t.self(undoStack))
+	} else {
+		fmt.Fprintf(t.out, "took back %q: %s; %s makes it again\n", command, b.text(), t.self(redoStack))
+	}
+	return nil
+}
+
+// self returns the command line of another command on the same root.
+func (t *tool) self(command string) string {
+	if t.root == "" {
+		return "scripter " + command
+	}
+	root := printable(t.root)
+	if strings.ContainsAny(root, " '\"\\$&;()*?[") {
+		root = "'" + strings.ReplaceAll(root, "'", `'\''`) + "'"
+	}
+	return "scripter --root " + root + " " + command
+}
+
+// listRecords lists what undo can take back. To know whether it can, it takes back one
+// record after another in a transaction that is not committed.
+func (t *tool) listRecords(ctx context.Context) error {
+	list, err := t.stack(undoStack).files()
+	if err != nil {
+		return err
+	}
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var records []listedRecord
+	err = db.Update(ctx, func(tx *objectdb.Tx) error {
+		records = nil
+		for _, name := range slices.Backward(list) {
+			r, err := tryRecord(tx, name)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				records = append(records, *r)
+			}
+		}
+		return errDryRun
+	})
+	if !errors.Is(err, errDryRun) {
+		return err
+	}
+	if t.json {
+		return t.printJSON(append([]listedRecord{}, records...))
+	}
+	if len(records) == 0 {
+		fmt.Fprintln(t.out, "there is nothing to take back")
+		return nil
+	}
+	var rows [][]string
+	for _, r := range records {
+		rows = append(rows, []string{r.Time.Format("2006-01-02 15:04:05"), printable("scripter " + r.Command), r.does})
+	}
+	return t.columns(rows)
+}
+
+// listedRecord is a record as --list prints it.
+type listedRecord struct {
+	File    string    `json:"file"`
+	Command string    `json:"command,omitempty"`
+	Time    time.Time `json:"time"`
+	Changed []string  `json:"changedSince"`
+	Error   string    `json:"error,omitempty"`
+	does    string
+}
+
+// tryRecord takes a record back in tx. It returns nil for one whose command was never
+// committed, or is taken back already.
+func tryRecord(tx *objectdb.Tx, name string) (*listedRecord, error) {
+	r := &listedRecord{File: name, Changed: []string{}}
+	s, err := readRecord(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		r.Error, r.does = err.Error(), printable(err.Error())
+		return r, nil
+	}
+	defer s.close()
+	u := s.archive.Manifest.Undo
+	r.Command, r.Time = u.Command, s.archive.Manifest.Time.UTC()
+	changed, gone, err := check(u, statesIn(tx, u.Moved))
+	switch {
+	case err != nil:
+		return nil, err
+	case gone:
+		return nil, nil
+	case len(changed) > 0:
+		r.Changed, r.does = changed, "not without --force: "+changedText(changed)+" since"
+		return r, nil
+	}
+	b := &takenBack{Undo: u}
+	if err := b.apply(tx, s.archive, nil); err != nil {
+		r.Error, r.does = err.Error(), printable(err.Error())
+		return r, nil
+	}
+	r.does = b.text()
+	return r, nil
+}
