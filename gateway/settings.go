@@ -80,7 +80,7 @@ var (
 	maxPatternSteps = &Setting{Name: "maxPatternSteps", Default: objectdb.Number(20), Title: "Most pattern steps",
 		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
 	maxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
-		Meaning: "coroutines that the scripts of one request may make", Check: whole(1, 1<<20)}
+		Meaning: "coroutines that the scripts of one request may have at a time; one that has ended does not count", Check: whole(1, 1<<20)}
 	maxSource = &Setting{Name: "maxSource", Default: objectdb.Number(256), Title: "Longest source",
 		Meaning: "kilobytes of the source of one script, or of a text for load", Check: between(1, 1<<10)}
 	maxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",

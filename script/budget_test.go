@@ -124,6 +124,7 @@ func TestLimitsThatAScriptCanCatch(t *testing.T) {
 		"registers":   {`local function f(n, ...) return 1 + f(n, unpack({}, 1, n)) end return pcall(f, 8000)`, "false test:1: stack overflow"},
 		"pcalls":      {`local function f() return pcall(f) end local t = {f()} return t[#t], #t`, "C stack overflow 196"},
 		"coroutines":  {`local n = 0 local ok, e = pcall(function() while true do coroutine.create(function() end) n = n + 1 end end) return n, e`, "1000 test:1: limit of 1000 coroutines exceeded"},
+		"ended":       {`for i = 1, 3000 do coroutine.wrap(function() end)() pcall(coroutine.wrap(function() error() end)) end return "all"`, "all"},
 		"source":      {`return loadstring(("x = 1 "):rep(1e5))`, `nil [string "x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x = 1 x..."]:1: source is longer than 262144 bytes`},
 		"nesting":     {`return loadstring("return " .. ("("):rep(1e5) .. "1" .. (")"):rep(1e5), "=n")`, "nil n:1: chunk has too many syntax levels"},
 		"bytecode":    {`return loadstring("\27Lua", "=b")`, "nil b: precompiled code is not accepted"},

@@ -128,6 +128,9 @@ func resume(L, th *lua.LState, guarded bool) int {
 	if b.err.Load() != nil {
 		b.raise(L)
 	}
+	if th.Dead {
+		b.coroutines--
+	}
 	switch {
 	case n >= 2 && L.Get(-n) == lua.LFalse:
 		v := errorValue(L.Get(-1))

@@ -139,7 +139,19 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 		}
 	}
 	t.locate(e)
+	e.Message = clipMessage(e.Message)
 	return e
+}
+
+// longestMessage is what a log or a page is given of a message, in bytes. A script may
+// raise a string of megabytes.
+const longestMessage = 8 << 10
+
+func clipMessage(s string) string {
+	if len(s) <= longestMessage {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:longestMessage], ""), len(s))
 }
 
 // stoppedError makes the Error of a run that was stopped.

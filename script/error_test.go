@@ -171,3 +171,9 @@ func TestStackOverflow(t *testing.T) {
 		})
 	}
 }
+
+func TestLongMessagesAreClipped(t *testing.T) {
+	e := fails(t, site(t), `error (("x"):rep (1e6))`)
+	assert.Len(t, e.Message, longestMessage+len("… (1000000 bytes)"))
+	assert.Equal(t, 1, e.Line)
+}
