@@ -121,19 +121,23 @@ func directCall(p map[string]string, handler string) bool {
 	return asked == own || strings.HasPrefix(asked, own+"/")
 }
 
-// requestPath is the decoded path of a REQUEST_URI, which Apache gives in
-// absolute form when the client did.
+// requestPath is the decoded path of a REQUEST_URI.
 func requestPath(uri string) string {
+	uri, _, _ = strings.Cut(withoutOrigin(uri), "?")
+	return DecodePath(uri)
+}
+
+// withoutOrigin returns path and query of a REQUEST_URI, which Apache gives in
+// absolute form when the client did.
+func withoutOrigin(uri string) string {
 	if i := strings.Index(uri, "://"); i > 0 && !strings.ContainsAny(uri[:i], "/?#") {
 		uri = uri[i+3:]
 		if i := strings.IndexAny(uri, "/?"); i >= 0 {
-			uri = uri[i:]
-		} else {
-			uri = "/"
+			return uri[i:]
 		}
+		return "/"
 	}
-	uri, _, _ = strings.Cut(uri, "?")
-	return DecodePath(uri)
+	return uri
 }
 
 // cutPathArgs cuts path arguments off at the first "$"; some proxies write

@@ -83,7 +83,7 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 	}
 	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
-			return s.redirect(hr, c, p+"/")
+			return s.redirect(hr, r, c, p+"/")
 		}
 		index, err := s.index(hr, r, p)
 		if err != nil {
@@ -159,11 +159,11 @@ func (s *Site) refuse(hr *http.Request, r *Request, c *conn, err error) int {
 	return a.status
 }
 
-func (s *Site) redirect(hr *http.Request, c *conn, p string) int {
+func (s *Site) redirect(hr *http.Request, r *Request, c *conn, p string) int {
 	u := *hr.URL
 	u.Path, u.RawPath = p, ""
 	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: 301, Reason: "Moved Permanently", Close: true}
-	resp.Add("Location", u.RequestURI())
+	resp.Add("Location", r.origin()+u.RequestURI())
 	resp.Add("Server", s.Software)
 	resp.Add("Content-Length", "0")
 	head, err := resp.AppendNPH(nil)

@@ -134,7 +134,7 @@ func TestServeIndex(t *testing.T) {
 	s, addr := httpSite(t)
 	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "d"), 0o755))
 	s.page("d/default.mcro", `m <!--#cgi.REQUEST_URI-->`)
-	assert.Contains(t, raw(t, addr, "GET /d?x=1 HTTP/1.0\r\n\r\n"), "Location: /d/?x=1\r\n")
+	assert.Contains(t, raw(t, addr, "GET /d?x=1 HTTP/1.0\r\n\r\n"), "Location: http://"+addr+"/d/?x=1\r\n")
 	assert.Contains(t, raw(t, addr, "GET /d/?x=1 HTTP/1.0\r\n\r\n"), "m /d/?x=1")
 	s.page("d/index.html", "i")
 	assert.True(t, strings.HasSuffix(raw(t, addr, "GET /d/ HTTP/1.0\r\n\r\n"), "\r\n\r\ni"))

@@ -80,6 +80,7 @@ func (c *call) sendPiece(data string) error {
 	if err != nil {
 		return err
 	}
+	c.completeTargets(resp)
 	if err := c.finish(resp); err != nil {
 		return err
 	}

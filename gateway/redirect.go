@@ -34,6 +34,72 @@ func linkRedirect(resp *httpheader.Response) {
 	resp.Body = "<html><head><title>" + html.EscapeString(title) + "</title></head><body><p>The page is at <a href=\"" + link + "\">" + link + "</a>.</p></body></html>\n"
 }
 
+// completeTargets makes the targets of a redirect absolute (specification, 4.2).
+func (c *call) completeTargets(resp *httpheader.Response) {
+	if resp.Has("Location") || resp.Has("URI") {
+		resp.Complete(c.base())
+	}
+}
+
+// base is where the client's request went. Nothing is taken from fields such as
+// X-Forwarded-Host, which any client can send: where a proxy in front speaks HTTPS,
+// the web server has to say so by its variable HTTPS.
+func (c *call) base() httpheader.Base {
+	b := httpheader.Base{Origin: c.r.origin()}
+	path, query, ok := strings.Cut(withoutOrigin(c.r.Params["REQUEST_URI"]), "?")
+	if !strings.HasPrefix(path, "/") {
+		path, query, ok = c.target.Path+c.target.Extra, "", false
+		if c.target.PathArgs != "" {
+			path += "$" + c.target.PathArgs
+		}
+		path = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23").Replace(path)
+	}
+	if !ok {
+		query = c.r.Params["QUERY_STRING"]
+	}
+	b.Path, b.Query = plainURL(path), plainURL(query)
+	return b
+}
+
+// origin returns the scheme and host that the client asked, "" if neither the
+// client nor the web server names a host.
+func (r *Request) origin() string {
+	scheme, usual := "http", "80"
+	switch strings.ToLower(r.Params["HTTPS"]) {
+	case "on", "1":
+		scheme, usual = "https", "443"
+	}
+	if strings.EqualFold(r.Params["REQUEST_SCHEME"], "https") {
+		scheme, usual = "https", "443"
+	}
+	if host := r.Params["HTTP_HOST"]; host != "" && isHost(host) {
+		return scheme + "://" + host
+	}
+	host := r.Params["SERVER_NAME"]
+	if host == "" || host == "_" || !isHost(host) { // nginx's "_" is a name that no host has
+		return ""
+	}
+	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && isHost("h:"+port) {
+		host += ":" + port
+	}
+	return scheme + "://" + host
+}
+
+// plainURL writes the bytes that no URL may have as %XX; some clients send
+// them.
+func plainURL(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c > ' ' && c < 0x7f && strings.IndexByte("\"#<>\\^`{|}", c) < 0 {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
+
 // asciiURL writes the bytes of a URL that are not ASCII as %XX: the page then
 // means the same in every character set.
 func asciiURL(s string) string {

@@ -75,6 +75,7 @@ func (c *call) reply(v script.Value) error {
 	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
 	}
+	c.completeTargets(resp)
 	if resp.Body == "" && (c.written == nil || c.written.file == nil) {
 		linkRedirect(resp)
 	}

@@ -21,7 +21,7 @@ const (
 //     Connection, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade;
 //   - a Status field, because the status line says it;
 //   - a Location or URI that is neither an absolute http or https URL nor a
-//     path of the same site;
+//     part of one of the same site, which [Response.Complete] makes absolute;
 //   - a Location with status 200, of which Apache makes a redirect when a CGI
 //     program sends it (RFC 3875, 6.2.2 and 6.2.3) and other servers do not;
 //   - two Location or two Content-Type fields: some servers send the first,
@@ -81,7 +81,7 @@ func (f *Field) check() error {
 		return wrong("it is about the connection, which belongs to the web server")
 	case sameName(f.Name, "Status"):
 		return wrong("the status line says it already")
-	case sameName(f.Name, "Location"), sameName(f.Name, "URI"):
+	case isTarget(f.Name):
 		if why := badTarget(f.Value); why != "" {
 			return wrong(excerpt(f.Value) + " " + why)
 		}
@@ -165,30 +165,4 @@ func control(what, s string, i int) string {
 		r = rune(s[i])
 	}
 	return fmt.Sprintf("%s has the control character %U at byte %d: %s", what, r, i+1, excerpt(s))
-}
-
-// badTarget says what is wrong with where a redirect goes, "" if nothing is.
-// To a browser "//host" and "/\host" are other sites.
-func badTarget(url string) string {
-	if i := strings.IndexAny(url, " \t\"<>\\"); i >= 0 {
-		return fmt.Sprintf("has the character %q, which no URL may have", url[i])
-	}
-	if strings.HasPrefix(url, "/") {
-		if strings.HasPrefix(url, "//") {
-			return `begins with "//", which means another host`
-		}
-		return ""
-	}
-	if !hasPrefix(url, "http://") && !hasPrefix(url, "https://") {
-		return `is neither an absolute http or https URL nor a path that begins with "/"`
-	}
-	_, host, _ := strings.Cut(url, "://")
-	if i := strings.IndexAny(host, "/?#"); i >= 0 {
-		host = host[:i]
-	}
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	if host == "" || host[0] == ':' {
-		return "names no host"
-	}
-	return ""
 }

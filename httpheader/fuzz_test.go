@@ -1,6 +1,7 @@
 package httpheader
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -113,5 +114,30 @@ func FuzzParseDate(f *testing.F) {
 		again, err := ParseDate(FormatDate(date))
 		require.NoError(t, err)
 		require.True(t, date.Equal(again), "%v is not %v", date, again)
+	})
+}
+
+// FuzzComplete tells that a target which is completed stays on its site.
+func FuzzComplete(f *testing.F) {
+	f.Add("thanks.fcgi", "/dir/form.fcgi", "a=1")
+	f.Add("..//evil.example/", "/", "")
+	f.Add("?a#b", "//evil.example/x", "q")
+	f.Add("./../.", "/a/./b/..", "")
+	f.Fuzz(func(t *testing.T, ref, path, query string) {
+		r := &Response{Status: 302, Fields: []Field{{"Location", ref}}}
+		if r.Check() != nil || hasPrefix(ref, "http") {
+			return
+		}
+		path = "/" + path
+		r.Complete(Base{"https://this.example:81", path, query})
+		got := r.Get("Location")
+		require.True(t, strings.HasPrefix(got, "https://this.example:81/"), got)
+		if u, err := url.Parse(got); err == nil {
+			require.Equal(t, "this.example:81", u.Host)
+		}
+		r.Set("Location", ref)
+		r.Complete(Base{"", path, query})
+		got = r.Get("Location")
+		require.True(t, strings.HasPrefix(got, "/") && !strings.HasPrefix(got, "//"), got)
 	})
 }
