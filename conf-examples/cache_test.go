@@ -1,6 +1,7 @@
 package conf_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -82,10 +83,14 @@ func startCached(t *testing.T, s cacheSetUp) *cached {
 	}
 	c := &cached{cacheSetUp: s, t: t, site: corpus.NewSite(t)}
 	c.install()
+	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t)}
+	// What the root may use of its host, for the program that answers.
+	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.port, filepath.Join(p.Dir, "cache"))
+	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed), 0o644))
 	server := setUps[i].Start(t, c.site)
 	between := httptest.NewServer(c.recorder(server.Addr))
 	t.Cleanup(between.Close)
-	c.start(strings.TrimPrefix(between.URL, "http://127.0.0.1:"))
+	c.start(p, strings.TrimPrefix(between.URL, "http://127.0.0.1:"))
 	return c
 }
 
@@ -122,8 +127,7 @@ func (c *cached) passages() []passage {
 }
 
 // start starts the cache in front of the web server at a port.
-func (c *cached) start(web string) {
-	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(c.t)}, run: corpus.OpenTempDir(c.t), port: corpus.FreePort(c.t)}
+func (c *cached) start(p place, web string) {
 	c.dir = p.Dir
 	for _, f := range c.files {
 		data, err := os.ReadFile(f)

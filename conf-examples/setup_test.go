@@ -40,7 +40,7 @@ var setUps = []setUp{
 	{
 		name: "apache-cgi", programs: []string{"apache2"}, files: []string{"apache-cgi.conf", "apache-base.conf"},
 		command: apache, install: func(t *testing.T, p place) {
-			p.write(t, "cgi-bin/Scripter.acgi", 0o755, "#!"+p.Program("scripter-cgi")+"\nroot: "+p.Root+"\n")
+			p.write(t, "cgi-bin/Scripter.acgi", 0o755, "#!"+p.Program("scripter-cgi")+"\nroot: "+p.Root+"\n"+p.Listed)
 		},
 	},
 	{
@@ -52,7 +52,7 @@ var setUps = []setUp{
 	{
 		name: "apache-cgi-relay", programs: []string{"apache2"}, files: []string{"apache-cgi.conf", "apache-base.conf"},
 		command: apache, resident: true, install: func(t *testing.T, p place) {
-			p.write(t, "cgi-bin/Scripter.acgi", 0o755, "#!"+p.Program("scripter-cgi")+"\nroot: "+p.Root+"\n")
+			p.write(t, "cgi-bin/Scripter.acgi", 0o755, "#!"+p.Program("scripter-cgi")+"\nroot: "+p.Root+"\n"+p.Listed)
 		},
 	},
 	{
@@ -107,7 +107,7 @@ var fcgiwrap = []string{"nginx", "fcgiwrap", "spawn-fcgi"}
 
 func installFcgiwrap(t *testing.T, p place) {
 	p.program(t, "scripter-cgi", "cgi-bin/Scripter.acgi")
-	p.write(t, "cgi-bin/scripter.conf", 0o644, "root: "+p.Root+"\n")
+	p.write(t, "cgi-bin/scripter.conf", 0o644, "root: "+p.Root+"\n"+p.Listed)
 	startFcgiwrap(t, p)
 }
 

@@ -37,8 +37,8 @@ type answer struct {
 
 	rec  *recorder // of Debugging; nil when it is off
 	held *httpheader.Response
-	rest *spool // more of its body
-	file string // to be sent as it is, instead of held
+	rest *spool                                // more of its body
+	file func() (*os.File, os.FileInfo, error) // opens what is sent as it is, instead of held
 }
 
 // flusher is a way out that gathers what is written until it is told.
@@ -55,13 +55,13 @@ func newAnswer(w io.Writer, r *Request) *answer {
 // hold keeps a response, and more of its body, to be sent after the commit.
 func (a *answer) hold(resp *httpheader.Response, rest *spool) {
 	a.rest.close()
-	a.held, a.rest, a.file = resp, rest, ""
+	a.held, a.rest, a.file = resp, rest, nil
 }
 
 // holdFile keeps a file, to be sent after the commit.
-func (a *answer) holdFile(file string) {
+func (a *answer) holdFile(open func() (*os.File, os.FileInfo, error)) {
 	a.hold(nil, nil)
-	a.file = file
+	a.file = open
 }
 
 // close gives back what was held.
@@ -72,7 +72,7 @@ func (a *answer) send(r *Request) error {
 	switch {
 	case a.started:
 		return nil
-	case a.file != "":
+	case a.file != nil:
 		return a.sendFile(r)
 	case a.held == nil:
 		return fmt.Errorf("there is no response to send")
@@ -251,15 +251,11 @@ func (a *answer) flush() error {
 // The library knows ranges and conditions; its response is written in the
 // form of the road.
 func (a *answer) sendFile(r *Request) error {
-	f, err := os.Open(a.file)
-	if err != nil {
-		return &Error{Status: 404, Message: err.Error(), Err: err}
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	f, info, err := a.file()
 	if err != nil {
 		return err
 	}
+	defer f.Close()
 	method := r.Params["REQUEST_METHOD"]
 	if method != "GET" && method != "HEAD" {
 		return &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"}

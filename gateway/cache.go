@@ -21,9 +21,9 @@ import (
 // script lets them keep, it can take back.
 var (
 	cacheServers = &Setting{Name: "cacheServers", Default: objectdb.List{}, Title: "Cache servers",
-		Meaning: "the Varnish servers that webserver.flushCache tells to forget, such as http://127.0.0.1:6081", Check: checkCacheServers}
+		Meaning: "the Varnish servers that webserver.flushCache tells to forget, such as http://127.0.0.1:6081, of those that scripter.conf lists", Check: checkCacheServers}
 	cacheFolders = &Setting{Name: "cacheFolders", Default: objectdb.List{}, Title: "Cache folders",
-		Meaning: "folders of nginx's or mod_cache's caches on this machine, which webserver.flushCache empties", Check: checkCacheFolders}
+		Meaning: "folders of nginx's or mod_cache's caches on this machine, of those that scripter.conf lists, which webserver.flushCache empties", Check: checkCacheFolders}
 )
 
 // Flushing happens while the visitor waits, so its time is bounded.
@@ -40,7 +40,7 @@ var cacheVerbs = []script.Verb{
 		Name:   "webserver.flushCache",
 		Doc:    "Makes the caches in front of the web server forget one page, or all of them; done after the request's changes are committed, before its response is sent.",
 		Params: []script.Param{opt("path", "string", `""`, `"/news.fcgi", of the host of this request, or "http://host/path"; "" is everything. A cache that is a folder always forgets everything`)},
-		Errors: "no cache is configured (cacheServers, cacheFolders); a path that is none; outside a request. A cache that does not answer is told to the log",
+		Errors: "no cache is configured (cacheServers, cacheFolders), or one that scripter.conf does not list; a path that is none; outside a request. A cache that does not answer is told to the log",
 		Example: `local done, why = pcall (function () webserver.flushCache ("/news.fcgi") end)
 return done and "flushed" or why:match ("no cache is configured")`,
 		Gives: "no cache is configured",
@@ -71,7 +71,15 @@ func (c *call) flushCache(target string) error {
 	if len(servers)+len(folders) == 0 {
 		return errors.New("no cache is configured: user.webserver.cacheServers lists Varnish servers, user.webserver.cacheFolders the cache folders of nginx and mod_cache")
 	}
+	for _, server := range servers {
+		if err := c.g.reach.Load().listed(cacheServers.Name, keyCache, server); err != nil {
+			return err
+		}
+	}
 	for _, folder := range folders {
+		if err := c.g.reach.Load().listed(cacheFolders.Name, keyCacheFolder, folder); err != nil {
+			return err
+		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 			return fmt.Errorf("flush the cache folder %s (user.webserver.cacheFolders): it is no folder on this machine", folder)
 		}
@@ -100,7 +108,7 @@ func flushOf(target string, r *Request) (flush, error) {
 	switch {
 	case err != nil:
 		return flush{}, fmt.Errorf("flush %s: it is no path such as /news.fcgi", quote(target))
-	case u.Scheme == "" && u.Host == "":
+	case u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/"):
 		host := r.Params["HTTP_HOST"]
 		if host == "" {
 			host = r.Params["SERVER_NAME"]
@@ -191,11 +199,8 @@ func serverURL(server string) string {
 
 func checkCacheServers(v objectdb.Value) error {
 	return eachText(v, func(server string) error {
-		u, err := url.Parse(serverURL(server))
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			return fmt.Errorf("%.100q is no server such as http://127.0.0.1:6081", server)
-		}
-		return nil
+		_, err := cacheAddress(server)
+		return err
 	})
 }
 

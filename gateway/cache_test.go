@@ -61,6 +61,8 @@ func (s *cacheServer) asked() []string {
 // Specification: 1.4
 func TestFlushCacheTellsServers(t *testing.T) {
 	s, one, two := newSite(t), newCacheServer(t), newCacheServer(t)
+	s.list("cache", one.URL)
+	s.list("cache", two.URL)
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(one.URL), objectdb.String(strings.TrimPrefix(two.URL, "http://"))})
 	everything := "PURGE " + strings.TrimPrefix(one.URL, "http://") + "/ all"
 	for _, c := range []struct {
@@ -105,6 +107,8 @@ func TestFlushCacheFails(t *testing.T) {
 	s.script("flush", `local ok, why = pcall (webserver.flushCache, (...).searchTable.path) return {body = ok and "done" or why}`)
 	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "no cache is configured")
 
+	s.list("cache-folder", "/nowhere")
+	s.list("cache", server.URL)
 	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nowhere/at/all")})
 	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is no folder on this machine")
 	s.put("user.webserver.cacheFolders", objectdb.List{})
@@ -115,6 +119,7 @@ func TestFlushCacheFails(t *testing.T) {
 		"ftp%3A%2F%2Fx%2Fy":         "it is neither a path such as /news.fcgi nor an http address",
 		"http%3A%2F%2Fu%3Ap%40x%2F": "it is neither a path",
 		"%2Fx%0D%0AHost%3A+y":       "it is no path",
+		"*":                         "it is neither a path",
 	} {
 		assert.Contains(t, s.ask("/flush.fcgi?path="+path, nil).Body, why, path)
 	}
@@ -129,6 +134,7 @@ func TestFlushCacheFails(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
+	s.list("cache", silent.Addr().String())
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(silent.Addr().String())})
 	s.log.Take()
 	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)

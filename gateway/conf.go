@@ -21,11 +21,16 @@ type Conf struct {
 	// root: auto (or "") hands the request over to one that is there, start starts
 	// one, off does neither.
 	Resident string
+	Reach    Reach  // what the root may use of its host
 	File     string // the file that said so
+	// Passed is why a configuration file was passed over that might have named this
+	// root, where a variable or a flag has named it.
+	Passed error
 }
 
-// confKeys are the lines a configuration file may have.
-var confKeys = []string{"root", "nph", "resident"}
+// confKeys are the lines a configuration file may have; those of ReachKeys may be
+// repeated.
+var confKeys = []string{"root", "nph", "resident", keyPages, keyCache, keyCacheFolder, keySendfile}
 
 // confFile is the name of the configuration file beside a program.
 const confFile = "scripter.conf"
@@ -65,6 +70,13 @@ func ReadConf(file string) (Conf, error) {
 			if c.Resident = value; !validResident(value) {
 				return c, fmt.Errorf("%s, line %d: resident is %q, not auto, start or off", file, n, value)
 			}
+		default:
+			if (name == keyPages || name == keyCacheFolder) && value != "" && !filepath.IsAbs(value) {
+				value = filepath.Join(filepath.Dir(file), value)
+			}
+			if err := c.Reach.Add(name, value); err != nil {
+				return c, fmt.Errorf("%s, line %d: %w", file, n, err)
+			}
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -102,7 +114,47 @@ func FindConf(env map[string]string, script, executable string) (Conf, error) {
 	}
 	c, err := findRoot(env, script, executable)
 	c.NPH, c.Resident = cmp.Or(nph, c.NPH), cmp.Or(resident, c.Resident)
+	if err == nil {
+		err = c.Reach.AddVariables(env)
+	}
 	return c, err
+}
+
+// ConfOf is the configuration of a root that a flag names: what a root may use of
+// its host comes from the variables, and from the file beside the executable or
+// the system's where that names the same root.
+func ConfOf(root string, env map[string]string, executable string) (Conf, error) {
+	c := confOf(root, "--root", "", executable)
+	return c, c.Reach.AddVariables(env)
+}
+
+func confOf(root, by, script, executable string) Conf {
+	c := Conf{Root: root, File: by}
+	for _, file := range []string{script, filepath.Join(filepath.Dir(executable), confFile), systemConf} {
+		if file == "" {
+			continue
+		}
+		found, err := ReadConf(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // it is not for us
+		case err != nil:
+			c.Passed = err
+		case isSameRoot(found.Root, root):
+			c.Reach, c.Passed = found.Reach, nil
+			return c
+		}
+	}
+	return c
+}
+
+// isSameRoot reports whether two paths lead to the same root.
+func isSameRoot(a, b string) bool {
+	if a == b {
+		return true
+	}
+	realA, errA := realPath(a)
+	realB, errB := realPath(b)
+	return errA == nil && errB == nil && realA == realB
 }
 
 // either gives a variable, or what Apache makes of it behind an Action.
@@ -113,7 +165,7 @@ func either(env map[string]string, name string) string {
 func findRoot(env map[string]string, script, executable string) (Conf, error) {
 	for _, name := range []string{"SCRIPTER_ROOT", "REDIRECT_SCRIPTER_ROOT"} {
 		if root := env[name]; root != "" {
-			return Conf{Root: root, File: name}, nil
+			return confOf(root, name, script, executable), nil
 		}
 	}
 	if script != "" {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 
 	"scripter/objectdb"
@@ -58,7 +58,7 @@ func (c *call) explain() (string, error) {
 	}
 	if n := c.settings.node("actions", c.target.Action); n != nil {
 		if strings.EqualFold(c.target.Action, "MACRO") {
-			file, err := c.findFile(c.target.files(c.r.Params))
+			file, err := c.findFile(c.pageFiles())
 			if err != nil {
 				return "", err
 			}
@@ -87,11 +87,12 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	r.Developer = true
 	text := ""
 	err := g.outside(ctx, r, func(c *call) error {
-		info, err := os.Stat(file)
+		found, err := lookAt(file)
 		if err != nil {
 			return notFound(err)
 		}
-		page, err := g.pages.file(file, info)
+		found.base = filepath.Dir(found.real)
+		page, err := g.pageOf(found)
 		if err != nil {
 			return err
 		}

@@ -60,12 +60,16 @@ func FuzzConf(f *testing.F) {
 	f.Add("#!/usr/bin/scripter-cgi\nroot: data/site.root\n\n# a comment\nnph: off\n")
 	f.Add("root: /x\nnph: maybe\n")
 	f.Add("root\x00: x")
+	f.Add("root: x\npages: ../y\ncache: http://[::1]:81\ncache-folder: /c\nsendfile: on\n")
 	file := filepath.Join(f.TempDir(), "site.cgi")
 	f.Fuzz(func(t *testing.T, text string) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
 		if c, err := ReadConf(file); err == nil {
 			require.True(t, filepath.IsAbs(c.Root), "%q", c.Root)
 			require.True(t, c.NPH == "" || validNPH(c.NPH))
+			for _, folder := range append(c.Reach.Pages, c.Reach.CacheFolders...) {
+				require.True(t, filepath.IsAbs(folder) && folder != "/", "%q", folder)
+			}
 		}
 		ScriptFile([]string{"x", file}, map[string]string{"SCRIPT_FILENAME": file})
 	})

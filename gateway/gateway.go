@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"scripter/objectdb"
@@ -24,6 +25,7 @@ type Options struct {
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
 	Guard        Guard // nil: nobody watches the process
+	Reach        Reach // what the root may use of its host
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
@@ -35,6 +37,7 @@ type Gateway struct {
 	engine *script.Engine
 	rules  *objectdb.Derived[*rules]
 	names  []string // Options.HandlerNames
+	reach  atomic.Pointer[Reach]
 	pages  pageCache
 	found  foundFiles
 	values *objectdb.DerivedMap[*cachedPage, *pageValues]
@@ -48,6 +51,7 @@ type Gateway struct {
 // New makes a gateway.
 func New(o Options) *Gateway {
 	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames, guard: o.Guard}
+	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
@@ -64,6 +68,12 @@ func New(o Options) *Gateway {
 	}
 	g.counts.started = g.now()
 	return g
+}
+
+// SetReach says what the root may use of its host from now on.
+func (g *Gateway) SetReach(r Reach) {
+	g.reach.Store(&r)
+	g.found.forget()
 }
 
 // Unavailable makes a gateway that has no root: it answers every request 503.

@@ -38,6 +38,14 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
+// list lets the root use something of its host.
+func (s *site) list(key, value string) {
+	s.t.Helper()
+	r := *s.g.reach.Load()
+	require.NoError(s.t, r.Add(key, value))
+	s.g.SetReach(r)
+}
+
 func (s *site) put(address string, v objectdb.Value) {
 	s.t.Helper()
 	a, err := objectdb.ParseAddress(address)
@@ -334,6 +342,8 @@ func TestPages(t *testing.T) {
 	s.page("a.mcro", "second, longer")
 	assert.Equal(t, "second, longer", s.ask("/a.mcro", nil).Body, "an edit is live at the next request")
 	s.put("user.webserver.pageFolders", objectdb.List{objectdb.String(filepath.Dir(outside))})
+	assert.Equal(t, 403, s.ask("/link.mcro", nil).Status)
+	s.list("pages", filepath.Dir(outside))
 	assert.Equal(t, "secret", s.ask("/link.mcro", nil).Body)
 }
 

@@ -47,33 +47,24 @@ func (s *Site) serverName(ctx context.Context) string {
 }
 
 // open opens a file of the site: a regular one, links resolved below the
-// folder.
+// folder. What is hidden, or belongs to a root, is not there.
 func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
-	notHere := func(err error) (*os.File, os.FileInfo, error) {
+	if p := strings.TrimPrefix(file, s.Folder); isHidden(p) {
+		return nil, nil, hidden(p)
+	}
+	found, err := lookAt(file)
+	if err == nil {
+		inside := false
+		if found.base, inside = below(found.real, s.Folder); !inside {
+			err = fmt.Errorf("%s lies outside the site's folder", found.real)
+		} else if p := strings.TrimPrefix(found.real, found.base); isHidden(p) {
+			err = hidden(p)
+		}
+	}
+	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
 	}
-	real, err := filepath.EvalSymlinks(file)
-	if err != nil {
-		return notHere(err)
-	}
-	if !below(real, s.Folder) {
-		return notHere(fmt.Errorf("%s lies outside the site's folder", real))
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return notHere(err)
-	}
-	if !info.Mode().IsRegular() {
-		return notHere(fmt.Errorf("%s is no regular file", file))
-	}
-	if err := s.Gateway.mayServe(strings.TrimPrefix(file, s.Folder), info); err != nil {
-		return nil, nil, err
-	}
-	f, err := os.Open(real)
-	if err != nil {
-		return nil, nil, notFound(err)
-	}
-	return f, info, nil
+	return s.Gateway.openFile(found)
 }
 
 // staticWriter takes the library's answer for a file (ranges, conditions)

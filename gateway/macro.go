@@ -26,24 +26,24 @@ type problem struct {
 // expandPage is the MACRO action: the file of the request, its markers
 // replaced (specification, 4.4).
 func (c *call) expandPage(params *script.Table) (string, error) {
-	files := c.target.files(c.r.Params)
+	var file foundFile
+	var err error
 	p := tableText(params, "scriptName")
-	if p == c.target.Path && c.target.PathArgs != "" {
+	switch {
+	case p == c.target.Path && c.target.PathArgs != "":
 		// To a web server that looks for files, this is another file's name.
 		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, which has no path arguments", p)}
-	}
-	if p != c.target.Path {
-		// A trap sent the request to another page.
-		if err := checkPath(p); err != nil {
-			return "", err
+	case p == c.target.Path:
+		file, err = c.findFile(c.pageFiles())
+	default: // a trap sent the request to another page
+		if err = checkPath(p); err == nil {
+			file, err = c.findNamed(strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/"))
 		}
-		files = []string{strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/")}
 	}
-	file, err := c.findFile(files)
 	if err != nil {
 		return "", err
 	}
-	page, err := c.g.pages.file(file.real, file.info)
+	page, err := c.g.pageOf(file)
 	if err != nil {
 		return "", err
 	}

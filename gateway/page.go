@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,9 +121,10 @@ func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, err
 	return p, nil
 }
 
-// file reads and parses a file, which info describes.
-func (pc *pageCache) file(path string, info os.FileInfo) (*cachedPage, error) {
-	k := pageKey{file: path, time: info.ModTime(), size: info.Size()}
+// pageOf reads and parses a page.
+func (g *Gateway) pageOf(found foundFile) (*cachedPage, error) {
+	pc, info := &g.pages, found.info
+	k := pageKey{file: found.real, time: info.ModTime(), size: info.Size()}
 	// A file changed within the clock's last tick may change again under
 	// the same time: it is not kept.
 	fresh := time.Since(info.ModTime()) < 50*time.Millisecond
@@ -129,9 +132,15 @@ func (pc *pageCache) file(path string, info os.FileInfo) (*cachedPage, error) {
 		return p, nil
 	}
 	if info.Size() > maxPage {
-		return nil, &Error{Status: 413, Message: fmt.Sprintf("%s has %d bytes, a page at most %d", path, info.Size(), maxPage)}
+		return nil, &Error{Status: 413, Message: fmt.Sprintf("%s has %d bytes, a page at most %d", found.real, info.Size(), maxPage)}
 	}
-	text, err := os.ReadFile(path)
+	f, now, err := g.openFile(found)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fresh = fresh || !unchanged(info, now)
+	text, err := io.ReadAll(io.LimitReader(f, maxPage))
 	if err != nil {
 		return nil, notFound(err)
 	}
@@ -152,27 +161,67 @@ func notFound(err error) error {
 
 // passOn finds the file of the request itself, for a script that returned
 // the empty text: "the web server shall do it".
-func (c *call) passOn() (string, error) {
+func (c *call) passOn() (foundFile, error) {
 	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
-		return "", &Error{Status: 404, Message: fmt.Sprintf("the script returned nothing, and %s is no plain file that could be served instead", c.target.Path)}
+		return foundFile{}, &Error{Status: 404, Message: fmt.Sprintf("the script returned nothing, and %s is no plain file that could be served instead", c.target.Path)}
 	}
-	file, err := c.findFile(c.target.files(c.r.Params))
-	if err != nil {
-		return "", err
+	if isHidden(c.target.Path) {
+		return foundFile{}, hidden(c.target.Path)
 	}
-	return file.real, c.g.mayServe(c.target.Path, file.info)
+	return c.findFile(c.pageFiles())
 }
 
-// mayServe refuses what must not go out as a plain file: a path with a
-// hidden name, such as .git, and the root itself.
-func (g *Gateway) mayServe(p string, info os.FileInfo) error {
-	if strings.Contains(filepath.ToSlash(p), "/.") {
-		return &Error{Status: 404, Message: p + " is hidden"}
+// isHidden tells whether a path has a hidden name, such as .git.
+func isHidden(path string) bool { return strings.Contains(filepath.ToSlash(path), "/.") }
+
+func hidden(path string) error { return &Error{Status: 404, Message: path + " is hidden"} }
+
+// openFile opens a file whose text goes out. What belongs to a root never does.
+func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
+	refused := &Error{Status: 404, Message: found.real + " belongs to a root, or is its configuration"}
+	// The root itself must not even be opened: to close it would give up the locks
+	// that this process has on it.
+	if belongsToRoot(filepath.Base(found.real)) || g.isOwn(found.info) {
+		return nil, nil, refused
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", "-lock"} {
-		if own, err := os.Stat(g.db.Path() + suffix); err == nil && os.SameFile(own, info) {
-			return &Error{Status: 404, Message: "the root is not served"}
-		}
+	f, info, err := found.open()
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	head := make([]byte, 100)
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		err = notFound(err)
+	case objectdb.IsRoot(head[:n]):
+		err = refused
+	default:
+		return f, info, nil
+	}
+	f.Close()
+	return nil, nil, err
+}
+
+// isOwn tells whether a file is the root that is answered from, or one of those
+// that SQLite and we have beside it.
+func (g *Gateway) isOwn(info os.FileInfo) bool {
+	if g.db == nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{"", "-wal", "-shm", "-lock"}, func(suffix string) bool {
+		own, err := os.Stat(g.db.Path() + suffix)
+		return err == nil && os.SameFile(own, info)
+	})
+}
+
+// belongsToRoot tells by a file's name whether it is a root, a saved copy, an archive
+// of what was replaced, another file beside a root, or a configuration file.
+func belongsToRoot(name string) bool {
+	name = strings.ToLower(name)
+	if _, stamp, ok := strings.Cut(name, ".undo-"); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
+		return true
+	}
+	return name == confFile || slices.ContainsFunc(
+		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},
+		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -1,26 +1,67 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
 // foundFile is a file that [call.findFile] has found: the path that it really
-// has, and what is there.
+// has, the folder that it was allowed for, and what is there.
 type foundFile struct {
 	real string
+	base string // without links
 	info os.FileInfo
 }
 
+// open opens the file, unless a link in its path, made since it was found, leads
+// out of its folder, or it is no regular file any more.
+func (f foundFile) open() (*os.File, os.FileInfo, error) {
+	folder, err := os.OpenRoot(f.base)
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	defer folder.Close()
+	inside, err := filepath.Rel(f.base, f.real)
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	file, err := folder.OpenFile(inside, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a FIFO would wait for a writer
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", f.real)
+	}
+	if err != nil {
+		file.Close()
+		return nil, nil, notFound(err)
+	}
+	return file, info, nil
+}
+
+// pageFiles lists where the page of the request may lie, best first.
+func (c *call) pageFiles() []string {
+	files := c.target.files(c.r.Params)
+	if folder := c.settings.string(websiteFolderPath); folder != "" && c.r.Params["DOCUMENT_ROOT"] == "" {
+		// A folder that is not listed is not looked into.
+		if c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder) == nil {
+			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
+		}
+	}
+	return files
+}
+
 // findFile gives the first of the files that is a regular one, as the path
-// without links that it really has. It must lie below the document root, the
-// website folder, or a folder of user.webserver.pageFolders: the web server
-// is asked for a URL, and a link must not lead anywhere else.
+// without links that it really has. It must lie below the document root, or below a
+// folder that a setting chooses and that is listed for this root ([Reach]): the web
+// server is asked for a URL, and a link must not lead anywhere else.
 func (c *call) findFile(files []string) (foundFile, error) {
 	first := error(nil)
 	for _, f := range files {
@@ -28,38 +69,115 @@ func (c *call) findFile(files []string) (foundFile, error) {
 			c.r.trace("file %s", known.real)
 			return known, nil
 		}
-		real, err := filepath.EvalSymlinks(f)
-		var info os.FileInfo
+		found, err := lookAt(f)
 		if err == nil {
-			if info, err = os.Lstat(real); err == nil && !info.Mode().IsRegular() {
-				err = fmt.Errorf("%s is no regular file", f)
+			if found.base, err = c.allowed(found.real); err != nil {
+				return foundFile{}, err
 			}
-		}
-		if err == nil {
-			if !c.allowed(real) {
-				return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s lies in no folder that pages come from (document root, user.webserver.websiteFolderPath, user.webserver.pageFolders)", real)}
-			}
-			c.r.trace("file %s", real)
-			return c.g.found.put(c, f, real, info), nil
+			c.r.trace("file %s", found.real)
+			return c.g.found.put(c, f, found), nil
 		}
 		c.r.trace("file %s: %v", f, err)
 		if first == nil {
 			first = err
 		}
 	}
-	if first == nil {
-		first = fmt.Errorf("the web server does not tell where the file of %s lies", c.target.Path)
+	if first != nil {
+		return foundFile{}, notFound(first)
 	}
-	status := 404
-	if os.IsPermission(first) {
-		status = 403
+	folder := c.settings.string(websiteFolderPath)
+	if folder == "" {
+		return foundFile{}, notFound(fmt.Errorf("the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
 	}
-	return foundFile{}, &Error{Status: status, Message: first.Error(), Err: first}
+	err := c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder)
+	return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s: %v", c.target.Path, err), Err: err}
 }
 
-func (c *call) allowed(real string) bool {
-	if below(real, c.r.Params["DOCUMENT_ROOT"]) || below(real, c.settings.string(websiteFolderPath)) {
-		return true
+// lookAt follows the links of a path to a regular file.
+func lookAt(file string) (foundFile, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return foundFile{}, err
+	}
+	info, err := os.Lstat(real)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", file)
+	}
+	return foundFile{real: real, info: info}, err
+}
+
+// findNamed is findFile for a path that a script has named. What lies elsewhere is
+// refused before the disk is asked, and all other failures are one: a script
+// must not learn which files there are.
+func (c *call) findNamed(file string) (foundFile, error) {
+	file = filepath.Clean(file)
+	if _, err := c.allowed(file); err != nil {
+		return foundFile{}, err
+	}
+	found, err := c.findFile([]string{file})
+	if inside := strings.TrimPrefix(found.real, found.base); err == nil && isHidden(inside) {
+		err = fmt.Errorf("%s is hidden", inside)
+	}
+	if err != nil {
+		c.r.trace("%v", err)
+		return foundFile{}, &Error{Status: 404, Err: err, Message: fmt.Sprintf(
+			"there is no page at %s: no regular file that may be read, or a link leads out of the folders that pages come from", file)}
+	}
+	return found, nil
+}
+
+// documentRoot is the document root as the web server names it; "" where it is not
+// known. A request that is run again was kept in the root, where scripts can
+// write: then whoever runs it says which one is right.
+func (r *Request) documentRoot() string {
+	root := r.Params["DOCUMENT_ROOT"]
+	if root == "" || r.again && filepath.Clean(root) != filepath.Clean(r.trusted) {
+		return ""
+	}
+	return root
+}
+
+// allowed returns the folder, without links, that a path lies below, of those that
+// pages may come from. Which those are, no script decides.
+func (c *call) allowed(path string) (base string, err error) {
+	if base, ok := below(path, c.r.documentRoot()); ok {
+		return base, nil
+	}
+	chosen, unlisted := c.pageFolders()
+	for _, folder := range chosen {
+		if _, ok := below(path, folder); !ok {
+			continue
+		}
+		for _, listed := range c.g.reach.Load().Pages {
+			if base, ok := below(path, listed); ok {
+				return base, nil
+			}
+		}
+	}
+	for _, u := range unlisted {
+		if _, ok := below(path, u.Value); ok {
+			return "", &Error{Status: 403, Message: path + ": " + u.Error(), Err: u}
+		}
+	}
+	return "", &Error{Status: 403, Message: fmt.Sprintf(
+		"%s lies in no folder that pages come from: the document root, and what user.webserver.websiteFolderPath and user.webserver.pageFolders name of the folders that scripter.conf lists", path)}
+}
+
+// pageFolders returns the folders that the root names for pages: the listed ones,
+// and what is wrong with the others.
+func (c *call) pageFolders() (chosen []string, unlisted []*Unlisted) {
+	add := func(setting, folder string) {
+		if err := c.g.reach.Load().listed(setting, keyPages, folder); err == nil {
+			chosen = append(chosen, folder)
+		} else if u := (*Unlisted)(nil); errors.As(err, &u) {
+			unlisted = append(unlisted, u)
+		}
+	}
+	if root := c.r.Params["DOCUMENT_ROOT"]; root != "" && c.r.documentRoot() == "" {
+		add("", root)
+	}
+	if folder := c.settings.string(websiteFolderPath); folder != "" {
+		add(websiteFolderPath.Name, folder)
 	}
 	folders := []string(nil)
 	if r := c.settings.known(); r != nil {
@@ -67,19 +185,23 @@ func (c *call) allowed(real string) bool {
 	} else {
 		folders = c.settings.pageFolders()
 	}
-	return slices.ContainsFunc(folders, func(f string) bool { return below(real, f) })
+	for _, folder := range folders {
+		add("pageFolders", folder)
+	}
+	return chosen, unlisted
 }
 
-// below tells whether a real path lies below a folder, which may be a link.
-func below(real, folder string) bool {
-	if folder == "" || folder == "/" {
-		return false
+// below tells whether a path lies below a folder, which may be a link, and
+// returns the folder without links.
+func below(path, folder string) (base string, ok bool) {
+	if folder == "" || filepath.Clean(folder) == "/" {
+		return "", false
 	}
-	if strings.HasPrefix(real, strings.TrimSuffix(folder, "/")+"/") {
-		return true
+	base, err := filepath.EvalSymlinks(folder)
+	if err != nil || base == "/" {
+		return "", false
 	}
-	r, err := filepath.EvalSymlinks(folder)
-	return err == nil && r != "/" && strings.HasPrefix(real, r+"/")
+	return base, strings.HasPrefix(path, base+"/") || strings.HasPrefix(path, filepath.Clean(folder)+"/")
 }
 
 // foundFiles remembers for a moment which files pages come from: to follow a
@@ -112,7 +234,7 @@ func (ff *foundFiles) get(c *call, file string) (foundFile, bool) {
 		return foundFile{}, false
 	}
 	ff.mu.Lock()
-	known, ok := ff.files[foundKey{file, c.r.Params["DOCUMENT_ROOT"]}]
+	known, ok := ff.files[foundKey{file, c.r.documentRoot()}]
 	ff.mu.Unlock()
 	if !ok || known.rules != r || time.Since(known.at) > foundMemory {
 		return foundFile{}, false
@@ -121,7 +243,14 @@ func (ff *foundFiles) get(c *call, file string) (foundFile, bool) {
 	if err != nil || !unchanged(now, known.info) || !now.Mode().IsRegular() {
 		return foundFile{}, false
 	}
-	return foundFile{known.real, now}, true
+	return foundFile{known.real, known.base, now}, true
+}
+
+// forget has every path followed anew.
+func (ff *foundFiles) forget() {
+	ff.mu.Lock()
+	defer ff.mu.Unlock()
+	ff.files = nil
 }
 
 // unchanged tells whether two looks at a path have met the same file. A file
@@ -131,15 +260,14 @@ func unchanged(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-func (ff *foundFiles) put(c *call, file, real string, info os.FileInfo) foundFile {
-	f := foundFile{real, info}
+func (ff *foundFiles) put(c *call, file string, f foundFile) foundFile {
 	if r := c.settings.known(); r != nil {
 		ff.mu.Lock()
 		defer ff.mu.Unlock()
 		if ff.files == nil || len(ff.files) >= foundMost {
 			ff.files = make(map[foundKey]rememberedFile)
 		}
-		ff.files[foundKey{file, c.r.Params["DOCUMENT_ROOT"]}] = rememberedFile{f, r, time.Now()}
+		ff.files[foundKey{file, c.r.documentRoot()}] = rememberedFile{f, r, time.Now()}
 	}
 	return f
 }

@@ -49,6 +49,7 @@ func TestPathThatWasFollowedBefore(t *testing.T) {
 				s.page("x.mcro", "page")
 				url = "/x.mcro"
 			case "folders no longer":
+				s.list("pages", s.folder)
 				s.put("user.webserver.pageFolders", objectdb.List{objectdb.String(s.folder)})
 				root = ""
 			}

@@ -63,6 +63,7 @@ type ProbeReply struct {
 	GID       int               `json:"gid"`
 	RootHash  string            `json:"rootHash"` // see RootHash
 	Files     []FileRights      `json:"files"`    // the root's file, its folder, its companions
+	Unlisted  []*Unlisted       `json:"unlisted"` // what settings name and the root may not use
 }
 
 // FileRights tells what the answering process may do with a file.
@@ -141,13 +142,14 @@ func (c *call) fillProbe(p *ProbeReply) {
 	t := c.target
 	p.Path, p.Extra, p.PathArgs, p.Handler = t.Path, t.Extra, t.PathArgs, t.ViaHandler
 	p.Action, p.Rule = t.Action, t.Rule
-	if file, err := c.findFile(t.files(c.r.Params)); err == nil {
+	if file, err := c.findFile(c.pageFiles()); err == nil {
 		p.File = file.real
 	}
 	p.PID, p.UID, p.GID = os.Getpid(), os.Geteuid(), os.Getegid()
 	root := c.g.db.Path()
 	p.RootHash = RootHash(root)
 	p.Files = rootRights(root)
+	p.Unlisted = c.g.reach.Load().Unlisted(c.tx)
 }
 
 // probeVariables are the variables that may be shown.

@@ -19,6 +19,9 @@ type ReplayOptions struct {
 	// Developer shows errors in full; without it they are shown as they were
 	// then.
 	Developer bool
+	// DocumentRoot is the one that pages may come from, beside the folders that are
+	// listed for the root: what was kept lies in the root, where scripts can write.
+	DocumentRoot string
 }
 
 // errDry ends a transaction whose changes shall not be kept.
@@ -29,12 +32,13 @@ var errDry = errors.New("the changes of this run are not kept")
 // connectionID and the number of an incident. It is not kept itself.
 func (g *Gateway) Replay(ctx context.Context, k *Kept, w io.Writer, o ReplayOptions) (Outcome, *Recorded) {
 	then := &Gateway{db: g.db, log: g.log, engine: g.engine, rules: g.rules, names: g.names, now: func() time.Time { return k.Time.Local() }}
+	then.SetReach(*g.reach.Load())
 	then.counts.started = g.counts.started
 	r := &Request{
 		Params: maps.Clone(k.Variables), Form: NPH, HandlerNames: k.HandlerNames,
 		Developer: k.Developer || o.Developer,
 		body:      body{k.Body}, bodyRead: true, kept: true,
-		connection: k.connection, seed: k.seed, incident: k.Incident, again: true, dry: !o.Commit,
+		connection: k.connection, seed: k.seed, incident: k.Incident, again: true, trusted: o.DocumentRoot, dry: !o.Commit,
 	}
 	a := newAnswer(w, r)
 	defer a.close()

@@ -90,7 +90,7 @@ func TestReplayOfPages(t *testing.T) {
 	s.g.now = func() time.Time { return then }
 	s.page("p.mcro", `<!--#clock.now ()--> <!--#counter(p)-->`)
 	first := s.ask("/p.mcro", nil).Body
-	text, _, _ := s.replay(s.lastKept(), ReplayOptions{})
+	text, _, _ := s.replay(s.lastKept(), ReplayOptions{DocumentRoot: s.folder})
 	when := strings.Fields(first)[0]
 	assert.Contains(t, text, when)
 	assert.NotContains(t, s.scratchpad(), "Macro error")
@@ -157,6 +157,7 @@ func TestReplayFlushesNothing(t *testing.T) {
 	cache := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { purged++ }))
 	defer cache.Close()
 	s := debugging(t)
+	s.list("cache", cache.URL)
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(cache.URL)})
 	s.script("x", `webserver.flushCache ("/x.fcgi") return "x"`)
 	require.Equal(t, 200, s.ask("/x.fcgi", nil).Status)

@@ -45,6 +45,7 @@ type Request struct {
 	seed       int64            // of math.random; 0 = any
 	incident   string           // number of its failure; "" = a new one
 	again      bool             // a kept request that is run again
+	trusted    string           // its document root, by whoever runs it again
 	dry        bool             // what it changes in the root is not kept
 	runs       objectdb.Address // the script that is run without a URL; nil for none
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func (c *call) reply(v script.Value) error {
 		if err != nil {
 			return c.nothing(v, err)
 		}
-		c.a.holdFile(file)
+		c.a.holdFile(func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) })
 		return nil
 	}
 	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
@@ -311,8 +312,10 @@ func (c *call) finish(resp *httpheader.Response) error {
 	if err := resp.Check(); err != nil {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}
-	if !c.settings.flag(flPassAccel) {
-		resp.Strip()
+	if pass := c.settings.flag(flPassAccel); !pass || !c.g.reach.Load().Sendfile {
+		if resp.Strip() && pass && !c.a.quiet {
+			c.g.log.Warn("field not passed on", "path", c.r.path(), "err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
+		}
 	}
 	if resp.Body != "" && !resp.Has("Content-Type") {
 		// Some web servers send no type then, others guess one.

@@ -234,6 +234,7 @@ func TestCounterMacro(t *testing.T) {
 	assert.Equal(t, "201", s.ask("/c.mcro", nil).Body)
 	assert.Equal(t, "1 1 1", s.ask("/other.mcro", nil).Body)
 	second := t.TempDir()
+	s.list("pages", s.folder)
 	s.put("user.webserver.pageFolders", objectdb.List{objectdb.String(s.folder)})
 	s.script("c", `return counter ("home")`)
 	assert.Equal(t, "1", s.ask("/c.fcgi", map[string]string{"DOCUMENT_ROOT": second}).Body, "another virtual host")

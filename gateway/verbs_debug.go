@@ -46,7 +46,7 @@ func verbDebugCGI(v *script.Call) error {
 		return err
 	}
 	w := boundedWriter{limit: c.limits.size(maxResponse)}
-	out, _ := c.g.Replay(c.ctx, k, &w, ReplayOptions{Developer: true})
+	out, _ := c.g.Replay(c.ctx, k, &w, ReplayOptions{Developer: true, DocumentRoot: c.r.documentRoot()})
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", k.Number, out.Err)
 	}

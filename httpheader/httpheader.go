@@ -105,14 +105,17 @@ func (r *Response) Del(name string) {
 // Strip removes the fields that a web server in front would obey instead of
 // passing them on, by sending some file of its own for one: nginx's X-Accel-
 // fields, X-Sendfile, and what lighttpd and LiteSpeed call it.
-func (r *Response) Strip() {
+// It reports whether there were any.
+func (r *Response) Strip() bool {
 	kept := r.Fields[:0]
 	for _, f := range r.Fields {
 		if !serverObeys(f.Name) {
 			kept = append(kept, f)
 		}
 	}
+	had := len(kept) < len(r.Fields)
 	r.Fields = kept
+	return had
 }
 
 func serverObeys(name string) bool {

@@ -282,6 +282,12 @@ func (db *DB) checkFile(info os.FileInfo) error {
 	return db.checkShared(f)
 }
 
+// IsRoot reports whether a file that begins with head, of 100 bytes or more, is a
+// root or a copy of one.
+func IsRoot(head []byte) bool {
+	return len(head) >= 100 && string(head[:16]) == "SQLite format 3\x00" && binary.BigEndian.Uint32(head[68:]) == applicationID
+}
+
 // checkHeader reads the header of an SQLite file: https://www.sqlite.org/fileformat.html, 1.3.
 func checkHeader(h *[100]byte, path string, size int64) error {
 	if string(h[:16]) != "SQLite format 3\x00" {

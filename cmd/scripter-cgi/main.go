@@ -92,6 +92,9 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		log.Error("no configuration", "err", err)
 		return unavailable(ctx, cgi, log)
 	}
+	if conf.Passed != nil {
+		log.Warn("configuration file passed over", "err", conf.Passed)
+	}
 	cgi.NPH = conf.NPH
 	outcome, reason := relayed()
 	switch outcome {
@@ -106,7 +109,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
 	}
-	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests})
+	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests, Reach: conf.Reach})
 	if script != "" {
 		if binds, err := g.BindsExtension(ctx, script); binds || err != nil {
 			log.Error("configuration not believed: the mime table binds its extension to an action", "file", script, "err", err)
@@ -122,7 +125,7 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		}
 	}
 	if outcome == relayNobody && conf.Resident == "start" {
-		if err := startResident(executable, conf.Root); err != nil {
+		if err := startResident(executable, conf); err != nil {
 			log.Warn("resident server not started", "err", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"scripter/gateway"
 )
 
 // relayOutcome is what became of the attempt to hand the request over to a
@@ -20,23 +22,23 @@ const residentIdle = "10m"
 // logLimit is when a started server's log is begun anew, in bytes.
 const logLimit = 1 << 20
 
-// startResident starts a resident server for the requests to come, and does not
-// wait for it. When many requests do so at once, one server finds the door free
+// startResident starts a resident server for the requests to come, which may use what
+// this one may, and does not wait for it. When many requests do so at once, one server finds the door free
 // and the others leave. What it has to say goes to a file beside the root, because
 // a web server waits until nobody holds its error log's pipe.
-func startResident(executable, root string) error {
+func startResident(executable string, conf gateway.Conf) error {
 	program := filepath.Join(filepath.Dir(executable), "scripter-fcgi")
 	if _, err := os.Stat(program); err != nil {
 		if program, err = exec.LookPath("scripter-fcgi"); err != nil {
 			return fmt.Errorf("there is no scripter-fcgi beside %s nor in PATH", executable)
 		}
 	}
-	log, err := residentLog(strings.TrimSuffix(root, ".root") + ".resident.log")
+	log, err := residentLog(strings.TrimSuffix(conf.Root, ".root") + ".resident.log")
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, "--root", root, "--listen", "door", "--idle-exit", residentIdle)
+	cmd := exec.Command(program, append([]string{"--root", conf.Root, "--listen", "door", "--idle-exit", residentIdle}, conf.Reach.Flags()...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -69,6 +69,29 @@ static char *trim (char *s)
 	return s;
 }
 
+/* is_folder tells whether a line names a folder that Go takes too. */
+static int is_folder (const char *value)
+{
+	return !has_dots (value) && value[strspn (value, "/.")] != 0;
+}
+
+/* is_server tells whether a line names a cache server that Go takes too. */
+static int is_server (const char *value)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+	const char *port;
+	if (strncmp (value, "http://", 7) == 0)
+		value += 7;
+	else if (strncmp (value, "https://", 8) == 0)
+		value += 8;
+	if (*value == 0 || *value == ':')
+		return 0;
+	port = value + strspn (value, letters);
+	if (*port == ':' && port[1] != 0 && strlen (port + 1) < 6)
+		port += 1 + strspn (port + 1, "0123456789");
+	return *port == 0;
+}
+
 /* line takes one line of a configuration file. */
 static int line (struct site *s, char *text, const char *file, char *root, char *resident)
 {
@@ -89,6 +112,13 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 		return is_one_of (value, "auto", "on", "off") && put (s->nph, sizeof s->nph, value);
 	if (strcmp (text, "resident") == 0)
 		return is_one_of (value, "auto", "start", "off") && put (resident, 8, value);
+	/* What the root may use of its host: the resident server has its own list. */
+	if (strcmp (text, "pages") == 0 || strcmp (text, "cache-folder") == 0)
+		return is_folder (value);
+	if (strcmp (text, "cache") == 0)
+		return is_server (value);
+	if (strcmp (text, "sendfile") == 0)
+		return is_one_of (value, "on", "off", "off");
 	return 0;
 }
 

@@ -64,6 +64,12 @@ func TestRelayFindsTheRoot(t *testing.T) {
 		{name: "switched off", path: with, conf: "root: " + file + "\nresident: off\n"},
 		{name: "switched off by variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=off"}},
 		{name: "variable before line", path: with, conf: "resident: off\nroot: " + file, env: []string{"REDIRECT_SCRIPTER_RESIDENT=auto"}, door: true},
+		{name: "what the root may use", path: with, conf: "root: " + file + "\npages: /srv/other\npages: near\ncache: proxy:6081\ncache: http://proxy\ncache-folder: /var/cache/x\nsendfile: off\n", door: true},
+		{name: "what is left to Go", path: with, conf: "root: " + file + "\npages: ../other\ncache: [::1]:6081\n"},
+		{name: "the whole machine", path: with, conf: "root: " + file + "\npages: /./\n", wrong: true},
+		{name: "a relative dot", path: with, conf: "root: " + file + "\npages: .\n"},
+		{name: "no cache server", path: with, conf: "root: " + file + "\ncache: proxy:port\n", wrong: true},
+		{name: "wrong sendfile", path: with, conf: "root: " + file + "\nsendfile: yes\n", wrong: true},
 		{name: "with dots", path: plain, env: []string{"SCRIPTER_ROOT=" + filepath.Dir(file) + "/../" + filepath.Base(filepath.Dir(file)) + "/x.root"}},
 
 		{name: "nothing", path: plain, wrong: true},

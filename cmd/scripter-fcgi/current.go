@@ -23,7 +23,7 @@ type current struct {
 
 // opened is an open root.
 type opened struct {
-	path     string
+	site     site
 	gateway  *gateway.Gateway
 	handler  fcgi.Handler
 	db       *objectdb.DB
@@ -32,36 +32,41 @@ type opened struct {
 	left     bool // another one has taken its place
 }
 
-func newCurrent(path string, db *objectdb.DB, log *slog.Logger) (*current, error) {
-	o, err := newOpened(path, db, log)
+func newCurrent(s site, db *objectdb.DB, log *slog.Logger) (*current, error) {
+	o, err := newOpened(s, db, log)
 	return &current{log: log, open: o}, err
 }
 
-func newOpened(path string, db *objectdb.DB, log *slog.Logger) (*opened, error) {
-	g, err := newGateway(db, log, nil)
+func newOpened(s site, db *objectdb.DB, log *slog.Logger) (*opened, error) {
+	g, err := newGateway(db, s.reach, log, nil)
 	if err != nil {
 		return nil, err
 	}
-	handler, err := handlerFor(g, path)
+	handler, err := handlerFor(g, s.root)
 	if err != nil {
 		return nil, err
 	}
-	return &opened{path: path, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
+	return &opened{site: s, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
 }
 
-// change takes the root at path, unless it is the one already.
-func (c *current) change(path string) error {
+// change takes another root, unless it is the one already, and what it may use now.
+func (c *current) change(s site) error {
 	c.mu.Lock()
-	same := c.open.path == path
+	same := c.open.site.root == s.root
+	if same {
+		c.open.site = s
+		c.open.gateway.SetReach(s.reach)
+	}
+	open := c.open
 	c.mu.Unlock()
 	if same {
-		return nil
+		return warnUnlisted(context.Background(), open.db, s.reach, c.log)
 	}
-	db, err := openRoot(path)
+	db, err := openRoot(s.root)
 	if err != nil {
 		return err
 	}
-	next, err := newOpened(path, db, c.log)
+	next, err := newOpened(s, db, c.log)
 	if err != nil {
 		db.Close()
 		return err
@@ -71,7 +76,7 @@ func (c *current) change(path string) error {
 	old.left, c.open = true, next
 	unused := old.users == 0
 	c.mu.Unlock()
-	c.log.Info("answering from another root", "root", path, "before", old.path)
+	c.log.Info("answering from another root", "root", s.root, "before", old.site.root)
 	if unused {
 		c.end(old)
 	}
@@ -103,7 +108,7 @@ func (c *current) end(o *opened) {
 	c.past.Add(counts)
 	c.mu.Unlock()
 	if err := o.db.Close(); err != nil {
-		c.log.Warn("root not closed", "root", o.path, "err", err)
+		c.log.Warn("root not closed", "root", o.site.root, "err", err)
 	}
 }
 

@@ -59,7 +59,14 @@ type options struct {
 	workers                                int  // -1: as it fits the socket and the settings
 	fixed                                  bool // the command line says how many
 	log                                    string
-	find                                   func() (string, error) // looks once more which root is named
+	reach                                  gateway.Reach        // what the root may use of its host
+	find                                   func() (site, error) // looks once more which root is named
+}
+
+// site is a root and what it may use of its host.
+type site struct {
+	root  string
+	reach gateway.Reach
 }
 
 // errVersion is what parse gives for --version.
@@ -83,6 +90,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
 	f.BoolVar(&version, "version", false, "print the version and end")
+	for _, key := range gateway.ReachKeys {
+		f.Func(key.Name, key.Doc, func(value string) error { return o.reach.Add(key.Name, value) })
+	}
 	f.Func("mode", "mode of the unix socket, octal (default 660)", func(s string) error {
 		n, err := strconv.ParseUint(s, 8, 32)
 		if err != nil || n > 0o777 {
@@ -150,17 +160,19 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, o options, env []string, log *slog.Logger) error {
-	named := o.root
-	o.find = func() (string, error) { return findRoot(named, env) }
+	named := site{o.root, o.reach}
+	o.find = func() (site, error) { return findSite(named, env, log) }
 	u := newUpkeep(o, log)
 	defer u.stop()
 	err := openLog(o.log)
 	if err != nil {
 		return err
 	}
-	if o.root, err = o.find(); err != nil {
+	found, err := o.find()
+	if err != nil {
 		return err
 	}
+	o.root, o.reach = found.root, found.reach
 	db, err := openRoot(o.root)
 	if err != nil {
 		return err
@@ -168,6 +180,9 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 	defer db.Close()
 	bounds, err := readBounds(ctx, db)
 	if err != nil {
+		return err
+	}
+	if err := warnUnlisted(ctx, db, o.reach, log); err != nil {
 		return err
 	}
 	if o.fixed = o.workers >= 0; !o.fixed {
@@ -201,7 +216,7 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		}
 		return servePool(ctx, o, bounds, ls, u, log)
 	}
-	c, err := newCurrent(o.root, db, log)
+	c, err := newCurrent(found, db, log)
 	if err != nil {
 		return err
 	}
@@ -233,6 +248,16 @@ func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err err
 		return nil
 	})
 	return b, err
+}
+
+// warnUnlisted logs which settings name what the root may not use.
+func warnUnlisted(ctx context.Context, db *objectdb.DB, reach gateway.Reach, log *slog.Logger) error {
+	return db.View(ctx, func(tx *objectdb.Tx) error {
+		for _, u := range reach.Unlisted(tx) {
+			log.Warn("a setting has no effect", "err", u)
+		}
+		return nil
+	})
 }
 
 // serveAlone answers in this process until ctx ends.
@@ -267,10 +292,10 @@ func serveAlone(ctx context.Context, o options, c *current, ls *sockets, u *upke
 				return e.err
 			}
 		case <-u.hup:
-			u.again(func(root string) error {
+			u.again(func(s site) error {
 				old := ls.door
-				return ls.move(root, log, func(l net.Listener, moved bool) error {
-					if err := c.change(root); err != nil || !moved {
+				return ls.move(s.root, log, func(l net.Listener, moved bool) error {
+					if err := c.change(s); err != nil || !moved {
 						return err
 					}
 					if l != nil {
@@ -301,18 +326,28 @@ func drain(most time.Duration, shutdown func(context.Context) error) error {
 	return nil
 }
 
-// findRoot returns the root that the command line names, else the one that the
-// process's environment or a configuration file does; a request never does.
-func findRoot(root string, env []string) (string, error) {
-	if root != "" {
-		return root, nil
-	}
+// findSite returns the root that the command line names, else the one that the
+// process's environment or a configuration file does, and what it may use by all
+// three; a request never names any of it.
+func findSite(named site, env []string, log *slog.Logger) (site, error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return "", err
+		return site{}, err
 	}
-	conf, err := gateway.FindConf(variables(env), "", executable)
-	return conf.Root, err
+	var conf gateway.Conf
+	if named.root != "" {
+		conf, err = gateway.ConfOf(named.root, variables(env), executable)
+	} else {
+		conf, err = gateway.FindConf(variables(env), "", executable)
+	}
+	if err != nil {
+		return site{}, err
+	}
+	if conf.Passed != nil {
+		log.Warn("configuration file passed over", "err", conf.Passed)
+	}
+	conf.Reach.AddAll(named.reach)
+	return site{conf.Root, conf.Reach}, nil
 }
 
 func openRoot(root string) (*objectdb.DB, error) {
@@ -320,12 +355,14 @@ func openRoot(root string) (*objectdb.DB, error) {
 }
 
 // newGateway answers from db. Guard may be nil.
-func newGateway(db *objectdb.DB, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, error) {
+func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.Options{DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard}), nil
+	return gateway.New(gateway.Options{
+		DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard, Reach: reach,
+	}), nil
 }
 
 func listen(o options) (net.Listener, error) {

@@ -160,11 +160,18 @@ func TestService(t *testing.T) {
 // askAt answers a request through a socket.
 func askAt(t *testing.T, sock, path string) string {
 	t.Helper()
+	return askWith(t, sock, map[string]string{"SCRIPT_NAME": path, "REQUEST_URI": path})
+}
+
+// askWith asks with these variables, and those that a request needs.
+func askWith(t *testing.T, sock string, vars map[string]string) string {
+	t.Helper()
 	c, err := fcgi.Dial(context.Background(), "unix:"+sock)
 	require.NoError(t, err)
 	defer c.Close()
 	var out bytes.Buffer
-	_, err = c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path}, strings.NewReader(""), &out, io.Discard)
+	vars["REQUEST_METHOD"] = "GET"
+	_, err = c.Do(context.Background(), vars, strings.NewReader(""), &out, io.Discard)
 	require.NoError(t, err)
 	return out.String()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -44,7 +45,7 @@ func servePool(ctx context.Context, o options, bounds gateway.Bounds, ls *socket
 		select {
 		case <-ctx.Done():
 		case <-u.hup:
-			u.again(func(root string) error { return m.again(ctx, root) })
+			u.again(func(s site) error { return m.again(ctx, s) })
 		case <-time.After(askEvery):
 			many.ask()
 		}
@@ -66,7 +67,7 @@ func (m *master) start(bounds gateway.Bounds) (err error) {
 		return err
 	}
 	m.pool, err = workers.Start(workers.Options{
-		Command:   workerCommand(m.executable, m.o.root),
+		Command:   workerCommand(m.executable, site{m.o.root, m.o.reach}),
 		Listeners: files(m.web, m.door),
 		Drain:     m.o.listen != "",
 		Max:       m.o.workers,
@@ -87,8 +88,8 @@ func (m *master) close() {
 
 // again reads the settings of a root that may be another one now, and starts
 // new workers on it. A root that cannot be opened leaves all as it is.
-func (m *master) again(ctx context.Context, root string) error {
-	return m.ls.move(root, m.log, func(l net.Listener, moved bool) error {
+func (m *master) again(ctx context.Context, s site) error {
+	return m.ls.move(s.root, m.log, func(l net.Listener, moved bool) error {
 		door := m.door
 		if moved {
 			var err error
@@ -96,7 +97,7 @@ func (m *master) again(ctx context.Context, root string) error {
 				return err
 			}
 		}
-		if err := m.reload(ctx, root, files(m.web, door)); err != nil {
+		if err := m.reload(ctx, s, files(m.web, door)); err != nil {
 			if moved {
 				door.close()
 			}
@@ -110,9 +111,16 @@ func (m *master) again(ctx context.Context, root string) error {
 	})
 }
 
-func (m *master) reload(ctx context.Context, root string, listeners []*os.File) error {
-	b, err := boundsOf(ctx, root)
+func (m *master) reload(ctx context.Context, s site, listeners []*os.File) error {
+	db, err := openRoot(s.root)
 	if err != nil {
+		return err
+	}
+	b, err := readBounds(ctx, db)
+	if err == nil {
+		err = warnUnlisted(ctx, db, s.reach, m.log)
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	most := m.o.workers
@@ -122,9 +130,9 @@ func (m *master) reload(ctx context.Context, root string, listeners []*os.File) 
 	if err := m.pool.Listen(listeners); err != nil {
 		return err
 	}
-	m.pool.Command(workerCommand(m.executable, root))
+	m.pool.Command(workerCommand(m.executable, s))
 	m.pool.Resize(most, b.Waiting, b.Body)
-	m.bodies.move(root)
+	m.bodies.move(s.root)
 	return m.pool.Reload()
 }
 
@@ -188,4 +196,6 @@ func ownProgram() (string, error) {
 }
 
 // workerCommand starts a worker on a root.
-func workerCommand(executable, root string) []string { return []string{executable, "--root", root} }
+func workerCommand(executable string, s site) []string {
+	return append([]string{executable, "--root", s.root}, s.reach.Flags()...)
+}

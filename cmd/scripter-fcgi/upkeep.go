@@ -42,15 +42,16 @@ func (u *upkeep) begin(counts func() gateway.Counts, p pool) {
 	go u.supervisor.watchdog(u.ctx, func() { p.Facts() })
 }
 
-// again opens the log file anew and looks which root is named now; take is told.
+// again opens the log file anew and looks which root is named now, and what it may use;
+// take is told.
 // What cannot be read leaves all as it is.
-func (u *upkeep) again(take func(root string) error) {
+func (u *upkeep) again(take func(s site) error) {
 	u.supervisor.reloading()
 	err := openLog(u.o.log)
 	if err == nil {
-		var root string
-		if root, err = u.o.find(); err == nil {
-			err = take(root)
+		var s site
+		if s, err = u.o.find(); err == nil {
+			err = take(s)
 		}
 	}
 	if err != nil {

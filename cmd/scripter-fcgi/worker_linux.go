@@ -41,7 +41,7 @@ func work(w *workers.Worker, args []string, log *slog.Logger) error {
 		return err
 	}
 	defer db.Close()
-	g, err := newGateway(db, log, w)
+	g, err := newGateway(db, o.reach, log, w)
 	if err != nil {
 		return err
 	}

@@ -154,6 +154,7 @@ func (d *doctor) examine(ctx context.Context) {
 		}
 		d.checkAnswers(ctx)
 		d.checkRights()
+		d.checkListed()
 	}
 	d.checkDirect(ctx)
 	d.checkPublic(ctx)

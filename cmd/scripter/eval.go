@@ -35,7 +35,11 @@ kept when it ends without an error.`,
 				return err
 			}
 			defer db.Close()
-			e, err := gateway.New(gateway.Options{DB: db}).Eval(c.Context(), typed)
+			g, err := t.gateway(db, gateway.Options{})
+			if err != nil {
+				return err
+			}
+			e, err := g.Eval(c.Context(), typed)
 			if err != nil {
 				return errors.New(gateway.Describe(err))
 			}

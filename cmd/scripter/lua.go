@@ -34,7 +34,11 @@ Without a terminal, the exit status is 1 when a line failed.`,
 				return err
 			}
 			defer db.Close()
-			s := &session{g: gateway.New(gateway.Options{DB: db}), out: t.out, err: t.err}
+			g, err := t.gateway(db, gateway.Options{})
+			if err != nil {
+				return err
+			}
+			s := &session{g: g, out: t.out, err: t.err}
 			in, _ := t.in.(*os.File)
 			out := t.screen
 			if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) {

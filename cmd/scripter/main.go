@@ -35,9 +35,10 @@ func main() {
 type tool struct {
 	in       io.Reader
 	out, err io.Writer
-	screen   *os.File // out, where it is a file; a terminal perhaps
-	root     string   // --root
-	json     bool     // --json
+	screen   *os.File      // out, where it is a file; a terminal perhaps
+	root     string        // --root
+	json     bool          // --json
+	reach    gateway.Reach // flags of reachFlags
 }
 
 // written is where a command prints; it remembers the first failure, which most
@@ -155,11 +156,12 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	})
 	c.CompletionOptions.HiddenDefaultCmd = true
 	c.AddCommand(
-		t.initCommand(), t.serveCommand(),
+		t.initCommand(), t.reachFlags(t.serveCommand()),
 		t.getCommand(), t.putCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
-		t.runCommand(), t.evalCommand(), t.luaCommand(), t.lintCommand(), t.typesCommand(), t.callCommand(), t.explainCommand(), t.expandCommand(),
+		t.reachFlags(t.runCommand()), t.reachFlags(t.evalCommand()), t.reachFlags(t.luaCommand()), t.lintCommand(), t.typesCommand(),
+		t.reachFlags(t.callCommand()), t.reachFlags(t.explainCommand()), t.reachFlags(t.expandCommand()),
 		t.settingsCommand(), t.limitsCommand(), t.actionsCommand(), t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
-		t.requestsCommand(), t.replayCommand(),
+		t.requestsCommand(), t.reachFlags(t.replayCommand()),
 		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
 		t.undoCommand(), t.redoCommand(),
 		t.checkCommand(), t.doctorCommand(), t.versionCommand(),

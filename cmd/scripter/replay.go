@@ -35,7 +35,11 @@ With --diff it prints what differs from the answer of then: lines of then with
 "-", of now with "+". The exit status is 1 when something differs.
 
 What was masked has "(masked)" in its place. --param, --header and --field give
-it its value again, --data the whole body.`,
+it its value again, --data the whole body.
+
+With --commit a page is read only below a folder that scripter.conf lists, or
+--pages or --param DOCUMENT_ROOT=FOLDER names: what was kept lies in the root,
+where scripts can write.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := keptNumber(args)
@@ -92,9 +96,18 @@ func (t *tool) replay(ctx context.Context, n int, f replay) error {
 		w = &response
 	}
 	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	g := gateway.New(gateway.Options{DB: db, Log: log})
+	g, err := t.gateway(db, gateway.Options{Log: log})
+	if err != nil {
+		return err
+	}
 	then := k.Answer
-	out, now := g.Replay(ctx, k, w, gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff})
+	o := gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff}
+	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
+	if given || !f.commit {
+		// What a run shows that keeps nothing, no script gets to see.
+		o.DocumentRoot = k.Variables["DOCUMENT_ROOT"]
+	}
+	out, now := g.Replay(ctx, k, w, o)
 	if out.Status == 0 {
 		return fmt.Errorf("request %d was not answered: %w", k.Number, out.Err)
 	}

@@ -124,7 +124,11 @@ func (t *tool) answer(ctx context.Context, r *gateway.Request, w io.Writer) (gat
 	}
 	defer db.Close()
 	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	return gateway.New(gateway.Options{DB: db, Log: log}).Answer(ctx, r, w), nil
+	g, err := t.gateway(db, gateway.Options{Log: log})
+	if err != nil {
+		return gateway.Outcome{}, err
+	}
+	return g.Answer(ctx, r, w), nil
 }
 
 func (t *tool) explainCommand() *cobra.Command {
@@ -147,7 +151,11 @@ address on the way. Nothing is run and nothing is changed.`,
 				return err
 			}
 			defer db.Close()
-			e, err := gateway.New(gateway.Options{DB: db}).Explain(c.Context(), r)
+			g, err := t.gateway(db, gateway.Options{})
+			if err != nil {
+				return err
+			}
+			e, err := g.Explain(c.Context(), r)
 			if err != nil {
 				return err
 			}
@@ -192,7 +200,11 @@ func (t *tool) expandCommand() *cobra.Command {
 				return err
 			}
 			defer db.Close()
-			text, err := gateway.New(gateway.Options{DB: db}).ExpandFile(c.Context(), r, file)
+			g, err := t.gateway(db, gateway.Options{})
+			if err != nil {
+				return err
+			}
+			text, err := g.ExpandFile(c.Context(), r, file)
 			if err != nil {
 				return err
 			}
@@ -221,7 +233,11 @@ returns. What it changes in the root is kept when it ends without an error.`,
 				return err
 			}
 			defer db.Close()
-			text, err := gateway.New(gateway.Options{DB: db}).Run(c.Context(), a, args[1:])
+			g, err := t.gateway(db, gateway.Options{})
+			if err != nil {
+				return err
+			}
+			text, err := g.Run(c.Context(), a, args[1:])
 			if err != nil {
 				return errors.New(gateway.Describe(err))
 			}

@@ -74,7 +74,11 @@ func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
 		level = slog.LevelWarn
 	}
 	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
-	pages := &gateway.Site{Gateway: gateway.New(gateway.Options{DB: db, Log: log}), Folder: folder, Software: "Scripter/" + version}
+	g, err := t.gateway(db, gateway.Options{Log: log})
+	if err != nil {
+		return err
+	}
+	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version}
 	s := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: 15 * time.Second,

@@ -32,7 +32,12 @@ counts then.`,
 				return usageError{hintError{fmt.Errorf("there is no setting %q", args[0]), `"scripter settings" lists them`}}
 			}
 			if len(args) == 1 {
-				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showSetting(s, s.Read(tx)) })
+				return t.view(c.Context(), func(tx *objectdb.Tx) error {
+					if err := t.showSetting(s, s.Read(tx)); err != nil {
+						return err
+					}
+					return t.warnUnlisted(tx, s.Name)
+				})
 			}
 			return t.setSetting(c.Context(), s, args[1])
 		},
@@ -61,6 +66,20 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 	}
 	for _, s := range gateway.Settings {
 		t.warnOfValue(s, s.Read(tx))
+	}
+	return t.warnUnlisted(tx, "")
+}
+
+// warnUnlisted tells what a setting, or with "" any, names and the root may not use.
+func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
+	reach, err := t.mayReach()
+	if err != nil {
+		return err
+	}
+	for _, u := range reach.Unlisted(tx) {
+		if setting == "" || setting == u.Setting {
+			t.warn("%v", u)
+		}
 	}
 	return nil
 }
@@ -131,6 +150,15 @@ func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) 
 		before = s.Read(tx)
 		var err error
 		warnings, err = s.Set(tx, v)
+		if err != nil {
+			return err
+		}
+		reach, err := t.mayReach()
+		for _, u := range reach.Unlisted(tx) {
+			if u.Setting == s.Name {
+				warnings = append(warnings, u.Error())
+			}
+		}
 		return err
 	})
 	if err != nil {

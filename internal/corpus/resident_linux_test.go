@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -25,7 +26,7 @@ func TestResidentStarts(t *testing.T) {
 		}
 	})
 	door := s.Root + "-door"
-	require.NoError(t, os.WriteFile(s.Program("scripter.conf"), []byte("root: "+s.Root+"\nresident: start\n"), 0o644))
+	require.NoError(t, os.WriteFile(s.Program("scripter.conf"), []byte("root: "+s.Root+"\nresident: start\npages: /srv/listed\n"), 0o644))
 	ask := func() {
 		cmd := exec.Command(s.Program("scripter-cgi"))
 		cmd.Env = []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/ready.fcgi", "REQUEST_URI=/ready.fcgi"}
@@ -42,6 +43,9 @@ func TestResidentStarts(t *testing.T) {
 	}
 	visitors.Wait()
 	first := listener(t, door, 0)
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
+	require.NoError(t, err)
+	assert.Contains(t, string(command), "--pages\x00/srv/listed", "it may use what those who start it may")
 	time.Sleep(100 * time.Millisecond)
 	ask()
 	require.NoError(t, syscall.Kill(first, syscall.SIGKILL))

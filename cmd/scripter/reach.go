@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+// reachFlags lets a command that runs scripts name what the root may use of its
+// host, beside what scripter.conf and the variables name.
+func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
+	for _, key := range gateway.ReachKeys {
+		c.Flags().Func(key.Name, key.Doc, func(value string) error {
+			if strings.Contains(key.Doc, "FOLDER") && value != "" {
+				full, err := filepath.Abs(value)
+				if err != nil {
+					return err
+				}
+				value = full
+			}
+			return t.reach.Add(key.Name, value)
+		})
+	}
+	return c
+}
+
+// mayReach is what the root may use of its host.
+func (t *tool) mayReach() (gateway.Reach, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return t.reach, err
+	}
+	env := map[string]string{}
+	for _, key := range gateway.ReachKeys {
+		env[key.Variable] = os.Getenv(key.Variable)
+	}
+	conf, err := gateway.ConfOf(t.rootFile(), env, executable)
+	if err != nil {
+		return t.reach, err
+	}
+	if conf.Passed != nil {
+		t.warn("configuration file passed over: %v", conf.Passed)
+	}
+	conf.Reach.AddAll(t.reach)
+	return conf.Reach, nil
+}
+
+// gateway makes the gateway that a command answers or runs with.
+func (t *tool) gateway(db *objectdb.DB, o gateway.Options) (*gateway.Gateway, error) {
+	reach, err := t.mayReach()
+	if err != nil {
+		return nil, err
+	}
+	o.DB, o.Reach = db, reach
+	return gateway.New(o), nil
+}

@@ -1,0 +1,301 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+func TestReach(t *testing.T) {
+	var r Reach
+	for _, line := range []string{"pages /srv/other", "pages /srv/other/", "cache Proxy:6081", "cache http://proxy:6081/", "cache https://[::1]", "cache-folder /var/cache/x/.", "sendfile on"} {
+		name, value, _ := strings.Cut(line, " ")
+		require.NoError(t, r.Add(name, value), line)
+	}
+	want := Reach{Pages: []string{"/srv/other"}, Caches: []string{"proxy:6081", "[::1]:443"}, CacheFolders: []string{"/var/cache/x"}, Sendfile: true}
+	assert.Equal(t, want, r)
+	assert.Equal(t, strings.Fields("--pages /srv/other --cache proxy:6081 --cache [::1]:443 --cache-folder /var/cache/x --sendfile on"), r.Flags())
+
+	for line, why := range map[string]string{
+		"pages www": "no whole path", "pages ": "no whole path", "pages /": "the whole machine", "pages /srv/..": "the whole machine",
+		"cache-folder //": "the whole machine", "cache ftp://x": "no server", "cache ": "no server", "cache a/b": "no server",
+		"sendfile yes": "not on or off", "door x": "nothing that a root may use",
+	} {
+		name, value, _ := strings.Cut(line, " ")
+		assert.ErrorContains(t, r.Add(name, value), why, line)
+	}
+	assert.Equal(t, want, r)
+
+	var v Reach
+	require.NoError(t, v.AddVariables(map[string]string{
+		"SCRIPTER_PAGES": "/srv/a:/srv/b", "REDIRECT_SCRIPTER_CACHE": "proxy:6081, other", "SCRIPTER_CACHE_FOLDER": "/var/c", "SCRIPTER_SENDFILE": "on",
+		"HTTP_SCRIPTER_PAGES": "/etc",
+	}))
+	assert.Equal(t, Reach{Pages: []string{"/srv/a", "/srv/b"}, Caches: []string{"proxy:6081", "other:80"}, CacheFolders: []string{"/var/c"}, Sendfile: true}, v)
+	assert.ErrorContains(t, v.AddVariables(map[string]string{"SCRIPTER_PAGES": "here"}), "SCRIPTER_PAGES: pages")
+	v.AddAll(r)
+	assert.Len(t, v.Pages, 3)
+
+	for path, listed := range map[string]bool{
+		"/srv/other": true, "/srv/other/x": true, "/srv/other/x/../..": false, "/srv/others": false, "/srv": false, "/": false, "srv/other": false, "": false,
+	} {
+		assert.Equal(t, listed, r.listed("pageFolders", keyPages, path) == nil, path)
+	}
+}
+
+// TestReachOfConf: where what a root may use is listed.
+func TestReachOfConf(t *testing.T) {
+	dir := t.TempDir()
+	root := filepath.Join(dir, "x.root")
+	require.NoError(t, os.WriteFile(root, nil, 0o600))
+	require.NoError(t, os.Symlink(root, filepath.Join(dir, "link.root")))
+	exe, conf := filepath.Join(dir, "scripter-fcgi"), filepath.Join(dir, "scripter.conf")
+	write := func(text string) { require.NoError(t, os.WriteFile(conf, []byte(text), 0o600)) }
+
+	write("root: x.root\npages: ../other\npages: /srv/b\ncache: proxy:6081\n")
+	pages := []string{filepath.Join(filepath.Dir(dir), "other"), "/srv/b"}
+	c, err := FindConf(nil, "", exe)
+	require.NoError(t, err)
+	assert.Equal(t, Reach{Pages: pages, Caches: []string{"proxy:6081"}}, c.Reach)
+
+	// A root that a flag or a variable names, by whatever path.
+	for _, named := range []string{root, filepath.Join(dir, "link.root"), dir + "/./x.root"} {
+		c, err = ConfOf(named, map[string]string{"SCRIPTER_PAGES": "/srv/c"}, exe)
+		require.NoError(t, err)
+		assert.Equal(t, append(pages[:2:2], "/srv/c"), c.Reach.Pages, named)
+		assert.Equal(t, named, c.Root)
+		c, err = FindConf(map[string]string{"SCRIPTER_ROOT": named}, "", exe)
+		require.NoError(t, err)
+		assert.Equal(t, pages, c.Reach.Pages, named)
+	}
+	// The file speaks of its own root only.
+	c, err = ConfOf(filepath.Join(dir, "y.root"), nil, exe)
+	require.NoError(t, err)
+	assert.Empty(t, c.Reach)
+	// A file that is wrong is told of, where it is not needed.
+	write("root: x.root\npages: /\n")
+	c, err = ConfOf(root, nil, exe)
+	require.NoError(t, err)
+	assert.Empty(t, c.Reach)
+	assert.ErrorContains(t, c.Passed, "line 2: pages: / is the whole machine")
+	_, err = FindConf(nil, "", exe)
+	assert.ErrorContains(t, err, "scripter.conf, line 2")
+}
+
+// TestNoWayOut: what a script can say of files and hosts leads nowhere, and does not
+// tell what is there.
+func TestNoWayOut(t *testing.T) {
+	s := newSite(t)
+	elsewhere := t.TempDir()
+	secret := filepath.Join(elsewhere, "secret.mcro")
+	require.NoError(t, os.WriteFile(secret, []byte("secret text"), 0o644))
+	require.NoError(t, os.Symlink(elsewhere, s.folder+"/linked"))
+	require.NoError(t, os.WriteFile(s.folder+"/.htpasswd", []byte("secret text"), 0o644))
+	require.NoError(t, os.WriteFile(s.folder+"/scripter.conf", []byte("secret text"), 0o644))
+	require.NoError(t, os.Mkdir(s.folder+"/.git", 0o755))
+	require.NoError(t, os.WriteFile(s.folder+"/.git/config", []byte("secret text"), 0o644))
+	require.NoError(t, os.Symlink(s.db.Path(), s.folder+"/mine.mcro"))
+	require.NoError(t, syscall.Mkfifo(s.folder+"/fifo.mcro", 0o644))
+	s.page("own.mcro", "own page")
+	head := make([]byte, 4096)
+	copy(head, "SQLite format 3\x00")
+	copy(head[68:], "SCrt")
+	s.page("copy.mcro", string(head)) // of another root
+	s.put("user.webserver.pageFolders", objectdb.List{objectdb.String("/proc/self"), objectdb.String(elsewhere), objectdb.String("/etc")})
+	s.put("user.webserver.websiteFolderPath", objectdb.String(elsewhere))
+	const expand = `local p = (...).searchTable
+	local ok, text = pcall (webserver.expandPage, {scriptName = p.name, websiteFolder = p.folder or websiteFolder})
+	return {body = text}`
+	s.script("expand", expand)
+	ask := func(query string) string { return s.ask("/expand.fcgi?"+query, nil).Body }
+
+	assert.Equal(t, "own page", ask("name=own.mcro"))
+	refused := map[string]string{
+		"folder=/proc/self&name=environ":                       "pages: /proc/self",
+		"folder=/etc&name=passwd":                              "pages: /etc",
+		"folder=" + elsewhere + "&name=secret.mcro":            "pages: " + elsewhere,
+		"folder=" + s.folder + "/../x&name=secret.mcro":        "in no folder that pages come from",
+		"folder=/&name=etc/passwd":                             "pages: /etc",
+		"folder=&name=" + secret:                               "pages: " + elsewhere,
+		"folder=/srv&name=x":                                   "in no folder that pages come from",
+		"name=.htpasswd":                                       "there is no page at",
+		"name=.git/config":                                     "there is no page at",
+		"name=linked/secret.mcro":                              "there is no page at",
+		"name=fifo.mcro":                                       "there is no page at",
+		"name=mine.mcro":                                       "there is no page at",
+		"name=copy.mcro":                                       "belongs to a root",
+		"name=scripter.conf":                                   "belongs to a root, or is its configuration",
+		"folder=" + filepath.Dir(s.db.Path()) + "&name=x.root": "in no folder that pages come from",
+	}
+	for query, why := range refused {
+		body := ask(query)
+		assert.Contains(t, body, why, query)
+		assert.NotContains(t, body, "secret text", query)
+	}
+	// What is there, is not there, is a folder, or cannot be read looks the same.
+	for _, pair := range [][2]string{
+		{"folder=/etc&name=%s", "passwd nothing passwd/x ssl"},
+		{"name=%s", "linked/secret.mcro linked/nothing linked/secret.mcro/x linked"},
+		{"folder=/srv/%s&name=x", "nothing nowhere"},
+	} {
+		bodies := map[string]bool{}
+		for name := range strings.FieldsSeq(pair[1]) {
+			bodies[strings.ReplaceAll(ask(fmt.Sprintf(pair[0], name)), name, "NAME")] = true
+		}
+		assert.Len(t, bodies, 1, pair[0])
+	}
+	// The request of a visitor who works with the script.
+	assert.Equal(t, 403, s.ask("/linked/secret.mcro", nil).Status)
+	for _, folder := range []string{"/etc", "/nothing"} {
+		s.put("user.webserver.websiteFolderPath", objectdb.String(folder))
+		assert.Equal(t, 403, s.ask("/x.mcro", map[string]string{"DOCUMENT_ROOT": ""}).Status)
+	}
+
+	s.put("user.webserver.websiteFolderPath", objectdb.String(""))
+
+	s.script("flush", `local ok, why = pcall (webserver.flushCache) return {body = why}`)
+	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/etc")})
+	one := s.ask("/flush.fcgi", nil).Body
+	assert.Contains(t, one, `user.webserver.cacheFolders names /etc, which scripter.conf does not list: add the line "cache-folder: /etc"`)
+	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nothing")})
+	assert.Equal(t, one, strings.ReplaceAll(s.ask("/flush.fcgi", nil).Body, "/nothing", "/etc"))
+	s.put("user.webserver.cacheFolders", objectdb.List{})
+	server := newCacheServer(t)
+	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(server.URL)})
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "user.webserver.cacheServers names "+server.URL+", which scripter.conf does not list")
+	assert.Empty(t, server.asked())
+
+	s.script("accel", `return {headers = {["X-Sendfile"] = "/etc/passwd"}, body = "x"}`)
+	s.put("user.webserver.flPassAccel", objectdb.Boolean(true))
+	s.log.Take()
+	assert.False(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
+	assert.Contains(t, s.log.String(), `user.webserver.flPassAccel is on, which scripter.conf does not list: add the line \"sendfile: on\"`)
+	s.list("sendfile", "on")
+	assert.True(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
+}
+
+// TestKeptDocumentRoot: a kept request lies in the root, so a script can make one up.
+func TestKeptDocumentRoot(t *testing.T) {
+	s := newSite(t)
+	elsewhere := t.TempDir()
+	require.NoError(t, os.WriteFile(elsewhere+"/x.mcro", []byte("secret text"), 0o644))
+	s.page("x.mcro", "own page")
+	s.put("user.webserver.flDebug", objectdb.Boolean(true))
+	require.Equal(t, "own page", s.ask("/x.mcro", nil).Body)
+	s.script("again", `return {body = webserver.debugCGI ()}`)
+	assert.Contains(t, s.ask("/again.fcgi", nil).Body, "own page", "the document root is that of the request that asks")
+
+	var n int
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		k, err := KeptRequest(tx, 1)
+		n = k.Number
+		return err
+	})
+	read := func(more func(k *Kept), o ReplayOptions) string {
+		var b strings.Builder
+		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {
+			k, err := KeptRequest(tx, n)
+			if err == nil {
+				more(k)
+				s.g.Replay(t.Context(), k, &b, o)
+			}
+			return err
+		}))
+		return b.String()
+	}
+	forged := func(k *Kept) { k.Variables["DOCUMENT_ROOT"] = elsewhere }
+	o := ReplayOptions{Developer: true}
+	for _, answer := range []string{read(func(*Kept) {}, o), read(forged, o), read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
+		assert.NotContains(t, answer, "secret text")
+		assert.NotContains(t, answer, "own page")
+		assert.Contains(t, answer, "the document root of the kept request, ")
+	}
+	assert.Contains(t, read(forged, ReplayOptions{DocumentRoot: elsewhere}), "secret text")
+	s.list("pages", s.folder)
+	assert.Contains(t, read(func(*Kept) {}, o), "own page")
+	assert.NotContains(t, read(forged, o), "secret text")
+}
+
+// TestWebsiteFolderPath: a page is found in the folder of the setting where the web
+// server tells none, and the folder is listed.
+//
+// Specification: 2.2.3
+func TestWebsiteFolderPath(t *testing.T) {
+	s := newSite(t)
+	other := t.TempDir()
+	s.page("x.mcro", "page <!--#websiteFolder-->")
+	s.page("plain.txt", "plain")
+	require.NoError(t, os.Symlink(filepath.Join(other, "y.mcro"), s.folder+"/y.mcro"))
+	require.NoError(t, os.WriteFile(other+"/y.mcro", []byte("elsewhere"), 0o644))
+	none := map[string]string{"DOCUMENT_ROOT": ""}
+	resp := s.ask("/x.mcro", none)
+	assert.Equal(t, 404, resp.Status)
+	assert.Contains(t, s.log.String(), "the web server does not tell where the file of /x.mcro lies, and user.webserver.websiteFolderPath is not set")
+
+	s.put("user.webserver.websiteFolderPath", objectdb.String(s.folder+"/"))
+	assert.Equal(t, 403, s.ask("/x.mcro", none).Status)
+	assert.Contains(t, s.log.String(), "/x.mcro: user.webserver.websiteFolderPath names "+s.folder+"/, which scripter.conf does not list")
+
+	s.list("pages", filepath.Dir(s.folder))
+	assert.Equal(t, "page "+s.folder+"/", s.ask("/x.mcro", none).Body)
+	assert.Equal(t, 404, s.ask("/missing.mcro", none).Status)
+	assert.Equal(t, 403, s.ask("/y.mcro", none).Status, "a link out of the folder, into another one below the listed")
+	s.script("own", `return webserver.expandPage ({scriptName = "/x.mcro", websiteFolder = websiteFolder})`)
+	assert.Contains(t, s.ask("/own.fcgi", none).Body, "page ")
+	// The web server's own word goes before it.
+	assert.Equal(t, 404, s.ask("/x.mcro", map[string]string{"DOCUMENT_ROOT": other}).Status)
+	// A file that a script leaves to the web server.
+	s.put("user.webserver.actionTable.SELF", objectdb.String("/cgi-bin/Scripter.acgi"))
+	s.put("user.webserver.actions.SELF", objectdb.Script(`return ""`))
+	none["SCRIPTER_ACTION"] = "SELF"
+	assert.Equal(t, "plain", s.ask("/plain.txt", none).Body)
+}
+
+// TestPagesWhileLinksChange: a folder that becomes a link out of the site, at any
+// moment of a request, gives nothing of what lies there.
+func TestPagesWhileLinksChange(t *testing.T) {
+	s := newSite(t)
+	elsewhere := t.TempDir()
+	require.NoError(t, os.WriteFile(elsewhere+"/x.mcro", []byte("secret text"), 0o644))
+	require.NoError(t, os.WriteFile(elsewhere+"/x.txt", []byte("secret text"), 0o644))
+	s.put("user.webserver.actionTable.SELF", objectdb.String("/cgi-bin/Scripter.acgi"))
+	s.put("user.webserver.actions.SELF", objectdb.Script(`return ""`))
+	folder, link := s.folder+"/sub", s.folder+"/link"
+	require.NoError(t, os.Mkdir(folder, 0o755))
+	s.page("sub/x.mcro", "own page")
+	s.page("sub/x.txt", "own page")
+	require.NoError(t, os.Symlink(elsewhere, link))
+	ctx, stop := context.WithCancel(t.Context())
+	var swaps sync.WaitGroup
+	swaps.Go(func() {
+		for ctx.Err() == nil {
+			os.Rename(folder, s.folder+"/aside")
+			os.Rename(link, folder)
+			os.Rename(folder, link)
+			os.Rename(s.folder+"/aside", folder)
+		}
+	})
+	defer swaps.Wait()
+	defer stop()
+	seen := map[int]int{}
+	for range 600 {
+		for path, more := range map[string]map[string]string{"/sub/x.mcro": nil, "/sub/x.txt": {"SCRIPTER_ACTION": "SELF"}} {
+			s.g.found.forget()
+			s.g.pages.pages = nil
+			resp := s.ask(path, more)
+			seen[resp.Status]++
+			require.NotContains(t, resp.Body, "secret text")
+		}
+	}
+	assert.Positive(t, seen[200], "%v", seen)
+}
