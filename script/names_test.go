@@ -227,6 +227,7 @@ func TestRequire(t *testing.T) {
 		"user.loads":       objectdb.Number(0),
 	})
 	assert.Equal(t, "lib.tools1", run(t, db, `local a = require "lib.tools" local b = require "suites.lib.TOOLS" return b.name .. user.loads`))
+	assert.Equal(t, "true", run(t, db, `tools = require "lib.tools" lib = {} return tostring (tools == require "lib.tools")`))
 	assert.Equal(t, "true", run(t, db, `return tostring (require "lib.none")`))
 	assert.Contains(t, fails(t, db, `require "lib.self"`).Message, "the script requires itself")
 	assert.Equal(t, `require "no.such": no script has this name`, fails(t, db, `require "no.such"`).Message)

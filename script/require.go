@@ -51,14 +51,15 @@ func requireScript(L *lua.LState) int {
 	return 1
 }
 
-// module returns the script that a dotted name means, nil if there is none.
+// module returns the script that a dotted name means in the root, nil if there is none.
+// Globals of the run do not hide it: lib = require "lib" makes one.
 func (t *Thread) module(name string) (*lua.LFunction, error) {
 	a, err := objectdb.ParseAddress(name)
 	if err != nil || len(a) == 0 {
 		return nil, err
 	}
-	lv, err := t.global(a[0])
-	for i := 1; err == nil && i < len(a) && lv != nil; i++ {
+	lv, _, err := t.inRoot(a[0])
+	for i := 1; err == nil && i < len(a) && lv != lua.LNil; i++ {
 		lv, err = t.field(lv, a[i])
 	}
 	fn, ok := lv.(*lua.LFunction)
