@@ -12,6 +12,10 @@ import (
 type Options struct {
 	// ReadOnly refuses every write, and opens files that may only be read.
 	ReadOnly bool
+	// Reading says that nothing will be written. A saved copy is then left byte for byte
+	// as it is and gets no files beside it, and a file that this user may only read is
+	// opened ReadOnly.
+	Reading bool
 	// Relaxed makes commits faster and gives up the last ones when the power
 	// fails; the root stays consistent.
 	Relaxed bool

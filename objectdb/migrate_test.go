@@ -88,6 +88,11 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	before, err := Inspect(list[0].Path)
 	require.NoError(t, err)
 	assert.Equal(t, 1, before.Version, "the copy is of the root as it was")
+	_, err = Open(list[0].Path, Options{Reading: true})
+	require.ErrorIs(t, err, ErrReadOnly, "reading does not bring a copy up to date")
+	before, err = Inspect(list[0].Path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, before.Version)
 
 	db, err := Open(path, Options{})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -265,6 +266,11 @@ func (db *DB) checkFile(info os.FileInfo) error {
 		flag = os.O_RDONLY
 	}
 	f, err := os.OpenFile(db.path, flag, 0)
+	if err != nil && db.options.Reading && flag == os.O_RDWR {
+		if f, err = os.OpenFile(db.path, os.O_RDONLY, 0); err == nil {
+			db.options.ReadOnly = true
+		}
+	}
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 			return fmt.Errorf("%w: this user may not open it (%w); give the user of the web server the right to read and write it and its folder", ErrReadOnly, pathError(err))
@@ -278,6 +284,9 @@ func (db *DB) checkFile(info os.FileInfo) error {
 	}
 	if err := checkHeader(&header, db.path, info.Size()); err != nil {
 		return err
+	}
+	if db.options.Reading && atRest(&header, db.path) {
+		db.options.ReadOnly = true
 	}
 	return db.checkShared(f)
 }
@@ -308,6 +317,18 @@ func checkHeader(h *[100]byte, path string, size int64) error {
 		return fmt.Errorf("%w: it is cut off, %d bytes of %d are there; restore a copy of it", ErrDamaged, size, want)
 	}
 	return nil
+}
+
+// atRest reports whether the file was not opened for writing since Save made it: it is
+// not in WAL mode, which Open would change. An older one that was given the place of a
+// root is not at rest, because it must be brought up to date.
+func atRest(h *[100]byte, path string) bool {
+	const rollback = 1 // the version of the file format for writing, at 18
+	copied := false
+	if _, rest, ok := strings.Cut(filepath.Base(resolved(path)), ".saved-"); ok {
+		_, copied = parseCopy("", ".saved-"+rest)
+	}
+	return h[18] == rollback && (copied || binary.BigEndian.Uint32(h[60:]) == schemaVersion)
 }
 
 func hasContent(path string) bool {

@@ -21,7 +21,7 @@ A damaged root is a failure; a script that does not compile is a warning, and a
 failure with --strict (the supplied samples hold one such script on purpose).`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			db, err := t.open(forWork)
+			db, err := t.open(forReading)
 			if err != nil {
 				return err
 			}

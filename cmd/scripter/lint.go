@@ -28,7 +28,7 @@ The exit status is 1 when something was found.`,
 			if err != nil {
 				return err
 			}
-			db, err := t.open(forWork)
+			db, err := t.open(forReading)
 			if err != nil {
 				return err
 			}

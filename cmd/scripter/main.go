@@ -212,10 +212,12 @@ func (t *tool) rootFile() string {
 }
 
 // forRequests is how the root is opened where requests are answered,
-// forWork where the owner works on it: that may hold the lock for long.
+// forWork where the owner works on it, which may hold the lock for long, and
+// forReading where a command only looks.
 var (
 	forRequests = objectdb.Options{Program: gateway.Program()}
 	forWork     = objectdb.Options{Program: gateway.Program(), LockTime: -1}
+	forReading  = objectdb.Options{Program: gateway.Program(), Reading: true}
 )
 
 // open opens the root.
@@ -229,7 +231,7 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 
 // view runs fn on the root without changing it.
 func (t *tool) view(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
-	db, err := t.open(forWork)
+	db, err := t.open(forReading)
 	if err != nil {
 		return err
 	}

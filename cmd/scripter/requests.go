@@ -146,7 +146,7 @@ address on the way. Nothing is run and nothing is changed.`,
 			}
 			steps := []string{}
 			r.Trace = func(step string) { steps = append(steps, step) }
-			db, err := t.open(forRequests)
+			db, err := t.open(forReading)
 			if err != nil {
 				return err
 			}

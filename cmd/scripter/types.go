@@ -25,7 +25,7 @@ the folder that the editor opens, such as one that "scripter export" wrote;
 stays as it is.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := t.open(forWork)
+			db, err := t.open(forReading)
 			if err != nil {
 				return err
 			}
