@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -28,3 +29,17 @@ func countLanguage(t *testing.T, format string, args ...any) {
 // wholeLanguage reports whether tests are to run all that they have: in "make
 // test" they do, once, while a bare "go test" is to be quick.
 func wholeLanguage() bool { return os.Getenv("SCRIPTER_LANGUAGE_COUNTS") != "" }
+
+// What third-party programs found, each with the answer of PUC Lua 5.1.5.
+func TestFoundInUse(t *testing.T) {
+	for source, want := range map[string]string{
+		`return xpcall(error, setmetatable({}, {__call = function() return "handled" end}))`: "false error in error handling",
+		`return xpcall(error, 5)`:           "false error in error handling",
+		`return os.date("!%Z %z", 0)`:       "GMT +0000",
+		`return ("x"):find("()%1")`:         "nil",
+		`return ("xx"):gsub("()x%1", "")`:   "xx 0",
+		`return ("xyxy"):find("(x)y%1", 1)`: "1 3 x",
+	} {
+		assert.Equal(t, want, eval(t, source), source)
+	}
+}

@@ -11,6 +11,9 @@ import (
 
 var processStart = time.Now()
 
+// greenwich is UTC under the name that strftime gives it after gmtime.
+var greenwich = time.FixedZone("GMT", 0)
+
 // osClock is os.clock (): seconds, for differences only.
 func osClock(L *lua.LState) int {
 	L.Push(lua.LNumber(budgetOf(L).now().Sub(processStart).Seconds()))
@@ -63,7 +66,7 @@ func osDate(L *lua.LState) int {
 	}
 	t := time.Unix(int64(seconds), 0)
 	if rest, utc := strings.CutPrefix(format, "!"); utc {
-		t, format = t.UTC(), rest
+		t, format = t.In(greenwich), rest
 	}
 	if strings.HasPrefix(format, "*t") {
 		L.Push(dateTable(L, t))

@@ -303,7 +303,10 @@ func (m *matcher) backReference(s int, digit byte) int {
 		fail(m.L, "invalid capture index")
 	}
 	c := m.caps[i]
-	text := m.subject[c.from : c.from+max(0, c.length)]
+	if c.length == capturePosition {
+		return noMatch // match_capture takes it for a text longer than any
+	}
+	text := m.subject[c.from : c.from+c.length]
 	m.steps += len(text) >> 4
 	if !strings.HasPrefix(m.subject[s:], text) {
 		return noMatch

@@ -20,7 +20,12 @@ func baseXpcall(L *lua.LState) int {
 	if failure == nil {
 		return pushOutcome(L, results, nil)
 	}
-	results, again := guardedCall(L, handler, []lua.LValue{failure})
+	var again lua.LValue
+	if _, ok := handler.(*lua.LFunction); ok {
+		results, again = guardedCall(L, handler, []lua.LValue{failure})
+	} else { // a table with __call is none, see luaG_errormsg
+		again = failure
+	}
 	if again != nil {
 		failure = lua.LString("error in error handling")
 	} else {
