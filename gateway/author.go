@@ -100,7 +100,7 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 		})
 		if err == nil {
 			var found []script.Finding
-			found, err = lintLimits(c.settings, a)
+			found, err = lintRows(c.settings, a)
 			l.Findings = append(l.Findings, found...)
 		}
 		return err

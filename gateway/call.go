@@ -36,6 +36,7 @@ type call struct {
 	depth    int                // of pages within pages
 	nested   int                // calls of webserver.handler within one another
 	ended    bool               // sendPartial said that no more follows
+	private  bool               // only some visitors may have the answer
 	around   bool               // the callbacks stand around a handler already
 	fields   []httpheader.Field // added to the response whatever the script returns
 	problems []problem          // failed markers, logged after the commit

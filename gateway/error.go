@@ -23,6 +23,7 @@ type Error struct {
 	Status  int
 	Message string
 	Allow   string // value of the Allow field of a 405
+	realm   string // of a 401: whose name and password are wanted
 	Err     error
 
 	warns bool // the owner reads of it where only warnings are logged
@@ -43,7 +44,8 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	status := g.statusOf(err)
 	var crowd *crowded
 	isCrowd := errors.As(err, &crowd)
-	if status != 404 && !isCrowd && err != errNoRoot { // the page of a 404 shows no number
+	// The page of a 404 shows no number, nor that of a 401, which only asks who it is.
+	if status != 401 && status != 404 && !isCrowd && err != errNoRoot {
 		if out.Incident = r.incident; out.Incident == "" {
 			out.Incident = newIncident()
 		}
@@ -156,7 +158,7 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	}
 	var resp *httpheader.Response
 	// Where it has stepped aside, another request may run its scripts.
-	if r.away || safely(func() error {
+	if r.away || status == 401 || safely(func() error {
 		return g.db.View(ctx, func(tx *objectdb.Tx) error {
 			var err error
 			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
@@ -168,6 +170,9 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	var e *Error
 	if errors.As(err, &e) && e.Allow != "" {
 		resp.Set("Allow", e.Allow)
+	}
+	if e != nil && status == 401 {
+		resp.Set("WWW-Authenticate", challenge(e.realm))
 	}
 	if status == 503 {
 		resp.Set("Retry-After", "1")
@@ -193,6 +198,8 @@ func visitorMessage(status int) string {
 	switch status {
 	case 400:
 		return "The request could not be understood."
+	case 401:
+		return "This wants a name and a password."
 	case 403:
 		return "This cannot be served."
 	case 404:

@@ -57,6 +57,9 @@ func (c *call) explain() (string, error) {
 		}
 	}
 	if n := c.settings.node("actions", c.target.Action); n != nil {
+		if err := c.require(actionScripts.Child(n.Name())); err != nil {
+			return "", err
+		}
 		if strings.EqualFold(c.target.Action, "MACRO") {
 			file, err := c.findFile(c.pageFiles())
 			if err != nil {
@@ -68,6 +71,9 @@ func (c *call) explain() (string, error) {
 	}
 	c.r.trace("there is no user.webserver.actions.%s: the path names an object", c.target.Action)
 	n, a, err := c.scriptObject(c.target.Path)
+	if err == nil {
+		err = c.require(a)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -237,6 +237,7 @@ func TestErrorPageThatFails(t *testing.T) {
 // Specification: 2.3.2, 4.1.1
 func TestNames(t *testing.T) {
 	s := newSite(t)
+	s.put("user.webserver.scriptFolders", objectdb.String("*"))
 	s.put("suites.webserverScripts.folder.text", objectdb.Text("It is <!--#clock.now ()-->."))
 	s.put("suites.webserverScripts.folder.html", objectdb.String("<HTML>x</HTML>"))
 	s.put("suites.webserverScripts.folder.gif", objectdb.Binary{Type: "image/gif", Data: "GIF89a\x00\xff"})

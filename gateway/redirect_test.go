@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"scripter/objectdb"
 )
 
 // TestRedirectsCarryTheLink, for proxies and clients that do not follow them.
@@ -51,6 +53,7 @@ func TestRedirectsCarryTheLink(t *testing.T) {
 // Specification: 4.2.2
 func TestRedirectsAreAbsolute(t *testing.T) {
 	s := newSite(t)
+	s.put("user.webserver.scriptFolders", objectdb.String("*"))
 	s.script("go", `return webserver.httpHeader ("302 FOUND", (...).cookies.to)`)
 	plain := map[string]string{"HTTP_HOST": "www.example.com", "REQUEST_URI": "/dir/go.fcgi?q=1", "SCRIPT_NAME": "/dir/go.fcgi", "QUERY_STRING": "q=1"}
 	for _, c := range []struct {

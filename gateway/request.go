@@ -44,6 +44,7 @@ type Request struct {
 	connection uint64           // the parameter connectionID; 0 before it has one
 	seed       int64            // of math.random; 0 = any
 	incident   string           // number of its failure; "" = a new one
+	verified   string           // the hash of one of our users, whose password it gave
 	again      bool             // a kept request that is run again
 	trusted    string           // its document root, by whoever runs it again
 	dry        bool             // what it changes in the root is not kept

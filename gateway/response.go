@@ -321,6 +321,9 @@ func (c *call) finish(resp *httpheader.Response) error {
 		// Some web servers send no type then, others guess one.
 		resp.Add("Content-Type", c.defaultType())
 	}
+	if c.private {
+		keepPrivate(resp)
+	}
 	complete(c.r, resp)
 	return nil
 }

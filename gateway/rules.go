@@ -18,6 +18,7 @@ type rules struct {
 	values    []objectdb.Value     // of the settings, by Setting.index
 	limits    script.Limits        // of a script that has none of its own
 	limited   bool                 // some scripts have
+	required  bool                 // user.webserver.requires says something
 	mime      map[string]MimeEntry // by the folded extension
 	actions   map[string]actionRow // by the name, as it is spelled and folded
 	overrides map[string][]pathRow // by the folded host
@@ -47,7 +48,7 @@ func (g *Gateway) readRules(tx *objectdb.Tx) (*rules, error) {
 		from:   g.rules,
 		values: make([]objectdb.Value, len(Settings)), limits: limits{settings: s}.read(), limited: len(s.children(LimitRows.Name())) > 0,
 		mime: t.mimeRows(), actions: t.actionRows(), overrides: t.pathRows("overrides"),
-		callbacks: s.hasCallbacks(), folders: s.pageFolders(),
+		callbacks: s.hasCallbacks(), folders: s.pageFolders(), required: s.hasRequires(),
 	}
 	for i, set := range Settings {
 		r.values[i] = s.value(set)
@@ -132,6 +133,12 @@ func (s settings) hasCallbacks() bool {
 		}
 	}
 	return false
+}
+
+// hasRequires reports whether anything is said at [RequireRows].
+func (s settings) hasRequires() bool {
+	n := s.node(RequireRows.Name())
+	return n != nil && (n.Kind() != objectdb.KindTable || len(s.children(RequireRows.Name())) > 0)
 }
 
 // pathRows reads a table host -> path prefix -> value.

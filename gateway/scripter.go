@@ -21,6 +21,9 @@ func (c *call) scripter(params *script.Table) (script.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.require(a); err != nil {
+		return nil, err
+	}
 	return c.serve(n, a, params)
 }
 
@@ -30,6 +33,10 @@ func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) 
 	names, err := scriptNames(p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
+	}
+	if !c.settings.bindsScripts(p) {
+		return nil, nil, &Error{Status: 404, Message: fmt.Sprintf("scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
+			path.Dir(cleanPath(p)), c.settings.string(scriptFolders))}
 	}
 	a := append(make(objectdb.Address, 0, len(webserverScripts)+len(names)), webserverScripts...)
 	n, err := c.tx.Find(a)

@@ -18,6 +18,9 @@ type Setting struct {
 	Default objectdb.Value
 	Title   string // the specification's name for it, or ours
 	Meaning string
+	// Refused counts instead of Default where the root has a value that is no
+	// good; nil: Default does. It is for what must not be opened by a slip.
+	Refused objectdb.Value
 	// Check refuses a value with a reason; the kind has been checked.
 	Check func(objectdb.Value) error
 
@@ -103,6 +106,9 @@ var (
 		Meaning: "milliseconds after which a request is logged as slow, with the place in its scripts where it is; 0 = never", Check: between(0, 3600_000)}
 	flSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
 		Meaning: "nothing is logged of requests, failures included"}
+	scriptFolders = &Setting{Name: "scriptFolders", Default: objectdb.String(allFolders), Title: "Script folders",
+		Meaning: `folders of URLs in which scripts are found, with blanks between them: "/" is the top alone, "*" all folders, as in 1998`,
+		Refused: objectdb.String("/"), Check: checkScriptFolders}
 	flVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false), Title: "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}
 )
@@ -114,7 +120,7 @@ var Settings = []*Setting{
 	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
 	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxSource, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
 	maxRequests, debugMinutes, flDebugSecrets,
-	flRefuseConnections, retryAfter, slowLog, flSuspendLogging, flVerboseMessages,
+	flRefuseConnections, retryAfter, slowLog, flSuspendLogging, flVerboseMessages, scriptFolders,
 }
 
 func init() {
@@ -317,10 +323,13 @@ func (s settings) value(set *Setting) objectdb.Value {
 		return r.values[set.index]
 	}
 	v, err := s.read(set)
-	if err != nil {
-		return set.Default
+	switch {
+	case err == nil:
+		return v
+	case set.Refused != nil && !errors.Is(err, errNotSet):
+		return set.Refused
 	}
-	return v
+	return set.Default
 }
 
 // needsCheck is false for checks that look at the file system: those are

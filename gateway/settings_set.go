@@ -27,7 +27,7 @@ func (s *Setting) Secret() bool { return s == debugToken }
 // State is the value of a setting, and where it comes from.
 type State struct {
 	Value objectdb.Value
-	From  string // "root"; "default"; "refused": what the root has is no good, the default counts
+	From  string // "root"; "default"; "refused": what the root has is no good, Setting.Refused or the default counts
 	Why   error  // of a refused value
 }
 
@@ -46,6 +46,9 @@ func (s *Setting) Read(tx *objectdb.Tx) State {
 	case errors.Is(err, errNotSet), err == nil && reflect.DeepEqual(v, s.Default):
 		return State{Value: s.Default, From: "default"}
 	case err != nil:
+		if s.Refused != nil {
+			return State{s.Refused, "refused", err}
+		}
 		return State{s.Default, "refused", err}
 	}
 	return State{Value: v, From: "root"}

@@ -105,12 +105,19 @@ func (c *call) runAction(params *script.Table) (script.Value, error) {
 			return c.scripter(params)
 		case row.name == macroAction && c.plain().macro:
 			c.r.trace("action script user.webserver.actions.MACRO")
+			if err := c.require(actionScripts.Child(row.name)); err != nil {
+				return nil, err
+			}
 			return c.macroPage(params)
 		}
 	}
 	if n := c.settings.node("actions", action); n != nil {
 		c.r.trace("action script user.webserver.actions.%s", n.Name())
-		return c.serve(n, objectdb.Address{"user", "webserver", "actions", n.Name()}, params)
+		a := actionScripts.Child(n.Name())
+		if err := c.require(a); err != nil {
+			return nil, err
+		}
+		return c.serve(n, a, params)
 	}
 	return c.scripter(params)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -59,7 +60,12 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	return argon2.IDKey([]byte(password), salt, cost.time, cost.memory, cost.threads, size), nil
+	key := argon2.IDKey([]byte(password), salt, cost.time, cost.memory, cost.threads, size)
+	// Each takes 19 MB, which nobody needs any more. Left to itself the collector
+	// lets several pile up, and a worker process is killed for them as if a script
+	// held them.
+	runtime.GC()
+	return key, nil
 }
 
 // makeHash makes the text that is kept of a password.

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+func (t *tool) requiresCommand() *cobra.Command {
+	var remove bool
+	c := &cobra.Command{
+		Use:   "requires [ADDRESS [WHO...]]",
+		Short: "list and set who may call a script by its URL",
+		Long: `Requires lists the rows of user.webserver.requires: who may call a script, or all
+scripts of a table, by any URL that leads to it. With an ADDRESS it shows what
+counts for that object; with WHO it sets it, and --remove takes the row away.
+WHO is one of
+
+  user              who the web server has checked (REMOTE_USER), or who logs in
+                    with a name and password of user.webserver.users.default
+  user NAME...      the same, with one of these names
+  realm REALM       who logs in with a name and password of that realm of
+                    user.webserver.users
+  anyone            everybody: for one script of a table that is for few`,
+		Args: args(0, -1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if remove && len(args) != 1 {
+				return usageError{hintError{fmt.Errorf("requires --remove takes an address"), "usage: " + c.UseLine()}}
+			}
+			if len(args) == 0 {
+				return t.view(c.Context(), t.listRequirements)
+			}
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case remove:
+				return t.update(c.Context(), func(tx *objectdb.Tx) error { return gateway.RemoveRequirement(tx, a) })
+			case len(args) == 1:
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showRequirement(tx, a) })
+			}
+			who := strings.Join(args[1:], " ")
+			err = t.update(c.Context(), func(tx *objectdb.Tx) error {
+				if err := t.warnMissing(tx, a); err != nil {
+					return err
+				}
+				return gateway.SetRequirement(tx, a, who)
+			})
+			if err != nil {
+				return hintError{fmt.Errorf("requires %s: %w", a, err), "nothing was changed"}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&remove, "remove", false, "take the row away")
+	return c
+}
+
+func (t *tool) warnMissing(tx *objectdb.Tx, a objectdb.Address) error {
+	_, err := tx.Stat(a)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		t.warn("there is no %s yet", a)
+		return nil
+	}
+	return err
+}
+
+// listRequirements prints all rows; what is wrong with them follows as warnings.
+func (t *tool) listRequirements(tx *objectdb.Tx) error {
+	rows, err := gateway.ReadRequireRows(tx)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		list := []any{}
+		for _, r := range rows {
+			m := map[string]any{"address": r.Address, "requires": r.Text}
+			if r.Closed != nil {
+				m["closed"] = r.Closed.Error()
+			}
+			if r.Idle != nil {
+				m["why"] = r.Idle.Error()
+			}
+			list = append(list, m)
+		}
+		return t.printJSON(list)
+	}
+	if len(rows) == 0 {
+		fmt.Fprintln(t.out, "no script requires anything: each answers everybody who finds its URL")
+		return nil
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%s\n", r.Address, r.Text)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Closed != nil {
+			t.warn("%s admits nobody: %v", gateway.RequireRows.Child(r.Address), r.Closed)
+		}
+		if r.Idle != nil {
+			t.warn("%s: %v", gateway.RequireRows.Child(r.Address), r.Idle)
+		}
+	}
+	return nil
+}
+
+// showRequirement prints what counts for the object at a.
+func (t *tool) showRequirement(tx *objectdb.Tx, a objectdb.Address) error {
+	if err := t.warnMissing(tx, a); err != nil {
+		return err
+	}
+	text, from, err := gateway.Requirement(tx, a)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		return t.printJSON(map[string]any{"address": a.String(), "requires": text, "from": from.String()})
+	}
+	fmt.Fprintln(t.out, strings.TrimSpace(text+"  "+from.String()))
+	return nil
+}

@@ -1,0 +1,244 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// RequireRows is where it is said who may call an object by its URL. Each row
+// is a text under the address of a script, text or binary, of an action's
+// script, or of a table: then it counts for all that lies in it. The row of the
+// nearest address counts. See [parseRequirement] for the texts.
+//
+// The rules of a web server are for URLs, and a script has many of those: the
+// case of its name, the folders before it, an extra path behind it. A row is for
+// the object, whatever URL has led to it.
+var RequireRows = objectdb.Address{"user", "webserver", "requires"}
+
+// requirement says who may call an object.
+type requirement struct {
+	kind  string   // "anyone", "user", "realm"
+	names []string // of "user": those who may, none for all; of "realm": the realm
+}
+
+const (
+	requireAnyone = "anyone"
+	requireUser   = "user"
+	requireRealm  = "realm"
+)
+
+// defaultRealm is the table of our own users that "user" means.
+const defaultRealm = "default"
+
+// parseRequirement reads the text of a row, words with blanks between them:
+//
+//	anyone              everybody, as if there were no row
+//	user                who is REMOTE_USER, checked by the web server, or logs
+//	                    in as one of our own users, of the realm "default"
+//	user ada grace      the same, with one of these names
+//	realm Members       who logs in as one of our own users of this realm
+func parseRequirement(text string) (requirement, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return requirement{}, errors.New(`it is empty: say "user", "user NAME ...", "realm NAME" or "anyone"`)
+	}
+	r := requirement{kind: strings.ToLower(words[0]), names: words[1:]}
+	switch {
+	case r.kind == requireUser, r.kind == requireAnyone && len(r.names) == 0:
+		return r, nil
+	case r.kind == requireAnyone:
+		return r, fmt.Errorf(`%q stands after "anyone"`, r.names[0])
+	case r.kind == requireRealm:
+		r.names = []string{strings.TrimSpace(strings.TrimSpace(text)[len(requireRealm):])}
+		return r, objectdb.CheckName(r.names[0])
+	}
+	return r, fmt.Errorf(`it begins with %.40q: say "user", "user NAME ...", "realm NAME" or "anyone"`, words[0])
+}
+
+// realm is the realm of our own users who may come.
+func (r requirement) realm() string {
+	if r.kind == requireRealm {
+		return r.names[0]
+	}
+	return defaultRealm
+}
+
+// admits reports whether a checked name is one of those who may.
+func (r requirement) admits(name string) bool {
+	return r.kind == requireRealm || len(r.names) == 0 || slices.Contains(r.names, name)
+}
+
+// requireRow finds the nearest row for the object at a; nil when there is none.
+func (s settings) requireRow(a objectdb.Address) (*objectdb.Node, error) {
+	if r := s.known(); r != nil && !r.required {
+		return nil, nil
+	}
+	home, err := s.tx.Find(RequireRows)
+	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+		return nil, nil
+	}
+	if err == nil && home.Kind() != objectdb.KindTable {
+		return nil, &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s is a %s, not a table: nobody is admitted", RequireRows, home.Kind())}
+	}
+	for ; err == nil && len(a) > 0; a = a[:len(a)-1] {
+		var n *objectdb.Node
+		if n, err = s.tx.Child(home, a.String()); err == nil {
+			return n, nil
+		}
+		if errors.Is(err, objectdb.ErrNotFound) {
+			err = nil
+		}
+	}
+	return nil, err
+}
+
+// require fails unless the request may reach the object at a by its URL. A row
+// that cannot be understood admits nobody.
+func (c *call) require(a objectdb.Address) error {
+	row, err := c.settings.requireRow(a)
+	if row == nil {
+		return err
+	}
+	at := RequireRows.Child(row.Name())
+	text, err := c.settings.requireText(row)
+	var want requirement
+	if err == nil {
+		want, err = parseRequirement(text)
+	}
+	if err != nil {
+		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s admits nobody: %v", at, err)}
+	}
+	c.r.trace("%s requires %q (%s)", a, text, at)
+	if want.kind == requireAnyone {
+		return nil
+	}
+	c.private = true
+	if user := c.r.checkedUser(); user != "" && want.kind == requireUser {
+		if !want.admits(user) {
+			return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s is not for %.80q, whom the web server has checked: %s says %q", a, user, at, text)}
+		}
+		return nil
+	}
+	return c.requireLogin(a, at, text, want)
+}
+
+// requireLogin checks the visitor's name and password with our own users.
+func (c *call) requireLogin(a, at objectdb.Address, text string, want requirement) error {
+	users := c.settings.table("users", want.realm())
+	if users == nil {
+		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
+			"%s requires %q (%s): the web server has checked nobody, and user.webserver.users has no realm %s", a, text, at, want.realm())}
+	}
+	name, password := basicAuth(c.r.Params["HTTP_AUTHORIZATION"])
+	if name == "" {
+		return &Error{Status: 401, realm: want.realm(), Message: fmt.Sprintf("%s requires %q (%s), and nobody has logged in", a, text, at)}
+	}
+	hash := ""
+	if n, err := c.tx.Child(users, name); err == nil {
+		name, hash = n.Name(), c.settings.text(n)
+	} else if !errors.Is(err, objectdb.ErrNotFound) && objectdb.CheckName(name) == nil {
+		return err
+	}
+	ok, err := c.r.knows(c.ctx, hash, password)
+	switch {
+	case err != nil:
+		return fmt.Errorf("check the password of user.webserver.users.%s: %w", objectdb.Address{want.realm(), name}, err)
+	case !ok:
+		return &Error{Status: 401, realm: want.realm(), warns: true, Message: fmt.Sprintf("%s requires %q (%s): the name %.80q or its password is wrong", a, text, at, name)}
+	case !want.admits(name):
+		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s is not for %.80q: %s says %q", a, name, at, text)}
+	}
+	return nil
+}
+
+// requireText is the text of a row.
+func (s settings) requireText(row *objectdb.Node) (string, error) {
+	switch row.Kind() {
+	case objectdb.KindString, objectdb.KindText:
+		return s.text(row), nil
+	}
+	return "", fmt.Errorf("it is a %s, not a text", row.Kind())
+}
+
+// checkedUser is the name that the web server has checked, "" for none. After an
+// internal redirect of Apache it has another name.
+func (r *Request) checkedUser() string {
+	return firstOf(r.Params, []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"})
+}
+
+// knows reports whether the password has this hash. What was found is kept, so
+// that a request that runs again does not hash twice.
+func (r *Request) knows(ctx context.Context, hash, password string) (bool, error) {
+	if hash != "" && hash == r.verified {
+		return true, nil
+	}
+	if len(password) > maxPassword {
+		password, hash = "", "" // nobody has such a one
+	}
+	ok, err := checkPassword(ctx, hash, password)
+	if ok {
+		r.verified = hash
+	}
+	return ok, err
+}
+
+// challenge is the field of a 401 that makes a browser ask for name and password
+// (RFC 7617, 2).
+func challenge(realm string) string {
+	var b strings.Builder
+	b.WriteString(`Basic realm="`)
+	for _, c := range []byte(realm) {
+		switch {
+		case c == '"', c == '\\':
+			b.WriteByte('\\')
+		case c < ' ' || c >= 0x7f:
+			c = '?'
+		}
+		b.WriteByte(c)
+	}
+	b.WriteString(`", charset="UTF-8"`)
+	return b.String()
+}
+
+// keepPrivate keeps a response out of shared caches that only some visitors may
+// have: a cache asks nobody who he is.
+func keepPrivate(resp *httpheader.Response) {
+	says := strings.ToLower(resp.Get("Cache-Control"))
+	if !strings.Contains(says, "private") && !strings.Contains(says, "no-store") {
+		resp.Set("Cache-Control", "private, no-cache")
+	}
+}
+
+// bindsScripts reports whether scripts have URLs in the folder of a path.
+func (s settings) bindsScripts(p string) bool {
+	folder := path.Dir(cleanPath(p))
+	for _, f := range strings.Fields(s.string(scriptFolders)) {
+		if f == allFolders || f == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// allFolders is the word of the setting scriptFolders for all of them.
+const allFolders = "*"
+
+func checkScriptFolders(v objectdb.Value) error {
+	folders := strings.Fields(string(v.(objectdb.String)))
+	if len(folders) == 0 {
+		return errors.New(`no folder is named: "/" is the top alone, "*" is all`)
+	}
+	for _, f := range folders {
+		if f != allFolders && (f[0] != '/' || cleanPath(f) != f) {
+			return fmt.Errorf(`%.80q is no folder of URLs: "/", "/members", or "*" for all`, f)
+		}
+	}
+	return nil
+}

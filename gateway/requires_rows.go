@@ -1,0 +1,146 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// Requirement returns what counts for the object at a, "anyone" when nothing
+// was said, and where it was said.
+func Requirement(tx *objectdb.Tx, a objectdb.Address) (text string, from objectdb.Address, err error) {
+	s := readSettings(tx)
+	row, err := s.requireRow(a)
+	if row == nil {
+		return requireAnyone, nil, err
+	}
+	text, err = s.requireText(row)
+	return text, RequireRows.Child(row.Name()), err
+}
+
+// SetRequirement checks a requirement of the object at a and puts it into its
+// row. The object need not be there yet.
+func SetRequirement(tx *objectdb.Tx, a objectdb.Address, text string) error {
+	text = strings.Join(strings.Fields(text), " ")
+	if _, err := parseRequirement(text); err != nil {
+		return err
+	}
+	if !hasURLs(a) {
+		return noURLs(a)
+	}
+	name := a.String()
+	if err := objectdb.CheckName(name); err != nil {
+		return fmt.Errorf("the address %.60s… cannot be the name of a row: %w", name, err)
+	}
+	return tx.Put(RequireRows.Child(name), objectdb.String(text))
+}
+
+// RemoveRequirement takes the row of the object at a away.
+func RemoveRequirement(tx *objectdb.Tx, a objectdb.Address) error {
+	return removeRow(tx, RequireRows.Child(a.String()))
+}
+
+// actionScripts is where the scripts of actions lie.
+var actionScripts = objectdb.Address{"user", "webserver", "actions"}
+
+// hasURLs reports whether the object at a, or something in it, can be what a URL
+// names.
+func hasURLs(a objectdb.Address) bool {
+	for _, home := range []objectdb.Address{webserverScripts, actionScripts} {
+		n := min(len(a), len(home))
+		if slices.EqualFunc(a[:n], home[:n], func(x, y string) bool { return objectdb.Fold(x) == objectdb.Fold(y) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func noURLs(a objectdb.Address) error {
+	return fmt.Errorf("no URL leads to %s: URLs name what lies in %s, and actions what lies in %s", a, webserverScripts, actionScripts)
+}
+
+// RequireRow is a row of [RequireRows].
+type RequireRow struct {
+	Address string // what it is for, as its name says
+	Text    string // who may
+	Closed  error  // why it admits nobody
+	Idle    error  // why it has no effect
+}
+
+// ReadRequireRows reads all rows, with what is wrong with them.
+func ReadRequireRows(tx *objectdb.Tx) ([]RequireRow, error) {
+	s := readSettings(tx)
+	home, err := tx.Find(RequireRows)
+	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if home.Kind() != objectdb.KindTable {
+		return nil, fmt.Errorf("%s is a %s, not a table", RequireRows, home.Kind())
+	}
+	nodes, err := tx.Children(home)
+	if err != nil {
+		return nil, err
+	}
+	var list []RequireRow
+	for _, n := range nodes {
+		r := RequireRow{Address: n.Name()}
+		if r.Text, r.Closed = s.requireText(n); r.Closed == nil {
+			_, r.Closed = parseRequirement(r.Text)
+		}
+		a, err := objectdb.ParseAddress(n.Name())
+		switch {
+		case err != nil:
+			r.Idle = fmt.Errorf("its name is no address: %w", err)
+		case !strings.EqualFold(a.String(), n.Name()):
+			r.Idle = fmt.Errorf("the address is written %s", a)
+		case !hasURLs(a):
+			r.Idle = noURLs(a)
+		default:
+			if _, err := tx.Find(a); err != nil {
+				r.Idle = fmt.Errorf("there is no %s", a)
+			}
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// lintRequires finds rows that admit nobody or have no effect, when a is the
+// root, the rows, or a table above them.
+func lintRequires(s settings, a objectdb.Address) ([]script.Finding, error) {
+	if len(a) > len(RequireRows) || !strings.EqualFold(RequireRows[:len(a)].String(), a.String()) {
+		return nil, nil
+	}
+	rows, err := ReadRequireRows(s.tx)
+	if err != nil {
+		return nil, err
+	}
+	var list []script.Finding
+	for _, r := range rows {
+		at := RequireRows.Child(r.Address).String()
+		if r.Closed != nil {
+			list = append(list, script.Finding{Name: at, Rule: "requires", Message: "it admits nobody: " + r.Closed.Error()})
+		}
+		if r.Idle != nil {
+			list = append(list, script.Finding{Name: at, Rule: "requires", Message: r.Idle.Error()})
+		}
+	}
+	return list, nil
+}
+
+// lintRows finds what is wrong with the tables of rows by address.
+func lintRows(s settings, a objectdb.Address) ([]script.Finding, error) {
+	list, err := lintLimits(s, a)
+	if err != nil {
+		return nil, err
+	}
+	more, err := lintRequires(s, a)
+	return append(list, more...), err
+}

@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// requires says who may call the object at an address, as a script could that
+// checks nothing.
+func (s *site) requires(address, text string) {
+	s.t.Helper()
+	s.put(`user.webserver.requires.["`+address+`"]`, objectdb.String(text))
+}
+
+// TestRequires: a row is for the object, whatever led to it, and what is wrong
+// with a row closes the object instead of opening it.
+func TestRequires(t *testing.T) {
+	s := newSite(t)
+	s.script("members.report", `return "the report"`)
+	s.script("members.help", `return "help"`)
+	s.script("free", `return "free"`)
+	s.page("page.mcro", "page")
+	status := func(path string, vars map[string]string) int { t.Helper(); return s.ask(path, vars).Status }
+	ada := map[string]string{"REMOTE_USER": "ada"}
+	redirected := map[string]string{"REDIRECT_REMOTE_USER": "ada"}
+
+	assert.Equal(t, 200, status("/members.report.fcgi", nil))
+	s.requires("suites.webserverScripts.members", "user")
+	assert.Equal(t, 403, status("/members.report.fcgi", nil), "there is nobody who could log in")
+	assert.Equal(t, 200, status("/members.report.fcgi", ada))
+	assert.Equal(t, 200, status("/members.report.fcgi", redirected), "behind Apache's Action")
+	assert.Equal(t, 403, status("/MEMBERS.Report.FCGI/x$y", map[string]string{"HTTP_REMOTE_USER": "ada"}))
+	assert.Equal(t, 200, status("/free.fcgi", nil))
+	s.requires("suites.webserverScripts.members.help", "anyone")
+	assert.Equal(t, 200, status("/members.help.fcgi", nil), "the nearest row counts")
+
+	s.requires("suites.webserverScripts.members.report", "user bob  carol")
+	assert.Equal(t, 403, status("/members.report.fcgi", ada))
+	assert.Equal(t, 200, status("/members.report.fcgi", map[string]string{"REMOTE_USER": "carol"}))
+
+	for _, text := range []string{"", "users", "realm", "realm a\nb", "anyone else"} {
+		s.requires("suites.webserverScripts.members.report", text)
+		assert.Equal(t, 403, status("/members.report.fcgi", ada), "%q", text)
+	}
+	s.put(`user.webserver.requires.["suites.webserverScripts.members.report"]`, objectdb.Boolean(false))
+	assert.Equal(t, 403, status("/members.report.fcgi", ada), "a row that is no text")
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(RequireRows) })
+	assert.Equal(t, 200, status("/members.report.fcgi", nil))
+	s.put("user.webserver.requires", objectdb.String("none"))
+	assert.Equal(t, 403, status("/free.fcgi", nil), "rows that are no table")
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(RequireRows) })
+
+	// The script of an action, also the one that is done without Lua.
+	s.requires("user.webserver.actions.MACRO", "user")
+	assert.Equal(t, 403, status("/page.mcro", nil))
+	assert.Equal(t, 200, status("/page.mcro", ada))
+	s.put("user.webserver.actions.MACRO", objectdb.Script("local p = ...\nlocal t = webserver.expandPage (p)\nreturn t"))
+	assert.Equal(t, 403, status("/page.mcro", nil))
+	s.requires("user.webserver.actions", "anyone")
+	assert.Equal(t, 403, status("/page.mcro", nil))
+}
+
+// TestRequiresLogin: our own users log in with HTTP Basic.
+func TestRequiresLogin(t *testing.T) {
+	s := newSite(t)
+	s.script("report", `return {headers = {["Cache-Control"] = "public, max-age=60"}, body = "the report"}`)
+	s.script("private", `return {headers = {["Cache-Control"] = "private, max-age=60"}, body = "the report"}`)
+	s.script("add", `httpd.addUser ("Ada", "sesame") httpd.addUser ("Bob", "sesame") httpd.addUser ("Eve", "sesame", 'the "back" room') return "done"`)
+	require.Equal(t, 200, s.ask("/add.fcgi", nil).Status)
+	ask := func(path, says string) (int, string, string) {
+		t.Helper()
+		vars := map[string]string{}
+		if says != "" {
+			vars["HTTP_AUTHORIZATION"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(says))
+		}
+		r := s.ask(path, vars)
+		return r.Status, r.Get("WWW-Authenticate"), r.Get("Cache-Control")
+	}
+	s.requires("suites.webserverScripts.report", "user")
+	s.requires("suites.webserverScripts.private", "user Ada")
+	for says, want := range map[string]int{
+		"": 401, "Ada:sesame": 200, "ada:sesame": 200, "Ada:wrong": 401, "Ada:": 401, ":sesame": 401, "Eve:sesame": 401,
+		"Ada:" + strings.Repeat("x", 5000): 401, "a\nb:sesame": 401, strings.Repeat("n", 5000) + ":sesame": 401,
+	} {
+		got, field, caches := ask("/report.fcgi", says)
+		assert.Equal(t, want, got, "%.20q", says)
+		assert.Equal(t, want == 401, field == `Basic realm="default", charset="UTF-8"`, "%.20q: %s", says, field)
+		assert.Equal(t, "private, no-cache", caches, "%.20q", says)
+	}
+	got, _, caches := ask("/private.fcgi", "ada:sesame")
+	assert.Equal(t, 200, got, "the name is that of the table")
+	assert.Equal(t, "private, max-age=60", caches)
+	got, _, _ = ask("/private.fcgi", "Bob:sesame")
+	assert.Equal(t, 403, got)
+	got, _, _ = ask("/private.fcgi", "Bob:wrong")
+	assert.Equal(t, 401, got, "who may not learns that only with the password")
+
+	s.requires("suites.webserverScripts.report", `realm the "back" room`)
+	got, field, _ := ask("/report.fcgi", "Ada:sesame")
+	assert.Equal(t, 401, got)
+	assert.Equal(t, `Basic realm="the \"back\" room", charset="UTF-8"`, field)
+	got, _, _ = ask("/report.fcgi", "Eve:sesame")
+	assert.Equal(t, 200, got)
+	assert.Equal(t, 401, s.ask("/report.fcgi", map[string]string{"REMOTE_USER": "Eve"}).Status, "a realm is ours, not the web server's")
+	s.put(`user.webserver.users.["the \"back\" room"].Eve`, objectdb.String("no hash"))
+	got, _, _ = ask("/report.fcgi", "Eve:sesame")
+	assert.Equal(t, 500, got, "a hash that is none lets nobody in")
+}
+
+// TestScriptFolders: which folders of URLs have scripts.
+func TestScriptFolders(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `return "x"`)
+	for _, c := range []struct {
+		setting objectdb.Value
+		open    string // paths that answer; all others of the list below do not
+	}{
+		{objectdb.String("/"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"},
+		{objectdb.String("*"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
+		{nil, "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
+		{objectdb.String(" /a\n/a/b "), "/a/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
+		{objectdb.String("a"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"}, // no good: the strictest counts
+		{objectdb.Number(1), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"},
+	} {
+		if c.setting == nil {
+			update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(scriptFolders.Address()) })
+		} else {
+			s.put("user.webserver.scriptFolders", c.setting)
+		}
+		open := strings.Fields(c.open)
+		for _, path := range []string{"/x.fcgi", "//x.fcgi", "/./x.fcgi", "/x.fcgi/extra/x", "/a/x.fcgi", "/A/x.fcgi", "/a/b/x.fcgi", "/a/b/x.fcgi/extra"} {
+			want := 404
+			for _, p := range open {
+				if p == path {
+					want = 200
+				}
+			}
+			assert.Equal(t, want, s.ask(path, nil).Status, "%v: %s", c.setting, path)
+		}
+	}
+}
+
+// FuzzRequirement: a text is either no requirement, or one that names somebody,
+// and no field of the answer can be split by a realm.
+func FuzzRequirement(f *testing.F) {
+	for _, text := range []string{"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := parseRequirement(text)
+		if err != nil {
+			return
+		}
+		require.Contains(t, []string{requireAnyone, requireUser, requireRealm}, r.kind)
+		require.NotEmpty(t, r.realm())
+		field := challenge(r.realm())
+		for _, c := range []byte(field) {
+			require.True(t, c >= ' ' && c < 0x7f, "%q", field)
+		}
+		require.Equal(t, r.kind == requireAnyone, strings.EqualFold(strings.TrimSpace(text), requireAnyone))
+	})
+}
