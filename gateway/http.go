@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,8 @@ type Site struct {
 	Folder  string
 	// Software is what the server calls itself.
 	Software string
+	// Hosts are the names that requests may be for, beside those of this machine.
+	Hosts []string
 
 	running sync.WaitGroup
 }
@@ -54,6 +57,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
 	start := time.Now()
+	if !s.answersTo(hr) {
+		s.misdirected(w, hr)
+		return
+	}
 	conn := newConn(w, hr)
 	defer conn.close()
 	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH, Road: "HTTP"}
@@ -62,6 +69,46 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		s.Gateway.log.Debug("client gone", "path", r.path(), "err", err)
 	}
 	s.Gateway.log.Info(hr.Method, "path", r.path(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
+}
+
+// answersTo tells whether a request is for us by its Host field. A page of another
+// site, whose name was bound to this address, must not read what is here: that
+// page's requests carry that name. HTTP/1.0 may name no host, which no browser
+// does, and what is no host at all is answered 400.
+func (s *Site) answersTo(hr *http.Request) bool {
+	if hr.Host == "" || !isHost(hr.Host) {
+		return true
+	}
+	host := hostName(hr.Host)
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		own, _ := hr.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+		if ip.IsLoopback() || own != nil && own.IP.Equal(ip) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Hosts, func(name string) bool { return hostName(name) == host })
+}
+
+// hostName is the host of a Host field: without port, brackets and the dot at the
+// end, in lower case.
+func hostName(field string) string {
+	if host, _, err := net.SplitHostPort(field); err == nil {
+		field = host
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(field, "[]"), "."))
+}
+
+// misdirected answers a request for a host that is none of ours.
+func (s *Site) misdirected(w http.ResponseWriter, hr *http.Request) {
+	name := hostName(hr.Host)
+	s.Gateway.log.Warn("request for a host that is none of ours", "host", name, "path", clip(hr.URL.Path, 200), "status", http.StatusMisdirectedRequest)
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, fmt.Sprintf("This server answers to localhost and to its own address, not to %q.\n"+
+		"If that is a name of it, start it with: scripter serve --host %s", name, name), http.StatusMisdirectedRequest)
 }
 
 // serve finds out what the path is: a folder, a page or script with an
@@ -78,6 +125,9 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 		return s.refuse(hr, r, c, err)
 	}
 	p := clean(bare)
+	if isHidden(p) {
+		return s.refuse(hr, r, c, hidden(p))
+	}
 	if showsStatus(hr, p) && args == "" {
 		return s.status(hr, r, c)
 	}
@@ -90,6 +140,9 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 			return s.refuse(hr, r, c, err)
 		}
 		p += index
+	}
+	if found, err := s.find(s.file(p)); err != nil && found.base != "" { // hidden by a link
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: err.Error(), Err: err})
 	}
 	r.Params["SCRIPT_NAME"] = p + args
 	r.Params["SCRIPT_FILENAME"] = s.file(p)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"scripter/httpheader"
@@ -49,22 +48,25 @@ func (s *Site) serverName(ctx context.Context) string {
 // open opens a file of the site: a regular one, links resolved below the
 // folder. What is hidden, or belongs to a root, is not there.
 func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
-	if p := strings.TrimPrefix(file, s.Folder); isHidden(p) {
-		return nil, nil, hidden(p)
-	}
-	found, err := lookAt(file)
-	if err == nil {
-		inside := false
-		if found.base, inside = below(found.real, s.Folder); !inside {
-			err = fmt.Errorf("%s lies outside the site's folder", found.real)
-		} else if p := strings.TrimPrefix(found.real, found.base); isHidden(p) {
-			err = hidden(p)
-		}
-	}
+	found, err := s.find(file)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
 	}
 	return s.Gateway.openFile(found)
+}
+
+// find finds a file of the site.
+func (s *Site) find(file string) (foundFile, error) {
+	found, err := lookAt(file)
+	if err != nil {
+		return found, err
+	}
+	base, inside := below(found.real, s.Folder)
+	if !inside {
+		return found, fmt.Errorf("%s lies outside the site's folder", found.real)
+	}
+	found.base = base
+	return found, found.checkHidden()
 }
 
 // staticWriter takes the library's answer for a file (ranges, conditions)

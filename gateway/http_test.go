@@ -23,7 +23,8 @@ func httpSite(t *testing.T) (*site, string) {
 	s := newSite(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	srv := &http.Server{Handler: &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test"}}
+	srv := &http.Server{Handler: &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test",
+		Hosts: []string{"x", "h", "other.test", "One.test", "two.test.", "a.example:80", "site.test", "192.0.2.7:8080"}}}
 	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
 	return s, l.Addr().String()
@@ -160,4 +161,113 @@ func TestServerName(t *testing.T) {
 	}
 	resp := s.ask("/x.fcgi", map[string]string{"SERVER_NAME": "", "HTTP_HOST": "", "SERVER_ADDR": "10.0.0.1"})
 	assert.Equal(t, "10.0.0.1 ", resp.Body)
+}
+
+// TestHosts: a page of another site whose name leads here (DNS rebinding) gets nothing,
+// before anything else is done.
+func TestHosts(t *testing.T) {
+	s, addr := httpSite(t)
+	s.page("plain.html", "<p>plain</p>")
+	s.script("x", `scratchpad.ran = true return "ran"`)
+	for host, ours := range map[string]bool{
+		"localhost": true, "LOCALHOST.:8080": true, "app.localhost:1": true, "127.0.0.1": true, "127.8.9.1:80": true, "[::1]:81": true,
+		addr: true, "one.test": true, "two.test:81": true, "a.example": true, "192.0.2.7": true,
+		"evil.example": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "192.0.2.8": false, "[2001:db8::1]": false,
+		"10.0.0.1:8080": false, "xx": false, "notlocalhost": false,
+	} {
+		for path, answer := range map[string]string{"/plain.html": "200", "/x.fcgi": "200", "/none.html": "404"} {
+			got := raw(t, addr, "GET "+path+" HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n")
+			if !ours {
+				answer = "421"
+				assert.Contains(t, got, "This server answers to localhost and to its own address, not to ", host)
+				assert.Contains(t, got, "scripter serve --host "+strings.Trim(strings.TrimSuffix(host, ":8080"), "[]"), host)
+				assert.NotContains(t, got, "plain</p>")
+			}
+			assert.Equal(t, answer, strings.Fields(got)[1], "%s %s", host, path)
+		}
+	}
+	// The target's own host counts, as RFC 9112, 3.2.2 has it.
+	assert.Contains(t, raw(t, addr, "GET http://evil.example/plain.html HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), " 421 ")
+	assert.Contains(t, raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n"), " 200 ")
+	assert.Contains(t, s.log.String(), "request for a host that is none of ours")
+
+	ran := func() bool {
+		var there bool
+		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {
+			_, err := tx.Get(objectdb.Address{"scratchpad", "ran"})
+			there = err == nil
+			return nil
+		}))
+		return there
+	}
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "ran"}) })
+	raw(t, addr, "POST /x.fcgi HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+	assert.False(t, ran())
+}
+
+// TestWhatBelongsToARootIsNotServed: with the site's folder around the root, too.
+func TestWhatBelongsToARootIsNotServed(t *testing.T) {
+	s, addr := httpSite(t)
+	head := make([]byte, 4096)
+	copy(head, "SQLite format 3\x00")
+	other := string(head)
+	copy(head[68:], "SCrt")
+	require.NoError(t, os.Mkdir(s.folder+"/.git", 0o755))
+	require.NoError(t, os.Mkdir(s.folder+"/sub", 0o755))
+	refused := map[string]string{
+		"x.root": "text", "X.ROOT": "text", "x.root-wal": "text", "x.root-shm": "text", "x.root-lock": "", "x.root-door": "text", "x.root-journal": "text",
+		"x.saved-20260131T183000Z.root": "text", "x.saved-20260131T183000Z.v2.root": "text", "x.saving": "text",
+		"x.root.undo-20260131T183000.000Z.zip": "text", "x.root.undo.part": "text", "upload.part": "text", "x.resident.log": "text",
+		"scripter.conf": "text", "sub/Scripter.conf": "text", ".env": "text", ".git/config": "text", ".htpasswd": "text",
+		"backup.bin": string(head), "page.html": string(head), "page.mcro": string(head),
+	}
+	served := map[string]string{
+		"app.sqlite": other, "root": "text", "x.root.txt": "text", "jquery.undo-redo.js": "text", "x.conf": "text", "party.html": "text", "empty.txt": "", "sub/a.b": "text",
+	}
+	for name, text := range refused {
+		s.page(name, text)
+	}
+	for name, text := range served {
+		s.page(name, text)
+	}
+	// Links that lead there, by whatever name.
+	for name, to := range map[string]string{"link.txt": ".env", "link.html": "backup.bin", "hidden": ".git", "conf.txt": "scripter.conf", "own.txt": s.db.Path(), "wal.txt": s.db.Path() + "-wal"} {
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(s.folder, to)
+		}
+		require.NoError(t, os.Symlink(to, filepath.Join(s.folder, name)))
+		refused[name] = "link"
+	}
+	refused["hidden/config"] = "text"
+	require.NoError(t, os.Link(s.db.Path(), filepath.Join(s.folder, "hard.txt")))
+	refused["hard.txt"] = "link"
+	ask := func(name string) string {
+		return raw(t, addr, "GET /"+name+" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+	}
+	look := func(when string) {
+		for name := range refused {
+			status := strings.Fields(ask(name))[1]
+			if name == "hidden" && status == "301" { // to the folder, which has no index
+				continue
+			}
+			if status == "403" && (name == "own.txt" || name == "wal.txt") { // outside of the folder
+				continue
+			}
+			assert.Equal(t, "404", status, "%s %s", name, when)
+		}
+	}
+	look("as a file")
+	for name, text := range served {
+		got := ask(name)
+		assert.Contains(t, got, " 200 ", name)
+		assert.True(t, strings.HasSuffix(got, "\r\n\r\n"+text), name)
+	}
+	// An action for every path makes no page of it, and a script that returns
+	// nothing does not send it.
+	s.put("user.webserver.overrides.[\"*\"].[\"/\"]", objectdb.String("MACRO"))
+	look("as a page")
+	s.put("user.webserver.actions.SELF", objectdb.Script(`return ""`))
+	s.put("user.webserver.overrides.[\"*\"].[\"/\"]", objectdb.String("SELF"))
+	look("as a script's answer")
+	assert.Contains(t, ask("x.conf"), " 200 ")
 }

@@ -168,7 +168,11 @@ func (c *call) passOn() (foundFile, error) {
 	if isHidden(c.target.Path) {
 		return foundFile{}, hidden(c.target.Path)
 	}
-	return c.findFile(c.pageFiles())
+	found, err := c.findFile(c.pageFiles())
+	if err == nil {
+		err = found.checkHidden()
+	}
+	return found, err
 }
 
 // isHidden tells whether a path has a hidden name, such as .git.

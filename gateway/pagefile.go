@@ -19,6 +19,14 @@ type foundFile struct {
 	info os.FileInfo
 }
 
+// checkHidden refuses a file with a hidden name below its folder, links resolved.
+func (f foundFile) checkHidden() error {
+	if inside := strings.TrimPrefix(f.real, f.base); isHidden(inside) {
+		return hidden(inside)
+	}
+	return nil
+}
+
 // open opens the file, unless a link in its path, made since it was found, leads
 // out of its folder, or it is no regular file any more.
 func (f foundFile) open() (*os.File, os.FileInfo, error) {
@@ -115,8 +123,8 @@ func (c *call) findNamed(file string) (foundFile, error) {
 		return foundFile{}, err
 	}
 	found, err := c.findFile([]string{file})
-	if inside := strings.TrimPrefix(found.real, found.base); err == nil && isHidden(inside) {
-		err = fmt.Errorf("%s is hidden", inside)
+	if err == nil {
+		err = found.checkHidden()
 	}
 	if err != nil {
 		c.r.trace("%v", err)

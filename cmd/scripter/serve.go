@@ -26,6 +26,7 @@ var sample embed.FS
 
 func (t *tool) serveCommand() *cobra.Command {
 	var addr, site string
+	var hosts []string
 	var quiet bool
 	c := &cobra.Command{
 		Use:   "serve",
@@ -33,19 +34,24 @@ func (t *tool) serveCommand() *cobra.Command {
 		Long: `Serve answers HTTP requests from the root and a folder of pages, without another
 web server. What is missing of the two is made: the root with the supplied
 objects, the folder with a small sample site. It is for work at the desk and
-for trying things out: no TLS, one response for each connection.`,
+for trying things out: no TLS, one response for each connection.
+
+It answers to localhost, to its own address, and to the names that --host names:
+a request with another Host field is answered 421. Hidden files, scripter.conf
+and what belongs to a root are not sent, wherever the site lies.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return t.serve(c.Context(), addr, site, quiet)
+			return t.serve(c.Context(), addr, site, hosts, quiet)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
+	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that requests may be for, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
 	return c
 }
 
-func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
+func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, quiet bool) error {
 	if info, err := os.Stat(site); err == nil && !info.IsDir() {
 		return usageError{fmt.Errorf("%s is a file; --site names the folder of the pages", site)}
 	}
@@ -78,7 +84,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version}
+	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version, Hosts: append(hosts, addr)}
 	s := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: 15 * time.Second,

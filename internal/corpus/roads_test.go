@@ -135,7 +135,8 @@ func (serveRoad) Name() string { return "serve" }
 var printedAddress = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
 
 func (serveRoad) Start(t *testing.T, s *Site) Client {
-	p := StartProcess(t, false, nil, s.Program("scripter"), "--root", s.Root, "serve", "--addr", "127.0.0.1:0", "--site", s.WWW)
+	p := StartProcess(t, false, nil, s.Program("scripter"), "--root", s.Root, "serve", "--addr", "127.0.0.1:0", "--site", s.WWW,
+		"--host", "scripter.example", "--host", "second.example")
 	addr, err := waitForAddress(p)
 	if err != nil {
 		t.Fatal(err)
