@@ -252,7 +252,7 @@ func TestImportMerges(t *testing.T) {
 		"t/change.json": {Data: []byte("2")}, "t/same.json": {Data: []byte(" 3 ")},
 		"t/new.lua": {Data: []byte("x")}, "t/spell.json": {Data: []byte("4")}, ".git/config": {Data: []byte("x")}, ".gitignore": {Data: []byte("x")},
 	}
-	assert.Equal(t, ImportResult{Added: 1, Changed: 2, Same: 2}, importDir(t, db, fsys, ""))
+	assert.Equal(t, ImportResult{Added: 1, Changed: 2, Same: 2, Skipped: []string{".git", ".gitignore"}}, importDir(t, db, fsys, ""))
 	view(t, db, func(tx *Tx) { assert.Equal(t, "change keep new same spell", names(t, tx, "t")) })
 	assert.Equal(t, same, stat(t, db, "t.same"))
 	requireEqual(t, Number(2), get(t, db, "t.change"))

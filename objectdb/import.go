@@ -15,6 +15,9 @@ type ImportResult struct {
 	Changed int // were there with another content or another spelling
 	Same    int // were there already and were not touched
 	Removed int // were there, and the archive says that they go
+	// Skipped are files and folders that are no objects, such as editors' backups and
+	// .git: their paths, with "/" between the parts.
+	Skipped []string
 }
 
 // Change is what an import does to one object.
@@ -45,7 +48,8 @@ func (s ChangeState) String() string {
 // in: what it does not name stays, and an object that is already what the folder
 // says is not written, so that it keeps its version. A file does not replace
 // a table (ErrIsTable) nor a folder an object (ErrNotTable). Names
-// that begin with a dot are left out. The error names the file.
+// that begin with a dot, and files that editors and systems leave behind, are left
+// out. The error names the file.
 func Import(tx *Tx, fsys fs.FS, a Address) (ImportResult, error) {
 	return ImportFunc(tx, fsys, a, nil)
 }
@@ -115,7 +119,11 @@ func (m *importer) folder(dir string, t *Node) error {
 	}
 	names := map[string]string{} // folded name -> file
 	for _, e := range entries {
-		if e.Name() == indexFile || strings.HasPrefix(e.Name(), ".") {
+		if e.Name() == indexFile {
+			continue
+		}
+		if leftBehind(e) {
+			m.skip(path.Join(dir, e.Name()))
 			continue
 		}
 		if err := context.Cause(m.tx.ctx); err != nil {
@@ -143,6 +151,39 @@ func (m *importer) folder(dir string, t *Node) error {
 		}
 	}
 	return nil
+}
+
+// leftBehind reports whether a file or folder was made by an editor, a version control
+// system or a file manager. No export makes such names: it writes their bytes as %XX,
+// and no object has one of these suffixes.
+func leftBehind(e fs.DirEntry) bool {
+	name := e.Name()
+	if hidden(name) {
+		return true
+	}
+	if e.IsDir() {
+		return false
+	}
+	low := strings.ToLower(name)
+	switch {
+	case strings.HasSuffix(low, "~"), strings.HasPrefix(low, "#") && strings.HasSuffix(low, "#"),
+		low == "thumbs.db", low == "desktop.ini", low == "icon\r":
+		return true
+	}
+	switch path.Ext(low) {
+	case ".swp", ".swo", ".swn", ".orig", ".rej", ".bak", ".tmp":
+		return true
+	}
+	return false
+}
+
+// skip notes what is left out, but not what our own commands have put there.
+func (m *importer) skip(file string) {
+	switch path.Base(file) {
+	case exportNoteFile, ".types", ".luarc.json":
+	default:
+		m.result.Skipped = append(m.result.Skipped, file)
+	}
 }
 
 // index reads the index of a folder, if it has one.

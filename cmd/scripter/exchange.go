@@ -150,6 +150,8 @@ func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.Fi
 // importFlags are what an import may be told.
 type importFlags struct {
 	dryRun, noUndo      bool
+	force, parents      bool
+	mirror, allowDelete bool
 	maxSize, maxObjects int
 	timeout             time.Duration
 }
@@ -162,13 +164,20 @@ func (t *tool) importCommand() *cobra.Command {
 		Long: `Import reads an archive (zip or tar.gz) or the files below DIR, as "scripter
 export" writes them, into the table at ADDRESS. Without ADDRESS an archive goes where
 its objects came from, and a folder into the root. A URL (http, https or anonymous
-ftp) names an archive of the net. Objects that are not among the files stay. All is
-imported, or nothing. "scripter undo" takes an import back.`,
+ftp) names an archive of the net. All is imported, or nothing: a script that does not
+compile stops it, unless --force is given. "scripter undo" takes an import back.
+
+Objects below ADDRESS that are not among the files stay. --mirror lists and removes
+them. When that is more than half of the objects below ADDRESS, or any object and
+ADDRESS is the whole root, it wants --allow-delete.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args[1:], ""))
 			if err != nil {
 				return err
+			}
+			if f.allowDelete && !f.mirror {
+				return usageError{errors.New("--allow-delete is for --mirror, which removes objects")}
 			}
 			if f.maxSize < 0 || f.maxObjects < 0 || f.timeout <= 0 {
 				return usageError{errors.New("--max-size and --max-objects are no less than 0, --timeout is more")}
@@ -190,10 +199,15 @@ imported, or nothing. "scripter undo" takes an import back.`,
 					return err
 				}
 			}
+			f.parents = f.parents || len(args) == 1 // an archive knows its place
 			return t.importFrom(c.Context(), s, a, f)
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change, and change nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "import scripts that do not compile, too")
+	c.Flags().BoolVar(&f.mirror, "mirror", false, "remove the objects below ADDRESS that are not among the files")
+	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false, "let --mirror remove more than half of the objects, and any of the whole root")
+	parentsFlag(c, &f.parents)
 	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
 	c.Flags().IntVar(&f.maxSize, "max-size", 0, "largest archive to take, unpacked, in MB (32)")
 	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "most files and folders to take of an archive (50000)")
@@ -204,9 +218,11 @@ imported, or nothing. "scripter undo" takes an import back.`,
 // importing is what an import has done, or would do.
 type importing struct {
 	result  objectdb.ImportResult
-	changes []objectdb.Change // of a dry run, without the old values
+	changes []objectdb.Change // without the old values; only of a dry run
 	scripts newScripts
-	broken  []string // errors of those that do not compile
+	broken  []error // of those that do not compile
+	removed []doneObject
+	refused error // why a mirror is not made
 	undo    *record
 }
 
@@ -222,8 +238,17 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	bar := t.progress("import", s.count())
 	defer bar.end()
 	run := func(tx *objectdb.Tx, r *record) error {
-		did.undo = r
-		return did.run(tx, s, a, f.dryRun, bar)
+		did = &importing{undo: r}
+		if err := did.run(tx, s, a, f, bar); err != nil {
+			return err
+		}
+		bar.end()
+		if f.dryRun {
+			return errDryRun
+		}
+		// Before it is done.
+		t.printRemoved(did)
+		return did.stops(f)
 	}
 	if f.dryRun { // it waits for nobody, and nobody for it
 		err = db.Update(ctx, func(tx *objectdb.Tx) error { return run(tx, nil) })
@@ -236,50 +261,159 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	}
 	bar.end()
 	if f.dryRun && errors.Is(err, errDryRun) {
-		t.warnOf(did.broken)
-		return t.printDryRun(s, a, did)
+		if err := t.printDryRun(s, a, did); err != nil {
+			return err
+		}
+		return did.stops(f)
 	}
 	if err != nil {
 		return s.explain(err)
 	}
-	t.warnOf(did.broken)
+	for _, why := range did.broken {
+		t.warn("it does not compile: %s", printableLines(syntaxDetail(why).Error()))
+	}
 	return t.printImport(s, a, did)
 }
 
-func (t *tool) warnOf(broken []string) {
-	for _, why := range broken {
-		t.warn("it does not compile: %s", printable(why))
+// stops returns why the import is not done.
+func (did *importing) stops(f importFlags) error {
+	if len(did.broken) > 0 && !f.force {
+		return brokenError(did.broken)
 	}
+	return did.refused
 }
 
-func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, dry bool, bar *progress) (err error) {
+func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f importFlags, bar *progress) (err error) {
+	if _, err := missingTables(tx, a, f.parents); err != nil {
+		return err
+	}
 	if err := did.undo.missing(tx, a); err != nil {
 		return err
 	}
+	named := map[string]bool{} // addresses of what the files hold, folded
 	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
 		bar.add(1)
 		did.scripts.note(c)
-		if dry {
-			c.Old = nil
-			did.changes = append(did.changes, c)
+		if f.mirror && c.State != objectdb.Removed {
+			named[foldedKey(c.Address)] = true
+		}
+		if f.dryRun {
+			changed := c
+			changed.Old = nil
+			did.changes = append(did.changes, changed)
 		}
 		return did.undo.note(c)
 	})
 	if err != nil {
 		return err
 	}
-	if did.broken, err = did.scripts.broken(tx); err != nil {
+	if f.mirror {
+		if err := did.mirror(tx, a, named, f); err != nil {
+			return err
+		}
+	}
+	did.broken, err = did.scripts.broken(tx)
+	return err
+}
+
+// mirror removes what lies below a and is not named.
+func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[string]bool, f importFlags) error {
+	err := tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
+		if len(at) == len(a) || named[foldedKey(at)] {
+			return nil
+		}
+		o := doneObject{change: "removed"}
+		if err := o.describe(tx, at); err != nil {
+			return err
+		}
+		did.removed = append(did.removed, o)
+		return fs.SkipDir
+	})
+	if err != nil {
 		return err
 	}
-	if dry {
-		return errDryRun
+	before := did.result.Changed + did.result.Same
+	count := 0
+	for i := range did.removed {
+		o := &did.removed[i]
+		o.size, err = objectsAt(tx, o.address, o.kind, o.size)
+		if err != nil {
+			return err
+		}
+		count++
+		if o.kind == objectdb.KindTable {
+			count += o.size
+		}
+		if err := did.undo.keep(tx, o.address); err != nil {
+			return err
+		}
+		if err := tx.Delete(o.address); err != nil {
+			return err
+		}
+	}
+	did.result.Removed += count
+	if f.allowDelete || count == 0 {
+		return nil
+	}
+	const hint = "--allow-delete removes them, --dry-run shows all that would change"
+	switch {
+	case len(a) == 0:
+		did.refused = hintError{fmt.Errorf("%s of the root, which no file names, would be removed, and nothing is imported", counted(count, "object")), hint}
+	case count*2 > before+count:
+		did.refused = hintError{fmt.Errorf("%d of %s below %s would be removed, and nothing is imported", count, counted(before+count, "object"), a), hint}
 	}
 	return nil
+}
+
+// objectsAt returns the number of all objects below a table; the size of anything else.
+func objectsAt(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, size int) (int, error) {
+	if k != objectdb.KindTable {
+		return size, nil
+	}
+	count := -1
+	err := tx.Walk(a, func(objectdb.Address, *objectdb.Node) error {
+		count++
+		return nil
+	})
+	return count, err
+}
+
+// printRemoved shows what a mirror removes, and what is no object.
+func (t *tool) printRemoved(did *importing) {
+	if t.json {
+		return
+	}
+	for _, o := range did.removed {
+		with := ""
+		if o.kind == objectdb.KindTable && o.size > 0 {
+			with = ", with " + thousands(o.size, "object")
+		}
+		fmt.Fprintf(t.out, "%-8s %-8s %s%s\n", o.change, o.kind, printable(o.address.String()), with)
+	}
+	t.printSkipped(did)
+}
+
+func (t *tool) printSkipped(did *importing) {
+	list := did.result.Skipped
+	if len(list) == 0 {
+		return
+	}
+	const most = 10
+	text := strings.Join(list[:min(most, len(list))], ", ")
+	if len(list) > most {
+		text += fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	fmt.Fprintf(t.out, "skipped %s: %s\n", counted(len(list), "file"), printable(text))
 }
 
 func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error {
 	if t.json {
 		fields := s.fields(a, did.result)
+		removed := []string{}
+		for _, o := range did.removed {
+			removed = append(removed, o.address.String())
+		}
+		fields["removedObjects"] = removed
 		fields["undo"] = did.undo != nil && did.undo.name != ""
 		return t.printJSON(fields)
 	}
@@ -297,6 +431,9 @@ func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error 
 		for _, c := range did.changes {
 			objects = append(objects, map[string]string{"address": c.Address.String(), "kind": c.Kind.String(), "change": c.State.String()})
 		}
+		for _, o := range did.removed {
+			objects = append(objects, map[string]string{"address": o.address.String(), "kind": o.kind.String(), "change": o.change})
+		}
 		fields["dryRun"], fields["objects"] = true, objects
 		return t.printJSON(fields)
 	}
@@ -312,6 +449,7 @@ func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error 
 			fmt.Fprintf(t.out, "%-8s %-8s %s\n", c.State, c.Kind, printable(c.Address.String()))
 		}
 	}
+	t.printRemoved(did)
 	fmt.Fprintf(t.out, "would import %s%s: %s\n", printable(s.name), into(a), counts(did.result))
 	return nil
 }

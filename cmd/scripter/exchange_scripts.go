@@ -1,13 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
 	"slices"
+	"strings"
 
 	"scripter/objectdb"
+	"scripter/root"
 )
 
 // newScripts gathers the scripts that an import adds or changes, to tell which of
-// them do not compile: they are taken as they are, but their owner should know.
+// them do not compile.
 type newScripts []objectdb.Address
 
 func (n *newScripts) note(c objectdb.Change) {
@@ -16,18 +22,58 @@ func (n *newScripts) note(c objectdb.Change) {
 	}
 }
 
-// broken gives the errors of those that do not compile, in the order of the import.
-func (n newScripts) broken(tx *objectdb.Tx) (errs []string, err error) {
+// broken returns the errors of those that do not compile, in the order of the import.
+// The supplied sample that shows such an error is none of them.
+func (n newScripts) broken(tx *objectdb.Tx) (errs []error, err error) {
 	for _, a := range n {
 		v, err := tx.Get(a)
 		if err != nil {
 			return nil, err
 		}
-		if source, ok := v.(objectdb.Script); ok {
-			if err := compiles(tx, a, source); err != nil {
-				errs = append(errs, err.Error())
-			}
+		source, ok := v.(objectdb.Script)
+		if !ok {
+			continue
+		}
+		if err := compiles(tx, a, source); err != nil && !supplied(source) {
+			errs = append(errs, err)
 		}
 	}
 	return errs, nil
+}
+
+// supplied reports whether a new root has this script, wherever it lies.
+func supplied(s objectdb.Script) bool {
+	found := false
+	_ = fs.WalkDir(root.FS, ".", func(name string, _ fs.DirEntry, err error) error { // it is in memory
+		if err == nil && path.Ext(name) == ".lua" {
+			content, err := root.FS.ReadFile(name)
+			found = found || err == nil && string(content) == string(s)
+		}
+		return nil
+	})
+	return found
+}
+
+// brokenError lists the scripts that do not compile.
+func brokenError(errs []error) error {
+	var b strings.Builder
+	if len(errs) == 1 {
+		b.WriteString("a script does not compile, and nothing is imported:")
+	} else {
+		fmt.Fprintf(&b, "%d scripts do not compile, and nothing is imported:", len(errs))
+	}
+	for _, err := range errs {
+		b.WriteString("\n" + printableLines(syntaxDetail(err).Error()))
+	}
+	return hintError{errors.New(b.String()), "--force imports them all the same"}
+}
+
+// printableLines is printable for lines that begin with a tab.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, "\t")
+		lines[i] = line[:len(line)-len(rest)] + printable(rest)
+	}
+	return strings.Join(lines, "\n")
 }

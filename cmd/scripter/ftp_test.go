@@ -104,7 +104,7 @@ func TestImportByFTP(t *testing.T) {
 	require.Zero(t, code, errs)
 	assert.Regexp(t, `^imported ftp://.*/pub/samples.tar.gz into suites.webserverScripts.samples: 0 added, 0 changed, \d+ the same\n$`, out)
 
-	code, out, errs = tooled(t, "--root", root, "import", url+"with%20space.zip", "copied.here")
+	code, out, errs = tooled(t, "--root", root, "import", url+"with%20space.zip", "copied.here", "--parents")
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, " into copied.here: ")
 	assert.Contains(t, out, " 0 changed, 0 the same\nscripter --root ")

@@ -130,6 +130,7 @@ func (s *source) fields(a objectdb.Address, r objectdb.ImportResult) map[string]
 	fields := map[string]any{
 		"source": s.name, "address": a.String(),
 		"added": r.Added, "changed": r.Changed, "same": r.Same, "removed": r.Removed,
+		"skipped": append([]string{}, r.Skipped...),
 	}
 	if s.archive != nil {
 		m := s.archive.Manifest
