@@ -96,7 +96,7 @@ func (g *Gateway) keepIn(tx *objectdb.Tx, s settings, r *Request) (*Kept, *maski
 		return nil, nil, err
 	}
 	k := newKept(shown, m, body)
-	k.Time, k.Developer = g.now(), r.Developer || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
+	k.Time, k.Developer = g.now(), r.Developer || r.desk || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
 	return k, m, k.add(tx, int(s.number(maxRequests)))
 }
 

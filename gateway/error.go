@@ -131,6 +131,9 @@ func (g *Gateway) logFailure(r *Request, status int, incident string, err error)
 	g.log.Error("script failed", append(args, "detail", s.Detail())...)
 }
 
+// incidentLength is how many characters the number of an incident has.
+const incidentLength = 8
+
 // newIncident makes the number that a visitor's page and the log share.
 func newIncident() string {
 	var b [5]byte
@@ -139,12 +142,11 @@ func newIncident() string {
 }
 
 // failurePage makes the response to a failure: the site's own page, at
-// user.webserver.prefs, or a plain one where that fails too.
+// user.webserver.prefs, or the developer's.
 func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
-	message := visitorMessage(status)
 	var crowd *crowded
 	if g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
-		wait := "1"
+		message, wait := visitorMessage(status), "1"
 		if g.db == nil { // somebody has to mend that first
 			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
 		}
@@ -153,19 +155,11 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 		complete(r, resp)
 		return resp
 	}
-	if g.developer(ctx, r) {
-		message = developerMessage(err)
-	}
 	var resp *httpheader.Response
-	// Where it has stepped aside, another request may run its scripts.
-	if r.away || status == 401 || safely(func() error {
-		return g.db.View(ctx, func(tx *objectdb.Tx) error {
-			var err error
-			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
-			return err
-		})
-	}) != nil {
-		resp = plainPage(r, status, message, incident)
+	if g.developer(ctx, r) {
+		resp = g.developerPage(ctx, r, status, incident, err)
+	} else {
+		resp = g.visitorPage(ctx, r, status, incident)
 	}
 	var e *Error
 	if errors.As(err, &e) && e.Allow != "" {
@@ -181,16 +175,36 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	return resp
 }
 
+// visitorPage makes the site's own page of a failure, or a plain one where that
+// fails too.
+func (g *Gateway) visitorPage(ctx context.Context, r *Request, status int, incident string) *httpheader.Response {
+	message := visitorMessage(status)
+	var resp *httpheader.Response
+	// Where it has stepped aside, another request may run its scripts.
+	if r.away || status == 401 || safely(func() error {
+		return g.db.View(ctx, func(tx *objectdb.Tx) error {
+			var err error
+			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
+			return err
+		})
+	}) != nil {
+		resp = plainPage(r, status, message, incident)
+	}
+	return resp
+}
+
 // sitePage makes the site's own page of a failure.
 func (g *Gateway) sitePage(ctx context.Context, tx *objectdb.Tx, r *Request, status int, message, incident string) (*httpheader.Response, error) {
 	c := g.newCall(ctx, tx, r, newAnswer(nil, r))
 	defer c.close()
-	c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames, Developer: r.Developer} // the body may be what failed
+	c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames} // the body may be what failed
 	c.target, _ = dispatch(c.r, c.tables)
 	if err := c.begin(); err != nil {
 		return nil, err
 	}
-	return c.errorPage(status, message, incident)
+	resp, err := c.errorPage(status, message, incident)
+	c.logProblems()
+	return resp, err
 }
 
 // visitorMessage says no more than the status does.
@@ -293,11 +307,10 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	return resp
 }
 
-// developer tells whether errors are shown in full: to the command line, and
-// to a request that carries the developer's token. An address proves
-// nothing: behind a proxy everybody is loopback.
+// developer tells whether errors are shown in full: to the command line, to the
+// author at the desk, and to a request that carries the developer's token.
 func (g *Gateway) developer(ctx context.Context, r *Request) bool {
-	if r.Developer {
+	if r.Developer || r.desk {
 		return true
 	}
 	if r.givenToken() == "" {
@@ -312,6 +325,9 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	}
 	return sameToken(r.givenToken(), token)
 }
+
+// showsErrors tells of markers what [Gateway.developer] does of pages.
+func (c *call) showsErrors() bool { return c.r.desk || c.developer() }
 
 func (c *call) developer() bool {
 	return c.r.Developer || c.r.givenToken() != "" && sameToken(c.r.givenToken(), c.settings.string(debugToken))

@@ -28,6 +28,9 @@ type Site struct {
 	Software string
 	// Hosts are the names that requests may be for, beside those of this machine.
 	Hosts []string
+	// ShowErrors shows errors in full to who asks from this very machine, with
+	// no proxy between.
+	ShowErrors bool
 
 	running sync.WaitGroup
 }
@@ -63,7 +66,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	conn := newConn(w, hr)
 	defer conn.close()
-	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH, Road: "HTTP"}
+	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH, Road: "HTTP", desk: s.ShowErrors && atThisMachine(hr)}
 	status := s.serve(hr, r, conn)
 	if err := conn.out.Flush(); err != nil {
 		s.Gateway.log.Debug("client gone", "path", r.path(), "err", err)

@@ -272,6 +272,33 @@ func KeptRequest(tx *objectdb.Tx, number int) (*Kept, error) {
 	return readKept(tx, number)
 }
 
+// IsIncident reports whether text has the form of an incident's number.
+func IsIncident(text string) bool {
+	return len(text) == incidentLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// KeptIncident gives the kept request whose failure has the number that a
+// visitor reads. Its error is ErrNotKept when there is none, and says why.
+func KeptIncident(tx *objectdb.Tx, incident string) (*Kept, error) {
+	list, err := KeptRequests(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range list {
+		if k.Incident == incident {
+			return k, nil
+		}
+	}
+	s := readSettings(tx)
+	switch {
+	case !s.flag(flDebug):
+		return nil, fmt.Errorf("%w: Debugging is off", ErrNotKept)
+	case len(list) == 0:
+		return nil, fmt.Errorf("%w: %s is empty", ErrNotKept, cgiparamsLog)
+	}
+	return nil, fmt.Errorf("%w: none of the last %d has incident %s", ErrNotKept, len(list), incident)
+}
+
 // readKept reads a kept request. What its owner took out is missing.
 func readKept(tx *objectdb.Tx, number int) (*Kept, error) {
 	k := &Kept{Number: number, Variables: map[string]string{}}

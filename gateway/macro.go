@@ -115,7 +115,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 		return "", err
 	}
 	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, err})
-	if !c.developer() {
+	if !c.showsErrors() {
 		return "", nil
 	}
 	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",

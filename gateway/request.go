@@ -35,6 +35,7 @@ type Request struct {
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
+	desk     bool // errors are shown in full: the author asks, from this machine
 	away     bool // StepAside was called
 	body     body
 	bodyRead bool

@@ -25,6 +25,35 @@ type Error struct {
 	Frames  []Frame          // the calls that led there, innermost first
 	Limit   string           // the limit that ended the run: "time", "instructions", "memory" …
 	Err     error            // the cause in Go, if there is one; what Stop was given
+
+	text string // the whole script
+}
+
+// A SourceLine is one line of a script.
+type SourceLine struct {
+	Number int // from 1
+	Text   string
+}
+
+// excerptLines is how many lines Excerpt returns on either side.
+const excerptLines = 3
+
+// Excerpt returns the lines of the script around the one where it failed; none
+// where the line is not known.
+func (e *Error) Excerpt() []SourceLine {
+	if e.Line == 0 || e.text == "" {
+		return nil
+	}
+	var lines []SourceLine
+	rest, more := e.text, true
+	for n := 1; more && n <= e.Line+excerptLines; n++ {
+		var line string
+		line, rest, more = strings.Cut(rest, "\n")
+		if n >= e.Line-excerptLines && (more || line != "" || n == e.Line) {
+			lines = append(lines, SourceLine{n, shortLine(line)})
+		}
+	}
+	return lines
 }
 
 // Error gives the message with its place: "user.hello:4: attempt to …".
@@ -168,7 +197,7 @@ func (t *Thread) syntaxError(err error, a objectdb.Address, source string) *Erro
 	if errors.As(err, &s) {
 		e.Name, e.Line = s.Name, s.Line
 		e.Message = strings.TrimPrefix(s.Error(), fmt.Sprintf("%s:%d: ", s.Name, s.Line))
-		e.Source = sourceLine(source, s.Line)
+		e.Source, e.text = sourceLine(source, s.Line), source
 	}
 	return e
 }
@@ -204,7 +233,7 @@ func (t *Thread) locate(e *Error) {
 		}
 		c := t.chunks[name]
 		e.Name, e.Address, e.Line, e.Message = name, c.address, line, text
-		e.Source = sourceLine(c.source, line)
+		e.Source, e.text = sourceLine(c.source, line), c.source
 		found = true
 	}
 	if found {
@@ -216,7 +245,7 @@ func (t *Thread) locate(e *Error) {
 		}
 		e.Name, e.Line = f.Source, f.Line
 		if c := t.chunks[f.Source]; c != nil {
-			e.Address, e.Source = c.address, sourceLine(c.source, f.Line)
+			e.Address, e.Source, e.text = c.address, sourceLine(c.source, f.Line), c.source
 		}
 		return
 	}
@@ -247,6 +276,11 @@ func sourceLine(source string, n int) string {
 		source = rest
 	}
 	line, _, _ := strings.Cut(source, "\n")
+	return shortLine(line)
+}
+
+// shortLine cuts a line if it is long.
+func shortLine(line string) string {
 	line = strings.TrimRight(line, "\r")
 	if len(line) > 200 {
 		line = strings.ToValidUTF8(line[:200], "") + "…"

@@ -82,11 +82,11 @@ manifest.json has the checksum (SHA-256) of every file.
 
 // printable makes a text of others harmless on a terminal: what is no
 // character to see, such as an escape or a mark of writing direction, is shown as
-// Go writes it.
+// Go writes it. Ends of lines and tabs stay.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == '\n' || unicode.IsPrint(r) {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
 			b.WriteRune(r)
 			continue
 		}
@@ -94,4 +94,10 @@ func printable(s string) string {
 		b.WriteString(quoted[1 : len(quoted)-1])
 	}
 	return b.String()
+}
+
+// oneLine is printable for a text that stands in a line of its own, or in a
+// column.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
 }

@@ -17,24 +17,24 @@ import (
 
 func (t *tool) requestsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "requests [N]",
+		Use:   "requests [N | INCIDENT]",
 		Short: "list the requests that Debugging has kept, or show one",
 		Long: `Requests lists the requests that Debugging has kept, the last one at the end:
 number, time (UTC), status, milliseconds, incident, method and URL. With the
-number N it shows one in full.`,
+number N, or the number of the incident that a visitor read, it shows one in full.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listRequests)
 			}
-			n, err := keptNumber(args)
+			which, err := keptFrom(args)
 			if err != nil {
 				return err
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error {
-				k, err := gateway.KeptRequest(tx, n)
+				k, err := which.find(tx)
 				if err != nil {
-					return keptHint(err)
+					return err
 				}
 				if t.json {
 					return t.printJSON(jsonKept(k, true))
@@ -46,21 +46,48 @@ number N it shows one in full.`,
 	}
 }
 
-// keptNumber reads the number of a kept request; 0, the last, without one.
-func keptNumber(args []string) (int, error) {
-	if len(args) == 0 {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(args[0])
-	if err != nil || n < 1 {
-		return 0, usageError{fmt.Errorf("%q is no number of a kept request", args[0])}
-	}
-	return n, nil
+// keptName is how a command names a kept request: by its number, 0 for the last,
+// or by that of its incident.
+type keptName struct {
+	number   int
+	incident string
 }
 
-func keptHint(err error) error {
+// keptFrom reads the name of a kept request; the last without one.
+func keptFrom(args []string) (keptName, error) {
+	if len(args) == 0 {
+		return keptName{}, nil
+	}
+	n, err := strconv.Atoi(args[0])
+	incident := strings.ToLower(args[0])
+	switch {
+	case gateway.IsIncident(incident):
+		return keptName{n, incident}, nil
+	case err != nil || n < 1:
+		return keptName{}, usageError{fmt.Errorf("%q is no number of a kept request, nor of an incident", args[0])}
+	}
+	return keptName{number: n}, nil
+}
+
+func (n keptName) find(tx *objectdb.Tx) (*gateway.Kept, error) {
+	if n.incident == "" {
+		k, err := gateway.KeptRequest(tx, n.number)
+		return k, keptHint(err, keepHint)
+	}
+	k, err := gateway.KeptIncident(tx, n.incident)
+	if err != nil && n.number > 0 { // digits only
+		if k, err := gateway.KeptRequest(tx, n.number); err == nil {
+			return k, nil
+		}
+	}
+	return k, keptHint(err, fmt.Sprintf("the log of the program that answered says what failed, in a line with id=%s; %s", n.incident, keepHint))
+}
+
+const keepHint = `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`
+
+func keptHint(err error, hint string) error {
 	if errors.Is(err, gateway.ErrNotKept) {
-		return hintError{err, `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`}
+		return hintError{err, hint}
 	}
 	return err
 }
@@ -98,7 +125,8 @@ func milliseconds(k *gateway.Kept) float64 {
 	return float64(k.Duration) / float64(time.Millisecond)
 }
 
-// visible makes what a visitor sent harmless for a terminal.
+// visible makes what a visitor sent harmless for a terminal. Lines and tabs
+// stay.
 func visible(s string) string { return printable(strings.ReplaceAll(s, "\r\n", "\n")) }
 
 func (t *tool) showKept(k *gateway.Kept) {

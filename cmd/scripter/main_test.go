@@ -56,7 +56,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	dir := ts.Getenv("WORK")
 	bin := filepath.Join(dir, "scripter-serve")
-	os.Remove(bin)
+	ts.Check(os.RemoveAll(bin))
 	// testscript.Main chooses the command by the name of the program.
 	ts.Check(os.Mkdir(bin, 0o755))
 	ts.Check(os.Symlink(exe, filepath.Join(bin, "scripter")))

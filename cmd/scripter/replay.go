@@ -24,10 +24,10 @@ type replay struct {
 func (t *tool) replayCommand() *cobra.Command {
 	var f replay
 	c := &cobra.Command{
-		Use:   "replay [N]",
+		Use:   "replay [N | INCIDENT]",
 		Short: "run a kept request again, on today's scripts",
-		Long: `Replay runs the last request that Debugging has kept, or number N, again on
-today's scripts and pages and prints the complete response. The clock stands at
+		Long: `Replay runs the last request that Debugging has kept, or number N, or that of an
+incident, again on today's scripts and pages and prints the complete response. The clock stands at
 the time of then, math.random gives the numbers of then. What the run changes
 in the root is not kept, unless --commit is given.
 
@@ -42,11 +42,11 @@ With --commit a page is read only below a folder that scripter.conf lists, or
 where scripts can write.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			n, err := keptNumber(args)
+			which, err := keptFrom(args)
 			if err != nil {
 				return err
 			}
-			return t.replay(c.Context(), n, f)
+			return t.replay(c.Context(), which, f)
 		},
 	}
 	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
@@ -58,7 +58,7 @@ where scripts can write.`,
 	return c
 }
 
-func (t *tool) replay(ctx context.Context, n int, f replay) error {
+func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
 	db, err := t.open(forRequests)
 	if err != nil {
 		return err
@@ -66,11 +66,11 @@ func (t *tool) replay(ctx context.Context, n int, f replay) error {
 	defer db.Close()
 	var k *gateway.Kept
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		k, err = gateway.KeptRequest(tx, n)
+		k, err = which.find(tx)
 		return err
 	})
 	if err != nil {
-		return keptHint(err)
+		return err
 	}
 	if err := f.complete(k, t.in); err != nil {
 		return err

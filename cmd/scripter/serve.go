@@ -25,7 +25,7 @@ import (
 var sample embed.FS
 
 func (t *tool) serveCommand() *cobra.Command {
-	var addr, site string
+	var addr, site, errorsIn string
 	var hosts []string
 	var quiet bool
 	c := &cobra.Command{
@@ -38,20 +38,41 @@ for trying things out: no TLS, one response for each connection.
 
 It answers to localhost, to its own address, and to the names that --host names:
 a request with another Host field is answered 421. Hidden files, scripter.conf
-and what belongs to a root are not sent, wherever the site lies.`,
+and what belongs to a root are not sent, wherever the site lies.
+
+Started from a terminal, serve shows errors and failing markers in the page, to
+programs on this machine that ask it directly. --errors page does so without a
+terminal; with --errors log the page has an incident number, as visitors see it
+behind a web server, and the log says the rest.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return t.serve(c.Context(), addr, site, hosts, quiet)
+			show, err := t.showsErrors(errorsIn)
+			if err != nil {
+				return err
+			}
+			return t.serve(c.Context(), addr, site, hosts, quiet, show)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
 	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that requests may be for, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
+	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page when started from a terminal")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
 	return c
 }
 
-func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, quiet bool) error {
+// showsErrors tells whether errors are shown in the page, from --errors.
+func (t *tool) showsErrors(where string) (bool, error) {
+	switch where {
+	case "":
+		return isTerminal(t.screen), nil
+	case "page", "log":
+		return where == "page", nil
+	}
+	return false, usageError{fmt.Errorf("--errors is page or log, not %q", where)}
+}
+
+func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, quiet, showErrors bool) error {
 	if info, err := os.Stat(site); err == nil && !info.IsDir() {
 		return usageError{fmt.Errorf("%s is a file; --site names the folder of the pages", site)}
 	}
@@ -84,7 +105,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 	if err != nil {
 		return err
 	}
-	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version, Hosts: append(hosts, addr)}
+	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version, Hosts: append(hosts, addr), ShowErrors: showErrors}
 	s := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: 15 * time.Second,
@@ -92,7 +113,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	defer pages.Gateway.StartAutoSave()()
-	t.welcome(l.Addr().String(), site)
+	t.welcome(l.Addr().String(), site, showErrors)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {
@@ -128,7 +149,7 @@ func (t *tool) makeMissing(ctx context.Context, site string) error {
 	return nil
 }
 
-func (t *tool) welcome(addr, site string) {
+func (t *tool) welcome(addr, site string, showErrors bool) {
 	program := typed(os.Args[0])
 	if t.root != "" {
 		program += " --root " + t.root
@@ -140,8 +161,16 @@ Try next:
   %s put suites.webserverScripts.hello --kind script 'return "Hello, world.\n"'
   curl http://%s/hello.fcgi
   edit %s, reload the page
+%s
 Stop with Ctrl-C.
-`, t.rootFile(), site, addr, addr, program, addr, filepath.Join(site, "default.mcro"))
+`, t.rootFile(), site, addr, addr, program, addr, filepath.Join(site, "default.mcro"), whereErrors(showErrors))
+}
+
+func whereErrors(inPage bool) string {
+	if inPage {
+		return "Errors are shown in the page; --errors log shows it as visitors see it."
+	}
+	return "Errors are in the log; --errors page shows them in the page."
 }
 
 // typed is how a person starts this program again from the same folder. "go run"

@@ -12,12 +12,13 @@ import (
 	"scripter/objectdb"
 )
 
-// columns prints rows in columns; an empty cell is a dash.
+// columns prints rows in columns; an empty cell is a dash. Names and values may
+// come from others: none drives the terminal.
 func (t *tool) columns(rows [][]string) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		for i := range r {
-			if r[i] == "" {
+			if r[i] = oneLine(r[i]); r[i] == "" {
 				r[i] = "-"
 			}
 		}
