@@ -102,7 +102,11 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 	return nil
 }
 
-// checkRead refuses a secret.
+// withURL are the objects that can be called by a URL, and may require a user.
+var withURL = newAddresses(webserverScripts)
+
+// checkRead refuses a secret, and what requires a user when nobody has logged
+// in: a page does not open what is closed by its URL.
 func (e *evaluator) checkRead(m meaning, path []string) error {
 	switch {
 	case m.given:
@@ -110,6 +114,8 @@ func (e *evaluator) checkRead(m meaning, path []string) error {
 	case m.Origin == script.FromRequest && isSecretParameter(path),
 		m.Origin == script.FromRoot && m.Address != nil && pageSecrets.covers(m.Address):
 		return fmt.Errorf("%s is a secret, which markers do not see; a script can read it", objectdb.Address(path))
+	case m.Origin == script.FromRoot && withURL.covers(m.Address):
+		return e.c.require(m.Address)
 	}
 	return nil
 }

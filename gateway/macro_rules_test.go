@@ -236,3 +236,20 @@ func TestMarkersCallNoCode(t *testing.T) {
 	assert.Equal(t, objectdb.String("hi"), s.get("user.greeting"))
 	assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDirtyRoot"))
 }
+
+// TestMarkersAndRequirements: what requires a user is not shown by a marker of a
+// page that requires none, unless the visitor is one.
+func TestMarkersAndRequirements(t *testing.T) {
+	s := newSite(t)
+	s.put("suites.webserverScripts.members.list", objectdb.Script(`return "list"`))
+	s.put("suites.webserverScripts.members.text", objectdb.Text("text"))
+	s.put("suites.webserverScripts.page", objectdb.Text(`[<!--#suites.webserverScripts.members.list ()--><!--#webserverScripts.Members.text--><!--#html.escape (suites.webserverScripts.members.text)-->]`))
+	for range 2 {
+		assert.Equal(t, "[listtexttext]", s.ask("/page.fcgi", nil).Body)
+	}
+	s.put(`user.webserver.requires.["suites.webserverScripts.members"]`, objectdb.String("user"))
+	for range 2 {
+		assert.Equal(t, "[]", s.ask("/page.fcgi", nil).Body)
+		assert.Equal(t, "[listtexttext]", s.ask("/page.fcgi", map[string]string{"REMOTE_USER": "ada"}).Body)
+	}
+}

@@ -52,7 +52,7 @@ func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues
 		if err != nil {
 			return nil, err
 		}
-		if pageSecrets.covers(address) {
+		if pageSecrets.covers(address) || withURL.covers(address) {
 			continue
 		}
 		text, ok := plainText(t, v)
