@@ -39,6 +39,7 @@ type answer struct {
 	held *httpheader.Response
 	rest *spool                                // more of its body
 	file func() (*os.File, os.FileInfo, error) // opens what is sent as it is, instead of held
+	kind fileTyping                            // of file
 }
 
 // flusher is a way out that gathers what is written until it is told.
@@ -59,9 +60,9 @@ func (a *answer) hold(resp *httpheader.Response, rest *spool) {
 }
 
 // holdFile keeps a file, to be sent after the commit.
-func (a *answer) holdFile(open func() (*os.File, os.FileInfo, error)) {
+func (a *answer) holdFile(open func() (*os.File, os.FileInfo, error), kind fileTyping) {
 	a.hold(nil, nil)
-	a.file = open
+	a.file, a.kind = open, kind
 }
 
 // close gives back what was held.
@@ -268,6 +269,11 @@ func (a *answer) sendFile(r *Request) error {
 	}
 	w := &fileWriter{a: a, r: r, header: http.Header{}}
 	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
+	kind, err := a.kind.of(f)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", info.Name(), err)
+	}
+	w.header.Set("Content-Type", kind)
 	http.ServeContent(w, req, info.Name(), info.ModTime(), f)
 	return w.err
 }

@@ -127,6 +127,10 @@ func (c *call) responseText(v script.Value) (string, error) {
 	if err != nil || resp == nil {
 		return "", err
 	}
+	if err := c.completeType(resp, written, false); err != nil {
+		return "", err
+	}
+	c.ownType, c.page = false, "" // the header is made, what becomes of it is the filter's
 	head, err := resp.AppendNPH(make([]byte, 0, 512))
 	if err != nil {
 		return "", err

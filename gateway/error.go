@@ -285,6 +285,9 @@ func (c *call) prefPage(line, pref, message, incident string) (*httpheader.Respo
 		return nil, err
 	}
 	resp.Body = text
+	if err := c.nameCharset(resp, nil, false); err != nil {
+		return nil, err
+	}
 	return resp, resp.Check()
 }
 
@@ -297,7 +300,7 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	}
 	resp.Add("Server", server)
 	resp.Add("MIME-Version", "1.0")
-	resp.Add("Content-type", "text/html")
+	resp.Add("Content-type", "text/html; charset=utf-8")
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + escapeHTML(message) + "</pre>\n"
 	if incident != "" {

@@ -125,7 +125,7 @@ func TestSpecificationShapes(t *testing.T) {
 		"/ok.fcgi": "HTTP/1.0 200 OK\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 4\r\n\r\nbody",
 		"/go.fcgi": "HTTP/1.0 302 FOUND\r\nLocation: http://elsewhere.test/x\r\nURI: http://elsewhere.test/x\r\nServer: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 144\r\n\r\n" +
 			"<html><head><title>FOUND</title></head><body><p>The page is at <a href=\"http://elsewhere.test/x\">http://elsewhere.test/x</a>.</p></body></html>\n",
-		"/secret.fcgi": "HTTP/1.0 401 UNAUTHORIZED\r\nWWW-Authenticate: Basic realm=\"Members\"\r\nServer: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 12\r\n\r\nwho are you?",
+		"/secret.fcgi": "HTTP/1.0 401 UNAUTHORIZED\r\nWWW-Authenticate: Basic realm=\"Members\"\r\nServer: Test/1\r\nContent-Type: text/html; charset=utf-8\r\nCache-Control: private, no-cache\r\nContent-Length: 12\r\n\r\nwho are you?",
 	} {
 		var b bytes.Buffer
 		s.g.Answer(context.Background(), s.request(path, nil), &b)
@@ -144,14 +144,14 @@ func TestResponses(t *testing.T) {
 		reason, body string
 		fields       map[string]string
 	}{
-		{"text", `return "hello"`, 200, "OK", "hello", map[string]string{"Content-Type": "text/html"}},
+		{"text", `return "hello"`, 200, "OK", "hello", map[string]string{"Content-Type": "text/html; charset=utf-8"}},
 		{"binary", `return odb.binary ("GIF89a", "image/gif")`, 200, "OK", "GIF89a", map[string]string{"Content-Type": "image/gif"}},
 		{"number", `return 42`, 200, "OK", "42", nil},
 		{"complete", `return "HTTP/1.1 201 Made\r\nX-A: b\r\nContent-Type: text/plain\r\n\r\nmade"`, 201, "Made", "made", map[string]string{"X-A": "b", "Content-Type": "text/plain"}},
-		{"no type", `return "HTTP/1.0 200 OK\r\n\r\nx"`, 200, "OK", "x", map[string]string{"Content-Type": "text/html"}},
+		{"no type", `return "HTTP/1.0 200 OK\r\n\r\nx"`, 200, "OK", "x", map[string]string{"Content-Type": "text/html; charset=utf-8"}},
 		{"LF", `return "HTTP/1.0 200 OK\nX-A: b\n\nbody"`, 200, "OK", "body", map[string]string{"X-A": "b"}},
 		{"CR", `return "HTTP/1.0 200 OK\rX-A: b\r\rbody\r"`, 200, "OK", "body\r", map[string]string{"X-A": "b"}},
-		{"table", `return {status = "404 Gone Fishing", headers = {["X-A"] = "b", ["Set-Cookie"] = {"a=1", "b=2"}}, body = "x"}`, 404, "Gone Fishing", "x", map[string]string{"X-A": "b", "Content-Type": "text/html"}},
+		{"table", `return {status = "404 Gone Fishing", headers = {["X-A"] = "b", ["Set-Cookie"] = {"a=1", "b=2"}}, body = "x"}`, 404, "Gone Fishing", "x", map[string]string{"X-A": "b", "Content-Type": "text/html; charset=utf-8"}},
 		{"bare", `return {body = 1}`, 200, "OK", "1", nil},
 		{"lying length", `return "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nlonger"`, 200, "OK", "longer", map[string]string{"Content-Length": "6"}},
 		{"no content", `return {status = 204, body = "ignored"}`, 204, "No Content", "", map[string]string{"Content-Length": ""}},
@@ -253,9 +253,9 @@ func TestNames(t *testing.T) {
 	} {
 		assert.Equal(t, want, s.ask(path, nil).Status, path)
 	}
-	assert.Equal(t, "text/plain", s.ask("/folder.text.fcgi", nil).Get("Content-Type"))
+	assert.Equal(t, "text/plain; charset=utf-8", s.ask("/folder.text.fcgi", nil).Get("Content-Type"))
 	assert.Regexp(t, `^It is \d{4}-`, s.ask("/folder.text.fcgi", nil).Body)
-	assert.Equal(t, "text/html", s.ask("/folder.html.fcgi", nil).Get("Content-Type"))
+	assert.Equal(t, "text/html; charset=utf-8", s.ask("/folder.html.fcgi", nil).Get("Content-Type"))
 	assert.Equal(t, "image/gif", s.ask("/folder.gif.fcgi", nil).Get("Content-Type"))
 	assert.Equal(t, "GIF89a\x00\xff", s.ask("/folder.gif.fcgi", nil).Body)
 }

@@ -3,10 +3,8 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"mime"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"scripter/httpheader"
@@ -25,9 +23,19 @@ func (s *Site) static(hr *http.Request, r *Request, c *conn, file string) int {
 	}
 	w := &staticWriter{c: c, software: s.serverName(hr.Context()), header: http.Header{}}
 	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
-	if t := mime.TypeByExtension(filepath.Ext(file)); t != "" {
-		w.header.Set("Content-Type", t)
+	var typing fileTyping
+	err = s.Gateway.db.View(hr.Context(), func(tx *objectdb.Tx) error {
+		typing = readSettings(tx).typing(file)
+		return nil
+	})
+	if err != nil {
+		return s.refuse(hr, r, c, err)
 	}
+	kind, err := typing.of(f)
+	if err != nil {
+		return s.refuse(hr, r, c, fmt.Errorf("read %s: %w", file, err))
+	}
+	w.header.Set("Content-Type", kind)
 	http.ServeContent(w, hr, info.Name(), info.ModTime(), f)
 	return w.status
 }

@@ -52,7 +52,7 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 
 // macroPage does what the supplied script of the MACRO action says.
 func (c *call) macroPage(params *script.Table) (script.Value, error) {
-	resp, err := c.newResponse("", "")
+	resp, err := c.newResponse("", c.defaultType())
 	if err != nil {
 		return nil, err
 	}

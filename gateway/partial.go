@@ -76,6 +76,9 @@ func (c *call) sendPiece(data string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.completeType(resp, nil, true); err != nil {
+		return err
+	}
 	length, err := declaredLength(resp)
 	if err != nil {
 		return err

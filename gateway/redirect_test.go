@@ -26,7 +26,7 @@ func TestRedirectsCarryTheLink(t *testing.T) {
 		{"quotes", `return {status = 308, headers = {Location = "/a'b&lt"}}`, page("Permanent Redirect", "http://localhost/a&#39;b&amp;lt"), "text/html"},
 		{"letters beyond ASCII", `return {status = 302, headers = {Location = "/café"}}`, page("Found", "http://localhost/caf%C3%A9"), "text/html"},
 		{"written", `write (webserver.httpHeader ("302 FOUND", "/there")) return ""`, page("FOUND", "http://localhost/there"), "text/html"},
-		{"body of its own", `return {status = 302, headers = {Location = "/there"}, body = "go there"}`, "go there", "text/html"},
+		{"body of its own", `return {status = 302, headers = {Location = "/there"}, body = "go there"}`, "go there", "text/html; charset=utf-8"},
 		{"type of its own", `return {status = 302, headers = {Location = "/there", ["Content-Type"] = "application/json"}}`, "", "application/json"},
 		{"HTML in a character set", `return {status = 302, headers = {Location = "/there", ["Content-Type"] = "text/html; charset=utf-8"}}`, page("Found", "http://localhost/there"), "text/html"},
 		{"no redirect", `return {status = 201, headers = {Location = "/there"}}`, "", "text/html"},

@@ -70,11 +70,14 @@ func (c *call) reply(v script.Value) error {
 		if err != nil {
 			return c.nothing(v, err)
 		}
-		c.a.holdFile(func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) })
+		c.a.holdFile(func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, c.settings.typing(c.target.Path))
 		return nil
 	}
 	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
+	}
+	if err := c.completeType(resp, c.written, false); err != nil {
+		return err
 	}
 	c.completeTargets(resp)
 	if resp.Body == "" && (c.written == nil || c.written.file == nil) {
@@ -148,16 +151,15 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 		if c.written != nil {
 			return nil, errWritten
 		}
+		c.ownType = true
 		return c.tableResponse(t)
 	}
 	if b, ok := v.(objectdb.Binary); ok && c.written == nil {
-		head, err := c.header("200 OK", b.Type)
-		if err != nil {
-			return nil, err
-		}
-		return c.textResponse(head + b.Data)
+		c.ownType = true
+		return c.typedResponse(b.Type, b.Data)
 	}
 	if m, ok := v.(made); ok && c.written == nil {
+		c.ownType = true
 		return m.resp, nil
 	}
 	v, err := unmade(v)
@@ -187,22 +189,28 @@ func (c *call) textResponse(text string) (*httpheader.Response, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the script's response: %w", err)
 		}
+		if resp.Body != "" && !resp.Has("Content-Type") {
+			// Some web servers send no type then, others guess one.
+			resp.Add("Content-Type", c.defaultType())
+			c.ownType = true
+		}
 		return resp, nil
 	}
-	resp, err := c.ownHeader()
-	if err != nil {
-		return nil, err
-	}
-	resp.Body += text
-	return resp, nil
+	c.ownType = true
+	return c.typedResponse(c.defaultType(), text)
 }
 
-// ownHeader is the response that a text without a header gets.
-func (c *call) ownHeader() (*httpheader.Response, error) {
+// typedResponse makes the response of a text that has no header, or of a served
+// object.
+func (c *call) typedResponse(kind, body string) (*httpheader.Response, error) {
 	if c.plain().header {
-		return httpheader.New("200 OK", "text/html", c.server()) // checked before it leaves
+		resp, err := httpheader.New("200 OK", kind, c.server()) // checked before it leaves
+		if err == nil {
+			resp.Body = body
+		}
+		return resp, err
 	}
-	head, err := c.header("200 OK", "text/html")
+	head, err := c.header("200 OK", kind)
 	if err != nil {
 		return nil, err
 	}
@@ -210,6 +218,7 @@ func (c *call) ownHeader() (*httpheader.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("what %s returned: %w", httpheaderScript, err)
 	}
+	resp.Body += body
 	return resp, nil
 }
 
@@ -251,7 +260,7 @@ func (c *call) tableResponse(t *script.Table) (*httpheader.Response, error) {
 		return nil, err
 	}
 	if !resp.Has("Content-Type") {
-		resp.Add("Content-type", "text/html")
+		resp.Add("Content-type", c.defaultType())
 	}
 	body := t.Get("body")
 	if what := unsendable(body); what != "" {
@@ -317,10 +326,6 @@ func (c *call) finish(resp *httpheader.Response) error {
 			c.g.log.Warn("field not passed on", "path", c.r.path(), "err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
 		}
 	}
-	if resp.Body != "" && !resp.Has("Content-Type") {
-		// Some web servers send no type then, others guess one.
-		resp.Add("Content-Type", c.defaultType())
-	}
 	if c.private {
 		keepPrivate(resp)
 	}
@@ -328,13 +333,20 @@ func (c *call) finish(resp *httpheader.Response) error {
 	return nil
 }
 
+// htmlType is the type of what says no other.
+const htmlType = "text/html"
+
 // defaultType is the MIME type of the path's extension in the mime table
 // (specification, 2.1).
 func (c *call) defaultType() string {
-	if e, ok := c.tables.mime(path.Ext(c.target.Path)); ok && e.Type != "" {
+	p := c.target.Path
+	if c.page != "" {
+		p = c.page
+	}
+	if e, ok := c.tables.mime(path.Ext(p)); ok && e.Type != "" {
 		return e.Type
 	}
-	return "text/html"
+	return htmlType
 }
 
 // complete adds what every response has on every road: the word to caches

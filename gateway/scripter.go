@@ -115,33 +115,35 @@ func (c *call) serve(n *objectdb.Node, a objectdb.Address, params *script.Table)
 			return nil, err
 		}
 		b := v.(objectdb.Binary)
-		head, err := c.header("200 OK", b.Type)
-		return head + b.Data, err
+		return c.serveTyped(b.Type, b.Data)
 	}
 	return nil, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
 }
 
-// serveText answers with a text object, as HTML if it looks so.
+// serveText answers with a text object, as HTML if it looks so. A type that the
+// mime table has for its URL goes before that.
 func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
 	page, err := c.objectPage(n)
 	if err != nil {
 		return nil, err
 	}
-	modifier := "text/plain"
-	if page.html {
-		modifier = "text/html"
+	kind := c.defaultType()
+	if kind == htmlType && !page.html {
+		kind = "text/plain"
 	}
 	text, err := c.expand(page, a.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	if c.plain().header {
-		resp, err := c.newResponse("200 OK", modifier)
-		if err == nil {
-			resp.Body = text
-		}
-		return made{resp}, err
+	return c.serveTyped(kind, text)
+}
+
+// serveTyped answers with an object's text, whose type the gateway completes.
+func (c *call) serveTyped(kind, text string) (script.Value, error) {
+	c.ownType = c.ownType || c.acting == 1
+	resp, err := c.typedResponse(kind, text)
+	if err == nil {
+		err = resp.Check()
 	}
-	head, err := c.header("200 OK", modifier)
-	return head + text, err
+	return made{resp}, err
 }

@@ -62,6 +62,8 @@ var (
 		Meaning: "the status of a script error's page: 500, or 200 as it was in 1998", Check: checkErrorStatus}
 	debugToken = &Setting{Name: "debugToken", Default: objectdb.String(""), Title: "Debug token",
 		Meaning: `a request with this text in its Scripter-Token field, or in a cookie "scripterToken", sees errors in full; "" = none`}
+	flAddCharset = &Setting{Name: "flAddCharset", Default: objectdb.Boolean(true), Title: "Name the charset",
+		Meaning: "texts that are UTF-8 and name no charset go out with \"; charset=utf-8\", unless their script has made the header"}
 	flPassAccel = &Setting{Name: "flPassAccel", Default: objectdb.Boolean(false), Title: "Pass X-Sendfile",
 		Meaning: "X-Accel-* and X-Sendfile fields of a script are passed on: the web server then sends whatever file they name"}
 	maxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
@@ -117,7 +119,7 @@ var (
 // then ours. Other packages read it, nobody writes it.
 var Settings = []*Setting{
 	flScriptTrap, serverPath, websiteFolderPath, serverName, chunkSize, flDebug, flAutoSave, flUseDirtyRoot, saveInterval,
-	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
+	flDirtyRoot, maxSaves, serverID, errorStatus, debugToken, flAddCharset, flPassAccel, maxBody, maxFields, maxResponse, maxTime,
 	maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxSource, maxMacros, maxRunning, maxWaiting, cacheServers, cacheFolders,
 	maxRequests, debugMinutes, flDebugSecrets,
 	flRefuseConnections, retryAfter, slowLog, flSuspendLogging, flVerboseMessages, scriptFolders,

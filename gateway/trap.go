@@ -99,6 +99,14 @@ func (c *call) handle(params *script.Table) (script.Value, error) {
 
 func (c *call) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
+	c.acting++
+	defer func() { c.acting-- }()
+	if c.acting == 1 {
+		c.ownType, c.page = false, ""
+		if strings.EqualFold(action, macroAction) {
+			c.ownType, c.page = true, tableText(params, "scriptName")
+		}
+	}
 	if r := c.settings.known(); r != nil {
 		switch row, _ := r.action(action); {
 		case !row.object:

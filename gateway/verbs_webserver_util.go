@@ -202,6 +202,11 @@ func verbBuildResponse(v *script.Call) error {
 	if err != nil {
 		return err
 	}
+	if resp.Body != "" {
+		if err := c.nameCharset(resp, nil, false); err != nil {
+			return err
+		}
+	}
 	resp.Proto = "HTTP/1.1"
 	if !resp.Has("Date") {
 		resp.Add("Date", httpheader.FormatDate(v.Thread().Now()))

@@ -1,0 +1,184 @@
+package gateway
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"scripter/httpheader"
+)
+
+// charsetTypes are the types outside of text/ that have a parameter charset which
+// browsers heed (RFC 3236, RFC 9239). JSON has none (RFC 8259), and other XML
+// says in itself how it is written.
+var charsetTypes = []string{"application/xhtml+xml", "application/javascript", "application/x-javascript", "application/ecmascript"}
+
+func hasCharset(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || isOneOf(kind, charsetTypes)
+}
+
+// completeType completes the type of a response whose script has left it to the
+// gateway. rest is more of its body, nil for none; of a streamed response the
+// first piece decides.
+func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed bool) error {
+	if !c.ownType {
+		return nil
+	}
+	if kind := c.defaultType(); c.page != "" && kind != htmlType && strings.EqualFold(resp.Get("Content-Type"), htmlType) {
+		resp.Set("Content-Type", kind)
+	}
+	if resp.Body == "" && !streamed {
+		return nil
+	}
+	var more io.Reader
+	if rest != nil {
+		var err error
+		if more, err = rest.rest(); err != nil {
+			return err
+		}
+	}
+	return c.nameCharset(resp, more, streamed)
+}
+
+// nameCharset adds "; charset=utf-8" to the type of a text that is UTF-8 and names
+// no charset: browsers take such a text for Latin-1, and send forms in it as that.
+// A page that names another one in itself is not touched.
+func (c *call) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
+	if !c.settings.flag(flAddCharset) || !resp.Has("Content-Type") {
+		return nil
+	}
+	kind, err := withCharset(resp.Get("Content-Type"), resp.Body, more, streamed)
+	if err == nil {
+		resp.Set("Content-Type", kind)
+	}
+	return err
+}
+
+// withCharset returns a type with the charset of its text, or as it is.
+func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
+	plain, params, err := mime.ParseMediaType(kind)
+	if _, has := params["charset"]; err != nil || has || !hasCharset(plain) || namesCharset(plain, text) {
+		return kind, nil
+	}
+	if ok, err := isUTF8(text, more, cut); err != nil || !ok {
+		return kind, err
+	}
+	return strings.TrimRight(kind, "; \t") + "; charset=utf-8", nil
+}
+
+// ownCharset finds the charset that a text names in itself: HTML's meta, XML's
+// declaration, the first rule of CSS.
+var ownCharset = map[string]*regexp.Regexp{
+	"text/html":             regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"application/xhtml+xml": regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"text/xml":              regexp.MustCompile(`(?i)^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"text/css":              regexp.MustCompile(`(?i)^@charset "([^"]+)"`),
+}
+
+// namesCharset reports whether a text of that type says at its beginning that it
+// is in another charset than UTF-8.
+func namesCharset(kind, text string) bool {
+	const most = 1024 // what browsers look at
+	find := ownCharset[kind]
+	if find == nil {
+		return false
+	}
+	m := find.FindStringSubmatch(text[:min(len(text), most)])
+	if m == nil {
+		return false
+	}
+	name := strings.Join(m[1:], "")
+	return !strings.EqualFold(name, "utf-8") && !strings.EqualFold(name, "utf8")
+}
+
+// isUTF8 reports whether a text, and what follows it, is valid UTF-8. Where it is
+// cut, it may end within a character.
+func isUTF8(text string, more io.Reader, cut bool) (bool, error) {
+	if more == nil {
+		if cut {
+			text = text[:len(text)-unfinished(text)]
+		}
+		return utf8.ValidString(text), nil
+	}
+	left := unfinished(text)
+	if !utf8.ValidString(text[:len(text)-left]) {
+		return false, nil
+	}
+	buf := make([]byte, 64<<10)
+	n := copy(buf, text[len(text)-left:])
+	for {
+		got, err := more.Read(buf[n:])
+		n += got
+		if err == io.EOF {
+			return utf8.Valid(buf[:n]), nil
+		}
+		if err != nil {
+			return false, err
+		}
+		left := unfinished(string(buf[max(0, n-utf8.UTFMax):n]))
+		if !utf8.Valid(buf[:n-left]) {
+			return false, nil
+		}
+		n = copy(buf, buf[n-left:n])
+	}
+}
+
+// unfinished returns how many bytes at the end of a text begin a character that is
+// not whole.
+func unfinished(text string) int {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if c := text[len(text)-n]; utf8.RuneStart(c) {
+			if c >= utf8.RuneSelf && !utf8.FullRuneInString(text[len(text)-n:]) {
+				return n
+			}
+			break
+		}
+	}
+	return 0
+}
+
+// fileTyping is what finds the type of a plain file.
+type fileTyping struct {
+	ext     string
+	table   string // type of the extension in the mime table; "" for none
+	charset bool   // flAddCharset
+}
+
+func (s settings) typing(name string) fileTyping {
+	ft := fileTyping{ext: filepath.Ext(name), charset: s.flag(flAddCharset)}
+	if e, ok := (actionTables{s}).mime(ft.ext); ok {
+		ft.table = e.Type
+	}
+	return ft
+}
+
+// of returns the MIME type of a file: the mime table's, else that of its
+// extension, else what it looks like; with the charset of its text.
+func (ft fileTyping) of(f io.ReadSeeker) (string, error) {
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	kind := ft.table
+	if kind == "" {
+		if kind = mime.TypeByExtension(ft.ext); kind == "" {
+			kind = http.DetectContentType(head[:n])
+		}
+		// The library says UTF-8 of every text.
+		if plain, _, err := mime.ParseMediaType(kind); err == nil && hasCharset(plain) {
+			kind = plain
+		}
+	}
+	if !ft.charset {
+		return kind, nil
+	}
+	return withCharset(kind, string(head[:n]), nil, true)
+}
