@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,7 +20,11 @@ import (
 type ListenOptions struct {
 	Mode  fs.FileMode // of the socket file; 0 means 0660
 	Group string      // name or number of the socket file's group; "" leaves it
+	Owner *Owner      // of the socket file; nil leaves it
 }
+
+// Owner is the user and the group of a file.
+type Owner struct{ UID, GID int }
 
 // Listen opens the socket that spec names: "unix:PATH" or "HOST:PORT".
 //
@@ -69,9 +75,10 @@ type unixListener struct {
 	file fs.FileInfo
 }
 
-// listenUnix makes the socket under another name, gives it its owner and mode,
-// and only then its name: it can never be reached by those it is not meant for,
-// and at no moment is there a file without a listener.
+// listenUnix makes the socket in a folder that only this user can enter, gives it its
+// owner and mode there, and only then its name: it can never be reached by those it
+// is not meant for, nobody can put another file in its place meanwhile, and at no
+// moment is there a file without a listener.
 func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	if path == "" {
 		return nil, errors.New("the path is missing")
@@ -82,31 +89,102 @@ func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	if err := checkStale(path); err != nil {
 		return nil, err
 	}
-	temporary := fmt.Sprintf("%s.%d", path, os.Getpid()%1e6)
-	if file, err := os.Lstat(temporary); err == nil && file.Mode().Type() == fs.ModeSocket {
-		os.Remove(temporary)
+	folder, err := newPrivateFolder(filepath.Dir(path))
+	if err != nil {
+		return nil, err
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
+	defer folder.remove()
+	l, err := folder.listen()
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	file, err := placeSocket(temporary, path, o)
+	file, err := folder.place(path, o)
 	if err != nil {
 		l.Close()
-		os.Remove(temporary)
 		return nil, err
 	}
 	return &unixListener{l, path, file}, nil
 }
 
-func placeSocket(temporary, path string, o ListenOptions) (fs.FileInfo, error) {
+// privateFolder is a folder for one socket, in the folder where that will lie.
+type privateFolder struct {
+	above, inside *os.Root
+	name          string
+}
+
+// socketName is the name of the socket in its private folder.
+const socketName = "s"
+
+func newPrivateFolder(dir string) (*privateFolder, error) {
+	above, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &privateFolder{above: above}
+	for range 100 {
+		f.name = fmt.Sprintf(".socket-%04x", rand.Uint32()&0xffff)
+		if err = above.Mkdir(f.name, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err == nil {
+		f.inside, err = above.OpenRoot(f.name)
+	}
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		f.remove()
+		return nil, err
+	}
+	return f, nil
+}
+
+// check refuses a folder that somebody has put in the place of ours: whoever may write
+// to the folder above can.
+func (f *privateFolder) check() error {
+	info, err := f.inside.Stat(".")
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if info.Mode().Perm() != 0o700 || ok && int(owner.Uid) != os.Geteuid() {
+		return fmt.Errorf("the folder %s was replaced while the socket was made", filepath.Join(f.above.Name(), f.name))
+	}
+	return nil
+}
+
+// listen makes the socket. Its folder is named by its descriptor where that can be
+// done, so that it is this one whatever happens to its name.
+func (f *privateFolder) listen() (*net.UnixListener, error) {
+	path := filepath.Join(f.above.Name(), f.name, socketName)
+	d, err := f.inside.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	byDescriptor := fmt.Sprintf("/proc/self/fd/%d", d.Fd())
+	if _, err := os.Stat(byDescriptor); err == nil {
+		path = filepath.Join(byDescriptor, socketName)
+	}
+	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+}
+
+// place gives the socket its owner, its mode and then its name.
+func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error) {
+	uid, gid := -1, -1
+	if o.Owner != nil {
+		uid, gid = o.Owner.UID, o.Owner.GID
+	}
 	if o.Group != "" {
-		gid, err := groupID(o.Group)
-		if err != nil {
+		var err error
+		if gid, err = groupID(o.Group); err != nil {
 			return nil, err
 		}
-		if err := os.Chown(temporary, -1, gid); err != nil {
+	}
+	if uid >= 0 || gid >= 0 {
+		if err := f.inside.Lchown(socketName, uid, gid); err != nil {
 			return nil, err
 		}
 	}
@@ -114,14 +192,30 @@ func placeSocket(temporary, path string, o ListenOptions) (fs.FileInfo, error) {
 	if mode == 0 {
 		mode = 0o660
 	}
-	if err := os.Chmod(temporary, mode); err != nil {
+	if err := f.inside.Chmod(socketName, mode); err != nil {
 		return nil, err
 	}
-	file, err := os.Lstat(temporary)
+	file, err := f.inside.Lstat(socketName)
 	if err != nil {
 		return nil, err
 	}
-	return file, os.Rename(temporary, path)
+	if err := f.above.Rename(filepath.Join(f.name, socketName), filepath.Base(path)); err != nil {
+		return nil, err
+	}
+	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, file) {
+		return nil, errors.New("the socket was replaced while it was made")
+	}
+	return file, nil
+}
+
+// remove removes the folder, and the socket where it has not got its name.
+func (f *privateFolder) remove() {
+	if f.inside != nil {
+		f.inside.Remove(socketName)
+		f.inside.Close()
+	}
+	f.above.Remove(f.name)
+	f.above.Close()
 }
 
 func groupID(group string) (int, error) {

@@ -2,6 +2,7 @@ package fcgi_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,6 +68,102 @@ func TestListenUnix(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 1, "temporary files are left")
+}
+
+// A socket is seen with the mode that it is to have, and what is there before it can
+// be entered by nobody else.
+func TestListenIsNeverOpen(t *testing.T) {
+	dir := t.TempDir()
+	defer syscall.Umask(syscall.Umask(0))
+	ctx, stop := context.WithCancel(t.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for ctx.Err() == nil {
+			entries, _ := os.ReadDir(dir)
+			for _, e := range entries {
+				switch info, err := os.Lstat(filepath.Join(dir, e.Name())); {
+				case err != nil:
+				case info.IsDir():
+					assert.Equal(t, fs.ModeDir|0o700, info.Mode(), e.Name())
+				default:
+					assert.Equal(t, fs.ModeSocket|0o600, info.Mode(), e.Name())
+				}
+			}
+		}
+	})
+	for range 200 {
+		l, err := fcgi.Listen("unix:"+filepath.Join(dir, "s"), fcgi.ListenOptions{Mode: 0o600})
+		require.NoError(t, err)
+		nc, err := net.Dial("unix", filepath.Join(dir, "s"))
+		require.NoError(t, err)
+		nc.Close()
+		require.NoError(t, l.Close())
+	}
+	stop()
+	watch.Wait()
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// Somebody who may write to the folder, and puts links in the place of whatever comes
+// into it, gets no file of ours.
+func TestListenAmongOthers(t *testing.T) {
+	dir := t.TempDir()
+	for d := dir; d != filepath.Dir(d) && d != os.TempDir(); d = filepath.Dir(d) {
+		require.NoError(t, os.Chmod(d, 0o755))
+	}
+	open := filepath.Join(dir, "open")
+	require.NoError(t, os.Mkdir(open, 0o777))
+	require.NoError(t, os.Chmod(open, 0o777))
+	victim := filepath.Join(dir, "victim")
+	require.NoError(t, os.WriteFile(victim, nil, 0o600))
+	self := filepath.Join(dir, "other.test")
+	text, err := os.ReadFile(os.Args[0])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(self, text, 0o755))
+	other := exec.Command(self)
+	other.Env = []string{"FCGI_TEST_CHILD=replaces", "FOLDER=" + open, "VICTIM=" + victim}
+	if os.Geteuid() == 0 {
+		other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	require.NoError(t, other.Start())
+	defer other.Wait()
+	defer other.Process.Kill()
+	made := 0
+	for range 400 {
+		l, err := fcgi.Listen("unix:"+filepath.Join(open, "s"), fcgi.ListenOptions{Mode: 0o666, Group: "65534"})
+		if err == nil {
+			made++
+			l.Close()
+		}
+		info, err := os.Stat(victim)
+		require.NoError(t, err)
+		require.Equal(t, fs.FileMode(0o600), info.Mode())
+		require.Equal(t, uint32(os.Getegid()), info.Sys().(*syscall.Stat_t).Gid)
+	}
+	t.Logf("%d of 400 sockets could be made", made)
+}
+
+// replaceAll puts links to a file in the place of all that comes into a folder.
+func replaceAll(folder, victim string) {
+	for n := 0; ; n++ {
+		entries, _ := os.ReadDir(folder)
+		for _, e := range entries {
+			path := filepath.Join(folder, e.Name())
+			if e.Type() == fs.ModeSymlink || strings.HasPrefix(e.Name(), "away") {
+				os.RemoveAll(path)
+				continue
+			}
+			os.Rename(path, filepath.Join(folder, fmt.Sprint("away", n)))
+			if e.IsDir() && n%2 == 0 {
+				os.Mkdir(path, 0o700)
+				os.Symlink(victim, filepath.Join(path, "s"))
+			} else {
+				os.Symlink(victim, path)
+			}
+		}
+	}
 }
 
 func TestListenErrors(t *testing.T) {
@@ -138,6 +237,9 @@ func TestWebServerAddrs(t *testing.T) {
 func TestMain(m *testing.M) {
 	if os.Getenv("FCGI_TEST_CHILD") == "" {
 		os.Exit(m.Run())
+	}
+	if os.Getenv("FCGI_TEST_CHILD") == "replaces" {
+		replaceAll(os.Getenv("FOLDER"), os.Getenv("VICTIM"))
 	}
 	if os.Getenv("FCGI_TEST_CHILD") == "systemd" {
 		os.Setenv("LISTEN_PID", strconv.Itoa(os.Getpid()))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -135,28 +134,18 @@ func listenDoor(root string) (l net.Listener, path string, err error) {
 	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, "", fmt.Errorf("lock %s: %w", folder.Name(), err)
 	}
-	if l, err = fcgi.Listen("unix:"+path, fcgi.ListenOptions{Mode: 0o600}); err != nil {
-		return nil, "", err
-	}
+	o := fcgi.ListenOptions{Mode: 0o600}
 	if os.Geteuid() == 0 {
-		if err := giveDoor(path, root); err != nil {
-			return nil, "", errors.Join(err, l.Close())
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, "", err
+		}
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+			o.Owner = &fcgi.Owner{UID: int(owner.Uid), GID: int(owner.Gid)}
 		}
 	}
-	return l, path, nil
-}
-
-// giveDoor makes the owner of the root the owner of the door.
-func giveDoor(path, root string) error {
-	info, err := os.Stat(root)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+	l, err = fcgi.Listen("unix:"+path, o)
+	return l, path, err
 }
 
 // doorUse notes when requests come through a door: the time of modification of
