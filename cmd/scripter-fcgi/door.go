@@ -58,7 +58,7 @@ func listenAll(o options, log *slog.Logger) (*sockets, error) {
 	s := &sockets{use: &doorUse{}}
 	if o.listen != doorOnly {
 		var err error
-		if s.web, err = listen(o); err != nil {
+		if s.web, err = listen(o, log); err != nil {
 			return nil, err
 		}
 	}

@@ -75,7 +75,7 @@ func TestInheritedSocket(t *testing.T) {
 				assert.NoError(t, err)
 				return out.String()
 			}
-			args := append(c.args, "--root", root, "--door", "off")
+			args := append(c.args, "--root", root, "--door", "off", "--allow", "127.0.0.1")
 			p := startOn(t, f, c.systemd, args...)
 			for i := range 6 {
 				assert.Contains(t, asked(i%2 == 0), "hello")

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"net"
 	stdfcgi "net/http/fcgi"
+	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -53,6 +54,7 @@ var stdout io.Writer = os.Stdout
 type options struct {
 	root, listen, group, responder, status string
 	mode                                   fs.FileMode
+	allow                                  []string // addresses that TCP connections are taken from
 	drain                                  time.Duration
 	idleExit                               time.Duration
 	door                                   string
@@ -83,6 +85,16 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; door for none but the door; else the socket that the program was started with")
 	f.StringVar(&o.door, "door", "on", "on, or off to take no requests from scripter-cgi at the socket beside the root")
 	f.DurationVar(&o.idleExit, "idle-exit", 0, "with --listen door: end when no request has come for so long; 0 = never")
+	f.Func("allow", "`ADDRESSES` of the web servers that TCP connections are taken from, with commas between them; may be repeated", func(s string) error {
+		for text := range strings.SplitSeq(s, ",") {
+			a, err := netip.ParseAddr(strings.TrimSpace(text))
+			if err != nil {
+				return fmt.Errorf("%q is not an IP address", text)
+			}
+			o.allow = append(o.allow, a.String())
+		}
+		return nil
+	})
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
 	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.log, "log", "", "file to log to; else the standard error. SIGHUP opens it again")
@@ -151,6 +163,9 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 	}
 	if err := serve(ctx, o, env, log); err != nil {
 		fmt.Fprintln(stderr, "scripter-fcgi:", err)
+		if errors.Is(err, errNobodyAllowed) {
+			fmt.Fprintln(stderr, "scripter-fcgi: hint: --allow 127.0.0.1 allows every user of this machine; with --listen unix:/run/scripter/scripter.sock a mode and a group say who may connect")
+		}
 		if errors.Is(err, fcgi.ErrNotListening) {
 			fmt.Fprintln(stderr, "scripter-fcgi: hint: start it from the web server, or say --listen unix:/run/scripter/scripter.sock")
 		}
@@ -365,11 +380,47 @@ func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard ga
 	}), nil
 }
 
-func listen(o options) (net.Listener, error) {
-	if o.listen == "" {
-		return fcgi.Inherited()
+// webServers is the variable that names the web servers (FastCGI, section 3.2).
+const webServers = "FCGI_WEB_SERVER_ADDRS"
+
+// errNobodyAllowed refuses a TCP socket where nothing says who may connect to it.
+var errNobodyAllowed = errors.New("nothing says which addresses may connect: whoever connects can pretend to be the web server")
+
+// listen opens the socket for web servers.
+func listen(o options, log *slog.Logger) (net.Listener, error) {
+	if len(o.allow) > 0 {
+		// The workers inherit it.
+		all := strings.Join(o.allow, ",")
+		if named := os.Getenv(webServers); named != "" {
+			all += "," + named
+		}
+		if err := os.Setenv(webServers, all); err != nil {
+			return nil, err
+		}
 	}
-	return fcgi.Listen(o.listen, fcgi.ListenOptions{Mode: o.mode, Group: o.group})
+	allowed := os.Getenv(webServers)
+	if o.listen != "" && o.listen != doorOnly && !strings.HasPrefix(o.listen, "unix:") && allowed == "" {
+		return nil, fmt.Errorf("listen %s: %w", o.listen, errNobodyAllowed)
+	}
+	var l net.Listener
+	var err error
+	if o.listen == "" {
+		l, err = fcgi.Inherited()
+	} else {
+		l, err = fcgi.Listen(o.listen, fcgi.ListenOptions{Mode: o.mode, Group: o.group})
+	}
+	if err != nil || l.Addr().Network() != "tcp" {
+		return l, err
+	}
+	if o.responder == "std" {
+		return nil, errors.Join(errors.New("--responder std asks nobody for the address: it wants a unix socket"), l.Close())
+	}
+	if allowed == "" {
+		return nil, errors.Join(fmt.Errorf("listen %s: %w", l.Addr(), errNobodyAllowed), l.Close())
+	}
+	log.Warn("every user of the allowed machines can pretend to be the web server here, with any REMOTE_USER and DOCUMENT_ROOT; a unix socket has a mode",
+		"addr", l.Addr().String(), "allowed", allowed)
+	return l, nil
 }
 
 // serveStd serves with net/http/fcgi, which cannot stop in good order: the

@@ -98,6 +98,7 @@ func (p *place) startWith(t testing.TB, network string, command ...string) *resp
 	if network == "tcp" {
 		r.addr = "127.0.0.1:" + corpus.FreePort(t)
 		listen = r.addr
+		command = append(command, "--allow", "127.0.0.1")
 	}
 	args := append(command[1:], "--root", p.root, "--listen", listen)
 	r.Process = corpus.StartProcess(t, false, nil, command[0], args...)
