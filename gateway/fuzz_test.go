@@ -80,7 +80,7 @@ func FuzzConf(f *testing.F) {
 // was encoded is the same.
 func FuzzVerbs(f *testing.F) {
 	for _, s := range [][2]string{
-		{`{"a": [1, null, "\u00e9"], "b": -1.5e3}`, "none"}, {"[[[[", "%"}, {"2026-01-31T18:30:00Z", "%d %B %Y, %H:%M"},
+		{`{"a": [1, null, "\u00e9"], "b": -1.5e3}`, "none"}, {"[[[[", "%"}, {`[[],{},null,{"record":{"text":"x"}},{"date":"2026"}]`, ""}, {"2026-01-31T18:30:00Z", "%d %B %Y, %H:%M"},
 		{"Sun, 06 Nov 1994 08:49:37 GMT", "Europe/Paris"}, {"YWJj", "="}, {"a=1&b=%41+c", "&"}, {"<p>&amp;&#65;&lt;", ";"},
 		{"X: y\r\n z\r\nA: b\r\n\r\nbody", ":"}, {"a,b,,c", ","}, {"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65", "x"},
 		{"http://host/a/b.html?c", "/"}, {"12345678.9", "é"}, {"<!--#method--><!--#raw (\"", "-->"},
@@ -96,6 +96,14 @@ end
 local v = try (json.decode, a, b)
 if type (v) == "table" and try (json.encode, v) then
 	assert (json.encode (json.decode (json.encode (v))) == json.encode (v), "json")
+end
+local n = try (json.decode, a, json.null)
+if n ~= nil and pcall (function () user.fuzz = {n} end) then
+	local once = try (json.encode, user.fuzz)
+	if once then
+		user.fuzz = json.decode (once, json.null)
+		assert (json.encode (user.fuzz) == once, "list")
+	end
 end
 assert (base64.decode (base64.encode (a)) == a, "base64")
 assert (url.decode (url.encode (a)) == a, "url")

@@ -95,7 +95,7 @@ func (c *call) sendPiece(data string) error {
 	}
 	if !c.r.dry {
 		begin := time.Now()
-		err := c.tx.Flush()
+		err := c.thread.Flush()
 		if c.waited = time.Since(begin); err != nil {
 			return c.stopOnError(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"scripter/objectdb"
@@ -17,7 +18,7 @@ import (
 var jsonVerbs = []script.Verb{
 	{
 		Name:    "json.encode",
-		Doc:     "The value as JSON (RFC 8259). A table with entries 1 to n is an array, any other an object in the table's own order. Safe inside a script element of HTML.",
+		Doc:     "The value as JSON (RFC 8259). A table with entries 1 to n is an array, and so is an empty list: odb.list (), a list of the root, [] from json.decode. Any other table is an object in its own order. A date is text as RFC 3339 has it, json.null is null. Safe inside a script element of HTML.",
 		Params:  []script.Param{arg("value", "any", "")},
 		Results: gives("string", ""),
 		Errors:  "a table with names and numbers, nesting deeper than 100, text that is not UTF-8, a function, an infinite number",
@@ -28,7 +29,7 @@ var jsonVerbs = []script.Verb{
 	},
 	{
 		Name:    "json.decode",
-		Doc:     "The value that JSON text stands for; objects keep their order. null becomes the second argument; without one it is left out of objects, and an error in an array.",
+		Doc:     "The value that JSON text stands for; objects keep their order, and an empty array stays one. null becomes the second argument, such as json.null, which a list of the root can hold and json.encode makes null of; without one it is left out of objects, and an error in an array.",
 		Params:  []script.Param{arg("text", "string", ""), opt("null", "any", "", "what stands for null")},
 		Results: gives("any", ""),
 		Errors:  "text that is no JSON, with the byte where it goes wrong; null in an array when there is no second argument",
@@ -81,7 +82,7 @@ func (e *jsonEncoder) value(v script.Value, depth int) error {
 	case string:
 		return e.string(v)
 	case *script.Table:
-		if v.Len() > 0 {
+		if v.IsList() {
 			return e.array(v, depth)
 		}
 		return e.object(v, depth)
@@ -89,6 +90,10 @@ func (e *jsonEncoder) value(v script.Value, depth int) error {
 		return errors.New("a function has no JSON")
 	case *script.Object:
 		return e.node(v.Node(), depth)
+	case objectdb.Null:
+		e.out = append(e.out, "null"...)
+	case objectdb.Date:
+		return e.string(v.UTC().Format(time.RFC3339Nano))
 	default:
 		text, err := e.thread.Text(v)
 		if err != nil {
@@ -238,6 +243,22 @@ func (e *jsonEncoder) rootValue(v objectdb.Value, depth int) error {
 		}
 		e.out = append(e.out, ']')
 		return nil
+	case objectdb.Record:
+		e.out = append(e.out, '{')
+		for i, f := range v {
+			if i > 0 {
+				e.out = append(e.out, ',')
+			}
+			if err := e.string(f.Name); err != nil {
+				return err
+			}
+			e.out = append(e.out, ':')
+			if err := e.rootValue(f.Value, depth+1); err != nil {
+				return err
+			}
+		}
+		e.out = append(e.out, '}')
+		return nil
 	}
 	return e.value(v, depth)
 }
@@ -295,14 +316,14 @@ func (d jsonDecoder) value(depth int) (script.Value, error) {
 }
 
 func (d jsonDecoder) array(depth int) (script.Value, error) {
-	t := script.NewTable()
+	t := script.NewList()
 	for d.More() {
 		v, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
 		if v == nil {
-			return nil, errors.New("an array has null; say what stands for it with the second argument of json.decode")
+			return nil, errors.New("an array has null; say what stands for it with the second argument: json.decode (text, json.null)")
 		}
 		t.Append(v)
 	}

@@ -93,7 +93,7 @@ func (n *Node) cost() int {
 	if n.value != nil {
 		cost += int(n.size)
 		if n.kind == KindList || n.kind == KindAddress {
-			cost += 4 * int(n.size)
+			cost += 8 * int(n.size)
 		}
 	}
 	return cost

@@ -105,6 +105,9 @@ var oddValues = []Value{
 	Binary{"image/gif", "GIF89a\x00\xff"}, Binary{"", ""}, Binary{"text/x-odd; charset=\"ä\"", "x"}, Binary{"application/octet-stream", strings.Repeat("\x00", 50_000)}, Binary{"application/json", "{}"},
 	List{}, List{Number(1), List{List{}, String("x")}, Boolean(true), Text("t"), Outline("o"), Script("s"), Binary{"image/png", "\xff"},
 		Date{time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}, Address{"a", "b.c"}, Address{}, Number(math.NaN()), Number(math.Inf(-1)), Number(math.Copysign(0, -1)), String("\xff"), Text("\xff"), String("\u2028<>&")},
+	List{Record{}, Null{}, Record{{"", Null{}}, {"A", List{}}, {"a", Record{{"b", List{Record{{"c", Number(1)}}}}}}, {"x\x00\n.", Date{time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}}}},
+	List{Record{{"date", String("x")}}, Record{{"record", Record{{"record", Number(1)}}}}, Record{{"base64", Boolean(true)}, {"string", String("/w==")}},
+		Record{{"binary", String("")}, {"type", String("x")}}, Record{{"base64", Number(1)}, {"type", Number(1)}}, Record{{"date", Null{}}, {"text", Null{}}}, Record{{"table", Text("t")}}},
 	Address{}, Address{"user", "odd.name", "\"\\\n\x01"}, Address{"ä"},
 }
 

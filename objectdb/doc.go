@@ -91,7 +91,10 @@
 // The value of a string, text, outline or script is a TEXT (a BLOB when it is not
 // UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT
 // 'nan'), of a boolean 0 or 1, of a date a TEXT as RFC 3339 has it, of an address
-// its text, of a list JSON, of a table NULL. For example, the scripts, newest first:
+// its text, of a list JSON (see json.go), of a table NULL. Records and null in lists
+// came later than version 3. A program from before them says of such a list that it is
+// damaged, and reads and writes everything else; a new version would have kept it out of
+// the whole root. For example, the scripts, newest first:
 //
 //	SELECT name, datetime(modified / 1000000000, 'unixepoch'), value
 //	  FROM object WHERE kind = 'script' ORDER BY modified DESC;

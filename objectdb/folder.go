@@ -130,15 +130,20 @@ func encodeJSONFile(v Value) []byte {
 	return b.Bytes()
 }
 
-// nesting is how many lists are in each other.
+// nesting is how many lists and records are in each other.
 func nesting(v Value) int {
-	list, ok := v.(List)
-	if !ok {
-		return 0
-	}
 	deepest := 0
-	for _, item := range list {
-		deepest = max(deepest, nesting(item))
+	switch v := v.(type) {
+	case List:
+		for _, item := range v {
+			deepest = max(deepest, nesting(item))
+		}
+	case Record:
+		for _, f := range v {
+			deepest = max(deepest, nesting(f.Value))
+		}
+	default:
+		return 0
 	}
 	return deepest + 1
 }

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -23,6 +26,9 @@ import (
 //	{"text": "…"} {"outline": "…"} {"script": "…"}
 //	{"string": "/w==", "base64": true}              for bytes that are not UTF-8
 //	{"binary": "…", "type": "image/gif"}            always in base 64
+//
+// Within a list null is null, and every other object is a record. A record that
+// would be taken for one of the above has {"record": …} around it.
 
 // appendJSON appends the JSON form of v.
 func appendJSON(b []byte, v Value) []byte {
@@ -60,8 +66,55 @@ func appendJSON(b []byte, v Value) []byte {
 			b = appendJSON(b, item)
 		}
 		return append(b, ']')
+	case Record:
+		if v.looksTyped() {
+			return append(v.appendJSON(append(b, `{"record":`...)), '}')
+		}
+		return v.appendJSON(b)
+	case Null:
+		return append(b, "null"...)
 	}
 	panic(fmt.Sprintf("objectdb: a %T was let in", v)) // own refuses all others
+}
+
+func (r Record) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i, f := range r {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendJSONString(b, f.Name), ':')
+		b = appendJSON(b, f.Value)
+	}
+	return append(b, '}')
+}
+
+// looksTyped tells whether a record's names are those of the {"kind": …} form.
+func (r Record) looksTyped() bool {
+	names := make([]string, len(r))
+	for i, f := range r {
+		names[i] = f.Name
+	}
+	return typedForm(slices.Values(names))
+}
+
+// recordForm is the one name of an object around a record.
+const recordForm = "record"
+
+// typedForm tells whether an object with these names says a kind of value: it has the
+// name of one kind, and else only "base64" and "type".
+func typedForm(names iter.Seq[string]) bool {
+	kinds := 0
+	for name := range names {
+		switch {
+		case name == "base64" || name == "type":
+		case name == recordForm || slices.Contains(objectKinds[1:], name):
+			kinds++
+		default:
+			return false
+		}
+	}
+	return kinds == 1
 }
 
 func appendJSONNumber(b []byte, f float64) []byte {
@@ -150,7 +203,14 @@ func parseJSON(text string) (Value, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("there is more after the value, at byte %d", d.InputOffset())
 	}
-	return jsonValue(parsed, 0)
+	v, err := jsonValue(parsed, 0)
+	switch v.(type) {
+	case Record:
+		return nil, errors.New(`an object of JSON is a record, which lies only within a list; one that says a kind of value is as in {"date": "…"}`)
+	case Null:
+		return nil, errors.New("null is no value; it lies only within a list")
+	}
+	return v, err
 }
 
 func jsonError(err error) error {
@@ -166,7 +226,7 @@ func jsonError(err error) error {
 
 func jsonValue(parsed any, depth int) (Value, error) {
 	if depth > maxListDepth {
-		return nil, fmt.Errorf("lists nest more than %d deep", maxListDepth)
+		return nil, fmt.Errorf("lists and records nest more than %d deep", maxListDepth)
 	}
 	switch p := parsed.(type) {
 	case bool:
@@ -190,12 +250,35 @@ func jsonValue(parsed any, depth int) (Value, error) {
 		}
 		return list, nil
 	case map[string]any:
+		if !typedForm(maps.Keys(p)) {
+			return jsonRecord(p, depth)
+		}
+		if inner, ok := p[recordForm]; ok {
+			record, ok := inner.(map[string]any)
+			if !ok || len(p) > 1 {
+				return nil, errors.New(`{"record": …} has an object in it, and nothing beside it`)
+			}
+			return jsonRecord(record, depth)
+		}
 		return jsonObject(p)
 	}
-	return nil, errors.New("null is no value")
+	return Null{}, nil
 }
 
-// jsonObject reads the {"kind": …} form.
+// jsonRecord reads a record.
+func jsonRecord(p map[string]any, depth int) (Value, error) {
+	fields := make(map[string]Value, len(p))
+	for name, field := range p {
+		v, err := jsonValue(field, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", name, err)
+		}
+		fields[name] = v
+	}
+	return NewRecord(fields), nil
+}
+
+// jsonObject reads the {"kind": …} form, which typedForm has recognised.
 func jsonObject(p map[string]any) (Value, error) {
 	var (
 		kind    Kind
@@ -211,15 +294,11 @@ func jsonObject(p map[string]any) (Value, error) {
 		case "type":
 			mime, fits = field.(string)
 		default:
-			k, err := ParseKind(name)
-			if err != nil || k.String() != name || kind != 0 {
-				return nil, fmt.Errorf("a JSON object says one kind of value, as in {\"date\": \"…\"}; %q does not fit", name)
-			}
-			kind = k
+			kind, _ = ParseKind(name) // it is one: see typedForm
 			payload, fits = field.(string)
 		}
 		if !fits {
-			return nil, fmt.Errorf("what %q says is of the wrong type", name)
+			return nil, fmt.Errorf("what %q says is of the wrong type; a record with this name is written {\"record\": {…}}", name)
 		}
 	}
 	if _, ok := p["type"]; ok && kind != KindBinary {
@@ -256,8 +335,6 @@ func parseText(kind Kind, mime, s string) (Value, error) {
 	case KindAddress:
 		a, err := ParseAddress(s)
 		return a, err
-	case 0:
-		return nil, errors.New("a JSON object without a kind is no value")
 	}
 	return nil, fmt.Errorf("a %s is not written so", kind)
 }

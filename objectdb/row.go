@@ -56,7 +56,7 @@ func rowNode(row *[11]driver.Value) (*Node, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: object %v has a column of the wrong type", ErrDamaged, row[0])
 	}
-	for k, name := range kindNames {
+	for k, name := range objectKinds {
 		if name == kind && k > 0 {
 			n.kind = Kind(k)
 		}

@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,10 @@ const (
 	KindList
 	KindAddress
 	KindTable
+
+	// KindRecord and KindNull are kinds of items of a list. No object has them.
+	KindRecord
+	KindNull
 )
 
 var kindNames = [...]string{
@@ -38,7 +43,12 @@ var kindNames = [...]string{
 	KindList:    "list",
 	KindAddress: "address",
 	KindTable:   "table",
+	KindRecord:  "record",
+	KindNull:    "null",
 }
+
+// objectKinds are the names of the kinds that an object can have, by kind.
+var objectKinds = kindNames[:KindTable+1]
 
 // String gives the kind's name, such as "script".
 func (k Kind) String() string {
@@ -48,19 +58,20 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// ParseKind gives the kind with the name s. Case does not matter.
+// ParseKind gives the kind of object with the name s. Case does not matter.
 func ParseKind(s string) (Kind, error) {
-	for k, name := range kindNames {
+	for k, name := range objectKinds {
 		if name != "" && strings.EqualFold(name, s) {
 			return Kind(k), nil
 		}
 	}
-	return 0, fmt.Errorf("objectdb: %q is no kind; the kinds are %s", s, strings.Join(kindNames[1:], ", "))
+	return 0, fmt.Errorf("objectdb: %q is no kind; the kinds are %s", s, strings.Join(objectKinds[1:], ", "))
 }
 
 // A Value is what an object other than a table holds. The types of this
 // package are the only ones that can be stored. A Value that was read from
-// the database is shared: whoever wants to change a List or an Address copies it.
+// the database is shared: whoever wants to change a List, a Record or an Address
+// copies it.
 type Value interface{ Kind() Kind }
 
 type (
@@ -81,9 +92,30 @@ type (
 	Date struct{ time.Time }
 	// Binary is any bytes and the MIME type that says what they are.
 	Binary struct{ Type, Data string }
-	// List is a sequence of values of any kinds but table; lists nest.
+	// List is a sequence of values of any kinds but table, and of records and
+	// nulls: all that JSON can say. Lists nest.
 	List []Value
+	// Record is an item of a list that has fields: a JSON object. The fields are in
+	// the order of their names, which are any UTF-8, each once. No object is a
+	// record: what has names of its own in the root is a table.
+	Record []Field
+	// Field is one field of a Record.
+	Field struct {
+		Name  string
+		Value Value
+	}
+	// Null is an item of a list, or a field of a record, that is JSON's null.
+	Null struct{}
 )
+
+// NewRecord gives the record with these fields, whose names are each there once.
+func NewRecord(fields map[string]Value) Record {
+	r := make(Record, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		r = append(r, Field{name, fields[name]})
+	}
+	return r
+}
 
 func (Boolean) Kind() Kind { return KindBoolean }
 func (Number) Kind() Kind  { return KindNumber }
@@ -95,6 +127,8 @@ func (Date) Kind() Kind    { return KindDate }
 func (Binary) Kind() Kind  { return KindBinary }
 func (List) Kind() Kind    { return KindList }
 func (Address) Kind() Kind { return KindAddress }
+func (Record) Kind() Kind  { return KindRecord }
+func (Null) Kind() Kind    { return KindNull }
 
 const (
 	maxValueBytes = 1 << 29 // SQLite's own limit is 10^9 bytes for a whole row
@@ -105,6 +139,10 @@ const (
 // own gives a copy of v that shares nothing its caller could change, in the
 // one form in which it is stored, and the number of bytes it takes.
 func own(v Value) (Value, int64, error) {
+	switch v.(type) {
+	case Record, Null:
+		return nil, 0, fmt.Errorf("%w: a %s lies only within a list", ErrValue, v.Kind())
+	}
 	v, err := ownNested(v, 0)
 	if err != nil {
 		return nil, 0, err
@@ -140,7 +178,7 @@ func own(v Value) (Value, int64, error) {
 
 func ownNested(v Value, depth int) (Value, error) {
 	switch v := v.(type) {
-	case Boolean, Number, String, Text, Outline, Script:
+	case Boolean, Number, String, Text, Outline, Script, Null:
 		return v, nil
 	case Date:
 		utc := v.Time.Round(0).UTC()
@@ -159,7 +197,7 @@ func ownNested(v Value, depth int) (Value, error) {
 		return slices.Clone(v), nil
 	case List:
 		if depth == maxListDepth {
-			return nil, fmt.Errorf("%w: lists nest more than %d deep", ErrValue, maxListDepth)
+			return nil, errListDepth
 		}
 		list := make(List, len(v))
 		for i, item := range v {
@@ -169,10 +207,38 @@ func ownNested(v Value, depth int) (Value, error) {
 			}
 		}
 		return list, nil
+	case Record:
+		if depth == maxListDepth {
+			return nil, errListDepth
+		}
+		return v.own(depth)
 	case nil:
 		return nil, fmt.Errorf("%w: there is none", ErrValue)
 	}
 	return nil, fmt.Errorf("%w: its Go type is %T", ErrValue, v)
+}
+
+var errListDepth = fmt.Errorf("%w: lists and records nest more than %d deep", ErrValue, maxListDepth)
+
+func (r Record) own(depth int) (Value, error) {
+	record := make(Record, len(r))
+	for i, f := range r {
+		if !utf8.ValidString(f.Name) {
+			return nil, fmt.Errorf("%w: the name %q of a field is not UTF-8", ErrValue, f.Name)
+		}
+		v, err := ownNested(f.Value, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", f.Name, err)
+		}
+		record[i] = Field{f.Name, v}
+	}
+	slices.SortFunc(record, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(record); i++ {
+		if record[i].Name == record[i-1].Name {
+			return nil, fmt.Errorf("%w: the field %q is there twice", ErrValue, record[i].Name)
+		}
+	}
+	return record, nil
 }
 
 func checkType(mime string) error {
@@ -204,11 +270,14 @@ func Equal(a, b Value) bool {
 	case List:
 		b, ok := b.(List)
 		return ok && slices.EqualFunc(a, b, Equal)
+	case Record:
+		b, ok := b.(Record)
+		return ok && slices.EqualFunc(a, b, func(a, b Field) bool { return a.Name == b.Name && Equal(a.Value, b.Value) })
 	case nil:
 		return b == nil
 	}
 	switch b.(type) {
-	case List, Address: // not comparable with ==
+	case List, Record, Address: // not comparable with ==
 		return false
 	}
 	return a == b

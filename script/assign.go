@@ -11,7 +11,7 @@ import (
 )
 
 // fromRoot returns the Lua form of a stored value. Text and outlines are read
-// as strings, a list as a fresh table.
+// as strings, a list as a fresh table; that of an object is shared, see Thread.list.
 func fromRoot(v objectdb.Value) lua.LValue {
 	switch v := v.(type) {
 	case objectdb.Boolean:
@@ -26,29 +26,40 @@ func fromRoot(v objectdb.Value) lua.LValue {
 		return lua.LString(v)
 	case objectdb.List:
 		return fromList(v)
+	case objectdb.Record:
+		return fromItem(v)
 	}
 	return marked(v)
 }
 
-// fromList makes a table of a list. Unlike an object, an item cannot be
-// replaced alone, so text, outlines and scripts in it keep their kind: what is
-// written back is what was read.
+// fromList makes a table of a list.
 func fromList(list objectdb.List) *lua.LTable {
 	tb := newLuaTable(len(list), 0)
 	tb.Metatable = listMeta
 	for _, v := range list {
-		switch v := v.(type) {
-		case objectdb.Text, objectdb.Outline:
-			tb.Append(marked(v))
-		default:
-			tb.Append(fromRoot(v))
-		}
+		tb.Append(fromItem(v))
 	}
 	return tb
 }
 
-// listMeta marks tables that were read from a list, so that an empty one is
-// written back as a list.
+// fromItem returns the Lua form of an item of a list or a field of a record. Text,
+// outlines and scripts in it keep their kind: what is written back is what was read.
+func fromItem(v objectdb.Value) lua.LValue {
+	switch v := v.(type) {
+	case objectdb.Text, objectdb.Outline:
+		return marked(v)
+	case objectdb.Record:
+		tb := newLuaTable(0, len(v))
+		for _, f := range v {
+			tb.RawSetString(f.Name, fromItem(f.Value))
+		}
+		return tb
+	}
+	return fromRoot(v)
+}
+
+// listMeta marks tables that are lists even when they are empty: those read from a
+// list of the root or from JSON, and those of odb.list.
 var listMeta = newMetatable()
 
 // assign stores lv as the cell called name of table o; nil deletes it.
@@ -58,6 +69,7 @@ func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {
 		return err
 	}
 	if lv == lua.LNil {
+		t.replaceList(o.node, name, nil)
 		t.changed(o)
 		return t.tx.Remove(o.node, name)
 	}
@@ -72,8 +84,12 @@ func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {
 			return err
 		}
 	}
+	kept := t.replaceList(o.node, name, lv)
 	t.changed(o)
-	return t.store(o.node, name, item)
+	if err := t.store(o.node, name, item); err != nil {
+		return err
+	}
+	return t.stored(kept, o.node, name)
 }
 
 // keepKind makes text of a string that replaces text, and likewise an outline:
@@ -146,6 +162,9 @@ func (t *Thread) copyTo(o *Object, at *objectdb.Node, name string) error {
 	if o.node == nil {
 		return errors.New("a table of verbs cannot be copied")
 	}
+	if err := t.writeLists(); err != nil {
+		return err
+	}
 	from := t.tx.Address(o.node)
 	to := t.tx.Address(at).Child(name)
 	if from.Equal(to) {
@@ -209,7 +228,8 @@ func (t *Thread) forget() {
 }
 
 // moved tells the thread that objects have other addresses than before.
-func (t *Thread) moved() {
+func (t *Thread) moved() error {
 	t.forget()
 	t.moves++
+	return t.findLists()
 }

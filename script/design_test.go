@@ -51,8 +51,9 @@ func TestRootInLua(t *testing.T) {
 		{"a missing cell is nil", `return tostring (user.nothing)`, "nil"},
 		{"rawget (_G, name) asks without an error", `return tostring (rawget (_G, "nothing"))`, "nil"},
 		{"require runs a script once, with its name", `return require ("user.lib").name .. tostring (require ("user.lib") == require ("USER.LIB")) .. scratchpad.loads`, "user.libtrue1"},
-		{"a list that was read is a fresh table", `local l = user.list table.insert (l, 2) table.sort (l) return table.concat (l, " ") .. #user.list`, "1 2 32"},
-		{"and is assigned back", `local l = user.list table.insert (l, 2) user.list = l return #user.list`, "3"},
+		{"a list that was read is the list itself", `local l = user.list table.insert (l, 2) table.sort (l) return table.concat (user.list, " ")`, "1 2 3"},
+		{"and may be assigned back", `local l = user.list table.insert (l, 2) user.list = l return #user.list`, "3"},
+		{"a copy is odb.list", `local l = odb.list (unpack (user.list)) table.insert (l, 2) return #l .. #user.list`, "32"},
 		{"iteration is in the order of the names", `local s = "" for n in pairs (suites.webserver) do s = s .. n .. " " end return s`, "head macros "},
 	} {
 		within(t, db, ThreadOptions{Names: names}, func(th *Thread) {

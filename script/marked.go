@@ -19,6 +19,8 @@ func marked(v objectdb.Value) lua.LValue {
 		mt = addressMeta
 	case objectdb.Script:
 		mt = scriptMeta
+	case objectdb.Null:
+		return luaNull
 	}
 	return &lua.LUserData{Value: v, Metatable: mt}
 }
@@ -29,7 +31,11 @@ var (
 	binaryMeta  = newMetatable()
 	addressMeta = newMetatable()
 	scriptMeta  = newMetatable()
+	nullMeta    = newMetatable()
 )
+
+// luaNull is json.null, one value for all states, which only read it.
+var luaNull = &lua.LUserData{Value: objectdb.Null{}, Metatable: nullMeta}
 
 func init() {
 	define(plainMeta, map[string]lua.LGFunction{
@@ -56,6 +62,13 @@ func init() {
 		"__index":    addressIndex,
 		"__newindex": markedNewIndex,
 		"__call":     addressCall,
+	})
+	define(nullMeta, map[string]lua.LGFunction{
+		"__tostring": markedToString,
+		"__concat":   markedConcat,
+		"__eq":       markedEq,
+		"__index":    nullIndex,
+		"__newindex": markedNewIndex,
 	})
 	define(scriptMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
@@ -163,6 +176,11 @@ func plainIndex(L *lua.LState) int {
 		return method.GFunction(L)
 	}))
 	return 1
+}
+
+func nullIndex(L *lua.LState) int {
+	threadOf(L).fail(L, "attempt to index json.null")
+	return 0
 }
 
 // binaryIndex is binary.type and binary.data.

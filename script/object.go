@@ -216,6 +216,9 @@ func (o *Object) see(n *objectdb.Node, sub *verbTable) (lua.LValue, error) {
 	if err != nil {
 		return nil, err
 	}
+	if list, ok := v.(objectdb.List); ok {
+		return o.thread.list(n, list), nil
+	}
 	return fromRoot(v), nil
 }
 

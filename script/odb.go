@@ -192,6 +192,7 @@ func odbKind(L *lua.LState) int {
 func odbSize(L *lua.LState) int {
 	t := threadOf(L)
 	a := checkAddress(L, 1)
+	try(L, t.writeLists())
 	o, err := t.at(a)
 	if o != nil && o.Kind() == objectdb.KindTable {
 		n, err := o.len()
@@ -289,13 +290,15 @@ func sortedKeys(lt *lua.LTable) []lua.LValue {
 
 func odbMove(L *lua.LState) int {
 	t := threadOf(L)
+	try(L, t.writeLists())
 	try(L, t.tx.Move(checkAddress(L, 1), checkAddress(L, 2)))
-	t.moved()
+	try(L, t.moved())
 	return 0
 }
 
 func odbCopy(L *lua.LState) int {
 	t := threadOf(L)
+	try(L, t.writeLists())
 	try(L, t.tx.Copy(checkAddress(L, 1), checkAddress(L, 2)))
 	t.forget()
 	return 0
@@ -307,7 +310,8 @@ func odbRename(L *lua.LState) int {
 	if len(from) == 0 {
 		argumentError(L, 1, "the root has no name")
 	}
+	try(L, t.writeLists())
 	try(L, t.tx.Move(from, from.Parent().Child(name)))
-	t.moved()
+	try(L, t.moved())
 	return 0
 }

@@ -136,9 +136,24 @@ func randomValue(r *rand.Rand, depth int) objectdb.Value {
 	}
 	list := make(objectdb.List, r.IntN(4))
 	for i := range list {
-		list[i] = randomValue(r, depth-1)
+		list[i] = randomItem(r, depth-1)
 	}
 	return list
+}
+
+// randomItem makes an item of a list, a record or null perhaps.
+func randomItem(r *rand.Rand, depth int) objectdb.Value {
+	switch {
+	case r.IntN(10) == 0:
+		return objectdb.Null{}
+	case r.IntN(4) > 0 || depth == 0:
+		return randomValue(r, depth)
+	}
+	fields := map[string]objectdb.Value{}
+	for range r.IntN(4) {
+		fields[[]string{"", "a", "A", "ä", "date", "odd\x00"}[r.IntN(6)]] = randomItem(r, depth-1)
+	}
+	return objectdb.NewRecord(fields)
 }
 
 // Values of every kind survive Lua and come back as they were: assigned to
@@ -153,7 +168,7 @@ func TestEveryKindSurvivesLua(t *testing.T) {
 		}
 		at := objectdb.Address{"user"}
 		for range 2000 {
-			v, l := randomValue(r, 3), objectdb.List{randomValue(r, 3)}
+			v, l := randomValue(r, 3), objectdb.List{randomItem(r, 3)}
 			require.NoError(t, th.tx.Put(at.Child("v"), v))
 			require.NoError(t, th.tx.Put(at.Child("l"), l))
 			th.writes++ // written behind the thread's back

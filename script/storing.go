@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -51,7 +52,7 @@ func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (
 		if depth >= maxAssignDepth {
 			return refuse("the table nests more than %d deep or contains itself", maxAssignDepth)
 		}
-		settle(s.L, lv)
+		s.t.settle(lv)
 		return s.table(lv, at, depth)
 	case *lua.LFunction:
 		o := s.t.scripts[lv]
@@ -67,6 +68,8 @@ func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (
 		switch v := lv.Value.(type) {
 		case *Object:
 			return v, nil
+		case objectdb.Null:
+			return refuse("null can be stored only within a list; nil deletes a cell")
 		case objectdb.Value:
 			return v, nil
 		}
@@ -77,8 +80,19 @@ func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (
 // table makes a list of a table whose keys are 1..n, and a branch of one whose
 // keys are strings.
 func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int) (any, error) {
-	var names []string
-	items := 0
+	names, items, err := keysOf(lt, at)
+	if err != nil {
+		return nil, err
+	}
+	s.charge(items + len(names))
+	if isList(lt, names, items) {
+		return s.list(lt, items, at, depth)
+	}
+	return s.branch(lt, names, at, depth)
+}
+
+// keysOf returns the names in a table, and how many numbers are keys beside them.
+func keysOf(lt *lua.LTable, at func() objectdb.Address) (names []string, items int, err error) {
 	for k, _ := lt.Next(lua.LNil); k != lua.LNil; k, _ = lt.Next(k) {
 		switch k := k.(type) {
 		case lua.LString:
@@ -86,20 +100,21 @@ func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int) (a
 		case lua.LNumber:
 			items++
 		default:
-			return nil, &assignError{at(), fmt.Sprintf("a name must be a string, not a %s", k.Type())}
+			return nil, 0, &assignError{at(), fmt.Sprintf("a name must be a string, not a %s", k.Type())}
 		}
 	}
-	s.t.budget.charge(s.L, items+len(names))
-	switch {
-	case items > 0 && len(names) > 0:
-		return nil, &assignError{at(), "a table with names and numbers is neither a table nor a list of the root"}
-	case items > 0 || lt.Metatable == listMeta && len(names) == 0:
-		return s.list(lt, items, at, depth)
+	if items > 0 && len(names) > 0 {
+		return nil, 0, &assignError{at(), "a table with names and numbers is neither a table nor a list of the root"}
 	}
-	return s.branch(lt, names, at, depth)
+	return names, items, nil
 }
 
-func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth int) (any, error) {
+// isList reports whether a table is a list: it has items, or nothing and the mark.
+func isList(lt *lua.LTable, names []string, items int) bool {
+	return items > 0 || lt.Metatable == listMeta && len(names) == 0
+}
+
+func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth int) (objectdb.Value, error) {
 	list := make(objectdb.List, n)
 	for i := range list {
 		lv := lt.RawGetInt(i + 1)
@@ -107,20 +122,94 @@ func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth i
 		if lv == lua.LNil {
 			return nil, &assignError{at(), fmt.Sprintf("a list needs the items 1 to %d, and [%d] is missing", n, i+1)}
 		}
-		item, err := s.convert(lv, place, depth+1)
+		item, err := s.item(lv, place, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if b, ok := item.(*branch); ok && len(b.names) == 0 {
-			item = objectdb.List{}
-		}
-		v, ok := item.(objectdb.Value)
-		if _, table := item.(*Object); table || !ok {
-			return nil, &assignError{place(), "a list cannot hold a table with names"}
-		}
-		list[i] = v
+		list[i] = item
 	}
 	return list, nil
+}
+
+// item converts what lies in a list: a table with names is a record there, and an
+// empty one that is not marked as a list is an empty record.
+func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (objectdb.Value, error) {
+	if lv == luaNull {
+		return objectdb.Null{}, nil
+	}
+	lt, ok := lv.(*lua.LTable)
+	if !ok {
+		v, err := s.convert(lv, at, depth)
+		if err != nil {
+			return nil, err
+		}
+		if o, ok := v.(*Object); ok {
+			return s.recordOf(o, at)
+		}
+		return v.(objectdb.Value), nil
+	}
+	if depth >= maxAssignDepth {
+		return nil, &assignError{at(), fmt.Sprintf("the table nests more than %d deep or contains itself", maxAssignDepth)}
+	}
+	s.t.settle(lt)
+	names, items, err := keysOf(lt, at)
+	if err != nil {
+		return nil, err
+	}
+	s.charge(items + len(names))
+	if isList(lt, names, items) {
+		list, err := s.list(lt, items, at, depth)
+		return list, err
+	}
+	slices.Sort(names)
+	r := make(objectdb.Record, len(names))
+	for i, name := range names {
+		place := func() objectdb.Address { return at().Child(name) }
+		if !utf8.ValidString(name) {
+			return nil, &assignError{at(), fmt.Sprintf("the name %s of a field is not UTF-8", quote(name))}
+		}
+		v, err := s.item(lt.RawGetString(name), place, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		r[i] = objectdb.Field{Name: name, Value: v}
+	}
+	return r, nil
+}
+
+// recordOf makes a record of a table of the root, with all below it.
+func (s storing) recordOf(o *Object, at func() objectdb.Address) (objectdb.Value, error) {
+	if o.node == nil {
+		return nil, &assignError{at(), "a table of verbs cannot be copied"}
+	}
+	if err := s.t.writeLists(); err != nil {
+		return nil, err
+	}
+	b, err := s.t.read(o.node)
+	if err != nil {
+		return nil, err
+	}
+	return b.record(), nil
+}
+
+// record makes a record of what was read from the root.
+func (b *branch) record() objectdb.Record {
+	r := make(objectdb.Record, len(b.names))
+	for i, name := range b.names {
+		v, ok := b.items[i].(objectdb.Value)
+		if !ok {
+			v = b.items[i].(*branch).record()
+		}
+		r[i] = objectdb.Field{Name: name, Value: v}
+	}
+	return r
+}
+
+// charge counts n steps of work, where a script waits for it.
+func (s storing) charge(n int) {
+	if s.L != nil {
+		s.t.budget.charge(s.L, n)
+	}
 }
 
 func (s storing) branch(lt *lua.LTable, names []string, at func() objectdb.Address, depth int) (any, error) {

@@ -22,6 +22,7 @@ type Table struct {
 	left  int // cells that lua does not have yet
 
 	record *shaped // of a table that NewRecord made
+	marked bool    // as a list, while lua is nil
 }
 
 // A cell is a named value of a Table. It is gone when Lua has it, or when it
@@ -45,6 +46,23 @@ const (
 
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{} }
+
+// NewList returns an empty list: a table that is stored as a list, and encoded as one,
+// even when nothing is added to it.
+func NewList() *Table { return &Table{marked: true} }
+
+// IsList reports whether the table is a list: it has items 1..n, or nothing at all and
+// was made as a list.
+func (tb *Table) IsList() bool {
+	if tb.Len() > 0 {
+		return true
+	}
+	if tb.lua == nil {
+		return tb.marked && tb.left == 0
+	}
+	first, _ := tb.lua.Next(lua.LNil)
+	return tb.lua.Metatable == listMeta && first == lua.LNil
+}
 
 // NewTableFor returns an empty table with room for n cells.
 func NewTableFor(n int) *Table { return &Table{cells: make([]cell, 0, min(n, eager))} }
@@ -228,6 +246,9 @@ func (tb *Table) expose(t *Thread) *lua.LTable {
 	}
 	tb.lua = newLuaTable(len(tb.items), 8)
 	tb.giveItems()
+	if tb.marked && tb.left == 0 {
+		tb.lua.Metatable = listMeta
+	}
 	if tb.left > 0 {
 		if t.lazy == nil {
 			t.lazy = make(map[*lua.LTable]*Table, 8)
@@ -317,8 +338,12 @@ func lazyNewIndex(L *lua.LState) int {
 // library functions that look at a table without its metatable call it first.
 func settle(L *lua.LState, lt *lua.LTable) {
 	if lt.Metatable == lazyMeta {
-		if tb := threadOf(L).lazy[lt]; tb != nil {
-			tb.materialise()
-		}
+		threadOf(L).settle(lt)
+	}
+}
+
+func (t *Thread) settle(lt *lua.LTable) {
+	if tb := t.lazy[lt]; tb != nil {
+		tb.materialise()
 	}
 }

@@ -72,6 +72,7 @@ func (t *Thread) Text(v Value) (string, error) {
 
 // A textWriter gathers the text of a value.
 type textWriter struct {
+	lists int // that are being written
 	t     *Thread
 	b     strings.Builder
 	limit int
@@ -134,6 +135,14 @@ func (w *textWriter) stored(v objectdb.Value, depth int) error {
 		return w.write(v.String())
 	case objectdb.List:
 		return w.list(len(v), func(i int) Value { return v[i] }, depth)
+	case objectdb.Record:
+		names := make([]string, len(v))
+		for i, f := range v {
+			names[i] = f.Name
+		}
+		return w.record(names, func(i int) Value { return v[i].Value }, depth)
+	case objectdb.Null:
+		return w.write("null")
 	}
 	return nil
 }
@@ -146,6 +155,8 @@ func (w *textWriter) list(n int, item func(int) Value, depth int) error {
 	if err := w.write("{"); err != nil {
 		return err
 	}
+	w.lists++
+	defer func() { w.lists-- }()
 	for i := range n {
 		if i > 0 {
 			if err := w.write(", "); err != nil {
@@ -153,6 +164,30 @@ func (w *textWriter) list(n int, item func(int) Value, depth int) error {
 			}
 		}
 		if err := w.value(item(i), depth+1); err != nil {
+			return err
+		}
+	}
+	return w.write("}")
+}
+
+// record writes "{a = 1, b = 2}": a table within a list.
+func (w *textWriter) record(names []string, field func(int) Value, depth int) error {
+	if depth > maxTextDepth {
+		return w.write("{…}")
+	}
+	if err := w.write("{"); err != nil {
+		return err
+	}
+	w.lists++
+	defer func() { w.lists-- }()
+	for i, name := range names {
+		if i > 0 {
+			name = ", " + name
+		}
+		if err := w.write(name + " = "); err != nil {
+			return err
+		}
+		if err := w.value(field(i), depth+1); err != nil {
 			return err
 		}
 	}
@@ -171,8 +206,15 @@ func (w *textWriter) table(tb *Table, depth int) error {
 	w.open = append(w.open, lt)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
 	keys := sortedKeys(lt)
-	if n := lt.Len(); n == len(keys) && n > 0 || lt.Metatable == listMeta {
+	if n := lt.Len(); n == len(keys) && (n > 0 || lt.Metatable == listMeta) {
 		return w.list(n, func(i int) Value { return w.t.fromLua(lt.RawGetInt(i + 1)) }, depth)
+	}
+	if w.lists > 0 {
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = k.String()
+		}
+		return w.record(names, func(i int) Value { return w.t.fromLua(lt.RawGet(keys[i])) }, depth)
 	}
 	for _, k := range keys {
 		if err := w.cell(k.String(), w.t.fromLua(lt.RawGet(k)), depth); err != nil {
@@ -189,6 +231,9 @@ func (w *textWriter) object(o *Object, depth int) error {
 			return err
 		}
 		return w.write(source)
+	}
+	if err := o.thread.writeLists(); err != nil {
+		return err
 	}
 	list, err := o.entries()
 	if err != nil {

@@ -55,6 +55,7 @@ type Thread struct {
 	root     *Object
 	handles  map[int64]*Object             // by node id
 	virtual  map[*verbTable]*Object        // tables made only of verbs
+	lists    map[int64]*readList           // lists of the root that scripts have, by node id
 	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
 	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
 	known    *knownNames                   // names of tables, scripts and verbs found so far
@@ -126,8 +127,23 @@ func (t *Thread) Close() {
 // Host returns ThreadOptions.Host.
 func (t *Thread) Host() any { return t.opt.Host }
 
-// Tx returns the transaction of the thread.
-func (t *Thread) Tx() *objectdb.Tx { return t.tx }
+// Tx returns the transaction of the thread, with all that its scripts have written. (What
+// keeps a changed list from being stored is the error of the run.)
+func (t *Thread) Tx() *objectdb.Tx {
+	_ = t.writeLists()
+	return t.tx
+}
+
+// Flush commits what was written so far, as Tx.Flush does.
+func (t *Thread) Flush() error {
+	if err := t.writeLists(); err != nil {
+		return err
+	}
+	if err := t.tx.Flush(); err != nil {
+		return err
+	}
+	return t.findLists()
+}
 
 // Names returns ThreadOptions.Names.
 func (t *Thread) Names() *Table { return t.opt.Names }
@@ -223,7 +239,15 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 		result, frames, err = t.nested(fn, given)
 	}
 	t.depth--
-	if end := t.budget.Err(); end != nil {
+	end := t.budget.Err()
+	if t.depth == 0 && err == nil && end == nil {
+		err = t.writeLists()
+		end = t.budget.Err()
+	}
+	if t.depth == 0 && (err != nil || end != nil) {
+		t.lists = nil // what the run has changed in them goes with the run
+	}
+	if end != nil {
 		return nil, t.stoppedError(end, frames)
 	}
 	if err != nil {

@@ -228,9 +228,28 @@ func (w *typeWriter) verbs() string {
 		groups[group] = append(groups[group], v)
 	}
 	for _, g := range order {
-		b.WriteString(verbTypes(groupClass(g), "group", false, groups[g]) + "\n")
+		text := verbTypes(groupClass(g), "group", false, groups[g])
+		class, functions, _ := strings.Cut(text, "\n")
+		b.WriteString(class + "\n" + w.properties(g) + functions + "\n")
 	}
 	return scoped(b.String())
+}
+
+// properties describes the cells of a group of verbs that are values.
+func (w *typeWriter) properties(group string) string {
+	vt := w.t.engine.tree
+	for _, name := range slices.Concat(builtins, strings.Split(group, ".")) {
+		if vt = vt.tables[objectdb.Fold(name)]; vt == nil {
+			return ""
+		}
+	}
+	var b strings.Builder
+	for _, name := range vt.names {
+		if vt.properties[objectdb.Fold(name)] != nil {
+			fmt.Fprintf(&b, "---@field %s any\n", fieldName(name))
+		}
+	}
+	return b.String()
 }
 
 // scoped gives each "local group" a block of its own: Lua allows 200 locals.

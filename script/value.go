@@ -9,11 +9,12 @@ import (
 )
 
 // Value is a value on its way between Go and Lua: nil, bool, float64, string,
-// *Table, *Function, *Object, objectdb.Date, objectdb.Binary or
-// objectdb.Address. These are what scripts hand to Go.
+// *Table, *Function, *Object, objectdb.Date, objectdb.Binary,
+// objectdb.Address or objectdb.Null. These are what scripts hand to Go.
 //
 // Go may hand over more: int, int64, []string, and every objectdb.Value. Text
-// and outlines become Lua strings, a list becomes a fresh Lua table.
+// and outlines become Lua strings, a list becomes a fresh Lua table, with records as
+// Lua tables in it. objectdb.Null is json.null.
 //
 // A script that was not read from the root (odb.script), and a text or outline
 // that a script marked as such (odb.text, odb.outline) come as objectdb.Script,

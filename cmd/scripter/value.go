@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"scripter/objectdb"
 )
@@ -82,6 +83,14 @@ func jsonValue(v objectdb.Value) any {
 			list = append(list, jsonValue(e))
 		}
 		return list
+	case objectdb.Record:
+		m := map[string]any{}
+		for _, f := range v {
+			m[f.Name] = jsonValue(f.Value)
+		}
+		return m
+	case objectdb.Null:
+		return nil
 	case objectdb.Binary:
 		return base64.StdEncoding.EncodeToString([]byte(v.Data))
 	}
@@ -131,34 +140,36 @@ func parseValue(k objectdb.Kind, text, file string) (objectdb.Value, error) {
 	return nil, fmt.Errorf("a %s cannot be put", k)
 }
 
-// parseList reads a list of texts, numbers and booleans, written as JSON.
+// parseList reads a list, written as JSON.
 func parseList(word string, bad func(string) error) (objectdb.Value, error) {
 	var elements []any
-	if err := json.Unmarshal([]byte(word), &elements); err != nil {
-		return nil, bad(`it is written as JSON, such as [1, "two", true]`)
+	if err := json.Unmarshal([]byte(word), &elements); err != nil || elements == nil || !utf8.ValidString(word) {
+		return nil, bad(`it is written as JSON, such as [1, "two", true, {"a": []}]`)
 	}
-	return listOf(elements, bad)
+	return itemOf(elements), nil
 }
 
-func listOf(elements []any, bad func(string) error) (objectdb.Value, error) {
-	list := objectdb.List{}
-	for _, e := range elements {
-		switch e := e.(type) {
-		case string:
-			list = append(list, objectdb.String(e))
-		case float64:
-			list = append(list, objectdb.Number(e))
-		case bool:
-			list = append(list, objectdb.Boolean(e))
-		case []any:
-			l, err := listOf(e, bad)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, l)
-		default:
-			return nil, bad("its elements are texts, numbers, booleans and lists")
+// itemOf makes a list, or an item of one, of what the JSON decoder has made.
+func itemOf(decoded any) objectdb.Value {
+	switch d := decoded.(type) {
+	case string:
+		return objectdb.String(d)
+	case float64:
+		return objectdb.Number(d)
+	case bool:
+		return objectdb.Boolean(d)
+	case []any:
+		list := make(objectdb.List, len(d))
+		for i, item := range d {
+			list[i] = itemOf(item)
 		}
+		return list
+	case map[string]any:
+		fields := make(map[string]objectdb.Value, len(d))
+		for name, field := range d {
+			fields[name] = itemOf(field)
+		}
+		return objectdb.NewRecord(fields)
 	}
-	return list, nil
+	return objectdb.Null{}
 }

@@ -1,0 +1,199 @@
+package script
+
+import (
+	"errors"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"scripter/objectdb"
+)
+
+// A list of the root is a Lua table like any other in the hands of a script, so that all
+// that Lua can do with tables works on it and on the records in it: user.l [1].a = 2,
+// table.insert (user.l, x), for i, r in ipairs (user.l) do r.seen = true end. The
+// database holds a list as one value. What a script has changed in the table is
+// therefore written back as a whole, when the run ends and before anything reads the
+// database otherwise than through that table.
+
+// A readList is a list of the root that a script has read.
+type readList struct {
+	table   *lua.LTable
+	value   objectdb.List // as it is in the root
+	node    *objectdb.Node
+	version int64 // of the node, while the list is the one that was read
+}
+
+// list returns the table of the list at node n. Reading it twice gives the same table.
+func (t *Thread) list(n *objectdb.Node, value objectdb.List) *lua.LTable {
+	if l := t.lists[n.ID()]; l != nil && l.version == n.Version() {
+		return l.table
+	}
+	if t.lists == nil {
+		t.lists = make(map[int64]*readList, 4)
+	}
+	l := &readList{fromList(value), value, n, n.Version()}
+	t.lists[n.ID()] = l
+	return l.table
+}
+
+// replaceList is called before a value is put at a place. A list that was read from there
+// is the script's own table from now on, unless it is itself what is put: then it is
+// returned.
+func (t *Thread) replaceList(at *objectdb.Node, name string, lv lua.LValue) *readList {
+	if len(t.lists) == 0 {
+		return nil
+	}
+	n, err := t.tx.Child(at, name)
+	if err != nil {
+		return nil
+	}
+	l := t.lists[n.ID()]
+	if l == nil {
+		return nil
+	}
+	delete(t.lists, n.ID())
+	if lv == lua.LValue(l.table) && l.version == n.Version() {
+		return l
+	}
+	return nil
+}
+
+// stored notes that the list l, if there is one, was put at a place.
+func (t *Thread) stored(l *readList, at *objectdb.Node, name string) error {
+	if l == nil {
+		return nil
+	}
+	n, err := t.tx.Child(at, name)
+	if err != nil {
+		return err
+	}
+	if n.Kind() == objectdb.KindTable { // it got names
+		return nil
+	}
+	v, err := t.tx.Value(n)
+	if err != nil {
+		return err
+	}
+	if list, ok := v.(objectdb.List); ok {
+		l.value, l.node, l.version = list, n, n.Version()
+		t.lists[n.ID()] = l
+	}
+	return nil
+}
+
+// writeLists writes the lists that scripts have changed.
+func (t *Thread) writeLists() error {
+	for id, l := range t.lists {
+		if isSame(l.table, l.value) {
+			continue
+		}
+		a := t.tx.Address(l.node)
+		n, err := t.tx.Find(a)
+		if unlessMissing(err) != nil {
+			return err
+		}
+		if err != nil || len(a) == 0 || n.ID() != id || n.Version() != l.version {
+			delete(t.lists, id) // it is not in the root any more, as it was read
+			continue
+		}
+		up, err := t.tx.Find(a.Parent())
+		if err != nil {
+			return err
+		}
+		delete(t.lists, id)
+		item, err := storing{t: t}.convert(l.table, func() objectdb.Address { return a }, 0)
+		if err == nil {
+			t.writes++
+			err = t.store(up, a.Name(), item)
+		}
+		if err == nil {
+			err = t.stored(l, up, a.Name())
+		}
+		if err != nil {
+			t.lists[id] = l // the next one who writes it has the same error
+			if known := new(assignError); errors.As(err, &known) {
+				return err
+			}
+			return &objectdb.Error{Op: "set", Address: a, Err: err}
+		}
+	}
+	return nil
+}
+
+// findLists finds again what was read, after objects got other ids, versions or
+// addresses. What was changed is written already.
+func (t *Thread) findLists() error {
+	before := t.lists
+	t.lists = nil
+	for _, l := range before {
+		n, err := t.tx.Find(t.tx.Address(l.node))
+		if err := unlessMissing(err); err != nil {
+			return err
+		}
+		if err != nil || n.Kind() != objectdb.KindList {
+			continue
+		}
+		v, err := t.tx.Value(n)
+		if err != nil {
+			return err
+		}
+		if list, ok := v.(objectdb.List); ok && objectdb.Equal(list, l.value) {
+			if t.lists == nil {
+				t.lists = make(map[int64]*readList, len(before))
+			}
+			l.value, l.node, l.version = list, n, n.Version()
+			t.lists[n.ID()] = l
+		}
+	}
+	return nil
+}
+
+// isSame reports whether a Lua value says what fromItem has made of v.
+func isSame(lv lua.LValue, v objectdb.Value) bool {
+	switch v := v.(type) {
+	case objectdb.List:
+		lt, ok := lv.(*lua.LTable)
+		return ok && (len(v) > 0 || lt.Metatable == lua.LValue(listMeta)) && sameItems(lt, v)
+	case objectdb.Record:
+		lt, ok := lv.(*lua.LTable)
+		if !ok || len(v) == 0 && lt.Metatable == lua.LValue(listMeta) || keyCount(lt, len(v)) != len(v) {
+			return false
+		}
+		for _, f := range v {
+			if !isSame(lt.RawGetString(f.Name), f.Value) {
+				return false
+			}
+		}
+		return true
+	case objectdb.Boolean:
+		return lv == lua.LBool(v)
+	case objectdb.Number:
+		n, ok := lv.(lua.LNumber)
+		return ok && objectdb.Equal(objectdb.Number(n), v)
+	case objectdb.String:
+		return lv == lua.LString(v)
+	}
+	stored := markedValue(lv)
+	return stored != nil && objectdb.Equal(stored, v)
+}
+
+func sameItems(lt *lua.LTable, list objectdb.List) bool {
+	if keyCount(lt, len(list)) != len(list) {
+		return false
+	}
+	for i, item := range list {
+		if !isSame(lt.RawGetInt(i+1), item) {
+			return false
+		}
+	}
+	return true
+}
+
+// keyCount counts the keys of a table, up to one more than most.
+func keyCount(lt *lua.LTable, most int) int {
+	n := 0
+	for k, _ := lt.Next(lua.LNil); k != lua.LNil && n <= most; k, _ = lt.Next(k) {
+		n++
+	}
+	return n
+}
