@@ -217,7 +217,8 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 	refused := map[string]string{
 		"x.root": "text", "X.ROOT": "text", "x.root-wal": "text", "x.root-shm": "text", "x.root-lock": "", "x.root-door": "text", "x.root-journal": "text",
 		"x.saved-20260131T183000Z.root": "text", "x.saved-20260131T183000Z.v2.root": "text", "x.saving": "text",
-		"x.root.undo-20260131T183000.000Z.zip": "text", "x.root.undo.part": "text", "upload.part": "text", "x.resident.log": "text",
+		"x.root.undo-20260131T183000.000Z.zip": "text", "x.root.undo.part": "text",
+		"x.root.redo-20260131T183000.000Z.zip": "text", "x.root.undo.part-123": "text", "x.root.redo.part-123": "text", "upload.part": "text", "x.resident.log": "text",
 		"scripter.conf": "text", "sub/Scripter.conf": "text", ".env": "text", ".git/config": "text", ".htpasswd": "text",
 		"backup.bin": string(head), "page.html": string(head), "page.mcro": string(head),
 	}

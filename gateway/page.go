@@ -222,8 +222,10 @@ func (g *Gateway) isOwn(info os.FileInfo) bool {
 // of what was replaced, another file beside a root, or a configuration file.
 func belongsToRoot(name string) bool {
 	name = strings.ToLower(name)
-	if _, stamp, ok := strings.Cut(name, ".undo-"); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
-		return true
+	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
+		if _, stamp, ok := strings.Cut(name, mark); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
+			return true
+		}
 	}
 	return name == confFile || slices.ContainsFunc(
 		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},

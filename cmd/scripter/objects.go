@@ -249,6 +249,9 @@ func (t *tool) twoAddresses(c *cobra.Command, change string, do func(tx *objectd
 				return err
 			}
 			o := doneObject{change: change, from: tx.Address(n)}
+			if o.from.String() == to.String() {
+				o.change, o.from = "unchanged", nil
+			}
 			if o.tables, err = missingTables(tx, to, parents); err != nil {
 				return err
 			}

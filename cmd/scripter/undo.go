@@ -223,6 +223,9 @@ func (s stack) clearParts() error {
 		if !strings.HasPrefix(e.Name(), filepath.Base(s.root)+s.part()) {
 			continue
 		}
+		if info, err := e.Info(); err != nil || !s.owns(info) {
+			continue
+		}
 		if err := os.Remove(filepath.Join(filepath.Dir(s.root), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -458,7 +461,8 @@ func (s stack) stamp(file string) string {
 
 var recordName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{3}Z\.zip$`)
 
-// files lists the records, the oldest first.
+// files lists the records, the oldest first. A file that somebody else has put there is
+// none: who undoes it would do what its maker wants.
 func (s stack) files() ([]string, error) {
 	dir, base := filepath.Split(s.prefix())
 	entries, err := os.ReadDir(filepath.Clean(filepath.Join(dir, ".")))
@@ -467,12 +471,34 @@ func (s stack) files() ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if stamp, ok := strings.CutPrefix(e.Name(), base); ok && recordName.MatchString(stamp) && e.Type().IsRegular() {
+		stamp, ok := strings.CutPrefix(e.Name(), base)
+		if !ok || !recordName.MatchString(stamp) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && s.owns(info) {
 			list = append(list, s.prefix()+stamp)
 		}
 	}
 	slices.Sort(list)
 	return list, nil
+}
+
+// owns reports whether a file is one that nobody but this user, the owner of the root and
+// the administrator can have written.
+func (s stack) owns(file fs.FileInfo) bool {
+	of, ok := file.Sys().(*syscall.Stat_t)
+	if !file.Mode().IsRegular() || !ok || file.Mode().Perm()&0o022 != 0 {
+		return false
+	}
+	if of.Uid == 0 || int(of.Uid) == os.Geteuid() {
+		return true
+	}
+	root, err := os.Stat(s.root)
+	if err != nil {
+		return false
+	}
+	owner, ok := root.Sys().(*syscall.Stat_t)
+	return ok && of.Uid == owner.Uid
 }
 
 // prune removes the oldest records beyond so many and so many bytes. The newest stays
