@@ -102,6 +102,9 @@ func (c *cached) recorder(web string) http.Handler {
 			r.Out.Host = r.In.Host
 		},
 		ModifyResponse: func(r *http.Response) error {
+			if strings.Contains(r.Request.URL.Path, ".late") {
+				return nil // it breaks off, and must do so at the cache too
+			}
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				return err
@@ -165,6 +168,13 @@ var cacheObjects = map[string]string{
 		return webserver.httpHeader2 ("200 OK", "text/plain", 1, page) .. page`,
 	"bydate": `scratchpad.dateRuns = (scratchpad.dateRuns or 0) + 1
 		return webserver.httpHeader2 ("200 OK", "text/plain", 1, odb.date ("1998-01-0" .. workspace.version)) .. "version " .. workspace.version`,
+	"late": `webserver.sendPartial (webserver.httpHeader2 ("200 OK", "text/plain", 600) .. "abc")
+		if not workspace.healed then error ("late") end
+		return "defghij"`,
+	"lateknown": `local head = webserver.httpHeader2 ("200 OK", "text/plain", 600)
+		webserver.sendPartial (head:sub (1, -3) .. "Content-Length: 10\r\n\r\nabc")
+		if not workspace.healed then error ("late") end
+		return "defghij"`,
 	"long":  `return webserver.httpHeader2 ("200 OK", "text/plain", 600) .. "version " .. workspace.version`,
 	"other": `return webserver.httpHeader2 ("200 OK", "text/plain", 600) .. "version " .. workspace.version`,
 	"edit": `workspace.version = workspace.version + 1
@@ -237,6 +247,7 @@ func TestCaches(t *testing.T) {
 				// Specification: 4.3.3
 				{"shows an edit at once", (*cached).showsEdits},
 				// Specification: 1.4, 4.3.2
+				{"keeps nothing that broke off", (*cached).keepsNoTorso},
 				{"is flushed", (*cached).isFlushed},
 				{"is flushed by nobody else", (*cached).isFlushedByNobodyElse},
 			} {
@@ -287,6 +298,25 @@ func (c *cached) keepsFiles(t *testing.T) {
 	second := c.get("/static-picture/dot.gif")
 	assert.Equal(t, first.Body, second.Body)
 	assert.Empty(t, c.passages(), "the cache has it")
+}
+
+// keepsNoTorso: a streamed response that breaks off is not kept, whether its length
+// was known or not, and though it says that it may be.
+func (c *cached) keepsNoTorso(t *testing.T) {
+	for path, whole := range map[string]string{"/caches.late.fcgi": "abcdefghij", "/caches.lateknown.fcgi": "abcdefghij"} {
+		c.tool("put", "--parents", "workspace.healed", "--kind", "boolean", "false")
+		conn, err := c.client.Dial()
+		require.NoError(t, err)
+		r, err := conn.Do([]byte("GET " + path + " HTTP/1.1\r\nHost: " + c.client.Addr + "\r\nConnection: close\r\n\r\n"))
+		conn.Close()
+		if err == nil {
+			assert.NotEqual(t, whole, r.Body, path)
+		}
+		c.tool("put", "workspace.healed", "--kind", "boolean", "true")
+		r = c.get(path)
+		assert.Equal(t, 200, r.Status, path)
+		assert.Equal(t, whole, r.Body, path)
+	}
 }
 
 // keepsForMaxAge: a page through httpHeader2 is kept.

@@ -149,6 +149,7 @@ func (c *conn) finish(req *request, failed bool) {
 	status := req.AppStatus
 	if req.Broken && !req.aborted.Load() {
 		c.seal(req.ID)
+		c.out = appendBroken(c.out, req.ID)
 		c.sendGathered()
 		c.last.Store(true)
 		return
@@ -184,6 +185,16 @@ func (c *conn) finish(req *request, failed bool) {
 	if cap(c.errs) > writeSize {
 		c.errs = nil
 	}
+}
+
+// appendBroken appends what no web server takes for the end of an answer: the
+// header of a record of a version that FastCGI does not have, with content that
+// never comes. To close the connection alone is not enough. nginx, Caddy and
+// mod_proxy_fcgi then end the answer as if FCGI_END_REQUEST had come.
+func appendBroken(b []byte, id uint16) []byte {
+	b = appendHeader(b, typeStdout, id, maxContent)
+	b[len(b)-headerLen] = 0
+	return b
 }
 
 // failedPage is the answer of a handler that panicked before it sent anything.

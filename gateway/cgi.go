@@ -26,6 +26,11 @@ type CGI struct {
 	vars map[string]string // Environ taken apart; nil when it is not yet
 }
 
+// settle is how long a program waits before it ends after a response that is shorter
+// than it has promised. A web server that finds the end together with the last bytes
+// counts them and corrects the promise (Apache's mod_cgi and mod_cgid).
+const settle = 100 * time.Millisecond
+
 // Bounds of what is read of a body that nobody wanted.
 const (
 	drainLimit = 256 << 20 // bytes
@@ -69,6 +74,9 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	out := g.serveCGI(ctx, r, w)
 	if err := w.Flush(); err != nil && out.Err == nil {
 		out.Err, out.Broken = err, true
+	}
+	if out.Short {
+		time.Sleep(settle)
 	}
 	// mod_cgid and fcgiwrap lose the response of a program that leaves its
 	// input unread.

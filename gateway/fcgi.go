@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"strings"
 
 	"scripter/fcgi"
 )
@@ -10,4 +11,9 @@ import (
 func (g *Gateway) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 	out := g.Answer(ctx, &Request{Params: f.Params, Body: f.Stdin, Form: Parsed, HandlerNames: g.names, Road: "FastCGI", StepAside: f.StepAside}, f.Stdout)
 	f.Broken = out.Broken
+	// mod_fcgid puts a page of its own behind a response that breaks off, which fills
+	// up what the Content-Length has promised. It passes a short one on as it is.
+	if out.Short && strings.HasPrefix(f.Params["SERVER_SOFTWARE"], "Apache") {
+		f.Broken, f.AppStatus = false, 1
+	}
 }

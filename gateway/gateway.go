@@ -91,6 +91,9 @@ type Outcome struct {
 	// Broken is true when the response began and could not be finished: the
 	// road must not end it as if it were whole.
 	Broken bool
+	// Short is true when the head of a broken response has promised more bytes than
+	// were sent: the client counts them, however the road ends it.
+	Short bool
 }
 
 // Answer answers r on w. The whole request is one transaction: its response
@@ -130,6 +133,7 @@ func (g *Gateway) answer(ctx context.Context, r *Request, a *answer) Outcome {
 		g.counts.failed.Add(1)
 	}
 	out.Status = a.status
+	out.Short = out.Broken && a.started && a.length >= 0 && a.body < a.length
 	if a.verbose && !a.quiet {
 		g.logRequest(r, a, out)
 	}

@@ -37,6 +37,7 @@
 
 enum {
 	taking_time = 3000,             /* ms in which a request must be taken up */
+	settle_time = 100000,           /* µs after an answer that broke off */
 	most_params = 192 << 10,        /* below the limits of package fcgi */
 	most_variables = 900,
 	most_content = 65528,           /* of a record, a multiple of 8 */
@@ -441,8 +442,10 @@ static void hand_over (const struct site *s, char **argv, char **environment)
 		exchange ();
 		if (r.ended && r.taken)
 			_exit (r.status);
-		if (was_taken () && r.answered)
+		if (was_taken () && r.answered) {
+			usleep (settle_time); /* as gateway.ServeCGI does */
 			_exit (1);
+		}
 		relay_outcome = r.taken ? relay_lost : relay_not_taken;
 	}
 	close (r.fd);
