@@ -361,7 +361,14 @@ func TestMaskBody(t *testing.T) {
 		{"multipart", multipart, part("name=a", "1") + part("name=pass", "hush") + "--B--\r\n", part("name=a", "1") + part("name=pass", masked) + "--B--\r\n", []string{"field pass"}},
 		{"secret file", multipart, part("name=token; filename=x", "hu\r\nsh") + "--B--\r\n", part("name=token; filename=x", masked) + "--B--\r\n", []string{"field token"}},
 		{"no secret in it", multipart, part("name=a", "1") + "--B--\r\n", part("name=a", "1") + "--B--\r\n", nil},
-		{"name that hides", multipart, part("name*=utf-8''p%61ss", "hush") + "--B--\r\n", masked, []string{"body"}},
+		{"name that hides", multipart, part("name*=utf-8''p%61ss", "hush") + "--B--\r\n", part("name*=utf-8''p%61ss", masked) + "--B--\r\n", []string{"field pass"}},
+		{"a word", "", "pin=1234&shipping=5678&zipcode=1&code=xyz", "pin=(masked)&shipping=5678&zipcode=1&code=(masked)", []string{"field pin", "field code"}},
+		{"a word in a part", multipart, part("name=userPin", "1234") + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n",
+			part("name=userPin", masked) + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n", []string{"field userPin"}},
+		{"a word in JSON", "application/json", `{"user_pin" : 1234}`, masked, []string{"body"}},
+		{"a word in XML", "text/xml", "<order><otp>1234</otp></order>", masked, []string{"body"}},
+		{"an attribute", "text/xml", "<order jwt='x'/>", masked, []string{"body"}},
+		{"a word in a sentence", "application/json", `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, nil},
 		{"bare line ends", multipart, strings.ReplaceAll(part("name=pass", "hush")+"--B--\r\n", "\r\n", "\n"), masked, []string{"body"}},
 		{"broken", multipart, part("name=a", "hush"), masked, []string{"body"}},
 		{"no boundary", "multipart/form-data", "--B", masked, []string{"body"}},
@@ -371,6 +378,23 @@ func TestMaskBody(t *testing.T) {
 			assert.Equal(t, c.want, m.body(c.kind, c.text))
 			assert.Equal(t, c.items, m.names)
 		})
+	}
+}
+
+// TestMentionsSecret: words of a name count as words.
+func TestMentionsSecret(t *testing.T) {
+	for _, name := range []string{
+		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "cvv2",
+		"pw", "user-pw", "pw2", "PIN", "pin", "userPin", "userPIN", "user_pin", "card.pin", "PINCode", "pins[pin]", "otp", "otp1", "smsOTP", "OTPNumber", "jwt", "idJwt",
+		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2", "sid", "csrf", "größe_pin",
+	} {
+		assert.True(t, mentionsSecret(name), name)
+	}
+	for _, name := range []string{
+		"", "shipping", "opinion", "spin", "pinned", "postcode", "zipcode", "zip_code", "postalCode", "country-code", "LanguageCode", "barcode", "bar_code", "encoder", "codec",
+		"power", "pwm", "potpourri", "hotplate", "design", "signatures", "side", "aside", "presidio", "name", "q", "größe",
+	} {
+		assert.False(t, mentionsSecret(name), name)
 	}
 }
 

@@ -31,7 +31,7 @@ func TestMarkersReach(t *testing.T) {
 	s.put("system.temp.probes.x", objectdb.String("seesame"))
 	params := map[string]string{
 		"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame", "HTTP_SCRIPTER_TOKEN": "seesame", "HTTP_PROXY_AUTHORIZATION": "seesame",
-		"REDIRECT_HTTP_AUTHORIZATION": "seesame", "HTTP_REFERER": "http://a.test/", "QUERY_STRING": "q=1",
+		"REDIRECT_HTTP_AUTHORIZATION": "seesame", "DB_PASSWORD": "seesame", "HTTP_REFERER": "http://a.test/", "QUERY_STRING": "q=1",
 	}
 	var names []string
 	for _, c := range paramCells {

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"encoding/base64"
+	"iter"
 	"maps"
 	"mime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"scripter/script"
 )
@@ -93,15 +95,13 @@ func (r *Request) mask() (*Request, *masking) {
 }
 
 // isSecretVariable reports whether a variable of the request has credentials or
-// cookies in it.
+// cookies in it, or is a secret of the program's environment.
 func isSecretVariable(name string) bool {
-	switch {
-	case strings.Contains(name, "COOKIE"):
-		return true
-	case name == "AUTH_TYPE", name == "REDIRECT_AUTH_TYPE":
+	switch strings.TrimPrefix(name, "REDIRECT_") {
+	case "AUTH_TYPE", "SERVER_SIGNATURE":
 		return false
 	}
-	return (strings.HasPrefix(name, "HTTP_") || strings.HasPrefix(name, "REDIRECT_") || strings.HasPrefix(name, "AUTH")) && mentionsSecret(name)
+	return strings.Contains(name, "COOKIE") || mentionsSecret(name)
 }
 
 // credentials remembers the password of an Authorization field: its response
@@ -131,9 +131,6 @@ func (m *masking) cookies(name, field string) string {
 func maskForm(text string) string { return (*masking)(nil).form(text) }
 
 func (m *masking) form(text string) string {
-	if plain, _ := unescape(text, true); !mentionsSecret(plain) {
-		return text
-	}
 	fields := strings.Split(text, "&")
 	for i, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
@@ -164,7 +161,7 @@ func (m *masking) body(contentType, text string) string {
 		return m.form(text)
 	case strings.HasPrefix(kind, "multipart/form-data"):
 		return m.multipart(contentType, text)
-	case strings.HasPrefix(kind, "multipart/"), mentionsSecret(text):
+	case strings.HasPrefix(kind, "multipart/"), textMentionsSecret(text):
 		return m.hide(bodyItem, text)
 	}
 	return text
@@ -188,7 +185,7 @@ func (m *masking) multipart(contentType, text string) string {
 	}
 	own := new(masking)
 	text = eachPart(contentType, text, func(head, data string) string {
-		if mentionsSecret(head) {
+		if hasSecretLetters(head) || mentionsSecret(partName(head)) {
 			return own.hide(bodyItem, data)
 		}
 		return data
@@ -264,15 +261,111 @@ func maskedCell(v script.Value) script.Value {
 	return list
 }
 
-// secretWords are parts of names whose values are masked.
-var secretWords = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
+// secretLetters are masked wherever a name has them in it. secretWords are
+// masked where they are a word of a name: "pin" in user_pin and userPin, and not
+// in shipping. plainCodes are words before "code" that say that it is no secret.
+var (
+	secretLetters = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
+	secretWords   = newWords("pw pin otp totp jwt sig signature code cvc sid csrf xsrf")
+	plainCodes    = newWords("zip post postal area country region state city lang language currency color colour status error product item article bar source")
+)
 
-func mentionsSecret(name string) bool {
-	name = strings.ToLower(name)
-	for _, w := range secretWords {
-		if strings.Contains(name, w) {
+func newWords(list string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
+// mentionsSecret reports whether the name of a field or variable speaks of a
+// secret.
+func mentionsSecret(name string) bool { return hasSecretLetters(name) || hasSecretWord(name) }
+
+func hasSecretLetters(text string) bool {
+	text = strings.ToLower(text)
+	for _, w := range secretLetters {
+		if strings.Contains(text, w) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasSecretWord looks at the words of a name: they end at every sign, between
+// letters and digits, and before a capital letter.
+func hasSecretWord(name string) bool {
+	before := ""
+	for word := range nameWords(name) {
+		if secretWords[word] && !(word == "code" && plainCodes[before]) {
+			return true
+		}
+		before = word
+	}
+	return false
+}
+
+// nameWords gives the words of a name in lower case: api, key and v, 2 of
+// apiKey-v2, and user, pin of userPIN.
+func nameWords(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		const sign, digit, upper, lower = 0, 1, 2, 3
+		class := func(i int) int {
+			switch c := name[i]; {
+			case c >= '0' && c <= '9':
+				return digit
+			case c >= 'A' && c <= 'Z':
+				return upper
+			case c >= 'a' && c <= 'z', c >= utf8.RuneSelf:
+				return lower
+			}
+			return sign
+		}
+		start := 0
+		for i := range len(name) + 1 {
+			if i < len(name) && i > 0 {
+				this, last := class(i), class(i-1)
+				goesOn := this == last || last == upper && this == lower
+				if this == upper && last == upper && i+1 < len(name) && class(i+1) == lower {
+					goesOn = false // the capital of the next word: PIN, Code
+				}
+				if goesOn {
+					continue
+				}
+			}
+			if i > start && class(start) != sign && !yield(strings.ToLower(name[start:i])) {
+				return
+			}
+			start = i
+		}
+	}
+}
+
+// textMentionsSecret reports whether text that is no form speaks of a secret. Of
+// the words those count that name something: "pin": 1 in JSON, pin="1" and <pin>1
+// in XML.
+func textMentionsSecret(text string) bool {
+	if hasSecretLetters(text) {
+		return true
+	}
+	for start, i := -1, 0; i <= len(text); i++ {
+		if i < len(text) && isNameLetter(text[i]) {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 {
+			after := strings.TrimLeft(text[i:], "\"' \t\r\n")
+			if after != "" && strings.IndexByte(":=>", after[0]) >= 0 && hasSecretWord(text[start:i]) {
+				return true
+			}
+		}
+		start = -1
+	}
+	return false
+}
+
+func isNameLetter(c byte) bool {
+	return isAlnum(c) || c == '_' || c == '-' || c == '.' || c >= utf8.RuneSelf
 }

@@ -158,7 +158,7 @@ func (r *Request) probeVariables() map[string]string {
 	delete(m, probeVariable)
 	for name, value := range m {
 		switch {
-		case value != "" && mentionsSecret(name) && name != "AUTH_TYPE" && name != "REDIRECT_AUTH_TYPE":
+		case value != "" && isSecretVariable(name):
 			m[name] = masked
 		case len(value) > 1<<10:
 			m[name] = cutText(value, 1<<10)
