@@ -46,7 +46,7 @@ kept when it ends without an error.`,
 			if t.json {
 				return t.printJSON(map[string]any{"written": e.Written, "values": append([]json.RawMessage{}, e.JSON...)})
 			}
-			printEvaluated(t.out, e)
+			printEvaluated(t.raw(), e)
 			return nil
 		},
 	}

@@ -125,10 +125,6 @@ func milliseconds(k *gateway.Kept) float64 {
 	return float64(k.Duration) / float64(time.Millisecond)
 }
 
-// visible makes what a visitor sent harmless for a terminal. Lines and tabs
-// stay.
-func visible(s string) string { return printable(strings.ReplaceAll(s, "\r\n", "\n")) }
-
 func (t *tool) showKept(k *gateway.Kept) {
 	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 	p("request %d, %s UTC\n%s\n", k.Number, keptTime(k), visible(k.Line()))

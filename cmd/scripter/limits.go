@@ -83,7 +83,7 @@ func (t *tool) listLimits(tx *objectdb.Tx) error {
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			if c.Value != nil {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", r.Address, c.Name, valueText(c.Value))
+				fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(r.Address), oneLine(c.Name), oneLine(valueText(c.Value)))
 			}
 		}
 	}

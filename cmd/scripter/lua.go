@@ -38,7 +38,7 @@ Without a terminal, the exit status is 1 when a line failed.`,
 			if err != nil {
 				return err
 			}
-			s := &session{g: g, out: t.out, err: t.err}
+			s := &session{g: g, out: t.raw(), err: t.err}
 			in, _ := t.in.(*os.File)
 			out := t.screen
 			if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) {
@@ -98,7 +98,8 @@ func (s *session) talk(ctx context.Context, in, out *os.File, root string) error
 			return fmt.Errorf("use the terminal: %w", err)
 		}
 	}
-	s.out, s.err = terminal, terminal
+	s.out = &visibleWriter{w: terminal}
+	s.err = s.out
 	h, err := openHistory()
 	if err != nil {
 		fmt.Fprintln(s.err, "scripter: no history is kept:", err)

@@ -34,8 +34,9 @@ func main() {
 // tool is one run of the program: what its subcommands share.
 type tool struct {
 	in       io.Reader
-	out, err io.Writer
-	screen   *os.File      // out, where it is a file; a terminal perhaps
+	out, err io.Writer     // what is printed to out is made visible: see visibleWriter
+	exact    io.Writer     // the same place, for exact bytes: see raw
+	screen   *os.File      // the same place, where it is a file; a terminal perhaps
 	root     string        // --root
 	json     bool          // --json
 	reach    gateway.Reach // flags of reachFlags
@@ -73,23 +74,25 @@ func (e hintError) Unwrap() error { return e.error }
 // when the command line was wrong.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	w := &written{Writer: out}
-	t := &tool{in: in, out: w, err: errs}
+	shown := &visibleWriter{w: w}
+	t := &tool{in: in, out: shown, exact: w, err: errs}
 	t.screen, _ = out.(*os.File)
 	c := t.command()
 	c.SetArgs(args)
 	c.SetIn(in)
-	c.SetOut(w)
+	c.SetOut(shown)
 	c.SetErr(errs)
 	err := unknown(c, c.ExecuteContext(ctx))
+	shown.flush() // w remembers a failure
 	if err == nil && w.err != nil {
 		err = fmt.Errorf("print the result: %w", w.err)
 	}
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "scripter:", err)
+	fmt.Fprintln(errs, "scripter:", visible(err.Error()))
 	if h := hint(err); h != "" {
-		fmt.Fprintln(errs, "scripter: hint:", h)
+		fmt.Fprintln(errs, "scripter: hint:", visible(h))
 	}
 	var usage usageError
 	if errors.As(err, &usage) {

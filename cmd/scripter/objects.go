@@ -48,12 +48,12 @@ func (t *tool) printValue(v objectdb.Value) error {
 	case objectdb.Text, objectdb.Script, objectdb.Outline, objectdb.Binary:
 		end = ""
 	}
-	_, err := io.WriteString(t.out, text+end)
+	_, err := io.WriteString(t.raw(), text+end)
 	return err
 }
 
 func (t *tool) printJSON(v any) error {
-	e := json.NewEncoder(t.out)
+	e := json.NewEncoder(t.raw())
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -88,7 +88,7 @@ func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
 		t.warn("too long to be kept: %s (%s)", visible(item), howToGive(item))
 	}
 	var response strings.Builder
-	w := io.Writer(t.out)
+	w := t.raw()
 	if f.diff || t.json {
 		w = io.Discard
 	}

@@ -102,7 +102,7 @@ when the response's status is 500 or more.`,
 			if err != nil {
 				return err
 			}
-			out, err := t.answer(c.Context(), r, t.out)
+			out, err := t.answer(c.Context(), r, t.raw())
 			switch {
 			case err != nil:
 			case out.Broken && out.Status < 500:
@@ -208,7 +208,7 @@ func (t *tool) expandCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(t.out, text)
+			_, err = io.WriteString(t.raw(), text)
 			return err
 		},
 	}
@@ -242,7 +242,7 @@ returns. What it changes in the root is kept when it ends without an error.`,
 				return errors.New(gateway.Describe(err))
 			}
 			if text != "" {
-				fmt.Fprintln(t.out, text)
+				fmt.Fprintln(t.raw(), text)
 			}
 			return nil
 		},

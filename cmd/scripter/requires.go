@@ -98,7 +98,7 @@ func (t *tool) listRequirements(tx *objectdb.Tx) error {
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\n", r.Address, r.Text)
+		fmt.Fprintf(w, "%s\t%s\n", oneLine(r.Address), oneLine(r.Text))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 		if s.Secret() && state.From == "root" {
 			value = "(hidden)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, firstLine(value, 40), state.From, s.Meaning)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, oneLine(firstLine(value, 40)), state.From, s.Meaning)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -178,5 +178,5 @@ func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) 
 
 // warn prints a warning on the standard error.
 func (t *tool) warn(format string, args ...any) {
-	fmt.Fprintf(t.err, "scripter: warning: "+format+"\n", args...)
+	fmt.Fprintf(t.err, "scripter: warning: %s\n", visible(fmt.Sprintf(format, args...)))
 }
