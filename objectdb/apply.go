@@ -184,7 +184,7 @@ func (w *work) id(id int64) int64 {
 func (w *work) final(n *Node) *Node {
 	final := *n
 	final.id, final.parent, final.ver = w.id(n.id), w.id(n.parent), w.gen
-	final.up, final.dirty = nil, false
+	final.up, final.dirty, final.later = nil, false, nil
 	if n.size > wholeValue {
 		final.value = nil
 	}
@@ -214,14 +214,20 @@ func (w *work) apply(c *conn) error {
 		}
 	}
 	for _, n := range w.values {
-		err := c.exec(sqlSetValue, n.id, n.kind.String(), w.gen, n.modified, n.size, n.typ, encodeColumn(n.value))
+		v, err := n.written()
+		if err == nil {
+			err = c.exec(sqlSetValue, n.id, n.kind.String(), w.gen, n.modified, n.size, n.typ, encodeColumn(v))
+		}
 		if err != nil {
 			return err
 		}
 	}
 	for _, n := range w.inserts {
-		err := c.exec(sqlInsert, w.id(n.id), w.id(n.parent), n.name, n.fold, n.kind.String(), w.gen,
-			n.created, n.modified, n.size, n.typ, encodeColumn(n.value))
+		v, err := n.written()
+		if err == nil {
+			err = c.exec(sqlInsert, w.id(n.id), w.id(n.parent), n.name, n.fold, n.kind.String(), w.gen,
+				n.created, n.modified, n.size, n.typ, encodeColumn(v))
+		}
 		if err != nil {
 			return err
 		}
@@ -232,6 +238,14 @@ func (w *work) apply(c *conn) error {
 		}
 	}
 	return c.exec(sqlSetMeta, w.gen, w.last, []byte(w.log))
+}
+
+// written gives the value that a node was written with.
+func (n *Node) written() (Value, error) {
+	if n.later != nil {
+		return n.later()
+	}
+	return n.value, nil
 }
 
 // publish tells the cache what was committed.

@@ -1,10 +1,10 @@
 package objectdb
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -101,47 +101,108 @@ func decodeManifest(content []byte) (Manifest, error) {
 	return m, nil
 }
 
-// ArchiveLimits bound what an archive may hold. Memory for reading one grows
-// with them: about 150 MB with the zero value.
-type ArchiveLimits struct {
-	Bytes int64 // of all files, unpacked; 0 is 32 MB, with at most 100 times the packed size from 8 MB on
-	Files int   // and folders; 0 is 50 000
+// ImportLimits bound what an import may cost: the memory, the time and the growth of the
+// root. What is free is allowed to everybody; beyond it an archive, or a folder, may cost
+// what is in proportion to the bytes that it takes on the disk. What this program exports
+// is within them, however much it is: see ArchiveWriter.
+type ImportLimits struct {
+	Bytes int64 // of all files, unpacked; 0: FreeBytes, or 25 times the size on the disk
+	Files int   // and folders; 0: FreeFiles, or one for each 64 bytes on the disk
+	// Strict allows what is free, and no more for what is larger: for what strangers send.
+	Strict bool
 }
 
+// What an import may cost whatever the size of the archive is.
 const (
-	defaultArchiveBytes = 32 << 20
-	defaultArchiveFiles = 50_000
+	FreeBytes = 48 << 20
+	FreeFiles = 100_000
+)
 
-	maxRatio   = 100     // unpacked bytes for one packed byte
-	freeExpand = 8 << 20 // unpacked bytes of which the ratio is not asked
-	jsonPart   = 16      // the .json files of objects together: this part of Bytes
+const (
+	maxRatio   = 25      // unpacked bytes for one packed byte
+	fileShare  = 64      // packed bytes for one file or folder
+	freeJSON   = 2 << 20 // bytes of one .json file: it takes up to 40 times its size in memory
+	jsonPart   = 16      // the part of Bytes that one may be
+	jsonFiles  = 8       // so many times that may be in all .json files: they take time
 	maxTrailer = 1 << 20 // bytes after the last file of a tar.gz
 )
 
+func (l ImportLimits) bytes(packed int64) int64 {
+	if l.Bytes > 0 {
+		return l.Bytes
+	}
+	return max(FreeBytes, l.proportion(packed)*maxRatio)
+}
+
+func (l ImportLimits) files(packed int64) int {
+	if l.Files > 0 {
+		return l.Files
+	}
+	return int(max(FreeFiles, l.proportion(packed)/fileShare))
+}
+
+// proportion is the size that more is allowed for than is free.
+func (l ImportLimits) proportion(packed int64) int64 {
+	if l.Strict {
+		return 0
+	}
+	return packed
+}
+
+// sizes holds the sizes of single files against the limits.
+type sizes struct {
+	one, all int64 // of .json files: the largest, and all
+	json     int64 // so far
+}
+
+func (l ImportLimits) sizes(packed int64) *sizes {
+	free := max(freeJSON, l.Bytes/jsonPart)
+	packed = l.proportion(packed)
+	return &sizes{one: max(free, packed), all: free*jsonFiles + packed}
+}
+
+func (s *sizes) add(name string, size int64) error {
+	if size > maxValueBytes {
+		return largeFile(size)
+	}
+	if path.Ext(name) != ".json" {
+		return nil
+	}
+	s.json += size
+	switch {
+	case size > s.one:
+		return fmt.Errorf("%w: %d bytes are too much for a .json file, which may have %d here", ErrTooLarge, size, s.one)
+	case s.json > s.all:
+		return fmt.Errorf("%w: the .json files together have more than %d bytes", ErrTooLarge, s.all)
+	}
+	return nil
+}
+
+func largeFile(size int64) error {
+	return fmt.Errorf("%w: a value has at most %d bytes, and this file %d", ErrTooLarge, maxValueBytes, size)
+}
+
 // budget counts what is unpacked and ends an archive that is too much.
 type budget struct {
-	left, packed, used int64
-	ratio              bool
+	left, used int64
+	why        string
 }
 
-func (l ArchiveLimits) budget(packed int64) *budget {
-	return &budget{left: cmp.Or(l.Bytes, defaultArchiveBytes), packed: packed, ratio: l.Bytes == 0}
+func (l ImportLimits) budget(packed int64) *budget {
+	b := &budget{left: l.bytes(packed)}
+	b.why = fmt.Sprintf("it unpacks to more than %d bytes", b.left)
+	if l.Bytes <= 0 && !l.Strict {
+		b.why += fmt.Sprintf(" (%d, or %d times its size)", FreeBytes, maxRatio)
+	}
+	return b
 }
-
-func (l ArchiveLimits) files() int { return cmp.Or(l.Files, defaultArchiveFiles) }
-
-func (l ArchiveLimits) jsonBytes() int64 { return cmp.Or(l.Bytes, defaultArchiveBytes) / jsonPart }
 
 // Write counts what an archive unpacks to.
 func (b *budget) Write(p []byte) (int, error) {
 	n := int64(len(p))
 	b.used += n
-	b.left -= n
-	switch {
-	case b.left < 0:
-		return 0, fmt.Errorf("%w: it unpacks to more than %d bytes", ErrTooLarge, b.left+b.used)
-	case b.ratio && b.used > freeExpand && b.used/maxRatio > b.packed:
-		return 0, fmt.Errorf("%w: it unpacks to more than %d times its size", ErrTooLarge, maxRatio)
+	if b.left -= n; b.left < 0 {
+		return 0, fmt.Errorf("%w: %s", ErrTooLarge, b.why)
 	}
 	return len(p), nil
 }
@@ -204,8 +265,8 @@ type archivePlace struct {
 	listed bool // it has an entry; else it is known from what is in it
 }
 
-func newLayout(l ArchiveLimits) *layout {
-	return &layout{places: map[string]archivePlace{}, most: l.files()}
+func newLayout(most int) *layout {
+	return &layout{places: map[string]archivePlace{}, most: most}
 }
 
 // add takes in a file or folder with the folders above it. Names that meet, or

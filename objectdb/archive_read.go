@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -19,9 +18,11 @@ import (
 // name, size and checksum of it is as it should be. What the objects are is
 // known when they are imported.
 type Archive struct {
-	Manifest Manifest
+	Manifest Manifest // without Files
 	Readme   string
 	Bytes    int64 // of all files, unpacked
+	Largest  int64 // of them, in bytes
+	Files    int   // how many there are, but for the manifest
 	zip      *zip.Reader
 	spool    *os.File // a tar.gz as a zip file, which has no name; nil for a zip
 }
@@ -29,7 +30,7 @@ type Archive struct {
 // OpenArchive reads an archive of the given size; zip or tar.gz is told by its first bytes.
 // The error is an ErrArchive or ErrTooLarge when the archive is to blame.
 // No file of it is ever made on disk under a name that it gives.
-func OpenArchive(r io.ReaderAt, size int64, limits ArchiveLimits) (*Archive, error) {
+func OpenArchive(r io.ReaderAt, size int64, limits ImportLimits) (*Archive, error) {
 	x, err := openArchive(r, size, limits)
 	if err == nil {
 		err = x.check(size, limits)
@@ -61,13 +62,13 @@ func archiveError(err error) error {
 	return fmt.Errorf("%w: %w", ErrArchive, err)
 }
 
-func openArchive(r io.ReaderAt, size int64, limits ArchiveLimits) (*Archive, error) {
+func openArchive(r io.ReaderAt, size int64, limits ImportLimits) (*Archive, error) {
 	head := make([]byte, 512)
 	n, err := r.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	x := &Archive{}
+	x, packed := &Archive{}, size
 	switch head = head[:n]; {
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -81,11 +82,13 @@ func openArchive(r io.ReaderAt, size int64, limits ArchiveLimits) (*Archive, err
 	default:
 		return nil, fmt.Errorf("%w: it is %s; an archive is a zip or a tar.gz file", ErrArchive, strangeForm(head))
 	}
-	guard := &entryGuard{r: r, left: limits.files() + maxStrayEntries}
+	// So many can be in it without sharing their bytes.
+	most := min(limits.files(packed), int(size/int64(leastEntry)))
+	guard := &entryGuard{r: r, left: most + maxStrayEntries}
 	x.zip, err = zip.NewReader(guard, size)
 	guard.off = true
 	if guard.left < 0 {
-		err = fmt.Errorf("%w: it holds more than %d files and folders", ErrTooLarge, limits.files())
+		err = fmt.Errorf("%w: it holds more than %d files and folders", ErrTooLarge, most)
 	}
 	return x, err
 }
@@ -109,8 +112,8 @@ func strangeForm(head []byte) string {
 }
 
 // check looks at every entry, and reads every file once.
-func (x *Archive) check(packed int64, limits ArchiveLimits) error {
-	names := newLayout(limits)
+func (x *Archive) check(packed int64, limits ImportLimits) error {
+	names := newLayout(limits.files(packed))
 	files := make(map[string]*zip.File, len(x.zip.File))
 	for _, f := range x.zip.File {
 		name, folder := strings.CutSuffix(f.Name, "/")
@@ -134,7 +137,7 @@ func (x *Archive) check(packed int64, limits ArchiveLimits) error {
 	if err := x.readManifest(files, budget); err != nil {
 		return err
 	}
-	return x.compare(files, budget, limits.jsonBytes())
+	return x.compare(files, budget, limits.sizes(packed))
 }
 
 func modeWord(mode fs.FileMode) string {
@@ -143,6 +146,10 @@ func modeWord(mode fs.FileMode) string {
 		return "a link"
 	case mode&fs.ModeDevice != 0:
 		return "a device"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
 	}
 	return "something special"
 }
@@ -163,7 +170,7 @@ func (x *Archive) readManifest(files map[string]*zip.File, budget *budget) error
 }
 
 // compare holds the files against the manifest.
-func (x *Archive) compare(files map[string]*zip.File, budget *budget, jsonLeft int64) error {
+func (x *Archive) compare(files map[string]*zip.File, budget *budget, sizes *sizes) error {
 	listed := make(map[string]bool, len(x.Manifest.Files))
 	for _, m := range x.Manifest.Files {
 		f := files[m.Name]
@@ -176,21 +183,22 @@ func (x *Archive) compare(files map[string]*zip.File, budget *budget, jsonLeft i
 			return fmt.Errorf("%w: %s has %d bytes, and %d by the manifest", ErrArchive, m.Name, f.UncompressedSize64, m.Size)
 		}
 		listed[m.Name] = true
-		if path.Ext(m.Name) == ".json" && path.Base(m.Name) != indexFile {
-			if jsonLeft -= m.Size; jsonLeft < 0 {
-				return fmt.Errorf("%w: its .json files are too large together, at %s", ErrTooLarge, m.Name)
-			}
+		err := sizes.add(m.Name, m.Size)
+		if err == nil {
+			err = x.compareFile(f, m, budget)
 		}
-		if err := x.compareFile(f, m, budget); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
+		x.Largest = max(x.Largest, m.Size)
 	}
 	for name := range files {
 		if name != manifestFile && !listed[name] {
 			return fmt.Errorf("%w: the manifest does not list %s", ErrArchive, name)
 		}
 	}
-	x.Bytes = budget.used
+	x.Bytes, x.Files = budget.used, len(x.Manifest.Files)
+	x.Manifest.Files = nil // of very many files it takes much memory
 	return nil
 }
 
@@ -270,13 +278,17 @@ func (x *Archive) Import(tx *Tx, a Address, fn func(Change) error) (ImportResult
 	return m.result, nil
 }
 
-// Close gives up the archive; what was imported from it stays.
+// Close gives up the archive, after the end of the transactions that import it.
 func (x *Archive) Close() error {
 	if x.spool == nil {
 		return nil
 	}
 	return x.spool.Close()
 }
+
+// leastEntry is the least that a file or folder of a zip file takes: two headers, which hold the
+// name, and it begins with "objects/" (APPNOTE.TXT 4.3.7, 4.3.12).
+const leastEntry = 30 + 46 + 2*len(objectsFolder+"/")
 
 // maxStrayEntries is how often the mark of an entry may stand by chance in
 // what is read to find the directory of a zip file.

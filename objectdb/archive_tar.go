@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 )
@@ -15,7 +16,7 @@ import (
 // zipOfTar rewrites a tar.gz as a zip file, not packed, so that one way of reading
 // serves both. The file has no name any more when it is given: it is gone
 // when it is closed.
-func zipOfTar(r io.Reader, packed int64, limits ArchiveLimits) (*os.File, error) {
+func zipOfTar(r io.Reader, packed int64, limits ImportLimits) (*os.File, error) {
 	spool, err := os.CreateTemp("", "scripter-archive-*")
 	if err != nil {
 		return nil, err
@@ -31,18 +32,20 @@ func zipOfTar(r io.Reader, packed int64, limits ArchiveLimits) (*os.File, error)
 	return spool, nil
 }
 
-func rewriteTar(w io.Writer, r io.Reader, packed int64, limits ArchiveLimits) error {
+func rewriteTar(w io.Writer, r io.Reader, packed int64, limits ImportLimits) error {
 	unpacked, err := gzip.NewReader(r)
 	if err != nil {
 		return err
 	}
 	// Headers and padding count too: what is skipped is unpacked all the same.
 	stream := limits.budget(packed)
-	stream.left += int64(limits.files())*1024 + maxTrailer
+	if more := int64(limits.files(packed))*1024 + maxTrailer; stream.left < math.MaxInt64-more {
+		stream.left += more
+	}
 	counted := io.TeeReader(unpacked, stream)
 	buffer := bufio.NewWriterSize(w, 1<<16)
 	out := zip.NewWriter(buffer)
-	if err := copyTar(out, tar.NewReader(counted), limits.budget(packed), newLayout(limits)); err != nil {
+	if err := copyTar(out, tar.NewReader(counted), limits.budget(packed), newLayout(limits.files(packed))); err != nil {
 		return err
 	}
 	// Only the end of the stream tells whether it is whole.

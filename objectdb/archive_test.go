@@ -100,14 +100,14 @@ func handmadeTar(t testing.TB, entries []archiveEntry) []byte {
 	return b.Bytes()
 }
 
-func openBytes(data []byte, limits ArchiveLimits) (*Archive, error) {
+func openBytes(data []byte, limits ImportLimits) (*Archive, error) {
 	return OpenArchive(bytes.NewReader(data), int64(len(data)), limits)
 }
 
 // importBytes imports an archive where it says that it belongs.
 func importBytes(t testing.TB, db *DB, data []byte) (result ImportResult) {
 	t.Helper()
-	x, err := openBytes(data, ArchiveLimits{})
+	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	defer x.Close()
 	update(t, db, func(tx *Tx) {
@@ -173,7 +173,7 @@ func requireArchiveRoundTrip(t *testing.T, db *DB, format ArchiveFormat) {
 	t.Helper()
 	data := archiveOf(t, db, "", format)
 	assert.Equal(t, data, archiveOf(t, db, "", format), "the same objects make the same archive")
-	x, err := openBytes(data, ArchiveLimits{})
+	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	defer x.Close()
 	assert.Equal(t, "read me\n", x.Readme)
@@ -200,7 +200,7 @@ func TestArchiveOfOneObject(t *testing.T) {
 	db := open(t)
 	put(t, db, "a.b", Script("return 1"), "a.c", Number(1))
 	data := archiveOf(t, db, "A.B", Zip)
-	x, err := openBytes(data, ArchiveLimits{})
+	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	assert.Equal(t, "a", x.Manifest.Address)
 	update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(addr(t, "a"))) })
@@ -249,7 +249,7 @@ func TestChangesLeadBack(t *testing.T) {
 			return db
 		}
 		db, other := random(30), random(30)
-		x, err := openBytes(archiveOf(t, other, "", Zip), ArchiveLimits{})
+		x, err := openBytes(archiveOf(t, other, "", Zip), ImportLimits{})
 		require.NoError(t, err)
 		spelled := spelling(t, db)
 
@@ -310,7 +310,7 @@ func TestArchiveRemoves(t *testing.T) {
 	data := handmade(t, Zip, []archiveEntry{{name: "objects/new.json", body: "1"}}, func(m *Manifest) {
 		m.Remove = []string{"a", "b", "b.c", "d", "d.e", "never"}
 	})
-	x, err := openBytes(data, ArchiveLimits{})
+	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	var told []Change
 	update(t, db, func(tx *Tx) {
@@ -331,7 +331,7 @@ func TestArchiveRemoves(t *testing.T) {
 func TestAnImportEndsWithItsContext(t *testing.T) {
 	db := open(t)
 	data := handmade(t, Zip, []archiveEntry{{name: "objects/a.json", body: "1"}, {name: "objects/b.json", body: "2"}}, nil)
-	x, err := openBytes(data, ArchiveLimits{})
+	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

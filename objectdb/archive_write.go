@@ -3,7 +3,6 @@ package objectdb
 import (
 	"archive/tar"
 	"archive/zip"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,6 +35,8 @@ func ArchiveFormatOf(name string) ArchiveFormat {
 }
 
 // ArchiveWriter writes an archive, object by object. After an error it is of no more use.
+// What can be packed so well that it would look like a bomb is packed less: ImportLimits lets
+// the whole pass, however large it is.
 type ArchiveWriter struct {
 	sink    archiveSink
 	files   []ManifestFile
@@ -59,12 +60,12 @@ type archiveSink interface {
 // NewArchiveWriter begins an archive in w; t is the time of all its files.
 func NewArchiveWriter(w io.Writer, format ArchiveFormat, t time.Time) *ArchiveWriter {
 	t = t.UTC().Truncate(time.Second)
-	x := &ArchiveWriter{folders: map[string]*archiveFolder{}, names: newLayout(ArchiveLimits{Files: 1 << 30})}
+	x := &ArchiveWriter{folders: map[string]*archiveFolder{}, names: newLayout(1 << 40)}
 	if format == TarGzip {
-		packed := gzip.NewWriter(w)
-		x.sink = &tarSink{packed, tar.NewWriter(packed), t}
+		packed := newHonestGzip(w, func() int { return len(x.names.places) })
+		x.sink = &tarSink{packed: packed, w: tar.NewWriter(packed), t: t}
 	} else {
-		x.sink = &zipSink{zip.NewWriter(w), t}
+		x.sink = newZipSink(w, t)
 	}
 	return x
 }
@@ -216,12 +217,24 @@ func ExportArchive(tx *Tx, a Address, x *ArchiveWriter, fn func(Address, Value) 
 }
 
 type zipSink struct {
-	w *zip.Writer
-	t time.Time
+	w    *zip.Writer
+	t    time.Time
+	json jsonBytes
+}
+
+func newZipSink(w io.Writer, t time.Time) *zipSink {
+	counted := &counter{w: w}
+	s := &zipSink{w: zip.NewWriter(counted), t: t}
+	ratio := &ratio{packed: &counted.n}
+	s.w.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return newHonestDeflate(w, ratio) })
+	return s
 }
 
 func (s *zipSink) add(name string, content []byte) error {
 	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: s.t}
+	if s.json.plain(name, content) {
+		h.Method = zip.Store
+	}
 	h.SetMode(0o600)
 	w, err := s.w.CreateHeader(h)
 	if err == nil {
@@ -233,12 +246,14 @@ func (s *zipSink) add(name string, content []byte) error {
 func (s *zipSink) close() error { return s.w.Close() }
 
 type tarSink struct {
-	packed *gzip.Writer
+	packed *honestGzip
 	w      *tar.Writer
 	t      time.Time
+	json   jsonBytes
 }
 
 func (s *tarSink) add(name string, content []byte) error {
+	s.packed.plain = s.json.plain(name, content)
 	err := s.w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: s.t, Typeflag: tar.TypeReg})
 	if err == nil {
 		_, err = s.w.Write(content)

@@ -23,7 +23,7 @@ var (
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
 	ErrArchive  = errors.New("archive is refused")
-	ErrTooLarge = errors.New("archive is too large")
+	ErrTooLarge = errors.New("too large")
 )
 
 // errRoot is what moving or deleting the empty address meets.

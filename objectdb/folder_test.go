@@ -327,7 +327,7 @@ func TestImportFailures(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "x.txt")))
 	err = db.Update(context.Background(), func(tx *Tx) error { _, err := Import(tx, os.DirFS(dir), Address{}); return err })
-	assert.EqualError(t, err, "objectdb: import x.txt: it is neither a file nor a folder")
+	assert.EqualError(t, err, "objectdb: import x.txt: it is neither a file nor a folder, but a link")
 }
 
 func TestFileNamesNeverMeet(t *testing.T) {

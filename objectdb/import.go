@@ -2,8 +2,10 @@ package objectdb
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -55,7 +57,8 @@ func Import(tx *Tx, fsys fs.FS, a Address) (ImportResult, error) {
 }
 
 // ImportFunc is Import that tells fn of each object before it is written. An
-// error of fn ends the import.
+// error of fn ends the import. The files must be there until the transaction has ended: large
+// ones are read once more.
 func ImportFunc(tx *Tx, fsys fs.FS, a Address, fn func(Change) error) (ImportResult, error) {
 	m := &importer{tx: tx, fsys: fsys, fn: fn}
 	err := m.run(a)
@@ -131,7 +134,7 @@ func (m *importer) folder(dir string, t *Node) error {
 		}
 		file := path.Join(dir, e.Name())
 		if !e.IsDir() && !e.Type().IsRegular() {
-			return fail(file, errors.New("it is neither a file nor a folder"))
+			return fail(file, errSpecial(e.Type()))
 		}
 		name, suffix, err := nameOf(e.Name(), e.IsDir(), index[e.Name()])
 		if err != nil {
@@ -233,13 +236,23 @@ func (m *importer) table(dir string, t *Node, name string) error {
 
 // object reads a file.
 func (m *importer) object(file string, t *Node, name, suffix string, entry indexEntry) error {
-	content, err := fs.ReadFile(m.fsys, file)
+	content, sum, err := readFile(m.fsys, file)
 	if err != nil {
 		return fail(file, err)
 	}
-	v, err := valueOf(suffix, entry, string(content))
+	v, err := valueOf(suffix, entry, content)
 	if err == nil {
-		err = m.set(t, name, v)
+		again := func() (Value, error) {
+			content, now, err := readFile(m.fsys, file)
+			if err == nil && now != sum {
+				err = errors.New("it was changed while it was imported")
+			}
+			if err != nil {
+				return nil, fail(file, err)
+			}
+			return valueOf(suffix, entry, content)
+		}
+		err = m.set(t, name, v, again)
 	}
 	if err != nil {
 		return fail(file, err)
@@ -247,9 +260,29 @@ func (m *importer) object(file string, t *Node, name, suffix string, entry index
 	return nil
 }
 
-// set stores a value unless it is there.
-func (m *importer) set(t *Node, name string, v Value) error {
-	v, _, err := own(v)
+// readFile reads a file, and no more of it than a value may hold.
+func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
+	f, err := fsys.Open(file)
+	if err != nil {
+		return "", sum, err
+	}
+	defer f.Close()
+	var content strings.Builder
+	if info, err := f.Stat(); err == nil && info.Size() <= maxValueBytes {
+		content.Grow(int(info.Size())) // an archive was unpacked before: it is true
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(&content, hash), io.LimitReader(f, maxValueBytes+1))
+	if err == nil && n > maxValueBytes {
+		err = largeFile(n)
+	}
+	return content.String(), fileSum(hash.Sum(nil)), err
+}
+
+// set stores a value unless it is there. A large one, and a list, is not kept in memory until
+// the commit but made again.
+func (m *importer) set(t *Node, name string, v Value, again func() (Value, error)) error {
+	v, size, err := own(v)
 	if err != nil {
 		return err
 	}
@@ -261,7 +294,7 @@ func (m *importer) set(t *Node, name string, v Value) error {
 		if err := m.tell(Added, t, name, v.Kind(), nil); err != nil {
 			return err
 		}
-		return m.tx.Set(t, name, v)
+		return m.tx.setLater(t, name, v, size, again)
 	case n.kind == KindTable:
 		return fmt.Errorf("%w: %s is there", ErrIsTable, m.tx.Address(n))
 	}
@@ -277,7 +310,7 @@ func (m *importer) set(t *Node, name string, v Value) error {
 		return err
 	}
 	if differs {
-		if err := m.tx.Set(t, name, v); err != nil {
+		if err := m.tx.setLater(t, name, v, size, again); err != nil {
 			return err
 		}
 	}

@@ -16,10 +16,11 @@ type Node struct {
 	size       int64
 	name, fold string
 	typ        string
-	value      Value // nil in a table, and where it is fetched when it is asked for
-	up         *Node // a node of the table that it was found in; maybe an old one
-	kind       Kind  // 0: nothing has this name here
-	dirty      bool  // the value was written by this transaction
+	value      Value                 // nil in a table, and where it is fetched when it is asked for
+	later      func() (Value, error) // gives the value that this transaction wrote, where it is not kept in memory
+	up         *Node                 // a node of the table that it was found in; maybe an old one
+	kind       Kind                  // 0: nothing has this name here
+	dirty      bool                  // the value was written by this transaction
 }
 
 // ID is the object's number, which no other object of the root ever had or

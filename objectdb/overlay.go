@@ -164,12 +164,31 @@ func (tx *Tx) Set(t *Node, name string, v Value) error {
 	if err != nil {
 		return err
 	}
-	now := &Node{kind: v.Kind(), size: size, value: v, dirty: true}
-	if b, ok := v.(Binary); ok {
-		now.typ = b.Type
-	}
-	return tx.write(t, name, now)
+	return tx.write(t, name, nodeOf(v, size))
 }
+
+// nodeOf gives a node that has only content yet.
+func nodeOf(v Value, size int64) *Node {
+	n := &Node{kind: v.Kind(), size: size, value: v, dirty: true}
+	if b, ok := v.(Binary); ok {
+		n.typ = b.Type
+	}
+	return n
+}
+
+// setLater is Set of a value of own, which has the given size. Where it would take much memory
+// until the commit it is forgotten, and asked for when it is wanted.
+func (tx *Tx) setLater(t *Node, name string, v Value, size int64, again func() (Value, error)) error {
+	n := nodeOf(v, size)
+	if size > keptValue || n.kind == KindList {
+		n.value, n.later = nil, again
+	}
+	return tx.write(t, name, n)
+}
+
+// keptValue is the size of the values, in bytes, that take no more memory than what it takes to
+// get them again.
+const keptValue = 512
 
 // SetTable puts a new empty table under name into table t, in the place of
 // whatever is there, even a table with all below it.

@@ -194,6 +194,9 @@ func (tx *Tx) Value(n *Node) (Value, error) {
 		return nil, ErrIsTable
 	}
 	tx.reads(n)
+	if n.later != nil {
+		return n.later()
+	}
 	if n.value != nil {
 		return n.value, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -18,13 +17,14 @@ type source struct {
 	archive *objectdb.Archive
 	file    *os.File // of the archive
 	folder  *os.Root // nothing outside of it is read, whatever links say
+	files   int      // in it
 }
 
 // openSource opens what the command line names. An archive is read from end
 // to end.
 func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*source, error) {
-	limits := objectdb.ArchiveLimits{Bytes: int64(f.maxSize) << 20, Files: f.maxObjects}
-	boundMemory(limits)
+	limits := objectdb.ImportLimits{Bytes: int64(f.maxSize) << 20, Files: f.maxObjects}
+	boundMemory(0, 0)
 	if isURL(name) {
 		return t.fetchSource(ctx, name, f, limits)
 	}
@@ -33,8 +33,7 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		folder, err := os.OpenRoot(name)
-		return &source{name: name, folder: folder}, err
+		return openFolder(name, limits)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is neither a file nor a folder", name)
 	}
@@ -45,14 +44,39 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 	return openArchive(name, file, info.Size(), limits)
 }
 
-// boundMemory makes the collector of garbage work harder rather than let an
-// archive within the limits take more than about 200 MB, and as much more as they allow.
-func boundMemory(limits objectdb.ArchiveLimits) {
-	const most, perByte, perFile = 160 << 20, 4, 4096
-	debug.SetMemoryLimit(most + perByte*limits.Bytes + perFile*int64(limits.Files))
+// boundMemory makes the collector of garbage work harder rather than let an import take
+// more than about 200 MB, and as much more as very many files, and a very large one, need.
+func boundMemory(files int, largest int64) {
+	const most, perFile, manyFiles, perByte, large = 160 << 20, 4096, 80_000, 4, 16 << 20
+	debug.SetMemoryLimit(most + perFile*int64(max(files-manyFiles, 0)) + perByte*max(largest-large, 0))
 }
 
-func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectdb.ArchiveLimits) (*source, error) {
+// openFolder opens a folder. Every file is looked at before the root is.
+func openFolder(name string, limits objectdb.ImportLimits) (*source, error) {
+	folder, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: name, folder: folder}
+	size, err := objectdb.CheckFolder(folder.FS(), limits)
+	if err != nil {
+		s.close()
+		return nil, limitHint(s.explain(fmt.Errorf("import %s: %w", name, err)), err)
+	}
+	boundMemory(size.Files, size.Largest)
+	s.files = size.Files
+	return s, nil
+}
+
+// limitHint adds how to allow more.
+func limitHint(err, cause error) error {
+	if errors.Is(cause, objectdb.ErrTooLarge) {
+		return hintError{err, "--max-size and --max-objects allow more, and it takes as much more memory"}
+	}
+	return err
+}
+
+func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectdb.ImportLimits) (*source, error) {
 	u, err := parseURL(name)
 	if err != nil {
 		return nil, err
@@ -61,6 +85,8 @@ func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limi
 	if limits.Bytes > 0 {
 		limit = limits.Bytes
 	}
+	// What a stranger sends may not cost more for being larger.
+	limits.Strict = true
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("it took longer than %s", f.timeout))
 	defer cancel()
 	d := &download{url: u, limit: limit, bar: t.progress("download", 0)}
@@ -79,16 +105,13 @@ func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limi
 // archive is smaller packed than unpacked.
 const defaultDownload = 32 << 20
 
-func openArchive(name string, file *os.File, size int64, limits objectdb.ArchiveLimits) (*source, error) {
+func openArchive(name string, file *os.File, size int64, limits objectdb.ImportLimits) (*source, error) {
 	archive, err := objectdb.OpenArchive(file, size, limits)
 	if err != nil {
 		file.Close()
-		err = fmt.Errorf("import %s: %w", name, err)
-		if errors.Is(err, objectdb.ErrTooLarge) {
-			err = hintError{err, "--max-size and --max-objects allow more, and it takes as much more memory"}
-		}
-		return nil, err
+		return nil, limitHint(fmt.Errorf("import %s: %w", name, err), err)
 	}
+	boundMemory(archive.Files, archive.Largest)
 	return &source{name: name, archive: archive, file: file}, nil
 }
 
@@ -115,14 +138,9 @@ func (s *source) explain(err error) error {
 // count is about the number of objects, for a bar.
 func (s *source) count() int64 {
 	if s.archive != nil {
-		return int64(len(s.archive.Manifest.Files) + len(s.archive.Manifest.Remove))
+		return int64(s.archive.Files + len(s.archive.Manifest.Remove))
 	}
-	n := int64(0)
-	_ = fs.WalkDir(s.folder.FS(), ".", func(string, fs.DirEntry, error) error { // the import meets what is wrong
-		n++
-		return nil
-	})
-	return n
+	return int64(s.files)
 }
 
 // fields tells programs of an import.

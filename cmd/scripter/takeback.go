@@ -68,7 +68,7 @@ func readRecord(name string) (*source, error) {
 		return nil, err
 	}
 	// Its size was bounded when it was made.
-	archive, err := objectdb.OpenArchive(file, info.Size(), objectdb.ArchiveLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
+	archive, err := objectdb.OpenArchive(file, info.Size(), objectdb.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
 	if err != nil {
 		file.Close()
 		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
@@ -79,6 +79,15 @@ func readRecord(name string) (*source, error) {
 		return nil, hintError{fmt.Errorf("%s was made by an older program", name), "scripter import " + name + " goes back"}
 	}
 	return s, nil
+}
+
+// sources are records that stay open until the end of the transaction that imports them.
+type sources []*source
+
+func (list *sources) close() {
+	for _, s := range *list {
+		s.close()
+	}
 }
 
 // differing returns the addresses of the objects whose state is not the wanted one.
@@ -122,6 +131,8 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 	var done []string // files of records that are of no more use
 	var skipped []string
 	r := t.stack(to).newRecord("")
+	var opened sources
+	defer opened.close()
 	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
 		taken, done, skipped = nil, nil, nil
 		list, err := t.stack(from).files()
@@ -133,7 +144,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 			if err != nil {
 				return err
 			}
-			defer s.close()
+			opened = append(opened, s)
 			u := s.archive.Manifest.Undo
 			changed, gone, err := check(u, statesIn(tx, u.Moved))
 			switch {
@@ -368,10 +379,12 @@ func (t *tool) listRecords(ctx context.Context) error {
 	}
 	defer db.Close()
 	var records []listedRecord
+	var opened sources
+	defer opened.close()
 	err = db.Update(ctx, func(tx *objectdb.Tx) error {
 		records = nil
 		for _, name := range slices.Backward(list) {
-			r, err := tryRecord(tx, name)
+			r, err := tryRecord(tx, name, &opened)
 			if err != nil {
 				return err
 			}
@@ -410,7 +423,7 @@ type listedRecord struct {
 
 // tryRecord takes a record back in tx. It returns nil for one whose command was never
 // committed, or is taken back already.
-func tryRecord(tx *objectdb.Tx, name string) (*listedRecord, error) {
+func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, error) {
 	r := &listedRecord{File: name, Changed: []string{}}
 	s, err := readRecord(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -420,7 +433,7 @@ func tryRecord(tx *objectdb.Tx, name string) (*listedRecord, error) {
 		r.Error, r.does = err.Error(), printable(err.Error())
 		return r, nil
 	}
-	defer s.close()
+	*opened = append(*opened, s)
 	u := s.archive.Manifest.Undo
 	r.Command, r.Time = u.Command, s.archive.Manifest.Time.UTC()
 	changed, gone, err := check(u, statesIn(tx, u.Moved))
