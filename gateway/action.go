@@ -51,6 +51,32 @@ func (g *Gateway) BindsExtension(ctx context.Context, file string) (bool, error)
 	return binds, err
 }
 
+// bound returns the action that the mime table binds the extension of a path
+// to; "" when it binds none.
+func (t actionTables) bound(p string) string {
+	ext := path.Ext(p)
+	if ext == "" {
+		return ""
+	}
+	e, _ := t.mime(ext)
+	return e.Action
+}
+
+// scriptBehindPage reports whether a path that ends in an extension of another
+// action has a script's extension in its extra path: "/page.mcro" and "/x.fcgi".
+// Some web servers take such a URL for a script, others for a page.
+func (t actionTables) scriptBehindPage(p, extra string) bool {
+	if extra == "" || strings.EqualFold(t.bound(p), scripterAction) {
+		return false
+	}
+	for segment := range strings.SplitSeq(extra, "/") {
+		if strings.EqualFold(t.bound(segment), scripterAction) {
+			return true
+		}
+	}
+	return false
+}
+
 // splitExtension cuts p after the first segment whose extension the mime
 // table binds to an action; without one, all of p is the path.
 func (t actionTables) splitExtension(p string) (head, extra string) {
@@ -90,24 +116,34 @@ func (t actionTables) handler(action string) (name, handler string, ok bool) {
 // action chooses the action of a path: the web server's word, then an
 // override in the root, then the extension (specification, 2.1: Action
 // Override forces any folder or file). A word that names no known action is
-// the name of something else and is passed over. Nothing is taken from
-// HTTP_* variables: the client writes those.
+// the name of something else and is passed over. Many web servers name the
+// action of every request, so a word that repeats what the extension says is
+// no override, and does not beat one in the root. Nothing is taken from HTTP_*
+// variables: the client writes those.
 func (t actionTables) action(r *Request, p string) (name, handler, rule string) {
 	for _, v := range [...]string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
 		word := r.Params[v]
 		if word == "" {
 			continue
 		}
-		if name, handler, ok := t.handler(word); ok {
-			return name, handler, v
+		var ok bool
+		if name, handler, ok = t.handler(word); ok {
+			rule = v
+			break
 		}
 		r.trace("%s is %q, which is no action here", v, word)
+	}
+	if rule != "" && !strings.EqualFold(name, t.bound(p)) {
+		return name, handler, rule
 	}
 	if word := t.override(r, p); word != "" {
 		if name, handler, ok := t.handler(word); ok {
 			return name, handler, "user.webserver.overrides"
 		}
 		r.trace("user.webserver.overrides says %q, which is no action here", word)
+	}
+	if rule != "" {
+		return name, handler, rule
 	}
 	ext := path.Ext(p)
 	e, ok := t.mime(ext)

@@ -71,6 +71,9 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 		whole += "/"
 	}
 	d.Path, d.Extra = t.splitExtension(whole)
+	if t.scriptBehindPage(d.Path, d.Extra) {
+		return d, &Error{Status: 404, Message: fmt.Sprintf("%s has a script's extension behind that of another action: it is neither", clip(whole, 200))}
+	}
 	d.Action, d.handler, d.Rule = t.action(r, d.Path)
 	if r.Trace != nil {
 		r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)

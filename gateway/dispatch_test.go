@@ -215,6 +215,8 @@ func TestDispatchRefuses(t *testing.T) {
 		{"a NUL", map[string]string{"SCRIPT_NAME": "/page.mcro\x00.html"}, 400},
 		{"a line end", map[string]string{"SCRIPT_NAME": "/page\n.mcro"}, 400},
 		{"nothing", map[string]string{}, 400},
+		{"a page's name and a script's", map[string]string{"SCRIPT_NAME": "/x.mcro/y.fcgi", "REDIRECT_HANDLER": "SCRIPTER"}, 404},
+		{"a page's name and a script's, without a word", map[string]string{"SCRIPT_NAME": "/x.mcro", "PATH_INFO": "/a/y.FCGI/b"}, 404},
 		{"the handler itself", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/private/page.mcro", "REQUEST_URI": "/cgi-bin/Scripter.acgi/private/page.mcro"}, 404},
 		{"the handler in other letters", map[string]string{"SCRIPT_NAME": "/cgi-bin/scripter.ACGI", "PATH_INFO": "/p.mcro", "REQUEST_URI": "/cgi-bin/scripter.ACGI/p.mcro"}, 404},
 		{"the handler, absolute", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro", "REQUEST_URI": "http://h/cgi-bin/Scripter.acgi/p.mcro?x"}, 404},
@@ -274,6 +276,13 @@ func TestDispatchAction(t *testing.T) {
 		{"/alls/x.html", "", nil, ""},
 		{"/alls/x.html", "one.test:8080", nil, "MACRO"},
 		{"/nonsense/x.html", "", nil, ""},
+		// A word that repeats the extension's own action is no override.
+		{"/all/x.fcgi", "", nil, "MACRO"},
+		{"/all/x.fcgi", "", map[string]string{"REDIRECT_HANDLER": "scripter"}, "MACRO"},
+		{"/all/scripts/x.mcro", "", map[string]string{"REDIRECT_HANDLER": "MACRO"}, "SCRIPTER"},
+		{"/all/x.shout", "", map[string]string{"REDIRECT_HANDLER": "scripter"}, "SCRIPTER"},
+		{"/all/x.html", "", map[string]string{"SCRIPTER_ACTION": "SHOUT"}, "SHOUT"},
+		{"/nonsense/x.fcgi", "", map[string]string{"REDIRECT_HANDLER": "scripter"}, "SCRIPTER"},
 	} {
 		p := map[string]string{"SCRIPT_NAME": c.path, "HTTP_HOST": c.host}
 		for k, v := range c.p {

@@ -185,7 +185,7 @@ func (c *call) answering() objectdb.Address {
 	if n := c.settings.node("actions", c.target.Action); n != nil {
 		return objectdb.Address{"user", "webserver", "actions", n.Name()}
 	}
-	names, err := scriptNames(c.target.Path)
+	names, err := c.namesOf(c.target.Path)
 	if err != nil {
 		return nil
 	}

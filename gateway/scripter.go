@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"scripter/objectdb"
@@ -30,7 +31,7 @@ func (c *call) scripter(params *script.Table) (script.Value, error) {
 // scriptObject finds the object that a path names, walking name by name. The
 // address is spelled as the objects are.
 func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
-	names, err := scriptNames(p)
+	names, err := c.namesOf(p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
@@ -78,17 +79,37 @@ func found(n *objectdb.Node, err error) string {
 	return "a " + n.Kind().String()
 }
 
-// scriptNames makes names of the last segment of a path: without its
-// extension, parted at dots. Each is ASCII letters, digits, "_" and "-";
-// one that begins with "_" is private.
-func scriptNames(p string) ([]string, error) {
+// namesOf makes names of the last segment of a path, without its extension.
+// Where an override forces the action, what stands behind the last dot may be a
+// name as well: "/forced/p.hello" is the script p.hello if there is one, and
+// "/forced/report.html" the script report.
+func (c *call) namesOf(p string) ([]string, error) {
 	base := path.Base(p)
-	base = strings.TrimSuffix(base, path.Ext(base))
-	names := strings.Split(base, ".")
+	ext := path.Ext(base)
+	names, err := scriptNames(strings.TrimSuffix(base, ext))
+	if ext == "" || (actionTables{c.settings}).bound(base) != "" {
+		return names, err
+	}
+	whole, wholeErr := scriptNames(base)
+	if wholeErr == nil && (err != nil || c.hasScript(whole) || !c.hasScript(names)) {
+		return whole, nil
+	}
+	return names, err
+}
+
+func (c *call) hasScript(names []string) bool {
+	n, err := c.tx.Find(append(slices.Clone(webserverScripts), names...))
+	return err == nil && servable(n.Kind())
+}
+
+// scriptNames parts a script's name at its dots. Each name is ASCII letters,
+// digits, "_" and "-"; one that begins with "_" is private.
+func scriptNames(dotted string) ([]string, error) {
+	names := strings.Split(dotted, ".")
 	for _, n := range names {
 		switch {
 		case n == "":
-			return nil, fmt.Errorf("%q has an empty name", base)
+			return nil, fmt.Errorf("%q has an empty name", dotted)
 		case n[0] == '_':
 			return nil, fmt.Errorf("%q is private: its name begins with _", n)
 		}

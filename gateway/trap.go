@@ -15,8 +15,12 @@ const (
 	eventID    = "sdoc"
 )
 
-// macroAction is the action whose script is supplied (specification, 4.4).
-const macroAction = "MACRO"
+// The two actions of the specification (1.2): scripterAction runs the script that
+// the path names, macroAction is the one whose script is supplied.
+const (
+	scripterAction = "SCRIPTER"
+	macroAction    = "MACRO"
+)
 
 // traps is where the scripts lie that get events.
 var traps = objectdb.Address{"system", "verbs", "traps"}
