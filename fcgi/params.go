@@ -16,7 +16,8 @@ var (
 // joined as RFC 9110, section 5.3, allows, and a second, different
 // CONTENT_LENGTH or SCRIPT_NAME is errConflict: to choose one would be to let
 // the sender choose. An empty name or a NUL, which no CGI variable can hold,
-// is errMalformed.
+// is errMalformed. lighttpd joins repeated fields itself: what it gives twice has
+// two names, "X-Real-Ip" and "X_Real_Ip", and is errConflict too.
 func parseParams(m map[string]string, block string, limit int) error {
 	count := 0
 	for rest := block; rest != ""; {
@@ -33,18 +34,22 @@ func parseParams(m map[string]string, block string, limit int) error {
 	if len(m) == count {
 		return nil // no name came twice
 	}
+	joined := strings.HasPrefix(m["SERVER_SOFTWARE"], "lighttpd")
 	clear(m)
-	return mergeParams(m, block)
+	return mergeParams(m, block, joined)
 }
 
-// mergeParams is parseParams for a well-formed block in which names repeat.
-func mergeParams(m map[string]string, block string) error {
+// mergeParams is parseParams for a well-formed block in which names repeat. joined
+// tells that the web server has joined repeated fields itself.
+func mergeParams(m map[string]string, block string, joined bool) error {
 	for rest := block; rest != ""; {
 		name, value, r, _ := cutPair(rest)
 		rest = r
 		old, again := m[name]
 		switch {
 		case !again:
+		case joined && strings.HasPrefix(name, "HTTP_"):
+			return errConflict
 		case name == "HTTP_COOKIE": // RFC 6265, section 5.4
 			value = old + "; " + value
 		case strings.HasPrefix(name, "HTTP_"):

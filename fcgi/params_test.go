@@ -28,6 +28,8 @@ func TestParseParams(t *testing.T) {
 		"last wins":            {pairs("A", "b", "X", "y", "A", "c"), map[string]string{"A": "c", "X": "y"}, nil},
 		"fields are joined":    {pairs("HTTP_ACCEPT", "a", "HTTP_ACCEPT", "b", "HTTP_ACCEPT", "c"), map[string]string{"HTTP_ACCEPT": "a, b, c"}, nil},
 		"cookies are joined":   {pairs("HTTP_COOKIE", "a=1", "HTTP_COOKIE", "b=2"), map[string]string{"HTTP_COOKIE": "a=1; b=2"}, nil},
+		"lighttpd, two names":  {pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "lighttpd/1.4.69", "HTTP_X_A", "b"), nil, errConflict},
+		"nginx, one name":      {pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "nginx/1.22.1", "HTTP_X_A", "b"), map[string]string{"HTTP_X_A": "a, b", "SERVER_SOFTWARE": "nginx/1.22.1"}, nil},
 		"same length twice":    {pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "3"), map[string]string{"CONTENT_LENGTH": "3"}, nil},
 		"two lengths":          {pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "4"), nil, errConflict},
 		"two scripts":          {pairs("SCRIPT_NAME", "/a", "SCRIPT_NAME", "/b"), nil, errConflict},

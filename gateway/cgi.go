@@ -23,7 +23,8 @@ type CGI struct {
 	// HandlerNames are file names that count as the handler's own.
 	HandlerNames []string
 
-	vars map[string]string // Environ taken apart; nil when it is not yet
+	vars  map[string]string // Environ taken apart; nil when it is not yet
+	twice string            // with vars: see variables
 }
 
 // settle is how long a program waits before it ends after a response that is shorter
@@ -100,12 +101,12 @@ func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome
 }
 
 func (c CGI) request() *Request {
-	p := c.vars
+	p, twice := c.vars, c.twice
 	if p == nil {
-		p = variables(c.Environ)
+		p, twice = variables(c.Environ)
 	}
 	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
-	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Road: "CGI"}
+	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Road: "CGI", twice: twice}
 	byHand := p["GATEWAY_INTERFACE"] == "" && p["REQUEST_METHOD"] == ""
 	switch {
 	case c.NPH == "on", c.NPH != "off" && (byHand || wantsNPH(p, c.Program)):
@@ -120,17 +121,22 @@ func (c CGI) request() *Request {
 }
 
 // variables takes an environment apart. Of a name that comes twice the first
-// counts.
-func variables(environ []string) map[string]string {
-	p := make(map[string]string, len(environ))
+// counts; twice is the name of a header field for which that is so. A visitor's
+// X_Real_Ip and a proxy's X-Real-Ip come like this from lighttpd.
+func variables(environ []string) (p map[string]string, twice string) {
+	p = make(map[string]string, len(environ))
 	for _, v := range environ {
-		if name, value, ok := strings.Cut(v, "="); ok {
-			if _, twice := p[name]; !twice {
-				p[name] = value
-			}
+		name, value, ok := strings.Cut(v, "=")
+		if !ok {
+			continue
+		}
+		if _, again := p[name]; !again {
+			p[name] = value
+		} else if strings.HasPrefix(name, "HTTP_") {
+			twice = name
 		}
 	}
-	return p
+	return p, twice
 }
 
 // wantsNPH tells whether a web server passes a complete response on

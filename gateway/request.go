@@ -49,6 +49,7 @@ type Request struct {
 	again      bool             // a kept request that is run again
 	trusted    string           // its document root, by whoever runs it again
 	dry        bool             // what it changes in the root is not kept
+	twice      string           // a header field that came under two names; "" = none
 	runs       objectdb.Address // the script that is run without a URL; nil for none
 }
 
@@ -106,6 +107,9 @@ func (r *Request) check() error {
 		return &Error{Status: 405, Message: m + " is not answered", Allow: methods}
 	default:
 		return &Error{Status: 501, Message: fmt.Sprintf("the method %.40q is unknown", m)}
+	}
+	if r.twice != "" {
+		return &Error{Status: 400, Message: fmt.Sprintf("the header field %s came under two names, with - and with _", clip(r.twice, 60))}
 	}
 	if h := r.Params["HTTP_HOST"]; !isHost(h) {
 		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}

@@ -37,8 +37,19 @@ func main() {
 	}
 	ctx := untilTerminated()
 	stdin := io.MultiReader(bytes.NewReader(bodyRead()), os.Stdin)
-	code := run(ctx, os.Args, os.Environ(), stdin, os.Stdout, os.Stderr)
+	code := run(ctx, os.Args, environment(), stdin, os.Stdout, os.Stderr)
 	os.Exit(code)
+}
+
+// environment returns the variables that the web server gave. Go leaves out those
+// that come twice; the gateway must see them.
+func environment() []string {
+	if strings.HasPrefix(os.Getenv("SERVER_SOFTWARE"), "lighttpd") {
+		if text, err := os.ReadFile("/proc/self/environ"); err == nil {
+			return strings.Split(string(text), "\x00")
+		}
+	}
+	return os.Environ()
 }
 
 // quick is how long most requests take at the most.

@@ -119,7 +119,8 @@ static int put_pair (const char *name, size_t n, const char *value)
 static const char own[] = "scripter.";
 
 /* put_variables takes the environment over. Of a name that comes twice the first
- * counts, as in gateway.ServeCGI. */
+ * counts, as in gateway.ServeCGI. Where it is a header field this process answers
+ * by itself: it knows what that means. */
 static int put_variables (char **environment)
 {
 	for (int i = 0; environment[i] != NULL; i++) {
@@ -132,6 +133,8 @@ static int put_variables (char **environment)
 		int again = 0;
 		for (int k = 0; k < i && !again; k++)
 			again = strncmp (environment[k], environment[i], n + 1) == 0;
+		if (again && strncmp (environment[i], "HTTP_", 5) == 0)
+			return 0;
 		if (!again && !put_pair (environment[i], n, equals + 1))
 			return 0;
 	}
