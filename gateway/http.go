@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,9 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 	if showsStatus(hr, p) && args == "" {
 		return s.status(hr, r, c)
 	}
+	if hasPathPrefix(p, "/cgi-bin") {
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is the folder of programs, of which this server has none"})
+	}
 	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
 			return s.redirect(hr, r, c, p+"/")
@@ -157,8 +161,15 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 	if strings.HasSuffix(p, "/") {
 		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is no folder"})
 	}
+	if pageCopy.MatchString(p) {
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is a copy that an editor has left behind"})
+	}
 	return s.static(hr, r, c, s.file(p))
 }
+
+// pageCopy is a file that editors leave beside a page: page.mcro~, page.mcro.bak,
+// #page.mcro#. It has the page's source.
+var pageCopy = regexp.MustCompile(`(?i)\.mcro[^/$]|[~#](/|$)`)
 
 func clean(p string) string {
 	c := path.Clean("/" + p)

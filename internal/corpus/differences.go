@@ -49,12 +49,6 @@ var Differences = []Difference{
 		Why:   "Caddy 2.6 cannot look up a file whose name has a NUL byte, and calls that its own error",
 	},
 	{
-		Roads: "caddy", Cases: "hostile-overlong", Aspect: "answer",
-		Gives: `EOF`,
-		Why: "Caddy 2.6 looks for the split in a copy of the path in small letters, which is longer where the path is no UTF-8, " +
-			"and closes the connection; we are not asked",
-	},
-	{
 		Roads: "caddy", Cases: "hostile-method", Aspect: "status",
 		Gives: `^200$`,
 		Why:   "Caddy 2.6 makes a POST of the method \"get\", before we see it",

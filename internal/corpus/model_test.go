@@ -76,6 +76,8 @@ func (m *model) answer(conn net.Conn) {
 var (
 	scriptURL = regexp.MustCompile(`(?i)^/.*\.fcgi([/$]|$)`)
 	pageURL   = regexp.MustCompile(`(?i)^(/.*\.mcro)(/.*)?$`)
+	// privateURL is what is never sent as a file: see nginx-locations.inc.
+	privateURL = regexp.MustCompile(`(?is)/\.[^w./]|/scripter\.conf(/|$)|\.root([^a-z./][^/]*|\.([^m/][^/]*)?)?(/|$)|\.resident\.log(/|$)|\.mcro[^/$]|[~#](/|$)`)
 )
 
 // route does what the examples of conf-examples say.
@@ -113,15 +115,18 @@ func (m *model) route(out *bufio.Writer, req *http.Request) {
 		}
 	}
 	file := filepath.Join(docRoot, filepath.FromSlash(path.Clean(p)))
+	overridden := strings.HasPrefix(path.Clean(p), "/override/")
 	switch {
-	case scriptURL.MatchString(p):
-		m.call(out, req, m.wiring(m, docRoot, p, "SCRIPTER"))
-	case strings.HasPrefix(p, "/override/") && (isFile(file) || strings.Contains(p, "..")):
+	case overridden && (isFile(file) || strings.Contains(p, "..")):
 		m.call(out, req, m.wiring(m, docRoot, p, "MACRO"))
+	case scriptURL.MatchString(p) && !overridden:
+		m.call(out, req, m.wiring(m, docRoot, p, "SCRIPTER"))
+	case privateURL.MatchString(p):
+		plain(out, 404, "")
 	case pageURL.MatchString(p) && (isFile(pageFile(docRoot, p)) || strings.ContainsAny(p, "\\\x00") || strings.Contains(p, "..")):
 		m.call(out, req, m.wiring(m, docRoot, p, "MACRO"))
 	case isFolder(file):
-		plain(out, 301, "Location: http://"+req.Host+p+"/\r\n")
+		plain(out, 301, "Location: http://"+req.Host+path.Clean(p)+"/\r\n")
 	default:
 		static(out, req, file)
 	}
