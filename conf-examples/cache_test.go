@@ -54,7 +54,7 @@ var cacheSetUps = []cacheSetUp{
 const backendPort = "8085"
 
 func varnish(p place, conf string) []string {
-	return []string{"varnishd", "-F", "-n", filepath.Join(p.run, "varnish"), "-a", "127.0.0.1:" + p.port, "-T", "none", "-s", "default,16m", "-f", conf}
+	return []string{"varnishd", "-F", "-n", filepath.Join(p.run, "varnish"), "-a", "visitors=127.0.0.1:" + p.port, "-a", "purge=127.0.0.1:" + p.purgePort, "-T", "none", "-s", "default,16m", "-f", conf}
 }
 
 // cached is a site behind a web server behind a cache.
@@ -64,6 +64,7 @@ type cached struct {
 	site   *corpus.Site
 	client corpus.Client // of the cache
 	dir    string        // what stands for /srv/scripter of the cache
+	purge  string        // where Varnish takes PURGE
 
 	mu     sync.Mutex
 	passed []passage
@@ -83,9 +84,9 @@ func startCached(t *testing.T, s cacheSetUp) *cached {
 	}
 	c := &cached{cacheSetUp: s, t: t, site: corpus.NewSite(t)}
 	c.install()
-	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t)}
+	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t), purgePort: corpus.FreePort(t)}
 	// What the root may use of its host, for the program that answers.
-	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.port, filepath.Join(p.Dir, "cache"))
+	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.purgePort, filepath.Join(p.Dir, "cache"))
 	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed), 0o644))
 	server := setUps[i].Start(t, c.site)
 	between := httptest.NewServer(c.recorder(server.Addr))
@@ -131,7 +132,7 @@ func (c *cached) passages() []passage {
 
 // start starts the cache in front of the web server at a port.
 func (c *cached) start(p place, web string) {
-	c.dir = p.Dir
+	c.dir, c.purge = p.Dir, "127.0.0.1:"+p.purgePort
 	for _, f := range c.files {
 		data, err := os.ReadFile(f)
 		require.NoError(c.t, err)
@@ -192,6 +193,11 @@ func (c *cached) install() {
 	require.NoError(c.t, os.WriteFile(filepath.Join(c.site.WWW, "cache.mcro"), []byte("<html><!--#counter(cache)--></html>"), 0o644))
 	old := time.Date(1998, 1, 16, 12, 0, 0, 0, time.UTC)
 	require.NoError(c.t, os.Chtimes(filepath.Join(c.site.WWW, "static-picture", "dot.gif"), old, old))
+	for i := range 2 { // for keepsNoBody
+		file := filepath.Join(c.site.WWW, fmt.Sprintf("file%d.txt", i))
+		require.NoError(c.t, os.WriteFile(file, []byte("a file"), 0o644))
+		require.NoError(c.t, os.Chtimes(file, old, old))
+	}
 	corpus.GiveToServer(c.t, c.site.Dir)
 }
 
@@ -239,6 +245,7 @@ func TestCaches(t *testing.T) {
 				{"keeps nothing by default", (*cached).keepsNothing},
 				// Specification: 1.4, 4.3.2, 4.3.9
 				{"keeps files", (*cached).keepsFiles},
+				{"keeps nothing of a GET with a body", (*cached).keepsNoBody},
 				// Specification: 1.4, 2.3.12, 4.3.2, 4.3.3
 				{"keeps a page for its max-age", (*cached).keepsForMaxAge},
 				// Specification: 4.3.3
@@ -316,6 +323,34 @@ func (c *cached) keepsNoTorso(t *testing.T) {
 		r = c.get(path)
 		assert.Equal(t, 200, r.Status, path)
 		assert.Equal(t, whole, r.Body, path)
+	}
+}
+
+// keepsNoBody: a GET with a body is neither answered from the cache nor kept, also
+// where the page says that it may be.
+func (c *cached) keepsNoBody(t *testing.T) {
+	withBody := func(path string, fields ...string) {
+		conn, err := c.client.Dial()
+		require.NoError(t, err)
+		defer conn.Close()
+		request := "GET " + path + " HTTP/1.1\r\nHost: " + c.client.Addr + "\r\nConnection: close\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n"
+		body := "x=1"
+		if strings.HasPrefix(fields[0], "Transfer-Encoding") {
+			body = "3\r\nx=1\r\n0\r\n\r\n"
+		}
+		_, err = conn.Do([]byte(request + body))
+		require.NoError(t, err)
+	}
+	for i, fields := range [][]string{{"Content-Length: 3"}, {"Transfer-Encoding: chunked"}} {
+		path := fmt.Sprintf("/file%d.txt", i) // the web server says nothing of bodies
+		withBody(path, fields...)
+		assert.Len(t, c.passages(), 1, "%s: the web server answers", fields)
+		c.get(path)
+		assert.Len(t, c.passages(), 1, "%s: nothing was kept", fields)
+		c.get(path)
+		assert.Empty(t, c.passages(), "%s: without a body it is kept", fields)
+		withBody(path, fields...)
+		assert.Len(t, c.passages(), 1, "%s: nor is it answered from the cache", fields)
 	}
 }
 
@@ -404,7 +439,7 @@ func (c *cached) isFlushed(t *testing.T) {
 	r := c.get("/caches.edit.fcgi?page=" + long)
 	assert.Equal(t, 500, r.Status, "no cache is configured yet")
 
-	setting, value := "cacheServers", "http://"+c.client.Addr
+	setting, value := "cacheServers", "http://"+c.purge
 	if c.folder {
 		setting, value = "cacheFolders", filepath.Join(c.dir, "cache")
 	}
@@ -439,11 +474,12 @@ func (c *cached) isFlushedByNobodyElse(t *testing.T) {
 		assert.Equal(t, 501, c.ask("PURGE", path).Status)
 		c.passages()
 	} else {
+		assert.Equal(t, 405, c.ask("PURGE", path).Status, "from this machine, as through a proxy that does TLS")
 		assert.Equal(t, 405, c.ask("PURGE", path, "X-Forwarded-For: 192.0.2.1").Status, "through a proxy on this machine")
 		assert.Equal(t, 405, c.ask("PURGE", "/", "X-Forwarded-For: 127.0.0.1", "Scripter-Flush: all").Status)
 		// Another address, as from another machine.
 		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-		conn, err := dialer.Dial("tcp", c.client.Addr)
+		conn, err := dialer.Dial("tcp", c.purge)
 		require.NoError(t, err)
 		defer conn.Close()
 		_, err = io.WriteString(conn, "PURGE "+path+" HTTP/1.1\r\nHost: "+c.client.Addr+"\r\nConnection: close\r\n\r\n")

@@ -33,7 +33,9 @@ type place struct {
 	*corpus.Site
 	run  string // stands for /run/scripter
 	port string
-	edit func(file, text string) string
+	// purgePort is Varnish's second one.
+	purgePort string
+	edit      func(file, text string) string
 }
 
 var setUps = []setUp{

@@ -2,10 +2,14 @@
 #
 # Copy to:  /etc/varnish/scripter.vcl
 # Change:   where the web server listens.
-# Start:    varnishd -a 127.0.0.1:6081 -f /etc/varnish/scripter.vcl -s default,64m
-#           (Debian: the line ExecStart of "systemctl edit varnish")
-# Also:     scripter settings cacheServers '["http://127.0.0.1:6081"]'
-#           so that webserver.flushCache () finds it.
+# Start:    varnishd -a visitors=127.0.0.1:6081 -a purge=127.0.0.1:6082 \
+#                    -f /etc/varnish/scripter.vcl -s default,64m
+#           (Debian: the line ExecStart of "systemctl edit varnish"). Visitors, and
+#           a proxy that does TLS for them, come to the first port; nobody but
+#           Scripter comes to the second.
+# Also:     scripter settings cacheServers '["http://127.0.0.1:6082"]'
+#           and a line "cache: 127.0.0.1:6082" in scripter.conf, so that
+#           webserver.flushCache () finds it.
 vcl 4.1;
 
 import std;
@@ -16,8 +20,10 @@ backend web {
     .port = "8085";
 }
 
-# Who may make Varnish forget: programs on this machine. Where Scripter runs on
-# another machine, its address is one more line here.
+# Who may make Varnish forget: programs on this machine, and only at the port that
+# is named "purge". The address alone tells nothing: behind a proxy on this machine
+# that does TLS, every visitor comes from 127.0.0.1. Where Scripter runs on another
+# machine, its address is one more line here.
 acl purgers {
     "127.0.0.1";
     "::1";
@@ -30,10 +36,7 @@ sub vcl_recv {
 
     # webserver.flushCache sends PURGE, with the host and path of the page.
     if (req.method == "PURGE") {
-        # X-Forwarded-For has the client's address, which Varnish has put there. If
-        # it has two, another proxy on this machine (for TLS, say) has passed the
-        # request on, and who sent it nobody knows.
-        if (client.ip !~ purgers || req.http.X-Forwarded-For ~ ",") {
+        if (local.socket != "purge" || client.ip !~ purgers) {
             return (synth(405, "Not allowed"));
         }
         # webserver.flushCache () without a path: every page of every host. The
@@ -44,6 +47,12 @@ sub vcl_recv {
         }
         # One page, in all its forms (Vary). A URL with a query is another page.
         return (purge);
+    }
+
+    # A GET with a body is passed on, and its page not kept: the cache knows pages by
+    # their URL alone.
+    if (req.http.Content-Length ~ "[1-9]" || req.http.Transfer-Encoding) {
+        return (pass);
     }
 
     # Varnish's own rules follow: only GET and HEAD are answered from the cache, and
