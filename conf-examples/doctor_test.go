@@ -90,7 +90,8 @@ func TestDoctorHealthy(t *testing.T) {
 			list := doctor(t, site, setUpNamed(t, s.name).Start(t, site))
 			assert.Empty(t, bad(list), "%+v", list)
 			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables", "proxy", "authorization", "user",
-				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name"} {
+				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name",
+				"source", "not UTF-8", "other host", "underscore"} {
 				assert.Contains(t, checks(list), check)
 			}
 			leavesNothing(t, site)
@@ -139,6 +140,7 @@ var faulty = []struct {
 	setUp  string
 	file   string   // that is edited
 	edits  []string // old, new, old, new …
+	also   []string // another file, and its edits
 	broken bool     // scripts do not answer
 	args   []string // of doctor
 	// superuser: to another user the root and the web server belong alike, and
@@ -181,11 +183,11 @@ var faulty = []struct {
 	{
 		name: "an nph- program behind an Action", setUp: "apache-nph", file: "apache-nph.conf", broken: true,
 		edits: []string{
-			`RewriteRule "(?i)^(/(?!cgi-bin/).*\.fcgi(?:[/$].*)?)$" "/cgi-bin/nph-Scripter.acgi$1" [PT]`,
+			`ScriptAliasMatch "(?is)^/(?!cgi-bin/|(?-i:override/)).*\.fcgi([/$].*)?$" "/srv/scripter/cgi-bin/nph-Scripter.acgi"`,
 			"LoadModule actions_module /usr/lib/apache2/modules/mod_actions.so\nAction SCRIPTER /cgi-bin/nph-Scripter.acgi virtual\n" + locationMatch,
 		},
 		want:  []string{"fault second answer"},
-		lines: []string{`[PT]`},
+		lines: []string{"ScriptAliasMatch"},
 	},
 	{
 		name: "mod_fcgid as it is supplied", setUp: "apache-fcgid", file: "apache-fcgid.conf",
@@ -218,6 +220,7 @@ var faulty = []struct {
 			"fastcgi_param SCRIPT_FILENAME   $document_root$fastcgi_script_name;\n", "", "fastcgi_param DOCUMENT_ROOT     $document_root;\n", "",
 			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; fastcgi_pass scripter; }\n    include /srv",
 		},
+		also: []string{"nginx-locations.inc", `"^/cgi-bin(/|$)"`, `"^/none$"`},
 		args: []string{"--page", "/page-case/PAGE.MCRO"},
 		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault user", "fault body", "fault buffering", "fault error pages", "fault direct call"},
 		lines: []string{
@@ -254,7 +257,7 @@ var faulty = []struct {
 		after: func(t *testing.T, s *corpus.Site) {
 			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))
 		},
-		want:  []string{"fault buffering", "fault public"},
+		want:  []string{"fault buffering", "fault public", "fault source"}, // copies that editors leave behind
 		lines: []string{"server.stream-response-body = 1", `url.access-deny = ( "" )`},
 	},
 	{
@@ -262,10 +265,47 @@ var faulty = []struct {
 		edits: []string{
 			`server.document-root = "/srv/scripter/www"`, `server.document-root = "/srv/scripter"`,
 			`static-file.exclude-extensions = ( ".fcgi", ".mcro", ".acgi" )`, "",
-			`"(?i)\.mcro(/|$)"`, `"\.none$"`, `( ".mcro" => ((`, `( ".none" => ((`,
+			`"(?i)\.mcro(/|$)"`, `"\.none$"`, `( ".mcro" => ((`, `( ".none" => ((`, `    url.access-deny = ( "" )`, "",
 		},
 		want:  []string{"fault source", "fault public"},
 		lines: []string{`static-file.exclude-extensions = ( ".fcgi", ".mcro", ".acgi" )`},
+	},
+	{
+		name: "lighttpd as CGI, of an older example", setUp: "lighttpd-cgi", file: "lighttpd-cgi.conf",
+		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`},
+		want:  []string{"fault not UTF-8"},
+		lines: []string{`$HTTP["url"] !~ "^/"`, "url.rewrite-once"},
+	},
+	{
+		name: "lighttpd, of an older example", setUp: "lighttpd-fastcgi", file: "lighttpd-fastcgi.conf",
+		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`, `"(?is)^/cgi-bin(?:/|$)|^(?!`, `"(?is)^/none|^(?!`, `|/scripter\.conf(?:/|$)`, ""},
+		after: leaveConf,
+		want:  []string{"fault public", "fault source", "fault not UTF-8"},
+		lines: []string{`$HTTP["url"] !~ "^/"`},
+	},
+	{
+		name: "nginx, of an older example", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
+		edits: []string{`"^/cgi-bin(/|$)"`, `"^/none$"`, `|/scripter\.conf(/|$)`, "", `|\.mcro[^/$]|[~#](/|$)`, ""},
+		after: func(t *testing.T, s *corpus.Site) {
+			leaveConf(t, s)
+			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "old.mcro~"), []byte("<!--#method-->"), 0o644))
+			t.Cleanup(func() { os.Remove(filepath.Join(s.WWW, "old.mcro~")) })
+		},
+		want:  []string{"fault public", "fault source"},
+		lines: []string{`if ($uri ~* "^/cgi-bin(/|$)") { return 404; }`, `if ($uri ~* "\.mcro[^/$]") { return 404; }`},
+	},
+	{
+		name: "Apache with Debian's compression", setUp: "apache-cgi", file: "apache-cgi.conf",
+		edits: []string{"TraceEnable Off", "LoadModule filter_module /usr/lib/apache2/modules/mod_filter.so\n" +
+			"LoadModule deflate_module /usr/lib/apache2/modules/mod_deflate.so\nAddOutputFilterByType DEFLATE text/html text/plain"},
+		want:  []string{"note compression"},
+		lines: []string{`no-gzip (only for a script that calls webserver.sendPartial`},
+	},
+	{
+		name: "Caddy, of an older example", setUp: "caddy", file: "Caddyfile",
+		edits: []string{"header_up -*_*\n", "\n", "redir @folder {re.folder.1}/ 308", "redir @folder {path}/ 308"},
+		want:  []string{"fault underscore", "fault other host"},
+		lines: []string{"header_up -*_*", "redir @folder {re.folder.1}/ 308"},
 	},
 	{
 		name: "Caddy as it is supplied", setUp: "caddy", file: "Caddyfile",
@@ -276,6 +316,12 @@ var faulty = []struct {
 		want:  []string{"fault proxy", "fault body", "fault buffering", "fault redirect", "fault twice", "fault status field"},
 		lines: []string{"header_up -Proxy", "max_size 16MB", "flush_interval -1", "header_down -Status", "header_down -Server"},
 	},
+}
+
+// leaveConf puts a scripter.conf where the document root has its cgi-bin.
+func leaveConf(t *testing.T, s *corpus.Site) {
+	require.NoError(t, os.MkdirAll(filepath.Join(s.WWW, "cgi-bin"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))
 }
 
 // TestDoctorFaults: what is wrong with a web server is found, named, and the
@@ -303,6 +349,10 @@ func TestDoctorFaults(t *testing.T) {
 			}
 			if f.file != "" {
 				s.edit = edits(t, f.file, f.edits...)
+			}
+			if f.also != nil {
+				first, second := s.edit, edits(t, f.also[0], f.also[1:]...)
+				s.edit = func(file, text string) string { return second(file, first(file, text)) }
 			}
 			client := s.Start(t, site)
 			if f.after != nil {

@@ -25,7 +25,7 @@ change. Its requests carry a token, whose hash lies in the root while it works
 and for five minutes at most; nothing of the site runs.
 
 Run it on the web server's machine, as a user who may write the root. The exit
-status is 1 when there is a fault; a warning is none.`,
+status is 1 when there is a fault; a warning or a note is none.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if url == "" {
@@ -43,6 +43,7 @@ status is 1 when there is a fault; a warning is none.`,
 // The states of a finding.
 const (
 	stateOK      = "ok"
+	stateNote    = "note" // good to know, and no more
 	stateWarning = "warning"
 	stateFault   = "fault"
 )
@@ -70,7 +71,8 @@ type doctor struct {
 	server string // apache, nginx, lighttpd, caddy, scripter; "" = another one
 	way    string // cgi, nph, fcgid, proxy-fcgi, fastcgi, fcgiwrap; "" = not known
 	reply  *gateway.ProbeReply
-	works  string // a path that reaches Scripter; "" = none does
+	works  string   // a path that reaches Scripter; "" = none does
+	pages  []string // the paths of pages that were found
 
 	findings []finding
 }
@@ -86,6 +88,10 @@ func (d *doctor) ok(check, format string, args ...any) {
 // fault says what is wrong, and the change for this web server.
 func (d *doctor) fault(check, format string, args ...any) {
 	d.add(stateFault, check, fmt.Sprintf(format, args...), d.change(check)...)
+}
+
+func (d *doctor) note(check, format string, args ...any) {
+	d.add(stateNote, check, fmt.Sprintf(format, args...), d.change(check)...)
 }
 
 func (d *doctor) warn(check, format string, args ...any) {
@@ -158,6 +164,10 @@ func (d *doctor) examine(ctx context.Context) {
 	}
 	d.checkDirect(ctx)
 	d.checkPublic(ctx)
+	d.checkSource(ctx)
+	d.checkNotUTF8(ctx)
+	d.checkFolders(ctx)
+	d.checkPurge(ctx)
 }
 
 func (t *tool) printFindings(d *doctor) error {

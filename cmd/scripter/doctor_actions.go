@@ -180,6 +180,7 @@ func (d *doctor) checkMacro(ctx context.Context) {
 	}
 	for _, p := range pages {
 		if p != "" {
+			d.pages = append(d.pages, p)
 			d.checkPage(ctx, "MACRO", p, p)
 		}
 	}

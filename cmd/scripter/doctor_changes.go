@@ -1,5 +1,10 @@
 package main
 
+// notUTF8 is how lighttpd gives paths that are not UTF-8 to Scripter.
+const notUTF8 = `$HTTP["url"] !~ "^/" { fastcgi.server = ( "/" => (( "socket" => "/run/scripter/scripter.sock", "check-local" => "disable", "fix-root-scriptname" => "enable" )) ) }` +
+	` (as CGI: url.rewrite-once = ( "^/.*" => "/cgi-bin/Scripter.acgi$0" ))` +
+	"\n" + `$HTTP["url"] =^ "/override/" (in the place of =~ "^/override/.")`
+
 // changes are what to change, by check, web server and the way in which it
 // calls Scripter: "check server-way", "check server" or "check". The files of
 // conf-examples have the same lines where they belong.
@@ -97,21 +102,20 @@ var changes = map[string]string{
 
 	"buffering apache-fcgid":      "FcgidOutputBufferSize 0",
 	"buffering apache-proxy-fcgi": `<Proxy "unix:/run/scripter/scripter.sock|fcgi://localhost/"> ProxySet flushpackets=on </Proxy>, with the same URL in SetHandler`,
-	"buffering apache":            `SetEnvIf Request_URI "\.fcgi([/$]|$)" no-gzip`,
 	"buffering nginx-fcgiwrap":    "fastcgi_buffering off;\nfastcgi_param NO_BUFFERING 1;",
 	"buffering nginx":             "fastcgi_buffering off;",
 	"buffering lighttpd":          "server.stream-response-body = 1",
 	"buffering caddy":             "flush_interval -1",
-	"compression apache":          `SetEnvIf Request_URI "\.fcgi([/$]|$)" no-gzip`,
-	"compression nginx":           "gzip off;",
-	"compression caddy":           "@other not path *.fcgi, and: encode @other gzip",
+	"compression apache":          `SetEnvIf Request_URI "^/NAME\.fcgi([/$]|$)" no-gzip (only for a script that calls webserver.sendPartial; all others stay compressed)`,
+	"compression nginx":           "gzip off; (only in a location of the scripts that call webserver.sendPartial)",
+	"compression caddy":           "@other not path /NAME.fcgi, and: encode @other gzip (only for a script that calls webserver.sendPartial)",
 	"HEAD nginx":                  "let the method HEAD pass (limit_except, if ($request_method …))",
 	"HEAD apache":                 "let the method HEAD pass (<Limit>, <LimitExcept>, AllowMethods)",
 	"status field caddy":          "header_down -Status",
 	"twice caddy":                 "header_down -Server",
 	"twice nginx":                 "leave out add_header for that field, or hide ours: fastcgi_hide_header",
 	"twice":                       "let the web server set that field, not add it",
-	"second answer apache":        `RewriteRule "(?i)^(/(?!cgi-bin/).*\.fcgi(?:[/$].*)?)$" "/cgi-bin/nph-Scripter.acgi$1" [PT] (an nph- program must not be reached by Action)`,
+	"second answer apache":        `ScriptAliasMatch "(?is)^/(?!cgi-bin/).*\.fcgi([/$].*)?$" "/srv/scripter/cgi-bin/nph-Scripter.acgi" (an nph- program must not be reached by Action)`,
 	"cache nginx":                 "leave out expires for these locations",
 	"cache apache":                "leave out ExpiresByType text/html and Header set Cache-Control for these URLs",
 	"cache caddy":                 "leave out header_down Cache-Control",
@@ -126,7 +130,23 @@ var changes = map[string]string{
 	"redirect caddy":              "leave out header_down Location",
 	"direct call nginx":           "fastcgi_param REQUEST_URI $request_uri;",
 	"direct call":                 "pass REQUEST_URI, or forbid the handler's own URL",
-	"public lighttpd":             `cgi.assign = ( "/cgi-bin/Scripter.acgi" => "" ), and: $HTTP["url"] =~ "^/cgi-bin/(?!Scripter\.acgi(/|$))" { url.access-deny = ( "" ) }`,
+	"public lighttpd":             `cgi.assign = ( "/cgi-bin/Scripter.acgi" => "" ), and: $HTTP["url"] =~ "^/cgi-bin/(?!Scripter\.acgi(?:/|$))" { url.access-deny = ( "" ) }` + "\n" + notUTF8,
+	"public nginx":                `if ($uri ~* "^/cgi-bin(/|$)") { return 404; }`,
+	"public caddy":                "@cgi path /cgi-bin /cgi-bin/*, and: error @cgi 404",
+	"not UTF-8 lighttpd":          notUTF8,
+	"not UTF-8":                   "let no rule for pages or files rest on a regular expression that wants UTF-8",
+	"spelling lighttpd":           notUTF8 + "\n" + `$HTTP["url"] =~ "(?i)\.mcro[^/$]" { url.access-deny = ( "" ) }`,
+	"spelling apache":             `<FilesMatch "(?i)\.mcro[^$]"> Require all denied </FilesMatch>`,
+	"spelling nginx":              `if ($uri ~* "\.mcro[^/$]") { return 404; }`,
+	"spelling caddy":              `@private path_regexp (?i)\.mcro[^/$], and: error @private 404`,
+	"spelling":                    "forbid files with .mcro inside their names",
+	"other host caddy":            "@folder { path_regexp folder ^(/.*[^/])$, file {path}/ }, and: redir @folder {re.folder.1}/ 308",
+	"other host":                  "redirect folders to the cleaned path, not to what the visitor wrote",
+	"underscore caddy":            "header_up -*_*",
+	"underscore lighttpd":         `setenv.set-request-header = ( "X_Real_Ip" => "", "X-Real_Ip" => "", "X_Real-Ip" => "" ), and so for each field that a proxy of yours sets`,
+	"underscore nginx":            "underscores_in_headers off;",
+	"underscore":                  "leave out fields with _ in their names",
+	"purge":                       "varnishd -a visitors=… -a purge=127.0.0.1:6082, and in vcl_recv: if (local.socket != \"purge\" || client.ip !~ purgers) { return (synth(405)); }\nscripter settings cacheServers '[\"http://127.0.0.1:6082\"]'",
 	"public apache":               `ScriptAlias /cgi-bin/ "/srv/scripter/cgi-bin/" (a folder outside the document root)`,
 	"public":                      "put handler, configuration and root into folders outside the document root",
 	"rights":                      "sudo chown -R www-data: the root's folder (as whom the web server runs)",

@@ -117,6 +117,7 @@ func (d *doctor) checkFields(ctx context.Context) {
 	default:
 		d.ok("proxy", "a visitor's Proxy field does not arrive")
 	}
+	d.checkUnderscores(ctx)
 	var fields []string
 	if d.ask.given("Authorization") == "" {
 		fields = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("scripter-doctor:none"))}
@@ -135,6 +136,27 @@ func (d *doctor) checkFields(ctx context.Context) {
 	if err == nil && r.Probe != nil && fields != nil {
 		d.checkUser(r.Probe.Variables)
 	}
+}
+
+// checkUnderscores finds a web server that passes a visitor's X_Real_Ip on under the
+// name of a proxy's X-Real-Ip. The order of the two, and chance (Caddy), say which
+// one wins, so it asks more than once.
+func (d *doctor) checkUnderscores(ctx context.Context) {
+	const visitor = "192.0.2.66"
+	for i := range 12 {
+		fields := []string{"X_Real_Ip: " + visitor, "X-Real-Ip: 192.0.2.1"}
+		if i%2 == 1 {
+			fields[0], fields[1] = fields[1], fields[0]
+		}
+		r, err := d.probe(ctx, question{path: d.works, fields: fields})
+		switch {
+		case err != nil || r.Probe == nil:
+		case r.Probe.Refused == "" && strings.Contains(r.Probe.Variables["HTTP_X_REAL_IP"], visitor):
+			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, in which a proxy in front tells addresses: scripts cannot tell them apart")
+			return
+		}
+	}
+	d.ok("underscore", "a field X_Real_Ip does not pass for X-Real-Ip")
 }
 
 // checkUser finds a web server that passes a name on as a user's that nobody has

@@ -189,7 +189,8 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	origin := d.ask.origin()
 	safe := true
 	urls := d.handlers()
-	urls = append(urls, path.Dir(urls[len(urls)-1])+"/scripter.conf")
+	conf := path.Dir(urls[len(urls)-1]) + "/scripter.conf"
+	urls = append(urls, conf, conf+"/%E9", "/scripter.conf")
 	for _, u := range urls {
 		r, err := origin.ask(ctx, question{path: u})
 		if err == nil && r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) || bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {

@@ -157,3 +157,28 @@ func TestFindPage(t *testing.T) {
 	assert.Equal(t, "", findPage(dir, ext(".txt")), "too deep")
 	assert.Equal(t, "", findPage(filepath.Join(dir, "missing"), ext(".mcro")))
 }
+
+// TestPurge: a Varnish that forgets pages where visitors come is found; a server that
+// is none is not asked about.
+func TestPurge(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		field  string
+		want   []finding
+	}{
+		{200, "X-Varnish", []finding{{State: stateWarning, Check: "purge"}}},
+		{405, "X-Varnish", []finding{{State: stateOK, Check: "purge"}}},
+		{200, "X-Other", nil},
+	} {
+		d := newDoctor(t, func(w http.ResponseWriter, r *http.Request) {
+			assert.Equal(t, "PURGE", r.Method)
+			w.Header().Set(c.field, "1")
+			w.WriteHeader(c.status)
+		})
+		d.checkPurge(context.Background())
+		require.Len(t, d.findings, len(c.want))
+		for i, f := range c.want {
+			assert.Equal(t, f.State+" "+f.Check, d.findings[i].State+" "+d.findings[i].Check)
+		}
+	}
+}

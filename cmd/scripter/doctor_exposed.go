@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pageSpellings are what may stand behind the name of a page in a URL and make a
+// web server take the page for a file: a byte that is not UTF-8, which no regular
+// expression of lighttpd matches, and what some servers or file systems leave out.
+var pageSpellings = []string{"/%E9", "/%FF", "%20", ".", ";x", "%00", "%00.html", "/"}
+
+// checkSource asks for the pages that are known in other spellings, and for the
+// copies of pages that editors leave behind.
+func (d *doctor) checkSource(ctx context.Context) {
+	if d.found("source") {
+		return // the plain name is enough
+	}
+	folder := d.folder()
+	asked := 0
+	shown := func(url, file string) bool {
+		r, err := d.ask.ask(ctx, question{path: url})
+		asked++
+		if err != nil || !d.disclosed(r, file) {
+			return false
+		}
+		d.add(stateFault, "source", url+" is sent to visitors with its markers: everybody can read the source of pages", d.change("spelling")...)
+		return true
+	}
+	for _, p := range d.pages {
+		for _, url := range append([]string{"/" + p}, suffixed(p, pageSpellings)...) {
+			if shown(url, p) {
+				return
+			}
+		}
+	}
+	if folder != "" {
+		p := findPage(folder, func(_ string, e fs.DirEntry) bool {
+			_, rest, is := strings.Cut(strings.ToLower(e.Name()), ".mcro")
+			return is && rest != ""
+		})
+		if p != "" && shown(p, p) {
+			return
+		}
+	}
+	if asked > 0 {
+		d.ok("source", "no spelling of a page's name shows its source")
+	}
+}
+
+func suffixed(p string, list []string) []string {
+	var urls []string
+	for _, s := range list {
+		urls = append(urls, p+s)
+	}
+	return urls
+}
+
+// checkNotUTF8 finds rules that do not hold for paths that are not UTF-8: a plain
+// file is then sent for such a path, and so is a page of an overridden folder.
+func (d *doctor) checkNotUTF8(ctx context.Context) {
+	folder := d.folder()
+	if folder == "" {
+		return
+	}
+	p := findPage(folder, func(_ string, e fs.DirEntry) bool {
+		return slices.Contains([]string{".html", ".txt", ".css", ".gif", ".png", ".jpg", ".js"}, filepath.Ext(e.Name()))
+	})
+	if p == "" {
+		return
+	}
+	source, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(p)))
+	r, askErr := d.ask.ask(ctx, question{path: p + "/%E9"})
+	switch {
+	case err != nil || askErr != nil:
+	case r.Status == 200 && len(source) > 0 && bytes.Equal(r.Body, source) && !r.fromScripter():
+		d.fault("not UTF-8", "%s/%%E9 is answered with the file: regular expressions of this web server match no path that is not UTF-8, so neither bind pages nor forbid files there", p)
+	default:
+		d.ok("not UTF-8", "a path that is not UTF-8 goes round no rule")
+	}
+}
+
+// otherHost is a host that nobody has (RFC 2606).
+const otherHost = "scripter-doctor.invalid"
+
+// checkFolders asks for a folder without its slash, by a path that begins with two
+// slashes: a redirect to that path would lead to another host.
+func (d *doctor) checkFolders(ctx context.Context) {
+	name := subfolder(d.folder())
+	if name == "" {
+		return
+	}
+	origin := d.ask.origin()
+	target := strings.TrimPrefix(path.Join(d.ask.base.EscapedPath(), "/", name), "/")
+	for _, url := range []string{"//" + otherHost + "%2f..%2f" + target, "/%2f" + otherHost + "/..%2f" + target, "//" + otherHost + "/%2e%2e/" + target} {
+		r, err := origin.ask(ctx, question{path: url})
+		if err != nil {
+			continue
+		}
+		if to := r.Header.Get("Location"); strings.HasPrefix(strings.ReplaceAll(to, `\`, "/"), "//") || strings.Contains(to, "://"+otherHost) {
+			d.fault("other host", "%s is redirected to %q: a link to this site can lead visitors to any other one", url, to)
+			return
+		}
+	}
+	d.ok("other host", "a folder without its slash leads to this host")
+}
+
+// subfolder returns the name of a folder in a folder; "" when there is none that
+// needs no escaping in a URL.
+func subfolder(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	list, _ := os.ReadDir(folder) // one that cannot be read has none
+	for _, e := range list {
+		if e.IsDir() && !strings.ContainsAny(e.Name(), " .%?#$\"<>\\~") && e.Name() != "cgi-bin" {
+			return e.Name()
+		}
+	}
+	return ""
+}
+
+// checkPurge asks the cache in front, if there is one, to forget a page that is
+// none, as any visitor behind a proxy on this machine could.
+func (d *doctor) checkPurge(ctx context.Context) {
+	r, err := d.ask.origin().ask(ctx, question{method: "PURGE", path: "/scripterDoctor.none"})
+	varnish := err == nil && (r.Header.Get("X-Varnish") != "" || strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish"))
+	switch {
+	case !varnish:
+	case r.Status == 200:
+		d.warn("purge", "Varnish forgets pages for everybody who comes from this machine: behind a proxy for TLS these are all visitors")
+	default:
+		d.ok("purge", "Varnish refuses PURGE where visitors come")
+	}
+}
