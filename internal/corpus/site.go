@@ -55,7 +55,7 @@ func NewSite(t testing.TB) *Site {
 		}
 	}
 	s.scripter(t, "init")
-	s.scripter(t, "import", objects)
+	s.scripter(t, "import", "--force", objects) // some do not compile, on purpose
 	GiveToServer(t, s.Dir)
 	return s
 }
