@@ -94,7 +94,7 @@ func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 		return nil, err
 	}
 	defer folder.remove()
-	l, err := folder.listen()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: folder.socket, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,12 @@ func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 
 // privateFolder is a folder for one socket, in the folder where that will lie.
 type privateFolder struct {
-	above, inside *os.Root
-	name          string
+	above  *os.Root
+	name   string
+	inside *os.File
+	// socket is the path of the socket. It begins with the descriptor of its folder, so
+	// that it is this one whatever happens to its name, where the system can do that.
+	socket string
 }
 
 // socketName is the name of the socket in its private folder.
@@ -129,7 +133,7 @@ func newPrivateFolder(dir string) (*privateFolder, error) {
 		}
 	}
 	if err == nil {
-		f.inside, err = above.OpenRoot(f.name)
+		f.inside, err = above.OpenFile(f.name, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	}
 	if err == nil {
 		err = f.check()
@@ -138,40 +142,34 @@ func newPrivateFolder(dir string) (*privateFolder, error) {
 		f.remove()
 		return nil, err
 	}
+	f.socket = filepath.Join(dir, f.name, socketName)
+	if byDescriptor := fmt.Sprintf("/proc/self/fd/%d", f.inside.Fd()); isFolder(byDescriptor) {
+		f.socket = filepath.Join(byDescriptor, socketName)
+	}
 	return f, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // check refuses a folder that somebody has put in the place of ours: whoever may write
 // to the folder above can.
 func (f *privateFolder) check() error {
-	info, err := f.inside.Stat(".")
+	info, err := f.inside.Stat()
 	if err != nil {
 		return err
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	if info.Mode().Perm() != 0o700 || ok && int(owner.Uid) != os.Geteuid() {
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || ok && int(owner.Uid) != os.Geteuid() {
 		return fmt.Errorf("the folder %s was replaced while the socket was made", filepath.Join(f.above.Name(), f.name))
 	}
 	return nil
 }
 
-// listen makes the socket. Its folder is named by its descriptor where that can be
-// done, so that it is this one whatever happens to its name.
-func (f *privateFolder) listen() (*net.UnixListener, error) {
-	path := filepath.Join(f.above.Name(), f.name, socketName)
-	d, err := f.inside.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	byDescriptor := fmt.Sprintf("/proc/self/fd/%d", d.Fd())
-	if _, err := os.Stat(byDescriptor); err == nil {
-		path = filepath.Join(byDescriptor, socketName)
-	}
-	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-}
-
-// place gives the socket its owner, its mode and then its name.
+// place gives the socket its owner, its mode and then its name. Nobody else can put
+// anything into the folder, so the socket is no link.
 func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error) {
 	uid, gid := -1, -1
 	if o.Owner != nil {
@@ -184,7 +182,7 @@ func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error)
 		}
 	}
 	if uid >= 0 || gid >= 0 {
-		if err := f.inside.Lchown(socketName, uid, gid); err != nil {
+		if err := os.Lchown(f.socket, uid, gid); err != nil {
 			return nil, err
 		}
 	}
@@ -192,10 +190,10 @@ func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error)
 	if mode == 0 {
 		mode = 0o660
 	}
-	if err := f.inside.Chmod(socketName, mode); err != nil {
+	if err := os.Chmod(f.socket, mode); err != nil {
 		return nil, err
 	}
-	file, err := f.inside.Lstat(socketName)
+	file, err := os.Lstat(f.socket)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +209,9 @@ func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error)
 // remove removes the folder, and the socket where it has not got its name.
 func (f *privateFolder) remove() {
 	if f.inside != nil {
-		f.inside.Remove(socketName)
+		if f.socket != "" {
+			os.Remove(f.socket)
+		}
 		f.inside.Close()
 	}
 	f.above.Remove(f.name)
