@@ -64,7 +64,9 @@ func serviceFile(t *testing.T) map[string]string {
 	lines := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
-			require.NotContains(t, lines, name)
+			if name != "SystemCallFilter" { // which adds to itself
+				require.NotContains(t, lines, name)
+			}
 			lines[name] = value
 		}
 	}
