@@ -87,7 +87,12 @@ func namesCharset(kind, text string) bool {
 	if find == nil {
 		return false
 	}
-	m := find.FindStringSubmatch(text[:min(len(text), most)])
+	text = text[:min(len(text), most)]
+	lower := strings.ToLower(text)
+	if !strings.Contains(lower, "charset") && !strings.Contains(lower, "encoding") {
+		return false // most texts: the search below takes longer than to expand a page
+	}
+	m := find.FindStringSubmatch(text)
 	if m == nil {
 		return false
 	}

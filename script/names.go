@@ -100,18 +100,12 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 			}
 		}
 	}
-	switch lv.(type) {
-	case *lua.LNilType:
+	if lv == lua.LNil {
 		return nil, nil
-	case *lua.LUserData:
-		if objectOf(lv) == nil {
-			return lv, nil
-		}
-	case *lua.LFunction:
-	default:
-		return lv, nil
 	}
-	t.remember(name, lv)
+	if isHandle(lv) {
+		t.remember(name, lv)
+	}
 	return lv, nil
 }
 
@@ -196,7 +190,23 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 	if lv := t.library(name); lv != lua.LNil {
 		return lv, Meaning{Origin: FromLua}, nil
 	}
-	return t.inRoot(name)
+	lv, m, err := t.inRoot(name)
+	if err == nil && !own && isHandle(lv) {
+		t.remember(name, lv)
+	}
+	return lv, m, err
+}
+
+// isHandle reports whether a value is a table, script or verb of the root, which
+// stay the same for a run.
+func isHandle(lv lua.LValue) bool {
+	switch lv := lv.(type) {
+	case *lua.LUserData:
+		return objectOf(lv) != nil
+	case *lua.LFunction:
+		return true
+	}
+	return false
 }
 
 // isPlain reports whether a value is text, a number, a boolean or a value as
