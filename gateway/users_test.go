@@ -32,6 +32,13 @@ func TestPasswords(t *testing.T) {
 		require.NoError(t, err, c.hash)
 		assert.Equal(t, c.want, got, "%s %s", c.hash, c.password)
 	}
+	longest, err := makeHash(ctx, strings.Repeat("x", maxPassword))
+	require.NoError(t, err)
+	for n, want := range map[int]bool{maxPassword: true, maxPassword + 1: false, 1 << 20: false} {
+		ok, err := checkPassword(ctx, longest, strings.Repeat("x", n))
+		require.NoError(t, err, "a longer one is nobody's")
+		assert.Equal(t, want, ok, n)
+	}
 	_, err = makeHash(ctx, strings.Repeat("x", maxPassword+1))
 	assert.ErrorContains(t, err, "more than 1024 bytes")
 }
