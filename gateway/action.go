@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"path"
 	"strings"
 
@@ -37,18 +36,6 @@ func (t actionTables) mime(ext string) (MimeEntry, bool) {
 		Action:    t.settings.textAt(row, "action"),
 	}
 	return e, true
-}
-
-// BindsExtension tells whether the root's mime table binds a file's extension
-// to an action: then a visitor can name the file.
-func (g *Gateway) BindsExtension(ctx context.Context, file string) (bool, error) {
-	binds := false
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		e, ok := actionTables{readSettings(tx)}.mime(path.Ext(file))
-		binds = ok && e.Action != ""
-		return nil
-	})
-	return binds, err
 }
 
 // bound returns the action that the mime table binds the extension of a path

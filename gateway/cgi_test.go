@@ -159,33 +159,35 @@ func TestFindConf(t *testing.T) {
 	}
 }
 
-// TestScriptFile: the one argument that is believed, and when it is not.
+// TestScriptFile: the file that the system started, when it is not the program.
 func TestScriptFile(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string, mode os.FileMode) string {
+	write := func(name, text string) string {
 		f := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(f, []byte(text), mode))
+		require.NoError(t, os.WriteFile(f, []byte(text), 0o755))
 		return f
 	}
-	good := write("site.cgi", "#!/usr/bin/scripter-cgi\nroot: x\n", 0o755)
-	for name, c := range map[string]struct {
-		args []string
-		file string // SCRIPT_FILENAME
-		want bool
-	}{
-		"as it should be": {[]string{good, good}, good, true},
-		"no argument":     {[]string{good}, good, false},
-		"another file":    {[]string{good, good}, "/other", false},
-		"from the query":  {[]string{"Scripter.acgi", "-h", "--version"}, good, false},
-		"not executable":  {[]string{"", write("a.cgi", "#!x", 0o644)}, filepath.Join(dir, "a.cgi"), false},
-		"no first line":   {[]string{"", write("b.cgi", "root: x", 0o755)}, filepath.Join(dir, "b.cgi"), false},
-		"a page":          {[]string{"", write("p.mcro", "#!x", 0o755)}, filepath.Join(dir, "p.mcro"), false},
-		"a script's name": {[]string{"", write("p.FCGI", "#!x", 0o755)}, filepath.Join(dir, "p.FCGI"), false},
-		"a folder":        {[]string{"", dir}, dir, false},
+	program := write("program", "ELF")
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink(program, link))
+	for started, want := range map[string]bool{
+		write("site.cgi", "#!/usr/bin/scripter-cgi\nroot: x\n"): true,
+		program:                        false,
+		link:                           false,
+		write("b.cgi", "root: x"):      false,
+		write("empty.cgi", ""):         false,
+		dir:                            false,
+		filepath.Join(dir, "not-here"): false,
+		"":                             false,
 	} {
-		_, ok := ScriptFile(c.args, map[string]string{"SCRIPT_FILENAME": c.file})
-		assert.Equal(t, c.want, ok, name)
+		got, ok := ScriptFile(started, program)
+		assert.Equal(t, want, ok, started)
+		if ok {
+			assert.Equal(t, started, got)
+		}
 	}
+	_, ok := ScriptFile(filepath.Join(dir, "site.cgi"), filepath.Join(dir, "not-here"))
+	assert.False(t, ok, "a program that is not known")
 }
 
 func TestRun(t *testing.T) {

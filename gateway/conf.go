@@ -180,32 +180,30 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 	return Conf{}, ErrNoRoot
 }
 
-// ScriptFile tells whether a CGI program was started through a file in the
-// manner of Fossil, whose first line is "#!/path/to/scripter-cgi", and gives
-// that file. Its path is the one argument that is believed, because a query
-// without "=" arrives as arguments too: it must be what the web server says
-// it runs, executable, begin with "#!", and have no extension of the supplied
-// mime table; the root's own is asked by [Gateway.BindsExtension].
-func ScriptFile(args []string, env map[string]string) (string, bool) {
-	if len(args) < 2 || args[1] != env["SCRIPT_FILENAME"] {
+// ScriptFile tells whether a program was started through a file in the manner
+// of Fossil, whose first line is "#!/path/to/scripter-cgi", and gives that file.
+// started is the file that the system was told to start, by its own word: who can
+// make the system start a file can have it start any program, and so may name
+// the root too. Arguments and variables prove nothing. A query without "=" arrives
+// as arguments, and lighttpd gives a handler the file that a visitor names, which
+// may be an upload.
+func ScriptFile(started, executable string) (string, bool) {
+	file, err := os.Stat(started)
+	if err != nil || !file.Mode().IsRegular() {
 		return "", false
 	}
-	file := args[1]
-	for _, ext := range []string{".fcgi", ".mcro"} {
-		if strings.EqualFold(filepath.Ext(file), ext) {
-			return "", false
-		}
-	}
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+	if program, err := os.Stat(executable); err != nil || os.SameFile(file, program) {
 		return "", false
 	}
-	f, err := os.Open(file)
+	f, err := os.Open(started)
 	if err != nil {
 		return "", false
 	}
 	defer f.Close()
 	var head [2]byte
 	n, _ := f.Read(head[:])
-	return file, string(head[:n]) == "#!"
+	if string(head[:n]) != "#!" {
+		return "", false
+	}
+	return started, true
 }

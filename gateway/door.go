@@ -90,12 +90,5 @@ func (d *Door) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 		d.used()
 	}
 	g := d.gateway
-	if script != "" {
-		if binds, err := g.BindsExtension(ctx, script); binds || err != nil {
-			g.log.Error("configuration not believed: the mime table binds its extension to an action", "file", script, "err", err)
-			g = Unavailable(g.log)
-			f.AppStatus = 1
-		}
-	}
 	f.Broken = g.serveCGI(ctx, c.request(), f.Stdout).Broken
 }

@@ -71,7 +71,8 @@ func FuzzConf(f *testing.F) {
 				require.True(t, filepath.IsAbs(folder) && folder != "/", "%q", folder)
 			}
 		}
-		ScriptFile([]string{"x", file}, map[string]string{"SCRIPT_FILENAME": file})
+		_, ok := ScriptFile(file, os.Args[0])
+		require.Equal(t, strings.HasPrefix(text, "#!"), ok)
 	})
 }
 

@@ -37,7 +37,7 @@ func main() {
 	}
 	ctx := untilTerminated()
 	stdin := io.MultiReader(bytes.NewReader(bodyRead()), os.Stdin)
-	code := run(ctx, os.Args, environment(), stdin, os.Stdout, os.Stderr)
+	code := run(ctx, startedFile(), os.Args, environment(), stdin, os.Stdout, os.Stderr)
 	os.Exit(code)
 }
 
@@ -73,9 +73,10 @@ func untilTerminated() context.Context {
 // root, and every later one reads the file before it can answer.
 const walBytes = 128 << 10
 
-// run answers the request that env and stdin are. args are believed only for
-// the path of a two-line file: a query may arrive in them.
-func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// run answers the request that env and stdin are. started is the file that the
+// system started: this program, or a two-line file. args are not believed: a
+// query may arrive in them.
+func run(ctx context.Context, started string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 	requests := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	vars := variables(env)
@@ -87,13 +88,13 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		io.WriteString(stdout, says)
 		return 0
 	}
-	script, _ := gateway.ScriptFile(args, vars)
-	if script != "" {
-		cgi.HandlerNames = append(cgi.HandlerNames, filepath.Base(script))
-	}
 	executable, err := os.Executable()
 	if err != nil {
 		executable = cgi.Program
+	}
+	script, _ := gateway.ScriptFile(started, executable)
+	if script != "" {
+		cgi.HandlerNames = append(cgi.HandlerNames, filepath.Base(script))
 	}
 	if rel := filepath.Base(executable); rel != "" {
 		cgi.HandlerNames = append(cgi.HandlerNames, rel)
@@ -121,12 +122,6 @@ func run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		return unavailable(ctx, cgi, log)
 	}
 	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests, Reach: conf.Reach})
-	if script != "" {
-		if binds, err := g.BindsExtension(ctx, script); binds || err != nil {
-			log.Error("configuration not believed: the mime table binds its extension to an action", "file", script, "err", err)
-			return unavailable(ctx, cgi, log)
-		}
-	}
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.
 	out := g.ServeCGI(ctx, cgi)

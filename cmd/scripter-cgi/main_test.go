@@ -42,7 +42,7 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 func ask(args, env []string) (code int, out, log string) {
 	var stdout, stderr bytes.Buffer
 	env = append([]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/samples.tellTime.fcgi", "REQUEST_URI=/samples.tellTime.fcgi"}, env...)
-	code = run(context.Background(), args, env, strings.NewReader(""), &stdout, &stderr)
+	code = run(context.Background(), "", args, env, strings.NewReader(""), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -77,7 +77,7 @@ func TestBadInputIsLogged(t *testing.T) {
 	} {
 		var stdout, stderr bytes.Buffer
 		env := append(strings.Fields(c.env), "GATEWAY_INTERFACE=CGI/1.1", "SCRIPTER_ROOT="+file)
-		run(context.Background(), []string{"Scripter.acgi"}, env, strings.NewReader(""), &stdout, &stderr)
+		run(context.Background(), "", []string{"Scripter.acgi"}, env, strings.NewReader(""), &stdout, &stderr)
 		assert.Regexp(t, "^Status: 40[04]", stdout.String(), c.env)
 		assert.Contains(t, stderr.String(), c.want)
 		if _, number, ok := strings.Cut(stdout.String(), "Incident <code>"); ok {
@@ -106,34 +106,49 @@ func TestVerboseMessages(t *testing.T) {
 // web server says a method.
 func TestByHand(t *testing.T) {
 	var out, log bytes.Buffer
-	assert.Zero(t, run(context.Background(), []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""), &out, &log))
+	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""), &out, &log))
 	assert.Equal(t, gateway.Program()+"\n", out.String())
 	out.Reset()
-	assert.Zero(t, run(context.Background(), []string{"scripter-cgi", "--help"}, nil, strings.NewReader(""), &out, &log))
+	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--help"}, nil, strings.NewReader(""), &out, &log))
 	assert.Contains(t, out.String(), "scripter call")
 	out.Reset()
 	env := []string{"REQUEST_METHOD=GET", "QUERY_STRING=--version"}
-	run(context.Background(), []string{"scripter-cgi", "--version"}, env, strings.NewReader(""), &out, &log)
+	run(context.Background(), "", []string{"scripter-cgi", "--version"}, env, strings.NewReader(""), &out, &log)
 	assert.Contains(t, out.String(), "503")
 }
 
 // Specification: 2.1.6
 func TestTwoLineFile(t *testing.T) {
+	file, _ := makeRelayRoot(t)
 	dir := t.TempDir()
-	db := makeRoot(t, filepath.Join(dir, "x.root"))
-	script := filepath.Join(dir, "site.cgi")
-	require.NoError(t, os.WriteFile(script, []byte("#!/usr/local/bin/scripter-cgi\nroot: x.root\n"), 0o755))
-	args, env := []string{"/usr/local/bin/scripter-cgi", script}, []string{"SCRIPT_FILENAME=" + script}
-	_, out, log := ask(args, env)
-	assert.Contains(t, out, "Status: 200 OK", log)
-
-	// The owner binds its extension: now it is a file that visitors can name.
-	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		return tx.Put(objectdb.Address{"user", "webserver", "mimeTable", ".cgi", "action"}, objectdb.String("SCRIPTER"))
-	}))
-	_, out, log = ask(args, env)
-	assert.Contains(t, out, "Status: 503")
-	assert.Contains(t, log, "not believed")
+	program := func(path string, args []string, named string) result {
+		return program{path: path, args: args, name: "echo", env: []string{"SCRIPT_FILENAME=" + named}}.run(t)
+	}
+	write := func(name string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte("#!"+os.Args[0]+"\nroot: "+file+"\n"), 0o755))
+		return path
+	}
+	script := write("site.cgi")
+	for name, got := range map[string]result{
+		"started":               program(script, []string{script}, script),
+		"behind an action":      program(script, []string{script, "/srv/www/page.mcro"}, "/srv/www/page.mcro"),
+		"with a page's ending":  program(write("site.fcgi"), nil, ""),
+		"as a name of its own":  program(script, []string{"anything"}, ""),
+		"with a query in front": program(script, []string{script, "-h", "x"}, script),
+	} {
+		assert.Contains(t, got.out, "Status: 200 OK", "%s: %s", name, got.log)
+	}
+	// A visitor can name a file, and may have sent it.
+	upload := write("upload.jpg")
+	for name, got := range map[string]result{
+		"as lighttpd gives it": program(os.Args[0], []string{os.Args[0], upload}, upload),
+		"by a query":           program(os.Args[0], []string{os.Args[0], upload}, os.Args[0]),
+		"as the program":       program(os.Args[0], []string{upload, upload}, upload),
+	} {
+		assert.Contains(t, got.out, "Status: 503", name)
+		assert.Contains(t, got.log, "no root is named", name)
+	}
 }
 
 // TestBadRoots: one clear sentence in the web server's log, 503 for the

@@ -28,9 +28,13 @@ struct site {
 	char nph[8];               /* auto, on, off or "" */
 };
 
+/* started_file gives the path of the file that the kernel was told to start, this
+ * program or a two-line file; "" when it does not tell. */
+const char *started_file (void);
+
 /* find_site finds the root by the rules of gateway.FindConf. It returns 0 when
  * there is none, when the configuration is wrong, which Go tells the owner, and
  * when it does not want a resident server. */
-int find_site (struct site *s, int argc, char **argv);
+int find_site (struct site *s, char **argv);
 
 #endif

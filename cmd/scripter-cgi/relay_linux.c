@@ -479,7 +479,7 @@ static void relay (int argc, char **argv, char **environment)
 	struct sigaction term = {.sa_handler = on_term}, ignored = {.sa_handler = SIG_IGN}, old[3];
 	if ((!is_set ("GATEWAY_INTERFACE") && !is_set ("REQUEST_METHOD")) || is_set ("SCRIPTER_SAVE_ROOT"))
 		return;
-	if (!find_site (&s, argc, argv))
+	if (!find_site (&s, argv))
 		return;
 	sigaction (SIGTERM, &term, &old[0]);
 	sigaction (SIGPIPE, &ignored, &old[1]);

@@ -19,6 +19,10 @@ func bodyRead() []byte {
 	return C.GoBytes(unsafe.Pointer(&C.relay_body), C.int(C.relay_body_length))
 }
 
+// startedFile returns the path of the file that the kernel was told to start: this
+// program, or a file whose first line names it. No argument can change it.
+func startedFile() string { return C.GoString(C.started_file()) }
+
 const (
 	relayNobody  relayOutcome = C.relay_nobody
 	relayRefused relayOutcome = C.relay_refused

@@ -7,6 +7,10 @@ func relayed() (relayOutcome, string) { return 0, "" }
 
 func bodyRead() []byte { return nil }
 
+// startedFile returns "": this system does not tell, so no two-line file is
+// believed.
+func startedFile() string { return "" }
+
 const (
 	relayNobody relayOutcome = iota + 1
 	relayRefused

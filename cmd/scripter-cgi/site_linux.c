@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,18 +143,21 @@ static int read_conf (struct site *s, const char *file, char *root, char *reside
 	return 1;
 }
 
-/* script_file is gateway.ScriptFile: the two-line file that names this program. */
-static void script_file (struct site *s, int argc, char **argv)
+const char *started_file (void)
 {
-	struct stat st;
+	const char *file = (const char *) getauxval (AT_EXECFN);
+	return file == NULL ? "" : file;
+}
+
+/* script_file is gateway.ScriptFile: the two-line file that names this program. */
+static void script_file (struct site *s)
+{
+	struct stat st, program;
 	char head[2];
-	const char *file, *named = getenv ("SCRIPT_FILENAME"), *dot;
-	if (argc < 2 || named == NULL || strcmp (file = argv[1], named) != 0)
+	const char *file = started_file ();
+	if (stat (file, &st) != 0 || !S_ISREG (st.st_mode))
 		return;
-	dot = strrchr (file, '.');
-	if (dot != NULL && strchr (dot, '/') == NULL && (strcasecmp (dot, ".fcgi") == 0 || strcasecmp (dot, ".mcro") == 0))
-		return;
-	if (stat (file, &st) != 0 || !S_ISREG (st.st_mode) || (st.st_mode & 0111) == 0)
+	if (stat (s->executable, &program) != 0 || (st.st_dev == program.st_dev && st.st_ino == program.st_ino))
 		return;
 	int fd = open (file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -182,7 +185,7 @@ static int from_files (struct site *s, char **argv, char *root, char *resident)
 	return found == 1;
 }
 
-int find_site (struct site *s, int argc, char **argv)
+int find_site (struct site *s, char **argv)
 {
 	char root[PATH_MAX] = "", resident[8] = "auto";
 	const char *v;
@@ -190,7 +193,7 @@ int find_site (struct site *s, int argc, char **argv)
 	if (n <= 0)
 		return 0;
 	s->executable[n] = 0;
-	script_file (s, argc, argv);
+	script_file (s);
 	if ((v = variable ("SCRIPTER_ROOT")) != NULL) {
 		if (!put (root, sizeof root, v))
 			return 0;

@@ -40,7 +40,6 @@ func TestRelayFindsTheRoot(t *testing.T) {
 	require.NoError(t, os.Symlink(file, filepath.Join(dir, "cgi-bin/near.root")))
 	require.NoError(t, os.Symlink(plain, link))
 	script := write("two.acgi", "#!"+plain+"\nroot: "+file+"\n", 0o755)
-	dull := write("dull.acgi", "#!"+plain+"\nroot: "+file+"\n", 0o644)
 	page := write("page.fcgi", "#!"+plain+"\nroot: "+file+"\n", 0o755)
 
 	tests := []struct {
@@ -59,7 +58,8 @@ func TestRelayFindsTheRoot(t *testing.T) {
 		{name: "beside", path: with, conf: "# a site\n\n  root :  " + file + "  \r\nnph: off", door: true},
 		{name: "the last line counts", path: with, conf: "root: /nowhere\nroot: " + file + "\n", door: true},
 		{name: "beside the link", path: link, args: []string{link}, door: true},
-		{name: "two-line file", path: plain, args: []string{plain, script}, env: []string{"SCRIPT_FILENAME=" + script}, door: true},
+		{name: "two-line file", path: script, door: true},
+		{name: "two-line file with a page's ending", path: page, door: true},
 		{name: "switched on", path: with, conf: "root: " + file + "\nresident: auto\n", door: true},
 		{name: "switched off", path: with, conf: "root: " + file + "\nresident: off\n"},
 		{name: "switched off by variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=off"}},
@@ -74,8 +74,7 @@ func TestRelayFindsTheRoot(t *testing.T) {
 
 		{name: "nothing", path: plain, wrong: true},
 		{name: "an argument", path: plain, args: []string{plain, script}, wrong: true},
-		{name: "a file that is not executable", path: plain, args: []string{plain, dull}, env: []string{"SCRIPT_FILENAME=" + dull}, wrong: true},
-		{name: "a page", path: plain, args: []string{plain, page}, env: []string{"SCRIPT_FILENAME=" + page}, wrong: true},
+		{name: "a file that a visitor names", path: plain, args: []string{plain, script}, env: []string{"SCRIPT_FILENAME=" + script}, wrong: true},
 		{name: "missing root", path: plain, env: []string{"SCRIPTER_ROOT=/nowhere/x.root"}, wrong: true},
 		{name: "unknown line", path: with, conf: "root: " + file + "\nport: 80\n", wrong: true},
 		{name: "no colon", path: with, conf: "root " + file, wrong: true},
@@ -100,9 +99,12 @@ func TestRelayFindsTheRoot(t *testing.T) {
 			assert.Equal(t, test.wrong, strings.HasPrefix(got.out, "Status: 503 "), got.out)
 
 			vars := variables(test.env)
-			script, _ := gateway.ScriptFile(args, vars)
 			executable, err := filepath.EvalSymlinks(test.path)
 			require.NoError(t, err)
+			if test.path == script || test.path == page {
+				executable = plain
+			}
+			script, _ := gateway.ScriptFile(test.path, executable)
 			found, err := gateway.FindConf(vars, script, beside(args[0], executable))
 			if test.door {
 				require.NoError(t, err)
