@@ -114,8 +114,8 @@ type ImportLimits struct {
 
 // What an import may cost whatever the size of the archive is.
 const (
-	FreeBytes = 48 << 20
-	FreeFiles = 100_000
+	FreeBytes = 32 << 20
+	FreeFiles = 75_000
 )
 
 const (

@@ -241,7 +241,7 @@ func TestBombs(t *testing.T) {
 	for name, format := range archiveFormats {
 		t.Run(name, func(t *testing.T) {
 			data := handmade(t, format, bomb, nil)
-			refuse(t, data, ImportLimits{}, "too large: it unpacks to more than 50331648 bytes (50331648, or 25 times its size)")
+			refuse(t, data, ImportLimits{}, "too large: it unpacks to more than 33554432 bytes (33554432, or 25 times its size)")
 			refuse(t, data, ImportLimits{Bytes: 8 << 20}, "it unpacks to more than 8388608 bytes")
 			x, err := openBytes(data, ImportLimits{Bytes: 66 << 20})
 			require.NoError(t, err, "the owner has said how much he expects")

@@ -78,7 +78,7 @@ func TestStrictLimits(t *testing.T) {
 	require.NoError(t, w.Put(Address{"list"}, List{String(strings.Repeat("x", freeJSON))}))
 	require.NoError(t, w.Close(Manifest{}, ""))
 	refuse(t, b.Bytes(), ImportLimits{Strict: true}, "bytes are too much for a .json file")
-	refuse(t, handmade(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}}, nil), ImportLimits{Strict: true}, "it unpacks to more than 50331648 bytes")
+	refuse(t, handmade(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}}, nil), ImportLimits{Strict: true}, "it unpacks to more than 33554432 bytes")
 }
 
 func TestCheckFolder(t *testing.T) {
@@ -91,18 +91,18 @@ func TestCheckFolder(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 		require.NoError(t, os.Truncate(filepath.Join(dir, name), size))
 	}
-	sparse("a.txt", 40<<20)
+	sparse("a.txt", 20<<20)
 	require.NoError(t, check(ImportLimits{}))
 	assert.ErrorIs(t, check(ImportLimits{Bytes: 1 << 20}), ErrTooLarge)
-	sparse("b.txt", 40<<20)
-	assert.ErrorContains(t, check(ImportLimits{}), "too large: its files have 83886080 bytes")
+	sparse("b.txt", 20<<20)
+	assert.ErrorContains(t, check(ImportLimits{}), "too large: its files have 41943040 bytes")
 	require.NoError(t, check(ImportLimits{Bytes: 100 << 20}))
 	sparse("b.txt", 1<<40)
 	assert.ErrorContains(t, check(ImportLimits{Bytes: 1 << 50}), "import b.txt: too large: a value has at most")
 	require.NoError(t, os.Rename(filepath.Join(dir, "b.txt"), filepath.Join(dir, ".b.txt")))
 	size, err := CheckFolder(os.DirFS(dir), ImportLimits{})
 	require.NoError(t, err)
-	assert.Equal(t, FolderSize{Files: 1, Bytes: 40 << 20, Largest: 40 << 20}, size)
+	assert.Equal(t, FolderSize{Files: 1, Bytes: 20 << 20, Largest: 20 << 20}, size)
 	sparse("c.json", 3<<20)
 	assert.ErrorContains(t, check(ImportLimits{}), "import c.json: too large")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.json"), make([]byte, 3<<20), 0o600))

@@ -209,8 +209,8 @@ ADDRESS is the whole root, it wants --allow-delete.`,
 	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false, "let --mirror remove more than half of the objects, and any of the whole root")
 	parentsFlag(c, &f.parents)
 	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
-	c.Flags().IntVar(&f.maxSize, "max-size", 0, "most to take, unpacked, in MB (48, or 25 times what it takes on the disk)")
-	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "most files and folders to take (100000, or one for each 64 bytes on the disk)")
+	c.Flags().IntVar(&f.maxSize, "max-size", 0, "most to take, unpacked, in MB (32, or 25 times what it takes on the disk)")
+	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "most files and folders to take (75000, or one for each 64 bytes on the disk)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time of a download")
 	return c
 }

@@ -47,8 +47,9 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 // boundMemory makes the collector of garbage work harder rather than let an import take
 // more than about 200 MB, and as much more as very many files, and a very large one, need.
 func boundMemory(files int, largest int64) {
-	const most, perFile, manyFiles, perByte, large = 160 << 20, 4096, 80_000, 4, 16 << 20
-	debug.SetMemoryLimit(most + perFile*int64(max(files-manyFiles, 0)) + perByte*max(largest-large, 0))
+	// SQLite's own memory, twice the largest value, comes on top.
+	const most, perFile, perByte = 150 << 20, 4096, 3
+	debug.SetMemoryLimit(most + perFile*int64(max(files-objectdb.FreeFiles, 0)) + perByte*max(largest-objectdb.FreeBytes, 0))
 }
 
 // openFolder opens a folder. Every file is looked at before the root is.
