@@ -104,7 +104,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	}
 	e.ran = true
 	var text string
-	err := c.tx.Try(func() (err error) {
+	err := c.thread.Try(func() (err error) {
 		text, err = e.marker(m)
 		return err
 	})

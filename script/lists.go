@@ -148,6 +148,38 @@ func (t *Thread) findLists() error {
 	return nil
 }
 
+// restoreLists makes the tables of lists what the root says, after what was written was
+// undone.
+func (t *Thread) restoreLists() error {
+	for id, l := range t.lists {
+		n, err := t.tx.Find(t.tx.Address(l.node))
+		if err := unlessMissing(err); err != nil {
+			return err
+		}
+		if err != nil || n.ID() != id || n.Kind() != objectdb.KindList {
+			delete(t.lists, id)
+			continue
+		}
+		v, err := t.tx.Value(n)
+		if err != nil {
+			return err
+		}
+		l.value, l.node, l.version = v.(objectdb.List), n, n.Version()
+		if isSame(l.table, l.value) {
+			continue
+		}
+		var keys []lua.LValue
+		l.table.ForEach(func(k, _ lua.LValue) { keys = append(keys, k) })
+		for _, k := range keys {
+			l.table.RawSet(k, lua.LNil)
+		}
+		for i, item := range l.value {
+			l.table.RawSetInt(i+1, fromItem(item))
+		}
+	}
+	return nil
+}
+
 // isSame reports whether a Lua value says what fromItem has made of v.
 func isSame(lv lua.LValue, v objectdb.Value) bool {
 	switch v := v.(type) {

@@ -145,6 +145,37 @@ func TestListsAcrossFlush(t *testing.T) {
 	assert.Equal(t, "{{n = 3}}3", run(t, db, `return odb.text (user.new) .. user.l [1].a`))
 }
 
+// TestListsThatWereTried: what a part that fails has changed in a list is undone, and what
+// was changed before stays.
+func TestListsThatWereTried(t *testing.T) {
+	db := records(t)
+	try := Verb{Name: "test.try", Func: func(c *Call) error {
+		f := c.Value(1)
+		failed := c.Thread().Try(func() error {
+			_, err := c.Thread().CallValue(f)
+			_ = c.Thread().Tx() // a verb that looks at the root
+			return err
+		})
+		c.Return(failed == nil)
+		return nil
+	}}
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		th := NewEngine([]Verb{try}).NewThread(context.Background(), ThreadOptions{Tx: tx})
+		defer th.Close()
+		_, err := th.RunSource("test", `
+			local l, flat = user.l, user.flat
+			l [1].a = 10
+			assert (not test.try (function () error ("at once") end))
+			assert (l == user.l and l [1].a == 10)
+			assert (not test.try (function () l [2].a = 20 user.flat = {7} user.empty [1] = 1 error ("late") end))
+			assert (l == user.l and l [2].a == 2 and flat == user.flat and #user.empty == 0)
+			flat [3] = 5
+			assert (test.try (function () l [2].a = 30 end))`)
+		return err
+	}))
+	assert.Equal(t, "{{a = 10, tags = {}}, {a = 30, tags = {x}}}{3, 1, 5}{}", run(t, db, `return odb.text (user.l) .. odb.text (user.flat) .. odb.text (user.empty)`))
+}
+
 // TestUnchangedListsAreNotWritten: to read a list is no change.
 func TestUnchangedListsAreNotWritten(t *testing.T) {
 	db := newDB(t)

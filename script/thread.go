@@ -3,6 +3,7 @@ package script
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand"
 	"runtime/debug"
 	"time"
@@ -134,6 +135,23 @@ func (t *Thread) Tx() *objectdb.Tx {
 	return t.tx
 }
 
+// Try runs fn, and undoes what it has written to the root when it fails, as Tx.Try
+// does. Lists that scripts have in their hands are then as they were before, too.
+func (t *Thread) Try(fn func() error) error {
+	if err := t.writeLists(); err != nil {
+		return err
+	}
+	before := maps.Clone(t.lists)
+	err := t.tx.Try(fn)
+	if err != nil {
+		t.lists = before
+		if failed := t.restoreLists(); failed != nil {
+			return failed
+		}
+	}
+	return err
+}
+
 // Flush commits what was written so far, as Tx.Flush does.
 func (t *Thread) Flush() error {
 	if err := t.writeLists(); err != nil {
@@ -240,12 +258,13 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 	}
 	t.depth--
 	end := t.budget.Err()
-	if t.depth == 0 && err == nil && end == nil {
-		err = t.writeLists()
-		end = t.budget.Err()
-	}
-	if t.depth == 0 && (err != nil || end != nil) {
-		t.lists = nil // what the run has changed in them goes with the run
+	if t.depth == 0 && end == nil { // also after an error: what it has written before stays, too
+		if failed := t.writeLists(); failed != nil {
+			t.lists = nil
+			if err == nil {
+				err = failed
+			}
+		}
 	}
 	if end != nil {
 		return nil, t.stoppedError(end, frames)
