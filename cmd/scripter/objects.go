@@ -181,6 +181,9 @@ removed. "scripter undo" brings them back.`,
 }
 
 func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record, did *deed) error {
+	if len(a) == 0 {
+		return tx.Delete(a) // says that the root stays
+	}
 	n, err := tx.Find(a)
 	if err != nil {
 		return err

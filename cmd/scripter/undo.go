@@ -364,7 +364,25 @@ func contentState(name string, v objectdb.Value) string {
 	if b, ok := v.(objectdb.Binary); ok {
 		mime = b.Type
 	}
-	return digest(v.Kind().String(), name, mime, valueText(v))
+	return digest(v.Kind().String(), name, mime, exactText(v))
+}
+
+// exactText is valueText that tells apart what a list prints alike.
+func exactText(v objectdb.Value) string {
+	var parts []string
+	switch v := v.(type) {
+	case objectdb.List:
+		for _, e := range v {
+			parts = append(parts, e.Kind().String(), exactText(e))
+		}
+	case objectdb.Record:
+		for _, f := range v {
+			parts = append(parts, f.Name, f.Value.Kind().String(), exactText(f.Value))
+		}
+	default:
+		return valueText(v)
+	}
+	return digest(parts...)
 }
 
 // placeState stands for an object whatever its content is.
