@@ -149,7 +149,11 @@ func (c *call) flushCaches(ctx context.Context) {
 	emptying, cancel := context.WithTimeout(ctx, emptyTime)
 	defer cancel()
 	for _, folder := range c.flushes.folders {
-		if err := emptyCacheFolder(emptying, folder); err != nil {
+		listed, err := c.g.reach.Load().cacheFolderAbove(folder)
+		if err == nil {
+			err = emptyCacheFolder(emptying, listed, folder)
+		}
+		if err != nil {
 			failed(folder, err)
 		}
 	}

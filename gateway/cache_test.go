@@ -222,7 +222,7 @@ func TestEmptyCacheFolder(t *testing.T) {
 	require.NoError(t, os.Symlink(target, filepath.Join(folder, "f", "0000000000000000000000000000000f")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(folder, "2c")))
 
-	require.NoError(t, emptyCacheFolder(context.Background(), folder))
+	require.NoError(t, emptyCacheFolder(context.Background(), folder, folder))
 	for name := range gone {
 		assert.NoFileExists(t, filepath.Join(folder, name))
 	}
@@ -233,8 +233,10 @@ func TestEmptyCacheFolder(t *testing.T) {
 
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
-	assert.ErrorContains(t, emptyCacheFolder(done, folder), "stopped after 0 files")
-	assert.ErrorContains(t, emptyCacheFolder(context.Background(), filepath.Join(folder, "gone")), "empty the cache folder")
+	assert.ErrorContains(t, emptyCacheFolder(done, folder, folder), "stopped after 0 files")
+	assert.ErrorContains(t, emptyCacheFolder(context.Background(), folder, filepath.Join(folder, "gone")), "empty the cache folder")
+	assert.ErrorContains(t, emptyCacheFolder(context.Background(), folder, filepath.Join(folder, "2c")), "escapes", "a link out of the listed folder")
+	assert.FileExists(t, target)
 }
 
 // TestHTTPHeader2: what a user adds to his copy of httpheader.

@@ -9,15 +9,26 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
 // emptyCacheFolder removes the pages that nginx (proxy_cache, fastcgi_cache)
-// or Apache (mod_cache_disk) keeps below folder. Both notice that a file is
+// or Apache (mod_cache_disk) keeps below folder, which lies below the listed one, links
+// resolved. Both notice that a file is
 // gone. Files that are not made as theirs are, stay; links are not followed,
 // and nothing outside the folder can be reached.
-func emptyCacheFolder(ctx context.Context, folder string) error {
-	root, err := os.OpenRoot(folder)
+func emptyCacheFolder(ctx context.Context, listed, folder string) error {
+	above, err := os.OpenRoot(listed)
+	if err != nil {
+		return fmt.Errorf("empty the cache folder: %w", err)
+	}
+	defer above.Close()
+	inside, err := filepath.Rel(listed, folder)
+	if err != nil {
+		return fmt.Errorf("empty the cache folder: %w", err)
+	}
+	root, err := above.OpenRoot(inside)
 	if err != nil {
 		return fmt.Errorf("empty the cache folder: %w", err)
 	}

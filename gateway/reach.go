@@ -207,6 +207,16 @@ func (r Reach) listed(setting, key, value string) error {
 	return &Unlisted{setting, value, key}
 }
 
+// cacheFolderAbove returns the listed folder that a cache's folder is, or lies below.
+func (r Reach) cacheFolderAbove(folder string) (string, error) {
+	for _, listed := range r.CacheFolders {
+		if isBelow(folder, []string{listed}) {
+			return listed, nil
+		}
+	}
+	return "", r.listed(cacheFolders.Name, keyCacheFolder, folder)
+}
+
 // isBelow reports whether a path is one of these folders or lies below one, by
 // its text alone.
 func isBelow(path string, folders []string) bool {
