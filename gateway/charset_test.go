@@ -160,3 +160,25 @@ func TestIsUTF8(t *testing.T) {
 		assert.False(t, got, "%q", text)
 	}
 }
+
+// FuzzCharset gives any type and text: a charset is named of valid UTF-8 alone,
+// and once.
+func FuzzCharset(f *testing.F) {
+	f.Add("text/html", "<meta charset=latin1>Grüße", 3)
+	f.Add("text/xml; x=\"", "<?xml version='1.0' encoding='x'?>\xff", 0)
+	f.Add("TEXT/CSS ;", "@charset \"utf-8\";\xc3", 5)
+	f.Fuzz(func(t *testing.T, kind, text string, cut int) {
+		got, err := withCharset(kind, text, nil, false)
+		require.NoError(t, err)
+		if got != kind {
+			require.True(t, utf8.ValidString(text))
+			again, err := withCharset(got, text, nil, false)
+			require.NoError(t, err)
+			require.Equal(t, got, again)
+		}
+		cut = max(0, min(cut, len(text)))
+		whole, err := isUTF8(text[:cut], strings.NewReader(text[cut:]), false)
+		require.NoError(t, err)
+		require.Equal(t, utf8.ValidString(text), whole)
+	})
+}

@@ -163,7 +163,7 @@ func notFound(err error) error {
 // the empty text: "the web server shall do it".
 func (c *call) passOn() (foundFile, error) {
 	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
-		return foundFile{}, &Error{Status: 404, Message: fmt.Sprintf("the script returned nothing, and %s is no plain file that could be served instead", c.target.Path)}
+		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is no plain file that could be served instead"}
 	}
 	if isHidden(c.target.Path) {
 		return foundFile{}, hidden(c.target.Path)

@@ -95,15 +95,16 @@ func (c *call) reply(v script.Value) error {
 // there is no file. One that returned "" has said so; one without a return
 // has probably forgotten it.
 func (c *call) nothing(v script.Value, err error) error {
-	if v != nil || c.written != nil {
-		return err
-	}
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
-	return &Error{Status: e.Status, Allow: e.Allow, Err: err, warns: true,
-		Message: fmt.Sprintf("%s returned nothing, so the web server's own file is wanted, and there is none (%s); does it lack a return?", c.answerer(), e.Message)}
+	message := c.answerer() + ` returned "", and ` + e.Message
+	forgotten := v == nil && c.written == nil
+	if forgotten {
+		message = c.answerer() + " returned nothing, and " + e.Message + "; does it lack a return?"
+	}
+	return &Error{Status: e.Status, Allow: e.Allow, Message: message, Err: err, warns: forgotten || e.warns}
 }
 
 // answerer names the object that answers the request, for messages.
