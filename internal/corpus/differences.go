@@ -59,11 +59,6 @@ var Differences = []Difference{
 		Why:   "lighttpd does not offer ranges to a client of HTTP/1.0",
 	},
 	{
-		Roads: "apache-cgi apache-cgi-relay apache-proxy-fcgi", Cases: "chunks-partial-length", Aspect: "field content-length",
-		Gives: `^$`,
-		Why:   "Apache takes the length of CGI and FastCGI programs away, unless its variable ap_trust_cgilike_cl is set",
-	},
-	{
 		Roads: "lighttpd-*", Cases: "get-with-body", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "lighttpd refuses a GET with a body as long as method-get-body is off, which is a good thing",
