@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
 	"path"
 	"strings"
 	"time"
@@ -23,6 +24,10 @@ type CGI struct {
 	// HandlerNames are file names that count as the handler's own.
 	HandlerNames []string
 
+	// BodyIdle is how long the next piece of a body may take, Body how long all of it
+	// may; 0: 15 and 60 seconds, as behind FastCGI.
+	BodyIdle, Body time.Duration
+
 	vars  map[string]string // Environ taken apart; nil when it is not yet
 	twice string            // with vars: see variables
 }
@@ -38,14 +43,31 @@ const (
 	drainTime  = 10 * time.Second
 )
 
-// stdinReader reads the standard input until ctx ends: a read of a pipe
-// cannot be interrupted, so it is left behind when the program has to go.
+// How long a body may take, where [CGI] does not say it.
+const (
+	bodyIdle = 15 * time.Second
+	bodyTime = 60 * time.Second
+)
+
+// stdinReader reads the standard input until ctx ends, or the body takes too long: a
+// read of a pipe cannot be interrupted, so it is left behind when the program has to
+// go.
 type stdinReader struct {
 	ctx  context.Context
 	from io.Reader
+	idle time.Duration
+	end  time.Time // of the patience with the whole body
+	late bool      // it took too long, and nothing more is read
 }
 
-func (r stdinReader) Read(p []byte) (int, error) {
+func (r *stdinReader) Read(p []byte) (int, error) {
+	wait := min(r.idle, time.Until(r.end))
+	if r.late || wait <= 0 {
+		r.late = true
+		return 0, os.ErrDeadlineExceeded
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	type result struct {
 		n   int
 		err error
@@ -58,7 +80,11 @@ func (r stdinReader) Read(p []byte) (int, error) {
 	select {
 	case got := <-done:
 		copy(p, own[:got.n])
+		r.late = os.IsTimeout(got.err)
 		return got.n, got.err
+	case <-timer.C:
+		r.late = true
+		return 0, os.ErrDeadlineExceeded
 	case <-r.ctx.Done():
 		return 0, context.Cause(r.ctx)
 	}
@@ -68,8 +94,10 @@ func (r stdinReader) Read(p []byte) (int, error) {
 // query without "=" arrives in them (RFC 3875, 4.4).
 func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	r := c.request()
+	begun := time.Now()
+	body := &stdinReader{ctx: ctx, from: c.Stdin, idle: orTime(c.BodyIdle, bodyIdle), end: begun.Add(orTime(c.Body, bodyTime))}
 	if r.Body != nil {
-		r.Body = stdinReader{ctx, c.Stdin}
+		r.Body = body
 	}
 	w := bufio.NewWriterSize(c.Stdout, 64<<10)
 	out := g.serveCGI(ctx, r, w)
@@ -80,13 +108,19 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 		time.Sleep(settle)
 	}
 	// mod_cgid and fcgiwrap lose the response of a program that leaves its
-	// input unread.
-	if hasBody(r) {
-		ctx, cancel := context.WithTimeout(ctx, drainTime)
-		defer cancel()
-		io.Copy(io.Discard, io.LimitReader(stdinReader{ctx, c.Stdin}, drainLimit))
+	// input unread. Of one that is late there is nothing to read.
+	if hasBody(r) && !body.late {
+		body.end = time.Now().Add(drainTime)
+		io.Copy(io.Discard, io.LimitReader(body, drainLimit))
 	}
 	return out
+}
+
+func orTime(d, or time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return or
 }
 
 // serveCGI answers a request of a CGI program, in whatever process.

@@ -75,6 +75,41 @@ func TestCGIEnds(t *testing.T) {
 	assert.True(t, o.Broken)
 }
 
+// TestCGISlowBody: a program whose body does not come answers 408 and ends, and so
+// does one whose body comes byte by byte.
+//
+// Catalogue: B6
+func TestCGISlowBody(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `return "x"`)
+	for name, pause := range map[string]time.Duration{"never": time.Hour, "trickles": 20 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			in, w := io.Pipe()
+			defer w.Close()
+			done := make(chan struct{})
+			defer close(done)
+			go func() {
+				for {
+					w.Write([]byte("x"))
+					select {
+					case <-time.After(pause):
+					case <-done:
+						return
+					}
+				}
+			}()
+			env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SCRIPT_NAME=/x.fcgi", "REQUEST_URI=/x.fcgi", "CONTENT_LENGTH=100000"}
+			var out bytes.Buffer
+			begun := time.Now()
+			o := s.g.ServeCGI(context.Background(), CGI{Environ: env, Stdin: in, Stdout: &out, BodyIdle: 200 * time.Millisecond, Body: 500 * time.Millisecond})
+			assert.Equal(t, 408, o.Status)
+			assert.False(t, o.Broken)
+			assert.Contains(t, out.String(), "Status: 408 Request Timeout\r\n")
+			assert.Less(t, time.Since(begun), 5*time.Second, "what is late is not waited for again")
+		})
+	}
+}
+
 // TestOwnName: the name of the two-line file counts as the handler's.
 func TestOwnName(t *testing.T) {
 	s := newSite(t)

@@ -36,7 +36,11 @@ func main() {
 		os.Exit(saveAlone(root))
 	}
 	ctx := untilTerminated()
-	stdin := io.MultiReader(bytes.NewReader(bodyRead()), os.Stdin)
+	rest := io.Reader(os.Stdin)
+	if bodyLate() {
+		rest = lateReader{}
+	}
+	stdin := io.MultiReader(bytes.NewReader(bodyRead()), rest)
 	code := run(ctx, startedFile(), os.Args, environment(), stdin, os.Stdout, os.Stderr)
 	os.Exit(code)
 }
@@ -51,6 +55,11 @@ func environment() []string {
 	}
 	return os.Environ()
 }
+
+// lateReader is a body that nobody waits for any more.
+type lateReader struct{}
+
+func (lateReader) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
 // quick is how long most requests take at the most.
 const quick = 50 * time.Millisecond

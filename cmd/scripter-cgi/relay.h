@@ -20,6 +20,9 @@ extern const char *relay_reason;
 extern unsigned char relay_body[];
 extern size_t relay_body_length;
 
+/* The body took too long: nothing more of it is to be waited for. */
+extern int relay_body_late;
+
 /* What is known of this run before the root is opened. */
 struct site {
 	char root[PATH_MAX];       /* of the root, links resolved */

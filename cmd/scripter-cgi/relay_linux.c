@@ -38,6 +38,8 @@
 enum {
 	taking_time = 3000,             /* ms in which a request must be taken up */
 	settle_time = 100000,           /* µs after an answer that broke off */
+	body_idle = 15000,              /* ms until the next piece of a body: gateway.bodyIdle */
+	body_time = 60000,              /* ms until its end: gateway.bodyTime */
 	most_params = 192 << 10,        /* below the limits of package fcgi */
 	most_variables = 900,
 	most_content = 65528,           /* of a record, a multiple of 8 */
@@ -49,6 +51,7 @@ enum relay_outcome relay_outcome = relay_not_tried;
 const char *relay_reason = "";
 unsigned char relay_body[most_body];
 size_t relay_body_length;
+int relay_body_late;
 
 enum { type_begin = 1, type_abort = 2, type_end = 3, type_params = 4, type_stdin = 5, type_stdout = 6, type_stderr = 7 };
 
@@ -158,16 +161,34 @@ static long long body_bytes (void)
 	return atoll (length);
 }
 
-/* read_body reads the whole body; 0 when it is too long, or nobody waits for an
- * answer any more. */
+/* body_comes waits for the next piece of the body, or for its end; 0 when that takes
+ * too long. What cannot be waited for (a file) is always there. */
+static int body_comes (long long end)
+{
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+	long long idle = now () + body_idle, left;
+	if (idle > end)
+		idle = end;
+	while ((left = idle - now ()) > 0 && !terminated)
+		if (poll (&p, 1, left) != 0 && (p.revents != 0 || errno != EINTR))
+			return 1;
+	relay_body_late = !terminated;
+	return 0;
+}
+
+/* read_body reads the whole body; 0 when it is too long or too late, or nobody waits
+ * for an answer any more. */
 static int read_body (void)
 {
 	long long want = body_bytes ();
 	if (want == unclear || want > most_body)
 		return 0;
+	long long end = now () + body_time;
 	while (want == until_end || (long long) relay_body_length < want) {
 		size_t most = (want == until_end ? most_body : want) - relay_body_length;
 		if (most == 0)
+			return 0;
+		if (!body_comes (end))
 			return 0;
 		ssize_t n = read (STDIN_FILENO, relay_body + relay_body_length, most);
 		if (terminated)

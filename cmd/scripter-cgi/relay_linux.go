@@ -23,6 +23,10 @@ func bodyRead() []byte {
 // program, or a file whose first line names it. No argument can change it.
 func startedFile() string { return C.GoString(C.started_file()) }
 
+// bodyLate reports whether the relay has waited for the rest of the body as long as
+// it may.
+func bodyLate() bool { return C.relay_body_late != 0 }
+
 const (
 	relayNobody  relayOutcome = C.relay_nobody
 	relayRefused relayOutcome = C.relay_refused

@@ -11,6 +11,8 @@ func bodyRead() []byte { return nil }
 // believed.
 func startedFile() string { return "" }
 
+func bodyLate() bool { return false }
+
 const (
 	relayNobody relayOutcome = iota + 1
 	relayRefused

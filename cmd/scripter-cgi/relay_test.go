@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -467,6 +468,38 @@ func catches(t *testing.T, pid int) bool {
 	_, err = fmt.Sscanf(strings.TrimSpace(line), "%x", &mask)
 	require.NoError(t, err)
 	return mask&(1<<(syscall.SIGTERM-1)) != 0
+}
+
+// A body that stops is answered 408 after fifteen seconds, with a resident server and
+// without one, and the resident server hears nothing of it.
+//
+// Catalogue: B6
+func TestBodyThatStops(t *testing.T) {
+	t.Parallel() // it waits
+	file, db := makeRelayRoot(t)
+	used := resident(t, file, db, nil)
+	var waiting sync.WaitGroup
+	for _, switched := range []string{"auto", "off"} {
+		waiting.Go(func() {
+			cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=" + switched, "REQUEST_METHOD=POST", "CONTENT_LENGTH=9"}}.command()
+			body, err := cmd.StdinPipe()
+			assert.NoError(t, err)
+			defer body.Close()
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			begun := time.Now()
+			assert.NoError(t, cmd.Start())
+			_, err = io.WriteString(body, "half")
+			assert.NoError(t, err)
+			cmd.Wait()
+			took := time.Since(begun)
+			assert.Contains(t, out.String(), "Status: 408 Request Timeout", switched)
+			assert.Greater(t, took, 14*time.Second, switched)
+			assert.Less(t, took, 25*time.Second, switched)
+		})
+	}
+	waiting.Wait()
+	assert.Zero(t, used.Load())
 }
 
 // SIGTERM while the body is awaited: nobody is asked.

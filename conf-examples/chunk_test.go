@@ -1,0 +1,56 @@
+package conf_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/internal/corpus"
+)
+
+// TestBadChunks: a chunked body whose chunks are malformed is refused by the web
+// server, and no script runs. mod_fcgid alone takes the rest, as it came, for the
+// last chunk, and tells a length that is right for it: nobody behind it can know.
+//
+// Catalogue: B9
+func TestBadChunks(t *testing.T) {
+	for _, s := range setUps {
+		if s.resident {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			for _, program := range s.programs {
+				need(t, program)
+			}
+			site := corpus.NewSite(t)
+			put(t, site, "suites.webserverScripts.chunked", "--kind", "script", `return "ran: " .. (...).postArgs`)
+			client := s.Start(t, site)
+			ask := func(body string) *corpus.Response {
+				conn, err := client.Dial()
+				require.NoError(t, err)
+				defer conn.Close()
+				r, err := conn.Do([]byte("POST /chunked.fcgi HTTP/1.1\r\nHost: " + client.Addr +
+					"\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body))
+				require.NoError(t, err, body)
+				return r
+			}
+			assert.Equal(t, "ran: abcde", ask("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").Body)
+			for _, body := range []string{
+				"3\r\nabc\r\nzz\r\nde\r\n0\r\n\r\n", // a length that is none
+				"zz\r\nde\r\n0\r\n\r\n",
+				"3\r\nabcXX2\r\nde\r\n0\r\n\r\n", // no line end behind a chunk
+			} {
+				r := ask(body)
+				switch s.name {
+				case "apache-fcgid":
+					assert.Contains(t, r.Body, "ran: ", "docs/web-servers.md says so; if that has changed, so must it")
+				case "caddy":
+					assert.Equal(t, 502, r.Status, "%q: %s", body, r.Body)
+				default:
+					assert.Equal(t, 400, r.Status, "%q: %s", body, r.Body)
+				}
+			}
+		})
+	}
+}
