@@ -71,6 +71,24 @@ func (c *call) pageFiles() []string {
 // folder that a setting chooses and that is listed for this root ([Reach]): the web
 // server is asked for a URL, and a link must not lead anywhere else.
 func (c *call) findFile(files []string) (foundFile, error) {
+	if !c.r.again || len(files) == 0 {
+		return c.findFirst(files)
+	}
+	// What a kept request names, a script may have made up.
+	first := error(nil)
+	for _, f := range files {
+		found, err := c.findNamed(f)
+		if err == nil {
+			return found, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return foundFile{}, first
+}
+
+func (c *call) findFirst(files []string) (foundFile, error) {
 	first := error(nil)
 	for _, f := range files {
 		if known, ok := c.g.found.get(c, f); ok {
@@ -122,7 +140,7 @@ func (c *call) findNamed(file string) (foundFile, error) {
 	if _, err := c.allowed(file); err != nil {
 		return foundFile{}, err
 	}
-	found, err := c.findFile([]string{file})
+	found, err := c.findFirst([]string{file})
 	if err == nil {
 		err = found.checkHidden()
 	}

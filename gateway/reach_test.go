@@ -220,6 +220,12 @@ func TestKeptDocumentRoot(t *testing.T) {
 		assert.NotContains(t, answer, "own page")
 		assert.Contains(t, answer, "the document root of the kept request, ")
 	}
+	missing := func(k *Kept) {
+		k.Variables["DOCUMENT_ROOT"], k.Variables["SCRIPT_NAME"], k.Variables["SCRIPT_FILENAME"] = elsewhere, "/y.mcro", elsewhere+"/y.mcro"
+	}
+	there, _, _ := strings.Cut(read(forged, o), "Incident")
+	notThere, _, _ := strings.Cut(read(missing, o), "Incident")
+	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"), "what is there is not told")
 	assert.Contains(t, read(forged, ReplayOptions{DocumentRoot: elsewhere}), "secret text")
 	s.list("pages", s.folder)
 	assert.Contains(t, read(func(*Kept) {}, o), "own page")
