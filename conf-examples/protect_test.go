@@ -133,6 +133,16 @@ func TestProtectedFolder(t *testing.T) {
 				assert.Contains(t, string(r.Body), want, path)
 			}
 			assert.Equal(t, 401, getAs(t, client, host, "ada:wrong", "/members/protected.fcgi").Status)
+			protected := func(list []found) (states []string) {
+				for _, f := range list {
+					if f.Check == "protected" {
+						states = append(states, f.State)
+					}
+				}
+				return states
+			}
+			assert.Equal(t, []string{"ok", "ok"}, protected(doctor(t, site, client, "--protected", "/members/")))
+			assert.Contains(t, protected(doctor(t, site, client, "--protected", "/open")), "fault")
 			// Nothing of the folder is to be had without the password, whatever the URL
 			// looks like, and the script has no other.
 			urls := []string{
@@ -150,6 +160,10 @@ func TestProtectedFolder(t *testing.T) {
 			// An old root has scripts in every folder: then the script itself asks.
 			scripter(t, site, "settings", "scriptFolders", "*")
 			assert.Equal(t, 200, get(t, client, "/protected.fcgi").Status, "this is the hole")
+			assert.Equal(t, []string{"ok", "fault"}, protected(doctor(t, site, client, "--protected", "/members")))
+			scripter(t, site, "settings", "scriptFolders", "/ /members")
+			assert.Equal(t, []string{"ok", "warning"}, protected(doctor(t, site, client, "--protected", "/members")))
+			scripter(t, site, "settings", "scriptFolders", "*")
 			scripter(t, site, "requires", "suites.webserverScripts.protected", "user", "ada")
 			for _, path := range urls {
 				r := get(t, client, path)

@@ -14,7 +14,7 @@ import (
 )
 
 func (t *tool) doctorCommand() *cobra.Command {
-	var url, page string
+	var url, page, protected string
 	var headers []string
 	c := &cobra.Command{
 		Use:   "doctor --url http://www.example.com/",
@@ -31,11 +31,16 @@ status is 1 when there is a fault; a warning or a note is none.`,
 			if url == "" {
 				return usageError{hintError{errors.New("doctor wants the address of the web server"), "scripter doctor --url http://localhost/"}}
 			}
-			return t.doctor(c.Context(), url, page, headers)
+			folder, err := protectedFolder(protected)
+			if err != nil {
+				return err
+			}
+			return t.doctor(c.Context(), url, page, folder, headers)
 		},
 	}
 	c.Flags().StringVar(&url, "url", "", "the site's address, http or https")
 	c.Flags().StringVar(&page, "page", "", "path of a page with macros, such as /welcome.mcro; else one is looked for")
+	c.Flags().StringVar(&protected, "protected", "", "folder of URLs that wants a password, such as /members/; asked without one")
 	c.Flags().StringArrayVar(&headers, "header", nil, `header field "Name: value" of all requests; may be repeated`)
 	return c
 }
@@ -65,6 +70,7 @@ type doctor struct {
 	setName   string // user.webserver.serverName
 	setFolder string // user.webserver.websiteFolderPath
 	maxBody   int64  // bytes
+	protected protection
 
 	shown  string // what the web server calls itself
 	fcgid  bool   // /server-status speaks of mod_fcgid
@@ -98,14 +104,17 @@ func (d *doctor) warn(check, format string, args ...any) {
 	d.add(stateWarning, check, fmt.Sprintf(format, args...), d.change(check)...)
 }
 
-func (t *tool) doctor(ctx context.Context, url, page string, headers []string) error {
+func (t *tool) doctor(ctx context.Context, url, page, protected string, headers []string) error {
 	a, err := newAsker(url, headers)
 	if err != nil {
 		return err
 	}
-	d := &doctor{ask: a, root: t.rootFile(), page: page}
+	d := &doctor{ask: a, root: t.rootFile(), page: page, protected: protection{path: protected}}
 	err = t.update(ctx, func(tx *objectdb.Tx) error {
 		d.readSettings(tx)
+		if err := d.readProtection(tx); err != nil {
+			return err
+		}
 		var err error
 		a.token, err = gateway.NewProbe(tx, time.Now())
 		return err
@@ -168,6 +177,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkNotUTF8(ctx)
 	d.checkFolders(ctx)
 	d.checkPurge(ctx)
+	d.checkProtected(ctx)
 }
 
 func (t *tool) printFindings(d *doctor) error {

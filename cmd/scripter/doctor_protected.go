@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"scripter/gateway"
+	"scripter/objectdb"
+)
+
+// protection is what the root says of scripts in a folder that the web server
+// protects.
+type protection struct {
+	path    string   // "/members"; "" = none is to be looked at
+	folders []string // of the setting scriptFolders
+	all     bool     // every script requires somebody
+	rows    int      // of user.webserver.requires
+}
+
+// readProtection reads what the root says of who may call a script.
+func (d *doctor) readProtection(tx *objectdb.Tx) error {
+	set, _ := gateway.FindSetting("scriptFolders")
+	d.protected.folders = strings.Fields(valueText(set.Read(tx).Value))
+	text, _, err := gateway.Requirement(tx, objectdb.Address{"suites", "webserverScripts"})
+	if err != nil {
+		return err
+	}
+	rows, err := gateway.ReadRequireRows(tx)
+	d.protected.all, d.protected.rows = text != "anyone", len(rows)
+	return err
+}
+
+// checkProtected asks for a folder that wants a password without giving one, and
+// whether its scripts answer elsewhere.
+func (d *doctor) checkProtected(ctx context.Context) {
+	p := d.protected
+	if p.path == "" {
+		return
+	}
+	stranger := *d.ask
+	stranger.fields = slices.DeleteFunc(slices.Clone(stranger.fields), func(f string) bool {
+		name, _, _ := strings.Cut(f, ":")
+		return strings.EqualFold(strings.TrimSpace(name), "Authorization")
+	})
+	ask := func(path string) (*answered, error) { return stranger.ask(ctx, question{path: path, probe: true}) }
+	open := false
+	for _, name := range []string{"scripter-doctor.fcgi", "scripter-doctor.mcro", "scripter-doctor.html"} {
+		path := p.path + "/" + name
+		r, err := ask(path)
+		if err == nil && r.Status == 404 && r.Probe == nil && strings.HasSuffix(name, ".mcro") {
+			continue // nginx looks whether there is such a page before it asks for a password
+		}
+		if err != nil || r.Status != 401 && r.Status != 403 {
+			open = true
+			d.fault("protected", "%s wants no password: %s", path, outcome(r, err))
+		}
+	}
+	if open {
+		return
+	}
+	d.ok("protected", "scripts, pages and files in %s want a password", p.path)
+	var elsewhere []string
+	for _, folder := range p.folders {
+		if folder == p.path {
+			continue
+		}
+		path := strings.TrimSuffix(strings.Replace(folder, "*", "/", 1), "/") + "/scripter-doctor.fcgi"
+		if r, err := ask(path); err == nil && r.Probe != nil {
+			elsewhere = append(elsewhere, path)
+		}
+	}
+	every := slices.Contains(p.folders, "*")
+	switch {
+	case len(elsewhere) == 0:
+		d.ok("protected", "no script answers without a password in another folder")
+	case p.all:
+		d.ok("protected", "scripts have URLs such as %s without a password, and all of them require a user themselves", elsewhere[0])
+	case every:
+		d.add(stateFault, "protected", fmt.Sprintf("the scripts of %s answer at URLs such as %s too, without a password: scriptFolders is *", p.path, elsewhere[0]),
+			"scripter settings scriptFolders '/ "+p.path+"'", "scripter requires ADDRESS user (for each script that is for few)")
+	default:
+		d.add(stateWarning, "protected", fmt.Sprintf("scripts have URLs such as %s too, without a password; %s of user.webserver.requires: a script that is for few must have one",
+			elsewhere[0], counted(p.rows, "row")), "scripter requires ADDRESS user (for each script that is for few)")
+	}
+}
+
+// protectedFolder checks the value of --protected.
+func protectedFolder(path string) (string, error) {
+	folder := strings.TrimSuffix(path, "/")
+	if path != "" && (folder == "" || folder[0] != '/' || strings.ContainsAny(folder, " ?#\r\n")) {
+		return "", usageError{fmt.Errorf("--protected %q is no folder of URLs, such as /members/", path)}
+	}
+	return folder, nil
+}
