@@ -75,10 +75,10 @@ type unixListener struct {
 	file fs.FileInfo
 }
 
-// listenUnix makes the socket in a folder that only this user can enter, gives it its
-// owner and mode there, and only then its name: it can never be reached by those it
-// is not meant for, nobody can put another file in its place meanwhile, and at no
-// moment is there a file without a listener.
+// listenUnix creates the socket in a folder that only this user can enter, sets its
+// owner and mode there, and only then moves it to its path. So nobody can connect who
+// is not meant to, nobody can replace the file meanwhile, and the path never names a
+// socket without a listener.
 func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	if path == "" {
 		return nil, errors.New("the path is missing")
@@ -107,13 +107,13 @@ func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	return &unixListener{l, path, file}, nil
 }
 
-// privateFolder is a folder for one socket, in the folder where that will lie.
+// privateFolder is a temporary folder for one socket, inside the socket's folder.
 type privateFolder struct {
 	above  *os.Root
 	name   string
 	inside *os.File
-	// socket is the path of the socket. It begins with the descriptor of its folder, so
-	// that it is this one whatever happens to its name, where the system can do that.
+	// socket is the path of the socket. Where the system allows it, the path begins
+	// with the descriptor of the folder, so that renaming the folder changes nothing.
 	socket string
 }
 
@@ -154,8 +154,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// check refuses a folder that somebody has put in the place of ours: whoever may write
-// to the folder above can.
+// check returns an error if somebody has replaced the folder. Whoever may write to the
+// folder above it can do that.
 func (f *privateFolder) check() error {
 	info, err := f.inside.Stat()
 	if err != nil {
@@ -163,13 +163,14 @@ func (f *privateFolder) check() error {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !info.IsDir() || info.Mode().Perm() != 0o700 || ok && int(owner.Uid) != os.Geteuid() {
-		return fmt.Errorf("the folder %s was replaced while the socket was made", filepath.Join(f.above.Name(), f.name))
+		path := filepath.Join(f.above.Name(), f.name)
+		return fmt.Errorf("the folder %s was replaced while the socket was created", path)
 	}
 	return nil
 }
 
-// place gives the socket its owner, its mode and then its name. Nobody else can put
-// anything into the folder, so the socket is no link.
+// place sets the socket's owner and mode and moves it to path. Nobody else can create
+// a file in the folder, so the socket cannot be a link.
 func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error) {
 	uid, gid := -1, -1
 	if o.Owner != nil {
@@ -201,12 +202,12 @@ func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error)
 		return nil, err
 	}
 	if now, err := os.Lstat(path); err != nil || !os.SameFile(now, file) {
-		return nil, errors.New("the socket was replaced while it was made")
+		return nil, errors.New("the socket was replaced while it was created")
 	}
 	return file, nil
 }
 
-// remove removes the folder, and the socket where it has not got its name.
+// remove removes the folder, and the socket if place did not move it.
 func (f *privateFolder) remove() {
 	if f.inside != nil {
 		if f.socket != "" {

@@ -70,11 +70,11 @@ func TestListenUnix(t *testing.T) {
 	assert.Len(t, left, 1, "temporary files are left")
 }
 
-// A socket is seen with the mode that it is to have, and what is there before it can
-// be entered by nobody else.
+// The socket appears with its final mode, and nobody else can enter the folder that
+// exists before it.
 func TestListenIsNeverOpen(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.Chmod(dir, 0o755|fs.ModeSetgid)) // which a folder inherits
+	require.NoError(t, os.Chmod(dir, 0o755|fs.ModeSetgid)) // new folders inherit setgid
 	defer syscall.Umask(syscall.Umask(0))
 	ctx, stop := context.WithCancel(t.Context())
 	var watch sync.WaitGroup
@@ -107,8 +107,8 @@ func TestListenIsNeverOpen(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// Somebody who may write to the folder, and puts links in the place of whatever comes
-// into it, gets no file of ours.
+// Another user who may write to the folder, and replaces every new file in it with a
+// link, cannot make Listen change the owner or mode of another file.
 func TestListenAmongOthers(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != filepath.Dir(d) && d != os.TempDir(); d = filepath.Dir(d) {
@@ -146,7 +146,7 @@ func TestListenAmongOthers(t *testing.T) {
 	t.Logf("%d of 400 sockets could be made", made)
 }
 
-// replaceAll puts links to a file in the place of all that comes into a folder.
+// replaceAll replaces every new file of a folder with a link to victim, for ever.
 func replaceAll(folder, victim string) {
 	for n := 0; ; n++ {
 		entries, _ := os.ReadDir(folder)

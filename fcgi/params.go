@@ -16,8 +16,8 @@ var (
 // joined as RFC 9110, section 5.3, allows, and a second, different
 // CONTENT_LENGTH or SCRIPT_NAME is errConflict: to choose one would be to let
 // the sender choose. An empty name or a NUL, which no CGI variable can hold,
-// is errMalformed. lighttpd joins repeated fields itself: what it gives twice has
-// two names, "X-Real-Ip" and "X_Real_Ip", and is errConflict too.
+// is errMalformed. lighttpd joins repeated fields itself. If it sends a variable twice,
+// the fields had two names, such as "X-Real-Ip" and "X_Real_Ip": that is errConflict too.
 func parseParams(m map[string]string, block string, limit int) error {
 	count := 0
 	for rest := block; rest != ""; {
@@ -40,7 +40,7 @@ func parseParams(m map[string]string, block string, limit int) error {
 }
 
 // mergeParams is parseParams for a well-formed block in which names repeat. joined
-// tells that the web server has joined repeated fields itself.
+// says whether the web server has joined repeated fields itself.
 func mergeParams(m map[string]string, block string, joined bool) error {
 	for rest := block; rest != ""; {
 		name, value, r, _ := cutPair(rest)

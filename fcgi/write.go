@@ -187,10 +187,10 @@ func (c *conn) finish(req *request, failed bool) {
 	}
 }
 
-// appendBroken appends what no web server takes for the end of an answer: the
-// header of a record of a version that FastCGI does not have, with content that
-// never comes. To close the connection alone is not enough. nginx, Caddy and
-// mod_proxy_fcgi then end the answer as if FCGI_END_REQUEST had come.
+// appendBroken appends a record header that no web server takes for the end of a
+// response: its version does not exist in FastCGI, and its content never follows.
+// Closing the connection is not enough: nginx, Caddy and mod_proxy_fcgi then end
+// the response as if they had received FCGI_END_REQUEST.
 func appendBroken(b []byte, id uint16) []byte {
 	b = appendHeader(b, typeStdout, id, maxContent)
 	b[len(b)-headerLen] = 0
