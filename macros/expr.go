@@ -10,9 +10,9 @@ type Expr interface {
 type Name struct {
 	Path []string // one name or more, none of them empty
 
-	// Word is the name as it was written, with one blank for each run of blanks,
-	// and "" if it has brackets. An argument's name that names nothing stands
-	// for this text: so counter(home,www.example.com) needs no quotes.
+	// Word is the name as written, each run of blanks shortened to one, or "" if
+	// the name has brackets. If an argument's name names nothing, its value is
+	// this text. So counter(home,www.example.com) needs no quotes.
 	Word string
 }
 
@@ -23,7 +23,7 @@ type Call struct {
 }
 
 // String is text: the inside of quotes with its escapes replaced, or words that
-// can be no name, such as /sites/home and my site.
+// are not a name, such as /sites/home and my site.
 type String string
 
 // Number is a decimal number.

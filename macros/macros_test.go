@@ -78,7 +78,7 @@ func TestMarkersThatCanBeRead(t *testing.T) {
 		`<!--#f(/sites/home, HD:Web, a@b.c, ../x)-->`: call("f", String("/sites/home"), String("HD:Web"), String("a@b.c"), String("../x")),
 		`<!--#f(http://x.org/?a&b#c, index.)-->`:      call("f", String("http://x.org/?a&b#c"), String("index.")),
 
-		// words with blanks between them
+		// words separated by blanks
 		`<!--#counter(home,my site)-->`:                     call("counter", name("home"), String("my site")),
 		`<!--#counter(home,Macintosh HD:WebSite:)-->`:       call("counter", name("home"), String("Macintosh HD:WebSite:")),
 		"<!--#f( a  b\r\n\tc , d )-->":                      call("f", String("a b c"), name("d")),

@@ -178,7 +178,8 @@ func (p *parser) name() (Name, *problem) {
 			p.pos = end
 			name := Name{Path: path}
 			if word {
-				name.Word = strings.Join(strings.FieldsFunc(p.text[start:end], func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }), " ")
+				blank := func(r rune) bool { return r < utf8.RuneSelf && isBlank(byte(r)) }
+				name.Word = strings.Join(strings.FieldsFunc(p.text[start:end], blank), " ")
 			}
 			return name, nil
 		}

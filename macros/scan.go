@@ -84,10 +84,10 @@ func (p *parser) number() (Number, bool) {
 // word reads a bare word: whatever can be no other piece.
 func (p *parser) word() string { return p.take(isWordByte) }
 
-// words reads words with blanks between them, up to a comma or a closing
-// parenthesis, as one text with one blank between two words. It is none if no
-// word has a letter, or if one is a sign that stands for itself: nothing is
-// calculated.
+// words reads words separated by blanks, up to a comma or a closing parenthesis,
+// and returns them with one blank between each two. ok is false if no word has a
+// letter, or if one consists of signs alone, such as a minus: markers do not
+// calculate.
 func (p *parser) words() (text string, ok bool) {
 	var words []string
 	for {
@@ -105,7 +105,7 @@ func (p *parser) words() (text string, ok bool) {
 	return strings.Join(words, " "), ok && (p.at(',') || p.at(')'))
 }
 
-// hasLetter reports whether a word is more than digits and signs.
+// hasLetter reports whether a word has a letter.
 func hasLetter(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
 }

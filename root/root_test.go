@@ -65,7 +65,7 @@ func TestSettings(t *testing.T) {
 		"pageFolders": true, "prefs": true, "counters": true, "callbacks": true, "users": true,
 		"requires": true,
 	}
-	// Old roots go on as they were, new ones are stricter.
+	// Settings that a new root has stricter than the default, which old roots keep.
 	stricter := map[string]objectdb.Value{"scriptFolders": objectdb.String("/")}
 	settings := map[string]*gateway.Setting{}
 	for _, s := range gateway.Settings {
