@@ -21,7 +21,7 @@ const (
 //     Connection, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade;
 //   - a Status field, because the status line says it;
 //   - a Location or URI that is neither an absolute http or https URL nor a
-//     part of one of the same site, which [Response.Complete] makes absolute;
+//     relative reference, which [Response.Complete] makes absolute;
 //   - a Location with status 200, of which Apache makes a redirect when a CGI
 //     program sends it (RFC 3875, 6.2.2 and 6.2.3) and other servers do not;
 //   - two Location or two Content-Type fields: some servers send the first,

@@ -87,13 +87,13 @@ func TestCheckNames(t *testing.T) {
 }
 
 func TestCheckTargets(t *testing.T) {
-	const neither = "is neither an http or https URL nor a part of one of this site"
+	const neither = "is neither an http or https URL nor a relative reference"
 	for url, want := range map[string]string{
 		"http://www.example.com": "", "HTTPS://x/": "", "http://x:8080/a?b=c&d#e": "", "https://[::1]/": "", "http://u:p@x/": "",
 		"/": "", "/page.mcro": "", "/a?u=http://x//y": "", "/%0d%0a": "", "/日本": "", "/a:b": "", "/'x'": "",
 		"page.mcro": "", "www.example.com": "", "../x": "", "?x": "", "#x": "", "./a:b": "", "?u=http://x": "",
 
-		"":                    "names no page",
+		"":                    "is empty",
 		"a:b":                 neither,
 		"www.example.com:80":  neither,
 		"javascript:alert(1)": neither,

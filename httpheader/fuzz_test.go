@@ -117,7 +117,7 @@ func FuzzParseDate(f *testing.F) {
 	})
 }
 
-// FuzzComplete tells that a target which is completed stays on its site.
+// FuzzComplete checks that a relative reference never leads to another host.
 func FuzzComplete(f *testing.F) {
 	f.Add("thanks.fcgi", "/dir/form.fcgi", "a=1")
 	f.Add("..//evil.example/", "/", "")

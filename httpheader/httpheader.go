@@ -104,8 +104,8 @@ func (r *Response) Del(name string) {
 
 // Strip removes the fields that a web server in front would obey instead of
 // passing them on, by sending some file of its own for one: nginx's X-Accel-
-// fields, X-Sendfile, and what lighttpd and LiteSpeed call it.
-// It reports whether there were any.
+// fields, X-Sendfile, and what lighttpd and LiteSpeed call it. It reports
+// whether it removed any.
 func (r *Response) Strip() bool {
 	kept := r.Fields[:0]
 	for _, f := range r.Fields {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Base is where a request went, as its client wrote it. A redirect to a part
-// of a URL is completed from it.
+// Base is the URL of a request, as its client wrote it. The relative reference
+// of a redirect is resolved against it.
 type Base struct {
-	Origin string // scheme and host, "https://www.example.com"; "" if the host is not known
+	Origin string // scheme and host, "https://www.example.com"; "" if the host is unknown
 	Path   string // begins with "/"
 	Query  string // without the "?"
 }
 
-// Complete makes the targets of redirects, Location and URI, absolute
-// (specification, 4.2). A target that Check refuses stays as it is.
+// Complete makes the fields Location and URI absolute (specification, 4.2). It
+// does not change a value that Check refuses.
 func (r *Response) Complete(b Base) {
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -24,8 +24,8 @@ func (r *Response) Complete(b Base) {
 	}
 }
 
-// Resolve returns the URL that a reference means from b (RFC 3986, 5.2). An
-// absolute URL stays as it is. Without an Origin it is a path of the same site.
+// Resolve returns the URL of a reference, resolved against b (RFC 3986, 5.2). It
+// returns an absolute URL unchanged, and without an Origin a path.
 func (b Base) Resolve(ref string) string {
 	if hasPrefix(ref, "http://") || hasPrefix(ref, "https://") {
 		return ref
@@ -47,7 +47,7 @@ func (b Base) Resolve(ref string) string {
 		}
 		path = withoutDots(b.Path[:strings.LastIndexByte(b.Path, '/')+1]+ref[:end]) + ref[end:]
 	}
-	if b.Origin == "" { // "//x" would be another host
+	if b.Origin == "" { // "//x" would mean another host
 		return "/" + strings.TrimLeft(path, "/")
 	}
 	return b.Origin + path
@@ -76,11 +76,11 @@ func withoutDots(path string) string {
 
 func isTarget(name string) bool { return sameName(name, "Location") || sameName(name, "URI") }
 
-// badTarget says what is wrong with where a redirect goes, "" if nothing is.
-// To a browser "//host" and "/\host" are other sites.
+// badTarget returns what is wrong with the URL of a redirect, "" if nothing is.
+// To a browser, "//host" and "/\host" name other hosts.
 func badTarget(url string) string {
 	if url == "" {
-		return "names no page"
+		return "is empty"
 	}
 	if i := strings.IndexAny(url, " \t\"<>\\"); i >= 0 {
 		return fmt.Sprintf("has the character %q, which no URL may have", url[i])
@@ -95,7 +95,7 @@ func badTarget(url string) string {
 			first = url[:i]
 		}
 		if strings.Contains(first, ":") {
-			return "is neither an http or https URL nor a part of one of this site"
+			return "is neither an http or https URL nor a relative reference"
 		}
 		return ""
 	}

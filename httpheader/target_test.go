@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResolve: as browsers do it, of which net/url is one.
+// TestResolve compares Resolve with net/url, which resolves as browsers do.
 //
 // Specification: 4.2.2
 func TestResolve(t *testing.T) {
@@ -27,9 +27,9 @@ func TestResolve(t *testing.T) {
 		assert.Equal(t, want, Base{"", b.Path, b.Query}.Resolve(ref), ref)
 	}
 	for _, ref := range []string{"http://x/", "HTTPS://x/", "http://u@x:1/a?b#c"} {
-		assert.Equal(t, ref, b.Resolve(ref), "an absolute URL stays as it is")
+		assert.Equal(t, ref, b.Resolve(ref), "an absolute URL is not changed")
 	}
-	assert.Equal(t, b.Origin+"//evil.example/", b.Resolve("..//evil.example/"), "it is a path")
+	assert.Equal(t, b.Origin+"//evil.example/", b.Resolve("..//evil.example/"), "a path, not a host")
 	assert.Equal(t, "/evil.example/", Base{"", "/x", ""}.Resolve("..//evil.example/"))
 }
 
