@@ -60,8 +60,15 @@ func (c *call) nameCharset(resp *httpheader.Response, more io.Reader, streamed b
 
 // withCharset returns a type with the charset of its text, or as it is.
 func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
-	plain, params, err := mime.ParseMediaType(kind)
-	if _, has := params["charset"]; err != nil || has || !hasCharset(plain) || namesCharset(plain, text) {
+	plain := kind
+	if kind != htmlType { // the type of most
+		media, params, err := mime.ParseMediaType(kind)
+		if _, has := params["charset"]; err != nil || has || !hasCharset(media) {
+			return kind, nil
+		}
+		plain = media
+	}
+	if namesCharset(plain, text) {
 		return kind, nil
 	}
 	if ok, err := isUTF8(text, more, cut); err != nil || !ok {

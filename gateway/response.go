@@ -141,6 +141,16 @@ func unsendable(v script.Value) string {
 	return ""
 }
 
+// textForVisitor returns the text of argument i of a verb that sends it.
+func textForVisitor(v *script.Call, i int) (string, error) {
+	if !v.IsString(i) {
+		if what := unsendable(v.Value(i)); what != "" {
+			return "", fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
+		}
+	}
+	return v.Text(i), nil
+}
+
 // response reads what a script wrote and returned: a complete response, a
 // text that wants a header in front, a table {status=, headers=, body=}, or
 // nothing (nil), which asks the web server to serve the URL itself.

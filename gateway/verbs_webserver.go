@@ -148,10 +148,11 @@ func verbSendPartial(v *script.Call) error {
 	if c.ended {
 		return errors.New("webserver.sendPartial: the response has ended")
 	}
-	if what := unsendable(v.Value(1)); what != "" {
-		return fmt.Errorf("webserver.sendPartial: the piece is %s, which is not for visitors", what)
+	text, err := textForVisitor(v, 1)
+	if err == nil {
+		err = c.sendPartial(text)
 	}
-	if err := c.sendPartial(v.Text(1)); err != nil {
+	if err != nil {
 		return err
 	}
 	c.ended = !more

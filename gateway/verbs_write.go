@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"errors"
-	"fmt"
 
 	"scripter/script"
 )
@@ -31,10 +30,11 @@ func verbWrite(v *script.Call) error {
 		c.written = &spool{limit: c.limits.size(maxResponse)}
 	}
 	for i := 1; i <= v.NArgs(); i++ {
-		if what := unsendable(v.Value(i)); what != "" {
-			return fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
+		text, err := textForVisitor(v, i)
+		if err == nil {
+			err = c.written.write(text)
 		}
-		if err := c.written.write(v.Text(i)); err != nil {
+		if err != nil {
 			return err
 		}
 	}

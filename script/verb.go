@@ -263,6 +263,12 @@ func (c *Call) Text(i int) string {
 	return s
 }
 
+// IsString reports whether argument i is a string of Lua.
+func (c *Call) IsString(i int) bool {
+	_, ok := c.arg(i).(lua.LString)
+	return ok
+}
+
 // ReturnText is Return of one text.
 func (c *Call) ReturnText(s string) {
 	c.Return()
