@@ -64,7 +64,7 @@ type cached struct {
 	site   *corpus.Site
 	client corpus.Client // of the cache
 	dir    string        // what stands for /srv/scripter of the cache
-	purge  string        // where Varnish takes PURGE
+	purge  string        // host:port where Varnish accepts PURGE
 
 	mu     sync.Mutex
 	passed []passage
@@ -85,7 +85,7 @@ func startCached(t *testing.T, s cacheSetUp) *cached {
 	c := &cached{cacheSetUp: s, t: t, site: corpus.NewSite(t)}
 	c.install()
 	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t), purgePort: corpus.FreePort(t)}
-	// What the root may use of its host, for the program that answers.
+	// The lines of scripter.conf that list the cache for this root.
 	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.purgePort, filepath.Join(p.Dir, "cache"))
 	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed), 0o644))
 	server := setUps[i].Start(t, c.site)
@@ -104,7 +104,7 @@ func (c *cached) recorder(web string) http.Handler {
 		},
 		ModifyResponse: func(r *http.Response) error {
 			if strings.Contains(r.Request.URL.Path, ".late") {
-				return nil // it breaks off, and must do so at the cache too
+				return nil // the response is truncated, and the cache must see that
 			}
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
@@ -254,7 +254,7 @@ func TestCaches(t *testing.T) {
 				// Specification: 4.3.3
 				{"shows an edit at once", (*cached).showsEdits},
 				// Specification: 1.4, 4.3.2
-				{"keeps nothing that broke off", (*cached).keepsNoTorso},
+				{"keeps no truncated response", (*cached).keepsNoTruncated},
 				{"is flushed", (*cached).isFlushed},
 				{"is flushed by nobody else", (*cached).isFlushedByNobodyElse},
 			} {
@@ -307,9 +307,9 @@ func (c *cached) keepsFiles(t *testing.T) {
 	assert.Empty(t, c.passages(), "the cache has it")
 }
 
-// keepsNoTorso: a streamed response that breaks off is not kept, whether its length
-// was known or not, and though it says that it may be.
-func (c *cached) keepsNoTorso(t *testing.T) {
+// keepsNoTruncated checks that a truncated streamed response is not stored, with and
+// without a Content-Length, though its Cache-Control allows it.
+func (c *cached) keepsNoTruncated(t *testing.T) {
 	for path, whole := range map[string]string{"/caches.late.fcgi": "abcdefghij", "/caches.lateknown.fcgi": "abcdefghij"} {
 		c.tool("put", "--parents", "workspace.healed", "--kind", "boolean", "false")
 		conn, err := c.client.Dial()
@@ -326,8 +326,8 @@ func (c *cached) keepsNoTorso(t *testing.T) {
 	}
 }
 
-// keepsNoBody: a GET with a body is neither answered from the cache nor kept, also
-// where the page says that it may be.
+// keepsNoBody checks that a GET with a body is not answered from the cache, and that
+// the response is not stored, though the page allows it.
 func (c *cached) keepsNoBody(t *testing.T) {
 	withBody := func(path string, fields ...string) {
 		conn, err := c.client.Dial()
@@ -342,15 +342,15 @@ func (c *cached) keepsNoBody(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for i, fields := range [][]string{{"Content-Length: 3"}, {"Transfer-Encoding: chunked"}} {
-		path := fmt.Sprintf("/file%d.txt", i) // the web server says nothing of bodies
+		path := fmt.Sprintf("/file%d.txt", i) // the web server ignores the body
 		withBody(path, fields...)
 		assert.Len(t, c.passages(), 1, "%s: the web server answers", fields)
 		c.get(path)
-		assert.Len(t, c.passages(), 1, "%s: nothing was kept", fields)
+		assert.Len(t, c.passages(), 1, "%s: nothing was stored", fields)
 		c.get(path)
-		assert.Empty(t, c.passages(), "%s: without a body it is kept", fields)
+		assert.Empty(t, c.passages(), "%s: without a body it is stored", fields)
 		withBody(path, fields...)
-		assert.Len(t, c.passages(), 1, "%s: nor is it answered from the cache", fields)
+		assert.Len(t, c.passages(), 1, "%s: it is not answered from the cache", fields)
 	}
 }
 
@@ -474,7 +474,7 @@ func (c *cached) isFlushedByNobodyElse(t *testing.T) {
 		assert.Equal(t, 501, c.ask("PURGE", path).Status)
 		c.passages()
 	} else {
-		assert.Equal(t, 405, c.ask("PURGE", path).Status, "from this machine, as through a proxy that does TLS")
+		assert.Equal(t, 405, c.ask("PURGE", path).Status, "from this machine, as through a TLS proxy")
 		assert.Equal(t, 405, c.ask("PURGE", path, "X-Forwarded-For: 192.0.2.1").Status, "through a proxy on this machine")
 		assert.Equal(t, 405, c.ask("PURGE", "/", "X-Forwarded-For: 127.0.0.1", "Scripter-Flush: all").Status)
 		// Another address, as from another machine.

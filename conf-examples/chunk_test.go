@@ -9,9 +9,9 @@ import (
 	"scripter/internal/corpus"
 )
 
-// TestBadChunks: a chunked body whose chunks are malformed is refused by the web
-// server, and no script runs. mod_fcgid alone takes the rest, as it came, for the
-// last chunk, and tells a length that is right for it: nobody behind it can know.
+// TestBadChunks checks that the web server refuses a chunked body with malformed
+// chunks, and no script runs. mod_fcgid alone takes the rest of the body for the last
+// chunk, and sends a matching CONTENT_LENGTH: Scripter cannot notice.
 //
 // Catalogue: B9
 func TestBadChunks(t *testing.T) {
@@ -37,14 +37,14 @@ func TestBadChunks(t *testing.T) {
 			}
 			assert.Equal(t, "ran: abcde", ask("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").Body)
 			for _, body := range []string{
-				"3\r\nabc\r\nzz\r\nde\r\n0\r\n\r\n", // a length that is none
+				"3\r\nabc\r\nzz\r\nde\r\n0\r\n\r\n", // not a length
 				"zz\r\nde\r\n0\r\n\r\n",
-				"3\r\nabcXX2\r\nde\r\n0\r\n\r\n", // no line end behind a chunk
+				"3\r\nabcXX2\r\nde\r\n0\r\n\r\n", // no line end after a chunk
 			} {
 				r := ask(body)
 				switch s.name {
 				case "apache-fcgid":
-					assert.Contains(t, r.Body, "ran: ", "docs/web-servers.md says so; if that has changed, so must it")
+					assert.Contains(t, r.Body, "ran: ", "docs/web-servers.md says so: if mod_fcgid has changed, change it")
 				case "caddy":
 					assert.Equal(t, 502, r.Status, "%q: %s", body, r.Body)
 				default:

@@ -257,7 +257,7 @@ var faulty = []struct {
 		after: func(t *testing.T, s *corpus.Site) {
 			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))
 		},
-		want:  []string{"fault buffering", "fault public", "fault source"}, // copies that editors leave behind
+		want:  []string{"fault buffering", "fault public", "fault source"}, // backup copies of editors
 		lines: []string{"server.stream-response-body = 1", `url.access-deny = ( "" )`},
 	},
 	{
@@ -318,7 +318,7 @@ var faulty = []struct {
 	},
 }
 
-// leaveConf puts a scripter.conf where the document root has its cgi-bin.
+// leaveConf puts a scripter.conf into the cgi-bin below the document root.
 func leaveConf(t *testing.T, s *corpus.Site) {
 	require.NoError(t, os.MkdirAll(filepath.Join(s.WWW, "cgi-bin"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))

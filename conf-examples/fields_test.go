@@ -9,8 +9,8 @@ import (
 	"scripter/internal/corpus"
 )
 
-// TestUnderscores: a visitor's field with "_" in its name does not pass for the one
-// with "-" that a proxy has set, whichever comes first.
+// TestUnderscores checks that a visitor's field with "_" in its name never replaces
+// the one with "-" that a proxy has set, whichever comes first.
 func TestUnderscores(t *testing.T) {
 	for _, s := range setUps {
 		t.Run(s.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestUnderscores(t *testing.T) {
 				assert.Equal(t, "proxy nil", r.Body, fields)
 			}
 			assert.Equal(t, "nil nil", ask("X_Real_Ip: visitor\r\n").Body)
-			// A name that the example does not list: lighttpd tells both, and we refuse.
+			// A name that the example does not list: lighttpd passes on both, Scripter answers 400.
 			for _, fields := range []string{"X_Other_Name: visitor\r\nX-Other-Name: proxy\r\n", "X-Other-Name: proxy\r\nX-Other_Name: visitor\r\n"} {
 				r := ask(fields)
 				assert.Contains(t, []int{200, 400}, r.Status, fields)
@@ -45,14 +45,14 @@ func TestUnderscores(t *testing.T) {
 					assert.Equal(t, "nil proxy", r.Body, fields)
 				}
 			}
-			// A field that is repeated is none with two names. (fcgiwrap keeps one of it.)
+			// A repeated field has one name and is accepted. (fcgiwrap keeps one value.)
 			assert.Contains(t, []string{"nil a, b", "nil a"}, ask("X-Other-Name: a\r\nX-Other-Name: b\r\n").Body)
 		})
 	}
 }
 
-// TestServerField: which name a visitor sees in the field Server of a script's and a
-// page's response, as docs/web-servers.md has it.
+// TestServerField checks which Server field a visitor sees in the response of a
+// script and of a page against docs/web-servers.md.
 //
 // Specification: 2.2.4, 4.2.1
 func TestServerField(t *testing.T) {

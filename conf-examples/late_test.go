@@ -19,8 +19,8 @@ webserver.sendPartial (head .. "Content-Length: 10\r\nCache-Control: max-age=60\
 error ("late")`
 )
 
-// TestLateFailure: what a client sees of a streamed response whose script fails, as
-// the table of web-servers.md says it of each set-up.
+// TestLateFailure compares what a client sees of a streamed response whose script
+// fails with the table in web-servers.md.
 func TestLateFailure(t *testing.T) {
 	says := lateTable(t)
 	for _, s := range setUps {
@@ -56,14 +56,14 @@ func TestLateFailure(t *testing.T) {
 					assert.Equal(t, "private, no-store", field, path)
 				}
 			}
-			// The next request finds everything as it was.
+			// The next request is answered as usual.
 			assert.Equal(t, "ready", get(t, client, "/ready.fcgi").Body)
 		})
 	}
 }
 
-// lateTable reads the table of web-servers.md: the set-up, and what is seen without
-// a Content-Length and with one.
+// lateTable reads the table in web-servers.md: set-up, what a client sees without a
+// Content-Length, and what it sees with one.
 func lateTable(t *testing.T) map[string][2]string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/web-servers.md")

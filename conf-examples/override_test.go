@@ -11,8 +11,8 @@ import (
 	"scripter/internal/corpus"
 )
 
-// forced says, for each example, how its Action Override forces SCRIPTER in the
-// place of MACRO.
+// forced has for each example the lines that make its Action Override force SCRIPTER
+// instead of MACRO.
 var forced = []struct {
 	setUp, file, macro, scripter string
 }{
@@ -27,8 +27,8 @@ var forced = []struct {
 	{"caddy", "Caddyfile", "split .html .mcro .txt\n\t\t\tenv REDIRECT_HANDLER MACRO", "split .html .mcro .hello\n\t\t\tenv REDIRECT_HANDLER SCRIPTER"},
 }
 
-// TestForcedScripter: SCRIPTER forced on a folder, behind each web server. What
-// stands behind the last dot of a file's name may be a name or an extension.
+// TestForcedScripter forces SCRIPTER on a folder, behind each web server. The part of
+// a file's name after the last dot may be a name or an extension.
 //
 // Specification: 2.1.8
 func TestForcedScripter(t *testing.T) {
@@ -51,8 +51,8 @@ func TestForcedScripter(t *testing.T) {
 	}
 }
 
-// TestPrivateFiles: what the corpus cannot say of files that are not for visitors:
-// a name that is not UTF-8, the well-known folder, and the page that a folder has.
+// TestPrivateFiles checks what the corpus cannot express of files that visitors may
+// not request: a name that is not UTF-8, the well-known folder, and a folder's page.
 func TestPrivateFiles(t *testing.T) {
 	for _, s := range setUps {
 		if s.resident {
@@ -75,7 +75,7 @@ func TestPrivateFiles(t *testing.T) {
 			}
 			assert.Equal(t, "challenge", get(t, client, "/.well-known/acme").Body)
 			assert.Equal(t, "page GET", get(t, client, "/site.root.mcro").Body)
-			// A folder leads to itself, not to another host.
+			// The redirect of a folder stays on the host.
 			for _, path := range []string{"//evil.example%2f..%2fboth", "//evil.example/%2e%2e/both", "/%2fevil.example/..%2fboth", `/%5cevil.example/..%2fboth`} {
 				to, _ := get(t, client, path).Field("Location")
 				assert.Contains(t, []string{"", "/both/", "http://" + client.Addr + "/both/"}, to, path)

@@ -13,8 +13,8 @@ import (
 	"scripter/internal/corpus"
 )
 
-// places are where web-servers.md says that lines of its rules belong: the text of
-// an example that they stand behind, "" for its end.
+// places maps the places that web-servers.md names for the lines of its rules to the
+// text of an example after which they belong; "" is the end of the file.
 var places = map[string]string{
 	"at the end of the file":    "",
 	"in the map $scripter_user": "map $uri $scripter_user {\n",
@@ -24,7 +24,7 @@ var places = map[string]string{
 	"first in server.modules":   "server.modules = (",
 }
 
-// protect puts the rule of web-servers.md for a file of the examples into it.
+// protect returns the edit that puts the rule of web-servers.md for an example into it.
 func protect(t *testing.T, example, hash string) func(file, text string) string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/web-servers.md")
@@ -58,7 +58,7 @@ func protect(t *testing.T, example, hash string) func(file, text string) string 
 				assert.Contains(t, text, anchor)
 				parts := strings.SplitAfter(text, anchor)
 				for i := 1; i < len(parts); i++ {
-					if where == "in each server" { // behind the line that has it
+					if where == "in each server" { // after the line that has it
 						end := strings.IndexByte(parts[i], '\n') + 1
 						parts[i] = parts[i][:end] + lines + "\n" + parts[i][end:]
 						continue
@@ -74,16 +74,16 @@ func protect(t *testing.T, example, hash string) func(file, text string) string 
 	return nil
 }
 
-// authModules are what Debian's Apache has loaded for passwords.
+// authModules loads the modules for passwords that Debian's Apache has loaded.
 const authModules = `LoadModule authn_core_module /usr/lib/apache2/modules/mod_authn_core.so
 LoadModule authn_file_module /usr/lib/apache2/modules/mod_authn_file.so
 LoadModule auth_basic_module /usr/lib/apache2/modules/mod_auth_basic.so
 LoadModule authz_user_module /usr/lib/apache2/modules/mod_authz_user.so
 `
 
-// TestProtectedFolder: the rules of web-servers.md protect pages, files and scripts of
-// a folder behind each web server; a script has no URL elsewhere, or wants a user
-// there too.
+// TestProtectedFolder checks that the rules of web-servers.md protect the pages, files
+// and scripts of a folder behind each web server, and that a script has no URL in
+// another folder or requires a user there too.
 func TestProtectedFolder(t *testing.T) {
 	for _, s := range setUps {
 		if s.resident {
@@ -143,8 +143,8 @@ func TestProtectedFolder(t *testing.T) {
 			}
 			assert.Equal(t, []string{"ok", "ok"}, protected(doctor(t, site, client, "--protected", "/members/")))
 			assert.Contains(t, protected(doctor(t, site, client, "--protected", "/open")), "fault")
-			// Nothing of the folder is to be had without the password, whatever the URL
-			// looks like, and the script has no other.
+			// Without the password no spelling of a URL leads into the folder, and the
+			// script has no other URL.
 			urls := []string{
 				"/protected.fcgi", "/PROTECTED.fcgi", "/protected.fcgi/members/", "/any/protected.fcgi", "//members/protected.fcgi",
 				"/members//protected.fcgi", "/./members/protected.fcgi", "/x/../members/protected.fcgi", "/members%2Fprotected.fcgi",
@@ -157,9 +157,9 @@ func TestProtectedFolder(t *testing.T) {
 				assert.NotContains(t, string(r.Body), "secret", path)
 			}
 
-			// An old root has scripts in every folder: then the script itself asks.
+			// An old root has scripts in every folder: then the script's row requires a user.
 			scripter(t, site, "settings", "scriptFolders", "*")
-			assert.Equal(t, 200, get(t, client, "/protected.fcgi").Status, "this is the hole")
+			assert.Equal(t, 200, get(t, client, "/protected.fcgi").Status, "the script is not protected here")
 			assert.Equal(t, []string{"ok", "fault"}, protected(doctor(t, site, client, "--protected", "/members")))
 			scripter(t, site, "settings", "scriptFolders", "/ /members")
 			assert.Equal(t, []string{"ok", "warning"}, protected(doctor(t, site, client, "--protected", "/members")))

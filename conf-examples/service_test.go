@@ -18,8 +18,8 @@ import (
 	"scripter/internal/corpus"
 )
 
-// TestService: systemd takes the unit, finds it hardly exposed, and what the program
-// asks of the system is what the unit allows.
+// TestService checks that systemd accepts the unit and rates its exposure as low, and
+// that the unit allows every system call that the program makes.
 func TestService(t *testing.T) {
 	need(t, "systemd-analyze")
 	need(t, "strace")
@@ -84,7 +84,7 @@ func TestService(t *testing.T) {
 	assert.Greater(t, len(seen), 30)
 }
 
-// syscallSet is what systemd calls each group of system calls: names, and other groups.
+// syscallSet maps systemd's groups of system calls to their members: names and groups.
 type syscallSet map[string][]string
 
 func syscallSets(listing string) syscallSet {

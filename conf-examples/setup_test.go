@@ -33,7 +33,7 @@ type place struct {
 	*corpus.Site
 	run  string // stands for /run/scripter
 	port string
-	// purgePort is Varnish's second one.
+	// purgePort is the port where Varnish accepts PURGE.
 	purgePort string
 	edit      func(file, text string) string
 }

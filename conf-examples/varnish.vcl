@@ -4,9 +4,8 @@
 # Change:   where the web server listens.
 # Start:    varnishd -a visitors=127.0.0.1:6081 -a purge=127.0.0.1:6082 \
 #                    -f /etc/varnish/scripter.vcl -s default,64m
-#           (Debian: the line ExecStart of "systemctl edit varnish"). Visitors, and
-#           a proxy that does TLS for them, come to the first port; nobody but
-#           Scripter comes to the second.
+#           (Debian: the line ExecStart of "systemctl edit varnish"). The first
+#           port is for visitors and for a TLS proxy, the second for Scripter alone.
 # Also:     scripter settings cacheServers '["http://127.0.0.1:6082"]'
 #           and a line "cache: 127.0.0.1:6082" in scripter.conf, so that
 #           webserver.flushCache () finds it.
@@ -20,10 +19,9 @@ backend web {
     .port = "8085";
 }
 
-# Who may make Varnish forget: programs on this machine, and only at the port that
-# is named "purge". The address alone tells nothing: behind a proxy on this machine
-# that does TLS, every visitor comes from 127.0.0.1. Where Scripter runs on another
-# machine, its address is one more line here.
+# Who may purge: programs on this machine, and only at the port named "purge". The
+# address alone proves nothing: behind a TLS proxy on this machine, every visitor has
+# the address 127.0.0.1. If Scripter runs on another machine, add its address here.
 acl purgers {
     "127.0.0.1";
     "::1";
@@ -49,8 +47,8 @@ sub vcl_recv {
         return (purge);
     }
 
-    # A GET with a body is passed on, and its page not kept: the cache knows pages by
-    # their URL alone.
+    # A request with a body is passed on and the response not stored: the key of the
+    # cache is the URL alone.
     if (req.http.Content-Length ~ "[1-9]" || req.http.Transfer-Encoding) {
         return (pass);
     }
