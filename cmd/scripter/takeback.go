@@ -332,6 +332,9 @@ func (b *takenBack) text() string {
 			parts = append(parts, counted(p.n, "object")+" "+p.what)
 		}
 	}
+	if len(parts) == 0 {
+		return "nothing changed"
+	}
 	return strings.Join(parts, ", ")
 }
 
