@@ -38,8 +38,8 @@ func (t actionTables) mime(ext string) (MimeEntry, bool) {
 	return e, true
 }
 
-// bound returns the action that the mime table binds the extension of a path
-// to; "" when it binds none.
+// bound returns the action that the mime table names for the extension of a
+// path, or "".
 func (t actionTables) bound(p string) string {
 	ext := path.Ext(p)
 	if ext == "" {
@@ -49,8 +49,8 @@ func (t actionTables) bound(p string) string {
 	return e.Action
 }
 
-// scriptBehindPage reports whether a path that ends in an extension of another
-// action has a script's extension in its extra path: "/page.mcro" and "/x.fcgi".
+// scriptBehindPage reports whether the extension of a path belongs to another
+// action and the extra path has a script's extension: "/page.mcro" and "/x.fcgi".
 // Some web servers take such a URL for a script, others for a page.
 func (t actionTables) scriptBehindPage(p, extra string) bool {
 	if extra == "" || strings.EqualFold(t.bound(p), scripterAction) {
@@ -103,10 +103,10 @@ func (t actionTables) handler(action string) (name, handler string, ok bool) {
 // action chooses the action of a path: the web server's word, then an
 // override in the root, then the extension (specification, 2.1: Action
 // Override forces any folder or file). A word that names no known action is
-// the name of something else and is passed over. Many web servers name the
-// action of every request, so a word that repeats what the extension says is
-// no override, and does not beat one in the root. Nothing is taken from HTTP_*
-// variables: the client writes those.
+// the name of something else and is ignored. Many web servers name the action of
+// every request. So a word that repeats the extension's own action is not an
+// override and has no precedence over one in the root. HTTP_* variables are
+// ignored: the client writes them.
 func (t actionTables) action(r *Request, p string) (name, handler, rule string) {
 	for _, v := range [...]string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
 		word := r.Params[v]

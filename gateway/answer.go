@@ -30,7 +30,7 @@ type answer struct {
 	began   time.Time
 	action  string
 	sent    int64         // bytes, the head included
-	length  int64         // of the body, promised by the head of a streamed response; -1: none was
+	length  int64         // Content-Length of a streamed response; -1 = none
 	body    int64         // bytes of the body so far
 	slow    time.Duration // from which on the request is slow; 0 = never
 	slowID  string        // under which it was logged as slow
@@ -38,8 +38,8 @@ type answer struct {
 	rec  *recorder // of Debugging; nil when it is off
 	held *httpheader.Response
 	rest *spool                                // more of its body
-	file func() (*os.File, os.FileInfo, error) // opens what is sent as it is, instead of held
-	kind fileTyping                            // of file
+	file func() (*os.File, os.FileInfo, error) // opens the plain file that is sent instead of held
+	kind fileTyping                            // finds the type of file
 }
 
 // flusher is a way out that gathers what is written until it is told.
@@ -101,8 +101,8 @@ func (a *answer) send(r *Request) error {
 	return a.copy(rest)
 }
 
-// setNoLength gives a response without a body the length that it wants: 204 and
-// 304 have none, 205 says that there is none (RFC 9110, 15.3.6).
+// setNoLength sets the Content-Length of a response without a body: 205 has 0
+// (RFC 9110, 15.3.6), 204 and 304 have none.
 func setNoLength(resp *httpheader.Response) {
 	if resp.Status == 205 {
 		resp.Set("Content-Length", "0")
@@ -219,24 +219,24 @@ func (a *answer) writeChunks(text string) error {
 	return nil
 }
 
-// count counts the bytes of a body before they are sent. More than the head of
-// a streamed response has promised are refused: a client takes them for the
-// beginning of the next response.
+// count counts bytes of the body before they are sent. It returns an error if a
+// streamed response gets more than its Content-Length: a client would take them
+// for the beginning of the next response.
 func (a *answer) count(n int) error {
 	a.body += int64(n)
 	if a.length >= 0 && a.body > a.length {
-		return fmt.Errorf("the response has more bytes than its Content-Length says, %d", a.length)
+		return fmt.Errorf("the response is longer than its Content-Length, %d", a.length)
 	}
 	return nil
 }
 
-// whole returns an error if a streamed response ended before the length that
-// its head has promised.
+// whole returns an error if a streamed response is shorter than its
+// Content-Length.
 func (a *answer) whole() error {
 	if a.length < 0 || a.noBody || a.body >= a.length {
 		return nil
 	}
-	return fmt.Errorf("the response ended after %d bytes, its Content-Length says %d", a.body, a.length)
+	return fmt.Errorf("the response ended after %d bytes, but its Content-Length is %d", a.body, a.length)
 }
 
 func (a *answer) flush() error {

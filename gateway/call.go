@@ -39,9 +39,9 @@ type call struct {
 	private  bool               // only some visitors may have the answer
 	around   bool               // the callbacks stand around a handler already
 	fields   []httpheader.Field // added to the response whatever the script returns
-	acting   int                // actions that run within one another
+	acting   int                // depth of nested actions
 	ownType  bool               // the gateway completes the type of the response
-	page     string             // path of the page that is the response; "" when it is none
+	page     string             // path of the page that is the response; "" = not a page
 	problems []problem          // failed markers, logged after the commit
 	flushes  flushes            // what caches are to forget after the commit
 }

@@ -130,7 +130,7 @@ func (c *call) responseText(v script.Value) (string, error) {
 	if err := c.completeType(resp, written, false); err != nil {
 		return "", err
 	}
-	c.ownType, c.page = false, "" // the header is made, what becomes of it is the filter's
+	c.ownType, c.page = false, "" // the header is complete; the filter may change it
 	head, err := resp.AppendNPH(make([]byte, 0, 512))
 	if err != nil {
 		return "", err

@@ -24,17 +24,17 @@ type CGI struct {
 	// HandlerNames are file names that count as the handler's own.
 	HandlerNames []string
 
-	// BodyIdle is how long the next piece of a body may take, Body how long all of it
-	// may; 0: 15 and 60 seconds, as behind FastCGI.
+	// BodyIdle is how long the next piece of a body may take, Body how long the whole
+	// body may take; 0 means 15 and 60 seconds, as with FastCGI.
 	BodyIdle, Body time.Duration
 
-	vars  map[string]string // Environ taken apart; nil when it is not yet
-	twice string            // with vars: see variables
+	vars  map[string]string // Environ as a map; nil until it is parsed
+	twice string            // parsed with vars: see variables
 }
 
-// settle is how long a program waits before it ends after a response that is shorter
-// than it has promised. A web server that finds the end together with the last bytes
-// counts them and corrects the promise (Apache's mod_cgi and mod_cgid).
+// settle is how long a program waits before it exits after a response that is shorter
+// than its Content-Length. If Apache's mod_cgi and mod_cgid read the end together with
+// the last bytes, they correct the Content-Length, and the client does not notice.
 const settle = 100 * time.Millisecond
 
 // Bounds of what is read of a body that nobody wanted.
@@ -43,21 +43,20 @@ const (
 	drainTime  = 10 * time.Second
 )
 
-// How long a body may take, where [CGI] does not say it.
+// How long a body may take if [CGI] does not say it.
 const (
 	bodyIdle = 15 * time.Second
 	bodyTime = 60 * time.Second
 )
 
-// stdinReader reads the standard input until ctx ends, or the body takes too long: a
-// read of a pipe cannot be interrupted, so it is left behind when the program has to
-// go.
+// stdinReader reads the standard input until ctx ends or the body takes too long. A
+// read of a pipe cannot be interrupted, so it is abandoned then.
 type stdinReader struct {
 	ctx  context.Context
 	from io.Reader
 	idle time.Duration
-	end  time.Time // of the patience with the whole body
-	late bool      // it took too long, and nothing more is read
+	end  time.Time // deadline of the whole body
+	late bool      // the body took too long, and nothing more is read
 }
 
 func (r *stdinReader) Read(p []byte) (int, error) {
@@ -108,7 +107,7 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 		time.Sleep(settle)
 	}
 	// mod_cgid and fcgiwrap lose the response of a program that leaves its
-	// input unread. Of one that is late there is nothing to read.
+	// input unread. A body that took too long is not waited for again.
 	if hasBody(r) && !body.late {
 		body.end = time.Now().Add(drainTime)
 		io.Copy(io.Discard, io.LimitReader(body, drainLimit))
@@ -154,9 +153,9 @@ func (c CGI) request() *Request {
 	return r
 }
 
-// variables takes an environment apart. Of a name that comes twice the first
-// counts; twice is the name of a header field for which that is so. A visitor's
-// X_Real_Ip and a proxy's X-Real-Ip come like this from lighttpd.
+// variables returns an environment as a map. If a name comes twice, the first value
+// counts; twice is the name of a header field that came twice, or "". lighttpd sends
+// a visitor's X_Real_Ip and a proxy's X-Real-Ip under one name.
 func variables(environ []string) (p map[string]string, twice string) {
 	p = make(map[string]string, len(environ))
 	for _, v := range environ {

@@ -75,8 +75,8 @@ func TestCGIEnds(t *testing.T) {
 	assert.True(t, o.Broken)
 }
 
-// TestCGISlowBody: a program whose body does not come answers 408 and ends, and so
-// does one whose body comes byte by byte.
+// TestCGISlowBody checks that a program answers 408 and exits if the body does not
+// come, or comes byte by byte.
 //
 // Catalogue: B6
 func TestCGISlowBody(t *testing.T) {
@@ -105,7 +105,7 @@ func TestCGISlowBody(t *testing.T) {
 			assert.Equal(t, 408, o.Status)
 			assert.False(t, o.Broken)
 			assert.Contains(t, out.String(), "Status: 408 Request Timeout\r\n")
-			assert.Less(t, time.Since(begun), 5*time.Second, "what is late is not waited for again")
+			assert.Less(t, time.Since(begun), 5*time.Second, "the late body is not waited for again")
 		})
 	}
 }
@@ -194,7 +194,7 @@ func TestFindConf(t *testing.T) {
 	}
 }
 
-// TestScriptFile: the file that the system started, when it is not the program.
+// TestScriptFile checks which file counts as the one that the system has started.
 func TestScriptFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -222,7 +222,7 @@ func TestScriptFile(t *testing.T) {
 		}
 	}
 	_, ok := ScriptFile(filepath.Join(dir, "site.cgi"), filepath.Join(dir, "not-here"))
-	assert.False(t, ok, "a program that is not known")
+	assert.False(t, ok, "an unknown program")
 }
 
 func TestRun(t *testing.T) {

@@ -109,8 +109,8 @@ func (c *call) sendPiece(data string) error {
 	return c.stopOnError(c.a.flush())
 }
 
-// endStream sends what a script returned after it had sent pieces. After the last
-// piece nothing more is sent.
+// endStream sends the return value of a script that has sent pieces. After the
+// last piece it sends nothing.
 func (c *call) endStream(v script.Value) error {
 	v, err := unmade(v)
 	if err != nil {
@@ -118,7 +118,8 @@ func (c *call) endStream(v script.Value) error {
 	}
 	if c.ended {
 		if v != nil && v != "" && !c.a.quiet {
-			c.g.log.Warn("what the script returned was dropped: sendPartial had sent the last piece (more = false)", "path", c.r.path(), "script", c.answerer())
+			c.g.log.Warn("the script's return value was dropped: sendPartial had sent the last piece (more = false)",
+				"path", c.r.path(), "script", c.answerer())
 		}
 		return c.a.whole()
 	}
@@ -140,9 +141,9 @@ func (c *call) endStream(v script.Value) error {
 	return c.a.whole()
 }
 
-// stream completes the head of a streamed response. Its end is not there yet and
-// may never come. A cache knows that the end is missing only by a length, so
-// without one the response is for no cache, whatever the script says.
+// stream completes the head of a streamed response, which may break off later. A
+// cache notices that only by the Content-Length. So no cache may store a response
+// without one, whatever the script says.
 func (c *call) stream(resp *httpheader.Response, length int64) error {
 	switch {
 	case bodyless(resp.Status):
@@ -150,23 +151,23 @@ func (c *call) stream(resp *httpheader.Response, length int64) error {
 		return nil
 	case length < 0:
 		if cacheable(resp) {
-			c.r.trace("streamed without a Content-Length: no cache may keep it")
+			c.r.trace("streamed without a Content-Length: no cache may store it")
 			if !c.a.quiet {
-				c.g.log.Warn("a streamed response without a Content-Length is kept by no cache: its Cache-Control was replaced", "path", c.r.path())
+				c.g.log.Warn("no cache may store a streamed response without a Content-Length: its Cache-Control was replaced",
+					"path", c.r.path())
 			}
 		}
 		noStore(resp)
 		return nil
 	case int64(len(resp.Body)) > length:
-		return fmt.Errorf("the first piece has %d bytes, the response's Content-Length says %d", len(resp.Body), length)
+		return fmt.Errorf("the first piece has %d bytes, but the response's Content-Length is %d", len(resp.Body), length)
 	}
 	resp.Set("Content-Length", strconv.FormatInt(length, 10))
 	c.a.length = length
 	return nil
 }
 
-// declaredLength returns what the Content-Length of a script says, -1 if there
-// is none.
+// declaredLength returns the Content-Length that the script has set, or -1.
 func declaredLength(resp *httpheader.Response) (int64, error) {
 	length := int64(-1)
 	for _, f := range resp.Fields {
@@ -178,7 +179,7 @@ func declaredLength(resp *httpheader.Response) (int64, error) {
 			return 0, fmt.Errorf("the response's Content-Length is %.40q, not a number of bytes", f.Value)
 		}
 		if length >= 0 {
-			return 0, errors.New("the response's Content-Length is there twice")
+			return 0, errors.New("the response has two Content-Length fields")
 		}
 		length = int64(n)
 	}

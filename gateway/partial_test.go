@@ -48,7 +48,8 @@ func testSlowVisitors(t *testing.T, s *site) {
 	assert.Less(t, crawling.bytes, 1<<20)
 }
 
-// TestStreamedLength: a Content-Length of a streamed response is kept and holds.
+// TestStreamedLength checks that a streamed response has exactly the Content-Length
+// that its script has set.
 func TestStreamedLength(t *testing.T) {
 	s := newSite(t)
 	head := func(length string) string {
@@ -63,14 +64,14 @@ func TestStreamedLength(t *testing.T) {
 		{"returned", head("7") + `one ") return "two"`, "GET", 200, "7", "one two", ""},
 		{"written", head("7") + `") write ("one ") return "two"`, "GET", 200, "7", "one two", ""},
 		{"long", head("600000") + `") write (("x"):rep (300000)) webserver.sendPartial (("y"):rep (300000)) return ""`, "GET", 200, "600000", "*", ""},
-		{"too few", head("8") + `one ") return "two"`, "GET", 200, "8", "one two", "ended after 7 bytes, its Content-Length says 8"},
-		{"too many", head("6") + `one ") return "two"`, "GET", 200, "6", "one ", "more bytes than its Content-Length says, 6"},
-		{"too many pieces", head("6") + `one ") pcall (webserver.sendPartial, "two") return ""`, "GET", 200, "6", "one ", "more bytes than its Content-Length says, 6"},
-		{"too many written", head("6") + `one ") write (("x"):rep (300000)) return ""`, "GET", 200, "6", "one ", "more bytes than its Content-Length says, 6"},
-		{"first piece", head("3") + `one ") return ""`, "GET", 500, "", "", "the first piece has 4 bytes, the response's Content-Length says 3"},
+		{"too few", head("8") + `one ") return "two"`, "GET", 200, "8", "one two", "ended after 7 bytes, but its Content-Length is 8"},
+		{"too many", head("6") + `one ") return "two"`, "GET", 200, "6", "one ", "longer than its Content-Length, 6"},
+		{"too many pieces", head("6") + `one ") pcall (webserver.sendPartial, "two") return ""`, "GET", 200, "6", "one ", "longer than its Content-Length, 6"},
+		{"too many written", head("6") + `one ") write (("x"):rep (300000)) return ""`, "GET", 200, "6", "one ", "longer than its Content-Length, 6"},
+		{"first piece", head("3") + `one ") return ""`, "GET", 500, "", "", "the first piece has 4 bytes, but the response's Content-Length is 3"},
 		{"no number", head("+3") + `one") return ""`, "GET", 500, "", "", "not a number of bytes"},
 		{"empty", head("") + `one") return ""`, "GET", 500, "", "", "not a number of bytes"},
-		{"twice", head(`3\r\ncontent-length: 3`) + `one") return ""`, "GET", 500, "", "", "there twice"},
+		{"twice", head(`3\r\ncontent-length: 3`) + `one") return ""`, "GET", 500, "", "", "two Content-Length fields"},
 		{"HEAD", head("7") + `") return ""`, "HEAD", 200, "7", "", ""},
 		{"no content", `webserver.sendPartial ("HTTP/1.0 204 No Content\r\nContent-Length: 7\r\n\r\n") return "one two"`, "GET", 204, "", "", ""},
 	} {
@@ -98,7 +99,8 @@ func TestStreamedLength(t *testing.T) {
 	}
 }
 
-// TestStreamedCaching: no cache keeps a response whose end it cannot know.
+// TestStreamedCaching checks that no cache may store a streamed response without a
+// Content-Length.
 func TestStreamedCaching(t *testing.T) {
 	s := newSite(t)
 	answer := func(fields, rest string, more map[string]string) *httpheader.Response {
@@ -113,17 +115,18 @@ func TestStreamedCaching(t *testing.T) {
 		assert.False(t, resp.Has("Surrogate-Control"), rest)
 		assert.False(t, resp.Has("Content-Length"), rest)
 	}
-	assert.Contains(t, s.log.String(), "a streamed response without a Content-Length is kept by no cache")
+	assert.Contains(t, s.log.String(), "no cache may store a streamed response without a Content-Length")
 	resp := answer(escaped+`Content-Length: 4\r\n`, `return "d"`, nil)
 	assert.Equal(t, "public, max-age=60", resp.Get("Cache-Control"))
 	assert.True(t, resp.Has("Surrogate-Control"))
 	resp = answer(escaped, `return ""`, map[string]string{"HTTP_IF_NONE_MATCH": `"1"`})
 	assert.Equal(t, 304, resp.Status)
-	assert.Equal(t, "public, max-age=60", resp.Get("Cache-Control"), "there is no body that could be cut off")
+	assert.Equal(t, "public, max-age=60", resp.Get("Cache-Control"), "there is no body that could be truncated")
 	assert.Equal(t, "private, no-store", answer("", `return ""`, nil).Get("Cache-Control"))
 }
 
-// TestRequestWithUnusualBody: caches do not know that a GET has a body.
+// TestRequestWithUnusualBody checks that no cache may store the response to a GET or
+// HEAD request with a body.
 func TestRequestWithUnusualBody(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return webserver.httpHeader2 ("200 OK", "text/plain", 60) .. (...).postArgs`)

@@ -10,8 +10,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestReturnedNonsense: what no script means as its response is an error that
-// tells its author what to return. A visitor sees nothing of the value.
+// TestReturnedNonsense checks that a return value that cannot be a response is an
+// error that tells the author what to return, and that visitors do not see the value.
 func TestReturnedNonsense(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.debugToken", objectdb.String("sesame"))
@@ -51,10 +51,10 @@ func TestReturnedNonsense(t *testing.T) {
 	assert.Equal(t, "a", resp.Body, "nothing is appended")
 	s.script("x", `webserver.sendPartial ("a", false) return {body = "dropped"}`)
 	assert.Equal(t, "a", s.ask("/x.fcgi", nil).Body)
-	assert.Contains(t, s.log.String(), "what the script returned was dropped")
+	assert.Contains(t, s.log.String(), "the script's return value was dropped")
 }
 
-// TestNoBody: 204 and 205 have none. 205 says so by its length.
+// TestNoBody checks that 204 and 205 have no body, and 205 has the length 0.
 func TestNoBody(t *testing.T) {
 	s := newSite(t)
 	for _, c := range []struct{ source, length string }{
@@ -76,8 +76,8 @@ func TestNoBody(t *testing.T) {
 
 var incidentOnPage = regexp.MustCompile(`Incident <code>([a-z2-7]{8})</code>`)
 
-// TestErrorPagesHaveTheirNumber: a page that shows the number of an incident has
-// one, which the log knows.
+// TestErrorPagesHaveTheirNumber checks that the number of an incident on an error page
+// is in the log.
 func TestErrorPagesHaveTheirNumber(t *testing.T) {
 	s := newSite(t)
 	s.script("own", `return webserver.errorMessage ("of my own")`)
