@@ -29,7 +29,7 @@ func protect(t *testing.T, example, hash string) func(file, text string) string 
 	t.Helper()
 	page, err := os.ReadFile("../docs/web-servers.md")
 	require.NoError(t, err)
-	_, section, ok := strings.Cut(string(page), "\n## A folder that wants a password\n")
+	_, section, ok := strings.Cut(string(page), "\n## A folder that needs a password\n")
 	require.True(t, ok)
 	name := strings.TrimSuffix(example, ".conf")
 	for part := range strings.SplitSeq(section, "\n### ") {

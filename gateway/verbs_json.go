@@ -29,7 +29,7 @@ var jsonVerbs = []script.Verb{
 	},
 	{
 		Name:    "json.decode",
-		Doc:     "The value that JSON text stands for; objects keep their order, and an empty array stays one. null becomes the second argument, such as json.null, which a list of the root can hold and json.encode makes null of; without one it is left out of objects, and an error in an array.",
+		Doc:     "The value of a JSON text; objects keep their order, and an empty array stays an array. null becomes the second argument; without one, null is left out of objects and is an error in an array. With json.null as the second argument, lists of the root can hold it, and json.encode writes null again.",
 		Params:  []script.Param{arg("text", "string", ""), opt("null", "any", "", "what stands for null")},
 		Results: gives("any", ""),
 		Errors:  "text that is no JSON, with the byte where it goes wrong; null in an array when there is no second argument",

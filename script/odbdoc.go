@@ -23,7 +23,7 @@ func ODB() []Verb {
 				"return scratchpad.deep.down", Gives: "5",
 		},
 		{
-			Name: "odb.append", Doc: "Stores a value in a table under the number after the last one there, and makes the table. The name has nine digits, so that names sort as their numbers do. No two requests get the same one.",
+			Name: "odb.append", Doc: "Stores a value in a table under the number after the last one there, and makes the table. The name has nine digits, so that names sort in the order of their numbers. No two requests get the same name.",
 			Params:  []Param{{Name: "table", Type: anyAddress, Doc: "a table of the root, or its address"}, {Name: "value", Type: "any"}},
 			Results: one("string", "the name"),
 			Errors:  "a value that the root cannot hold; no table; a table that has numbers of another length for names",
