@@ -13,13 +13,8 @@ import (
 // 4.2), and RFC 9110, 15.4, asks for it. A script that says another type than
 // HTML wants no page. Where the link goes is checked with the response.
 func linkRedirect(resp *httpheader.Response) {
-	switch resp.Status {
-	case 301, 302, 303, 307, 308:
-	default:
-		return
-	}
 	location := resp.Get("Location")
-	if location == "" {
+	if !resp.Redirects() || location == "" {
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(resp.Get("Content-Type")); resp.Has("Content-Type") && (err != nil || kind != "text/html") {
@@ -34,10 +29,15 @@ func linkRedirect(resp *httpheader.Response) {
 	resp.Body = "<html><head><title>" + html.EscapeString(title) + "</title></head><body><p>The page is at <a href=\"" + link + "\">" + link + "</a>.</p></body></html>\n"
 }
 
-// completeTargets makes the targets of a redirect absolute (specification, 4.2).
+// completeTargets makes the targets of a redirect absolute (specification, 4.2). A
+// redirect without one is sent as it is, because its body may have the links; but
+// browsers go nowhere with it, so the log says so.
 func (c *call) completeTargets(resp *httpheader.Response) {
 	if resp.Has("Location") || resp.Has("URI") {
 		resp.Complete(c.base())
+	}
+	if resp.Redirects() && !resp.Has("Location") && !c.a.quiet {
+		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.r.path(), "script", c.answerer(), "status", resp.Status)
 	}
 }
 

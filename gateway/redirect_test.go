@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +46,26 @@ func TestRedirectsCarryTheLink(t *testing.T) {
 	resp := s.ask("/go.fcgi", map[string]string{"REQUEST_METHOD": "HEAD"})
 	assert.Empty(t, resp.Body)
 	assert.Equal(t, "142", resp.Get("Content-Length"), "of what GET would give")
+}
+
+// TestRedirectsThatLeadNowhere: they are sent, but not in silence.
+func TestRedirectsThatLeadNowhere(t *testing.T) {
+	for source, warned := range map[string]bool{
+		`return {status = 301}`:                                                              true,
+		`return webserver.httpHeader ("303 SEE OTHER")`:                                      true,
+		`return "HTTP/1.0 307 Temporary Redirect\r\n\r\n"`:                                   true,
+		`webserver.sendPartial (webserver.httpHeader ("308", "text/html")) return "go away"`: true,
+		`return {status = 302, headers = {Location = "/there"}}`:                             false,
+		`return webserver.httpHeader ("301", "/there")`:                                      false,
+		`return {status = 300}`:                                                              false,
+		`return {status = 304}`:                                                              false,
+	} {
+		s := newSite(t)
+		s.script("go", source)
+		s.ask("/go.fcgi", nil)
+		const says = `level=WARN msg="a redirect has no Location: no browser follows it" path=/go.fcgi script=suites.webserverScripts.go`
+		assert.Equal(t, warned, strings.Contains(s.log.String(), says), "%s\n%s", source, s.log.String())
+	}
 }
 
 // TestRedirectsAreAbsolute: a part of a URL is completed from what the client

@@ -23,8 +23,9 @@ return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
 		Func:  verbHandler,
 	},
 	{
-		Name:    "webserver.httpHeader",
-		Doc:     `The head of a response. The modifier is the content type; for "302 FOUND" the URL, for "401 UNAUTHORIZED" the realm.`,
+		Name: "webserver.httpHeader",
+		Doc: `The head of a response. The modifier is the content type; for "302 FOUND", 301, 303, 307 and 308 the URL to go to, ` +
+			`for "401 UNAUTHORIZED" the realm.`,
 		Params:  []script.Param{opt("status", "string", `"200 OK"`, "a number and words"), opt("modifier", "string", `"text/html"`, "")},
 		Results: gives("string", "with the empty line at its end"),
 		Errors:  "a status outside 200 to 599, a line end or control character in an argument",

@@ -1,12 +1,16 @@
 package httpheader
 
-import "strings"
+import (
+	"mime"
+	"strings"
+)
 
 // Build makes the header of a script's response, in the three shapes that
 // webserver.httpHeader always had (specification, 4.2). status is the text
 // behind the version, and decides what modifier is:
 //
 //	302 FOUND         Location, URI, Server                 modifier is the URL
+//	301 303 307 308   the same, unless the modifier is a MIME type
 //	401 UNAUTHORIZED  WWW-Authenticate, Server              modifier is the realm
 //	anything else     Server, MIME-Version, Content-type    modifier is the MIME type
 //
@@ -39,7 +43,7 @@ func New(status, modifier, server string) (*Response, error) {
 		r.Reason = ReasonText(code)
 	}
 	switch {
-	case code == 302 && strings.EqualFold(r.Reason, "FOUND"):
+	case code == 302 && strings.EqualFold(r.Reason, "FOUND"), r.Redirects() && code != 302 && modifier != "" && !isMIMEType(modifier):
 		r.Add("Location", modifier)
 		r.Add("URI", modifier)
 		r.addServer(server)
@@ -55,6 +59,32 @@ func New(status, modifier, server string) (*Response, error) {
 		r.Add("Content-type", modifier)
 	}
 	return r, nil
+}
+
+// Redirects reports whether the status sends the visitor to another URL, which
+// Location names.
+func (r *Response) Redirects() bool {
+	switch r.Status {
+	case 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
+}
+
+// isMIMEType reports whether s is a MIME type of one of the top-level types (RFC
+// 6838, 4.2), and so no URL: "text/html; charset=utf-8" is one, "thanks.fcgi" and
+// "/old/page" are none.
+func isMIMEType(s string) bool {
+	kind, _, err := mime.ParseMediaType(s)
+	if err != nil {
+		return false
+	}
+	top, _, _ := strings.Cut(kind, "/")
+	switch top {
+	case "application", "audio", "font", "image", "message", "model", "multipart", "text", "video":
+		return true
+	}
+	return false
 }
 
 func (r *Response) addServer(name string) {
