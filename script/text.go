@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -197,17 +198,15 @@ func (w *textWriter) record(names []string, field func(int) Value, depth int) er
 // table writes a Lua table: as a list if it has items only, else by cells.
 func (w *textWriter) table(tb *Table, depth int) error {
 	lt := tb.expose(w.t)
-	for _, open := range w.open {
-		if open == lt {
-			return w.write("…")
-		}
+	if slices.Contains(w.open, lt) {
+		return w.write("…")
 	}
 	tb.materialise()
 	w.open = append(w.open, lt)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
 	keys := sortedKeys(lt)
-	if n := lt.Len(); n == len(keys) && (n > 0 || lt.Metatable == listMeta) {
-		return w.list(n, func(i int) Value { return w.t.fromLua(lt.RawGetInt(i + 1)) }, depth)
+	if w.isList(tb) {
+		return w.list(len(keys), func(i int) Value { return w.t.fromLua(lt.RawGetInt(i + 1)) }, depth)
 	}
 	if w.lists > 0 {
 		names := make([]string, len(keys))
@@ -224,6 +223,15 @@ func (w *textWriter) table(tb *Table, depth int) error {
 	return nil
 }
 
+// isList reports whether a table is written as a list: it has items and nothing
+// else, or is an empty list.
+func (w *textWriter) isList(tb *Table) bool {
+	lt := tb.expose(w.t)
+	tb.materialise()
+	n := lt.Len()
+	return n == len(sortedKeys(lt)) && (n > 0 || lt.Metatable == listMeta)
+}
+
 func (w *textWriter) object(o *Object, depth int) error {
 	if o.Kind() == objectdb.KindScript {
 		source, err := o.source()
@@ -238,6 +246,19 @@ func (w *textWriter) object(o *Object, depth int) error {
 	list, err := o.entries()
 	if err != nil {
 		return err
+	}
+	if w.lists > 0 {
+		names := make([]string, len(list))
+		for i, e := range list {
+			names[i] = e.name
+		}
+		var failed error
+		err := w.record(names, func(i int) Value {
+			v, err := o.stored(list[i])
+			failed = errors.Join(failed, err)
+			return v
+		}, depth)
+		return errors.Join(failed, err)
 	}
 	for _, e := range list {
 		v, err := o.stored(e)
@@ -271,7 +292,7 @@ func (w *textWriter) cell(name string, v Value, depth int) error {
 			return w.nested(v, depth)
 		}
 	case *Table:
-		if v.Len() == 0 {
+		if !w.isList(v) {
 			return w.nested(v, depth)
 		}
 	}
@@ -286,7 +307,8 @@ func (w *textWriter) cell(name string, v Value, depth int) error {
 
 // nested writes the cells of a table in a table.
 func (w *textWriter) nested(v Value, depth int) error {
-	if depth >= maxTextDepth {
+	tb, isTable := v.(*Table)
+	if depth >= maxTextDepth || isTable && slices.Contains(w.open, tb.expose(w.t)) {
 		return w.write(" …\n")
 	}
 	if err := w.write("\n"); err != nil {

@@ -46,10 +46,16 @@ func TestTextOfTables(t *testing.T) {
 	for source, want := range map[string]string{
 		`return scratchpad`: "deep\ttable:\n\ter\ttable:\n\t\tstill\ttable:\n\t\t\tfurther\tstring: here\n" +
 			"fruit\ttable:\n\tapple\tnumber: 1\n\tBanana\tnumber: 2\n\tcherry\tnumber: 3\n",
+		`return {a = odb.list (), b = 1}`:            "a\ttable: {}\nb\tnumber: 1\n",
+		`return {a = {}, b = 1}`:                     "a\ttable:\nb\tnumber: 1\n",
+		`return {a = {1, x = 2}, b = 1}`:             "a\ttable:\n\t1\tnumber: 1\n\tx\tnumber: 2\nb\tnumber: 1\n",
+		`local t = {b = 1} t.a = t return t`:         "a\ttable: …\nb\tnumber: 1\n",
+		`return {scratchpad.fruit, {x = 1}}`:         "{{apple = 1, Banana = 2, cherry = 3}, {x = 1}}",
+		`return {scratchpad.deep, odb.list ()}`:      "{{er = {still = {further = here}}}, {}}",
 		`return {b = 1, a = {x = true}, c = {1, 2}}`: "a\ttable:\n\tx\tboolean: true\nb\tnumber: 1\nc\ttable: {1, 2}\n",
 		`return {}`:                          "",
 		`return webserver.httpheader`:        "return 'HTTP/1.0 200 OK'",
-		`local t = {n = 1} t.t = t return t`: "n\tnumber: 1\nt\ttable:\n…",
+		`local t = {n = 1} t.t = t return t`: "n\tnumber: 1\nt\ttable: …\n",
 		`local t = {} t [1] = t return t`:    "{…}",
 	} {
 		got := run(t, db, source)
