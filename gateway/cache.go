@@ -21,9 +21,13 @@ import (
 // script lets them keep, it can take back.
 var (
 	cacheServers = &Setting{Name: "cacheServers", Default: objectdb.List{}, Title: "Cache servers",
-		Meaning: "the Varnish servers that webserver.flushCache tells to forget, such as http://127.0.0.1:6081, of those that scripter.conf lists", Check: checkCacheServers}
+		Meaning: "the Varnish servers to which webserver.flushCache sends PURGE, such as http://127.0.0.1:6082; " +
+			"each must be listed in scripter.conf",
+		Check: checkCacheServers}
 	cacheFolders = &Setting{Name: "cacheFolders", Default: objectdb.List{}, Title: "Cache folders",
-		Meaning: "folders of nginx's or mod_cache's caches on this machine, of those that scripter.conf lists, which webserver.flushCache empties", Check: checkCacheFolders}
+		Meaning: "the folders of nginx's or mod_cache's caches on this machine from which webserver.flushCache " +
+			"removes the cache files; each must be listed in scripter.conf",
+		Check: checkCacheFolders}
 )
 
 // Flushing happens while the visitor waits, so its time is bounded.

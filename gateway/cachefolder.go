@@ -14,10 +14,9 @@ import (
 )
 
 // emptyCacheFolder removes the pages that nginx (proxy_cache, fastcgi_cache)
-// or Apache (mod_cache_disk) keeps below folder, which lies below the listed one, links
-// resolved. Both notice that a file is
-// gone. Files that are not made as theirs are, stay; links are not followed,
-// and nothing outside the folder can be reached.
+// or Apache (mod_cache_disk) stores below folder. folder lies below listed, even
+// with its links resolved. Both servers notice that a file is gone. It leaves
+// other files alone, follows no links and reaches nothing outside the folder.
 func emptyCacheFolder(ctx context.Context, listed, folder string) error {
 	above, err := os.OpenRoot(listed)
 	if err != nil {

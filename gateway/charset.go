@@ -12,18 +12,18 @@ import (
 	"scripter/httpheader"
 )
 
-// charsetTypes are the types outside of text/ that have a parameter charset which
-// browsers heed (RFC 3236, RFC 9239). JSON has none (RFC 8259), and other XML
-// says in itself how it is written.
+// charsetTypes are the types outside of text/ whose parameter charset browsers heed
+// (RFC 3236, RFC 9239). JSON has no such parameter (RFC 8259), and other XML
+// declares its encoding in the document.
 var charsetTypes = []string{"application/xhtml+xml", "application/javascript", "application/x-javascript", "application/ecmascript"}
 
 func hasCharset(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || isOneOf(kind, charsetTypes)
 }
 
-// completeType completes the type of a response whose script has left it to the
-// gateway. rest is more of its body, nil for none; of a streamed response the
-// first piece decides.
+// completeType completes the Content-Type of a response if its script has left that
+// to the gateway. rest is the rest of the body, or nil. The first piece of a streamed
+// response decides.
 func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed bool) error {
 	if !c.ownType {
 		return nil
@@ -44,9 +44,9 @@ func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed boo
 	return c.nameCharset(resp, more, streamed)
 }
 
-// nameCharset adds "; charset=utf-8" to the type of a text that is UTF-8 and names
-// no charset: browsers take such a text for Latin-1, and send forms in it as that.
-// A page that names another one in itself is not touched.
+// nameCharset adds "; charset=utf-8" to the type of a text in UTF-8 that names no
+// charset. Browsers would take such a text for Latin-1 and send its forms in
+// Latin-1. It does not change the type of a page that declares another charset.
 func (c *call) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
 	if !c.settings.flag(flAddCharset) || !resp.Has("Content-Type") {
 		return nil
@@ -58,7 +58,7 @@ func (c *call) nameCharset(resp *httpheader.Response, more io.Reader, streamed b
 	return err
 }
 
-// withCharset returns a type with the charset of its text, or as it is.
+// withCharset returns the type with the charset of its text, or unchanged.
 func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
 	plain := kind
 	if kind != htmlType { // the type of most
@@ -77,8 +77,8 @@ func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
 	return strings.TrimRight(kind, "; \t") + "; charset=utf-8", nil
 }
 
-// ownCharset finds the charset that a text names in itself: HTML's meta, XML's
-// declaration, the first rule of CSS.
+// ownCharset finds the charset that a text declares: in HTML's meta, in the XML
+// declaration, in the first rule of CSS.
 var ownCharset = map[string]*regexp.Regexp{
 	"text/html":             regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
 	"application/xhtml+xml": regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
@@ -86,8 +86,8 @@ var ownCharset = map[string]*regexp.Regexp{
 	"text/css":              regexp.MustCompile(`(?i)^@charset "([^"]+)"`),
 }
 
-// namesCharset reports whether a text of that type says at its beginning that it
-// is in another charset than UTF-8.
+// namesCharset reports whether a text of that type declares at its beginning a
+// charset other than UTF-8.
 func namesCharset(kind, text string) bool {
 	const most = 1024 // what browsers look at
 	find := ownCharset[kind]
@@ -97,7 +97,7 @@ func namesCharset(kind, text string) bool {
 	text = text[:min(len(text), most)]
 	lower := strings.ToLower(text)
 	if !strings.Contains(lower, "charset") && !strings.Contains(lower, "encoding") {
-		return false // most texts: the search below takes longer than to expand a page
+		return false // most texts; the search below is slow
 	}
 	m := find.FindStringSubmatch(text)
 	if m == nil {
@@ -107,8 +107,8 @@ func namesCharset(kind, text string) bool {
 	return !strings.EqualFold(name, "utf-8") && !strings.EqualFold(name, "utf8")
 }
 
-// isUTF8 reports whether a text, and what follows it, is valid UTF-8. Where it is
-// cut, it may end within a character.
+// isUTF8 reports whether text, continued by more, is valid UTF-8. With cut, it may
+// end within a character.
 func isUTF8(text string, more io.Reader, cut bool) (bool, error) {
 	if more == nil {
 		if cut {
@@ -139,8 +139,8 @@ func isUTF8(text string, more io.Reader, cut bool) (bool, error) {
 	}
 }
 
-// unfinished returns how many bytes at the end of a text begin a character that is
-// not whole.
+// unfinished returns the number of bytes of an incomplete character at the end of a
+// text.
 func unfinished(text string) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if c := text[len(text)-n]; utf8.RuneStart(c) {
@@ -153,10 +153,10 @@ func unfinished(text string) int {
 	return 0
 }
 
-// fileTyping is what finds the type of a plain file.
+// fileTyping finds the MIME type of a plain file.
 type fileTyping struct {
 	ext     string
-	table   string // type of the extension in the mime table; "" for none
+	table   string // type of the extension in the mime table, or ""
 	charset bool   // flAddCharset
 }
 
@@ -168,8 +168,8 @@ func (s settings) typing(name string) fileTyping {
 	return ft
 }
 
-// of returns the MIME type of a file: the mime table's, else that of its
-// extension, else what it looks like; with the charset of its text.
+// of returns the MIME type of a file, with the charset of its text: the type from
+// the mime table, else the system's for the extension, else the detected one.
 func (ft fileTyping) of(f io.ReadSeeker) (string, error) {
 	head := make([]byte, 64<<10)
 	n, err := io.ReadFull(f, head)
@@ -184,7 +184,7 @@ func (ft fileTyping) of(f io.ReadSeeker) (string, error) {
 		if kind = mime.TypeByExtension(ft.ext); kind == "" {
 			kind = http.DetectContentType(head[:n])
 		}
-		// The library says UTF-8 of every text.
+		// The library adds charset=utf-8 to every text type.
 		if plain, _, err := mime.ParseMediaType(kind); err == nil && hasCharset(plain) {
 			kind = plain
 		}

@@ -12,7 +12,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestCharset: a text in UTF-8 is called so, unless its script has made the header.
+// TestCharset checks that a text in UTF-8 gets the charset, unless its script has
+// made the header.
 func TestCharset(t *testing.T) {
 	s := newSite(t)
 	s.put("suites.webserverScripts.plain", objectdb.Text("Grüße"))
@@ -77,7 +78,7 @@ func TestCharset(t *testing.T) {
 	}
 	check()
 	assert.Equal(t, "Grüße", s.ask("/streamed.fcgi", nil).Body)
-	// The same where the supplied scripts are run, and not their short cuts.
+	// The same if the scripts run in Lua, without the gateway's short cuts.
 	s.put("suites.webserver.httpheader", objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
 	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script("local p = ...\nlocal page = webserver.handler (p)\nreturn page"))
 	check()
@@ -92,7 +93,8 @@ func TestCharset(t *testing.T) {
 	assert.Equal(t, "text/html", s.ask("/page.mcro", nil).Get("Content-Type"))
 }
 
-// TestMimeTableCounts: the type of an extension is that of what says no other.
+// TestMimeTableCounts checks that a response without a type of its own gets the type
+// of its extension.
 //
 // Specification: 2.1.4
 func TestMimeTableCounts(t *testing.T) {
@@ -120,7 +122,8 @@ func TestMimeTableCounts(t *testing.T) {
 	check()
 }
 
-// TestCharsetOfFiles: of a plain file too, be it served by us or for a script.
+// TestCharsetOfFiles checks the charset of plain files, served by themselves or
+// because a script returned nothing.
 func TestCharsetOfFiles(t *testing.T) {
 	s, addr := httpSite(t)
 	for name, kind := range map[string]string{"utf8": "text/html; charset=utf-8", "latin": "text/html", "passed-utf8": "text/html; charset=utf-8", "passed-latin": "text/html"} {
@@ -142,7 +145,7 @@ func TestCharsetOfFiles(t *testing.T) {
 	assert.Contains(t, raw(t, addr, "GET /own.odd HTTP/1.0\r\n\r\n"), "Content-Type: text/x-odd; charset=utf-8\r\n")
 }
 
-// TestIsUTF8: wherever a text is cut into pieces.
+// TestIsUTF8 cuts texts into two pieces at many places.
 func TestIsUTF8(t *testing.T) {
 	for _, text := range []string{"", "abc", "Grüße, 世界 🎉", "\xff", "abc\xc3", "\xe4\xb8", "🎉\xf0\x9f", "\x80", strings.Repeat("世", 50_000), strings.Repeat("世", 50_000) + "\xe4"} {
 		for cut := 0; cut <= len(text); cut += max(1, len(text)/13) {
@@ -161,8 +164,8 @@ func TestIsUTF8(t *testing.T) {
 	}
 }
 
-// FuzzCharset gives any type and text: a charset is named of valid UTF-8 alone,
-// and once.
+// FuzzCharset checks with any type and text that only valid UTF-8 gets a charset,
+// and only once.
 func FuzzCharset(f *testing.F) {
 	f.Add("text/html", "<meta charset=latin1>Grüße", 3)
 	f.Add("text/xml; x=\"", "<?xml version='1.0' encoding='x'?>\xff", 0)

@@ -22,14 +22,14 @@ type Conf struct {
 	// one, off does neither.
 	Resident string
 	Reach    Reach  // what the root may use of its host
-	File     string // the file that said so
-	// Passed is why a configuration file was passed over that might have named this
-	// root, where a variable or a flag has named it.
+	File     string // the file, or the variable or flag that named the root
+	// Passed is why a configuration file could not be read that may belong to this
+	// root. It is set only if a variable or a flag has named the root.
 	Passed error
 }
 
-// confKeys are the lines a configuration file may have; those of ReachKeys may be
-// repeated.
+// confKeys are the lines that a configuration file may have. The lines of ReachKeys
+// may be repeated.
 var confKeys = []string{"root", "nph", "resident", keyPages, keyCache, keyCacheFolder, keySendfile}
 
 // confFile is the name of the configuration file beside a program.
@@ -120,9 +120,9 @@ func FindConf(env map[string]string, script, executable string) (Conf, error) {
 	return c, err
 }
 
-// ConfOf is the configuration of a root that a flag names: what a root may use of
-// its host comes from the variables, and from the file beside the executable or
-// the system's where that names the same root.
+// ConfOf returns the configuration of a root that a flag names. What the root may use
+// of its host comes from the variables, and from the configuration file beside the
+// executable or the system's, if that file names the same root.
 func ConfOf(root string, env map[string]string, executable string) (Conf, error) {
 	c := confOf(root, "--root", "", executable)
 	return c, c.Reach.AddVariables(env)
@@ -136,7 +136,7 @@ func confOf(root, by, script, executable string) Conf {
 		}
 		found, err := ReadConf(file)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // it is not for us
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // no file for this program
 		case err != nil:
 			c.Passed = err
 		case isSameRoot(found.Root, root):
@@ -157,7 +157,7 @@ func isSameRoot(a, b string) bool {
 	return errA == nil && errB == nil && realA == realB
 }
 
-// either gives a variable, or what Apache makes of it behind an Action.
+// either returns a variable, or the one that Apache makes of it after an Action.
 func either(env map[string]string, name string) string {
 	return cmp.Or(env[name], env["REDIRECT_"+name])
 }
@@ -180,13 +180,12 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 	return Conf{}, ErrNoRoot
 }
 
-// ScriptFile tells whether a program was started through a file in the manner
-// of Fossil, whose first line is "#!/path/to/scripter-cgi", and gives that file.
-// started is the file that the system was told to start, by its own word: who can
-// make the system start a file can have it start any program, and so may name
-// the root too. Arguments and variables prove nothing. A query without "=" arrives
-// as arguments, and lighttpd gives a handler the file that a visitor names, which
-// may be an upload.
+// ScriptFile reports whether the system started the program through a file with the
+// first line "#!/path/to/scripter-cgi", as Fossil does it, and returns that file.
+// started is the file that the system itself says it has started. Whoever can make the
+// system start a file can start any program, and so may also name the root. Arguments
+// and variables prove nothing: a query without "=" arrives as arguments, and lighttpd
+// passes a handler the file that a visitor names, which may be an upload.
 func ScriptFile(started, executable string) (string, bool) {
 	file, err := os.Stat(started)
 	if err != nil || !file.Mode().IsRegular() {

@@ -120,8 +120,8 @@ func (g *Gateway) keepParams(tx *objectdb.Tx, r *Request, m *masking, body strin
 	if m != nil {
 		maskParams(params, body)
 	}
-	// What says again what another parameter says comes last: it must not take
-	// the room of the others.
+	// The parameters that repeat others come last: the others take precedence if
+	// there is not room for all.
 	again := []string{"fields", "allFiles"}
 	k := keeper{tx, keptInAll}
 	late := make([]script.Value, len(again))

@@ -332,7 +332,7 @@ func TestSecretsMasked(t *testing.T) {
 		edge+"password\r\n\r\nhush-3\r\n"+edge+"password\r\n\r\nhush-4\r\n"+edge+"secret; filename=a\r\n\r\nhush-5\r\n"+
 			edge+"secret; filename=b\r\n\r\nhush-6\r\n"+edge+"open; filename=c\r\n\r\nfile\r\n--B--\r\n", map[string]string{"CONTENT_TYPE": "multipart/form-data; boundary=B"}))
 	require.NotZero(t, out.Status)
-	assert.NotContains(t, s.scratchpad(), "hush", "in the parts of a multipart form")
+	assert.NotContains(t, s.scratchpad(), "hush", "secrets in a multipart form")
 	assert.Equal(t, objectdb.String("file"), s.get(`scratchpad.cgiparams.allFiles.open.["file 1"].data`))
 
 	s.put("user.webserver.flDebugSecrets", objectdb.Boolean(true))
@@ -381,7 +381,7 @@ func TestMaskBody(t *testing.T) {
 	}
 }
 
-// TestMentionsSecret: words of a name count as words.
+// TestMentionsSecret checks which names of fields mean a secret.
 func TestMentionsSecret(t *testing.T) {
 	for _, name := range []string{
 		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "cvv2",

@@ -72,7 +72,8 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 	}
 	d.Path, d.Extra = t.splitExtension(whole)
 	if t.scriptBehindPage(d.Path, d.Extra) {
-		return d, &Error{Status: 404, Message: fmt.Sprintf("%s has a script's extension behind that of another action: it is neither", clip(whole, 200))}
+		return d, &Error{Status: 404, Message: fmt.Sprintf(
+			"%s has a script's extension after that of another action: it names neither a script nor a file", clip(whole, 200))}
 	}
 	d.Action, d.handler, d.Rule = t.action(r, d.Path)
 	if r.Trace != nil {
@@ -124,14 +125,14 @@ func directCall(p map[string]string, handler string) bool {
 	return asked == own || strings.HasPrefix(asked, own+"/")
 }
 
-// requestPath is the decoded path of a REQUEST_URI.
+// requestPath returns the decoded path of a REQUEST_URI.
 func requestPath(uri string) string {
 	uri, _, _ = strings.Cut(withoutOrigin(uri), "?")
 	return DecodePath(uri)
 }
 
-// withoutOrigin returns path and query of a REQUEST_URI, which Apache gives in
-// absolute form when the client did.
+// withoutOrigin returns the path and query of a REQUEST_URI. Apache passes the
+// absolute form on if the client has sent it.
 func withoutOrigin(uri string) string {
 	if i := strings.Index(uri, "://"); i > 0 && !strings.ContainsAny(uri[:i], "/?#") {
 		uri = uri[i+3:]

@@ -276,7 +276,7 @@ func TestDispatchAction(t *testing.T) {
 		{"/alls/x.html", "", nil, ""},
 		{"/alls/x.html", "one.test:8080", nil, "MACRO"},
 		{"/nonsense/x.html", "", nil, ""},
-		// A word that repeats the extension's own action is no override.
+		// A word that repeats the extension's own action is not an override.
 		{"/all/x.fcgi", "", nil, "MACRO"},
 		{"/all/x.fcgi", "", map[string]string{"REDIRECT_HANDLER": "scripter"}, "MACRO"},
 		{"/all/scripts/x.mcro", "", map[string]string{"REDIRECT_HANDLER": "MACRO"}, "SCRIPTER"},

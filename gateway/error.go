@@ -23,7 +23,7 @@ type Error struct {
 	Status  int
 	Message string
 	Allow   string // value of the Allow field of a 405
-	realm   string // of a 401: whose name and password are wanted
+	realm   string // of a 401: the realm whose users may log in
 	Err     error
 
 	warns bool // the owner reads of it where only warnings are logged
@@ -44,7 +44,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	status := g.statusOf(err)
 	var crowd *crowded
 	isCrowd := errors.As(err, &crowd)
-	// The page of a 404 shows no number, nor that of a 401, which only asks who it is.
+	// The pages of 404 and 401 show no number: a 401 only asks for a name and password.
 	if status != 401 && status != 404 && !isCrowd && err != errNoRoot {
 		if out.Incident = r.incident; out.Incident == "" {
 			out.Incident = newIncident()
@@ -131,7 +131,7 @@ func (g *Gateway) logFailure(r *Request, status int, incident string, err error)
 	g.log.Error("script failed", append(args, "detail", s.Detail())...)
 }
 
-// incidentLength is how many characters the number of an incident has.
+// incidentLength is the length of an incident's number.
 const incidentLength = 8
 
 // newIncident makes the number that a visitor's page and the log share.
@@ -141,7 +141,7 @@ func newIncident() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(b[:]))
 }
 
-// failurePage makes the response to a failure: the site's own page, at
+// failurePage makes the response to a failure: the site's own page, from
 // user.webserver.prefs, or the developer's.
 func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
 	var crowd *crowded
@@ -175,12 +175,12 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 	return resp
 }
 
-// visitorPage makes the site's own page of a failure, or a plain one where that
-// fails too.
+// visitorPage makes the site's own page for a failure, or a plain page if that fails
+// too.
 func (g *Gateway) visitorPage(ctx context.Context, r *Request, status int, incident string) *httpheader.Response {
 	message := visitorMessage(status)
 	var resp *httpheader.Response
-	// Where it has stepped aside, another request may run its scripts.
+	// After StepAside another request may be running scripts of this page.
 	if r.away || status == 401 || safely(func() error {
 		return g.db.View(ctx, func(tx *objectdb.Tx) error {
 			var err error
@@ -213,7 +213,7 @@ func visitorMessage(status int) string {
 	case 400:
 		return "The request could not be understood."
 	case 401:
-		return "This wants a name and a password."
+		return "This page requires a name and a password."
 	case 403:
 		return "This cannot be served."
 	case 404:
@@ -310,8 +310,8 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	return resp
 }
 
-// developer tells whether errors are shown in full: to the command line, to the
-// author at the desk, and to a request that carries the developer's token.
+// developer reports whether the request sees errors in full: it comes from the command
+// line, from the author on this machine, or with the developer's token.
 func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	if r.Developer || r.desk {
 		return true
@@ -329,7 +329,7 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	return sameToken(r.givenToken(), token)
 }
 
-// showsErrors tells of markers what [Gateway.developer] does of pages.
+// showsErrors reports whether a page shows the errors of its markers.
 func (c *call) showsErrors() bool { return c.r.desk || c.developer() }
 
 func (c *call) developer() bool {

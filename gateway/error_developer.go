@@ -12,9 +12,9 @@ import (
 	"scripter/script"
 )
 
-// developerPage is the page of a failure for who makes the site: what went
-// wrong, the lines of the script around it, the calls that led there, and the
-// number of the incident. It is not the site's own page, which may say less.
+// developerPage makes the developer's page for a failure: what went wrong, the lines
+// of the script around it, the calls that led there, and the number of the incident.
+// It does not use the site's own page, which may say less.
 func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
 	line := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	resp := plainPage(r, status, "", incident)
@@ -53,7 +53,7 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 const developerStyle = "body{font:16px/1.5 sans-serif;margin:2em;max-width:60em}h1{font-size:1.3em}" +
 	"h1,pre{white-space:pre-wrap;overflow-wrap:anywhere}h2{font-size:1em}pre{background:#f4f4f4;color:#222;padding:1em}mark{background:#fd8}"
 
-// writeExcerpt writes the lines of the script where it failed.
+// writeExcerpt writes the lines of the script around the error.
 func writeExcerpt(b *strings.Builder, s *script.Error) {
 	lines := s.Excerpt()
 	if len(lines) == 0 {
@@ -82,7 +82,7 @@ func writeCalls(b *strings.Builder, frames []script.Frame) {
 	b.WriteString("</pre>\n")
 }
 
-// errorStatusNow is the setting errorStatus, where the root can be read.
+// errorStatusNow returns the setting errorStatus, or 500 if the root cannot be read.
 func (g *Gateway) errorStatusNow(ctx context.Context) float64 {
 	n := 500.0
 	g.db.View(ctx, func(tx *objectdb.Tx) error {

@@ -11,8 +11,8 @@ import (
 func (g *Gateway) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 	out := g.Answer(ctx, &Request{Params: f.Params, Body: f.Stdin, Form: Parsed, HandlerNames: g.names, Road: "FastCGI", StepAside: f.StepAside}, f.Stdout)
 	f.Broken = out.Broken
-	// mod_fcgid puts a page of its own behind a response that breaks off, which fills
-	// up what the Content-Length has promised. It passes a short one on as it is.
+	// mod_fcgid appends an error page to a response that breaks off, which may fill it
+	// up to its Content-Length. It passes a response that is too short on unchanged.
 	if out.Short && strings.HasPrefix(f.Params["SERVER_SOFTWARE"], "Apache") {
 		f.Broken, f.AppStatus = false, 1
 	}

@@ -12,9 +12,9 @@ import (
 	"scripter/script"
 )
 
-// addField adds a field to a table that a script asked a verb for. A name seen
-// again makes a list of its cell, in order, as the CGI Framework did. The
-// tables of a request do not: see parameters.fields.
+// addField adds a field to the result of a verb that parses a form. A second value of
+// a name turns its cell into a list, as in the CGI Framework. The tables of a request
+// do not do that: see parameters.fields.
 func addField(t *script.Table, name string, v script.Value) {
 	switch old := t.Get(name).(type) {
 	case nil:
@@ -36,7 +36,7 @@ func addField(t *script.Table, name string, v script.Value) {
 	}
 }
 
-// addToList adds a value to the list that is the cell called name.
+// addToList appends a value to the list in the cell called name.
 func addToList(t *script.Table, name string, v script.Value) {
 	list, ok := t.Get(name).(*script.Table)
 	if !ok {
@@ -46,7 +46,7 @@ func addToList(t *script.Table, name string, v script.Value) {
 	list.Append(v)
 }
 
-// parseForm reads URL-encoded text into a table; a name seen again makes a list.
+// parseForm reads URL-encoded text into a table. A name that comes twice has a list.
 func parseForm(text string, most bound, strict bool) (*script.Table, error) {
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
 	err := eachField(text, most, strict, func(name, value string) { addField(t, name, value) })
@@ -56,8 +56,8 @@ func parseForm(text string, most bound, strict bool) (*script.Table, error) {
 	return t, nil
 }
 
-// lastFields reads URL-encoded text into a table; of a name seen again the last
-// value counts, so that every value is a text.
+// lastFields reads URL-encoded text into a table. If a name comes twice, the last
+// value counts, so every value is a text.
 func lastFields(text string, most bound, strict bool) (*script.Table, error) {
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
 	err := eachField(text, most, strict, func(name, value string) { t.Set(name, value) })
@@ -67,10 +67,10 @@ func lastFields(text string, most bound, strict bool) (*script.Table, error) {
 	return t, nil
 }
 
-// eachField calls add for each field of URL-encoded text: "&" parts fields, the
-// first "=" parts name and value, "+" is a blank, %XX a byte. Names are data: they
+// eachField calls add for each field of URL-encoded text: "&" separates fields, the
+// first "=" separates name and value, "+" is a blank, %XX a byte. Names are data: they
 // never become addresses. It refuses more than most fields; with strict also
-// a percent sign without two hex digits, which is otherwise kept as it is.
+// a percent sign without two hex digits, which it otherwise leaves unchanged.
 func eachField(text string, most bound, strict bool, add func(name, value string)) error {
 	if err := countFields(text, most); err != nil {
 		return err
@@ -192,20 +192,20 @@ func escapeForm(dst []byte, s string) []byte {
 // form is what the body of a request says when it is a form.
 type form struct {
 	args  *script.Table // name -> text, the last one sent
-	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil for a form that has none
+	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil if the form cannot have any
 
 	encoded string // the body, when it is URL-encoded
-	parts   []part // of a multipart form, as they were sent
+	parts   []part // of a multipart form, in the order sent
 }
 
-// A part is one field or file of a multipart form.
+// part is one field or file of a multipart form.
 type part struct {
 	name, text string        // the text of a field, or the bytes of a file
 	file       *script.Table // nil for a field
 }
 
-// eachText calls add for each field that is no file, in the order of the body,
-// which parseBody has read before with the same bound.
+// eachText calls add for each field that is not a file, in the order of the body.
+// parseBody has read the body before with the same bound.
 func (f *form) eachText(most bound, add func(name, value string)) {
 	_ = eachField(f.encoded, most, false, add)
 	for _, p := range f.parts {

@@ -53,7 +53,7 @@ func TestParseForm(t *testing.T) {
 				want[name] = list[len(list)-1]
 			}
 		}
-		assert.Equal(t, want, plain(last), "of %s the last values", text)
+		assert.Equal(t, want, plain(last), "the last values of %s", text)
 	}
 }
 
@@ -95,7 +95,7 @@ Content-Type: application/octet-stream
 	f, err := parseBody("multipart/form-data; boundary=B", multi, maxFields.bound(10))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"title": "again"}, plain(f.args))
-	assert.Len(t, f.parts, 4, "all are kept in their order")
+	assert.Len(t, f.parts, 4, "all parts, in their order")
 	up := f.files.Get("up").(*script.Table)
 	assert.Equal(t, "line 1\r\nline 2", up.Get("data"))
 	assert.Equal(t, "text/plain", up.Get("type"))

@@ -130,8 +130,8 @@ return "done"`
 	})
 }
 
-// FuzzJSONList stores any JSON in a list of the root. What is read from there, and
-// what another script reads after a change, is what was stored.
+// FuzzJSONList stores any JSON in a list of the root and checks that the script and
+// another one read back what was stored.
 func FuzzJSONList(f *testing.F) {
 	for _, s := range []string{
 		`[]`, `{}`, `null`, `[[],{},null,{"record":{"text":"x"}},{"date":"2026"}]`, `{"a":{"b":[1,-0,1e300]},"A":"\u0000"}`,

@@ -70,7 +70,7 @@ func New(o Options) *Gateway {
 	return g
 }
 
-// SetReach says what the root may use of its host from now on.
+// SetReach sets what the root may use of its host from now on.
 func (g *Gateway) SetReach(r Reach) {
 	g.reach.Store(&r)
 	g.found.forget()
@@ -91,8 +91,8 @@ type Outcome struct {
 	// Broken is true when the response began and could not be finished: the
 	// road must not end it as if it were whole.
 	Broken bool
-	// Short is true when the head of a broken response has promised more bytes than
-	// were sent: the client counts them, however the road ends it.
+	// Short is true if a broken response is shorter than its Content-Length. Then the
+	// client notices, however the transport ends the response.
 	Short bool
 }
 

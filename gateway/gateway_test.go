@@ -38,7 +38,7 @@ func newSite(t testing.TB) *site {
 	return s
 }
 
-// list lets the root use something of its host.
+// list adds a line of scripter.conf, such as "pages", for the root.
 func (s *site) list(key, value string) {
 	s.t.Helper()
 	r := *s.g.reach.Load()

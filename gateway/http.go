@@ -27,10 +27,10 @@ type Site struct {
 	Folder  string
 	// Software is what the server calls itself.
 	Software string
-	// Hosts are the names that requests may be for, beside those of this machine.
+	// Hosts are host names that the server answers to, beside those of this machine.
 	Hosts []string
-	// ShowErrors shows errors in full to who asks from this very machine, with
-	// no proxy between.
+	// ShowErrors shows errors in full to requests from this machine that no proxy has
+	// passed on.
 	ShowErrors bool
 
 	running sync.WaitGroup
@@ -75,10 +75,10 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.Gateway.log.Info(hr.Method, "path", r.path(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
 }
 
-// answersTo tells whether a request is for us by its Host field. A page of another
-// site, whose name was bound to this address, must not read what is here: that
-// page's requests carry that name. HTTP/1.0 may name no host, which no browser
-// does, and what is no host at all is answered 400.
+// answersTo reports whether the Host field of a request names this server. A page of
+// another site may have its name resolve to this address (DNS rebinding) and must not
+// read this site: its requests carry that name. A request without Host is accepted,
+// because no browser sends one. An invalid Host is answered 400 later.
 func (s *Site) answersTo(hr *http.Request) bool {
 	if hr.Host == "" || !isHost(hr.Host) {
 		return true
@@ -96,8 +96,8 @@ func (s *Site) answersTo(hr *http.Request) bool {
 	return slices.ContainsFunc(s.Hosts, func(name string) bool { return hostName(name) == host })
 }
 
-// hostName is the host of a Host field: without port, brackets and the dot at the
-// end, in lower case.
+// hostName returns the host of a Host field: in lower case, without the port, the
+// brackets and the dot at the end.
 func hostName(field string) string {
 	if host, _, err := net.SplitHostPort(field); err == nil {
 		field = host
@@ -105,14 +105,15 @@ func hostName(field string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(field, "[]"), "."))
 }
 
-// misdirected answers a request for a host that is none of ours.
+// misdirected answers a request for a host that this server does not answer to.
 func (s *Site) misdirected(w http.ResponseWriter, hr *http.Request) {
 	name := hostName(hr.Host)
-	s.Gateway.log.Warn("request for a host that is none of ours", "host", name, "path", clip(hr.URL.Path, 200), "status", http.StatusMisdirectedRequest)
+	s.Gateway.log.Warn("request for an unknown host", "host", name, "path", clip(hr.URL.Path, 200),
+		"status", http.StatusMisdirectedRequest)
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, fmt.Sprintf("This server answers to localhost and to its own address, not to %q.\n"+
-		"If that is a name of it, start it with: scripter serve --host %s", name, name), http.StatusMisdirectedRequest)
+		"If that is its name, start it with: scripter serve --host %s", name, name), http.StatusMisdirectedRequest)
 }
 
 // serve finds out what the path is: a folder, a page or script with an
@@ -136,7 +137,7 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 		return s.status(hr, r, c)
 	}
 	if hasPathPrefix(p, "/cgi-bin") {
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is the folder of programs, of which this server has none"})
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is in /cgi-bin, but this server runs no CGI programs"})
 	}
 	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
@@ -162,13 +163,13 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is no folder"})
 	}
 	if pageCopy.MatchString(p) {
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is a copy that an editor has left behind"})
+		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is a backup copy of an editor"})
 	}
 	return s.static(hr, r, c, s.file(p))
 }
 
-// pageCopy is a file that editors leave beside a page: page.mcro~, page.mcro.bak,
-// #page.mcro#. It has the page's source.
+// pageCopy matches the names of backup copies that editors leave beside a page:
+// page.mcro~, page.mcro.bak, #page.mcro#. They have the source of the page.
 var pageCopy = regexp.MustCompile(`(?i)\.mcro[^/$]|[~#](/|$)`)
 
 func clean(p string) string {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// atThisMachine reports whether a request comes from the machine that the server runs
-// on, straight from a program of its user: both the address and the Host are
-// loopback, and nothing says that somebody has passed it on. A page that has a
-// name of its own lead to 127.0.0.1 (DNS rebinding) comes with that name as Host.
-// nginx speaks HTTP/1.0 to a server behind it, unless it is told otherwise.
+// atThisMachine reports whether a request comes directly from a program on this
+// machine: both the address and the Host are loopback, and no field of a proxy is
+// there. If the name of a foreign page resolves to 127.0.0.1 (DNS rebinding), its
+// requests have that name as Host. A request in HTTP/1.0 does not count, because by
+// default nginx speaks it to the servers behind it.
 func atThisMachine(hr *http.Request) bool {
 	client, _, err := net.SplitHostPort(hr.RemoteAddr)
 	if err != nil || !isLoopback(client) || !hr.ProtoAtLeast(1, 1) {
@@ -32,7 +32,7 @@ func isLoopback(address string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// namesProxy reports whether a field, in lower case, is one that proxies add.
+// namesProxy reports whether proxies add the field, whose name is in lower case.
 func namesProxy(field string) bool {
 	switch field {
 	case "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "client-ip", "x-varnish", "x-proxyuser-ip":

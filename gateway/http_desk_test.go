@@ -12,9 +12,9 @@ import (
 	"scripter/objectdb"
 )
 
-// TestErrorsAtTheDesk: who asks straight from this machine sees message, lines
-// and calls; everybody else, and whoever comes by a proxy or a foreign name, sees
-// what visitors see.
+// TestErrorsAtTheDesk checks that a request directly from this machine sees message,
+// lines and calls, and that one through a proxy or with another host name sees what
+// visitors see.
 func TestErrorsAtTheDesk(t *testing.T) {
 	s := newSite(t)
 	s.script("bad", "local p = ...\nlocal t\n-- here <it> comes\nreturn t.x\n-- after\n")
@@ -22,7 +22,7 @@ func TestErrorsAtTheDesk(t *testing.T) {
 	s.script("syntax", "local a = 1\nif a then\n")
 	s.script("gone", `error ({})`)
 	s.page("page.mcro", "<p><!--#nothing.at.all--></p>")
-	s.put("user.webserver.prefs.errorPage", objectdb.Text("<h1>Sorry</h1>")) // the site's own says nothing
+	s.put("user.webserver.prefs.errorPage", objectdb.Text("<h1>Sorry</h1>")) // the site's own page shows no error
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	site := &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test", ShowErrors: true,
@@ -73,7 +73,7 @@ func TestErrorsAtTheDesk(t *testing.T) {
 	}
 
 	s.put("user.webserver.flRefuseConnections", objectdb.Boolean(true))
-	assert.Contains(t, get("/bad.fcgi", addr, "1.1", ""), "503 ", "maintenance is seen at the desk, too")
+	assert.Contains(t, get("/bad.fcgi", addr, "1.1", ""), "503 ", "maintenance applies to the author, too")
 	s.put("user.webserver.flRefuseConnections", objectdb.Boolean(false))
 	site.ShowErrors = false
 	assert.Contains(t, get("/bad.fcgi", addr, "1.1", ""), "<h1>Sorry</h1>")

@@ -53,8 +53,8 @@ func (s *Site) serverName(ctx context.Context) string {
 	return name
 }
 
-// open opens a file of the site: a regular one, links resolved below the
-// folder. What is hidden, or belongs to a root, is not there.
+// open opens a regular file of the site that lies below the folder, with its links
+// resolved. A hidden file, or one that belongs to a root, is not found.
 func (s *Site) open(file string) (*os.File, os.FileInfo, error) {
 	found, err := s.find(file)
 	if err != nil {

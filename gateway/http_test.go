@@ -163,8 +163,8 @@ func TestServerName(t *testing.T) {
 	assert.Equal(t, "10.0.0.1 ", resp.Body)
 }
 
-// TestHosts: a page of another site whose name leads here (DNS rebinding) gets nothing,
-// before anything else is done.
+// TestHosts checks that requests for another host (DNS rebinding) are refused before
+// anything else is done.
 func TestHosts(t *testing.T) {
 	s, addr := httpSite(t)
 	s.page("plain.html", "<p>plain</p>")
@@ -186,10 +186,10 @@ func TestHosts(t *testing.T) {
 			assert.Equal(t, answer, strings.Fields(got)[1], "%s %s", host, path)
 		}
 	}
-	// The target's own host counts, as RFC 9112, 3.2.2 has it.
+	// The host of an absolute target takes precedence (RFC 9112, 3.2.2).
 	assert.Contains(t, raw(t, addr, "GET http://evil.example/plain.html HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), " 421 ")
 	assert.Contains(t, raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n"), " 200 ")
-	assert.Contains(t, s.log.String(), "request for a host that is none of ours")
+	assert.Contains(t, s.log.String(), "request for an unknown host")
 
 	ran := func() bool {
 		var there bool
@@ -205,7 +205,8 @@ func TestHosts(t *testing.T) {
 	assert.False(t, ran())
 }
 
-// TestWhatBelongsToARootIsNotServed: with the site's folder around the root, too.
+// TestWhatBelongsToARootIsNotServed checks that roots, the files beside them, hidden
+// files and scripter.conf are refused in the site's folder.
 func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 	s, addr := httpSite(t)
 	head := make([]byte, 4096)
@@ -231,7 +232,7 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 	for name, text := range served {
 		s.page(name, text)
 	}
-	// Links that lead there, by whatever name.
+	// Links to them.
 	for name, to := range map[string]string{"link.txt": ".env", "link.html": "backup.bin", "hidden": ".git", "conf.txt": "scripter.conf", "own.txt": s.db.Path(), "wal.txt": s.db.Path() + "-wal"} {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(s.folder, to)
@@ -263,8 +264,8 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 		assert.Contains(t, got, " 200 ", name)
 		assert.True(t, strings.HasSuffix(got, "\r\n\r\n"+text), name)
 	}
-	// An action for every path makes no page of it, and a script that returns
-	// nothing does not send it.
+	// An action for every path does not send them as pages, nor does a script that
+	// returns "".
 	s.put("user.webserver.overrides.[\"*\"].[\"/\"]", objectdb.String("MACRO"))
 	look("as a page")
 	s.put("user.webserver.actions.SELF", objectdb.Script(`return ""`))

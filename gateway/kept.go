@@ -277,8 +277,8 @@ func IsIncident(text string) bool {
 	return len(text) == incidentLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// KeptIncident gives the kept request whose failure has the number that a
-// visitor reads. Its error is ErrNotKept when there is none, and says why.
+// KeptIncident returns the kept request whose failure has the number that a visitor
+// reads. If there is none, the error wraps ErrNotKept and says why.
 func KeptIncident(tx *objectdb.Tx, incident string) (*Kept, error) {
 	list, err := KeptRequests(tx)
 	if err != nil {

@@ -4,4 +4,4 @@
 -- = WWW-Authenticate: Basic realm="Members"
 local params, realm = ...
 return webserver.httpHeader ("401 UNAUTHORIZED", realm)
-	.. webserver.util.buildErrorPage ("401 Unauthorized", "This page wants a name and a password.")
+	.. webserver.util.buildErrorPage ("401 Unauthorized", "This page requires a name and a password.")
