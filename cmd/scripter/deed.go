@@ -23,28 +23,28 @@ func (f *changeFlags) add(c *cobra.Command) {
 }
 
 func parentsFlag(c *cobra.Command, parents *bool) {
-	c.Flags().BoolVarP(parents, "parents", "p", false, "make the tables above it that are not there")
+	c.Flags().BoolVarP(parents, "parents", "p", false, "make the missing tables above it")
 }
 
-// deed is what a command has done, as it prints it.
+// deed is what a command has done; the command prints it.
 type deed struct {
 	what    string
 	objects []doneObject
 	kept    bool // undo takes it back
 }
 
-// doneObject is what was done to one object.
+// doneObject is what a command has done to one object.
 type doneObject struct {
 	change  string // added, changed, unchanged, removed, moved, copied
 	address objectdb.Address
-	from    objectdb.Address // of what was moved or copied
+	from    objectdb.Address // the old address of what was moved or copied
 	kind    objectdb.Kind
-	was     objectdb.Kind // of what was changed
+	was     objectdb.Kind // the old kind of what was changed
 	size    int           // bytes, or objects of a table
 	tables  []objectdb.Address
 }
 
-// describe notes what is at a.
+// describe notes the kind and the size of the object at a.
 func (o *doneObject) describe(tx *objectdb.Tx, a objectdb.Address) error {
 	n, err := tx.Find(a)
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *doneObject) String() string {
 	return printable(text)
 }
 
-// thousands writes "1,204 bytes".
+// thousands returns a count with its noun, such as "1,204 bytes".
 func thousands(n int, noun string) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -139,8 +139,8 @@ func (t *tool) printDeed(d deed, quiet bool) error {
 	return nil
 }
 
-// missingTables returns the tables above a that are not there. Without leave to make
-// them it is an error that there are any: their names may be misspelled.
+// missingTables returns the missing tables above a. If they may not be made, a missing
+// table is an error, because its name may be misspelled.
 func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]objectdb.Address, error) {
 	var made []objectdb.Address
 	for i := 1; i < len(a); i++ {
@@ -162,8 +162,8 @@ func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]objectd
 	return made, nil
 }
 
-// nearTable is "did you mean x? " for the table that a, of which the first tables up to
-// at-1 are there, most likely means.
+// nearTable returns "did you mean x? " with the existing table that a most likely means,
+// or "". The first at-1 tables of a exist.
 func nearTable(tx *objectdb.Tx, a objectdb.Address, at int) string {
 	in := a[:at-1]
 	var names []string
@@ -181,7 +181,7 @@ func nearTable(tx *objectdb.Tx, a objectdb.Address, at int) string {
 		return ""
 	}
 	found := in.Child(best)
-	// What follows may be right.
+	// The rest of the address may be right.
 	for i := at; i < len(a)-1; i++ {
 		n, err := tx.Find(found.Child(a[i]))
 		if err != nil || n.Kind() != objectdb.KindTable {

@@ -40,7 +40,7 @@ status is 1 when there is a fault; a warning or a note is none.`,
 	}
 	c.Flags().StringVar(&url, "url", "", "the site's address, http or https")
 	c.Flags().StringVar(&page, "page", "", "path of a page with macros, such as /welcome.mcro; else one is looked for")
-	c.Flags().StringVar(&protected, "protected", "", "folder of URLs that wants a password, such as /members/; asked without one")
+	c.Flags().StringVar(&protected, "protected", "", "folder of URLs that needs a password, such as /members/; requested without one")
 	c.Flags().StringArrayVar(&headers, "header", nil, `header field "Name: value" of all requests; may be repeated`)
 	return c
 }
@@ -48,7 +48,7 @@ status is 1 when there is a fault; a warning or a note is none.`,
 // The states of a finding.
 const (
 	stateOK      = "ok"
-	stateNote    = "note" // good to know, and no more
+	stateNote    = "note" // for information only
 	stateWarning = "warning"
 	stateFault   = "fault"
 )

@@ -62,9 +62,9 @@ func (d *doctor) checkPieces(ctx context.Context) {
 		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", outcome(plain, err))
 		return
 	case !plain.apart() && d.server == "apache" && (d.way == "cgi" || d.way == "nph"):
-		// mod_cgi passes each piece on at once. It is mod_deflate, which Debian has
-		// on, that gathers the beginning, also for a client that wants it plain.
-		d.note("compression", "a filter of Apache, as a rule mod_deflate, holds the pieces of an answer back until the last one is sent; only scripts that send a page in parts suffer from it")
+		// mod_cgi passes each piece on at once. mod_deflate, which Debian enables,
+		// gathers the beginning, even for a client that does not accept gzip.
+		d.note("compression", "a filter of Apache, as a rule mod_deflate, holds the pieces of a response back until the last one is sent; it matters only for scripts that stream their response")
 		return
 	case !plain.apart():
 		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later", gateway.ProbePause)
@@ -72,7 +72,7 @@ func (d *doctor) checkPieces(ctx context.Context) {
 	}
 	d.ok("buffering", "a piece arrives before the next one is sent")
 	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && !packed.apart() {
-		d.note("compression", "compression (%s) holds pieces back until the last one is sent; only scripts that send a page in parts suffer from it", packed.Header.Get("Content-Encoding"))
+		d.note("compression", "compression (%s) holds pieces of a response back until the last one is sent; it matters only for scripts that stream their response", packed.Header.Get("Content-Encoding"))
 	}
 }
 

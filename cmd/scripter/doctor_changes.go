@@ -1,9 +1,9 @@
 package main
 
-// notUTF8 is how lighttpd gives paths that are not UTF-8 to Scripter.
+// notUTF8 makes lighttpd pass paths that are not UTF-8 to Scripter.
 const notUTF8 = `$HTTP["url"] !~ "^/" { fastcgi.server = ( "/" => (( "socket" => "/run/scripter/scripter.sock", "check-local" => "disable", "fix-root-scriptname" => "enable" )) ) }` +
 	` (as CGI: url.rewrite-once = ( "^/.*" => "/cgi-bin/Scripter.acgi$0" ))` +
-	"\n" + `$HTTP["url"] =^ "/override/" (in the place of =~ "^/override/.")`
+	"\n" + `$HTTP["url"] =^ "/override/" (in place of =~ "^/override/.")`
 
 // changes are what to change, by check, web server and the way in which it
 // calls Scripter: "check server-way", "check server" or "check". The files of
@@ -134,18 +134,18 @@ var changes = map[string]string{
 	"public nginx":                `if ($uri ~* "^/cgi-bin(/|$)") { return 404; }`,
 	"public caddy":                "@cgi path /cgi-bin /cgi-bin/*, and: error @cgi 404",
 	"not UTF-8 lighttpd":          notUTF8,
-	"not UTF-8":                   "let no rule for pages or files rest on a regular expression that wants UTF-8",
+	"not UTF-8":                   "use no regular expression that needs UTF-8 in rules for pages or files",
 	"spelling lighttpd":           notUTF8 + "\n" + `$HTTP["url"] =~ "(?i)\.mcro[^/$]" { url.access-deny = ( "" ) }`,
 	"spelling apache":             `<FilesMatch "(?i)\.mcro[^$]"> Require all denied </FilesMatch>`,
 	"spelling nginx":              `if ($uri ~* "\.mcro[^/$]") { return 404; }`,
 	"spelling caddy":              `@private path_regexp (?i)\.mcro[^/$], and: error @private 404`,
 	"spelling":                    "forbid files with .mcro inside their names",
 	"other host caddy":            "@folder { path_regexp folder ^(/.*[^/])$, file {path}/ }, and: redir @folder {re.folder.1}/ 308",
-	"other host":                  "redirect folders to the cleaned path, not to what the visitor wrote",
+	"other host":                  "redirect folders to the cleaned path, not to the path of the request",
 	"underscore caddy":            "header_up -*_*",
-	"underscore lighttpd":         `setenv.set-request-header = ( "X_Real_Ip" => "", "X-Real_Ip" => "", "X_Real-Ip" => "" ), and so for each field that a proxy of yours sets`,
+	"underscore lighttpd":         `setenv.set-request-header = ( "X_Real_Ip" => "", "X-Real_Ip" => "", "X_Real-Ip" => "" ), and the same for each field that your proxy sets`,
 	"underscore nginx":            "underscores_in_headers off;",
-	"underscore":                  "leave out fields with _ in their names",
+	"underscore":                  "drop fields with _ in their names",
 	"purge":                       "varnishd -a visitors=… -a purge=127.0.0.1:6082, and in vcl_recv: if (local.socket != \"purge\" || client.ip !~ purgers) { return (synth(405)); }\nscripter settings cacheServers '[\"http://127.0.0.1:6082\"]'",
 	"public apache":               `ScriptAlias /cgi-bin/ "/srv/scripter/cgi-bin/" (a folder outside the document root)`,
 	"public":                      "put handler, configuration and root into folders outside the document root",

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// pageSpellings are what may stand behind the name of a page in a URL and make a
-// web server take the page for a file: a byte that is not UTF-8, which no regular
-// expression of lighttpd matches, and what some servers or file systems leave out.
+// pageSpellings are suffixes that, behind the name of a page in a URL, may make a web
+// server send the page as a file: bytes that are not UTF-8, which no regular expression
+// of lighttpd matches, and characters that some servers or file systems ignore.
 var pageSpellings = []string{"/%E9", "/%FF", "%20", ".", ";x", "%00", "%00.html", "/"}
 
-// checkSource asks for the pages that are known in other spellings, and for the
-// copies of pages that editors leave behind.
+// checkSource requests the known pages in other spellings, and the copies of pages
+// that editors leave behind.
 func (d *doctor) checkSource(ctx context.Context) {
 	if d.found("source") {
 		return // the plain name is enough
@@ -62,8 +62,8 @@ func suffixed(p string, list []string) []string {
 	return urls
 }
 
-// checkNotUTF8 finds rules that do not hold for paths that are not UTF-8: a plain
-// file is then sent for such a path, and so is a page of an overridden folder.
+// checkNotUTF8 finds rules that do not apply to paths that are not UTF-8: the web
+// server then sends a plain file, or a page of an overridden folder, for such a path.
 func (d *doctor) checkNotUTF8(ctx context.Context) {
 	folder := d.folder()
 	if folder == "" {
@@ -80,16 +80,16 @@ func (d *doctor) checkNotUTF8(ctx context.Context) {
 	switch {
 	case err != nil || askErr != nil:
 	case r.Status == 200 && len(source) > 0 && bytes.Equal(r.Body, source) && !r.fromScripter():
-		d.fault("not UTF-8", "%s/%%E9 is answered with the file: regular expressions of this web server match no path that is not UTF-8, so neither bind pages nor forbid files there", p)
+		d.fault("not UTF-8", "%s/%%E9 is answered with the file: the regular expressions of this web server do not match paths that are not UTF-8, so rules for pages and files do not apply to them", p)
 	default:
-		d.ok("not UTF-8", "a path that is not UTF-8 goes round no rule")
+		d.ok("not UTF-8", "the rules apply to a path that is not UTF-8")
 	}
 }
 
-// otherHost is a host that nobody has (RFC 2606).
+// otherHost is a host name that does not exist (RFC 2606).
 const otherHost = "scripter-doctor.invalid"
 
-// checkFolders asks for a folder without its slash, by a path that begins with two
+// checkFolders requests a folder without its slash, with a path that begins with two
 // slashes: a redirect to that path would lead to another host.
 func (d *doctor) checkFolders(ctx context.Context) {
 	name := subfolder(d.folder())
@@ -104,20 +104,20 @@ func (d *doctor) checkFolders(ctx context.Context) {
 			continue
 		}
 		if to := r.Header.Get("Location"); strings.HasPrefix(strings.ReplaceAll(to, `\`, "/"), "//") || strings.Contains(to, "://"+otherHost) {
-			d.fault("other host", "%s is redirected to %q: a link to this site can lead visitors to any other one", url, to)
+			d.fault("other host", "%s is redirected to %q: a link to this site can lead visitors to any other site", url, to)
 			return
 		}
 	}
-	d.ok("other host", "a folder without its slash leads to this host")
+	d.ok("other host", "a folder without its slash is redirected to this host")
 }
 
-// subfolder returns the name of a folder in a folder; "" when there is none that
-// needs no escaping in a URL.
+// subfolder returns the name of a folder in a folder that needs no escaping in a URL,
+// or "".
 func subfolder(folder string) string {
 	if folder == "" {
 		return ""
 	}
-	list, _ := os.ReadDir(folder) // one that cannot be read has none
+	list, _ := os.ReadDir(folder) // a folder that cannot be read counts as empty
 	for _, e := range list {
 		if e.IsDir() && !strings.ContainsAny(e.Name(), " .%?#$\"<>\\~") && e.Name() != "cgi-bin" {
 			return e.Name()
@@ -126,16 +126,16 @@ func subfolder(folder string) string {
 	return ""
 }
 
-// checkPurge asks the cache in front, if there is one, to forget a page that is
-// none, as any visitor behind a proxy on this machine could.
+// checkPurge sends PURGE for a page that does not exist to the cache in front, if there
+// is one, as any visitor behind a proxy on this machine could.
 func (d *doctor) checkPurge(ctx context.Context) {
 	r, err := d.ask.origin().ask(ctx, question{method: "PURGE", path: "/scripterDoctor.none"})
 	varnish := err == nil && (r.Header.Get("X-Varnish") != "" || strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish"))
 	switch {
 	case !varnish:
 	case r.Status == 200:
-		d.warn("purge", "Varnish forgets pages for everybody who comes from this machine: behind a proxy for TLS these are all visitors")
+		d.warn("purge", "Varnish accepts PURGE from every client on this machine: behind a TLS proxy these are all visitors")
 	default:
-		d.ok("purge", "Varnish refuses PURGE where visitors come")
+		d.ok("purge", "Varnish refuses PURGE on the port for visitors")
 	}
 }

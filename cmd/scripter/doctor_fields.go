@@ -139,8 +139,8 @@ func (d *doctor) checkFields(ctx context.Context) {
 }
 
 // checkUnderscores finds a web server that passes a visitor's X_Real_Ip on under the
-// name of a proxy's X-Real-Ip. The order of the two, and chance (Caddy), say which
-// one wins, so it asks more than once.
+// name of a proxy's X-Real-Ip. Which of the two wins depends on their order, and on
+// chance with Caddy, so it sends several requests.
 func (d *doctor) checkUnderscores(ctx context.Context) {
 	const visitor = "192.0.2.66"
 	for i := range 12 {
@@ -152,7 +152,7 @@ func (d *doctor) checkUnderscores(ctx context.Context) {
 		switch {
 		case err != nil || r.Probe == nil:
 		case r.Probe.Refused == "" && strings.Contains(r.Probe.Variables["HTTP_X_REAL_IP"], visitor):
-			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, in which a proxy in front tells addresses: scripts cannot tell them apart")
+			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, in which a proxy in front passes on addresses: scripts cannot tell them apart")
 			return
 		}
 	}

@@ -10,16 +10,16 @@ import (
 	"scripter/objectdb"
 )
 
-// protection is what the root says of scripts in a folder that the web server
+// protection is what the root says about scripts in a folder that the web server
 // protects.
 type protection struct {
-	path    string   // "/members"; "" = none is to be looked at
-	folders []string // of the setting scriptFolders
-	all     bool     // every script requires somebody
-	rows    int      // of user.webserver.requires
+	path    string   // "/members"; "" = no folder is checked
+	folders []string // the setting scriptFolders
+	all     bool     // every script requires a user
+	rows    int      // the number of rows of user.webserver.requires
 }
 
-// readProtection reads what the root says of who may call a script.
+// readProtection reads from the root who may call a script.
 func (d *doctor) readProtection(tx *objectdb.Tx) error {
 	set, _ := gateway.FindSetting("scriptFolders")
 	d.protected.folders = strings.Fields(valueText(set.Read(tx).Value))
@@ -32,8 +32,8 @@ func (d *doctor) readProtection(tx *objectdb.Tx) error {
 	return err
 }
 
-// checkProtected asks for a folder that wants a password without giving one, and
-// whether its scripts answer elsewhere.
+// checkProtected requests a folder that needs a password without one, and checks
+// whether its scripts answer at other URLs.
 func (d *doctor) checkProtected(ctx context.Context) {
 	p := d.protected
 	if p.path == "" {
@@ -54,13 +54,13 @@ func (d *doctor) checkProtected(ctx context.Context) {
 		}
 		if err != nil || r.Status != 401 && r.Status != 403 {
 			open = true
-			d.fault("protected", "%s wants no password: %s", path, outcome(r, err))
+			d.fault("protected", "%s needs no password: %s", path, outcome(r, err))
 		}
 	}
 	if open {
 		return
 	}
-	d.ok("protected", "scripts, pages and files in %s want a password", p.path)
+	d.ok("protected", "scripts, pages and files in %s need a password", p.path)
 	var elsewhere []string
 	for _, folder := range p.folders {
 		if folder == p.path {

@@ -43,13 +43,13 @@ func (d *doctor) checkRights() {
 	}
 }
 
-// checkListed looks for settings that name what the root may not use of its host.
+// checkListed looks for settings that name folders and hosts that the root may not use.
 func (d *doctor) checkListed() {
 	for _, u := range d.reply.Unlisted {
 		d.add(stateFault, "listed", u.Error(), "scripter.conf of the program that answers: "+u.Line())
 	}
 	if len(d.reply.Unlisted) == 0 {
-		d.ok("listed", "the settings name no folder and no host that scripter.conf does not list")
+		d.ok("listed", "scripter.conf lists all folders and hosts that the settings name")
 	}
 }
 

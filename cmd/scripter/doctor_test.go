@@ -158,8 +158,8 @@ func TestFindPage(t *testing.T) {
 	assert.Equal(t, "", findPage(filepath.Join(dir, "missing"), ext(".mcro")))
 }
 
-// TestPurge: a Varnish that forgets pages where visitors come is found; a server that
-// is none is not asked about.
+// TestPurge: the doctor finds a Varnish that accepts PURGE on the port for visitors, and
+// says nothing about another server.
 func TestPurge(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -15,7 +15,7 @@ import (
 	"scripter/objectdb"
 )
 
-// exportFlags are what an export may be told.
+// exportFlags are the flags of an export.
 type exportFlags struct {
 	notes                 string
 	force, mirror, dryRun bool
@@ -30,10 +30,10 @@ func (t *tool) exportCommand() *cobra.Command {
 when the name ends in .zip, .tar.gz or .tgz, else as files below DIR, where the
 folder tree is the table tree. "scripter import" reads both back.
 
-A DIR that an earlier export has written is brought up to date. Files that export
-did not write, or that were changed since, are neither overwritten nor removed: they
-are listed, and nothing is written, when one is in the way. --mirror overwrites and
-removes them, after it has listed them; names that begin with a dot always stay.`,
+Export updates a DIR that an earlier export has written. It does not overwrite or
+remove files that it did not write, or that were changed since. If one is in the way,
+export lists it and writes nothing. --mirror lists, overwrites and removes them;
+names that begin with a dot always stay.`,
 		Args: args(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
@@ -73,9 +73,9 @@ removes them, after it has listed them; names that begin with a dot always stay.
 		},
 	}
 	c.Flags().StringVar(&f.notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
-	c.Flags().BoolVar(&f.force, "force", false, "replace an archive that is there")
-	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove what others have put into the folder")
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change in the folder, and change nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "replace an existing archive")
+	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove files in the folder that export did not write")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "list what would change in the folder, and change nothing")
 	return c
 }
 
@@ -95,7 +95,7 @@ func otherArchive(name string) string {
 }
 
 // exportArchive writes an archive: under another name first, so that it
-// appears whole or not at all. Only its owner may read it: it is as secret as the root.
+// appears whole or not at all. Only its owner can read it, as it is as secret as the root.
 func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectdb.ArchiveFormat, notes string, force bool) (int, error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
@@ -164,12 +164,13 @@ func (t *tool) importCommand() *cobra.Command {
 		Long: `Import reads an archive (zip or tar.gz) or the files below DIR, as "scripter
 export" writes them, into the table at ADDRESS. Without ADDRESS an archive goes where
 its objects came from, and a folder into the root. A URL (http, https or anonymous
-ftp) names an archive of the net. All is imported, or nothing: a script that does not
-compile stops it, unless --force is given. "scripter undo" takes an import back.
+ftp) names an archive on the net. Everything is imported, or nothing: a script that
+does not compile stops the import, unless --force is given. "scripter undo" takes an
+import back.
 
 Objects below ADDRESS that are not among the files stay. --mirror lists and removes
-them. When that is more than half of the objects below ADDRESS, or any object and
-ADDRESS is the whole root, it wants --allow-delete.`,
+them. It needs --allow-delete to remove more than half of the objects below ADDRESS,
+or any object if ADDRESS is the whole root.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args[1:], ""))
@@ -199,18 +200,18 @@ ADDRESS is the whole root, it wants --allow-delete.`,
 					return err
 				}
 			}
-			f.parents = f.parents || len(args) == 1 // an archive knows its place
+			f.parents = f.parents || len(args) == 1 // an archive names its own tables
 			return t.importFrom(c.Context(), s, a, f)
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change, and change nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "import scripts that do not compile, too")
 	c.Flags().BoolVar(&f.mirror, "mirror", false, "remove the objects below ADDRESS that are not among the files")
-	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false, "let --mirror remove more than half of the objects, and any of the whole root")
+	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false, "let --mirror remove more than half of the objects, or any in an import into the whole root")
 	parentsFlag(c, &f.parents)
 	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
-	c.Flags().IntVar(&f.maxSize, "max-size", 0, "most to take, unpacked, in MB (32, or 25 times what it takes on the disk)")
-	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "most files and folders to take (75000, or one for each 64 bytes on the disk)")
+	c.Flags().IntVar(&f.maxSize, "max-size", 0, "largest total size of the files, unpacked, in MB (32, or 25 times the size on the disk)")
+	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "largest number of files and folders (75000, or one for each 64 bytes on the disk)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time of a download")
 	return c
 }
@@ -220,9 +221,9 @@ type importing struct {
 	result  objectdb.ImportResult
 	changes []objectdb.Change // without the old values; only of a dry run
 	scripts newScripts
-	broken  []error // of those that do not compile
+	broken  []error // the errors of scripts that do not compile
 	removed []doneObject
-	refused error // why a mirror is not made
+	refused error // why --mirror is refused
 	undo    *record
 }
 
@@ -275,7 +276,7 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	return t.printImport(s, a, did)
 }
 
-// stops returns why the import is not done.
+// stops returns the error that stops the import, or nil.
 func (did *importing) stops(f importFlags) error {
 	if len(did.broken) > 0 && !f.force {
 		return brokenError(did.broken)
@@ -290,7 +291,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 	if err := did.undo.missing(tx, a); err != nil {
 		return err
 	}
-	named := map[string]bool{} // addresses of what the files hold, folded
+	named := map[string]bool{} // addresses of the objects in the files, folded
 	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
 		bar.add(1)
 		did.scripts.note(c)
@@ -316,7 +317,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 	return err
 }
 
-// mirror removes what lies below a and is not named.
+// mirror removes the objects below a that are not named.
 func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[string]bool, f importFlags) error {
 	err := tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
 		if len(at) == len(a) || named[foldedKey(at)] {
@@ -358,14 +359,15 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 	const hint = "--allow-delete removes them, --dry-run shows all that would change"
 	switch {
 	case len(a) == 0:
-		did.refused = hintError{fmt.Errorf("%s of the root, which no file names, would be removed, and nothing is imported", counted(count, "object")), hint}
+		did.refused = hintError{fmt.Errorf("%s of the root that no file names would be removed, and nothing is imported", counted(count, "object")), hint}
 	case count*2 > before+count:
 		did.refused = hintError{fmt.Errorf("%d of %s below %s would be removed, and nothing is imported", count, counted(before+count, "object"), a), hint}
 	}
 	return nil
 }
 
-// objectsAt returns the number of all objects below a table; the size of anything else.
+// objectsAt returns the number of all objects below a table, or the size of any other
+// object.
 func objectsAt(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, size int) (int, error) {
 	if k != objectdb.KindTable {
 		return size, nil
@@ -378,7 +380,7 @@ func objectsAt(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, size int) (
 	return count, err
 }
 
-// printRemoved shows what a mirror removes, and what is no object.
+// printRemoved lists the objects that a mirror removes, and the files that are skipped.
 func (t *tool) printRemoved(did *importing) {
 	if t.json {
 		return

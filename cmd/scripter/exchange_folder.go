@@ -7,7 +7,7 @@ import (
 	"scripter/objectdb"
 )
 
-// exportFolder brings a folder up to date with the objects at a.
+// exportFolder updates a folder with the objects at a.
 func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string, f exportFlags) error {
 	return t.view(ctx, func(tx *objectdb.Tx) error {
 		plan, err := objectdb.PlanExport(tx, a, dir)
@@ -39,8 +39,8 @@ func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string,
 	})
 }
 
-// printExportPlan shows, before anything is done, what goes away and what stays
-// although the root does not have it; a dry run shows all.
+// printExportPlan lists, before anything is done, the files that are removed and those
+// that stay although the root does not have them; a dry run lists all.
 func (t *tool) printExportPlan(p *objectdb.ExportPlan, f exportFlags) {
 	print := func(what, path string) { fmt.Fprintf(t.out, "%-9s %s\n", what, printable(path)) }
 	if f.dryRun {
@@ -72,13 +72,13 @@ func (t *tool) printExportPlan(p *objectdb.ExportPlan, f exportFlags) {
 	}
 }
 
-// inTheWay is the error of an export that stops.
+// inTheWay returns the error of an export that stops because of files of others.
 func (t *tool) inTheWay(p *objectdb.ExportPlan, a objectdb.Address, dir string) error {
 	text := ""
 	for _, o := range p.InTheWay {
 		text += "\n    " + printable(o.Path) + ": " + o.Why
 	}
-	err := fmt.Errorf("export to %s: nothing was written, for this is in the way:%s", dir, text)
+	err := fmt.Errorf("export to %s: nothing was written, because this is in the way:%s", dir, text)
 	into := dir
 	if len(a) > 0 {
 		into += " " + printable(a.String())
@@ -86,7 +86,7 @@ func (t *tool) inTheWay(p *objectdb.ExportPlan, a objectdb.Address, dir string) 
 	return hintError{err, fmt.Sprintf("\"scripter import %s\" takes edited files into the root; --mirror overwrites and removes what is in the way", into)}
 }
 
-// exportCounts tells what an export changes in a folder that was there.
+// exportCounts returns what an export changes in an existing folder.
 func exportCounts(p *objectdb.ExportPlan, f exportFlags) string {
 	if p.Same+len(p.Replaced)+len(p.Removed)+len(p.InTheWay)+len(p.Others) == 0 {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"scripter/root"
 )
 
-// newScripts gathers the scripts that an import adds or changes, to tell which of
-// them do not compile.
+// newScripts gathers the scripts that an import adds or changes, to find those that do
+// not compile.
 type newScripts []objectdb.Address
 
 func (n *newScripts) note(c objectdb.Change) {
@@ -22,8 +22,8 @@ func (n *newScripts) note(c objectdb.Change) {
 	}
 }
 
-// broken returns the errors of those that do not compile, in the order of the import.
-// The supplied sample that shows such an error is none of them.
+// broken returns the errors of the scripts that do not compile, in the order of the
+// import, without the supplied sample that shows such an error.
 func (n newScripts) broken(tx *objectdb.Tx) (errs []error, err error) {
 	for _, a := range n {
 		v, err := tx.Get(a)
@@ -41,7 +41,7 @@ func (n newScripts) broken(tx *objectdb.Tx) (errs []error, err error) {
 	return errs, nil
 }
 
-// supplied reports whether a new root has this script, wherever it lies.
+// supplied reports whether a new root has this script, at any address.
 func supplied(s objectdb.Script) bool {
 	found := false
 	_ = fs.WalkDir(root.FS, ".", func(name string, _ fs.DirEntry, err error) error { // it is in memory
@@ -68,7 +68,7 @@ func brokenError(errs []error) error {
 	return hintError{errors.New(b.String()), "--force imports them all the same"}
 }
 
-// printableLines is printable for lines that begin with a tab.
+// printableLines does what printable does, and keeps tabs at the beginning of lines.
 func printableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

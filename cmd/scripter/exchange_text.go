@@ -96,8 +96,7 @@ func printable(s string) string {
 	return b.String()
 }
 
-// oneLine is printable for a text that stands in a line of its own, or in a
-// column.
+// oneLine does what printable does, and makes line ends and tabs visible too.
 func oneLine(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
 }

@@ -21,7 +21,7 @@ func (t *tool) requestsCommand() *cobra.Command {
 		Short: "list the requests that Debugging has kept, or show one",
 		Long: `Requests lists the requests that Debugging has kept, the last one at the end:
 number, time (UTC), status, milliseconds, incident, method and URL. With the
-number N, or the number of the incident that a visitor read, it shows one in full.`,
+number N, or the incident number that a visitor saw, it shows one in full.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -46,14 +46,14 @@ number N, or the number of the incident that a visitor read, it shows one in ful
 	}
 }
 
-// keptName is how a command names a kept request: by its number, 0 for the last,
-// or by that of its incident.
+// keptName names a kept request: by its number, 0 for the last one, or by its incident
+// number.
 type keptName struct {
 	number   int
 	incident string
 }
 
-// keptFrom reads the name of a kept request; the last without one.
+// keptFrom returns the kept request that args name; without args, the last one.
 func keptFrom(args []string) (keptName, error) {
 	if len(args) == 0 {
 		return keptName{}, nil
@@ -64,7 +64,7 @@ func keptFrom(args []string) (keptName, error) {
 	case gateway.IsIncident(incident):
 		return keptName{n, incident}, nil
 	case err != nil || n < 1:
-		return keptName{}, usageError{fmt.Errorf("%q is no number of a kept request, nor of an incident", args[0])}
+		return keptName{}, usageError{fmt.Errorf("%q is neither the number of a kept request nor an incident number", args[0])}
 	}
 	return keptName{number: n}, nil
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// licenseTexts holds the licences of all that the three programs contain, in a
+// licenseTexts has the licences of everything that the three programs contain, in a
 // file PATH.txt for each module. "make licenses" writes them.
 //
 //go:embed licenses
 var licenseTexts embed.FS
 
-// printLicenses prints the licences of this program and of all that it contains.
+// printLicenses prints the licences of the programs and of everything that they contain.
 func (t *tool) printLicenses() error {
 	versions := map[string]string{"scripter": version}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -34,7 +34,8 @@ func (t *tool) printLicenses() error {
 	})
 }
 
-// printLicense prints one file below licenses, under the name and version of what it is for.
+// printLicense prints one file below licenses, headed by the name and version of its
+// module.
 func (t *tool) printLicense(name string, versions map[string]string) error {
 	text, err := licenseTexts.ReadFile(name)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestLicenses(t *testing.T) {
 			continue
 		}
 		want[path+".txt"] = moduleLicense(t, dir)
-		if path == "golang.org/x/sys" { // Go's own, which every distribution puts elsewhere, is the same text
+		if path == "golang.org/x/sys" { // the same text as Go's own, which each distribution puts elsewhere
 			license, err := os.ReadFile(filepath.Join(dir, "LICENSE"))
 			require.NoError(t, err)
 			want["go.txt"] = string(license)
@@ -52,7 +52,7 @@ func TestLicenses(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		require.NoError(t, err, "make licenses writes it")
-		assert.Equal(t, text, string(got), "%s: make licenses writes it anew", name)
+		assert.Equal(t, text, string(got), "%s: make licenses updates it", name)
 	}
 	for _, name := range fixedLicenses {
 		want[name] += " "
@@ -64,7 +64,7 @@ func TestLicenses(t *testing.T) {
 		if *update {
 			return os.Remove(filepath.Join("licenses", name))
 		}
-		t.Errorf("%s: no program contains that", name)
+		t.Errorf("%s: no program contains this module", name)
 		return nil
 	})
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ type tool struct {
 	in       io.Reader
 	out, err io.Writer     // what is printed to out is made visible: see visibleWriter
 	exact    io.Writer     // the same place, for exact bytes: see raw
-	screen   *os.File      // the same place, where it is a file; a terminal perhaps
+	screen   *os.File      // the same place, if it is a file, such as a terminal
 	root     string        // --root
 	json     bool          // --json
 	reach    gateway.Reach // flags of reachFlags

@@ -151,8 +151,8 @@ func (t *tool) rmCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rm ADDRESS…",
 		Short: "remove objects",
-		Long: `Rm removes objects, a table that is not empty only with -r, and prints what it
-removed. "scripter undo" brings them back.`,
+		Long: `Rm removes objects and prints what it removed. It removes a table that is not empty
+only with -r. "scripter undo" restores the objects.`,
 		Args: args(1, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := addresses(args)
@@ -182,7 +182,7 @@ removed. "scripter undo" brings them back.`,
 
 func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record, did *deed) error {
 	if len(a) == 0 {
-		return tx.Delete(a) // says that the root stays
+		return tx.Delete(a) // the error says that the root cannot be removed
 	}
 	n, err := tx.Find(a)
 	if err != nil {
@@ -208,8 +208,8 @@ func (t *tool) mvCommand() *cobra.Command {
 	return t.twoAddresses(&cobra.Command{
 		Use: "mv FROM TO", Short: "move or rename an object",
 		Long: `Mv moves or renames an object, and prints what it did. It replaces nothing. A
-table above TO that is not there is an error, unless --parents is given.
-"scripter undo" moves it back.`,
+missing table above TO is an error, unless --parents is given. "scripter undo"
+moves the object back.`,
 	}, "moved", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
 		if err := r.move(tx, from, to); err != nil {
 			return err
@@ -222,11 +222,11 @@ func (t *tool) cpCommand() *cobra.Command {
 	return t.twoAddresses(&cobra.Command{
 		Use: "cp FROM TO", Short: "copy an object with all below it",
 		Long: `Cp copies an object with all below it, and prints what it did. It replaces
-nothing. A table above TO that is not there is an error, unless --parents is given.
+nothing. A missing table above TO is an error, unless --parents is given.
 "scripter undo" removes the copy.`,
 	}, "copied", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
 		if _, err := tx.Find(to); err == nil {
-			return tx.Copy(from, to) // says that something is there
+			return tx.Copy(from, to) // the error says that an object is there
 		}
 		if err := r.keep(tx, to); err != nil {
 			return err

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// visibleWriter makes what others have made harmless for a terminal: see
-// [printable]. A command prints its own words, names and values of the root, and
-// what visitors have sent, and need not know which is which.
+// visibleWriter makes characters that control a terminal visible: see [printable]. A
+// command prints its own text, names and values of the root, and text from visitors
+// through it, and need not tell them apart.
 type visibleWriter struct {
 	w    io.Writer
-	rest []byte // of a character, or of a line end, that may go on
+	rest []byte // the beginning of a character or of a line end
 }
 
-// Write prints p. What it holds back for the next Write is part of a character.
+// Write prints p. It holds back an incomplete character for the next Write.
 func (v *visibleWriter) Write(p []byte) (int, error) {
 	text := append(v.rest, p...)
 	n := len(text)
@@ -37,7 +37,7 @@ func (v *visibleWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush prints what was held back.
+// flush prints what Write holds back.
 func (v *visibleWriter) flush() error {
 	rest := v.rest
 	v.rest = nil
@@ -52,8 +52,8 @@ func (v *visibleWriter) print(text []byte) error {
 	return err
 }
 
-// raw is where a command prints bytes that somebody may want as they are: values,
-// responses, JSON. On a terminal they are made visible.
+// raw returns the writer for values, responses and JSON: their exact bytes, but made
+// visible on a terminal.
 func (t *tool) raw() io.Writer {
 	if isTerminal(t.screen) {
 		return t.out
@@ -61,6 +61,6 @@ func (t *tool) raw() io.Writer {
 	return t.exact
 }
 
-// visible makes what a visitor sent harmless for a terminal. Lines and tabs
-// stay.
+// visible makes characters of text from a visitor that control a terminal visible. It
+// keeps line ends and tabs.
 func visible(s string) string { return printable(strings.ReplaceAll(s, "\r\n", "\n")) }

@@ -32,8 +32,8 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// What lies in the root, and what visitors have sent, does not drive the
-// terminal of who looks at it.
+// Names and values of the root, and text from visitors, cannot control the terminal of
+// the user who looks at them.
 func TestNothingDrivesTheTerminal(t *testing.T) {
 	const evil = "a\x1b[2Jb\u009b1mc\u202ed\x9be\af"
 	root := filepath.Join(t.TempDir(), "x.root")
@@ -67,7 +67,7 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 		assert.True(t, utf8.ValidString(out+errs), args) // no single byte 9b
 	}
 
-	// Exact bytes go to a file or a pipe; a terminal gets what can be seen.
+	// A file or a pipe gets the exact bytes, a terminal visible characters.
 	out, _ := call("replay", "1")
 	assert.Contains(t, out, "\x1b[31m"+evil)
 	out, _ = call("get", "user.webserver.serverName")
@@ -80,7 +80,7 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 	assert.Equal(t, io.Writer(exact), (&tool{out: shown, exact: exact}).raw())
 }
 
-// A character, or a line end, that is written in pieces is one.
+// A character or a line end that is written in two pieces is printed as one.
 func TestVisibleWriter(t *testing.T) {
 	var b bytes.Buffer
 	v := &visibleWriter{w: &b}

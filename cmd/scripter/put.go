@@ -28,13 +28,13 @@ func (t *tool) putCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "put ADDRESS [VALUE]",
 		Short: "store a value, from the command line, a file or stdin",
-		Long: `Put stores a value and prints what it did. The value is the argument, the
-content of --file, or of stdin for "-" and without either. Its kind is --kind;
-else that of the object that is there; else what the file's suffix says (.lua
-script, .txt text, .png binary); else a binary with --type, a string without.
-A table above it that is not there is an error, unless --parents is given.
-A script that does not compile is refused, unless --force is given.
-"scripter undo" takes a put back.`,
+		Long: `Put stores a value and prints what it did. The value is the argument, or the
+content of --file, or that of stdin for "-" or without either. The kind is that of
+--kind; else that of the existing object; else that of the file's suffix (.lua
+script, .txt text, .png binary); else a binary with --type, and a string without.
+A missing table above it is an error, unless --parents is given. A script that
+does not compile is refused, unless --force is given. "scripter undo" takes a put
+back.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
@@ -140,7 +140,7 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record,
 	return nil
 }
 
-// value makes the value of a text.
+// value returns the value of kind k that text stands for.
 func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text string) (objectdb.Value, error) {
 	if p.mime != "" && k != objectdb.KindBinary {
 		return nil, usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k), "--kind binary makes it one"}}

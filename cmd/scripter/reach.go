@@ -11,8 +11,8 @@ import (
 	"scripter/objectdb"
 )
 
-// reachFlags lets a command that runs scripts name what the root may use of its
-// host, beside what scripter.conf and the variables name.
+// reachFlags adds the flags that list folders and hosts that the root may use, beside
+// those that scripter.conf and the variables list, to a command that runs scripts.
 func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 	for _, key := range gateway.ReachKeys {
 		c.Flags().Func(key.Name, key.Doc, func(value string) error {
@@ -29,7 +29,7 @@ func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// mayReach is what the root may use of its host.
+// mayReach returns the folders and hosts that the root may use.
 func (t *tool) mayReach() (gateway.Reach, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *tool) mayReach() (gateway.Reach, error) {
 	return conf.Reach, nil
 }
 
-// gateway makes the gateway that a command answers or runs with.
+// gateway returns the gateway that a command uses.
 func (t *tool) gateway(db *objectdb.DB, o gateway.Options) (*gateway.Gateway, error) {
 	reach, err := t.mayReach()
 	if err != nil {

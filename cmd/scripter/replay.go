@@ -26,10 +26,11 @@ func (t *tool) replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay [N | INCIDENT]",
 		Short: "run a kept request again, on today's scripts",
-		Long: `Replay runs the last request that Debugging has kept, or number N, or that of an
-incident, again on today's scripts and pages and prints the complete response. The clock stands at
-the time of then, math.random gives the numbers of then. What the run changes
-in the root is not kept, unless --commit is given.
+		Long: `Replay runs a request that Debugging has kept again, with the present scripts and
+pages, and prints the complete response: the last request, or number N, or that of
+an incident. The clock stands at the time of the request, and math.random returns
+the same numbers. What the run changes in the root is not kept, unless --commit is
+given.
 
 With --diff it prints what differs from the answer of then: lines of then with
 "-", of now with "+". The exit status is 1 when something differs.
@@ -37,9 +38,9 @@ With --diff it prints what differs from the answer of then: lines of then with
 What was masked has "(masked)" in its place. --param, --header and --field give
 it its value again, --data the whole body.
 
-With --commit a page is read only below a folder that scripter.conf lists, or
---pages or --param DOCUMENT_ROOT=FOLDER names: what was kept lies in the root,
-where scripts can write.`,
+Scripts can write kept requests. So with --commit a page is read only below a
+folder that scripter.conf lists, or that --pages or --param DOCUMENT_ROOT=FOLDER
+names.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			which, err := keptFrom(args)
@@ -104,7 +105,7 @@ func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
 	o := gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff}
 	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
 	if given || !f.commit {
-		// What a run shows that keeps nothing, no script gets to see.
+		// No script sees the response of a run that keeps nothing.
 		o.DocumentRoot = k.Variables["DOCUMENT_ROOT"]
 	}
 	out, now := g.Replay(ctx, k, w, o)

@@ -18,16 +18,16 @@ func (t *tool) requiresCommand() *cobra.Command {
 		Use:   "requires [ADDRESS [WHO...]]",
 		Short: "list and set who may call a script by its URL",
 		Long: `Requires lists the rows of user.webserver.requires: who may call a script, or all
-scripts of a table, by any URL that leads to it. With an ADDRESS it shows what
-counts for that object; with WHO it sets it, and --remove takes the row away.
-WHO is one of
+scripts of a table, by any URL that leads to it. With an ADDRESS it shows the row
+that applies to that object; with WHO it sets the row of ADDRESS, and --remove
+removes it. WHO is one of
 
-  user              who the web server has checked (REMOTE_USER), or who logs in
-                    with a name and password of user.webserver.users.default
-  user NAME...      the same, with one of these names
-  realm REALM       who logs in with a name and password of that realm of
+  user              a visitor whom the web server has checked (REMOTE_USER), or who
+                    logs in with a name and password of user.webserver.users.default
+  user NAME...      the same, if the name is one of these
+  realm REALM       a visitor who logs in with a name and password of that realm of
                     user.webserver.users
-  anyone            everybody: for one script of a table that is for few`,
+  anyone            everybody: for one public script in a protected table`,
 		Args: args(0, -1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if remove && len(args) != 1 {
@@ -59,7 +59,7 @@ WHO is one of
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "take the row away")
+	c.Flags().BoolVar(&remove, "remove", false, "remove the row")
 	return c
 }
 
@@ -72,7 +72,7 @@ func (t *tool) warnMissing(tx *objectdb.Tx, a objectdb.Address) error {
 	return err
 }
 
-// listRequirements prints all rows; what is wrong with them follows as warnings.
+// listRequirements prints all rows, and then warnings about them.
 func (t *tool) listRequirements(tx *objectdb.Tx) error {
 	rows, err := gateway.ReadRequireRows(tx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (t *tool) listRequirements(tx *objectdb.Tx) error {
 		return t.printJSON(list)
 	}
 	if len(rows) == 0 {
-		fmt.Fprintln(t.out, "no script requires anything: each answers everybody who finds its URL")
+		fmt.Fprintln(t.out, "no script requires a user: everybody may call them all")
 		return nil
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
@@ -114,7 +114,7 @@ func (t *tool) listRequirements(tx *objectdb.Tx) error {
 	return nil
 }
 
-// showRequirement prints what counts for the object at a.
+// showRequirement prints the row that applies to the object at a.
 func (t *tool) showRequirement(tx *objectdb.Tx, a objectdb.Address) error {
 	if err := t.warnMissing(tx, a); err != nil {
 		return err

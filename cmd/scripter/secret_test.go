@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What holds content of the root may be read by its owner alone, whatever the umask is.
+// Only their owner can read files with content of the root, whatever the umask is.
 func TestExportsAreSecret(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	root := newRoot(t)
@@ -43,8 +43,8 @@ func TestExportsAreSecret(t *testing.T) {
 	}
 }
 
-// Somebody else who may write in the folder of the root does not lead what is written
-// beside it to another file.
+// Another user who may write in the folder of the root cannot redirect the files beside
+// it by links.
 func TestNoLinkIsFollowed(t *testing.T) {
 	root := newRoot(t)
 	victim := filepath.Join(t.TempDir(), "victim")

@@ -36,14 +36,14 @@ web server. What is missing of the two is made: the root with the supplied
 objects, the folder with a small sample site. It is for work at the desk and
 for trying things out: no TLS, one response for each connection.
 
-It answers to localhost, to its own address, and to the names that --host names:
-a request with another Host field is answered 421. Hidden files, scripter.conf
-and what belongs to a root are not sent, wherever the site lies.
+The Host field of a request must name localhost, serve's own address, or a name of
+--host; other requests are answered 421. Hidden files, scripter.conf, and a root
+with the files that belong to it are not sent, wherever the site lies.
 
-Started from a terminal, serve shows errors and failing markers in the page, to
-programs on this machine that ask it directly. --errors page does so without a
-terminal; with --errors log the page has an incident number, as visitors see it
-behind a web server, and the log says the rest.`,
+On a terminal, serve shows errors and failing markers in the page, for requests
+that come directly from this machine. --errors page does so without a terminal;
+with --errors log the page has only an incident number, as behind a web server, and
+the error is in the log.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			show, err := t.showsErrors(errorsIn)
@@ -54,14 +54,14 @@ behind a web server, and the log says the rest.`,
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
-	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that requests may be for, beside localhost and the address; may be repeated")
+	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that the Host field may have, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
-	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page when started from a terminal")
+	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page on a terminal")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
 	return c
 }
 
-// showsErrors tells whether errors are shown in the page, from --errors.
+// showsErrors reports whether errors are shown in the page; where is the value of --errors.
 func (t *tool) showsErrors(where string) (bool, error) {
 	switch where {
 	case "":

@@ -22,7 +22,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// Errors are shown in the page when serve was started from a terminal, unless
+// Errors are shown in the page if the standard output of serve is a terminal, unless
 // --errors says otherwise.
 func TestShowsErrors(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))

@@ -70,7 +70,8 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 	return t.warnUnlisted(tx, "")
 }
 
-// warnUnlisted tells what a setting, or with "" any, names and the root may not use.
+// warnUnlisted warns of folders and hosts that a setting names, or any setting for "",
+// and that the root may not use.
 func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
 	reach, err := t.mayReach()
 	if err != nil {

@@ -17,7 +17,7 @@ type source struct {
 	archive *objectdb.Archive
 	file    *os.File // of the archive
 	folder  *os.Root // nothing outside of it is read, whatever links say
-	files   int      // in it
+	files   int      // the number of files in it
 }
 
 // openSource opens what the command line names. An archive is read from end
@@ -44,15 +44,15 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 	return openArchive(name, file, info.Size(), limits)
 }
 
-// boundMemory makes the collector of garbage work harder rather than let an import take
-// more than about 200 MB, and as much more as very many files, and a very large one, need.
+// boundMemory sets the memory limit of the garbage collector: a fixed part, and what very
+// many files and a very large file need beyond it.
 func boundMemory(files int, largest int64) {
-	// SQLite's own memory, twice the largest value, comes on top.
+	// SQLite's own memory, twice the largest value, is additional.
 	const most, perFile, perByte = 150 << 20, 4096, 3
 	debug.SetMemoryLimit(most + perFile*int64(max(files-objectdb.FreeFiles, 0)) + perByte*max(largest-objectdb.FreeBytes, 0))
 }
 
-// openFolder opens a folder. Every file is looked at before the root is.
+// openFolder opens a folder. It checks every file before the root is changed.
 func openFolder(name string, limits objectdb.ImportLimits) (*source, error) {
 	folder, err := os.OpenRoot(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func openFolder(name string, limits objectdb.ImportLimits) (*source, error) {
 // limitHint adds how to allow more.
 func limitHint(err, cause error) error {
 	if errors.Is(cause, objectdb.ErrTooLarge) {
-		return hintError{err, "--max-size and --max-objects allow more, and it takes as much more memory"}
+		return hintError{err, "--max-size and --max-objects allow more, which takes more memory"}
 	}
 	return err
 }
@@ -86,7 +86,7 @@ func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limi
 	if limits.Bytes > 0 {
 		limit = limits.Bytes
 	}
-	// What a stranger sends may not cost more for being larger.
+	// The limits of an archive from the net do not grow with its size.
 	limits.Strict = true
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("it took longer than %s", f.timeout))
 	defer cancel()

@@ -12,8 +12,8 @@ import (
 	"scripter/objectdb"
 )
 
-// columns prints rows in columns; an empty cell is a dash. Names and values may
-// come from others: none drives the terminal.
+// columns prints rows in columns; an empty cell is a dash. It makes characters that
+// control a terminal visible.
 func (t *tool) columns(rows [][]string) error {
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	for _, r := range rows {

@@ -23,9 +23,9 @@ func (t *tool) undoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo",
 		Short: "take back the last put, rm, mv, cp or import",
-		Long: `Undo takes back the last command that changed the root by put, rm, mv, cp or
-import; run again, the one before. Where an object was changed since by somebody
-else, it says which and changes nothing. "scripter redo" makes the change again.
+		Long: `Undo takes back the last put, rm, mv, cp or import that changed the root; run again,
+it takes back the one before. If somebody else has changed an object since, undo
+names it and changes nothing. "scripter redo" makes the change again.
 --list lists what can be taken back, the newest first.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -45,8 +45,8 @@ func (t *tool) redoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "redo",
 		Short: "make again what undo has taken back",
-		Long: `Redo makes the change again that the last "scripter undo" took back. A new put,
-rm, mv, cp or import ends what can be made again.`,
+		Long: `Redo makes the change again that the last "scripter undo" took back. After a new put,
+rm, mv, cp or import there is nothing to make again.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return t.takeBack(c.Context(), redoStack, undoStack, force)
@@ -81,7 +81,7 @@ func readRecord(name string) (*source, error) {
 	return s, nil
 }
 
-// sources are records that stay open until the end of the transaction that imports them.
+// sources are open records, which are closed after the transaction that imports them.
 type sources []*source
 
 func (list *sources) close() {
@@ -90,7 +90,7 @@ func (list *sources) close() {
 	}
 }
 
-// differing returns the addresses of the objects whose state is not the wanted one.
+// differing returns the addresses of the objects whose state is not that of want.
 func differing(objects []objectdb.UndoObject, now states, want func(objectdb.UndoObject) string) ([]string, error) {
 	var list []string
 	for _, o := range objects {
@@ -108,8 +108,8 @@ func differing(objects []objectdb.UndoObject, now states, want func(objectdb.Und
 func stateAfter(o objectdb.UndoObject) string  { return o.After }
 func stateBefore(o objectdb.UndoObject) string { return o.Before }
 
-// check compares a record with the root: which objects were changed since its
-// command, or that the command was never committed or is taken back already.
+// check compares a record with the root. It returns the objects that were changed since
+// the command; gone reports that the command was never committed or is taken back already.
 func check(u *objectdb.Undo, now states) (changed []string, gone bool, err error) {
 	changed, err = differing(u.Objects, now, stateAfter)
 	if err != nil || len(changed) == 0 {
@@ -119,8 +119,8 @@ func check(u *objectdb.Undo, now states) (changed []string, gone bool, err error
 	return changed, len(other) == 0, err
 }
 
-// takeBack takes back the newest record of one stack, and keeps what that replaces on
-// the other one.
+// takeBack takes back the newest record of the stack from, and keeps what that replaces
+// in the stack to.
 func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error {
 	db, err := t.open(forWork)
 	if err != nil {
@@ -128,7 +128,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 	}
 	defer db.Close()
 	var taken *takenBack
-	var done []string // files of records that are of no more use
+	var done []string // files of records that are no longer needed
 	var skipped []string
 	r := t.stack(to).newRecord("")
 	var opened sources
@@ -155,7 +155,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 				continue
 			case len(changed) > 0 && !force:
 				return hintError{fmt.Errorf("%q is not taken back: %s since", "scripter "+printable(u.Command), changedText(changed)),
-					fmt.Sprintf("--force does it all the same, and keeps what is there now for %q", "scripter "+to)}
+					fmt.Sprintf("--force does it all the same, and keeps the present values for %q", "scripter "+to)}
 			}
 			taken = &takenBack{Undo: u, again: from == redoStack}
 			r.command = u.Command
@@ -202,15 +202,15 @@ func changedText(list []string) string {
 	return text + " were changed"
 }
 
-// takenBack is a record that is taken back.
+// takenBack is a record that undo or redo takes back.
 type takenBack struct {
 	*objectdb.Undo
-	again bool     // it is made again after an undo
+	again bool     // redo makes the change again
 	stays []string // tables that stay because they hold other objects by now
 }
 
-// apply brings the objects back that the record's command has replaced, and removes those
-// that it has added. r keeps what is there now.
+// apply restores the objects that the record's command has replaced, and removes those
+// that it has added. r keeps the present objects.
 func (b *takenBack) apply(tx *objectdb.Tx, archive *objectdb.Archive, r *record) error {
 	objects, err := b.parse()
 	if err != nil {
@@ -254,7 +254,7 @@ type undoObject struct {
 	address objectdb.Address
 }
 
-// parse returns the objects but the moved one, those that lie deepest first.
+// parse returns the objects except the moved one, the deepest first.
 func (b *takenBack) parse() ([]undoObject, error) {
 	var list []undoObject
 	for _, o := range b.Objects {
@@ -263,7 +263,7 @@ func (b *takenBack) parse() ([]undoObject, error) {
 		}
 		a, err := objectdb.ParseAddress(o.Address)
 		if err != nil || len(a) == 0 {
-			return nil, fmt.Errorf("the record names %q, which is no address of an object", o.Address)
+			return nil, fmt.Errorf("the record names %q, which is not the address of an object", o.Address)
 		}
 		list = append(list, undoObject{o, a})
 	}
@@ -271,8 +271,8 @@ func (b *takenBack) parse() ([]undoObject, error) {
 	return list, nil
 }
 
-// clear removes what was not there before the command, and what is of another form than it
-// was. A table goes only when nothing is in it.
+// clear removes an object that did not exist before the command, or that was a table and is
+// not, or the other way round. It removes a table only if it is empty.
 func (b *takenBack) clear(tx *objectdb.Tx, o undoObject, r *record) error {
 	n, err := tx.Find(o.address)
 	if errors.Is(err, objectdb.ErrNotFound) {
@@ -317,7 +317,7 @@ func (b *takenBack) counts() (changed, added, removed int) {
 	return changed, added, removed - len(b.stays)
 }
 
-// text tells what taking it back does: "1 changed, 2 added".
+// text returns what taking the record back does: "1 object changed, 2 objects added".
 func (b *takenBack) text() string {
 	var parts []string
 	if len(b.Moved) == 2 {
@@ -369,8 +369,8 @@ func (t *tool) self(command string) string {
 	return "scripter --root " + root + " " + command
 }
 
-// listRecords lists what undo can take back. To know whether it can, it takes back one
-// record after another in a transaction that is not committed.
+// listRecords lists what undo can take back. To find out, it takes back one record after
+// another in a transaction that is not committed.
 func (t *tool) listRecords(ctx context.Context) error {
 	list, err := t.stack(undoStack).files()
 	if err != nil {
@@ -414,7 +414,7 @@ func (t *tool) listRecords(ctx context.Context) error {
 	return t.columns(rows)
 }
 
-// listedRecord is a record as --list prints it.
+// listedRecord is a record in the output of --list.
 type listedRecord struct {
 	File    string    `json:"file"`
 	Command string    `json:"command,omitempty"`
@@ -424,8 +424,8 @@ type listedRecord struct {
 	does    string
 }
 
-// tryRecord takes a record back in tx. It returns nil for one whose command was never
-// committed, or is taken back already.
+// tryRecord takes a record back in tx. It returns nil for a record whose command was never
+// committed or is taken back already.
 func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, error) {
 	r := &listedRecord{File: name, Changed: []string{}}
 	s, err := readRecord(name)

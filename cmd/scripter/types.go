@@ -50,8 +50,8 @@ stays as it is.`,
 }
 
 // writeTypes writes the files below dir, and returns the names of those that it
-// has written. They tell what is in the root, so only their owner may read them; no
-// link leads it out of dir.
+// has written. They describe the content of the root, so only their owner can read them.
+// It follows no link out of dir.
 func writeTypes(dir string, files map[string]string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

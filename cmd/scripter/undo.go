@@ -21,8 +21,8 @@ import (
 // record keeps what one command replaces, for "scripter undo": the old objects in an
 // archive beside the root, and in its manifest the state of every object before and
 // after the command. The file gets its name before the command is committed, so that
-// there is no change without a record. A record whose command was never committed is
-// known by its states, which are not those of the root.
+// every change has a record. A record whose command was never committed has states that
+// are not those of the root.
 //
 // A nil record keeps nothing.
 type record struct {
@@ -36,11 +36,11 @@ type record struct {
 	known   map[string]bool // the addresses of objects, folded
 	tops    []objectdb.Address
 	bytes   int64
-	name    string // of the finished file
+	name    string // the name of the finished file
 }
 
-// stack is one of the two heaps of records beside a root: undo, and redo, onto which
-// an undo puts what it replaces itself.
+// stack is one of the two stacks of records beside a root: undo, and redo, onto which
+// undo pushes a record of what it replaces.
 type stack struct {
 	root string // its path, links resolved
 	what string
@@ -141,7 +141,7 @@ func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 	return nil
 }
 
-// note takes in one change of an import, before it is made.
+// note keeps the object that one change of an import is about to replace.
 func (r *record) note(c objectdb.Change) error {
 	if r == nil || c.State == objectdb.Same {
 		return nil
@@ -153,7 +153,8 @@ func (r *record) note(c objectdb.Change) error {
 	return r.add(c.Address, kind, c.Old, c.State != objectdb.Added)
 }
 
-// add notes one object before it is changed: its value, nil of a table, or that there is none.
+// add notes one object before it is changed: its value, which is nil for a table, or that
+// it does not exist.
 func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exists bool) error {
 	key := foldedKey(a)
 	if r.known[key] {
@@ -179,11 +180,11 @@ func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exis
 }
 
 func (r *record) failed(err error) error {
-	return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo does it without keeping the old objects"}
+	return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo makes the change without keeping the old objects"}
 }
 
-// begin makes the file, which only its owner and the root's can read: it is as secret
-// as the root.
+// begin makes the file. Only its owner can read it, who is the owner of the root where
+// the system allows that: it is as secret as the root.
 func (r *record) begin() error {
 	if r.file != nil {
 		return nil
@@ -192,8 +193,8 @@ func (r *record) begin() error {
 	if err := r.stack.clearParts(); err != nil {
 		return err
 	}
-	// The folder may be one in which others write: a name that they cannot foresee is
-	// neither a link of theirs nor a file that they hold open.
+	// Others may write in the folder. A name that they cannot predict is neither their
+	// link nor a file that they hold open.
 	var err error
 	r.file, err = os.CreateTemp(filepath.Dir(r.stack.root), filepath.Base(r.stack.root)+r.stack.part()+"*")
 	if err != nil {
@@ -202,18 +203,18 @@ func (r *record) begin() error {
 	r.w = objectdb.NewArchiveWriter(r.file, objectdb.Zip, r.time)
 	if info, err := os.Stat(r.stack.root); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-			// For the operator who works as another user than the web server's.
+			// The operator may be another user than the web server's.
 			_ = r.file.Chown(int(owner.Uid), int(owner.Gid))
 		}
 	}
 	return nil
 }
 
-// part is in the name of a record that is being written.
+// part is the middle of the name of a record that is being written.
 func (s stack) part() string { return "." + s.what + ".part-" }
 
-// clearParts removes what was left by commands that were ended before their time. The
-// writer's lock is held: none is at work.
+// clearParts removes unfinished records of commands that were killed. The caller holds the
+// writer's lock, so no other command writes one.
 func (s stack) clearParts() error {
 	entries, err := os.ReadDir(filepath.Dir(s.root))
 	if err != nil {
@@ -233,8 +234,8 @@ func (s stack) clearParts() error {
 	return nil
 }
 
-// finish notes what the command has left, and puts the record into its place. The
-// caller holds the writer's lock and commits afterwards.
+// finish notes the state after the command, and gives the record its name. The caller
+// holds the writer's lock and commits afterwards.
 func (r *record) finish(tx *objectdb.Tx) error {
 	if r == nil || r.file == nil {
 		return nil
@@ -266,8 +267,8 @@ func (r *record) finish(tx *objectdb.Tx) error {
 	if err := errors.Join(r.file.Sync(), r.file.Close()); err != nil {
 		return r.failed(err)
 	}
-	// The writer's lock is held: nobody else chooses a name now. Names sort as the
-	// records were made, also when the clock was set back.
+	// The writer's lock is held, so nobody else chooses a name now. Names sort in the
+	// order in which the records were made, also after the clock was set back.
 	list, err := r.stack.files()
 	if err != nil {
 		return r.failed(err)
@@ -289,7 +290,7 @@ func (r *record) finish(tx *objectdb.Tx) error {
 	return nil
 }
 
-// addNew notes what lies below the kept addresses now and was not there before.
+// addNew notes the objects below the kept addresses that did not exist before.
 func (r *record) addNew(tx *objectdb.Tx) error {
 	for _, top := range r.tops {
 		err := tx.Walk(top, func(a objectdb.Address, n *objectdb.Node) error {
@@ -302,11 +303,11 @@ func (r *record) addNew(tx *objectdb.Tx) error {
 	return nil
 }
 
-// states tells the state of the object at an address; "" when there is none.
+// states returns the state of the object at an address, or "" if there is none.
 type states func(address string) (string, error)
 
-// statesIn tells states in tx. Of an object that was moved only the place counts: to
-// move it back loses nothing that others have changed in it.
+// statesIn returns the states in tx. For a moved object only its place counts: to move it
+// back loses no change that others have made in it.
 func statesIn(tx *objectdb.Tx, moved []string) states {
 	return func(address string) (string, error) {
 		a, err := objectdb.ParseAddress(address)
@@ -355,7 +356,8 @@ func (r *record) move(tx *objectdb.Tx, from, to objectdb.Address) error {
 	return nil
 }
 
-// contentState stands for the name and the value of an object; v is nil for a table.
+// contentState returns the state for the name and the value of an object; v is nil for a
+// table.
 func contentState(name string, v objectdb.Value) string {
 	if v == nil {
 		return digest("table", name)
@@ -367,7 +369,8 @@ func contentState(name string, v objectdb.Value) string {
 	return digest(v.Kind().String(), name, mime, exactText(v))
 }
 
-// exactText is valueText that tells apart what a list prints alike.
+// exactText returns the text of a value, which differs for values that valueText prints
+// alike in a list.
 func exactText(v objectdb.Value) string {
 	var parts []string
 	switch v := v.(type) {
@@ -385,7 +388,7 @@ func exactText(v objectdb.Value) string {
 	return digest(parts...)
 }
 
-// placeState stands for an object whatever its content is.
+// placeState returns the state for the name of an object, whatever its content is.
 func placeState(n *objectdb.Node) string { return digest("object", n.Name()) }
 
 func digest(parts ...string) string {
@@ -396,7 +399,7 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// valueOf returns the value of an object, nil of a table.
+// valueOf returns the value of an object, or nil for a table.
 func valueOf(tx *objectdb.Tx, n *objectdb.Node) (objectdb.Value, error) {
 	if n.Kind() == objectdb.KindTable {
 		return nil, nil
@@ -404,8 +407,8 @@ func valueOf(tx *objectdb.Tx, n *objectdb.Node) (objectdb.Value, error) {
 	return tx.Value(n)
 }
 
-// abandon removes the record of a command that failed. Where the failure came after
-// the record had its name, the record stays if the command was committed all the same.
+// abandon removes the record of a command that failed. If the record already had its name,
+// it stays when the command was committed all the same.
 func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
 	if r == nil || r.file == nil {
 		return
@@ -427,7 +430,7 @@ func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
 }
 
 // change runs a command that "scripter undo" can take back, in one transaction. kept
-// tells whether it has made a record.
+// reports whether it has made a record.
 func (t *tool) change(ctx context.Context, command string, noUndo bool, fn func(tx *objectdb.Tx, r *record) error) (kept bool, err error) {
 	db, err := t.open(forWork)
 	if err != nil {
@@ -460,8 +463,8 @@ func (t *tool) recorded(ctx context.Context, db *objectdb.DB, r *record, fn func
 	return nil
 }
 
-// settle is done when a command with a record is committed: what was undone before
-// cannot be done again, and the oldest records go.
+// settle is called after a command with a record is committed. It removes the records of
+// redo, and the oldest records of undo.
 func (t *tool) settle(r *record) {
 	if r == nil || r.name == "" {
 		return
@@ -479,8 +482,8 @@ func (s stack) stamp(file string) string {
 
 var recordName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{3}Z\.zip$`)
 
-// files lists the records, the oldest first. A file that somebody else has put there is
-// none: who undoes it would do what its maker wants.
+// files returns the records, the oldest first. It leaves out files of other users: they
+// could make undo store any object.
 func (s stack) files() ([]string, error) {
 	dir, base := filepath.Split(s.prefix())
 	entries, err := os.ReadDir(filepath.Clean(filepath.Join(dir, ".")))
@@ -501,8 +504,8 @@ func (s stack) files() ([]string, error) {
 	return list, nil
 }
 
-// owns reports whether a file is one that nobody but this user, the owner of the root and
-// the administrator can have written.
+// owns reports whether only this user, the owner of the root and the administrator can
+// have written a file.
 func (s stack) owns(file fs.FileInfo) bool {
 	of, ok := file.Sys().(*syscall.Stat_t)
 	if !file.Mode().IsRegular() || !ok || file.Mode().Perm()&0o022 != 0 {
@@ -519,8 +522,8 @@ func (s stack) owns(file fs.FileInfo) bool {
 	return ok && of.Uid == owner.Uid
 }
 
-// prune removes the oldest records beyond so many and so many bytes. The newest stays
-// whatever its size is.
+// prune removes the oldest records beyond a number and a total size. The newest stays,
+// whatever its size.
 func (s stack) prune(most int, bytes int64) error {
 	list, err := s.files()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"scripter/objectdb"
 )
 
-// toolOn returns a function that runs a command on a root, and wants it to succeed.
+// toolOn returns a function that runs a command on a root, which must succeed.
 func toolOn(t *testing.T, root string) func(args ...string) string {
 	return func(args ...string) string {
 		t.Helper()
@@ -30,8 +30,8 @@ func toolOn(t *testing.T, root string) func(args ...string) string {
 	}
 }
 
-// TestUndoAfterKill: "scripter put" and "undo" are killed at any moment. Whatever was committed can
-// be taken back, and what was not is not taken for a change.
+// TestUndoAfterKill: "scripter put" and "undo" are killed at any moment. Every committed change can
+// be taken back, and a change without a commit is not listed.
 //
 // Catalogue: I5
 func TestUndoAfterKill(t *testing.T) {
@@ -73,7 +73,7 @@ func TestUndoAfterKill(t *testing.T) {
 		default:
 			t.Fatalf("it is %q, was %q, and %q was put", now, before, want)
 		}
-		// Nothing that was not done is listed: the records lead back to the beginning.
+		// Only committed changes are listed: the records lead back to the beginning.
 		list := scripter("undo", "--list")
 		require.NotContains(t, list, "--force")
 	}
@@ -86,7 +86,7 @@ func TestUndoAfterKill(t *testing.T) {
 	t.Logf("%d done, %d not", done, lost)
 }
 
-// TestRecordWithoutCommit: a record whose command was never committed is passed over.
+// TestRecordWithoutCommit: a record whose command was never committed is skipped.
 //
 // Catalogue: I5
 func TestRecordWithoutCommit(t *testing.T) {
@@ -126,7 +126,7 @@ func TestRecordWithoutCommit(t *testing.T) {
 	assert.Len(t, list, 1)
 }
 
-// TestRecordsAreBounded: too much is refused before anything is changed.
+// TestRecordsAreBounded: a record that would be too large is refused before anything is changed.
 func TestRecordsAreBounded(t *testing.T) {
 	root := newRoot(t)
 	toolOn(t, root)("put", "scratchpad.a", "old")
@@ -144,7 +144,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left)
 
-	// Of many large ones the oldest go.
+	// Of many large records the oldest are removed.
 	s := tl.stack(undoStack)
 	require.NoError(t, s.prune(0, 0))
 	for i := range 3 {
@@ -161,7 +161,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	assert.Equal(t, []string{s.prefix() + "20260103T000000.000Z.zip"}, list, "the newest stays")
 }
 
-// TestForeignRecord: a record that somebody else has put beside the root is none.
+// TestForeignRecord: a record that another user has put beside the root is not read.
 //
 // Catalogue: I6
 func TestForeignRecord(t *testing.T) {
@@ -192,7 +192,7 @@ func TestForeignRecord(t *testing.T) {
 	assert.FileExists(t, theirs)
 	assert.FileExists(t, part)
 
-	// A damaged one says which file to remove.
+	// The error of a damaged record names the file to remove.
 	scripter("put", "scratchpad.a", "mine")
 	list, err = (&tool{root: root}).stack(undoStack).files()
 	require.NoError(t, err)
@@ -204,11 +204,11 @@ func TestForeignRecord(t *testing.T) {
 	assert.Contains(t, scripter("undo", "--list"), "archive is refused")
 }
 
-// TestUndoForTheOwner: where the administrator works for another user, that one can
-// read the records.
+// TestUndoForTheOwner: if the administrator works on the root of another user, that user
+// can read the records.
 func TestUndoForTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
-		return // nobody else can give files away
+		return // only the administrator can change the owner of a file
 	}
 	root := newRoot(t)
 	require.NoError(t, os.Chown(root, 12345, 12345))

@@ -140,7 +140,7 @@ func parseValue(k objectdb.Kind, text, file string) (objectdb.Value, error) {
 	return nil, fmt.Errorf("a %s cannot be put", k)
 }
 
-// parseList reads a list, written as JSON.
+// parseList returns the list that a JSON text stands for.
 func parseList(word string, bad func(string) error) (objectdb.Value, error) {
 	var elements []any
 	if err := json.Unmarshal([]byte(word), &elements); err != nil || elements == nil || !utf8.ValidString(word) {
@@ -149,7 +149,7 @@ func parseList(word string, bad func(string) error) (objectdb.Value, error) {
 	return itemOf(elements), nil
 }
 
-// itemOf makes a list, or an item of one, of what the JSON decoder has made.
+// itemOf returns the list, or the item of a list, for a value of the JSON decoder.
 func itemOf(decoded any) objectdb.Value {
 	switch d := decoded.(type) {
 	case string:

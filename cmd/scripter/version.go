@@ -46,7 +46,7 @@ not brought up to date by this.`,
 			return err
 		},
 	}
-	c.Flags().BoolVar(&licenses, "licenses", false, "print the licences of the programs and of all that they contain")
+	c.Flags().BoolVar(&licenses, "licenses", false, "print the licences of the programs and of everything that they contain")
 	return c
 }
 
