@@ -149,8 +149,11 @@ func (c *conn) finish(req *request, failed bool) {
 	status := req.AppStatus
 	if req.Broken && !req.aborted.Load() {
 		c.seal(req.ID)
-		c.out = appendBroken(c.out, req.ID)
-		c.sendGathered()
+		if c.sendGathered() == nil {
+			time.Sleep(settle)
+			c.out = appendBroken(c.out, req.ID)
+			c.sendGathered()
+		}
 		c.last.Store(true)
 		return
 	}
@@ -186,6 +189,11 @@ func (c *conn) finish(req *request, failed bool) {
 		c.errs = nil
 	}
 }
+
+// settle is how long a response that breaks off waits before it does. If lighttpd
+// receives the whole of it at once, it has not sent the header yet, and sends what it
+// has as a whole response.
+const settle = 100 * time.Millisecond
 
 // appendBroken appends a record header that no web server takes for the end of a
 // response: its version does not exist in FastCGI, and its content never follows.

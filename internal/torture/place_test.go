@@ -215,9 +215,8 @@ func (p *place) cgi(ctx context.Context, name, query, body, resident string, kil
 	return parseAnswer(out.String())
 }
 
-// memory returns the bytes that the processes of a group hold for themselves, and
-// how many those are.
-func memory(t *testing.T, group int) (bytes int64, processes int) {
+// processes returns the folders below /proc of the processes of a group.
+func processes(t *testing.T, group int) (folders []string) {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	require.NoError(t, err)
@@ -228,11 +227,20 @@ func memory(t *testing.T, group int) (bytes int64, processes int) {
 		}
 		// Behind the name in parentheses: state, parent, group.
 		_, rest, _ := strings.Cut(string(stat), ") ")
-		if f := strings.Fields(rest); len(f) < 3 || f[2] != strconv.Itoa(group) {
-			continue
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == strconv.Itoa(group) {
+			folders = append(folders, filepath.Dir(file))
 		}
-		processes++
-		status, _ := os.ReadFile(filepath.Dir(file) + "/status")
+	}
+	return folders
+}
+
+// memory returns the bytes that the processes of a group hold for themselves, and
+// the number of processes.
+func memory(t *testing.T, group int) (bytes int64, number int) {
+	t.Helper()
+	folders := processes(t, group)
+	for _, folder := range folders {
+		status, _ := os.ReadFile(folder + "/status")
 		for line := range strings.Lines(string(status)) {
 			if n, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 				kb, _ := strconv.ParseInt(strings.Fields(n)[0], 10, 64)
@@ -240,19 +248,23 @@ func memory(t *testing.T, group int) (bytes int64, processes int) {
 			}
 		}
 	}
-	return bytes, processes
+	return bytes, len(folders)
 }
 
-// connections counts the connections that r's processes hold, or have not yet
-// accepted, by what the system knows of the socket's address.
+// connections returns the number of connections that r's processes hold, or have not
+// yet accepted.
 func connections(t *testing.T, r *responder) (n int) {
 	t.Helper()
-	table, match := "/proc/net/unix", r.isUnixConnection
+	table := "/proc/net/unix"
 	if r.network == "tcp" {
-		table, match = "/proc/net/tcp", r.isTCPConnection
+		table = "/proc/net/tcp"
 	}
 	text, err := os.ReadFile(table)
 	require.NoError(t, err)
+	match := r.isTCPConnection
+	if r.network != "tcp" {
+		match = r.unixConnections(t, string(text))
+	}
 	for line := range strings.Lines(string(text)) {
 		if match(strings.Fields(line)) {
 			n++
@@ -261,11 +273,30 @@ func connections(t *testing.T, r *responder) (n int) {
 	return n
 }
 
-// isUnixConnection: number, references, protocol, flags, type, state, inode,
-// path, which is that of the socket before it got its name. The flag is that of a
-// listening socket.
-func (r *responder) isUnixConnection(f []string) bool {
-	return len(f) == 8 && strings.HasPrefix(f[7], r.addr) && f[3] != "00010000"
+// unixConnections returns a function that reports whether a line of /proc/net/unix is
+// one of r's connections: number, references, protocol, flags, type, state, inode, path.
+// A connection has the path that its listener was bound to, before it was renamed. The
+// flag is that of a listener.
+func (r *responder) unixConnections(t *testing.T, table string) func(f []string) bool {
+	t.Helper()
+	const listening = "00010000"
+	held := map[string]bool{}
+	for _, folder := range processes(t, r.Pid()) {
+		files, _ := filepath.Glob(folder + "/fd/*")
+		for _, file := range files {
+			if target, err := os.Readlink(file); err == nil {
+				held[target] = true
+			}
+		}
+	}
+	paths := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if f := strings.Fields(line); len(f) == 8 && f[3] == listening && held["socket:["+f[6]+"]"] {
+			paths[f[7]] = true
+		}
+	}
+	require.NotEmpty(t, paths, "no listener is found")
+	return func(f []string) bool { return len(f) == 8 && f[3] != listening && paths[f[7]] }
 }
 
 // isTCPConnection: number, local address, remote address, state. Counted are
