@@ -134,7 +134,7 @@ func (p *ExportPlan) openFolder() error {
 	for _, e := range entries {
 		if e.Name() == indexFile {
 			marked = true // by a version that kept no note
-		} else if stranger == "" && !hidden(e.Name()) {
+		} else if stranger == "" && !hidden(e.Name()) && !isReadme(e.Name()) {
 			stranger = e.Name()
 		}
 	}

@@ -145,6 +145,29 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 	}
 }
 
+// A README.md is for people: an import does not publish it, and a new repository that
+// holds nothing else takes an export. An object of that name gets another file name.
+func TestReadmeIsNoObject(t *testing.T) {
+	db := open(t)
+	put(t, db, "site.page", Script("one"), "site.ReadMe", Binary{"text/markdown", "an object"}, "site.t.x", Number(1))
+	dir := t.TempDir()
+	writeFile(t, "mine", dir, "README.md")
+	writeFile(t, "x", dir, ".git", "config")
+	p := exportTo(t, db, "site", dir, false)
+	assert.Equal(t, []string{"README.md"}, p.Others)
+	writeFile(t, "mine", dir, "t", "readme.md")
+	files := contents(t, dir)
+	assert.Equal(t, "mine", files["README.md"])
+	assert.Equal(t, "an object", files["%52eadMe.md"])
+
+	other := open(t)
+	result := importDir(t, other, os.DirFS(dir), "site")
+	assert.Equal(t, []string{".git", "README.md", "t/readme.md"}, result.Skipped)
+	assert.Equal(t, 4, result.Added)
+	requireEqual(t, Binary{"text/markdown", "an object"}, get(t, other, "site.readme"))
+	assert.Empty(t, exportTo(t, db, "site", dir, false).InTheWay)
+}
+
 // A folder that was written before there were notes: what is right already is no obstacle.
 func TestExportToAFolderWithoutANote(t *testing.T) {
 	db := open(t)

@@ -106,12 +106,19 @@ func fileOf(name string, v Value) file {
 		f.content = encodeJSONFile(v)
 	}
 	f.name = escapeName(name, v == nil) + suffix
+	if isReadme(f.name) {
+		f.name = "%" + hex.EncodeToString([]byte(f.name[:1])) + f.name[1:]
+	}
 	if len(f.name) > maxFileName {
 		f.name = shortName(name) + suffix
 		f.entry.Name = name
 	}
 	return f
 }
+
+// isReadme reports whether a file tells people about the folder that it is in, as
+// GitHub and its like show it. It is no object: an import would publish it.
+func isReadme(fileName string) bool { return strings.EqualFold(fileName, "README.md") }
 
 // maxIndent is how deep lists may nest and still be written with one item a
 // line: what stands before the items of deeper ones would outgrow them.

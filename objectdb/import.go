@@ -157,8 +157,8 @@ func (m *importer) folder(dir string, t *Node) error {
 }
 
 // leftBehind reports whether a file or folder was made by an editor, a version control
-// system or a file manager. No export makes such names: it writes their bytes as %XX,
-// and no object has one of these suffixes.
+// system or a file manager, or is a README.md. No export makes such names: it writes their
+// bytes as %XX, and no object has one of these suffixes.
 func leftBehind(e fs.DirEntry) bool {
 	name := e.Name()
 	if hidden(name) {
@@ -170,7 +170,7 @@ func leftBehind(e fs.DirEntry) bool {
 	low := strings.ToLower(name)
 	switch {
 	case strings.HasSuffix(low, "~"), strings.HasPrefix(low, "#") && strings.HasSuffix(low, "#"),
-		low == "thumbs.db", low == "desktop.ini", low == "icon\r":
+		isReadme(name), low == "thumbs.db", low == "desktop.ini", low == "icon\r":
 		return true
 	}
 	switch path.Ext(low) {
