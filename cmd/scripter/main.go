@@ -151,11 +151,11 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	c.SetHelpCommand(helpCommand())
 	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
 	c.PersistentFlags().BoolVar(&t.json, "json", false, "print for programs")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if strings.Contains(err.Error(), "shorthand") {
 			return usageError{hintError{err, `write -- before values that begin with "-"`}}
 		}
-		return usageError{err}
+		return usageError{hintError{err, fmt.Sprintf("%q lists the flags", c.CommandPath()+" --help")}}
 	})
 	c.CompletionOptions.HiddenDefaultCmd = true
 	c.AddCommand(

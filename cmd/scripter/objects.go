@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -24,6 +25,9 @@ func (t *tool) getCommand() *cobra.Command {
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error {
 				v, err := tx.Get(a)
+				if errors.Is(err, objectdb.ErrIsTable) {
+					return hintError{err, `"scripter ls -l ` + shellAddress(a) + `" lists what is in it`}
+				}
 				if err != nil {
 					return err
 				}
@@ -38,6 +42,15 @@ func (t *tool) getCommand() *cobra.Command {
 			})
 		},
 	}
+}
+
+// shellAddress returns an address as it is typed in a shell.
+func shellAddress(a objectdb.Address) string {
+	text := a.String()
+	if strings.Contains(text, "[") {
+		return shellWord(text)
+	}
+	return text
 }
 
 // printValue prints a value as text: texts and binaries exactly, without a
