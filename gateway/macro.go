@@ -31,8 +31,8 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 	p := tableText(params, "scriptName")
 	switch {
 	case p == c.target.Path && c.target.PathArgs != "":
-		// To a web server that looks for files, this is another file's name.
-		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, which has no path arguments", p)}
+		// A web server that looks for files would take this for the name of another file.
+		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, and pages have no path arguments", p)}
 	case p == c.target.Path:
 		file, err = c.findFile(c.pageFiles())
 	default: // a trap sent the request to another page
@@ -191,7 +191,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 // isRaw: raw (x) inserts a value of the request as it came.
 func isRaw(x macros.Call) bool { return len(x.Path) == 1 && strings.EqualFold(x.Path[0], "raw") }
 
-// raw gives the text of its argument as a marker does, but never escaped.
+// raw returns the text of its argument, as a marker shows it but never escaped.
 func (e *evaluator) raw(x macros.Call) (string, error) {
 	if len(x.Args) != 1 {
 		return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
@@ -234,7 +234,7 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 		return v, foreign, err
 	}
 	if m.Origin == script.FromLua {
-		return nil, false, fmt.Errorf("%s is Lua's, and not for pages: %s", objectdb.Address(x.Path), mayCall)
+		return nil, false, fmt.Errorf("%s belongs to Lua and is not for pages: %s", objectdb.Address(x.Path), mayCall)
 	}
 	return m.Value, foreign, e.checkRead(m, x.Path)
 }
@@ -242,7 +242,7 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 // meaning is what a name means for the markers of a page.
 type meaning struct {
 	script.Meaning
-	given bool // by the script that has the page expanded
+	given bool // the script that expands the page has passed it
 }
 
 func (e *evaluator) lookup(path []string) (meaning, error) {
@@ -308,13 +308,13 @@ func (e *evaluator) call(x macros.Call) (script.Value, error) {
 	return e.c.thread.CallValue(m.Value, args...)
 }
 
-// passwordFilter is the one macro that gets the visitor's password.
+// passwordFilter is the only macro that may get the visitor's password.
 var passwordFilter = objectdb.Address{"suites", "webserver", "macros", "passwordFilter"}
 
-// value gives an argument; password says that it may be the visitor's. A bare
-// word that names nothing is a string, so that counter (home, site) needs no
-// quotes. A name of a script, of a verb or of Lua stands for itself, as text:
-// no function comes into the hands of what is called.
+// value returns an argument. With password, it may be the visitor's password. Bare
+// words that name nothing are text, so counter (home, site) needs no quotes. The
+// name of a script, of a verb or of a Lua function is passed as text: what a marker
+// calls never gets a function.
 func (e *evaluator) value(x macros.Expr, password bool) (script.Value, error) {
 	switch x := x.(type) {
 	case macros.String:

@@ -9,12 +9,12 @@ import (
 	"scripter/script"
 )
 
-// What markers may call and see. Who writes a page is often somebody else than
-// who writes scripts, so a marker reaches no code but the scripts of the root,
-// and no secrets.
+// What markers may call and see. The authors of pages are often not the authors of
+// scripts. So markers reach no code but scripts of the root and the verbs that are
+// marked for pages, and no secrets.
 
-// addresses is a set of addresses, each as its folded names with a dot behind
-// each of them.
+// addresses is a set of addresses, each stored as its folded names with a dot after
+// each name.
 type addresses map[string]bool
 
 func newAddresses(list ...objectdb.Address) addresses {
@@ -34,7 +34,7 @@ func foldedKey(a objectdb.Address) string {
 	return b.String()
 }
 
-// covers reports whether a, or a table that a lies in, is in the set.
+// covers reports whether the set has a or a table that contains a.
 func (s addresses) covers(a objectdb.Address) bool {
 	key := make([]byte, 0, 64)
 	for _, name := range a {
@@ -46,7 +46,7 @@ func (s addresses) covers(a objectdb.Address) bool {
 	return false
 }
 
-// under reports whether something of the set is a, or lies in the table a.
+// under reports whether the set has a or an address in the table a.
 func (s addresses) under(a objectdb.Address) bool {
 	key := foldedKey(a)
 	for address := range s {
@@ -57,15 +57,16 @@ func (s addresses) under(a objectdb.Address) bool {
 	return false
 }
 
-// pageSecrets are the objects that markers do not see.
+// pageSecrets are the objects that markers cannot see.
 var pageSecrets = newAddresses(
 	debugToken.Address(),
 	objectdb.Address{"user", "webserver", "users"},
 	cgiparams, cgiparamsLog, probes,
 )
 
-// notForPages are the scripts that markers do not call, beside those whose name
-// in suites is that of a verb which is not for pages: they run the site.
+// notForPages are the objects whose scripts markers cannot call, because they run the
+// site: those listed here, and the scripts in suites that have the name of a verb
+// which is not for pages.
 var notForPages = func() addresses {
 	s := newAddresses(
 		objectdb.Address{"system"}, objectdb.Address{"apps"},
@@ -83,7 +84,7 @@ var notForPages = func() addresses {
 const mayCall = "markers call the standard macros, scripts of the root that do not run the site, " +
 	"and verbs that are marked for pages (docs/macros.md); write a script that does it, and call that"
 
-// checkCall refuses a script or function that markers do not call.
+// checkCall returns an error for a script or function that markers cannot call.
 func (e *evaluator) checkCall(m meaning, path []string) error {
 	allowed := false
 	switch v := m.Value.(type) {
@@ -93,7 +94,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 		}
 		allowed = m.Origin != script.FromRoot || !notForPages.covers(m.Address)
 	case *script.Function:
-		// A function in Lua is one that a script has put among the names.
+		// A function in Lua comes from a script, which has passed it with the names.
 		allowed = e.c.thread.IsForPages(v) || m.Origin == script.FromRequest && v.IsLua()
 	}
 	if !allowed {
@@ -102,37 +103,38 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 	return nil
 }
 
-// withURL are the objects that can be called by a URL, and may require a user.
+// withURL are the objects that URLs lead to. They may require a user.
 var withURL = newAddresses(webserverScripts)
 
-// checkRead refuses a secret, and what requires a user when nobody has logged
-// in: a page does not open what is closed by its URL.
+// checkRead returns an error for a secret, and for an object whose requirement the
+// visitor does not meet: a marker does not bypass the requirement.
 func (e *evaluator) checkRead(m meaning, path []string) error {
 	switch {
 	case m.given:
 		return nil
 	case m.Origin == script.FromRequest && isSecretParameter(path),
 		m.Origin == script.FromRoot && m.Address != nil && pageSecrets.covers(m.Address):
-		return fmt.Errorf("%s is a secret, which markers do not see; a script can read it", objectdb.Address(path))
+		return fmt.Errorf("%s is a secret: markers cannot see it, but scripts can", objectdb.Address(path))
 	case m.Origin == script.FromRoot && withURL.covers(m.Address):
 		return e.c.require(m.Address)
 	}
 	return nil
 }
 
-// checkArgument refuses a secret, and a table with one in it.
+// checkArgument returns an error for a secret, and for a table that contains one.
 func (e *evaluator) checkArgument(m meaning, path []string) error {
 	if err := e.checkRead(m, path); err != nil {
 		return err
 	}
 	if o, ok := m.Value.(*script.Object); ok && pageSecrets.under(o.Address()) {
-		return fmt.Errorf("%s has secrets in it, which markers do not see; name the part that is wanted", objectdb.Address(path))
+		return fmt.Errorf("%s contains secrets, which markers cannot see; name only the part that you need",
+			objectdb.Address(path))
 	}
 	return nil
 }
 
-// isSecretParameter reports whether a path leads to a parameter of the request
-// that proves who the visitor is, or to a table with one in it.
+// isSecretParameter reports whether a path names a parameter of the request that
+// authenticates the visitor, or a table that contains one.
 func isSecretParameter(path []string) bool {
 	switch objectdb.Fold(path[0]) {
 	case "password", "fullrequest", "cookies":
@@ -148,8 +150,8 @@ func isSecretParameter(path []string) bool {
 // errHasScripts ends the search for scripts in a table.
 var errHasScripts = errors.New("scripts")
 
-// checkNoScripts refuses a table of the root with scripts in it as an argument
-// of our own verbs and scripts: as text, such a table has their source in it.
+// checkNoScripts returns an error if the argument of a supplied verb or script is a
+// table of the root that contains scripts: its text would show their source.
 func (e *evaluator) checkNoScripts(v script.Value) error {
 	o, ok := v.(*script.Object)
 	if !ok || o.Kind() != objectdb.KindTable {
@@ -166,7 +168,7 @@ func (e *evaluator) checkNoScripts(v script.Value) error {
 		})
 	}
 	if errors.Is(err, errHasScripts) {
-		return fmt.Errorf("%s has scripts in it, whose source markers do not show", a)
+		return fmt.Errorf("%s contains scripts, and markers cannot show their source", a)
 	}
 	return err
 }

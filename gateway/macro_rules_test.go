@@ -16,12 +16,12 @@ import (
 	"scripter/script"
 )
 
-var updateMarkers = flag.Bool("update-markers", false, "write testdata/markers.txt anew")
+var updateMarkers = flag.Bool("update-markers", false, "rewrite testdata/markers.txt")
 
-// TestMarkersReach holds a list of all that a marker can call, see, or pass to
-// what it calls in a new root against testdata/markers.txt: every object, every verb, every name that
-// a script can reach, every parameter of the request. What is not listed is
-// refused as a marker, as a call and as an argument.
+// TestMarkersReach tries in a new root what a marker can call, show or pass as an
+// argument: every object, every verb, every name that a script can reach, every
+// parameter of the request. It compares the list with testdata/markers.txt. Everything
+// else must be refused as a marker, as a call and as an argument.
 func TestMarkersReach(t *testing.T) {
 	s := newSite(t)
 	s.put("workspace.echo", objectdb.Script(`return "got " .. type (...) .. " " .. tostring (...)`))
@@ -110,7 +110,7 @@ func TestMarkersReach(t *testing.T) {
 	}
 	want, err := os.ReadFile("testdata/markers.txt")
 	require.NoError(t, err)
-	const how = "if that is meant: go test ./gateway -run TestMarkersReach -update-markers"
+	const how = "if that is intended: go test ./gateway -run TestMarkersReach -update-markers"
 	listed := strings.Split(strings.TrimSpace(string(want)), "\n")
 	for _, line := range list {
 		assert.True(t, slices.Contains(listed, line), "a marker can %s, which testdata/markers.txt does not list; %s", line, how)
@@ -120,7 +120,7 @@ func TestMarkersReach(t *testing.T) {
 	}
 }
 
-// isTable tells of what a marker can only pass on to a call.
+// isTable reports whether a value is a table: a marker can only pass it to a call.
 func isTable(v script.Value) bool {
 	if o, ok := v.(*script.Object); ok {
 		return o.Kind() == objectdb.KindTable
@@ -129,10 +129,10 @@ func isTable(v script.Value) bool {
 	return ok
 }
 
-// TestMarkersCallNoCode: what a marker must not do, wherever markers are
-// expanded, and what its author is told.
+// TestMarkersCallNoCode checks what a marker must not do, wherever markers are
+// expanded, and which error its author sees.
 func TestMarkersCallNoCode(t *testing.T) {
-	const code, secret = "is not for pages: markers call ", "is a secret, which markers do not see"
+	const code, secret = "is not for pages: markers call ", "is a secret: markers cannot see it"
 	s := newSite(t)
 	s.put("user.webserver.debugToken", objectdb.String("seesame"))
 	s.put("user.webserver.users.default.ada", objectdb.String("seesame"))
@@ -173,10 +173,10 @@ func TestMarkersCallNoCode(t *testing.T) {
 		`html.escape (user.webserver.debugToken)`:             secret,
 		`user.apply (user.webserver.debugToken)`:              secret,
 		`text.upper (text.lower (user.webserver.debugToken))`: secret,
-		`user.apply (user.webserver)`:                         "user.webserver has secrets in it",
-		`json.encode (user)`:                                  "user has secrets in it",
-		`html.escape (user.source)`:                           "user.source has scripts in it",
-		`html.escape (system.verbs.builtins.text)`:            "has scripts in it",
+		`user.apply (user.webserver)`:                         "user.webserver contains secrets",
+		`json.encode (user)`:                                  "user contains secrets",
+		`html.escape (user.source)`:                           "user.source contains scripts",
+		`html.escape (system.verbs.builtins.text)`:            "contains scripts",
 		`password`:                                          secret,
 		`html.escape (password)`:                            secret,
 		`browserFilter (password, "x", "y")`:                secret,
@@ -188,13 +188,13 @@ func TestMarkersCallNoCode(t *testing.T) {
 		`cookies.id`:                                        secret,
 		`fullRequest`:                                       secret,
 		`_G.pcall (user.apply)`:                             "_G.pcall names nothing",
-		`suites.webserver.encodeArgs (user.source)`:         "user.source has scripts in it",
-		`webserver.processMacros (user.source)`:             "user.source has scripts in it",
+		`suites.webserver.encodeArgs (user.source)`:         "user.source contains scripts",
+		`webserver.processMacros (user.source)`:             "user.source contains scripts",
 		`params.password`:                                   "params.password names nothing",
 		`f ("return 1")`:                                    "names nothing that could be called",
 		`webserver.processMacros ("<!--#user.webserver.debugToken-->")`: secret,
 		`user.show ("<!--#pcall (loadstring)-->")`:                      code,
-		// What goes on as before.
+		// What markers can still do.
 		`user.apply (odb.set, "user.greeting")`:                     "odb.set",
 		`user.apply (pcall)`:                                        "pcall",
 		`user.apply (user.source.x)`:                                "user.source.x",
@@ -219,7 +219,7 @@ func TestMarkersCallNoCode(t *testing.T) {
 			vars := map[string]string{"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame"}
 			s.log.Take()
 			body := s.ask(path, vars).Body
-			if path != "/nothing.fcgi" { // where the developer does not see the site's page
+			if path != "/nothing.fcgi" { // the developer does not see the site's page there
 				r := s.request(path, vars)
 				r.Developer = true
 				resp, _ := s.answer(r)
@@ -237,8 +237,8 @@ func TestMarkersCallNoCode(t *testing.T) {
 	assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDirtyRoot"))
 }
 
-// TestMarkersAndRequirements: what requires a user is not shown by a marker of a
-// page that requires none, unless the visitor is one.
+// TestMarkersAndRequirements checks that a marker on a public page shows an object that
+// requires a user only to a user.
 func TestMarkersAndRequirements(t *testing.T) {
 	s := newSite(t)
 	s.put("suites.webserverScripts.members.list", objectdb.Script(`return "list"`))

@@ -94,8 +94,8 @@ func (r *Request) mask() (*Request, *masking) {
 	return &h, m
 }
 
-// isSecretVariable reports whether a variable of the request has credentials or
-// cookies in it, or is a secret of the program's environment.
+// isSecretVariable reports whether a variable of the request contains credentials or
+// cookies, or is a secret of the program's environment.
 func isSecretVariable(name string) bool {
 	switch strings.TrimPrefix(name, "REDIRECT_") {
 	case "AUTH_TYPE", "SERVER_SIGNATURE":
@@ -194,7 +194,7 @@ func (m *masking) multipart(contentType, text string) string {
 	if err != nil {
 		return m.hide(bodyItem, text)
 	}
-	for _, p := range after.parts { // each of them, not only the last of a name
+	for _, p := range after.parts { // all parts, not only the last of each name
 		if mentionsSecret(p.name) && p.text != masked {
 			return m.hide(bodyItem, text)
 		}
@@ -248,7 +248,7 @@ func maskParams(params *script.Table, body string) {
 	}
 }
 
-// maskedCell masks a value, and each one of a list.
+// maskedCell returns the mask for a value, or a list of masks for a list.
 func maskedCell(v script.Value) script.Value {
 	t, ok := v.(*script.Table)
 	if !ok || t.Len() == 0 {
@@ -261,9 +261,9 @@ func maskedCell(v script.Value) script.Value {
 	return list
 }
 
-// secretLetters are masked wherever a name has them in it. secretWords are
-// masked where they are a word of a name: "pin" in user_pin and userPin, and not
-// in shipping. plainCodes are words before "code" that say that it is no secret.
+// secretLetters mark a name as secret anywhere in it. secretWords mark it only as a
+// word of the name: "pin" in user_pin and userPin, but not in shipping. After a word
+// of plainCodes, "code" does not mean a secret.
 var (
 	secretLetters = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
 	secretWords   = newWords("pw pin otp totp jwt sig signature code cvc sid csrf xsrf")
@@ -278,8 +278,7 @@ func newWords(list string) map[string]bool {
 	return m
 }
 
-// mentionsSecret reports whether the name of a field or variable speaks of a
-// secret.
+// mentionsSecret reports whether the name of a field or variable means a secret.
 func mentionsSecret(name string) bool { return hasSecretLetters(name) || hasSecretWord(name) }
 
 func hasSecretLetters(text string) bool {
@@ -292,8 +291,8 @@ func hasSecretLetters(text string) bool {
 	return false
 }
 
-// hasSecretWord looks at the words of a name: they end at every sign, between
-// letters and digits, and before a capital letter.
+// hasSecretWord reports whether a word of a name means a secret. Words end at every
+// sign, between letters and digits, and before a capital letter.
 func hasSecretWord(name string) bool {
 	before := ""
 	for word := range nameWords(name) {
@@ -305,8 +304,8 @@ func hasSecretWord(name string) bool {
 	return false
 }
 
-// nameWords gives the words of a name in lower case: api, key and v, 2 of
-// apiKey-v2, and user, pin of userPIN.
+// nameWords returns the words of a name in lower case: api, key, v and 2 for
+// apiKey-v2, user and pin for userPIN.
 func nameWords(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		const sign, digit, upper, lower = 0, 1, 2, 3
@@ -341,8 +340,8 @@ func nameWords(name string) iter.Seq[string] {
 	}
 }
 
-// textMentionsSecret reports whether text that is no form speaks of a secret. Of
-// the words those count that name something: "pin": 1 in JSON, pin="1" and <pin>1
+// textMentionsSecret reports whether text that is not a form contains the name of a
+// secret. Only words that name something count: "pin": 1 in JSON, pin="1" and <pin>1
 // in XML.
 func textMentionsSecret(text string) bool {
 	if hasSecretLetters(text) {

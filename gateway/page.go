@@ -163,7 +163,7 @@ func notFound(err error) error {
 // the empty text: "the web server shall do it".
 func (c *call) passOn() (foundFile, error) {
 	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
-		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is no plain file that could be served instead"}
+		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
 	}
 	if isHidden(c.target.Path) {
 		return foundFile{}, hidden(c.target.Path)
@@ -175,16 +175,17 @@ func (c *call) passOn() (foundFile, error) {
 	return found, err
 }
 
-// isHidden tells whether a path has a hidden name, such as .git.
+// isHidden reports whether a path has a hidden name, such as .git.
 func isHidden(path string) bool { return strings.Contains(filepath.ToSlash(path), "/.") }
 
 func hidden(path string) error { return &Error{Status: 404, Message: path + " is hidden"} }
 
-// openFile opens a file whose text goes out. What belongs to a root never does.
+// openFile opens a file that is sent to a visitor. It refuses files that belong to a
+// root.
 func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
 	refused := &Error{Status: 404, Message: found.real + " belongs to a root, or is its configuration"}
-	// The root itself must not even be opened: to close it would give up the locks
-	// that this process has on it.
+	// The root itself must not even be opened: closing it would release the locks that
+	// this process holds on it.
 	if belongsToRoot(filepath.Base(found.real)) || g.isOwn(found.info) {
 		return nil, nil, refused
 	}
@@ -206,8 +207,8 @@ func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
 	return nil, nil, err
 }
 
-// isOwn tells whether a file is the root that is answered from, or one of those
-// that SQLite and we have beside it.
+// isOwn reports whether a file is the gateway's own root, or one of the files that
+// SQLite and objectdb keep beside it.
 func (g *Gateway) isOwn(info os.FileInfo) bool {
 	if g.db == nil {
 		return false
@@ -218,8 +219,8 @@ func (g *Gateway) isOwn(info os.FileInfo) bool {
 	})
 }
 
-// belongsToRoot tells by a file's name whether it is a root, a saved copy, an archive
-// of what was replaced, another file beside a root, or a configuration file.
+// belongsToRoot reports whether a file with this name is a root, a saved copy, an
+// archive of replaced objects, another file beside a root, or a configuration file.
 func belongsToRoot(name string) bool {
 	name = strings.ToLower(name)
 	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {

@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// foundFile is a file that [call.findFile] has found: the path that it really
-// has, the folder that it was allowed for, and what is there.
+// foundFile is a file that [call.findFile] has found: its real path, the folder that
+// allows it, and its description.
 type foundFile struct {
 	real string
-	base string // without links
+	base string // the allowed folder that it lies below, without links
 	info os.FileInfo
 }
 
-// checkHidden refuses a file with a hidden name below its folder, links resolved.
+// checkHidden returns an error if the path below the folder, with links resolved, has
+// a hidden name.
 func (f foundFile) checkHidden() error {
 	if inside := strings.TrimPrefix(f.real, f.base); isHidden(inside) {
 		return hidden(inside)
@@ -27,8 +28,8 @@ func (f foundFile) checkHidden() error {
 	return nil
 }
 
-// open opens the file, unless a link in its path, made since it was found, leads
-// out of its folder, or it is no regular file any more.
+// open opens the file. It returns an error if a link that was created since the file
+// was found leads out of the folder, or if the file is no longer a regular one.
 func (f foundFile) open() (*os.File, os.FileInfo, error) {
 	folder, err := os.OpenRoot(f.base)
 	if err != nil {
@@ -58,7 +59,7 @@ func (f foundFile) open() (*os.File, os.FileInfo, error) {
 func (c *call) pageFiles() []string {
 	files := c.target.files(c.r.Params)
 	if folder := c.settings.string(websiteFolderPath); folder != "" && c.r.Params["DOCUMENT_ROOT"] == "" {
-		// A folder that is not listed is not looked into.
+		// An unlisted folder is not searched.
 		if c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
 		}
@@ -66,15 +67,14 @@ func (c *call) pageFiles() []string {
 	return files
 }
 
-// findFile gives the first of the files that is a regular one, as the path
-// without links that it really has. It must lie below the document root, or below a
-// folder that a setting chooses and that is listed for this root ([Reach]): the web
-// server is asked for a URL, and a link must not lead anywhere else.
+// findFile returns the first of the files that is a regular one, with its real path.
+// The file must lie below the document root, or below a folder that a setting names
+// and that is listed for this root ([Reach]): a link must not lead anywhere else.
 func (c *call) findFile(files []string) (foundFile, error) {
 	if !c.r.again || len(files) == 0 {
 		return c.findFirst(files)
 	}
-	// What a kept request names, a script may have made up.
+	// A script may have written the kept request.
 	first := error(nil)
 	for _, f := range files {
 		found, err := c.findNamed(f)
@@ -113,13 +113,14 @@ func (c *call) findFirst(files []string) (foundFile, error) {
 	}
 	folder := c.settings.string(websiteFolderPath)
 	if folder == "" {
-		return foundFile{}, notFound(fmt.Errorf("the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
+		return foundFile{}, notFound(fmt.Errorf(
+			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
 	}
 	err := c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder)
 	return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s: %v", c.target.Path, err), Err: err}
 }
 
-// lookAt follows the links of a path to a regular file.
+// lookAt resolves the links of a path and describes the regular file there.
 func lookAt(file string) (foundFile, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -132,9 +133,9 @@ func lookAt(file string) (foundFile, error) {
 	return foundFile{real: real, info: info}, err
 }
 
-// findNamed is findFile for a path that a script has named. What lies elsewhere is
-// refused before the disk is asked, and all other failures are one: a script
-// must not learn which files there are.
+// findNamed is findFile for a path that a script has named. It refuses a path outside
+// the allowed folders before it looks at the disk, and returns one error for all other
+// failures: a script must not learn which files exist.
 func (c *call) findNamed(file string) (foundFile, error) {
 	file = filepath.Clean(file)
 	if _, err := c.allowed(file); err != nil {
@@ -152,9 +153,9 @@ func (c *call) findNamed(file string) (foundFile, error) {
 	return found, nil
 }
 
-// documentRoot is the document root as the web server names it; "" where it is not
-// known. A request that is run again was kept in the root, where scripts can
-// write: then whoever runs it says which one is right.
+// documentRoot returns the document root that the web server names, or "" if it is
+// unknown. A kept request lies in the root, where scripts can write: when it runs
+// again, its document root counts only if the caller of Replay names the same.
 func (r *Request) documentRoot() string {
 	root := r.Params["DOCUMENT_ROOT"]
 	if root == "" || r.again && filepath.Clean(root) != filepath.Clean(r.trusted) {
@@ -163,8 +164,8 @@ func (r *Request) documentRoot() string {
 	return root
 }
 
-// allowed returns the folder, without links, that a path lies below, of those that
-// pages may come from. Which those are, no script decides.
+// allowed returns the folder, without links, that a path lies below. It returns an
+// error if pages may not come from there. No script decides which folders are allowed.
 func (c *call) allowed(path string) (base string, err error) {
 	if base, ok := below(path, c.r.documentRoot()); ok {
 		return base, nil
@@ -186,11 +187,12 @@ func (c *call) allowed(path string) (base string, err error) {
 		}
 	}
 	return "", &Error{Status: 403, Message: fmt.Sprintf(
-		"%s lies in no folder that pages come from: the document root, and what user.webserver.websiteFolderPath and user.webserver.pageFolders name of the folders that scripter.conf lists", path)}
+		"%s lies in no folder that pages come from: neither the document root nor a folder that scripter.conf lists "+
+			"and user.webserver.websiteFolderPath or user.webserver.pageFolders names", path)}
 }
 
-// pageFolders returns the folders that the root names for pages: the listed ones,
-// and what is wrong with the others.
+// pageFolders returns the folders that the root names for pages: those that are
+// listed, and an error for each of the others.
 func (c *call) pageFolders() (chosen []string, unlisted []*Unlisted) {
 	add := func(setting, folder string) {
 		if err := c.g.reach.Load().listed(setting, keyPages, folder); err == nil {
@@ -217,8 +219,8 @@ func (c *call) pageFolders() (chosen []string, unlisted []*Unlisted) {
 	return chosen, unlisted
 }
 
-// below tells whether a path lies below a folder, which may be a link, and
-// returns the folder without links.
+// below reports whether a path lies below a folder, which may be a link, and returns
+// the folder without links.
 func below(path, folder string) (base string, ok bool) {
 	if folder == "" || filepath.Clean(folder) == "/" {
 		return "", false
@@ -272,7 +274,7 @@ func (ff *foundFiles) get(c *call, file string) (foundFile, bool) {
 	return foundFile{known.real, known.base, now}, true
 }
 
-// forget has every path followed anew.
+// forget removes all remembered paths, so that their links are resolved again.
 func (ff *foundFiles) forget() {
 	ff.mu.Lock()
 	defer ff.mu.Unlock()

@@ -47,9 +47,8 @@ func TestPageValues(t *testing.T) {
 	}
 }
 
-// What the scripts of a page do counts for the markers after them: what they
-// write, and plain values that they make globals. Their tables and functions
-// are their own.
+// The markers of a page see what the scripts before them have written to the root, and
+// the plain values of their globals. They do not see their tables and functions.
 func TestPageValuesThatThePageChanges(t *testing.T) {
 	for _, c := range []struct{ name, source, want string }{
 		{"a global table", `user = {page = {text = "changed"}}`, "as it was||as it was|"},

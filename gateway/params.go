@@ -73,7 +73,7 @@ var (
 	paramShape = script.NewShape(paramNames()...)
 )
 
-// paramTypes says what the tables of a request hold, for editors.
+// paramTypes are the types of the tables of a request, for editors.
 var paramTypes = map[string]string{
 	"searchTable": "table<string, string>",
 	"argTable":    "table<string, string>",
@@ -198,9 +198,9 @@ func (p *parameters) searchTable(vars map[string]string) script.Value {
 	return t
 }
 
-// fields gives the list of all values of each field, those of the query first.
-// A visitor decides how often a field is sent: what a script gets under the name of
-// a table must not depend on that, and so it is a list even for one value.
+// fields returns a list of all values for each field, those of the query first. A
+// visitor decides how often a field is sent. The type of a cell must not depend on
+// that, so even one value is a list.
 func (p *parameters) fields(vars map[string]string) script.Value {
 	t := script.NewTable()
 	add := func(name, value string) { addToList(t, name, value) }
@@ -209,7 +209,7 @@ func (p *parameters) fields(vars map[string]string) script.Value {
 	return t
 }
 
-// allFiles gives the list of all files of each name.
+// allFiles returns a list of all files for each name.
 func (p *parameters) allFiles(map[string]string) script.Value {
 	t := script.NewTable()
 	for _, part := range p.form.parts {

@@ -63,7 +63,7 @@ type ProbeReply struct {
 	GID       int               `json:"gid"`
 	RootHash  string            `json:"rootHash"` // see RootHash
 	Files     []FileRights      `json:"files"`    // the root's file, its folder, its companions
-	Unlisted  []*Unlisted       `json:"unlisted"` // what settings name and the root may not use
+	Unlisted  []*Unlisted       `json:"unlisted"` // what settings name but scripter.conf does not list
 }
 
 // FileRights tells what the answering process may do with a file.

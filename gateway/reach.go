@@ -12,24 +12,24 @@ import (
 	"scripter/objectdb"
 )
 
-// Reach is what a root may use of its host, beside its own file and the document
-// root that the web server names. It is decided where no script can write: in
-// scripter.conf, in variables of the process, by flags. The settings of the root
-// choose among it. The zero value is nothing.
+// Reach lists what a root may use of its host, beside its own file and the document
+// root that the web server names. It comes from places where no script can write:
+// scripter.conf, variables of the process, flags. The settings of the root may name
+// only what is listed. The zero value lists nothing.
 type Reach struct {
 	Pages        []string // folders that pages may come from
-	Caches       []string // cache servers that may be told to forget pages, as host:port
+	Caches       []string // cache servers that may be purged, as host:port
 	CacheFolders []string // folders of caches that may be emptied
-	Sendfile     bool     // the web server may be told by a field to send a file
+	Sendfile     bool     // scripts may send X-Sendfile and X-Accel-* fields
 }
 
-// ReachKey is one kind of what a root may use: a line of scripter.conf and a
-// flag have its name, a variable of the process the other one.
+// ReachKey is one kind of entry in a [Reach]: the name of its line in scripter.conf
+// and of its flag, and the name of its variable.
 type ReachKey struct {
 	Name, Variable, Doc string
 }
 
-// ReachKeys lists them all. Nobody writes it.
+// ReachKeys lists all keys. It must not be changed.
 var ReachKeys = []ReachKey{
 	{keyPages, "SCRIPTER_PAGES", "`FOLDER` that pages may come from, beside the document root; may be repeated"},
 	{keyCache, "SCRIPTER_CACHE", "`HOST:PORT` of a cache server that webserver.flushCache may ask; may be repeated"},
@@ -44,15 +44,15 @@ const (
 	keySendfile    = "sendfile"
 )
 
-// Add takes what a line, a flag or a variable names.
+// Add adds the value of a line, a flag or a variable.
 func (r *Reach) Add(name, value string) error {
 	switch name {
 	case keyPages, keyCacheFolder:
 		if !filepath.IsAbs(value) {
-			return fmt.Errorf("%s: %q is no whole path of a folder", name, value)
+			return fmt.Errorf("%s: %q is not an absolute path", name, value)
 		}
 		if value = filepath.Clean(value); value == filepath.Dir(value) {
-			return fmt.Errorf("%s: %s is the whole machine; name the folder that is meant", name, value)
+			return fmt.Errorf("%s: %s is the whole file system; name a folder in it", name, value)
 		}
 		list := &r.Pages
 		if name == keyCacheFolder {
@@ -71,7 +71,7 @@ func (r *Reach) Add(name, value string) error {
 		}
 		r.Sendfile = value == "on"
 	default:
-		return fmt.Errorf("%q is nothing that a root may use", name)
+		return fmt.Errorf("%q is none of %s, %s, %s and %s", name, keyPages, keyCache, keyCacheFolder, keySendfile)
 	}
 	return nil
 }
@@ -83,8 +83,8 @@ func addOnce(list []string, value string) []string {
 	return append(list, value)
 }
 
-// AddVariables takes what the variables of the process name: folders with colons
-// between them, servers with blanks or commas.
+// AddVariables adds the values of the variables of the process. Colons separate
+// folders, blanks or commas separate servers.
 func (r *Reach) AddVariables(env map[string]string) error {
 	for _, key := range ReachKeys {
 		value := either(env, key.Variable)
@@ -107,7 +107,7 @@ func (r *Reach) AddVariables(env map[string]string) error {
 	return nil
 }
 
-// AddAll takes all that another one lists.
+// AddAll adds everything that other lists.
 func (r *Reach) AddAll(other Reach) {
 	for _, list := range []struct {
 		to   *[]string
@@ -120,7 +120,7 @@ func (r *Reach) AddAll(other Reach) {
 	r.Sendfile = r.Sendfile || other.Sendfile
 }
 
-// Flags returns the flags that give the same to another program of ours.
+// Flags returns the flags that pass r to another program of Scripter.
 func (r Reach) Flags() []string {
 	var flags []string
 	for _, list := range []struct {
@@ -137,12 +137,12 @@ func (r Reach) Flags() []string {
 	return flags
 }
 
-// cacheAddress returns host:port of a cache server as people write it:
-// "proxy:6081", "http://proxy".
+// cacheAddress returns host:port of a cache server that is written as "proxy:6081"
+// or "http://proxy".
 func cacheAddress(server string) (string, error) {
 	u, err := url.Parse(serverURL(server))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", fmt.Errorf("%.100q is no server such as proxy:6081", server)
+		return "", fmt.Errorf("%.100q is not a server such as proxy:6081", server)
 	}
 	port := "80"
 	if u.Scheme == "https" {
@@ -155,17 +155,18 @@ func cacheAddress(server string) (string, error) {
 	return host + ":" + cmp.Or(u.Port(), port), nil
 }
 
-// Unlisted is an error: what a setting names and nothing lists.
+// Unlisted is the error for a value that a setting names and scripter.conf does not
+// list.
 type Unlisted struct {
-	Setting string `json:"setting"` // last part of its address; "" for what a kept request names
-	Value   string `json:"value"`   // what it names
-	Key     string `json:"key"`     // of the line that would list it
+	Setting string `json:"setting"` // last part of its address; "" for a kept request
+	Value   string `json:"value"`   // the value that it names
+	Key     string `json:"key"`     // the key of the line that would list it
 }
 
-// Line is the line for scripter.conf.
+// Line returns the line for scripter.conf.
 func (u *Unlisted) Line() string { return u.Key + ": " + u.listing() }
 
-// listing is the value of the line.
+// listing returns the value of the line.
 func (u *Unlisted) listing() string {
 	if u.Key == keyCache {
 		if address, err := cacheAddress(u.Value); err == nil {
@@ -176,18 +177,19 @@ func (u *Unlisted) listing() string {
 }
 
 func (u *Unlisted) Error() string {
-	what := "user.webserver." + u.Setting + " names " + u.Value + ", which"
+	what := "user.webserver." + u.Setting + " names " + u.Value + ", which scripter.conf does not list"
 	switch {
 	case u.Setting == "":
-		what = "the document root of the kept request, " + u.Value + ", lies in the root, where scripts can write, and"
+		what = "the document root of the kept request, " + u.Value +
+			", comes from the root, where scripts can write, and scripter.conf does not list it"
 	case u.Key == keySendfile:
-		what = "user.webserver." + u.Setting + " is on, which"
+		what = "user.webserver." + u.Setting + " is on, but scripter.conf does not allow it"
 	}
-	return fmt.Sprintf("%s scripter.conf does not list: add the line %q there, or give the program --%s %s", what, u.Line(), u.Key, u.listing())
+	return fmt.Sprintf("%s: add the line %q there, or give the program --%s %s", what, u.Line(), u.Key, u.listing())
 }
 
-// listed returns nil when what a setting names is listed: a folder also when it lies
-// below a listed one. Nothing is looked up on the disk.
+// listed returns an error unless the value of a setting is listed, or is a folder below
+// a listed one. It does not look at the disk.
 func (r Reach) listed(setting, key, value string) error {
 	ok := false
 	switch key {
@@ -207,7 +209,7 @@ func (r Reach) listed(setting, key, value string) error {
 	return &Unlisted{setting, value, key}
 }
 
-// cacheFolderAbove returns the listed folder that a cache's folder is, or lies below.
+// cacheFolderAbove returns the listed folder that is folder or contains it.
 func (r Reach) cacheFolderAbove(folder string) (string, error) {
 	for _, listed := range r.CacheFolders {
 		if isBelow(folder, []string{listed}) {
@@ -217,8 +219,8 @@ func (r Reach) cacheFolderAbove(folder string) (string, error) {
 	return "", r.listed(cacheFolders.Name, keyCacheFolder, folder)
 }
 
-// isBelow reports whether a path is one of these folders or lies below one, by
-// its text alone.
+// isBelow reports whether a path is one of these folders or lies below one. It compares
+// the texts and does not resolve links.
 func isBelow(path string, folders []string) bool {
 	path = filepath.Clean(path)
 	return filepath.IsAbs(path) && slices.ContainsFunc(folders, func(f string) bool {
@@ -226,7 +228,7 @@ func isBelow(path string, folders []string) bool {
 	})
 }
 
-// Unlisted returns what the settings of a root name and r does not list.
+// Unlisted returns the values that the settings of a root name and r does not list.
 func (r Reach) Unlisted(tx *objectdb.Tx) []*Unlisted {
 	var list []*Unlisted
 	check := func(setting, key, value string) {

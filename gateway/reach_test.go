@@ -27,9 +27,10 @@ func TestReach(t *testing.T) {
 	assert.Equal(t, strings.Fields("--pages /srv/other --cache proxy:6081 --cache [::1]:443 --cache-folder /var/cache/x --sendfile on"), r.Flags())
 
 	for line, why := range map[string]string{
-		"pages www": "no whole path", "pages ": "no whole path", "pages /": "the whole machine", "pages /srv/..": "the whole machine",
-		"cache-folder //": "the whole machine", "cache ftp://x": "no server", "cache ": "no server", "cache a/b": "no server",
-		"sendfile yes": "not on or off", "door x": "nothing that a root may use",
+		"pages www": "not an absolute path", "pages ": "not an absolute path", "pages /": "the whole file system",
+		"pages /srv/..": "the whole file system", "cache-folder //": "the whole file system",
+		"cache ftp://x": "not a server", "cache ": "not a server", "cache a/b": "not a server",
+		"sendfile yes": "not on or off", "door x": "none of pages, cache, cache-folder and sendfile",
 	} {
 		name, value, _ := strings.Cut(line, " ")
 		assert.ErrorContains(t, r.Add(name, value), why, line)
@@ -53,7 +54,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachOfConf: where what a root may use is listed.
+// TestReachOfConf checks which configuration files and variables list what a root may
+// use.
 func TestReachOfConf(t *testing.T) {
 	dir := t.TempDir()
 	root := filepath.Join(dir, "x.root")
@@ -78,22 +80,22 @@ func TestReachOfConf(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, pages, c.Reach.Pages, named)
 	}
-	// The file speaks of its own root only.
+	// The file lists entries for its own root only.
 	c, err = ConfOf(filepath.Join(dir, "y.root"), nil, exe)
 	require.NoError(t, err)
 	assert.Empty(t, c.Reach)
-	// A file that is wrong is told of, where it is not needed.
+	// A file with an error that is not needed is reported in Passed.
 	write("root: x.root\npages: /\n")
 	c, err = ConfOf(root, nil, exe)
 	require.NoError(t, err)
 	assert.Empty(t, c.Reach)
-	assert.ErrorContains(t, c.Passed, "line 2: pages: / is the whole machine")
+	assert.ErrorContains(t, c.Passed, "line 2: pages: / is the whole file system")
 	_, err = FindConf(nil, "", exe)
 	assert.ErrorContains(t, err, "scripter.conf, line 2")
 }
 
-// TestNoWayOut: what a script can say of files and hosts leads nowhere, and does not
-// tell what is there.
+// TestNoWayOut checks that no file or host that a script names is reached, and that the
+// errors do not show what exists.
 func TestNoWayOut(t *testing.T) {
 	s := newSite(t)
 	elsewhere := t.TempDir()
@@ -142,7 +144,7 @@ func TestNoWayOut(t *testing.T) {
 		assert.Contains(t, body, why, query)
 		assert.NotContains(t, body, "secret text", query)
 	}
-	// What is there, is not there, is a folder, or cannot be read looks the same.
+	// The error is the same for files that exist, are missing, are folders or unreadable.
 	for _, pair := range [][2]string{
 		{"folder=/etc&name=%s", "passwd nothing passwd/x ssl"},
 		{"name=%s", "linked/secret.mcro linked/nothing linked/secret.mcro/x linked"},
@@ -154,7 +156,7 @@ func TestNoWayOut(t *testing.T) {
 		}
 		assert.Len(t, bodies, 1, pair[0])
 	}
-	// The request of a visitor who works with the script.
+	// A visitor who cooperates with the script.
 	assert.Equal(t, 403, s.ask("/linked/secret.mcro", nil).Status)
 	for _, folder := range []string{"/etc", "/nothing"} {
 		s.put("user.webserver.websiteFolderPath", objectdb.String(folder))
@@ -179,12 +181,13 @@ func TestNoWayOut(t *testing.T) {
 	s.put("user.webserver.flPassAccel", objectdb.Boolean(true))
 	s.log.Take()
 	assert.False(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
-	assert.Contains(t, s.log.String(), `user.webserver.flPassAccel is on, which scripter.conf does not list: add the line \"sendfile: on\"`)
+	assert.Contains(t, s.log.String(), `user.webserver.flPassAccel is on, but scripter.conf does not allow it: add the line \"sendfile: on\"`)
 	s.list("sendfile", "on")
 	assert.True(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
 }
 
-// TestKeptDocumentRoot: a kept request lies in the root, so a script can make one up.
+// TestKeptDocumentRoot checks that the document root of a kept request is not trusted:
+// a script can write such a request into the root.
 func TestKeptDocumentRoot(t *testing.T) {
 	s := newSite(t)
 	elsewhere := t.TempDir()
@@ -193,7 +196,7 @@ func TestKeptDocumentRoot(t *testing.T) {
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))
 	require.Equal(t, "own page", s.ask("/x.mcro", nil).Body)
 	s.script("again", `return {body = webserver.debugCGI ()}`)
-	assert.Contains(t, s.ask("/again.fcgi", nil).Body, "own page", "the document root is that of the request that asks")
+	assert.Contains(t, s.ask("/again.fcgi", nil).Body, "own page", "the document root is that of the running request")
 
 	var n int
 	update(t, s.db, func(tx *objectdb.Tx) error {
@@ -225,15 +228,15 @@ func TestKeptDocumentRoot(t *testing.T) {
 	}
 	there, _, _ := strings.Cut(read(forged, o), "Incident")
 	notThere, _, _ := strings.Cut(read(missing, o), "Incident")
-	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"), "what is there is not told")
+	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"), "the answer does not show whether the file exists")
 	assert.Contains(t, read(forged, ReplayOptions{DocumentRoot: elsewhere}), "secret text")
 	s.list("pages", s.folder)
 	assert.Contains(t, read(func(*Kept) {}, o), "own page")
 	assert.NotContains(t, read(forged, o), "secret text")
 }
 
-// TestWebsiteFolderPath: a page is found in the folder of the setting where the web
-// server tells none, and the folder is listed.
+// TestWebsiteFolderPath checks that a page is found in the listed folder of the setting
+// if the web server sends no document root.
 //
 // Specification: 2.2.3
 func TestWebsiteFolderPath(t *testing.T) {
@@ -258,7 +261,7 @@ func TestWebsiteFolderPath(t *testing.T) {
 	assert.Equal(t, 403, s.ask("/y.mcro", none).Status, "a link out of the folder, into another one below the listed")
 	s.script("own", `return webserver.expandPage ({scriptName = "/x.mcro", websiteFolder = websiteFolder})`)
 	assert.Contains(t, s.ask("/own.fcgi", none).Body, "page ")
-	// The web server's own word goes before it.
+	// The web server's document root takes precedence.
 	assert.Equal(t, 404, s.ask("/x.mcro", map[string]string{"DOCUMENT_ROOT": other}).Status)
 	// A file that a script leaves to the web server.
 	s.put("user.webserver.actionTable.SELF", objectdb.String("/cgi-bin/Scripter.acgi"))
@@ -267,8 +270,8 @@ func TestWebsiteFolderPath(t *testing.T) {
 	assert.Equal(t, "plain", s.ask("/plain.txt", none).Body)
 }
 
-// TestPagesWhileLinksChange: a folder that becomes a link out of the site, at any
-// moment of a request, gives nothing of what lies there.
+// TestPagesWhileLinksChange replaces a folder with a link out of the site again and
+// again, and checks that no request shows a file from there.
 func TestPagesWhileLinksChange(t *testing.T) {
 	s := newSite(t)
 	elsewhere := t.TempDir()

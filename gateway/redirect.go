@@ -29,7 +29,7 @@ func linkRedirect(resp *httpheader.Response) {
 	resp.Body = "<html><head><title>" + html.EscapeString(title) + "</title></head><body><p>The page is at <a href=\"" + link + "\">" + link + "</a>.</p></body></html>\n"
 }
 
-// completeTargets makes the targets of a redirect absolute (specification, 4.2). A
+// completeTargets makes the fields Location and URI absolute (specification, 4.2). A
 // redirect without one is sent as it is, because its body may have the links; but
 // browsers go nowhere with it, so the log says so.
 func (c *call) completeTargets(resp *httpheader.Response) {
@@ -41,9 +41,9 @@ func (c *call) completeTargets(resp *httpheader.Response) {
 	}
 }
 
-// base is where the client's request went. Nothing is taken from fields such as
-// X-Forwarded-Host, which any client can send: where a proxy in front speaks HTTPS,
-// the web server has to say so by its variable HTTPS.
+// base returns the URL of the client's request. It ignores fields such as
+// X-Forwarded-Host, which any client can send: if a proxy in front speaks HTTPS, the
+// web server has to set its variable HTTPS.
 func (c *call) base() httpheader.Base {
 	b := httpheader.Base{Origin: c.r.origin()}
 	path, query, ok := strings.Cut(withoutOrigin(c.r.Params["REQUEST_URI"]), "?")
@@ -61,8 +61,8 @@ func (c *call) base() httpheader.Base {
 	return b
 }
 
-// origin returns the scheme and host that the client asked, "" if neither the
-// client nor the web server names a host.
+// origin returns the scheme and host of the request's URL, or "" if neither the client
+// nor the web server names a host.
 func (r *Request) origin() string {
 	scheme, usual := "http", "80"
 	switch strings.ToLower(r.Params["HTTPS"]) {
@@ -76,7 +76,7 @@ func (r *Request) origin() string {
 		return scheme + "://" + host
 	}
 	host := r.Params["SERVER_NAME"]
-	if host == "" || host == "_" || !isHost(host) { // nginx's "_" is a name that no host has
+	if host == "" || host == "_" || !isHost(host) { // nginx's "_" means no host
 		return ""
 	}
 	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && isHost("h:"+port) {
@@ -85,8 +85,7 @@ func (r *Request) origin() string {
 	return scheme + "://" + host
 }
 
-// plainURL writes the bytes that no URL may have as %XX; some clients send
-// them.
+// plainURL replaces bytes that are invalid in a URL with %XX; some clients send them.
 func plainURL(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

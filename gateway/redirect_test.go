@@ -68,8 +68,8 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreAbsolute: a part of a URL is completed from what the client
-// asked, and from nothing that only a client says.
+// TestRedirectsAreAbsolute checks that a relative reference is resolved against the
+// request's URL, and that forwarded fields have no effect.
 //
 // Specification: 4.2.2
 func TestRedirectsAreAbsolute(t *testing.T) {

@@ -19,8 +19,9 @@ type ReplayOptions struct {
 	// Developer shows errors in full; without it they are shown as they were
 	// then.
 	Developer bool
-	// DocumentRoot is the one that pages may come from, beside the folders that are
-	// listed for the root: what was kept lies in the root, where scripts can write.
+	// DocumentRoot is the document root that the kept request may have, beside the
+	// folders that are listed for the root. The kept one is not trusted: it lies in the
+	// root, where scripts can write.
 	DocumentRoot string
 }
 

@@ -35,7 +35,7 @@ type Request struct {
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
-	desk     bool // errors are shown in full: the author asks, from this machine
+	desk     bool // errors are shown in full: the request comes from this machine
 	away     bool // StepAside was called
 	body     body
 	bodyRead bool
@@ -45,11 +45,11 @@ type Request struct {
 	connection uint64           // the parameter connectionID; 0 before it has one
 	seed       int64            // of math.random; 0 = any
 	incident   string           // number of its failure; "" = a new one
-	verified   string           // the hash of one of our users, whose password it gave
+	verified   string           // the hash of the user whose password was right
 	again      bool             // a kept request that is run again
-	trusted    string           // its document root, by whoever runs it again
+	trusted    string           // the document root that ReplayOptions name for it
 	dry        bool             // what it changes in the root is not kept
-	twice      string           // a header field that came under two names; "" = none
+	twice      string           // a header field that came with two spellings; "" = none
 	runs       objectdb.Address // the script that is run without a URL; nil for none
 }
 
@@ -109,7 +109,8 @@ func (r *Request) check() error {
 		return &Error{Status: 501, Message: fmt.Sprintf("the method %.40q is unknown", m)}
 	}
 	if r.twice != "" {
-		return &Error{Status: 400, Message: fmt.Sprintf("the header field %s came under two names, with - and with _", clip(r.twice, 60))}
+		return &Error{Status: 400, Message: fmt.Sprintf(
+			"the header field %s came twice, spelled with - and with _", clip(r.twice, 60))}
 	}
 	if h := r.Params["HTTP_HOST"]; !isHost(h) {
 		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}

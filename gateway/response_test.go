@@ -31,9 +31,9 @@ func TestReturnedNonsense(t *testing.T) {
 		{`return webserver.util.buildResponse (200, {}, user.webserver)`, 500, `the response's body is the table user.webserver of the root`},
 		{`write ("a", user.webserver)`, 500, `argument 2 is the table user.webserver of the root`},
 		{`webserver.sendPartial (user.webserver)`, 500, `argument 1 is the table user.webserver of the root, which is not for visitors`},
-		{`local forgotten = "<p>page</p>"`, 404, `suites.webserverScripts.x returned nothing, and /x.fcgi is no plain file that could be served instead; does it lack a return?`},
+		{`local forgotten = "<p>page</p>"`, 404, `suites.webserverScripts.x returned nothing, and /x.fcgi is not a plain file that could be sent instead; does it lack a return?`},
 		{`return nil`, 404, `does it lack a return?`},
-		{`return ""`, 404, `suites.webserverScripts.x returned "", and /x.fcgi is no plain file`},
+		{`return ""`, 404, `suites.webserverScripts.x returned "", and /x.fcgi is not a plain file`},
 	} {
 		s.script("x", c.source)
 		resp := s.ask("/x.fcgi", nil)
