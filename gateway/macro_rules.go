@@ -104,7 +104,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 }
 
 // withURL are the objects that URLs lead to. They may require a user.
-var withURL = newAddresses(webserverScripts)
+var withURL = newAddresses(webserverScripts, actionScripts)
 
 // checkRead returns an error for a secret, and for an object whose requirement the
 // visitor does not meet: a marker does not bypass the requirement.
@@ -121,16 +121,24 @@ func (e *evaluator) checkRead(m meaning, path []string) error {
 	return nil
 }
 
-// checkArgument returns an error for a secret, and for a table that contains one.
+// checkArgument returns an error for a secret, and for a table that contains one, or
+// an object whose requirement the visitor does not meet.
 func (e *evaluator) checkArgument(m meaning, path []string) error {
 	if err := e.checkRead(m, path); err != nil {
 		return err
 	}
-	if o, ok := m.Value.(*script.Object); ok && pageSecrets.under(o.Address()) {
+	o, ok := m.Value.(*script.Object)
+	if !ok {
+		return nil
+	}
+	if pageSecrets.under(o.Address()) {
 		return fmt.Errorf("%s contains secrets, which markers cannot see; name only the part that you need",
 			objectdb.Address(path))
 	}
-	return nil
+	if m.Origin != script.FromRoot || o.Kind() != objectdb.KindTable || o.Node() == nil || !hasURLs(o.Address()) {
+		return nil
+	}
+	return e.c.requireBelow(o.Address())
 }
 
 // isSecretParameter reports whether a path names a parameter of the request that

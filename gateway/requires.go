@@ -129,6 +129,29 @@ func (c *call) require(a objectdb.Address) error {
 	return c.requireLogin(a, at, text, want)
 }
 
+// requireBelow fails unless the request may reach by their URLs all objects that lie
+// below a, too.
+func (c *call) requireBelow(a objectdb.Address) error {
+	if r := c.settings.known(); r != nil && !r.required {
+		return nil
+	}
+	rows, err := ReadRequireRows(c.tx)
+	if err != nil {
+		return &Error{Status: 403, warns: true, Message: err.Error()}
+	}
+	above := foldedKey(a)
+	for _, row := range rows {
+		of, err := objectdb.ParseAddress(row.Address)
+		if row.Idle != nil || err != nil || len(of) <= len(a) || !strings.HasPrefix(foldedKey(of), above) {
+			continue
+		}
+		if err := c.require(of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // requireLogin checks the visitor's name and password with our own users.
 func (c *call) requireLogin(a, at objectdb.Address, text string, want requirement) error {
 	users := c.settings.table("users", want.realm())
