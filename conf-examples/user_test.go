@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,6 +43,47 @@ func TestCheckedUser(t *testing.T) {
 					assert.Equal(t, c.want, string(r.Body), "%+v", c)
 				}
 			}
+		})
+	}
+}
+
+// TestFailedLogin: Apache tells the ErrorDocument of a login that has failed the name
+// that was given. Nobody has checked it: it opens nothing, and is no user.
+//
+// Specification: 5.1
+func TestFailedLogin(t *testing.T) {
+	for _, s := range setUps {
+		if s.resident || !strings.HasPrefix(s.name, "apache-") {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			for _, program := range s.programs {
+				need(t, program)
+			}
+			site := corpus.NewSite(t)
+			members := filepath.Join(site.Dir, "conf/members")
+			require.NoError(t, os.MkdirAll(filepath.Dir(members), 0o755))
+			require.NoError(t, os.WriteFile(members, []byte("ada:{SHA}CEo1Ae3vaEXy8eQZjsOiuBz1xrw=\n"), 0o644)) // sesame
+			put(t, site, "suites.webserverScripts.forUsers", "--kind", "script", `return "for " .. (...).username`)
+			rule := protect(t, s.files[0], "")
+			s.edit = func(file, text string) string {
+				if text = rule(file, text); file == "apache-base.conf" {
+					text += authModules
+				}
+				if file == s.files[0] {
+					text += "ErrorDocument 401 /params-user.fcgi\n"
+				}
+				return text
+			}
+			client := s.Start(t, site)
+			scripter(t, site, "requires", "suites.webserverScripts.forUsers", "user")
+			scripter(t, site, "settings", "scriptFolders", "*")
+			for says, want := range map[string]string{"ada:sesame": "user [ada]", "ada:wrong": "user []", "eve:x": "user []"} {
+				r := getAs(t, client, "scripter.example", says, "/members/params-user.fcgi")
+				assert.Equal(t, want, string(r.Body), says)
+			}
+			r := getAs(t, client, "scripter.example", "ada:sesame", "/members/forUsers.fcgi")
+			assert.Equal(t, "for ada", string(r.Body))
 		})
 	}
 }

@@ -150,6 +150,7 @@ var (
 
 // respond runs the request and leaves its response in a, not yet sent.
 func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
+	r.dropUncheckedUser()
 	if err := r.check(); err != nil {
 		return err
 	}

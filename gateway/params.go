@@ -151,7 +151,7 @@ func (p *parameters) pathArgs(map[string]string) script.Value {
 
 // user is the web server's word, which has verified it, before the visitor's.
 func (p *parameters) user(vars map[string]string) script.Value {
-	if user := firstOf(vars, []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"}); user != "" {
+	if user := p.c.r.checkedUser(); user != "" {
 		return user
 	}
 	user, _ := basicAuth(vars["HTTP_AUTHORIZATION"])

@@ -190,10 +190,33 @@ func (s settings) requireText(row *objectdb.Node) (string, error) {
 	return "", fmt.Errorf("it is a %s, not a text", row.Kind())
 }
 
-// checkedUser is the name that the web server has checked, "" for none. After an
-// internal redirect of Apache it has another name.
+// redirectUser is the name that Apache gives REMOTE_USER after an internal redirect.
+const redirectUser = "REDIRECT_REMOTE_USER"
+
+// checkedUser returns the name that the web server has checked, "" for none.
 func (r *Request) checkedUser() string {
-	return firstOf(r.Params, []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"})
+	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
+}
+
+// dropUncheckedUser removes the name of a visitor whose login has failed. Apache hands
+// it to an ErrorDocument as it hands on a name that it has checked. The
+// statuses of its redirects tell them apart: 401 says that the login has failed; 400
+// and 500 say that it was not looked at to the end.
+func (r *Request) dropUncheckedUser() {
+	if r.Params[redirectUser] == "" {
+		return
+	}
+	for name, status := range r.Params {
+		if !strings.HasPrefix(name, "REDIRECT_") || !strings.HasSuffix(name, "REDIRECT_STATUS") {
+			continue
+		}
+		switch status {
+		case "", "200", "403", "404":
+		default:
+			delete(r.Params, redirectUser)
+			return
+		}
+	}
 }
 
 // knows reports whether the password has this hash. What was found is kept, so

@@ -35,6 +35,12 @@ func TestRequires(t *testing.T) {
 	assert.Equal(t, 403, status("/members.report.fcgi", nil), "there is nobody who could log in")
 	assert.Equal(t, 200, status("/members.report.fcgi", ada))
 	assert.Equal(t, 200, status("/members.report.fcgi", redirected), "behind Apache's Action")
+	for name, want := range map[string]int{"200": 200, "404": 200, "403": 200, "401": 403, "400": 403, "500": 403} {
+		again := map[string]string{"REDIRECT_REMOTE_USER": "ada", "REDIRECT_STATUS": name}
+		assert.Equal(t, want, status("/members.report.fcgi", again), "an ErrorDocument %s", name)
+		again["REDIRECT_STATUS"], again["REDIRECT_REDIRECT_STATUS"] = "200", name
+		assert.Equal(t, want, status("/members.report.fcgi", again), "an Action after an ErrorDocument %s", name)
+	}
 	assert.Equal(t, 403, status("/MEMBERS.Report.FCGI/x$y", map[string]string{"HTTP_REMOTE_USER": "ada"}))
 	assert.Equal(t, 200, status("/free.fcgi", nil))
 	s.requires("suites.webserverScripts.members.help", "anyone")
