@@ -231,8 +231,8 @@ var faulty = []struct {
 	{
 		name: "nginx with locations of its own", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
 		edits: []string{
-			`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) {`, "location ~ \\.fcgi$ {\nexpires 1h;\nif ($request_method = HEAD) { return 405; }",
-			`location ~* ^/(?!cgi-bin/).*\.mcro(/|$) {`, `location ~* \.none$ {`,
+			`location ~* (?s)^/(?!cgi-bin/).*\.fcgi([/$]|$) {`, "location ~ \\.fcgi$ {\nexpires 1h;\nif ($request_method = HEAD) { return 405; }",
+			`location ~* (?s)^/(?!cgi-bin/).*\.mcro(/|$) {`, `location ~* \.none$ {`,
 		},
 		want:  []string{"fault extra path", "fault arguments", "warning letters", "fault source", "fault HEAD", "fault cache"},
 		lines: []string{`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`, `location ~* ^/(?!cgi-bin/).*\.mcro(/|$) { fastcgi_pass scripter; }`},
@@ -278,14 +278,14 @@ var faulty = []struct {
 	},
 	{
 		name: "lighttpd, of an older example", setUp: "lighttpd-fastcgi", file: "lighttpd-fastcgi.conf",
-		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`, `"(?is)^/cgi-bin(?:/|$)|^(?!`, `"(?is)^/none|^(?!`, `|/scripter\.conf(?:/|$)`, ""},
+		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`, `"(?is)^/cgi-bin(?:/|$)|^(?!`, `"(?is)^/none|^(?!`, `|/scripter\.conf(?:[^a-z/][^/]*)?(?:/|$)`, ""},
 		after: leaveConf,
 		want:  []string{"fault public", "fault source", "fault not UTF-8"},
 		lines: []string{`$HTTP["url"] !~ "^/"`},
 	},
 	{
 		name: "nginx, of an older example", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
-		edits: []string{`"^/cgi-bin(/|$)"`, `"^/none$"`, `|/scripter\.conf(/|$)`, "", `|\.mcro[^/$]|[~#](/|$)`, ""},
+		edits: []string{`"^/cgi-bin(/|$)"`, `"^/none$"`, `|/scripter\.conf([^a-z/][^/]*)?(/|$)`, "", `|\.mcro[^/$]|[~#](/|$)`, ""},
 		after: func(t *testing.T, s *corpus.Site) {
 			leaveConf(t, s)
 			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "old.mcro~"), []byte("<!--#method-->"), 0o644))

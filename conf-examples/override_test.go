@@ -52,7 +52,8 @@ func TestForcedScripter(t *testing.T) {
 }
 
 // TestPrivateFiles checks what the corpus cannot express of files that visitors may
-// not request: a name that is not UTF-8, the well-known folder, and a folder's page.
+// not request: names that are not UTF-8 or have a line end, the
+// well-known folder, and a folder's page.
 func TestPrivateFiles(t *testing.T) {
 	for _, s := range setUps {
 		if s.resident {
@@ -64,13 +65,13 @@ func TestPrivateFiles(t *testing.T) {
 			site := corpus.NewSite(t)
 			for name, text := range map[string]string{
 				"override/o\xe9.html": "<!--#method-->", "\xe9.mcro": "<!--#method-->", ".well-known/acme": "challenge",
-				"site.root.mcro": "page <!--#method-->", "both/index.html": "",
+				"site.root.mcro": "page <!--#method-->", "both/index.html": "", "two\nlines.mcro": "page <!--#method-->",
 			} {
 				require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(site.WWW, name)), 0o755))
 				require.NoError(t, os.WriteFile(filepath.Join(site.WWW, name), []byte(text), 0o644))
 			}
 			client := s.Start(t, site)
-			for _, path := range []string{"/override/o%E9.html", "/override/o\xe9.html", "/%E9.mcro"} {
+			for _, path := range []string{"/override/o%E9.html", "/override/o\xe9.html", "/%E9.mcro", "/two%0Alines.mcro"} {
 				assert.NotContains(t, get(t, client, path).Body, "<!--#", path)
 			}
 			assert.Equal(t, "challenge", get(t, client, "/.well-known/acme").Body)

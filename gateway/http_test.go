@@ -220,11 +220,11 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 		"x.saved-20260131T183000Z.root": "text", "x.saved-20260131T183000Z.v2.root": "text", "x.saving": "text",
 		"x.root.undo-20260131T183000.000Z.zip": "text", "x.root.undo.part": "text",
 		"x.root.redo-20260131T183000.000Z.zip": "text", "x.root.undo.part-123": "text", "x.root.redo.part-123": "text", "upload.part": "text", "x.resident.log": "text",
-		"scripter.conf": "text", "sub/Scripter.conf": "text", ".env": "text", ".git/config": "text", ".htpasswd": "text",
+		"scripter.conf": "text", "sub/Scripter.conf": "text", "scripter.conf.bak": "text", ".env": "text", ".git/config": "text", ".htpasswd": "text",
 		"backup.bin": string(head), "page.html": string(head), "page.mcro": string(head),
 	}
 	served := map[string]string{
-		"app.sqlite": other, "root": "text", "x.root.txt": "text", "jquery.undo-redo.js": "text", "x.conf": "text", "party.html": "text", "empty.txt": "", "sub/a.b": "text",
+		"app.sqlite": other, "root": "text", "x.root.txt": "text", "scripter.config": "text", "jquery.undo-redo.js": "text", "x.conf": "text", "party.html": "text", "empty.txt": "", "sub/a.b": "text",
 	}
 	for name, text := range refused {
 		s.page(name, text)

@@ -220,7 +220,8 @@ func (g *Gateway) isOwn(info os.FileInfo) bool {
 }
 
 // belongsToRoot reports whether a file with this name is a root, a saved copy, an
-// archive of replaced objects, another file beside a root, or a configuration file.
+// archive of replaced objects, another file beside a root, or a configuration file
+// or a copy of one.
 func belongsToRoot(name string) bool {
 	name = strings.ToLower(name)
 	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
@@ -228,7 +229,10 @@ func belongsToRoot(name string) bool {
 			return true
 		}
 	}
-	return name == confFile || slices.ContainsFunc(
+	if rest, ok := strings.CutPrefix(name, confFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+		return true // also scripter.conf~ and scripter.conf.bak
+	}
+	return slices.ContainsFunc(
 		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},
 		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -77,7 +77,7 @@ var (
 	scriptURL = regexp.MustCompile(`(?i)^/.*\.fcgi([/$]|$)`)
 	pageURL   = regexp.MustCompile(`(?i)^(/.*\.mcro)(/.*)?$`)
 	// privateURL is what is never sent as a file: see nginx-locations.inc.
-	privateURL = regexp.MustCompile(`(?is)/\.[^w./]|/scripter\.conf(/|$)|\.root([^a-z./][^/]*|\.([^m/][^/]*)?)?(/|$)|\.resident\.log(/|$)|\.mcro[^/$]|[~#](/|$)`)
+	privateURL = regexp.MustCompile(`(?is)/\.[^w./]|/scripter\.conf([^a-z/][^/]*)?(/|$)|\.root([^a-z./][^/]*|\.([^m/][^/]*)?)?(/|$)|\.resident\.log(/|$)|\.mcro[^/$]|[~#](/|$)`)
 )
 
 // route does what the examples of conf-examples say.
