@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -79,7 +80,7 @@ func (o *Object) checkPosition(key float64, hit string) error {
 	text := numberText(key)
 	if looksNumeric(hit) {
 		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q lies: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
-			o.label(), text, hit, text)}
+			o.label(), text, hit, spelledLike(text, hit))}
 	}
 	other, err := o.numbered(text, hit)
 	if err != nil || other == "" {
@@ -90,7 +91,26 @@ func (o *Object) checkPosition(key float64, hit string) error {
 		what = fmt.Sprintf("where %q lies", hit)
 	}
 	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, such as %[4]q: write %[1]s [%[5]q] for the name",
-		o.label(), text, what, other, text)}
+		o.label(), text, what, other, spelledLike(text, other))}
+}
+
+// spelledLike returns a number with as many digits as a name has that begins with 0,
+// as the names that odb.append gives do.
+func spelledLike(number, name string) string {
+	missing := len(name) - len(number)
+	if missing <= 0 || name[0] != '0' || !isDigits(name) || !isDigits(number) {
+		return number
+	}
+	return strings.Repeat("0", missing) + number
+}
+
+func isDigits(s string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // numbered returns the name of a cell that looks like a number: the one that is spelled
