@@ -26,7 +26,7 @@ func TestLint(t *testing.T) {
 		"function f () return f end":                            nil,
 		"_G.y = 1 return y":                                     nil,
 		"rawset (_G, 'z', 1) return z":                          nil,
-		"return print ('x')":                                    {"1:8: undefined name: print"},
+		"return print ('x')":                                    {"1:8: undefined name: print; write (text) adds to the response"},
 		"return strng.rep ('x', 3)":                             {"1:8: undefined name: strng; did you mean string?"},
 		"return usr.name":                                       {"1:8: undefined name: usr; did you mean user?"},
 		"local ä = 1":                                           {"1:7: '<name>' expected near 'ä'"},

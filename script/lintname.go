@@ -323,6 +323,9 @@ func (l *linter) meant(name string) string {
 }
 
 func (l *linter) guess(name string) string {
+	if text := elsewhere(name); text != "" {
+		return text
+	}
 	known := []string{"odb", "require"}
 	for n := range baseFunctions {
 		known = append(known, n)

@@ -36,12 +36,26 @@ func environmentIndex(L *lua.LState) int {
 	}
 	if lv == nil {
 		if _, ok := t.assigned[string(name)]; !ok {
-			t.fail(L, "undefined name: %s", name)
+			t.fail(L, "undefined name: %s%s", name, elsewhere(string(name)))
 		}
 		lv = lua.LNil
 	}
 	L.Push(lv)
 	return 1
+}
+
+// elsewhere says, for names that people know from elsewhere, what there is here
+// instead; "" for all others.
+func elsewhere(name string) string {
+	switch name {
+	case "print", "echo":
+		return "; write (text) adds to the response"
+	case "io", "dofile", "loadfile":
+		return "; scripts have no files: data lies in the root"
+	case "params":
+		return "; local params = ... in the first line gets the parameters"
+	}
+	return ""
 }
 
 // environmentNewIndex makes a global of the run. Its name is defined from then

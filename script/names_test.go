@@ -233,3 +233,16 @@ func TestRequire(t *testing.T) {
 	assert.Equal(t, `require "no.such": no script has this name`, fails(t, db, `require "no.such"`).Message)
 	assert.Equal(t, "no good", fails(t, db, `pcall (require, "lib.bad") require "lib.bad"`).Message)
 }
+
+// Names that people know from elsewhere: the message says what there is here.
+func TestNamesFromElsewhere(t *testing.T) {
+	db := site(t)
+	for source, want := range map[string]string{
+		`print ("x")`:              "undefined name: print; write (text) adds to the response",
+		`return io.open ("x")`:     "undefined name: io; scripts have no files: data lies in the root",
+		`return params.argTable.x`: "undefined name: params; local params = ... in the first line gets the parameters",
+	} {
+		assert.Equal(t, want, fails(t, db, source).Message)
+	}
+	assert.Equal(t, "5", run(t, db, "print = 5 return tostring (print)"), "a script may have such a global of its own")
+}

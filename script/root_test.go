@@ -193,7 +193,7 @@ func TestRootErrors(t *testing.T) {
 		`user.t = {[1] = 1, [3] = 3}`:                                   "set user.t: a list needs the items 1 to 2, and [2] is missing",
 		`user.t = {[true] = 1}`:                                         "set user.t: a name must be a string, not a boolean",
 		`user.t = {a = 1, A = 2}`:                                       `set user.t.a: "A" and "a" are one name in the root`,
-		`user.t = {x = {f = print or type}}`:                            "undefined name: print",
+		`user.t = {x = {f = print or type}}`:                            "undefined name: print; write (text) adds to the response",
 		`user.t = {x = {f = type}}`:                                     "set user.t.x.f: a function cannot be stored: odb.script (source) makes a script",
 		`local t = {} t.t = t user.t = t`:                               "", // see below
 		`scratchpad.fruit [9] = 1`:                                      "scratchpad.fruit has no cell [9]: a new one needs a name, or odb.append (scratchpad.fruit, value)",
