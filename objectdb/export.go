@@ -28,8 +28,8 @@ type ExportPlan struct {
 	// InTheWay is what the export would have to overwrite or to remove and did not
 	// write: with any of it, only a mirror is made.
 	InTheWay []Obstacle
-	// Others is what else lies in the folder and has no hidden name: files, and
-	// folders, which end with "/". A mirror removes it.
+	// Others is what else lies in the folder, has no hidden name and is no README.md:
+	// files, and folders, which end with "/". A mirror removes it.
 	Others []string
 
 	tx      *Tx
@@ -272,6 +272,8 @@ func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
 			p.Others = append(p.Others, name+"/")
 		case e.Type().IsRegular() && (isFile || before.lists(name)):
 			err = p.compareFile(name, wanted, before)
+		case isReadme(e.Name()):
+			// It is left alone, as an import leaves it alone.
 		default:
 			p.Others = append(p.Others, name)
 		}
@@ -441,8 +443,8 @@ func (p *ExportPlan) clearWay() error {
 	return nil
 }
 
-// removeAll removes a file, or a folder with all that has no hidden name. A folder
-// in which something is left stays.
+// removeAll removes a file, or a folder with all that has no hidden name and is no
+// README.md. A folder in which something is left stays.
 func (p *ExportPlan) removeAll(name string) error {
 	info, err := p.root.Lstat(name)
 	if err == nil && info.IsDir() {
@@ -451,7 +453,7 @@ func (p *ExportPlan) removeAll(name string) error {
 			return fmt.Errorf("%s: %w", name, pathError(err))
 		}
 		for _, e := range entries {
-			if !hidden(e.Name()) {
+			if !hidden(e.Name()) && !isReadme(e.Name()) {
 				if err := p.removeAll(path.Join(name, e.Name())); err != nil {
 					return err
 				}

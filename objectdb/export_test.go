@@ -80,7 +80,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	export(t, db, "", dir)
 	writeFile(t, "edited", dir, "head.lua")
 	writeFile(t, "edited", dir, "gone.lua")
-	writeFile(t, "mine", dir, "README.md")
+	writeFile(t, "mine", dir, "LICENSE")
 	writeFile(t, "mine", dir, "brandnew.lua")
 	writeFile(t, "mine", dir, "new", "x.json")
 	writeFile(t, "mine", dir, "tests", "t.sh")
@@ -103,7 +103,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	}, stopped(t, db, "", dir))
 
 	p := exportTo(t, db, "", dir, true)
-	assert.Equal(t, []string{"README.md", "brandnew.lua", "tests/"}, p.Others)
+	assert.Equal(t, []string{"LICENSE", "brandnew.lua", "tests/"}, p.Others)
 	assert.Equal(t, map[string]string{
 		"_index.json": topIndex, "brandnew/t.json": "1\n", "head.lua": "one", "left.json": "1\n", "new/x.json": "1\n",
 		"t/x.json": "1\n", "tail.lua": "changed", ".gitignore": "mine", "tests/.git/config": "mine",
@@ -153,17 +153,20 @@ func TestReadmeIsNoObject(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, "mine", dir, "README.md")
 	writeFile(t, "x", dir, ".git", "config")
-	p := exportTo(t, db, "site", dir, false)
-	assert.Equal(t, []string{"README.md"}, p.Others)
+	assert.Empty(t, exportTo(t, db, "site", dir, false).Others)
 	writeFile(t, "mine", dir, "t", "readme.md")
+	writeFile(t, "mine", dir, "old", "readme.md")
+	writeFile(t, "gone", dir, "old", "x.lua")
+	assert.Equal(t, []string{"old/"}, exportTo(t, db, "site", dir, true).Others)
+	assert.NoFileExists(t, filepath.Join(dir, "old", "x.lua"))
 	files := contents(t, dir)
 	assert.Equal(t, "mine", files["README.md"])
 	assert.Equal(t, "an object", files["%52eadMe.md"])
 
 	other := open(t)
 	result := importDir(t, other, os.DirFS(dir), "site")
-	assert.Equal(t, []string{".git", "README.md", "t/readme.md"}, result.Skipped)
-	assert.Equal(t, 4, result.Added)
+	assert.Equal(t, []string{".git", "README.md", "old/readme.md", "t/readme.md"}, result.Skipped)
+	assert.Equal(t, 5, result.Added)
 	requireEqual(t, Binary{"text/markdown", "an object"}, get(t, other, "site.readme"))
 	assert.Empty(t, exportTo(t, db, "site", dir, false).InTheWay)
 }

@@ -33,7 +33,7 @@ folder tree is the table tree. "scripter import" reads both back.
 Export updates a DIR that an earlier export has written. It does not overwrite or
 remove files that it did not write, or that were changed since. If one is in the way,
 export lists it and writes nothing. --mirror lists, overwrites and removes them;
-names that begin with a dot always stay.`,
+names that begin with a dot, and a README.md, always stay.`,
 		Args: args(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
