@@ -19,7 +19,8 @@ var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
 
 // properties are the computed cells of the root.
 var properties = []script.Property{
-	{Address: objectdb.Address{"system", "verbs", "builtins", "json", "null"}, Doc: "the null of JSON, in lists and for json.encode",
+	{Address: objectdb.Address{"system", "verbs", "builtins", "json", "null"},
+		Doc:   "the null of JSON, in lists and for json.encode",
 		Value: func(*script.Thread) script.Value { return objectdb.Null{} }},
 	{Address: appInfo.Child("name"), Doc: "what the web server calls itself",
 		Value: func(t *script.Thread) script.Value { return serverOf(t).name }},

@@ -12,20 +12,20 @@ import (
 	"scripter/objectdb"
 )
 
-// RequireRows is where it is said who may call an object by its URL. Each row
-// is a text under the address of a script, text or binary, of an action's
-// script, or of a table: then it counts for all that lies in it. The row of the
-// nearest address counts. See [parseRequirement] for the texts.
+// RequireRows is the table that says who may call an object by its URL. The name of
+// a row is the address of a script, text, binary or action's script, or of a table:
+// then the row applies to everything in the table. The row with the nearest address
+// counts. See [parseRequirement] for the texts.
 //
-// The rules of a web server are for URLs, and a script has many of those: the
-// case of its name, the folders before it, an extra path behind it. A row is for
-// the object, whatever URL has led to it.
+// The rules of a web server apply to URLs, and a script has many: with other case,
+// with other folders before its name, with an extra path after it. A row applies to
+// the object, whatever URL leads to it.
 var RequireRows = objectdb.Address{"user", "webserver", "requires"}
 
 // requirement says who may call an object.
 type requirement struct {
 	kind  string   // "anyone", "user", "realm"
-	names []string // of "user": those who may, none for all; of "realm": the realm
+	names []string // of "user": the admitted names, none = all; of "realm": the realm
 }
 
 const (
@@ -34,16 +34,16 @@ const (
 	requireRealm  = "realm"
 )
 
-// defaultRealm is the table of our own users that "user" means.
+// defaultRealm is the realm of the root's users that "user" means.
 const defaultRealm = "default"
 
-// parseRequirement reads the text of a row, words with blanks between them:
+// parseRequirement reads the text of a row, words separated by blanks:
 //
 //	anyone              everybody, as if there were no row
-//	user                who is REMOTE_USER, checked by the web server, or logs
-//	                    in as one of our own users, of the realm "default"
+//	user                REMOTE_USER, whom the web server has checked, or a user of
+//	                    the root, of the realm "default", who logs in
 //	user ada grace      the same, with one of these names
-//	realm Members       who logs in as one of our own users of this realm
+//	realm Members       a user of the root, of this realm, who logs in
 func parseRequirement(text string) (requirement, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -54,7 +54,7 @@ func parseRequirement(text string) (requirement, error) {
 	case r.kind == requireUser, r.kind == requireAnyone && len(r.names) == 0:
 		return r, nil
 	case r.kind == requireAnyone:
-		return r, fmt.Errorf(`%q stands after "anyone"`, r.names[0])
+		return r, fmt.Errorf(`"anyone" takes no names, but %q follows it`, r.names[0])
 	case r.kind == requireRealm:
 		r.names = []string{strings.TrimSpace(strings.TrimSpace(text)[len(requireRealm):])}
 		return r, objectdb.CheckName(r.names[0])
@@ -62,7 +62,7 @@ func parseRequirement(text string) (requirement, error) {
 	return r, fmt.Errorf(`it begins with %.40q: say "user", "user NAME ...", "realm NAME" or "anyone"`, words[0])
 }
 
-// realm is the realm of our own users who may come.
+// realm returns the realm whose users are admitted.
 func (r requirement) realm() string {
 	if r.kind == requireRealm {
 		return r.names[0]
@@ -70,12 +70,12 @@ func (r requirement) realm() string {
 	return defaultRealm
 }
 
-// admits reports whether a checked name is one of those who may.
+// admits reports whether the user with this checked name is admitted.
 func (r requirement) admits(name string) bool {
 	return r.kind == requireRealm || len(r.names) == 0 || slices.Contains(r.names, name)
 }
 
-// requireRow finds the nearest row for the object at a; nil when there is none.
+// requireRow returns the nearest row for the object at a, or nil.
 func (s settings) requireRow(a objectdb.Address) (*objectdb.Node, error) {
 	if r := s.known(); r != nil && !r.required {
 		return nil, nil
@@ -99,8 +99,8 @@ func (s settings) requireRow(a objectdb.Address) (*objectdb.Node, error) {
 	return nil, err
 }
 
-// require fails unless the request may reach the object at a by its URL. A row
-// that cannot be understood admits nobody.
+// require returns an error unless the request may reach the object at a by its URL. An
+// invalid row admits nobody.
 func (c *call) require(a objectdb.Address) error {
 	row, err := c.settings.requireRow(a)
 	if row == nil {
@@ -122,15 +122,16 @@ func (c *call) require(a objectdb.Address) error {
 	c.private = true
 	if user := c.r.checkedUser(); user != "" && want.kind == requireUser {
 		if !want.admits(user) {
-			return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s is not for %.80q, whom the web server has checked: %s says %q", a, user, at, text)}
+			return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
+				"%s requires %q (%s), but the web server has checked %.80q", a, text, at, user)}
 		}
 		return nil
 	}
 	return c.requireLogin(a, at, text, want)
 }
 
-// requireBelow fails unless the request may reach by their URLs all objects that lie
-// below a, too.
+// requireBelow returns an error unless the request may also reach all objects below a
+// by their URLs.
 func (c *call) requireBelow(a objectdb.Address) error {
 	if r := c.settings.known(); r != nil && !r.required {
 		return nil
@@ -152,7 +153,7 @@ func (c *call) requireBelow(a objectdb.Address) error {
 	return nil
 }
 
-// requireLogin checks the visitor's name and password with our own users.
+// requireLogin checks the visitor's name and password against the root's users.
 func (c *call) requireLogin(a, at objectdb.Address, text string, want requirement) error {
 	users := c.settings.table("users", want.realm())
 	if users == nil {
@@ -161,7 +162,8 @@ func (c *call) requireLogin(a, at objectdb.Address, text string, want requiremen
 	}
 	name, password := basicAuth(c.r.Params["HTTP_AUTHORIZATION"])
 	if name == "" {
-		return &Error{Status: 401, realm: want.realm(), Message: fmt.Sprintf("%s requires %q (%s), and nobody has logged in", a, text, at)}
+		return &Error{Status: 401, realm: want.realm(), Message: fmt.Sprintf(
+			"%s requires %q (%s), but nobody has logged in", a, text, at)}
 	}
 	hash := ""
 	if n, err := c.tx.Child(users, name); err == nil {
@@ -174,14 +176,16 @@ func (c *call) requireLogin(a, at objectdb.Address, text string, want requiremen
 	case err != nil:
 		return fmt.Errorf("check the password of user.webserver.users.%s: %w", objectdb.Address{want.realm(), name}, err)
 	case !ok:
-		return &Error{Status: 401, realm: want.realm(), warns: true, Message: fmt.Sprintf("%s requires %q (%s): the name %.80q or its password is wrong", a, text, at, name)}
+		return &Error{Status: 401, realm: want.realm(), warns: true, Message: fmt.Sprintf(
+			"%s requires %q (%s): the name %.80q or its password is wrong", a, text, at, name)}
 	case !want.admits(name):
-		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s is not for %.80q: %s says %q", a, name, at, text)}
+		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
+			"%s requires %q (%s), but %.80q has logged in", a, text, at, name)}
 	}
 	return nil
 }
 
-// requireText is the text of a row.
+// requireText returns the text of a row.
 func (s settings) requireText(row *objectdb.Node) (string, error) {
 	switch row.Kind() {
 	case objectdb.KindString, objectdb.KindText:
@@ -193,15 +197,15 @@ func (s settings) requireText(row *objectdb.Node) (string, error) {
 // redirectUser is the name that Apache gives REMOTE_USER after an internal redirect.
 const redirectUser = "REDIRECT_REMOTE_USER"
 
-// checkedUser returns the name that the web server has checked, "" for none.
+// checkedUser returns the name that the web server has checked, or "".
 func (r *Request) checkedUser() string {
 	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
 }
 
-// dropUncheckedUser removes the name of a visitor whose login has failed. Apache hands
-// it to an ErrorDocument as it hands on a name that it has checked. The
-// statuses of its redirects tell them apart: 401 says that the login has failed; 400
-// and 500 say that it was not looked at to the end.
+// dropUncheckedUser removes the name of a visitor whose login has failed. Apache passes
+// it to an ErrorDocument in the same variable as a name that it has checked. The
+// statuses of its redirects tell them apart: after 401 the login has failed; after 400
+// and 500 Apache may not have checked it.
 func (r *Request) dropUncheckedUser() {
 	if r.Params[redirectUser] == "" {
 		return
@@ -219,14 +223,14 @@ func (r *Request) dropUncheckedUser() {
 	}
 }
 
-// knows reports whether the password has this hash. What was found is kept, so
+// knows reports whether the password has this hash. It remembers a right password, so
 // that a request that runs again does not hash twice.
 func (r *Request) knows(ctx context.Context, hash, password string) (bool, error) {
 	if hash != "" && hash == r.verified {
 		return true, nil
 	}
 	if len(password) > maxPassword {
-		password, hash = "", "" // nobody has such a one
+		password, hash = "", "" // nobody has such a password
 	}
 	ok, err := checkPassword(ctx, hash, password)
 	if ok {
@@ -235,8 +239,8 @@ func (r *Request) knows(ctx context.Context, hash, password string) (bool, error
 	return ok, err
 }
 
-// challenge is the field of a 401 that makes a browser ask for name and password
-// (RFC 7617, 2).
+// challenge returns the WWW-Authenticate field of a 401, which makes a browser ask for
+// name and password (RFC 7617, 2).
 func challenge(realm string) string {
 	var b strings.Builder
 	b.WriteString(`Basic realm="`)
@@ -253,8 +257,8 @@ func challenge(realm string) string {
 	return b.String()
 }
 
-// keepPrivate keeps a response out of shared caches that only some visitors may
-// have: a cache asks nobody who he is.
+// keepPrivate keeps a response that only some visitors may see out of shared caches: a
+// cache does not check who asks.
 func keepPrivate(resp *httpheader.Response) {
 	says := strings.ToLower(resp.Get("Cache-Control"))
 	if !strings.Contains(says, "private") && !strings.Contains(says, "no-store") {
@@ -273,13 +277,13 @@ func (s settings) bindsScripts(p string) bool {
 	return false
 }
 
-// allFolders is the word of the setting scriptFolders for all of them.
+// allFolders means all folders in the setting scriptFolders.
 const allFolders = "*"
 
 func checkScriptFolders(v objectdb.Value) error {
 	folders := strings.Fields(string(v.(objectdb.String)))
 	if len(folders) == 0 {
-		return errors.New(`no folder is named: "/" is the top alone, "*" is all`)
+		return errors.New(`it names no folder: write "/" for the top folder alone or "*" for all`)
 	}
 	for _, f := range folders {
 		if f != allFolders && (f[0] != '/' || cleanPath(f) != f) {

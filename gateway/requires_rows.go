@@ -10,8 +10,8 @@ import (
 	"scripter/script"
 )
 
-// Requirement returns what counts for the object at a, "anyone" when nothing
-// was said, and where it was said.
+// Requirement returns the requirement of the object at a, "anyone" if there is none,
+// and the address of its row.
 func Requirement(tx *objectdb.Tx, a objectdb.Address) (text string, from objectdb.Address, err error) {
 	s := readSettings(tx)
 	row, err := s.requireRow(a)
@@ -22,8 +22,8 @@ func Requirement(tx *objectdb.Tx, a objectdb.Address) (text string, from objectd
 	return text, RequireRows.Child(row.Name()), err
 }
 
-// SetRequirement checks a requirement of the object at a and puts it into its
-// row. The object need not be there yet.
+// SetRequirement checks a requirement for the object at a and stores it in a row. The
+// object need not exist.
 func SetRequirement(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	text = strings.Join(strings.Fields(text), " ")
 	if _, err := parseRequirement(text); err != nil {
@@ -39,16 +39,15 @@ func SetRequirement(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	return tx.Put(RequireRows.Child(name), objectdb.String(text))
 }
 
-// RemoveRequirement takes the row of the object at a away.
+// RemoveRequirement removes the row of the object at a.
 func RemoveRequirement(tx *objectdb.Tx, a objectdb.Address) error {
 	return removeRow(tx, RequireRows.Child(a.String()))
 }
 
-// actionScripts is where the scripts of actions lie.
+// actionScripts is the table of the scripts of actions.
 var actionScripts = objectdb.Address{"user", "webserver", "actions"}
 
-// hasURLs reports whether the object at a, or something in it, can be what a URL
-// names.
+// hasURLs reports whether a URL can lead to the object at a or to an object in it.
 func hasURLs(a objectdb.Address) bool {
 	for _, home := range []objectdb.Address{webserverScripts, actionScripts} {
 		n := min(len(a), len(home))
@@ -60,18 +59,19 @@ func hasURLs(a objectdb.Address) bool {
 }
 
 func noURLs(a objectdb.Address) error {
-	return fmt.Errorf("no URL leads to %s: URLs name what lies in %s, and actions what lies in %s", a, webserverScripts, actionScripts)
+	return fmt.Errorf("no URL leads to %s: URLs lead to objects in %s and to the actions in %s",
+		a, webserverScripts, actionScripts)
 }
 
 // RequireRow is a row of [RequireRows].
 type RequireRow struct {
-	Address string // what it is for, as its name says
-	Text    string // who may
+	Address string // the address that it applies to: the name of the row
+	Text    string // the requirement
 	Closed  error  // why it admits nobody
 	Idle    error  // why it has no effect
 }
 
-// ReadRequireRows reads all rows, with what is wrong with them.
+// ReadRequireRows returns all rows, with their errors.
 func ReadRequireRows(tx *objectdb.Tx) ([]RequireRow, error) {
 	s := readSettings(tx)
 	home, err := tx.Find(RequireRows)
@@ -97,7 +97,7 @@ func ReadRequireRows(tx *objectdb.Tx) ([]RequireRow, error) {
 		a, err := objectdb.ParseAddress(n.Name())
 		switch {
 		case err != nil:
-			r.Idle = fmt.Errorf("its name is no address: %w", err)
+			r.Idle = fmt.Errorf("its name is not an address: %w", err)
 		case !strings.EqualFold(a.String(), n.Name()):
 			r.Idle = fmt.Errorf("the address is written %s", a)
 		case !hasURLs(a):
@@ -112,8 +112,8 @@ func ReadRequireRows(tx *objectdb.Tx) ([]RequireRow, error) {
 	return list, nil
 }
 
-// lintRequires finds rows that admit nobody or have no effect, when a is the
-// root, the rows, or a table above them.
+// lintRequires returns findings for rows that admit nobody or have no effect, if a is
+// the table of rows or a table above it.
 func lintRequires(s settings, a objectdb.Address) ([]script.Finding, error) {
 	if len(a) > len(RequireRows) || !strings.EqualFold(RequireRows[:len(a)].String(), a.String()) {
 		return nil, nil
@@ -135,7 +135,7 @@ func lintRequires(s settings, a objectdb.Address) ([]script.Finding, error) {
 	return list, nil
 }
 
-// lintRows finds what is wrong with the tables of rows by address.
+// lintRows returns findings for the tables whose rows are named by addresses.
 func lintRows(s settings, a objectdb.Address) ([]script.Finding, error) {
 	list, err := lintLimits(s, a)
 	if err != nil {

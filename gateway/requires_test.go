@@ -11,15 +11,15 @@ import (
 	"scripter/objectdb"
 )
 
-// requires says who may call the object at an address, as a script could that
-// checks nothing.
+// requires stores a row for the object at an address without any check, as a script
+// could.
 func (s *site) requires(address, text string) {
 	s.t.Helper()
 	s.put(`user.webserver.requires.["`+address+`"]`, objectdb.String(text))
 }
 
-// TestRequires: a row is for the object, whatever led to it, and what is wrong
-// with a row closes the object instead of opening it.
+// TestRequires checks that a row applies to the object, whatever URL leads to it, and
+// that an invalid row admits nobody.
 func TestRequires(t *testing.T) {
 	s := newSite(t)
 	s.script("members.report", `return "the report"`)
@@ -32,7 +32,7 @@ func TestRequires(t *testing.T) {
 
 	assert.Equal(t, 200, status("/members.report.fcgi", nil))
 	s.requires("suites.webserverScripts.members", "user")
-	assert.Equal(t, 403, status("/members.report.fcgi", nil), "there is nobody who could log in")
+	assert.Equal(t, 403, status("/members.report.fcgi", nil), "there are no users who could log in")
 	assert.Equal(t, 200, status("/members.report.fcgi", ada))
 	assert.Equal(t, 200, status("/members.report.fcgi", redirected), "behind Apache's Action")
 	for name, want := range map[string]int{"200": 200, "404": 200, "403": 200, "401": 403, "400": 403, "500": 403} {
@@ -55,14 +55,14 @@ func TestRequires(t *testing.T) {
 		assert.Equal(t, 403, status("/members.report.fcgi", ada), "%q", text)
 	}
 	s.put(`user.webserver.requires.["suites.webserverScripts.members.report"]`, objectdb.Boolean(false))
-	assert.Equal(t, 403, status("/members.report.fcgi", ada), "a row that is no text")
+	assert.Equal(t, 403, status("/members.report.fcgi", ada), "a row that is not a text")
 	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(RequireRows) })
 	assert.Equal(t, 200, status("/members.report.fcgi", nil))
 	s.put("user.webserver.requires", objectdb.String("none"))
-	assert.Equal(t, 403, status("/free.fcgi", nil), "rows that are no table")
+	assert.Equal(t, 403, status("/free.fcgi", nil), "rows that are not a table")
 	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(RequireRows) })
 
-	// The script of an action, also the one that is done without Lua.
+	// The script of an action, also the one that runs without Lua.
 	s.requires("user.webserver.actions.MACRO", "user")
 	assert.Equal(t, 403, status("/page.mcro", nil))
 	assert.Equal(t, 200, status("/page.mcro", ada))
@@ -72,7 +72,7 @@ func TestRequires(t *testing.T) {
 	assert.Equal(t, 403, status("/page.mcro", nil))
 }
 
-// TestRequiresLogin: our own users log in with HTTP Basic.
+// TestRequiresLogin checks that users of the root log in with HTTP Basic.
 func TestRequiresLogin(t *testing.T) {
 	s := newSite(t)
 	s.script("report", `return {headers = {["Cache-Control"] = "public, max-age=60"}, body = "the report"}`)
@@ -100,12 +100,12 @@ func TestRequiresLogin(t *testing.T) {
 		assert.Equal(t, "private, no-cache", caches, "%.20q", says)
 	}
 	got, _, caches := ask("/private.fcgi", "ada:sesame")
-	assert.Equal(t, 200, got, "the name is that of the table")
+	assert.Equal(t, 200, got, "the name counts as the table spells it")
 	assert.Equal(t, "private, max-age=60", caches)
 	got, _, _ = ask("/private.fcgi", "Bob:sesame")
 	assert.Equal(t, 403, got)
 	got, _, _ = ask("/private.fcgi", "Bob:wrong")
-	assert.Equal(t, 401, got, "who may not learns that only with the password")
+	assert.Equal(t, 401, got, "without the password nobody learns who is admitted")
 
 	s.requires("suites.webserverScripts.report", `realm the "back" room`)
 	got, field, _ := ask("/report.fcgi", "Ada:sesame")
@@ -113,13 +113,13 @@ func TestRequiresLogin(t *testing.T) {
 	assert.Equal(t, `Basic realm="the \"back\" room", charset="UTF-8"`, field)
 	got, _, _ = ask("/report.fcgi", "Eve:sesame")
 	assert.Equal(t, 200, got)
-	assert.Equal(t, 401, s.ask("/report.fcgi", map[string]string{"REMOTE_USER": "Eve"}).Status, "a realm is ours, not the web server's")
+	assert.Equal(t, 401, s.ask("/report.fcgi", map[string]string{"REMOTE_USER": "Eve"}).Status, "a user whom the web server has checked has no realm")
 	s.put(`user.webserver.users.["the \"back\" room"].Eve`, objectdb.String("no hash"))
 	got, _, _ = ask("/report.fcgi", "Eve:sesame")
-	assert.Equal(t, 500, got, "a hash that is none lets nobody in")
+	assert.Equal(t, 500, got, "an invalid hash admits nobody")
 }
 
-// TestScriptFolders: which folders of URLs have scripts.
+// TestScriptFolders checks in which folders of URLs scripts are found.
 func TestScriptFolders(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "x"`)
@@ -131,7 +131,7 @@ func TestScriptFolders(t *testing.T) {
 		{objectdb.String("*"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
 		{nil, "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
 		{objectdb.String(" /a\n/a/b "), "/a/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
-		{objectdb.String("a"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"}, // no good: the strictest counts
+		{objectdb.String("a"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"}, // invalid: the strictest value counts
 		{objectdb.Number(1), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"},
 	} {
 		if c.setting == nil {
@@ -152,8 +152,8 @@ func TestScriptFolders(t *testing.T) {
 	}
 }
 
-// FuzzRequirement: a text is either no requirement, or one that names somebody,
-// and no field of the answer can be split by a realm.
+// FuzzRequirement checks that a text is refused or has a valid kind and realm, and that
+// no realm can split a header field.
 func FuzzRequirement(f *testing.F) {
 	for _, text := range []string{"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada"} {
 		f.Add(text)

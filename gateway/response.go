@@ -91,9 +91,9 @@ func (c *call) reply(v script.Value) error {
 	return nil
 }
 
-// nothing is the failure of a script that left its URL to the web server, where
-// there is no file. One that returned "" has said so; one without a return
-// has probably forgotten it.
+// nothing returns the error for a script that left its URL to the web server, if there
+// is no file. A script that returned "" meant that; one that returned nothing has
+// probably forgotten its return.
 func (c *call) nothing(v script.Value, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -107,7 +107,7 @@ func (c *call) nothing(v script.Value, err error) error {
 	return &Error{Status: e.Status, Allow: e.Allow, Message: message, Err: err, warns: forgotten || e.warns}
 }
 
-// answerer names the object that answers the request, for messages.
+// answerer returns the address of the object that answers the request, for messages.
 func (c *call) answerer() string {
 	if a := c.answering(); a != nil {
 		return a.String()
@@ -115,8 +115,8 @@ func (c *call) answerer() string {
 	return "the script"
 }
 
-// checkReturned returns an error for what a script cannot mean as its response.
-// Scripts of 1998 that had sent their page elsewhere returned true.
+// checkReturned returns an error for a return value that cannot be a response. Scripts
+// of 1998 returned true after they had sent their page elsewhere.
 func (c *call) checkReturned(v script.Value) error {
 	what := ""
 	if b, ok := v.(bool); ok {
@@ -124,8 +124,8 @@ func (c *call) checkReturned(v script.Value) error {
 	} else if what = unsendable(v); what == "" {
 		return nil
 	}
-	return &Error{Status: 500, Message: fmt.Sprintf("%s returned %s, which is no response: return a text, or a table of status, headers and body; \"\" leaves the URL to the web server",
-		c.answerer(), what)}
+	return &Error{Status: 500, Message: fmt.Sprintf("%s returned %s, which is not a response: "+
+		"return a text, or a table of status, headers and body; \"\" leaves the URL to the web server", c.answerer(), what)}
 }
 
 // unsendable says what a value is whose text is not for visitors: a table of the
@@ -211,8 +211,8 @@ func (c *call) textResponse(text string) (*httpheader.Response, error) {
 	return c.typedResponse(c.defaultType(), text)
 }
 
-// typedResponse makes the response of a text that has no header, or of a served
-// object.
+// typedResponse makes the response for a text without a header or for an object that is
+// served.
 func (c *call) typedResponse(kind, body string) (*httpheader.Response, error) {
 	if c.plain().header {
 		resp, err := httpheader.New("200 OK", kind, c.server()) // checked before it leaves
@@ -334,7 +334,8 @@ func (c *call) finish(resp *httpheader.Response) error {
 	}
 	if pass := c.settings.flag(flPassAccel); !pass || !c.g.reach.Load().Sendfile {
 		if resp.Strip() && pass && !c.a.quiet {
-			c.g.log.Warn("field not passed on", "path", c.r.path(), "err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
+			c.g.log.Warn("header fields for the web server removed", "path", c.r.path(),
+				"err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
 		}
 	}
 	if c.private {
@@ -344,7 +345,7 @@ func (c *call) finish(resp *httpheader.Response) error {
 	return nil
 }
 
-// htmlType is the type of what says no other.
+// htmlType is the default MIME type.
 const htmlType = "text/html"
 
 // defaultType is the MIME type of the path's extension in the mime table
@@ -375,7 +376,7 @@ func complete(r *Request, resp *httpheader.Response) {
 	}
 }
 
-// sayCaching adds the word to caches.
+// sayCaching adds a Cache-Control field if the response says nothing to caches.
 func sayCaching(r *Request, resp *httpheader.Response) {
 	switch {
 	case r.unusualBody():
@@ -385,7 +386,7 @@ func sayCaching(r *Request, resp *httpheader.Response) {
 	}
 }
 
-// cacheSpoken reports whether a response says itself what caches may do.
+// cacheSpoken reports whether a response says what caches may do.
 func cacheSpoken(resp *httpheader.Response) bool {
 	return resp.Has("Cache-Control") || hasDate(resp, "Expires")
 }
@@ -396,8 +397,8 @@ func cacheable(resp *httpheader.Response) bool {
 	return cacheSpoken(resp) && !strings.Contains(control, "no-cache") && !strings.Contains(control, "no-store")
 }
 
-// noStore forbids every cache to keep a response, whatever it says: the fields
-// that go before Cache-Control for some caches are removed.
+// noStore forbids every cache to store a response. It removes the fields that take
+// precedence over Cache-Control in some caches.
 func noStore(resp *httpheader.Response) {
 	for _, name := range []string{"Expires", "Surrogate-Control", "CDN-Cache-Control", "X-Accel-Expires"} {
 		resp.Del(name)
@@ -406,7 +407,7 @@ func noStore(resp *httpheader.Response) {
 }
 
 // unusualBody reports whether a GET or HEAD request has a body. The response may
-// depend on it, and caches know the URL only: they would answer others with it.
+// depend on the body, but the key of caches is the URL alone.
 func (r *Request) unusualBody() bool {
 	m := r.Params["REQUEST_METHOD"]
 	return (m == "GET" || m == "HEAD") && hasBody(r)

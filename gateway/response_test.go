@@ -21,12 +21,12 @@ func TestReturnedNonsense(t *testing.T) {
 		status int
 		says   string
 	}{
-		{`return true`, 500, `suites.webserverScripts.x returned true, which is no response: return a text`},
-		{`return false`, 500, `returned false, which is no response`},
-		{`write ("text") return true`, 500, `returned true, which is no response`},
-		{`return user.webserver`, 500, `returned the table user.webserver of the root, which is no response`},
-		{`return webserver.httpHeader`, 500, `returned the script suites.webserver.httpheader of the root, which is no response`},
-		{`return function () end`, 500, `returned a function, which is no response`},
+		{`return true`, 500, `suites.webserverScripts.x returned true, which is not a response: return a text`},
+		{`return false`, 500, `returned false, which is not a response`},
+		{`write ("text") return true`, 500, `returned true, which is not a response`},
+		{`return user.webserver`, 500, `returned the table user.webserver of the root, which is not a response`},
+		{`return webserver.httpHeader`, 500, `returned the script suites.webserver.httpheader of the root, which is not a response`},
+		{`return function () end`, 500, `returned a function, which is not a response`},
 		{`return {body = user.webserver}`, 500, `the response's body is the table user.webserver of the root`},
 		{`return webserver.util.buildResponse (200, {}, user.webserver)`, 500, `the response's body is the table user.webserver of the root`},
 		{`write ("a", user.webserver)`, 500, `argument 2 is the table user.webserver of the root`},

@@ -18,7 +18,7 @@ type rules struct {
 	values    []objectdb.Value     // of the settings, by Setting.index
 	limits    script.Limits        // of a script that has none of its own
 	limited   bool                 // some scripts have
-	required  bool                 // user.webserver.requires says something
+	required  bool                 // user.webserver.requires has rows
 	mime      map[string]MimeEntry // by the folded extension
 	actions   map[string]actionRow // by the name, as it is spelled and folded
 	overrides map[string][]pathRow // by the folded host
@@ -135,7 +135,7 @@ func (s settings) hasCallbacks() bool {
 	return false
 }
 
-// hasRequires reports whether anything is said at [RequireRows].
+// hasRequires reports whether [RequireRows] has rows or is not a table.
 func (s settings) hasRequires() bool {
 	n := s.node(RequireRows.Name())
 	return n != nil && (n.Kind() != objectdb.KindTable || len(s.children(RequireRows.Name())) > 0)

@@ -102,7 +102,7 @@ func TestActionsInAnyCase(t *testing.T) {
 	}
 	assert.Equal(t, 200, s.ask("/x.FCGI", nil).Status)
 	s.put("user.webserver.overrides.LocalHost.["+`"/y/"`+"]", objectdb.String("scripter"))
-	assert.Equal(t, 404, s.ask("/y/x.html", nil).Status, "a new root has scripts at the top alone")
+	assert.Equal(t, 404, s.ask("/y/x.html", nil).Status, "a new root has scripts in the top folder alone")
 	s.put("user.webserver.scriptFolders", objectdb.String("/ /y"))
 	assert.Equal(t, 200, s.ask("/y/x.html", nil).Status)
 	assert.Equal(t, 404, s.ask("/z/x.html", nil).Status)

@@ -79,10 +79,10 @@ func found(n *objectdb.Node, err error) string {
 	return "a " + n.Kind().String()
 }
 
-// namesOf makes names of the last segment of a path, without its extension.
-// Where an override forces the action, what stands behind the last dot may be a
-// name as well: "/forced/p.hello" is the script p.hello if there is one, and
-// "/forced/report.html" the script report.
+// namesOf returns the names in the last segment of a path, without its extension. If
+// an override forces the action, the part after the last dot may also be a name:
+// "/forced/p.hello" is the script p.hello if that exists, "/forced/report.html" the
+// script report.
 func (c *call) namesOf(p string) ([]string, error) {
 	base := path.Base(p)
 	ext := path.Ext(base)
@@ -102,8 +102,8 @@ func (c *call) hasScript(names []string) bool {
 	return err == nil && servable(n.Kind())
 }
 
-// scriptNames parts a script's name at its dots. Each name is ASCII letters,
-// digits, "_" and "-"; one that begins with "_" is private.
+// scriptNames splits a script's name at its dots. Each name has ASCII letters, digits,
+// "_" and "-"; one that begins with "_" is private.
 func scriptNames(dotted string) ([]string, error) {
 	names := strings.Split(dotted, ".")
 	for _, n := range names {
@@ -141,8 +141,8 @@ func (c *call) serve(n *objectdb.Node, a objectdb.Address, params *script.Table)
 	return nil, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
 }
 
-// serveText answers with a text object, as HTML if it looks so. A type that the
-// mime table has for its URL goes before that.
+// serveText answers with a text object, as HTML if it looks like that. A type in the
+// mime table for the URL's extension takes precedence.
 func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
 	page, err := c.objectPage(n)
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, er
 	return c.serveTyped(kind, text)
 }
 
-// serveTyped answers with an object's text, whose type the gateway completes.
+// serveTyped answers with the text of an object. The gateway completes its type.
 func (c *call) serveTyped(kind, text string) (script.Value, error) {
 	c.ownType = c.ownType || c.acting == 1
 	resp, err := c.typedResponse(kind, text)

@@ -18,8 +18,8 @@ type Setting struct {
 	Default objectdb.Value
 	Title   string // the specification's name for it, or ours
 	Meaning string
-	// Refused counts instead of Default where the root has a value that is no
-	// good; nil: Default does. It is for what must not be opened by a slip.
+	// Refused counts instead of Default if the root has an invalid value; nil means
+	// Default. It is for settings where a mistake must not give more access.
 	Refused objectdb.Value
 	// Check refuses a value with a reason; the kind has been checked.
 	Check func(objectdb.Value) error
@@ -63,7 +63,8 @@ var (
 	debugToken = &Setting{Name: "debugToken", Default: objectdb.String(""), Title: "Debug token",
 		Meaning: `a request with this text in its Scripter-Token field, or in a cookie "scripterToken", sees errors in full; "" = none`}
 	flAddCharset = &Setting{Name: "flAddCharset", Default: objectdb.Boolean(true), Title: "Name the charset",
-		Meaning: "texts that are UTF-8 and name no charset go out with \"; charset=utf-8\", unless their script has made the header"}
+		Meaning: "texts that are UTF-8 and name no charset are sent with \"; charset=utf-8\", " +
+			"unless their script has made the header"}
 	flPassAccel = &Setting{Name: "flPassAccel", Default: objectdb.Boolean(false), Title: "Pass X-Sendfile",
 		Meaning: "X-Accel-* and X-Sendfile fields of a script are passed on: the web server then sends whatever file they name"}
 	maxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
@@ -109,7 +110,8 @@ var (
 	flSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
 		Meaning: "nothing is logged of requests, failures included"}
 	scriptFolders = &Setting{Name: "scriptFolders", Default: objectdb.String(allFolders), Title: "Script folders",
-		Meaning: `folders of URLs in which scripts are found, with blanks between them: "/" is the top alone, "*" all folders, as in 1998`,
+		Meaning: `the folders in which scripts have URLs, with blanks between them: "/" is the top folder only, ` +
+			`"*" all folders, as in 1998`,
 		Refused: objectdb.String("/"), Check: checkScriptFolders}
 	flVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false), Title: "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}

@@ -27,7 +27,7 @@ func (s *Setting) Secret() bool { return s == debugToken }
 // State is the value of a setting, and where it comes from.
 type State struct {
 	Value objectdb.Value
-	From  string // "root"; "default"; "refused": what the root has is no good, Setting.Refused or the default counts
+	From  string // "root"; "default"; "refused": the root's value is invalid, Setting.Refused or the default counts
 	Why   error  // of a refused value
 }
 

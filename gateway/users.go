@@ -61,9 +61,8 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 		return nil, ctx.Err()
 	}
 	key := argon2.IDKey([]byte(password), salt, cost.time, cost.memory, cost.threads, size)
-	// Each takes 19 MB, which nobody needs any more. Left to itself the collector
-	// lets several pile up, and a worker process is killed for them as if a script
-	// held them.
+	// The memory of each hash is garbage now. Several of them would exceed the memory
+	// limit of a worker process before the collector runs by itself.
 	runtime.GC()
 	return key, nil
 }
@@ -123,7 +122,7 @@ func checkPassword(ctx context.Context, text, password string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(password) > maxPassword { // it is nobody's, and takes as long
+	if len(password) > maxPassword { // nobody has such a password, but the check takes as long
 		password, known = password[:maxPassword], false
 	}
 	got, err := hashPassword(ctx, password, salt, cost, uint32(len(want)))

@@ -36,7 +36,7 @@ func TestPasswords(t *testing.T) {
 	require.NoError(t, err)
 	for n, want := range map[int]bool{maxPassword: true, maxPassword + 1: false, 1 << 20: false} {
 		ok, err := checkPassword(ctx, longest, strings.Repeat("x", n))
-		require.NoError(t, err, "a longer one is nobody's")
+		require.NoError(t, err, "nobody has a longer password")
 		assert.Equal(t, want, ok, n)
 	}
 	_, err = makeHash(ctx, strings.Repeat("x", maxPassword+1))

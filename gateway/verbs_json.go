@@ -323,7 +323,7 @@ func (d jsonDecoder) array(depth int) (script.Value, error) {
 			return nil, err
 		}
 		if v == nil {
-			return nil, errors.New("an array has null; say what stands for it with the second argument: json.decode (text, json.null)")
+			return nil, errors.New("an array has null; pass a value for it as the second argument: json.decode (text, json.null)")
 		}
 		t.Append(v)
 	}

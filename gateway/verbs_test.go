@@ -57,7 +57,7 @@ func TestVerbs(t *testing.T) {
 		`json.encode ("\255")`:                                                     "error: json.encode: the text",
 		`json.encode (0/0)`:                                                        "error: json.encode: JSON has no number",
 		`json.encode (json.decode ('{"z":1,"a":[1,2.5,-0],"b":{"c":"\\u00e4"}}'))`: `{"z":1,"a":[1,2.5,-0],"b":{"c":"ä"}}`,
-		`json.decode ("[1,null]")`:                                                 "error: json.decode: at byte 7: an array has null; say what stands for it with the second argument: json.decode (text, json.null)",
+		`json.decode ("[1,null]")`:                                                 "error: json.decode: at byte 7: an array has null; pass a value for it as the second argument: json.decode (text, json.null)",
 		`json.decode ("[1,null]", "none") [2]`:                                     "none",
 		`json.decode ("{\"a\":null}").a == nil`:                                    "true",
 		`json.decode ("[1] 2")`:                                                    "error: json.decode: at byte",

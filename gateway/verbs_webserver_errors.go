@@ -43,13 +43,13 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 		return err
 	}
 	incident := ""
-	if status != 404 { // whose page shows no number
+	if status != 404 { // the page of a 404 shows no number
 		if c.r.incident == "" {
 			c.r.incident = newIncident()
 		}
 		incident = c.r.incident
 		if !c.a.quiet {
-			c.g.log.Warn("a script answered with the error page", "path", c.r.path(), "id", incident, "err", message)
+			c.g.log.Warn("a script answered with an error page", "path", c.r.path(), "id", incident, "err", message)
 		}
 	}
 	resp, err := c.errorPage(status, message, incident)
