@@ -158,7 +158,8 @@ func (c *call) requireLogin(a, at objectdb.Address, text string, want requiremen
 	users := c.settings.table("users", want.realm())
 	if users == nil {
 		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
-			"%s requires %q (%s): the web server has checked nobody, and user.webserver.users has no realm %s", a, text, at, want.realm())}
+			"%s requires %q (%s): the web server has checked nobody, and user.webserver.users has no realm %s: "+
+				"httpd.addUser adds the first user", a, text, at, want.realm())}
 	}
 	name, password := basicAuth(c.r.Params["HTTP_AUTHORIZATION"])
 	if name == "" {
