@@ -190,9 +190,9 @@ func (c *conn) finish(req *request, failed bool) {
 	}
 }
 
-// settle is how long a response that breaks off waits before it does. If lighttpd
-// receives the whole of it at once, it has not sent the header yet, and sends what it
-// has as a whole response.
+// settle is how long the connection waits before it breaks a response off. If lighttpd
+// receives everything at once, it has not sent the header yet, and then sends the
+// truncated response as a complete one.
 const settle = 100 * time.Millisecond
 
 // appendBroken appends a record header that no web server takes for the end of a

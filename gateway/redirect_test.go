@@ -48,7 +48,8 @@ func TestRedirectsCarryTheLink(t *testing.T) {
 	assert.Equal(t, "142", resp.Get("Content-Length"), "of what GET would give")
 }
 
-// TestRedirectsThatLeadNowhere: they are sent, but not in silence.
+// TestRedirectsThatLeadNowhere checks that a redirect without a Location is sent and
+// logged.
 func TestRedirectsThatLeadNowhere(t *testing.T) {
 	for source, warned := range map[string]bool{
 		`return {status = 301}`:                                                              true,
