@@ -240,7 +240,7 @@ func (w *work) apply(c *conn) error {
 	return c.exec(sqlSetMeta, w.gen, w.last, []byte(w.log))
 }
 
-// written gives the value that a node was written with.
+// written returns the value that a node was written with.
 func (n *Node) written() (Value, error) {
 	if n.later != nil {
 		return n.later()

@@ -49,15 +49,15 @@ type Manifest struct {
 }
 
 // Undo is set in an archive that holds what a command has replaced. Import does not
-// look at it: the command undo of the program scripter does.
+// use it; the command undo of the program scripter does.
 type Undo struct {
 	Command string       `json:"command"`
-	Moved   []string     `json:"moved,omitempty"` // the two addresses, where the command moved an object
+	Moved   []string     `json:"moved,omitempty"` // the two addresses, if the command moved an object
 	Objects []UndoObject `json:"objects"`
 }
 
-// UndoObject is one object before and after the command. Before and After stand for
-// its content and are "" where there was none.
+// UndoObject is one object before and after the command. Before and After identify its
+// content, and are "" where there was no object.
 type UndoObject struct {
 	Address string `json:"address"`
 	Table   bool   `json:"table,omitempty"` // it was a table before
@@ -101,18 +101,19 @@ func decodeManifest(content []byte) (Manifest, error) {
 	return m, nil
 }
 
-// ImportLimits bound what an import may cost: the memory, the time and the growth of the
-// root. What is free is allowed to everybody; beyond it an archive, or a folder, may cost
-// what is in proportion to the bytes that it takes on the disk. What this program exports
-// is within them, however much it is: see ArchiveWriter.
+// ImportLimits bound the memory and the time of an import, and the growth of the root. Any
+// archive or folder may have FreeBytes and FreeFiles; a larger one may have more in
+// proportion to its size on the disk. What this program exports is within the limits,
+// however much it is: see ArchiveWriter.
 type ImportLimits struct {
-	Bytes int64 // of all files, unpacked; 0: FreeBytes, or 25 times the size on the disk
-	Files int   // and folders; 0: FreeFiles, or one for each 64 bytes on the disk
-	// Strict allows what is free, and no more for what is larger: for what strangers send.
+	Bytes int64 // bytes of all files, unpacked; 0: FreeBytes, or 25 times the size on the disk
+	Files int   // files and folders; 0: FreeFiles, or one for each 64 bytes on the disk
+	// Strict allows no more for a larger archive: it is for archives from strangers.
 	Strict bool
 }
 
-// What an import may cost whatever the size of the archive is.
+// The limits of an import that do not depend on the size of the archive, and the factors
+// of those that do.
 const (
 	FreeBytes = 32 << 20
 	FreeFiles = 75_000
@@ -122,8 +123,8 @@ const (
 	maxRatio   = 25      // unpacked bytes for one packed byte
 	fileShare  = 64      // packed bytes for one file or folder
 	freeJSON   = 2 << 20 // bytes of one .json file: it takes up to 40 times its size in memory
-	jsonPart   = 16      // the part of Bytes that one may be
-	jsonFiles  = 8       // so many times that may be in all .json files: they take time
+	jsonPart   = 16      // one .json file may have this fraction of Bytes
+	jsonFiles  = 8       // all .json files may have this many times that: they take time
 	maxTrailer = 1 << 20 // bytes after the last file of a tar.gz
 )
 
@@ -141,7 +142,7 @@ func (l ImportLimits) files(packed int64) int {
 	return int(max(FreeFiles, l.proportion(packed)/fileShare))
 }
 
-// proportion is the size that more is allowed for than is free.
+// proportion returns the size on the disk in proportion to which more is allowed.
 func (l ImportLimits) proportion(packed int64) int64 {
 	if l.Strict {
 		return 0
@@ -149,10 +150,10 @@ func (l ImportLimits) proportion(packed int64) int64 {
 	return packed
 }
 
-// sizes holds the sizes of single files against the limits.
+// sizes compares the sizes of single files with the limits.
 type sizes struct {
-	one, all int64 // of .json files: the largest, and all
-	json     int64 // so far
+	one, all int64 // the limits of .json files: of one, and of all
+	json     int64 // bytes of .json files so far
 }
 
 func (l ImportLimits) sizes(packed int64) *sizes {
@@ -171,7 +172,7 @@ func (s *sizes) add(name string, size int64) error {
 	s.json += size
 	switch {
 	case size > s.one:
-		return fmt.Errorf("%w: %d bytes are too much for a .json file, which may have %d here", ErrTooLarge, size, s.one)
+		return fmt.Errorf("%w: a .json file has %d bytes; at most %d are allowed here", ErrTooLarge, size, s.one)
 	case s.json > s.all:
 		return fmt.Errorf("%w: the .json files together have more than %d bytes", ErrTooLarge, s.all)
 	}
@@ -179,10 +180,10 @@ func (s *sizes) add(name string, size int64) error {
 }
 
 func largeFile(size int64) error {
-	return fmt.Errorf("%w: a value has at most %d bytes, and this file %d", ErrTooLarge, maxValueBytes, size)
+	return fmt.Errorf("%w: the file has %d bytes; a value has at most %d", ErrTooLarge, size, maxValueBytes)
 }
 
-// budget counts what is unpacked and ends an archive that is too much.
+// budget counts the unpacked bytes of an archive and is an error when there are too many.
 type budget struct {
 	left, used int64
 	why        string

@@ -259,7 +259,7 @@ func TestBombs(t *testing.T) {
 			}
 			refuse(t, handmade(t, format, folders, nil), ImportLimits{Files: 200}, "it holds more than 200 files and folders")
 			list := []archiveEntry{{name: "objects/list.json", body: "[" + strings.Repeat("0,", 2<<20) + "0]"}}
-			refuse(t, handmade(t, format, list, nil), ImportLimits{}, "objects/list.json: too large: 4194307 bytes are too much for a .json file, which may have 2097152 here")
+			refuse(t, handmade(t, format, list, nil), ImportLimits{}, "objects/list.json: too large: a .json file has 4194307 bytes; at most 2097152 are allowed here")
 		})
 	}
 }

@@ -7,24 +7,25 @@ import (
 	"path"
 )
 
-// An archive is taken if what it costs is in proportion to its size (ImportLimits). The
-// content of a root may be packed better than that: a large text of one letter, very many
-// objects with the same value. Then the writer of the archive goes on with Huffman coding
-// alone, which makes no more than eight bytes of one; and .json files that take much memory or
-// time to read are not packed at all.
+// Import accepts an archive only if its content is in proportion to its size (ImportLimits).
+// Some content compresses better than that: a large text of one letter, or very many objects
+// with the same value. Then the writer of the archive goes on with Huffman coding alone, which
+// compresses eight bytes to one at most. It does not compress .json files that take much memory
+// or time to read.
 
 const (
-	honestBytes = FreeBytes / 2 // unpacked bytes from which the ratio is looked at
+	honestBytes = FreeBytes / 2 // unpacked bytes from which the ratio is checked
 	honestRatio = maxRatio - 5
 	honestFiles = FreeFiles / 4
 	honestShare = 2 * fileShare // packed bytes for a file
-	packPiece   = 1 << 16       // bytes after which it is looked again
+	packPiece   = 1 << 16       // bytes after which the ratio is checked again
 )
 
 // jsonBytes counts the bytes of .json files.
 type jsonBytes int64
 
-// plain reports whether a file may be taken only from an archive that is as large.
+// plain reports whether a file must not be compressed, because import accepts it only from an
+// archive that is as large.
 func (j *jsonBytes) plain(name string, content []byte) bool {
 	if path.Ext(name) != ".json" || name == manifestFile {
 		return false
@@ -45,19 +46,19 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ratio is how much was packed, and into how much.
+// ratio counts the bytes before and after compression.
 type ratio struct {
 	unpacked int64
 	packed   *int64
-	spare    *flate.Writer // of the last file: a new one takes much memory
+	spare    *flate.Writer // the last file's: a new one takes much memory
 }
 
-// tooGood reports whether what was packed so far would not be taken for honest.
+// tooGood reports whether the bytes so far compress so well that import would refuse them.
 func (r *ratio) tooGood() bool {
 	return r.unpacked > honestBytes && r.unpacked > honestRatio**r.packed
 }
 
-// pieces writes p piece by piece, each with the writer that next gives for its length.
+// pieces writes p piece by piece, each with the writer that next returns for its length.
 func pieces(p []byte, next func(n int) (io.Writer, error)) (int, error) {
 	written := 0
 	for len(p) > 0 {
@@ -76,7 +77,7 @@ func pieces(p []byte, next func(n int) (io.Writer, error)) (int, error) {
 	return written, nil
 }
 
-// honestDeflate packs one file of a zip file.
+// honestDeflate compresses one file of a zip file.
 type honestDeflate struct {
 	w     io.Writer
 	pack  *flate.Writer
@@ -116,8 +117,8 @@ func (d *honestDeflate) Close() error {
 	return d.pack.Close()
 }
 
-// honestGzip packs a tar file. A gzip file may consist of several (RFC 1952, 2.2): a new one
-// begins where the way of packing changes.
+// honestGzip compresses a tar file. A gzip file may have several members (RFC 1952, 2.2): a
+// new one begins where the compression changes.
 type honestGzip struct {
 	out   *counter
 	packs map[int]*gzip.Writer // by their level
@@ -125,7 +126,7 @@ type honestGzip struct {
 	ratio ratio
 	files func() int
 	slow  bool
-	plain bool // what comes is not to be packed
+	plain bool // the next bytes are not compressed
 }
 
 func newHonestGzip(w io.Writer, files func() int) *honestGzip {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What an ArchiveWriter writes is taken with the limits that count for everybody, however
-// many objects there are, and however well they can be packed.
+// Import accepts what an ArchiveWriter writes with the default limits, however many objects
+// there are, and however well they compress.
 func TestOwnArchivesComeBack(t *testing.T) {
 	list := make(List, 1<<20)
 	for i := range list {
@@ -55,7 +55,7 @@ func TestOwnArchivesComeBack(t *testing.T) {
 	} {
 		for form, format := range archiveFormats {
 			if name == "very many objects" && format == Zip || name == "very many tables" && format == TarGzip {
-				continue // the other form takes less for each of them
+				continue // the other form needs fewer bytes for each object
 			}
 			t.Run(name+" "+form, func(t *testing.T) {
 				var b bytes.Buffer
@@ -71,13 +71,13 @@ func TestOwnArchivesComeBack(t *testing.T) {
 	}
 }
 
-// What strangers send may not cost more for being larger.
+// With Strict, a larger archive may not have more content.
 func TestStrictLimits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewArchiveWriter(&b, Zip, someDay)
 	require.NoError(t, w.Put(Address{"list"}, List{String(strings.Repeat("x", freeJSON))}))
 	require.NoError(t, w.Close(Manifest{}, ""))
-	refuse(t, b.Bytes(), ImportLimits{Strict: true}, "bytes are too much for a .json file")
+	refuse(t, b.Bytes(), ImportLimits{Strict: true}, "are allowed here")
 	refuse(t, handmade(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}}, nil), ImportLimits{Strict: true}, "it unpacks to more than 33554432 bytes")
 }
 
@@ -98,7 +98,7 @@ func TestCheckFolder(t *testing.T) {
 	assert.ErrorContains(t, check(ImportLimits{}), "too large: its files have 41943040 bytes")
 	require.NoError(t, check(ImportLimits{Bytes: 100 << 20}))
 	sparse("b.txt", 1<<40)
-	assert.ErrorContains(t, check(ImportLimits{Bytes: 1 << 50}), "import b.txt: too large: a value has at most")
+	assert.ErrorContains(t, check(ImportLimits{Bytes: 1 << 50}), "import b.txt: too large: the file has")
 	require.NoError(t, os.Rename(filepath.Join(dir, "b.txt"), filepath.Join(dir, ".b.txt")))
 	size, err := CheckFolder(os.DirFS(dir), ImportLimits{})
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestCheckFolder(t *testing.T) {
 	assert.ErrorContains(t, check(ImportLimits{}), "import z.txt: it is neither a file nor a folder, but a link")
 }
 
-// Large values and lists are not kept in memory until the commit, and are what they were.
+// Large values and lists are not kept in memory until the commit, and are stored unchanged.
 func TestLargeValuesOfAnImport(t *testing.T) {
 	db := open(t)
 	large := strings.Repeat("large ", 1000)

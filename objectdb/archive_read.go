@@ -21,8 +21,8 @@ type Archive struct {
 	Manifest Manifest // without Files
 	Readme   string
 	Bytes    int64 // of all files, unpacked
-	Largest  int64 // of them, in bytes
-	Files    int   // how many there are, but for the manifest
+	Largest  int64 // the size of the largest one
+	Files    int   // the number of files without the manifest
 	zip      *zip.Reader
 	spool    *os.File // a tar.gz as a zip file, which has no name; nil for a zip
 }
@@ -82,7 +82,7 @@ func openArchive(r io.ReaderAt, size int64, limits ImportLimits) (*Archive, erro
 	default:
 		return nil, fmt.Errorf("%w: it is %s; an archive is a zip or a tar.gz file", ErrArchive, strangeForm(head))
 	}
-	// So many can be in it without sharing their bytes.
+	// A file of this size has no more entries, unless they share their bytes.
 	most := min(limits.files(packed), int(size/int64(leastEntry)))
 	guard := &entryGuard{r: r, left: most + maxStrayEntries}
 	x.zip, err = zip.NewReader(guard, size)
@@ -198,7 +198,7 @@ func (x *Archive) compare(files map[string]*zip.File, budget *budget, sizes *siz
 		}
 	}
 	x.Bytes, x.Files = budget.used, len(x.Manifest.Files)
-	x.Manifest.Files = nil // of very many files it takes much memory
+	x.Manifest.Files = nil // it takes much memory for very many files
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (x *Archive) Import(tx *Tx, a Address, fn func(Change) error) (ImportResult
 	return m.result, nil
 }
 
-// Close gives up the archive, after the end of the transactions that import it.
+// Close closes the archive. Call it after the end of the transactions that import it.
 func (x *Archive) Close() error {
 	if x.spool == nil {
 		return nil
@@ -286,8 +286,8 @@ func (x *Archive) Close() error {
 	return x.spool.Close()
 }
 
-// leastEntry is the least that a file or folder of a zip file takes: two headers, which hold the
-// name, and it begins with "objects/" (APPNOTE.TXT 4.3.7, 4.3.12).
+// leastEntry is the smallest size of a file or folder in a zip file: two headers, each with a
+// name that begins with "objects/" (APPNOTE.TXT 4.3.7, 4.3.12).
 const leastEntry = 30 + 46 + 2*len(objectsFolder+"/")
 
 // maxStrayEntries is how often the mark of an entry may stand by chance in

@@ -34,9 +34,9 @@ func ArchiveFormatOf(name string) ArchiveFormat {
 	return 0
 }
 
-// ArchiveWriter writes an archive, object by object. After an error it is of no more use.
-// What can be packed so well that it would look like a bomb is packed less: ImportLimits lets
-// the whole pass, however large it is.
+// ArchiveWriter writes an archive, object by object. Do not use it after an error. It compresses
+// less where an archive would look like a zip bomb, so that ImportLimits accept it, however large
+// it is.
 type ArchiveWriter struct {
 	sink    archiveSink
 	files   []ManifestFile

@@ -42,13 +42,13 @@ func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 	return nodes[i-1], nil
 }
 
-// manyChanges is how many places of a table a transaction may have changed before
-// Last reads the whole table once, and has it in order from then on.
+// manyChanges is the number of places in a table that a transaction may change before
+// Last reads the whole table once, and keeps it in order from then on.
 const manyChanges = 64
 
-// Last gives the last object in table t whose folded name is from or after it, and
-// before end; ErrNotFound when there is none. It does not read the whole table, but
-// what it says stands only as long as no name comes into the table or goes.
+// Last returns the last object in table t whose folded name is from or after it, and
+// before end, or ErrNotFound. It does not read the whole table, but its read counts as
+// changed when any name is added to the table or removed.
 func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 	t, err := tx.table(t)
 	if err != nil {
@@ -98,7 +98,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 }
 
 // baseLast is Last in the snapshot, without the places in d, which may be nil. It
-// gives a node of kind 0 where there is none.
+// returns a node of kind 0 if there is none.
 func (tx *Tx) baseLast(t *Node, from, end string, d *delta) (*Node, error) {
 	c, err := tx.reader()
 	if err != nil {

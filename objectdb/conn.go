@@ -18,7 +18,7 @@ import (
 type conn struct {
 	c        *sqlite3.SQLiteConn
 	file     os.FileInfo // that it was opened for; nil where it is no DB's
-	unsynced *unsynced   // of the DB; nil where it is no DB's
+	unsynced *unsynced   // the DB's; nil without a DB
 	prepared [statements]*sqlite3.SQLiteStmt
 	snapshot driver.Rows // open while a read transaction lasts
 	writing  bool        // between BEGIN IMMEDIATE and COMMIT or ROLLBACK

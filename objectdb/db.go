@@ -12,9 +12,9 @@ import (
 type Options struct {
 	// ReadOnly refuses every write, and opens files that may only be read.
 	ReadOnly bool
-	// Reading says that nothing will be written. A saved copy is then left byte for byte
-	// as it is and gets no files beside it, and a file that this user may only read is
-	// opened ReadOnly.
+	// Reading says that nothing will be written. Then Open does not change a byte of a
+	// saved copy and makes no files beside it, and it opens a file that this user may only
+	// read as ReadOnly.
 	Reading bool
 	// Relaxed makes commits faster and gives up the last ones when the power
 	// fails; the root stays consistent.
@@ -122,7 +122,7 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// rewriteBeforeClose writes the WAL anew after a sync that has failed.
+// rewriteBeforeClose rewrites the WAL if a sync has failed.
 func (db *DB) rewriteBeforeClose() error {
 	if db.options.ReadOnly || !db.unsynced.marked() {
 		return nil

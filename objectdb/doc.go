@@ -59,8 +59,8 @@
 // The wait is bounded by Options.BusyTimeout (ErrBusy). The queue only keeps
 // order: what is right is decided by SQLite's lock.
 //
-// After a sync that fails, the file with -unsynced keeps all processes from
-// acknowledging a commit until the WAL was written anew: see unsynced.go.
+// After a sync has failed, the file with -unsynced keeps all processes from
+// acknowledging a commit until the WAL is rewritten: see unsynced.go.
 //
 // # The file
 //
@@ -92,9 +92,9 @@
 // UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT
 // 'nan'), of a boolean 0 or 1, of a date a TEXT as RFC 3339 has it, of an address
 // its text, of a list JSON (see json.go), of a table NULL. Records and null in lists
-// came later than version 3. A program from before them says of such a list that it is
-// damaged, and reads and writes everything else; a new version would have kept it out of
-// the whole root. For example, the scripts, newest first:
+// were added without a new version. An older program of version 3 reports such a list as
+// damaged, and reads and writes everything else; with a new version it could not open the
+// root at all. For example, the scripts, newest first:
 //
 //	SELECT name, datetime(modified / 1000000000, 'unixepoch'), value
 //	  FROM object WHERE kind = 'script' ORDER BY modified DESC;

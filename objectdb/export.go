@@ -16,20 +16,20 @@ import (
 	"syscall"
 )
 
-// ExportPlan is what an export of objects to a folder will do. PlanExport makes
-// it, and changes nothing; Do carries it out. Paths are those below the folder,
-// with "/" between their parts.
+// ExportPlan is what an export of objects to a folder will do. PlanExport makes the
+// plan and changes nothing; Do carries it out. Paths are relative to the folder, with
+// "/" between their parts.
 type ExportPlan struct {
 	Objects  int
-	Added    []string // files that are not there
-	Replaced []string // files that an export wrote, that nobody has changed since, and that have another content now
-	Removed  []string // such files of objects that are gone
-	Same     int      // files that have the right content already
-	// InTheWay is what the export would have to overwrite or to remove and did not
-	// write: with any of it, only a mirror is made.
+	Added    []string // new files
+	Replaced []string // files that an export wrote, that nobody has changed since, and whose content is now another
+	Removed  []string // such files whose objects are gone
+	Same     int      // files that already have the right content
+	// InTheWay are files and folders that the export did not write and would have to
+	// overwrite or remove. If there are any, Do makes only a mirror.
 	InTheWay []Obstacle
-	// Others is what else lies in the folder, has no hidden name and is no README.md:
-	// files, and folders, which end with "/". A mirror removes it.
+	// Others are all other files in the folder, and folders, which end with "/", but no
+	// hidden ones and no README.md. A mirror removes them.
 	Others []string
 
 	tx      *Tx
@@ -45,8 +45,8 @@ type ExportPlan struct {
 	blocked map[string]bool    // the paths of InTheWay
 }
 
-// Obstacle is a file or folder that stands in the way of an export. Gone says that
-// the export has nothing in its place.
+// Obstacle is a file or folder that is in the way of an export. Gone says that the
+// export has no file in its place.
 type Obstacle struct {
 	Path, Why string
 	Gone      bool
@@ -56,8 +56,8 @@ type Obstacle struct {
 type exportFile struct {
 	path  string
 	sum   fileSum
-	node  *Node  // whose value it is
-	index []byte // of an index: its content
+	node  *Node  // the object
+	index []byte // the content of an index file
 	write bool
 }
 
@@ -66,17 +66,17 @@ type fileSum [sha256.Size]byte
 func (s fileSum) String() string { return hex.EncodeToString(s[:]) }
 
 // ErrInTheWay says that an export would overwrite or remove what it did not write.
-var ErrInTheWay = errors.New("something that export did not write stands in the way")
+var ErrInTheWay = errors.New("something that export did not write is in the way")
 
-// PlanExport tells what it takes to have the folder dir hold the object at a, with
-// all below it, in the form that Import reads. What is in a table becomes what is in
-// the folder; an object that is no table becomes the one file there.
+// PlanExport returns the plan that writes the object at a, with all below it, to the
+// folder dir, in the form that Import reads. The objects in a table become files in the
+// folder; an object that is not a table becomes the only file there.
 //
-// An export notes in the folder which files it wrote. A file is replaced or
-// removed when it is as the note says; whatever else lies where a file has to be is
-// in the way. A folder without a note that holds files must look like an export, else
-// the error is ErrExists. Names that begin with a dot, such as .git, are never
-// touched. The plan is closed after use, and used inside of its transaction.
+// An export keeps a note in the folder of the files that it wrote. It replaces or removes
+// a file that is as the note says; any other file in the place of one of its own is in the
+// way. A folder with files and without a note must look like an export, else the error is
+// ErrExists. Names that begin with a dot, such as .git, are never changed. Use the plan
+// within its transaction, and close it after use.
 func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
 	n, err := tx.mustFind(a)
 	if err != nil {
@@ -108,8 +108,8 @@ func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
 	return p, nil
 }
 
-// openFolder opens the folder, if it is there, and reads its note. Nothing outside
-// of it is written, whatever links say.
+// openFolder opens the folder, if it exists, and reads its note. Links do not lead out
+// of the folder.
 func (p *ExportPlan) openFolder() error {
 	var err error
 	if p.root, err = os.OpenRoot(p.dir); errors.Is(err, fs.ErrNotExist) {
@@ -133,35 +133,35 @@ func (p *ExportPlan) openFolder() error {
 	stranger := ""
 	for _, e := range entries {
 		if e.Name() == indexFile {
-			marked = true // by a version that kept no note
+			marked = true // by a version that wrote no note
 		} else if stranger == "" && !hidden(e.Name()) && !isReadme(e.Name()) {
 			stranger = e.Name()
 		}
 	}
 	if !marked && stranger != "" {
-		return fmt.Errorf("%w: the folder holds %s and is no earlier export (which has a file %s); name an empty folder",
+		return fmt.Errorf("%w: the folder holds %s and is not an earlier export (which has a file %s); name an empty folder",
 			ErrExists, stranger, indexFile)
 	}
 	return nil
 }
 
-// lockFolder has one export at a time work in the folder. Where a file system
-// knows no locks, there is none.
+// lockFolder locks the folder, so that one export at a time writes in it. It does
+// nothing on a file system without locks.
 func (p *ExportPlan) lockFolder() (err error) {
 	if p.lock, err = p.root.Open("."); err != nil {
 		return err
 	}
 	if errors.Is(flock(p.lock, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
-		return errors.New("another export to this folder is at work; try again when it has ended")
+		return errors.New("another export to this folder is running; try again when it has ended")
 	}
 	return nil
 }
 
-// hidden reports whether an export and an import leave a name alone.
+// hidden reports whether an export and an import ignore a name.
 func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-// table plans the files of a table's folder. An index is written when there is
-// something to say, when the folder would be empty, and at the top.
+// table plans the files of a table's folder. There is an index if it has something to
+// say, if the folder would be empty, and at the top.
 func (p *ExportPlan) table(dir string, nodes []*Node, top bool) error {
 	index := index{}
 	if top {
@@ -212,7 +212,8 @@ func (p *ExportPlan) plan(f *exportFile) {
 	p.order = append(p.order, f)
 }
 
-// compare holds the plan against what lies in the folder; a is what is exported.
+// compare compares the plan with the content of the folder; a is the address of the
+// exported object.
 func (p *ExportPlan) compare(a Address) error {
 	before := p.note
 	p.note = exportNote{Form: exportNoteForm, Address: a.String()}
@@ -263,9 +264,9 @@ func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
 		case p.tables[name] && e.IsDir():
 			err = p.compareFolder(name, before)
 		case p.tables[name]:
-			p.obstacle(name, "it is "+entryWord(e)+", and a folder has to be there")
+			p.obstacle(name, "it is "+entryWord(e)+", and a folder must be there")
 		case isFile && !e.Type().IsRegular():
-			p.obstacle(name, "it is "+entryWord(e)+", and a file has to be there")
+			p.obstacle(name, "it is "+entryWord(e)+", and a file must be there")
 		case e.IsDir() && p.noted[name]:
 			err = p.compareFolder(name, before)
 		case e.IsDir():
@@ -284,7 +285,7 @@ func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
 	return nil
 }
 
-// compareFile looks at a file that has to be there, or that an export wrote.
+// compareFile compares a file that must be there, or that an export wrote, with the plan.
 func (p *ExportPlan) compareFile(name string, wanted *exportFile, before exportNote) error {
 	sum, err := fileSumOf(p.root, name)
 	if err != nil {
@@ -321,7 +322,7 @@ func entryWord(e fs.DirEntry) string {
 	return modeWord(e.Type())
 }
 
-// fileSumOf gives the checksum of a file, which is read piece by piece.
+// fileSumOf returns the checksum of a file, which it reads piece by piece.
 func fileSumOf(root *os.Root, name string) (sum fileSum, err error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -333,11 +334,11 @@ func fileSumOf(root *os.Root, name string) (sum fileSum, err error) {
 	return fileSum(hash.Sum(nil)), err
 }
 
-// Do carries the plan out. What is in the way is an ErrInTheWay, and nothing is
-// written then; a mirror overwrites it, and removes what else lies in the folder.
+// Do carries the plan out. If something is in the way, it writes nothing and returns
+// ErrInTheWay; but a mirror overwrites that, and removes the others.
 //
-// A file is written under another name first, and appears whole. An export that
-// was ended before its time can be run again: what it was about to write is noted first.
+// A file is written under another name first, so that it appears whole. An interrupted
+// export can be run again, because it first notes what it is about to write.
 func (p *ExportPlan) Do(mirror bool) error {
 	if err := p.do(mirror); err != nil {
 		return &Error{Op: "export to", Path: p.dir, Err: pathError(err)}
@@ -398,8 +399,8 @@ func (p *ExportPlan) makeFolder() error {
 	return err
 }
 
-// begin notes what is there, and what will be: after an end before its time
-// either is known as written by an export.
+// begin notes the present files and the planned ones, so that after an interrupted export
+// both count as written by an export.
 func (p *ExportPlan) begin() error {
 	p.note.Files = make(map[string]string, len(p.ours))
 	for name, sum := range p.ours {
@@ -412,13 +413,13 @@ func (p *ExportPlan) begin() error {
 		}
 	}
 	if len(p.note.Begun) == 0 && len(p.Removed) == 0 {
-		return nil // only the last note is written
+		return nil // finish writes the only note
 	}
 	return p.writeNote()
 }
 
-// clearWay removes for a mirror what lies where something of another sort has to be,
-// and what else lies in the folder.
+// clearWay removes for a mirror files in the place of folders, folders in the place of
+// files, and the others.
 func (p *ExportPlan) clearWay() error {
 	for _, o := range p.InTheWay {
 		info, err := p.root.Lstat(o.Path)
@@ -429,7 +430,7 @@ func (p *ExportPlan) clearWay() error {
 			return fmt.Errorf("%s: %w", o.Path, pathError(err))
 		}
 		if f := p.files[o.Path]; f != nil && info.Mode().IsRegular() {
-			continue // it is replaced
+			continue // writeFile replaces it
 		}
 		if err := p.removeAll(o.Path); err != nil {
 			return err
@@ -443,7 +444,7 @@ func (p *ExportPlan) clearWay() error {
 	return nil
 }
 
-// removeAll removes a file, or a folder with all that has no hidden name and is no
+// removeAll removes a file, or a folder with everything in it that is neither hidden nor
 // README.md. A folder in which something is left stays.
 func (p *ExportPlan) removeAll(name string) error {
 	info, err := p.root.Lstat(name)
@@ -472,7 +473,7 @@ func (p *ExportPlan) removeAll(name string) error {
 	return nil
 }
 
-// writeFile writes one file of the plan. It looks once more at what lies there.
+// writeFile writes one file of the plan, after it has checked the present file again.
 func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
 	if err := context.Cause(p.tx.ctx); err != nil {
 		return err
@@ -494,8 +495,7 @@ func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
 	return p.put(f.path, content)
 }
 
-// unchanged reports as an error that somebody has written at a path since the plan
-// was made.
+// unchanged returns an error if somebody has written at a path since the plan was made.
 func (p *ExportPlan) unchanged(name string, mirror bool) error {
 	planned, there := p.ours[name]
 	if _, err := p.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
@@ -524,7 +524,7 @@ func (p *ExportPlan) removeFile(name string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	// The folders of tables that are gone go, unless something else lies in them.
+	// Remove the folders of removed tables, unless they hold something else.
 	for dir := path.Dir(name); err == nil && !p.tables[dir]; dir = path.Dir(dir) {
 		if p.root.Remove(dir) != nil {
 			break
@@ -533,13 +533,13 @@ func (p *ExportPlan) removeFile(name string) error {
 	return err
 }
 
-// Files that export makes are as secret as the root. What it replaces keeps its rights.
+// Files that export makes are as secret as the root. A file that it replaces keeps its mode.
 const (
 	partPrefix = ".scripter-export-"
 	partSuffix = ".part"
 )
 
-// put gives a file a content at once: it is whole under its name, or not there.
+// put writes a file so that it appears whole or not at all.
 func (p *ExportPlan) put(name string, content []byte) error {
 	part := partPrefix + rand.Text() + partSuffix
 	f, err := p.root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -559,7 +559,7 @@ func (p *ExportPlan) put(name string, content []byte) error {
 	return err
 }
 
-// clearParts removes what exports have left that were ended before their time.
+// clearParts removes the unfinished files of interrupted exports.
 func (p *ExportPlan) clearParts() error {
 	entries, err := fs.ReadDir(p.root.FS(), ".")
 	if err != nil {
@@ -586,7 +586,7 @@ func (p *ExportPlan) writeNote() error {
 	return nil
 }
 
-// Close ends the use of the plan.
+// Close closes the folder of the plan and unlocks it.
 func (p *ExportPlan) Close() {
 	if p.lock != nil {
 		p.lock.Close()

@@ -19,7 +19,7 @@ func writeFile(t testing.TB, content string, path ...string) {
 	require.NoError(t, os.WriteFile(name, []byte(content), 0o644))
 }
 
-// stopped plans an export that stops, and gives what is in its way.
+// stopped plans an export that stops, and returns what is in its way.
 func stopped(t testing.TB, db *DB, a, dir string) (in []Obstacle) {
 	t.Helper()
 	before := contents(t, dir)
@@ -72,7 +72,7 @@ func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
 	}
 }
 
-// What export did not write it neither overwrites nor removes, until it is told to.
+// Export neither overwrites nor removes what it did not write, unless it makes a mirror.
 func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	db := open(t)
 	put(t, db, "head", Script("one"), "tail", Script("two"), "gone", Script("three"), "t.x", Number(1), "left", Number(1))
@@ -99,7 +99,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 		{"gone.lua", "it was changed since the last export, and its object is gone", true},
 		{"head.lua", "it was changed since the last export", false},
 		{"new/x.json", "it was not written by export", false},
-		{"t/x.json", "it is a link, and a file has to be there", false},
+		{"t/x.json", "it is a link, and a file must be there", false},
 	}, stopped(t, db, "", dir))
 
 	p := exportTo(t, db, "", dir, true)
@@ -111,7 +111,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	assert.Equal(t, 0, len(exportTo(t, db, "", dir, false).InTheWay))
 }
 
-// A folder that is another export, or none, is not filled by mistake.
+// Export refuses a folder with another export, and a folder with other files.
 func TestExportRefusesAStrangeFolder(t *testing.T) {
 	db := open(t)
 	put(t, db, "a.x", Number(1), "b.x", Number(1))
@@ -128,7 +128,7 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 	writeFile(t, "mine", dir, "notes.txt")
 	err := plan(Address{}, dir)
 	assert.ErrorIs(t, err, ErrExists)
-	assert.ErrorContains(t, err, "the folder holds notes.txt and is no earlier export")
+	assert.ErrorContains(t, err, "the folder holds notes.txt and is not an earlier export")
 	assert.ErrorIs(t, plan(Address{"x"}, dir), ErrNotFound)
 	assert.Equal(t, map[string]string{"notes.txt": "mine"}, contents(t, dir))
 
@@ -145,8 +145,8 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 	}
 }
 
-// A README.md is for people: an import does not publish it, and a new repository that
-// holds nothing else takes an export. An object of that name gets another file name.
+// A README.md is for people: import skips it, and export accepts a new repository that
+// has nothing else. An object of that name gets another file name.
 func TestReadmeIsNoObject(t *testing.T) {
 	db := open(t)
 	put(t, db, "site.page", Script("one"), "site.ReadMe", Binary{"text/markdown", "an object"}, "site.t.x", Number(1))
@@ -171,7 +171,8 @@ func TestReadmeIsNoObject(t *testing.T) {
 	assert.Empty(t, exportTo(t, db, "site", dir, false).InTheWay)
 }
 
-// A folder that was written before there were notes: what is right already is no obstacle.
+// In a folder that an earlier version wrote without a note, files with the right content
+// are not in the way.
 func TestExportToAFolderWithoutANote(t *testing.T) {
 	db := open(t)
 	put(t, db, "a", Number(1), "b", Number(2))
@@ -187,8 +188,8 @@ func TestExportToAFolderWithoutANote(t *testing.T) {
 	assert.Equal(t, []Obstacle{{"a.json", "it was not written by export", false}}, stopped(t, db, "", dir))
 }
 
-// An export that was killed leaves whole files, and is run again; the root may be
-// another one by then.
+// An export that was killed leaves whole files, and can be run again, even if the root has
+// changed since.
 func TestExportAgainAfterAnEnd(t *testing.T) {
 	db := open(t)
 	for i := range 20 {
@@ -232,14 +233,14 @@ func TestOneExportAtATime(t *testing.T) {
 		p := must(PlanExport(tx, Address{}, dir))(t)
 		defer p.Close()
 		_, err := PlanExport(tx, Address{}, dir)
-		assert.ErrorContains(t, err, "another export to this folder is at work")
+		assert.ErrorContains(t, err, "another export to this folder is running")
 		writeFile(t, "meanwhile", dir, "a.json")
 		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
 	})
 	assert.Equal(t, "meanwhile", contents(t, dir)["a.json"])
 }
 
-// Nothing outside of the folder is touched, whatever its links say.
+// An export changes nothing outside of its folder, whatever links are in it.
 func TestExportStaysInItsFolder(t *testing.T) {
 	db := open(t)
 	put(t, db, "t.x", Number(1), "u.x", Number(1))
@@ -257,7 +258,7 @@ func TestExportStaysInItsFolder(t *testing.T) {
 		p := must(PlanExport(tx, Address{}, dir))(t)
 		defer p.Close()
 		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
-		assert.Equal(t, []Obstacle{{"t", "it is a link, and a folder has to be there", false}}, p.InTheWay)
+		assert.Equal(t, []Obstacle{{"t", "it is a link, and a folder must be there", false}}, p.InTheWay)
 		assert.Equal(t, []string{"other", "u"}, p.Others)
 	})
 	exportTo(t, db, "", dir, true)

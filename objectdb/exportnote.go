@@ -10,20 +10,19 @@ import (
 	"strings"
 )
 
-// exportNoteFile lies at the top of a folder that export has written, and says
-// which files are the export's own. Import passes it over, as all names that begin
-// with a dot.
+// exportNoteFile is the name of the note at the top of a folder that export has written.
+// It lists the files of the export. Import skips it, like all names that begin with a dot.
 const exportNoteFile = ".scripter-export"
 
-// exportNoteForm is the version of its form.
+// exportNoteForm is the version of the note's form.
 const exportNoteForm = 1
 
-// exportNote is what it holds.
+// exportNote is the content of the note.
 type exportNote struct {
-	Form    int    `json:"scripterExport"` // 0: there is none
-	Address string `json:"address"`        // of what was exported
+	Form    int    `json:"scripterExport"` // 0: there is no note
+	Address string `json:"address"`        // the address of the exported object
 	// Files are the paths of the files that export has written, with the SHA-256 of
-	// each; Begun those that it was about to write, while it is at work.
+	// each; Begun, while an export runs, those that it is about to write.
 	Files map[string]string `json:"files"`
 	Begun map[string]string `json:"begun,omitempty"`
 }
@@ -41,7 +40,7 @@ func (n exportNote) wrote(name string, sum fileSum) bool {
 	return n.Files[name] == text || n.Begun[name] == text
 }
 
-// folders gives the folders of its files, and those above them.
+// folders returns the folders of the note's files, and those above them.
 func (n exportNote) folders() map[string]bool {
 	all := map[string]bool{}
 	for _, files := range []map[string]string{n.Files, n.Begun} {
@@ -57,12 +56,12 @@ func (n exportNote) folders() map[string]bool {
 func (n exportNote) encode() []byte {
 	content, err := json.MarshalIndent(n, "", "\t")
 	if err != nil {
-		panic(err) // strings
+		panic(err) // cannot happen: the note has only strings
 	}
 	return append(content, '\n')
 }
 
-// decodeExportNote reads a note. Its names are foreign: somebody else may have
+// decodeExportNote decodes a note. It checks the names, because somebody else may have
 // written the folder.
 func decodeExportNote(content []byte) (exportNote, error) {
 	var n exportNote
@@ -85,7 +84,7 @@ func decodeExportNote(content []byte) (exportNote, error) {
 	return n, nil
 }
 
-// readExportNote reads the note of a folder; its zero value is none.
+// readExportNote returns the note of a folder, or its zero value if there is none.
 func readExportNote(root *os.Root) (exportNote, error) {
 	info, err := root.Lstat(exportNoteFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +92,7 @@ func readExportNote(root *os.Root) (exportNote, error) {
 	}
 	var content []byte
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no file")
+		err = errors.New("it is not a file")
 	}
 	if err == nil {
 		content, err = root.ReadFile(exportNoteFile)
@@ -103,7 +102,7 @@ func readExportNote(root *os.Root) (exportNote, error) {
 		n, err = decodeExportNote(content)
 	}
 	if err != nil {
-		return n, fmt.Errorf("%s: %w; without this file only files that need no change are no obstacle", exportNoteFile, pathError(err))
+		return n, fmt.Errorf("%s: %w; without this file, all files that need a change are in the way", exportNoteFile, pathError(err))
 	}
 	return n, nil
 }

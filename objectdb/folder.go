@@ -137,7 +137,7 @@ func encodeJSONFile(v Value) []byte {
 	return b.Bytes()
 }
 
-// nesting is how many lists and records are in each other.
+// nesting returns how deep lists and records nest.
 func nesting(v Value) int {
 	deepest := 0
 	switch v := v.(type) {

@@ -46,7 +46,7 @@ func importDir(t testing.TB, db *DB, fsys fs.FS, a string) (r ImportResult) {
 	return r
 }
 
-// contents gives each file of a folder but the note of an export, by its path.
+// contents returns the files of a folder without the note of an export, by path.
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -266,19 +266,19 @@ func TestImportFailures(t *testing.T) {
 		{"no suffix", "README", "", "objectdb: import README: its suffix says no kind of object; use .lua, .txt, .str, .opml, .json or that of a MIME type such as .png, or give it a kind in _index.json"},
 		{"JSON", "a.json", "{\n", "objectdb: import a.json: the JSON ends too early"},
 		{"JSON syntax", "a.json", "[1 2]", "objectdb: import a.json: the JSON is wrong at byte 4: invalid character '2' after array element"},
-		{"JSON null", "a.json", "null", "objectdb: import a.json: null is no value; it lies only within a list"},
+		{"JSON null", "a.json", "null", "objectdb: import a.json: null can only be within a list"},
 		{"more JSON", "a.json", "1 2", "objectdb: import a.json: there is more after the value, at byte 3"},
 		{"JSON bytes", "a.json", "\"\xff\"", "objectdb: import a.json: the JSON is not UTF-8"},
 		{"number", "a.json", "1e999", "objectdb: import a.json: 1e999 is too large for a number"},
 		{"date", "a.json", `{"date": "yesterday"}`, "objectdb: import a.json: \"yesterday\" is no date as RFC 3339 has it: parsing time \"yesterday\" as \"2006-01-02T15:04:05.999999999Z07:00\": cannot parse \"yesterday\" as \"2006\""},
 		{"kind", "a.json", `{"table": "x"}`, "objectdb: import a.json: a table is not written so"},
 		{"two kinds", "a.json", `{"date": "x", "foo": "x"}`, ""},
-		{"empty object", "a.json", `{}`, "objectdb: import a.json: an object of JSON is a record, which lies only within a list; one that says a kind of value is as in {\"date\": \"…\"}"},
+		{"empty object", "a.json", `{}`, "objectdb: import a.json: a JSON object is a record, which can only be within a list; a value of another kind is written as in {\"date\": \"…\"}"},
 		{"base 64", "a.json", `{"binary": "!", "type": ""}`, "objectdb: import a.json: the base 64 is wrong: illegal base64 data at input byte 0"},
 		{"in a list", "a.json", `[1, [{"a": {"date": "soon"}}]]`, "objectdb: import a.json: item 2: item 1: field \"a\": \"soon\" is no date as RFC 3339 has it: parsing time \"soon\" as \"2006-01-02T15:04:05.999999999Z07:00\": cannot parse \"soon\" as \"2006\""},
-		{"half a kind in a list", "a.json", `[{"text": 5}]`, "objectdb: import a.json: item 1: what \"text\" says is of the wrong type; a record with this name is written {\"record\": {…}}"},
+		{"half a kind in a list", "a.json", `[{"text": 5}]`, "objectdb: import a.json: item 1: the value of \"text\" has the wrong type; a record with this name is written {\"record\": {…}}"},
 		{"record around nothing", "a.json", `[{"record": 5}]`, "objectdb: import a.json: item 1: {\"record\": …} has an object in it, and nothing beside it"},
-		{"record alone", "a.json", `{"record": {"a": 1}}`, "objectdb: import a.json: an object of JSON is a record, which lies only within a list; one that says a kind of value is as in {\"date\": \"…\"}"},
+		{"record alone", "a.json", `{"record": {"a": 1}}`, "objectdb: import a.json: a JSON object is a record, which can only be within a list; a value of another kind is written as in {\"date\": \"…\"}"},
 		{"deep records", "a.json", strings.Repeat(`[{"a":`, 101) + "1" + strings.Repeat("}]", 101), ""},
 		{"OPML", "a.opml", "<opml><body><outline></body></opml>", "objectdb: import a.opml: the OPML is wrong: XML syntax error on line 1: element <outline> closed by </body>"},
 		{"no OPML", "a.opml", "hello", "objectdb: import a.opml: it is no OPML"},

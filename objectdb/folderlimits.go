@@ -7,17 +7,17 @@ import (
 	"syscall"
 )
 
-// FolderSize is what CheckFolder has found.
+// FolderSize is the size of a folder, as CheckFolder returns it.
 type FolderSize struct {
-	Files   int   // and folders
-	Bytes   int64 // of all files
-	Largest int64 // of them, in bytes
+	Files   int   // files and folders
+	Bytes   int64 // the size of all files
+	Largest int64 // the size of the largest file
 }
 
-// CheckFolder looks at the files and folders that Import would read, without reading them: what
-// is neither is an error, and what costs more than the limits allow is an ErrTooLarge. What a
-// file takes on the disk stands for what an archive is packed to: a file with holes takes
-// less than it holds.
+// CheckFolder checks the files and folders that Import would read, without reading them.
+// Anything else, such as a link, is an error; a folder beyond the limits is an ErrTooLarge. The
+// disk space of the files counts as the size of the archive: a sparse file uses less than its
+// length.
 func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 	var size FolderSize
 	packed := int64(0)
@@ -69,15 +69,15 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 		}
 	}
 	if most := limits.bytes(packed); size.Bytes > most {
-		return size, fmt.Errorf("%w: its files have %d bytes and take %d on the disk; at most %d are allowed", ErrTooLarge, size.Bytes, packed, most)
+		return size, fmt.Errorf("%w: its files have %d bytes and use %d on the disk; at most %d are allowed", ErrTooLarge, size.Bytes, packed, most)
 	}
 	return size, nil
 }
 
-// leastInode is what a file or folder takes on a disk at least, empty or not.
+// leastInode is the smallest disk space of a file or folder, even an empty one.
 const leastInode = 256
 
-// onDisk is what a file takes on the disk, as far as it is known.
+// onDisk returns the disk space of a file, as far as it is known.
 func onDisk(info fs.FileInfo) int64 {
 	if unix, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int64(unix.Blocks) * 512
@@ -85,7 +85,7 @@ func onDisk(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// errSpecial says what is no object.
+// errSpecial returns the error for what is neither a file nor a folder.
 func errSpecial(mode fs.FileMode) error {
 	return errors.New("it is neither a file nor a folder, but " + modeWord(mode))
 }

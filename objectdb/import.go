@@ -17,8 +17,8 @@ type ImportResult struct {
 	Changed int // were there with another content or another spelling
 	Same    int // were there already and were not touched
 	Removed int // were there, and the archive says that they go
-	// Skipped are files and folders that are no objects, such as editors' backups and
-	// .git: their paths, with "/" between the parts.
+	// Skipped are the paths of files and folders that are not objects, such as editors'
+	// backups and .git, with "/" between the parts.
 	Skipped []string
 }
 
@@ -56,9 +56,9 @@ func Import(tx *Tx, fsys fs.FS, a Address) (ImportResult, error) {
 	return ImportFunc(tx, fsys, a, nil)
 }
 
-// ImportFunc is Import that tells fn of each object before it is written. An
-// error of fn ends the import. The files must be there until the transaction has ended: large
-// ones are read once more.
+// ImportFunc is Import that calls fn for each object before it is written. An error of
+// fn ends the import. The files must exist until the transaction has ended, because large
+// ones are read again.
 func ImportFunc(tx *Tx, fsys fs.FS, a Address, fn func(Change) error) (ImportResult, error) {
 	m := &importer{tx: tx, fsys: fsys, fn: fn}
 	err := m.run(a)
@@ -156,9 +156,9 @@ func (m *importer) folder(dir string, t *Node) error {
 	return nil
 }
 
-// leftBehind reports whether a file or folder was made by an editor, a version control
-// system or a file manager, or is a README.md. No export makes such names: it writes their
-// bytes as %XX, and no object has one of these suffixes.
+// leftBehind reports whether the name of a file or folder is one that editors, version
+// control systems or file managers make, or README.md. Export makes no such names: it
+// writes their bytes as %XX, and has none of these suffixes.
 func leftBehind(e fs.DirEntry) bool {
 	name := e.Name()
 	if hidden(name) {
@@ -180,7 +180,7 @@ func leftBehind(e fs.DirEntry) bool {
 	return false
 }
 
-// skip notes what is left out, but not what our own commands have put there.
+// skip notes a skipped file, unless a command of our own has made it.
 func (m *importer) skip(file string) {
 	switch path.Base(file) {
 	case exportNoteFile, ".types", ".luarc.json":
@@ -260,7 +260,7 @@ func (m *importer) object(file string, t *Node, name, suffix string, entry index
 	return nil
 }
 
-// readFile reads a file, and no more of it than a value may hold.
+// readFile reads a file, up to the largest size of a value.
 func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	f, err := fsys.Open(file)
 	if err != nil {
@@ -269,7 +269,7 @@ func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	defer f.Close()
 	var content strings.Builder
 	if info, err := f.Stat(); err == nil && info.Size() <= maxValueBytes {
-		content.Grow(int(info.Size())) // an archive was unpacked before: it is true
+		content.Grow(int(info.Size())) // the size is right: an archive was unpacked before
 	}
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(&content, hash), io.LimitReader(f, maxValueBytes+1))
@@ -279,8 +279,8 @@ func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	return content.String(), fileSum(hash.Sum(nil)), err
 }
 
-// set stores a value unless it is there. A large one, and a list, is not kept in memory until
-// the commit but made again.
+// set stores a value unless the table already has it. It does not keep a large value or a list
+// in memory until the commit; again makes the value a second time.
 func (m *importer) set(t *Node, name string, v Value, again func() (Value, error)) error {
 	v, size, err := own(v)
 	if err != nil {

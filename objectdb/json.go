@@ -27,8 +27,8 @@ import (
 //	{"string": "/w==", "base64": true}              for bytes that are not UTF-8
 //	{"binary": "…", "type": "image/gif"}            always in base 64
 //
-// Within a list null is null, and every other object is a record. A record that
-// would be taken for one of the above has {"record": …} around it.
+// Within a list, null is null, and every other object is a record. A record that
+// has the form of one of the above is written within {"record": …}.
 
 // appendJSON appends the JSON form of v.
 func appendJSON(b []byte, v Value) []byte {
@@ -89,7 +89,7 @@ func (r Record) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// looksTyped tells whether a record's names are those of the {"kind": …} form.
+// looksTyped reports whether a record's names are those of the {"kind": …} form.
 func (r Record) looksTyped() bool {
 	names := make([]string, len(r))
 	for i, f := range r {
@@ -98,11 +98,11 @@ func (r Record) looksTyped() bool {
 	return typedForm(slices.Values(names))
 }
 
-// recordForm is the one name of an object around a record.
+// recordForm is the only name of an object around a record.
 const recordForm = "record"
 
-// typedForm tells whether an object with these names says a kind of value: it has the
-// name of one kind, and else only "base64" and "type".
+// typedForm reports whether an object with these names is a {"kind": …} form: it has the
+// name of one kind, and otherwise only "base64" and "type".
 func typedForm(names iter.Seq[string]) bool {
 	kinds := 0
 	for name := range names {
@@ -206,9 +206,9 @@ func parseJSON(text string) (Value, error) {
 	v, err := jsonValue(parsed, 0)
 	switch v.(type) {
 	case Record:
-		return nil, errors.New(`an object of JSON is a record, which lies only within a list; one that says a kind of value is as in {"date": "…"}`)
+		return nil, errors.New(`a JSON object is a record, which can only be within a list; a value of another kind is written as in {"date": "…"}`)
 	case Null:
-		return nil, errors.New("null is no value; it lies only within a list")
+		return nil, errors.New("null can only be within a list")
 	}
 	return v, err
 }
@@ -265,7 +265,7 @@ func jsonValue(parsed any, depth int) (Value, error) {
 	return Null{}, nil
 }
 
-// jsonRecord reads a record.
+// jsonRecord returns the record for a JSON object.
 func jsonRecord(p map[string]any, depth int) (Value, error) {
 	fields := make(map[string]Value, len(p))
 	for name, field := range p {
@@ -278,7 +278,7 @@ func jsonRecord(p map[string]any, depth int) (Value, error) {
 	return NewRecord(fields), nil
 }
 
-// jsonObject reads the {"kind": …} form, which typedForm has recognised.
+// jsonObject returns the value of a {"kind": …} form, which typedForm has recognised.
 func jsonObject(p map[string]any) (Value, error) {
 	var (
 		kind    Kind
@@ -294,11 +294,11 @@ func jsonObject(p map[string]any) (Value, error) {
 		case "type":
 			mime, fits = field.(string)
 		default:
-			kind, _ = ParseKind(name) // it is one: see typedForm
+			kind, _ = ParseKind(name) // it is a kind: see typedForm
 			payload, fits = field.(string)
 		}
 		if !fits {
-			return nil, fmt.Errorf("what %q says is of the wrong type; a record with this name is written {\"record\": {…}}", name)
+			return nil, fmt.Errorf("the value of %q has the wrong type; a record with this name is written {\"record\": {…}}", name)
 		}
 	}
 	if _, ok := p["type"]; ok && kind != KindBinary {

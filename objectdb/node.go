@@ -16,8 +16,8 @@ type Node struct {
 	size       int64
 	name, fold string
 	typ        string
-	value      Value                 // nil in a table, and where it is fetched when it is asked for
-	later      func() (Value, error) // gives the value that this transaction wrote, where it is not kept in memory
+	value      Value                 // nil in a table, and until it is fetched
+	later      func() (Value, error) // returns the value that this transaction wrote, if it is not kept in memory
 	up         *Node                 // a node of the table that it was found in; maybe an old one
 	kind       Kind                  // 0: nothing has this name here
 	dirty      bool                  // the value was written by this transaction

@@ -320,10 +320,10 @@ func checkHeader(h *[100]byte, path string, size int64) error {
 }
 
 // atRest reports whether the file was not opened for writing since Save made it: it is
-// not in WAL mode, which Open would change. An older one that was given the place of a
-// root is not at rest, because it must be brought up to date.
+// not in WAL mode, which Open sets. An older copy in the place of a root is not at rest,
+// because it must be brought up to date.
 func atRest(h *[100]byte, path string) bool {
-	const rollback = 1 // the version of the file format for writing, at 18
+	const rollback = 1 // the write version of the file format, at offset 18
 	copied := false
 	if _, rest, ok := strings.Cut(filepath.Base(resolved(path)), ".saved-"); ok {
 		_, copied = parseCopy("", ".saved-"+rest)

@@ -167,7 +167,7 @@ func (tx *Tx) Set(t *Node, name string, v Value) error {
 	return tx.write(t, name, nodeOf(v, size))
 }
 
-// nodeOf gives a node that has only content yet.
+// nodeOf returns a node that has only content.
 func nodeOf(v Value, size int64) *Node {
 	n := &Node{kind: v.Kind(), size: size, value: v, dirty: true}
 	if b, ok := v.(Binary); ok {
@@ -176,8 +176,8 @@ func nodeOf(v Value, size int64) *Node {
 	return n
 }
 
-// setLater is Set of a value of own, which has the given size. Where it would take much memory
-// until the commit it is forgotten, and asked for when it is wanted.
+// setLater is Set of a value that own returned, with its size. It does not keep a value that
+// takes much memory until the commit; again makes the value when it is needed.
 func (tx *Tx) setLater(t *Node, name string, v Value, size int64, again func() (Value, error)) error {
 	n := nodeOf(v, size)
 	if size > keptValue || n.kind == KindList {
@@ -186,8 +186,8 @@ func (tx *Tx) setLater(t *Node, name string, v Value, size int64, again func() (
 	return tx.write(t, name, n)
 }
 
-// keptValue is the size of the values, in bytes, that take no more memory than what it takes to
-// get them again.
+// keptValue is the size in bytes up to which a value takes no more memory than the function that
+// makes it again.
 const keptValue = 512
 
 // SetTable puts a new empty table under name into table t, in the place of

@@ -81,7 +81,7 @@ func (q *queue) open() (*os.File, error) {
 }
 
 // create makes the file, with the rights of the root: who may write the one is
-// to wait at the other. A file that somebody else has made meanwhile gets no rights.
+// to wait at the other. It does not change the mode of a file that somebody else has made meanwhile.
 func (q *queue) create() (*os.File, error) {
 	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
 	if err != nil {
@@ -91,8 +91,8 @@ func (q *queue) create() (*os.File, error) {
 	return f, nil
 }
 
-// giveRights gives a file beside the root the owner and the mode of the root, for the
-// operator who writes as another user than the web server's.
+// giveRights gives a file beside the root the owner and the mode of the root, because the
+// operator may be another user than the web server's.
 func giveRights(f *os.File, root string) {
 	info, err := os.Stat(root)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A lock file that is there already gets no rights: it may be another name of
-// somebody's file.
+// The mode of an existing lock file is not changed: it may be a link to somebody's file.
 func TestTheLockFileOfAnotherIsLeftAsItIs(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a.root")
 	require.NoError(t, os.WriteFile(root, nil, 0o666))

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRecordsOnDisk: how lists with records are written, which is plain JSON wherever
-// that says all.
+// TestRecordsOnDisk: lists with records are written as plain JSON wherever that is enough.
 func TestRecordsOnDisk(t *testing.T) {
 	for text, list := range map[string]List{
 		`[]`:                        {},
@@ -34,15 +33,15 @@ func mustDate(t *testing.T, s string) Value {
 	return v
 }
 
-// TestRecordsAreOfLists: no object is a record or null, and what is stored is the
-// list's own.
+// TestRecordsAreOfLists: no object is a record or null, and a stored list shares nothing
+// with the caller's.
 func TestRecordsAreOfLists(t *testing.T) {
 	db := open(t)
 	update(t, db, func(tx *Tx) {
 		a := Address{"x"}
-		require.ErrorContains(t, tx.Put(a, Record{}), "a record lies only within a list")
-		require.ErrorContains(t, tx.Put(a, Null{}), "a null lies only within a list")
-		require.ErrorContains(t, tx.Put(a, List{Record{{"a", Number(1)}, {"a", Number(2)}}}), `the field "a" is there twice`)
+		require.ErrorContains(t, tx.Put(a, Record{}), "a record can only be within a list")
+		require.ErrorContains(t, tx.Put(a, Null{}), "a null can only be within a list")
+		require.ErrorContains(t, tx.Put(a, List{Record{{"a", Number(1)}, {"a", Number(2)}}}), `the field "a" occurs twice`)
 		require.ErrorContains(t, tx.Put(a, List{Record{{"\xff", Number(1)}}}), "is not UTF-8")
 		require.ErrorContains(t, tx.Put(a, List{Record{{"b", nil}}}), `item 1: field "b"`)
 		deep := Value(List{})

@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// rewriteWAL makes good for a sync that has failed: it writes all of the WAL anew,
-// with the bytes that it has, and syncs it. The writer's lock is held. Frames is how
-// many frames SQLite knows of; what the kernel has dropped from memory unwritten is
-// not among the bytes any more, and is found by their checksums.
+// rewriteWAL repairs the WAL after a failed sync: it writes the present bytes of the WAL
+// again and syncs them. The caller holds the writer's lock. frames is the number of frames
+// that SQLite knows of. If the kernel has dropped pages from memory that it could not
+// write, the checksums of their frames are wrong.
 func (c *conn) rewriteWAL(frames int64) error {
 	if c.wal == nil {
 		return nil // SQLite has written and synced the root itself
@@ -55,7 +55,7 @@ func (c *conn) rewriteWAL(frames int64) error {
 const (
 	walHeaderSize   = 32
 	frameHeaderSize = 24
-	walMagic        = 0x377f0682 // the lowest bit tells the order of the bytes in checksums
+	walMagic        = 0x377f0682 // the lowest bit is the byte order of the checksums
 )
 
 // soundFrames returns how many frames at the beginning of a WAL have the salt of its
@@ -107,7 +107,7 @@ type walSum struct {
 	s0, s1 uint32
 }
 
-// add takes b into the sum; its length is a multiple of eight.
+// add adds b to the sum; the length of b is a multiple of eight.
 func (s *walSum) add(b []byte) {
 	for ; len(b) >= 8; b = b[8:] {
 		s.s0 += s.order.Uint32(b) + s.s1

@@ -76,8 +76,8 @@ func (s *saving) lock() error {
 		return pathError(err)
 	}
 	if owner, ok := mine.Sys().(*syscall.Stat_t); ok && (int(owner.Uid) != os.Geteuid() || owner.Nlink != 1) {
-		// Whoever owns it, or has another name for it, could read the copy, or have it
-		// written into a file of his choice.
+		// Its owner, or a user with another link to it, could read the copy, or make us
+		// write it into another file.
 		err := os.Remove(s.path)
 		f.Close()
 		if err != nil {

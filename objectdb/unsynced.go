@@ -11,20 +11,20 @@ import (
 )
 
 // unsynced is the mark of a failed sync: an empty file beside the root, its name with
-// -unsynced. The kernel reports a write that failed once, and to those who have the
+// -unsynced. The kernel reports a failed write only once, to the processes that have the
 // file open; a later sync succeeds although the data never reached the disk. So a
 // process whose sync fails makes the mark before it returns the error, and while the
-// mark is there no process acknowledges a commit or copies the WAL into the root.
-// The next writer writes the WAL anew and removes the mark ([conn.rewriteWAL]).
+// mark exists, no process acknowledges a commit or copies the WAL into the root.
+// The next writer rewrites the WAL and removes the mark ([conn.rewriteWAL]).
 type unsynced struct {
 	root string      // links resolved; the mark lies beside it
-	own  atomic.Bool // a sync of this process failed, and the file could not be made
+	own  atomic.Bool // a sync of this process failed, and the mark could not be made
 }
 
 func (u *unsynced) path() string { return u.root + "-unsynced" }
 
-// at returns the time of the mark, which tells it from that of another failure, and
-// reports whether there is one.
+// at returns the time of the mark, which differs for each failure, and reports whether
+// there is a mark.
 func (u *unsynced) at() (when time.Time, marked bool) {
 	if u == nil {
 		return when, false
@@ -40,14 +40,14 @@ func (u *unsynced) marked() bool {
 	return marked
 }
 
-// mark says that a sync has failed.
+// mark makes the mark, or sets own if that fails.
 func (u *unsynced) mark() {
 	if u != nil && u.locked(u.make) != nil {
 		u.own.Store(true)
 	}
 }
 
-// make makes the mark, in place of that of an earlier failure.
+// make makes the file, in place of that of an earlier failure.
 func (u *unsynced) make() error {
 	f, err := os.CreateTemp(filepath.Dir(u.root), filepath.Base(u.path())+".*")
 	if err != nil {
@@ -56,7 +56,7 @@ func (u *unsynced) make() error {
 	defer f.Close()
 	giveRights(f, u.root)
 	now := time.Now()
-	err = os.Chtimes(f.Name(), now, now) // what the kernel sets is exact to some milliseconds only
+	err = os.Chtimes(f.Name(), now, now) // the kernel's own times are too coarse
 	if err == nil {
 		err = os.Rename(f.Name(), u.path())
 	}

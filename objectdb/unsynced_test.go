@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A commit is not acknowledged after a sync that failed in another process, which
-// another DB of the same file stands for.
+// A commit is not acknowledged after a sync has failed in another process. Another DB of
+// the same file takes the place of that process.
 //
 // Catalogue: P15
 func TestFailedSyncIsKnownToAll(t *testing.T) {
@@ -32,7 +32,7 @@ func TestFailedSyncIsKnownToAll(t *testing.T) {
 	assert.True(t, folded.busy, "the root is not written while the WAL may have gaps")
 	other.give(c)
 
-	put(t, other, "n", Number(3)) // writes the WAL anew
+	put(t, other, "n", Number(3)) // rewrites the WAL
 	assert.False(t, db.unsynced.marked())
 	put(t, db, "n", Number(4))
 	require.NoError(t, other.Close())
@@ -57,13 +57,13 @@ func TestUnsyncedMark(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left)
 
-	// Where no file can be made, the process that knows refuses at least its own commits.
+	// If the mark cannot be made, the process at least refuses its own commits.
 	u.root = filepath.Join(t.TempDir(), "gone", "a.root")
 	u.mark()
 	assert.True(t, u.marked())
 }
 
-// Closing the last connection folds the WAL into the root: it is written anew first.
+// Closing the last connection rewrites the WAL before SQLite folds it into the root.
 //
 // Catalogue: P15
 func TestCloseAfterFailedSync(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCloseAfterFailedSync(t *testing.T) {
 	assert.Equal(t, map[string]Value{"n": Number(1)}, all)
 }
 
-// What the kernel has dropped from memory unwritten cannot be written anew.
+// Pages that the kernel has dropped from memory cannot be rewritten, and are reported.
 //
 // Catalogue: P15
 func TestRewriteFindsLostPages(t *testing.T) {

@@ -26,7 +26,7 @@ const (
 	KindAddress
 	KindTable
 
-	// KindRecord and KindNull are kinds of items of a list. No object has them.
+	// KindRecord and KindNull are kinds of items in a list. No object has them.
 	KindRecord
 	KindNull
 )
@@ -58,7 +58,7 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// ParseKind gives the kind of object with the name s. Case does not matter.
+// ParseKind returns the kind of object with the name s. Case does not matter.
 func ParseKind(s string) (Kind, error) {
 	for k, name := range objectKinds {
 		if name != "" && strings.EqualFold(name, s) {
@@ -70,8 +70,7 @@ func ParseKind(s string) (Kind, error) {
 
 // A Value is what an object other than a table holds. The types of this
 // package are the only ones that can be stored. A Value that was read from
-// the database is shared: whoever wants to change a List, a Record or an Address
-// copies it.
+// the database is shared: copy a List, a Record or an Address before you change it.
 type Value interface{ Kind() Kind }
 
 type (
@@ -108,7 +107,7 @@ type (
 	Null struct{}
 )
 
-// NewRecord gives the record with these fields, whose names are each there once.
+// NewRecord returns the record with these fields.
 func NewRecord(fields map[string]Value) Record {
 	r := make(Record, 0, len(fields))
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -141,7 +140,7 @@ const (
 func own(v Value) (Value, int64, error) {
 	switch v.(type) {
 	case Record, Null:
-		return nil, 0, fmt.Errorf("%w: a %s lies only within a list", ErrValue, v.Kind())
+		return nil, 0, fmt.Errorf("%w: a %s can only be within a list", ErrValue, v.Kind())
 	}
 	v, err := ownNested(v, 0)
 	if err != nil {
@@ -235,7 +234,7 @@ func (r Record) own(depth int) (Value, error) {
 	slices.SortFunc(record, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(record); i++ {
 		if record[i].Name == record[i-1].Name {
-			return nil, fmt.Errorf("%w: the field %q is there twice", ErrValue, record[i].Name)
+			return nil, fmt.Errorf("%w: the field %q occurs twice", ErrValue, record[i].Name)
 		}
 	}
 	return record, nil

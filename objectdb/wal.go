@@ -63,8 +63,8 @@ func (w *walFile) letGo() {
 // the disk itself.
 func (db *DB) syncs(w *walFile) bool { return w != nil && !db.options.Relaxed }
 
-// sync writes what was committed to the disk. After a sync that failed, in this
-// process or another, it fails until the WAL was written anew: see [unsynced].
+// sync writes what was committed to the disk. After a failed sync, in this process or
+// another, it fails until the WAL is rewritten: see [unsynced].
 func (db *DB) sync(w *walFile) error {
 	if !db.syncs(w) {
 		return nil
@@ -177,7 +177,7 @@ func (c *conn) checkpoint(s statement) (walState, error) {
 	return walState{busy != 0, pages, folded}, nil
 }
 
-// failed takes note of an error of SQLite: a sync of its own may have failed.
+// failed notes an error of SQLite, because a sync of its own may have failed.
 func (c *conn) failed(err error) {
 	var sqlite sqlite3.Error
 	if errors.As(err, &sqlite) && (sqlite.ExtendedCode == sqlite3.ErrIoErrFsync || sqlite.ExtendedCode == sqlite3.ErrIoErrDirFsync) {
@@ -185,8 +185,8 @@ func (c *conn) failed(err error) {
 	}
 }
 
-// framesAfterFailure returns how many frames SQLite knows of in the WAL, before it is
-// written anew; 0 when that is not needed.
+// framesAfterFailure returns how many frames SQLite knows of in the WAL that must be
+// rewritten, or 0 if none must.
 func (c *conn) framesAfterFailure(marked bool) (int64, error) {
 	if !marked {
 		return 0, nil
