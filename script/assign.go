@@ -11,7 +11,7 @@ import (
 )
 
 // fromRoot returns the Lua form of a stored value. Text and outlines are read
-// as strings, a list as a fresh table; that of an object is shared, see Thread.list.
+// as strings, a list as a new table. (A list object has one shared table: see Thread.list.)
 func fromRoot(v objectdb.Value) lua.LValue {
 	switch v := v.(type) {
 	case objectdb.Boolean:
@@ -32,7 +32,7 @@ func fromRoot(v objectdb.Value) lua.LValue {
 	return marked(v)
 }
 
-// fromList makes a table of a list.
+// fromList returns a table with the items of a list.
 func fromList(list objectdb.List) *lua.LTable {
 	tb := newLuaTable(len(list), 0)
 	tb.Metatable = listMeta
@@ -43,7 +43,7 @@ func fromList(list objectdb.List) *lua.LTable {
 }
 
 // fromItem returns the Lua form of an item of a list or a field of a record. Text,
-// outlines and scripts in it keep their kind: what is written back is what was read.
+// outlines and scripts in it keep their kind, so that they are written back unchanged.
 func fromItem(v objectdb.Value) lua.LValue {
 	switch v := v.(type) {
 	case objectdb.Text, objectdb.Outline:

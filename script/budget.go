@@ -41,7 +41,7 @@ type budget struct {
 
 	depth      int           // calls that pass through Go now: pcall, coroutines
 	guarded    int           // how many pcalls would catch an error now
-	coroutines int           // made that have not ended
+	coroutines int           // coroutines that have not ended
 	passages   []passage     // protected calls under way, innermost last
 	active     []*lua.LState // the script's own coroutines that run or have resumed one
 	spare      []stack       // stacks for protected calls to come

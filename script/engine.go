@@ -15,7 +15,7 @@ type Engine struct {
 	verbs []Verb
 	tree  *verbTable // the verbs as tables of the root
 	names map[*lua.LFunction]string
-	pages map[string]bool // by name: markers may call the verb
+	pages map[string]bool // names of the verbs that markers may call
 	named sync.Map        // *verbTable by the *lua.LTable that holds its verbs
 	paths *objectdb.Derived[*searchPaths]
 

@@ -38,8 +38,8 @@ type SourceLine struct {
 // excerptLines is how many lines Excerpt returns on either side.
 const excerptLines = 3
 
-// Excerpt returns the lines of the script around the one where it failed; none
-// where the line is not known.
+// Excerpt returns the lines of the script around the one where it failed, or nil if
+// the line is not known.
 func (e *Error) Excerpt() []SourceLine {
 	if e.Line == 0 || e.text == "" {
 		return nil
@@ -172,8 +172,8 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 	return e
 }
 
-// longestMessage is what a log or a page is given of a message, in bytes. A script may
-// raise a string of megabytes.
+// longestMessage is the number of bytes of a message that a log or a page gets. A script
+// may raise a string of megabytes.
 const longestMessage = 8 << 10
 
 func clipMessage(s string) string {

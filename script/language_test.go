@@ -30,7 +30,7 @@ func countLanguage(t *testing.T, format string, args ...any) {
 // test" they do, once, while a bare "go test" is to be quick.
 func wholeLanguage() bool { return os.Getenv("SCRIPTER_LANGUAGE_COUNTS") != "" }
 
-// What third-party programs found, each with the answer of PUC Lua 5.1.5.
+// Differences that third-party programs showed, each with the answer of PUC Lua 5.1.5.
 func TestFoundInUse(t *testing.T) {
 	for source, want := range map[string]string{
 		`return xpcall(error, setmetatable({}, {__call = function() return "handled" end}))`: "false error in error handling",

@@ -33,7 +33,8 @@ type Limits struct {
 	// SourceBytes is the length of one source text, stored or given to load. Of
 	// what is stored, 1 MB compiles at most.
 	SourceBytes int
-	// Coroutines is the number of coroutines that one run may have at a time: made, and not ended.
+	// Coroutines is the number of coroutines that one run may have at a time; those that have
+	// ended do not count.
 	Coroutines int
 
 	// From tells where a limit was set, by the name that LimitName gives: the

@@ -107,7 +107,7 @@ type lintLocal struct {
 	index int // of its token
 	read  bool
 	quiet bool       // not to be spoken of
-	count bool       // of a "for" that counts: a number
+	count bool       // the variable of a numeric "for"
 	next  *lintLocal // the one after it in the same statement
 }
 

@@ -55,8 +55,8 @@ func TestLint(t *testing.T) {
 		"local x local x return x":                              {"1:7: nothing reads the local x"},
 		"return 'a <!--#b--> c'":                                {"1:8: a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it"},
 		"return user.log [3], user.log ['3'], scratchpad.fruit [2]": {
-			`1:18: user.log [3] is a position, where the record "11" lies: write user.log ["3"] for the name, or odb.nth (user.log, 3) for the position`},
-		"user.log [9] = 1": {`1:11: user.log [9] is a position, where nothing lies, and this table has numbers for names, such as "1": write user.log ["9"] for the name`},
+			`1:18: user.log [3] is a position, where the record "11" is: write user.log ["3"] for the name, or odb.nth (user.log, 3) for the position`},
+		"user.log [9] = 1": {`1:11: user.log [9] is a position, where no record is, and this table has numbers for names, such as "1": write user.log ["9"] for the name`},
 		"for i = 1, #user.log do user.log [i] = 1 end":                                 {`1:35: a number is a position in user.log, which has numbers for names, such as "1": write odb.nth (user.log, i) for a position, or [tostring (i)] for a name`},
 		"local user = {log = {}} return user.log [3]":                                  nil,
 		"user.log = {} return user.log [3]":                                            nil,

@@ -209,8 +209,8 @@ func (l *linter) names(path string, lv lua.LValue, names []string, keys []int, c
 	}
 }
 
-// position looks at t [number], where t is a table of the root: a number is a position
-// there, which its writer may not mean when the names of the table look like numbers.
+// position checks t [number], where t is a table of the root: a number is a position,
+// but the author may mean a name if the names of the table look like numbers.
 func (l *linter) position(e *ast.AttrGetExpr) {
 	if l.err != nil || !l.isCount(e.Key) {
 		return
@@ -250,7 +250,7 @@ func (l *linter) isCount(e ast.Expr) bool {
 	return false
 }
 
-// literalNumber returns the value of a number that is written out.
+// literalNumber returns the value of a numeric literal.
 func literalNumber(e ast.Expr) (float64, bool) {
 	n, ok := e.(*ast.NumberExpr)
 	if !ok {
@@ -259,7 +259,7 @@ func literalNumber(e ast.Expr) (float64, bool) {
 	return parseNumber(n.Value)
 }
 
-// tableOf returns the table of the root that an expression means, nil for none.
+// tableOf returns the table of the root that an expression names, or nil.
 func (l *linter) tableOf(e ast.Expr) *Object {
 	root, names := chain(e)
 	if root == nil || l.local(root.Value) != nil || l.own[root.Value] {
@@ -359,7 +359,7 @@ func near(name string, known []string) string {
 }
 
 // Nearest returns the known name that differs least from name, or "" if none is
-// like it.
+// similar.
 func Nearest(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	slices.Sort(known)

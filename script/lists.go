@@ -8,22 +8,21 @@ import (
 	"scripter/objectdb"
 )
 
-// A list of the root is a Lua table like any other in the hands of a script, so that all
-// that Lua can do with tables works on it and on the records in it: user.l [1].a = 2,
-// table.insert (user.l, x), for i, r in ipairs (user.l) do r.seen = true end. The
-// database holds a list as one value. What a script has changed in the table is
-// therefore written back as a whole, when the run ends and before anything reads the
-// database otherwise than through that table.
+// A script reads a list of the root as an ordinary Lua table, so that everything that Lua
+// does with tables works on it and on the records in it: user.l [1].a = 2,
+// table.insert (user.l, x), for i, r in ipairs (user.l) do r.seen = true end. In the
+// database a list is one value. So a table that a script has changed is written back as a
+// whole, at the end of the run and before anything reads the database in another way.
 
 // A readList is a list of the root that a script has read.
 type readList struct {
 	table   *lua.LTable
-	value   objectdb.List // as it is in the root
+	value   objectdb.List // the list as it is in the root
 	node    *objectdb.Node
 	version int64 // of the node, while the list is the one that was read
 }
 
-// list returns the table of the list at node n. Reading it twice gives the same table.
+// list returns the table of the list at node n, the same one each time.
 func (t *Thread) list(n *objectdb.Node, value objectdb.List) *lua.LTable {
 	if l := t.lists[n.ID()]; l != nil && l.version == n.Version() {
 		return l.table
@@ -36,9 +35,9 @@ func (t *Thread) list(n *objectdb.Node, value objectdb.List) *lua.LTable {
 	return l.table
 }
 
-// replaceList is called before a value is put at a place. A list that was read from there
-// is the script's own table from now on, unless it is itself what is put: then it is
-// returned.
+// replaceList is called before a value is stored at a place. The table of a list that was
+// read from there belongs to the script alone from now on. But if that table is the value
+// that is stored, replaceList returns it.
 func (t *Thread) replaceList(at *objectdb.Node, name string, lv lua.LValue) *readList {
 	if len(t.lists) == 0 {
 		return nil
@@ -58,7 +57,7 @@ func (t *Thread) replaceList(at *objectdb.Node, name string, lv lua.LValue) *rea
 	return nil
 }
 
-// stored notes that the list l, if there is one, was put at a place.
+// stored notes that the list l, unless it is nil, was stored at a place.
 func (t *Thread) stored(l *readList, at *objectdb.Node, name string) error {
 	if l == nil {
 		return nil
@@ -67,7 +66,7 @@ func (t *Thread) stored(l *readList, at *objectdb.Node, name string) error {
 	if err != nil {
 		return err
 	}
-	if n.Kind() == objectdb.KindTable { // it got names
+	if n.Kind() == objectdb.KindTable { // the script gave it names
 		return nil
 	}
 	v, err := t.tx.Value(n)
@@ -93,7 +92,7 @@ func (t *Thread) writeLists() error {
 			return err
 		}
 		if err != nil || len(a) == 0 || n.ID() != id || n.Version() != l.version {
-			delete(t.lists, id) // it is not in the root any more, as it was read
+			delete(t.lists, id) // the root no longer has it, or has another version
 			continue
 		}
 		up, err := t.tx.Find(a.Parent())
@@ -110,7 +109,7 @@ func (t *Thread) writeLists() error {
 			err = t.stored(l, up, a.Name())
 		}
 		if err != nil {
-			t.lists[id] = l // the next one who writes it has the same error
+			t.lists[id] = l // the next write has the same error
 			if known := new(assignError); errors.As(err, &known) {
 				return err
 			}
@@ -120,8 +119,8 @@ func (t *Thread) writeLists() error {
 	return nil
 }
 
-// findLists finds again what was read, after objects got other ids, versions or
-// addresses. What was changed is written already.
+// findLists finds the lists again after objects got other ids, versions or addresses.
+// Changed lists have been written before.
 func (t *Thread) findLists() error {
 	before := t.lists
 	t.lists = nil
@@ -148,8 +147,7 @@ func (t *Thread) findLists() error {
 	return nil
 }
 
-// restoreLists makes the tables of lists what the root says, after what was written was
-// undone.
+// restoreLists sets the tables of lists to what the root holds, after writes were undone.
 func (t *Thread) restoreLists() error {
 	for id, l := range t.lists {
 		n, err := t.tx.Find(t.tx.Address(l.node))
@@ -180,7 +178,7 @@ func (t *Thread) restoreLists() error {
 	return nil
 }
 
-// isSame reports whether a Lua value says what fromItem has made of v.
+// isSame reports whether a Lua value equals what fromItem returned for v.
 func isSame(lv lua.LValue, v objectdb.Value) bool {
 	switch v := v.(type) {
 	case objectdb.List:
@@ -221,7 +219,7 @@ func sameItems(lt *lua.LTable, list objectdb.List) bool {
 	return true
 }
 
-// keyCount counts the keys of a table, up to one more than most.
+// keyCount returns the number of keys in a table, but at most one more than most.
 func keyCount(lt *lua.LTable, most int) int {
 	n := 0
 	for k, _ := lt.Next(lua.LNil); k != lua.LNil && n <= most; k, _ = lt.Next(k) {

@@ -11,7 +11,7 @@ import (
 	"scripter/objectdb"
 )
 
-// records is a root with a list of records.
+// records returns a root with a list of records.
 func records(t *testing.T) *objectdb.DB {
 	db := newDB(t)
 	put(t, db, map[string]objectdb.Value{
@@ -82,8 +82,8 @@ func TestListsOfRecords(t *testing.T) {
 		`return odb.text (user.y) .. user.x [1].a .. user.x [2] [1]`))
 }
 
-// TestListErrors: what a list cannot hold ends the run that puts it there, and nothing of
-// that run is stored.
+// TestListErrors: a run fails if it puts something into a list that a list cannot hold, and
+// nothing that it wrote is stored.
 func TestListErrors(t *testing.T) {
 	db := records(t)
 	for source, want := range map[string]string{
@@ -126,7 +126,7 @@ func TestListErrors(t *testing.T) {
 	}))
 }
 
-// TestListsAcrossFlush: what was new before a flush is the same list after it.
+// TestListsAcrossFlush: a new list stays the same table after a flush.
 func TestListsAcrossFlush(t *testing.T) {
 	db := records(t)
 	flush := Verb{Name: "test.flush", Func: func(c *Call) error { return c.Thread().Flush() }}
@@ -145,15 +145,15 @@ func TestListsAcrossFlush(t *testing.T) {
 	assert.Equal(t, "{{n = 3}}3", run(t, db, `return odb.text (user.new) .. user.l [1].a`))
 }
 
-// TestListsThatWereTried: what a part that fails has changed in a list is undone, and what
-// was changed before stays.
+// TestListsThatWereTried: when a part of a run fails, its changes to a list are undone, and
+// those before it stay.
 func TestListsThatWereTried(t *testing.T) {
 	db := records(t)
 	try := Verb{Name: "test.try", Func: func(c *Call) error {
 		f := c.Value(1)
 		failed := c.Thread().Try(func() error {
 			_, err := c.Thread().CallValue(f)
-			_ = c.Thread().Tx() // a verb that looks at the root
+			_ = c.Thread().Tx() // a verb that reads the root
 			return err
 		})
 		c.Return(failed == nil)
@@ -176,7 +176,7 @@ func TestListsThatWereTried(t *testing.T) {
 	assert.Equal(t, "{{a = 10, tags = {}}, {a = 30, tags = {x}}}{3, 1, 5}{}", run(t, db, `return odb.text (user.l) .. odb.text (user.flat) .. odb.text (user.empty)`))
 }
 
-// TestUnchangedListsAreNotWritten: to read a list is no change.
+// TestUnchangedListsAreNotWritten: reading a list does not write it.
 func TestUnchangedListsAreNotWritten(t *testing.T) {
 	db := newDB(t)
 	r := rand.New(rand.NewPCG(3, 4))

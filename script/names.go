@@ -134,7 +134,7 @@ func (t *Thread) library(name string) lua.LValue {
 	return library(t.main, name)
 }
 
-// Origin is where the first part of a name in a page was found.
+// Origin says where the first part of a name in a page was found.
 type Origin int
 
 // The origins of a name.
@@ -147,17 +147,17 @@ const (
 
 // Meaning is what a dotted name means in a page.
 type Meaning struct {
-	Value   Value // nil if the name leads to nothing
+	Value   Value // nil if the name means nothing
 	Found   bool
 	Origin  Origin
-	Address objectdb.Address // of the value, where it lies in the root; nil for verbs
+	Address objectdb.Address // the address of the value if it is in the root; nil for verbs
 }
 
-// Resolve finds what a dotted name means in a page: the first name among the
-// standard macros (suites.webserver.macros), then the names of the request, the
-// globals of this run, Lua's libraries, the root and the tables of system.paths;
-// the others in the table found by the name before. Of the globals those count
-// that are no tables and no functions. Scripts come as *Object and are not run.
+// Resolve returns what a dotted name means in a page. It looks for the first part among
+// the standard macros (suites.webserver.macros), the names of the request, the globals of
+// this run, Lua's libraries, the root and the tables of system.paths, in this order; and
+// for each other part in the table that the part before it names. It ignores globals that
+// are tables or functions. Scripts are *Object values and are not run.
 func (t *Thread) Resolve(names []string) (Meaning, error) {
 	if len(names) == 0 {
 		return Meaning{}, nil
@@ -182,7 +182,7 @@ func (t *Thread) Resolve(names []string) (Meaning, error) {
 	return m, nil
 }
 
-// firstName finds the first name of a dotted one, and where that is.
+// firstName returns what the first part of a dotted name means, and its origin.
 func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 	a := append(macros[:len(macros):len(macros)], name)
 	lv, err := t.valueAt(a)
@@ -223,8 +223,8 @@ func isHandle(lv lua.LValue) bool {
 	return false
 }
 
-// isPlain reports whether a value is text, a number, a boolean or a value as
-// the root stores them: no table and no function.
+// isPlain reports whether a value is text, a number, a boolean or a stored value, and
+// neither a table nor a function.
 func isPlain(lv lua.LValue) bool {
 	switch lv := lv.(type) {
 	case lua.LString, lua.LNumber, lua.LBool:
@@ -235,7 +235,7 @@ func isPlain(lv lua.LValue) bool {
 	return false
 }
 
-// inRoot finds a bare name in the root, or in the tables of system.paths.
+// inRoot looks for a bare name in the root and in the tables of system.paths.
 func (t *Thread) inRoot(name string) (lua.LValue, Meaning, error) {
 	lv, err := t.root.cell(name)
 	if err != nil || lv != lua.LNil {

@@ -12,12 +12,11 @@ import (
 )
 
 // A number in brackets is a position in a table of the root: t [3] is its third
-// cell. In a table whose cells have numbers for names that would be another record
-// than the one its writer means (names sort as text: 1, 10, 11, 2), and so it is an
-// error there, for reading and for writing.
+// cell. If the names of the cells are numbers, that is another cell than the author
+// means (names sort as text: 1, 10, 11, 2). So reading or writing it is an error.
 
-// looksNumeric reports whether a name looks like a number: digits, with a minus or a
-// fraction perhaps.
+// looksNumeric reports whether a name looks like a number: digits, perhaps with a minus
+// sign or a fraction.
 func looksNumeric(name string) bool {
 	if name != "" && name[0] == '-' {
 		name = name[1:]
@@ -36,13 +35,13 @@ func looksNumeric(name string) bool {
 	return digits > 0 && points <= 1
 }
 
-// A positionError says that a number is no way to a cell of this table.
+// A positionError says that a number must not be used as a position in this table.
 type positionError struct{ reason string }
 
 func (e *positionError) Error() string { return e.reason }
 
-// position returns the cell at a position counted from 1, unless numbers mislead
-// there; its name is "" for none.
+// position returns the cell at a position counted from 1, or a positionError if the names
+// of the table look like numbers. Its name is "" if there is no cell.
 func (o *Object) position(key float64) (entry, error) {
 	e, err := o.entryAt(key)
 	if err != nil {
@@ -51,7 +50,7 @@ func (o *Object) position(key float64) (entry, error) {
 	return e, o.checkPosition(key, e.name)
 }
 
-// entryAt returns the cell at a position; its name is "" for none.
+// entryAt returns the cell at a position. Its name is "" if there is no cell.
 func (o *Object) entryAt(key float64) (entry, error) {
 	i := int(key)
 	if float64(i) != key || i < 1 {
@@ -74,21 +73,21 @@ func (o *Object) entryAt(key float64) (entry, error) {
 	return list[i-1], nil
 }
 
-// checkPosition refuses a position in a table whose names look like numbers. hit is
-// the name of the cell there, "" for none.
+// checkPosition returns an error if the names of the table look like numbers. hit is the
+// name of the cell at the position, or "".
 func (o *Object) checkPosition(key float64, hit string) error {
 	text := numberText(key)
 	if looksNumeric(hit) {
-		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q lies: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
+		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q is: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
 			o.label(), text, hit, spelledLike(text, hit))}
 	}
 	other, err := o.numbered(text, hit)
 	if err != nil || other == "" {
 		return err
 	}
-	what := "where nothing lies"
+	what := "where no record is"
 	if hit != "" {
-		what = fmt.Sprintf("where %q lies", hit)
+		what = fmt.Sprintf("where the record %q is", hit)
 	}
 	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, such as %[4]q: write %[1]s [%[5]q] for the name",
 		o.label(), text, what, other, spelledLike(text, other))}
@@ -113,8 +112,8 @@ func isDigits(s string) bool {
 	return true
 }
 
-// numbered returns the name of a cell that looks like a number: the one that is spelled
-// as a position is, or, where no cell is at that position, the first cell. "" is none.
+// numbered returns the name of a cell that looks like a number, or "": the cell whose name
+// is text or, if hit is "", the first cell.
 func (o *Object) numbered(text, hit string) (string, error) {
 	if o.node != nil {
 		n, err := o.thread.tx.Child(o.node, text)
@@ -135,15 +134,14 @@ func (o *Object) numbered(text, hit string) (string, error) {
 	return first.name, nil
 }
 
-// Keys that odb.append gives out have this many digits, so that they sort.
+// Names that odb.append makes have this many digits, so that they sort as numbers.
 const (
 	keyDigits = 9
 	maxKey    = 999_999_999
 )
 
-// odbAppend adds a record under the next number. Two requests that do it at the same
-// time do not get the same one: a request whose table has got a name meanwhile is
-// run again.
+// odbAppend adds a record under the next number. Two requests never get the same number:
+// a request is run again if another one has added a name to the table meanwhile.
 func odbAppend(L *lua.LState) int {
 	t := threadOf(L)
 	if _, ok := L.Get(1).(*lua.LTable); ok {
@@ -187,7 +185,7 @@ func (o *Object) nextKey(L *lua.LState) (string, error) {
 		}
 		if len(name) != keyDigits {
 			return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf(
-				"the table has the name %q, after which a number of %d digits would not sort: give it and its like names such as %q first (odb.rename)",
+				"the name %q in the table does not sort with numbers of %d digits: rename it and similar ones to names such as %q first (odb.rename)",
 				name, keyDigits, fmt.Sprintf("%0*d", keyDigits, i))}
 		}
 		last = i
@@ -199,7 +197,7 @@ func (o *Object) nextKey(L *lua.LState) (string, error) {
 	return fmt.Sprintf("%0*d", keyDigits, last+1), nil
 }
 
-// odbNth returns the name and the value of the cell at a position; one below zero
+// odbNth returns the name and the value of the cell at a position; a negative position
 // counts from the end.
 func odbNth(L *lua.LState) int {
 	t := threadOf(L)

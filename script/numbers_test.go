@@ -22,7 +22,7 @@ func TestLooksNumeric(t *testing.T) {
 	}
 }
 
-// numberedSite is a root with a table whose records have numbers for names.
+// numberedSite returns a root with a table whose records have numbers for names.
 func numberedSite(t *testing.T) *objectdb.DB {
 	db := newDB(t)
 	values := map[string]objectdb.Value{"user.mixed.a": objectdb.Number(1), "user.mixed.b": objectdb.Number(2), "user.mixed.12": objectdb.Number(12)}
@@ -33,26 +33,26 @@ func numberedSite(t *testing.T) *objectdb.DB {
 	return db
 }
 
-// TestPositionsThatMislead: a number as a position in a table whose names look like
-// numbers hits another record than it says; today's are 1, 10, 11, 2.
+// TestPositionsThatMislead: in a table whose names look like numbers, a position is another
+// record than the one of that number, because names sort as text: 1, 10, 11, 2.
 func TestPositionsThatMislead(t *testing.T) {
 	db := numberedSite(t)
-	hit := `user.t [3] is a position, where the record "11" lies: write user.t ["3"] for the name, or odb.nth (user.t, 3) for the position`
+	hit := `user.t [3] is a position, where the record "11" is: write user.t ["3"] for the name, or odb.nth (user.t, 3) for the position`
 	for source, want := range map[string]string{
 		`user.t [3] = "lost"`:                                 hit,
 		`user.t [3] = nil`:                                    hit,
 		`return user.t [3]`:                                   hit,
 		`local t = user.t t [3] = {a = 1}`:                    hit,
-		`return user.t [1]`:                                   `user.t [1] is a position, where the record "1" lies: write user.t ["1"] for the name, or odb.nth (user.t, 1) for the position`,
-		`user.t [12] = "new"`:                                 `user.t [12] is a position, where nothing lies, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
-		`return user.t [12]`:                                  `user.t [12] is a position, where nothing lies, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
-		`return user.t [0]`:                                   `user.t [0] is a position, where nothing lies, and this table has numbers for names, such as "1": write user.t ["0"] for the name`,
-		`return user.t [1.5]`:                                 `user.t [1.5] is a position, where nothing lies, and this table has numbers for names, such as "1": write user.t ["1.5"] for the name`,
-		`return user.mixed [12]`:                              `user.mixed [12] is a position, where nothing lies, and this table has numbers for names, such as "12": write user.mixed ["12"] for the name`,
-		`odb.append ("user.new", "a") return user.new [1]`:    `user.new [1] is a position, where the record "000000001" lies: write user.new ["000000001"] for the name, or odb.nth (user.new, 1) for the position`,
-		`odb.append ("user.new", "a") return user.new [2]`:    `user.new [2] is a position, where nothing lies, and this table has numbers for names, such as "000000001": write user.new ["000000002"] for the name`,
-		`odb.append ("user.new", "a") return user.new [-2.5]`: `user.new [-2.5] is a position, where nothing lies, and this table has numbers for names, such as "000000001": write user.new ["-2.5"] for the name`,
-		`odb.append ("user.t", 1)`:                            `append user.t: the table has the name "9", after which a number of 9 digits would not sort: give it and its like names such as "000000009" first (odb.rename)`,
+		`return user.t [1]`:                                   `user.t [1] is a position, where the record "1" is: write user.t ["1"] for the name, or odb.nth (user.t, 1) for the position`,
+		`user.t [12] = "new"`:                                 `user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
+		`return user.t [12]`:                                  `user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
+		`return user.t [0]`:                                   `user.t [0] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["0"] for the name`,
+		`return user.t [1.5]`:                                 `user.t [1.5] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["1.5"] for the name`,
+		`return user.mixed [12]`:                              `user.mixed [12] is a position, where no record is, and this table has numbers for names, such as "12": write user.mixed ["12"] for the name`,
+		`odb.append ("user.new", "a") return user.new [1]`:    `user.new [1] is a position, where the record "000000001" is: write user.new ["000000001"] for the name, or odb.nth (user.new, 1) for the position`,
+		`odb.append ("user.new", "a") return user.new [2]`:    `user.new [2] is a position, where no record is, and this table has numbers for names, such as "000000001": write user.new ["000000002"] for the name`,
+		`odb.append ("user.new", "a") return user.new [-2.5]`: `user.new [-2.5] is a position, where no record is, and this table has numbers for names, such as "000000001": write user.new ["-2.5"] for the name`,
+		`odb.append ("user.t", 1)`:                            `append user.t: the name "9" in the table does not sort with numbers of 9 digits: rename it and similar ones to names such as "000000009" first (odb.rename)`,
 		`odb.append ("user.t.1", 1)`:                          "append user.t.1: object is not a table",
 		`odb.append ({}, 1)`:                                  "bad argument #1 to 'append' (table of the root expected, got a Lua table; table.insert adds to that)",
 		`odb.append ("user.new")`:                             "bad argument #2 to 'append' (value expected, got nil)",
@@ -96,11 +96,11 @@ func TestAppend(t *testing.T) {
 	e := fails(t, db, `user.new = {["999999999"] = 1} return odb.append (user.new, 1)`)
 	assert.Equal(t, "append user.new: the number 999999999 is taken, and it is the last one", e.Message)
 	e = fails(t, db, `user.new = {["0000000001"] = 1} return odb.append (user.new, 1)`)
-	assert.Contains(t, e.Message, `the table has the name "0000000001"`)
+	assert.Contains(t, e.Message, `the name "0000000001" in the table`)
 }
 
-// TestAppendTogether: requests that append at the same time lose nothing and get
-// numbers of their own, without a gap.
+// TestAppendTogether: requests that append at the same time lose nothing and get different
+// numbers without a gap.
 func TestAppendTogether(t *testing.T) {
 	db := newDB(t)
 	put(t, db, map[string]objectdb.Value{"user.log.title": objectdb.String("log")})
@@ -145,7 +145,7 @@ func TestAppendTogether(t *testing.T) {
 	}))
 }
 
-// BenchmarkAppend: what it costs does not grow with the table.
+// BenchmarkAppend: the cost of an append does not grow with the table.
 func BenchmarkAppend(b *testing.B) {
 	for _, size := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

@@ -22,7 +22,7 @@ func init() { // not in the declaration: the functions refer to metatables that 
 		"get":     odbGet,     // get (address [, default])
 		"set":     odbSet,     // set (address, value): makes the tables above
 		"defined": odbDefined, // defined (address)
-		"append":  odbAppend,  // append (table, value): under the next number, which it returns
+		"append":  odbAppend,  // append (table, value): stores it under the next number, which it returns
 		"nth":     odbNth,     // nth (table, i): name and value of the i-th cell; -1 is the last
 		"delete":  odbDelete,  // delete (address): true if there was something
 		"kind":    odbKind,    // kind (x): "table", "script", "date" …; nil for nothing

@@ -141,7 +141,7 @@ func randomValue(r *rand.Rand, depth int) objectdb.Value {
 	return list
 }
 
-// randomItem makes an item of a list, a record or null perhaps.
+// randomItem returns an item of a list, which may be a record or null.
 func randomItem(r *rand.Rand, depth int) objectdb.Value {
 	switch {
 	case r.IntN(10) == 0:

@@ -11,7 +11,7 @@ import (
 
 var processStart = time.Now()
 
-// greenwich is UTC under the name that strftime gives it after gmtime.
+// greenwich is UTC with the name that C's strftime has for it after gmtime.
 var greenwich = time.FixedZone("GMT", 0)
 
 // osClock is os.clock (): seconds, for differences only.

@@ -304,7 +304,7 @@ func (m *matcher) backReference(s int, digit byte) int {
 	}
 	c := m.caps[i]
 	if c.length == capturePosition {
-		return noMatch // match_capture takes it for a text longer than any
+		return noMatch // C's match_capture reads its length as larger than any text
 	}
 	text := m.subject[c.from : c.from+c.length]
 	m.steps += len(text) >> 4

@@ -23,7 +23,7 @@ func baseXpcall(L *lua.LState) int {
 	var again lua.LValue
 	if _, ok := handler.(*lua.LFunction); ok {
 		results, again = guardedCall(L, handler, []lua.LValue{failure})
-	} else { // a table with __call is none, see luaG_errormsg
+	} else { // a table with __call is not a function here, see luaG_errormsg
 		again = failure
 	}
 	if again != nil {

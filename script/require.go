@@ -51,7 +51,7 @@ func requireScript(L *lua.LState) int {
 	return 1
 }
 
-// module returns the script that a dotted name means in the root, nil if there is none.
+// module returns the script that a dotted name means in the root, or nil.
 // Globals of the run do not hide it: lib = require "lib" makes one.
 func (t *Thread) module(name string) (*lua.LFunction, error) {
 	a, err := objectdb.ParseAddress(name)

@@ -307,7 +307,7 @@ return webserver.httpheader () .. page .. "</body></html>"
 	}))
 }
 
-// Errors of operands that are not of the root have the words of PUC Lua.
+// Errors about operands that are not of the root have the same text as in PUC Lua.
 func TestOperandsAreNamed(t *testing.T) {
 	db := site(t)
 	for source, want := range map[string]string{

@@ -91,7 +91,7 @@ func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int) (a
 	return s.branch(lt, names, at, depth)
 }
 
-// keysOf returns the names in a table, and how many numbers are keys beside them.
+// keysOf returns the names in a table, and the number of its numeric keys.
 func keysOf(lt *lua.LTable, at func() objectdb.Address) (names []string, items int, err error) {
 	for k, _ := lt.Next(lua.LNil); k != lua.LNil; k, _ = lt.Next(k) {
 		switch k := k.(type) {
@@ -109,7 +109,8 @@ func keysOf(lt *lua.LTable, at func() objectdb.Address) (names []string, items i
 	return names, items, nil
 }
 
-// isList reports whether a table is a list: it has items, or nothing and the mark.
+// isList reports whether a table is a list: it has items, or it is empty and marked as a
+// list.
 func isList(lt *lua.LTable, names []string, items int) bool {
 	return items > 0 || lt.Metatable == listMeta && len(names) == 0
 }
@@ -131,8 +132,8 @@ func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth i
 	return list, nil
 }
 
-// item converts what lies in a list: a table with names is a record there, and an
-// empty one that is not marked as a list is an empty record.
+// item returns the stored form of an item of a list. A table with names becomes a record,
+// and so does an empty table that is not marked as a list.
 func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (objectdb.Value, error) {
 	if lv == luaNull {
 		return objectdb.Null{}, nil
@@ -177,7 +178,7 @@ func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (obj
 	return r, nil
 }
 
-// recordOf makes a record of a table of the root, with all below it.
+// recordOf returns a record with everything below a table of the root.
 func (s storing) recordOf(o *Object, at func() objectdb.Address) (objectdb.Value, error) {
 	if o.node == nil {
 		return nil, &assignError{at(), "a table of verbs cannot be copied"}
@@ -192,7 +193,7 @@ func (s storing) recordOf(o *Object, at func() objectdb.Address) (objectdb.Value
 	return b.record(), nil
 }
 
-// record makes a record of what was read from the root.
+// record returns a record with everything in the branch.
 func (b *branch) record() objectdb.Record {
 	r := make(objectdb.Record, len(b.names))
 	for i, name := range b.names {
@@ -205,7 +206,7 @@ func (b *branch) record() objectdb.Record {
 	return r
 }
 
-// charge counts n steps of work, where a script waits for it.
+// charge counts n steps of work if a script waits for them.
 func (s storing) charge(n int) {
 	if s.L != nil {
 		s.t.budget.charge(s.L, n)

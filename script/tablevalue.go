@@ -22,7 +22,7 @@ type Table struct {
 	left  int // cells that lua does not have yet
 
 	record *shaped // of a table that NewRecord made
-	marked bool    // as a list, while lua is nil
+	marked bool    // it is a list, while lua is nil
 }
 
 // A cell is a named value of a Table. It is gone when Lua has it, or when it
@@ -51,8 +51,8 @@ func NewTable() *Table { return &Table{} }
 // even when nothing is added to it.
 func NewList() *Table { return &Table{marked: true} }
 
-// IsList reports whether the table is a list: it has items 1..n, or nothing at all and
-// was made as a list.
+// IsList reports whether the table is a list: it has items 1..n, or it is empty and was
+// made as a list.
 func (tb *Table) IsList() bool {
 	if tb.Len() > 0 {
 		return true

@@ -73,7 +73,7 @@ func (t *Thread) Text(v Value) (string, error) {
 
 // A textWriter gathers the text of a value.
 type textWriter struct {
-	lists int // that are being written
+	lists int // lists around the value that is being written
 	t     *Thread
 	b     strings.Builder
 	limit int
@@ -171,7 +171,7 @@ func (w *textWriter) list(n int, item func(int) Value, depth int) error {
 	return w.write("}")
 }
 
-// record writes "{a = 1, b = 2}": a table within a list.
+// record writes a table within a list, as "{a = 1, b = 2}".
 func (w *textWriter) record(names []string, field func(int) Value, depth int) error {
 	if depth > maxTextDepth {
 		return w.write("{…}")

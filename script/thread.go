@@ -56,7 +56,7 @@ type Thread struct {
 	root     *Object
 	handles  map[int64]*Object             // by node id
 	virtual  map[*verbTable]*Object        // tables made only of verbs
-	lists    map[int64]*readList           // lists of the root that scripts have, by node id
+	lists    map[int64]*readList           // lists of the root that scripts have read, by node id
 	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
 	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
 	known    *knownNames                   // names of tables, scripts and verbs found so far
@@ -128,15 +128,15 @@ func (t *Thread) Close() {
 // Host returns ThreadOptions.Host.
 func (t *Thread) Host() any { return t.opt.Host }
 
-// Tx returns the transaction of the thread, with all that its scripts have written. (What
-// keeps a changed list from being stored is the error of the run.)
+// Tx returns the transaction of the thread, with everything that its scripts have written.
+// (If a changed list cannot be stored, that is the error of the run.)
 func (t *Thread) Tx() *objectdb.Tx {
 	_ = t.writeLists()
 	return t.tx
 }
 
-// Try runs fn, and undoes what it has written to the root when it fails, as Tx.Try
-// does. Lists that scripts have in their hands are then as they were before, too.
+// Try runs fn, and if fn fails, undoes what it has written to the root, as Tx.Try does,
+// and what it has changed in lists that scripts have read.
 func (t *Thread) Try(fn func() error) error {
 	if err := t.writeLists(); err != nil {
 		return err

@@ -235,7 +235,7 @@ func (w *typeWriter) verbs() string {
 	return scoped(b.String())
 }
 
-// properties describes the cells of a group of verbs that are values.
+// properties returns the fields for the cells of a group of verbs that are values.
 func (w *typeWriter) properties(group string) string {
 	vt := w.t.engine.tree
 	for _, name := range slices.Concat(builtins, strings.Split(group, ".")) {

@@ -46,9 +46,9 @@ func (t *Thread) scriptIn(lv lua.LValue, name string) *Object {
 	return t.object(o, n, nil)
 }
 
-// Stored finds what a name of several parts leads to, as [Thread.Resolve] does,
-// where that is an object of the database itself that is neither a table nor
-// a script, and its address. It returns nil where it is something else.
+// Stored returns the value and the address of the object of the database that a name of
+// several parts means, as [Thread.Resolve] does. It returns nil if the name means a table, a
+// script or something that is not an object.
 func (t *Thread) Stored(names []string) (objectdb.Value, objectdb.Address, error) {
 	last := len(names) - 1
 	if last < 1 {
@@ -70,8 +70,8 @@ func (t *Thread) Stored(names []string) (objectdb.Value, objectdb.Address, error
 	return v, o.Address().Child(n.Name()), err
 }
 
-// IsLua reports whether the function is written in Lua: no verb, and none of
-// Lua's own.
+// IsLua reports whether the function is written in Lua: it is neither a verb nor a
+// function of Lua's libraries.
 func (f *Function) IsLua() bool { return !f.fn.IsG }
 
 // VerbName returns the name of a function that is a verb, as Verb.Name has it,

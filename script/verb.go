@@ -23,8 +23,8 @@ type Verb struct {
 	Example string  // an expression, or a script
 	Gives   string  // the text of what the example returns or writes
 
-	// Page says that markers in pages may call it: it makes a value of its
-	// arguments or of the time, and has no other effect.
+	// Page says that markers in pages may call the verb: it only returns a value that
+	// depends on its arguments or the time.
 	Page bool
 
 	// Func does the work. An error becomes a Lua error that begins with the
@@ -263,7 +263,7 @@ func (c *Call) Text(i int) string {
 	return s
 }
 
-// IsString reports whether argument i is a string of Lua.
+// IsString reports whether argument i is a Lua string.
 func (c *Call) IsString(i int) bool {
 	_, ok := c.arg(i).(lua.LString)
 	return ok

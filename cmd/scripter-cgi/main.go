@@ -45,8 +45,8 @@ func main() {
 	os.Exit(code)
 }
 
-// environment returns the variables that the web server gave. Go leaves out those
-// that come twice; the gateway must see them.
+// environment returns the variables that the web server has set. os.Environ leaves out
+// repeated ones, which the gateway must see.
 func environment() []string {
 	if strings.HasPrefix(os.Getenv("SERVER_SOFTWARE"), "lighttpd") {
 		if text, err := os.ReadFile("/proc/self/environ"); err == nil {
@@ -56,7 +56,7 @@ func environment() []string {
 	return os.Environ()
 }
 
-// lateReader is a body that nobody waits for any more.
+// lateReader is a body that took too long.
 type lateReader struct{}
 
 func (lateReader) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
@@ -82,9 +82,9 @@ func untilTerminated() context.Context {
 // root, and every later one reads the file before it can answer.
 const walBytes = 128 << 10
 
-// run answers the request that env and stdin are. started is the file that the
-// system started: this program, or a two-line file. args are not believed: a
-// query may arrive in them.
+// run answers the request in env and stdin. started is the file that the system has
+// started: this program, or a two-line file. args are not trusted, because a query may
+// arrive in them.
 func run(ctx context.Context, started string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 	requests := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))

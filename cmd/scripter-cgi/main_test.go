@@ -139,7 +139,7 @@ func TestTwoLineFile(t *testing.T) {
 	} {
 		assert.Contains(t, got.out, "Status: 200 OK", "%s: %s", name, got.log)
 	}
-	// A visitor can name a file, and may have sent it.
+	// A visitor can name a file, which may be an upload.
 	upload := write("upload.jpg")
 	for name, got := range map[string]result{
 		"as lighttpd gives it": program(os.Args[0], []string{os.Args[0], upload}, upload),

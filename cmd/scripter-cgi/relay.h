@@ -20,7 +20,7 @@ extern const char *relay_reason;
 extern unsigned char relay_body[];
 extern size_t relay_body_length;
 
-/* The body took too long: nothing more of it is to be waited for. */
+/* The body took too long: do not wait for the rest of it. */
 extern int relay_body_late;
 
 /* What is known of this run before the root is opened. */
@@ -31,8 +31,8 @@ struct site {
 	char nph[8];               /* auto, on, off or "" */
 };
 
-/* started_file gives the path of the file that the kernel was told to start, this
- * program or a two-line file; "" when it does not tell. */
+/* started_file returns the path of the file that the kernel was told to start, this
+ * program or a two-line file, or "" if the path is not known. */
 const char *started_file (void);
 
 /* find_site finds the root by the rules of gateway.FindConf. It returns 0 when

@@ -122,8 +122,8 @@ static int put_pair (const char *name, size_t n, const char *value)
 static const char own[] = "scripter.";
 
 /* put_variables takes the environment over. Of a name that comes twice the first
- * counts, as in gateway.ServeCGI. Where it is a header field this process answers
- * by itself: it knows what that means. */
+ * counts, as in gateway.ServeCGI. If it is a header field, this process answers the
+ * request itself, because only the gateway can judge it. */
 static int put_variables (char **environment)
 {
 	for (int i = 0; environment[i] != NULL; i++) {
@@ -161,8 +161,8 @@ static long long body_bytes (void)
 	return atoll (length);
 }
 
-/* body_comes waits for the next piece of the body, or for its end; 0 when that takes
- * too long. What cannot be waited for (a file) is always there. */
+/* body_comes waits for the next piece of the body, or for its end. It returns 0 when
+ * that takes too long. A file is always ready. */
 static int body_comes (long long end)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -176,8 +176,8 @@ static int body_comes (long long end)
 	return 0;
 }
 
-/* read_body reads the whole body; 0 when it is too long or too late, or nobody waits
- * for an answer any more. */
+/* read_body reads the whole body. It returns 0 when the body is too long or too late,
+ * or the client has gone. */
 static int read_body (void)
 {
 	long long want = body_bytes ();

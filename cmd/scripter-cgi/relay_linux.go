@@ -23,8 +23,7 @@ func bodyRead() []byte {
 // program, or a file whose first line names it. No argument can change it.
 func startedFile() string { return C.GoString(C.started_file()) }
 
-// bodyLate reports whether the relay has waited for the rest of the body as long as
-// it may.
+// bodyLate reports whether the relay has waited too long for the rest of the body.
 func bodyLate() bool { return C.relay_body_late != 0 }
 
 const (

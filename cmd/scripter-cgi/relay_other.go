@@ -7,8 +7,8 @@ func relayed() (relayOutcome, string) { return 0, "" }
 
 func bodyRead() []byte { return nil }
 
-// startedFile returns "": this system does not tell, so no two-line file is
-// believed.
+// startedFile returns "", because this system does not tell. So two-line files do not
+// work here.
 func startedFile() string { return "" }
 
 func bodyLate() bool { return false }

@@ -470,8 +470,8 @@ func catches(t *testing.T, pid int) bool {
 	return mask&(1<<(syscall.SIGTERM-1)) != 0
 }
 
-// A body that stops is answered 408 after fifteen seconds, with a resident server and
-// without one, and the resident server hears nothing of it.
+// A request whose body stops is answered 408 after fifteen seconds, with and without a
+// resident server, and the resident server does not get the request.
 //
 // Catalogue: B6
 func TestBodyThatStops(t *testing.T) {

@@ -22,10 +22,10 @@ const residentIdle = "10m"
 // logLimit is when a started server's log is begun anew, in bytes.
 const logLimit = 1 << 20
 
-// startResident starts a resident server for the requests to come, which may use what
-// this one may, and does not wait for it. When many requests do so at once, one server finds the door free
-// and the others leave. What it has to say goes to a file beside the root, because
-// a web server waits until nobody holds its error log's pipe.
+// startResident starts a resident server for later requests, and does not wait for it.
+// The server may use the same folders and hosts as this request. When many requests
+// start one at once, one server gets the door and the others end. Its log is a file
+// beside the root, because a web server waits until nobody holds its error log's pipe.
 func startResident(executable string, conf gateway.Conf) error {
 	program := filepath.Join(filepath.Dir(executable), "scripter-fcgi")
 	if _, err := os.Stat(program); err != nil {
@@ -48,8 +48,8 @@ func startResident(executable string, conf gateway.Conf) error {
 	return cmd.Process.Release()
 }
 
-// residentLog opens the log of a resident server that is started. Whoever else may write in
-// the folder of the root does not lead it to another file by a link.
+// residentLog opens the log of a resident server. It follows no link that another user
+// has made in the folder of the root.
 func residentLog(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o640)
 	if err != nil {
@@ -58,7 +58,7 @@ func residentLog(name string) (*os.File, error) {
 	info, err := file.Stat()
 	if err == nil {
 		if own, ok := info.Sys().(*syscall.Stat_t); !info.Mode().IsRegular() || ok && own.Nlink > 1 {
-			err = fmt.Errorf("%s is not a file with this one name", name)
+			err = fmt.Errorf("%s is not a regular file with one name", name)
 		} else if info.Size() > logLimit {
 			err = file.Truncate(0)
 		}

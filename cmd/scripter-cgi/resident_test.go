@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The log of a resident server is a file of its own, or there is no server.
+// A resident server does not start if its log is a link.
 func TestTheResidentLogIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	victim, log := filepath.Join(dir, "victim"), filepath.Join(dir, "a.resident.log")

@@ -69,13 +69,13 @@ static char *trim (char *s)
 	return s;
 }
 
-/* is_folder tells whether a line names a folder that Go takes too. */
+/* is_folder reports whether a line names a folder that gateway accepts too. */
 static int is_folder (const char *value)
 {
 	return !has_dots (value) && value[strspn (value, "/.")] != 0;
 }
 
-/* is_server tells whether a line names a cache server that Go takes too. */
+/* is_server reports whether a line names a cache server that gateway accepts too. */
 static int is_server (const char *value)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
@@ -112,7 +112,7 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 		return is_one_of (value, "auto", "on", "off") && put (s->nph, sizeof s->nph, value);
 	if (strcmp (text, "resident") == 0)
 		return is_one_of (value, "auto", "start", "off") && put (resident, 8, value);
-	/* What the root may use of its host: the resident server has its own list. */
+	/* Folders and hosts that the root may use: the resident server has its own list. */
 	if (strcmp (text, "pages") == 0 || strcmp (text, "cache-folder") == 0)
 		return is_folder (value);
 	if (strcmp (text, "cache") == 0)

@@ -17,8 +17,8 @@ import (
 	"scripter/internal/testlog"
 )
 
-// TestAllow: a TCP socket is for the addresses that are named, in this process and in
-// the workers, and for nobody where none is.
+// TestAllow: only the allowed addresses can connect to a TCP socket, in this process and
+// in the workers; without any, the program does not start.
 func TestAllow(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		for _, c := range []struct {
@@ -66,14 +66,14 @@ func TestAllow(t *testing.T) {
 			defer f.Close()
 			p := startOn(t, f, systemd, "--root", makeRoot(t))
 			assert.Equal(t, 1, p.end())
-			assert.Contains(t, p.log.String(), "nothing says which addresses may connect", "a socket that it was started with")
+			assert.Contains(t, p.log.String(), "no allowed addresses are named", "a socket that it was started with")
 		}
 		log := &testlog.Buffer{}
 		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, log))
-		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: nothing says which addresses may connect: whoever connects can pretend to be the web server")
+		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: no allowed addresses are named: whoever connects can pretend to be the web server")
 		assert.Contains(t, log.String(), "hint: --allow 127.0.0.1 allows every user of this machine")
 		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow", "127.0.0.1", "--responder", "std"}, nil, log))
-		assert.Contains(t, log.String(), "--responder std asks nobody for the address")
+		assert.Contains(t, log.String(), "--responder std does not check addresses")
 		assert.Equal(t, 2, run(t.Context(), []string{"--allow", "localhost"}, nil, log))
 		assert.Contains(t, log.String(), `"localhost" is not an IP address`)
 	})

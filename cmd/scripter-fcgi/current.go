@@ -49,7 +49,7 @@ func newOpened(s site, db *objectdb.DB, log *slog.Logger) (*opened, error) {
 	return &opened{site: s, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
 }
 
-// change takes another root, unless it is the one already, and what it may use now.
+// change opens another root, unless it is open already, and sets what it may use.
 func (c *current) change(s site) error {
 	c.mu.Lock()
 	same := c.open.site.root == s.root

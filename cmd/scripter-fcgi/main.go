@@ -54,18 +54,18 @@ var stdout io.Writer = os.Stdout
 type options struct {
 	root, listen, group, responder, status string
 	mode                                   fs.FileMode
-	allow                                  []string // addresses that TCP connections are taken from
+	allow                                  []string // addresses that may connect by TCP
 	drain                                  time.Duration
 	idleExit                               time.Duration
 	door                                   string
 	workers                                int  // -1: as it fits the socket and the settings
 	fixed                                  bool // the command line says how many
 	log                                    string
-	reach                                  gateway.Reach        // what the root may use of its host
-	find                                   func() (site, error) // looks once more which root is named
+	reach                                  gateway.Reach        // folders and hosts that the root may use
+	find                                   func() (site, error) // finds the root again
 }
 
-// site is a root and what it may use of its host.
+// site is a root with the folders and hosts that it may use.
 type site struct {
 	root  string
 	reach gateway.Reach
@@ -85,7 +85,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; door for none but the door; else the socket that the program was started with")
 	f.StringVar(&o.door, "door", "on", "on, or off to take no requests from scripter-cgi at the socket beside the root")
 	f.DurationVar(&o.idleExit, "idle-exit", 0, "with --listen door: end when no request has come for so long; 0 = never")
-	f.Func("allow", "`ADDRESSES` of the web servers that TCP connections are taken from, with commas between them; may be repeated", func(s string) error {
+	f.Func("allow", "`ADDRESSES` of the web servers that may connect by TCP, with commas between them; may be repeated", func(s string) error {
 		for text := range strings.SplitSeq(s, ",") {
 			a, err := netip.ParseAddr(strings.TrimSpace(text))
 			if err != nil {
@@ -265,7 +265,7 @@ func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err err
 	return b, err
 }
 
-// warnUnlisted logs which settings name what the root may not use.
+// warnUnlisted logs settings that name folders and hosts that the root may not use.
 func warnUnlisted(ctx context.Context, db *objectdb.DB, reach gateway.Reach, log *slog.Logger) error {
 	return db.View(ctx, func(tx *objectdb.Tx) error {
 		for _, u := range reach.Unlisted(tx) {
@@ -341,9 +341,9 @@ func drain(most time.Duration, shutdown func(context.Context) error) error {
 	return nil
 }
 
-// findSite returns the root that the command line names, else the one that the
-// process's environment or a configuration file does, and what it may use by all
-// three; a request never names any of it.
+// findSite returns the root that the command line names, else that of the process's
+// environment or of a configuration file, and everything that these three allow it to
+// use. A request names none of it.
 func findSite(named site, env []string, log *slog.Logger) (site, error) {
 	executable, err := os.Executable()
 	if err != nil {
@@ -383,8 +383,8 @@ func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard ga
 // webServers is the variable that names the web servers (FastCGI, section 3.2).
 const webServers = "FCGI_WEB_SERVER_ADDRS"
 
-// errNobodyAllowed refuses a TCP socket where nothing says who may connect to it.
-var errNobodyAllowed = errors.New("nothing says which addresses may connect: whoever connects can pretend to be the web server")
+// errNobodyAllowed refuses a TCP socket without allowed addresses.
+var errNobodyAllowed = errors.New("no allowed addresses are named: whoever connects can pretend to be the web server")
 
 // listen opens the socket for web servers.
 func listen(o options, log *slog.Logger) (net.Listener, error) {
@@ -413,7 +413,7 @@ func listen(o options, log *slog.Logger) (net.Listener, error) {
 		return l, err
 	}
 	if o.responder == "std" {
-		return nil, errors.Join(errors.New("--responder std asks nobody for the address: it wants a unix socket"), l.Close())
+		return nil, errors.Join(errors.New("--responder std does not check addresses: it needs a unix socket"), l.Close())
 	}
 	if allowed == "" {
 		return nil, errors.Join(fmt.Errorf("listen %s: %w", l.Addr(), errNobodyAllowed), l.Close())

@@ -64,7 +64,7 @@ func serviceFile(t *testing.T) map[string]string {
 	lines := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(line, "#") {
-			if name != "SystemCallFilter" { // which adds to itself
+			if name != "SystemCallFilter" { // whose lines are added together
 				require.NotContains(t, lines, name)
 			}
 			lines[name] = value
@@ -165,7 +165,7 @@ func askAt(t *testing.T, sock, path string) string {
 	return askWith(t, sock, map[string]string{"SCRIPT_NAME": path, "REQUEST_URI": path})
 }
 
-// askWith asks with these variables, and those that a request needs.
+// askWith sends a request with these variables, and those that each request needs.
 func askWith(t *testing.T, sock string, vars map[string]string) string {
 	t.Helper()
 	c, err := fcgi.Dial(context.Background(), "unix:"+sock)

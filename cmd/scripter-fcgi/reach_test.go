@@ -15,8 +15,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestReach: what the root may use is in scripter.conf, in flags and in the variables of
-// the process, is read again by SIGHUP, reaches the workers, and no request adds to it.
+// TestReach: scripter.conf, flags and the variables of the process list what the root may
+// use. SIGHUP reads the lists again, the workers have them, and no request adds to them.
 func TestReach(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		t.Run("workers "+workers, func(t *testing.T) { testReach(t, workers) })
@@ -66,7 +66,7 @@ func testReach(t *testing.T, workers string) {
 	}
 	put(other)
 	answers("Status: 403")
-	// Neither a web server's variable nor what scripter-cgi hands over widens it.
+	// Neither a variable of the request nor what scripter-cgi passes on adds to a list.
 	for _, at := range []string{sock, doorPath(t, root)} {
 		vars := map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro", "SCRIPTER_PAGES": other, "REDIRECT_SCRIPTER_PAGES": other}
 		if at != sock {

@@ -42,9 +42,8 @@ func (u *upkeep) begin(counts func() gateway.Counts, p pool) {
 	go u.supervisor.watchdog(u.ctx, func() { p.Facts() })
 }
 
-// again opens the log file anew and looks which root is named now, and what it may use;
-// take is told.
-// What cannot be read leaves all as it is.
+// again opens the log file again, finds the root that is named now and what it may use,
+// and calls take with it. On an error everything stays as it is.
 func (u *upkeep) again(take func(s site) error) {
 	u.supervisor.reloading()
 	err := openLog(u.o.log)

@@ -61,6 +61,6 @@ var Differences = []Difference{
 	{
 		Roads: "lighttpd-*", Cases: "get-with-body", Aspect: "status",
 		Gives: `^400$`,
-		Why:   "lighttpd refuses a GET with a body as long as method-get-body is off, which is a good thing",
+		Why:   "lighttpd refuses a GET with a body while method-get-body is off, which is safe",
 	},
 }

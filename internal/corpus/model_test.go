@@ -76,7 +76,7 @@ func (m *model) answer(conn net.Conn) {
 var (
 	scriptURL = regexp.MustCompile(`(?i)^/.*\.fcgi([/$]|$)`)
 	pageURL   = regexp.MustCompile(`(?i)^(/.*\.mcro)(/.*)?$`)
-	// privateURL is what is never sent as a file: see nginx-locations.inc.
+	// privateURL matches URLs that are never answered with a file: see nginx-locations.inc.
 	privateURL = regexp.MustCompile(`(?is)/\.[^w./]|/scripter\.conf([^a-z/][^/]*)?(/|$)|\.root([^a-z./][^/]*|\.([^m/][^/]*)?)?(/|$)|\.resident\.log(/|$)|\.mcro[^/$]|[~#](/|$)`)
 )
 

@@ -45,7 +45,7 @@ func TestResidentStarts(t *testing.T) {
 	first := listener(t, door, 0)
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
 	require.NoError(t, err)
-	assert.Contains(t, string(command), "--pages\x00/srv/listed", "it may use what those who start it may")
+	assert.Contains(t, string(command), "--pages\x00/srv/listed", "it may use the same folders as the request that starts it")
 	time.Sleep(100 * time.Millisecond)
 	ask()
 	require.NoError(t, syscall.Kill(first, syscall.SIGKILL))

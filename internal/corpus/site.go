@@ -20,7 +20,7 @@ type Site struct {
 	Second   string // of the second host: Dir/second
 	Root     string // the root's file: Dir/data/scripter.root
 	Programs string // folder with scripter, scripter-cgi and scripter-fcgi: Dir/bin
-	Listed   string // lines of scripter.conf: what the root may use of its host
+	Listed   string // lines of scripter.conf with the folders and hosts that the root may use
 }
 
 // NewSite makes a site below a temporary folder, with root and folders given

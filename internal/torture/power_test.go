@@ -51,10 +51,10 @@ var acknowledged = regexp.MustCompile(`acknowledged (\w+) (\d+)\.`)
 func TestPowerLoss(t *testing.T) {
 	d, calls := tracedDisk(t, "")
 	acks := readAnswers(calls)
-	require.Greater(t, len(acks), 60, "so many were told of a step")
+	require.Greater(t, len(acks), 60, "acknowledged steps")
 	random := d.cutPower(t, calls, acks)
 
-	// Without its syncs the same disk loses steps: the test would see it.
+	// Without its syncs the same disk loses steps, so the test would find lost steps.
 	for _, f := range d.files {
 		f.unsync()
 	}
@@ -62,9 +62,9 @@ func TestPowerLoss(t *testing.T) {
 	assert.NotEmpty(t, d.problem(t, acks, end, keepsNothing, random))
 }
 
-// TestPowerLossAfterFailedSync is TestPowerLoss on a disk whose syncs fail now and
-// then, each for one process only: what was to be synced is not on the disk, and no
-// later sync tells of it.
+// TestPowerLossAfterFailedSync is TestPowerLoss on a disk whose syncs sometimes fail,
+// each for one process only: the data is not on the disk, and no later sync reports
+// that.
 //
 // Catalogue: P15
 func TestPowerLossAfterFailedSync(t *testing.T) {
@@ -75,15 +75,15 @@ func TestPowerLossAfterFailedSync(t *testing.T) {
 			failed++
 		}
 	}
-	require.Greater(t, failed, 5, "so many syncs failed")
+	require.Greater(t, failed, 5, "failed syncs")
 	acks := readAnswers(calls)
-	require.Greater(t, len(acks), 30, "so many were told of a step")
+	require.Greater(t, len(acks), 30, "acknowledged steps")
 	d.cutPower(t, calls, acks)
 	t.Logf("%d syncs failed", failed)
 }
 
-// tracedDisk has visitors take steps, and returns the disk with what was written to it.
-// Inject is what strace does to the calls.
+// tracedDisk runs visitors who take steps, and returns the disk with what they wrote.
+// inject is the fault that strace injects into calls.
 func tracedDisk(t *testing.T, inject string) (*disk, []call) {
 	t.Helper()
 	mayTrace(t)
@@ -99,7 +99,7 @@ func tracedDisk(t *testing.T, inject string) (*disk, []call) {
 	return d, calls
 }
 
-// cutPower fails the power at many moments, and looks at what is there then.
+// cutPower cuts the power at many moments, and checks the root after each.
 func (d *disk) cutPower(t *testing.T, calls []call, acks []answer) *rand.Rand {
 	t.Helper()
 	random := rand.New(rand.NewSource(5000))
@@ -136,9 +136,9 @@ func mayTrace(t *testing.T) {
 	}
 }
 
-// traceVisitors has visitors take steps, at a daemon with workers and by programs
-// of their own, while copies are saved, and returns the trace of it. Inject is what
-// strace does to the calls.
+// traceVisitors runs visitors who take steps, with a daemon with workers and with CGI
+// programs, while copies are saved, and returns the trace. inject is the fault that
+// strace injects into calls.
 func (p *place) traceVisitors(t *testing.T, inject string) (trace string) {
 	t.Helper()
 	trace = filepath.Join(t.TempDir(), "trace")
@@ -174,7 +174,7 @@ func (p *place) traceVisitors(t *testing.T, inject string) (trace string) {
 					n--
 					continue
 				}
-				// After a sync that failed a step may be there that was answered 503 or 500.
+				// After a failed sync, a step that was answered 503 or 500 may have been made.
 				want := fmt.Sprintf("200 acknowledged %s %d.", who, n)
 				if !assert.NoError(t, err) || inject == "" && !assert.Equal(t, want, fmt.Sprint(status, " ", body)) {
 					return

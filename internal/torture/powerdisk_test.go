@@ -31,7 +31,7 @@ type diskFile struct {
 type diskWrite struct {
 	call
 	safe    int
-	dropped bool // a sync of it has failed: no later one makes it safe
+	dropped bool // a sync of it has failed, and no later one writes it
 }
 
 // nameChange is a name that came, went or led elsewhere. File is nil when the name
@@ -109,8 +109,8 @@ func (d *disk) apply(calls []call, of func(name string) bool) {
 	}
 }
 
-// sync makes safe what had been written when s began, as soon as s has ended. What a
-// sync that fails should have made safe never is: the kernel forgets it.
+// sync makes what had been written when s began safe, as soon as s has ended. If s fails,
+// that data never becomes safe, because the kernel drops it.
 func (f *diskFile) sync(s call) {
 	for i := range f.writes {
 		w := &f.writes[i]

@@ -23,7 +23,7 @@ type call struct {
 	size         int64  // that a file is cut to
 	data         []byte
 	made         bool // an open that may have made the file
-	failed       bool // a sync
+	failed       bool // a sync that failed
 }
 
 // traced are the calls that change what is on the disk, and those that tell a
@@ -31,9 +31,9 @@ type call struct {
 const traced = "openat,open,creat,pwrite64,write,writev,pwritev,ftruncate,fallocate,fsync,fdatasync," +
 	"unlink,unlinkat,rename,renameat,renameat2,link,linkat,sendto,sendmsg"
 
-// traceCommand runs a command with all that it starts, and writes the calls to
-// file: strings in full and as numbers, descriptors with their paths. Inject is what
-// strace does to calls (strace(1), inject=), "" for nothing.
+// traceCommand returns a command that traces another one with all that it starts, and
+// writes the calls to file: strings in full and as numbers, descriptors with their
+// paths. inject is the fault that strace injects into calls (strace(1), inject=), or "".
 func traceCommand(file, inject string, command ...string) []string {
 	strace := []string{"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-e", "trace=" + traced, "-e", "signal=none", "-o", file}
 	if inject != "" {
@@ -88,11 +88,11 @@ func readTrace(t *testing.T, file string) (calls []call) {
 	return calls
 }
 
-// readCall understands a call that has succeeded or a sync that has failed, and
-// reports whether it is of interest.
+// readCall parses a call that has succeeded or a sync that has failed, and reports whether
+// it is of interest.
 func readCall(text string) (c call, ok bool) {
 	if at := strings.LastIndex(text, "= -1 "); at >= 0 {
-		text = text[:at] + "= -1" // without the words in parentheses
+		text = text[:at] + "= -1" // without the text in parentheses
 	}
 	end := strings.LastIndex(text, ") ")
 	if end < 0 {
