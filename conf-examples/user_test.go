@@ -47,8 +47,8 @@ func TestCheckedUser(t *testing.T) {
 	}
 }
 
-// TestFailedLogin: Apache tells the ErrorDocument of a login that has failed the name
-// that was given. Nobody has checked it: it opens nothing, and is no user.
+// TestFailedLogin checks that the name of a failed login is not a user. Apache passes
+// it to the ErrorDocument, though nobody has checked it.
 //
 // Specification: 5.1
 func TestFailedLogin(t *testing.T) {
