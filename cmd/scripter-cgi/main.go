@@ -114,7 +114,7 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		return unavailable(ctx, cgi, log)
 	}
 	if conf.Passed != nil {
-		log.Warn("configuration file passed over", "err", conf.Passed)
+		log.Warn("configuration file skipped", "err", conf.Passed)
 	}
 	cgi.NPH = conf.NPH
 	outcome, reason := relayed()

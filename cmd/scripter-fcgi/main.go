@@ -359,7 +359,7 @@ func findSite(named site, env []string, log *slog.Logger) (site, error) {
 		return site{}, err
 	}
 	if conf.Passed != nil {
-		log.Warn("configuration file passed over", "err", conf.Passed)
+		log.Warn("configuration file skipped", "err", conf.Passed)
 	}
 	conf.Reach.AddAll(named.reach)
 	return site{conf.Root, conf.Reach}, nil

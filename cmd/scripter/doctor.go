@@ -25,7 +25,7 @@ change. Its requests carry a token, whose hash lies in the root while it works
 and for five minutes at most; nothing of the site runs.
 
 Run it on the web server's machine, as a user who may write the root. The exit
-status is 1 when there is a fault; a warning or a note is none.`,
+status is 1 when there is a fault, and 0 with only warnings and notes.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if url == "" {

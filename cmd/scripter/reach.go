@@ -44,7 +44,7 @@ func (t *tool) mayReach() (gateway.Reach, error) {
 		return t.reach, err
 	}
 	if conf.Passed != nil {
-		t.warn("configuration file passed over: %v", conf.Passed)
+		t.warn("configuration file skipped: %v", conf.Passed)
 	}
 	conf.Reach.AddAll(t.reach)
 	return conf.Reach, nil
