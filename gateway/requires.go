@@ -261,10 +261,25 @@ func challenge(realm string) string {
 // keepPrivate keeps a response that only some visitors may see out of shared caches: a
 // cache does not check who asks.
 func keepPrivate(resp *httpheader.Response) {
-	says := strings.ToLower(resp.Get("Cache-Control"))
-	if !strings.Contains(says, "private") && !strings.Contains(says, "no-store") {
-		resp.Set("Cache-Control", "private, no-cache")
+	for _, name := range sharedFields {
+		resp.Del(name)
 	}
+	for _, f := range resp.Fields {
+		if strings.EqualFold(f.Name, "Cache-Control") && forbidsSharing(f.Value) {
+			return
+		}
+	}
+	resp.Set("Cache-Control", "private, no-cache")
+}
+
+// forbidsSharing reports whether a Cache-Control field keeps a whole response out of
+// shared caches. private="Set-Cookie" does so for one field of it only, and within
+// quotes the words are nothing.
+func forbidsSharing(control string) bool {
+	return !strings.Contains(control, `"`) && slices.ContainsFunc(strings.Split(control, ","), func(word string) bool {
+		word = strings.TrimSpace(word)
+		return strings.EqualFold(word, "private") || strings.EqualFold(word, "no-store")
+	})
 }
 
 // bindsScripts reports whether scripts have URLs in the folder of a path.

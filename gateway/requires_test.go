@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/httpheader"
 	"scripter/objectdb"
 )
 
@@ -117,6 +118,30 @@ func TestRequiresLogin(t *testing.T) {
 	s.put(`user.webserver.users.["the \"back\" room"].Eve`, objectdb.String("no hash"))
 	got, _, _ = ask("/report.fcgi", "Eve:sesame")
 	assert.Equal(t, 500, got, "an invalid hash admits nobody")
+}
+
+// TestKeepPrivate: no word of a script lets a shared cache keep what only some may have.
+func TestKeepPrivate(t *testing.T) {
+	for control, want := range map[string]string{
+		"":                                 "private, no-cache",
+		"public, max-age=60":               "private, no-cache",
+		"max-age=60, Private":              "max-age=60, Private",
+		"no-store":                         "no-store",
+		`private="Set-Cookie", max-age=60`: "private, no-cache",
+		`max-age=60, x="a, private, b"`:    "private, no-cache",
+		"max-age=60, notprivate=1":         "private, no-cache",
+		"max-age=60, no-storex":            "private, no-cache",
+	} {
+		resp := &httpheader.Response{}
+		if control != "" {
+			resp.Add("Cache-Control", control)
+		}
+		resp.Add("Surrogate-Control", "max-age=60")
+		resp.Add("X-Accel-Expires", "60")
+		keepPrivate(resp)
+		assert.Equal(t, want, resp.Get("Cache-Control"), control)
+		assert.Len(t, resp.Fields, 1, control)
+	}
 }
 
 // TestScriptFolders checks in which folders of URLs scripts are found.

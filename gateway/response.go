@@ -397,10 +397,14 @@ func cacheable(resp *httpheader.Response) bool {
 	return cacheSpoken(resp) && !strings.Contains(control, "no-cache") && !strings.Contains(control, "no-store")
 }
 
+// sharedFields take precedence over Cache-Control in some shared caches.
+var sharedFields = []string{"Surrogate-Control", "CDN-Cache-Control", "X-Accel-Expires"}
+
 // noStore forbids every cache to store a response. It removes the fields that take
 // precedence over Cache-Control in some caches.
 func noStore(resp *httpheader.Response) {
-	for _, name := range []string{"Expires", "Surrogate-Control", "CDN-Cache-Control", "X-Accel-Expires"} {
+	resp.Del("Expires")
+	for _, name := range sharedFields {
 		resp.Del(name)
 	}
 	resp.Set("Cache-Control", "private, no-store")
