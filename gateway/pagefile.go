@@ -182,7 +182,8 @@ func (c *call) allowed(path string) (base string, err error) {
 		}
 	}
 	for _, u := range unlisted {
-		if _, ok := below(path, u.Value); ok {
+		// Links are not followed here: the error would tell what is at u.Value.
+		if isBelow(path, []string{filepath.Clean(u.Value)}) {
 			return "", &Error{Status: 403, Message: path + ": " + u.Error(), Err: u}
 		}
 	}

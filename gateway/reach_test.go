@@ -156,6 +156,19 @@ func TestNoWayOut(t *testing.T) {
 		}
 		assert.Len(t, bodies, 1, pair[0])
 	}
+	// So is the error for a folder that the script puts into a setting itself.
+	s.put("user.webserver.websiteFolderPath", objectdb.String(""))
+	require.NoError(t, os.Symlink(secret, elsewhere+"/leads"))
+	answers := map[string]bool{}
+	for _, name := range []string{"secret.mcro", "nothing", "leads"} {
+		s.put("user.webserver.pageFolders", objectdb.List{objectdb.String(filepath.Join(elsewhere, name))})
+		for _, asked := range []string{name, "secret.mcro"} {
+			text := ask("folder=" + filepath.Join(elsewhere, asked) + "&name=x")
+			answers[fmt.Sprint(asked == name)+strings.ReplaceAll(strings.ReplaceAll(text, name, "NAME"), asked, "NAME")] = true
+		}
+	}
+	assert.Len(t, answers, 2, "the folder that is named, and another one")
+	s.put("user.webserver.websiteFolderPath", objectdb.String(elsewhere))
 	// A visitor who cooperates with the script.
 	assert.Equal(t, 403, s.ask("/linked/secret.mcro", nil).Status)
 	for _, folder := range []string{"/etc", "/nothing"} {
