@@ -130,10 +130,10 @@ func (s *Server) webServers() ([]netip.Addr, error) {
 }
 
 // parseAddrs reads a list of addresses separated by commas. An address that
-// cannot be read is an error: leaving it out might leave the list empty, which
-// means everybody.
+// cannot be read is an error, and so are blanks alone: leaving it out might leave
+// the list empty, which means everybody.
 func parseAddrs(list string) ([]netip.Addr, error) {
-	if strings.TrimSpace(list) == "" {
+	if list == "" {
 		return nil, nil
 	}
 	var addrs []netip.Addr

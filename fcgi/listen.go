@@ -56,7 +56,7 @@ func listenTCP(spec string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !addr.IP.IsLoopback() && os.Getenv("FCGI_WEB_SERVER_ADDRS") == "" {
+	if !addr.IP.IsLoopback() && strings.TrimSpace(os.Getenv("FCGI_WEB_SERVER_ADDRS")) == "" {
 		return nil, fmt.Errorf("%q is not a loopback address: use a unix socket, or name the web servers in FCGI_WEB_SERVER_ADDRS", host)
 	}
 	// Idle connections have a limit of their own; keep-alive probes would cost

@@ -215,6 +215,13 @@ func TestWebServerAddrs(t *testing.T) {
 		w.send(request(1, true, ""))
 		w.wantAnswer(1, helloAnswer)
 	})
+	t.Run("blanks", func(t *testing.T) {
+		t.Setenv("FCGI_WEB_SERVER_ADDRS", " ")
+		_, err := fcgi.Listen("0.0.0.0:0", fcgi.ListenOptions{})
+		assert.ErrorContains(t, err, "not a loopback address")
+		s := &fcgi.Server{Handler: hello}
+		assert.ErrorContains(t, s.Serve(newPipeListener()), `" " is not an IP address`)
+	})
 	t.Run("unreadable", func(t *testing.T) {
 		t.Setenv("FCGI_WEB_SERVER_ADDRS", "127.0.0.1,localhost")
 		s := &fcgi.Server{Handler: hello}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,6 +72,9 @@ func TestAllow(t *testing.T) {
 		log := &testlog.Buffer{}
 		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, log))
 		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: no allowed addresses are named: whoever connects can pretend to be the web server")
+		t.Setenv("FCGI_WEB_SERVER_ADDRS", " ")
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, log), "blanks name nobody")
+		os.Unsetenv("FCGI_WEB_SERVER_ADDRS")
 		assert.Contains(t, log.String(), "hint: --allow 127.0.0.1 allows every user of this machine")
 		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow", "127.0.0.1", "--responder", "std"}, nil, log))
 		assert.Contains(t, log.String(), "--responder std does not check addresses")

@@ -391,14 +391,14 @@ func listen(o options, log *slog.Logger) (net.Listener, error) {
 	if len(o.allow) > 0 {
 		// The workers inherit it.
 		all := strings.Join(o.allow, ",")
-		if named := os.Getenv(webServers); named != "" {
+		if named := strings.TrimSpace(os.Getenv(webServers)); named != "" {
 			all += "," + named
 		}
 		if err := os.Setenv(webServers, all); err != nil {
 			return nil, err
 		}
 	}
-	allowed := os.Getenv(webServers)
+	allowed := strings.TrimSpace(os.Getenv(webServers))
 	if o.listen != "" && o.listen != doorOnly && !strings.HasPrefix(o.listen, "unix:") && allowed == "" {
 		return nil, fmt.Errorf("listen %s: %w", o.listen, errNobodyAllowed)
 	}
