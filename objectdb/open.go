@@ -324,11 +324,16 @@ func checkHeader(h *[100]byte, path string, size int64) error {
 // because it must be brought up to date.
 func atRest(h *[100]byte, path string) bool {
 	const rollback = 1 // the write version of the file format, at offset 18
-	copied := false
-	if _, rest, ok := strings.Cut(filepath.Base(resolved(path)), ".saved-"); ok {
-		_, copied = parseCopy("", ".saved-"+rest)
+	return h[18] == rollback && (IsCopy(path) || binary.BigEndian.Uint32(h[60:]) == schemaVersion)
+}
+
+// IsCopy reports whether path has the name of a saved copy.
+func IsCopy(path string) bool {
+	_, rest, ok := strings.Cut(filepath.Base(resolved(path)), ".saved-")
+	if ok {
+		_, ok = parseCopy("", ".saved-"+rest)
 	}
-	return h[18] == rollback && (copied || binary.BigEndian.Uint32(h[60:]) == schemaVersion)
+	return ok
 }
 
 func hasContent(path string) bool {

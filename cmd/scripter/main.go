@@ -229,6 +229,9 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hintError{err, fmt.Sprintf("run %q first, or name another file with --root", "scripter init")}
 	}
+	if err == nil && !o.ReadOnly && !o.Reading && objectdb.IsCopy(t.rootFile()) {
+		t.warn("%s is a saved copy, and this command may change it", t.rootFile())
+	}
 	return db, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -33,8 +34,8 @@ content of --file, or that of stdin for "-" or without either. The kind is that 
 --kind; else that of the existing object; else that of the file's suffix (.lua
 script, .txt text, .png binary); else a binary with --type, and a string without.
 A missing table above it is an error, unless --parents is given. A script that
-does not compile is refused, unless --force is given. "scripter undo" takes a put
-back.`,
+does not compile is refused, unless --force is given. Put warns of names in
+a script that nothing defines. "scripter undo" takes a put back.`,
 		Args: args(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
@@ -56,7 +57,7 @@ back.`,
 			if err != nil {
 				return err
 			}
-			return t.printDeed(did, f.quiet)
+			return errors.Join(t.printDeed(did, f.quiet), t.warnOfNames(c.Context(), did))
 		},
 	}
 	c.Flags().StringVar(&p.kind, "kind", "", "boolean, number, string, text, outline, script, date, binary, list, address or table")
@@ -66,6 +67,31 @@ back.`,
 	parentsFlag(c, &p.parents)
 	f.add(c)
 	return c
+}
+
+// warnOfNames warns of names in a new script that nothing defines: each request for it
+// would fail, and only "scripter lint" would tell.
+func (t *tool) warnOfNames(ctx context.Context, did deed) error {
+	for _, o := range did.objects {
+		if o.kind != objectdb.KindScript || o.change == "unchanged" {
+			continue
+		}
+		db, err := t.open(forReading)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		l, err := gateway.New(gateway.Options{DB: db}).Lint(ctx, o.address)
+		if err != nil {
+			return err
+		}
+		for _, f := range l.Findings {
+			if f.Rule == "undefined" || f.Rule == "missing" {
+				t.warn("%s", f)
+			}
+		}
+	}
+	return nil
 }
 
 // read reads the text of the value.
