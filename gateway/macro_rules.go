@@ -144,13 +144,17 @@ func (e *evaluator) checkArgument(m meaning, path []string) error {
 // isSecretParameter reports whether a path names a parameter of the request that
 // authenticates the visitor, or a table that contains one.
 func isSecretParameter(path []string) bool {
+	inside := "" // folded as the lookup folds it: the Kelvin sign is a k there
+	if len(path) > 1 {
+		inside = strings.ToUpper(objectdb.Fold(path[1]))
+	}
 	switch objectdb.Fold(path[0]) {
 	case "password", "fullrequest", "cookies":
 		return true
 	case "headers":
-		return len(path) == 1 || isSecretVariable("HTTP_"+strings.ReplaceAll(strings.ToUpper(path[1]), "-", "_"))
+		return inside == "" || isSecretVariable("HTTP_"+strings.ReplaceAll(inside, "-", "_"))
 	case "cgi":
-		return len(path) == 1 || isSecretVariable(strings.ToUpper(path[1]))
+		return inside == "" || isSecretVariable(inside)
 	}
 	return false
 }
