@@ -265,7 +265,7 @@ func maskedCell(v script.Value) script.Value {
 // word of the name: "pin" in user_pin and userPin, but not in shipping. After a word
 // of plainCodes, "code" does not mean a secret.
 var (
-	secretLetters = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session"}
+	secretLetters = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session", "sessid", "credential"}
 	secretWords   = newWords("pw pin otp totp jwt sig signature code cvc sid csrf xsrf")
 	plainCodes    = newWords("zip post postal area country region state city lang language currency color colour status error product item article bar source")
 )
