@@ -80,8 +80,8 @@ func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
 // ownCharset finds the charset that a text declares: in HTML's meta, in the XML
 // declaration, in the first rule of CSS.
 var ownCharset = map[string]*regexp.Regexp{
-	"text/html":             regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
-	"application/xhtml+xml": regexp.MustCompile(`(?i)<meta\s[^>]*charset\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"text/html":             regexp.MustCompile(`(?i)<meta\s+(?:charset|http-equiv[^>]*charset)\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"application/xhtml+xml": regexp.MustCompile(`(?i)<meta\s+(?:charset|http-equiv[^>]*charset)\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
 	"text/xml":              regexp.MustCompile(`(?i)^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
 	"text/css":              regexp.MustCompile(`(?i)^@charset "([^"]+)"`),
 }

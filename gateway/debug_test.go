@@ -384,7 +384,7 @@ func TestMaskBody(t *testing.T) {
 // TestMentionsSecret checks which names of fields mean a secret.
 func TestMentionsSecret(t *testing.T) {
 	for _, name := range []string{
-		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "PHPSESSID", "credentials", "cvv2",
+		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "PHPSESSID", "credentials", "privateKey", "access_key", "cardNumber", "iban", "bearer", "cvv2",
 		"pw", "user-pw", "pw2", "PIN", "pin", "userPin", "userPIN", "user_pin", "card.pin", "PINCode", "pins[pin]", "otp", "otp1", "smsOTP", "OTPNumber", "jwt", "idJwt",
 		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2", "sid", "csrf", "größe_pin",
 	} {

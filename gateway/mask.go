@@ -265,9 +265,11 @@ func maskedCell(v script.Value) script.Value {
 // word of the name: "pin" in user_pin and userPin, but not in shipping. After a word
 // of plainCodes, "code" does not mean a secret.
 var (
-	secretLetters = []string{"pass", "pwd", "secret", "token", "auth", "apikey", "api_key", "api-key", "credit", "cvv", "session", "sessid", "credential"}
-	secretWords   = newWords("pw pin otp totp jwt sig signature code cvc sid csrf xsrf")
-	plainCodes    = newWords("zip post postal area country region state city lang language currency color colour status error product item article bar source")
+	secretLetters = strings.Fields(`pass pwd secret token auth credit cvv session sessid credential
+		apikey api_key api-key accesskey access_key access-key privatekey private_key private-key
+		cardnumber card_number card-number`)
+	secretWords = newWords("pw pin otp totp jwt bearer sig signature code cvc iban sid csrf xsrf")
+	plainCodes  = newWords("zip post postal area country region state city lang language currency color colour status error product item article bar source")
 )
 
 func newWords(list string) map[string]bool {
