@@ -150,6 +150,21 @@ func (w *textWriter) stored(v objectdb.Value, depth int) error {
 
 // list writes "{1, 2}".
 func (w *textWriter) list(n int, item func(int) Value, depth int) error {
+	return w.braces(n, depth, func(i int) error { return w.value(item(i), depth+1) })
+}
+
+// record writes a table within a list, as "{a = 1, b = 2}".
+func (w *textWriter) record(names []string, field func(int) Value, depth int) error {
+	return w.braces(len(names), depth, func(i int) error {
+		if err := w.write(names[i] + " = "); err != nil {
+			return err
+		}
+		return w.value(field(i), depth+1)
+	})
+}
+
+// braces writes n items on one line, with commas between them.
+func (w *textWriter) braces(n, depth int, item func(int) error) error {
 	if depth > maxTextDepth {
 		return w.write("{…}")
 	}
@@ -164,31 +179,7 @@ func (w *textWriter) list(n int, item func(int) Value, depth int) error {
 				return err
 			}
 		}
-		if err := w.value(item(i), depth+1); err != nil {
-			return err
-		}
-	}
-	return w.write("}")
-}
-
-// record writes a table within a list, as "{a = 1, b = 2}".
-func (w *textWriter) record(names []string, field func(int) Value, depth int) error {
-	if depth > maxTextDepth {
-		return w.write("{…}")
-	}
-	if err := w.write("{"); err != nil {
-		return err
-	}
-	w.lists++
-	defer func() { w.lists-- }()
-	for i, name := range names {
-		if i > 0 {
-			name = ", " + name
-		}
-		if err := w.write(name + " = "); err != nil {
-			return err
-		}
-		if err := w.value(field(i), depth+1); err != nil {
+		if err := item(i); err != nil {
 			return err
 		}
 	}
