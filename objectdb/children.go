@@ -54,10 +54,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	var d *delta
-	if tx.over != nil {
-		d = tx.over.tables[t.id]
-	}
+	d := tx.changesOf(t.id)
 	if d != nil && (d.listed || len(d.names) > manyChanges) {
 		nodes, err := tx.listed(t)
 		if err != nil {
@@ -144,16 +141,21 @@ func (tx *Tx) Len(t *Node) (int, error) {
 	return tx.conn.count(t.id)
 }
 
+// changesOf returns what the transaction has changed in a table, or nil.
+func (tx *Tx) changesOf(table int64) *delta {
+	if tx.over == nil {
+		return nil
+	}
+	return tx.over.tables[table]
+}
+
 // listed gives the children of t as the transaction sees them.
 func (tx *Tx) listed(t *Node) ([]*Node, error) {
 	t, err := tx.table(t)
 	if err != nil {
 		return nil, err
 	}
-	var d *delta
-	if tx.over != nil {
-		d = tx.over.tables[t.id]
-	}
+	d := tx.changesOf(t.id)
 	if d != nil && d.listed {
 		return d.list, nil
 	}

@@ -183,8 +183,8 @@ func (r *record) failed(err error) error {
 	return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo makes the change without keeping the old objects"}
 }
 
-// begin makes the file. Only its owner can read it, who is the owner of the root where
-// the system allows that: it is as secret as the root.
+// begin makes the file. It is as secret as the root: only its owner can read it, and
+// where the system allows it, that is the owner of the root.
 func (r *record) begin() error {
 	if r.file != nil {
 		return nil
