@@ -103,7 +103,7 @@ var glueVerbs = []script.Verb{
 	{
 		Name:    "webserver.statusReport",
 		Doc:     "What the web server is called, what this process has answered, and which switches are on: lines of a name, a colon and a value.",
-		Results: gives("string", ""),
+		Results: script.Returns("string", ""),
 		Errors:  "outside a request",
 		Example: `webserver.statusReport ():match ("^[^\n]*")`,
 		Gives:   "Server: Test/1",

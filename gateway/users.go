@@ -136,8 +136,8 @@ var passwordVerbs = []script.Verb{
 	{
 		Name:    "hash.password",
 		Doc:     "What is to be kept of a password: what Argon2id makes of it and a salt, each time another text.",
-		Params:  []script.Param{arg("password", "string", "at most 1024 bytes")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("password", "string", "at most 1024 bytes")},
+		Results: script.Returns("string", ""),
 		Errors:  "a longer password; more than two seconds of waiting for other passwords",
 		Example: `hash.password ("open sesame"):match ("^%$argon2id%$")`,
 		Gives:   "$argon2id$",
@@ -150,8 +150,8 @@ var passwordVerbs = []script.Verb{
 	{
 		Name:    "hash.checkPassword",
 		Doc:     `Whether a password is the one that was hashed, in a time that tells nothing. The hash "" is nobody's and takes as long; so does a password of more than 1024 bytes.`,
-		Params:  []script.Param{arg("hash", "string", "what hash.password gave"), arg("password", "string", "")},
-		Results: gives("boolean", ""),
+		Params:  []script.Param{script.Arg("hash", "string", "what hash.password gave"), script.Arg("password", "string", "")},
+		Results: script.Returns("boolean", ""),
 		Errors:  "a text that is no such hash; more than two seconds of waiting for other passwords",
 		Example: `hash.checkPassword (hash.password ("open sesame"), "open sesame")`,
 		Gives:   "true",

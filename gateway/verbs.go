@@ -31,18 +31,3 @@ func hostOf(v *script.Call) (*call, error) {
 func secondsOf(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 func quote(s string) string { return strconv.Quote(clip(s, 200)) }
-
-// These make the tables of verbs short: an argument, an optional one with what
-// it is when it is not given, and the one result.
-
-func arg(name, kind, doc string) script.Param {
-	return script.Param{Name: name, Type: kind, Doc: doc}
-}
-
-func opt(name, kind, def, doc string) script.Param {
-	return script.Param{Name: name, Type: kind, Optional: true, Default: def, Doc: doc}
-}
-
-func gives(kind, doc string) []script.Param {
-	return []script.Param{{Type: kind, Doc: doc}}
-}

@@ -16,7 +16,7 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "clock.now",
 		Doc:     "The date and time, as a date.",
-		Results: gives("date", ""),
+		Results: script.Returns("date", ""),
 		Example: `clock.now () > odb.date ("2020-01-01")`,
 		Gives:   "true",
 		Page:    true,
@@ -28,7 +28,7 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "clock.ticks",
 		Doc:     "Sixtieths of a second since 1970, as a number: the measure of Frontier's waits.",
-		Results: gives("number", ""),
+		Results: script.Returns("number", ""),
 		Example: "clock.ticks () / 60 > 1e9",
 		Gives:   "true",
 		Page:    true,
@@ -40,8 +40,8 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "date.format",
 		Doc:     `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
-		Params:  []script.Param{arg("date", "date", ""), arg("format", "string", "at most 4096 bytes"), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("date", "date", ""), script.Arg("format", "string", "at most 4096 bytes"), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: script.Returns("string", ""),
 		Errors:  "a zone that is not known",
 		Example: `date.format (odb.date ("2026-01-31T18:30:00Z"), "%d %B %Y, %H:%M", "Europe/Paris")`,
 		Gives:   "31 January 2026, 19:30",
@@ -51,8 +51,8 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "date.http",
 		Doc:     "The date as header fields have it (RFC 9110, 5.6.7).",
-		Params:  []script.Param{arg("date", "date", "")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("date", "date", "")},
+		Results: script.Returns("string", ""),
 		Example: `date.http (odb.date ("1994-11-06T08:49:37Z"))`,
 		Gives:   "Sun, 06 Nov 1994 08:49:37 GMT",
 		Page:    true,
@@ -64,8 +64,8 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "date.parseHttp",
 		Doc:     "The date of a header field, in any of HTTP's three forms, or nil.",
-		Params:  []script.Param{arg("text", "string", "")},
-		Results: gives("date|nil", "nil when the text is no such date"),
+		Params:  []script.Param{script.Arg("text", "string", "")},
+		Results: script.Returns("date|nil", "nil when the text is no such date"),
 		Example: `date.parseHttp ("Sunday, 06-Nov-94 08:49:37 GMT")`,
 		Gives:   "1994-11-06 08:49:37",
 		Page:    true,
@@ -82,8 +82,8 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "date.rfc3339",
 		Doc:     `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
-		Params:  []script.Param{arg("date", "date", ""), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("date", "date", ""), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: script.Returns("string", ""),
 		Errors:  "a zone that is not known",
 		Example: `date.rfc3339 (odb.date ("2026-07-31T18:30:00Z"), "Europe/Paris")`,
 		Gives:   "2026-07-31T20:30:00+02:00",
@@ -97,8 +97,8 @@ var dateVerbs = []script.Verb{
 	{
 		Name:    "date.parse",
 		Doc:     `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
-		Params:  []script.Param{arg("text", "string", ""), opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
-		Results: gives("date|nil", "nil when the text is none of these"),
+		Params:  []script.Param{script.Arg("text", "string", ""), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Results: script.Returns("date|nil", "nil when the text is none of these"),
 		Errors:  "a zone that is not known",
 		Example: `date.parse ("2026-01-31 18:30", "America/New_York")`,
 		Gives:   "2026-01-31 23:30:00",

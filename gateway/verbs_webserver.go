@@ -14,8 +14,8 @@ var webserverVerbs = []script.Verb{
 	{
 		Name:    "webserver.handler",
 		Doc:     "Runs the action of a parameter table and returns what its script returned.",
-		Params:  []script.Param{arg("params", "table", "the parameters of the request")},
-		Results: gives("any", "what the script returned"),
+		Params:  []script.Param{script.Arg("params", "table", "the parameters of the request")},
+		Results: script.Returns("any", "what the script returned"),
 		Errors:  "what the script fails with; a call that nests deeper than 16",
 		Example: `suites.webserverScripts.part = odb.script ("return 'from ' .. (...).scriptName")
 return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
@@ -26,8 +26,8 @@ return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
 		Name: "webserver.httpHeader",
 		Doc: `The head of a response. The modifier is the content type; for "302 FOUND", 301, 303, 307 and 308 the URL to go to, ` +
 			`for "401 UNAUTHORIZED" the realm.`,
-		Params:  []script.Param{opt("status", "string", `"200 OK"`, "a number and words"), opt("modifier", "string", `"text/html"`, "")},
-		Results: gives("string", "with the empty line at its end"),
+		Params:  []script.Param{script.Opt("status", "string", `"200 OK"`, "a number and words"), script.Opt("modifier", "string", `"text/html"`, "")},
+		Results: script.Returns("string", "with the empty line at its end"),
 		Errors:  "a status outside 200 to 599, a line end or control character in an argument",
 		Example: `webserver.httpHeader ("302 FOUND", "https://www.example.com/"):match ("Location: [^\r]*")`,
 		Gives:   "Location: https://www.example.com/",
@@ -36,8 +36,8 @@ return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
 	{
 		Name:    "webserver.expandPage",
 		Doc:     "The text of the page that the web server asked for, its markers replaced.",
-		Params:  []script.Param{arg("params", "table", "the parameters of the request")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("params", "table", "the parameters of the request")},
+		Results: script.Returns("string", ""),
 		Errors:  "a page that is not there or lies outside the folders for pages; outside a request",
 		Example: `-- the page hello.mcro reads <p><!--#html.escape ("1 < 2")--></p>
 return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websiteFolder})`,
@@ -47,8 +47,8 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 	{
 		Name:    "webserver.processMacros",
 		Doc:     "The text with its markers replaced; the table names is looked up before everything else, and its texts are escaped unless the marker says raw (name).",
-		Params:  []script.Param{arg("text", "any", ""), opt("names", "table", "", "")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("text", "any", ""), script.Opt("names", "table", "", "")},
+		Results: script.Returns("string", ""),
 		Errors:  "outside a request; more markers than maxMacros",
 		Example: `webserver.processMacros ("<p><!--#name--></p>", {name = "Tom & Co"})`,
 		Gives:   "<p>Tom &amp; Co</p>",
@@ -58,8 +58,8 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 	{
 		Name:    "webserver.sendPartial",
 		Doc:     "Sends a piece of the response at once. The first piece commits what was written to the root so far.",
-		Params:  []script.Param{arg("data", "any", ""), opt("params", "table", "", "not needed; for scripts of 1998"), opt("more", "boolean", "true", "false says that the piece is the last one; it may be the second argument")},
-		Results: gives("string", `always ""`),
+		Params:  []script.Param{script.Arg("data", "any", ""), script.Opt("params", "table", "", "not needed; for scripts of 1998"), script.Opt("more", "boolean", "true", "false says that the piece is the last one; it may be the second argument")},
+		Results: script.Returns("string", `always ""`),
 		Errors:  "outside a request; after the last piece",
 		Example: `webserver.sendPartial (webserver.httpHeader ("200 OK", "text/plain"))
 webserver.sendPartial ("one, ")

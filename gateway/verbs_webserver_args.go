@@ -9,8 +9,8 @@ var argsVerbs = []script.Verb{
 	{
 		Name:    "webserver.parseArgs",
 		Doc:     "Reads URL-encoded text into a Lua table, which it returns. A name seen again makes a list.",
-		Params:  []script.Param{arg("text", "any", "")},
-		Results: gives("table<string, string|string[]>", ""),
+		Params:  []script.Param{script.Arg("text", "any", "")},
+		Results: script.Returns("table<string, string|string[]>", ""),
 		Errors:  "more fields than maxFields",
 		Example: `webserver.parseArgs ("x=1&y=a+b").y`,
 		Gives:   "a b",
@@ -19,8 +19,8 @@ var argsVerbs = []script.Verb{
 	{
 		Name:    "webserver.encodeArgs",
 		Doc:     "The inverse of parseArgs, in the order of the names.",
-		Params:  []script.Param{arg("table", "table", "")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("table", "table", "")},
+		Results: script.Returns("string", ""),
 		Example: `webserver.encodeArgs ({y = "a b", x = 1})`,
 		Gives:   "x=1&y=a+b",
 		Page:    true,

@@ -9,8 +9,8 @@ var errorVerbs = []script.Verb{
 	{
 		Name:    "webserver.errorMessage",
 		Doc:     "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
-		Params:  []script.Param{arg("message", "any", ""), opt("params", "table", "", "not needed; for scripts of 1998")},
-		Results: gives("string", "a complete response, status 500"),
+		Params:  []script.Param{script.Arg("message", "any", ""), script.Opt("params", "table", "", "not needed; for scripts of 1998")},
+		Results: script.Returns("string", "a complete response, status 500"),
 		Errors:  "outside a request",
 		Example: `webserver.errorMessage ("out of <tea>"):match ("out of %S*tea&gt;")`,
 		Gives:   "out of &lt;tea&gt;",
@@ -19,8 +19,8 @@ var errorVerbs = []script.Verb{
 	{
 		Name:    "webserver.fileNotFoundError",
 		Doc:     "The 404 response, made from user.webserver.prefs.fileNotFoundPage.",
-		Params:  []script.Param{opt("params", "table", "", "not needed; for scripts of 1998")},
-		Results: gives("string", "a complete response"),
+		Params:  []script.Param{script.Opt("params", "table", "", "not needed; for scripts of 1998")},
+		Results: script.Returns("string", "a complete response"),
 		Errors:  "outside a request",
 		Example: `webserver.fileNotFoundError ():match ("^[^\r]*")`,
 		Gives:   "HTTP/1.0 404 FILE NOT FOUND",

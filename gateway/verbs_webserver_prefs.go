@@ -12,8 +12,8 @@ var prefsVerbs = []script.Verb{
 	{
 		Name:    "webserver.getPref",
 		Doc:     "A setting, else an object of user.webserver.prefs, else false.",
-		Params:  []script.Param{arg("name", "string", "in any case")},
-		Results: gives("any", ""),
+		Params:  []script.Param{script.Arg("name", "string", "in any case")},
+		Results: script.Returns("any", ""),
 		Example: `webserver.getPref ("chunkSize")`,
 		Gives:   "24",
 		Func:    verbGetPref,
@@ -29,7 +29,7 @@ return tostring (user.webserver.flDirtyRoot)`,
 	{
 		Name:    "webserver.init",
 		Doc:     "Makes what is missing at user.webserver: settings with their defaults, and copies of what lies at suites.webserver.data. Nothing that is there is touched.",
-		Results: gives("string[]", "the addresses of what was made"),
+		Results: script.Returns("string[]", "the addresses of what was made"),
 		Errors:  "an object at user.webserver where there should be a table",
 		Example: `user.webserver.chunkSize = nil
 return table.concat (webserver.init (), " ")`,

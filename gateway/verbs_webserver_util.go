@@ -16,7 +16,7 @@ var utilVerbs = []script.Verb{
 	{
 		Name:   "webserver.util.parseHeaders",
 		Doc:    "Reads the head of a request: gives its first line and a table of its fields. Names stay as they were sent; a field that comes again makes a list.",
-		Params: []script.Param{arg("request", "string", "such as params.fullRequest")},
+		Params: []script.Param{script.Arg("request", "string", "such as params.fullRequest")},
 		Results: []script.Param{{Name: "line", Type: "string"},
 			{Name: "fields", Type: "table<string, string|string[]>"}},
 		Errors:  "more fields than maxFields",
@@ -27,8 +27,8 @@ var utilVerbs = []script.Verb{
 	{
 		Name:    "webserver.util.parseCookies",
 		Doc:     "Reads a Cookie field into a table; values stay as they were sent. Of a name that comes again the first counts.",
-		Params:  []script.Param{arg("field", "string", "")},
-		Results: gives("table", ""),
+		Params:  []script.Param{script.Arg("field", "string", "")},
+		Results: script.Returns("table", ""),
 		Example: `webserver.util.parseCookies ("a=1; b=two").b`,
 		Gives:   "two",
 		Func: func(v *script.Call) error {
@@ -39,11 +39,11 @@ var utilVerbs = []script.Verb{
 	{
 		Name: "webserver.util.setCookie",
 		Doc:  "Adds a Set-Cookie field (RFC 6265, 4.1) to the response of this request, when it is given the parameters, or to a response table. The value is URL-encoded.",
-		Params: []script.Param{arg("table", "table", "the parameters, or a response table"), arg("name", "string", ""), arg("value", "any", ""),
-			opt("domain", "string", `""`, "all hosts below it"), opt("expires", "any", "", "a date, or its text; without it the cookie goes with the browser"),
-			opt("path", "string", `"/"`, ""), opt("secure", "boolean", "false", "for https only"),
-			opt("httpOnly", "boolean", "false", "scripts of the page do not see it"), opt("sameSite", "string", `""`, `"Lax", "Strict" or "None"`)},
-		Results: gives("string", "the value of the field"),
+		Params: []script.Param{script.Arg("table", "table", "the parameters, or a response table"), script.Arg("name", "string", ""), script.Arg("value", "any", ""),
+			script.Opt("domain", "string", `""`, "all hosts below it"), script.Opt("expires", "any", "", "a date, or its text; without it the cookie goes with the browser"),
+			script.Opt("path", "string", `"/"`, ""), script.Opt("secure", "boolean", "false", "for https only"),
+			script.Opt("httpOnly", "boolean", "false", "scripts of the page do not see it"), script.Opt("sameSite", "string", `""`, `"Lax", "Strict" or "None"`)},
+		Results: script.Returns("string", "the value of the field"),
 		Errors:  "a name, domain or path that a cookie cannot have; outside a request",
 		Example: `webserver.util.setCookie ({}, "colour", "dark red", "", odb.date ("2030-01-31"))`,
 		Gives:   "colour=dark+red; Expires=Thu, 31 Jan 2030 00:00:00 GMT; Path=/",
@@ -52,7 +52,7 @@ var utilVerbs = []script.Verb{
 	{
 		Name:    "webserver.util.parseAuth",
 		Doc:     "Name and password of an Authorization field (RFC 7617). Nobody has verified them.",
-		Params:  []script.Param{arg("field", "string", "")},
+		Params:  []script.Param{script.Arg("field", "string", "")},
 		Results: []script.Param{{Name: "username", Type: "string", Doc: `"" when the field is of another kind`}, {Name: "password", Type: "string"}},
 		Example: `webserver.util.parseAuth ("Basic QWRhOnNlc2FtZQ==")`,
 		Gives:   "Ada",
@@ -65,8 +65,8 @@ var utilVerbs = []script.Verb{
 	{
 		Name:    "webserver.util.buildResponse",
 		Doc:     "A complete HTTP/1.1 response with Date, Server and Content-Length. A list in the headers makes a field several times.",
-		Params:  []script.Param{arg("code", "any", `such as 404 or "404 Not Here"`), opt("headers", "table", "", ""), opt("body", "any", "", "")},
-		Results: gives("string", ""),
+		Params:  []script.Param{script.Arg("code", "any", `such as 404 or "404 Not Here"`), script.Opt("headers", "table", "", ""), script.Opt("body", "any", "", "")},
+		Results: script.Returns("string", ""),
 		Errors:  "a status outside 200 to 599, a field that a script cannot send; outside a request",
 		Example: `webserver.util.buildResponse (404, {["X-Why"] = "gone"}, "no"):match ("^[^\r]*")`,
 		Gives:   "HTTP/1.1 404 Not Found",

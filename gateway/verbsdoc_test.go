@@ -72,10 +72,10 @@ func TestVerbsTakeWhatTheySay(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for want, params := range map[string][]script.Param{
 		"a.b ()":                  nil,
-		"a.b (x, y)":              {arg("x", "any", ""), arg("y", "any", "")},
-		`a.b (x [, y [, z = 1]])`: {arg("x", "any", ""), opt("y", "any", "", ""), opt("z", "number", "1", "")},
-		`a.b ([x = "q" [, y]])`:   {opt("x", "string", `"q"`, ""), opt("y", "any", "", "")},
-		"a.b (…)":                 {arg("…", "any", "")},
+		"a.b (x, y)":              {script.Arg("x", "any", ""), script.Arg("y", "any", "")},
+		`a.b (x [, y [, z = 1]])`: {script.Arg("x", "any", ""), script.Opt("y", "any", "", ""), script.Opt("z", "number", "1", "")},
+		`a.b ([x = "q" [, y]])`:   {script.Opt("x", "string", `"q"`, ""), script.Opt("y", "any", "", "")},
+		"a.b (…)":                 {script.Arg("…", "any", "")},
 	} {
 		v := script.Verb{Name: "a.b", Params: params}
 		assert.Equal(t, want, v.Usage())

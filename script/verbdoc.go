@@ -16,6 +16,17 @@ type Param struct {
 	Doc      string // what the name and the type do not tell; may be empty
 }
 
+// Arg returns an argument that must be given.
+func Arg(name, kind, doc string) Param { return Param{Name: name, Type: kind, Doc: doc} }
+
+// Opt returns an argument that may be left out; def is what it is then.
+func Opt(name, kind, def, doc string) Param {
+	return Param{Name: name, Type: kind, Optional: true, Default: def, Doc: doc}
+}
+
+// Returns describes a verb that has one result, without a name.
+func Returns(kind, doc string) []Param { return []Param{{Type: kind, Doc: doc}} }
+
 // Usage is how the verb is called: `text.pad (text, width [, side = "right"])`.
 func (v *Verb) Usage() string {
 	var b strings.Builder
