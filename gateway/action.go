@@ -149,12 +149,12 @@ func (t actionTables) action(r *Request, p string) (name, handler, rule string) 
 func (t actionTables) override(r *Request, p string) string {
 	known := t.settings.known()
 	if known == nil {
-		return t.byPath("overrides", r.host(), p)
+		return t.byPath("overrides", r.Host(), p)
 	}
 	if len(known.overrides) == 0 {
 		return ""
 	}
-	for _, h := range [...]string{r.host(), "*"} {
+	for _, h := range [...]string{r.Host(), "*"} {
 		best, value := -1, ""
 		for _, row := range known.overrides[objectdb.Fold(h)] {
 			if len(row.prefix) > best && hasPathPrefix(p, row.prefix) {

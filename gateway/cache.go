@@ -135,7 +135,7 @@ func (c *call) flushCaches(ctx context.Context) {
 		if c.a.quiet {
 			return
 		}
-		c.g.log.Error("cache not flushed", "cache", cache, "path", c.r.path(), "err", err)
+		c.g.log.Error("cache not flushed", "cache", cache, "path", c.r.LogPath(), "err", err)
 	}
 	var wait sync.WaitGroup
 	purging, cancel := context.WithTimeout(ctx, purgeTime)

@@ -128,7 +128,7 @@ func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome
 		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; \"scripter call /NAME.fcgi\" answers a request by hand")
 	}
 	if r.Form == NPH && r.Params["REDIRECT_STATUS"] != "" {
-		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.path())
+		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.LogPath())
 	}
 	return g.Answer(ctx, r, w)
 }

@@ -123,29 +123,6 @@ func TestMimeTableCounts(t *testing.T) {
 	check()
 }
 
-// TestCharsetOfFiles checks the charset of plain files, served by themselves or
-// because a script returned nothing.
-func TestCharsetOfFiles(t *testing.T) {
-	s, addr := httpSite(t)
-	for name, kind := range map[string]string{"utf8": "text/html; charset=utf-8", "latin": "text/html", "passed-utf8": "text/html; charset=utf-8", "passed-latin": "text/html"} {
-		text := "<p>Grüße</p>"
-		if strings.HasSuffix(name, "latin") {
-			text = "<p>Gr\xfc\xdfe</p>"
-		}
-		s.page(name+".html", text)
-		if strings.HasPrefix(name, "passed") { // a script leaves it to the web server
-			s.script(`["`+name+`"]`, `return ""`)
-			s.put(`user.webserver.overrides.["*"].["/`+name+`.html"]`, objectdb.String("SCRIPTER"))
-		}
-		assert.Contains(t, raw(t, addr, "GET /"+name+".html HTTP/1.0\r\n\r\n"), "Content-Type: "+kind+"\r\n", name)
-	}
-	s.page("README", "Gr\xfc\xdfe, all of you")
-	assert.Contains(t, raw(t, addr, "GET /README HTTP/1.0\r\n\r\n"), "Content-Type: text/plain\r\n")
-	s.page("own.odd", "Grüße")
-	s.put("user.webserver.mimeTable.[\".odd\"].type", objectdb.String("text/x-odd"))
-	assert.Contains(t, raw(t, addr, "GET /own.odd HTTP/1.0\r\n\r\n"), "Content-Type: text/x-odd; charset=utf-8\r\n")
-}
-
 // TestIsUTF8 cuts texts into two pieces at many places.
 func TestIsUTF8(t *testing.T) {
 	for _, text := range []string{"", "abc", "Grüße, 世界 🎉", "\xff", "abc\xc3", "\xe4\xb8", "🎉\xf0\x9f", "\x80", strings.Repeat("世", 50_000), strings.Repeat("世", 50_000) + "\xe4"} {

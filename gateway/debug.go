@@ -55,7 +55,7 @@ func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
 	})
 	switch {
 	case err != nil:
-		g.log.Warn("request not kept", "path", r.path(), "err", err)
+		g.log.Warn("request not kept", "path", r.LogPath(), "err", err)
 	case late:
 		g.log.Info("debugging has switched itself off", "setting", debugMinutes.Address())
 	default:
@@ -96,7 +96,7 @@ func (g *Gateway) keepIn(tx *objectdb.Tx, s settings, r *Request) (*Kept, *maski
 		return nil, nil, err
 	}
 	k := newKept(shown, m, body)
-	k.Time, k.Developer = g.now(), r.Developer || r.desk || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
+	k.Time, k.Developer = g.now(), r.Developer || r.ShowErrors || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
 	return k, m, k.add(tx, int(s.number(maxRequests)))
 }
 
@@ -176,7 +176,7 @@ func (g *Gateway) keepOutcome(ctx context.Context, r *Request, a *answer, out Ou
 		k.Error = cutText(a.rec.mask.text(Describe(out.Err)), keptError)
 	}
 	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, k.addOutcome); err != nil {
-		g.log.Warn("outcome of a request not kept", "path", r.path(), "number", k.Number, "err", err)
+		g.log.Warn("outcome of a request not kept", "path", r.LogPath(), "number", k.Number, "err", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 		whole = info
 	}
 	whole, d.PathArgs = cutPathArgs(whole)
-	if err := checkPath(whole); err != nil {
+	if err := CheckPath(whole); err != nil {
 		return d, err
 	}
 	for seg := range strings.SplitSeq(whole, "/") {
@@ -157,9 +157,9 @@ func cutPathArgs(p string) (rest, args string) {
 	return rest, args
 }
 
-// checkPath refuses what could lead out of the document root, and names
+// CheckPath refuses what could lead out of the document root, and names
 // that no file or script has.
-func checkPath(p string) error {
+func CheckPath(p string) error {
 	bad := func(what string) error {
 		return &Error{Status: 400, Message: fmt.Sprintf("the path %.200q %s", p, what)}
 	}

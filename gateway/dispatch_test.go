@@ -306,7 +306,7 @@ func FuzzDispatch(f *testing.F) {
 		if err != nil {
 			return
 		}
-		assert.NoError(t, checkPath(d.Path))
+		assert.NoError(t, CheckPath(d.Path))
 		assert.Equal(t, byte('/'), d.Path[0])
 		assert.NotContains(t, d.Path, "$")
 	})

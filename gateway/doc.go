@@ -3,7 +3,7 @@
 // Start with [New] and [Gateway.Answer], where every transport ends. The journey, file by file:
 //
 //	request.go   the request: variables under their RFC 3875 names, and a body
-//	cgi.go fcgi.go http.go   the transports: CGI, FastCGI, the built-in server
+//	cgi.go fcgi.go static.go   the transports: CGI, FastCGI, and what package devserver asks
 //	gateway.go   one transaction, run again if it lost a race; the answer is held until the commit
 //	dispatch.go action.go   path, extension and action
 //	requires.go requires_rows.go   the folders where scripts have URLs, and who may call an object
@@ -17,11 +17,11 @@
 //	conf.go reach.go   scripter.conf, and what it lets a root use of its host
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
 //	glue.go users.go   the server that asked, maintenance, users with passwords
-//	probe.go probe_token.go serverstatus.go   what "scripter doctor" asks
+//	probe.go probe_token.go   what "scripter doctor" asks
 //	watch.go watch_counts.go   the numbers that the status shows
 //	slowlog.go   requests that take long
 //	limits.go limits_rows.go limits_gate.go   what a request may use, and how many run at a time
 //	autosave.go   the agent that saves copies, and the dirty root flag
 //	verbs.go verbs_*.go   what scripts can call
-//	error.go error_developer.go http_desk.go panic.go   what a failure becomes, for visitors and for the author
+//	error.go error_developer.go panic.go   what a failure becomes, for visitors and for the author
 package gateway

@@ -37,7 +37,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	out := Outcome{Err: err}
 	var p *panicked
 	if ctx.Err() != nil && !errors.As(err, &p) {
-		g.log.Info("client gone", "path", r.path(), "err", err)
+		g.log.Info("client gone", "path", r.LogPath(), "err", err)
 		out.Broken = true
 		return out
 	}
@@ -53,7 +53,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	switch {
 	case isCrowd:
 		if n := g.gate.turnedAway(time.Now()); n > 0 {
-			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", r.path(), "err", err)
+			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", r.LogPath(), "err", err)
 		}
 	case err != errNoRoot && !a.quiet: // who could not open it has said why
 		g.logFailure(r, status, out.Incident, err)
@@ -64,7 +64,7 @@ func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Ou
 	}
 	a.hold(g.failurePage(ctx, r, status, out.Incident, err), nil)
 	if err := safely(func() error { return a.send(r) }); err != nil {
-		g.log.Info("client gone", "path", r.path(), "err", err)
+		g.log.Info("client gone", "path", r.LogPath(), "err", err)
 		out.Broken = true
 	}
 	return out
@@ -87,7 +87,8 @@ func (g *Gateway) statusOf(err error) int {
 	return 500
 }
 
-func (r *Request) path() string {
+// LogPath returns the URL for the log: clipped, and without secrets of the query.
+func (r *Request) LogPath() string {
 	if u := r.Params["REQUEST_URI"]; u != "" {
 		if path, query, ok := strings.Cut(u, "?"); ok {
 			u = path + "?" + maskForm(query)
@@ -99,7 +100,7 @@ func (r *Request) path() string {
 
 // logFailure writes the one line of a failed request.
 func (g *Gateway) logFailure(r *Request, status int, incident string, err error) {
-	args := []any{"path", r.path(), "status", status}
+	args := []any{"path", r.LogPath(), "status", status}
 	if incident != "" {
 		args = append(args, "id", incident)
 	}
@@ -313,7 +314,7 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 // developer reports whether the request sees errors in full: it comes from the command
 // line, from the author on this machine, or with the developer's token.
 func (g *Gateway) developer(ctx context.Context, r *Request) bool {
-	if r.Developer || r.desk {
+	if r.Developer || r.ShowErrors {
 		return true
 	}
 	if r.givenToken() == "" {
@@ -330,7 +331,7 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 }
 
 // showsErrors reports whether a page shows the errors of its markers.
-func (c *call) showsErrors() bool { return c.r.desk || c.developer() }
+func (c *call) showsErrors() bool { return c.r.ShowErrors || c.developer() }
 
 func (c *call) developer() bool {
 	return c.r.Developer || c.r.givenToken() != "" && sameToken(c.r.givenToken(), c.settings.string(debugToken))

@@ -40,7 +40,7 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 	if detail != "" && (s == nil || script.IsPanic(err)) {
 		b.WriteString("<pre>" + escapeHTML(detail) + "</pre>\n")
 	}
-	b.WriteString("<p>" + escapeHTML(clip(r.Params["REQUEST_METHOD"]+" "+r.path(), 300)) + " was answered with " + line)
+	b.WriteString("<p>" + escapeHTML(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
 	if incident != "" {
 		b.WriteString(". Incident <code>" + incident + "</code>: <code>scripter requests " + incident +
 			"</code> shows the request, if Debugging is on (<code>scripter settings flDebug true</code>)")

@@ -23,7 +23,7 @@ type Explanation struct {
 // told each rule and address on the way.
 func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) {
 	var e Explanation
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return e, err
 	}
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {

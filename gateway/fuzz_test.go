@@ -34,7 +34,7 @@ func FuzzFields(f *testing.F) {
 		if user, password := basicAuth(s); user != "" || password != "" {
 			require.NotContains(t, user, ":")
 		}
-		if isHost(s) {
+		if IsHost(s) {
 			require.LessOrEqual(t, len(s), 300)
 			require.NotContains(t, s, "/")
 			require.False(t, strings.ContainsAny(s, "\r\n\x00 <>\"'?#@%"), "%q", s)
@@ -47,10 +47,10 @@ func FuzzFields(f *testing.F) {
 		maskForm(s)
 		r := &Request{Params: map[string]string{"REQUEST_URI": s, "HTTP_X": s, "HTTP_COOKIE": s, "QUERY_STRING": s, "REQUEST_METHOD": s}}
 		require.LessOrEqual(t, len(r.fullRequest()), fullRequestLimit)
-		r.path()
+		r.LogPath()
 		r.mask()
 		r.Params["REQUEST_URI"] = "/x?password=" + s
-		shown, _, _ := strings.Cut(r.path(), "&")
+		shown, _, _ := strings.Cut(r.LogPath(), "&")
 		require.Equal(t, "/x?password="+masked, shown, "a secret of the query is not logged")
 	})
 }

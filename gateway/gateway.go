@@ -151,7 +151,7 @@ var (
 // respond runs the request and leaves its response in a, not yet sent.
 func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 	r.dropUncheckedUser()
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return err
 	}
 	in := !r.again // a request that is run again from within another has its turn

@@ -660,3 +660,11 @@ func BenchmarkAnswer(b *testing.B) {
 		})
 	}
 }
+
+// Specification: 2.3.13
+func TestServerNameWithoutHost(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `local p = ... return p.serverName .. " " .. p.cgi.SERVER_NAME`)
+	resp := s.ask("/x.fcgi", map[string]string{"SERVER_NAME": "", "HTTP_HOST": "", "SERVER_ADDR": "10.0.0.1"})
+	assert.Equal(t, "10.0.0.1 ", resp.Body)
+}

@@ -58,6 +58,14 @@ func parseProduct(s string) product {
 	return product{name, version}
 }
 
+// Started returns when the gateway was made.
+func (g *Gateway) Started() time.Time { return g.counts.started }
+
+// Requests returns how many requests are running and how many were answered.
+func (g *Gateway) Requests() (running, answered int64) {
+	return g.counts.running.Load(), g.counts.answered.Load()
+}
+
 // counts are of one process.
 type counts struct {
 	started                   time.Time
@@ -72,7 +80,7 @@ func (n *counts) end() {
 
 // logRequest writes the line of a request when Verbose Messages is on.
 func (g *Gateway) logRequest(r *Request, a *answer, out Outcome) {
-	g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.path(), "action", a.action,
+	g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", a.action,
 		"status", out.Status, "time", g.now().Sub(a.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
 }
 

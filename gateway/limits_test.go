@@ -3,8 +3,6 @@ package gateway
 import (
 	"bytes"
 	"context"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -128,9 +126,9 @@ func TestEveryLimitOfAScript(t *testing.T) {
 	assert.Equal(t, "100", s.ask("/freeCalls.fcgi", nil).Body)
 }
 
-// TestLimitsOnEveryRoad: a script's own limits mean the same wherever the
-// request comes from.
-func TestLimitsOnEveryRoad(t *testing.T) {
+// TestLimitsWithoutWebServer checks that the limits of a script apply to CGI, to Run
+// and to the guard of a process.
+func TestLimitsWithoutWebServer(t *testing.T) {
 	s := newSite(t)
 	s.script("loop", `while true do end`)
 	s.limit("suites.webserverScripts.loop", "maxInstructions", 0.02)
@@ -146,14 +144,7 @@ func TestLimitsOnEveryRoad(t *testing.T) {
 	out := s.g.ServeCGI(context.Background(), CGI{Environ: environ, Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}})
 	assert.ErrorContains(t, out.Err, want)
 
-	server := httptest.NewServer(&Site{Gateway: s.g, Folder: s.folder, Software: "Test"})
-	resp, err := http.Get(server.URL + "/loop.fcgi")
-	require.NoError(t, err)
-	resp.Body.Close()
-	server.Close() // waits for what it logs after the answer
-	assert.Equal(t, 500, resp.StatusCode)
-
-	_, err = s.g.Run(context.Background(), objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
+	_, err := s.g.Run(context.Background(), objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
 	assert.ErrorContains(t, err, want)
 
 	told := &noted{}
@@ -163,7 +154,7 @@ func TestLimitsOnEveryRoad(t *testing.T) {
 	assert.LessOrEqual(t, told.times[0], 3*time.Second, "whoever guards the process is told the script's own limit")
 	assert.Positive(t, told.times[0])
 	assert.Equal(t, int64(7<<20), told.bytes[0])
-	assert.Equal(t, 2, strings.Count(s.log.String(), "limit=maxInstructions"), s.log.String())
+	assert.Equal(t, 1, strings.Count(s.log.String(), "limit=maxInstructions"), s.log.String())
 }
 
 // noted is a guard that remembers what it was told.

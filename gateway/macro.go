@@ -36,7 +36,7 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 	case p == c.target.Path:
 		file, err = c.findFile(c.pageFiles())
 	default: // a trap sent the request to another page
-		if err = checkPath(p); err == nil {
+		if err = CheckPath(p); err == nil {
 			file, err = c.findNamed(strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/"))
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -62,18 +60,6 @@ func TestPanicInAVerb(t *testing.T) {
 				_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path, "DOCUMENT_ROOT": s.folder}, strings.NewReader(""), &b, io.Discard)
 				require.NoError(t, err)
 				return b.String()
-			}
-		},
-		"HTTP": func(t *testing.T, s *site) func(string) string {
-			server := httptest.NewServer(&Site{Gateway: s.g, Folder: s.folder, Software: "Test"})
-			t.Cleanup(server.Close)
-			return func(path string) string {
-				resp, err := http.Get(server.URL + path)
-				require.NoError(t, err)
-				defer resp.Body.Close()
-				b, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				return "Status: " + resp.Status + "\n\n" + string(b)
 			}
 		},
 	}

@@ -167,7 +167,7 @@ func (p *parameters) serverName(vars map[string]string) script.Value {
 	if host := vars["SERVER_NAME"]; host != "" {
 		return host
 	}
-	if host := p.c.r.host(); host != "" {
+	if host := p.c.r.Host(); host != "" {
 		return host
 	}
 	return vars["SERVER_ADDR"] // behind lighttpd and Caddy, when an old client names no host

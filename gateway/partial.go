@@ -119,7 +119,7 @@ func (c *call) endStream(v script.Value) error {
 	if c.ended {
 		if v != nil && v != "" && !c.a.quiet {
 			c.g.log.Warn("the script's return value was dropped: sendPartial had sent the last piece (more = false)",
-				"path", c.r.path(), "script", c.answerer())
+				"path", c.r.LogPath(), "script", c.answerer())
 		}
 		return c.a.whole()
 	}
@@ -154,7 +154,7 @@ func (c *call) stream(resp *httpheader.Response, length int64) error {
 			c.r.trace("streamed without a Content-Length: no cache may store it")
 			if !c.a.quiet {
 				c.g.log.Warn("no cache may store a streamed response without a Content-Length: its Cache-Control was replaced",
-					"path", c.r.path())
+					"path", c.r.LogPath())
 			}
 		}
 		noStore(resp)

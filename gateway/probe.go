@@ -114,7 +114,7 @@ func (g *Gateway) probe(ctx context.Context, r *Request, a *answer) (out Outcome
 	}
 	reply.Body = len(r.body.text)
 	if err := g.answerProbe(ctx, r, a, kind, &reply); err != nil {
-		g.log.Info("probe not answered", "path", r.path(), "err", err)
+		g.log.Info("probe not answered", "path", r.LogPath(), "err", err)
 		out.Err, out.Broken = err, true
 	}
 	out.Status = a.status
@@ -132,7 +132,7 @@ func (c *call) fillProbe(p *ProbeReply) {
 	p.Steps = []string{}
 	r.Trace = func(step string) { p.Steps = append(p.Steps, step) }
 	defer func() { r.Trace = nil }()
-	err := r.check()
+	err := r.Check()
 	if err == nil {
 		c.target, err = dispatch(r, c.tables)
 	}

@@ -37,7 +37,7 @@ func (c *call) completeTargets(resp *httpheader.Response) {
 		resp.Complete(c.base())
 	}
 	if resp.Redirects() && !resp.Has("Location") && !c.a.quiet {
-		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.r.path(), "script", c.answerer(), "status", resp.Status)
+		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.r.LogPath(), "script", c.answerer(), "status", resp.Status)
 	}
 }
 
@@ -45,7 +45,7 @@ func (c *call) completeTargets(resp *httpheader.Response) {
 // X-Forwarded-Host, which any client can send: if a proxy in front speaks HTTPS, the
 // web server has to set its variable HTTPS.
 func (c *call) base() httpheader.Base {
-	b := httpheader.Base{Origin: c.r.origin()}
+	b := httpheader.Base{Origin: c.r.Origin()}
 	path, query, ok := strings.Cut(withoutOrigin(c.r.Params["REQUEST_URI"]), "?")
 	if !strings.HasPrefix(path, "/") {
 		path, query, ok = c.target.Path+c.target.Extra, "", false
@@ -61,9 +61,9 @@ func (c *call) base() httpheader.Base {
 	return b
 }
 
-// origin returns the scheme and host of the request's URL, or "" if neither the client
+// Origin returns the scheme and host of the request's URL, or "" if neither the client
 // nor the web server names a host.
-func (r *Request) origin() string {
+func (r *Request) Origin() string {
 	scheme, usual := "http", "80"
 	switch strings.ToLower(r.Params["HTTPS"]) {
 	case "on", "1":
@@ -72,14 +72,14 @@ func (r *Request) origin() string {
 	if strings.EqualFold(r.Params["REQUEST_SCHEME"], "https") {
 		scheme, usual = "https", "443"
 	}
-	if host := r.Params["HTTP_HOST"]; host != "" && isHost(host) {
+	if host := r.Params["HTTP_HOST"]; host != "" && IsHost(host) {
 		return scheme + "://" + host
 	}
 	host := r.Params["SERVER_NAME"]
-	if host == "" || host == "_" || !isHost(host) { // nginx's "_" means no host
+	if host == "" || host == "_" || !IsHost(host) { // nginx's "_" means no host
 		return ""
 	}
-	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && isHost("h:"+port) {
+	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && IsHost("h:"+port) {
 		host += ":" + port
 	}
 	return scheme + "://" + host

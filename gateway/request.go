@@ -28,6 +28,9 @@ type Request struct {
 	Road string
 	// Developer shows errors in full; set by roads that no visitor can take.
 	Developer bool
+	// ShowErrors shows errors in full too, but unlike Developer it does not pass
+	// maintenance: the request comes from a program on this machine.
+	ShowErrors bool
 	// StepAside, when it is set, is called once the scripts of the request have
 	// ended, what they have written is committed, and only the disk is waited for:
 	// then other requests may run.
@@ -35,7 +38,6 @@ type Request struct {
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
-	desk     bool // errors are shown in full: the request comes from this machine
 	away     bool // StepAside was called
 	body     body
 	bodyRead bool
@@ -79,8 +81,8 @@ func (r *Request) trace(format string, args ...any) {
 	}
 }
 
-// host is the host the client named, without port, in lower case.
-func (r *Request) host() string {
+// Host returns the host the client named, without port, in lower case.
+func (r *Request) Host() string {
 	h := r.Params["HTTP_HOST"]
 	if h == "" {
 		h = r.Params["SERVER_NAME"]
@@ -94,9 +96,9 @@ func (r *Request) host() string {
 // methods are those that scripts get to see.
 const methods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
 
-// check refuses what no honest client or server sends, before anything is
+// Check refuses what no honest client or server sends, before anything is
 // looked up for it.
-func (r *Request) check() error {
+func (r *Request) Check() error {
 	if m := r.Params["REQUEST_METHOD"]; !isToken(m) || len(m) > 32 {
 		return &Error{Status: 400, Message: fmt.Sprintf("the method %.40q is none", m)}
 	}
@@ -112,16 +114,16 @@ func (r *Request) check() error {
 		return &Error{Status: 400, Message: fmt.Sprintf(
 			"the header field %s came twice, spelled with - and with _", clip(r.twice, 60))}
 	}
-	if h := r.Params["HTTP_HOST"]; !isHost(h) {
+	if h := r.Params["HTTP_HOST"]; !IsHost(h) {
 		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}
 	}
 	return nil
 }
 
-// isHost tells whether h is a host of RFC 3986, 3.2.2, with or without a
+// IsHost tells whether h is a host of RFC 3986, 3.2.2, with or without a
 // port, as names are written in practice: letters, digits, "-", "." and "_",
 // or an address in brackets. "" is fine: HTTP/1.0 has no Host.
-func isHost(h string) bool {
+func IsHost(h string) bool {
 	if h == "" {
 		return true
 	}

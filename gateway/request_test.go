@@ -14,10 +14,10 @@ import (
 
 func TestIsHost(t *testing.T) {
 	for _, h := range []string{"", "localhost", "localhost:8080", "a.b-c_d.test", "127.0.0.1:80", "[::1]", "[::1]:8080", "x:"} {
-		assert.True(t, isHost(h), h)
+		assert.True(t, IsHost(h), h)
 	}
 	for _, h := range []string{"localhost?", "#", "/x?", "u@h", "[::1", "%zz", "a b", "x\"<y", "a\r\nb", ":80", "h:port", "[]", "[x]", strings.Repeat("a", 301)} {
-		assert.False(t, isHost(h), h)
+		assert.False(t, IsHost(h), h)
 	}
 }
 

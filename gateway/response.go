@@ -334,7 +334,7 @@ func (c *call) finish(resp *httpheader.Response) error {
 	}
 	if pass := c.settings.flag(flPassAccel); !pass || !c.g.reach.Load().Sendfile {
 		if resp.Strip() && pass && !c.a.quiet {
-			c.g.log.Warn("header fields for the web server removed", "path", c.r.path(),
+			c.g.log.Warn("header fields for the web server removed", "path", c.r.LogPath(),
 				"err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
 		}
 	}

@@ -52,7 +52,7 @@ func (c *call) logSlow(frames []script.Frame) {
 
 // slowArgs are what the slow log says of the request itself, without secrets.
 func (r *Request) slowArgs() []any {
-	args := []any{"method", r.Params["REQUEST_METHOD"], "path", r.path()}
+	args := []any{"method", r.Params["REQUEST_METHOD"], "path", r.LogPath()}
 	if body := r.body.text; body != "" {
 		args = append(args, "bodyBytes", len(body))
 		if kind := strings.ToLower(r.Params["CONTENT_TYPE"]); strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
@@ -67,7 +67,7 @@ func (g *Gateway) endSlow(r *Request, a *answer, out Outcome, took time.Duration
 	switch {
 	case a.slow <= 0 || took < a.slow || a.quiet:
 	case a.slowID != "":
-		g.log.Warn("slow request ended", "id", a.slowID, "path", r.path(), "status", out.Status, "took", took.Round(time.Millisecond))
+		g.log.Warn("slow request ended", "id", a.slowID, "path", r.LogPath(), "status", out.Status, "took", took.Round(time.Millisecond))
 	default:
 		g.watch.slow.Add(1)
 		g.log.Warn("slow request", append(r.slowArgs(), "action", a.action, "status", out.Status, "took", took.Round(time.Millisecond),

@@ -71,7 +71,7 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 	case strings.ContainsAny(handler, " ?#"):
 		return nil, fmt.Errorf("the handler %q has a blank, ? or #, which its URL path cannot have", handler)
 	}
-	if err := checkPath(handler); err != nil {
+	if err := CheckPath(handler); err != nil {
 		return nil, err
 	}
 	if base := handler[strings.LastIndexByte(handler, '/')+1:]; !isHandlerName(base) {
@@ -238,13 +238,13 @@ func PathRows(tx *objectdb.Tx, table objectdb.Address) ([]PathRow, error) {
 // the root. It gives the row as it was put.
 func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, error) {
 	r.Host = strings.ToLower(r.Host)
-	if r.Host != "*" && (r.Host == "" || !isHost(r.Host) || strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")) {
+	if r.Host != "*" && (r.Host == "" || !IsHost(r.Host) || strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")) {
 		return r, fmt.Errorf("%q is no host: it is a name without port, or * for every host", r.Host)
 	}
 	if !strings.HasPrefix(r.Prefix, "/") {
 		return r, fmt.Errorf("the path prefix %q does not begin with /", r.Prefix)
 	}
-	if err := checkPath(r.Prefix); err != nil {
+	if err := CheckPath(r.Prefix); err != nil {
 		return r, err
 	}
 	if err := objectdb.CheckName(r.Prefix); err != nil {

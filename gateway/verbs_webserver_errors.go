@@ -49,7 +49,7 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 		}
 		incident = c.r.incident
 		if !c.a.quiet {
-			c.g.log.Warn("a script answered with an error page", "path", c.r.path(), "id", incident, "err", message)
+			c.g.log.Warn("a script answered with an error page", "path", c.r.LogPath(), "id", incident, "err", message)
 		}
 	}
 	resp, err := c.errorPage(status, message, incident)

@@ -51,29 +51,6 @@ func TestEncodeDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-// Specification: 4.2.4
-func TestStatic(t *testing.T) {
-	r := Static(StaticFile{
-		Date:        time.Date(1998, 1, 21, 12, 0, 0, 0, time.FixedZone("", 3600)),
-		Server:      "WebServer/2.0",
-		Modified:    time.Date(1998, 1, 2, 3, 4, 5, 678, time.UTC),
-		Size:        10 << 30,
-		ETag:        `"abc"`,
-		ContentType: "image/gif",
-	})
-	got, err := r.AppendNPH(nil)
-	require.NoError(t, err)
-	assert.Equal(t, "HTTP/1.1 200 OK\r\n"+
-		"Date: Wed, 21 Jan 1998 11:00:00 GMT\r\n"+
-		"Server: WebServer/2.0\r\n"+
-		"Last-Modified: Fri, 02 Jan 1998 03:04:05 GMT\r\n"+
-		"ETag: \"abc\"\r\n"+
-		"Content-Length: 10737418240\r\n"+
-		"Accept-Ranges: bytes\r\n"+
-		"Connection: close\r\n"+
-		"Content-Type: image/gif\r\n\r\n", string(got))
-}
-
 func TestFileETag(t *testing.T) {
 	when := time.Date(1998, 1, 2, 3, 4, 5, 678, time.UTC)
 	tag := FileETag(when, 100)
@@ -81,7 +58,6 @@ func TestFileETag(t *testing.T) {
 	assert.Equal(t, tag, FileETag(when, 100))
 	assert.NotEqual(t, tag, FileETag(when, 101))
 	assert.NotEqual(t, tag, FileETag(when.Add(1), 100))
-	assert.Equal(t, tag, Static(StaticFile{Modified: when, Size: 100}).Get("ETag"))
 }
 
 func TestFields(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/devserver"
 	"scripter/gateway"
 )
 
@@ -105,7 +106,8 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 	if err != nil {
 		return err
 	}
-	pages := &gateway.Site{Gateway: g, Folder: folder, Software: "Scripter/" + version, Hosts: append(hosts, addr), ShowErrors: showErrors}
+	pages := &devserver.Server{Gateway: g, Folder: folder, Software: "Scripter/" + version,
+		Hosts: append(hosts, addr), ShowErrors: showErrors, Log: log}
 	s := &http.Server{
 		Handler:           pages,
 		ReadHeaderTimeout: 15 * time.Second,

@@ -1,8 +1,6 @@
-package gateway
+package devserver
 
 import (
-	"net"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -12,10 +10,10 @@ import (
 	"scripter/objectdb"
 )
 
-// TestErrorsAtTheDesk checks that a request directly from this machine sees message,
+// TestErrorsShownToThisMachine checks that a request directly from this machine sees message,
 // lines and calls, and that one through a proxy or with another host name sees what
 // visitors see.
-func TestErrorsAtTheDesk(t *testing.T) {
+func TestErrorsShownToThisMachine(t *testing.T) {
 	s := newSite(t)
 	s.script("bad", "local p = ...\nlocal t\n-- here <it> comes\nreturn t.x\n-- after\n")
 	s.script("outer", `return suites.webserverScripts.bad ()`)
@@ -23,14 +21,8 @@ func TestErrorsAtTheDesk(t *testing.T) {
 	s.script("gone", `error ({})`)
 	s.page("page.mcro", "<p><!--#nothing.at.all--></p>")
 	s.put("user.webserver.prefs.errorPage", objectdb.Text("<h1>Sorry</h1>")) // the site's own page shows no error
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	site := &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test", ShowErrors: true,
-		Hosts: []string{"rebound.example", "127.0.0.1.example", "192.0.2.1"}}
-	srv := &http.Server{Handler: site}
-	go srv.Serve(l)
-	t.Cleanup(func() { srv.Close() })
-	addr := l.Addr().String()
+	s.server.ShowErrors, s.server.Hosts = true, []string{"rebound.example", "127.0.0.1.example", "192.0.2.1"}
+	addr := s.addr
 	_, port, _ := strings.Cut(addr, ":")
 	get := func(path, host, proto, fields string) string {
 		return raw(t, addr, "GET "+path+" HTTP/"+proto+"\r\nHost: "+host+"\r\n"+fields+"\r\n")
@@ -75,6 +67,6 @@ func TestErrorsAtTheDesk(t *testing.T) {
 	s.put("user.webserver.flRefuseConnections", objectdb.Boolean(true))
 	assert.Contains(t, get("/bad.fcgi", addr, "1.1", ""), "503 ", "maintenance applies to the author, too")
 	s.put("user.webserver.flRefuseConnections", objectdb.Boolean(false))
-	site.ShowErrors = false
+	s.server.ShowErrors = false
 	assert.Contains(t, get("/bad.fcgi", addr, "1.1", ""), "<h1>Sorry</h1>")
 }

@@ -1,8 +1,15 @@
-package gateway
+// Package devserver serves a root and a folder of pages over HTTP, without another web
+// server: "scripter serve". It is for work at the desk: no TLS, one response for each
+// connection.
+//
+// A request for a page or script becomes CGI variables and goes to the gateway. All
+// others are answered with files of the folder.
+package devserver
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,16 +22,14 @@ import (
 	"sync"
 	"time"
 
+	"scripter/gateway"
 	"scripter/httpheader"
-	"scripter/objectdb"
 )
 
-// Site is a folder served over HTTP without another web server: the built-in
-// road of "scripter serve". Requests whose path has an action go to the
-// gateway as CGI variables, all others are files.
-type Site struct {
-	Gateway *Gateway
-	Folder  string
+// Server is the HTTP handler. All fields but Hosts and ShowErrors must be set.
+type Server struct {
+	Gateway *gateway.Gateway
+	Folder  string // of the pages, an absolute path without links
 	// Software is what the server calls itself.
 	Software string
 	// Hosts are host names that the server answers to, beside those of this machine.
@@ -32,13 +37,14 @@ type Site struct {
 	// ShowErrors shows errors in full to requests from this machine that no proxy has
 	// passed on.
 	ShowErrors bool
+	Log        *slog.Logger
 
 	running sync.WaitGroup
 }
 
 // Wait waits until the requests under way are answered, or ctx ends. The
 // connections are not net/http's any more, which does not wait for them.
-func (s *Site) Wait(ctx context.Context) {
+func (s *Server) Wait(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		s.running.Wait()
@@ -50,14 +56,10 @@ func (s *Site) Wait(ctx context.Context) {
 	}
 }
 
-// defaultIndex is the DirectoryIndex where user.webserver.directoryIndex has
-// none.
-const defaultIndex = "index.html default.mcro"
-
 // ServeHTTP answers one request and closes the connection: responses have
 // the shapes of the specification's section 4.2, byte for byte, which are
 // HTTP/1.0 for scripts and "Connection: close" for files.
-func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
 	start := time.Now()
@@ -67,20 +69,21 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	conn := newConn(w, hr)
 	defer conn.close()
-	r := &Request{Params: s.params(hr), Body: conn.body, Form: NPH, Road: "HTTP", desk: s.ShowErrors && atThisMachine(hr)}
+	r := &gateway.Request{Params: s.params(hr), Body: conn.body, Form: gateway.NPH, Road: "HTTP",
+		ShowErrors: s.ShowErrors && isLocal(hr)}
 	status := s.serve(hr, r, conn)
 	if err := conn.out.Flush(); err != nil {
-		s.Gateway.log.Debug("client gone", "path", r.path(), "err", err)
+		s.Log.Debug("client gone", "path", r.LogPath(), "err", err)
 	}
-	s.Gateway.log.Info(hr.Method, "path", r.path(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
+	s.Log.Info(hr.Method, "path", r.LogPath(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
 }
 
 // answersTo reports whether the Host field of a request names this server. A page of
 // another site may have its name resolve to this address (DNS rebinding) and must not
 // read this site: its requests carry that name. A request without Host is accepted,
 // because no browser sends one. An invalid Host is answered 400 later.
-func (s *Site) answersTo(hr *http.Request) bool {
-	if hr.Host == "" || !isHost(hr.Host) {
+func (s *Server) answersTo(hr *http.Request) bool {
+	if hr.Host == "" || !gateway.IsHost(hr.Host) {
 		return true
 	}
 	host := hostName(hr.Host)
@@ -106,9 +109,9 @@ func hostName(field string) string {
 }
 
 // misdirected answers a request for a host that this server does not answer to.
-func (s *Site) misdirected(w http.ResponseWriter, hr *http.Request) {
+func (s *Server) misdirected(w http.ResponseWriter, hr *http.Request) {
 	name := hostName(hr.Host)
-	s.Gateway.log.Warn("request for an unknown host", "host", name, "path", clip(hr.URL.Path, 200),
+	s.Log.Warn("request for an unknown host", "host", name, "path", fmt.Sprintf("%.200s", hr.URL.Path),
 		"status", http.StatusMisdirectedRequest)
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Cache-Control", "no-store")
@@ -118,26 +121,26 @@ func (s *Site) misdirected(w http.ResponseWriter, hr *http.Request) {
 
 // serve finds out what the path is: a folder, a page or script with an
 // action, a file.
-func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
+func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 	bare, args := r.Params["SCRIPT_NAME"], ""
 	if i := strings.IndexByte(bare, '$'); i >= 0 {
 		bare, args = bare[:i], bare[i:] // path arguments are no path
 	}
-	if err := checkPath(bare); err != nil {
+	if err := gateway.CheckPath(bare); err != nil {
 		return s.refuse(hr, r, c, err)
 	}
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return s.refuse(hr, r, c, err)
 	}
 	p := clean(bare)
-	if isHidden(p) {
-		return s.refuse(hr, r, c, hidden(p))
+	if err := gateway.CheckHidden(s.Folder, p, s.file(p)); err != nil {
+		return s.refuse(hr, r, c, err)
 	}
 	if showsStatus(hr, p) && args == "" {
 		return s.status(hr, r, c)
 	}
-	if hasPathPrefix(p, "/cgi-bin") {
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is in /cgi-bin, but this server runs no CGI programs"})
+	if p == "/cgi-bin" || strings.HasPrefix(p, "/cgi-bin/") {
+		return s.refuse(hr, r, c, notFound(p+" is in /cgi-bin, but this server runs no CGI programs"))
 	}
 	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
@@ -149,21 +152,21 @@ func (s *Site) serve(hr *http.Request, r *Request, c *conn) int {
 		}
 		p += index
 	}
-	if found, err := s.find(s.file(p)); err != nil && found.base != "" { // hidden by a link
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: err.Error(), Err: err})
+	if err := gateway.CheckHidden(s.Folder, p, s.file(p)); err != nil { // the index
+		return s.refuse(hr, r, c, err)
 	}
 	r.Params["SCRIPT_NAME"] = p + args
 	r.Params["SCRIPT_FILENAME"] = s.file(p)
-	if s.Gateway.hasAction(hr, r) {
+	if s.Gateway.Answers(hr.Context(), r) {
 		out := s.Gateway.Answer(hr.Context(), r, c.out)
 		c.broken = out.Broken
 		return out.Status
 	}
 	if strings.HasSuffix(p, "/") {
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is no folder"})
+		return s.refuse(hr, r, c, notFound(p+" is no folder"))
 	}
 	if pageCopy.MatchString(p) {
-		return s.refuse(hr, r, c, &Error{Status: 404, Message: p + " is a backup copy of an editor"})
+		return s.refuse(hr, r, c, notFound(p+" is a backup copy of an editor"))
 	}
 	return s.static(hr, r, c, s.file(p))
 }
@@ -180,58 +183,40 @@ func clean(p string) string {
 	return c
 }
 
-func (s *Site) file(p string) string {
+func (s *Server) file(p string) string {
 	return filepath.Join(s.Folder, filepath.FromSlash(path.Clean("/"+p)))
 }
 
-// hasAction tells whether a request goes to the gateway.
-func (g *Gateway) hasAction(hr *http.Request, r *Request) bool {
-	has := true // what cannot be told is answered with its own failure
-	g.db.View(hr.Context(), func(tx *objectdb.Tx) error {
-		d, err := dispatch(r, actionTables{readSettings(tx)})
-		has = err != nil || d.Action != ""
-		return nil
-	})
-	return has
-}
-
-// index gives the file name of a folder's URL (specification, 4.1 and
-// 4.4.4): the first of the DirectoryIndex that is there.
-func (s *Site) index(hr *http.Request, r *Request, folder string) (string, error) {
-	names := ""
-	err := s.Gateway.db.View(hr.Context(), func(tx *objectdb.Tx) error {
-		names = actionTables{readSettings(tx)}.byPath("directoryIndex", r.host(), folder)
-		return nil
-	})
+// index returns the file name of a folder's URL: the first of the DirectoryIndex that
+// exists (specification, 4.1 and 4.4.4).
+func (s *Server) index(hr *http.Request, r *gateway.Request, folder string) (string, error) {
+	names, err := s.Gateway.DirectoryIndex(hr.Context(), r, folder)
 	if err != nil {
 		return "", err
 	}
-	if names == "" {
-		names = defaultIndex
-	}
-	for _, n := range strings.Fields(names) {
-		if strings.ContainsAny(n, `/\`) {
+	for _, n := range names {
+		if strings.ContainsAny(n, `/\\`) {
 			continue
 		}
 		if info, err := os.Stat(s.file(folder + n)); err == nil && info.Mode().IsRegular() {
 			return n, nil
 		}
 	}
-	return "", &Error{Status: 404, Message: fmt.Sprintf("%s has none of %s", folder, names)}
+	return "", notFound(fmt.Sprintf("%s has none of %s", folder, strings.Join(names, " ")))
 }
+
+func notFound(message string) error { return &gateway.Error{Status: 404, Message: message} }
 
 // refuse answers with an error page.
-func (s *Site) refuse(hr *http.Request, r *Request, c *conn, err error) int {
-	a := newAnswer(c.out, r)
-	s.Gateway.fail(hr.Context(), r, a, err)
-	return a.status
+func (s *Server) refuse(hr *http.Request, r *gateway.Request, c *conn, err error) int {
+	return s.Gateway.Refuse(hr.Context(), r, c.out, err).Status
 }
 
-func (s *Site) redirect(hr *http.Request, r *Request, c *conn, p string) int {
+func (s *Server) redirect(hr *http.Request, r *gateway.Request, c *conn, p string) int {
 	u := *hr.URL
 	u.Path, u.RawPath = p, ""
 	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: 301, Reason: "Moved Permanently", Close: true}
-	resp.Add("Location", r.origin()+u.RequestURI())
+	resp.Add("Location", r.Origin()+u.RequestURI())
 	resp.Add("Server", s.Software)
 	resp.Add("Content-Length", "0")
 	head, err := resp.AppendNPH(nil)
@@ -244,7 +229,7 @@ func (s *Site) redirect(hr *http.Request, r *Request, c *conn, p string) int {
 
 // params makes the CGI variables of a request (RFC 3875, 4.1), as a web
 // server does that runs us for a path of its own.
-func (s *Site) params(hr *http.Request) map[string]string {
+func (s *Server) params(hr *http.Request) map[string]string {
 	p := make(map[string]string, len(hr.Header)+20)
 	for name, values := range hr.Header {
 		key := strings.ReplaceAll(strings.ToUpper(name), "-", "_")

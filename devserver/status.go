@@ -1,13 +1,15 @@
-package gateway
+package devserver
 
 import (
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"scripter/gateway"
 	"scripter/httpheader"
 )
 
@@ -15,7 +17,7 @@ import (
 // Server Name must equal what the /server-status display shows).
 const statusPath = "/server-status"
 
-// showsStatus tells whether a request asks the built-in server for its
+// showsStatus reports whether a request asks the built-in server for its
 // status. Only this machine is shown it, as with Apache's "Require local".
 func showsStatus(hr *http.Request, p string) bool {
 	if p != statusPath {
@@ -28,18 +30,18 @@ func showsStatus(hr *http.Request, p string) bool {
 
 // status answers /server-status as a page, and /server-status?auto as lines
 // for programs, under the names of Apache's mod_status.
-func (s *Site) status(hr *http.Request, r *Request, c *conn) int {
+func (s *Server) status(hr *http.Request, r *gateway.Request, c *conn) int {
 	if hr.Method != "GET" && hr.Method != "HEAD" {
-		return s.refuse(hr, r, c, &Error{Status: 405, Message: "the status answers GET and HEAD only", Allow: "GET, HEAD"})
+		return s.refuse(hr, r, c, notAllowed("the status answers GET and HEAD only"))
 	}
-	counts := &s.Gateway.counts
-	now := s.Gateway.now()
+	running, answered := s.Gateway.Requests()
+	now := time.Now()
 	rows := [][3]string{ // mod_status's line, its page's words, the value
 		{"ServerVersion", "Server Version", s.Software},
 		{"CurrentTime", "Current Time", now.UTC().Format(time.RFC1123)},
-		{"ServerUptimeSeconds", "Server uptime in seconds", fmt.Sprintf("%.0f", now.Sub(counts.started).Seconds())},
-		{"Total Accesses", "Total accesses to scripts and pages", fmt.Sprint(counts.answered.Load())},
-		{"BusyWorkers", "Requests being processed", fmt.Sprint(counts.running.Load())},
+		{"ServerUptimeSeconds", "Server uptime in seconds", fmt.Sprintf("%.0f", now.Sub(s.Gateway.Started()).Seconds())},
+		{"Total Accesses", "Total accesses to scripts and pages", fmt.Sprint(answered)},
+		{"BusyWorkers", "Requests being processed", fmt.Sprint(running)},
 	}
 	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: 200, Reason: "OK", Close: true}
 	resp.Add("Server", s.serverName(hr.Context()))
@@ -47,15 +49,15 @@ func (s *Site) status(hr *http.Request, r *Request, c *conn) int {
 	var b strings.Builder
 	if query, err := url.ParseQuery(hr.URL.RawQuery); err == nil && query.Has("auto") {
 		resp.Add("Content-Type", "text/plain; charset=ISO-8859-1")
-		fmt.Fprintf(&b, "%s\n", r.host())
+		fmt.Fprintf(&b, "%s\n", r.Host())
 		for _, row := range rows {
 			fmt.Fprintf(&b, "%s: %s\n", row[0], row[2])
 		}
 	} else {
 		resp.Add("Content-Type", "text/html; charset=ISO-8859-1")
-		fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><title>Server Status</title></head><body>\n<h1>Server Status for %s</h1>\n<dl>", escapeHTML(r.host()))
+		fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><title>Server Status</title></head><body>\n<h1>Server Status for %s</h1>\n<dl>", html.EscapeString(r.Host()))
 		for _, row := range rows {
-			fmt.Fprintf(&b, "<dt>%s: %s</dt>\n", row[1], escapeHTML(row[2]))
+			fmt.Fprintf(&b, "<dt>%s: %s</dt>\n", row[1], html.EscapeString(row[2]))
 		}
 		b.WriteString("</dl></body></html>\n")
 	}

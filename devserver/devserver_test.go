@@ -1,8 +1,10 @@
-package gateway
+package devserver
 
 import (
 	"bufio"
+	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,19 +17,70 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/gateway"
+	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/root"
 )
 
-// httpSite serves a site over HTTP on loopback.
-func httpSite(t *testing.T) (*site, string) {
-	s := newSite(t)
+// A site is a root with a folder of pages, and its server on loopback.
+type site struct {
+	t      *testing.T
+	db     *objectdb.DB
+	folder string
+	log    *testlog.Buffer
+	server *Server
+	addr   string
+}
+
+const patience = time.Minute
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{t: t, folder: t.TempDir(), log: &testlog.Buffer{}}
+	var err error
+	s.db, err = objectdb.Create(filepath.Join(t.TempDir(), "test.root"),
+		objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.db.Close()) })
+	s.update(func(tx *objectdb.Tx) error {
+		_, err := objectdb.Import(tx, root.FS, nil)
+		return err
+	})
+	log := slog.New(slog.NewTextHandler(s.log, nil))
+	s.server = &Server{Gateway: gateway.New(gateway.Options{DB: s.db, Log: log}), Folder: s.folder, Software: "Scripter/test", Log: log,
+		Hosts: []string{"x", "h", "other.test", "One.test", "two.test.", "a.example:80", "site.test", "192.0.2.7:8080"}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	srv := &http.Server{Handler: &Site{Gateway: s.g, Folder: s.folder, Software: "Scripter/test",
-		Hosts: []string{"x", "h", "other.test", "One.test", "two.test.", "a.example:80", "site.test", "192.0.2.7:8080"}}}
+	srv := &http.Server{Handler: s.server}
 	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
-	return s, l.Addr().String()
+	s.addr = l.Addr().String()
+	s.put("user.webserver.maxTime", objectdb.Number(300)) // a busy machine may stand still for ten seconds
+	return s
+}
+
+func (s *site) update(fn func(tx *objectdb.Tx) error) {
+	s.t.Helper()
+	require.NoError(s.t, s.db.Update(context.Background(), fn))
+}
+
+func (s *site) put(address string, v objectdb.Value) {
+	s.t.Helper()
+	a, err := objectdb.ParseAddress(address)
+	require.NoError(s.t, err)
+	s.update(func(tx *objectdb.Tx) error { return tx.Put(a, v) })
+}
+
+// script puts a script for the URL /NAME.fcgi.
+func (s *site) script(name, source string) {
+	s.t.Helper()
+	s.put("suites.webserverScripts."+name, objectdb.Script(source))
+}
+
+func (s *site) page(name, text string) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o644))
 }
 
 // raw sends bytes and reads all that comes back.
@@ -48,7 +101,8 @@ func raw(t *testing.T, addr, text string) string {
 //
 // Specification: 4.2.4
 func TestStaticShape(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	s.page("plain.html", "<p>plain</p>")
 	got := raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n")
 	assert.Regexp(t, regexp.MustCompile(`^HTTP/1\.1 200 OK\r
@@ -76,7 +130,8 @@ Content-Type: text/html; charset=utf-8\r
 
 // Specification: 4.1.1
 func TestServeScripts(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	s.script("x", `local p = ... return webserver.httpHeader ("200 OK", "text/plain") .. p.method .. " " .. p.pathArgs .. " " .. p.postArgs .. " " .. p.cgi.REQUEST_URI`)
 	assert.Equal(t, "HTTP/1.0 200 OK\r\nServer: Scripter/test\r\nMIME-Version: 1.0\r\nContent-type: text/plain\r\nCache-Control: private, no-cache\r\nContent-Length: 20\r\n\r\nGET a  /x.fcgi$a?b=c",
 		raw(t, addr, "GET /x.fcgi$a?b=c HTTP/1.0\r\n\r\n"))
@@ -96,7 +151,8 @@ func TestServeScripts(t *testing.T) {
 
 // TestBrokenAnswer: half an answer does not look like a whole one.
 func TestBrokenAnswer(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	s.script("x", `webserver.sendPartial ("half") error ("boom")`)
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
@@ -112,7 +168,8 @@ func TestBrokenAnswer(t *testing.T) {
 //
 // Specification: 4.1.5
 func TestNotServed(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	secret := filepath.Join(t.TempDir(), "secret.html")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
 	require.NoError(t, os.Symlink(secret, filepath.Join(s.folder, "link.html")))
@@ -132,7 +189,8 @@ func TestNotServed(t *testing.T) {
 
 // Specification: 2.1.9, 4.1.4
 func TestServeIndex(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "d"), 0o755))
 	s.page("d/default.mcro", `m <!--#cgi.REQUEST_URI-->`)
 	assert.Contains(t, raw(t, addr, "GET /d?x=1 HTTP/1.0\r\n\r\n"), "Location: http://"+addr+"/d/?x=1\r\n")
@@ -149,7 +207,8 @@ func TestServeIndex(t *testing.T) {
 //
 // Specification: 2.3.13
 func TestServerName(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	s.script("x", `local p = ... return p.serverName .. " " .. p.cgi.SERVER_NAME`)
 	for host, want := range map[string]string{
 		"":                       "127.0.0.1 127.0.0.1",
@@ -159,14 +218,13 @@ func TestServerName(t *testing.T) {
 		got := raw(t, addr, "GET /x.fcgi HTTP/1.0\r\n"+host+"\r\n")
 		assert.True(t, strings.HasSuffix(got, "\r\n\r\n"+want), "%q: %s", host, got)
 	}
-	resp := s.ask("/x.fcgi", map[string]string{"SERVER_NAME": "", "HTTP_HOST": "", "SERVER_ADDR": "10.0.0.1"})
-	assert.Equal(t, "10.0.0.1 ", resp.Body)
 }
 
 // TestHosts checks that requests for another host (DNS rebinding) are refused before
 // anything else is done.
 func TestHosts(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	s.page("plain.html", "<p>plain</p>")
 	s.script("x", `scratchpad.ran = true return "ran"`)
 	for host, ours := range map[string]bool{
@@ -200,7 +258,7 @@ func TestHosts(t *testing.T) {
 		}))
 		return there
 	}
-	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "ran"}) })
+	s.update(func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "ran"}) })
 	raw(t, addr, "POST /x.fcgi HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 	assert.False(t, ran())
 }
@@ -208,7 +266,8 @@ func TestHosts(t *testing.T) {
 // TestWhatBelongsToARootIsNotServed checks that roots, the files beside them, hidden
 // files and scripter.conf are refused in the site's folder.
 func TestWhatBelongsToARootIsNotServed(t *testing.T) {
-	s, addr := httpSite(t)
+	s := newSite(t)
+	addr := s.addr
 	head := make([]byte, 4096)
 	copy(head, "SQLite format 3\x00")
 	other := string(head)
@@ -272,4 +331,38 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 	s.put("user.webserver.overrides.[\"*\"].[\"/\"]", objectdb.String("SELF"))
 	look("as a script's answer")
 	assert.Contains(t, ask("x.conf"), " 200 ")
+}
+
+// TestCharsetOfFiles checks the charset of plain files, served by themselves or
+// because a script returned nothing.
+func TestCharsetOfFiles(t *testing.T) {
+	s := newSite(t)
+	addr := s.addr
+	for name, kind := range map[string]string{"utf8": "text/html; charset=utf-8", "latin": "text/html", "passed-utf8": "text/html; charset=utf-8", "passed-latin": "text/html"} {
+		text := "<p>Grüße</p>"
+		if strings.HasSuffix(name, "latin") {
+			text = "<p>Gr\xfc\xdfe</p>"
+		}
+		s.page(name+".html", text)
+		if strings.HasPrefix(name, "passed") { // a script leaves it to the web server
+			s.script(`["`+name+`"]`, `return ""`)
+			s.put(`user.webserver.overrides.["*"].["/`+name+`.html"]`, objectdb.String("SCRIPTER"))
+		}
+		assert.Contains(t, raw(t, addr, "GET /"+name+".html HTTP/1.0\r\n\r\n"), "Content-Type: "+kind+"\r\n", name)
+	}
+	s.page("README", "Gr\xfc\xdfe, all of you")
+	assert.Contains(t, raw(t, addr, "GET /README HTTP/1.0\r\n\r\n"), "Content-Type: text/plain\r\n")
+	s.page("own.odd", "Grüße")
+	s.put("user.webserver.mimeTable.[\".odd\"].type", objectdb.String("text/x-odd"))
+	assert.Contains(t, raw(t, addr, "GET /own.odd HTTP/1.0\r\n\r\n"), "Content-Type: text/x-odd; charset=utf-8\r\n")
+}
+
+// TestLimits checks that the limits of a script apply to requests over HTTP.
+func TestLimits(t *testing.T) {
+	s := newSite(t)
+	s.script("loop", `while true do end`)
+	s.put(`user.webserver.limits.["suites.webserverScripts.loop"].maxInstructions`, objectdb.Number(0.02))
+	assert.Contains(t, raw(t, s.addr, "GET /loop.fcgi HTTP/1.0\r\n\r\n"), " 500 ")
+	assert.Contains(t, s.log.String(), "limit=maxInstructions")
+	assert.Contains(t, s.log.String(), "limit of 20000 instructions exceeded")
 }

@@ -1,4 +1,4 @@
-package gateway
+package devserver
 
 import (
 	"net"
@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// atThisMachine reports whether a request comes directly from a program on this
+// isLocal reports whether a request comes directly from a program on this
 // machine: both the address and the Host are loopback, and no field of a proxy is
 // there. If the name of a foreign page resolves to 127.0.0.1 (DNS rebinding), its
 // requests have that name as Host. A request in HTTP/1.0 does not count, because by
 // default nginx speaks it to the servers behind it.
-func atThisMachine(hr *http.Request) bool {
+func isLocal(hr *http.Request) bool {
 	client, _, err := net.SplitHostPort(hr.RemoteAddr)
 	if err != nil || !isLoopback(client) || !hr.ProtoAtLeast(1, 1) {
 		return false

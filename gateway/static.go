@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"scripter/objectdb"
+)
+
+// What a built-in web server needs to know before it calls [Gateway.Answer] or sends a
+// file itself.
+
+// Answers reports whether the root binds the path of a request to an action. If not,
+// the web server sends a file.
+func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
+	answers := true // Answer reports why the request cannot be dispatched
+	g.db.View(ctx, func(tx *objectdb.Tx) error {
+		d, err := dispatch(r, actionTables{readSettings(tx)})
+		answers = err != nil || d.Action != ""
+		return nil
+	})
+	return answers
+}
+
+// Refuse answers a request with the error page for err.
+func (g *Gateway) Refuse(ctx context.Context, r *Request, w io.Writer, err error) Outcome {
+	a := newAnswer(w, r)
+	out := g.fail(ctx, r, a, err)
+	out.Status = a.status
+	return out
+}
+
+// defaultIndex is the DirectoryIndex where user.webserver.directoryIndex has none.
+const defaultIndex = "index.html default.mcro"
+
+// DirectoryIndex returns the file names that may answer for the URL of a folder, best
+// first (specification, 4.1 and 4.4.4).
+func (g *Gateway) DirectoryIndex(ctx context.Context, r *Request, folder string) ([]string, error) {
+	names := ""
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		names = actionTables{readSettings(tx)}.byPath("directoryIndex", r.Host(), folder)
+		return nil
+	})
+	if names == "" {
+		names = defaultIndex
+	}
+	return strings.Fields(names), err
+}
+
+// ServerName returns the setting Set Server Name, or "" if it is not set.
+func (g *Gateway) ServerName(ctx context.Context) string {
+	name := ""
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		name = readSettings(tx).string(serverName)
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// CheckHidden returns an error if a path has a hidden name, such as .git, or if the file
+// in a folder is a link to such a file of that folder.
+func CheckHidden(folder, path, file string) error {
+	if isHidden(path) {
+		return hidden(path)
+	}
+	found, err := findBelow(folder, file)
+	if err != nil && found.base != "" {
+		return &Error{Status: 404, Message: err.Error(), Err: err}
+	}
+	return nil
+}
+
+// OpenFile opens a regular file that lies below a folder, with its links resolved. It
+// refuses hidden files and those that belong to a root.
+func (g *Gateway) OpenFile(folder, file string) (*os.File, os.FileInfo, error) {
+	found, err := findBelow(folder, file)
+	if err != nil {
+		return nil, nil, &Error{Status: 404, Message: err.Error(), Err: err}
+	}
+	return g.openFile(found)
+}
+
+// findBelow finds a regular file below a folder. With a hidden file it returns both the
+// file and an error.
+func findBelow(folder, file string) (foundFile, error) {
+	found, err := lookAt(file)
+	if err != nil {
+		return found, err
+	}
+	base, inside := below(found.real, folder)
+	if !inside {
+		return found, fmt.Errorf("%s lies outside the site's folder", found.real)
+	}
+	found.base = base
+	return found, found.checkHidden()
+}
+
+// ContentType returns the MIME type of a file with this name and content, with the
+// charset of its text.
+func (g *Gateway) ContentType(ctx context.Context, name string, content io.ReadSeeker) (string, error) {
+	var typing fileTyping
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		typing = readSettings(tx).typing(name)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	kind, err := typing.of(content)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	return kind, nil
+}
