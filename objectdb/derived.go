@@ -24,35 +24,44 @@ func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
 	return &Derived[T]{make: make}
 }
 
-// Get gives the value as the transaction sees it. After the transaction has
-// written something, it is made for it alone.
+// Get returns the value as the transaction sees it. If the transaction has itself
+// written something that the value was made of, a value is made for it alone.
 func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, d.make) }
 
-// Holds tells whether the value that the transaction has got is still right after
-// what it has written itself. It says no when that takes long to know.
+// Holds reports whether the value that the transaction has got is still right after
+// what it has written itself.
 func (d *Derived[T]) Holds(tx *Tx) bool {
-	if tx.over == nil {
-		return true
-	}
 	_, b := d.slot.at(tx.db.cache, tx.gen)
-	return b != nil && !tx.over.touches(b)
+	return b != nil && (tx.over == nil || !tx.over.touches(b))
 }
 
-// fewWrites is how many writes are compared with a basis.
-const fewWrites = 32
-
-// touches tells whether something was written that counts for b. A new name
-// counts for the table that it is in.
+// touches reports whether something was written that b depends on.
 func (o *overlay) touches(b *basis) bool {
-	count := 0
-	for id, d := range o.tables {
-		if count += len(d.names); count > fewWrites || b.at[d.table.place()] {
+	for id := range b.listed {
+		if o.tables[id] != nil {
 			return true
 		}
+	}
+	names := 0
+	for id, d := range o.tables {
 		for fold := range d.names {
+			if names++; names > len(b.at) {
+				return o.wroteAt(b)
+			}
 			if b.at[place{id, fold}] {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// wroteAt reports whether one of the places of b was written. It takes no longer after
+// many writes.
+func (o *overlay) wroteAt(b *basis) bool {
+	for p := range b.at {
+		if d := o.tables[p.parent]; d != nil && d.names[p.fold] != nil {
+			return true
 		}
 	}
 	return false
@@ -104,12 +113,12 @@ func (m *DerivedMap[K, T]) add(c *cache, key K) *derivation {
 }
 
 func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T, err error) {
-	if tx.over != nil {
-		return make(tx)
-	}
-	if v, b := slot.at(tx.db.cache, tx.gen); b != nil {
+	if v, b := slot.at(tx.db.cache, tx.gen); b != nil && (tx.over == nil || !tx.over.touches(b)) {
 		tx.relies(b)
 		return v.(T), nil
+	}
+	if tx.over != nil {
+		return make(tx)
 	}
 	if _, err := tx.reader(); err != nil { // what make reads is noted elsewhere
 		return none, err
@@ -143,6 +152,7 @@ type basis struct {
 	places, contents []*Node
 	of               *derivation
 	at               map[place]bool // all of them
+	listed           map[int64]bool // the tables among contents
 }
 
 // at gives the value in generation gen; a nil basis when it is not known.
@@ -157,9 +167,15 @@ func (s *derivation) at(c *cache, gen int64) (any, *basis) {
 
 func (s *derivation) put(c *cache, gen int64, v any, b *basis) {
 	b.at = make(map[place]bool, len(b.places)+len(b.contents))
+	b.listed = map[int64]bool{}
 	for _, nodes := range [][]*Node{b.places, b.contents} {
 		for _, n := range nodes {
 			b.at[n.place()] = true
+		}
+	}
+	for _, n := range b.contents {
+		if n.kind == KindTable {
+			b.listed[n.id] = true
 		}
 	}
 	c.mu.Lock()

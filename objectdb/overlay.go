@@ -116,6 +116,7 @@ func (tx *Tx) leave(t, now *Node) error {
 	}
 	before := c.now
 	c.now = now
+	tx.wrote++
 	tx.undoable(func() { c.now, d.list, d.listed = before, nil, false })
 	d.patch(now)
 	if now.exists() {

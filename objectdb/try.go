@@ -23,6 +23,9 @@ func (tx *Tx) Try(fn func() error) error {
 			tx.tries.from = tx.tries.from[:last] // the outer one may still fail
 		} else {
 			tx.tries.end(kept)
+			if !kept {
+				tx.wrote++
+			}
 		}
 	}()
 	err := fn()

@@ -181,6 +181,30 @@ func TestAPanicInAnAttemptIsUndone(t *testing.T) {
 	})
 }
 
+func TestWritesTellsWhetherTheTransactionSeesSomethingElse(t *testing.T) {
+	db := open(t)
+	update(t, db, func(tx *Tx) {
+		last := tx.Writes()
+		changed := func() bool { before := last; last = tx.Writes(); return last != before }
+		require.NoError(t, tx.Put(Address{"x"}, Number(1)))
+		assert.True(t, changed(), "a write")
+		_, err := tx.Get(Address{"x"})
+		require.NoError(t, err)
+		require.NoError(t, tx.Try(func() error { return nil }))
+		assert.False(t, changed(), "no write")
+		require.ErrorIs(t, tx.Try(func() error {
+			require.NoError(t, tx.Put(Address{"x"}, Number(2)))
+			changed()
+			return errUndo
+		}), errUndo)
+		assert.True(t, changed(), "a write undone")
+		require.NoError(t, tx.Delete(Address{"x"}))
+		assert.True(t, changed(), "a deletion")
+		require.NoError(t, tx.Flush())
+		assert.True(t, changed(), "a flush, after which it sees what others have written")
+	})
+}
+
 func BenchmarkTry(b *testing.B) {
 	db, a := filled(b, 1000, Options{})
 	require.NoError(b, db.Update(context.Background(), func(tx *Tx) error {

@@ -25,6 +25,7 @@ type Tx struct {
 	wait   *time.Duration // how long it may still wait for others
 
 	over  *overlay // what was written; nil when nothing was
+	wrote int64    // see Writes
 	marks *marks   // what was read; nil when nobody will ask: in optimistic transactions, and while a Derived value is made
 	lists map[int64][]*Node
 	tries attempts
@@ -230,6 +231,11 @@ func (tx *Tx) findRoot() error {
 // Written tells whether there is anything to commit.
 func (tx *Tx) Written() bool { return tx.over != nil }
 
+// Writes returns a number that grows with each write of the transaction, with each
+// write that is undone (Try), and with each Flush. While it stays the same, what the
+// transaction sees stays the same.
+func (tx *Tx) Writes() int64 { return tx.wrote }
+
 // Locked tells whether the transaction has held the writer's lock from its
 // start, and holds it still.
 func (tx *Tx) Locked() bool { return tx.mode == locking }
@@ -269,6 +275,7 @@ func (tx *Tx) forget() {
 	}
 	tx.flushed = true
 	tx.over, tx.lists = nil, nil
+	tx.wrote++
 	tx.tries.committed()
 }
 
