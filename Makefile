@@ -20,7 +20,7 @@ TORTURE  ?= 10m
 # Packages whose tests run goroutines against each other.
 RACE  = ./fcgi ./gateway ./objectdb ./script
 # Packages that start whole programs and web servers.
-ROADS = ./internal/corpus ./conf-examples
+TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
 # What is counted of the language.
 LANGUAGE = $(CURDIR)/bin/language-counts
@@ -39,13 +39,13 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden roads blackbox torture servers build bench benchmarks fuzz licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench benchmarks fuzz licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
 .NOTPARALLEL:
 
-test: modules servers check unit language roads blackbox
+test: modules servers check unit language transports blackbox
 	@echo
 	@cat $(LANGUAGE)
 	@cat $(COUNTS)
@@ -66,7 +66,7 @@ check:
 
 unit:
 	$(GO) test -timeout $(TIMEOUT) -race $(RACE)
-	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(ROADS) $(BLACKBOX))")
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(TRANSPORTS) $(BLACKBOX))")
 
 # All that the tests of the language have, with exact times. -count=1: a result
 # from the cache counts nothing.
@@ -85,11 +85,11 @@ differential: servers
 differential-golden: servers
 	SCRIPTER_DIFFERENTIAL_WRITE=1 $(GO) test -count=1 -run TestDifferentialGolden ./script
 
-# The corpus on all roads. -count=1: a result from the cache has started no server.
-roads: build
+# The corpus on all transports. -count=1: a result from the cache has started no server.
+transports: build
 	@rm -f $(COUNTS)
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_CORPUS_COUNTS=$(COUNTS) \
-		$(GO) test -timeout $(TIMEOUT) -count=1 $(ROADS)
+		$(GO) test -timeout $(TIMEOUT) -count=1 $(TRANSPORTS)
 
 blackbox: build
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_BIN=$(CURDIR)/bin $(GO) test -timeout $(TIMEOUT) -count=1 $(BLACKBOX)

@@ -10,7 +10,7 @@ import (
 	"scripter/internal/corpus"
 )
 
-// setUp is one way to put Scripter behind a web server: a road of the corpus.
+// setUp is one way to put Scripter behind a web server: a transport of the corpus.
 type setUp struct {
 	name     string
 	programs []string // what must be installed

@@ -46,7 +46,7 @@ type shower struct {
 
 // caseFolders hold cases, which the tests of these names run.
 var caseFolders = map[string][]string{
-	"internal/corpus/testdata": {"TestRoads", "TestServers"},
+	"internal/corpus/testdata": {"TestTransports", "TestServers"},
 	"cmd/scripter/testdata":    {"TestScripts"},
 }
 
@@ -110,7 +110,7 @@ func TestNoNumber() {}
 		`a_test.go: TestUnknown: there is no row "1.9"`,
 		`a_test.go: a line "Specification:" belongs to helper, which is no test`,
 		"cmd/scripter/testdata is run by TestScripts, which is not there",
-		"internal/corpus/testdata is run by TestRoads, which is not there",
+		"internal/corpus/testdata is run by TestTransports, which is not there",
 		"internal/corpus/testdata is run by TestServers, which is not there",
 		"other/testdata/nobody_runs_this.txtar: no test is known to run it",
 	}, errs)
@@ -288,7 +288,7 @@ const specHead = `# The specification, row by row
 Every row of the specification that Scripter was made from, in our own words, with the tests
 that show that it holds. *Here* says what stands in the place of a row, where the specification
 leaves something open or time has gone over it. Files that end in .txtar are cases: those of
-internal/corpus are put through every road and every web server, those of cmd/scripter are
+internal/corpus are put through every transport and every web server, those of cmd/scripter are
 sessions with the tool. ` + "`make test`" + ` runs them all.
 `
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Client sends requests to a road as bytes, so that a path such as /..%2f or
+// Client sends requests to a transport as bytes, so that a path such as /..%2f or
 // a field that no library would send arrives as it is written.
 type Client struct {
 	Addr string // HOST:PORT of a listening HTTP server
@@ -73,7 +73,7 @@ func (c Client) WaitReady(t testing.TB) {
 	t.Fatalf("%s does not run scripts; its last answer: %s", c.Addr, last)
 }
 
-// Conn is a connection to a road.
+// Conn is a connection to a transport.
 type Conn struct {
 	conn net.Conn
 	br   *bufio.Reader

@@ -121,8 +121,8 @@ func TestReadResponse(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	table := []Difference{
-		{Roads: "nginx-* caddy", Cases: "a b-*", Aspect: "reason", Gives: "^Found$", Why: "its own words"},
-		{Roads: "other", Cases: "*", Aspect: "status", Gives: ".", Why: "elsewhere"},
+		{Transports: "nginx-* caddy", Cases: "a b-*", Aspect: "reason", Gives: "^Found$", Why: "its own words"},
+		{Transports: "other", Cases: "*", Aspect: "status", Gives: ".", Why: "elsewhere"},
 	}
 	d := differencesOf("nginx-fastcgi", table)
 	assert.Len(t, d.unused(), 2)
@@ -133,7 +133,7 @@ func TestDifferences(t *testing.T) {
 	assert.Len(t, d.unused(), 1, "no case b-* met its row")
 	assert.True(t, d.of("b-1").allows("reason", "Found"))
 	assert.Empty(t, d.unused())
-	assert.Empty(t, differencesOf("gateway", table).unused(), "rows of other roads do not count")
+	assert.Empty(t, differencesOf("gateway", table).unused(), "rows of other transports do not count")
 }
 
 // TestDifferencesHaveReasons: a row without a reason is an excuse.

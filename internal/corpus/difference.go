@@ -7,49 +7,49 @@ import (
 	"strings"
 )
 
-// Difference is one thing that a road does in its own way, and why we let it.
+// Difference is one thing that a transport does in its own way, and why we let it.
 type Difference struct {
-	Roads  string // patterns of path.Match for names of roads, blanks between
-	Cases  string // likewise for names of cases
-	Aspect string // "status", "reason", "body", "field NAME", or "answer" when there is none
-	Gives  string // regular expression that what the road gives must match
-	Why    string
+	Transports string // patterns of path.Match for names of transports, blanks between
+	Cases      string // likewise for names of cases
+	Aspect     string // "status", "reason", "body", "field NAME", or "answer" when there is none
+	Gives      string // regular expression that what the transport gives must match
+	Why        string
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("{%s} {%s} %s ~ %s (%s)", d.Roads, d.Cases, d.Aspect, d.Gives, d.Why)
+	return fmt.Sprintf("{%s} {%s} %s ~ %s (%s)", d.Transports, d.Cases, d.Aspect, d.Gives, d.Why)
 }
 
-// roadDifferences are the rows of one road, and which of them were met.
-type roadDifferences struct {
-	rows []*roadDifference
+// transportDifferences are the rows of one transport, and which of them were met.
+type transportDifferences struct {
+	rows []*transportDifference
 }
 
-// roadDifference is a row taken apart: one pattern of cases.
-type roadDifference struct {
+// transportDifference is a row taken apart: one pattern of cases.
+type transportDifference struct {
 	Difference
 	cases string
 	gives *regexp.Regexp
 	met   bool
 }
 
-func differencesOf(road string, table []Difference) *roadDifferences {
-	d := &roadDifferences{}
+func differencesOf(transport string, table []Difference) *transportDifferences {
+	d := &transportDifferences{}
 	for _, row := range table {
-		if !matchesAny(row.Roads, road) {
+		if !matchesAny(row.Transports, transport) {
 			continue
 		}
 		for _, pattern := range strings.Fields(row.Cases) {
-			d.rows = append(d.rows, &roadDifference{Difference: row, cases: pattern, gives: regexp.MustCompile(row.Gives)})
+			d.rows = append(d.rows, &transportDifference{Difference: row, cases: pattern, gives: regexp.MustCompile(row.Gives)})
 		}
 	}
 	return d
 }
 
 // caseDifferences are the rows that may be used by one case.
-type caseDifferences []*roadDifference
+type caseDifferences []*transportDifference
 
-func (d *roadDifferences) of(name string) caseDifferences {
+func (d *transportDifferences) of(name string) caseDifferences {
 	var rows caseDifferences
 	for _, row := range d.rows {
 		if matchesAny(row.cases, name) {
@@ -59,7 +59,7 @@ func (d *roadDifferences) of(name string) caseDifferences {
 	return rows
 }
 
-// allows reports whether a row lets the road give got for aspect, and marks
+// allows reports whether a row lets the transport give got for aspect, and marks
 // the row as met.
 func (d caseDifferences) allows(aspect, got string) bool {
 	for _, row := range d {
@@ -71,8 +71,8 @@ func (d caseDifferences) allows(aspect, got string) bool {
 	return false
 }
 
-// unused returns the rows of the road that no case met.
-func (d *roadDifferences) unused() []string {
+// unused returns the rows of the transport that no case met.
+func (d *transportDifferences) unused() []string {
 	var rows []string
 	for _, row := range d.rows {
 		if !row.met {

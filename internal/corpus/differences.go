@@ -1,65 +1,65 @@
 package corpus
 
 // Differences is what web servers do in their own way. Every row must be met
-// by each of its roads in each of its patterns of cases, or the run fails.
+// by each of its transports in each of its patterns of cases, or the run fails.
 var Differences = []Difference{
 	{
-		Roads: "lighttpd-* caddy fcgi-std", Cases: "*", Aspect: "reason",
+		Transports: "lighttpd-* caddy fcgi-std", Cases: "*", Aspect: "reason",
 		Gives: `^[A-Z][A-Za-z' -]*$`,
 		Why:   "these take the status from us and write their own reason phrase; net/http/fcgi has no other",
 	},
 	{
-		Roads: "fcgi-std", Cases: "target-absolute", Aspect: "status",
+		Transports: "fcgi-std", Cases: "target-absolute", Aspect: "status",
 		Gives: `^500$`,
 		Why:   "net/http/cgi cannot parse an absolute REQUEST_URI and answers before we are called",
 	},
 	{
-		Roads: "fcgi-std", Cases: "hostile-host", Aspect: "status",
+		Transports: "fcgi-std", Cases: "hostile-host", Aspect: "status",
 		Gives: `^500$`,
 		Why:   "net/http/cgi makes a URL of the Host field, and answers before we are called when it cannot",
 	},
 	{
-		Roads: "gateway cgi-* fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
+		Transports: "gateway cgi-* fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "no server in front has taken the dots out of the path (Caddy passes them on, as our model does), and we refuse them",
 	},
 	{
-		Roads: "serve", Cases: "params-host", Aspect: "body",
+		Transports: "serve", Cases: "params-host", Aspect: "body",
 		Gives: `^www$`,
 		Why:   "scripter serve has one folder of pages for all hosts",
 	},
 	{
-		Roads: "serve", Cases: "index-per-host", Aspect: "body",
+		Transports: "serve", Cases: "index-per-host", Aspect: "body",
 		Gives: `^first macro`,
 		Why:   "scripter serve has one folder of pages for all hosts; the index is the host's own",
 	},
 	{
-		Roads: "apache-*", Cases: "path-encoded-slash", Aspect: "status",
+		Transports: "apache-*", Cases: "path-encoded-slash", Aspect: "status",
 		Gives: `^404$`,
 		Why:   "Apache answers 404 to an encoded slash as long as AllowEncodedSlashes is off, which is a good thing",
 	},
 	{
-		Roads: "lighttpd-*", Cases: "refused-injection hostile-response", Aspect: "status",
+		Transports: "lighttpd-*", Cases: "refused-injection hostile-response", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "lighttpd refuses encoded control bytes in a query, before we can refuse what a script makes of them",
 	},
 	{
-		Roads: "caddy", Cases: "traversal-nul", Aspect: "status",
+		Transports: "caddy", Cases: "traversal-nul", Aspect: "status",
 		Gives: `^500$`,
 		Why:   "Caddy 2.6 cannot look up a file whose name has a NUL byte, and calls that its own error",
 	},
 	{
-		Roads: "caddy", Cases: "hostile-method", Aspect: "status",
+		Transports: "caddy", Cases: "hostile-method", Aspect: "status",
 		Gives: `^200$`,
 		Why:   "Caddy 2.6 makes a POST of the method \"get\", before we see it",
 	},
 	{
-		Roads: "lighttpd-*", Cases: "static-html", Aspect: "field accept-ranges",
+		Transports: "lighttpd-*", Cases: "static-html", Aspect: "field accept-ranges",
 		Gives: `^$`,
 		Why:   "lighttpd does not offer ranges to a client of HTTP/1.0",
 	},
 	{
-		Roads: "lighttpd-*", Cases: "get-with-body", Aspect: "status",
+		Transports: "lighttpd-*", Cases: "get-with-body", Aspect: "status",
 		Gives: `^400$`,
 		Why:   "lighttpd refuses a GET with a body while method-get-body is off, which is safe",
 	},

@@ -1,8 +1,8 @@
 // Package corpus holds Scripter's promise as data: requests, and the answers
-// that every road must give to them. A road is a way from a client to the
+// that every transport must give to them. A transport is a way from a client to the
 // gateway: a program, a web server in front of it, or the gateway itself.
 //
-// Run starts one road and puts every case through it. A case is a file of
+// Run starts one transport and puts every case through it. A case is a file of
 // testdata in the txtar form: the objects and the pages that it needs, then
 // requests as they go over the wire, each followed by what is wanted. All
 // cases share one root and one site, so each uses names of its own.
@@ -23,7 +23,7 @@
 //
 // "request kept" instead of "request" is sent on the connection of the request
 // before it, where the server keeps that open. {host}, {port} and {length} stand
-// for the road's address and the length of the request's body, {text*300} for
+// for the transport's address and the length of the request's body, {text*300} for
 // 300 times text. A file of the root or the site whose name ends in .hex is written
 // without that suffix, from hexadecimal digits. An archive without a request holds
 // what all cases share.

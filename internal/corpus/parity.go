@@ -17,7 +17,7 @@ import (
 // looks for it. Both are Lua text, which the script parity of the site runs.
 type parityPair struct{ name, leave, find string }
 
-// parityPairs are tried on every road. What find returns there, after leave,
+// parityPairs are tried on every transport. What find returns there, after leave,
 // must be what it returns in a CGI process that nothing came before.
 var parityPairs = []parityPair{
 	{"globals", `left = 1 _G.left = 2 rawset (_G, "left", 3) function leftToo () end`,
@@ -79,11 +79,11 @@ var reachableSource string
 //go:embed testdata/reachable.txt
 var reachable string
 
-// parityTries is how often each request of a pair is sent, all at once: a road
+// parityTries is how often each request of a pair is sent, all at once: a transport
 // may have several processes.
 const parityTries = 4
 
-// parity puts hostile pairs of requests through a road. fresh is what the
+// parity puts hostile pairs of requests through a transport. fresh is what the
 // looking half of each finds in a process of its own.
 func parity(t *testing.T, client Client, fresh map[string]string) {
 	t.Run("parity", func(t *testing.T) {

@@ -9,19 +9,19 @@ import (
 	"testing"
 )
 
-// Road is one way from a client to the gateway.
-type Road interface {
-	// Name tells the road from all others, in messages and in Differences.
+// Transport is one way from a client to the gateway.
+type Transport interface {
+	// Name tells the transport from all others, in messages and in Differences.
 	Name() string
-	// Start makes the road answer for s until the test ends.
+	// Start makes the transport answer for s until the test ends.
 	Start(t *testing.T, s *Site) Client
 }
 
-// Run starts road on a site of its own and puts every case through it, each
+// Run starts transport on a site of its own and puts every case through it, each
 // as a subtest; then the hostile pairs of parity, and more, which sees the
-// started road too. It counts the cases in the file named by
-// SCRIPTER_CORPUS_COUNTS, where that is set: one line for each road.
-func Run(t *testing.T, road Road, more ...func(*testing.T, Client)) {
+// started transport too. It counts the cases in the file named by
+// SCRIPTER_CORPUS_COUNTS, where that is set: one line for each transport.
+func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 	t.Helper()
 	cases, _, err := Load()
 	if err != nil {
@@ -29,8 +29,8 @@ func Run(t *testing.T, road Road, more ...func(*testing.T, Client)) {
 	}
 	site := NewSite(t)
 	fresh := site.freshAnswers(t)
-	client := road.Start(t, site)
-	d := differencesOf(road.Name(), Differences)
+	client := transport.Start(t, site)
+	d := differencesOf(transport.Name(), Differences)
 	ran, failed := 0, 0
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func Run(t *testing.T, road Road, more ...func(*testing.T, Client)) {
 	for _, m := range more {
 		m(t, client)
 	}
-	count(t, fmt.Sprintf("corpus: %s %d cases, %d failed", road.Name(), ran, failed))
+	count(t, fmt.Sprintf("corpus: %s %d cases, %d failed", transport.Name(), ran, failed))
 }
 
 func runCase(t *testing.T, client Client, c Case, d caseDifferences) {

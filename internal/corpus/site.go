@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Site is what every road serves: one root with the objects of all cases, and
+// Site is what every transport serves: one root with the objects of all cases, and
 // the folders of two virtual hosts. It lies in folders as the examples of
 // conf-examples have them below /srv/scripter.
 type Site struct {

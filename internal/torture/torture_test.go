@@ -173,7 +173,7 @@ var (
 	crashes   = regexp.MustCompile(`(?i)database is locked|panic:|fatal error:|unexpected fault|DATA RACE`)
 )
 
-// attack has one hostile script a second run, on either road in turn.
+// attack has one hostile script a second run, on either transport in turn.
 func (w *torture) attack(ctx context.Context) {
 	random := rand.New(rand.NewSource(2000))
 	var wg sync.WaitGroup

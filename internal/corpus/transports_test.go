@@ -23,29 +23,29 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRoads puts every case through the roads that need no web server. Those
+// TestTransports puts every case through the transports that need no web server. Those
 // that do are in conf-examples.
-func TestRoads(t *testing.T) {
-	for _, road := range []Road{
-		gatewayRoad{},
-		cgiRoad{name: "cgi-parsed", program: "Scripter.acgi", wiring: actionWiring},
-		cgiRoad{name: "cgi-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true},
-		cgiRoad{name: "cgi-relay", program: "Scripter.acgi", wiring: actionWiring, resident: true},
-		cgiRoad{name: "cgi-relay-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true, resident: true},
-		fcgiRoad{name: "fcgi"},
-		fcgiRoad{name: "fcgi-std", args: []string{"--responder=std"}},
-		serveRoad{},
+func TestTransports(t *testing.T) {
+	for _, transport := range []Transport{
+		gatewayTransport{},
+		cgiTransport{name: "cgi-parsed", program: "Scripter.acgi", wiring: actionWiring},
+		cgiTransport{name: "cgi-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true},
+		cgiTransport{name: "cgi-relay", program: "Scripter.acgi", wiring: actionWiring, resident: true},
+		cgiTransport{name: "cgi-relay-nph", program: "nph-Scripter.acgi", wiring: nphWiring, nph: true, resident: true},
+		fcgiTransport{name: "fcgi"},
+		fcgiTransport{name: "fcgi-std", args: []string{"--responder=std"}},
+		serveTransport{},
 	} {
-		t.Run(road.Name(), func(t *testing.T) { Run(t, road) })
+		t.Run(transport.Name(), func(t *testing.T) { Run(t, transport) })
 	}
 }
 
-// gatewayRoad calls the gateway in this process.
-type gatewayRoad struct{}
+// gatewayTransport calls the gateway in this process.
+type gatewayTransport struct{}
 
-func (gatewayRoad) Name() string { return "gateway" }
+func (gatewayTransport) Name() string { return "gateway" }
 
-func (gatewayRoad) Start(t *testing.T, s *Site) Client {
+func (gatewayTransport) Start(t *testing.T, s *Site) Client {
 	db, err := objectdb.Open(s.Root, objectdb.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -66,9 +66,9 @@ func (gatewayRoad) Start(t *testing.T, s *Site) Client {
 	return m.serve(t)
 }
 
-// cgiRoad starts scripter-cgi for each request, under the name that its place
+// cgiTransport starts scripter-cgi for each request, under the name that its place
 // in a cgi-bin folder would give it.
-type cgiRoad struct {
+type cgiTransport struct {
 	name    string
 	program string
 	wiring  func(m *model, docRoot, url, action string) map[string]string
@@ -77,9 +77,9 @@ type cgiRoad struct {
 	resident bool
 }
 
-func (r cgiRoad) Name() string { return r.name }
+func (r cgiTransport) Name() string { return r.name }
 
-func (r cgiRoad) Start(t *testing.T, s *Site) Client {
+func (r cgiTransport) Start(t *testing.T, s *Site) Client {
 	program := s.Program(r.program)
 	CopyProgram(t, s.Program("scripter-cgi"), program)
 	if r.resident {
@@ -108,15 +108,15 @@ func (r cgiRoad) Start(t *testing.T, s *Site) Client {
 	return m.serve(t)
 }
 
-// fcgiRoad runs scripter-fcgi behind a Unix socket.
-type fcgiRoad struct {
+// fcgiTransport runs scripter-fcgi behind a Unix socket.
+type fcgiTransport struct {
 	name string
 	args []string
 }
 
-func (r fcgiRoad) Name() string { return r.name }
+func (r fcgiTransport) Name() string { return r.name }
 
-func (r fcgiRoad) Start(t *testing.T, s *Site) Client {
+func (r fcgiTransport) Start(t *testing.T, s *Site) Client {
 	socket := filepath.Join(OpenTempDir(t), "s")
 	args := append([]string{"--root", s.Root, "--listen", "unix:" + socket}, r.args...)
 	p := StartProcess(t, false, nil, s.Program("scripter-fcgi"), args...)
@@ -127,14 +127,14 @@ func (r fcgiRoad) Start(t *testing.T, s *Site) Client {
 	return m.serve(t)
 }
 
-// serveRoad runs "scripter serve", which is a web server itself.
-type serveRoad struct{}
+// serveTransport runs "scripter serve", which is a web server itself.
+type serveTransport struct{}
 
-func (serveRoad) Name() string { return "serve" }
+func (serveTransport) Name() string { return "serve" }
 
 var printedAddress = regexp.MustCompile(`127\.0\.0\.1:[0-9]+`)
 
-func (serveRoad) Start(t *testing.T, s *Site) Client {
+func (serveTransport) Start(t *testing.T, s *Site) Client {
 	p := StartProcess(t, false, nil, s.Program("scripter"), "--root", s.Root, "serve", "--addr", "127.0.0.1:0", "--site", s.WWW,
 		"--host", "scripter.example", "--host", "second.example")
 	addr, err := waitForAddress(p)
