@@ -110,8 +110,8 @@ func TestNoNumber() {}
 		`a_test.go: TestUnknown: there is no row "1.9"`,
 		`a_test.go: a line "Specification:" belongs to helper, which is no test`,
 		"cmd/scripter/testdata is run by TestScripts, which is not there",
-		"internal/corpus/testdata is run by TestTransports, which is not there",
 		"internal/corpus/testdata is run by TestServers, which is not there",
+		"internal/corpus/testdata is run by TestTransports, which is not there",
 		"other/testdata/nobody_runs_this.txtar: no test is known to run it",
 	}, errs)
 	assert.Equal(t, []shower{{"TestA", "a_test.go"}, {"commands.txtar", "cmd/scripter/testdata/commands.txtar"}}, list[0].shownBy)
