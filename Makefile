@@ -18,7 +18,7 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./fcgi ./gateway ./objectdb ./script
+RACE  = ./fcgi ./gateway ./objectdb ./objectfiles ./script
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts

@@ -20,6 +20,7 @@ import (
 	"scripter/gateway"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -44,7 +45,7 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.db.Close()) })
 	s.update(func(tx *objectdb.Tx) error {
-		_, err := objectdb.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil)
 		return err
 	})
 	log := slog.New(slog.NewTextHandler(s.log, nil))

@@ -18,6 +18,7 @@ import (
 	"scripter/gateway"
 	"scripter/httpheader"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -155,7 +156,7 @@ func newSuiteSite(t *testing.T) suiteSite {
 	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, LockTime: -1}) // a busy machine takes its time
 	require.NoError(t, err)
 	require.NoError(t, db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error {
-		_, err := objectdb.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil)
 		return err
 	}))
 	require.NoError(t, db.Close())

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -26,7 +27,7 @@ func newDB(t testing.TB) *objectdb.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {
-		_, err := objectdb.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil)
 		return err
 	})
 	return db

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -67,53 +66,6 @@ func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 		assert.Equal(t, workers*times+1, must(tx.Len(box))(t))
 	})
 	requireCacheTrue(t, db)
-}
-
-// While an import replaces fifty objects, readers see the old ones or the new ones.
-//
-// Catalogue: C5
-func TestReadersNeverSeeAMixture(t *testing.T) {
-	db := open(t)
-	const objects, imports = 50, 8
-	tree := func(n int) fstest.MapFS {
-		fsys := fstest.MapFS{}
-		for i := range objects {
-			fsys[fmt.Sprintf("page/part%d.json", i)] = &fstest.MapFile{Data: fmt.Append(nil, n)}
-		}
-		return fsys
-	}
-	importDir(t, db, tree(0), "")
-	ended := make(chan struct{})
-	var readers sync.WaitGroup
-	for range 4 {
-		readers.Add(1)
-		go func() {
-			defer readers.Done()
-			for {
-				select {
-				case <-ended:
-					return
-				default:
-				}
-				assert.NoError(t, db.View(context.Background(), func(tx *Tx) error {
-					first, err := tx.Get(Address{"page", "part0"})
-					for i := range objects {
-						v, err := tx.Get(Address{"page", fmt.Sprint("part", i)})
-						if err != nil || v != first {
-							return fmt.Errorf("part %d is %v, part 0 is %v (%v)", i, v, first, err)
-						}
-					}
-					return err
-				}))
-			}
-		}()
-	}
-	for n := range imports {
-		importDir(t, db, tree(n+1), "")
-	}
-	close(ended)
-	readers.Wait()
-	requireEqual(t, Number(imports), get(t, db, "page.part7"))
 }
 
 const crashVariable = "OBJECTDB_TEST_CRASH"

@@ -108,23 +108,4 @@
 // Save makes a copy beside the root while others go on, under a name that carries
 // the time, and Revert makes the root what it was when a copy was saved, under the
 // hands of whoever has it open. Copies lists them.
-//
-// # The folder form
-//
-// Export writes a tree as files, one for each object, and Import reads them: the
-// supplied objects are kept so, and a site's can be kept so in Git. A table is a
-// folder. The suffix says the kind: .lua script, .txt text, .str string, .opml
-// outline, .json boolean, number, date, list or address, and a binary has the usual
-// suffix of its MIME type. Files of text hold exactly the text. Unsafe bytes of a
-// name are written %XX. A file _index.json says what the others of its folder
-// cannot: the kind or MIME type where the suffix is not enough, names that are too
-// long; and it stands alone in the folder of an empty table. That at the top of an
-// export says the version of this form (FolderForm), and a newer one is refused.
-//
-// # The archive form
-//
-// An ArchiveWriter writes the same as one zip or tar.gz file, in its folder
-// objects, with a README and a manifest that has the checksum of each file;
-// OpenArchive reads it from end to end before anything is imported, and stands
-// files that were made to do harm.
 package objectdb

@@ -22,8 +22,6 @@ var (
 	ErrNewer    = errors.New("root was made by a newer version")
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
-	ErrArchive  = errors.New("archive is refused")
-	ErrTooLarge = errors.New("too large")
 )
 
 // errRoot is what moving or deleting the empty address meets.

@@ -30,8 +30,9 @@ import (
 // Within a list, null is null, and every other object is a record. A record that
 // has the form of one of the above is written within {"record": …}.
 
-// appendJSON appends the JSON form of v.
-func appendJSON(b []byte, v Value) []byte {
+// AppendJSON appends the JSON form of v, a list as it is stored. v has one of the types
+// of this package.
+func AppendJSON(b []byte, v Value) []byte {
 	switch v := v.(type) {
 	case Boolean:
 		return strconv.AppendBool(b, bool(v))
@@ -63,7 +64,7 @@ func appendJSON(b []byte, v Value) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendJSON(b, item)
+			b = AppendJSON(b, item)
 		}
 		return append(b, ']')
 	case Record:
@@ -84,7 +85,7 @@ func (r Record) appendJSON(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(appendJSONString(b, f.Name), ':')
-		b = appendJSON(b, f.Value)
+		b = AppendJSON(b, f.Value)
 	}
 	return append(b, '}')
 }
@@ -188,9 +189,9 @@ func appendJSONString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// parseJSON reads one value in the JSON form. The error says where, in bytes
-// from the start, when the text is not JSON at all.
-func parseJSON(text string) (Value, error) {
+// ParseJSON returns the value whose JSON form is text. If text is not JSON, the error
+// says at which byte.
+func ParseJSON(text string) (Value, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("the JSON is not UTF-8")
 	}

@@ -177,9 +177,13 @@ func nodeOf(v Value, size int64) *Node {
 	return n
 }
 
-// setLater is Set of a value that own returned, with its size. It does not keep a value that
-// takes much memory until the commit; again makes the value when it is needed.
-func (tx *Tx) setLater(t *Node, name string, v Value, size int64, again func() (Value, error)) error {
+// SetLater stores v like Set, but a large value or a list is not kept in memory until the
+// commit. again returns the same value again when it is needed.
+func (tx *Tx) SetLater(t *Node, name string, v Value, again func() (Value, error)) error {
+	v, size, err := own(v)
+	if err != nil {
+		return err
+	}
 	n := nodeOf(v, size)
 	if size > keptValue || n.kind == KindList {
 		n.value, n.later = nil, again

@@ -20,8 +20,8 @@ func TestRecordsOnDisk(t *testing.T) {
 		`[{"type":"a"}]`:                           {Record{{"type", String("a")}}},
 		`[{"Date":"soon"}]`:                        {Record{{"Date", String("soon")}}},
 	} {
-		assert.Equal(t, text, string(appendJSON(nil, list)))
-		v, err := parseJSON(text)
+		assert.Equal(t, text, string(AppendJSON(nil, list)))
+		v, err := ParseJSON(text)
 		require.NoError(t, err, text)
 		requireEqual(t, list, v)
 	}

@@ -108,7 +108,7 @@ func encodeColumn(v Value) driver.Value {
 	case Address:
 		return v.String()
 	case List:
-		return string(appendJSON(nil, v))
+		return string(AppendJSON(nil, v))
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func decodeColumn(k Kind, mime string, column driver.Value) (Value, error) {
 }
 
 func decodeList(column string) (Value, error) {
-	v, err := parseJSON(column)
+	v, err := ParseJSON(column)
 	if err != nil {
 		return nil, err
 	}

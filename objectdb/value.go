@@ -129,10 +129,12 @@ func (Address) Kind() Kind { return KindAddress }
 func (Record) Kind() Kind  { return KindRecord }
 func (Null) Kind() Kind    { return KindNull }
 
+// MaxValue is the size of the largest value, in bytes.
+const MaxValue = 1 << 29 // SQLite's own limit is 10^9 bytes for a whole row
+
 const (
-	maxValueBytes = 1 << 29 // SQLite's own limit is 10^9 bytes for a whole row
-	maxTypeBytes  = 255
-	maxListDepth  = 200
+	maxTypeBytes = 255
+	maxListDepth = 200
 )
 
 // own gives a copy of v that shares nothing its caller could change, in the
@@ -167,10 +169,10 @@ func own(v Value) (Value, int64, error) {
 	case Address:
 		size = int64(len(v.String()))
 	case List:
-		size = int64(len(appendJSON(nil, v)))
+		size = int64(len(AppendJSON(nil, v)))
 	}
-	if size > maxValueBytes {
-		return nil, 0, fmt.Errorf("%w: %d bytes are more than %d", ErrValue, size, maxValueBytes)
+	if size > MaxValue {
+		return nil, 0, fmt.Errorf("%w: %d bytes are more than %d", ErrValue, size, MaxValue)
 	}
 	return v, size, nil
 }

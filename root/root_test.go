@@ -14,6 +14,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 	"scripter/script"
 )
@@ -36,12 +37,12 @@ func supplied(t *testing.T) *objectdb.DB {
 	return db
 }
 
-func load(t *testing.T, db *objectdb.DB) objectdb.ImportResult {
+func load(t *testing.T, db *objectdb.DB) objectfiles.ImportResult {
 	t.Helper()
-	var result objectdb.ImportResult
+	var result objectfiles.ImportResult
 	require.NoError(t, db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 		var err error
-		result, err = objectdb.Import(tx, root.FS, nil)
+		result, err = objectfiles.Import(tx, root.FS, nil)
 		return err
 	}))
 	return result

@@ -14,6 +14,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -27,7 +28,7 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := objectdb.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil)
 		return err
 	}))
 	t.Cleanup(func() {

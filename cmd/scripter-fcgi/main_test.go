@@ -16,6 +16,7 @@ import (
 	"scripter/fcgi"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -44,7 +45,7 @@ func makeRoot(t *testing.T) string {
 	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		if _, err := objectdb.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
 			return err
 		}
 		return tx.Put(objectdb.Address{"suites", "webserverScripts", "slow"},

@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
+	"scripter/objectfiles"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"scripter/objectdb"
 )
 
 // Specification: 2.4.1, 2.4.2
@@ -163,12 +163,12 @@ func TestMemoryOfImports(t *testing.T) {
 	root := newRoot(t)
 	nested := "[" + strings.Repeat(strings.Repeat("[", 190)+strings.Repeat("]", 190)+",", 5400) + "0]"
 	many := map[string]string{"objects/nested.json": nested}
-	for i := range objectdb.FreeFiles - 100 {
+	for i := range objectfiles.FreeFiles - 100 {
 		many[fmt.Sprintf("objects/a%d.txt", i)] = fmt.Sprint(i)
 	}
 	for name, files := range map[string]map[string]string{
 		"many":  many,
-		"large": {"objects/large.txt": strings.Repeat("\x01", objectdb.FreeBytes-1<<20)},
+		"large": {"objects/large.txt": strings.Repeat("\x01", objectfiles.FreeBytes-1<<20)},
 		"bomb":  {"objects/a.bin": strings.Repeat("\x00", 200<<20)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -226,14 +226,14 @@ func writeZip(t *testing.T, file string, files map[string]string) {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	m := objectdb.Manifest{Form: objectdb.ArchiveForm}
+	m := objectfiles.Manifest{Form: objectfiles.ArchiveForm}
 	for name, body := range files {
 		f, err := w.Create(name)
 		require.NoError(t, err)
 		_, err = io.WriteString(f, body)
 		require.NoError(t, err)
 		sum := sha256.Sum256([]byte(body))
-		m.Files = append(m.Files, objectdb.ManifestFile{Name: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
+		m.Files = append(m.Files, objectfiles.ManifestFile{Name: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	f, err := w.Create("manifest.json")
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 // exportFlags are the flags of an export.
@@ -41,7 +42,7 @@ names that begin with a dot, and a README.md, always stay.`,
 				return err
 			}
 			to := args[1]
-			format := objectdb.ArchiveFormatOf(to)
+			format := objectfiles.ArchiveFormatOf(to)
 			if info, err := os.Stat(to); err == nil && info.IsDir() {
 				format = 0
 			}
@@ -96,7 +97,7 @@ func otherArchive(name string) string {
 
 // exportArchive writes an archive: under another name first, so that it
 // appears whole or not at all. Only its owner can read it, as it is as secret as the root.
-func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectdb.ArchiveFormat, notes string, force bool) (int, error) {
+func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectfiles.ArchiveFormat, notes string, force bool) (int, error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
 	}
@@ -119,14 +120,14 @@ func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name strin
 	return count, err
 }
 
-func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.File, format objectdb.ArchiveFormat, notes string) (int, error) {
-	m := objectdb.Manifest{Program: program(), Time: time.Now().UTC().Truncate(time.Second), Notes: notes}
-	w := objectdb.NewArchiveWriter(file, format, m.Time)
+func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.File, format objectfiles.ArchiveFormat, notes string) (int, error) {
+	m := objectfiles.Manifest{Program: program(), Time: time.Now().UTC().Truncate(time.Second), Notes: notes}
+	w := objectfiles.NewArchiveWriter(file, format, m.Time)
 	bar := t.progress("export", 0)
 	defer bar.end()
 	var comments []scriptNote
 	err := t.view(ctx, func(tx *objectdb.Tx) error {
-		table, err := objectdb.ExportArchive(tx, a, w, func(a objectdb.Address, v objectdb.Value) error {
+		table, err := objectfiles.ExportArchive(tx, a, w, func(a objectdb.Address, v objectdb.Value) error {
 			bar.add(1)
 			if source, ok := v.(objectdb.Script); ok {
 				if c := topComment(string(source)); c != "" {
@@ -218,8 +219,8 @@ or any object if ADDRESS is the whole root.`,
 
 // importing is what an import has done, or would do.
 type importing struct {
-	result  objectdb.ImportResult
-	changes []objectdb.Change // without the old values; only of a dry run
+	result  objectfiles.ImportResult
+	changes []objectfiles.Change // without the old values; only of a dry run
 	scripts newScripts
 	broken  []error // the errors of scripts that do not compile
 	removed []doneObject
@@ -292,10 +293,10 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 		return err
 	}
 	named := map[string]bool{} // addresses of the objects in the files, folded
-	did.result, err = s.importInto(tx, a, func(c objectdb.Change) error {
+	did.result, err = s.importInto(tx, a, func(c objectfiles.Change) error {
 		bar.add(1)
 		did.scripts.note(c)
-		if f.mirror && c.State != objectdb.Removed {
+		if f.mirror && c.State != objectfiles.Removed {
 			named[foldedKey(c.Address)] = true
 		}
 		if f.dryRun {
@@ -447,7 +448,7 @@ func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error 
 		}
 	}
 	for _, c := range did.changes {
-		if c.State != objectdb.Same {
+		if c.State != objectfiles.Same {
 			fmt.Fprintf(t.out, "%-8s %-8s %s\n", c.State, c.Kind, printable(c.Address.String()))
 		}
 	}
@@ -463,7 +464,7 @@ func into(a objectdb.Address) string {
 	return " into " + printable(a.String())
 }
 
-func counts(r objectdb.ImportResult) string {
+func counts(r objectfiles.ImportResult) string {
 	text := fmt.Sprintf("%d added, %d changed, %d the same", r.Added, r.Changed, r.Same)
 	if r.Removed > 0 {
 		text += fmt.Sprintf(", %d removed", r.Removed)

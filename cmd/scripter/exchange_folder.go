@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 // exportFolder updates a folder with the objects at a.
 func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string, f exportFlags) error {
 	return t.view(ctx, func(tx *objectdb.Tx) error {
-		plan, err := objectdb.PlanExport(tx, a, dir)
+		plan, err := objectfiles.PlanExport(tx, a, dir)
 		if err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string,
 
 // printExportPlan lists, before anything is done, the files that are removed and those
 // that stay although the root does not have them; a dry run lists all.
-func (t *tool) printExportPlan(p *objectdb.ExportPlan, f exportFlags) {
+func (t *tool) printExportPlan(p *objectfiles.ExportPlan, f exportFlags) {
 	print := func(what, path string) { fmt.Fprintf(t.out, "%-9s %s\n", what, printable(path)) }
 	if f.dryRun {
 		for _, path := range p.Added {
@@ -73,7 +74,7 @@ func (t *tool) printExportPlan(p *objectdb.ExportPlan, f exportFlags) {
 }
 
 // inTheWay returns the error of an export that stops because of files of others.
-func (t *tool) inTheWay(p *objectdb.ExportPlan, a objectdb.Address, dir string) error {
+func (t *tool) inTheWay(p *objectfiles.ExportPlan, a objectdb.Address, dir string) error {
 	text := ""
 	for _, o := range p.InTheWay {
 		text += "\n    " + printable(o.Path) + ": " + o.Why
@@ -87,7 +88,7 @@ func (t *tool) inTheWay(p *objectdb.ExportPlan, a objectdb.Address, dir string) 
 }
 
 // exportCounts returns what an export changes in an existing folder.
-func exportCounts(p *objectdb.ExportPlan, f exportFlags) string {
+func exportCounts(p *objectfiles.ExportPlan, f exportFlags) string {
 	if p.Same+len(p.Replaced)+len(p.Removed)+len(p.InTheWay)+len(p.Others) == 0 {
 		return ""
 	}
@@ -101,7 +102,7 @@ func exportCounts(p *objectdb.ExportPlan, f exportFlags) string {
 	return text
 }
 
-func jsonExportPlan(p *objectdb.ExportPlan, dir string, f exportFlags) map[string]any {
+func jsonExportPlan(p *objectfiles.ExportPlan, dir string, f exportFlags) map[string]any {
 	list := func(paths []string) []string { return append([]string{}, paths...) }
 	overwritten := []string{}
 	for _, o := range p.InTheWay {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -16,8 +17,8 @@ import (
 // not compile.
 type newScripts []objectdb.Address
 
-func (n *newScripts) note(c objectdb.Change) {
-	if c.Kind == objectdb.KindScript && (c.State == objectdb.Added || c.State == objectdb.Changed) {
+func (n *newScripts) note(c objectfiles.Change) {
+	if c.Kind == objectdb.KindScript && (c.State == objectfiles.Added || c.State == objectfiles.Changed) {
 		*n = append(*n, slices.Clone(c.Address))
 	}
 }

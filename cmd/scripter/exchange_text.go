@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 // program names this program in what it writes.
@@ -39,7 +39,7 @@ func topComment(source string) string {
 }
 
 // readme is the README of an archive.
-func readme(m objectdb.Manifest, objects int, notes []scriptNote) string {
+func readme(m objectfiles.Manifest, objects int, notes []scriptNote) string {
 	var b strings.Builder
 	heading := func(text string, line rune) {
 		fmt.Fprintf(&b, "%s\n%s\n\n", text, strings.Repeat(string(line), len([]rune(text))))

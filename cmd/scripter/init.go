@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -59,7 +60,7 @@ func fill(ctx context.Context, file string) error {
 		return err
 	}
 	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		_, err := objectdb.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil)
 		return err
 	})
 	return errors.Join(err, db.Close())

@@ -9,12 +9,13 @@ import (
 	"runtime/debug"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 // source is what an import reads: an archive or a folder.
 type source struct {
 	name    string // as it was given
-	archive *objectdb.Archive
+	archive *objectfiles.Archive
 	file    *os.File // of the archive
 	folder  *os.Root // nothing outside of it is read, whatever links say
 	files   int      // the number of files in it
@@ -23,7 +24,7 @@ type source struct {
 // openSource opens what the command line names. An archive is read from end
 // to end.
 func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*source, error) {
-	limits := objectdb.ImportLimits{Bytes: int64(f.maxSize) << 20, Files: f.maxObjects}
+	limits := objectfiles.ImportLimits{Bytes: int64(f.maxSize) << 20, Files: f.maxObjects}
 	boundMemory(0, 0)
 	if isURL(name) {
 		return t.fetchSource(ctx, name, f, limits)
@@ -49,17 +50,17 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 func boundMemory(files int, largest int64) {
 	// SQLite's own memory, twice the largest value, is additional.
 	const most, perFile, perByte = 150 << 20, 4096, 3
-	debug.SetMemoryLimit(most + perFile*int64(max(files-objectdb.FreeFiles, 0)) + perByte*max(largest-objectdb.FreeBytes, 0))
+	debug.SetMemoryLimit(most + perFile*int64(max(files-objectfiles.FreeFiles, 0)) + perByte*max(largest-objectfiles.FreeBytes, 0))
 }
 
 // openFolder opens a folder. It checks every file before the root is changed.
-func openFolder(name string, limits objectdb.ImportLimits) (*source, error) {
+func openFolder(name string, limits objectfiles.ImportLimits) (*source, error) {
 	folder, err := os.OpenRoot(name)
 	if err != nil {
 		return nil, err
 	}
 	s := &source{name: name, folder: folder}
-	size, err := objectdb.CheckFolder(folder.FS(), limits)
+	size, err := objectfiles.CheckFolder(folder.FS(), limits)
 	if err != nil {
 		s.close()
 		return nil, limitHint(s.explain(fmt.Errorf("import %s: %w", name, err)), err)
@@ -71,13 +72,13 @@ func openFolder(name string, limits objectdb.ImportLimits) (*source, error) {
 
 // limitHint adds how to allow more.
 func limitHint(err, cause error) error {
-	if errors.Is(cause, objectdb.ErrTooLarge) {
+	if errors.Is(cause, objectfiles.ErrTooLarge) {
 		return hintError{err, "--max-size and --max-objects allow more, which takes more memory"}
 	}
 	return err
 }
 
-func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectdb.ImportLimits) (*source, error) {
+func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectfiles.ImportLimits) (*source, error) {
 	u, err := parseURL(name)
 	if err != nil {
 		return nil, err
@@ -106,8 +107,8 @@ func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limi
 // archive is smaller packed than unpacked.
 const defaultDownload = 32 << 20
 
-func openArchive(name string, file *os.File, size int64, limits objectdb.ImportLimits) (*source, error) {
-	archive, err := objectdb.OpenArchive(file, size, limits)
+func openArchive(name string, file *os.File, size int64, limits objectfiles.ImportLimits) (*source, error) {
+	archive, err := objectfiles.OpenArchive(file, size, limits)
 	if err != nil {
 		file.Close()
 		return nil, limitHint(fmt.Errorf("import %s: %w", name, err), err)
@@ -116,11 +117,11 @@ func openArchive(name string, file *os.File, size int64, limits objectdb.ImportL
 	return &source{name: name, archive: archive, file: file}, nil
 }
 
-func (s *source) importInto(tx *objectdb.Tx, a objectdb.Address, fn func(objectdb.Change) error) (objectdb.ImportResult, error) {
+func (s *source) importInto(tx *objectdb.Tx, a objectdb.Address, fn func(objectfiles.Change) error) (objectfiles.ImportResult, error) {
 	if s.archive != nil {
 		return s.archive.Import(tx, a, fn)
 	}
-	return objectdb.ImportFunc(tx, s.folder.FS(), a, fn)
+	return objectfiles.ImportFunc(tx, s.folder.FS(), a, fn)
 }
 
 // explain adds a word on what to do to an error of importing.
@@ -145,7 +146,7 @@ func (s *source) count() int64 {
 }
 
 // fields tells programs of an import.
-func (s *source) fields(a objectdb.Address, r objectdb.ImportResult) map[string]any {
+func (s *source) fields(a objectdb.Address, r objectfiles.ImportResult) map[string]any {
 	fields := map[string]any{
 		"source": s.name, "address": a.String(),
 		"added": r.Added, "changed": r.Changed, "same": r.Same, "removed": r.Removed,

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 func (t *tool) undoCommand() *cobra.Command {
@@ -68,7 +69,7 @@ func readRecord(name string) (*source, error) {
 		return nil, err
 	}
 	// Its size was bounded when it was made.
-	archive, err := objectdb.OpenArchive(file, info.Size(), objectdb.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
+	archive, err := objectfiles.OpenArchive(file, info.Size(), objectfiles.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
 	if err != nil {
 		file.Close()
 		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
@@ -91,7 +92,7 @@ func (list *sources) close() {
 }
 
 // differing returns the addresses of the objects whose state is not that of want.
-func differing(objects []objectdb.UndoObject, now states, want func(objectdb.UndoObject) string) ([]string, error) {
+func differing(objects []objectfiles.UndoObject, now states, want func(objectfiles.UndoObject) string) ([]string, error) {
 	var list []string
 	for _, o := range objects {
 		state, err := now(o.Address)
@@ -105,12 +106,12 @@ func differing(objects []objectdb.UndoObject, now states, want func(objectdb.Und
 	return list, nil
 }
 
-func stateAfter(o objectdb.UndoObject) string  { return o.After }
-func stateBefore(o objectdb.UndoObject) string { return o.Before }
+func stateAfter(o objectfiles.UndoObject) string  { return o.After }
+func stateBefore(o objectfiles.UndoObject) string { return o.Before }
 
 // check compares a record with the root. It returns the objects that were changed since
 // the command; gone reports that the command was never committed or is taken back already.
-func check(u *objectdb.Undo, now states) (changed []string, gone bool, err error) {
+func check(u *objectfiles.Undo, now states) (changed []string, gone bool, err error) {
 	changed, err = differing(u.Objects, now, stateAfter)
 	if err != nil || len(changed) == 0 {
 		return nil, false, err
@@ -204,14 +205,14 @@ func changedText(list []string) string {
 
 // takenBack is a record that undo or redo takes back.
 type takenBack struct {
-	*objectdb.Undo
+	*objectfiles.Undo
 	again bool     // redo makes the change again
 	stays []string // tables that stay because they hold other objects by now
 }
 
 // apply restores the objects that the record's command has replaced, and removes those
 // that it has added. r keeps the present objects.
-func (b *takenBack) apply(tx *objectdb.Tx, archive *objectdb.Archive, r *record) error {
+func (b *takenBack) apply(tx *objectdb.Tx, archive *objectfiles.Archive, r *record) error {
 	objects, err := b.parse()
 	if err != nil {
 		return err
@@ -250,7 +251,7 @@ func (b *takenBack) move() (from, to objectdb.Address, err error) {
 }
 
 type undoObject struct {
-	objectdb.UndoObject
+	objectfiles.UndoObject
 	address objectdb.Address
 }
 

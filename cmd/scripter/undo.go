@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 // record keeps what one command replaces, for "scripter undo": the old objects in an
@@ -30,9 +31,9 @@ type record struct {
 	command string
 	moved   []string
 	file    *os.File // nil until something is replaced
-	w       *objectdb.ArchiveWriter
+	w       *objectfiles.ArchiveWriter
 	time    time.Time
-	objects []objectdb.UndoObject
+	objects []objectfiles.UndoObject
 	known   map[string]bool // the addresses of objects, folded
 	tops    []objectdb.Address
 	bytes   int64
@@ -142,15 +143,15 @@ func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 }
 
 // note keeps the object that one change of an import is about to replace.
-func (r *record) note(c objectdb.Change) error {
-	if r == nil || c.State == objectdb.Same {
+func (r *record) note(c objectfiles.Change) error {
+	if r == nil || c.State == objectfiles.Same {
 		return nil
 	}
 	kind := c.Kind
 	if c.Old != nil {
 		kind = c.Old.Kind()
 	}
-	return r.add(c.Address, kind, c.Old, c.State != objectdb.Added)
+	return r.add(c.Address, kind, c.Old, c.State != objectfiles.Added)
 }
 
 // add notes one object before it is changed: its value, which is nil for a table, or that
@@ -164,7 +165,7 @@ func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exis
 		return r.failed(err)
 	}
 	r.known[key] = true
-	o := objectdb.UndoObject{Address: a.String()}
+	o := objectfiles.UndoObject{Address: a.String()}
 	if exists {
 		o.Table = k == objectdb.KindTable
 		o.Before = contentState(a.Name(), v)
@@ -200,7 +201,7 @@ func (r *record) begin() error {
 	if err != nil {
 		return err
 	}
-	r.w = objectdb.NewArchiveWriter(r.file, objectdb.Zip, r.time)
+	r.w = objectfiles.NewArchiveWriter(r.file, objectfiles.Zip, r.time)
 	if info, err := os.Stat(r.stack.root); err == nil {
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
 			// The operator may be another user than the web server's.
@@ -250,15 +251,15 @@ func (r *record) finish(tx *objectdb.Tx) error {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(r.objects, func(o objectdb.UndoObject) bool { return o.Before != o.After }) {
+	if !slices.ContainsFunc(r.objects, func(o objectfiles.UndoObject) bool { return o.Before != o.After }) {
 		r.file.Close()
 		err := os.Remove(r.file.Name())
 		r.file = nil
 		return err
 	}
-	m := objectdb.Manifest{
+	m := objectfiles.Manifest{
 		Program: program(), Time: r.time.Truncate(time.Second),
-		Undo:  &objectdb.Undo{Command: r.command, Moved: r.moved, Objects: r.objects},
+		Undo:  &objectfiles.Undo{Command: r.command, Moved: r.moved, Objects: r.objects},
 		Notes: fmt.Sprintf("What %q replaced. \"scripter %s\" brings it back.", "scripter "+r.command, r.stack.what),
 	}
 	if err := r.w.Close(m, readme(m, r.w.Count(), nil)); err != nil {
@@ -347,12 +348,12 @@ func (r *record) move(tx *objectdb.Tx, from, to objectdb.Address) error {
 	from = tx.Address(n)
 	r.moved = []string{from.String(), to.String()}
 	if there, err := tx.Find(to); err == nil && there.ID() == n.ID() {
-		r.objects = append(r.objects, objectdb.UndoObject{Address: to.String(), Before: placeState(n)})
+		r.objects = append(r.objects, objectfiles.UndoObject{Address: to.String(), Before: placeState(n)})
 		return nil
 	}
 	r.objects = append(r.objects,
-		objectdb.UndoObject{Address: from.String(), Before: placeState(n)},
-		objectdb.UndoObject{Address: to.String()})
+		objectfiles.UndoObject{Address: from.String(), Before: placeState(n)},
+		objectfiles.UndoObject{Address: to.String()})
 	return nil
 }
 

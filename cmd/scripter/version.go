@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectfiles"
 )
 
 func (t *tool) versionCommand() *cobra.Command {
@@ -31,7 +32,7 @@ not brought up to date by this.`,
 			}
 			if t.json {
 				m := map[string]any{"version": version, "go": runtime.Version(), "rootForm": objectdb.FileVersion,
-					"folderForm": objectdb.FolderForm, "archiveForm": objectdb.ArchiveForm}
+					"folderForm": objectfiles.FolderForm, "archiveForm": objectfiles.ArchiveForm}
 				if found {
 					m["root"] = map[string]any{"file": t.rootFile(), "form": info.Version, "madeBy": info.MadeBy,
 						"migratedBy": info.MigratedBy, "created": info.Created}
@@ -39,7 +40,7 @@ not brought up to date by this.`,
 				return errors.Join(t.printJSON(m), err)
 			}
 			fmt.Fprintf(t.out, "scripter %s (%s)\n", version, runtime.Version())
-			fmt.Fprintf(t.out, "root form %d, folder form %d, archive form %d\n", objectdb.FileVersion, objectdb.FolderForm, objectdb.ArchiveForm)
+			fmt.Fprintf(t.out, "root form %d, folder form %d, archive form %d\n", objectdb.FileVersion, objectfiles.FolderForm, objectfiles.ArchiveForm)
 			if found {
 				t.printRootVersion(info)
 			}

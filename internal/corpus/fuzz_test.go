@@ -22,6 +22,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -118,7 +119,7 @@ func suppliedRoot(f *testing.F, more map[string]objectdb.Value) []byte {
 	db, err := objectdb.Create(path, objectdb.Options{Relaxed: true})
 	require.NoError(f, err)
 	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error {
-		if _, err := objectdb.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
 			return err
 		}
 		for name, v := range more {

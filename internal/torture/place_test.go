@@ -20,6 +20,7 @@ import (
 	"scripter/fcgi"
 	"scripter/internal/corpus"
 	"scripter/objectdb"
+	"scripter/objectfiles"
 	"scripter/root"
 )
 
@@ -43,7 +44,7 @@ func newPlace(t testing.TB, scripts map[string]string) *place {
 	db, err := objectdb.Create(p.root, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
-		if _, err := objectdb.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
 			return err
 		}
 		for name, source := range scripts {

@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"scripter/objectdb"
 )
 
 // ExportPlan is what an export of objects to a folder will do. PlanExport makes the
@@ -32,7 +34,7 @@ type ExportPlan struct {
 	// hidden ones and no README.md. A mirror removes them.
 	Others []string
 
-	tx      *Tx
+	tx      *objectdb.Tx
 	dir     string
 	root    *os.Root // nil while there is no folder
 	lock    *os.File
@@ -56,8 +58,8 @@ type Obstacle struct {
 type exportFile struct {
 	path  string
 	sum   fileSum
-	node  *Node  // the object
-	index []byte // the content of an index file
+	node  *objectdb.Node // the object
+	index []byte         // the content of an index file
 	write bool
 }
 
@@ -77,13 +79,13 @@ var ErrInTheWay = errors.New("something that export did not write is in the way"
 // way. A folder with files and without a note must look like an export, else the error is
 // ErrExists. Names that begin with a dot, such as .git, are never changed. Use the plan
 // within its transaction, and close it after use.
-func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
-	n, err := tx.mustFind(a)
+func PlanExport(tx *objectdb.Tx, a objectdb.Address, dir string) (*ExportPlan, error) {
+	n, err := exported(tx, a)
 	if err != nil {
-		return nil, at("export", a, err)
+		return nil, err
 	}
-	nodes := []*Node{n}
-	if n.kind == KindTable {
+	nodes := []*objectdb.Node{n}
+	if n.Kind() == objectdb.KindTable {
 		if nodes, err = tx.Children(n); err != nil {
 			return nil, at("export", a, err)
 		}
@@ -95,7 +97,7 @@ func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
 	}
 	if err := p.openFolder(); err != nil {
 		p.Close()
-		return nil, &Error{Op: "export to", Path: dir, Err: err}
+		return nil, &objectdb.Error{Op: "export to", Path: dir, Err: err}
 	}
 	if err := p.table(".", nodes, true); err != nil {
 		p.Close()
@@ -103,9 +105,18 @@ func PlanExport(tx *Tx, a Address, dir string) (*ExportPlan, error) {
 	}
 	if err := p.compare(tx.Address(n)); err != nil {
 		p.Close()
-		return nil, &Error{Op: "export to", Path: dir, Err: err}
+		return nil, &objectdb.Error{Op: "export to", Path: dir, Err: err}
 	}
 	return p, nil
+}
+
+// exported returns the object that an export begins with.
+func exported(tx *objectdb.Tx, a objectdb.Address) (*objectdb.Node, error) {
+	n, err := tx.Find(a)
+	if found := new(objectdb.Error); errors.As(err, &found) {
+		err = found.Err
+	}
+	return n, at("export", a, err)
 }
 
 // openFolder opens the folder, if it exists, and reads its note. Links do not lead out
@@ -140,7 +151,7 @@ func (p *ExportPlan) openFolder() error {
 	}
 	if !marked && stranger != "" {
 		return fmt.Errorf("%w: the folder holds %s and is not an earlier export (which has a file %s); name an empty folder",
-			ErrExists, stranger, indexFile)
+			objectdb.ErrExists, stranger, indexFile)
 	}
 	return nil
 }
@@ -151,7 +162,7 @@ func (p *ExportPlan) lockFolder() (err error) {
 	if p.lock, err = p.root.Open("."); err != nil {
 		return err
 	}
-	if errors.Is(flock(p.lock, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+	if errors.Is(syscall.Flock(int(p.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
 		return errors.New("another export to this folder is running; try again when it has ended")
 	}
 	return nil
@@ -162,7 +173,7 @@ func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 // table plans the files of a table's folder. There is an index if it has something to
 // say, if the folder would be empty, and at the top.
-func (p *ExportPlan) table(dir string, nodes []*Node, top bool) error {
+func (p *ExportPlan) table(dir string, nodes []*objectdb.Node, top bool) error {
 	index := index{}
 	if top {
 		index[thisFolder] = indexEntry{Form: FolderForm}
@@ -170,7 +181,7 @@ func (p *ExportPlan) table(dir string, nodes []*Node, top bool) error {
 	for _, n := range nodes {
 		f, err := p.object(dir, n)
 		if err != nil {
-			return fmt.Errorf("%s: %w", n.name, err)
+			return fmt.Errorf("%s: %w", n.Name(), err)
 		}
 		if f.entry != (indexEntry{}) {
 			index[f.name] = f.entry
@@ -183,13 +194,13 @@ func (p *ExportPlan) table(dir string, nodes []*Node, top bool) error {
 	return nil
 }
 
-func (p *ExportPlan) object(dir string, n *Node) (file, error) {
-	if err := context.Cause(p.tx.ctx); err != nil {
+func (p *ExportPlan) object(dir string, n *objectdb.Node) (file, error) {
+	if err := context.Cause(p.tx.Context()); err != nil {
 		return file{}, err
 	}
 	p.Objects++
-	if n.kind == KindTable {
-		f := fileOf(n.name, nil)
+	if n.Kind() == objectdb.KindTable {
+		f := fileOf(n.Name(), nil)
 		nodes, err := p.tx.Children(n)
 		if err != nil {
 			return f, err
@@ -202,7 +213,7 @@ func (p *ExportPlan) object(dir string, n *Node) (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	f := fileOf(n.name, v)
+	f := fileOf(n.Name(), v)
 	p.plan(&exportFile{path: path.Join(dir, f.name), sum: sha256.Sum256(f.content), node: n})
 	return f, nil
 }
@@ -214,7 +225,7 @@ func (p *ExportPlan) plan(f *exportFile) {
 
 // compare compares the plan with the content of the folder; a is the address of the
 // exported object.
-func (p *ExportPlan) compare(a Address) error {
+func (p *ExportPlan) compare(a objectdb.Address) error {
 	before := p.note
 	p.note = exportNote{Form: exportNoteForm, Address: a.String()}
 	for _, f := range p.order {
@@ -255,7 +266,7 @@ func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
 		if hidden(e.Name()) {
 			continue
 		}
-		if err := context.Cause(p.tx.ctx); err != nil {
+		if err := context.Cause(p.tx.Context()); err != nil {
 			return err
 		}
 		name := path.Join(dir, e.Name())
@@ -341,7 +352,7 @@ func fileSumOf(root *os.Root, name string) (sum fileSum, err error) {
 // export can be run again, because it first notes what it is about to write.
 func (p *ExportPlan) Do(mirror bool) error {
 	if err := p.do(mirror); err != nil {
-		return &Error{Op: "export to", Path: p.dir, Err: pathError(err)}
+		return &objectdb.Error{Op: "export to", Path: p.dir, Err: pathError(err)}
 	}
 	return nil
 }
@@ -475,7 +486,7 @@ func (p *ExportPlan) removeAll(name string) error {
 
 // writeFile writes one file of the plan, after it has checked the present file again.
 func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
-	if err := context.Cause(p.tx.ctx); err != nil {
+	if err := context.Cause(p.tx.Context()); err != nil {
 		return err
 	}
 	if err := p.unchanged(f.path, mirror); err != nil {
@@ -487,7 +498,7 @@ func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
 		if err != nil {
 			return err
 		}
-		content = fileOf(f.node.name, v).content
+		content = fileOf(f.node.Name(), v).content
 	}
 	if err := p.root.MkdirAll(path.Dir(f.path), 0o700); err != nil {
 		return err

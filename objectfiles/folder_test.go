@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"scripter/objectdb"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -25,14 +27,14 @@ var oddNames = []string{
 	strings.Repeat("n", 250), strings.Repeat("n", 251), strings.Repeat("n", 255), strings.Repeat("ä", 127), strings.Repeat("ä", 126) + "b", strings.Repeat(".", 255),
 }
 
-func export(t testing.TB, db *DB, a, dir string) (count int) {
+func export(t testing.TB, db *objectdb.DB, a, dir string) (count int) {
 	t.Helper()
 	return exportTo(t, db, a, dir, false).Objects
 }
 
-func exportTo(t testing.TB, db *DB, a, dir string, mirror bool) (p *ExportPlan) {
+func exportTo(t testing.TB, db *objectdb.DB, a, dir string, mirror bool) (p *ExportPlan) {
 	t.Helper()
-	view(t, db, func(tx *Tx) {
+	view(t, db, func(tx *objectdb.Tx) {
 		p = must(PlanExport(tx, addr(t, a), dir))(t)
 		defer p.Close()
 		require.NoError(t, p.Do(mirror))
@@ -40,9 +42,9 @@ func exportTo(t testing.TB, db *DB, a, dir string, mirror bool) (p *ExportPlan) 
 	return p
 }
 
-func importDir(t testing.TB, db *DB, fsys fs.FS, a string) (r ImportResult) {
+func importDir(t testing.TB, db *objectdb.DB, fsys fs.FS, a string) (r ImportResult) {
 	t.Helper()
-	update(t, db, func(tx *Tx) { r = must(Import(tx, fsys, addr(t, a)))(t) })
+	update(t, db, func(tx *objectdb.Tx) { r = must(Import(tx, fsys, addr(t, a)))(t) })
 	return r
 }
 
@@ -65,19 +67,19 @@ func contents(t testing.TB, dir string) map[string]string {
 func TestTheFolderForm(t *testing.T) {
 	db := open(t)
 	put(t, db,
-		"suites.webserver.httpheader", Script("return 1"),
-		"suites.page", Text("no newline added"), "suites.greeting", String("hello\n"),
-		"suites.idea", Outline("one\n\ttwo & \"three\"\n\t\tfour\nfive"),
-		"suites.odd", Outline("\t\tjump"),
-		"suites.n", Number(5), "suites.yes", Boolean(true),
-		"suites.when", Date{time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)},
-		"suites.where", Address{"user", "odd.name"},
-		"suites.list", List{Number(1), String("two"), List{}},
-		"suites.logo", Binary{"image/gif", "GIF89a"}, "suites.style", Binary{"text/css", "body{}"},
-		"suites.data", Binary{"application/x-odd", "\x00"},
-		`suites.["logo.gif"].x`, Number(1), `suites.["a/b"]`, Number(2), `suites.["con"]`, Number(3),
+		"suites.webserver.httpheader", objectdb.Script("return 1"),
+		"suites.page", objectdb.Text("no newline added"), "suites.greeting", objectdb.String("hello\n"),
+		"suites.idea", objectdb.Outline("one\n\ttwo & \"three\"\n\t\tfour\nfive"),
+		"suites.odd", objectdb.Outline("\t\tjump"),
+		"suites.n", objectdb.Number(5), "suites.yes", objectdb.Boolean(true),
+		"suites.when", objectdb.Date{Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)},
+		"suites.where", objectdb.Address{"user", "odd.name"},
+		"suites.list", objectdb.List{objectdb.Number(1), objectdb.String("two"), objectdb.List{}},
+		"suites.logo", objectdb.Binary{Type: "image/gif", Data: "GIF89a"}, "suites.style", objectdb.Binary{Type: "text/css", Data: "body{}"},
+		"suites.data", objectdb.Binary{Type: "application/x-odd", Data: "\x00"},
+		`suites.["logo.gif"].x`, objectdb.Number(1), `suites.["a/b"]`, objectdb.Number(2), `suites.["con"]`, objectdb.Number(3),
 	)
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.NewTable(addr(t, "suites.empty"))) })
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.NewTable(addr(t, "suites.empty"))) })
 	dir := t.TempDir()
 	assert.Equal(t, 19, export(t, db, "suites", dir))
 	assert.Equal(t, map[string]string{
@@ -116,16 +118,16 @@ func TestTheFolderForm(t *testing.T) {
 
 func TestImportOfAnExportChangesNothing(t *testing.T) {
 	db := open(t)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		for i, v := range oddValues {
-			require.NoError(t, tx.Put(Address{"values", fmt.Sprint("v", i)}, v))
+			require.NoError(t, tx.Put(objectdb.Address{"values", fmt.Sprint("v", i)}, v))
 		}
 		for i, name := range oddNames {
 			v := oddValues[i%len(oddValues)]
-			_ = tx.Put(Address{"names", name}, v) // some are the same but for case
-			_ = tx.Put(Address{"tables", name, name}, v)
-			_ = tx.Put(Address{"mixed", name}, v)
-			_ = tx.NewTable(Address{"mixed", name + ".gif"})
+			_ = tx.Put(objectdb.Address{"names", name}, v) // some are the same but for case
+			_ = tx.Put(objectdb.Address{"tables", name, name}, v)
+			_ = tx.Put(objectdb.Address{"mixed", name}, v)
+			_ = tx.NewTable(objectdb.Address{"mixed", name + ".gif"})
 		}
 	})
 	requireRoundTrip(t, db)
@@ -136,8 +138,8 @@ func TestImportOfRandomExportsChangesNothing(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			db := open(t)
-			update(t, db, func(tx *Tx) {
-				a := Address{}
+			update(t, db, func(tx *objectdb.Tx) {
+				a := objectdb.Address{}
 				for range 150 {
 					a = a[:r.IntN(len(a)+1)]
 					a = a.Child(randomName(r))
@@ -165,12 +167,12 @@ func randomName(r *rand.Rand) string {
 	return string(b)
 }
 
-func randomValue(r *rand.Rand, depth int) Value {
+func randomValue(r *rand.Rand, depth int) objectdb.Value {
 	switch {
 	case r.IntN(2) == 0:
 		return oddValues[r.IntN(len(oddValues))]
 	case r.IntN(2) == 0 && depth < 3:
-		list := make(List, r.IntN(4))
+		list := make(objectdb.List, r.IntN(4))
 		for i := range list {
 			list[i] = randomValue(r, depth+1)
 		}
@@ -182,12 +184,12 @@ func randomValue(r *rand.Rand, depth int) Value {
 		b.WriteString(alphabet[r.IntN(len(alphabet))])
 	}
 	s := b.String()
-	return []Value{String(s), Text(s), Script(s), Outline(s), Binary{[]string{"image/png", "text/x-y", ""}[r.IntN(3)], s}, Number(r.NormFloat64())}[r.IntN(6)]
+	return []objectdb.Value{objectdb.String(s), objectdb.Text(s), objectdb.Script(s), objectdb.Outline(s), objectdb.Binary{Type: []string{"image/png", "text/x-y", ""}[r.IntN(3)], Data: s}, objectdb.Number(r.NormFloat64())}[r.IntN(6)]
 }
 
 // requireRoundTrip exports a root, imports that into itself and into a new
 // root, and exports again.
-func requireRoundTrip(t *testing.T, db *DB) {
+func requireRoundTrip(t *testing.T, db *objectdb.DB) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "export")
 	count := export(t, db, "", dir)
@@ -203,15 +205,15 @@ func requireRoundTrip(t *testing.T, db *DB) {
 	requireSameTree(t, db, copied)
 }
 
-func requireSameTree(t *testing.T, want, got *DB) {
+func requireSameTree(t *testing.T, want, got *objectdb.DB) {
 	t.Helper()
-	view(t, want, func(w *Tx) {
-		view(t, got, func(g *Tx) {
-			require.NoError(t, w.Walk(Address{}, func(a Address, n *Node) error {
+	view(t, want, func(w *objectdb.Tx) {
+		view(t, got, func(g *objectdb.Tx) {
+			require.NoError(t, w.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 				other := must(g.Find(a))(t)
 				require.Equal(t, n.Name(), other.Name())
 				require.Equal(t, n.Kind(), other.Kind(), a.String())
-				if n.Kind() != KindTable {
+				if n.Kind() != objectdb.KindTable {
 					requireEqual(t, must(w.Value(n))(t), must(g.Value(other))(t))
 				}
 				return nil
@@ -222,11 +224,11 @@ func requireSameTree(t *testing.T, want, got *DB) {
 
 func TestExportOfOneObject(t *testing.T) {
 	db := open(t)
-	put(t, db, "a.b", Script("return 1"))
+	put(t, db, "a.b", objectdb.Script("return 1"))
 	dir := t.TempDir()
 	assert.Equal(t, 1, export(t, db, "a.b", dir))
 	assert.Equal(t, ImportResult{Added: 1}, importDir(t, db, os.DirFS(dir), "copy"))
-	requireEqual(t, Script("return 1"), get(t, db, "copy.b"))
+	requireEqual(t, objectdb.Script("return 1"), get(t, db, "copy.b"))
 }
 
 //go:embed all:testdata/tree
@@ -237,25 +239,25 @@ func TestImportFromEmbeddedFiles(t *testing.T) {
 	tree, err := fs.Sub(embedded, "testdata/tree")
 	require.NoError(t, err)
 	assert.Equal(t, ImportResult{Added: 7}, importDir(t, db, tree, "site"))
-	requireEqual(t, Script("return \"hello\"\n"), get(t, db, "site.samples._hidden"))
-	requireEqual(t, Text("<p>hello</p>\n"), get(t, db, `site.["default.mcro"]`))
-	requireEqual(t, Binary{"image/svg+xml", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n"}, get(t, db, "site.logo"))
-	requireEqual(t, Number(24), get(t, db, "site.prefs.chunkSize"))
+	requireEqual(t, objectdb.Script("return \"hello\"\n"), get(t, db, "site.samples._hidden"))
+	requireEqual(t, objectdb.Text("<p>hello</p>\n"), get(t, db, `site.["default.mcro"]`))
+	requireEqual(t, objectdb.Binary{Type: "image/svg+xml", Data: "<svg xmlns=\"http://www.w3.org/2000/svg\"/>\n"}, get(t, db, "site.logo"))
+	requireEqual(t, objectdb.Number(24), get(t, db, "site.prefs.chunkSize"))
 	assert.Equal(t, ImportResult{Same: 7}, importDir(t, db, tree, "site"))
 }
 
 func TestImportMerges(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.keep", Number(1), "t.change", Number(1), "t.same", Number(3), "t.Spell", Number(4))
+	put(t, db, "t.keep", objectdb.Number(1), "t.change", objectdb.Number(1), "t.same", objectdb.Number(3), "t.Spell", objectdb.Number(4))
 	same := stat(t, db, "t.same")
 	fsys := fstest.MapFS{
 		"t/change.json": {Data: []byte("2")}, "t/same.json": {Data: []byte(" 3 ")},
 		"t/new.lua": {Data: []byte("x")}, "t/spell.json": {Data: []byte("4")}, ".git/config": {Data: []byte("x")}, ".gitignore": {Data: []byte("x")},
 	}
 	assert.Equal(t, ImportResult{Added: 1, Changed: 2, Same: 2, Skipped: []string{".git", ".gitignore"}}, importDir(t, db, fsys, ""))
-	view(t, db, func(tx *Tx) { assert.Equal(t, "change keep new same spell", names(t, tx, "t")) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "change keep new same spell", names(t, tx, "t")) })
 	assert.Equal(t, same, stat(t, db, "t.same"))
-	requireEqual(t, Number(2), get(t, db, "t.change"))
+	requireEqual(t, objectdb.Number(2), get(t, db, "t.change"))
 }
 
 func TestImportFailures(t *testing.T) {
@@ -300,10 +302,10 @@ func TestImportFailures(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			db := open(t)
-			put(t, db, "table.x", Number(1), "value", Number(1))
+			put(t, db, "table.x", objectdb.Number(1), "value", objectdb.Number(1))
 			before := dump(t, db)
-			err := db.Update(context.Background(), func(tx *Tx) error {
-				_, err := Import(tx, fstest.MapFS{"0.txt": {Data: []byte("first")}, test.file: {Data: []byte(test.content)}}, Address{})
+			err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				_, err := Import(tx, fstest.MapFS{"0.txt": {Data: []byte("first")}, test.file: {Data: []byte(test.content)}}, objectdb.Address{})
 				return err
 			})
 			if test.name == "empty name" { // it begins with a dot
@@ -319,26 +321,26 @@ func TestImportFailures(t *testing.T) {
 		})
 	}
 	db := open(t)
-	err := db.Update(context.Background(), func(tx *Tx) error {
-		_, err := Import(tx, fstest.MapFS{"a.txt": {}, "A.lua": {}}, Address{})
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := Import(tx, fstest.MapFS{"a.txt": {}, "A.lua": {}}, objectdb.Address{})
 		return err
 	})
 	assert.EqualError(t, err, `objectdb: import a.txt: an object is there already: A.lua stands for "a" too`)
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "x.txt")))
-	err = db.Update(context.Background(), func(tx *Tx) error { _, err := Import(tx, os.DirFS(dir), Address{}); return err })
+	err = db.Update(context.Background(), func(tx *objectdb.Tx) error { _, err := Import(tx, os.DirFS(dir), objectdb.Address{}); return err })
 	assert.EqualError(t, err, "objectdb: import x.txt: it is neither a file nor a folder, but a link")
 }
 
 func TestFileNamesNeverMeet(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range oddNames {
-		for _, v := range []Value{nil, Script(""), String(""), Number(1), Binary{Type: "image/gif"}} {
+		for _, v := range []objectdb.Value{nil, objectdb.Script(""), objectdb.String(""), objectdb.Number(1), objectdb.Binary{Type: "image/gif"}} {
 			f := fileOf(name, v)
 			assert.LessOrEqual(t, len(f.name), maxFileName)
 			folded := strings.ToLower(f.name)
 			if other, ok := seen[folded]; ok {
-				assert.Equal(t, Fold(name), Fold(other), f.name)
+				assert.Equal(t, objectdb.Fold(name), objectdb.Fold(other), f.name)
 			}
 			seen[folded] = name
 			back, _, err := nameOf(f.name, v == nil, f.entry)

@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"archive/tar"
@@ -14,6 +14,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"scripter/objectdb"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -119,8 +121,8 @@ func TestArchiveObjectsThatMeet(t *testing.T) {
 		before := dump(t, db)
 		x, err := openBytes(handmade(t, Zip, []archiveEntry{{name: "objects/0.txt"}, {name: "objects/a.str"}, {name: other, body: "1"}}, nil), ImportLimits{})
 		require.NoError(t, err)
-		err = db.Update(context.Background(), func(tx *Tx) error { _, err := x.Import(tx, Address{}, nil); return err })
-		assert.ErrorIs(t, err, ErrExists, other)
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) error { _, err := x.Import(tx, objectdb.Address{}, nil); return err })
+		assert.ErrorIs(t, err, objectdb.ErrExists, other)
 		assert.Equal(t, before, dump(t, db))
 	}
 }
@@ -192,7 +194,7 @@ func TestStrangeForms(t *testing.T) {
 // changed either is refused or holds the same objects.
 func TestDamagedArchives(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.a", Script("return 1"), "t.b.c", Number(2), "t.d", Binary{"image/gif", "GIF89a"})
+	put(t, db, "t.a", objectdb.Script("return 1"), "t.b.c", objectdb.Number(2), "t.d", objectdb.Binary{Type: "image/gif", Data: "GIF89a"})
 	for name, format := range archiveFormats {
 		data := archiveOf(t, db, "t", format)
 		for n := range len(data) {
@@ -406,7 +408,7 @@ func TestArchivesWithFolders(t *testing.T) {
 			db := open(t)
 			data := handmade(t, format, []archiveEntry{folder("objects/"), folder("objects/b/"), {name: "objects/b/a.txt", body: "x"}, folder("objects/empty/")}, nil)
 			assert.Equal(t, ImportResult{Added: 3}, importBytes(t, db, data))
-			requireEqual(t, Text("x"), get(t, db, "t.b.a"))
+			requireEqual(t, objectdb.Text("x"), get(t, db, "t.b.a"))
 		})
 	}
 }
@@ -416,8 +418,8 @@ func TestOldTextsAreNotChanged(t *testing.T) {
 	db := open(t)
 	const text = "one\rtwo\r\nthree\x8e\xff\x00"
 	importBytes(t, db, handmade(t, TarGzip, []archiveEntry{{name: "objects/a.txt", body: text}, {name: "objects/b.lua", body: text}}, nil))
-	requireEqual(t, Text(text), get(t, db, "t.a"))
-	requireEqual(t, Script(text), get(t, db, "t.b"))
+	requireEqual(t, objectdb.Text(text), get(t, db, "t.a"))
+	requireEqual(t, objectdb.Script(text), get(t, db, "t.b"))
 }
 
 // FuzzImport: whatever the bytes are, an archive is refused or imported, and what is
@@ -438,18 +440,18 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		defer x.Close()
-		_ = db.Update(context.Background(), func(tx *Tx) error {
-			if _, err := x.Import(tx, Address{"t"}, nil); err != nil {
+		_ = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			if _, err := x.Import(tx, objectdb.Address{"t"}, nil); err != nil {
 				return err
 			}
 			var b bytes.Buffer
 			w := NewArchiveWriter(&b, Zip, x.Manifest.Time)
-			_, err := ExportArchive(tx, Address{"t"}, w, nil)
+			_, err := ExportArchive(tx, objectdb.Address{"t"}, w, nil)
 			require.NoError(t, err)
 			require.NoError(t, w.Close(Manifest{}, ""))
 			again, err := openBytes(b.Bytes(), ImportLimits{})
 			require.NoError(t, err)
-			result, err := again.Import(tx, Address{"t"}, nil)
+			result, err := again.Import(tx, objectdb.Address{"t"}, nil)
 			require.NoError(t, err)
 			assert.Equal(t, ImportResult{Same: w.Count()}, result)
 			return fs.ErrClosed // nothing is kept
@@ -467,7 +469,7 @@ func FuzzArchiveFiles(f *testing.F) {
 	f.Add("objects/a.txt", "x", "objects/A.txt", "y")
 	f.Add("objects/o.opml", `<opml><body><outline text="a"/></body></opml>`, "objects/b.bin", "\x00")
 	db := open(f)
-	put(f, db, "other", Number(1), "t.a", Number(1))
+	put(f, db, "other", objectdb.Number(1), "t.a", objectdb.Number(1))
 	f.Fuzz(func(t *testing.T, name1, body1, name2, body2 string) {
 		if strings.ContainsRune(name1+name2, 0) || name1 == "" || name2 == "" || strings.HasSuffix(name1, "/") || strings.HasSuffix(name2, "/") {
 			return // the writer of tar files refuses the first, and makes folders of the last
@@ -479,14 +481,14 @@ func FuzzArchiveFiles(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_ = db.Update(context.Background(), func(tx *Tx) error {
-				if _, err := x.Import(tx, Address{"t"}, nil); err != nil {
+			_ = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				if _, err := x.Import(tx, objectdb.Address{"t"}, nil); err != nil {
 					return err
 				}
 				results[i] = map[string]string{}
-				require.NoError(t, tx.Walk(Address{}, func(a Address, n *Node) error {
-					if n.kind != KindTable {
-						results[i][a.String()] = string(appendJSON(nil, must(tx.Value(n))(t)))
+				require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
+					if n.Kind() != objectdb.KindTable {
+						results[i][a.String()] = string(objectdb.AppendJSON(nil, must(tx.Value(n))(t)))
 					}
 					assert.True(t, len(a) < 2 || a[0] == "t", a.String())
 					return nil

@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"archive/tar"
@@ -6,11 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"scripter/objectdb"
 )
 
 // ArchiveFormat is the kind of file that an archive is.
@@ -73,18 +76,14 @@ func NewArchiveWriter(w io.Writer, format ArchiveFormat, t time.Time) *ArchiveWr
 // Put adds the object at a, an address below the one that the manifest will
 // name; v is nil for a table. A table of which nothing else is added may be left out,
 // and comes before what is in it if its spelling matters.
-func (x *ArchiveWriter) Put(a Address, v Value) error {
+func (x *ArchiveWriter) Put(a objectdb.Address, v objectdb.Value) error {
 	if len(a) == 0 {
-		return at("archive", a, errRoot)
+		return at("archive", a, errors.New("it has no file of its own"))
 	}
 	x.objects++
 	if v == nil {
 		_, err := x.folder(a)
 		return err
-	}
-	v, _, err := own(v)
-	if err != nil {
-		return at("archive", a, err)
 	}
 	in, err := x.folder(a.Parent())
 	if err != nil {
@@ -96,7 +95,7 @@ func (x *ArchiveWriter) Put(a Address, v Value) error {
 }
 
 // folder gives the folder of the table at a.
-func (x *ArchiveWriter) folder(a Address) (*archiveFolder, error) {
+func (x *ArchiveWriter) folder(a objectdb.Address) (*archiveFolder, error) {
 	key := foldedKey(a)
 	if f := x.folders[key]; f != nil {
 		return f, nil
@@ -121,10 +120,10 @@ func (x *ArchiveWriter) folder(a Address) (*archiveFolder, error) {
 }
 
 // foldedKey tells addresses apart without regard to case: no name holds a NUL.
-func foldedKey(a Address) string {
+func foldedKey(a objectdb.Address) string {
 	names := make([]string, len(a))
 	for i, name := range a {
-		names[i] = Fold(name)
+		names[i] = objectdb.Fold(name)
 	}
 	return strings.Join(names, "\x00")
 }
@@ -151,7 +150,7 @@ func (x *ArchiveWriter) Count() int { return x.objects }
 // Close ends the archive with the README and the manifest, of which the writer
 // fills in Form, Root and Files. It does not close the file.
 func (x *ArchiveWriter) Close(m Manifest, readme string) error {
-	if _, err := x.folder(Address{}); err != nil {
+	if _, err := x.folder(objectdb.Address{}); err != nil {
 		return err
 	}
 	var indexes []*archiveFolder
@@ -169,7 +168,7 @@ func (x *ArchiveWriter) Close(m Manifest, readme string) error {
 	if err := x.add(readmeFile, []byte(readme)); err != nil {
 		return err
 	}
-	m.Form, m.Root, m.Files = ArchiveForm, schemaVersion, x.files
+	m.Form, m.Root, m.Files = ArchiveForm, objectdb.FileVersion, x.files
 	content, err := json.MarshalIndent(m, "", "\t")
 	if err != nil {
 		return err
@@ -183,24 +182,24 @@ func (x *ArchiveWriter) Close(m Manifest, readme string) error {
 // ExportArchive adds the object at a with all below it, in the form in which
 // Export writes a folder, and gives the table that the manifest must
 // name. fn, if any, is called for each object.
-func ExportArchive(tx *Tx, a Address, x *ArchiveWriter, fn func(Address, Value) error) (Address, error) {
-	n, err := tx.mustFind(a)
+func ExportArchive(tx *objectdb.Tx, a objectdb.Address, x *ArchiveWriter, fn func(objectdb.Address, objectdb.Value) error) (objectdb.Address, error) {
+	n, err := exported(tx, a)
 	if err != nil {
-		return nil, at("export", a, err)
+		return nil, err
 	}
 	table := tx.Address(n)
-	if n.kind != KindTable {
+	if n.Kind() != objectdb.KindTable {
 		table = table.Parent()
 	}
-	err = tx.Walk(tx.Address(n), func(at Address, n *Node) error {
-		if err := tx.ctx.Err(); err != nil {
+	err = tx.Walk(tx.Address(n), func(at objectdb.Address, n *objectdb.Node) error {
+		if err := tx.Context().Err(); err != nil {
 			return err
 		}
 		if len(at) == len(table) {
 			return nil // the table itself
 		}
-		var v Value
-		if n.kind != KindTable {
+		var v objectdb.Value
+		if n.Kind() != objectdb.KindTable {
 			var err error
 			if v, err = tx.Value(n); err != nil {
 				return err

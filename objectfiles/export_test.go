@@ -1,10 +1,12 @@
-package objectdb
+package objectfiles
 
 import (
 	"context"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"scripter/objectdb"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,10 +22,10 @@ func writeFile(t testing.TB, content string, path ...string) {
 }
 
 // stopped plans an export that stops, and returns what is in its way.
-func stopped(t testing.TB, db *DB, a, dir string) (in []Obstacle) {
+func stopped(t testing.TB, db *objectdb.DB, a, dir string) (in []Obstacle) {
 	t.Helper()
 	before := contents(t, dir)
-	view(t, db, func(tx *Tx) {
+	view(t, db, func(tx *objectdb.Tx) {
 		p := must(PlanExport(tx, addr(t, a), dir))(t)
 		defer p.Close()
 		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
@@ -35,7 +37,7 @@ func stopped(t testing.TB, db *DB, a, dir string) (in []Obstacle) {
 
 func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
 	db := open(t)
-	put(t, db, "a", Number(1), "b.c", Number(2), "d", Text("x"), "e.f", Number(1), "n", Number(1))
+	put(t, db, "a", objectdb.Number(1), "b.c", objectdb.Number(2), "d", objectdb.Text("x"), "e.f", objectdb.Number(1), "n", objectdb.Number(1))
 	dir := t.TempDir()
 	writeFile(t, "x", dir, ".git", "config")
 	p := exportTo(t, db, "", dir, false)
@@ -44,12 +46,12 @@ func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "n.json"), 0o640))
 	writeFile(t, "mine", dir, "e", "mine.txt")
-	update(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Delete(Address{"b"}))
-		require.NoError(t, tx.Put(Address{"d"}, Script("y")))
-		require.NoError(t, tx.Delete(Address{"e"}))
-		require.NoError(t, tx.Put(Address{"e.json"}, Text("z")))
-		require.NoError(t, tx.Put(Address{"n"}, Number(2)))
+	update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Delete(objectdb.Address{"b"}))
+		require.NoError(t, tx.Put(objectdb.Address{"d"}, objectdb.Script("y")))
+		require.NoError(t, tx.Delete(objectdb.Address{"e"}))
+		require.NoError(t, tx.Put(objectdb.Address{"e.json"}, objectdb.Text("z")))
+		require.NoError(t, tx.Put(objectdb.Address{"n"}, objectdb.Number(2)))
 	})
 	p = exportTo(t, db, "", dir, false)
 	assert.Equal(t, []string{"d.lua", "e.json.txt"}, p.Added)
@@ -75,7 +77,7 @@ func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
 // Export neither overwrites nor removes what it did not write, unless it makes a mirror.
 func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	db := open(t)
-	put(t, db, "head", Script("one"), "tail", Script("two"), "gone", Script("three"), "t.x", Number(1), "left", Number(1))
+	put(t, db, "head", objectdb.Script("one"), "tail", objectdb.Script("two"), "gone", objectdb.Script("three"), "t.x", objectdb.Number(1), "left", objectdb.Number(1))
 	dir := t.TempDir()
 	export(t, db, "", dir)
 	writeFile(t, "edited", dir, "head.lua")
@@ -89,11 +91,11 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "t", "x.json")))
 	require.NoError(t, os.Symlink("../head.lua", filepath.Join(dir, "t", "x.json")))
 	require.NoError(t, os.Remove(filepath.Join(dir, "left.json")))
-	update(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Delete(Address{"gone"}))
-		require.NoError(t, tx.Put(Address{"tail"}, Script("changed")))
-		require.NoError(t, tx.Put(Address{"new", "x"}, Number(1)))
-		require.NoError(t, tx.Put(Address{"brandnew", "t"}, Number(1)))
+	update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Delete(objectdb.Address{"gone"}))
+		require.NoError(t, tx.Put(objectdb.Address{"tail"}, objectdb.Script("changed")))
+		require.NoError(t, tx.Put(objectdb.Address{"new", "x"}, objectdb.Number(1)))
+		require.NoError(t, tx.Put(objectdb.Address{"brandnew", "t"}, objectdb.Number(1)))
 	})
 	assert.Equal(t, []Obstacle{
 		{"gone.lua", "it was changed since the last export, and its object is gone", true},
@@ -114,9 +116,9 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 // Export refuses a folder with another export, and a folder with other files.
 func TestExportRefusesAStrangeFolder(t *testing.T) {
 	db := open(t)
-	put(t, db, "a.x", Number(1), "b.x", Number(1))
-	plan := func(a Address, dir string) error {
-		return db.View(context.Background(), func(tx *Tx) error {
+	put(t, db, "a.x", objectdb.Number(1), "b.x", objectdb.Number(1))
+	plan := func(a objectdb.Address, dir string) error {
+		return db.View(context.Background(), func(tx *objectdb.Tx) error {
 			p, err := PlanExport(tx, a, dir)
 			if err == nil {
 				p.Close()
@@ -126,10 +128,10 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 	}
 	dir := t.TempDir()
 	writeFile(t, "mine", dir, "notes.txt")
-	err := plan(Address{}, dir)
-	assert.ErrorIs(t, err, ErrExists)
+	err := plan(objectdb.Address{}, dir)
+	assert.ErrorIs(t, err, objectdb.ErrExists)
 	assert.ErrorContains(t, err, "the folder holds notes.txt and is not an earlier export")
-	assert.ErrorIs(t, plan(Address{"x"}, dir), ErrNotFound)
+	assert.ErrorIs(t, plan(objectdb.Address{"x"}, dir), objectdb.ErrNotFound)
 	assert.Equal(t, map[string]string{"notes.txt": "mine"}, contents(t, dir))
 
 	dir = t.TempDir()
@@ -141,7 +143,7 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 		`{"scripterExport": 1, "files": {"/etc/passwd": ""}}`, `{"scripterExport": 1, "begun": {"t/.git/config": ""}}`,
 	} {
 		writeFile(t, bad, dir, exportNoteFile)
-		assert.ErrorContains(t, plan(Address{"b"}, dir), ".scripter-export: ", bad)
+		assert.ErrorContains(t, plan(objectdb.Address{"b"}, dir), ".scripter-export: ", bad)
 	}
 }
 
@@ -149,7 +151,7 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 // has nothing else. An object of that name gets another file name.
 func TestReadmeIsNoObject(t *testing.T) {
 	db := open(t)
-	put(t, db, "site.page", Script("one"), "site.ReadMe", Binary{"text/markdown", "an object"}, "site.t.x", Number(1))
+	put(t, db, "site.page", objectdb.Script("one"), "site.ReadMe", objectdb.Binary{Type: "text/markdown", Data: "an object"}, "site.t.x", objectdb.Number(1))
 	dir := t.TempDir()
 	writeFile(t, "mine", dir, "README.md")
 	writeFile(t, "x", dir, ".git", "config")
@@ -167,7 +169,7 @@ func TestReadmeIsNoObject(t *testing.T) {
 	result := importDir(t, other, os.DirFS(dir), "site")
 	assert.Equal(t, []string{".git", "README.md", "old/readme.md", "t/readme.md"}, result.Skipped)
 	assert.Equal(t, 5, result.Added)
-	requireEqual(t, Binary{"text/markdown", "an object"}, get(t, other, "site.readme"))
+	requireEqual(t, objectdb.Binary{Type: "text/markdown", Data: "an object"}, get(t, other, "site.readme"))
 	assert.Empty(t, exportTo(t, db, "site", dir, false).InTheWay)
 }
 
@@ -175,16 +177,16 @@ func TestReadmeIsNoObject(t *testing.T) {
 // are not in the way.
 func TestExportToAFolderWithoutANote(t *testing.T) {
 	db := open(t)
-	put(t, db, "a", Number(1), "b", Number(2))
+	put(t, db, "a", objectdb.Number(1), "b", objectdb.Number(2))
 	dir := t.TempDir()
 	export(t, db, "", dir)
 	require.NoError(t, os.Remove(filepath.Join(dir, exportNoteFile)))
 	p := exportTo(t, db, "", dir, false)
 	assert.Equal(t, 3, p.Same)
-	put(t, db, "a", Number(3))
+	put(t, db, "a", objectdb.Number(3))
 	assert.Equal(t, []string{"a.json"}, exportTo(t, db, "", dir, false).Replaced)
 	require.NoError(t, os.Remove(filepath.Join(dir, exportNoteFile)))
-	put(t, db, "a", Number(4))
+	put(t, db, "a", objectdb.Number(4))
 	assert.Equal(t, []Obstacle{{"a.json", "it was not written by export", false}}, stopped(t, db, "", dir))
 }
 
@@ -193,16 +195,16 @@ func TestExportToAFolderWithoutANote(t *testing.T) {
 func TestExportAgainAfterAnEnd(t *testing.T) {
 	db := open(t)
 	for i := range 20 {
-		put(t, db, "t.x"+string(rune('a'+i)), Number(i))
+		put(t, db, "t.x"+string(rune('a'+i)), objectdb.Number(i))
 	}
 	for _, half := range []bool{false, true} { // a first export, and a later one
 		dir := t.TempDir()
 		if half {
 			export(t, db, "", dir)
 		}
-		put(t, db, "t.xa", Number(100), "t.xt", Number(100))
-		view(t, db, func(tx *Tx) {
-			p := must(PlanExport(tx, Address{}, dir))(t)
+		put(t, db, "t.xa", objectdb.Number(100), "t.xt", objectdb.Number(100))
+		view(t, db, func(tx *objectdb.Tx) {
+			p := must(PlanExport(tx, objectdb.Address{}, dir))(t)
 			defer p.Close()
 			require.NoError(t, p.begin())
 			for _, f := range p.order[:len(p.order)/2] {
@@ -212,7 +214,7 @@ func TestExportAgainAfterAnEnd(t *testing.T) {
 			}
 			writeFile(t, "half a scr", dir, partPrefix+"XXXX"+partSuffix)
 		})
-		put(t, db, "t.xa", Number(200), "t.xt", Number(200))
+		put(t, db, "t.xa", objectdb.Number(200), "t.xt", objectdb.Number(200))
 		exportTo(t, db, "", dir, false)
 		fresh := t.TempDir()
 		export(t, db, "", fresh)
@@ -227,12 +229,12 @@ func TestExportAgainAfterAnEnd(t *testing.T) {
 
 func TestOneExportAtATime(t *testing.T) {
 	db := open(t)
-	put(t, db, "a", Number(1))
+	put(t, db, "a", objectdb.Number(1))
 	dir := t.TempDir()
-	view(t, db, func(tx *Tx) {
-		p := must(PlanExport(tx, Address{}, dir))(t)
+	view(t, db, func(tx *objectdb.Tx) {
+		p := must(PlanExport(tx, objectdb.Address{}, dir))(t)
 		defer p.Close()
-		_, err := PlanExport(tx, Address{}, dir)
+		_, err := PlanExport(tx, objectdb.Address{}, dir)
 		assert.ErrorContains(t, err, "another export to this folder is running")
 		writeFile(t, "meanwhile", dir, "a.json")
 		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
@@ -243,7 +245,7 @@ func TestOneExportAtATime(t *testing.T) {
 // An export changes nothing outside of its folder, whatever links are in it.
 func TestExportStaysInItsFolder(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.x", Number(1), "u.x", Number(1))
+	put(t, db, "t.x", objectdb.Number(1), "u.x", objectdb.Number(1))
 	outside := t.TempDir()
 	writeFile(t, "theirs", outside, "x.json")
 	dir := t.TempDir()
@@ -252,10 +254,10 @@ func TestExportStaysInItsFolder(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "u")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "t")))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "x.json"), filepath.Join(dir, "other")))
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(Address{"u"})) })
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"u"})) })
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "u")))
-	view(t, db, func(tx *Tx) {
-		p := must(PlanExport(tx, Address{}, dir))(t)
+	view(t, db, func(tx *objectdb.Tx) {
+		p := must(PlanExport(tx, objectdb.Address{}, dir))(t)
 		defer p.Close()
 		assert.ErrorIs(t, p.Do(false), ErrInTheWay)
 		assert.Equal(t, []Obstacle{{"t", "it is a link, and a folder must be there", false}}, p.InTheWay)
@@ -274,7 +276,7 @@ func FuzzExportNote(f *testing.F) {
 	f.Add(`{"scripterExport": 1, "files": {"a.json": "", "a.json/b": "", "t/./x": "", "": ""}}`)
 	f.Add("")
 	db := open(f)
-	put(f, db, "a", Number(1), "t.x", Number(1))
+	put(f, db, "a", objectdb.Number(1), "t.x", objectdb.Number(1))
 	f.Fuzz(func(t *testing.T, note string) {
 		top := t.TempDir()
 		dir := filepath.Join(top, "export")
@@ -282,8 +284,8 @@ func FuzzExportNote(f *testing.F) {
 			writeFile(t, "mine", top, path)
 		}
 		writeFile(t, note, dir, exportNoteFile)
-		err := db.View(context.Background(), func(tx *Tx) error {
-			p, err := PlanExport(tx, Address{}, dir)
+		err := db.View(context.Background(), func(tx *objectdb.Tx) error {
+			p, err := PlanExport(tx, objectdb.Address{}, dir)
 			if err != nil {
 				return err
 			}

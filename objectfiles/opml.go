@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"scripter/objectdb"
 )
 
 // maxOPMLDepth bounds the nesting of an outline in OPML: beyond it the
@@ -16,7 +18,7 @@ const maxOPMLDepth = 200
 // encodeOPML writes an outline as OPML 2.0 (http://opml.org/spec2.opml). It gives
 // false for one that OPML cannot express: depths that jump, characters that XML
 // does not have.
-func encodeOPML(o Outline) ([]byte, bool) {
+func encodeOPML(o objectdb.Outline) ([]byte, bool) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + "<opml version=\"2.0\">\n\t<head></head>\n\t<body>\n")
 	depth := -1
@@ -45,7 +47,7 @@ func encodeOPML(o Outline) ([]byte, bool) {
 	closeOPML(&b, depth, 0)
 	b.WriteString("\t</body>\n</opml>\n")
 	// EscapeText replaces what XML does not have.
-	if back, err := decodeOPML(b.String()); err != nil || back != Value(o) {
+	if back, err := decodeOPML(b.String()); err != nil || back != objectdb.Value(o) {
 		return nil, false
 	}
 	return b.Bytes(), true
@@ -68,7 +70,7 @@ func opmlIndent(b *bytes.Buffer, depth int) {
 
 // decodeOPML reads the text of each outline element in the body; what else
 // OPML may hold is left out.
-func decodeOPML(content string) (Value, error) {
+func decodeOPML(content string) (objectdb.Value, error) {
 	d := xml.NewDecoder(strings.NewReader(content))
 	var (
 		lines []string
@@ -111,7 +113,7 @@ func decodeOPML(content string) (Value, error) {
 	if len(stack) == 0 && lines == nil && !strings.Contains(content, "<opml") {
 		return nil, errors.New("it is no OPML")
 	}
-	return Outline(strings.Join(lines, "\n")), nil
+	return objectdb.Outline(strings.Join(lines, "\n")), nil
 }
 
 func opmlLine(t xml.StartElement, depth int) (string, error) {

@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"scripter/objectdb"
 )
 
 // ImportResult counts the objects of an import, tables included.
@@ -24,10 +26,10 @@ type ImportResult struct {
 
 // Change is what an import does to one object.
 type Change struct {
-	Address Address // as it is spelled before the import
+	Address objectdb.Address // as it is spelled before the import
 	State   ChangeState
-	Kind    Kind  // after the import; of what is removed, before it
-	Old     Value // what was there; nil in a table and where nothing was
+	Kind    objectdb.Kind  // after the import; of what is removed, before it
+	Old     objectdb.Value // what was there; nil in a table and where nothing was
 }
 
 // ChangeState is one of Added, Changed, Same and Removed, as ImportResult counts them.
@@ -52,27 +54,27 @@ func (s ChangeState) String() string {
 // a table (ErrIsTable) nor a folder an object (ErrNotTable). Names
 // that begin with a dot, and files that editors and systems leave behind, are left
 // out. The error names the file.
-func Import(tx *Tx, fsys fs.FS, a Address) (ImportResult, error) {
+func Import(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address) (ImportResult, error) {
 	return ImportFunc(tx, fsys, a, nil)
 }
 
 // ImportFunc is Import that calls fn for each object before it is written. An error of
 // fn ends the import. The files must exist until the transaction has ended, because large
 // ones are read again.
-func ImportFunc(tx *Tx, fsys fs.FS, a Address, fn func(Change) error) (ImportResult, error) {
+func ImportFunc(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address, fn func(Change) error) (ImportResult, error) {
 	m := &importer{tx: tx, fsys: fsys, fn: fn}
 	err := m.run(a)
 	return m.result, err
 }
 
 type importer struct {
-	tx     *Tx
+	tx     *objectdb.Tx
 	fsys   fs.FS
 	fn     func(Change) error
 	result ImportResult
 }
 
-func (m *importer) run(a Address) error {
+func (m *importer) run(a objectdb.Address) error {
 	if err := m.tx.NewTable(a); err != nil {
 		return err
 	}
@@ -85,7 +87,7 @@ func (m *importer) run(a Address) error {
 
 // tell counts an object, and tells of it. n is what is there before the change, or
 // the table that the name will be added to.
-func (m *importer) tell(state ChangeState, n *Node, name string, kind Kind, old Value) error {
+func (m *importer) tell(state ChangeState, n *objectdb.Node, name string, kind objectdb.Kind, old objectdb.Value) error {
 	switch state {
 	case Added:
 		m.result.Added++
@@ -108,10 +110,10 @@ func (m *importer) tell(state ChangeState, n *Node, name string, kind Kind, old 
 
 // fail gives an error that names the file.
 func fail(name string, err error) error {
-	return &Error{Op: "import", Path: name, Err: pathError(err)}
+	return &objectdb.Error{Op: "import", Path: name, Err: pathError(err)}
 }
 
-func (m *importer) folder(dir string, t *Node) error {
+func (m *importer) folder(dir string, t *objectdb.Node) error {
 	entries, err := fs.ReadDir(m.fsys, dir)
 	if err != nil {
 		return fail(dir, err)
@@ -129,7 +131,7 @@ func (m *importer) folder(dir string, t *Node) error {
 			m.skip(path.Join(dir, e.Name()))
 			continue
 		}
-		if err := context.Cause(m.tx.ctx); err != nil {
+		if err := context.Cause(m.tx.Context()); err != nil {
 			return err
 		}
 		file := path.Join(dir, e.Name())
@@ -140,10 +142,10 @@ func (m *importer) folder(dir string, t *Node) error {
 		if err != nil {
 			return fail(file, err)
 		}
-		if other := names[Fold(name)]; other != "" {
-			return fail(file, fmt.Errorf("%w: %s stands for %q too", ErrExists, other, name))
+		if other := names[objectdb.Fold(name)]; other != "" {
+			return fail(file, fmt.Errorf("%w: %s stands for %q too", objectdb.ErrExists, other, name))
 		}
-		names[Fold(name)] = e.Name()
+		names[objectdb.Fold(name)] = e.Name()
 		if e.IsDir() {
 			err = m.table(file, t, name)
 		} else {
@@ -215,16 +217,16 @@ func (m *importer) index(dir string, entries []fs.DirEntry) (index, error) {
 }
 
 // table reads a folder below the first one.
-func (m *importer) table(dir string, t *Node, name string) error {
-	n, err := m.tx.step(t, name)
+func (m *importer) table(dir string, t *objectdb.Node, name string) error {
+	n, err := m.tx.Child(t, name)
 	switch {
-	case err != nil:
-	case !n.exists():
-		if err = m.tell(Added, t, name, KindTable, nil); err == nil {
+	case errors.Is(err, objectdb.ErrNotFound):
+		if err = m.tell(Added, t, name, objectdb.KindTable, nil); err == nil {
 			n, err = m.tx.SetTable(t, name)
 		}
-	case n.kind != KindTable:
-		err = fmt.Errorf("%w: %s is there", ErrNotTable, m.tx.Address(n))
+	case err != nil:
+	case n.Kind() != objectdb.KindTable:
+		err = fmt.Errorf("%w: %s is there", objectdb.ErrNotTable, m.tx.Address(n))
 	default:
 		n, err = m.spell(t, n, name)
 	}
@@ -235,14 +237,14 @@ func (m *importer) table(dir string, t *Node, name string) error {
 }
 
 // object reads a file.
-func (m *importer) object(file string, t *Node, name, suffix string, entry indexEntry) error {
+func (m *importer) object(file string, t *objectdb.Node, name, suffix string, entry indexEntry) error {
 	content, sum, err := readFile(m.fsys, file)
 	if err != nil {
 		return fail(file, err)
 	}
 	v, err := valueOf(suffix, entry, content)
 	if err == nil {
-		again := func() (Value, error) {
+		again := func() (objectdb.Value, error) {
 			content, now, err := readFile(m.fsys, file)
 			if err == nil && now != sum {
 				err = errors.New("it was changed while it was imported")
@@ -268,12 +270,12 @@ func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	}
 	defer f.Close()
 	var content strings.Builder
-	if info, err := f.Stat(); err == nil && info.Size() <= maxValueBytes {
+	if info, err := f.Stat(); err == nil && info.Size() <= objectdb.MaxValue {
 		content.Grow(int(info.Size())) // the size is right: an archive was unpacked before
 	}
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(&content, hash), io.LimitReader(f, maxValueBytes+1))
-	if err == nil && n > maxValueBytes {
+	n, err := io.Copy(io.MultiWriter(&content, hash), io.LimitReader(f, objectdb.MaxValue+1))
+	if err == nil && n > objectdb.MaxValue {
 		err = largeFile(n)
 	}
 	return content.String(), fileSum(hash.Sum(nil)), err
@@ -281,36 +283,32 @@ func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 
 // set stores a value unless the table already has it. It does not keep a large value or a list
 // in memory until the commit; again makes the value a second time.
-func (m *importer) set(t *Node, name string, v Value, again func() (Value, error)) error {
-	v, size, err := own(v)
-	if err != nil {
-		return err
-	}
-	n, err := m.tx.step(t, name)
+func (m *importer) set(t *objectdb.Node, name string, v objectdb.Value, again func() (objectdb.Value, error)) error {
+	n, err := m.tx.Child(t, name)
 	switch {
-	case err != nil:
-		return err
-	case !n.exists():
+	case errors.Is(err, objectdb.ErrNotFound):
 		if err := m.tell(Added, t, name, v.Kind(), nil); err != nil {
 			return err
 		}
-		return m.tx.setLater(t, name, v, size, again)
-	case n.kind == KindTable:
-		return fmt.Errorf("%w: %s is there", ErrIsTable, m.tx.Address(n))
+		return m.tx.SetLater(t, name, v, again)
+	case err != nil:
+		return err
+	case n.Kind() == objectdb.KindTable:
+		return fmt.Errorf("%w: %s is there", objectdb.ErrIsTable, m.tx.Address(n))
 	}
 	old, err := m.tx.Value(n)
 	if err != nil {
 		return err
 	}
-	differs, state := !Equal(old, v), Same
-	if differs || n.name != name {
+	differs, state := !objectdb.Equal(old, v), Same
+	if differs || n.Name() != name {
 		state = Changed
 	}
 	if err := m.tell(state, n, name, v.Kind(), old); err != nil {
 		return err
 	}
 	if differs {
-		if err := m.tx.setLater(t, name, v, size, again); err != nil {
+		if err := m.tx.SetLater(t, name, v, again); err != nil {
 			return err
 		}
 	}
@@ -319,50 +317,47 @@ func (m *importer) set(t *Node, name string, v Value, again func() (Value, error
 }
 
 // spell gives a table the spelling of its folder, and tells of it.
-func (m *importer) spell(t, n *Node, name string) (*Node, error) {
+func (m *importer) spell(t, n *objectdb.Node, name string) (*objectdb.Node, error) {
 	state := Same
-	if n.name != name {
+	if n.Name() != name {
 		state = Changed
 	}
-	if err := m.tell(state, n, name, KindTable, nil); err != nil {
+	if err := m.tell(state, n, name, objectdb.KindTable, nil); err != nil {
 		return nil, err
 	}
 	return m.rename(t, n, name)
 }
 
 // rename gives an object the spelling name, and gives its present node.
-func (m *importer) rename(t, n *Node, name string) (*Node, error) {
-	if n.name == name {
+func (m *importer) rename(t, n *objectdb.Node, name string) (*objectdb.Node, error) {
+	if n.Name() == name {
 		return n, nil
 	}
-	now, err := m.tx.step(t, name)
-	if err != nil {
+	a := m.tx.Address(t).Child(name)
+	if err := m.tx.Move(a, a); err != nil {
 		return nil, err
 	}
-	if err := m.tx.rename(now, t, name); err != nil {
-		return nil, err
-	}
-	return m.tx.step(t, name)
+	return m.tx.Child(t, name)
 }
 
 // remove takes away the object at a, if there is one: a table only when it is empty.
-func (m *importer) remove(a Address) error {
-	n, err := m.tx.mustFind(a)
-	if errors.Is(err, ErrNotFound) {
+func (m *importer) remove(a objectdb.Address) error {
+	n, err := m.tx.Find(a)
+	if errors.Is(err, objectdb.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	var old Value
-	if n.kind == KindTable {
+	var old objectdb.Value
+	if n.Kind() == objectdb.KindTable {
 		if left, err := m.tx.Len(n); err != nil || left > 0 {
 			return err
 		}
 	} else if old, err = m.tx.Value(n); err != nil {
 		return err
 	}
-	if err := m.tell(Removed, n, "", n.kind, old); err != nil {
+	if err := m.tell(Removed, n, "", n.Kind(), old); err != nil {
 		return err
 	}
 	return m.tx.Delete(a)

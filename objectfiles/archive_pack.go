@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"compress/flate"

@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"archive/tar"
@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"scripter/objectdb"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -105,24 +107,24 @@ func openBytes(data []byte, limits ImportLimits) (*Archive, error) {
 }
 
 // importBytes imports an archive where it says that it belongs.
-func importBytes(t testing.TB, db *DB, data []byte) (result ImportResult) {
+func importBytes(t testing.TB, db *objectdb.DB, data []byte) (result ImportResult) {
 	t.Helper()
 	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	defer x.Close()
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		result = must(x.Import(tx, addr(t, x.Manifest.Address), nil))(t)
 	})
 	return result
 }
 
 // archiveOf exports an address as an archive.
-func archiveOf(t testing.TB, db *DB, a string, format ArchiveFormat) []byte {
+func archiveOf(t testing.TB, db *objectdb.DB, a string, format ArchiveFormat) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := NewArchiveWriter(&b, format, time.Unix(1e9, 0))
 	m := Manifest{Program: "test 1", Time: time.Unix(1e9, 0).UTC(), Notes: "of a test"}
-	view(t, db, func(tx *Tx) { m.Address = must(ExportArchive(tx, addr(t, a), w, nil))(t).String() })
+	view(t, db, func(tx *objectdb.Tx) { m.Address = must(ExportArchive(tx, addr(t, a), w, nil))(t).String() })
 	require.NoError(t, w.Close(m, "read me\n"))
 	return b.Bytes()
 }
@@ -132,16 +134,16 @@ func TestImportOfAnArchiveChangesNothing(t *testing.T) {
 	for name, format := range archiveFormats {
 		t.Run(name, func(t *testing.T) {
 			db := open(t)
-			update(t, db, func(tx *Tx) {
+			update(t, db, func(tx *objectdb.Tx) {
 				for i, v := range oddValues {
-					require.NoError(t, tx.Put(Address{"values", fmt.Sprint("v", i)}, v))
+					require.NoError(t, tx.Put(objectdb.Address{"values", fmt.Sprint("v", i)}, v))
 				}
 				for i, name := range oddNames {
 					v := oddValues[i%len(oddValues)]
-					_ = tx.Put(Address{"names", name}, v) // some are the same but for case
-					_ = tx.Put(Address{"tables", name, name}, v)
-					_ = tx.Put(Address{"mixed", name}, v)
-					_ = tx.NewTable(Address{"mixed", name + ".gif"})
+					_ = tx.Put(objectdb.Address{"names", name}, v) // some are the same but for case
+					_ = tx.Put(objectdb.Address{"tables", name, name}, v)
+					_ = tx.Put(objectdb.Address{"mixed", name}, v)
+					_ = tx.NewTable(objectdb.Address{"mixed", name + ".gif"})
 				}
 			})
 			requireArchiveRoundTrip(t, db, format)
@@ -153,8 +155,8 @@ func TestImportOfRandomArchivesChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		db := open(t)
-		update(t, db, func(tx *Tx) {
-			a := Address{}
+		update(t, db, func(tx *objectdb.Tx) {
+			a := objectdb.Address{}
 			for range 100 {
 				a = a[:r.IntN(len(a)+1)].Child(randomName(r))
 				if r.IntN(3) == 0 {
@@ -169,7 +171,7 @@ func TestImportOfRandomArchivesChangesNothing(t *testing.T) {
 	}
 }
 
-func requireArchiveRoundTrip(t *testing.T, db *DB, format ArchiveFormat) {
+func requireArchiveRoundTrip(t *testing.T, db *objectdb.DB, format ArchiveFormat) {
 	t.Helper()
 	data := archiveOf(t, db, "", format)
 	assert.Equal(t, data, archiveOf(t, db, "", format), "the same objects make the same archive")
@@ -179,7 +181,7 @@ func requireArchiveRoundTrip(t *testing.T, db *DB, format ArchiveFormat) {
 	assert.Equal(t, "read me\n", x.Readme)
 	assert.Equal(t, "test 1", x.Manifest.Program)
 	assert.Equal(t, ArchiveForm, x.Manifest.Form)
-	assert.Equal(t, schemaVersion, x.Manifest.Root)
+	assert.Equal(t, objectdb.FileVersion, x.Manifest.Root)
 
 	// What is in objects is what Export writes.
 	dir := filepath.Join(t.TempDir(), "export")
@@ -198,20 +200,20 @@ func requireArchiveRoundTrip(t *testing.T, db *DB, format ArchiveFormat) {
 
 func TestArchiveOfOneObject(t *testing.T) {
 	db := open(t)
-	put(t, db, "a.b", Script("return 1"), "a.c", Number(1))
+	put(t, db, "a.b", objectdb.Script("return 1"), "a.c", objectdb.Number(1))
 	data := archiveOf(t, db, "A.B", Zip)
 	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	assert.Equal(t, "a", x.Manifest.Address)
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(addr(t, "a"))) })
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(addr(t, "a"))) })
 	assert.Equal(t, ImportResult{Added: 1}, importBytes(t, db, data))
-	requireEqual(t, Script("return 1"), get(t, db, "a.b"))
+	requireEqual(t, objectdb.Script("return 1"), get(t, db, "a.b"))
 
-	err = db.View(context.Background(), func(tx *Tx) error {
-		_, err := ExportArchive(tx, Address{"nothing"}, NewArchiveWriter(&bytes.Buffer{}, Zip, time.Time{}), nil)
+	err = db.View(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := ExportArchive(tx, objectdb.Address{"nothing"}, NewArchiveWriter(&bytes.Buffer{}, Zip, time.Time{}), nil)
 		return err
 	})
-	assert.ErrorIs(t, err, ErrNotFound)
+	assert.ErrorIs(t, err, objectdb.ErrNotFound)
 }
 
 func TestArchiveFormatOf(t *testing.T) {
@@ -229,13 +231,13 @@ func TestArchiveFormatOf(t *testing.T) {
 func TestChangesLeadBack(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		random := func(n int) *DB {
+		random := func(n int) *objectdb.DB {
 			db := open(t)
-			update(t, db, func(tx *Tx) {
-				require.NoError(t, tx.NewTable(Address{"first"}))
+			update(t, db, func(tx *objectdb.Tx) {
+				require.NoError(t, tx.NewTable(objectdb.Address{"first"}))
 				for range n {
 					// Few names, so that the two roots meet, spelled differently and of many kinds.
-					a := Address{}
+					a := objectdb.Address{}
 					for range 1 + r.IntN(3) {
 						a = a.Child([]string{"a", "A", "b", "B.lua", "b.LUA", "c d", "C D"}[r.IntN(7)])
 					}
@@ -258,8 +260,8 @@ func TestChangesLeadBack(t *testing.T) {
 		m := Manifest{}
 		counted := ImportResult{}
 		var result ImportResult
-		err = db.Update(context.Background(), func(tx *Tx) (err error) {
-			result, err = x.Import(tx, Address{}, func(c Change) error {
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) (err error) {
+			result, err = x.Import(tx, objectdb.Address{}, func(c Change) error {
 				switch c.State {
 				case Added:
 					counted.Added++
@@ -274,7 +276,7 @@ func TestChangesLeadBack(t *testing.T) {
 			})
 			return err
 		})
-		if errors.Is(err, ErrIsTable) || errors.Is(err, ErrNotTable) {
+		if errors.Is(err, objectdb.ErrIsTable) || errors.Is(err, objectdb.ErrNotTable) {
 			assert.Equal(t, spelled, spelling(t, db), "nothing was imported")
 			continue // a table cannot be imported over a value
 		}
@@ -288,14 +290,14 @@ func TestChangesLeadBack(t *testing.T) {
 }
 
 // spelling gives all of a root but versions and times.
-func spelling(t testing.TB, db *DB) map[string]string {
+func spelling(t testing.TB, db *objectdb.DB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	view(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Walk(Address{}, func(a Address, n *Node) error {
-			text := n.kind.String()
-			if n.kind != KindTable {
-				text += string(appendJSON(nil, must(tx.Value(n))(t)))
+	view(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
+			text := n.Kind().String()
+			if n.Kind() != objectdb.KindTable {
+				text += string(objectdb.AppendJSON(nil, must(tx.Value(n))(t)))
 			}
 			all[a.String()] = text
 			return nil
@@ -306,26 +308,26 @@ func spelling(t testing.TB, db *DB) map[string]string {
 
 func TestArchiveRemoves(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.a", Number(1), "t.b.c", Number(2), "t.d.e", Number(3), "t.d.f", Number(4), "u", Number(5))
+	put(t, db, "t.a", objectdb.Number(1), "t.b.c", objectdb.Number(2), "t.d.e", objectdb.Number(3), "t.d.f", objectdb.Number(4), "u", objectdb.Number(5))
 	data := handmade(t, Zip, []archiveEntry{{name: "objects/new.json", body: "1"}}, func(m *Manifest) {
 		m.Remove = []string{"a", "b", "b.c", "d", "d.e", "never"}
 	})
 	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	var told []Change
-	update(t, db, func(tx *Tx) {
-		r := must(x.Import(tx, Address{"t"}, func(c Change) error { told = append(told, c); return nil }))(t)
+	update(t, db, func(tx *objectdb.Tx) {
+		r := must(x.Import(tx, objectdb.Address{"t"}, func(c Change) error { told = append(told, c); return nil }))(t)
 		assert.Equal(t, ImportResult{Added: 1, Removed: 4}, r)
 	})
 	assert.Equal(t, []Change{
-		{Address{"t", "new"}, Added, KindNumber, nil},
-		{Address{"t", "b", "c"}, Removed, KindNumber, Number(2)},
-		{Address{"t", "d", "e"}, Removed, KindNumber, Number(3)},
-		{Address{"t", "a"}, Removed, KindNumber, Number(1)},
-		{Address{"t", "b"}, Removed, KindTable, nil},
+		{objectdb.Address{"t", "new"}, Added, objectdb.KindNumber, nil},
+		{objectdb.Address{"t", "b", "c"}, Removed, objectdb.KindNumber, objectdb.Number(2)},
+		{objectdb.Address{"t", "d", "e"}, Removed, objectdb.KindNumber, objectdb.Number(3)},
+		{objectdb.Address{"t", "a"}, Removed, objectdb.KindNumber, objectdb.Number(1)},
+		{objectdb.Address{"t", "b"}, Removed, objectdb.KindTable, nil},
 	}, told, "a table goes when nothing is left in it")
-	view(t, db, func(tx *Tx) { assert.Equal(t, "d new", names(t, tx, "t")) })
-	requireEqual(t, Number(5), get(t, db, "u"))
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "d new", names(t, tx, "t")) })
+	requireEqual(t, objectdb.Number(5), get(t, db, "u"))
 }
 
 func TestAnImportEndsWithItsContext(t *testing.T) {
@@ -336,8 +338,8 @@ func TestAnImportEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	before := dump(t, db)
-	err = db.Update(ctx, func(tx *Tx) error {
-		_, err := x.Import(tx, Address{}, func(Change) error { cancel(); return nil })
+	err = db.Update(ctx, func(tx *objectdb.Tx) error {
+		_, err := x.Import(tx, objectdb.Address{}, func(Change) error { cancel(); return nil })
 		return err
 	})
 	assert.ErrorIs(t, err, context.Canceled)
@@ -346,13 +348,13 @@ func TestAnImportEndsWithItsContext(t *testing.T) {
 
 // Lists that nest deep are written without the tabs that would outgrow them.
 func TestDeepListsStaySmall(t *testing.T) {
-	v := Value(List{Number(1)})
+	v := objectdb.Value(objectdb.List{objectdb.Number(1)})
 	for range 150 {
-		v = List{v}
+		v = objectdb.List{v}
 	}
 	content := encodeJSONFile(v)
 	assert.Less(t, len(content), 400)
-	back, err := parseJSON(string(content))
+	back, err := objectdb.ParseJSON(string(content))
 	require.NoError(t, err)
-	assert.True(t, Equal(v, back))
+	assert.True(t, objectdb.Equal(v, back))
 }

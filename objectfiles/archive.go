@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"scripter/objectdb"
 )
 
 // The archive form: a zip or a tar.gz file that holds
@@ -90,11 +92,11 @@ func decodeManifest(content []byte) (Manifest, error) {
 	if err := json.Unmarshal(content, &m); err != nil {
 		return m, jsonError(err)
 	}
-	if _, err := ParseAddress(m.Address); err != nil {
+	if _, err := objectdb.ParseAddress(m.Address); err != nil {
 		return m, err
 	}
 	for _, r := range m.Remove {
-		if a, err := ParseAddress(r); err != nil || len(a) == 0 {
+		if a, err := objectdb.ParseAddress(r); err != nil || len(a) == 0 {
 			return m, fmt.Errorf("it removes %q, which is no address of an object", r)
 		}
 	}
@@ -163,7 +165,7 @@ func (l ImportLimits) sizes(packed int64) *sizes {
 }
 
 func (s *sizes) add(name string, size int64) error {
-	if size > maxValueBytes {
+	if size > objectdb.MaxValue {
 		return largeFile(size)
 	}
 	if path.Ext(name) != ".json" {
@@ -180,7 +182,7 @@ func (s *sizes) add(name string, size int64) error {
 }
 
 func largeFile(size int64) error {
-	return fmt.Errorf("%w: the file has %d bytes; a value has at most %d", ErrTooLarge, size, maxValueBytes)
+	return fmt.Errorf("%w: the file has %d bytes; a value has at most %d", ErrTooLarge, size, objectdb.MaxValue)
 }
 
 // budget counts the unpacked bytes of an archive and is an error when there are too many.

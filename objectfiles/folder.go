@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"bytes"
@@ -7,7 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
+
+	"scripter/objectdb"
 )
 
 // The folder form: one object, one file. A table is a folder with the name
@@ -29,8 +32,8 @@ const (
 
 // kindSuffixes says the kinds that have a suffix of their own; all others but
 // binary are .json.
-var kindSuffixes = map[Kind]string{
-	KindScript: ".lua", KindText: ".txt", KindString: ".str", KindOutline: ".opml",
+var kindSuffixes = map[objectdb.Kind]string{
+	objectdb.KindScript: ".lua", objectdb.KindText: ".txt", objectdb.KindString: ".str", objectdb.KindOutline: ".opml",
 }
 
 // suffixTypes are the MIME types with a suffix of their own.
@@ -63,7 +66,7 @@ func isSuffix(s string) bool {
 }
 
 // kindOfSuffix gives the kind that a suffix says; 0 for .json, whose content says it.
-func kindOfSuffix(suffix string) (Kind, bool) {
+func kindOfSuffix(suffix string) (objectdb.Kind, bool) {
 	suffix = strings.ToLower(suffix)
 	for k, s := range kindSuffixes {
 		if s == suffix {
@@ -71,36 +74,36 @@ func kindOfSuffix(suffix string) (Kind, bool) {
 		}
 	}
 	if suffixTypes[suffix] != "" || readSuffixes[suffix] != "" {
-		return KindBinary, true
+		return objectdb.KindBinary, true
 	}
 	return 0, suffix == ".json"
 }
 
 // fileOf gives the form of an object with the given name; v is nil for a table.
-func fileOf(name string, v Value) file {
+func fileOf(name string, v objectdb.Value) file {
 	var f file
 	suffix := ".json"
 	switch v := v.(type) {
 	case nil:
 		suffix = ""
-	case Script:
+	case objectdb.Script:
 		suffix, f.content = ".lua", []byte(v)
-	case Text:
+	case objectdb.Text:
 		suffix, f.content = ".txt", []byte(v)
-	case String:
+	case objectdb.String:
 		suffix, f.content = ".str", []byte(v)
-	case Outline:
+	case objectdb.Outline:
 		if content, ok := encodeOPML(v); ok {
 			suffix, f.content = ".opml", content
 		} else {
 			suffix, f.content = ".txt", []byte(v)
-			f.entry.Kind = KindOutline.String()
+			f.entry.Kind = objectdb.KindOutline.String()
 		}
-	case Binary:
+	case objectdb.Binary:
 		f.content = []byte(v.Data)
 		if suffix = typeSuffixes[v.Type]; suffix == "" {
 			suffix = otherBinary
-			f.entry.Kind, f.entry.Type = KindBinary.String(), v.Type
+			f.entry.Kind, f.entry.Type = objectdb.KindBinary.String(), v.Type
 		}
 	default:
 		f.content = encodeJSONFile(v)
@@ -125,12 +128,12 @@ func isReadme(fileName string) bool { return strings.EqualFold(fileName, "README
 const maxIndent = 8
 
 // encodeJSONFile gives the JSON form as a file has it: lists with one item a line.
-func encodeJSONFile(v Value) []byte {
+func encodeJSONFile(v objectdb.Value) []byte {
 	if nesting(v) > maxIndent {
-		return append(appendJSON(nil, v), '\n')
+		return append(objectdb.AppendJSON(nil, v), '\n')
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, appendJSON(nil, v), "", "\t"); err != nil {
+	if err := json.Indent(&b, objectdb.AppendJSON(nil, v), "", "\t"); err != nil {
 		panic(err) // appendJSON writes JSON
 	}
 	b.WriteByte('\n')
@@ -138,14 +141,14 @@ func encodeJSONFile(v Value) []byte {
 }
 
 // nesting returns how deep lists and records nest.
-func nesting(v Value) int {
+func nesting(v objectdb.Value) int {
 	deepest := 0
 	switch v := v.(type) {
-	case List:
+	case objectdb.List:
 		for _, item := range v {
 			deepest = max(deepest, nesting(item))
 		}
-	case Record:
+	case objectdb.Record:
 		for _, f := range v {
 			deepest = max(deepest, nesting(f.Value))
 		}
@@ -174,7 +177,7 @@ func escapeName(name string, folder bool) string {
 			c == '.' && (first || last && folder),
 			c == ' ' && (first || last),
 			!isFileByte(c):
-			b = append(b, '%', hexDigits[c>>4], hexDigits[c&15])
+			b = fmt.Appendf(b, "%%%02X", c)
 		default:
 			b = append(b, c)
 		}
@@ -215,28 +218,13 @@ func shortName(name string) string {
 
 var errEscape = errors.New(`"%" in a file name must be followed by two hexadecimal digits`)
 
-// unescapeName reads what escapeName wrote.
+// unescapeName returns the name for which escapeName returned this one.
 func unescapeName(name string) (string, error) {
-	if strings.IndexByte(name, '%') < 0 {
-		return name, nil
+	name, err := url.PathUnescape(name)
+	if err != nil {
+		return "", errEscape
 	}
-	b := make([]byte, 0, len(name))
-	for i := 0; i < len(name); i++ {
-		if name[i] != '%' {
-			b = append(b, name[i])
-			continue
-		}
-		if i+2 >= len(name) {
-			return "", errEscape
-		}
-		c, ok := unhex(name[i+1], name[i+2])
-		if !ok {
-			return "", errEscape
-		}
-		b = append(b, c)
-		i += 2
-	}
-	return string(b), nil
+	return name, nil
 }
 
 // nameOf gives the name of the object that a file or folder stands for, and of a
@@ -255,11 +243,11 @@ func nameOf(fileName string, folder bool, entry indexEntry) (name, suffix string
 	} else if name, err = unescapeName(name); err != nil {
 		return "", "", err
 	}
-	return name, suffix, CheckName(name)
+	return name, suffix, objectdb.CheckName(name)
 }
 
 // valueOf gives the value that a file holds.
-func valueOf(suffix string, entry indexEntry, content string) (Value, error) {
+func valueOf(suffix string, entry indexEntry, content string) (objectdb.Value, error) {
 	kind, _ := kindOfSuffix(suffix)
 	mime := suffixTypes[suffix]
 	if mime == "" {
@@ -267,29 +255,39 @@ func valueOf(suffix string, entry indexEntry, content string) (Value, error) {
 	}
 	written := false // whether the file holds the text itself
 	if entry.Kind != "" {
-		k, err := ParseKind(entry.Kind)
+		k, err := objectdb.ParseKind(entry.Kind)
 		if err != nil {
 			return nil, err
 		}
 		switch k {
-		case KindTable:
+		case objectdb.KindTable:
 			return nil, errors.New("the index says that it is a table, and it is no folder")
-		case KindBoolean, KindNumber, KindList, KindAddress, KindDate:
+		case objectdb.KindBoolean, objectdb.KindNumber, objectdb.KindList, objectdb.KindAddress, objectdb.KindDate:
 			kind = 0 // JSON, whatever the suffix
 		default:
 			kind, written = k, true
 		}
-		if k == KindBinary {
+		if k == objectdb.KindBinary {
 			mime = entry.Type
 		}
 	} else if entry.Type != "" {
-		kind, mime = KindBinary, entry.Type
+		kind, mime = objectdb.KindBinary, entry.Type
 	}
 	switch {
 	case kind == 0:
-		return parseJSON(content)
-	case kind == KindOutline && !written:
+		return objectdb.ParseJSON(content)
+	case kind == objectdb.KindOutline && !written:
 		return decodeOPML(content)
 	}
-	return parseText(kind, mime, content)
+	switch kind {
+	case objectdb.KindString:
+		return objectdb.String(content), nil
+	case objectdb.KindText:
+		return objectdb.Text(content), nil
+	case objectdb.KindOutline:
+		return objectdb.Outline(content), nil
+	case objectdb.KindScript:
+		return objectdb.Script(content), nil
+	}
+	return objectdb.Binary{Type: mime, Data: content}, nil
 }

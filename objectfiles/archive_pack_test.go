@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"scripter/objectdb"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -17,39 +19,39 @@ import (
 // Import accepts what an ArchiveWriter writes with the default limits, however many objects
 // there are, and however well they compress.
 func TestOwnArchivesComeBack(t *testing.T) {
-	list := make(List, 1<<20)
+	list := make(objectdb.List, 1<<20)
 	for i := range list {
-		list[i] = Number(1)
+		list[i] = objectdb.Number(1)
 	}
-	dates := make(List, 2000)
+	dates := make(objectdb.List, 2000)
 	for i := range dates {
-		dates[i] = Date{someDay}
+		dates[i] = objectdb.Date{Time: someDay}
 	}
 	for name, put := range map[string]func(x *ArchiveWriter){
 		"very many objects": func(x *ArchiveWriter) {
 			for i := range FreeFiles + FreeFiles/5 {
-				require.NoError(t, x.Put(Address{"t", fmt.Sprint(i / 1000), fmt.Sprint(i)}, Text("")))
+				require.NoError(t, x.Put(objectdb.Address{"t", fmt.Sprint(i / 1000), fmt.Sprint(i)}, objectdb.Text("")))
 			}
 		},
 		"very many tables": func(x *ArchiveWriter) {
 			for i := range FreeFiles/2 + FreeFiles/5 {
-				require.NoError(t, x.Put(Address{"t", fmt.Sprint(i), "x"}, Boolean(true)))
+				require.NoError(t, x.Put(objectdb.Address{"t", fmt.Sprint(i), "x"}, objectdb.Boolean(true)))
 			}
 		},
 		"a text of one letter": func(x *ArchiveWriter) {
-			require.NoError(t, x.Put(Address{"text"}, Text(strings.Repeat("x", 3*FreeBytes))))
+			require.NoError(t, x.Put(objectdb.Address{"text"}, objectdb.Text(strings.Repeat("x", 3*FreeBytes))))
 		},
 		"texts of one letter": func(x *ArchiveWriter) {
-			text := Text(strings.Repeat("x", 1<<20))
+			text := objectdb.Text(strings.Repeat("x", 1<<20))
 			for i := range 3 * FreeBytes >> 20 {
-				require.NoError(t, x.Put(Address{fmt.Sprint("text", i)}, text))
+				require.NoError(t, x.Put(objectdb.Address{fmt.Sprint("text", i)}, text))
 			}
 		},
-		"a long list": func(x *ArchiveWriter) { require.NoError(t, x.Put(Address{"list"}, list)) },
+		"a long list": func(x *ArchiveWriter) { require.NoError(t, x.Put(objectdb.Address{"list"}, list)) },
 		"many lists": func(x *ArchiveWriter) {
 			for i := range 200 {
-				require.NoError(t, x.Put(Address{fmt.Sprint("dates", i)}, dates))
-				require.NoError(t, x.Put(Address{fmt.Sprint("text", i)}, Text("x")))
+				require.NoError(t, x.Put(objectdb.Address{fmt.Sprint("dates", i)}, dates))
+				require.NoError(t, x.Put(objectdb.Address{fmt.Sprint("text", i)}, objectdb.Text("x")))
 			}
 		},
 	} {
@@ -75,7 +77,7 @@ func TestOwnArchivesComeBack(t *testing.T) {
 func TestStrictLimits(t *testing.T) {
 	var b bytes.Buffer
 	w := NewArchiveWriter(&b, Zip, someDay)
-	require.NoError(t, w.Put(Address{"list"}, List{String(strings.Repeat("x", freeJSON))}))
+	require.NoError(t, w.Put(objectdb.Address{"list"}, objectdb.List{objectdb.String(strings.Repeat("x", freeJSON))}))
 	require.NoError(t, w.Close(Manifest{}, ""))
 	refuse(t, b.Bytes(), ImportLimits{Strict: true}, "are allowed here")
 	refuse(t, handmade(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}}, nil), ImportLimits{Strict: true}, "it unpacks to more than 33554432 bytes")
@@ -116,31 +118,31 @@ func TestCheckFolder(t *testing.T) {
 func TestLargeValuesOfAnImport(t *testing.T) {
 	db := open(t)
 	large := strings.Repeat("large ", 1000)
-	put(t, db, "t.changed", Text("old"), "t.SPELT", Text("old"))
+	put(t, db, "t.changed", objectdb.Text("old"), "t.SPELT", objectdb.Text("old"))
 	tree := fstest.MapFS{
 		"new.txt": {Data: []byte(large)}, "changed.lua": {Data: []byte(large)}, "spelt.txt": {Data: []byte(large)},
 		"list.json": {Data: []byte("[1, [2]]")}, "small.txt": {Data: []byte("small")},
 	}
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		assert.Equal(t, ImportResult{Added: 3, Changed: 2}, must(Import(tx, tree, addr(t, "t")))(t))
-		assert.Equal(t, Text(large), must(tx.Get(addr(t, "t.new")))(t))
+		assert.Equal(t, objectdb.Text(large), must(tx.Get(addr(t, "t.new")))(t))
 		require.NoError(t, tx.Move(addr(t, "t.new"), addr(t, "u.moved")))
 		require.NoError(t, tx.Copy(addr(t, "t.list"), addr(t, "u.copied")))
 	})
-	again, err := Open(db.Path(), Options{})
+	again, err := objectdb.Open(db.Path(), objectdb.Options{})
 	require.NoError(t, err)
 	defer again.Close()
-	for _, db := range []*DB{db, again} {
-		requireEqual(t, Text(large), get(t, db, "u.moved"))
-		requireEqual(t, Script(large), get(t, db, "t.changed"))
-		requireEqual(t, Text(large), get(t, db, "t.spelt"))
-		requireEqual(t, List{Number(1), List{Number(2)}}, get(t, db, "u.copied"))
-		requireEqual(t, List{Number(1), List{Number(2)}}, get(t, db, "t.list"))
+	for _, db := range []*objectdb.DB{db, again} {
+		requireEqual(t, objectdb.Text(large), get(t, db, "u.moved"))
+		requireEqual(t, objectdb.Script(large), get(t, db, "t.changed"))
+		requireEqual(t, objectdb.Text(large), get(t, db, "t.spelt"))
+		requireEqual(t, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Number(2)}}, get(t, db, "u.copied"))
+		requireEqual(t, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Number(2)}}, get(t, db, "t.list"))
 	}
 	before := dump(t, db)
 	for _, now := range []string{"another text", ""} {
 		tree := fstest.MapFS{"new.txt": {Data: []byte(large)}}
-		err := db.Update(context.Background(), func(tx *Tx) error {
+		err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			_, err := Import(tx, tree, addr(t, "t"))
 			if tree["new.txt"].Data = []byte(now); now == "" {
 				delete(tree, "new.txt")

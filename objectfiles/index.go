@@ -1,8 +1,9 @@
-package objectdb
+package objectfiles
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -39,12 +40,12 @@ func (x index) encode() []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendJSONString(append(b, "\n\t"...), name), ": "...)
-		entry, err := json.Marshal(x[name])
-		if err != nil {
-			panic(err) // three strings
+		key, err := json.Marshal(name)
+		entry, err2 := json.Marshal(x[name])
+		if err = errors.Join(err, err2); err != nil {
+			panic(err) // cannot happen: the index has only strings and a number
 		}
-		b = append(b, entry...)
+		b = fmt.Appendf(b, "\n\t%s: %s", key, entry)
 	}
 	if len(names) > 0 {
 		b = append(b, '\n')

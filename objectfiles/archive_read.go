@@ -1,4 +1,4 @@
-package objectdb
+package objectfiles
 
 import (
 	"archive/zip"
@@ -12,6 +12,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"scripter/objectdb"
 )
 
 // Archive is an archive of objects that was looked at from end to end: every
@@ -253,23 +255,23 @@ func (x *Archive) Objects() fs.FS {
 
 // Import reads the objects of the archive into the table at a as ImportFunc
 // does, and removes what the manifest says.
-func (x *Archive) Import(tx *Tx, a Address, fn func(Change) error) (ImportResult, error) {
+func (x *Archive) Import(tx *objectdb.Tx, a objectdb.Address, fn func(Change) error) (ImportResult, error) {
 	m := &importer{tx: tx, fsys: x.Objects(), fn: fn}
 	if _, err := fs.Stat(x.zip, objectsFolder); err == nil {
 		if err := m.run(a); err != nil {
 			return m.result, err
 		}
 	}
-	remove := make([]Address, 0, len(x.Manifest.Remove))
+	remove := make([]objectdb.Address, 0, len(x.Manifest.Remove))
 	for _, r := range x.Manifest.Remove {
-		below, err := ParseAddress(r)
+		below, err := objectdb.ParseAddress(r)
 		if err != nil {
 			return m.result, err // decodeManifest has parsed it
 		}
 		remove = append(remove, slices.Concat(a, below))
 	}
 	// What is in a table goes before the table.
-	slices.SortStableFunc(remove, func(a, b Address) int { return len(b) - len(a) })
+	slices.SortStableFunc(remove, func(a, b objectdb.Address) int { return len(b) - len(a) })
 	for _, r := range remove {
 		if err := m.remove(r); err != nil {
 			return m.result, at("import: remove", r, err)
