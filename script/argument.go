@@ -33,8 +33,10 @@ func typeError(L *lua.LState, n int, want string) {
 	got := "no value"
 	if n <= L.GetTop() {
 		got = typeName(L.Get(n))
-		if o := objectOf(L.Get(n)); o != nil {
-			got = "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
+		if o := stateOf(L).owner; o != nil {
+			if name := o.TypeName(L.Get(n)); name != "" {
+				got = name
+			}
 		}
 	}
 	argumentError(L, n, want+" expected, got "+got)
@@ -165,9 +167,7 @@ func metaField(L *lua.LState, v lua.LValue, name string) lua.LValue {
 			return mt.RawGetString(name)
 		}
 	case *lua.LNilType:
-		if budgetOf(L).owner != nil { // a Thread, which knows what is missing
-			return nilMeta.RawGetString(name)
-		}
+		return L.GetMetaField(v, name)
 	case *lua.LUserData:
 		if mt, ok := v.Metatable.(*lua.LTable); ok {
 			return mt.RawGetString(name)

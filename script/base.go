@@ -274,7 +274,7 @@ func baseUnpack(L *lua.LState) int {
 	if n >= maxResults {
 		fail(L, "too many results to unpack")
 	}
-	budgetOf(L).charge(L, int(n))
+	stateOf(L).charge(L, int(n))
 	for k := i; ; k++ {
 		L.Push(rawInt(t, k))
 		if k == last {

@@ -27,11 +27,7 @@ end
 func BenchmarkFreshState(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		budget := newBudget(context.Background(), Limits{})
-		L := newState(budget)
-		installLibraries(L)
-		budget.close()
-		freeState(L)
+		New(context.Background(), Options{}).Close()
 	}
 }
 
@@ -40,15 +36,12 @@ func BenchmarkFreshRun(b *testing.B) {
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		budget := newBudget(context.Background(), Limits{})
-		L := newState(budget)
-		installLibraries(L)
-		_, _, err := invoke(L, L.NewFunctionFromProto(proto), lua.LString("world"))
+		s := New(context.Background(), Options{})
+		_, _, err := s.Call(nil, s.NewFunction(proto), []lua.LValue{lua.LString("world")})
 		if err != nil {
 			b.Fatal(err)
 		}
-		budget.close()
-		freeState(L)
+		s.Close()
 	}
 }
 
@@ -80,7 +73,7 @@ var workloads = map[string]string{
 // them, divided by the time without, the two in turn, the least of each: what
 // else the machine does only adds to it. The median is of four sorts of work.
 func BenchmarkLimits(b *testing.B) {
-	unlimited = newBudget(context.Background(), Limits{Time: time.Hour, Instructions: 1 << 60})
+	unlimited = newRun(context.Background(), Limits{Time: time.Hour, Instructions: 1 << 60})
 	defer func() { unlimited = nil }()
 	ratios := map[string]float64{}
 	names := []string{"loop", "fib", "table", "page"}
@@ -111,11 +104,9 @@ func BenchmarkLimits(b *testing.B) {
 
 // timed runs proto in a fresh state and returns how many seconds that took.
 func timed(b *testing.B, proto *lua.FunctionProto, limited bool) float64 {
-	budget := newBudget(context.Background(), Limits{Instructions: 1 << 60})
-	defer budget.close()
-	L := newState(budget)
-	defer freeState(L)
-	installLibraries(L)
+	s := New(context.Background(), Options{Limits: Limits{Instructions: 1 << 60}})
+	defer s.Close()
+	L := s.main
 	if !limited {
 		L.RemoveContext()
 	}
@@ -148,9 +139,8 @@ func BenchmarkRun(b *testing.B) {
 			b.Run(label, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					budget := newBudget(context.Background(), Limits{Instructions: 1 << 60})
-					L := newState(budget)
-					installLibraries(L)
+					s := New(context.Background(), Options{Limits: Limits{Instructions: 1 << 60}})
+					L := s.main
 					fn := L.NewFunctionFromProto(proto)
 					if budgeted {
 						if _, _, err := invoke(L, fn); err != nil {
@@ -161,8 +151,7 @@ func BenchmarkRun(b *testing.B) {
 						L.Push(fn)
 						L.Call(0, 0)
 					}
-					budget.close()
-					freeState(L)
+					s.Close()
 				}
 			})
 		}

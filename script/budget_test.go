@@ -139,25 +139,24 @@ func TestBudgetStop(t *testing.T) {
 	s := newSandbox(t, Limits{Time: patience})
 	go func() {
 		time.Sleep(20 * time.Millisecond)
-		s.b.stop(reason)
-		s.b.stop(errors.New("too late"))
+		s.Stop(reason)
+		s.Stop(errors.New("too late"))
 	}()
 	results, err := s.run(`while true do pcall(function() while true do end end) end`)
 	assert.ErrorIs(t, err, reason)
 	assert.Empty(t, results)
-	assert.ErrorIs(t, s.b.Err(), reason)
+	assert.ErrorIs(t, s.Err(), reason)
 }
 
 func TestParentContextStopsTheRun(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	b := newBudget(ctx, Limits{})
-	L := newState(b)
-	defer b.close()
+	s := New(ctx, Options{})
+	defer s.Close()
 	reason := errors.New("abort")
 	cancel(reason)
 	proto, err := compile("test", `while true do end`)
 	require.NoError(t, err)
-	_, _, err = invoke(L, L.NewFunctionFromProto(proto))
+	_, _, err = invoke(s.main, s.NewFunction(proto))
 	assert.ErrorIs(t, err, reason)
 }
 
@@ -181,7 +180,7 @@ func TestMemoryStaysNearItsLimit(t *testing.T) {
 			const most = 256 << 20
 			assert.LessOrEqual(t, leastGrowth(most, func() int64 {
 				s := makeSandbox(Limits{Time: patience, MemoryBytes: 64 << 20, Instructions: 1 << 60})
-				defer s.close()
+				defer s.Close()
 				_, err := s.run(source)
 				assert.Equal(t, "memory", LimitName(err), "%v", err)
 				return heapBytes()
@@ -198,11 +197,11 @@ func TestCheckLengthHasNoOverflow(t *testing.T) {
 func TestCloseEndsTheWatch(t *testing.T) {
 	s := newSandbox(t, Limits{})
 	mustRun(t, s, `return 1`)
-	assert.True(t, s.b.watched)
-	s.b.close()
+	assert.True(t, s.watched)
+	s.Close()
 	watch.mu.Lock()
 	defer watch.mu.Unlock()
-	assert.NotContains(t, watch.runs, s.b)
+	assert.NotContains(t, watch.runs, s.State)
 }
 
 func ExampleDefaultLimits() {

@@ -41,26 +41,26 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e
 // *SyntaxError if it is not. Nothing is run. The source may have the given
 // number of bytes, see Limits.SourceBytes; 0 is the default.
 func Check(name, source string, most int) error {
-	_, err := newBudget(context.Background(), Limits{SourceBytes: most}).compile(name, source)
+	_, err := newRun(context.Background(), Limits{SourceBytes: most}).compile(name, source)
 	return err
 }
 
 // compile compiles within the limit of a run.
-func (b *budget) compile(name, source string) (*lua.FunctionProto, error) {
-	if err := b.checkSource(name, source); err != nil {
+func (s *State) compile(name, source string) (*lua.FunctionProto, error) {
+	if err := s.checkSource(name, source); err != nil {
 		return nil, err
 	}
-	return compileLimited(name, source, b.limits.SourceBytes)
+	return compileLimited(name, source, s.limits.SourceBytes)
 }
 
 // checkSource reports a source that is longer than the limit of a run.
-func (b *budget) checkSource(name, source string) error {
-	most := b.limits.SourceBytes
+func (s *State) checkSource(name, source string) error {
+	most := s.limits.SourceBytes
 	if len(source) <= most {
 		return nil
 	}
-	err := b.limitError("source", "source is longer than %d bytes", most)
-	b.remember(err.text, err)
+	err := s.limitError("source", "source is longer than %d bytes", most)
+	s.Because(err.text, err)
 	return &SyntaxError{Name: name, Line: 1, Message: err.text, limit: err}
 }
 

@@ -64,7 +64,7 @@ func joinShort(L *lua.LState, n int) (string, bool) {
 			return "", false
 		}
 	}
-	budgetOf(L).checkLength(L, len(text))
+	stateOf(L).checkLength(L, len(text))
 	return string(text), true
 }
 
@@ -84,7 +84,7 @@ func join(L *lua.LState, first, last int) (string, bool) {
 			return "", false
 		}
 	}
-	budgetOf(L).checkLength(L, length)
+	stateOf(L).checkLength(L, length)
 	var b strings.Builder
 	b.Grow(length)
 	var digits [32]byte

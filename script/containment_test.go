@@ -84,7 +84,7 @@ func TestBombsStopInTime(t *testing.T) {
 // collector on another processor the other.
 func overrun(t *testing.T, source string, stopAt time.Duration) time.Duration {
 	s := makeSandbox(Limits{Time: stopAt, MemoryBytes: 512 << 20, Instructions: 1 << 60, Coroutines: 1 << 30})
-	defer s.close()
+	defer s.Close()
 	start := time.Now()
 	uncounted := make(chan time.Duration, 1) // processor time until the limit, less how late that was looked up
 	time.AfterFunc(stopAt, func() {
@@ -118,7 +118,7 @@ func TestHoardsStopAtTheMemoryLimit(t *testing.T) {
 			const most = int64(margin * limit)
 			assert.LessOrEqual(t, leastGrowth(most, func() int64 {
 				s := makeSandbox(Limits{Time: patience, MemoryBytes: limit, Instructions: 1 << 60, Coroutines: 1 << 30})
-				defer s.close()
+				defer s.Close()
 				_, err := s.run(source)
 				assert.Equal(t, "memory", LimitName(err), "%v", err)
 				runtime.GC()

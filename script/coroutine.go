@@ -47,9 +47,9 @@ func newCoroutine(L *lua.LState) *lua.LState {
 	if !ok || fn.IsG {
 		argumentError(L, 1, "Lua function expected")
 	}
-	b := budgetOf(L)
-	if b.coroutines++; b.coroutines > b.limits.Coroutines {
-		b.refuse(L, "coroutines", "limit of %d coroutines exceeded", b.limits.Coroutines)
+	s := stateOf(L)
+	if s.coroutines++; s.coroutines > s.limits.Coroutines {
+		s.refuse(L, "coroutines", "limit of %d coroutines exceeded", s.limits.Coroutines)
 	}
 	body := &lua.LFunction{Env: L.Env, Proto: bodyProto(), Upvalues: []*lua.Upvalue{{}, {}}}
 	body.Upvalues[0].SetValue(enter)
@@ -58,7 +58,7 @@ func newCoroutine(L *lua.LState) *lua.LState {
 	L.Replace(1, body)
 	machineCreate(L)
 	th := L.Get(-1).(*lua.LState)
-	th.SetContext(b)
+	th.SetContext(s)
 	return th
 }
 
@@ -89,8 +89,8 @@ func wrapped(L *lua.LState) int {
 		v = lua.LString(where(L, 1) + numberText(float64(m)))
 	}
 	// The frames are those of the coroutine, unless its end left none.
-	b := budgetOf(L)
-	b.passing = len(b.frames) > 0
+	s := stateOf(L)
+	s.passing = len(s.frames) > 0
 	throw(L, v)
 	return 0
 }
@@ -108,34 +108,34 @@ func coroutineResume(L *lua.LState) int {
 // leaves true and the results, or false and an error, on top of the stack, and
 // returns how many that are. guarded says that the error ends here.
 func resume(L, th *lua.LState, guarded bool) int {
-	b := budgetOf(L)
-	if status := b.status(th); status != "suspended" {
+	s := stateOf(L)
+	if status := s.status(th); status != "suspended" {
 		return pushFailure(L, "cannot resume "+status+" coroutine")
 	}
-	if b.depth >= maxPassages {
+	if s.depth >= maxPassages {
 		return pushFailure(L, "C stack overflow")
 	}
-	outside := b.guarded
+	outside := s.guarded
 	if guarded {
-		b.guarded++
+		s.guarded++
 	}
-	b.depth++
-	b.active = append(b.active, th)
+	s.depth++
+	s.active = append(s.active, th)
 	n := resumeMachine(L)
-	b.active = b.active[:len(b.active)-1]
-	b.depth--
-	b.guarded = outside
-	if b.err.Load() != nil {
-		b.raise(L)
+	s.active = s.active[:len(s.active)-1]
+	s.depth--
+	s.guarded = outside
+	if s.err.Load() != nil {
+		s.raise(L)
 	}
 	if th.Dead {
-		b.coroutines--
+		s.coroutines--
 	}
 	switch {
 	case n >= 2 && L.Get(-n) == lua.LFalse:
 		v := errorValue(L.Get(-1))
 		if L.Get(-1) == lua.LString(callsOverflow) {
-			b.tooDeep()
+			s.tooDeep()
 		}
 		L.Pop(1)
 		L.Push(v)
@@ -192,9 +192,9 @@ func pushFailure(L *lua.LState, message string) int {
 }
 
 // status returns the state of a coroutine in the manual's words.
-func (b *budget) status(th *lua.LState) string {
-	switch i := slices.Index(b.active, th); {
-	case i >= 0 && i == len(b.active)-1:
+func (s *State) status(th *lua.LState) string {
+	switch i := slices.Index(s.active, th); {
+	case i >= 0 && i == len(s.active)-1:
 		return "running"
 	case i >= 0:
 		return "normal"
@@ -209,14 +209,14 @@ func coroutineStatus(L *lua.LState) int {
 	if !ok {
 		argumentError(L, 1, "coroutine expected")
 	}
-	L.Push(lua.LString(budgetOf(L).status(th)))
+	L.Push(lua.LString(stateOf(L).status(th)))
 	return 1
 }
 
 // coroutineRunning is coroutine.running (). The coroutines of protected calls
 // are nobody's business.
 func coroutineRunning(L *lua.LState) int {
-	if active := budgetOf(L).active; len(active) > 0 {
+	if active := stateOf(L).active; len(active) > 0 {
 		L.Push(active[len(active)-1])
 	} else {
 		L.Push(lua.LNil)
@@ -228,8 +228,8 @@ func coroutineRunning(L *lua.LState) int {
 // function in Go between the coroutine's start and here: neither pcall nor sort
 // nor a metamethod nor the iterator of a for.
 func coroutineYield(L *lua.LState) int {
-	b := budgetOf(L)
-	if len(b.active) == 0 || b.active[len(b.active)-1] != L || nestedInGo() {
+	s := stateOf(L)
+	if len(s.active) == 0 || s.active[len(s.active)-1] != L || nestedInGo() {
 		fail0(L, "attempt to yield across metamethod/C-call boundary")
 	}
 	return -1

@@ -41,9 +41,8 @@ func runGenerated(t testing.TB, source string) string {
 	t.Helper()
 	first, err := prelude()
 	require.NoError(t, err)
-	s := &sandbox{b: newBudget(context.Background(), Limits{Time: patience, Coroutines: 1 << 20})}
-	s.open()
-	defer s.close()
+	s := makeSandbox(Limits{Time: patience, Coroutines: 1 << 20})
+	defer s.Close()
 	_, _, err = invoke(s.L, s.L.NewFunctionFromProto(first))
 	require.NoError(t, err)
 	proto, err := compile("program", source)

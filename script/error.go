@@ -80,17 +80,11 @@ func (e *Error) Detail() string {
 	for _, f := range e.Frames {
 		b.WriteString("\n" + f.String())
 	}
-	var p *panicError
+	var p *PanicError
 	if errors.As(e.Err, &p) {
-		b.WriteString("\n" + p.detail())
+		b.WriteString("\n" + p.Detail())
 	}
 	return b.String()
-}
-
-// raised remembers the Go error behind the Lua error raised last.
-type raised struct {
-	message string
-	err     error
 }
 
 // fail raises a Lua error at the place of the script that runs.
@@ -106,14 +100,14 @@ func (t *Thread) raise(L *lua.LState, prefix string, err error) {
 	switch {
 	case errors.As(err, &script):
 		message := script.Error()
-		t.cause = raised{message, script}
+		t.state.Because(message, script)
 		throw(L, lua.LString(message))
 	case !catchable(err):
-		t.budget.stop(err)
-		t.budget.raise(L)
+		t.state.Stop(err)
+		t.state.raise(L)
 	}
 	message := prefix + plain(err)
-	t.cause = raised{message, err}
+	t.state.Because(message, err)
 	L.Error(lua.LString(message), 1)
 }
 
@@ -155,16 +149,16 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 	} else {
 		e.Err = err
 	}
-	if c := t.cause; c.err != nil && strings.HasSuffix(e.Message, c.message) {
+	if message, cause := t.state.Cause(); cause != nil && strings.HasSuffix(e.Message, message) {
 		var inner *Error
-		if errors.As(c.err, &inner) && e.Message == c.message {
+		if errors.As(cause, &inner) && e.Message == message {
 			// The error of a script that a verb called: it knows more, and
 			// its frames go on to the outermost script.
 			return inner
 		}
-		e.Err = c.err
-		if LimitName(c.err) == "depth" {
-			e.Message = strings.TrimSuffix(e.Message, c.message) + c.err.Error()
+		e.Err = cause
+		if LimitName(cause) == "depth" {
+			e.Message = strings.TrimSuffix(e.Message, message) + cause.Error()
 		}
 	}
 	t.locate(e)

@@ -66,7 +66,7 @@ func TestDetail(t *testing.T) {
 	e := &Error{
 		Message: "oops", Name: "user.f", Line: 3, Source: "  error 'oops'",
 		Frames: []Frame{{Function: "each"}, {Source: "user.f", Line: 3, Function: "go"}},
-		Err:    fmt.Errorf("verb: %w", &panicError{value: "why", stack: []byte("stack")}),
+		Err:    fmt.Errorf("verb: %w", &PanicError{Value: "why", Stack: []byte("stack")}),
 	}
 	assert.Equal(t, "user.f:3: oops\n\terror 'oops'\n[Go] in each\nuser.f:3 in go\npanic: why\nstack", e.Detail())
 	assert.Equal(t, "only this", (&Error{Message: "only this"}).Error())

@@ -12,16 +12,16 @@ import (
 // expression is passed over, as Lua's own program does. name is what messages
 // call the text.
 func (t *Thread) Eval(name, typed string) ([]Value, error) {
-	source, err := typedSource(name, typed, t.budget.limits.SourceBytes)
+	source, err := typedSource(name, typed, t.state.Limits().SourceBytes)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
-	proto, err := t.budget.compile(name, source)
+	proto, err := t.state.compile(name, source)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
 	t.know(name, &chunk{source: typed})
-	fn := t.main.NewFunctionFromProto(proto)
+	fn := t.state.NewFunction(proto)
 	var values []Value
 	_, err = t.run(goFunction(func(L *lua.LState) int {
 		L.Push(fn)

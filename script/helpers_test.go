@@ -63,29 +63,22 @@ func leastGrowth(most int64, fn func() int64) int64 {
 
 // A sandbox is a fresh state with Lua's libraries and nothing else.
 type sandbox struct {
+	*State
 	L       *lua.LState
-	b       *budget
 	printed strings.Builder
 }
 
 func newSandbox(t testing.TB, l Limits) *sandbox {
 	t.Helper()
 	s := makeSandbox(l)
-	t.Cleanup(s.close)
+	t.Cleanup(s.Close)
 	return s
 }
 
 // makeSandbox is newSandbox for callers that close it themselves.
 func makeSandbox(l Limits) *sandbox {
-	s := &sandbox{b: newBudget(context.Background(), l)}
-	s.open()
-	return s
-}
-
-// open makes the state, with print.
-func (s *sandbox) open() {
-	s.L = newState(s.b)
-	installLibraries(s.L)
+	s := &sandbox{State: New(context.Background(), Options{Limits: l})}
+	s.L = s.main
 	s.L.G.Global.RawSetString("print", sharedFunction(func(L *lua.LState) int {
 		for i := 1; i <= L.GetTop(); i++ {
 			if i > 1 {
@@ -96,11 +89,7 @@ func (s *sandbox) open() {
 		s.printed.WriteByte('\n')
 		return 0
 	}))
-}
-
-func (s *sandbox) close() {
-	s.b.close()
-	freeState(s.L)
+	return s
 }
 
 // run runs source and returns its results.

@@ -20,12 +20,12 @@ type passage struct {
 // *lua.ApiError whose Object is the error value, with the calls that led to
 // it, innermost first. If the budget has ended, the error is the budget's.
 func invoke(L *lua.LState, fn lua.LValue, args ...lua.LValue) (results []lua.LValue, frames []Frame, err error) {
-	b := budgetOf(L)
-	guarded := b.guarded
-	b.guarded, b.frames = 0, nil
-	results, failure := b.protect(L, fn, args)
-	b.guarded, frames = guarded, b.frames
-	switch end := b.Err(); {
+	s := stateOf(L)
+	guarded := s.guarded
+	s.guarded, s.frames = 0, nil
+	results, failure := s.protect(L, fn, args)
+	s.guarded, frames = guarded, s.frames
+	switch end := s.Err(); {
 	case end != nil:
 		return nil, frames, end
 	case failure != nil:
@@ -37,30 +37,30 @@ func invoke(L *lua.LState, fn lua.LValue, args ...lua.LValue) (results []lua.LVa
 // protect calls fn and returns its results, or the value of the error. It does
 // so on a stack of its own: an error makes the machine close the upvalues of
 // every function that is on the same stack, also of those that go on.
-func (b *budget) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
-	if b.depth >= maxPassages {
+func (s *State) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
+	if s.depth >= maxPassages {
 		return nil, lua.LString("C stack overflow")
 	}
-	s := stack{L: L}
-	if !b.idle(L) {
-		s = b.stack(L)
+	lent := stack{L: L}
+	if !s.idle(L) {
+		lent = s.stack(L)
 	}
-	th := s.L
-	b.depth++
-	b.passages = append(b.passages, passage{th, L, fn})
+	th := lent.L
+	s.depth++
+	s.passages = append(s.passages, passage{th, L, fn})
 	results, failure, whole := protectedCall(th, fn, args)
-	b.passages = b.passages[:len(b.passages)-1]
-	b.depth--
+	s.passages = s.passages[:len(s.passages)-1]
+	s.depth--
 	if whole && th != L {
-		b.spare = append(b.spare, s)
+		s.spare = append(s.spare, lent)
 	}
 	return results, failure
 }
 
 // idle reports whether L is the main state and runs nothing, so that its own
 // stack will do.
-func (b *budget) idle(L *lua.LState) bool {
-	if b.depth > 0 || L != L.G.MainThread || L.GetTop() > 0 {
+func (s *State) idle(L *lua.LState) bool {
+	if s.depth > 0 || L != L.G.MainThread || L.GetTop() > 0 {
 		return false
 	}
 	_, running := L.GetStack(0)
@@ -75,26 +75,26 @@ type stack struct {
 }
 
 // stack returns a state that shares L's globals and has a stack of its own.
-func (b *budget) stack(L *lua.LState) stack {
-	if last := len(b.spare) - 1; last >= 0 {
-		s := b.spare[last]
-		b.spare = b.spare[:last]
-		return s
+func (s *State) stack(L *lua.LState) stack {
+	if last := len(s.spare) - 1; last >= 0 {
+		lent := s.spare[last]
+		s.spare = s.spare[:last]
+		return lent
 	}
-	th := takeShell(b.limits.CallDepth)
-	s := stack{th, th.G}
+	th := takeShell(s.limits.CallDepth)
+	lent := stack{th, th.G}
 	th.G, th.Env = L.G, L.Env
-	th.SetContext(b)
-	return s
+	th.SetContext(s)
+	return lent
 }
 
 // giveBack returns the stacks of a run that is over.
-func (b *budget) giveBack() {
-	for _, s := range b.spare {
-		s.L.G = s.own
-		giveShell(s.L)
+func (s *State) giveBack() {
+	for _, lent := range s.spare {
+		lent.L.G = lent.own
+		giveShell(lent.L)
 	}
-	b.spare = nil
+	s.spare = nil
 }
 
 // protectedCall calls fn in th. whole says that th is as it was before.
@@ -141,7 +141,7 @@ func rescue(L *lua.LState) {
 	case *lua.ApiError:
 		panic(r)
 	default:
-		v, ok := budgetOf(L).overflow(L, r)
+		v, ok := stateOf(L).overflow(L, r)
 		if !ok {
 			v = panicValue(r)
 		}
@@ -156,12 +156,12 @@ const callsOverflow = "lua callstack overflow"
 
 // overflow returns the error of a machine that panicked because its calls or
 // their registers were too many.
-func (b *budget) overflow(L *lua.LState, r any) (lua.LValue, bool) {
+func (s *State) overflow(L *lua.LState, r any) (lua.LValue, bool) {
 	if panicValue(r) != stackOverflow {
 		return nil, false
 	}
 	if r == callsOverflow {
-		b.tooDeep()
+		s.tooDeep()
 	}
 	if l, ok := levelAt(L, 0); ok {
 		return lua.LString(l.prefix()) + stackOverflow, true
@@ -171,8 +171,8 @@ func (b *budget) overflow(L *lua.LState, r any) (lua.LValue, bool) {
 
 // tooDeep remembers that the limit of calls within calls was reached. What a
 // script can catch is Lua's own message, which does not name it.
-func (b *budget) tooDeep() {
-	b.remember(string(stackOverflow), b.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, b.limits.CallDepth))
+func (s *State) tooDeep() {
+	s.Because(string(stackOverflow), s.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, s.limits.CallDepth))
 }
 
 // panicValue returns the Lua value of what the machine panicked with.

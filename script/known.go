@@ -67,7 +67,7 @@ const mostAdded = 1024
 func (t *Thread) remember(name string, lv lua.LValue) {
 	if t.known == nil {
 		t.known = newKnownNames()
-		t.main.G.Global.Metatable = t.known.meta
+		t.state.Globals().Metatable = t.known.meta
 	}
 	t.known.list = append(t.known.list, name)
 	t.known.added++

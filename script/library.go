@@ -119,17 +119,17 @@ func library(L *lua.LState, name string) lua.LValue {
 	if !ok {
 		return lua.LNil
 	}
-	b := budgetOf(L)
-	if b.libraries == nil {
-		b.libraries = &libraries{tables: make(map[string]*lua.LTable, 2)}
+	s := stateOf(L)
+	if s.libraries == nil {
+		s.libraries = &libraries{tables: make(map[string]*lua.LTable, 2)}
 	}
-	t, ok := b.libraries.tables[name]
+	t, ok := s.libraries.tables[name]
 	if !ok {
 		t = L.CreateTable(0, len(functions))
 		for f, v := range functions {
 			t.RawSetString(f, v)
 		}
-		b.libraries.tables[name] = t
+		s.libraries.tables[name] = t
 	}
 	return t
 }
@@ -138,14 +138,14 @@ func library(L *lua.LState, name string) lua.LValue {
 // library and puts that into its own place.
 func textIndex(L *lua.LState) int {
 	t := library(L, "string").(*lua.LTable)
-	b := budgetOf(L)
-	if b.libraries.text == nil {
+	s := stateOf(L)
+	if s.libraries.text == nil {
 		mt := L.CreateTable(0, len(textArithmetic)+1)
 		for event, f := range textArithmetic {
 			mt.RawSetString(event, f)
 		}
 		mt.RawSetString("__index", t)
-		b.libraries.text = mt
+		s.libraries.text = mt
 		L.SetMetatable(lua.LString(""), mt)
 	}
 	L.Push(t.RawGet(L.Get(2)))

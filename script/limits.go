@@ -106,27 +106,20 @@ func LimitName(err error) string {
 }
 
 // limitError makes the error of a limit.
-func (b *budget) limitError(limit, format string, args ...any) *limitError {
+func (s *State) limitError(limit, format string, args ...any) *limitError {
 	text := fmt.Sprintf(format, args...)
-	if b.limits.From != nil {
-		if from := b.limits.From(limit); from != "" {
+	if s.limits.From != nil {
+		if from := s.limits.From(limit); from != "" {
 			text += " (" + from + ")"
 		}
 	}
 	return &limitError{limit, text}
 }
 
-// refuse raises the error of a limit that a script may catch.
-func (b *budget) refuse(L *lua.LState, limit, format string, args ...any) {
-	err := b.limitError(limit, format, args...)
-	b.remember(err.text, err)
+// refuse raises the error of a limit that a script may catch. The script may
+// pass on the message; the limit is known from it at the end.
+func (s *State) refuse(L *lua.LState, limit, format string, args ...any) {
+	err := s.limitError(limit, format, args...)
+	s.Because(err.text, err)
 	fail(L, "%s", err.text)
-}
-
-// remember keeps the limit that an error with this message is of: a script may
-// hand on the message, and the limit is to be told at the end.
-func (b *budget) remember(message string, err error) {
-	if t, ok := b.owner.(*Thread); ok {
-		t.cause = raised{message, err}
-	}
 }

@@ -60,7 +60,7 @@ func (p textPlace) String() string {
 //
 // Nothing is said of a line with a comment "lint: ok".
 func (t *Thread) Lint(name, source string) ([]Finding, error) {
-	if _, err := t.budget.compile(name, source); err != nil {
+	if _, err := t.state.compile(name, source); err != nil {
 		var s *SyntaxError
 		if !errors.As(err, &s) {
 			return nil, err

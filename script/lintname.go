@@ -165,7 +165,7 @@ func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bo
 	if l.own[root.Value] || root.Value == "_G" || l.err != nil {
 		return
 	}
-	lv := l.t.main.G.Global.RawGetString(root.Value)
+	lv := l.t.state.Globals().RawGetString(root.Value)
 	if lv == lua.LNil {
 		if lv, l.err = l.t.global(root.Value); l.err != nil {
 			return

@@ -19,7 +19,7 @@ func baseLoadstring(L *lua.LState) int {
 func baseLoad(L *lua.LState) int {
 	f := checkFunction(L, 1)
 	name := optString(L, 2, "=(load)")
-	limit := budgetOf(L).limits.SourceBytes
+	limit := stateOf(L).limits.SourceBytes
 	var source strings.Builder
 	for {
 		results, failure := guardedCall(L, f, nil)
@@ -54,16 +54,16 @@ func baseLoad(L *lua.LState) int {
 }
 
 func loadSource(L *lua.LState, source, name string) int {
-	b := budgetOf(L)
+	s := stateOf(L)
 	if strings.HasPrefix(source, "\x1bLua") {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(chunkID(name) + ": precompiled code is not accepted"))
 		return 2
 	}
-	if len(source) <= b.limits.SourceBytes {
-		b.charge(L, stepsPerSourceByte*len(source))
+	if len(source) <= s.limits.SourceBytes {
+		s.charge(L, stepsPerSourceByte*len(source))
 	}
-	proto, err := b.compile(chunkID(name), source)
+	proto, err := s.compile(chunkID(name), source)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))

@@ -118,7 +118,7 @@ func markedConcat(L *lua.LState) int {
 		}
 	}
 	a, b := t.mustText(L, L.Get(1)), t.mustText(L, L.Get(2))
-	t.budget.checkLength(L, len(a)+len(b))
+	t.state.checkLength(L, len(a)+len(b))
 	L.Push(lua.LString(a + b))
 	return 1
 }
@@ -242,13 +242,13 @@ func addressEq(L *lua.LState) int {
 func scriptCall(L *lua.LState) int {
 	t := threadOf(L)
 	source := string(selfMarked[objectdb.Script](L))
-	proto, err := t.budget.compile("script", source)
+	proto, err := t.state.compile("script", source)
 	if err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}
 	t.know("script", &chunk{source: source})
 	n := L.GetTop()
-	L.Replace(1, t.main.NewFunctionFromProto(proto))
+	L.Replace(1, t.state.NewFunction(proto))
 	L.Call(n-1, lua.MultRet)
 	return L.GetTop()
 }

@@ -17,7 +17,7 @@ func find(L *lua.LState, positions bool) int {
 	init := fromEnd(optInt(L, 3, 1), len(s)) - 1
 	init = min(max(init, 0), len(s))
 	if positions && (lua.LVAsBool(L.Get(4)) || !strings.ContainsAny(p, "^$*+?.([%-")) {
-		budgetOf(L).charge(L, (len(s)-init)>>6)
+		stateOf(L).charge(L, (len(s)-init)>>6)
 		i := strings.Index(s[init:], p)
 		if i < 0 {
 			L.Push(lua.LNil)
@@ -198,4 +198,4 @@ func (t *text) add(s string) {
 }
 
 // checkRoom raises an error when a string of n bytes is too long.
-func checkRoom(L *lua.LState, n int) { budgetOf(L).checkLength(L, n) }
+func checkRoom(L *lua.LState, n int) { stateOf(L).checkLength(L, n) }

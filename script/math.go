@@ -89,11 +89,11 @@ func mathMin(L *lua.LState) int {
 // mathRandom is math.random ([m [, n]]). Every run has a generator of its own,
 // seeded from the process's unless the script seeds it.
 func mathRandom(L *lua.LState) int {
-	b := budgetOf(L)
-	if b.random == nil {
-		b.random = rand.New(rand.NewSource(rand.Int63()))
+	s := stateOf(L)
+	if s.random == nil {
+		s.random = rand.New(rand.NewSource(rand.Int63()))
 	}
-	r := b.random.Float64()
+	r := s.random.Float64()
 	low, high := 1.0, 0.0
 	switch L.GetTop() {
 	case 0:
@@ -118,6 +118,6 @@ func mathRandom(L *lua.LState) int {
 
 // mathRandomseed is math.randomseed (x).
 func mathRandomseed(L *lua.LState) int {
-	budgetOf(L).random = rand.New(rand.NewSource(int64(checkInt(L, 1))))
+	stateOf(L).random = rand.New(rand.NewSource(int64(checkInt(L, 1))))
 	return 0
 }

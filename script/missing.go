@@ -43,14 +43,11 @@ func init() {
 
 // openMessages gives the types that cannot be indexed metatables that say so.
 func (t *Thread) openMessages() {
-	L := t.main
-	L.SetMetatable(lua.LNil, nilMeta)
-	L.SetMetatable(lua.LTrue, scalarMeta)
-	L.SetMetatable(lua.LNumber(0), scalarMeta)
-	L.SetMetatable(environmentIndexFunction, functionMeta)
+	t.state.SetTypeMetatable(lua.LNil, nilMeta)
+	t.state.SetTypeMetatable(lua.LTrue, scalarMeta)
+	t.state.SetTypeMetatable(lua.LNumber(0), scalarMeta)
+	t.state.SetTypeMetatable(addressGet, functionMeta)
 }
-
-var environmentIndexFunction = goFunction(environmentIndex)
 
 func wrongIndex(L *lua.LState) int {
 	t := threadOf(L)

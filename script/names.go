@@ -20,7 +20,7 @@ func init() {
 }
 
 // openEnvironment makes bare names mean what they mean in scripts.
-func (t *Thread) openEnvironment() { t.main.G.Global.Metatable = environmentMeta }
+func (t *Thread) openEnvironment() { t.state.Globals().Metatable = environmentMeta }
 
 // environmentIndex finds a name that is no local and no global with a value.
 func environmentIndex(L *lua.LState) int {
@@ -88,7 +88,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		return nil, nil
 	}
 	if lv := t.library(name); lv != lua.LNil {
-		t.main.G.Global.RawSetString(name, lv)
+		t.state.Globals().RawSetString(name, lv)
 		t.assign(name) // whoever looks again has assigned nil
 		return lv, nil
 	}
@@ -131,7 +131,7 @@ func (t *Thread) library(name string) lua.LValue {
 	if name == "odb" {
 		return newODB()
 	}
-	return library(t.main, name)
+	return t.state.Library(name)
 }
 
 // Origin says where the first part of a name in a page was found.
@@ -198,7 +198,7 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 		return lv, Meaning{}, nil
 	}
 	_, own := t.assigned[name]
-	if lv := t.main.G.Global.RawGetString(name); own && isPlain(lv) && t.library(name) == lua.LNil {
+	if lv := t.state.Globals().RawGetString(name); own && isPlain(lv) && t.library(name) == lua.LNil {
 		return lv, Meaning{Origin: FromRun}, nil
 	}
 	if lv := t.library(name); lv != lua.LNil {

@@ -176,7 +176,7 @@ func (o *Object) nextKey(L *lua.LState) (string, error) {
 		if err != nil {
 			return "", o.because("append", nil, err)
 		}
-		o.thread.budget.charge(L, 1)
+		o.thread.state.charge(L, 1)
 		name := n.Name()
 		i, err := strconv.Atoi(name)
 		if err != nil || !looksNumeric(name) { // "2026-01-31"

@@ -133,13 +133,13 @@ func (o *Object) function() *lua.LFunction {
 		o.writes = t.writes
 		return old
 	}
-	if err := cmp.Or(t.budget.checkSource(c.name, source), c.err); err != nil {
+	if err := cmp.Or(t.state.checkSource(c.name, source), c.err); err != nil {
 		o.fn = goFunction(func(L *lua.LState) int {
 			t.raise(L, "", t.syntaxError(err, c.address, c.source))
 			return 0
 		})
 	} else {
-		o.fn = t.main.NewFunctionFromProto(c.proto)
+		o.fn = t.state.NewFunction(c.proto)
 	}
 	o.writes = t.writes
 	if t.scripts == nil {

@@ -233,7 +233,7 @@ func odbPairs(L *lua.LState) int {
 	lt := checkTable(L, 1)
 	settle(L, lt)
 	keys := sortedKeys(lt)
-	threadOf(L).budget.charge(L, len(keys))
+	threadOf(L).state.charge(L, len(keys))
 	i := 0
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		for i < len(keys) {

@@ -28,10 +28,10 @@ func odbOutline(L *lua.LState) int {
 func odbScript(L *lua.LState) int {
 	source := checkString(L, 1)
 	t := threadOf(L)
-	if _, err := t.budget.compile("script", source); err != nil {
+	if _, err := t.state.compile("script", source); err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}
-	t.budget.charge(L, len(source))
+	t.state.charge(L, len(source))
 	L.Push(marked(objectdb.Script(source)))
 	return 1
 }

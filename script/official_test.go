@@ -1,7 +1,6 @@
 package script
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,11 +113,10 @@ func TestOfficialFiles(t *testing.T) {
 }
 
 func runOfficial(t *testing.T, name, source string) {
-	s := &sandbox{b: newBudget(context.Background(), Limits{
+	s := makeSandbox(Limits{
 		Time: 5 * time.Minute, Instructions: 1 << 40, MemoryBytes: 1 << 30, StringBytes: 64 << 20, SourceBytes: 4 << 20, Coroutines: 1 << 20,
-	})}
-	s.open()
-	defer s.close()
+	})
+	defer s.Close()
 	for global, f := range standIns {
 		s.L.G.Global.RawSetString(global, sharedFunction(f))
 	}

@@ -16,7 +16,7 @@ var greenwich = time.FixedZone("GMT", 0)
 
 // osClock is os.clock (): seconds, for differences only.
 func osClock(L *lua.LState) int {
-	L.Push(lua.LNumber(budgetOf(L).now().Sub(processStart).Seconds()))
+	L.Push(lua.LNumber(stateOf(L).now().Sub(processStart).Seconds()))
 	return 1
 }
 
@@ -29,7 +29,7 @@ func osDifftime(L *lua.LState) int {
 // osTime is os.time ([table]): seconds since 1970.
 func osTime(L *lua.LState) int {
 	if L.Get(1) == lua.LNil {
-		L.Push(lua.LNumber(budgetOf(L).now().Unix()))
+		L.Push(lua.LNumber(stateOf(L).now().Unix()))
 		return 1
 	}
 	t := checkTable(L, 1)
@@ -59,7 +59,7 @@ func osTime(L *lua.LState) int {
 // osDate is os.date ([format [, time]]), in the C locale.
 func osDate(L *lua.LState) int {
 	format := optString(L, 1, "%c")
-	seconds := math.Floor(optNumber(L, 2, float64(budgetOf(L).now().Unix())))
+	seconds := math.Floor(optNumber(L, 2, float64(stateOf(L).now().Unix())))
 	if math.Abs(seconds) > 1<<40 || seconds != seconds {
 		L.Push(lua.LNil)
 		return 1

@@ -28,7 +28,7 @@ type capture struct{ from, length int }
 // of the subject's length, or exponentially.
 type matcher struct {
 	L       *lua.LState
-	b       *budget
+	b       *State
 	subject string
 	pattern string
 	level   int // captures in use
@@ -40,7 +40,7 @@ type matcher struct {
 
 // start readies m; it is its own function so that m can stay on the stack.
 func (m *matcher) start(L *lua.LState, subject, pattern string) {
-	m.L, m.b, m.subject, m.pattern = L, budgetOf(L), subject, pattern
+	m.L, m.b, m.subject, m.pattern = L, stateOf(L), subject, pattern
 }
 
 // step counts one step.

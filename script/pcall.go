@@ -39,12 +39,12 @@ func baseXpcall(L *lua.LState) int {
 
 // guardedCall is protect for pcall: it raises again what nobody may catch.
 func guardedCall(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
-	b := budgetOf(L)
-	b.guarded++
-	results, failure = b.protect(L, fn, args)
-	b.guarded--
-	if b.err.Load() != nil {
-		b.raise(L)
+	s := stateOf(L)
+	s.guarded++
+	results, failure = s.protect(L, fn, args)
+	s.guarded--
+	if s.err.Load() != nil {
+		s.raise(L)
 	}
 	return results, failure
 }

@@ -13,24 +13,24 @@ import (
 // the error, and unwinds.
 func raise(L *lua.LState) {
 	v := L.Get(-1)
-	b := budgetOf(L)
-	if message, ok := v.(lua.LString); ok && !b.verbatim {
+	s := stateOf(L)
+	if message, ok := v.(lua.LString); ok && !s.verbatim {
 		v = lua.LString(reword(L, string(message)))
 	}
-	b.verbatim = false
-	ending := b.err.Load() != nil
-	if (b.guarded == 0 || ending) && !b.passing && !b.ending {
-		b.frames = traceback(L)
-		b.ending = ending
+	s.verbatim = false
+	ending := s.err.Load() != nil
+	if (s.guarded == 0 || ending) && !s.passing && !s.ending {
+		s.frames = traceback(L)
+		s.ending = ending
 	}
-	b.passing = false
+	s.passing = false
 	// With a stack trace in place the machine does not write one.
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: " "})
 }
 
 // throw raises v as it is: it is the script's own value, or has its position.
 func throw(L *lua.LState, v lua.LValue) {
-	budgetOf(L).verbatim = true
+	stateOf(L).verbatim = true
 	L.Error(v, 0)
 }
 
@@ -71,7 +71,7 @@ func (l level) prefix() string {
 // where returns the position to put in front of a message for level i, as
 // luaL_where does. The function below a protected call is the one that made it.
 func where(L *lua.LState, i int) string {
-	for b := budgetOf(L); ; {
+	for s := stateOf(L); ; {
 		l, ok := levelAt(L, i)
 		if ok && i > 1 {
 			if before, _ := levelAt(L, i-1); before.what == "tail" {
@@ -81,7 +81,7 @@ func where(L *lua.LState, i int) string {
 		if ok {
 			return l.prefix()
 		}
-		from := b.callerOf(L)
+		from := s.callerOf(L)
 		if from == nil {
 			return ""
 		}
@@ -95,9 +95,9 @@ func where(L *lua.LState, i int) string {
 }
 
 // callerOf returns the state that made the protected call which runs in L.
-func (b *budget) callerOf(L *lua.LState) *lua.LState {
-	for i := len(b.passages) - 1; i >= 0; i-- {
-		if p := b.passages[i]; p.in == L && p.from != L {
+func (s *State) callerOf(L *lua.LState) *lua.LState {
+	for i := len(s.passages) - 1; i >= 0; i-- {
+		if p := s.passages[i]; p.in == L && p.from != L {
 			return p.from
 		}
 	}

@@ -215,7 +215,7 @@ func (o *Object) iterate(L *lua.LState) int {
 	if err != nil {
 		t.raise(L, "", o.because("list", nil, err))
 	}
-	t.budget.charge(L, len(list))
+	t.state.charge(L, len(list))
 	i, writes := 0, t.writes
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		for i < len(list) {

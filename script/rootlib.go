@@ -50,7 +50,7 @@ func settleArgument(L *lua.LState) {
 func (t *Thread) settleGlobals() {
 	for name := range ownFunctions {
 		if _, own := t.assigned[name]; !own {
-			t.main.G.Global.RawSetString(name, t.library(name))
+			t.state.Globals().RawSetString(name, t.library(name))
 			t.assign(name)
 		}
 	}

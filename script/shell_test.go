@@ -34,9 +34,8 @@ func TestShellsKeepNothing(t *testing.T) {
 	deep (5, witness (), witness ())
 	return true`
 	run := func(source string) string {
-		s := &sandbox{b: newBudget(context.Background(), Limits{})}
-		s.open()
-		defer s.close()
+		s := makeSandbox(Limits{})
+		defer s.Close()
 		assert.Zero(t, s.L.GetTop())
 		s.L.G.Global.RawSetString("witness", witness)
 		return plainText(mustRun(t, s, source)[0])
@@ -52,9 +51,8 @@ func TestShellsKeepNothing(t *testing.T) {
 
 // What is not as it was when it was made does not serve again.
 func TestUncleanShells(t *testing.T) {
-	fresh := func() *lua.LState { return newState(newBudget(context.Background(), Limits{})) }
+	fresh := func() *lua.LState { return New(context.Background(), Options{}).main }
 	run := func(L *lua.LState, source string) error {
-		installLibraries(L)
 		proto, err := compile("test", source)
 		require.NoError(t, err)
 		return L.CallByParam(lua.P{Fn: L.NewFunctionFromProto(proto), Protect: false})
@@ -74,4 +72,15 @@ func TestUncleanShells(t *testing.T) {
 	L = fresh()
 	L.Push(lua.LTrue)
 	assert.False(t, clean(L), "a value is left")
+}
+
+// Two States never have the same shell, also if one before them was closed twice.
+func TestCloseTwice(t *testing.T) {
+	first := New(context.Background(), Options{})
+	first.Close()
+	first.Close()
+	a, b := New(context.Background(), Options{}), New(context.Background(), Options{})
+	defer a.Close()
+	defer b.Close()
+	assert.NotSame(t, a.main, b.main)
 }

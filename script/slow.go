@@ -15,56 +15,55 @@ import (
 var began = time.Now()
 
 // watchSlow makes the run tell where it is when it has been going on for so long.
-func (b *budget) watchSlow(after time.Duration, tell func([]Frame)) {
+func (s *State) watchSlow(after time.Duration, tell func([]Frame)) {
 	if tell != nil && after > 0 {
-		b.tell = tell
-		b.slowAt.Store(int64(time.Since(began) + after))
+		s.tell = tell
+		s.slowAt.Store(int64(time.Since(began) + after))
 	}
 }
 
 // isSlow tells that the run is to say where it is.
-func (b *budget) isSlow(now time.Time) bool {
-	at := b.slowAt.Load()
+func (s *State) isSlow(now time.Time) bool {
+	at := s.slowAt.Load()
 	return at != 0 && int64(now.Sub(began)) >= at
 }
 
 // tellSlow tells where the run is, once.
-func (b *budget) tellSlow() {
-	b.slowAt.Store(0)
-	if t, ok := b.owner.(*Thread); ok {
-		b.tell(traceback(b.running(t)))
-	}
+func (s *State) tellSlow() {
+	s.slowAt.Store(0)
+	s.tell(traceback(s.current()))
 }
 
-// running returns the state that runs now: that of the innermost protected call
-// or coroutine. Which of the two is the inner one, the way back from it tells.
-func (b *budget) running(t *Thread) *lua.LState {
+// current returns the Lua state that runs now: that of the innermost protected
+// call or coroutine. If there are both, the inner one is the one that was called
+// through the other.
+func (s *State) current() *lua.LState {
 	var candidates []*lua.LState
-	if n := len(b.passages); n > 0 {
-		candidates = append(candidates, b.passages[n-1].in)
+	if n := len(s.passages); n > 0 {
+		candidates = append(candidates, s.passages[n-1].in)
 	}
-	if n := len(b.active); n > 0 {
-		candidates = append(candidates, b.active[n-1])
+	if n := len(s.active); n > 0 {
+		candidates = append(candidates, s.active[n-1])
 	}
 	switch len(candidates) {
 	case 0:
-		return t.base
+		return s.base
 	case 1:
 		return candidates[0]
 	}
 	call, co := candidates[0], candidates[1]
-	if slices.Contains(b.wayBack(co), call) {
+	if slices.Contains(s.wayBack(co), call) {
 		return co
 	}
 	return call
 }
 
 // wayBack returns the states through which L was called, L the first.
-func (b *budget) wayBack(L *lua.LState) []*lua.LState {
+func (s *State) wayBack(L *lua.LState) []*lua.LState {
 	var way []*lua.LState
 	for L != nil && !slices.Contains(way, L) {
 		way = append(way, L)
-		from := b.callerOf(L)
+		from := s.callerOf(L)
 		if from == nil {
 			from = L.Parent
 		}

@@ -7,7 +7,7 @@ import lua "github.com/yuin/gopher-lua"
 // are equal, the result is the same as there.
 type sorter struct {
 	L    *lua.LState
-	b    *budget
+	b    *State
 	t    *lua.LTable
 	less *lua.LFunction
 }

@@ -209,7 +209,7 @@ func (b *branch) record() objectdb.Record {
 // charge counts n steps of work if a script waits for them.
 func (s storing) charge(n int) {
 	if s.L != nil {
-		s.t.budget.charge(s.L, n)
+		s.t.state.charge(s.L, n)
 	}
 }
 

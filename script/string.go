@@ -47,7 +47,7 @@ func stringByte(L *lua.LState) int {
 	if len(s) >= maxResults {
 		fail(L, "stack overflow (string slice too long)")
 	}
-	budgetOf(L).charge(L, len(s))
+	stateOf(L).charge(L, len(s))
 	for k := range len(s) {
 		L.Push(lua.LNumber(s[k]))
 	}
@@ -74,12 +74,12 @@ func stringRep(L *lua.LState) int {
 		L.Push(lua.LString(""))
 		return 1
 	}
-	b := budgetOf(L)
-	length := b.limits.StringBytes + 1
-	if n <= b.limits.StringBytes/len(s) {
+	most := stateOf(L).limits.StringBytes
+	length := most + 1
+	if n <= most/len(s) {
 		length = n * len(s)
 	}
-	b.checkLength(L, length)
+	stateOf(L).checkLength(L, length)
 	L.Push(lua.LString(strings.Repeat(s, n)))
 	return 1
 }

@@ -23,7 +23,7 @@ func tableConcat(L *lua.LState) int {
 		return 1
 	}
 	length := measure(L, t, len(sep), i, j)
-	budgetOf(L).checkLength(L, length)
+	stateOf(L).checkLength(L, length)
 	var b strings.Builder
 	b.Grow(length)
 	var digits [32]byte
@@ -45,7 +45,7 @@ func tableConcat(L *lua.LState) int {
 
 // measure returns an upper bound for the length of t[i]..sep..…..t[j].
 func measure(L *lua.LState, t *lua.LTable, sep, i, j int) int {
-	b := budgetOf(L)
+	s := stateOf(L)
 	length := 0
 	for k := i; ; k++ {
 		switch v := rawInt(t, k).(type) {
@@ -57,12 +57,12 @@ func measure(L *lua.LState, t *lua.LTable, sep, i, j int) int {
 			fail(L, "invalid value (%s) at index %d in table for 'concat'", typeName(v), k)
 		}
 		if k&1023 == 0 {
-			b.charge(L, 1024)
+			s.charge(L, 1024)
 		}
 		if k == j {
 			return length
 		}
-		if length += sep; length > b.limits.StringBytes {
+		if length += sep; length > s.limits.StringBytes {
 			return length
 		}
 	}
@@ -82,7 +82,7 @@ func tableInsert(L *lua.LState) int {
 			insertSlowly(L, t, pos, e, v)
 			return 0
 		}
-		budgetOf(L).charge(L, (e-pos)>>5)
+		stateOf(L).charge(L, (e-pos)>>5)
 		t.Insert(pos, v)
 	default:
 		fail(L, "wrong number of arguments to 'insert'")
@@ -92,9 +92,9 @@ func tableInsert(L *lua.LState) int {
 
 // insertSlowly moves the items one by one, as PUC Lua does.
 func insertSlowly(L *lua.LState, t *lua.LTable, pos, e int, v lua.LValue) {
-	b := budgetOf(L)
+	s := stateOf(L)
 	for i := max(e, pos); i > pos; i-- {
-		b.charge(L, 1)
+		s.charge(L, 1)
 		setRawInt(t, i, rawInt(t, i-1))
 	}
 	setRawInt(t, pos, v)
@@ -108,7 +108,7 @@ func tableRemove(L *lua.LState) int {
 	if pos < 1 || pos > e {
 		return 0
 	}
-	budgetOf(L).charge(L, (e-pos)>>5)
+	stateOf(L).charge(L, (e-pos)>>5)
 	L.Push(t.Remove(pos))
 	return 1
 }
@@ -129,7 +129,7 @@ func tableMaxn(L *lua.LState) int {
 			most = f
 		}
 	})
-	budgetOf(L).charge(L, n)
+	stateOf(L).charge(L, n)
 	L.Push(most)
 	return 1
 }
@@ -162,7 +162,7 @@ func tableForeachi(L *lua.LState) int {
 // tableSort is table.sort (t [, less]).
 func tableSort(L *lua.LState) int {
 	t := checkTable(L, 1)
-	s := &sorter{L: L, b: budgetOf(L), t: t}
+	s := &sorter{L: L, b: stateOf(L), t: t}
 	if L.Get(2) != lua.LNil {
 		s.less = checkFunction(L, 2)
 	}
@@ -174,15 +174,15 @@ func tableSort(L *lua.LState) int {
 }
 
 // sortPlain sorts a list of numbers or of strings alone.
-func sortPlain(b *budget, L *lua.LState, t *lua.LTable, n int) bool {
+func sortPlain(s *State, L *lua.LState, t *lua.LTable, n int) bool {
 	if n < 2 {
 		return true
 	}
 	switch rawInt(t, 1).(type) {
 	case lua.LNumber:
-		return sortAll[lua.LNumber](b, L, t, n)
+		return sortAll[lua.LNumber](s, L, t, n)
 	case lua.LString:
-		return sortAll[lua.LString](b, L, t, n)
+		return sortAll[lua.LString](s, L, t, n)
 	}
 	return false
 }
@@ -190,7 +190,7 @@ func sortPlain(b *budget, L *lua.LState, t *lua.LTable, n int) bool {
 func sortAll[T interface {
 	lua.LNumber | lua.LString
 	lua.LValue
-}](b *budget, L *lua.LState, t *lua.LTable, n int) bool {
+}](s *State, L *lua.LState, t *lua.LTable, n int) bool {
 	list := make([]T, n)
 	for i := range list {
 		v, ok := rawInt(t, i+1).(T)
@@ -199,9 +199,9 @@ func sortAll[T interface {
 		}
 		list[i] = v
 	}
-	b.charge(L, 16*n)
+	s.charge(L, 16*n)
 	slices.Sort(list)
-	b.charge(L, 1)
+	s.charge(L, 1)
 	for i, v := range list {
 		setRawInt(t, i+1, v)
 	}

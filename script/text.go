@@ -64,7 +64,7 @@ func (t *Thread) Text(v Value) (string, error) {
 	case float64:
 		return numberText(v), nil
 	}
-	w := textWriter{t: t, limit: t.budget.limits.StringBytes}
+	w := textWriter{t: t, limit: t.state.Limits().StringBytes}
 	if err := w.value(v, 0); err != nil {
 		return "", err
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand"
-	"runtime/debug"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -45,13 +43,10 @@ type Thread struct {
 	ctx    context.Context
 	opt    ThreadOptions
 	tx     *objectdb.Tx
-	budget *budget
-	main   *lua.LState // holds the globals
-	base   *lua.LState // runs what Go calls: main, until something fails there
-	state  *lua.LState // the state or coroutine that calls a verb now
-	depth  int         // of runs within runs, through verbs
+	state  *State
+	caller *lua.LState // the state or coroutine that calls a verb now
 	unlock func() bool
-	entry  lua.LValue // what base was called with
+	closed bool
 
 	root     *Object
 	handles  map[int64]*Object             // by node id
@@ -67,8 +62,7 @@ type Thread struct {
 	writes   int                           // raised by every change of the root
 	moves    int                           // raised when an object gets another address
 
-	call  *Call  // spare
-	cause raised // of the error raised last
+	call *Call // spare
 }
 
 // chunk is where a message's position leads.
@@ -81,22 +75,13 @@ type chunk struct {
 // what the thread runs. The thread must be closed.
 func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	t := &Thread{engine: e, ctx: ctx, opt: o, tx: o.Tx}
-	t.budget = newBudget(ctx, o.Limits)
-	t.budget.owner = t
-	t.budget.watchSlow(o.SlowAfter, o.Slow)
-	if o.Now != nil {
-		t.budget.now = o.Now
-	}
-	if o.Seed != 0 {
-		t.budget.random = rand.New(rand.NewSource(o.Seed))
-	}
+	t.state = New(ctx, Options{
+		Limits: o.Limits, Owner: (*owner)(t), Now: o.Now, Seed: o.Seed, Slow: o.Slow, SlowAfter: o.SlowAfter,
+	})
 	if o.Tx != nil && o.Tx.Locked() {
 		held := o.Tx.Context()
-		t.unlock = context.AfterFunc(held, func() { t.budget.stop(context.Cause(held)) })
+		t.unlock = context.AfterFunc(held, func() { t.state.Stop(context.Cause(held)) })
 	}
-	t.main = newState(t.budget)
-	t.base, t.state = t.main, t.main
-	installLibraries(t.main)
 	t.root = &Object{thread: t, verbs: e.tree}
 	if o.Tx != nil {
 		t.root.node = o.Tx.Root()
@@ -108,21 +93,34 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 }
 
 // threadOf returns the thread that L belongs to.
-func threadOf(L *lua.LState) *Thread { return L.Context().(*budget).owner.(*Thread) }
+func threadOf(L *lua.LState) *Thread { return (*Thread)(stateOf(L).Owner().(*owner)) }
+
+// owner is a Thread as its Lua state sees it.
+type owner Thread
+
+// FunctionName returns the name of a verb.
+func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.names[f] }
+
+// TypeName returns what messages about wrong arguments call a table of the root.
+func (o *owner) TypeName(v lua.LValue) string {
+	if o := objectOf(v); o != nil {
+		return "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
+	}
+	return ""
+}
 
 // Close frees what the thread holds. Values that came out of it are dead: its
 // state may be another thread's by then, so nothing leads there any more.
 func (t *Thread) Close() {
-	if t.main == nil {
+	if t.closed {
 		return
 	}
+	t.closed = true
 	if t.unlock != nil {
 		t.unlock()
 	}
-	t.budget.close()
-	freeState(t.main)
+	t.state.Close()
 	t.giveKnown()
-	t.main, t.base, t.state = nil, nil, nil
 }
 
 // Host returns ThreadOptions.Host.
@@ -180,16 +178,12 @@ func (t *Thread) Now() time.Time {
 // Stop ends what the thread runs, at its next instruction, and everything it
 // would run later. No pcall can catch it; the call that is under way returns
 // an error that is err. Stop may be called from any goroutine, and by verbs.
-func (t *Thread) Stop(err error) { t.budget.stop(err) }
+func (t *Thread) Stop(err error) { t.state.Stop(err) }
 
 // Postpone gives the run that much more time than its limit: it has waited for
 // somebody who is not its business. A Go function that the run has called may
 // use it, on the run's own goroutine.
-func (t *Thread) Postpone(d time.Duration) {
-	if b := t.budget; b.watched && d > 0 {
-		watch.postpone(b, d)
-	}
-}
+func (t *Thread) Postpone(d time.Duration) { t.state.Postpone(d) }
 
 // Run calls the script object at a with args and returns its first result.
 func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
@@ -209,12 +203,12 @@ func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
 // RunSource runs source, which need not be in the root, with args as its
 // "..." and returns its first result. name is what messages call it.
 func (t *Thread) RunSource(name, source string, args ...Value) (Value, error) {
-	proto, err := t.budget.compile(name, source)
+	proto, err := t.state.compile(name, source)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, source)
 	}
 	t.know(name, &chunk{source: source})
-	return t.run(t.main.NewFunctionFromProto(proto), args)
+	return t.run(t.state.NewFunction(proto), args)
 }
 
 // CallValue calls a function or a script with args and returns its first
@@ -236,10 +230,10 @@ func (t *Thread) CallValue(f Value, args ...Value) (Value, error) {
 
 // run calls fn and returns its first result.
 func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
-	if t.main == nil {
+	if t.closed {
 		panic("script: the thread is closed")
 	}
-	if err := t.budget.Err(); err != nil {
+	if err := t.state.Err(); err != nil {
 		return nil, t.stoppedError(err, nil)
 	}
 	var room [4]lua.LValue
@@ -247,18 +241,11 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 	for _, a := range args {
 		given = append(given, t.toLua(a))
 	}
-	var result lua.LValue
-	var frames []Frame
-	var err error
-	t.depth++
-	if t.depth == 1 {
-		result, frames, err = t.first(fn, given)
-	} else {
-		result, frames, err = t.nested(fn, given)
-	}
-	t.depth--
-	end := t.budget.Err()
-	if t.depth == 0 && end == nil { // also after an error: what it has written before stays, too
+	caller := t.caller
+	result, frames, err := t.state.Call(caller, fn, given)
+	t.caller = caller
+	end := t.state.Err()
+	if !t.state.Running() && end == nil { // also after an error: what it has written before stays, too
 		if failed := t.writeLists(); failed != nil {
 			t.lists = nil
 			if err == nil {
@@ -273,55 +260,6 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 		return nil, t.newError(err, frames)
 	}
 	return t.fromLua(result), nil
-}
-
-// first calls fn in the base state itself, which costs nothing. An error
-// leaves its frames there; then another state takes its place.
-func (t *Thread) first(fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
-	L, b := t.base, t.budget
-	b.guarded, b.frames, t.entry = 0, nil, fn
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		frames, err = b.failureOf(L, r)
-		t.base = b.stack(t.main).L
-		t.base.Panic = raise
-		t.state = t.base
-		t.main.G.CurrentThread = t.base
-	}()
-	L.Push(fn)
-	for _, a := range args {
-		L.Push(a)
-	}
-	L.Call(len(args), 1)
-	result = L.Get(-1)
-	L.Pop(1)
-	return result, nil, nil
-}
-
-// failureOf returns the error that L panicked with, and the calls that led there.
-func (b *budget) failureOf(L *lua.LState, r any) ([]Frame, error) {
-	if e, ok := r.(*lua.ApiError); ok {
-		return b.frames, e
-	}
-	frames := traceback(L)
-	if v, ok := b.overflow(L, r); ok {
-		return frames, &lua.ApiError{Type: lua.ApiErrorRun, Object: v}
-	}
-	return frames, &panicError{value: r, stack: debug.Stack()}
-}
-
-// nested calls fn for a verb.
-func (t *Thread) nested(fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
-	state := t.state
-	results, frames, err := invoke(state, fn, args...)
-	t.state = state
-	if err != nil || len(results) == 0 {
-		return lua.LNil, frames, err
-	}
-	return results[0], nil, nil
 }
 
 // know remembers where messages that name a chunk lead.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 
@@ -53,7 +54,7 @@ func traceback(L *lua.LState) []Frame {
 			frames = append(frames[:maxFrames], frames[maxFrames+1:]...)
 		}
 	}
-	for b := budgetOf(L); L != nil; {
+	for s := stateOf(L); L != nil; {
 		var last level
 		for _, i := range ends(levels(L)) {
 			l, ok := levelAt(L, i)
@@ -63,12 +64,12 @@ func traceback(L *lua.LState) []Frame {
 			if last.lost > 0 {
 				add(Frame{Tail: last.lost})
 			}
-			if f, ok := l.frame(b); ok {
+			if f, ok := l.frame(s); ok {
 				add(f)
 			}
 			last = l
 		}
-		from, entry := b.callerOf(L), b.entryOf(L)
+		from, entry := s.callerOf(L), s.entryOf(L)
 		if last.lost > 0 {
 			add(Frame{Source: entry, Tail: last.lost})
 		}
@@ -111,15 +112,15 @@ func ends(list []int) []int {
 }
 
 // entryOf names the script that was called first in L, "" if it is none.
-func (b *budget) entryOf(L *lua.LState) string {
+func (s *State) entryOf(L *lua.LState) string {
 	var fn lua.LValue
-	for _, p := range b.passages {
+	for _, p := range s.passages {
 		if p.in == L {
 			fn = p.fn
 		}
 	}
-	if t, ok := b.owner.(*Thread); ok && fn == nil && L == t.base {
-		fn = t.entry
+	if fn == nil && L == s.base {
+		fn = s.entry
 	}
 	if f, ok := fn.(*lua.LFunction); ok && !f.IsG {
 		return f.Proto.SourceName
@@ -129,14 +130,14 @@ func (b *budget) entryOf(L *lua.LState) string {
 
 // frame describes a level; there is nothing to say of functions that only
 // start others, of operators, nor of Go functions without a name.
-func (l level) frame(b *budget) (Frame, bool) {
+func (l level) frame(s *State) (Frame, bool) {
 	if l.own() || operatorFunctions[l.fn] {
 		return Frame{}, false
 	}
 	_, name := splitName(l.name)
 	if l.fn.IsG {
-		if t, ok := b.owner.(*Thread); ok && t.engine.names[l.fn] != "" {
-			name = t.engine.names[l.fn]
+		if s.owner != nil {
+			name = cmp.Or(s.owner.FunctionName(l.fn), name)
 		}
 		return Frame{Function: name}, name != ""
 	}

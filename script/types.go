@@ -342,7 +342,7 @@ func (w *typeWriter) root() (string, error) {
 		}
 		for _, e := range list {
 			fold := objectdb.Fold(e.name)
-			if seen[fold] || !isName(e.name) || library(w.t.main, e.name) != lua.LNil || e.name == "odb" {
+			if seen[fold] || !isName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
 				continue
 			}
 			if w.t.opt.Names != nil {

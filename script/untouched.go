@@ -22,7 +22,7 @@ func (t *Thread) Lookup(names ...string) (Value, error) {
 				}
 			}
 			lv, err = t.field(lv, name)
-		} else if lv = t.main.G.Global.RawGetString(name); lv == lua.LNil {
+		} else if lv = t.state.Globals().RawGetString(name); lv == lua.LNil {
 			lv, err = t.global(name)
 		}
 		if err != nil || lv == nil || lv == lua.LNil {
@@ -90,11 +90,11 @@ func (t *Thread) IsForPages(v Value) bool { return t.engine.pages[t.VerbName(v)]
 // root says: no script has made a global of one, and none came with the request.
 // It is false when the run was stopped.
 func (t *Thread) Untouched(names ...string) bool {
-	if t.budget.Err() != nil {
+	if t.state.Err() != nil {
 		return false
 	}
 	for _, name := range names {
-		if _, own := t.assigned[name]; own || t.main.G.Global.RawGetString(name) != lua.LNil {
+		if _, own := t.assigned[name]; own || t.state.Globals().RawGetString(name) != lua.LNil {
 			return false
 		}
 		if t.opt.Names != nil {

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -48,25 +47,25 @@ type Call struct {
 func verbFunction(v *Verb) *lua.LFunction {
 	return goFunction(func(L *lua.LState) int {
 		t := threadOf(L)
-		t.budget.charge(L, verbCharge)
-		c, state := t.call, t.state
+		t.state.charge(L, verbCharge)
+		c, caller := t.call, t.caller
 		if c == nil {
 			c = new(Call)
 		}
 		*c = Call{thread: t, state: L, verb: v}
-		t.call, t.state = nil, L
+		t.call, t.caller = nil, L
 		err := c.do()
 		n := c.n
-		t.call, t.state = c, state
+		t.call, t.caller = c, caller
 		switch {
 		case err == nil:
 		case IsPanic(err):
-			t.budget.stop(fmt.Errorf("%s: %w", v.Name, err))
+			t.state.Stop(fmt.Errorf("%s: %w", v.Name, err))
 		default:
 			t.raise(L, v.Name+": ", err)
 		}
-		if t.budget.Err() != nil {
-			t.budget.raise(L)
+		if t.state.Err() != nil {
+			t.state.raise(L)
 		}
 		return n
 	})
@@ -78,38 +77,20 @@ const verbCharge = 20
 // do calls the verb's function. Its panics are errors of this request alone;
 // Lua errors raised by accessors pass.
 func (c *Call) do() (err error) {
-	state := c.thread.state
+	caller := c.thread.caller
 	defer func() {
 		r := recover()
 		if r == nil {
 			return
 		}
-		c.thread.state = state
+		c.thread.caller = caller
 		if e, ok := r.(*lua.ApiError); ok {
 			panic(e)
 		}
-		err = &panicError{value: r, stack: debug.Stack()}
+		err = &PanicError{Value: r, Stack: debug.Stack()}
 	}()
 	return c.verb.Func(c)
 }
-
-// panicError is a panic of a verb. Its message tells a script nothing of the
-// program's inside.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return "internal error" }
-
-// IsPanic reports whether err comes from a panic in Go. The run has then ended.
-func IsPanic(err error) bool {
-	var p *panicError
-	return errors.As(err, &p)
-}
-
-// detail gives the panic's value and the Go stack, for the log.
-func (e *panicError) detail() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
 
 // Thread returns the thread that calls.
 func (c *Call) Thread() *Thread { return c.thread }
@@ -272,7 +253,7 @@ func (c *Call) IsString(i int) bool {
 // ReturnText is Return of one text.
 func (c *Call) ReturnText(s string) {
 	c.Return()
-	c.thread.budget.checkLength(c.state, len(s))
+	c.thread.state.checkLength(c.state, len(s))
 	c.state.Push(lua.LString(s))
 	c.n = 1
 }
@@ -281,7 +262,7 @@ func (c *Call) ReturnText(s string) {
 // error of the limit that they exceed, or that time and memory have exceeded
 // meanwhile. A verb that makes many values calls it as it goes, one step for
 // each at least: nothing else stops it before it returns.
-func (c *Call) Charge(n int) { c.thread.budget.charge(c.state, n) }
+func (c *Call) Charge(n int) { c.thread.state.charge(c.state, n) }
 
 // Return gives the call its results. The last Return counts. A string over the
 // limit of its length raises an error.
@@ -292,7 +273,7 @@ func (c *Call) Return(v ...Value) {
 	}
 	for _, v := range v {
 		if s, ok := v.(string); ok {
-			c.thread.budget.checkLength(c.state, len(s))
+			c.thread.state.checkLength(c.state, len(s))
 		}
 		c.state.Push(c.thread.toLua(v))
 		c.n++

@@ -25,7 +25,7 @@ const watchIdle = 500 * time.Millisecond
 // may use. It lives only while there are runs, and a little longer.
 type watchdog struct {
 	mu    sync.Mutex
-	runs  []*budget
+	runs  []*State
 	alive bool
 	heap  int64 // at the last look
 }
@@ -33,7 +33,7 @@ type watchdog struct {
 var watch watchdog
 
 // add puts b under watch.
-func (w *watchdog) add(b *budget) {
+func (w *watchdog) add(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.alive {
@@ -41,27 +41,27 @@ func (w *watchdog) add(b *budget) {
 		w.heap = heapBytes()
 		go w.run()
 	}
-	b.base.Store(w.heap)
-	b.index = len(w.runs)
-	w.runs = append(w.runs, b)
+	s.heap.Store(w.heap)
+	s.index = len(w.runs)
+	w.runs = append(w.runs, s)
 }
 
 // remove takes b away again.
-func (w *watchdog) remove(b *budget) {
+func (w *watchdog) remove(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.runs) - 1
-	w.runs[b.index] = w.runs[last]
-	w.runs[b.index].index = b.index
+	w.runs[s.index] = w.runs[last]
+	w.runs[s.index].index = s.index
 	w.runs[last] = nil
 	w.runs = w.runs[:last]
 }
 
 // postpone gives b more time.
-func (w *watchdog) postpone(b *budget, d time.Duration) {
+func (w *watchdog) postpone(s *State, d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b.deadline = b.deadline.Add(d)
+	s.deadline = s.deadline.Add(d)
 }
 
 func (w *watchdog) run() {
@@ -95,16 +95,16 @@ func (w *watchdog) look() (runs bool, grown int64) {
 	before := w.heap
 	w.heap = heapBytes()
 	now := time.Now()
-	for _, b := range w.runs {
-		if !now.Before(b.deadline) || b.isSlow(now) {
-			b.alarm.Store(true)
+	for _, s := range w.runs {
+		if !now.Before(s.deadline) || s.isSlow(now) {
+			s.alarm.Store(true)
 		}
-		switch base := b.base.Load(); {
+		switch base := s.heap.Load(); {
 		case w.heap < base:
-			b.base.Store(w.heap)
-		case w.heap-base > w.allowance(b) && !b.suspect.Load():
-			b.suspect.Store(true)
-			b.alarm.Store(true)
+			s.heap.Store(w.heap)
+		case w.heap-base > w.allowance(s) && !s.suspect.Load():
+			s.suspect.Store(true)
+			s.alarm.Store(true)
 		}
 	}
 	return len(w.runs) > 0, w.heap - before
@@ -116,8 +116,8 @@ const maxShares = 4
 
 // allowance is how far the process may grow while b runs. The heap does not
 // tell whose a byte is, so runs at the same time have their limits in common.
-func (w *watchdog) allowance(b *budget) int64 {
-	return b.limits.MemoryBytes * int64(min(max(len(w.runs), 1), maxShares))
+func (w *watchdog) allowance(s *State) int64 {
+	return s.limits.MemoryBytes * int64(min(max(len(w.runs), 1), maxShares))
 }
 
 // collecting lets one run at a time force a collection.
@@ -125,13 +125,13 @@ var collecting sync.Mutex
 
 // tooMuch decides a suspicion of the watchdog: much of what it saw may be
 // garbage. It collects and looks again.
-func (b *budget) tooMuch() bool {
+func (s *State) tooMuch() bool {
 	collecting.Lock()
 	defer collecting.Unlock()
 	over := func() bool {
 		watch.mu.Lock()
 		defer watch.mu.Unlock()
-		return heapBytes()-b.base.Load() > watch.allowance(b)
+		return heapBytes()-s.heap.Load() > watch.allowance(s)
 	}
 	if over() {
 		runtime.GC()
@@ -139,7 +139,7 @@ func (b *budget) tooMuch() bool {
 	if over() {
 		return true
 	}
-	b.suspect.Store(false)
+	s.suspect.Store(false)
 	return false
 }
 
