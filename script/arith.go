@@ -10,10 +10,10 @@ import (
 // code calls them (see patch), and the metatable of strings has them.
 
 var (
-	modFunction      = sharedFunction(func(L *lua.LState) int { return arithmetic(L, "__mod", modulo) })
-	forInitFunction  = sharedFunction(func(L *lua.LState) int { return forBound(L, "initial value") })
-	forLimitFunction = sharedFunction(func(L *lua.LState) int { return forBound(L, "limit") })
-	forStepFunction  = sharedFunction(func(L *lua.LState) int { return forBound(L, "step") })
+	modFunction      = goFunction(func(L *lua.LState) int { return arithmetic(L, "__mod", modulo) })
+	forInitFunction  = goFunction(func(L *lua.LState) int { return forBound(L, "initial value") })
+	forLimitFunction = goFunction(func(L *lua.LState) int { return forBound(L, "limit") })
+	forStepFunction  = goFunction(func(L *lua.LState) int { return forBound(L, "step") })
 )
 
 // textArithmetic is what the operators do with a string.
@@ -103,7 +103,7 @@ func toBound(L *lua.LState, n int, what string) lua.LNumber {
 
 // forPrepFunction is called where several bounds of a for are not constants:
 // all are evaluated before the first is looked at.
-var forPrepFunction = sharedFunction(func(L *lua.LState) int {
+var forPrepFunction = goFunction(func(L *lua.LState) int {
 	first, limit, step := toBound(L, 1, "initial value"), toBound(L, 2, "limit"), toBound(L, 3, "step")
 	L.Push(first)
 	L.Push(limit)
@@ -114,7 +114,7 @@ var forPrepFunction = sharedFunction(func(L *lua.LState) int {
 // shrinkFunction is called after t[k] = nil. The machine keeps the nil in the
 // table's array, and "#" would walk over all of them every time: a stack that
 // is emptied by t[#t] = nil would take the square of its length.
-var shrinkFunction = sharedFunction(func(L *lua.LState) int {
+var shrinkFunction = goFunction(func(L *lua.LState) int {
 	t, ok := L.Get(1).(*lua.LTable)
 	k, isNumber := L.Get(2).(lua.LNumber)
 	if !ok || !isNumber || !isArrayKey(k) || t.RawGetInt(int(k)) != lua.LNil {

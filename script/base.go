@@ -133,7 +133,7 @@ func baseIpairs(L *lua.LState) int {
 	return 3
 }
 
-var ipairsNext = sharedFunction(func(L *lua.LState) int {
+var ipairsNext = goFunction(func(L *lua.LState) int {
 	i := checkInt(L, 2) + 1
 	v := rawInt(checkTable(L, 1), i)
 	if v == lua.LNil {

@@ -32,7 +32,7 @@ func BenchmarkFreshState(b *testing.B) {
 }
 
 func BenchmarkFreshRun(b *testing.B) {
-	proto, err := compile("hello", `local who = ... return "Hello, " .. who .. "!"`)
+	proto, err := Compile("hello", `local who = ... return "Hello, " .. who .. "!"`)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -48,7 +48,7 @@ func BenchmarkFreshRun(b *testing.B) {
 func BenchmarkCompile100Lines(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := compile("bench", hundredLines); err != nil {
+		if _, err := Compile("bench", hundredLines); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func BenchmarkLimits(b *testing.B) {
 	ratios := map[string]float64{}
 	names := []string{"loop", "fib", "table", "page"}
 	for _, name := range names {
-		proto, err := compile("bench", workloads[name])
+		proto, err := Compile("bench", workloads[name])
 		require.NoError(b, err)
 		b.Run(name, func(b *testing.B) {
 			var with, without []float64
@@ -126,7 +126,7 @@ func median(list []float64) float64 {
 // BenchmarkRun compares the work under a budget with the work without.
 func BenchmarkRun(b *testing.B) {
 	for name, source := range workloads {
-		proto, err := compile("bench", source)
+		proto, err := Compile("bench", source)
 		require.NoError(b, err)
 		for _, budgeted := range []bool{true, false} {
 			label := name + "/budget"

@@ -154,7 +154,7 @@ func TestParentContextStopsTheRun(t *testing.T) {
 	defer s.Close()
 	reason := errors.New("abort")
 	cancel(reason)
-	proto, err := compile("test", `while true do end`)
+	proto, err := Compile("test", `while true do end`)
 	require.NoError(t, err)
 	_, _, err = invoke(s.main, s.NewFunction(proto))
 	assert.ErrorIs(t, err, reason)

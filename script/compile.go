@@ -35,26 +35,26 @@ type SyntaxError struct {
 func (e *SyntaxError) Unwrap() error { return e.limit }
 
 // Error has the form of Lua's own messages: "name:line: message near 'text'".
-func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.what()) }
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Name, e.Line, e.Text()) }
 
 // Check reports whether source is a script that will compile, as a
 // *SyntaxError if it is not. Nothing is run. The source may have the given
 // number of bytes, see Limits.SourceBytes; 0 is the default.
 func Check(name, source string, most int) error {
-	_, err := newRun(context.Background(), Limits{SourceBytes: most}).compile(name, source)
+	_, err := newRun(context.Background(), Limits{SourceBytes: most}).Compile(name, source)
 	return err
 }
 
-// compile compiles within the limit of a run.
-func (s *State) compile(name, source string) (*lua.FunctionProto, error) {
-	if err := s.checkSource(name, source); err != nil {
+// Compile compiles source, which may be as long as the limits say.
+func (s *State) Compile(name, source string) (*lua.FunctionProto, error) {
+	if err := s.CheckSource(name, source); err != nil {
 		return nil, err
 	}
 	return compileLimited(name, source, s.limits.SourceBytes)
 }
 
-// checkSource reports a source that is longer than the limit of a run.
-func (s *State) checkSource(name, source string) error {
+// CheckSource returns an error if source is longer than the limits say.
+func (s *State) CheckSource(name, source string) error {
 	most := s.limits.SourceBytes
 	if len(source) <= most {
 		return nil
@@ -64,13 +64,14 @@ func (s *State) checkSource(name, source string) error {
 	return &SyntaxError{Name: name, Line: 1, Message: err.text, limit: err}
 }
 
-// compile makes a function prototype of source. The prototype is read-only and
-// may be shared by any number of states. name is what messages call the script.
-func compile(name, source string) (*lua.FunctionProto, error) {
-	return compileLimited(name, source, maxSource)
+// Compile makes a function prototype of source, which may have 1 MB. The prototype
+// is read-only, and any number of states may share it. name is what messages call
+// the script.
+func Compile(name, source string) (*lua.FunctionProto, error) {
+	return compileLimited(name, source, mostSource)
 }
 
-// compileLimited is compile with the source limit of a run.
+// compileLimited is Compile with another limit.
 func compileLimited(name, source string, limit int) (*lua.FunctionProto, error) {
 	return (&normaliser{}).compile(name, source, limit)
 }
@@ -98,6 +99,9 @@ func (n *normaliser) compile(name, source string, limit int) (proto *lua.Functio
 		return nil, compileError(name, source, err)
 	}
 	n.patch(proto)
+	// The compiler gives a chunk that does not use "..." a table arg, which costs
+	// more than most calls. PUC Lua's main chunk has none.
+	proto.IsVarArg &^= lua.VarArgNeedsArg
 	return proto, nil
 }
 

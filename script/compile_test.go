@@ -128,7 +128,7 @@ func TestPositions(t *testing.T) {
 }
 
 func TestTraceback(t *testing.T) {
-	proto, err := compile("user.page", `
+	proto, err := Compile("user.page", `
 local function inner(t)
   return t.a.b
 end
@@ -154,7 +154,7 @@ table.sort({1, 2}, function() c() end)`)
 }
 
 func TestTracebackOfTheDeadline(t *testing.T) {
-	proto, err := compile("user.loop", "local function spin()\n  while true do end\nend\npcall(spin)")
+	proto, err := Compile("user.loop", "local function spin()\n  while true do end\nend\npcall(spin)")
 	require.NoError(t, err)
 	s := newSandbox(t, Limits{Instructions: 1000})
 	_, frames, err := invoke(s.L, s.L.NewFunctionFromProto(proto))

@@ -7,7 +7,7 @@ import (
 )
 
 // concatFunction is what ".." calls in normalised code; see normaliser.concat.
-var concatFunction = sharedFunction(concat)
+var concatFunction = goFunction(concat)
 
 // concat joins its arguments as the operator does: from the right, strings and
 // numbers as text, anything else by __concat.
@@ -120,7 +120,7 @@ func concatMeta(L *lua.LState, left, right lua.LValue, i int) lua.LValue {
 
 // appendFunction is called for {…, f ()} where the compiler would put the
 // results of f in the wrong place: append (table, items, results...).
-var appendFunction = sharedFunction(func(L *lua.LState) int {
+var appendFunction = goFunction(func(L *lua.LState) int {
 	t := L.Get(1).(*lua.LTable)
 	n := int(L.Get(2).(lua.LNumber))
 	for i := 3; i <= L.GetTop(); i++ {

@@ -36,7 +36,7 @@ var bodyProto = sync.OnceValue(func() *lua.FunctionProto {
 })
 
 // enter is the first thing that a coroutine calls.
-var enter = sharedFunction(func(L *lua.LState) int {
+var enter = goFunction(func(L *lua.LState) int {
 	L.Panic = raise
 	return 0
 })

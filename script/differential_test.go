@@ -33,7 +33,7 @@ var prelude = sync.OnceValues(func() (*lua.FunctionProto, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile("prelude", string(source))
+	return Compile("prelude", string(source))
 })
 
 // runGenerated returns what a generated program prints.
@@ -45,7 +45,7 @@ func runGenerated(t testing.TB, source string) string {
 	defer s.Close()
 	_, _, err = invoke(s.L, s.L.NewFunctionFromProto(first))
 	require.NoError(t, err)
-	proto, err := compile("program", source)
+	proto, err := Compile("program", source)
 	if err == nil {
 		_, _, err = invoke(s.L, s.L.NewFunctionFromProto(proto))
 	}

@@ -86,11 +86,7 @@ func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) 
 	e.mu.Unlock()
 
 	c = &code{chunk: chunk{address: a, source: source}, name: a.String()}
-	if c.proto, c.err = compileLimited(c.name, source, mostSource); c.err == nil {
-		// The compiler gives a chunk that does not use "..." a table arg,
-		// which costs more than most calls. PUC Lua's main chunk has none.
-		c.proto.IsVarArg &^= lua.VarArgNeedsArg
-	}
+	c.proto, c.err = Compile(c.name, source)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.keep(key, c)

@@ -259,25 +259,3 @@ func (t *Thread) place(message string) (name string, line int, text string) {
 	}
 	return "", 0, ""
 }
-
-// sourceLine returns line n of source, counted from 1, cut if it is long.
-func sourceLine(source string, n int) string {
-	for ; n > 1; n-- {
-		_, rest, ok := strings.Cut(source, "\n")
-		if !ok {
-			return ""
-		}
-		source = rest
-	}
-	line, _, _ := strings.Cut(source, "\n")
-	return shortLine(line)
-}
-
-// shortLine cuts a line if it is long.
-func shortLine(line string) string {
-	line = strings.TrimRight(line, "\r")
-	if len(line) > 200 {
-		line = strings.ToValidUTF8(line[:200], "") + "…"
-	}
-	return line
-}

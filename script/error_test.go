@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -153,7 +154,7 @@ func TestStackOverflow(t *testing.T) {
 		"coroutines": {"local function f() return 1 + coroutine.wrap(f)() end\nf()", "C stack overflow", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within(t, db, ThreadOptions{Limits: Limits{Time: patience, CallDepth: 200}}, func(th *Thread) {
+			within(t, db, ThreadOptions{Limits: Limits{Time: time.Minute, CallDepth: 200}}, func(th *Thread) {
 				for range 2 { // the thread is as good as new
 					_, err := th.RunSource("test", c.source)
 					var e *Error

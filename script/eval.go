@@ -16,7 +16,7 @@ func (t *Thread) Eval(name, typed string) ([]Value, error) {
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
-	proto, err := t.state.compile(name, source)
+	proto, err := t.state.Compile(name, source)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}

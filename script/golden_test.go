@@ -36,14 +36,14 @@ func runFile(t *testing.T, name, source string) string {
 	t.Helper()
 	s := newSandbox(t, Limits{Time: patience})
 	io := s.L.NewTable()
-	io.RawSetString("write", sharedFunction(func(L *lua.LState) int {
+	io.RawSetString("write", goFunction(func(L *lua.LState) int {
 		for i := 1; i <= L.GetTop(); i++ {
 			s.printed.WriteString(checkString(L, i))
 		}
 		return 0
 	}))
 	s.L.G.Global.RawSetString("io", io)
-	proto, err := compile(name, source)
+	proto, err := Compile(name, source)
 	require.NoError(t, err)
 	_, _, err = invoke(s.L, s.L.NewFunctionFromProto(proto))
 	require.NoError(t, err)

@@ -79,7 +79,7 @@ func newSandbox(t testing.TB, l Limits) *sandbox {
 func makeSandbox(l Limits) *sandbox {
 	s := &sandbox{State: New(context.Background(), Options{Limits: l})}
 	s.L = s.main
-	s.L.G.Global.RawSetString("print", sharedFunction(func(L *lua.LState) int {
+	s.L.G.Global.RawSetString("print", goFunction(func(L *lua.LState) int {
 		for i := 1; i <= L.GetTop(); i++ {
 			if i > 1 {
 				s.printed.WriteByte('\t')
@@ -94,7 +94,7 @@ func makeSandbox(l Limits) *sandbox {
 
 // run runs source and returns its results.
 func (s *sandbox) run(source string) ([]lua.LValue, error) {
-	proto, err := compile("test", source)
+	proto, err := Compile("test", source)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func protectedCall(th *lua.LState, fn lua.LValue, args []lua.LValue) (results []
 
 // guard is the function at the bottom of a protected call. It calls its first
 // argument with the others.
-var guard = sharedFunction(func(L *lua.LState) int {
+var guard = goFunction(func(L *lua.LState) int {
 	L.Panic = raise
 	defer rescue(L)
 	if fn := L.Get(1); fn.Type() != lua.LTFunction && L.GetMetaField(fn, "__call") == lua.LNil {

@@ -75,6 +75,18 @@ var reservedWords = func() map[string]lexeme {
 	return words
 }()
 
+// IsReserved reports whether s is a word of Lua that cannot be a name, goto
+// included.
+func IsReserved(s string) bool {
+	_, ok := reservedWords[s]
+	return ok
+}
+
+// IsName reports whether s can be written as a name.
+func IsName(s string) bool {
+	return s != "" && (s[0] == '_' || isAlpha(s[0])) && wordLength(s) == len(s) && !IsReserved(s)
+}
+
 // String is the token's name in messages.
 func (k lexeme) String() string {
 	if name, ok := lexemeNames[k]; ok {
@@ -405,4 +417,36 @@ func (l *lexer) refuse(message, near string) {
 type refusal struct {
 	message, near     string
 	line, start, from int
+}
+
+// lineEnds counts the line ends in s, and returns the place after the last.
+func lineEnds(s string) (n, last int) {
+	for i := 0; i < len(s); i++ {
+		if length := lineEnd(s[i:]); length > 0 {
+			i += length - 1
+			n++
+			last = i + 1
+		}
+	}
+	return n, last
+}
+
+// lineEnd returns the length of the line end that s begins with, or 0: LF, CR,
+// or the two in any order.
+func lineEnd(s string) int {
+	switch {
+	case s[0] != '\n' && s[0] != '\r':
+		return 0
+	case len(s) > 1 && s[0] != s[1] && (s[1] == '\n' || s[1] == '\r'):
+		return 2
+	}
+	return 1
+}
+
+func wordLength(s string) int {
+	n := 1
+	for n < len(s) && (s[n] == '_' || isAlpha(s[n]) || isDigit(s[n])) {
+		n++
+	}
+	return n
 }

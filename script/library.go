@@ -1,6 +1,9 @@
 package script
 
 import (
+	"maps"
+	"slices"
+
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -54,19 +57,15 @@ func init() {
 	}
 	text := libraryTables["string"]
 	text["gfind"] = text["gmatch"] // LUA_COMPAT_GFIND
-	globalMeta = sharedTable(map[string]lua.LValue{"__index": sharedFunction(globalIndex)})
+	globalMeta = sharedTable(map[string]lua.LValue{"__index": goFunction(globalIndex)})
 	textMeta = sharedTable(textArithmetic)
-	textMeta.RawSetString("__index", sharedFunction(textIndex))
+	textMeta.RawSetString("__index", goFunction(textIndex))
 }
-
-// sharedFunction makes a function that any number of states may use: it has no
-// environment and no upvalues, and scripts have no means to change it.
-func sharedFunction(f lua.LGFunction) *lua.LFunction { return &lua.LFunction{IsG: true, GFunction: f} }
 
 func shared(fs map[string]lua.LGFunction) map[string]lua.LValue {
 	out := make(map[string]lua.LValue, len(fs))
 	for name, f := range fs {
-		out[name] = sharedFunction(f)
+		out[name] = goFunction(f)
 	}
 	return out
 }
@@ -133,6 +132,15 @@ func library(L *lua.LState, name string) lua.LValue {
 	}
 	return t
 }
+
+// GlobalNames returns the names of the functions and libraries of Lua, in no
+// particular order.
+func GlobalNames() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(baseFunctions)), maps.Keys(libraryTables))
+}
+
+// IsLibrary reports whether name is a library: a table of functions.
+func IsLibrary(name string) bool { return libraryTables[name] != nil }
 
 // textIndex finds the methods of strings. When first used it makes the string
 // library and puts that into its own place.

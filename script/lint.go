@@ -23,23 +23,7 @@ type Finding struct {
 
 // String is the finding in one line: "user.hello:4:7: …".
 func (f Finding) String() string {
-	return fmt.Sprintf("%s: %s", textPlace{f.Name, f.Line, f.Column}, f.Message)
-}
-
-// textPlace is where in a script something is; line 0 is an object as a whole.
-type textPlace struct {
-	name         string
-	line, column int
-}
-
-func (p textPlace) String() string {
-	switch {
-	case p.line == 0:
-		return p.name
-	case p.column == 0:
-		return fmt.Sprintf("%s:%d", p.name, p.line)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.name, p.line, p.column)
+	return fmt.Sprintf("%s: %s", Place(f.Name, f.Line, f.Column), f.Message)
 }
 
 // Lint looks for likely mistakes in a script without running it, with the names
@@ -60,12 +44,12 @@ func (p textPlace) String() string {
 //
 // Nothing is said of a line with a comment "lint: ok".
 func (t *Thread) Lint(name, source string) ([]Finding, error) {
-	if _, err := t.state.compile(name, source); err != nil {
+	if _, err := t.state.Compile(name, source); err != nil {
 		var s *SyntaxError
 		if !errors.As(err, &s) {
 			return nil, err
 		}
-		return []Finding{{name, s.Line, s.Column, "syntax", s.what()}}, nil
+		return []Finding{{name, s.Line, s.Column, "syntax", s.Text()}}, nil
 	}
 	words := tokenise(source)
 	spread, at := words.spread()

@@ -302,7 +302,7 @@ func (l *linter) missing(o *Object, name string, at int, called bool) {
 }
 
 // isLibrary reports whether a name is one of Lua's libraries, or odb.
-func (l *linter) isLibrary(name string) bool { return libraryTables[name] != nil || name == "odb" }
+func (l *linter) isLibrary(name string) bool { return IsLibrary(name) || name == "odb" }
 
 func fieldNames(t *lua.LTable) []string {
 	var names []string
@@ -327,12 +327,7 @@ func (l *linter) guess(name string) string {
 		return text
 	}
 	known := []string{"odb", "require"}
-	for n := range baseFunctions {
-		known = append(known, n)
-	}
-	for n := range libraryTables {
-		known = append(known, n)
-	}
+	known = append(known, GlobalNames()...)
 	tables, err := l.t.searched()
 	if err != nil {
 		return ""

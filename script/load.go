@@ -63,7 +63,7 @@ func loadSource(L *lua.LState, source, name string) int {
 	if len(source) <= s.limits.SourceBytes {
 		s.charge(L, stepsPerSourceByte*len(source))
 	}
-	proto, err := s.compile(chunkID(name), source)
+	proto, err := s.Compile(chunkID(name), source)
 	if err != nil {
 		L.Push(lua.LNil)
 		L.Push(lua.LString(err.Error()))

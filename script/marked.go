@@ -242,7 +242,7 @@ func addressEq(L *lua.LState) int {
 func scriptCall(L *lua.LState) int {
 	t := threadOf(L)
 	source := string(selfMarked[objectdb.Script](L))
-	proto, err := t.state.compile("script", source)
+	proto, err := t.state.Compile("script", source)
 	if err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}

@@ -20,7 +20,7 @@ func mathLibrary() map[string]lua.LValue {
 		"deg":  func(x float64) float64 { return x / (math.Pi / 180) },
 		"rad":  func(x float64) float64 { return x * (math.Pi / 180) },
 	} {
-		lib[name] = sharedFunction(func(L *lua.LState) int {
+		lib[name] = goFunction(func(L *lua.LState) int {
 			L.Push(lua.LNumber(f(checkNumber(L, 1))))
 			return 1
 		})
@@ -28,7 +28,7 @@ func mathLibrary() map[string]lua.LValue {
 	for name, f := range map[string]func(x, y float64) float64{
 		"atan2": math.Atan2, "fmod": math.Mod, "pow": math.Pow,
 	} {
-		lib[name] = sharedFunction(func(L *lua.LState) int {
+		lib[name] = goFunction(func(L *lua.LState) int {
 			y := checkNumber(L, 2) // first, as the C compiler of PUC Lua has it
 			L.Push(lua.LNumber(f(checkNumber(L, 1), y)))
 			return 1

@@ -24,7 +24,7 @@ func looksNumeric(name string) bool {
 	digits, points := 0, 0
 	for i := range len(name) {
 		switch {
-		case isDigit(name[i]):
+		case '0' <= name[i] && name[i] <= '9':
 			digits++
 		case name[i] == '.' && digits > 0 && i < len(name)-1:
 			points++
@@ -103,14 +103,7 @@ func spelledLike(number, name string) string {
 	return strings.Repeat("0", missing) + number
 }
 
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return true
-}
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // numbered returns the name of a cell that looks like a number, or "": the cell whose name
 // is text or, if hit is "", the first cell.

@@ -133,7 +133,7 @@ func (o *Object) function() *lua.LFunction {
 		o.writes = t.writes
 		return old
 	}
-	if err := cmp.Or(t.state.checkSource(c.name, source), c.err); err != nil {
+	if err := cmp.Or(t.state.CheckSource(c.name, source), c.err); err != nil {
 		o.fn = goFunction(func(L *lua.LState) int {
 			t.raise(L, "", t.syntaxError(err, c.address, c.source))
 			return 0

@@ -28,7 +28,7 @@ func odbOutline(L *lua.LState) int {
 func odbScript(L *lua.LState) int {
 	source := checkString(L, 1)
 	t := threadOf(L)
-	if _, err := t.state.compile("script", source); err != nil {
+	if _, err := t.state.Compile("script", source); err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}
 	t.state.charge(L, len(source))

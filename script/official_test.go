@@ -118,17 +118,17 @@ func runOfficial(t *testing.T, name, source string) {
 	})
 	defer s.Close()
 	for global, f := range standIns {
-		s.L.G.Global.RawSetString(global, sharedFunction(f))
+		s.L.G.Global.RawSetString(global, goFunction(f))
 	}
 	debug := s.L.NewTable()
-	debug.RawSetString("getinfo", sharedFunction(standInGetinfo))
-	debug.RawSetString("setmetatable", sharedFunction(func(L *lua.LState) int {
+	debug.RawSetString("getinfo", goFunction(standInGetinfo))
+	debug.RawSetString("setmetatable", goFunction(func(L *lua.LState) int {
 		L.SetMetatable(L.Get(1), L.Get(2))
 		return 0
 	}))
 	s.L.G.Global.RawSetString("debug", debug)
-	library(s.L, "os").(*lua.LTable).RawSetString("setlocale", sharedFunction(func(*lua.LState) int { return 0 }))
-	proto, err := compile(name, source)
+	library(s.L, "os").(*lua.LTable).RawSetString("setlocale", goFunction(func(*lua.LState) int { return 0 }))
+	proto, err := Compile(name, source)
 	require.NoError(t, err)
 	_, frames, err := invoke(s.L, s.L.NewFunctionFromProto(proto))
 	require.NoError(t, err, "%v", frames)

@@ -25,7 +25,7 @@ func init() {
 
 // original calls the library function that one of ours stands before.
 func original(L *lua.LState, name string) int {
-	return library(L, name).(*lua.LFunction).GFunction(L)
+	return stateOf(L).Library(name).(*lua.LFunction).GFunction(L)
 }
 
 // settled is a library function that wants an ordinary table.

@@ -134,7 +134,7 @@ func TestStatesTogether(t *testing.T) {
 		local ok = pcall(function() string.leak = 1 error("x") end)
 		local c = coroutine.wrap(function() coroutine.yield(#table.concat(t)) end)
 		return c(), math.floor(2.5), os.time() > 0`
-	proto, err := compile("shared", source)
+	proto, err := Compile("shared", source)
 	require.NoError(t, err)
 	done := make(chan error)
 	for range 64 {

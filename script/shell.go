@@ -60,7 +60,7 @@ func wipe(L *lua.LState) {
 var wiper *lua.LFunction
 
 func init() {
-	wiper = sharedFunction(func(L *lua.LState) int {
+	wiper = goFunction(func(L *lua.LState) int {
 		if n := L.Get(1).(lua.LNumber); n > 1 {
 			L.Push(wiper)
 			L.Push(n - 1)

@@ -16,7 +16,7 @@ import (
 // stack serve again.
 func TestShellsKeepNothing(t *testing.T) {
 	var gone atomic.Int32
-	witness := sharedFunction(func(L *lua.LState) int {
+	witness := goFunction(func(L *lua.LState) int {
 		ud := L.NewUserData()
 		runtime.AddCleanup(ud, func(*atomic.Int32) { gone.Add(1) }, &gone)
 		L.Push(ud)
@@ -53,7 +53,7 @@ func TestShellsKeepNothing(t *testing.T) {
 func TestUncleanShells(t *testing.T) {
 	fresh := func() *lua.LState { return New(context.Background(), Options{}).main }
 	run := func(L *lua.LState, source string) error {
-		proto, err := compile("test", source)
+		proto, err := Compile("test", source)
 		require.NoError(t, err)
 		return L.CallByParam(lua.P{Fn: L.NewFunctionFromProto(proto), Protect: false})
 	}

@@ -34,7 +34,7 @@ func TestSlow(t *testing.T) {
 				c.Return(len(told) > 0)
 				return nil
 			}}})
-			th := e.NewThread(context.Background(), ThreadOptions{Limits: Limits{Time: patience}, SlowAfter: 20 * time.Millisecond, Slow: func(f []Frame) { told = append(told, f) }})
+			th := e.NewThread(context.Background(), ThreadOptions{Limits: Limits{Time: time.Minute}, SlowAfter: 20 * time.Millisecond, Slow: func(f []Frame) { told = append(told, f) }})
 			defer th.Close()
 			v, err := th.RunSource("slow", wait+c.source)
 			require.NoError(t, err)

@@ -203,7 +203,7 @@ func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
 // RunSource runs source, which need not be in the root, with args as its
 // "..." and returns its first result. name is what messages call it.
 func (t *Thread) RunSource(name, source string, args ...Value) (Value, error) {
-	proto, err := t.state.compile(name, source)
+	proto, err := t.state.Compile(name, source)
 	if err != nil {
 		return nil, t.syntaxError(err, nil, source)
 	}

@@ -44,30 +44,6 @@ func tokenise(source string) scan {
 	return s
 }
 
-// lineEnds counts the line ends in s, and returns the place after the last.
-func lineEnds(s string) (n, last int) {
-	for i := 0; i < len(s); i++ {
-		if length := lineEnd(s[i:]); length > 0 {
-			i += length - 1
-			n++
-			last = i + 1
-		}
-	}
-	return n, last
-}
-
-// lineEnd returns the length of the line end that s begins with, or 0: LF, CR,
-// or the two in any order.
-func lineEnd(s string) int {
-	switch {
-	case s[0] != '\n' && s[0] != '\r':
-		return 0
-	case len(s) > 1 && s[0] != s[1] && (s[1] == '\n' || s[1] == '\r'):
-		return 2
-	}
-	return 1
-}
-
 // tokenLength returns the length of what s begins with, in bytes; skip says
 // that it is white space or a comment.
 func tokenLength(s string) (n int, skip bool) {
@@ -101,14 +77,6 @@ func tokenLength(s string) (n int, skip bool) {
 		}
 	}
 	return 1, false
-}
-
-func wordLength(s string) int {
-	n := 1
-	for n < len(s) && (s[n] == '_' || isAlpha(s[n]) || isDigit(s[n])) {
-		n++
-	}
-	return n
 }
 
 // numeralLength takes all that could belong to a number, as Lua does.

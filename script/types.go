@@ -181,24 +181,10 @@ func luaName(s string) string {
 	if s == "…" {
 		return "..."
 	}
-	if reserved[s] {
+	if IsReserved(s) {
 		return s + "_"
 	}
 	return s
-}
-
-// reserved are the words of Lua that cannot be names (Lua 5.1, 2.1).
-var reserved = func() map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields("and break do else elseif end false for function if in local nil not or repeat return then true until while") {
-		m[w] = true
-	}
-	return m
-}()
-
-// isName reports whether s can be written as a bare name.
-func isName(s string) bool {
-	return s != "" && (s[0] == '_' || isAlpha(s[0])) && wordLength(s) == len(s) && !reserved[s]
 }
 
 // A typeWriter describes what one thread sees.
@@ -284,7 +270,7 @@ func (w *typeWriter) request() string {
 					}
 				}
 				fmt.Fprintf(&fields, "---@field %s %s\n", fieldName(name), kind)
-				if isName(name) {
+				if IsName(name) {
 					fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, name)
 				}
 			}
@@ -295,7 +281,7 @@ func (w *typeWriter) request() string {
 }
 
 func fieldName(name string) string {
-	if isName(name) {
+	if IsName(name) {
 		return name
 	}
 	return "[" + luaQuoted(name) + "]"
@@ -342,7 +328,7 @@ func (w *typeWriter) root() (string, error) {
 		}
 		for _, e := range list {
 			fold := objectdb.Fold(e.name)
-			if seen[fold] || !isName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
+			if seen[fold] || !IsName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
 				continue
 			}
 			if w.t.opt.Names != nil {
@@ -440,7 +426,7 @@ func (w *typeWriter) className(a objectdb.Address) string {
 	for _, n := range a {
 		b.WriteByte('.')
 		for i := 0; i < len(n); i++ {
-			if c := n[i]; c == '_' || isAlpha(c) || isDigit(c) {
+			if c := n[i]; c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' {
 				b.WriteByte(c)
 			} else {
 				fmt.Fprintf(&b, "_%02X", c)

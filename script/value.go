@@ -116,37 +116,3 @@ func (t *Thread) table(tb *lua.LTable) *Table {
 	}
 	return &Table{thread: t, lua: tb}
 }
-
-// newLuaTable makes a Lua table with room for items and names. It belongs to
-// no state until a state is given it.
-func newLuaTable(items, names int) *lua.LTable {
-	return (*lua.LState)(nil).CreateTable(items, names)
-}
-
-// goFunction makes a Lua function of a Go one. Functions made with it at
-// program start are shared by all states, which only read them.
-func goFunction(f lua.LGFunction) *lua.LFunction {
-	return &lua.LFunction{IsG: true, GFunction: f}
-}
-
-// newMetatable makes a metatable that is shared by all states, which only read
-// it. Scripts cannot reach it: getmetatable answers false.
-func newMetatable() *lua.LTable {
-	mt := newLuaTable(0, 8)
-	mt.RawSetString("__metatable", lua.LFalse)
-	return mt
-}
-
-// define fills a metatable. It is called at program start, and not where the
-// metatable is declared because the functions refer to metatables themselves.
-func define(mt *lua.LTable, events map[string]lua.LGFunction) {
-	for event, f := range events {
-		fn := goFunction(f)
-		mt.RawSetString(event, fn)
-		operatorFunctions[fn] = true
-	}
-}
-
-// operatorFunctions are those that stand for an operator. A traceback leaves
-// them out: the line of the operator says it all.
-var operatorFunctions = map[*lua.LFunction]bool{}
