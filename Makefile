@@ -18,7 +18,7 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./fcgi ./gateway ./objectdb ./objectfiles ./script
+RACE  = ./fcgi ./gateway ./lua ./objectdb ./objectfiles ./script
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
@@ -74,16 +74,16 @@ language:
 	@mkdir -p bin
 	@rm -f $(LANGUAGE)
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_LANGUAGE_COUNTS=$(LANGUAGE) \
-		$(GO) test -timeout $(TIMEOUT) -count=1 -run 'Differential|Official|Bombs|Hoards' ./script
+		$(GO) test -timeout $(TIMEOUT) -count=1 -run 'Differential|Official|Bombs|Hoards' ./lua
 
 # Random programs and library calls, here and in Debian's lua5.1.
 differential: servers
 	SCRIPTER_REQUIRE_SERVERS=1 SCRIPTER_DIFFERENTIAL=$(DIFFERENTIAL) SCRIPTER_DIFFERENTIAL_FROM=$(SEED) \
-		$(GO) test -count=1 -timeout 0 -v -run 'TestDifferential$$' ./script
+		$(GO) test -count=1 -timeout 0 -v -run 'TestDifferential$$' ./lua
 
 # Writes anew what PUC Lua prints, after a change of the generator.
 differential-golden: servers
-	SCRIPTER_DIFFERENTIAL_WRITE=1 $(GO) test -count=1 -run TestDifferentialGolden ./script
+	SCRIPTER_DIFFERENTIAL_WRITE=1 $(GO) test -count=1 -run TestDifferentialGolden ./lua
 
 # The corpus on all transports. -count=1: a result from the cache has started no server.
 transports: build

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/gateway"
+	"scripter/lua"
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 // bin is the folder of the three programs, built once for all tests.
@@ -207,7 +207,7 @@ func TestParameters(t *testing.T) {
 // Specification: 8.3
 func TestLimits(t *testing.T) {
 	table := section(t, read(t, "scripts.md"), "## Limits")
-	limits := script.DefaultLimits()
+	limits := lua.DefaultLimits()
 	for what, limit := range map[string]string{
 		"time of all scripts of a request":       fmt.Sprintf("%v s", limits.Time.Seconds()),
 		"instructions":                           grouped(limits.Instructions),
@@ -307,7 +307,7 @@ func TestExamplesCompile(t *testing.T) {
 	for _, page := range pages(t) {
 		for i, source := range fences(read(t, page), "lua") {
 			count++
-			assert.NoError(t, script.Check(fmt.Sprintf("%s, example %d", page, i+1), source, 0))
+			assert.NoError(t, lua.Check(fmt.Sprintf("%s, example %d", page, i+1), source, 0))
 		}
 	}
 	assert.Greater(t, count, 1)

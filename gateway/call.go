@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -21,7 +22,7 @@ type call struct {
 	target   Target
 	limits   limits
 	spent    time.Duration // of the time limit, before this run
-	bounds   script.Limits // what the scripts of this run may use
+	bounds   lua.Limits    // what the scripts of this run may use
 	ctx      context.Context
 
 	thread *script.Thread

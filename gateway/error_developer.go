@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scripter/httpheader"
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -37,7 +38,7 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 	} else {
 		s = nil
 	}
-	if detail != "" && (s == nil || script.IsPanic(err)) {
+	if detail != "" && (s == nil || lua.IsPanic(err)) {
 		b.WriteString("<pre>" + escapeHTML(detail) + "</pre>\n")
 	}
 	b.WriteString("<p>" + escapeHTML(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
@@ -71,7 +72,7 @@ func writeExcerpt(b *strings.Builder, s *script.Error) {
 }
 
 // writeCalls writes the calls that led to an error, innermost first.
-func writeCalls(b *strings.Builder, frames []script.Frame) {
+func writeCalls(b *strings.Builder, frames []lua.Frame) {
 	if len(frames) == 0 {
 		return
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"scripter/lua"
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 // limitSettings are the settings that bound one request. user.webserver.limits
@@ -143,15 +143,15 @@ type limitError struct {
 func (e *limitError) Error() string { return e.text }
 
 // script gives what bounds the scripts.
-func (l limits) script() script.Limits {
+func (l limits) script() lua.Limits {
 	if r := l.settings.known(); r != nil && l.rows == nil {
 		return r.limits
 	}
 	return l.read()
 }
 
-func (l limits) read() script.Limits {
-	s := script.DefaultLimits()
+func (l limits) read() lua.Limits {
+	s := lua.DefaultLimits()
 	s.Time = secondsOf(l.number(maxTime))
 	s.Instructions = int64(l.number(maxInstructions) * 1e6)
 	s.MemoryBytes = l.bytes(maxMemory)
@@ -195,7 +195,7 @@ func (c *call) answering() objectdb.Address {
 // LimitOf gives the name of the setting whose limit has ended a request with
 // err, "" when none has.
 func LimitOf(err error) string {
-	if set := scriptLimits[script.LimitName(err)]; set != nil {
+	if set := scriptLimits[lua.LimitName(err)]; set != nil {
 		return set.Name
 	}
 	var own *limitError

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"scripter/lua"
 	"scripter/macros"
 	"scripter/objectdb"
 	"scripter/script"
@@ -141,7 +142,7 @@ func (e *evaluator) known(m *macros.Marker) (string, bool) {
 // race, a lost client, a broken root.
 func fatal(err error) bool {
 	var s *script.Error
-	if errors.As(err, &s) && s.Limit != "" || script.IsPanic(err) {
+	if errors.As(err, &s) && s.Limit != "" || lua.IsPanic(err) {
 		return true
 	}
 	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk, context.Canceled, context.DeadlineExceeded} {

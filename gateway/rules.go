@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -16,7 +17,7 @@ import (
 type rules struct {
 	from      *objectdb.Derived[*rules]
 	values    []objectdb.Value     // of the settings, by Setting.index
-	limits    script.Limits        // of a script that has none of its own
+	limits    lua.Limits           // of a script that has none of its own
 	limited   bool                 // some scripts have
 	required  bool                 // user.webserver.requires has rows
 	mime      map[string]MimeEntry // by the folded extension

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"scripter/lua"
 	"scripter/script"
 )
 
@@ -29,7 +30,7 @@ func (c *call) watchSlow(o *script.ThreadOptions) {
 }
 
 // logSlow logs where the scripts are.
-func (c *call) logSlow(frames []script.Frame) {
+func (c *call) logSlow(frames []lua.Frame) {
 	a := c.a
 	if c.r.incident == "" {
 		c.r.incident = newIncident() // of a failure to come, too

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // zones, on machines that have none
 
 	"scripter/httpheader"
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -142,7 +143,7 @@ func verbDateFormat(v *script.Call) error {
 	if len(format) > maxDateFormat {
 		v.Bad(2, "a format has at most %d bytes", maxDateFormat)
 	}
-	v.Return(script.FormatDate(t, format))
+	v.Return(lua.FormatDate(t, format))
 	return nil
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/gateway"
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/objectfiles"
 	"scripter/root"
-	"scripter/script"
 )
 
 // supplied makes a root with the supplied objects.
@@ -148,8 +148,8 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			err = script.Check(a.String(), string(v.(objectdb.Script)), 0)
-			var syntax *script.SyntaxError
+			err = lua.Check(a.String(), string(v.(objectdb.Script)), 0)
+			var syntax *lua.SyntaxError
 			if a.String() == broken {
 				assert.True(t, errors.As(err, &syntax), "%s: %v", a, err)
 			} else {

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -34,7 +33,7 @@ func fromRoot(v objectdb.Value) lua.LValue {
 
 // fromList returns a table with the items of a list.
 func fromList(list objectdb.List) *lua.LTable {
-	tb := newLuaTable(len(list), 0)
+	tb := lua.NewTable(len(list), 0)
 	tb.Metatable = listMeta
 	for _, v := range list {
 		tb.Append(fromItem(v))
@@ -49,7 +48,7 @@ func fromItem(v objectdb.Value) lua.LValue {
 	case objectdb.Text, objectdb.Outline:
 		return marked(v)
 	case objectdb.Record:
-		tb := newLuaTable(0, len(v))
+		tb := lua.NewTable(0, len(v))
 		for _, f := range v {
 			tb.RawSetString(f.Name, fromItem(f.Value))
 		}
@@ -60,7 +59,7 @@ func fromItem(v objectdb.Value) lua.LValue {
 
 // listMeta marks tables that are lists even when they are empty: those read from a
 // list of the root or from JSON, and those of odb.list.
-var listMeta = newMetatable()
+var listMeta = lua.NewMetatable()
 
 // assign stores lv as the cell called name of table o; nil deletes it.
 func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {

@@ -5,16 +5,15 @@ import (
 	"math"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
 // dateMeta is the metatable of dates.
-var dateMeta = newMetatable()
+var dateMeta = lua.NewMetatable()
 
 func init() {
-	define(dateMeta, map[string]lua.LGFunction{
+	lua.Define(dateMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__concat":   markedConcat,
 		"__eq":       markedEq,
@@ -157,7 +156,7 @@ func odbDate(L *lua.LState) int {
 	case lua.LNumber:
 		var err error
 		if d, err = fromUnix(float64(v)); err != nil {
-			argumentError(L, 1, err.Error())
+			lua.ArgumentError(L, 1, err.Error())
 		}
 	case lua.LString:
 		d = parseDate(L, string(v))
@@ -169,10 +168,10 @@ func odbDate(L *lua.LState) int {
 			d = md
 			break
 		}
-		argumentError(L, 1, "number, string or table expected, got "+kindName(threadOf(L).fromLua(v)))
+		lua.ArgumentError(L, 1, "number, string or table expected, got "+kindName(threadOf(L).fromLua(v)))
 	}
 	if y := d.UTC().Year(); y < 0 || y > 9999 {
-		argumentError(L, 1, "the year is not in 0 to 9999")
+		lua.ArgumentError(L, 1, "the year is not in 0 to 9999")
 	}
 	L.Push(marked(d))
 	return 1
@@ -184,7 +183,7 @@ func parseDate(L *lua.LState, s string) objectdb.Date {
 			return objectdb.Date{Time: when.UTC()}
 		}
 	}
-	argumentError(L, 1, quote(s)+` is no date: write "2006-01-02 15:04:05"`)
+	lua.ArgumentError(L, 1, quote(s)+` is no date: write "2006-01-02 15:04:05"`)
 	return objectdb.Date{}
 }
 
@@ -197,14 +196,14 @@ func dateOfFields(L *lua.LState, tb *lua.LTable) objectdb.Date {
 			if v >= -1<<31 && v <= 1<<31 {
 				return int(v)
 			}
-			argumentError(L, 1, "field '"+name+"' is out of range")
+			lua.ArgumentError(L, 1, "field '"+name+"' is out of range")
 		case *lua.LNilType:
 			if missing < 0 {
-				argumentError(L, 1, "field '"+name+"' is missing")
+				lua.ArgumentError(L, 1, "field '"+name+"' is missing")
 			}
 			return missing
 		default:
-			argumentError(L, 1, "field '"+name+"' must be a number")
+			lua.ArgumentError(L, 1, "field '"+name+"' must be a number")
 		}
 		return 0
 	}

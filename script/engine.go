@@ -3,8 +3,7 @@ package script
 import (
 	"sync"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -86,7 +85,7 @@ func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) 
 	e.mu.Unlock()
 
 	c = &code{chunk: chunk{address: a, source: source}, name: a.String()}
-	c.proto, c.err = Compile(c.name, source)
+	c.proto, c.err = lua.Compile(c.name, source)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.keep(key, c)

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -22,7 +21,7 @@ type Error struct {
 	Address objectdb.Address // the script object; nil if it is none
 	Line    int              // counted from 1; 0 if unknown
 	Source  string           // the text of that line
-	Frames  []Frame          // the calls that led there, innermost first
+	Frames  []lua.Frame      // the calls that led there, innermost first
 	Limit   string           // the limit that ended the run: "time", "instructions", "memory" …
 	Err     error            // the cause in Go, if there is one; what Stop was given
 
@@ -50,7 +49,7 @@ func (e *Error) Excerpt() []SourceLine {
 		var line string
 		line, rest, more = strings.Cut(rest, "\n")
 		if n >= e.Line-excerptLines && (more || line != "" || n == e.Line) {
-			lines = append(lines, SourceLine{n, shortLine(line)})
+			lines = append(lines, SourceLine{n, lua.ShortLine(line)})
 		}
 	}
 	return lines
@@ -71,7 +70,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // the frames and, after a panic of a verb, the Go stack.
 func (e *Error) Detail() string {
 	var b strings.Builder
-	var syntax *SyntaxError
+	var syntax *lua.SyntaxError
 	if errors.As(e.Err, &syntax) && syntax.Name == e.Name {
 		b.WriteString(syntax.Detail())
 	} else if b.WriteString(e.Error()); e.Source != "" {
@@ -80,7 +79,7 @@ func (e *Error) Detail() string {
 	for _, f := range e.Frames {
 		b.WriteString("\n" + f.String())
 	}
-	var p *PanicError
+	var p *lua.PanicError
 	if errors.As(e.Err, &p) {
 		b.WriteString("\n" + p.Detail())
 	}
@@ -101,10 +100,10 @@ func (t *Thread) raise(L *lua.LState, prefix string, err error) {
 	case errors.As(err, &script):
 		message := script.Error()
 		t.state.Because(message, script)
-		throw(L, lua.LString(message))
+		lua.Throw(L, lua.LString(message))
 	case !catchable(err):
 		t.state.Stop(err)
-		t.state.raise(L)
+		t.state.RaiseStop(L)
 	}
 	message := prefix + plain(err)
 	t.state.Because(message, err)
@@ -136,15 +135,10 @@ func plain(err error) string {
 }
 
 // newError makes the Error of a run that failed.
-func (t *Thread) newError(err error, frames []Frame) *Error {
+func (t *Thread) newError(err error, frames []lua.Frame) *Error {
 	e := &Error{Frames: frames, Message: err.Error()}
 	var api *lua.ApiError
 	if errors.As(err, &api) {
-		if api.Type == lua.ApiErrorPanic {
-			e.Message, e.Err = "internal error", err
-			t.locate(e)
-			return e
-		}
 		e.Message = t.errorText(api.Object)
 	} else {
 		e.Err = err
@@ -157,7 +151,7 @@ func (t *Thread) newError(err error, frames []Frame) *Error {
 			return inner
 		}
 		e.Err = cause
-		if LimitName(cause) == "depth" {
+		if lua.LimitName(cause) == "depth" {
 			e.Message = strings.TrimSuffix(e.Message, message) + cause.Error()
 		}
 	}
@@ -178,8 +172,8 @@ func clipMessage(s string) string {
 }
 
 // stoppedError makes the Error of a run that was stopped.
-func (t *Thread) stoppedError(err error, frames []Frame) *Error {
-	e := &Error{Message: err.Error(), Frames: frames, Limit: LimitName(err), Err: err}
+func (t *Thread) stoppedError(err error, frames []lua.Frame) *Error {
+	e := &Error{Message: err.Error(), Frames: frames, Limit: lua.LimitName(err), Err: err}
 	t.locate(e)
 	return e
 }
@@ -187,11 +181,11 @@ func (t *Thread) stoppedError(err error, frames []Frame) *Error {
 // syntaxError makes the Error of a script that does not compile.
 func (t *Thread) syntaxError(err error, a objectdb.Address, source string) *Error {
 	e := &Error{Message: err.Error(), Address: a, Err: err}
-	var s *SyntaxError
+	var s *lua.SyntaxError
 	if errors.As(err, &s) {
 		e.Name, e.Line = s.Name, s.Line
 		e.Message = strings.TrimPrefix(s.Error(), fmt.Sprintf("%s:%d: ", s.Name, s.Line))
-		e.Source, e.text = sourceLine(source, s.Line), source
+		e.Source, e.text = lua.SourceLine(source, s.Line), source
 	}
 	return e
 }
@@ -227,7 +221,7 @@ func (t *Thread) locate(e *Error) {
 		}
 		c := t.chunks[name]
 		e.Name, e.Address, e.Line, e.Message = name, c.address, line, text
-		e.Source, e.text = sourceLine(c.source, line), c.source
+		e.Source, e.text = lua.SourceLine(c.source, line), c.source
 		found = true
 	}
 	if found {
@@ -239,7 +233,7 @@ func (t *Thread) locate(e *Error) {
 		}
 		e.Name, e.Line = f.Source, f.Line
 		if c := t.chunks[f.Source]; c != nil {
-			e.Address, e.Source, e.text = c.address, sourceLine(c.source, f.Line), c.source
+			e.Address, e.Source, e.text = c.address, lua.SourceLine(c.source, f.Line), c.source
 		}
 		return
 	}

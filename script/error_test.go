@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -66,8 +67,8 @@ func TestThreadGoesOnAfterAnError(t *testing.T) {
 func TestDetail(t *testing.T) {
 	e := &Error{
 		Message: "oops", Name: "user.f", Line: 3, Source: "  error 'oops'",
-		Frames: []Frame{{Function: "each"}, {Source: "user.f", Line: 3, Function: "go"}},
-		Err:    fmt.Errorf("verb: %w", &PanicError{Value: "why", Stack: []byte("stack")}),
+		Frames: []lua.Frame{{Function: "each"}, {Source: "user.f", Line: 3, Function: "go"}},
+		Err:    fmt.Errorf("verb: %w", &lua.PanicError{Value: "why", Stack: []byte("stack")}),
 	}
 	assert.Equal(t, "user.f:3: oops\n\terror 'oops'\n[Go] in each\nuser.f:3 in go\npanic: why\nstack", e.Detail())
 	assert.Equal(t, "only this", (&Error{Message: "only this"}).Error())
@@ -75,9 +76,9 @@ func TestDetail(t *testing.T) {
 }
 
 func TestLongLinesAreCut(t *testing.T) {
-	assert.Equal(t, "two", sourceLine("one\r\ntwo\r\nthree", 2))
-	assert.Equal(t, "", sourceLine("one", 2))
-	long := sourceLine(fmt.Sprintf("%0300d", 1), 1)
+	assert.Equal(t, "two", lua.SourceLine("one\r\ntwo\r\nthree", 2))
+	assert.Equal(t, "", lua.SourceLine("one", 2))
+	long := lua.SourceLine(fmt.Sprintf("%0300d", 1), 1)
 	assert.Len(t, long, 200+len("…"))
 }
 
@@ -154,13 +155,13 @@ func TestStackOverflow(t *testing.T) {
 		"coroutines": {"local function f() return 1 + coroutine.wrap(f)() end\nf()", "C stack overflow", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within(t, db, ThreadOptions{Limits: Limits{Time: time.Minute, CallDepth: 200}}, func(th *Thread) {
+			within(t, db, ThreadOptions{Limits: lua.Limits{Time: time.Minute, CallDepth: 200}}, func(th *Thread) {
 				for range 2 { // the thread is as good as new
 					_, err := th.RunSource("test", c.source)
 					var e *Error
 					require.ErrorAs(t, err, &e)
 					assert.Equal(t, c.message, e.Message)
-					assert.Equal(t, c.limit, LimitName(err))
+					assert.Equal(t, c.limit, lua.LimitName(err))
 					assert.NotContains(t, e.Detail(), "panic")
 					require.NotEmpty(t, e.Frames)
 					assert.Equal(t, "test", e.Frames[len(e.Frames)-1].Source)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"scripter/lua"
 )
 
 // Eval runs what somebody types: an expression, or several with commas between
@@ -23,7 +23,7 @@ func (t *Thread) Eval(name, typed string) ([]Value, error) {
 	t.know(name, &chunk{source: typed})
 	fn := t.state.NewFunction(proto)
 	var values []Value
-	_, err = t.run(goFunction(func(L *lua.LState) int {
+	_, err = t.run(lua.GoFunction(func(L *lua.LState) int {
 		L.Push(fn)
 		L.Call(0, lua.MultRet)
 		for i := 1; i <= L.GetTop(); i++ {
@@ -40,11 +40,11 @@ func typedSource(name, typed string, most int) (string, error) {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(typed, " \t"), "="); ok {
 		plain = rest
 	}
-	expression := Check(name, "return "+plain, most)
+	expression := lua.Check(name, "return "+plain, most)
 	if expression == nil {
 		return "return " + plain, nil
 	}
-	err := Check(name, plain, most)
+	err := lua.Check(name, plain, most)
 	if err != nil && Unfinished(expression) {
 		err = expression
 	}
@@ -60,7 +60,7 @@ func CheckTyped(name, typed string) error {
 // Unfinished reports whether err says no more than that the text ended too
 // early: more lines may make it whole.
 func Unfinished(err error) bool {
-	var s *SyntaxError
+	var s *lua.SyntaxError
 	if !errors.As(err, &s) {
 		return false
 	}

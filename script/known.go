@@ -3,7 +3,7 @@ package script
 import (
 	"sync"
 
-	lua "github.com/yuin/gopher-lua"
+	"scripter/lua"
 )
 
 // knownNames is what a run has found some bare names of the root to mean, where
@@ -24,7 +24,7 @@ func newKnownNames() *knownNames {
 	if k, ok := spareNames.Get().(*knownNames); ok {
 		return k
 	}
-	k := &knownNames{meta: newLuaTable(0, 4), names: newLuaTable(0, 8)}
+	k := &knownNames{meta: lua.NewTable(0, 4), names: lua.NewTable(0, 8)}
 	k.names.Metatable = environmentMeta
 	for _, event := range [...]string{"__newindex", "__metatable"} {
 		k.meta.RawSetString(event, environmentMeta.RawGetString(event))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"scripter/lua"
 )
 
 // A Finding is something in a script that is likely to be a mistake.
@@ -23,7 +25,7 @@ type Finding struct {
 
 // String is the finding in one line: "user.hello:4:7: …".
 func (f Finding) String() string {
-	return fmt.Sprintf("%s: %s", Place(f.Name, f.Line, f.Column), f.Message)
+	return fmt.Sprintf("%s: %s", lua.Place(f.Name, f.Line, f.Column), f.Message)
 }
 
 // Lint looks for likely mistakes in a script without running it, with the names
@@ -45,25 +47,25 @@ func (f Finding) String() string {
 // Nothing is said of a line with a comment "lint: ok".
 func (t *Thread) Lint(name, source string) ([]Finding, error) {
 	if _, err := t.state.Compile(name, source); err != nil {
-		var s *SyntaxError
+		var s *lua.SyntaxError
 		if !errors.As(err, &s) {
 			return nil, err
 		}
 		return []Finding{{name, s.Line, s.Column, "syntax", s.Text()}}, nil
 	}
-	words := tokenise(source)
-	spread, at := words.spread()
+	words := lua.Tokenise(source)
+	spread, at := words.Spread()
 	chunk, err := parse.Parse(bytes.NewReader([]byte(spread)), name)
 	if err != nil {
 		return nil, fmt.Errorf("lint %s: %w", name, err)
 	}
-	l := &linter{t: t, name: name, tokens: words.tokens, at: at, own: map[string]bool{}}
-	l.assignedNames(words.tokens, chunk)
+	l := &linter{t: t, name: name, tokens: words.Tokens, at: at, own: map[string]bool{}}
+	l.assignedNames(words.Tokens, chunk)
 	l.block(chunk)
 	if l.err != nil {
 		return nil, fmt.Errorf("lint %s: %w", name, l.err)
 	}
-	l.found = slices.DeleteFunc(l.found, func(f Finding) bool { return words.passed[f.Line] })
+	l.found = slices.DeleteFunc(l.found, func(f Finding) bool { return words.Passed[f.Line] })
 	slices.SortStableFunc(l.found, func(a, b Finding) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
@@ -74,7 +76,7 @@ func (t *Thread) Lint(name, source string) ([]Finding, error) {
 type linter struct {
 	t      *Thread
 	name   string
-	tokens []token
+	tokens []lua.Token
 	at     []int           // line of the parsed text -> index of a token
 	own    map[string]bool // globals that the script assigns, and dotted names below tables
 	locals []*lintLocal    // visible now, innermost last
@@ -108,7 +110,7 @@ func (v *lintLocal) used() bool {
 // report notes a finding at a token.
 func (l *linter) report(index int, rule, format string, args ...any) {
 	t := l.tokens[index]
-	l.found = append(l.found, Finding{l.name, t.line, t.column, rule, fmt.Sprintf(format, args...)})
+	l.found = append(l.found, Finding{l.name, t.Line, t.Column, rule, fmt.Sprintf(format, args...)})
 }
 
 // token returns the index of the token at which a node begins.
@@ -212,7 +214,7 @@ func (l *linter) stmt(s ast.Stmt) {
 // localStmt is "local a, b = …" and "local function f".
 func (l *linter) localStmt(s *ast.LocalAssignStmt) {
 	first := l.token(s) + 1
-	if l.tokens[first].text == "function" {
+	if l.tokens[first].Text == "function" {
 		l.declare(s.Names[0], first+1, false)
 		l.exprs(s.Exprs)
 		return

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
 // assignedNames notes what the script gives a value itself: globals, and cells
 // of tables by their dotted names.
-func (l *linter) assignedNames(tokens []token, chunk []ast.Stmt) {
+func (l *linter) assignedNames(tokens []lua.Token, chunk []ast.Stmt) {
 	walkTargets(chunk, func(e ast.Expr) {
 		if root, names := chain(e); root != nil {
 			if root.Value == "_G" && len(names) == 1 {
@@ -24,8 +24,8 @@ func (l *linter) assignedNames(tokens []token, chunk []ast.Stmt) {
 	})
 	// rawset (_G, "name", value)
 	for i := 0; i+4 < len(tokens); i++ {
-		if tokens[i].text == "rawset" && tokens[i+2].text == "_G" && len(tokens[i+4].text) > 2 {
-			l.own[strings.Trim(tokens[i+4].text, `"'`)] = true
+		if tokens[i].Text == "rawset" && tokens[i+2].Text == "_G" && len(tokens[i+4].Text) > 2 {
+			l.own[strings.Trim(tokens[i+4].Text, `"'`)] = true
 		}
 	}
 }
@@ -256,7 +256,7 @@ func literalNumber(e ast.Expr) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return parseNumber(n.Value)
+	return lua.ParseNumber(n.Value)
 }
 
 // tableOf returns the table of the root that an expression names, or nil.
@@ -302,7 +302,7 @@ func (l *linter) missing(o *Object, name string, at int, called bool) {
 }
 
 // isLibrary reports whether a name is one of Lua's libraries, or odb.
-func (l *linter) isLibrary(name string) bool { return IsLibrary(name) || name == "odb" }
+func (l *linter) isLibrary(name string) bool { return lua.IsLibrary(name) || name == "odb" }
 
 func fieldNames(t *lua.LTable) []string {
 	var names []string
@@ -327,7 +327,7 @@ func (l *linter) guess(name string) string {
 		return text
 	}
 	known := []string{"odb", "require"}
-	known = append(known, GlobalNames()...)
+	known = append(known, lua.GlobalNames()...)
 	tables, err := l.t.searched()
 	if err != nil {
 		return ""

@@ -3,8 +3,7 @@ package script
 import (
 	"errors"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 

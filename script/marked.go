@@ -1,8 +1,7 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -27,18 +26,18 @@ func marked(v objectdb.Value) lua.LValue {
 
 var (
 	// plainMeta is the metatable of text and outlines.
-	plainMeta   = newMetatable()
-	binaryMeta  = newMetatable()
-	addressMeta = newMetatable()
-	scriptMeta  = newMetatable()
-	nullMeta    = newMetatable()
+	plainMeta   = lua.NewMetatable()
+	binaryMeta  = lua.NewMetatable()
+	addressMeta = lua.NewMetatable()
+	scriptMeta  = lua.NewMetatable()
+	nullMeta    = lua.NewMetatable()
 )
 
 // luaNull is json.null, one value for all states, which only read it.
 var luaNull = &lua.LUserData{Value: objectdb.Null{}, Metatable: nullMeta}
 
 func init() {
-	define(plainMeta, map[string]lua.LGFunction{
+	lua.Define(plainMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__concat":   markedConcat,
 		"__len":      plainLen,
@@ -46,7 +45,7 @@ func init() {
 		"__index":    plainIndex,
 		"__newindex": markedNewIndex,
 	})
-	define(binaryMeta, map[string]lua.LGFunction{
+	lua.Define(binaryMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__concat":   markedConcat,
 		"__len":      plainLen,
@@ -54,7 +53,7 @@ func init() {
 		"__index":    binaryIndex,
 		"__newindex": markedNewIndex,
 	})
-	define(addressMeta, map[string]lua.LGFunction{
+	lua.Define(addressMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__concat":   markedConcat,
 		"__len":      addressLen,
@@ -63,14 +62,14 @@ func init() {
 		"__newindex": markedNewIndex,
 		"__call":     addressCall,
 	})
-	define(nullMeta, map[string]lua.LGFunction{
+	lua.Define(nullMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__concat":   markedConcat,
 		"__eq":       markedEq,
 		"__index":    nullIndex,
 		"__newindex": markedNewIndex,
 	})
-	define(scriptMeta, map[string]lua.LGFunction{
+	lua.Define(scriptMeta, map[string]lua.LGFunction{
 		"__tostring": markedToString,
 		"__eq":       markedEq,
 		"__call":     scriptCall,
@@ -118,7 +117,7 @@ func markedConcat(L *lua.LState) int {
 		}
 	}
 	a, b := t.mustText(L, L.Get(1)), t.mustText(L, L.Get(2))
-	t.state.checkLength(L, len(a)+len(b))
+	t.state.CheckLength(L, len(a)+len(b))
 	L.Push(lua.LString(a + b))
 	return 1
 }
@@ -164,7 +163,7 @@ func plainIndex(L *lua.LState) int {
 		L.Push(lua.LNil)
 		return 1
 	}
-	method, ok := L.GetField(strings, checkString(L, 2)).(*lua.LFunction)
+	method, ok := L.GetField(strings, lua.CheckString(L, 2)).(*lua.LFunction)
 	if !ok || !method.IsG {
 		L.Push(lua.LNil)
 		return 1
@@ -215,7 +214,7 @@ func addressIndex(L *lua.LState) int {
 	return 1
 }
 
-var addressGet = goFunction(odbGet)
+var addressGet = lua.GoFunction(odbGet)
 
 // addressCall is address (): what lies there, nil for nothing; the ^ of
 // UserTalk.

@@ -1,7 +1,9 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
+	gopher "github.com/yuin/gopher-lua"
+
+	"scripter/lua"
 )
 
 // This file makes the messages for what scripts most often do wrong: to use a
@@ -11,13 +13,13 @@ import (
 // the address. They cost nothing until something fails.
 
 var (
-	nilMeta      = newMetatable()
-	scalarMeta   = newMetatable()
-	functionMeta = newMetatable()
+	nilMeta      = lua.NewMetatable()
+	scalarMeta   = lua.NewMetatable()
+	functionMeta = lua.NewMetatable()
 )
 
 func init() {
-	define(nilMeta, map[string]lua.LGFunction{
+	lua.Define(nilMeta, map[string]lua.LGFunction{
 		"__index":    wrongIndex,
 		"__newindex": wrongNewIndex,
 		"__call":     wrongCall,
@@ -30,12 +32,12 @@ func init() {
 		"__pow":      wrongArith,
 		"__unm":      wrongArith,
 	})
-	define(scalarMeta, map[string]lua.LGFunction{
+	lua.Define(scalarMeta, map[string]lua.LGFunction{
 		"__index":    wrongIndex,
 		"__newindex": wrongNewIndex,
 		"__call":     wrongCall,
 	})
-	define(functionMeta, map[string]lua.LGFunction{
+	lua.Define(functionMeta, map[string]lua.LGFunction{
 		"__index":    wrongIndex,
 		"__newindex": wrongNewIndex,
 	})
@@ -70,7 +72,7 @@ func wrongCall(L *lua.LState) int {
 func wrongConcat(L *lua.LState) int {
 	t := threadOf(L)
 	lv := L.Get(1)
-	if lua.LVCanConvToString(lv) {
+	if gopher.LVCanConvToString(lv) {
 		lv = L.Get(2)
 	}
 	t.fail(L, "attempt to concatenate %s", t.describe(L, lv, concatenated))
@@ -80,7 +82,7 @@ func wrongConcat(L *lua.LState) int {
 func wrongArith(L *lua.LState) int {
 	t := threadOf(L)
 	lv := L.Get(1)
-	if _, ok := toNumber(lv); ok {
+	if _, ok := lua.ToNumber(lv); ok {
 		lv = L.Get(2)
 	}
 	t.fail(L, "attempt to perform arithmetic on %s", t.describe(L, lv, calculated))
@@ -91,7 +93,7 @@ func wrongArith(L *lua.LState) int {
 
 func indexed1(i instruction) []int {
 	switch i.op() {
-	case lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
+	case gopher.OP_GETTABLE, gopher.OP_GETTABLEKS, gopher.OP_SELF:
 		return []int{i.b()}
 	}
 	return nil
@@ -99,7 +101,7 @@ func indexed1(i instruction) []int {
 
 func assigned1(i instruction) []int {
 	switch i.op() {
-	case lua.OP_SETTABLE, lua.OP_SETTABLEKS:
+	case gopher.OP_SETTABLE, gopher.OP_SETTABLEKS:
 		return []int{i.a()}
 	}
 	return nil
@@ -107,9 +109,9 @@ func assigned1(i instruction) []int {
 
 func called1(i instruction) []int {
 	switch i.op() {
-	case lua.OP_CALL, lua.OP_TAILCALL:
+	case gopher.OP_CALL, gopher.OP_TAILCALL:
 		return []int{i.a()}
-	case lua.OP_TFORLOOP:
+	case gopher.OP_TFORLOOP:
 		return []int{i.a()}
 	}
 	return nil
@@ -117,7 +119,7 @@ func called1(i instruction) []int {
 
 // concatenated: normalised code calls a function for "..".
 func concatenated(i instruction) []int {
-	if i.op() != lua.OP_CALL && i.op() != lua.OP_TAILCALL {
+	if i.op() != gopher.OP_CALL && i.op() != gopher.OP_TAILCALL {
 		return nil
 	}
 	var regs []int
@@ -129,11 +131,11 @@ func concatenated(i instruction) []int {
 
 func calculated(i instruction) []int {
 	switch i.op() {
-	case lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW:
+	case gopher.OP_ADD, gopher.OP_SUB, gopher.OP_MUL, gopher.OP_DIV, gopher.OP_MOD, gopher.OP_POW:
 		return []int{i.b(), i.c()}
-	case lua.OP_UNM:
+	case gopher.OP_UNM:
 		return []int{i.b()}
-	case lua.OP_CALL: // "%"
+	case gopher.OP_CALL: // "%"
 		return concatenated(i)
 	}
 	return nil
@@ -173,11 +175,11 @@ func (t *Thread) describe(L *lua.LState, lv lua.LValue, works func(instruction) 
 				}
 				return what + ": " + a.String()
 			}
-			text := describedAt(proto, position)
-			if instruction(code).op() == lua.OP_SELF {
+			text := lua.DescribedAt(proto, position)
+			if instruction(code).op() == gopher.OP_SELF {
 				n = 1 // the receiver: the first operand is the method
 			}
-			if name := operandText(text, n); name != "" {
+			if name := lua.OperandText(text, n); name != "" {
 				return name + " (" + what + " value)"
 			}
 		}

@@ -1,8 +1,7 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -10,10 +9,10 @@ import (
 var macros = objectdb.Address{"suites", "webserver", "macros"}
 
 // environmentMeta is the metatable of _G.
-var environmentMeta = newMetatable()
+var environmentMeta = lua.NewMetatable()
 
 func init() {
-	define(environmentMeta, map[string]lua.LGFunction{
+	lua.Define(environmentMeta, map[string]lua.LGFunction{
 		"__index":    environmentIndex,
 		"__newindex": environmentNewIndex,
 	})
@@ -87,7 +86,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	if _, own := t.assigned[name]; own {
 		return nil, nil
 	}
-	if lv := t.library(name); lv != lua.LNil {
+	if lv := t.builtin(name); lv != lua.LNil {
 		t.state.Globals().RawSetString(name, lv)
 		t.assign(name) // whoever looks again has assigned nil
 		return lv, nil
@@ -123,8 +122,8 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	return lv, nil
 }
 
-// library returns Lua's own meaning of a name, or nil.
-func (t *Thread) library(name string) lua.LValue {
+// builtin returns Lua's own meaning of a name, LNil for nothing.
+func (t *Thread) builtin(name string) lua.LValue {
 	if f := ownFunctions[name]; f != nil {
 		return f
 	}
@@ -198,10 +197,10 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 		return lv, Meaning{}, nil
 	}
 	_, own := t.assigned[name]
-	if lv := t.state.Globals().RawGetString(name); own && isPlain(lv) && t.library(name) == lua.LNil {
+	if lv := t.state.Globals().RawGetString(name); own && isPlain(lv) && t.builtin(name) == lua.LNil {
 		return lv, Meaning{Origin: FromRun}, nil
 	}
-	if lv := t.library(name); lv != lua.LNil {
+	if lv := t.builtin(name); lv != lua.LNil {
 		return lv, Meaning{Origin: FromLua}, nil
 	}
 	lv, m, err := t.inRoot(name)

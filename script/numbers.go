@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -76,7 +75,7 @@ func (o *Object) entryAt(key float64) (entry, error) {
 // checkPosition returns an error if the names of the table look like numbers. hit is the
 // name of the cell at the position, or "".
 func (o *Object) checkPosition(key float64, hit string) error {
-	text := numberText(key)
+	text := lua.NumberText(key)
 	if looksNumeric(hit) {
 		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q is: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
 			o.label(), text, hit, spelledLike(text, hit))}
@@ -138,11 +137,11 @@ const (
 func odbAppend(L *lua.LState) int {
 	t := threadOf(L)
 	if _, ok := L.Get(1).(*lua.LTable); ok {
-		argumentError(L, 1, "table of the root expected, got a Lua table; table.insert adds to that")
+		lua.ArgumentError(L, 1, "table of the root expected, got a Lua table; table.insert adds to that")
 	}
 	a := checkAddress(L, 1)
 	if L.Get(2) == lua.LNil {
-		argumentError(L, 2, "value expected, got nil")
+		lua.ArgumentError(L, 2, "value expected, got nil")
 	}
 	o, err := t.tableAt(a)
 	if known := new(objectdb.Error); errors.As(err, &known) {
@@ -169,7 +168,7 @@ func (o *Object) nextKey(L *lua.LState) (string, error) {
 		if err != nil {
 			return "", o.because("append", nil, err)
 		}
-		o.thread.state.charge(L, 1)
+		o.thread.state.Charge(L, 1)
 		name := n.Name()
 		i, err := strconv.Atoi(name)
 		if err != nil || !looksNumeric(name) { // "2026-01-31"
@@ -199,10 +198,10 @@ func odbNth(L *lua.LState) int {
 		err = ErrNotScript
 	}
 	if errors.Is(err, ErrNotScript) {
-		argumentError(L, 1, "table of the root expected")
+		lua.ArgumentError(L, 1, "table of the root expected")
 	}
 	try(L, err)
-	i := checkInt(L, 2)
+	i := lua.CheckInt(L, 2)
 	if i < 0 {
 		n, err := o.len()
 		try(L, err)

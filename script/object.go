@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"errors"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -126,7 +125,7 @@ func (o *Object) function() *lua.LFunction {
 	}
 	source, err := o.source()
 	if err != nil {
-		return goFunction(func(L *lua.LState) int { t.raise(L, "", err); return 0 })
+		return lua.GoFunction(func(L *lua.LState) int { t.raise(L, "", err); return 0 })
 	}
 	c := t.engine.compiled(o.node.ID(), o.node.Version(), o.Address(), source)
 	if old := o.fn; old != nil && old.Proto == c.proto && c.proto != nil {
@@ -134,7 +133,7 @@ func (o *Object) function() *lua.LFunction {
 		return old
 	}
 	if err := cmp.Or(t.state.CheckSource(c.name, source), c.err); err != nil {
-		o.fn = goFunction(func(L *lua.LState) int {
+		o.fn = lua.GoFunction(func(L *lua.LState) int {
 			t.raise(L, "", t.syntaxError(err, c.address, c.source))
 			return 0
 		})

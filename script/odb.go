@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -41,13 +40,13 @@ func init() { // not in the declaration: the functions refer to metatables that 
 		"binary":  odbBinary,  // binary (data [, type])
 		"address": odbAddress, // address (x [, name …]): names are added as they are
 	} {
-		odbFunctions[name] = goFunction(f)
+		odbFunctions[name] = lua.GoFunction(f)
 	}
 }
 
 // newODB makes the table odb of one run.
 func newODB() *lua.LTable {
-	tb := newLuaTable(0, len(odbFunctions))
+	tb := lua.NewTable(0, len(odbFunctions))
 	for name, f := range odbFunctions {
 		tb.RawSetString(name, f)
 	}
@@ -59,7 +58,7 @@ func checkAddress(L *lua.LState, i int) objectdb.Address {
 	a, ok := addressOf(L, i)
 	if !ok {
 		t := threadOf(L)
-		argumentError(L, i, "address expected, got "+kindName(t.fromLua(L.Get(i))))
+		lua.ArgumentError(L, i, "address expected, got "+kindName(t.fromLua(L.Get(i))))
 	}
 	return a
 }
@@ -99,7 +98,7 @@ func odbSet(L *lua.LState) int {
 	t := threadOf(L)
 	a := checkAddress(L, 1)
 	if len(a) == 0 {
-		argumentError(L, 1, "the root itself cannot be replaced")
+		lua.ArgumentError(L, 1, "the root itself cannot be replaced")
 	}
 	lv := L.Get(2)
 	if lv == lua.LNil {
@@ -230,10 +229,10 @@ func odbPairs(L *lua.LState) int {
 	if o := objectOf(L.Get(1)); o != nil {
 		return o.iterate(L)
 	}
-	lt := checkTable(L, 1)
+	lt := lua.CheckTable(L, 1)
 	settle(L, lt)
 	keys := sortedKeys(lt)
-	threadOf(L).state.charge(L, len(keys))
+	threadOf(L).state.Charge(L, len(keys))
 	i := 0
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		for i < len(keys) {
@@ -306,9 +305,9 @@ func odbCopy(L *lua.LState) int {
 
 func odbRename(L *lua.LState) int {
 	t := threadOf(L)
-	from, name := checkAddress(L, 1), checkString(L, 2)
+	from, name := checkAddress(L, 1), lua.CheckString(L, 2)
 	if len(from) == 0 {
-		argumentError(L, 1, "the root has no name")
+		lua.ArgumentError(L, 1, "the root has no name")
 	}
 	try(L, t.writeLists())
 	try(L, t.tx.Move(from, from.Parent().Child(name)))

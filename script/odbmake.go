@@ -1,8 +1,7 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -14,31 +13,31 @@ func odbText(L *lua.LState) int {
 		L.Push(marked(objectdb.Text(s)))
 		return 1
 	}
-	L.Push(lua.LString(threadOf(L).mustText(L, checkAny(L, 1))))
+	L.Push(lua.LString(threadOf(L).mustText(L, lua.CheckAny(L, 1))))
 	return 1
 }
 
 func odbOutline(L *lua.LState) int {
-	L.Push(marked(objectdb.Outline(checkString(L, 1))))
+	L.Push(marked(objectdb.Outline(lua.CheckString(L, 1))))
 	return 1
 }
 
 // odbScript refuses source that does not compile, so that a script learns of
 // it when it writes and not when somebody calls.
 func odbScript(L *lua.LState) int {
-	source := checkString(L, 1)
+	source := lua.CheckString(L, 1)
 	t := threadOf(L)
 	if _, err := t.state.Compile("script", source); err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}
-	t.state.charge(L, len(source))
+	t.state.Charge(L, len(source))
 	L.Push(marked(objectdb.Script(source)))
 	return 1
 }
 
 func odbList(L *lua.LState) int {
 	n := L.GetTop()
-	tb := newLuaTable(n, 0)
+	tb := lua.NewTable(n, 0)
 	tb.Metatable = listMeta
 	for i := 1; i <= n; i++ {
 		tb.RawSetInt(i, L.Get(i))
@@ -48,8 +47,8 @@ func odbList(L *lua.LState) int {
 }
 
 func odbBinary(L *lua.LState) int {
-	data := checkString(L, 1)
-	mime := optString(L, 2, "application/octet-stream")
+	data := lua.CheckString(L, 1)
+	mime := lua.OptString(L, 2, "application/octet-stream")
 	L.Push(marked(objectdb.Binary{Type: mime, Data: data}))
 	return 1
 }
@@ -75,10 +74,10 @@ func odbAddress(L *lua.LState) int {
 func checkName(L *lua.LState, i int, lv lua.LValue) string {
 	s, ok := lv.(lua.LString)
 	if !ok {
-		argumentError(L, i, "name expected, got "+kindName(threadOf(L).fromLua(lv)))
+		lua.ArgumentError(L, i, "name expected, got "+kindName(threadOf(L).fromLua(lv)))
 	}
 	if err := objectdb.CheckName(string(s)); err != nil {
-		argumentError(L, i, err.Error())
+		lua.ArgumentError(L, i, err.Error())
 	}
 	return string(s)
 }

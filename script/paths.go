@@ -4,8 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -23,7 +24,7 @@ func TestProperties(t *testing.T) {
 		t.Helper()
 		var v Value
 		require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
-			th := engine.NewThread(t.Context(), ThreadOptions{Tx: tx, Limits: DefaultLimits(), Host: "Apache"})
+			th := engine.NewThread(t.Context(), ThreadOptions{Tx: tx, Limits: lua.DefaultLimits(), Host: "Apache"})
 			defer th.Close()
 			var err error
 			v, err = th.RunSource("property", source)

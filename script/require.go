@@ -1,8 +1,7 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -15,7 +14,7 @@ var loading = lua.LValue(&lua.LUserData{Metatable: lua.LNil})
 // Lua's own looks for files, of which a script has none.
 func requireScript(L *lua.LState) int {
 	t := threadOf(L)
-	name := checkString(L, 1)
+	name := lua.CheckString(L, 1)
 	fn, err := t.module(name)
 	if err != nil {
 		t.raise(L, "require "+quote(name)+": ", err)

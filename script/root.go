@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"slices"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
 // objectMeta makes a table of the root look like a Lua table.
-var objectMeta = newMetatable()
+var objectMeta = lua.NewMetatable()
 
 func init() {
-	define(objectMeta, map[string]lua.LGFunction{
+	lua.Define(objectMeta, map[string]lua.LGFunction{
 		"__index":    objectIndex,
 		"__newindex": objectNewIndex,
 		"__len":      objectLen,
@@ -77,7 +76,7 @@ func objectNewIndex(L *lua.LState) int {
 			t.raise(L, "", o.because("set", key, err))
 		}
 		if name = e.name; name == "" {
-			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.label(), numberText(float64(key)))
+			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.label(), lua.NumberText(float64(key)))
 		}
 	default:
 		t.fail(L, "a name in %s must be a string, not a %s", o.label(), kindName(t.fromLua(key)))
@@ -215,7 +214,7 @@ func (o *Object) iterate(L *lua.LState) int {
 	if err != nil {
 		t.raise(L, "", o.because("list", nil, err))
 	}
-	t.state.charge(L, len(list))
+	t.state.Charge(L, len(list))
 	i, writes := 0, t.writes
 	L.Push(L.NewFunction(func(L *lua.LState) int {
 		for i < len(list) {

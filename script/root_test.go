@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -249,7 +250,7 @@ func TestSyntaxErrorTellsPlace(t *testing.T) {
 		assert.Equal(t, "user.bad", e.Address.String())
 		assert.Equal(t, 2, e.Line)
 		assert.Equal(t, "local b = = 2", e.Source)
-		var s *SyntaxError
+		var s *lua.SyntaxError
 		assert.ErrorAs(t, err, &s)
 
 		_, err = th.RunSource("typed", "return 1 +")

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"scripter/lua"
 )
 
 // BenchmarkLua measures what scripts do with the root, a thousand times each.
@@ -20,7 +22,7 @@ func BenchmarkLua(b *testing.B) {
 		{"pairs", "for k, v in pairs (scratchpad.fruit) do end"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			within(b, db, ThreadOptions{Limits: Limits{Instructions: 1 << 60, Time: 1 << 60}}, func(th *Thread) {
+			within(b, db, ThreadOptions{Limits: lua.Limits{Instructions: 1 << 60, Time: 1 << 60}}, func(th *Thread) {
 				f, err := th.RunSource("test", "scratchpad.n = 0 return function () for i = 1, 1000 do "+c.body+" end end")
 				require.NoError(b, err)
 				b.ReportAllocs()

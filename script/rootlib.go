@@ -1,7 +1,7 @@
 package script
 
 import (
-	lua "github.com/yuin/gopher-lua"
+	"scripter/lua"
 )
 
 // ownFunctions are the library functions that know more than Lua's own: that a
@@ -11,26 +11,26 @@ var ownFunctions map[string]*lua.LFunction
 
 func init() {
 	ownFunctions = map[string]*lua.LFunction{
-		"type":         goFunction(rootType),
-		"pairs":        goFunction(rootPairs),
-		"ipairs":       goFunction(rootIpairs),
-		"next":         goFunction(rootNext),
+		"type":         lua.GoFunction(rootType),
+		"pairs":        lua.GoFunction(rootPairs),
+		"ipairs":       lua.GoFunction(rootIpairs),
+		"next":         lua.GoFunction(rootNext),
 		"rawget":       settled("rawget"),
 		"rawset":       settled("rawset"),
 		"setmetatable": settled("setmetatable"),
-		"getmetatable": goFunction(rootGetmetatable),
-		"require":      goFunction(requireScript),
+		"getmetatable": lua.GoFunction(rootGetmetatable),
+		"require":      lua.GoFunction(requireScript),
 	}
 }
 
 // original calls the library function that one of ours stands before.
 func original(L *lua.LState, name string) int {
-	return stateOf(L).Library(name).(*lua.LFunction).GFunction(L)
+	return lua.Of(L).Library(name).(*lua.LFunction).GFunction(L)
 }
 
 // settled is a library function that wants an ordinary table.
 func settled(name string) *lua.LFunction {
-	return goFunction(func(L *lua.LState) int {
+	return lua.GoFunction(func(L *lua.LState) int {
 		settleArgument(L)
 		return original(L, name)
 	})
@@ -50,7 +50,7 @@ func settleArgument(L *lua.LState) {
 func (t *Thread) settleGlobals() {
 	for name := range ownFunctions {
 		if _, own := t.assigned[name]; !own {
-			t.state.Globals().RawSetString(name, t.library(name))
+			t.state.Globals().RawSetString(name, t.builtin(name))
 			t.assign(name)
 		}
 	}
@@ -94,7 +94,7 @@ func rootIpairs(L *lua.LState) int {
 	return 3
 }
 
-var ipairsStep = goFunction(func(L *lua.LState) int {
+var ipairsStep = lua.GoFunction(func(L *lua.LState) int {
 	o, i := objectOf(L.Get(1)), L.ToNumber(2)+1
 	if o == nil {
 		L.RaiseError("bad argument #1 to 'for iterator' (table of the root expected)")

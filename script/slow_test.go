@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/lua"
 )
 
 // TestSlow: a run that takes long is told of once, with the calls as they are,
@@ -29,12 +31,12 @@ func TestSlow(t *testing.T) {
 		"in a function of a sort": {"local t = {3, 1, 2} table.sort (t, function (a, b) if t [1] then busy () end return a < b end) return 'done'", []string{"slow:2 in busy", "slow:3", "[Go] in sort", "slow:3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told [][]Frame
+			var told [][]lua.Frame
 			e := NewEngine([]Verb{{Name: "told", Doc: "x", Results: []Param{{Name: "r", Type: "boolean"}}, Func: func(c *Call) error {
 				c.Return(len(told) > 0)
 				return nil
 			}}})
-			th := e.NewThread(context.Background(), ThreadOptions{Limits: Limits{Time: time.Minute}, SlowAfter: 20 * time.Millisecond, Slow: func(f []Frame) { told = append(told, f) }})
+			th := e.NewThread(context.Background(), ThreadOptions{Limits: lua.Limits{Time: time.Minute}, SlowAfter: 20 * time.Millisecond, Slow: func(f []lua.Frame) { told = append(told, f) }})
 			defer th.Close()
 			v, err := th.RunSource("slow", wait+c.source)
 			require.NoError(t, err)
@@ -56,7 +58,7 @@ func TestSlow(t *testing.T) {
 
 // TestNotSlow: a run that is done in time is not told of.
 func TestNotSlow(t *testing.T) {
-	th := NewEngine(nil).NewThread(context.Background(), ThreadOptions{SlowAfter: time.Hour, Slow: func(f []Frame) { panic(fmt.Sprint(f)) }})
+	th := NewEngine(nil).NewThread(context.Background(), ThreadOptions{SlowAfter: time.Hour, Slow: func(f []lua.Frame) { panic(fmt.Sprint(f)) }})
 	defer th.Close()
 	_, err := th.RunSource("quick", "for i = 1, 100000 do end")
 	require.NoError(t, err)

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -209,7 +208,7 @@ func (b *branch) record() objectdb.Record {
 // charge counts n steps of work if a script waits for them.
 func (s storing) charge(n int) {
 	if s.L != nil {
-		s.t.state.charge(s.L, n)
+		s.t.state.Charge(s.L, n)
 	}
 }
 

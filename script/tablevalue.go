@@ -3,7 +3,7 @@ package script
 import (
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
+	"scripter/lua"
 )
 
 // Table is a Lua table in the hands of Go. One that NewTable made needs no Lua
@@ -239,12 +239,12 @@ func (tb *Table) expose(t *Thread) *lua.LTable {
 	}
 	tb.thread = t
 	if tb.left > eager || len(t.lazy) >= maxLazy {
-		tb.lua = newLuaTable(len(tb.items), tb.left)
+		tb.lua = lua.NewTable(len(tb.items), tb.left)
 		tb.giveItems()
 		tb.materialise()
 		return tb.lua
 	}
-	tb.lua = newLuaTable(len(tb.items), 8)
+	tb.lua = lua.NewTable(len(tb.items), 8)
 	tb.giveItems()
 	if tb.marked && tb.left == 0 {
 		tb.lua.Metatable = listMeta
@@ -298,10 +298,10 @@ func (tb *Table) settled() {
 }
 
 // lazyMeta is the metatable of tables whose cells Lua does not have yet.
-var lazyMeta = newMetatable()
+var lazyMeta = lua.NewMetatable()
 
 func init() {
-	define(lazyMeta, map[string]lua.LGFunction{
+	lua.Define(lazyMeta, map[string]lua.LGFunction{
 		"__index":    lazyIndex,
 		"__newindex": lazyNewIndex,
 	})

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -62,7 +61,7 @@ func (t *Thread) Text(v Value) (string, error) {
 	case string:
 		return v, nil
 	case float64:
-		return numberText(v), nil
+		return lua.NumberText(v), nil
 	}
 	w := textWriter{t: t, limit: t.state.Limits().StringBytes}
 	if err := w.value(v, 0); err != nil {
@@ -95,11 +94,11 @@ func (w *textWriter) value(v Value, depth int) error {
 	case bool:
 		return w.write(fmt.Sprint(v))
 	case float64:
-		return w.write(numberText(v))
+		return w.write(lua.NumberText(v))
 	case int:
-		return w.write(numberText(float64(v)))
+		return w.write(lua.NumberText(float64(v)))
 	case int64:
-		return w.write(numberText(float64(v)))
+		return w.write(lua.NumberText(float64(v)))
 	case string:
 		return w.write(v)
 	case []string:
@@ -119,7 +118,7 @@ func (w *textWriter) stored(v objectdb.Value, depth int) error {
 	case objectdb.Boolean:
 		return w.value(bool(v), depth)
 	case objectdb.Number:
-		return w.write(numberText(float64(v)))
+		return w.write(lua.NumberText(float64(v)))
 	case objectdb.String:
 		return w.write(string(v))
 	case objectdb.Text:

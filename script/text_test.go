@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -65,7 +66,7 @@ func TestTextOfTables(t *testing.T) {
 
 func TestTextIsBounded(t *testing.T) {
 	db := newDB(t)
-	within(t, db, ThreadOptions{Limits: Limits{StringBytes: 1 << 16}}, func(th *Thread) {
+	within(t, db, ThreadOptions{Limits: lua.Limits{StringBytes: 1 << 16}}, func(th *Thread) {
 		v, err := th.RunSource("test", `
 			local t = {}
 			for i = 1, 15 do t = {a = t, b = t, c = t} end

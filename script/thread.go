@@ -6,8 +6,7 @@ import (
 	"maps"
 	"time"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -17,7 +16,7 @@ type ThreadOptions struct {
 	// scripts read and write happens there; to commit is its owner's business.
 	Tx *objectdb.Tx
 	// Limits bound all runs of the thread together.
-	Limits Limits
+	Limits lua.Limits
 	// Names are found as bare names in scripts, before those of the root and
 	// without regard to case: the parameters of a request. It may be nil.
 	Names *Table
@@ -30,7 +29,7 @@ type ThreadOptions struct {
 	// Slow is called once, by the goroutine that runs, when the thread's scripts
 	// are still at work SlowAfter after the thread was made, with the calls that
 	// led to where they are, innermost first. It must not use the thread.
-	Slow      func([]Frame)
+	Slow      func([]lua.Frame)
 	SlowAfter time.Duration
 }
 
@@ -43,7 +42,7 @@ type Thread struct {
 	ctx    context.Context
 	opt    ThreadOptions
 	tx     *objectdb.Tx
-	state  *State
+	state  *lua.State
 	caller *lua.LState // the state or coroutine that calls a verb now
 	unlock func() bool
 	closed bool
@@ -75,7 +74,7 @@ type chunk struct {
 // what the thread runs. The thread must be closed.
 func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	t := &Thread{engine: e, ctx: ctx, opt: o, tx: o.Tx}
-	t.state = New(ctx, Options{
+	t.state = lua.New(ctx, lua.Options{
 		Limits: o.Limits, Owner: (*owner)(t), Now: o.Now, Seed: o.Seed, Slow: o.Slow, SlowAfter: o.SlowAfter,
 	})
 	if o.Tx != nil && o.Tx.Locked() {
@@ -93,7 +92,7 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 }
 
 // threadOf returns the thread that L belongs to.
-func threadOf(L *lua.LState) *Thread { return (*Thread)(stateOf(L).Owner().(*owner)) }
+func threadOf(L *lua.LState) *Thread { return (*Thread)(lua.Of(L).Owner().(*owner)) }
 
 // owner is a Thread as its Lua state sees it.
 type owner Thread

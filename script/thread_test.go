@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -181,7 +182,7 @@ func TestContextEndsTheRun(t *testing.T) {
 
 func TestLimitIsNamed(t *testing.T) {
 	db := newDB(t)
-	within(t, db, ThreadOptions{Limits: Limits{Instructions: 1000}}, func(th *Thread) {
+	within(t, db, ThreadOptions{Limits: lua.Limits{Instructions: 1000}}, func(th *Thread) {
 		_, err := th.RunSource("test", "\nwhile true do end")
 		var e *Error
 		require.ErrorAs(t, err, &e)

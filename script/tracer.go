@@ -1,10 +1,11 @@
 package script
 
 import (
+	gopher "github.com/yuin/gopher-lua"
+
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -13,7 +14,7 @@ import (
 type tracer struct {
 	t   *Thread
 	L   *lua.LState
-	dbg *lua.Debug
+	dbg *gopher.Debug
 	fn  *lua.LFunction
 }
 
@@ -48,7 +49,7 @@ func (tr tracer) setter(pc, reg int) int {
 		if i.sets(reg) {
 			last = at
 		}
-		if i.op() == lua.OP_CLOSURE { // a word follows for every upvalue
+		if i.op() == gopher.OP_CLOSURE { // a word follows for every upvalue
 			at += int(tr.fn.Proto.FunctionPrototypes[i.bx()].NumUpvalues)
 		}
 	}
@@ -58,14 +59,14 @@ func (tr tracer) setter(pc, reg int) int {
 // sets reports whether the instruction changes reg.
 func (i instruction) sets(reg int) bool {
 	switch i.op() {
-	case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_JMP, lua.OP_EQ,
-		lua.OP_LT, lua.OP_LE, lua.OP_TEST, lua.OP_RETURN, lua.OP_SETLIST, lua.OP_CLOSE, lua.OP_NOP:
+	case gopher.OP_SETGLOBAL, gopher.OP_SETUPVAL, gopher.OP_SETTABLE, gopher.OP_SETTABLEKS, gopher.OP_JMP, gopher.OP_EQ,
+		gopher.OP_LT, gopher.OP_LE, gopher.OP_TEST, gopher.OP_RETURN, gopher.OP_SETLIST, gopher.OP_CLOSE, gopher.OP_NOP:
 		return false
-	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_VARARG, lua.OP_TFORLOOP, lua.OP_FORLOOP, lua.OP_FORPREP:
+	case gopher.OP_CALL, gopher.OP_TAILCALL, gopher.OP_VARARG, gopher.OP_TFORLOOP, gopher.OP_FORLOOP, gopher.OP_FORPREP:
 		return reg >= i.a()
-	case lua.OP_LOADNIL:
+	case gopher.OP_LOADNIL:
 		return reg >= i.a() && reg <= i.b()
-	case lua.OP_SELF:
+	case gopher.OP_SELF:
 		return reg == i.a() || reg == i.a()+1
 	}
 	return reg == i.a()
@@ -83,9 +84,9 @@ func (tr tracer) origin(pc, reg, depth int) objectdb.Address {
 	}
 	i := instruction(tr.fn.Proto.Code[at])
 	switch i.op() {
-	case lua.OP_MOVE:
+	case gopher.OP_MOVE:
 		return tr.origin(at, i.b(), depth+1)
-	case lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
+	case gopher.OP_GETTABLE, gopher.OP_GETTABLEKS, gopher.OP_SELF:
 		o := objectOf(tr.value(at, i.b(), depth+1))
 		key, ok := tr.operand(at, i.c(), depth+1).(lua.LString)
 		if o != nil && ok {
@@ -115,14 +116,14 @@ func (tr tracer) value(pc, reg, depth int) lua.LValue {
 	}
 	i := instruction(tr.fn.Proto.Code[at])
 	switch i.op() {
-	case lua.OP_MOVE:
+	case gopher.OP_MOVE:
 		return tr.value(at, i.b(), depth+1)
-	case lua.OP_LOADK:
+	case gopher.OP_LOADK:
 		return tr.fn.Proto.Constants[i.bx()]
-	case lua.OP_GETUPVAL:
+	case gopher.OP_GETUPVAL:
 		_, lv := tr.L.GetUpvalue(tr.fn, i.b()+1)
 		return lv
-	case lua.OP_GETGLOBAL:
+	case gopher.OP_GETGLOBAL:
 		name := tr.fn.Proto.Constants[i.bx()].String()
 		if lv := tr.L.G.Global.RawGetString(name); lv != lua.LNil {
 			return lv
@@ -132,7 +133,7 @@ func (tr tracer) value(pc, reg, depth int) lua.LValue {
 			return nil
 		}
 		return lv
-	case lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
+	case gopher.OP_GETTABLE, gopher.OP_GETTABLEKS, gopher.OP_SELF:
 		o := objectOf(tr.value(at, i.b(), depth+1))
 		key := tr.operand(at, i.c(), depth+1)
 		if o == nil || key == nil {

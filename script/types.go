@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -181,7 +180,7 @@ func luaName(s string) string {
 	if s == "…" {
 		return "..."
 	}
-	if IsReserved(s) {
+	if lua.IsReserved(s) {
 		return s + "_"
 	}
 	return s
@@ -270,7 +269,7 @@ func (w *typeWriter) request() string {
 					}
 				}
 				fmt.Fprintf(&fields, "---@field %s %s\n", fieldName(name), kind)
-				if IsName(name) {
+				if lua.IsName(name) {
 					fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, name)
 				}
 			}
@@ -281,7 +280,7 @@ func (w *typeWriter) request() string {
 }
 
 func fieldName(name string) string {
-	if IsName(name) {
+	if lua.IsName(name) {
 		return name
 	}
 	return "[" + luaQuoted(name) + "]"
@@ -328,7 +327,7 @@ func (w *typeWriter) root() (string, error) {
 		}
 		for _, e := range list {
 			fold := objectdb.Fold(e.name)
-			if seen[fold] || !IsName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
+			if seen[fold] || !lua.IsName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
 				continue
 			}
 			if w.t.opt.Names != nil {

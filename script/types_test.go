@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -44,7 +45,7 @@ func TestTypes(t *testing.T) {
 				continue
 			}
 			assert.True(t, strings.HasPrefix(text, "---@meta"), name)
-			assert.NoError(t, Check(name, text, 0))
+			assert.NoError(t, lua.Check(name, text, 0))
 			all += text
 		}
 		for _, v := range testVerbs {

@@ -3,8 +3,7 @@ package script
 import (
 	"fmt"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -49,7 +48,7 @@ func (t *Thread) toLua(v Value) lua.LValue {
 	case string:
 		return lua.LString(v)
 	case []string:
-		list := newLuaTable(len(v), 0)
+		list := lua.NewTable(len(v), 0)
 		for _, s := range v {
 			list.Append(lua.LString(s))
 		}

@@ -6,8 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -45,9 +44,9 @@ type Call struct {
 
 // verbFunction makes the Lua function of a verb.
 func verbFunction(v *Verb) *lua.LFunction {
-	return goFunction(func(L *lua.LState) int {
+	return lua.GoFunction(func(L *lua.LState) int {
 		t := threadOf(L)
-		t.state.charge(L, verbCharge)
+		t.state.Charge(L, verbCharge)
 		c, caller := t.call, t.caller
 		if c == nil {
 			c = new(Call)
@@ -59,13 +58,13 @@ func verbFunction(v *Verb) *lua.LFunction {
 		t.call, t.caller = c, caller
 		switch {
 		case err == nil:
-		case IsPanic(err):
+		case lua.IsPanic(err):
 			t.state.Stop(fmt.Errorf("%s: %w", v.Name, err))
 		default:
 			t.raise(L, v.Name+": ", err)
 		}
 		if t.state.Err() != nil {
-			t.state.raise(L)
+			t.state.RaiseStop(L)
 		}
 		return n
 	})
@@ -87,7 +86,7 @@ func (c *Call) do() (err error) {
 		if e, ok := r.(*lua.ApiError); ok {
 			panic(e)
 		}
-		err = &PanicError{Value: r, Stack: debug.Stack()}
+		err = &lua.PanicError{Value: r, Stack: debug.Stack()}
 	}()
 	return c.verb.Func(c)
 }
@@ -137,7 +136,7 @@ func (c *Call) String(i int) string {
 	case lua.LString:
 		return string(v)
 	case lua.LNumber:
-		return numberText(float64(v))
+		return lua.NumberText(float64(v))
 	case *lua.LUserData:
 		switch v := v.Value.(type) {
 		case objectdb.Text:
@@ -164,7 +163,7 @@ func (c *Call) Number(i int) float64 {
 	case lua.LNumber:
 		return float64(v)
 	case lua.LString:
-		if n, ok := parseNumber(string(v)); ok {
+		if n, ok := lua.ParseNumber(string(v)); ok {
 			return n
 		}
 	}
@@ -253,7 +252,7 @@ func (c *Call) IsString(i int) bool {
 // ReturnText is Return of one text.
 func (c *Call) ReturnText(s string) {
 	c.Return()
-	c.thread.state.checkLength(c.state, len(s))
+	c.thread.state.CheckLength(c.state, len(s))
 	c.state.Push(lua.LString(s))
 	c.n = 1
 }
@@ -262,7 +261,7 @@ func (c *Call) ReturnText(s string) {
 // error of the limit that they exceed, or that time and memory have exceeded
 // meanwhile. A verb that makes many values calls it as it goes, one step for
 // each at least: nothing else stops it before it returns.
-func (c *Call) Charge(n int) { c.thread.state.charge(c.state, n) }
+func (c *Call) Charge(n int) { c.thread.state.Charge(c.state, n) }
 
 // Return gives the call its results. The last Return counts. A string over the
 // limit of its length raises an error.
@@ -273,7 +272,7 @@ func (c *Call) Return(v ...Value) {
 	}
 	for _, v := range v {
 		if s, ok := v.(string); ok {
-			c.thread.state.checkLength(c.state, len(s))
+			c.thread.state.CheckLength(c.state, len(s))
 		}
 		c.state.Push(c.thread.toLua(v))
 		c.n++

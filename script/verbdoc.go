@@ -1,5 +1,7 @@
 package script
 
+import "scripter/lua"
+
 import "strings"
 
 // A Param is one argument or result of a verb, for everything that tells
@@ -59,7 +61,7 @@ func (v *Verb) Usage() string {
 // Source is the verb's example as a script: an expression is returned, if the
 // verb returns anything.
 func (v *Verb) Source() string {
-	if source := "return " + v.Example; len(v.Results) > 0 && Check(v.Name, source, 0) == nil {
+	if source := "return " + v.Example; len(v.Results) > 0 && lua.Check(v.Name, source, 0) == nil {
 		return source
 	}
 	return v.Example

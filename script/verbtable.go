@@ -5,8 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	lua "github.com/yuin/gopher-lua"
-
+	"scripter/lua"
 	"scripter/objectdb"
 )
 
@@ -141,10 +140,10 @@ func (vt *verbTable) sort() {
 
 // verbsMeta is the metatable of the Lua tables that hold verbs under their
 // names. No script has such a table in its hands.
-var verbsMeta = newMetatable()
+var verbsMeta = lua.NewMetatable()
 
 func init() {
-	define(verbsMeta, map[string]lua.LGFunction{"__index": verbsIndex})
+	lua.Define(verbsMeta, map[string]lua.LGFunction{"__index": verbsIndex})
 }
 
 // verbsMeta gives the metatable of objects that hold only the verbs of vt: the
@@ -154,7 +153,7 @@ func init() {
 // answers one request needs few.
 func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
 	vt.once.Do(func() {
-		named := newLuaTable(0, len(vt.verbs))
+		named := lua.NewTable(0, len(vt.verbs))
 		named.Metatable = verbsMeta
 		for _, name := range vt.names {
 			if verb := vt.verbs[objectdb.Fold(name)]; verb != nil {
@@ -162,7 +161,7 @@ func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
 			}
 		}
 		e.named.Store(named, vt)
-		vt.meta = newLuaTable(0, 8)
+		vt.meta = lua.NewTable(0, 8)
 		objectMeta.ForEach(func(event, f lua.LValue) { vt.meta.RawSet(event, f) })
 		vt.meta.RawSetString("__index", named)
 	})

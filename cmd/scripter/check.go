@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/lua"
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 func (t *tool) checkCommand() *cobra.Command {
@@ -79,7 +79,7 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 // compiles reports why a script will not compile at a, by the limits that it has
 // there.
 func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
-	return script.Check(a.String(), string(s), gateway.SourceLimit(tx, a))
+	return lua.Check(a.String(), string(s), gateway.SourceLimit(tx, a))
 }
 
 func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/lua"
 	"scripter/objectdb"
-	"scripter/script"
 )
 
 // put is one run of "scripter put".
@@ -194,7 +194,7 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 // syntaxDetail is the error of a script that does not compile with all that is
 // known of its place: the column, and the text of the line.
 func syntaxDetail(err error) error {
-	var s *script.SyntaxError
+	var s *lua.SyntaxError
 	if errors.As(err, &s) {
 		return errors.New(s.Detail())
 	}

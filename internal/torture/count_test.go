@@ -68,7 +68,7 @@ func (c *counts) print(t *testing.T, lasting time.Duration) {
 // source: what one list has, the other has too.
 func readBombs(t testing.TB) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../script/containment_test.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../lua/containment_test.go", nil, 0)
 	require.NoError(t, err)
 	var bombs []string
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -1,0 +1,161 @@
+package lua
+
+import (
+	"maps"
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// The functions of the libraries are made once for the process; a state holds
+// only the tables that its script asks for, and what a script does to those is
+// its own affair.
+//
+// They answer as PUC Lua 5.1.5 does; the differences are listed by [Departures],
+// each with an example that the tests run.
+
+// libraries is what one state has made of them.
+type libraries struct {
+	tables map[string]*lua.LTable
+	text   *lua.LTable // metatable of strings, once the string library is there
+}
+
+// libraryTables lists the libraries that are tables.
+var libraryTables map[string]map[string]lua.LValue
+
+// baseFunctions lists what is known by a bare name.
+var baseFunctions map[string]lua.LValue
+
+func init() {
+	baseFunctions = shared(map[string]lua.LGFunction{
+		"assert": baseAssert, "error": baseError, "getmetatable": baseGetmetatable, "ipairs": baseIpairs,
+		"load": baseLoad, "loadstring": baseLoadstring, "next": baseNext, "pairs": basePairs,
+		"pcall": basePcall, "rawequal": baseRawequal, "rawget": baseRawget, "rawset": baseRawset,
+		"select": baseSelect, "setmetatable": baseSetmetatable, "tonumber": baseTonumber,
+		"tostring": baseTostring, "type": baseType, "unpack": baseUnpack, "xpcall": baseXpcall,
+	})
+	baseFunctions["_VERSION"] = lua.LString("Lua 5.1")
+	libraryTables = map[string]map[string]lua.LValue{
+		"coroutine": shared(map[string]lua.LGFunction{
+			"create": coroutineCreate, "resume": coroutineResume, "running": coroutineRunning,
+			"status": coroutineStatus, "wrap": coroutineWrap, "yield": coroutineYield,
+		}),
+		"math": mathLibrary(),
+		"os": shared(map[string]lua.LGFunction{
+			"clock": osClock, "date": osDate, "difftime": osDifftime, "time": osTime,
+		}),
+		"string": shared(map[string]lua.LGFunction{
+			"byte": stringByte, "char": stringChar, "find": stringFind, "format": stringFormat,
+			"gmatch": stringGmatch, "gsub": stringGsub, "len": stringLen,
+			"lower": stringLower, "match": stringMatch, "rep": stringRep, "reverse": stringReverse,
+			"sub": stringSub, "upper": stringUpper,
+		}),
+		"table": shared(map[string]lua.LGFunction{
+			"concat": tableConcat, "foreach": tableForeach, "foreachi": tableForeachi, "getn": tableGetn,
+			"insert": tableInsert, "maxn": tableMaxn, "remove": tableRemove, "sort": tableSort,
+		}),
+	}
+	text := libraryTables["string"]
+	text["gfind"] = text["gmatch"] // LUA_COMPAT_GFIND
+	globalMeta = sharedTable(map[string]lua.LValue{"__index": GoFunction(globalIndex)})
+	textMeta = sharedTable(textArithmetic)
+	textMeta.RawSetString("__index", GoFunction(textIndex))
+}
+
+func shared(fs map[string]lua.LGFunction) map[string]lua.LValue {
+	out := make(map[string]lua.LValue, len(fs))
+	for name, f := range fs {
+		out[name] = GoFunction(f)
+	}
+	return out
+}
+
+// sharedTable makes a table that any number of states may read. It must never
+// come into the hands of a script.
+func sharedTable(fields map[string]lua.LValue) *lua.LTable {
+	t := &lua.LTable{Metatable: lua.LNil}
+	for name, v := range fields {
+		t.RawSetString(name, v)
+	}
+	return t
+}
+
+var (
+	globalMeta *lua.LTable // of _G
+	textMeta   *lua.LTable // of strings, until the string library is there
+)
+
+// installLibraries makes the libraries known in L. Each is made when a script
+// first uses its name.
+func installLibraries(L *lua.LState) {
+	L.G.Global.Metatable = globalMeta
+	L.SetMetatable(lua.LString(""), textMeta)
+}
+
+// globalIndex makes a global of the libraries when it is first asked for.
+func globalIndex(L *lua.LState) int {
+	name, ok := L.Get(2).(lua.LString)
+	v := lua.LNil
+	if ok {
+		if v = library(L, string(name)); v != lua.LNil {
+			L.G.Global.RawSetString(string(name), v)
+		}
+	}
+	L.Push(v)
+	return 1
+}
+
+// library returns what Lua itself means by a global name, LNil for nothing. It
+// is the same value every time for the same state.
+func library(L *lua.LState, name string) lua.LValue {
+	if v, ok := baseFunctions[name]; ok {
+		return v
+	}
+	if name == "_G" {
+		return L.G.Global
+	}
+	functions, ok := libraryTables[name]
+	if !ok {
+		return lua.LNil
+	}
+	s := Of(L)
+	if s.libraries == nil {
+		s.libraries = &libraries{tables: make(map[string]*lua.LTable, 2)}
+	}
+	t, ok := s.libraries.tables[name]
+	if !ok {
+		t = L.CreateTable(0, len(functions))
+		for f, v := range functions {
+			t.RawSetString(f, v)
+		}
+		s.libraries.tables[name] = t
+	}
+	return t
+}
+
+// GlobalNames returns the names of the functions and libraries of Lua, in no
+// particular order.
+func GlobalNames() []string {
+	return slices.AppendSeq(slices.Collect(maps.Keys(baseFunctions)), maps.Keys(libraryTables))
+}
+
+// IsLibrary reports whether name is a library: a table of functions.
+func IsLibrary(name string) bool { return libraryTables[name] != nil }
+
+// textIndex finds the methods of strings. When first used it makes the string
+// library and puts that into its own place.
+func textIndex(L *lua.LState) int {
+	t := library(L, "string").(*lua.LTable)
+	s := Of(L)
+	if s.libraries.text == nil {
+		mt := L.CreateTable(0, len(textArithmetic)+1)
+		for event, f := range textArithmetic {
+			mt.RawSetString(event, f)
+		}
+		mt.RawSetString("__index", t)
+		s.libraries.text = mt
+		L.SetMetatable(lua.LString(""), mt)
+	}
+	L.Push(t.RawGet(L.Get(2)))
+	return 1
+}

@@ -1,0 +1,371 @@
+package lua
+
+import (
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+)
+
+// maxItems is how many items a table constructor may list: the compiler loses
+// count of them beyond 511 groups of 50.
+const maxItems = 511 * flushItems
+
+// flushItems is how many items the machine stores into a new table at a time
+// (lua.FieldsPerFlush).
+const flushItems = 50
+
+// maxOperands is how many operands of one concatenation are given to concat in
+// one call; each takes a register.
+const maxOperands = 50
+
+// Names of Go functions that normalised code calls; see patch.
+const (
+	concatName   = "(concat)"
+	appendName   = "(append)"
+	modName      = "(mod)"
+	forInitName  = "(forinit)"
+	forLimitName = "(forlimit)"
+	forStepName  = "(forstep)"
+	forPrepName  = "(forprep)"
+	shrinkName   = "(shrink)"
+)
+
+// calledFunctions are the functions of these names.
+var calledFunctions map[string]*lua.LFunction
+
+func init() { // they lead back to the compiler, by way of load
+	calledFunctions = map[string]*lua.LFunction{
+		concatName: concatFunction, appendName: appendFunction, modName: modFunction, forInitName: forInitFunction,
+		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction, shrinkName: shrinkFunction,
+	}
+	for _, fn := range calledFunctions {
+		operatorFunctions[fn] = true
+	}
+}
+
+// ownCall calls one of them for one result.
+func ownCall(near ast.PositionHolder, name string, args ...ast.Expr) *ast.FuncCallExpr {
+	truncate(args[len(args)-1])
+	call := &ast.FuncCallExpr{Func: ident(near, name), Args: args, AdjustRet: true}
+	call.SetLine(plainLine(near.Line()))
+	return call
+}
+
+func (n *normaliser) exprs(list []ast.Expr) {
+	for i, e := range list {
+		list[i] = n.expr(e)
+	}
+}
+
+// expr normalises an expression and returns what takes its place.
+func (n *normaliser) expr(e ast.Expr) ast.Expr {
+	n.level(e, levelCost)
+	e = n.exprHere(e)
+	n.depth -= levelCost
+	return e
+}
+
+// spine normalises an operand on the left.
+func (n *normaliser) spine(e ast.Expr) ast.Expr {
+	n.level(e, spineCost)
+	e = n.exprHere(e)
+	n.depth -= spineCost
+	return e
+}
+
+func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.NumberExpr:
+		f, _ := ParseNumber(e.Value)
+		e.Value = strconv.FormatFloat(f, 'g', -1, 64)
+		n.constant("#" + e.Value)
+	case *ast.StringExpr:
+		n.constant(e.Value)
+	case *ast.IdentExpr:
+		n.resolve(e, e.Value)
+	case *ast.AttrGetExpr:
+		e.Object, e.Key = n.spine(e.Object), n.expr(e.Key)
+		atEnd(e, e.Object, e.Key)
+		n.describe(e, n.describeValue(e.Object))
+	case *ast.TableExpr:
+		return n.table(e)
+	case *ast.FuncCallExpr:
+		n.call(e)
+	case *ast.LogicalOpExpr:
+		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
+		extend(e, e.Lhs, e.Rhs)
+		return foldLogical(e)
+	case *ast.RelationalOpExpr:
+		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
+		atEnd(e, e.Lhs, e.Rhs)
+	case *ast.StringConcatOpExpr:
+		return n.concat(e)
+	case *ast.ArithmeticOpExpr:
+		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
+		atEnd(e, e.Lhs, e.Rhs)
+		text := n.describeValue(e.Lhs) + "\x00" + n.describeValue(e.Rhs)
+		if e.Operator == "%" {
+			call := ownCall(e, modName, e.Lhs, e.Rhs)
+			call.SetLastLine(e.LastLine())
+			n.describe(call, text)
+			return call
+		}
+		n.describe(e, text)
+	case *ast.UnaryMinusOpExpr:
+		e.Expr = n.expr(e.Expr)
+		if number, ok := e.Expr.(*ast.NumberExpr); ok && number.Value == "0" {
+			return number // the compiler would take a constant -0 for every 0 of the function
+		}
+		atEnd(e, e.Expr)
+		n.describe(e, n.describeValue(e.Expr))
+	case *ast.UnaryLenOpExpr:
+		e.Expr = n.expr(e.Expr)
+		atEnd(e, e.Expr)
+		n.describe(e, n.describeValue(e.Expr))
+	case *ast.UnaryNotOpExpr:
+		e.Expr = n.expr(e.Expr)
+		extend(e, e.Expr)
+		if truth, ok := constantTruth(e.Expr); ok {
+			folded := at(&ast.TrueExpr{}, e)
+			if truth {
+				folded = at(&ast.FalseExpr{}, e)
+			}
+			extend(folded, e)
+			return folded
+		}
+	case *ast.FunctionExpr:
+		n.function(e, "")
+	}
+	return e
+}
+
+func (n *normaliser) call(e *ast.FuncCallExpr) {
+	if e.Func != nil {
+		e.Func = n.spine(e.Func)
+		atEnd(e, e.Func)
+		n.exprs(e.Args)
+		extend(e, e.Args...)
+		n.describe(e, n.describeValue(e.Func))
+		return
+	}
+	e.Receiver = n.spine(e.Receiver)
+	atEnd(e, e.Receiver)
+	n.constant(e.Method)
+	n.exprs(e.Args)
+	extend(e, e.Args...)
+	n.describe(e, "method '"+e.Method+"'\x00"+n.describeValue(e.Receiver))
+}
+
+// function normalises a function's body and reports whether the body uses an
+// outer variable called self.
+func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
+	visible := n.visible
+	n.fn = &scope{outer: n.fn, line: plainLine(e.Line()), self: self}
+	n.enterBlock(false)
+	n.declare(e.ParList.Names...)
+	if e.ParList.HasVargs {
+		n.declare("arg") // LUA_COMPAT_VARARG
+	}
+	e.Stmts = n.stmts(e.Stmts)
+	n.leaveBlock()
+	n.checkConstants(e)
+	used := n.fn.selfUsed
+	n.fn, n.visible = n.fn.outer, visible
+	return used
+}
+
+// concat makes a call of a ".." chain: the machine's own operator knows no
+// bound for the length of a string and writes numbers in its own way.
+func (n *normaliser) concat(e *ast.StringConcatOpExpr) ast.Expr {
+	var operands []ast.Expr
+	for {
+		operands = append(operands, n.expr(e.Lhs))
+		next, ok := e.Rhs.(*ast.StringConcatOpExpr)
+		if !ok {
+			operands = append(operands, n.expr(e.Rhs))
+			break
+		}
+		e = next
+	}
+	for {
+		from := max(0, len(operands)-maxOperands)
+		last := operands[from:]
+		text := ""
+		for _, o := range last {
+			text += n.describeValue(o) + "\x00"
+		}
+		truncate(last[len(last)-1])
+		call := &ast.FuncCallExpr{Func: ident(e, concatName), Args: append([]ast.Expr(nil), last...), AdjustRet: true}
+		atEnd(call, last...)
+		n.describe(call, text)
+		if from == 0 {
+			return call
+		}
+		operands = append(operands[:from:from], call)
+	}
+}
+
+// table normalises a constructor. When the items fill whole groups, the
+// compiler stores the last group again after a keyed field, and the results of
+// a final call over the first.
+func (n *normaliser) table(e *ast.TableExpr) ast.Expr {
+	items := 0
+	keyed := false
+	for _, f := range e.Fields {
+		if f.Key != nil {
+			f.Key = n.expr(f.Key)
+			keyed = true
+		} else {
+			items++
+		}
+		f.Value = n.expr(f.Value)
+	}
+	for _, f := range e.Fields {
+		extend(e, f.Value)
+	}
+	if items > maxItems {
+		refuse(e, "table constructor has more than %d items", maxItems)
+	}
+	if items < flushItems {
+		return e
+	}
+	if keyed {
+		e.Fields = keyedFirst(e.Fields)
+	}
+	last := e.Fields[len(e.Fields)-1]
+	if last.Key != nil || !isMulti(last.Value) || (items-1)%flushItems != 0 {
+		return e
+	}
+	e.Fields = e.Fields[:len(e.Fields)-1]
+	count := at(&ast.NumberExpr{Value: strconv.Itoa(items - 1)}, e)
+	call := &ast.FuncCallExpr{Func: ident(e, appendName), Args: []ast.Expr{e, count, last.Value}, AdjustRet: true}
+	call.SetLine(plainLine(e.Line()))
+	return call
+}
+
+// keyedFirst moves the keyed fields before the items. A list that ended in a
+// keyed field did not take all results of a call before it.
+func keyedFirst(fields []*ast.Field) []*ast.Field {
+	if last := fields[len(fields)-1]; last.Key != nil {
+		for _, f := range fields {
+			if f.Key == nil {
+				truncate(f.Value)
+			}
+		}
+	}
+	out := make([]*ast.Field, 0, len(fields))
+	for _, f := range fields {
+		if f.Key != nil {
+			out = append(out, f)
+		}
+	}
+	for _, f := range fields {
+		if f.Key == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// foldLogical decides "and" and "or" whose left side is a constant.
+func foldLogical(e *ast.LogicalOpExpr) ast.Expr {
+	truth, ok := constantTruth(e.Lhs)
+	if !ok {
+		return e
+	}
+	if truth == (e.Operator == "and") {
+		truncate(e.Rhs)
+		return e.Rhs
+	}
+	if _, isFunction := e.Lhs.(*ast.FunctionExpr); !isFunction { // its last line is that of its return
+		extend(e.Lhs, e.Rhs)
+	}
+	return e.Lhs
+}
+
+// constantTruth returns the truth of a constant.
+func constantTruth(e ast.Expr) (truth, ok bool) {
+	switch e.(type) {
+	case *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr:
+		return true, true
+	case *ast.FalseExpr, *ast.NilExpr:
+		return false, true
+	}
+	return false, false
+}
+
+// isMulti tells the expressions that may give any number of values.
+func isMulti(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.FuncCallExpr:
+		return !e.AdjustRet
+	case *ast.Comma3Expr:
+		return !e.AdjustRet
+	}
+	return false
+}
+
+// truncate makes e give one value.
+func truncate(e ast.Expr) {
+	switch e := e.(type) {
+	case *ast.FuncCallExpr:
+		e.AdjustRet = true
+	case *ast.Comma3Expr:
+		e.AdjustRet = true
+	}
+}
+
+// A localList declares locals with names of its own.
+type localList struct {
+	at    ast.PositionHolder
+	kind  string
+	names []string
+	exprs []ast.Expr
+}
+
+func (l *localList) name() string {
+	name := l.kind + strconv.Itoa(len(l.names)+1) + ")"
+	l.names = append(l.names, name)
+	return name
+}
+
+func (l *localList) stmts() []ast.Stmt {
+	if len(l.names) == 0 {
+		return nil
+	}
+	return []ast.Stmt{lined(&ast.LocalAssignStmt{Names: l.names, Exprs: l.exprs}, l.at)}
+}
+
+// atEnd puts e on the line where the last of parts ends: that is where PUC Lua
+// says that an operator, an index or a call is. The parser gives the line
+// where the expression begins.
+func atEnd(e ast.Expr, parts ...ast.Expr) {
+	extend(e, parts...)
+	e.SetLine(e.LastLine())
+}
+
+// extend makes e end not before the last of parts.
+func extend(e ast.Expr, parts ...ast.Expr) {
+	end := max(plainLine(e.Line()), e.LastLine())
+	for _, p := range parts {
+		end = max(end, plainLine(p.Line()), p.LastLine())
+	}
+	e.SetLastLine(end)
+}
+
+func ident(near ast.PositionHolder, name string) ast.Expr {
+	return at(&ast.IdentExpr{Value: name}, near)
+}
+
+// at gives e the line of near.
+func at(e ast.Expr, near ast.PositionHolder) ast.Expr {
+	e.SetLine(plainLine(near.Line()))
+	return e
+}
+
+// lined gives s the line of near.
+func lined(s ast.Stmt, near ast.PositionHolder) ast.Stmt {
+	s.SetLine(plainLine(near.Line()))
+	return s
+}

@@ -1,0 +1,102 @@
+package lua
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// numberText writes a number as Lua does: with printf's %.14g.
+func NumberText(f float64) string {
+	if i := int64(f); float64(i) == f && -1e14 < f && f < 1e14 && (i != 0 || !math.Signbit(f)) {
+		return strconv.FormatInt(i, 10)
+	}
+	return string(appendNumber(nil, f))
+}
+
+// appendNumber appends the text of f to dst.
+func appendNumber(dst []byte, f float64) []byte {
+	if i := int64(f); float64(i) == f && -1e14 < f && f < 1e14 && (i != 0 || !math.Signbit(f)) {
+		return strconv.AppendInt(dst, i, 10)
+	}
+	if s := specialText(f); s != "" {
+		return append(dst, s...)
+	}
+	return strconv.AppendFloat(dst, f, 'g', 14, 64)
+}
+
+// specialText is what the C library prints for what is not a finite number.
+func specialText(f float64) string {
+	switch {
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
+	case f != f && math.Signbit(f):
+		return "-nan"
+	case f != f:
+		return "nan"
+	}
+	return ""
+}
+
+// parseNumber reads a number as Lua does (luaO_str2d): what C's strtod takes,
+// hexadecimal included, between white space.
+func ParseNumber(s string) (float64, bool) {
+	s = trimSpace(s)
+	if s == "" || len(s) > 400 || strings.ContainsAny(s, "_\x00") {
+		return parseLong(s)
+	}
+	digits := strings.TrimLeft(s, "+-")
+	if len(s)-len(digits) > 1 {
+		return 0, false
+	}
+	if len(digits) > 1 && digits[0] == '0' && digits[1]|0x20 == 'x' && !strings.ContainsAny(digits, "pP") {
+		s += "p0"
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+		err = nil // infinity, as strtod
+	}
+	return f, err == nil
+}
+
+// parseLong is parseNumber for very long texts, such as a thousand digits.
+func parseLong(s string) (float64, bool) {
+	if s == "" || strings.ContainsAny(s, "_\x00xX") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+		err = nil
+	}
+	return f, err == nil
+}
+
+// parseInBase reads an integer as C's strtoul does: a sign, and for base 16 a
+// prefix 0x, may stand in front; what does not fit is the largest number.
+func parseInBase(s string, base int) (float64, bool) {
+	s = trimSpace(s)
+	negative := false
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		negative = s[0] == '-'
+		s = s[1:]
+	}
+	if base == 16 && len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x' {
+		s = s[2:]
+	}
+	if s == "" || s[0] == '-' || s[0] == '+' || strings.IndexByte(s, '_') >= 0 {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(s, base, 64)
+	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
+		return math.MaxUint64, true
+	}
+	if err != nil {
+		return 0, false
+	}
+	if negative {
+		u = -u
+	}
+	return float64(u), true
+}

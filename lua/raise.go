@@ -1,0 +1,206 @@
+package lua
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// raise is what a state does with an error (lua.LState.Panic): it gives the
+// message the form of PUC Lua's, keeps the traceback where nobody will catch
+// the error, and unwinds.
+func raise(L *lua.LState) {
+	v := L.Get(-1)
+	s := Of(L)
+	if message, ok := v.(lua.LString); ok && !s.verbatim {
+		v = lua.LString(reword(L, string(message)))
+	}
+	s.verbatim = false
+	ending := s.err.Load() != nil
+	if (s.guarded == 0 || ending) && !s.passing && !s.ending {
+		s.frames = traceback(L)
+		s.ending = ending
+	}
+	s.passing = false
+	// With a stack trace in place the machine does not write one.
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: " "})
+}
+
+// throw raises v as it is: it is the script's own value, or has its position.
+func Throw(L *lua.LState, v lua.LValue) {
+	Of(L).verbatim = true
+	L.Error(v, 0)
+}
+
+// A level is one entry of a state's call stack.
+type level struct {
+	fn   *lua.LFunction
+	line int    // position as the machine knows it, see describe
+	what string // "main", "Lua", "G", "tail"
+	name string
+	lost int // callers that it has replaced by tail calls
+}
+
+// levelAt returns the i-th level of L, 0 being the function that runs.
+func levelAt(L *lua.LState, i int) (level, bool) {
+	d, ok := L.GetStack(i)
+	if !ok {
+		return level{}, false
+	}
+	fn, err := L.GetInfo("flSn", d, nil)
+	f, isFunction := fn.(*lua.LFunction)
+	if err != nil || !isFunction {
+		return level{}, false
+	}
+	return level{f, d.CurrentLine, d.What, d.Name, tailCalls(d)}, true
+}
+
+// own reports whether the level is one of the functions that only start others.
+func (l level) own() bool { return !l.fn.IsG && l.fn.Proto.SourceName == ownChunk }
+
+// prefix is the position in front of messages, "" for functions in Go.
+func (l level) prefix() string {
+	if l.fn.IsG || l.own() {
+		return ""
+	}
+	return l.fn.Proto.SourceName + ":" + strconv.Itoa(plainLine(l.line)) + ": "
+}
+
+// where returns the position to put in front of a message for level i, as
+// luaL_where does. The function below a protected call is the one that made it.
+func where(L *lua.LState, i int) string {
+	for s := Of(L); ; {
+		l, ok := levelAt(L, i)
+		if ok && i > 1 {
+			if before, _ := levelAt(L, i-1); before.what == "tail" {
+				return ""
+			}
+		}
+		if ok {
+			return l.prefix()
+		}
+		from := s.callerOf(L)
+		if from == nil {
+			return ""
+		}
+		for j := i - 1; !ok && j >= 0; j-- {
+			if _, ok = levelAt(L, j); ok {
+				i -= j
+			}
+		}
+		L = from
+	}
+}
+
+// callerOf returns the state that made the protected call which runs in L.
+func (s *State) callerOf(L *lua.LState) *lua.LState {
+	for i := len(s.passages) - 1; i >= 0; i-- {
+		if p := s.passages[i]; p.in == L && p.from != L {
+			return p.from
+		}
+	}
+	return nil
+}
+
+// reword puts the real line into a message of the machine and, if the machine
+// itself complains, says it in the words of PUC Lua.
+func reword(L *lua.LState, message string) string {
+	top, ok := levelAt(L, 0)
+	if !ok {
+		return message
+	}
+	l := top
+	for i := 1; ok && l.fn.IsG; i++ {
+		l, ok = levelAt(L, i)
+	}
+	if !ok { // there is no position, but the space after it
+		if top.fn.IsG {
+			message = strings.TrimPrefix(message, " ")
+		}
+		return message
+	}
+	machine := fmt.Sprintf("%s:%d: ", l.fn.Proto.SourceName, l.line)
+	rest, found := strings.CutPrefix(message, machine)
+	if !found {
+		return message
+	}
+	if rest == "registry overflow" {
+		rest = "stack overflow"
+	} else if !top.fn.IsG {
+		rest = complaint(L, top, rest)
+	}
+	return l.prefix() + rest
+}
+
+// complaint translates an error of the machine.
+func complaint(L *lua.LState, l level, message string) string {
+	text := DescribedAt(l.fn.Proto, l.line)
+	about := func(operand int, kind string) string {
+		if name := OperandText(text, operand); name != "" {
+			return name + " (a " + kind + " value)"
+		}
+		return "a " + kind + " value"
+	}
+	operandKind := func() string {
+		return typeName(L.Get(l.line >> lineBits & registerMask))
+	}
+	if kind, ok := strings.CutPrefix(message, "attempt to index a non-table object("); ok {
+		kind, _, _ = strings.Cut(kind, ")")
+		if kind != operandKind() { // it is what a metatable leads to
+			return "attempt to index a " + kind + " value"
+		}
+		operand := 0
+		if strings.HasPrefix(text, "method ") { // it is the receiver
+			operand = 1
+		}
+		return "attempt to index " + about(operand, kind)
+	}
+	if rest, ok := strings.CutPrefix(message, "cannot perform "); ok {
+		if _, kinds, ok := strings.Cut(rest, " between "); ok {
+			left, right, _ := strings.Cut(kinds, " and ")
+			if left != "number" {
+				return "attempt to perform arithmetic on " + about(0, left)
+			}
+			return "attempt to perform arithmetic on " + about(1, right)
+		}
+	}
+	if kinds, ok := strings.CutPrefix(message, "attempt to compare "); ok {
+		if left, right, _ := strings.Cut(kinds, " with "); left == right {
+			return "attempt to compare two " + left + " values"
+		}
+	}
+	switch message {
+	case "attempt to call a non-function object":
+		return "attempt to call " + about(0, operandKind())
+	case "__unm undefined":
+		return "attempt to perform arithmetic on " + about(0, operandKind())
+	case "__len undefined":
+		return "attempt to get length of " + about(0, operandKind())
+	case "for statement init must be a number":
+		return "'for' initial value must be a number"
+	case "for statement limit must be a number":
+		return "'for' limit must be a number"
+	case "for statement step must be a number":
+		return "'for' step must be a number"
+	case "too many recursions in gettable":
+		return "loop in gettable"
+	case "too many recursions in settable":
+		return "loop in settable"
+	}
+	return message
+}
+
+// splitName takes apart the name that the machine knows for a call: what patch
+// put there, "field 'x'", or the machine's own words when it does not know.
+func splitName(s string) (kind, name string) {
+	kind, name, ok := strings.Cut(s, " '")
+	if !ok || !strings.HasSuffix(name, "'") {
+		return "", ""
+	}
+	return kind, strings.TrimSuffix(name, "'")
+}
+
+// typeName is what scripts call the type of v.
+func typeName(v lua.LValue) string { return v.Type().String() }

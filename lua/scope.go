@@ -1,0 +1,144 @@
+package lua
+
+import "github.com/yuin/gopher-lua/ast"
+
+// maxUpvalues is how many outer locals one function may use, as in PUC Lua.
+// The compiler counts them in a byte and does not look whether they fit.
+const maxUpvalues = 60
+
+// maxWork bounds the time of the compiler, which looks every name up in a list
+// of all that is visible.
+const maxWork = 50_000_000
+
+// A scope is what the normaliser knows of one function while it walks it.
+type scope struct {
+	outer     *scope
+	line      int        // where the function begins, 0 for the script
+	locals    []variable // visible now, innermost last
+	blocks    []block
+	upvalues  map[string]bool
+	constants []string
+	self      string // name of the local that the function is assigned to …
+	selfUsed  bool   // … and whether it uses such a name of an outer scope
+}
+
+// A variable is a local; it is captured when a function inside uses it.
+type variable struct {
+	name     string
+	captured bool
+}
+
+// A block is a list of statements with its own locals.
+type block struct {
+	first   int  // index of its first local
+	visible int  // what was visible before
+	loop    bool // the body of a loop
+	breaks  bool // not a loop, and a break leaves it
+	guard   bool // a loop that a break leaves through a block with captured locals
+}
+
+func (n *normaliser) enterBlock(loop bool) {
+	f := n.fn
+	f.blocks = append(f.blocks, block{first: len(f.locals), visible: n.visible, loop: loop})
+	n.visible++
+}
+
+// leaveBlock forgets the block's locals and reports whether it is a loop that
+// needs a guard.
+func (n *normaliser) leaveBlock() bool {
+	f := n.fn
+	last := len(f.blocks) - 1
+	b := f.blocks[last]
+	captured := false
+	for _, v := range f.locals[b.first:] {
+		captured = captured || v.captured
+	}
+	f.locals, f.blocks, n.visible = f.locals[:b.first], f.blocks[:last], b.visible
+	if b.breaks && captured {
+		for i := last - 1; i >= 0; i-- {
+			if f.blocks[i].loop {
+				f.blocks[i].guard = true
+				break
+			}
+		}
+	}
+	return b.guard
+}
+
+// noteBreak marks the blocks that a break leaves on its way out of a loop.
+func (n *normaliser) noteBreak() {
+	bs := n.fn.blocks
+	for i := len(bs) - 1; i >= 0 && !bs[i].loop; i-- {
+		bs[i].breaks = true
+	}
+}
+
+func (n *normaliser) declare(names ...string) {
+	for _, name := range names {
+		n.fn.locals = append(n.fn.locals, variable{name: name})
+	}
+	n.visible += len(names)
+}
+
+// resolve says what a name is, in the words of Lua's messages: "local",
+// "upvalue" or "global". It counts the compiler's work on the way.
+func (n *normaliser) resolve(at ast.PositionHolder, name string) string {
+	n.work += n.visible
+	if n.work > maxWork {
+		refuse(at, "function or block is too complex")
+	}
+	for f := n.fn; f != nil; f = f.outer {
+		for i := len(f.locals) - 1; i >= 0; i-- {
+			if f.locals[i].name != name {
+				continue
+			}
+			if f == n.fn {
+				return "local"
+			}
+			f.locals[i].captured = true
+			n.noteUpvalue(at, name, f)
+			return "upvalue"
+		}
+		if f.self == name {
+			f.selfUsed = true
+		}
+	}
+	n.constant(name)
+	return "global"
+}
+
+// noteUpvalue counts name among the upvalues of every function inside owner.
+func (n *normaliser) noteUpvalue(at ast.PositionHolder, name string, owner *scope) {
+	var full *scope // the outermost
+	for f := n.fn; f != owner; f = f.outer {
+		if f.upvalues == nil {
+			f.upvalues = map[string]bool{}
+		}
+		f.upvalues[name] = true
+		if len(f.upvalues) > maxUpvalues {
+			full = f
+		}
+	}
+	if full != nil {
+		refuse(at, "%s", tooMany(full.line, maxUpvalues, "upvalues"))
+	}
+}
+
+// constant counts a constant of the function.
+func (n *normaliser) constant(s string) { n.fn.constants = append(n.fn.constants, s) }
+
+// checkConstants refuses a function on whose constants the compiler would
+// spend too long: it compares each with all the others.
+func (n *normaliser) checkConstants(at ast.PositionHolder) {
+	all := n.fn.constants
+	if len(all) <= maxConstants {
+		return
+	}
+	distinct := make(map[string]bool, len(all))
+	for _, s := range all {
+		distinct[s] = true
+	}
+	if len(distinct) > maxConstants || len(all)*len(distinct) > 4*maxConstants*maxConstants {
+		refuse(at, "function has too many constants")
+	}
+}

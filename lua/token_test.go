@@ -1,0 +1,44 @@
+package lua
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+// TestSpreadKeepsMeaning takes apart the test files of Lua that come with the
+// machine's module: what is put together again parses, with every name, string
+// and number in its order.
+func TestSpreadKeepsMeaning(t *testing.T) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/gopher-lua").Output()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), "_lua5.1-tests", "*.lua"))
+	require.NoError(t, err)
+	require.Greater(t, len(files), 20)
+	parsed := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		require.NoError(t, err)
+		source := string(b)
+		before, err := parse.Parse(bytes.NewReader(b), file)
+		if err != nil {
+			continue // code.lua and others begin with what only the program lua reads
+		}
+		parsed++
+		words := Tokenise(source)
+		spread, at := words.Spread()
+		after, err := parse.Parse(strings.NewReader(spread), file)
+		require.NoError(t, err, file)
+		assert.True(t, parse.Dump(before) == parse.Dump(after), file)
+		lines, _ := lineEnds(spread)
+		assert.Len(t, at, lines+2, file)
+	}
+	assert.Greater(t, parsed, 15)
+}

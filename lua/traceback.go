@@ -1,0 +1,161 @@
+package lua
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// A Frame is one call of a traceback.
+type Frame struct {
+	Source   string // chunk name: the script's address; "" for a function in Go
+	Line     int    // the line being run, 0 for a function in Go
+	Function string // its name: a verb's whole name, else the name that the call gives
+	// Tail counts calls that are not there any more: "return f ()" gives its
+	// place to f, and its line is lost. Source is the script that the first of
+	// them was, where that is known.
+	Tail int
+}
+
+// String is the frame's line in a traceback.
+func (f Frame) String() string {
+	text := f.Source
+	switch {
+	case f.Tail == 1:
+		text += " (tail call)"
+	case f.Tail > 1:
+		text += fmt.Sprintf(" (%d tail calls)", f.Tail)
+	case f.Line > 0:
+		text += fmt.Sprintf(":%d", f.Line)
+	default:
+		text = "[Go]"
+	}
+	if f.Function != "" {
+		text += " in " + f.Function
+	}
+	if f.Source == "" && f.Tail > 0 {
+		return text[1:]
+	}
+	return text
+}
+
+// maxFrames is how many frames of a traceback are kept at either end.
+const maxFrames = 10
+
+// traceback returns the calls that led to where L is, innermost first, through
+// the coroutines that resumed it and the verbs that called a script. Of a long
+// one the middle is left out.
+func traceback(L *lua.LState) []Frame {
+	frames := []Frame{}
+	add := func(f Frame) {
+		if frames = append(frames, f); len(frames) > 2*maxFrames {
+			frames = append(frames[:maxFrames], frames[maxFrames+1:]...)
+		}
+	}
+	for s := Of(L); L != nil; {
+		var last level
+		for _, i := range ends(levels(L)) {
+			l, ok := levelAt(L, i)
+			if !ok {
+				break
+			}
+			if last.lost > 0 {
+				add(Frame{Tail: last.lost})
+			}
+			if f, ok := l.frame(s); ok {
+				add(f)
+			}
+			last = l
+		}
+		from, entry := s.callerOf(L), s.entryOf(L)
+		if last.lost > 0 {
+			add(Frame{Source: entry, Tail: last.lost})
+		}
+		if L = L.Parent; from != nil {
+			L = from
+		}
+	}
+	return frames
+}
+
+// levels returns the number of each call of L, innermost first, as GetStack
+// counts. Callers that a call has replaced count too: the machine shows another
+// function in their place.
+func levels(L *lua.LState) []int {
+	d, ok := L.GetStack(0)
+	if !ok {
+		return nil
+	}
+	var list []int
+	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
+	if frame.Kind() != reflect.Pointer || frame.IsNil() {
+		return nil
+	}
+	tail, parent := fieldOf(frame.Type().Elem(), "TailCall"), fieldOf(frame.Type().Elem(), "Parent")
+	for i := 0; !frame.IsNil(); frame = frame.Elem().Field(parent) {
+		list = append(list, i)
+		i += 1 + int(frame.Elem().Field(tail).Int())
+	}
+	return list
+}
+
+// ends leaves out the middle of a list that is much longer than a traceback:
+// the machine takes as long to find a call as there are calls above it.
+func ends(list []int) []int {
+	const most = 4 * maxFrames
+	if len(list) <= 2*most {
+		return list
+	}
+	return append(list[:most:most], list[len(list)-most:]...)
+}
+
+// entryOf names the script that was called first in L, "" if it is none.
+func (s *State) entryOf(L *lua.LState) string {
+	var fn lua.LValue
+	for _, p := range s.passages {
+		if p.in == L {
+			fn = p.fn
+		}
+	}
+	if fn == nil && L == s.base {
+		fn = s.entry
+	}
+	if f, ok := fn.(*lua.LFunction); ok && !f.IsG {
+		return f.Proto.SourceName
+	}
+	return ""
+}
+
+// frame describes a level; there is nothing to say of functions that only
+// start others, of operators, nor of Go functions without a name.
+func (l level) frame(s *State) (Frame, bool) {
+	if l.own() || operatorFunctions[l.fn] {
+		return Frame{}, false
+	}
+	_, name := splitName(l.name)
+	if l.fn.IsG {
+		if s.owner != nil {
+			name = cmp.Or(s.owner.FunctionName(l.fn), name)
+		}
+		return Frame{Function: name}, name != ""
+	}
+	return Frame{Source: l.fn.Proto.SourceName, Line: plainLine(l.line), Function: name}, true
+}
+
+// tailCalls returns how many callers a frame has replaced.
+func tailCalls(d *lua.Debug) int { return frameField(d, "TailCall") }
+
+// frameField returns a number that the machine keeps of a call, and shows to
+// nobody; 0 if it does not keep it.
+func frameField(d *lua.Debug, name string) int {
+	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
+	if frame.Kind() != reflect.Pointer || frame.IsNil() {
+		return 0
+	}
+	if n := frame.Elem().FieldByName(name); n.CanInt() {
+		return int(n.Int())
+	}
+	return 0
+}
