@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
 	"scripter/internal/corpus"
+	"scripter/internal/fcgitest"
 )
 
 // TestService checks that systemd accepts the unit and rates its exposure as low, and
@@ -61,7 +61,7 @@ func TestService(t *testing.T) {
 	}
 	corpus.StartProcess(t, false, nil, "strace", args...).WaitFor(t, "unix", socket)
 	for _, path := range []string{"/ready.fcgi", "/page-plain.mcro", "/none.fcgi"} {
-		client, err := fcgi.Dial(t.Context(), "unix:"+socket)
+		client, err := fcgitest.Dial(t.Context(), "unix:"+socket)
 		require.NoError(t, err)
 		_, err = client.Do(t.Context(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path, "DOCUMENT_ROOT": site.WWW}, strings.NewReader(""), io.Discard, io.Discard)
 		require.NoError(t, err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/internal/fcgitest"
 )
 
 // A server that shuts down and gets no processor until the time for its queue is
@@ -19,9 +21,9 @@ func TestQueueOfARetiredListener(t *testing.T) {
 	l, err := Listen(spec, ListenOptions{})
 	require.NoError(t, err)
 	defer l.Close()
-	var waiting []*Client
+	var waiting []*fcgitest.Client
 	for range 20 {
-		c, err := Dial(t.Context(), spec)
+		c, err := fcgitest.Dial(t.Context(), spec)
 		require.NoError(t, err)
 		defer c.Close()
 		waiting = append(waiting, c)

@@ -16,14 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
-func (s *server) client(t testing.TB) *fcgi.Client {
+func (s *server) client(t testing.TB) *fcgitest.Client {
 	spec := s.addr
 	if s.network == "unix" {
 		spec = "unix:" + spec
 	}
-	c, err := fcgi.Dial(t.Context(), spec)
+	c, err := fcgitest.Dial(t.Context(), spec)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c
@@ -51,13 +52,13 @@ func TestClient(t *testing.T) {
 }
 
 func TestClientErrors(t *testing.T) {
-	do := func(t *testing.T, c *fcgi.Client, body io.Reader) error {
+	do := func(t *testing.T, c *fcgitest.Client, body io.Reader) error {
 		_, err := c.Do(t.Context(), serverParams(), body, io.Discard, io.Discard)
 		return err
 	}
 	t.Run("nobody there", func(t *testing.T) {
-		_, err := fcgi.Dial(t.Context(), "unix:/no/such/socket")
-		assert.ErrorContains(t, err, "fcgi: dial unix:/no/such/socket")
+		_, err := fcgitest.Dial(t.Context(), "unix:/no/such/socket")
+		assert.ErrorContains(t, err, "fcgitest: dial unix:/no/such/socket")
 	})
 	t.Run("overloaded", func(t *testing.T) {
 		h := newWaiting()
@@ -66,15 +67,15 @@ func TestClientErrors(t *testing.T) {
 		w.send(request(1, true, ""))
 		<-h.begun
 		c := s.client(t)
-		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded)
-		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrOverloaded) // the connection goes on
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrOverloaded)
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrOverloaded) // the connection goes on
 	})
 	t.Run("responder goes away", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {})
 		c := s.client(t)
 		s.Close()
-		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
-		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrClosed)
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrClosed)
 	})
 	t.Run("responder goes away before the body ends", func(t *testing.T) {
 		a, b := net.Pipe()
@@ -83,7 +84,7 @@ func TestClientErrors(t *testing.T) {
 			io.CopyN(io.Discard, b, 40_000)
 			b.Close()
 		}()
-		assert.ErrorIs(t, do(t, fcgi.NewClient(a, true), strings.NewReader(strings.Repeat("b", 100_000))), fcgi.ErrClosed)
+		assert.ErrorIs(t, do(t, fcgitest.NewClient(a, true), strings.NewReader(strings.Repeat("b", 100_000))), fcgitest.ErrClosed)
 	})
 	t.Run("bad body", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, hello)
@@ -105,9 +106,9 @@ func TestClientErrors(t *testing.T) {
 	})
 	t.Run("not kept", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, hello)
-		c := fcgi.NewClient(s.dial(t).Conn, false)
+		c := fcgitest.NewClient(s.dial(t).Conn, false)
 		assert.NoError(t, do(t, c, nil))
-		assert.ErrorIs(t, do(t, c, nil), fcgi.ErrClosed)
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrClosed)
 	})
 	t.Run("not FastCGI", func(t *testing.T) {
 		a, b := net.Pipe()
@@ -117,7 +118,7 @@ func TestClientErrors(t *testing.T) {
 			go io.Copy(io.Discard, b)
 			io.WriteString(b, "HTTP/1.0 400 Bad Request\r\n\r\n")
 		}()
-		assert.ErrorIs(t, do(t, fcgi.NewClient(a, true), nil), fcgi.ErrProtocol)
+		assert.ErrorIs(t, do(t, fcgitest.NewClient(a, true), nil), fcgitest.ErrProtocol)
 	})
 }
 
@@ -147,7 +148,7 @@ func TestAgainstStandardLibrary(t *testing.T) {
 		}
 		var answers []string
 		for _, spec := range []string{"unix:" + path, "unix:" + ours.addr} {
-			c, err := fcgi.Dial(t.Context(), spec)
+			c, err := fcgitest.Dial(t.Context(), spec)
 			require.NoError(t, err)
 			var out strings.Builder
 			_, err = c.Do(t.Context(), params, strings.NewReader(body), &out, io.Discard)

@@ -24,13 +24,6 @@ var (
 	ErrNotListening = errors.New("fcgi: no listening socket was inherited")
 )
 
-// What a responder answers to a Client that it does not serve (section 5.5).
-var (
-	ErrMultiplex   = errors.New("fcgi: the responder serves one request at a time on a connection")
-	ErrOverloaded  = errors.New("fcgi: the responder is overloaded")
-	ErrUnknownRole = errors.New("fcgi: the responder does not play this role")
-)
-
 // Error says what was tried, with whom, and why it went wrong.
 type Error struct {
 	Op   string // "read", "write", "accept", "listen", "handler", …

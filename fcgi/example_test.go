@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 func Example() {
@@ -30,7 +31,7 @@ func Example() {
 	go s.Serve(l)
 	defer s.Shutdown(context.Background())
 
-	c, err := fcgi.Dial(context.Background(), spec)
+	c, err := fcgitest.Dial(context.Background(), spec)
 	if err != nil {
 		fmt.Println(err)
 		return

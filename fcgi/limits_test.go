@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 func TestIdleConnectionIsClosed(t *testing.T) {
@@ -247,7 +248,7 @@ func TestAcceptGoesOn(t *testing.T) {
 	s := &fcgi.Server{Handler: hello, Log: func(err error) { reported = err }}
 	go s.Serve(&scarceListener{l, 4})
 	defer s.Close()
-	c, err := fcgi.Dial(t.Context(), "unix:"+l.Addr().String())
+	c, err := fcgitest.Dial(t.Context(), "unix:"+l.Addr().String())
 	require.NoError(t, err)
 	defer c.Close()
 	var out strings.Builder

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 func TestListenUnix(t *testing.T) {
@@ -234,10 +235,10 @@ func TestWebServerAddrs(t *testing.T) {
 		s := &fcgi.Server{Handler: hello, WebServers: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
 		go s.Serve(l)
 		defer s.Close()
-		c, err := fcgi.Dial(t.Context(), l.Addr().String())
+		c, err := fcgitest.Dial(t.Context(), l.Addr().String())
 		require.NoError(t, err)
 		_, err = c.Do(t.Context(), nil, nil, io.Discard, io.Discard)
-		assert.ErrorIs(t, err, fcgi.ErrClosed)
+		assert.ErrorIs(t, err, fcgitest.ErrClosed)
 	})
 }
 

@@ -77,11 +77,6 @@ func appendStream(dst []byte, typ uint8, id uint16, p []byte) []byte {
 	return dst
 }
 
-func appendBegin(dst []byte, id uint16, role uint16, flags uint8) []byte {
-	dst = appendHeader(dst, typeBegin, id, bodyLen)
-	return append(dst, byte(role>>8), byte(role), flags, 0, 0, 0, 0, 0)
-}
-
 func appendEnd(dst []byte, id uint16, appStatus uint32, status uint8) []byte {
 	dst = appendHeader(dst, typeEnd, id, bodyLen)
 	dst = binary.BigEndian.AppendUint32(dst, appStatus)

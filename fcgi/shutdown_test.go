@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 // What runs is finished, what is idle is closed, nobody new is served.
@@ -101,7 +102,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 				default:
 				}
 				came := time.Now()
-				c, err := fcgi.Dial(context.Background(), spec)
+				c, err := fcgitest.Dial(context.Background(), spec)
 				if err != nil {
 					time.Sleep(time.Millisecond)
 					continue

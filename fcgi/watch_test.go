@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/internal/fcgitest"
 )
 
 // The watcher may interrupt a wait that has just ended; the next wait is not to
@@ -27,7 +29,7 @@ func TestInterruptOfAnEarlierWait(t *testing.T) {
 	defer s.Close()
 	nc, err := net.Dial("unix", l.Addr().String())
 	require.NoError(t, err)
-	c := NewClient(nc, true)
+	c := fcgitest.NewClient(nc, true)
 	defer c.Close()
 	body := strings.Repeat("x", 200000)
 	for range 3 {

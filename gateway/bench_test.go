@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/objectdb"
 )
 
@@ -194,14 +195,14 @@ func BenchmarkServed(b *testing.B) {
 }
 
 // dialGateway serves g on a socket and connects to it.
-func dialGateway(t testing.TB, g *Gateway) *fcgi.Client {
+func dialGateway(t testing.TB, g *Gateway) *fcgitest.Client {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)
 	server := &fcgi.Server{Handler: g.ServeFCGI}
 	done := make(chan struct{})
 	go func() { server.Serve(l); close(done) }()
-	c, err := fcgi.Dial(context.Background(), "unix:"+path)
+	c, err := fcgitest.Dial(context.Background(), "unix:"+path)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close(); server.Shutdown(context.Background()); <-done })
 	return c

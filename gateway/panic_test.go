@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 	"scripter/script"
@@ -52,7 +53,7 @@ func TestPanicInAVerb(t *testing.T) {
 			server := &fcgi.Server{Handler: s.g.ServeFCGI, Log: func(err error) { t.Errorf("the road heard of it: %v", err) }}
 			go server.Serve(l)
 			t.Cleanup(func() { server.Close() })
-			c, err := fcgi.Dial(context.Background(), spec) // one connection, as web servers keep it
+			c, err := fcgitest.Dial(context.Background(), spec) // one connection, as web servers keep it
 			require.NoError(t, err)
 			t.Cleanup(func() { c.Close() })
 			return func(path string) string {

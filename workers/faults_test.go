@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/workers"
 )
 
@@ -322,7 +323,7 @@ func TestSlowPeers(t *testing.T) {
 		defer nc.Close()
 		u := nc.(*net.UnixConn)
 		require.NoError(t, u.SetReadBuffer(4<<10))
-		c := fcgi.NewClient(nc, true)
+		c := fcgitest.NewClient(nc, true)
 		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "big=60000"}, strings.NewReader(""), stuck{}, io.Discard)
 	}
 	time.Sleep(200 * time.Millisecond)
@@ -336,7 +337,7 @@ func TestSendersAreNoScripts(t *testing.T) {
 		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
-		c := fcgi.NewClient(nc, true)
+		c := fcgitest.NewClient(nc, true)
 		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "scriptbig=4000000"}, strings.NewReader(""), stuck{}, io.Discard)
 	}
 	sending := func() bool {
@@ -374,7 +375,7 @@ func TestValuesFirst(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.CopyN(io.Discard, nc, int64(reply[5])+int64(reply[6]))
 	require.NoError(t, err)
-	text, err := ask(fcgi.NewClient(nc, false), "", "then")
+	text, err := ask(fcgitest.NewClient(nc, false), "", "then")
 	assert.NoError(t, err)
 	assert.Contains(t, text, "then")
 }
@@ -392,7 +393,7 @@ func TestNoRoom(t *testing.T) {
 		return atGate(t, gate) == 2 && conns == 2
 	}, patience, time.Millisecond)
 	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
-	late := make([]*fcgi.Client, 8)
+	late := make([]*fcgitest.Client, 8)
 	for i := range late { // they connect, and have nothing to say for a moment
 		late[i] = p.client(t, i%2 == 0)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/workers"
 )
 
@@ -28,7 +28,7 @@ func (p *pool) served() (n int64) {
 }
 
 // askLong sends a body of size bytes, which says so or not.
-func askLong(t *testing.T, c *fcgi.Client, size int, declared bool) string {
+func askLong(t *testing.T, c *fcgitest.Client, size int, declared bool) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

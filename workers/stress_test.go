@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/workers"
 )
 
@@ -180,12 +180,12 @@ func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bo
 	}
 }
 
-func (p *pool) connect(keep bool) (*fcgi.Client, error) {
+func (p *pool) connect(keep bool) (*fcgitest.Client, error) {
 	nc, err := p.dial()
 	if err != nil {
 		return nil, err
 	}
-	return fcgi.NewClient(nc, keep), nil
+	return fcgitest.NewClient(nc, keep), nil
 }
 
 // hostile asks for what ends the process.
@@ -196,7 +196,7 @@ func (p *pool) hostile(t *testing.T, r *rand.Rand, stopped func() bool, n *tally
 		c, err := p.connect(r.IntN(2) == 0)
 		require.NoError(t, err)
 		text, err := ask(c, query, body(r))
-		if query != "half" && err != nil && !errors.Is(err, fcgi.ErrClosed) {
+		if query != "half" && err != nil && !errors.Is(err, fcgitest.ErrClosed) {
 			assert.NoError(t, err)
 		}
 		if err == nil {

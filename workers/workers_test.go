@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/workers"
 )
 
@@ -235,16 +236,16 @@ func affordable(t *testing.T, n, each int) int {
 	return int(min(uint64(n), (limit.Cur-64)/uint64(each)))
 }
 
-func (p *pool) client(t *testing.T, keep bool) *fcgi.Client {
+func (p *pool) client(t *testing.T, keep bool) *fcgitest.Client {
 	t.Helper()
 	nc, err := p.dial()
 	require.NoError(t, err)
-	c := fcgi.NewClient(nc, keep)
+	c := fcgitest.NewClient(nc, keep)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-func ask(c *fcgi.Client, query, body string) (string, error) {
+func ask(c *fcgitest.Client, query, body string) (string, error) {
 	var out strings.Builder
 	_, err := c.Do(context.Background(), map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
 	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
@@ -252,7 +253,7 @@ func ask(c *fcgi.Client, query, body string) (string, error) {
 }
 
 // askOnce is ask, on a connection that is closed then.
-func askOnce(c *fcgi.Client, query, body string) (string, error) {
+func askOnce(c *fcgitest.Client, query, body string) (string, error) {
 	defer c.Close()
 	return ask(c, query, body)
 }
@@ -344,7 +345,7 @@ func TestHalfAnswer(t *testing.T) { onSockets(t, testHalfAnswer) }
 func testHalfAnswer(t *testing.T, p *pool) {
 	for _, keep := range []bool{true, false} {
 		text, err := ask(p.client(t, keep), "half", "")
-		assert.ErrorIs(t, err, fcgi.ErrClosed)
+		assert.ErrorIs(t, err, fcgitest.ErrClosed)
 		assert.Equal(t, "half", text)
 	}
 }
@@ -503,7 +504,7 @@ func testShutdown(t *testing.T, p *pool) {
 	require.NoError(t, <-down)
 	wg.Wait()
 	_, err = ask(idle, "", "")
-	assert.ErrorIs(t, err, fcgi.ErrClosed)
+	assert.ErrorIs(t, err, fcgitest.ErrClosed)
 }
 
 // Workers report when they are asked, and when they leave.

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 )
 
@@ -44,7 +44,7 @@ func TestAllow(t *testing.T) {
 				p := startProcess(t, c.env, append([]string{"--root", makeRoot(t), "--listen", addr, "--workers", workers, "--door", "off"}, c.args...)...)
 				require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "msg=listening") }, patience, 5*time.Millisecond, p.log)
 				assert.Contains(t, p.log.String(), "every user of the allowed machines can pretend to be the web server here")
-				client, err := fcgi.Dial(t.Context(), addr)
+				client, err := fcgitest.Dial(t.Context(), addr)
 				require.NoError(t, err)
 				defer client.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 // post sends a body of so many megabytes, which says how long it is or not, and
@@ -24,7 +24,7 @@ func (d *daemon) post(path string, megabytes float64, declared bool) string {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()
-	c, err := fcgi.Dial(ctx, "unix:"+d.sock)
+	c, err := fcgitest.Dial(ctx, "unix:"+d.sock)
 	require.NoError(d.t, err)
 	defer c.Close()
 	body := strings.Repeat("b", int(megabytes*(1<<20)))

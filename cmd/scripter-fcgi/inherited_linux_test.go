@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 // startOn starts the program with a listening socket: as descriptor 0, or as
@@ -67,7 +67,7 @@ func TestInheritedSocket(t *testing.T) {
 				defer cancel()
 				nc, err := net.Dial(c.network, l.Addr().String())
 				require.NoError(t, err)
-				client := fcgi.NewClient(nc, keep)
+				client := fcgitest.NewClient(nc, keep)
 				defer client.Close()
 				var out bytes.Buffer
 				vars := map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/hello.fcgi", "REQUEST_URI": "/hello.fcgi"}

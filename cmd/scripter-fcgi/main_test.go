@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 	"scripter/objectfiles"
@@ -71,7 +71,7 @@ func TestDrain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	c, err := fcgi.Dial(ctx, "unix:"+sock)
+	c, err := fcgitest.Dial(ctx, "unix:"+sock)
 	require.NoError(t, err)
 	defer c.Close()
 	out := &testlog.Buffer{}

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
@@ -168,7 +168,7 @@ func askAt(t *testing.T, sock, path string) string {
 // askWith sends a request with these variables, and those that each request needs.
 func askWith(t *testing.T, sock string, vars map[string]string) string {
 	t.Helper()
-	c, err := fcgi.Dial(context.Background(), "unix:"+sock)
+	c, err := fcgitest.Dial(context.Background(), "unix:"+sock)
 	require.NoError(t, err)
 	defer c.Close()
 	var out bytes.Buffer

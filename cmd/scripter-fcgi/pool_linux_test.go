@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
@@ -138,7 +138,7 @@ func TestMaxRunningTakenBack(t *testing.T) {
 	defer stop()
 	var answers [2]testlog.Buffer
 	for i := range answers {
-		c, err := fcgi.Dial(ctx, "unix:"+p.sock)
+		c, err := fcgitest.Dial(ctx, "unix:"+p.sock)
 		require.NoError(t, err)
 		defer c.Close()
 		go c.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/stay.fcgi", "REQUEST_URI": "/stay.fcgi"}, strings.NewReader(""), &answers[i], io.Discard)

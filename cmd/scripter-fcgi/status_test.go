@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 )
 
@@ -62,7 +62,7 @@ func (d *daemon) end() int {
 // ask answers a request through the public socket.
 func (d *daemon) ask(path string) string {
 	d.t.Helper()
-	c, err := fcgi.Dial(context.Background(), "unix:"+d.sock)
+	c, err := fcgitest.Dial(context.Background(), "unix:"+d.sock)
 	require.NoError(d.t, err)
 	defer c.Close()
 	var out bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 // BenchmarkNeighbours measures what others notice of hostile scripts: how long a
@@ -71,7 +71,7 @@ func (r *responder) neighbours(b *testing.B, lasting time.Duration) []time.Durat
 	until := time.Now().Add(lasting)
 	for i := range clients {
 		wg.Go(func() {
-			c, err := fcgi.Dial(b.Context(), r.spec())
+			c, err := fcgitest.Dial(b.Context(), r.spec())
 			if err != nil {
 				b.Error(err)
 				return

@@ -17,8 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
 	"scripter/internal/corpus"
+	"scripter/internal/fcgitest"
 	"scripter/objectdb"
 	"scripter/objectfiles"
 	"scripter/root"
@@ -130,7 +130,7 @@ func (r *responder) dial(t *testing.T) net.Conn {
 // ask makes one request for a script, on a connection of its own, and returns
 // status and body.
 func (r *responder) ask(ctx context.Context, name, query, body string) (status int, text string, err error) {
-	c, err := fcgi.Dial(ctx, r.spec())
+	c, err := fcgitest.Dial(ctx, r.spec())
 	if err != nil {
 		return 0, "", err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
 )
@@ -201,7 +201,7 @@ func TestRestart(t *testing.T) {
 				case err == nil && status == 200:
 					told.Add(1)
 					return
-				case errors.Is(err, fcgi.ErrClosed) && body == "":
+				case errors.Is(err, fcgitest.ErrClosed) && body == "":
 					unknown.Add(1) // closed before an answer: whoever connects and says nothing is not waited for
 				case status != 503:
 					assert.Fail(t, "a wrong answer", "%d %q %v", status, body, err)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"scripter/fcgi"
+	"scripter/internal/fcgitest"
 )
 
 // visitor asks for one thing after the other, and remembers what it was told.
@@ -24,8 +24,8 @@ type visitor struct {
 	last    int // the number of the last one
 	unknown int // steps of which it knows not whether they were made
 
-	conn     *fcgi.Client // of byDaemon, kept from request to request
-	attached int64        // which daemon it leads to
+	conn     *fcgitest.Client // of byDaemon, kept from request to request
+	attached int64            // which daemon it leads to
 }
 
 // reply is what became of a request. Err says that no whole answer came; killed,
@@ -152,7 +152,7 @@ func (v *visitor) byDaemon(ctx context.Context, script, query string) reply {
 		if v.conn != nil {
 			v.conn.Close()
 		}
-		conn, err := fcgi.Dial(ctx, v.daemon.current().spec())
+		conn, err := fcgitest.Dial(ctx, v.daemon.current().spec())
 		if err != nil {
 			v.conn = nil
 			return reply{err: err, killed: v.daemon.epoch.Load() != before}

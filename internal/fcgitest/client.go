@@ -1,4 +1,6 @@
-package fcgi
+// Package fcgitest is a FastCGI client for tests and benchmarks. It encodes the records
+// by itself, so that it finds errors in package fcgi.
+package fcgitest
 
 import (
 	"bufio"
@@ -12,18 +14,27 @@ import (
 	"sync"
 )
 
+// How a responder refuses a request (section 5.5), and how a connection fails.
+var (
+	ErrMultiplex   = errors.New("fcgitest: the responder serves one request at a time on a connection")
+	ErrOverloaded  = errors.New("fcgitest: the responder is overloaded")
+	ErrUnknownRole = errors.New("fcgitest: unsupported role")
+	ErrClosed      = errors.New("fcgitest: connection closed")
+	ErrProtocol    = errors.New("fcgitest: not FastCGI 1.0")
+)
+
 // Client sends requests to a FastCGI responder over one connection, one at a
-// time. It is not for use by several goroutines at once.
+// time. It is not safe for concurrent use.
 type Client struct {
 	nc   net.Conn
 	in   *bufio.Reader
 	out  []byte
-	err  error // why the connection is of no use any more
+	err  error // why the connection cannot be used any more
 	keep bool
 }
 
-// Dial connects to the responder at spec, which is in the form that Listen
-// takes. The connection can be used for many requests.
+// Dial connects to the responder at spec, "unix:PATH" or "HOST:PORT". The
+// connection can be used for many requests.
 func Dial(ctx context.Context, spec string) (*Client, error) {
 	network, addr := "tcp", spec
 	if path, ok := strings.CutPrefix(spec, "unix:"); ok {
@@ -31,7 +42,7 @@ func Dial(ctx context.Context, spec string) (*Client, error) {
 	}
 	nc, err := new(net.Dialer).DialContext(ctx, network, addr)
 	if err != nil {
-		return nil, &Error{"dial", spec, err}
+		return nil, fmt.Errorf("fcgitest: dial %s: %w", spec, err)
 	}
 	return NewClient(nc, true), nil
 }
@@ -45,12 +56,12 @@ func NewClient(nc net.Conn, keep bool) *Client {
 // Close closes the connection.
 func (c *Client) Close() error { return c.nc.Close() }
 
-// Do sends one request. It copies the answer to stdout and lines for the error
-// log to stderr as they come, and returns the application's status. A nil body
-// is empty. When ctx ends, the connection is closed, as web servers do it.
+// Do sends one request. It copies FCGI_STDOUT to stdout and FCGI_STDERR to stderr
+// as they arrive, and returns the application's status. A nil body is empty. When
+// ctx ends, Do closes the connection, as web servers do.
 //
-// The error is ErrMultiplex, ErrOverloaded or ErrUnknownRole when the responder
-// refused, ErrClosed when it went away.
+// The error is ErrMultiplex, ErrOverloaded or ErrUnknownRole if the responder
+// refused the request, and ErrClosed if it closed the connection.
 func (c *Client) Do(ctx context.Context, params map[string]string, body io.Reader, stdout, stderr io.Writer) (status uint32, err error) {
 	if c.err != nil {
 		return 0, c.err
@@ -67,17 +78,15 @@ func (c *Client) Do(ctx context.Context, params map[string]string, body io.Reade
 	return status, err
 }
 
-const clientID = 1
-
 func (c *Client) do(params map[string]string, body io.Reader, stdout, stderr io.Writer) (uint32, error) {
 	var flags uint8
 	if c.keep {
-		flags = flagKeepConn
+		flags = 1 // FCGI_KEEP_CONN
 	}
-	c.out = appendBegin(c.out[:0], clientID, roleResponder, flags)
-	c.out = appendParams(c.out, clientID, params)
+	c.out = appendRecord(c.out[:0], beginRequest, []byte{0, 1, flags, 0, 0, 0, 0, 0}) // role 1: responder
+	c.out = appendParams(c.out, params)
 	if body == nil {
-		c.out = appendHeader(c.out, typeStdin, clientID, 0)
+		c.out = appendRecord(c.out, stdin, nil)
 	}
 	if _, err := c.nc.Write(c.out); err != nil {
 		return 0, c.fail(err)
@@ -85,7 +94,7 @@ func (c *Client) do(params map[string]string, body io.Reader, stdout, stderr io.
 	if body == nil {
 		return c.receive(stdout, stderr)
 	}
-	// The answer may begin before the body has ended.
+	// The response may begin before the body has ended.
 	var wg sync.WaitGroup
 	var sent error
 	wg.Go(func() {
@@ -99,7 +108,7 @@ func (c *Client) do(params map[string]string, body io.Reader, stdout, stderr io.
 	}
 	wg.Wait()
 	if err == nil && sent != nil {
-		c.err = sent // answered, but the connection is out of step
+		c.err = sent // the response is complete, but the body is not
 	} else if sent != nil && !errors.Is(sent, net.ErrClosed) {
 		err = sent
 	}
@@ -111,32 +120,17 @@ func (c *Client) fail(err error) error {
 	return c.err
 }
 
-// appendParams appends params as a stream of FCGI_PARAMS records.
-func appendParams(dst []byte, id uint16, params map[string]string) []byte {
-	var block []byte
-	for name, value := range params {
-		block = appendPair(block, name, value)
-	}
-	dst = appendStream(dst, typeParams, id, block)
-	return appendHeader(dst, typeParams, id, 0)
-}
-
 func (c *Client) sendBody(body io.Reader) error {
-	buf := make([]byte, headerLen+32<<10)
+	buf := make([]byte, 32<<10)
 	for {
-		n, err := body.Read(buf[headerLen:])
+		n, err := body.Read(buf)
 		if n > 0 {
-			putHeader(buf, typeStdin, clientID, n)
-			if _, err := c.nc.Write(buf[:headerLen+n]); err != nil {
-				return fmt.Errorf("%w: %w", ErrClosed, err)
+			if err := c.send(buf[:n]); err != nil {
+				return err
 			}
 		}
 		if err == io.EOF {
-			putHeader(buf, typeStdin, clientID, 0)
-			if _, err := c.nc.Write(buf[:headerLen]); err != nil {
-				return fmt.Errorf("%w: %w", ErrClosed, err)
-			}
-			return nil
+			return c.send(nil)
 		}
 		if err != nil {
 			return fmt.Errorf("read body: %w", err)
@@ -144,33 +138,42 @@ func (c *Client) sendBody(body io.Reader) error {
 	}
 }
 
+// send sends a record of the body. An empty one ends the stream.
+func (c *Client) send(content []byte) error {
+	c.out = appendRecord(c.out[:0], stdin, content)
+	if _, err := c.nc.Write(c.out); err != nil {
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	return nil
+}
+
 // receive reads records until the request has ended.
-func (c *Client) receive(stdout, stderr io.Writer) (uint32, error) {
+func (c *Client) receive(out, log io.Writer) (uint32, error) {
 	for {
 		head, err := c.in.Peek(headerLen)
 		if err != nil {
 			return 0, c.fail(err)
 		}
-		if head[0] != version {
+		if head[0] != 1 {
 			c.err = ErrProtocol
 			return 0, c.err
 		}
-		h := parseHeader(head)
+		typ, id, padding := head[1], binary.BigEndian.Uint16(head[2:]), int(head[6])
+		content := io.LimitReader(c.in, int64(binary.BigEndian.Uint16(head[4:])))
 		c.in.Discard(headerLen)
-		content := io.LimitReader(c.in, int64(h.length))
 		switch {
-		case h.id == clientID && h.typ == typeStdout:
-			_, err = io.Copy(stdout, content)
-		case h.id == clientID && h.typ == typeStderr:
-			_, err = io.Copy(stderr, content)
-		case h.id == clientID && h.typ == typeEnd:
-			return c.ended(content, h.padding)
+		case id == clientID && typ == stdout:
+			_, err = io.Copy(out, content)
+		case id == clientID && typ == stderr:
+			_, err = io.Copy(log, content)
+		case id == clientID && typ == endRequest:
+			return c.ended(content, padding)
 		}
 		if err == nil {
 			_, err = io.Copy(io.Discard, content)
 		}
 		if err == nil {
-			_, err = c.in.Discard(h.padding)
+			_, err = c.in.Discard(padding)
 		}
 		if err != nil {
 			return 0, c.fail(err)
@@ -178,9 +181,9 @@ func (c *Client) receive(stdout, stderr io.Writer) (uint32, error) {
 	}
 }
 
-// ended reads what FCGI_END_REQUEST says.
+// ended reads the content of FCGI_END_REQUEST.
 func (c *Client) ended(content io.Reader, padding int) (uint32, error) {
-	var body [bodyLen]byte
+	var body [8]byte
 	if _, err := io.ReadFull(content, body[:]); err != nil {
 		return 0, c.fail(err)
 	}
@@ -188,11 +191,11 @@ func (c *Client) ended(content io.Reader, padding int) (uint32, error) {
 		return 0, c.fail(err)
 	}
 	switch body[4] {
-	case statusCantMPX:
+	case 1: // FCGI_CANT_MPX_CONN
 		return 0, ErrMultiplex
-	case statusOverloaded:
+	case 2: // FCGI_OVERLOADED
 		return 0, ErrOverloaded
-	case statusUnknownRole:
+	case 3: // FCGI_UNKNOWN_ROLE
 		return 0, ErrUnknownRole
 	}
 	return binary.BigEndian.Uint32(body[:]), nil
