@@ -1,6 +1,7 @@
 # make test       all tests, with every web server; installs the servers that are missing
 # make build      the three programs, into BIN (./bin)
 # make bench      us and our peers on the same work; installs the peers
+# make bench-lua  classic programs in our Lua and in PUC Lua 5.1: processor time
 # make benchmarks all Go benchmarks
 # make torture    everything at once on one root, killed at random, for TORTURE (10m)
 # make fuzz       each fuzz target for FUZZTIME (10s), two at a time
@@ -39,7 +40,7 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench benchmarks fuzz licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -111,6 +112,10 @@ build:
 bench: build
 	@bash bench/install-peers
 	$(GO) run ./bench
+
+# ROUNDS and PROGRAMS (such as nbody,json) shorten it.
+bench-lua: servers
+	$(GO) run ./bench/lua -rounds $(or $(ROUNDS),5) -programs '$(PROGRAMS)'
 
 benchmarks:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
