@@ -166,8 +166,6 @@ func metaField(L *lua.LState, v lua.LValue, name string) lua.LValue {
 		if mt, ok := v.Metatable.(*lua.LTable); ok {
 			return mt.RawGetString(name)
 		}
-	case *lua.LNilType:
-		return L.GetMetaField(v, name)
 	case *lua.LUserData:
 		if mt, ok := v.Metatable.(*lua.LTable); ok {
 			return mt.RawGetString(name)

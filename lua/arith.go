@@ -75,18 +75,6 @@ func boxed(f float64) lua.LValue {
 	return lua.LNumber(f)
 }
 
-// operandAbout describes an operand of the operator that called the running
-// function: "local 'x' (a nil value)", or "a nil value".
-func operandAbout(L *lua.LState, v lua.LValue, operand int) string {
-	about := "a " + typeName(v) + " value"
-	if l, ok := levelAt(L, 1); ok && !l.fn.IsG {
-		if name := OperandText(DescribedAt(l.fn.Proto, l.line), operand); name != "" {
-			return name + " (" + about + ")"
-		}
-	}
-	return about
-}
-
 // forBound makes a number of a bound of a numeric for, which may be a string.
 func forBound(L *lua.LState, what string) int {
 	L.Push(toBound(L, 1, what))

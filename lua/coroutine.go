@@ -179,7 +179,7 @@ func resultsAwaited(th *lua.LState) int {
 		return -1
 	}
 	pc := frameField(d, "Pc") - 1
-	if pc < 0 || int(l.fn.Proto.Code[pc]>>opShift) != lua.OP_CALL {
+	if pc < 0 || instruction(l.fn.Proto.Code[pc]).op() != lua.OP_CALL {
 		return -1
 	}
 	return wanted(l.fn.Proto.Code[pc])

@@ -87,7 +87,7 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 	}
 	for i := range p.DbgCalls {
 		c := &p.DbgCalls[i]
-		if name := firstOperand(DescribedAt(p, p.DbgSourcePositions[c.Pc])); name != "" {
+		if name := firstOperand(describedAt(p, p.DbgSourcePositions[c.Pc])); name != "" {
 			c.Name = name
 		}
 	}
@@ -97,42 +97,33 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 	}
 }
 
-// Instructions of the machine are opcode, A, C and B, or opcode, A and Bx.
-const (
-	opShift = 26
-	aShift  = 18
-	cShift  = 9
-	bMask   = 1<<9 - 1
-	bxMask  = 1<<18 - 1
-)
-
 // operand returns the register that holds the function of a call, the operand
 // of a unary operator or what is indexed, plus one; 0 for other instructions.
 func operand(code uint32) int {
-	switch int(code >> opShift) {
+	switch i := instruction(code); i.op() {
 	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP, lua.OP_SETTABLE, lua.OP_SETTABLEKS:
-		return int(code>>aShift)&0xff + 1
+		return i.a() + 1
 	case lua.OP_UNM, lua.OP_LEN, lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
-		if b := int(code & bMask); b < 256 {
-			return b + 1
+		if i.b()&constant == 0 {
+			return i.b() + 1
 		}
 	}
 	return 0
 }
 
 // wanted returns how many results a call takes, -1 for all that there are.
-func wanted(call uint32) int { return int(call>>cShift&bMask) - 1 }
+func wanted(call uint32) int { return instruction(call).c() - 1 }
 
 // patchCalls replaces loads of the names that no script can write.
 func patchCalls(p *lua.FunctionProto) {
 	places := map[lua.LValue]uint32{}
 	for pc := 0; pc < len(p.Code); pc++ {
-		code := p.Code[pc]
-		switch int(code >> opShift) {
+		i := instruction(p.Code[pc])
+		switch i.op() {
 		case lua.OP_CLOSURE: // followed by one word for each upvalue
-			pc += int(p.FunctionPrototypes[code&bxMask].NumUpvalues)
+			pc += int(p.FunctionPrototypes[i.bx()].NumUpvalues)
 		case lua.OP_GETGLOBAL:
-			name, _ := p.Constants[code&bxMask].(lua.LString)
+			name, _ := p.Constants[i.bx()].(lua.LString)
 			fn := calledFunctions[string(name)]
 			if fn == nil {
 				continue
@@ -143,13 +134,13 @@ func patchCalls(p *lua.FunctionProto) {
 				p.Constants = append(p.Constants, fn)
 				places[fn] = at
 			}
-			p.Code[pc] = uint32(lua.OP_LOADK)<<opShift | code&(0xff<<aShift) | at
+			p.Code[pc] = uint32(lua.OP_LOADK)<<opShift | uint32(i.a())<<aShift | at
 		}
 	}
 }
 
 // describedAt returns the text of a position of p.
-func DescribedAt(p *lua.FunctionProto, position int) string {
+func describedAt(p *lua.FunctionProto, position int) string {
 	if at := position >> textShift; at > 0 && at <= len(p.Constants) {
 		return p.Constants[at-1].String()
 	}
@@ -163,7 +154,7 @@ func firstOperand(text string) string {
 }
 
 // operandText returns the description of the i-th operand.
-func OperandText(text string, i int) string {
+func operandText(text string, i int) string {
 	for ; i > 0; i-- {
 		var ok bool
 		if _, text, ok = strings.Cut(text, "\x00"); !ok {

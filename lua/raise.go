@@ -136,34 +136,31 @@ func reword(L *lua.LState, message string) string {
 
 // complaint translates an error of the machine.
 func complaint(L *lua.LState, l level, message string) string {
-	text := DescribedAt(l.fn.Proto, l.line)
-	about := func(operand int, kind string) string {
-		if name := OperandText(text, operand); name != "" {
-			return name + " (a " + kind + " value)"
-		}
-		return "a " + kind + " value"
-	}
-	operandKind := func() string {
-		return typeName(L.Get(l.line >> lineBits & registerMask))
-	}
+	// operand is what an instruction with one operand works on.
+	operand := func() lua.LValue { return L.Get(l.line >> lineBits & registerMask) }
 	if kind, ok := strings.CutPrefix(message, "attempt to index a non-table object("); ok {
 		kind, _, _ = strings.Cut(kind, ")")
-		if kind != operandKind() { // it is what a metatable leads to
+		v := operand()
+		if kind != typeName(v) { // it is what a metatable leads to
 			return "attempt to index a " + kind + " value"
 		}
-		operand := 0
-		if strings.HasPrefix(text, "method ") { // it is the receiver
-			operand = 1
+		i := 0
+		if strings.HasPrefix(describedAt(l.fn.Proto, l.line), "method ") { // it is the receiver
+			i = 1
 		}
-		return "attempt to index " + about(operand, kind)
+		return "attempt to index " + describeOperand(L, 0, v, i, indexed)
 	}
 	if rest, ok := strings.CutPrefix(message, "cannot perform "); ok {
 		if _, kinds, ok := strings.Cut(rest, " between "); ok {
 			left, right, _ := strings.Cut(kinds, " and ")
-			if left != "number" {
-				return "attempt to perform arithmetic on " + about(0, left)
+			kinds, i := [2]string{left, right}, 0
+			if left == "number" {
+				i = 1
 			}
-			return "attempt to perform arithmetic on " + about(1, right)
+			if operands, ok := arithmeticOperands(L, l, kinds); ok {
+				return "attempt to perform arithmetic on " + describeOperand(L, 0, operands[i], i, calculated)
+			}
+			return "attempt to perform arithmetic on a " + kinds[i] + " value"
 		}
 	}
 	if kinds, ok := strings.CutPrefix(message, "attempt to compare "); ok {
@@ -173,11 +170,11 @@ func complaint(L *lua.LState, l level, message string) string {
 	}
 	switch message {
 	case "attempt to call a non-function object":
-		return "attempt to call " + about(0, operandKind())
+		return "attempt to call " + describeOperand(L, 0, operand(), 0, called)
 	case "__unm undefined":
-		return "attempt to perform arithmetic on " + about(0, operandKind())
+		return "attempt to perform arithmetic on " + describeOperand(L, 0, operand(), 0, calculated)
 	case "__len undefined":
-		return "attempt to get length of " + about(0, operandKind())
+		return "attempt to get length of " + describeOperand(L, 0, operand(), 0, calculated)
 	case "for statement init must be a number":
 		return "'for' initial value must be a number"
 	case "for statement limit must be a number":

@@ -51,6 +51,10 @@ type Owner interface {
 	// TypeName returns what a message about a wrong argument calls the value, or
 	// "" for Lua's own name of its type.
 	TypeName(v lua.LValue) string
+	// Describe returns what a message calls v, an operand on which an operator
+	// failed, or "" for Lua's own words. from is where the operand came from; it
+	// is nil if that is not known.
+	Describe(v lua.LValue, from *Source) string
 }
 
 // A State is one run of Lua: a Lua state with its limits. Scripts that one
@@ -156,9 +160,7 @@ func (s *State) Close() {
 		s.main, s.base = nil, nil
 		L.G.Global = nil
 		L.G.CurrentThread = L
-		for _, v := range [...]lua.LValue{lua.LNil, lua.LTrue, lua.LNumber(0), concatFunction, lua.LString("")} {
-			L.SetMetatable(v, lua.LNil) // of the type
-		}
+		L.SetMetatable(lua.LString(""), lua.LNil) // of all strings
 		giveShell(L)
 	}
 }
@@ -188,9 +190,6 @@ func (s *State) Library(name string) lua.LValue { return library(s.main, name) }
 func (s *State) NewFunction(p *lua.FunctionProto) *lua.LFunction {
 	return s.main.NewFunctionFromProto(p)
 }
-
-// SetTypeMetatable sets the metatable that all values of v's type have.
-func (s *State) SetTypeMetatable(v lua.LValue, mt *lua.LTable) { s.main.SetMetatable(v, mt) }
 
 // Postpone gives the run that much more time than its limit. Only a function in
 // Go that the run has called may use it, on the run's own goroutine.

@@ -87,26 +87,11 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	}
 	t.root.init()
 	t.openEnvironment()
-	t.openMessages()
 	return t
 }
 
 // threadOf returns the thread that L belongs to.
 func threadOf(L *lua.LState) *Thread { return (*Thread)(lua.Of(L).Owner().(*owner)) }
-
-// owner is a Thread as its Lua state sees it.
-type owner Thread
-
-// FunctionName returns the name of a verb.
-func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.names[f] }
-
-// TypeName returns what messages about wrong arguments call a table of the root.
-func (o *owner) TypeName(v lua.LValue) string {
-	if o := objectOf(v); o != nil {
-		return "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
-	}
-	return ""
-}
 
 // Close frees what the thread holds. Values that came out of it are dead: its
 // state may be another thread's by then, so nothing leads there any more.

@@ -1,0 +1,66 @@
+package script
+
+import (
+	"scripter/lua"
+)
+
+// owner is a Thread as its Lua state sees it.
+type owner Thread
+
+// FunctionName returns the name of a verb.
+func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.names[f] }
+
+// TypeName returns what messages about wrong arguments call a table of the root.
+func (o *owner) TypeName(v lua.LValue) string {
+	if o := objectOf(v); o != nil {
+		return "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
+	}
+	return ""
+}
+
+// Describe names the object that an operand was read from, or that it is: "a
+// missing object: user.x", "a number: user.n".
+func (o *owner) Describe(v lua.LValue, from *lua.Source) string {
+	t := (*Thread)(o)
+	if fn, ok := v.(*lua.LFunction); ok && t.scripts[fn] != nil {
+		return "a script: " + t.scripts[fn].label()
+	}
+	if from == nil || from.Table == nil {
+		return ""
+	}
+	table := objectOf(t.valueOf(from.Table))
+	key, ok := t.valueOf(from.Key).(lua.LString)
+	if table == nil || !ok {
+		return ""
+	}
+	what := "a " + v.Type().String()
+	if v == lua.LNil {
+		what = "a missing object"
+	}
+	return what + ": " + table.Address().Child(string(key)).String()
+}
+
+// valueOf returns the value at a source, nil if it cannot be told. It reads the
+// root and runs nothing.
+func (t *Thread) valueOf(s *lua.Source) lua.LValue {
+	var v lua.LValue
+	var err error
+	switch {
+	case s.Value != nil:
+		return s.Value
+	case s.Table != nil:
+		o, key := objectOf(t.valueOf(s.Table)), t.valueOf(s.Key)
+		if o == nil || key == nil {
+			return nil
+		}
+		v, err = o.cell(key.String())
+	default:
+		if v = t.state.Globals().RawGetString(s.Global); v == lua.LNil {
+			v, err = t.global(s.Global)
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	return v
+}
