@@ -1,0 +1,44 @@
+// Package httpform reads and writes forms as browsers send them: URL-encoded
+// fields (WHATWG URL, application/x-www-form-urlencoded) and multipart forms
+// (RFC 7578).
+//
+// Names, values and file names are data: nothing here gives them a meaning.
+package httpform
+
+import (
+	"fmt"
+	"mime"
+)
+
+// The content types of forms.
+const (
+	URLEncoded = "application/x-www-form-urlencoded"
+	Multipart  = "multipart/form-data"
+)
+
+// MaxFields bounds a form that a script reads from its own text: no limit of a
+// request is about that.
+const MaxFields = 100_000
+
+// Media returns the media type of a Content-Type field, in lower case, and the
+// boundary of a multipart one. A body without a type counts as URL-encoded.
+func Media(contentType string) (media, boundary string, err error) {
+	if contentType == "" || contentType == URLEncoded {
+		return URLEncoded, "", nil
+	}
+	media, params, err := mime.ParseMediaType(contentType)
+	if media == "" {
+		return "", "", fmt.Errorf("the content type %.80q is none", contentType)
+	}
+	return media, params["boundary"], nil // a bad parameter does not matter
+}
+
+// A LimitError says that a form has more than Most fields or parts.
+type LimitError struct {
+	Most int64
+	what string
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("the form has more than %d %s", e.Most, e.what)
+}

@@ -1,0 +1,82 @@
+package httpform
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"mime/multipart"
+	"net/textproto"
+	"slices"
+	"strings"
+)
+
+// A Part is one field or file of a multipart form.
+type Part struct {
+	Name   string
+	Header textproto.MIMEHeader
+	Data   string // the text of a field, or the bytes of a file
+
+	// File is set for a file; FileName is "" if none was chosen for the field, and never
+	// has a folder in front.
+	File     bool
+	FileName string
+}
+
+// ParseMultipart reads the parts of a multipart form, in their order. It refuses more than
+// most parts with a [LimitError].
+func ParseMultipart(body, boundary string, most int64) ([]Part, error) {
+	if boundary == "" || len(boundary) > 70 {
+		return nil, errors.New("the multipart form cannot be read: its boundary is missing or longer than 70 bytes")
+	}
+	var list []Part
+	parts := multipart.NewReader(strings.NewReader(body), boundary)
+	for {
+		p, err := parts.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the multipart form cannot be read: %w", err)
+		}
+		if int64(len(list)) == most {
+			return nil, &LimitError{most, "parts"}
+		}
+		var data strings.Builder
+		if _, err := io.Copy(&data, p); err != nil {
+			return nil, fmt.Errorf("the multipart form cannot be read: %w", err)
+		}
+		list = append(list, Part{
+			Name: p.FormName(), Header: p.Header, Data: data.String(),
+			File: isFile(p.Header), FileName: p.FileName(),
+		})
+	}
+}
+
+// isFile reports whether a part is a file: it has a file name, which may be empty.
+func isFile(header textproto.MIMEHeader) bool {
+	_, params, err := mime.ParseMediaType(header.Get("Content-Disposition"))
+	if err != nil {
+		return false
+	}
+	_, ok := params["filename"]
+	return ok
+}
+
+// FormatMultipart returns the body of a multipart form. [ParseMultipart] reads the same
+// parts from it.
+func FormatMultipart(parts []Part, boundary string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString("--" + boundary + "\r\n")
+		for _, name := range slices.Sorted(maps.Keys(p.Header)) {
+			for _, value := range p.Header[name] {
+				b.WriteString(name + ": " + value + "\r\n")
+			}
+		}
+		b.WriteString("\r\n" + p.Data + "\r\n")
+	}
+	b.WriteString("--" + boundary + "--\r\n")
+	return b.String()
+}
