@@ -9,6 +9,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/script"
+	verbjson "scripter/verbs/json"
 )
 
 // What an author asks at his desk, without a request from the net.
@@ -43,14 +44,14 @@ func (g *Gateway) Eval(ctx context.Context, typed string) (Evaluated, error) {
 			if v == nil {
 				text = "nil"
 			}
-			j := jsonEncoder{thread: c.thread}
-			if j.value(v, 0) != nil {
-				j = jsonEncoder{thread: c.thread}
-				if err := j.string(strings.ToValidUTF8(text, "�")); err != nil {
-					return err
-				}
+			j, err := verbjson.Encode(c.thread, v)
+			if err != nil {
+				j, err = verbjson.Encode(c.thread, strings.ToValidUTF8(text, "�"))
 			}
-			e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j.out)
+			if err != nil {
+				return err
+			}
+			e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j)
 		}
 		e.Written, err = c.writtenText()
 		return err

@@ -15,6 +15,7 @@ import (
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/verbs/html"
 )
 
 // Error is a failure with the status that the visitor gets. Its message is
@@ -303,7 +304,7 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	resp.Add("MIME-Version", "1.0")
 	resp.Add("Content-type", "text/html; charset=utf-8")
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
-	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + escapeHTML(message) + "</pre>\n"
+	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + html.Escape(message) + "</pre>\n"
 	if incident != "" {
 		body += "<p>Incident " + incident + "</p>\n"
 	}

@@ -11,6 +11,7 @@ import (
 	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/verbs/html"
 )
 
 // developerPage makes the developer's page for a failure: what went wrong, the lines
@@ -28,8 +29,8 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 	resp.Set("Content-type", "text/html; charset=utf-8")
 	message, detail, _ := strings.Cut(developerMessage(err), "\n")
 	var b strings.Builder
-	b.WriteString("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>" + escapeHTML(message) + "</title>\n<style>" + developerStyle + "</style></head>\n<body>\n")
-	b.WriteString("<h1>" + escapeHTML(message) + "</h1>\n")
+	b.WriteString("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>" + html.Escape(message) + "</title>\n<style>" + developerStyle + "</style></head>\n<body>\n")
+	b.WriteString("<h1>" + html.Escape(message) + "</h1>\n")
 	var s *script.Error
 	var e *Error
 	if errors.As(err, &s) && !errors.As(err, &e) {
@@ -39,9 +40,9 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 		s = nil
 	}
 	if detail != "" && (s == nil || lua.IsPanic(err)) {
-		b.WriteString("<pre>" + escapeHTML(detail) + "</pre>\n")
+		b.WriteString("<pre>" + html.Escape(detail) + "</pre>\n")
 	}
-	b.WriteString("<p>" + escapeHTML(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
+	b.WriteString("<p>" + html.Escape(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
 	if incident != "" {
 		b.WriteString(". Incident <code>" + incident + "</code>: <code>scripter requests " + incident +
 			"</code> shows the request, if Debugging is on (<code>scripter settings flDebug true</code>)")
@@ -62,7 +63,7 @@ func writeExcerpt(b *strings.Builder, s *script.Error) {
 	}
 	b.WriteString("<pre>")
 	for _, l := range lines {
-		text := fmt.Sprintf("%4d  %s", l.Number, escapeHTML(l.Text))
+		text := fmt.Sprintf("%4d  %s", l.Number, html.Escape(l.Text))
 		if l.Number == s.Line {
 			text = "<mark>" + text + "</mark>"
 		}
@@ -78,7 +79,7 @@ func writeCalls(b *strings.Builder, frames []lua.Frame) {
 	}
 	b.WriteString("<h2>Calls</h2>\n<pre>")
 	for _, f := range frames {
-		b.WriteString(escapeHTML(f.String()) + "\n")
+		b.WriteString(html.Escape(f.String()) + "\n")
 	}
 	b.WriteString("</pre>\n")
 }

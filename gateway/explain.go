@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"scripter/httpform"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -83,7 +84,7 @@ func (c *call) explain() (string, error) {
 // DecodePath decodes the percent signs of a URL's path; those that cannot be
 // decoded stay.
 func DecodePath(p string) string {
-	s, _ := unescape(p, false)
+	s, _ := httpform.Unescape(p, false)
 	return s
 }
 

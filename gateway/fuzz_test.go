@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/httpform"
 	"scripter/objectdb"
 	"scripter/script"
 )
@@ -120,7 +121,7 @@ return "done"`
 	s := newSite(f)
 	s.script("x", `local p = ... local run = loadstring (p.argTable.source) return run (p.argTable.a, p.argTable.b)`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		body := "source=" + string(escapeForm(nil, source)) + "&a=" + string(escapeForm(nil, a)) + "&b=" + string(escapeForm(nil, b))
+		body := "source=" + string(httpform.Escape(nil, source)) + "&a=" + string(httpform.Escape(nil, a)) + "&b=" + string(httpform.Escape(nil, b))
 		s.t = t
 		start := time.Now()
 		resp := s.post("/x.fcgi", "application/x-www-form-urlencoded", body)

@@ -9,6 +9,7 @@ import (
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/verbs"
 )
 
 // The glue of apps.httpd (specification, 6): what its scripts cannot know by
@@ -18,10 +19,7 @@ import (
 var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
 
 // properties are the computed cells of the root.
-var properties = []script.Property{
-	{Address: objectdb.Address{"system", "verbs", "builtins", "json", "null"},
-		Doc:   "the null of JSON, in lists and for json.encode",
-		Value: func(*script.Thread) script.Value { return objectdb.Null{} }},
+var properties = append(verbs.Properties(), []script.Property{
 	{Address: appInfo.Child("name"), Doc: "what the web server calls itself",
 		Value: func(t *script.Thread) script.Value { return serverOf(t).name }},
 	{Address: appInfo.Child("version"), Doc: "its version",
@@ -30,7 +28,7 @@ var properties = []script.Property{
 		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverID) }},
 	{Address: appInfo.Child("path"), Doc: "its program, the setting serverPath: no server tells it",
 		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverPath) }},
-}
+}...)
 
 // product is a name with a version, as SERVER_SOFTWARE has them (RFC 3875,
 // 4.1.17): "Apache/2.4.62 (Debian)".

@@ -10,6 +10,7 @@ import (
 	"scripter/macros"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/verbs/html"
 )
 
 // maxNesting bounds pages within pages: a marker's script that expands a page
@@ -120,7 +121,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 		return "", nil
 	}
 	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
-		escapeHTML(e.page), m.Line, m.Column, escapeHTML(developerMessage(err))), nil
+		html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(err))), nil
 }
 
 // known gives the text of a marker that is only a value of the root.
@@ -169,7 +170,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 		}
 		text, err := e.text(v, x.Path)
 		if foreign {
-			text = escapeHTML(text)
+			text = html.Escape(text)
 		}
 		return text, err
 	case macros.Call:

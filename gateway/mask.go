@@ -9,7 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"scripter/httpform"
 	"scripter/script"
+	"scripter/verbs/html"
 )
 
 // masked stands in the place of a secret.
@@ -56,7 +58,7 @@ func (m *masking) text(s string) string {
 		slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
 		var pairs []string
 		for _, v := range m.values {
-			pairs = append(pairs, v, masked, escapeHTML(v), masked)
+			pairs = append(pairs, v, masked, html.Escape(v), masked)
 		}
 		m.replacer = strings.NewReplacer(pairs...)
 	}
@@ -134,11 +136,11 @@ func (m *masking) form(text string) string {
 	fields := strings.Split(text, "&")
 	for i, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
-		plain, _ := unescape(name, true)
+		plain, _ := httpform.Unescape(name, true)
 		if !ok || !mentionsSecret(plain) {
 			continue
 		}
-		if decoded, _ := unescape(value, true); decoded != value {
+		if decoded, _ := httpform.Unescape(value, true); decoded != value {
 			m.hide(fieldItem(plain), decoded)
 		}
 		fields[i] = name + "=" + m.hide(fieldItem(plain), value)

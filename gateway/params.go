@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"scripter/httpform"
 	"scripter/script"
 )
 
@@ -22,7 +23,7 @@ func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 // few of them.
 type parameters struct {
 	c          *call
-	form       form
+	form       requestForm
 	websiteDir string // settings, as they were when the request began
 	program    string
 	maxFields  bound
@@ -108,9 +109,9 @@ func (c *call) buildParams() (*script.Table, error) {
 		maxFields: c.limits.count(maxFields),
 	}
 	query := c.r.Params["QUERY_STRING"]
-	err := countFields(query, p.maxFields)
+	err := httpform.CheckFields(query, p.maxFields.most)
 	if err != nil {
-		return nil, err
+		return nil, formError(err, p.maxFields)
 	}
 	if c.r.body.text != "" {
 		if p.form, err = parseBody(c.r.Params["CONTENT_TYPE"], c.r.body.text, p.maxFields); err != nil {
@@ -204,7 +205,7 @@ func (p *parameters) searchTable(vars map[string]string) script.Value {
 func (p *parameters) fields(vars map[string]string) script.Value {
 	t := script.NewTable()
 	add := func(name, value string) { addToList(t, name, value) }
-	_ = eachField(vars["QUERY_STRING"], p.maxFields, false, add) // counted when the request began
+	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.most, false, add) // counted when the request began
 	p.form.eachText(p.maxFields, add)
 	return t
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"scripter/httpform"
 )
 
 // ReplayOptions say how a kept request is run again.
@@ -116,8 +118,8 @@ func setField(text, name string, value func() string) string {
 	fields := strings.Split(text, "&")
 	for i, f := range fields {
 		raw, _, ok := strings.Cut(f, "=")
-		if plain, _ := unescape(raw, true); ok && plain == name {
-			fields[i] = raw + "=" + string(escapeForm(nil, value()))
+		if plain, _ := httpform.Unescape(raw, true); ok && plain == name {
+			fields[i] = raw + "=" + string(httpform.Escape(nil, value()))
 		}
 	}
 	return strings.Join(fields, "&")

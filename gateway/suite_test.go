@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/httpform"
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/root"
@@ -64,14 +65,14 @@ func TestParseArgsStaysInItsTable(t *testing.T) {
 		return tostring (n)`)
 	var body strings.Builder
 	for _, name := range names {
-		body.WriteString("&" + string(escapeForm(nil, name)) + "=v")
+		body.WriteString("&" + string(httpform.Escape(nil, name)) + "=v")
 	}
 	before := s.everything()
 	assert.Equal(t, fmt.Sprint(len(names)), s.post("/x.fcgi", "text/plain", body.String()).Body)
 	assert.Equal(t, before, s.everything(), "a Lua table: nothing changes in the root")
 
 	for _, name := range names {
-		resp := s.post("/x.fcgi?store=1", "text/plain", string(escapeForm(nil, name))+"=v")
+		resp := s.post("/x.fcgi?store=1", "text/plain", string(httpform.Escape(nil, name))+"=v")
 		if objectdb.CheckName(name) != nil {
 			assert.Equal(t, 500, resp.Status, "%q can be no name in the root", name)
 			continue

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"scripter/script"
+	"scripter/verbs"
 )
 
-// Verbs lists the verbs that are written in Go, in the order of their names.
-// Scripts see them as tables in system.verbs.builtins; the objects of the
-// root that use them are what most scripts call.
+// Verbs returns all verbs in the order of their names: those of package verbs, and the
+// group webserver, which is the gateway's. Scripts see them as tables in
+// system.verbs.builtins; most scripts call the objects of the root that use them.
 func Verbs() []script.Verb {
-	verbs := slices.Concat(webserverVerbs, cacheVerbs, argsVerbs, prefsVerbs, errorVerbs, utilVerbs, glueVerbs, passwordVerbs, stringVerbs, writeVerbs, debugVerbs, textVerbs, formVerbs, codeVerbs, jsonVerbs, dateVerbs)
-	slices.SortFunc(verbs, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
-	return verbs
+	list := slices.Concat(verbs.All(), webserverVerbs, cacheVerbs, argsVerbs, prefsVerbs, errorVerbs, utilVerbs, glueVerbs, passwordVerbs, writeVerbs, debugVerbs)
+	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // hostOf gives the request that a verb was called in.

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"scripter/script"
+	"scripter/verbs/form"
 )
 
 // argsVerbs read and write URL-encoded fields.
@@ -24,7 +25,7 @@ var argsVerbs = []script.Verb{
 		Example: `webserver.encodeArgs ({y = "a b", x = 1})`,
 		Gives:   "x=1&y=a+b",
 		Page:    true,
-		Func:    verbEncodeArgs,
+		Func:    form.Encode,
 	},
 }
 
@@ -33,41 +34,10 @@ func verbParseArgs(v *script.Call) error {
 	if c, err := hostOf(v); err == nil {
 		max = c.limits.count(maxFields)
 	}
-	t, err := parseForm(v.Text(1), max, false)
+	t, err := form.Parse(v.Text(1), max.most)
 	if err != nil {
-		return err
+		return formError(err, max)
 	}
 	v.Return(t)
-	return nil
-}
-
-func verbEncodeArgs(v *script.Call) error {
-	t := v.Table(1)
-	var b []byte
-	add := func(name string, value script.Value) error {
-		text, err := v.Thread().Text(value)
-		if err != nil {
-			return err
-		}
-		if len(b) > 0 {
-			b = append(b, '&')
-		}
-		b = append(escapeForm(b, name), '=')
-		b = escapeForm(b, text)
-		return nil
-	}
-	for _, name := range tableKeys(t) {
-		values := []script.Value{t.Get(name)}
-		if list, ok := values[0].(*script.Table); ok {
-			values = values[:0]
-			list.Each(func(_, e script.Value) bool { values = append(values, e); return true })
-		}
-		for _, value := range values {
-			if err := add(name, value); err != nil {
-				return err
-			}
-		}
-	}
-	v.Return(string(b))
 	return nil
 }

@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"scripter/httpform"
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/verbs/form"
 )
 
 // utilVerbs take heads of requests apart and put heads of responses together,
@@ -95,7 +97,7 @@ func verbParseHeaders(v *script.Call) error {
 			return max.error("the head has more than %d fields", max.most)
 		}
 		name, value, _ := strings.Cut(field, ":")
-		addField(t, strings.TrimSpace(name), strings.TrimSpace(value))
+		form.Add(t, strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	v.Return(line, t)
 	return nil
@@ -142,7 +144,7 @@ func addCookie(t *script.Table, field string) error {
 		headers = script.NewTable()
 		t.Set("headers", headers)
 	}
-	addField(headers, "Set-Cookie", field)
+	form.Add(headers, "Set-Cookie", field)
 	return nil
 }
 
@@ -154,7 +156,7 @@ func cookieField(v *script.Call) (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString(name + "=")
-	b.Write(escapeForm(nil, value))
+	b.Write(httpform.Escape(nil, value))
 	attribute := func(i int, name, value string) {
 		if value == "" {
 			return

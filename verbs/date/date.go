@@ -1,4 +1,6 @@
-package gateway
+// Package date has the verbs that write and read dates. Scripts make dates with
+// clock.now and odb.date, and read their parts as fields.
+package date
 
 import (
 	"fmt"
@@ -11,43 +13,22 @@ import (
 	"scripter/script"
 )
 
-// dateVerbs write and read dates. Scripts make them with clock.now and
-// odb.date, and read their parts as fields.
-var dateVerbs = []script.Verb{
+// Verbs are the verbs of the group.
+var Verbs = []script.Verb{
 	{
-		Name:    "clock.now",
-		Doc:     "The date and time, as a date.",
-		Results: script.Returns("date", ""),
-		Example: `clock.now () > odb.date ("2020-01-01")`,
-		Gives:   "true",
-		Page:    true,
-		Func: func(v *script.Call) error {
-			v.Return(objectdb.Date{Time: v.Thread().Now().UTC()})
-			return nil
+		Name: "date.format",
+		Doc:  `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
+		Params: []script.Param{
+			script.Arg("date", "date", ""),
+			script.Arg("format", "string", "at most 4096 bytes"),
+			script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`),
 		},
-	},
-	{
-		Name:    "clock.ticks",
-		Doc:     "Sixtieths of a second since 1970, as a number: the measure of Frontier's waits.",
-		Results: script.Returns("number", ""),
-		Example: "clock.ticks () / 60 > 1e9",
-		Gives:   "true",
-		Page:    true,
-		Func: func(v *script.Call) error {
-			v.Return(float64(v.Thread().Now().UnixMicro()) * 60 / 1e6)
-			return nil
-		},
-	},
-	{
-		Name:    "date.format",
-		Doc:     `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
-		Params:  []script.Param{script.Arg("date", "date", ""), script.Arg("format", "string", "at most 4096 bytes"), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
 		Results: script.Returns("string", ""),
 		Errors:  "a zone that is not known",
 		Example: `date.format (odb.date ("2026-01-31T18:30:00Z"), "%d %B %Y, %H:%M", "Europe/Paris")`,
 		Gives:   "31 January 2026, 19:30",
 		Page:    true,
-		Func:    verbDateFormat,
+		Func:    format,
 	},
 	{
 		Name:    "date.http",
@@ -81,9 +62,12 @@ var dateVerbs = []script.Verb{
 		},
 	},
 	{
-		Name:    "date.rfc3339",
-		Doc:     `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
-		Params:  []script.Param{script.Arg("date", "date", ""), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Name: "date.rfc3339",
+		Doc:  `The date as RFC 3339 has it, such as "2026-01-31T18:30:00Z".`,
+		Params: []script.Param{
+			script.Arg("date", "date", ""),
+			script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`),
+		},
 		Results: script.Returns("string", ""),
 		Errors:  "a zone that is not known",
 		Example: `date.rfc3339 (odb.date ("2026-07-31T18:30:00Z"), "Europe/Paris")`,
@@ -96,19 +80,23 @@ var dateVerbs = []script.Verb{
 		},
 	},
 	{
-		Name:    "date.parse",
-		Doc:     `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
-		Params:  []script.Param{script.Arg("text", "string", ""), script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`)},
+		Name: "date.parse",
+		Doc: `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 ` +
+			`18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
+		Params: []script.Param{
+			script.Arg("text", "string", ""),
+			script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`),
+		},
 		Results: script.Returns("date|nil", "nil when the text is none of these"),
 		Errors:  "a zone that is not known",
 		Example: `date.parse ("2026-01-31 18:30", "America/New_York")`,
 		Gives:   "2026-01-31 23:30:00",
 		Page:    true,
-		Func:    verbDateParse,
+		Func:    parse,
 	},
 }
 
-// dateArg reads a date argument.
+// dateArg returns argument i, a date.
 func dateArg(v *script.Call, i int) time.Time {
 	d, ok := v.Value(i).(objectdb.Date)
 	if !ok {
@@ -117,12 +105,13 @@ func dateArg(v *script.Call, i int) time.Time {
 	return d.Time
 }
 
+// inZone returns the time as the clocks of a zone show it.
 func inZone(t time.Time, zone string) (time.Time, error) {
 	l, err := location(zone)
 	return t.In(l), err
 }
 
-// location finds a zone. "Local" would be another one on each machine.
+// location finds a zone. It refuses "Local", which differs between machines.
 func location(zone string) (*time.Location, error) {
 	if zone != "" && zone != "Local" {
 		if l, err := time.LoadLocation(zone); err == nil {
@@ -132,27 +121,33 @@ func location(zone string) (*time.Location, error) {
 	return time.UTC, fmt.Errorf("there is no zone %.40q", zone)
 }
 
-const maxDateFormat = 4096
+// maxFormat bounds a format, in bytes.
+const maxFormat = 4096
 
-func verbDateFormat(v *script.Call) error {
+func format(v *script.Call) error {
 	t, err := inZone(dateArg(v, 1), v.OptString(3, "UTC"))
 	if err != nil {
 		return err
 	}
-	format := v.String(2)
-	if len(format) > maxDateFormat {
-		v.Bad(2, "a format has at most %d bytes", maxDateFormat)
+	layout := v.String(2)
+	if len(layout) > maxFormat {
+		v.Bad(2, "a format has at most %d bytes", maxFormat)
 	}
-	v.Return(lua.FormatDate(t, format))
+	v.Return(lua.FormatDate(t, layout))
 	return nil
 }
 
-func verbDateParse(v *script.Call) error {
+// layouts are the forms of a date that date.parse reads.
+var layouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02",
+}
+
+func parse(v *script.Call) error {
 	l, err := location(v.OptString(2, "UTC"))
 	if err != nil {
 		return err
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02"} {
+	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, v.String(1), l); err == nil {
 			v.Return(objectdb.Date{Time: t.UTC()})
 			return nil

@@ -1,0 +1,98 @@
+// Package html has the verbs that escape text for HTML.
+package html
+
+import (
+	"strconv"
+	"strings"
+
+	"scripter/script"
+)
+
+// Verbs are the verbs of the group.
+var Verbs = []script.Verb{
+	{
+		Name:    "html.escape",
+		Doc:     `The text with &, <, >, " and ' as entities, safe in HTML text and quoted attributes.`,
+		Params:  []script.Param{script.Arg("text", "any", "what is no text gets its text, as from tostring")},
+		Results: script.Returns("string", ""),
+		Example: `html.escape ("<b> & 'co'")`,
+		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
+		Page:    true,
+		Func: func(v *script.Call) error {
+			v.ReturnText(Escape(v.Text(1)))
+			return nil
+		},
+	},
+	{
+		Name: "html.entities",
+		Doc: "The text as html.escape gives it, with every character beyond ASCII as an entity: it is " +
+			"the same in any character set.",
+		Params:  []script.Param{script.Arg("text", "any", "what is no text gets its text, as from tostring")},
+		Results: script.Returns("string", ""),
+		Example: `html.entities ("<Café>")`,
+		Gives:   "&lt;Caf&#233;&gt;",
+		Page:    true,
+		Func: func(v *script.Call) error {
+			v.Return(entities(v.Text(1)))
+			return nil
+		},
+	},
+}
+
+// longer says how many bytes more than the character its entity has; 0: the character
+// has none.
+var longer = [256]uint8{'&': 4, '<': 3, '>': 3, '"': 5, '\'': 4}
+
+func entity(c byte) string {
+	switch c {
+	case '&':
+		return "&amp;"
+	case '<':
+		return "&lt;"
+	case '>':
+		return "&gt;"
+	case '"':
+		return "&quot;"
+	}
+	return "&#39;"
+}
+
+// Escape returns the text with the five characters that HTML gives a meaning as
+// entities. It is safe in the text of an element and in a quoted attribute.
+func Escape(s string) string {
+	more := 0
+	for i := 0; i < len(s); i++ {
+		more += int(longer[s[i]])
+	}
+	if more == 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + more)
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if longer[s[i]] != 0 {
+			b.WriteString(s[from:i])
+			b.WriteString(entity(s[i]))
+			from = i + 1
+		}
+	}
+	b.WriteString(s[from:])
+	return b.String()
+}
+
+// entities returns the text escaped, with every character beyond ASCII as its number.
+// A byte that is no UTF-8 becomes U+FFFD.
+func entities(s string) string {
+	s = Escape(s)
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteByte(byte(r))
+		} else {
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		}
+	}
+	return b.String()
+}

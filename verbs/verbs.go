@@ -1,0 +1,32 @@
+// Package verbs lists the functions for scripts that are written in Go and need no request.
+//
+// Scripts see them as tables in system.verbs.builtins. Each group is a folder under the
+// name that scripts know: verbs/text has text.trim and its like. A verb carries its own
+// documentation, from which the manual, the command line and editors take theirs. The
+// group webserver is the gateway's.
+package verbs
+
+import (
+	"slices"
+
+	"scripter/script"
+	"scripter/verbs/base64"
+	"scripter/verbs/clock"
+	"scripter/verbs/date"
+	"scripter/verbs/form"
+	"scripter/verbs/hash"
+	"scripter/verbs/html"
+	"scripter/verbs/json"
+	"scripter/verbs/random"
+	"scripter/verbs/text"
+	"scripter/verbs/url"
+)
+
+// All returns the verbs of every group.
+func All() []script.Verb {
+	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs, html.Verbs, json.Verbs, random.Verbs,
+		text.Verbs, url.Verbs)
+}
+
+// Properties returns the computed cells that lie beside the verbs.
+func Properties() []script.Property { return []script.Property{json.Null} }
