@@ -24,16 +24,16 @@ func (s *Server) accept(l net.Listener) error {
 			if _, ours := l.(*unixListener); ours {
 				looks = 0 // nobody new comes: the queue has an end
 			}
-			if !permitted(nc.RemoteAddr(), s.allowed) {
+			if !allows(nc.RemoteAddr(), s.allowed) {
 				nc.Close()
 				continue
 			}
 			s.start(nc)
 		case s.closing.Load():
-			if looks++; looks > lastLooks || !lookAgain(l, err) {
+			if looks++; looks > emptyAccepts || !drainLonger(l, err) {
 				return ErrServerClosed
 			}
-		case scarce(err):
+		case isTemporary(err):
 			// One connection less may be all that is missing.
 			s.evict()
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
@@ -51,7 +51,7 @@ func (s *Server) accept(l net.Listener) error {
 
 // scarce reports whether an accept error can pass by itself: the process or
 // the machine has run out of something, or that one connection was lost.
-func scarce(err error) bool {
+func isTemporary(err error) bool {
 	for _, e := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
 		syscall.ECONNABORTED, syscall.EPROTO, syscall.EINTR, syscall.EAGAIN, syscall.EPERM,
@@ -117,7 +117,7 @@ func (s *Server) evict() {
 // permitted reports whether addr may connect (section 3.2). The specification
 // would also close connections that are not TCP; like the reference library we
 // leave those to the mode of the socket file.
-func permitted(addr net.Addr, allowed []netip.Addr) bool {
+func allows(addr net.Addr, allowed []netip.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return len(allowed) == 0 || !ok || slices.Contains(allowed, tcp.AddrPort().Addr().Unmap().WithZone(""))
 }

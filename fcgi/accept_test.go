@@ -31,7 +31,7 @@ func TestQueueOfARetiredListener(t *testing.T) {
 	s := &Server{Handler: func(_ context.Context, r *Request) { io.WriteString(r.Stdout, "served") }}
 	s.init()
 	s.closing.Store(true)
-	retire(l)
+	drainListener(l)
 	time.Sleep(2 * queueGrace)
 	ended := make(chan error, 1)
 	go func() {

@@ -29,15 +29,15 @@ type conn struct {
 	nc  net.Conn
 	raw syscall.RawConn // nil when nc is no socket; it is not watched then
 
-	phase   atomic.Int32
-	since   atomic.Int64 // when the phase began
-	count   atomic.Int64 // requests begun
-	seen    int64        // count at the watcher's last look; the watcher's own
-	readBy  atomic.Int64 // when the present wait for the peer must be over; 0: none
-	writeBy atomic.Int64
-	last    atomic.Bool // close after the present request
-	evicted atomic.Bool // to be closed while idle
-	running atomic.Pointer[request]
+	phase        atomic.Int32
+	since        atomic.Int64 // when the phase began
+	count        atomic.Int64 // requests begun
+	checkedCount int64        // count at the watcher's last look; the watcher's own
+	readBy       atomic.Int64 // when the present wait for the peer must be over; 0: none
+	writeBy      atomic.Int64
+	last         atomic.Bool // close after the present request
+	evicted      atomic.Bool // to be closed while idle
+	running      atomic.Pointer[request]
 
 	rmu sync.Mutex // reading
 	reader
@@ -56,12 +56,12 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 	c.reader.init()
 	c.writer.init()
-	c.rest()
+	c.idle()
 	return c
 }
 
 // rest begins the idle phase.
-func (c *conn) rest() {
+func (c *conn) idle() {
 	k := &c.s.clock
 	c.since.Store(k.time())
 	c.readBy.Store(k.after(c.s.limits.Idle))
@@ -95,7 +95,7 @@ func (c *conn) serve() {
 			}
 			return
 		}
-		c.rest()
+		c.idle()
 	}
 }
 
@@ -204,7 +204,7 @@ const (
 )
 
 // lost is told when reading has failed while a request runs.
-func (c *conn) lost(req *request, err error) {
+func (c *conn) readFailed(req *request, err error) {
 	c.last.Store(true)
 	switch {
 	case errors.Is(err, ErrTimeout):
@@ -213,7 +213,7 @@ func (c *conn) lost(req *request, err error) {
 		req.cancel(err)
 	case err == io.EOF && c.raw != nil:
 		// Perhaps only one half is closed. The watcher will see.
-		if c.gone() {
+		if c.peerClosed() {
 			req.cancel(ErrClosed)
 		}
 	default:

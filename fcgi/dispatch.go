@@ -24,7 +24,7 @@ const (
 // a running request passes that, and then no request can begin.
 func (c *conn) advance(running *request) (event, error) {
 	for {
-		if err := c.begun(); err != nil {
+		if err := c.header(); err != nil {
 			return evNone, err
 		}
 		if running != nil && running.over.Load() {
@@ -86,7 +86,7 @@ func (c *conn) begin(running *request) (event, error) {
 		refusal = statusOverloaded
 	}
 	if refusal == statusComplete {
-		c.open(id, keep)
+		c.beginRequest(id, keep)
 		return evNone, nil
 	}
 	c.replies = appendEnd(c.replies, id, 0, refusal)
@@ -100,7 +100,7 @@ func (c *conn) begin(running *request) (event, error) {
 }
 
 // open makes id the connection's request.
-func (c *conn) open(id uint16, keep bool) {
+func (c *conn) beginRequest(id uint16, keep bool) {
 	c.req = &request{Request: Request{ID: id}, c: c, keep: keep}
 	c.mem.params = c.mem.params[:0]
 	c.count.Add(1)
@@ -137,7 +137,7 @@ func (c *conn) ready(req *request) (event, error) {
 	m := c.mem
 	clear(m.table)
 	err := parseParams(m.table, string(m.params), c.s.limits.ParamCount)
-	if cap(m.params) > maxKept {
+	if cap(m.params) > maxIdleBuffer {
 		m.params = nil
 	}
 	switch err {
@@ -155,7 +155,7 @@ func (c *conn) ready(req *request) (event, error) {
 }
 
 // maxKept is how much of a buffer a connection keeps between requests.
-const maxKept = 16 << 10
+const maxIdleBuffer = 16 << 10
 
 // refuse answers a request that no handler shall see, and ends the connection:
 // what its sender meant cannot be known.
@@ -197,7 +197,7 @@ func (c *conn) abort(req *request) (event, error) {
 	if !req.keep {
 		return evLast, c.sendReplies()
 	}
-	c.rest()
+	c.idle()
 	return evNone, nil
 }
 

@@ -273,7 +273,7 @@ func (l *unixListener) unlink() {
 // retire stops l for a shutdown. Who already waits in the queue of a socket of
 // ours is still taken: closing it at once would reset them. Accept then runs
 // into the deadline.
-func retire(l net.Listener) {
+func drainListener(l net.Listener) {
 	if u, ok := l.(*unixListener); ok {
 		u.unlink() // whoever comes now goes elsewhere at once
 	}
@@ -286,12 +286,12 @@ func retire(l net.Listener) {
 // lookAgain gives Accept on a retired listener another moment, if it was the
 // deadline that ended it. That may have passed while we got no processor, and
 // then says nothing of the queue.
-func lookAgain(l net.Listener, err error) bool {
+func drainLonger(l net.Listener, err error) bool {
 	d, ok := l.(interface{ SetDeadline(time.Time) error })
 	return ok && errors.Is(err, os.ErrDeadlineExceeded) && d.SetDeadline(time.Now().Add(queueGrace/4)) == nil
 }
 
 const (
-	queueGrace = 20 * time.Millisecond
-	lastLooks  = 3 // that find the queue empty
+	queueGrace   = 20 * time.Millisecond
+	emptyAccepts = 3 // that find the queue empty
 )

@@ -12,7 +12,7 @@ const (
 
 // gone reports whether the peer has closed the connection for good: sending
 // nothing then fails. A peer that half-closed is still there.
-func (c *conn) gone() bool {
+func (c *conn) peerClosed() bool {
 	var err error
 	cerr := c.raw.Control(func(fd uintptr) {
 		_, err = syscall.SendmsgN(int(fd), nil, nil, nil, syscall.MSG_DONTWAIT|syscall.MSG_NOSIGNAL)
@@ -22,7 +22,7 @@ func (c *conn) gone() bool {
 
 // halfClosed reports whether c is a TCP connection whose peer will send nothing
 // more. TCP does not tell whether it still listens.
-func (c *conn) halfClosed() bool {
+func (c *conn) peerHalfClosed() bool {
 	if _, ok := c.nc.LocalAddr().(*net.TCPAddr); !ok {
 		return false
 	}

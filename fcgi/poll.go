@@ -13,22 +13,22 @@ func (c *conn) poll() {
 	if req == nil || req.over.Load() || c.raw == nil {
 		return
 	}
-	if c.gone() {
+	if c.peerClosed() {
 		c.last.Store(true)
 		req.cancel(ErrClosed)
 		return
 	}
-	if c.halfClosed() {
+	if c.peerHalfClosed() {
 		c.probe(req)
 	}
 	if !c.rmu.TryLock() {
 		return // the handler is reading its body and sees what comes
 	}
 	defer c.rmu.Unlock()
-	c.nowait, c.looks = true, pollReads
+	c.nowait, c.reads = true, pollReads
 	defer func() { c.nowait = false }()
 	if !req.stdinDone.Load() && !req.stdinShut {
-		c.pollAhead(req)
+		c.pollBody(req)
 	}
 	if req.stdinDone.Load() || req.stdinShut {
 		c.pollRecords(req)
@@ -55,7 +55,7 @@ func (c *conn) pollRecords(req *request) {
 			return
 		case err != nil:
 			if !c.last.Load() {
-				c.lost(req, err)
+				c.readFailed(req, err)
 			}
 			return
 		}
@@ -64,13 +64,13 @@ func (c *conn) pollRecords(req *request) {
 
 // pollAhead looks for the end of the body, and for an abort behind bytes of it
 // that the handler has not read yet, as far as the buffer reaches.
-func (c *conn) pollAhead(req *request) {
+func (c *conn) pollBody(req *request) {
 	if c.mem == nil {
 		return
 	}
 	if c.w-c.r < len(c.buf) {
 		if err := c.fill(); err != nil && err != errWouldBlock && err != io.EOF {
-			c.lost(req, err)
+			c.readFailed(req, err)
 			return
 		}
 	}

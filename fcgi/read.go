@@ -34,7 +34,7 @@ type reader struct {
 	rem      int    // bytes of its content not consumed yet
 	pad      int    // bytes of its padding not consumed yet
 	nowait   bool   // fill does not block: it fails with errWouldBlock
-	looks    int    // and does so anyway after so many reads
+	reads    int    // and does so anyway after so many reads
 }
 
 var errWouldBlock = errors.New("fcgi: nothing to read yet")
@@ -70,7 +70,7 @@ func (c *conn) read(p []byte) (int, error) {
 		return 0, ErrClosed
 	}
 	if c.nowait {
-		if c.looks--; c.looks < 0 {
+		if c.reads--; c.reads < 0 {
 			return 0, errWouldBlock
 		}
 		return c.readNow(p)
@@ -140,7 +140,7 @@ type nowReader interface {
 }
 
 // begun makes sure that a record is under way and its header known.
-func (c *conn) begun() error {
+func (c *conn) header() error {
 	if c.inRecord {
 		return nil
 	}

@@ -39,7 +39,7 @@ type Request struct {
 	// StepAside may be called once nothing is left to do but to wait, and to write
 	// the answer: whoever has called the handler may begin another request then. It
 	// returns at once. Nil where requests do not wait for one another.
-	StepAside func()
+	Yield func()
 
 	// ID is the web server's number for the request.
 	ID uint16

@@ -41,8 +41,8 @@ type Server struct {
 	closed    bool // by Close: no connection is served any more
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
-	watched   bool          // the clock's goroutine runs
-	attending bool          // and is to go on without listeners: turns are taken
+	monitored bool          // the clock's goroutine runs
+	started   bool          // and is to go on without listeners: turns are taken
 	empty     chan struct{} // closed when the last connection of a closing server is gone
 	room      chan struct{} // a connection went
 }
@@ -84,7 +84,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.init()
 	for _, l := range s.close() {
-		retire(l)
+		drainListener(l)
 	}
 	s.clock.wake()
 	select {
@@ -136,9 +136,9 @@ func (s *Server) addListener(l net.Listener) bool {
 		return false
 	}
 	s.listeners[l] = struct{}{}
-	if !s.watched {
-		s.watched = true
-		go s.watch()
+	if !s.monitored {
+		s.monitored = true
+		go s.monitor()
 	}
 	return true
 }

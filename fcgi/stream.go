@@ -78,7 +78,7 @@ func (c *conn) readBody(req *request, p []byte) (int, error) {
 	}
 	switch {
 	case err != nil:
-		c.lost(req, err)
+		c.readFailed(req, err)
 		return 0, bodyError(err)
 	case ev == evEnd:
 		return 0, io.EOF
@@ -126,7 +126,7 @@ func (c *conn) discard(req *request) {
 	c.s.clock.nudge()
 	defer c.readBy.Store(0)
 	for n := 0; n < lingerBytes && !req.stdinDone.Load(); n += c.h.length {
-		if c.begun() != nil || c.h.id != req.ID || c.h.typ != typeStdin {
+		if c.header() != nil || c.h.id != req.ID || c.h.typ != typeStdin {
 			return
 		}
 		if c.skip() != nil {

@@ -181,7 +181,7 @@ func (c *conn) finish(req *request, failed bool) {
 	if c.sendGathered() != nil {
 		c.last.Store(true)
 	}
-	if cap(c.out) > maxKept {
+	if cap(c.out) > maxIdleBuffer {
 		c.writer.release()
 		c.writer.init()
 	}

@@ -183,7 +183,7 @@ func (g *Gateway) visitorPage(ctx context.Context, r *Request, status int, incid
 	message := visitorMessage(status)
 	var resp *httpheader.Response
 	// After StepAside another request may be running scripts of this page.
-	if r.away || status == 401 || safely(func() error {
+	if r.yielded || status == 401 || safely(func() error {
 		return g.db.View(ctx, func(tx *objectdb.Tx) error {
 			var err error
 			resp, err = g.sitePage(ctx, tx, r, status, message, incident)

@@ -181,8 +181,8 @@ func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
 				g.watch.again.Add(1)
 				g.losers.add(key, start)
 			}
-			if r.StepAside != nil {
-				tx.BeforeSync(r.stepAside)
+			if r.Yield != nil {
+				tx.BeforeSync(r.yield)
 			}
 			c = g.newCall(tx.Context(), tx, r, a)
 			defer c.close()

@@ -34,11 +34,11 @@ type Request struct {
 	// StepAside, when it is set, is called once the scripts of the request have
 	// ended, what they have written is committed, and only the disk is waited for:
 	// then other requests may run.
-	StepAside func()
+	Yield func()
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
-	away     bool // StepAside was called
+	yielded  bool // StepAside was called
 	body     body
 	bodyRead bool
 	kept     bool // Debugging has been asked whether it keeps this request
@@ -70,9 +70,9 @@ const (
 // Param gives the variable name, "" when absent.
 func (r *Request) Param(name string) string { return r.Params[name] }
 
-func (r *Request) stepAside() {
-	r.away = true
-	r.StepAside()
+func (r *Request) yield() {
+	r.yielded = true
+	r.Yield()
 }
 
 func (r *Request) trace(format string, args ...any) {

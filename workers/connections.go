@@ -15,7 +15,7 @@ import (
 func (p *Pool) share(fd int, long bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if long && fd >= 0 && p.count < p.o.Conns {
+	if long && fd >= 0 && p.connCount < p.o.Conns {
 		p.readAhead(fd)
 	} else {
 		p.shareLocked(fd)
@@ -24,34 +24,34 @@ func (p *Pool) share(fd int, long bool) {
 
 // longRequest, in place of a slot, tells of a new connection that a request lies
 // there of which not all can be looked at.
-const longRequest = 1
+const spoolRequest = 1
 
 func (p *Pool) shareLocked(fd int) {
 	if fd < 0 {
 		return
 	}
-	if slot := p.room(); slot >= 0 {
-		p.place(slot, &held{fd: fd})
+	if slot := p.freeConn(); slot >= 0 {
+		p.addConn(slot, &connection{fd: fd})
 	} else {
-		p.turnAway(fd)
+		p.refuseNew(fd)
 	}
 }
 
 // room returns a number for another connection; -1: there is none.
-func (p *Pool) room() int32 {
-	if p.count >= p.o.Conns {
+func (p *Pool) freeConn() int32 {
+	if p.connCount >= p.o.Conns {
 		p.evict()
 	}
-	if p.count >= p.o.Conns || !p.fits(1) {
+	if p.connCount >= p.o.Conns || !p.fits(1) {
 		return -1
 	}
-	return p.freeSlot()
+	return p.freeIndex()
 }
 
 // fits closes idle connections until there are n more descriptors, and reports
 // whether there are. p.mu is held.
 func (p *Pool) fits(n int) bool {
-	for p.count+p.more+n > p.o.descriptors {
+	for p.connCount+p.extraFDs+n > p.o.descriptors {
 		if !p.evict() {
 			return false
 		}
@@ -60,23 +60,23 @@ func (p *Pool) fits(n int) bool {
 }
 
 // place makes c the connection of a free slot.
-func (p *Pool) place(slot int32, c *held) {
-	p.last[slot]++
-	c.gen = p.last[slot]
-	s := &p.mem.slots[slot]
+func (p *Pool) addConn(slot int32, c *connection) {
+	p.generations[slot]++
+	c.gen = p.generations[slot]
+	s := &p.mem.conns[slot]
 	if c.file == nil {
 		s.spooled.Store(0)
 	} else {
-		p.more++
+		p.extraFDs++
 	}
-	s.rest()
+	s.noteIdle()
 	s.word.Store(word(c.gen, ownerNone))
 	p.conns[slot] = c
-	p.count++
+	p.connCount++
 	p.broadcast(message{kind: msgOpen, slot: slot, gen: c.gen, fd: -1})
 }
 
-func (p *Pool) freeSlot() int32 {
+func (p *Pool) freeIndex() int32 {
 	for i, c := range p.conns {
 		if c == nil && i < p.o.Conns {
 			return int32(i)
@@ -89,7 +89,7 @@ func (p *Pool) freeSlot() int32 {
 func (p *Pool) forget(slot int32, gen uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slot < 0 || slot >= maxSlots {
+	if slot < 0 || slot >= maxConns {
 		return
 	}
 	if c := p.conns[slot]; c != nil && c.gen == gen {
@@ -98,19 +98,19 @@ func (p *Pool) forget(slot int32, gen uint32) {
 }
 
 // drop closes a connection, here and in all workers. p.mu is held.
-func (p *Pool) drop(slot int32, c *held) {
+func (p *Pool) drop(slot int32, c *connection) {
 	p.unshare(slot, c)
-	hangUp(c.fd)
+	closeDrained(c.fd)
 }
 
 // unshare takes a connection away from the workers. p.mu is held.
-func (p *Pool) unshare(slot int32, c *held) {
-	p.mem.slots[slot].word.Store(word(c.gen, ownerGone))
+func (p *Pool) unshare(slot int32, c *connection) {
+	p.mem.conns[slot].word.Store(word(c.gen, ownerGone))
 	p.conns[slot] = nil
-	p.count--
+	p.connCount--
 	if c.file != nil {
 		c.file.Close()
-		p.more--
+		p.extraFDs--
 	}
 	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
 }
@@ -118,22 +118,22 @@ func (p *Pool) unshare(slot int32, c *held) {
 func (p *Pool) broadcast(m message) {
 	for _, w := range p.processes {
 		if w != nil {
-			w.ch.put(m)
+			w.ch.enqueue(m)
 		}
 	}
 }
 
 // closeIdle closes a connection that nobody serves and reports whether it did.
 // p.mu is held.
-func (p *Pool) closeIdle(slot int32, c *held) bool {
-	if !p.mem.slots[slot].claim(c.gen, ownerMaster) {
+func (p *Pool) closeIdle(slot int32, c *connection) bool {
+	if !p.mem.conns[slot].acquire(c.gen, ownerMaster) {
 		return false
 	}
-	if readable(c.fd) || p.mem.slots[slot].spooled.Load() > 0 {
-		if !p.mem.slots[slot].release(c.gen, ownerMaster) {
-			p.mem.slots[slot].word.Store(word(c.gen, ownerNone))
+	if readable(c.fd) || p.mem.conns[slot].spooled.Load() > 0 {
+		if !p.mem.conns[slot].release(c.gen, ownerMaster) {
+			p.mem.conns[slot].word.Store(word(c.gen, ownerNone))
 		}
-		p.broadcast(message{kind: msgLook, fd: -1})
+		p.broadcast(message{kind: msgRecheck, fd: -1})
 		return false
 	}
 	p.drop(slot, c)
@@ -145,10 +145,10 @@ func (p *Pool) closeIdle(slot int32, c *held) bool {
 func (p *Pool) evict() bool {
 	oldest, victim := int64(0), int32(-1)
 	for slot, c := range p.conns {
-		if c == nil || c.file != nil || p.mem.slots[slot].owner(c.gen) != ownerNone {
+		if c == nil || c.file != nil || p.mem.conns[slot].owner(c.gen) != ownerNone {
 			continue
 		}
-		if since := p.mem.slots[slot].since.Load(); victim < 0 || since < oldest {
+		if since := p.mem.conns[slot].since.Load(); victim < 0 || since < oldest {
 			oldest, victim = since, int32(slot)
 		}
 	}

@@ -20,11 +20,11 @@ import (
 func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	p = &Pool{o: Options{}.withDefaults(), mem: new(memory), spools: map[*spool]bool{}}
-	p.facts.Lost = map[Reason]int{}
-	w = &process{ch: &channel{}, rec: &p.mem.workers[0]}
+	p = &Pool{o: Options{}.withDefaults(), mem: new(sharedMemory), spools: map[*spool]bool{}}
+	p.counts.Lost = map[Reason]int{}
+	w = &process{ch: &channel{}, state: &p.mem.workers[0]}
 	w.ch.filled = sync.NewCond(&w.ch.mu)
-	w.rec.reset()
+	w.state.reset()
 	p.processes[0] = w
 	p.share(fds[0], false)
 	t.Cleanup(func() {
@@ -46,15 +46,15 @@ func (w *process) kinds() (kinds []byte) {
 func TestMissed(t *testing.T) {
 	p, w, peer := silentPool(t)
 	assert.Equal(t, []byte{msgOpen}, w.kinds())
-	p.missed()
+	p.checkUnread()
 	_, err := unix.Write(peer, []byte("x"))
 	require.NoError(t, err)
-	p.missed()
+	p.checkUnread()
 	assert.Empty(t, w.kinds(), "somebody may be about to read it")
-	p.missed()
-	assert.Equal(t, []byte{msgLook}, w.kinds())
-	require.True(t, p.mem.slots[0].claim(1, 1))
-	p.missed()
+	p.checkUnread()
+	assert.Equal(t, []byte{msgRecheck}, w.kinds())
+	require.True(t, p.mem.conns[0].acquire(1, 1))
+	p.checkUnread()
 	assert.Empty(t, w.kinds(), "somebody reads it")
 }
 
@@ -63,32 +63,32 @@ func TestMissed(t *testing.T) {
 func TestSalvageUnread(t *testing.T) {
 	p, w, _ := silentPool(t)
 	var err error
-	w.dep, err = newDeposit()
+	w.parking, err = newParking()
 	require.NoError(t, err)
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	w.rec.turns[0].request.Store(3) // of an earlier request
-	w.rec.turns[0].sent.Store(true)
-	w.rec.turns[0].take(-1, 0)
-	require.NoError(t, w.dep.leave(0, fds[0]))
+	w.state.loops[0].request.Store(3) // of an earlier request
+	w.state.loops[0].sent.Store(true)
+	w.state.loops[0].begin(-1, 0)
+	require.NoError(t, w.parking.park(0, fds[0]))
 	w.cmd = exec.Command("/bin/true")
 	require.NoError(t, w.cmd.Run())
-	p.salvage(w, nil)
-	assert.Equal(t, 2, p.count)
-	assert.Empty(t, p.facts.Lost)
+	p.answerFor(w, nil)
+	assert.Equal(t, 2, p.connCount)
+	assert.Empty(t, p.counts.Lost)
 }
 
 // A script that ends while it is about to be killed takes no other request with
 // it; one that has ended is not killed.
 func TestDoomed(t *testing.T) {
 	p, _, _ := silentPool(t)
-	w := &Worker{mem: p.mem, rec: &p.mem.workers[0]}
+	w := &Worker{mem: p.mem, state: &p.mem.workers[0]}
 	w.End()
 	w.Begin(time.Second, 0)
 	w.End()
-	assert.False(t, w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed), "it has ended")
+	assert.False(t, w.state.script.CompareAndSwap(scriptRuns, scriptDoomed), "it has ended")
 	w.Begin(time.Second, 0)
-	require.True(t, w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed))
+	require.True(t, w.state.script.CompareAndSwap(scriptRuns, scriptDoomed))
 	ended := make(chan struct{})
 	go func() {
 		w.End()
@@ -108,21 +108,21 @@ func TestDoomed(t *testing.T) {
 func TestKillIsPatient(t *testing.T) {
 	begin := func() *process {
 		p, w, _ := silentPool(t)
-		w.rec = &p.mem.workers[0]
+		w.state = &p.mem.workers[0]
 		w.cmd = exec.Command("sleep", "1000")
 		require.NoError(t, w.cmd.Start())
 		t.Cleanup(func() { w.cmd.Process.Kill() })
-		w.rec.script.Store(scriptRuns)
-		w.rec.turns[3].take(7, 1)
+		w.state.script.Store(scriptRuns)
+		w.state.loops[3].begin(7, 1)
 		return w
 	}
 	w := begin()
 	w.killScript(TooLong, time.Hour)
-	assert.Equal(t, TooLong, w.killed)
-	w.finish()
-	assert.False(t, w.killBy.IsZero(), "it was killed at once")
-	w.rec.turns[3].free()
-	w.finish()
+	assert.Equal(t, TooLong, w.killedFor)
+	w.killDoomed()
+	assert.False(t, w.killAt.IsZero(), "it was killed at once")
+	w.state.loops[3].end()
+	w.killDoomed()
 	assert.EqualError(t, w.cmd.Wait(), "signal: killed")
 
 	w = begin()
@@ -133,16 +133,16 @@ func TestKillIsPatient(t *testing.T) {
 // A claim that comes too late is not lost, and a connection that was given up
 // cannot be claimed.
 func TestClaim(t *testing.T) {
-	var s slot
+	var s connState
 	s.word.Store(word(5, ownerNone))
-	require.True(t, s.claim(5, 1))
-	assert.False(t, s.claim(5, 2))
-	assert.False(t, s.claim(4, 2), "of another generation")
+	require.True(t, s.acquire(5, 1))
+	assert.False(t, s.acquire(5, 2))
+	assert.False(t, s.acquire(4, 2), "of another generation")
 	assert.False(t, s.release(5, 1), "somebody has seen something")
 	assert.True(t, s.release(5, 1))
-	assert.True(t, s.claim(5, 2))
+	assert.True(t, s.acquire(5, 2))
 	s.word.Store(word(5, ownerGone))
-	assert.False(t, s.claim(5, 1))
+	assert.False(t, s.acquire(5, 1))
 	assert.Equal(t, ownerGone, s.owner(4))
 }
 
@@ -181,7 +181,7 @@ func TestLastWords(t *testing.T) {
 		ends[i], err = newChannel(os.NewFile(uintptr(fd), "channel"), nil)
 		require.NoError(t, err)
 	}
-	require.NoError(t, ends[0].write(message{kind: msgLook, fd: -1}))
+	require.NoError(t, ends[0].write(message{kind: msgRecheck, fd: -1}))
 	require.NoError(t, ends[1].write(message{kind: msgPong, fd: -1}))
 	ends[1].close()
 	m, err := ends[0].receive(make([]byte, maxMessage))

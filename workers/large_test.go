@@ -53,7 +53,7 @@ func TestLargeBodies(t *testing.T) {
 
 func testLargeBodies(t *testing.T, network string) {
 	const most = 500_000
-	p := startOn(t, workers.Options{Body: most}, network)
+	p := startOn(t, workers.Options{MaxBody: most}, network)
 	for _, keep := range []bool{true, false} {
 		for _, declared := range []bool{true, false} {
 			text := askLong(t, p.client(t, keep), most, declared)
@@ -70,7 +70,7 @@ func testLargeBodies(t *testing.T, network string) {
 // A body that says that it is too large is refused before the rest of it is
 // there, and one that has no end as soon as it is too large.
 func TestEndlessBody(t *testing.T) {
-	p := start(t, workers.Options{Body: 1 << 20, Request: patience, Whole: patience})
+	p := start(t, workers.Options{MaxBody: 1 << 20, RequestIdle: patience, RequestTotal: patience})
 	for _, declared := range []bool{true, false} {
 		nc, err := p.dial()
 		require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestEndlessBody(t *testing.T) {
 func TestLargestGrows(t *testing.T) {
 	var most atomic.Int64
 	most.Store(100_000)
-	p := start(t, workers.Options{Body: 100_000, Largest: most.Load})
+	p := start(t, workers.Options{MaxBody: 100_000, CurrentMaxBody: most.Load})
 	for _, declared := range []bool{true, false} {
 		assert.Equal(t, string(workers.TooMuch), askLong(t, p.client(t, true), 200_000, declared))
 	}

@@ -13,93 +13,93 @@ import (
 // aside, and another one goes on in its place: so a worker that runs one script at
 // a time has many commits reach the disk at once.
 type loop struct {
-	w     *Worker
-	index int32
-	turn  *turn // in shared memory
+	w        *Worker
+	index    int32
+	activity *activity // in shared memory
 
-	begun chan struct{} // it is to go on; nil: it has never run
-	sock  *socket       // that is served
-	own   bool          // no other process holds its connection
-	may   bool          // its request may step aside
-	away  bool          // it has: another loop takes events
+	resume   chan struct{} // it is to go on; nil: it has never run
+	sock     *socket       // that is served
+	unshared bool          // no other process holds its connection
+	mayYield bool          // its request may step aside
+	yielded  bool          // it has: another loop takes events
 
-	stepAside func()
+	yieldFunc func()
 }
 
 // begin starts the first loop.
-func (w *Worker) begin() {
-	for i := range w.rec.turns {
-		l := &loop{w: w, index: int32(i), turn: &w.rec.turns[i]}
-		l.stepAside = l.aside
-		w.spare = append(w.spare, l)
+func (w *Worker) startLoops() {
+	for i := range w.state.loops {
+		l := &loop{w: w, index: int32(i), activity: &w.state.loops[i]}
+		l.yieldFunc = l.yield
+		w.idleLoops = append(w.idleLoops, l)
 	}
-	w.next(w.take())
+	w.activate(w.acquireLoop())
 }
 
 // take gives a loop that has nothing to do; nil: there is none.
-func (w *Worker) take() *loop {
-	w.smu.Lock()
-	defer w.smu.Unlock()
-	last := len(w.spare) - 1
+func (w *Worker) acquireLoop() *loop {
+	w.idleMu.Lock()
+	defer w.idleMu.Unlock()
+	last := len(w.idleLoops) - 1
 	if last < 0 {
 		return nil
 	}
-	l := w.spare[last]
-	w.spare = w.spare[:last]
+	l := w.idleLoops[last]
+	w.idleLoops = w.idleLoops[:last]
 	return l
 }
 
-func (w *Worker) giveBack(l *loop) {
-	w.smu.Lock()
-	defer w.smu.Unlock()
-	w.spare = append(w.spare, l)
+func (w *Worker) releaseLoop(l *loop) {
+	w.idleMu.Lock()
+	defer w.idleMu.Unlock()
+	w.idleLoops = append(w.idleLoops, l)
 }
 
 // next makes l the one that takes events.
-func (w *Worker) next(l *loop) {
+func (w *Worker) activate(l *loop) {
 	w.active = l
-	w.rec.loop.Store(l.index)
-	if l.begun == nil {
-		l.begun = make(chan struct{}, 1)
+	w.state.active.Store(l.index)
+	if l.resume == nil {
+		l.resume = make(chan struct{}, 1)
 		go l.run()
 	}
-	l.begun <- struct{}{}
+	l.resume <- struct{}{}
 }
 
 // aside lets another loop go on, when there is one, and when nothing is left to be
 // done on the connection but to answer.
-func (l *loop) aside() {
+func (l *loop) yield() {
 	w := l.w
-	if !l.may || l.away {
+	if !l.mayYield || l.yielded {
 		return
 	}
-	other := w.take()
+	other := w.acquireLoop()
 	if other == nil {
 		return
 	}
-	if l.own && !w.staysDeposited() {
-		w.giveBack(other)
+	if l.unshared && !w.reserveParking() {
+		w.releaseLoop(other)
 		return
 	}
-	l.away = true
+	l.yielded = true
 	w.End()
-	w.aside.Add(1)
-	w.next(other)
+	w.yielded.Add(1)
+	w.activate(other)
 }
 
 // run takes events until the worker leaves, or the loop has stepped aside and is to
 // go on again. It keeps its stack, which would have to grow anew each time.
 func (l *loop) run() {
 	w := l.w
-	for range l.begun {
-		err := l.takeEvents()
-		if !l.away {
+	for range l.resume {
+		err := l.handleEvents()
+		if !l.yielded {
 			w.ended <- err
 			return
 		}
-		l.away = false
-		w.giveBack(l)
-		w.aside.Done()
+		l.yielded = false
+		w.releaseLoop(l)
+		w.yielded.Done()
 	}
 }
 
@@ -109,11 +109,11 @@ const (
 	eventListener = -2 // and below
 )
 
-func (l *loop) takeEvents() error {
+func (l *loop) handleEvents() error {
 	w := l.w
 	// One event at a time: what this worker does not get to, another one does.
 	var ev [1]unix.EpollEvent
-	for !l.away && !w.leaving.Load() {
+	for !l.yielded && !w.leaving.Load() {
 		n, err := unix.EpollWait(w.ep, ev[:], 0)
 		if n == 0 && err == nil {
 			n, err = unix.EpollWait(w.ep, ev[:], -1)
@@ -130,7 +130,7 @@ func (l *loop) takeEvents() error {
 		case slot == eventWake:
 			var b [8]byte
 			unix.Read(w.wake, b[:])
-			l.serveOffers()
+			l.serveSpooled()
 		default:
 			l.accept(eventListener - int(slot))
 		}

@@ -30,7 +30,7 @@ func (s *socket) free() {
 	if s.file > 0 {
 		unix.Close(s.file)
 		s.file = 0
-		s.left.Store(0)
+		s.fileLeft.Store(0)
 	}
 }
 

@@ -28,28 +28,28 @@ type Options struct {
 	Waiting int
 	Wait    time.Duration
 
-	Conns   int           // open connections; default 1000. Above it the longest idle one is closed
-	Idle    time.Duration // a kept connection without a request; default 60 s
-	Request time.Duration // until a request that has begun is there, without progress; default 15 s
-	Whole   time.Duration // until it is there in any case; default 60 s
-	Body    int64         // bytes of a request's body at most; default 16 MB. One with more is refused
-	Spare   time.Duration // a worker more than Min without work; default 10 s
-	Hung    time.Duration // a process that does nothing where it should; default 2 min
+	Conns        int           // open connections; default 1000. Above it the longest idle one is closed
+	Idle         time.Duration // a kept connection without a request; default 60 s
+	RequestIdle  time.Duration // until a request that has begun is there, without progress; default 15 s
+	RequestTotal time.Duration // until it is there in any case; default 60 s
+	MaxBody      int64         // bytes of a request's body at most; default 16 MB. One with more is refused
+	Spare        time.Duration // a worker more than Min without work; default 10 s
+	Hung         time.Duration // a process that does nothing where it should; default 2 min
 
 	// Largest is asked what Body is by now, before a request is refused for what
 	// it says of its length. Nil means that it stays, until Resize.
-	Largest func() int64
+	CurrentMaxBody func() int64
 
 	// Lost makes the page, a CGI header with a body, that is sent in place of
 	// an answer that a worker did not live to give, and to who is refused.
 	Lost func(Loss) []byte
 	// Told gets what a worker reports, when it is asked and when it leaves. Nil
 	// means nobody does.
-	Told func(text []byte)
+	Report func(text []byte)
 	// Log is told of what concerns no request. Nil means nobody.
 	Log func(err error)
 
-	farewells   int // connections that are refused at a time
+	refusals    int // connections that are refused at a time
 	descriptors int // for connections that are not refused, and their files
 }
 
@@ -66,23 +66,23 @@ func (o Options) withDefaults() Options {
 	}
 	number(&o.Min, 2)
 	number(&o.Max, 16)
-	o.Max = min(o.Max, maxWorkers, mostProcesses())
+	o.Max = min(o.Max, maxWorkers, maxProcessesAffordable())
 	o.Min = min(o.Min, o.Max)
 	number(&o.Waiting, 200)
 	number(&o.Conns, 1000)
-	o.Conns = min(o.Conns, maxSlots)
+	o.Conns = min(o.Conns, maxConns)
 	duration(&o.Wait, 10*time.Second)
 	duration(&o.Idle, time.Minute)
-	duration(&o.Request, 15*time.Second)
-	duration(&o.Whole, time.Minute)
+	duration(&o.RequestIdle, 15*time.Second)
+	duration(&o.RequestTotal, time.Minute)
 	duration(&o.Spare, 10*time.Second)
 	duration(&o.Hung, 2*time.Minute)
-	if o.Body <= 0 {
-		o.Body = 16 << 20
+	if o.MaxBody <= 0 {
+		o.MaxBody = 16 << 20
 	}
-	spare := descriptors() - perProcess*o.Max
-	o.farewells = min(256, max(8, spare/16))
-	o.descriptors = max(8, spare-2*o.farewells) // one that has sent nothing yet takes two
+	spare := descriptorLimit() - perProcess*o.Max
+	o.refusals = min(256, max(8, spare/16))
+	o.descriptors = max(8, spare-2*o.refusals) // one that has sent nothing yet takes two
 	o.Conns = min(o.Conns, o.descriptors)
 	return o
 }
@@ -92,8 +92,8 @@ const perProcess = 6
 
 // descriptors returns how many there are for workers and connections, beside
 // those that this process and a worker need for themselves.
-func descriptors() int {
-	const own, plenty = 32, 8 * maxSlots
+func descriptorLimit() int {
+	const own, plenty = 32, 8 * maxConns
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > plenty {
 		return plenty
@@ -103,4 +103,4 @@ func descriptors() int {
 
 // mostProcesses is how many workers there are descriptors for, if half of them
 // are for connections.
-func mostProcesses() int { return max(1, descriptors()/(2*perProcess)) }
+func maxProcessesAffordable() int { return max(1, descriptorLimit()/(2*perProcess)) }

@@ -17,74 +17,74 @@ import (
 // Pool is a master: it starts workers and looks after them and after the
 // connections that they share. It runs no request itself.
 type Pool struct {
-	asked     Options // for Resize
+	requested Options // for Resize
 	o         Options
-	mem       *memory
+	mem       *sharedMemory
 	memFile   *os.File
 	listeners []*os.File // of the same sockets as Options.Listeners
 
 	permits fcgi.Server // says who may connect
 
-	body      atomic.Int64 // bytes of a request's body at most
-	asking    sync.Mutex   // of Options.Largest
-	farewells atomic.Int64 // connections that were refused and are not closed yet
+	maxBody   atomic.Int64 // bytes of a request's body at most
+	maxBodyMu sync.Mutex   // of Options.Largest
+	refusals  atomic.Int64 // connections that were refused and are not closed yet
 
-	mu        sync.Mutex
-	processes [maxRecords]*process
-	conns     [maxSlots]*held
-	spools    map[*spool]bool
-	spooled   atomic.Int64     // bytes in their files
-	count     int              // of conns and spools
-	more      int              // descriptors that these take, beside one for each
-	last      [maxSlots]uint32 // generation of each slot
-	facts     Facts            // what has been counted so far
-	failures  int              // processes in a row that died before they were ready
-	resume    time.Time        // when another may be started
-	closing   bool
-	dismissed bool          // a closing pool has told its workers to leave
-	needed    bool          // a closing pool has something left to answer
-	unheard   bool          // new connections waited at the last sweep
-	since     time.Time     // the last time that anything happened
-	least     int64         // memory of this process when it had given back what it could, bytes
-	changed   chan struct{} // something for the watch to look at
-	done      chan struct{} // closed when the last process is gone, in a closing pool
-	finished  sync.Once
+	mu           sync.Mutex
+	processes    [maxProcesses]*process
+	conns        [maxConns]*connection
+	spools       map[*spool]bool
+	spooledBytes atomic.Int64     // bytes in their files
+	connCount    int              // of conns and spools
+	extraFDs     int              // descriptors that these take, beside one for each
+	generations  [maxConns]uint32 // generation of each slot
+	counts       Facts            // what has been counted so far
+	failures     int              // processes in a row that died before they were ready
+	retryAt      time.Time        // when another may be started
+	closing      bool
+	dismissed    bool          // a closing pool has told its workers to leave
+	draining     bool          // a closing pool has something left to answer
+	newWaiting   bool          // new connections waited at the last sweep
+	lastBusy     time.Time     // the last time that anything happened
+	baseMemory   int64         // memory of this process when it had given back what it could, bytes
+	wake         chan struct{} // something for the watch to look at
+	done         chan struct{} // closed when the last process is gone, in a closing pool
+	finished     sync.Once
 }
 
 // held is the master's own hold on a shared connection.
-type held struct {
+type connection struct {
 	fd      int
 	gen     uint32
 	file    *os.File // what was read of its first request; nil: nothing
 	waiting int64    // since when it has had something to read; 0: it has not
-	missed  bool     // it had something to read at the last sweep, and nobody read it
+	unread  bool     // it had something to read at the last sweep, and nobody read it
 }
 
 // Start starts the workers. The pool runs until Shutdown.
 func Start(o Options) (*Pool, error) {
 	asked := o
 	o = o.withDefaults()
-	mem, f, err := newMemory()
+	mem, f, err := newSharedMemory()
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{asked: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, since: time.Now(), changed: make(chan struct{}, 1), done: make(chan struct{})}
-	p.facts.Lost = map[Reason]int{}
-	p.body.Store(o.Body)
+	p := &Pool{requested: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, lastBusy: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p.counts.Lost = map[Reason]int{}
+	p.maxBody.Store(o.MaxBody)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.begin(); err != nil {
 		p.closing = true
-		p.dismiss()
+		p.dismissAll()
 		p.release()
 		return nil, err
 	}
-	go p.watch()
+	go p.supervise()
 	return p, nil
 }
 
 func (p *Pool) begin() (err error) {
-	if p.listeners, err = polledAll(p.o.Listeners); err != nil {
+	if p.listeners, err = nonblockingAll(p.o.Listeners); err != nil {
 		return err
 	}
 	for range p.o.Min {
@@ -108,9 +108,9 @@ func closeAll(files []*os.File) {
 }
 
 // polledAll is polled for all of ls, or for none.
-func polledAll(ls []*os.File) (polls []*os.File, err error) {
+func nonblockingAll(ls []*os.File) (polls []*os.File, err error) {
 	for _, l := range ls {
-		f, err := polled(l)
+		f, err := nonblocking(l)
 		if err != nil {
 			closeAll(polls)
 			return nil, err
@@ -123,7 +123,7 @@ func polledAll(ls []*os.File) (polls []*os.File, err error) {
 // polled returns another file of l's socket, which does not block, and which
 // os.File does not know not to: it would change that whenever the descriptor is
 // asked for.
-func polled(l *os.File) (*os.File, error) {
+func nonblocking(l *os.File) (*os.File, error) {
 	fd := duplicate(int(l.Fd()))
 	if fd < 0 {
 		return nil, errors.New("taking a listening socket: no descriptor is left")
@@ -149,13 +149,13 @@ func (p *Pool) Command(command []string) {
 // Listen changes the listening sockets, for workers that are started from now on:
 // see Reload. Who waits at one that is left is still served.
 func (p *Pool) Listen(listeners []*os.File) error {
-	polls, err := polledAll(listeners)
+	polls, err := nonblockingAll(listeners)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.takeNew()
+	p.acceptNew()
 	closeAll(p.listeners)
 	p.listeners = polls
 	return nil
@@ -190,13 +190,13 @@ func (p *Pool) Reload() error {
 			return err
 		}
 	}
-	p.poke()
+	p.wakeSupervisor()
 	return nil
 }
 
-func (p *Pool) poke() {
+func (p *Pool) wakeSupervisor() {
 	select {
-	case p.changed <- struct{}{}:
+	case p.wake <- struct{}{}:
 	default:
 	}
 }
@@ -206,11 +206,11 @@ func (p *Pool) poke() {
 func (p *Pool) Resize(max, waiting int, body int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	o := p.asked
-	o.Max, o.Waiting, o.Body = max, waiting, body
+	o := p.requested
+	o.Max, o.Waiting, o.MaxBody = max, waiting, body
 	o = o.withDefaults()
 	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
-	p.o.farewells, p.o.descriptors = o.farewells, o.descriptors
-	p.body.Store(o.Body)
-	p.poke()
+	p.o.refusals, p.o.descriptors = o.refusals, o.descriptors
+	p.maxBody.Store(o.MaxBody)
+	p.wakeSupervisor()
 }

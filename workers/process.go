@@ -15,28 +15,28 @@ import (
 
 // process is a worker as the master sees it.
 type process struct {
-	index    int
-	cmd      *exec.Cmd
-	ch       *channel
-	dep      deposit
-	rec      *record
-	started  time.Time
-	ready    bool
-	stale    bool // to be replaced
-	leaving  bool
-	killed   Reason
-	killBy   time.Time // when it is killed at the latest; zero: it has been, or need not be
-	idle     int64     // memory when it last was free, bytes
-	served   int64     // requests at the last look
-	measured int64     // requests when idle was measured
-	rested   int64     // requests when it was last looked at for what it can give back
-	least    int64     // memory when it had given that back, bytes
-	resting  bool      // it is giving back
-	sweeps   int
-	silent   int // sweeps since it was asked whether it lives; 0: it has answered
-	active   time.Time
-	told     chan struct{} // it has reported
-	gone     chan struct{} // closed when its channel is
+	index      int
+	cmd        *exec.Cmd
+	ch         *channel
+	parking    parking
+	state      *workerState
+	started    time.Time
+	ready      bool
+	stale      bool // to be replaced
+	leaving    bool
+	killedFor  Reason
+	killAt     time.Time // when it is killed at the latest; zero: it has been, or need not be
+	idleMemory int64     // memory when it last was free, bytes
+	served     int64     // requests at the last look
+	measured   int64     // requests when idle was measured
+	freedAt    int64     // requests when it was last looked at for what it can give back
+	baseMemory int64     // memory when it had given that back, bytes
+	freeing    bool      // it is giving back
+	checks     int
+	silent     int // sweeps since it was asked whether it lives; 0: it has answered
+	active     time.Time
+	reported   chan struct{} // it has reported
+	gone       chan struct{} // closed when its channel is
 }
 
 // spawn starts a worker. p.mu is held.
@@ -51,19 +51,19 @@ func (p *Pool) spawn() error {
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "channel"), os.NewFile(uintptr(fds[1]), "channel")
 	defer theirs.Close()
-	dep, err := newDeposit()
+	dep, err := newParking()
 	if err != nil {
 		ours.Close()
 		return fmt.Errorf("starting a worker: %w", err)
 	}
 	in, out := os.NewFile(uintptr(dep.in), "deposit"), os.NewFile(uintptr(dep.out), "deposit")
-	w := &process{index: index, rec: &p.mem.workers[index], dep: dep, started: time.Now(), active: time.Now(), told: make(chan struct{}, 1), gone: make(chan struct{})}
-	w.rec.reset()
+	w := &process{index: index, state: &p.mem.workers[index], parking: dep, started: time.Now(), active: time.Now(), reported: make(chan struct{}, 1), gone: make(chan struct{})}
+	w.state.reset()
 	w.cmd = exec.Command(p.o.Command[0], p.o.Command[1:]...)
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
 	w.cmd.Stderr = os.Stderr
 	w.cmd.ExtraFiles = append([]*os.File{theirs, p.memFile, in, out}, p.listeners...)
-	err = startSlack(w.cmd)
+	err = startWithSlack(w.cmd)
 	if err == nil {
 		if w.ch, err = newChannel(ours, p.descriptor); err != nil {
 			w.cmd.Process.Kill()
@@ -79,13 +79,13 @@ func (p *Pool) spawn() error {
 	p.processes[index] = w
 	for slot, c := range p.conns {
 		if c != nil {
-			w.ch.put(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
+			w.ch.enqueue(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
 		}
 	}
 	if p.closing {
-		w.ch.put(message{kind: msgDeaf, fd: -1})
+		w.ch.enqueue(message{kind: msgStopAccepting, fd: -1})
 	}
-	go p.attend(w, in, out)
+	go p.receiveReports(w, in, out)
 	return nil
 }
 
@@ -124,11 +124,11 @@ func (p *Pool) openAgain(w *process, m message) {
 	p.evict()
 	p.mu.Unlock()
 	again := message{kind: msgOpen, slot: m.slot, gen: m.gen, fd: -1}
-	time.AfterFunc(fullTime, func() { w.ch.put(again) })
+	time.AfterFunc(descriptorRetry, func() { w.ch.enqueue(again) })
 }
 
 // fullTime is how long it waits for a descriptor until it looks for one again.
-const fullTime = 20 * time.Millisecond
+const descriptorRetry = 20 * time.Millisecond
 
 func duplicate(fd int) int {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
@@ -139,7 +139,7 @@ func duplicate(fd int) int {
 }
 
 // attend does what the worker w asks for, until it is gone.
-func (p *Pool) attend(w *process, in, out *os.File) {
+func (p *Pool) receiveReports(w *process, in, out *os.File) {
 	buf := make([]byte, maxMessage)
 	for {
 		m, err := w.ch.receive(buf)
@@ -148,37 +148,37 @@ func (p *Pool) attend(w *process, in, out *os.File) {
 		}
 		switch m.kind {
 		case msgNew:
-			p.share(m.fd, m.slot == longRequest)
+			p.share(m.fd, m.slot == spoolRequest)
 		case msgGone:
 			p.forget(m.slot, m.gen)
-		case msgLong:
-			p.handedOver(m.slot, m.gen)
-		case msgSpent:
-			p.spent(m.slot, m.gen)
-		case msgAgain:
+		case msgSpool:
+			p.spoolFor(m.slot, m.gen)
+		case msgFileRead:
+			p.fileRead(m.slot, m.gen)
+		case msgReopen:
 			p.openAgain(w, m)
-		case msgFull:
+		case msgNoDescriptor:
 			p.mu.Lock()
 			p.evict()
 			p.mu.Unlock()
 		case msgWake:
-			p.poke()
+			p.wakeSupervisor()
 		case msgPong:
 			p.mu.Lock()
 			w.silent = 0
 			p.mu.Unlock()
-		case msgTold:
-			if p.o.Told != nil {
-				p.o.Told(m.text)
+		case msgReported:
+			if p.o.Report != nil {
+				p.o.Report(m.text)
 			}
 			select {
-			case w.told <- struct{}{}:
+			case w.reported <- struct{}{}:
 			default:
 			}
 		case msgReady:
 			p.nowReady(w)
-		case msgRest:
-			p.hasRested(w)
+		case msgFreeMemory:
+			p.memoryFreed(w)
 		}
 	}
 	close(w.gone)
@@ -218,7 +218,7 @@ func (p *Pool) nowReady(w *process) {
 func (w *process) leave() {
 	if !w.leaving {
 		w.leaving = true
-		w.ch.put(message{kind: msgLeave, fd: -1})
+		w.ch.enqueue(message{kind: msgLeave, fd: -1})
 	}
 }
 
@@ -228,25 +228,25 @@ func (p *Pool) died(w *process, err error) {
 	defer p.mu.Unlock()
 	p.processes[w.index] = nil
 	if !w.leaving {
-		p.facts.Replaced++
+		p.counts.Replaced++
 	}
-	p.salvage(w, err)
+	p.answerFor(w, err)
 	for _, other := range p.processes {
 		if other != nil {
-			other.ch.put(message{kind: msgLook, fd: -1})
+			other.ch.enqueue(message{kind: msgRecheck, fd: -1})
 		}
 	}
 	switch {
-	case !w.rec.ready.Load() && !p.dismissed:
+	case !w.state.ready.Load() && !p.dismissed:
 		p.failures++
 		wait := min(50*time.Millisecond<<min(p.failures, 8), 5*time.Second)
-		p.resume = time.Now().Add(wait)
+		p.retryAt = time.Now().Add(wait)
 		p.log(fmt.Errorf("a worker ended before it was ready, the next one is started in %v: %w", wait, ended(err)))
-	case err != nil && w.killed == "" && w.rec.idle():
+	case err != nil && w.killedFor == "" && w.state.idle():
 		p.log(fmt.Errorf("worker %d ended by itself: %w", w.cmd.Process.Pid, err))
 	}
 	p.checkDone()
-	p.poke()
+	p.wakeSupervisor()
 }
 
 func ended(err error) error {

@@ -12,9 +12,9 @@ import (
 // many. Only while all workers are at work for long there is a queue worth
 // counting. It reports whether part of a request has come on any connection.
 // p.mu is held.
-func (p *Pool) queue(t int64, full bool) (parts bool) {
+func (p *Pool) checkQueue(t int64, full bool) (parts bool) {
 	if full {
-		p.takeNew()
+		p.acceptNew()
 	}
 	var slots []int32
 	var fds []int
@@ -22,11 +22,11 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 		if c == nil {
 			continue
 		}
-		s := &p.mem.slots[slot]
+		s := &p.mem.conns[slot]
 		if s.partial.Load() != 0 {
 			parts = true
 			c.waiting = 0
-			if s.stalled(t) && s.claim(c.gen, ownerMaster) {
+			if s.stalled(t) && s.acquire(c.gen, ownerMaster) {
 				p.spoolShared(int32(slot), c)
 			}
 			continue
@@ -40,7 +40,7 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 	waiting := 0
 	for i, some := range allReadable(fds) {
 		c := p.conns[slots[i]]
-		if !some && p.mem.slots[slots[i]].spooled.Load() == 0 {
+		if !some && p.mem.conns[slots[i]].spooled.Load() == 0 {
 			c.waiting = 0
 			continue
 		}
@@ -55,7 +55,7 @@ func (p *Pool) queue(t int64, full bool) (parts bool) {
 }
 
 // stalled reports whether a body does not grow any more.
-func (s *slot) stalled(t int64) bool {
+func (s *connState) stalled(t int64) bool {
 	return s.body.Load() && s.partial.Load() >= stallSize && t-s.since.Load() > int64(stallTime)
 }
 
@@ -68,7 +68,7 @@ const (
 
 // takeNew accepts what waits in the queues of the listening sockets, for no
 // worker has the time, and reports whether there was anything.
-func (p *Pool) takeNew() (any bool) {
+func (p *Pool) acceptNew() (any bool) {
 	for _, l := range p.listeners {
 		unix.SetNonblock(int(l.Fd()), true) // another process that holds it may have changed that
 		for range 64 {
@@ -80,7 +80,7 @@ func (p *Pool) takeNew() (any bool) {
 				break
 			}
 			any = true
-			if p.permits.Permits(netAddr(sa)) {
+			if p.permits.Allows(netAddr(sa)) {
 				p.shareLocked(fd)
 			} else {
 				unix.Close(fd)

@@ -11,9 +11,9 @@ import (
 // and ends them. When ctx ends first they are killed, and its error returned.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
-	p.closing, p.needed = true, true
+	p.closing, p.draining = true, true
 	p.checkDone()
-	p.broadcast(message{kind: msgDeaf, fd: -1})
+	p.broadcast(message{kind: msgStopAccepting, fd: -1})
 	p.mu.Unlock()
 	stopped := context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -31,7 +31,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	defer stopped()
 	p.drain(ctx)
 	p.mu.Lock()
-	p.dismiss()
+	p.dismissAll()
 	p.checkDone()
 	p.mu.Unlock()
 	<-p.done
@@ -46,7 +46,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (p *Pool) dismiss() {
+func (p *Pool) dismissAll() {
 	p.dismissed = true
 	for _, w := range p.processes {
 		if w != nil {
@@ -58,7 +58,7 @@ func (p *Pool) dismiss() {
 // drain waits until nothing is left to answer.
 func (p *Pool) drain(ctx context.Context) {
 	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
-		time.Sleep(drainLook)
+		time.Sleep(drainInterval)
 		if quiet++; p.atWork() {
 			quiet = 0
 		}
@@ -66,7 +66,7 @@ func (p *Pool) drain(ctx context.Context) {
 }
 
 const (
-	drainLook = 10 * time.Millisecond
+	drainInterval = 10 * time.Millisecond
 	// drainGrace is how long a connection may still be idle: its next request
 	// may be under way.
 	drainGrace = 100 * time.Millisecond
@@ -77,20 +77,20 @@ const (
 func (p *Pool) atWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	busy := p.o.Drain && p.takeNew() || len(p.spools) > 0
+	busy := p.o.Drain && p.acceptNew() || len(p.spools) > 0
 	for _, w := range p.processes {
-		busy = busy || w != nil && w.ready && !w.rec.idle()
+		busy = busy || w != nil && w.ready && !w.state.idle()
 	}
 	for slot, c := range p.conns {
 		if c == nil {
 			continue
 		}
-		fresh := now()-p.mem.slots[slot].since.Load() < int64(drainGrace)
+		fresh := now()-p.mem.conns[slot].since.Load() < int64(drainGrace)
 		if fresh || readable(c.fd) || !p.closeIdle(int32(slot), c) {
 			busy = true
 		}
 	}
-	p.needed = busy
+	p.draining = busy
 	return busy
 }
 

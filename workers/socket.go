@@ -19,8 +19,8 @@ import (
 type socket struct {
 	fd            int
 	tcp           bool
-	turn          atomic.Pointer[turn] // in which it is served; nil: before the first one
-	readBy        atomic.Int64         // deadlines by the machine's clock; 0: none
+	activity      atomic.Pointer[activity] // in which it is served; nil: before the first one
+	readBy        atomic.Int64             // deadlines by the machine's clock; 0: none
 	writeBy       atomic.Int64
 	closed        atomic.Bool
 	remote, local net.Addr
@@ -31,30 +31,30 @@ type socket struct {
 	// ahead is how many bytes may be read before the handler is called and
 	// after it has returned: what comes behind them is a part of a request that
 	// others may want to look at.
-	ahead   atomic.Int64
-	handler atomic.Bool // it runs
+	readable  atomic.Int64
+	inHandler atomic.Bool // it runs
 
 	// A file that is read first, and how much of it has been read.
-	file int // 0: none
-	left atomic.Int64
-	off  int64
+	file       int // 0: none
+	fileLeft   atomic.Int64
+	fileOffset int64
 }
 
 // spooled has size bytes of file read before the socket.
-func (s *socket) spooled(file int, size *atomic.Int64) {
+func (s *socket) setFile(file int, size *atomic.Int64) {
 	if s.file = file; file > 0 {
-		s.left.Store(size.Load())
+		s.fileLeft.Store(size.Load())
 	}
 }
 
 // spent gives the file back.
-func (s *socket) spent() {
+func (s *socket) closeFile() {
 	s.use.Lock()
 	defer s.use.Unlock()
 	if s.file > 0 {
 		unix.Close(s.file)
 		s.file = 0
-		s.left.Store(0)
+		s.fileLeft.Store(0)
 	}
 }
 
@@ -136,7 +136,7 @@ func (s *socket) Read(p []byte) (int, error) {
 
 // ReadNow reads what is there, and is unix.EAGAIN when nothing is.
 func (s *socket) ReadNow(p []byte) (int, error) {
-	if s.ahead.Load() == 0 && !s.handler.Load() {
+	if s.readable.Load() == 0 && !s.inHandler.Load() {
 		return 0, unix.EAGAIN
 	}
 	return s.receive(p)
@@ -144,7 +144,7 @@ func (s *socket) ReadNow(p []byte) (int, error) {
 
 // receive is one read.
 func (s *socket) receive(p []byte) (n int, err error) {
-	if ahead := s.ahead.Load(); ahead > 0 && int64(len(p)) > ahead {
+	if ahead := s.readable.Load(); ahead > 0 && int64(len(p)) > ahead {
 		p = p[:ahead]
 	}
 	for again := true; again; again = err == unix.EINTR {
@@ -160,8 +160,8 @@ func (s *socket) receive(p []byte) (n int, err error) {
 	case n == 0 && len(p) > 0:
 		return 0, io.EOF
 	}
-	if ahead := s.ahead.Load(); ahead > 0 {
-		s.ahead.Store(max(0, ahead-int64(n)))
+	if ahead := s.readable.Load(); ahead > 0 {
+		s.readable.Store(max(0, ahead-int64(n)))
 	}
 	s.progressed()
 	return n, nil
@@ -170,23 +170,23 @@ func (s *socket) receive(p []byte) (n int, err error) {
 // readSome reads from the file, then from the socket. Only the worker that
 // serves the connection reads, and one goroutine of it at a time.
 func (s *socket) readSome(fd int, p []byte) (int, error) {
-	left := s.left.Load()
+	left := s.fileLeft.Load()
 	if left == 0 {
 		return unix.Read(fd, p)
 	}
-	n, err := unix.Pread(s.file, p[:min(int64(len(p)), left)], s.off)
+	n, err := unix.Pread(s.file, p[:min(int64(len(p)), left)], s.fileOffset)
 	if n == 0 && err == nil {
 		err = unix.EIO // it was cut
 	}
 	if n > 0 {
-		s.off += int64(n)
-		s.left.Store(left - int64(n))
+		s.fileOffset += int64(n)
+		s.fileLeft.Store(left - int64(n))
 	}
 	return max(n, 0), err
 }
 
 func (s *socket) progressed() {
-	if t := s.turn.Load(); t != nil {
+	if t := s.activity.Load(); t != nil {
 		t.progress.Store(now())
 	}
 }
@@ -203,7 +203,7 @@ func (s *socket) Write(p []byte) (int, error) {
 // WriteBuffers writes all pieces, in one call where the peer takes them, and
 // takes off what it has written.
 func (s *socket) WriteBuffers(pieces *net.Buffers) error {
-	if t := s.turn.Load(); t != nil {
+	if t := s.activity.Load(); t != nil {
 		t.sent.Store(true)
 	}
 	for len(*pieces) > 0 {
@@ -221,14 +221,14 @@ func (s *socket) WriteBuffers(pieces *net.Buffers) error {
 			return os.NewSyscallError("write", err)
 		default:
 			s.progressed()
-			takeOff(pieces, n)
+			advance(pieces, n)
 		}
 	}
 	return nil
 }
 
 // takeOff takes the first n bytes off pieces.
-func takeOff(pieces *net.Buffers, n int) {
+func advance(pieces *net.Buffers, n int) {
 	for len(*pieces) > 0 && n >= len((*pieces)[0]) {
 		n -= len((*pieces)[0])
 		*pieces = (*pieces)[1:]
@@ -266,7 +266,7 @@ func (s *socket) peek(p []byte) (n int, err error) {
 
 // ended tells whether the peer sends nothing more: behind what has come lies the
 // end, which peek does not see.
-func (s *socket) ended() (ended bool) {
+func (s *socket) peerClosed() (ended bool) {
 	s.with(func(fd int) {
 		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 		n, _ := unix.Poll(p[:], 0)

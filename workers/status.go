@@ -26,9 +26,9 @@ type Facts struct {
 func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	facts = p.facts
+	facts = p.counts
 	facts.Lost = map[Reason]int{}
-	for r, n := range p.facts.Lost {
+	for r, n := range p.counts.Lost {
 		facts.Lost[r] = n
 	}
 	for _, w := range p.processes {
@@ -41,12 +41,12 @@ func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
 			waiting++
 		}
 	}
-	return ws, facts, p.count, waiting
+	return ws, facts, p.connCount, waiting
 }
 
 func (w *process) facts() WorkerFacts {
-	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.rec.served.Load()}
-	current := w.rec.current()
+	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.state.served.Load()}
+	current := w.state.activeLoop()
 	if began := current.began.Load(); began != 0 {
 		f.Running = time.Duration(now() - began)
 	}
@@ -72,17 +72,17 @@ func (p *Pool) Ask(ctx context.Context) {
 	for _, w := range p.processes {
 		if w != nil && w.ready && !w.leaving {
 			select {
-			case <-w.told:
+			case <-w.reported:
 			default:
 			}
-			w.ch.put(message{kind: msgReport, fd: -1})
+			w.ch.enqueue(message{kind: msgReport, fd: -1})
 			asked = append(asked, w)
 		}
 	}
 	p.mu.Unlock()
 	for _, w := range asked {
 		select {
-		case <-w.told:
+		case <-w.reported:
 		case <-w.gone:
 		case <-ctx.Done():
 		}

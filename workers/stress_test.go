@@ -247,7 +247,7 @@ func wire(keep bool, body string) []byte {
 // A hundred bodies that come slowly hold no worker; fewer where there are few
 // descriptors.
 func TestSlowBodies(t *testing.T) {
-	p := start(t, workers.Options{Min: 2, Max: 2, Wait: patience, Request: patience, Whole: 2 * patience})
+	p := start(t, workers.Options{Min: 2, Max: 2, Wait: patience, RequestIdle: patience, RequestTotal: 2 * patience})
 	whole := wire(true, strings.Repeat("slow", 25_000))
 	var slow []net.Conn
 	for i := range affordable(t, 100, 8) {
@@ -284,7 +284,7 @@ func TestSlowBodies(t *testing.T) {
 
 // A body that never comes to its end is refused, and so is one that trickles.
 func TestEndlessBodies(t *testing.T) {
-	p := start(t, workers.Options{Request: time.Second, Whole: 2 * time.Second})
+	p := start(t, workers.Options{RequestIdle: time.Second, RequestTotal: 2 * time.Second})
 	whole := wire(true, strings.Repeat("slow", 25_000))
 	var wg sync.WaitGroup
 	for _, size := range []int{100, 5000, 30_000} {

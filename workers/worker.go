@@ -34,31 +34,31 @@ type Worker struct {
 	// is. It is called on a goroutine of its own.
 	Report func() []byte
 
-	owner     int
-	collects  int64 // the bytes of the last Begin
-	mem       *memory
-	rec       *record
-	ch        *channel
-	dep       deposit
-	dmu       sync.Mutex // of dep
-	deposited int        // by loops that have stepped aside
-	lmu       sync.Mutex // of listeners
-	listeners []int      // -1: closed
-	ep        int
-	more      int // another epoll set, for the connection that is being looked at
-	wake      int // an eventfd
-	conns     [maxSlots]atomic.Pointer[shared]
-	server    *fcgi.Server
-	handler   fcgi.Handler
-	offers    chan *shared
-	look      [lookSize]byte // for the loop that takes events
-	leaving   atomic.Bool
+	owner        int
+	memoryLimit  int64 // the bytes of the last Begin
+	mem          *sharedMemory
+	state        *workerState
+	ch           *channel
+	parking      parking
+	parkMu       sync.Mutex // of dep
+	parkedYields int        // by loops that have stepped aside
+	listenMu     sync.Mutex // of listeners
+	listeners    []int      // -1: closed
+	ep           int
+	firstEp      int // another epoll set, for the connection that is being looked at
+	wake         int // an eventfd
+	conns        [maxConns]atomic.Pointer[sharedConn]
+	server       *fcgi.Server
+	handler      fcgi.Handler
+	spooled      chan *sharedConn
+	peekBuf      [peekSize]byte // for the loop that takes events
+	leaving      atomic.Bool
 
-	active *loop      // takes events; only that one reads and changes it
-	spare  []*loop    // that have nothing to do
-	smu    sync.Mutex // of spare
-	aside  sync.WaitGroup
-	ended  chan error // the active loop has
+	active    *loop      // takes events; only that one reads and changes it
+	idleLoops []*loop    // that have nothing to do
+	idleMu    sync.Mutex // of spare
+	yielded   sync.WaitGroup
+	ended     chan error // the active loop has
 }
 
 // Inherited returns the Worker that this process was started as; nil when it
@@ -73,7 +73,7 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	mem, err := mapMemory(os.NewFile(fdMemory, "memory"))
+	mem, err := mapSharedMemory(os.NewFile(fdMemory, "memory"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{owner: index + 1, mem: mem, rec: &mem.workers[index], ch: ch, dep: deposit{fdDepositIn, fdDepositOut}, offers: make(chan *shared, maxSlots), ended: make(chan error, 1)}
+	w := &Worker{owner: index + 1, mem: mem, state: &mem.workers[index], ch: ch, parking: parking{fdDepositIn, fdDepositOut}, spooled: make(chan *sharedConn, maxConns), ended: make(chan error, 1)}
 	for fd := range fdListeners + listeners {
 		unix.CloseOnExec(fd)
 		if fd >= fdListeners {
@@ -91,7 +91,7 @@ func Inherited() (*Worker, error) {
 	if w.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("making an epoll set: %w", err)
 	}
-	if w.more, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+	if w.firstEp, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return nil, fmt.Errorf("making an epoll set: %w", err)
 	}
 	if w.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
@@ -104,7 +104,7 @@ func parseSpec(spec string) (index, listeners int, err error) {
 	a, b, _ := strings.Cut(spec, "/")
 	index, err1 := strconv.Atoi(a)
 	listeners, err2 := strconv.Atoi(b)
-	if err1 != nil || err2 != nil || index < 0 || index >= maxRecords || listeners < 0 || listeners > 16 {
+	if err1 != nil || err2 != nil || index < 0 || index >= maxProcesses || listeners < 0 || listeners > 16 {
 		return 0, 0, fmt.Errorf("%s is %q: it is set for the processes of a pool only", environment, spec)
 	}
 	return index, listeners, nil
@@ -114,7 +114,7 @@ func parseSpec(spec string) (index, listeners int, err error) {
 func (w *Worker) Serve(s *fcgi.Server) error {
 	w.server, w.handler = s, s.Handler
 	s.Handler = w.handle
-	s.Attend()
+	s.Start()
 	if err := w.add(w.wake, unix.EPOLLIN, eventWake, 0); err != nil {
 		return err
 	}
@@ -124,12 +124,12 @@ func (w *Worker) Serve(s *fcgi.Server) error {
 			return err
 		}
 	}
-	w.rec.ready.Store(true)
-	w.ch.tell(message{kind: msgReady, fd: -1})
-	go w.listen()
-	w.begin()
+	w.state.ready.Store(true)
+	w.ch.send(message{kind: msgReady, fd: -1})
+	go w.receiveCommands()
+	w.startLoops()
 	err := <-w.ended
-	w.aside.Wait()
+	w.yielded.Wait()
 	w.report()
 	return err
 }

@@ -72,7 +72,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	d *= time.Millisecond
 	switch do {
 	case "aside": // like wait, while other requests run
-		r.StepAside()
+		r.Yield()
 		fallthrough
 	case "wait", "waitcrash": // until somebody opens the gate
 		_, gate, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
@@ -85,7 +85,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 			select {}
 		}
 	case "asleep":
-		r.StepAside()
+		r.Yield()
 		fallthrough
 	case "sleep":
 		time.Sleep(d)
@@ -409,7 +409,7 @@ func TestBusy(t *testing.T) {
 
 // Part of a request holds no worker; it is refused when the rest does not come.
 func TestParts(t *testing.T) {
-	p := start(t, workers.Options{Request: time.Second, Conns: 300})
+	p := start(t, workers.Options{RequestIdle: time.Second, Conns: 300})
 	var parts []net.Conn
 	for range affordable(t, 200, 8) {
 		nc, err := p.dial()
@@ -511,7 +511,7 @@ func testShutdown(t *testing.T, p *pool) {
 func TestReports(t *testing.T) {
 	var mu sync.Mutex
 	told := map[string]int{}
-	p := start(t, workers.Options{Min: 3, Told: func(text []byte) {
+	p := start(t, workers.Options{Min: 3, Report: func(text []byte) {
 		mu.Lock()
 		defer mu.Unlock()
 		told[string(text)]++

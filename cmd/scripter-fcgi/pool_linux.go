@@ -67,16 +67,16 @@ func (m *master) start(bounds gateway.Bounds) (err error) {
 		return err
 	}
 	m.pool, err = workers.Start(workers.Options{
-		Command:   workerCommand(m.executable, site{m.o.root, m.o.reach}),
-		Listeners: files(m.web, m.door),
-		Drain:     m.o.listen != "",
-		Max:       m.o.workers,
-		Waiting:   bounds.Waiting,
-		Body:      bounds.Body,
-		Largest:   m.bodies.largest,
-		Lost:      func(l workers.Loss) []byte { return lost(m.log, &m.sums, l) },
-		Told:      m.sums.told,
-		Log:       func(err error) { m.log.Warn("workers", "err", err) },
+		Command:        workerCommand(m.executable, site{m.o.root, m.o.reach}),
+		Listeners:      files(m.web, m.door),
+		Drain:          m.o.listen != "",
+		Max:            m.o.workers,
+		Waiting:        bounds.Waiting,
+		MaxBody:        bounds.Body,
+		CurrentMaxBody: m.bodies.largest,
+		Lost:           func(l workers.Loss) []byte { return lost(m.log, &m.sums, l) },
+		Report:         m.sums.told,
+		Log:            func(err error) { m.log.Warn("workers", "err", err) },
 	})
 	return err
 }

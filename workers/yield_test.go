@@ -50,7 +50,7 @@ func (p *pool) asides(t *testing.T, n int, keep bool) (all []aside) {
 }
 
 // While requests only wait, their process runs others. They end in any order.
-func TestStepAside(t *testing.T) {
+func TestYield(t *testing.T) {
 	for n, keep := range map[int]bool{7: false, 20: true} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
 			p := start(t, workers.Options{Min: 1, Max: 1})
@@ -75,7 +75,7 @@ func TestStepAside(t *testing.T) {
 
 // A connection serves its next request after one that has stepped aside, also
 // where more would than there is room for.
-func TestManyStepAside(t *testing.T) {
+func TestManyYield(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 2})
 	var wg sync.WaitGroup
 	for i := range affordable(t, 60, 4) {

@@ -7,37 +7,37 @@ import (
 
 // Attend lets the server serve connections by Turn: it begins to watch over
 // their deadlines and their peers. It is called once, instead of Serve.
-func (s *Server) Attend() {
+func (s *Server) Start() {
 	s.init()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.attending && !s.watched {
-		s.watched = true
-		go s.watch()
+	if !s.started && !s.monitored {
+		s.monitored = true
+		go s.monitor()
 	}
-	s.attending = true
+	s.started = true
 }
 
 // Leave makes every further Turn the last one of its connection.
-func (s *Server) Leave() {
+func (s *Server) CloseConnections() {
 	s.init()
 	s.closing.Store(true)
 }
 
 // Permits reports whether a connection from addr may be served (section 3.2).
-func (s *Server) Permits(addr net.Addr) bool {
+func (s *Server) Allows(addr net.Addr) bool {
 	s.init()
-	return s.allowedErr == nil && permitted(addr, s.allowed)
+	return s.allowedErr == nil && allows(addr, s.allowed)
 }
 
 // Turn serves the requests that have come on nc, one after the other, and
 // returns when no more are there. It reports whether the connection stays open;
 // else it has closed nc. What has come only in part is waited for, as Limits
-// allow: LookAhead tells beforehand.
+// allow: Peek tells beforehand.
 //
 // Between two turns nothing of the connection is kept here, so that turns may
 // be taken by several processes that hold the same socket.
-func (s *Server) Turn(nc net.Conn) (open bool) {
+func (s *Server) ServeReady(nc net.Conn) (open bool) {
 	c := newConn(s, nc)
 	if s.addConn(c) != nil {
 		nc.Close()
@@ -45,17 +45,17 @@ func (s *Server) Turn(nc net.Conn) (open bool) {
 	}
 	defer func() {
 		if open {
-			c.leave()
+			c.detach()
 		} else {
 			c.end()
 		}
 	}()
-	return c.turn()
+	return c.serveReady()
 }
 
-func (c *conn) turn() bool {
+func (c *conn) serveReady() bool {
 	for {
-		ev, err := c.ahead()
+		ev, err := c.nextReady()
 		switch {
 		case err == errWouldBlock:
 			return !c.last.Load()
@@ -73,16 +73,16 @@ func (c *conn) turn() bool {
 			}
 			return false
 		}
-		c.rest()
+		c.idle()
 	}
 }
 
 // ahead is advance for a connection whose next request may not have come: then
 // it is errWouldBlock. A request that has begun is waited for.
-func (c *conn) ahead() (event, error) {
+func (c *conn) nextReady() (event, error) {
 	c.rmu.Lock()
 	defer c.rmu.Unlock()
-	c.nowait, c.looks = true, math.MaxInt
+	c.nowait, c.reads = true, math.MaxInt
 	ev, err := c.advance(nil)
 	c.nowait = false
 	if err == errWouldBlock {
@@ -102,7 +102,7 @@ func (c *conn) ahead() (event, error) {
 }
 
 // leave forgets the connection without closing it.
-func (c *conn) leave() {
+func (c *conn) detach() {
 	c.phase.Store(phaseClosing)
 	c.readBy.Store(0)
 	c.s.dropConn(c)

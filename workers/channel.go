@@ -28,24 +28,24 @@ type message struct {
 }
 
 const (
-	msgOpen   = 'o' // to a worker: a connection to share in
-	msgClose  = 'x' // to a worker: a connection is gone
-	msgSpent  = 's' // to a worker: the file of a connection was read; and back
-	msgLook   = 'l' // to a worker: look at all connections again
-	msgDeaf   = 'd' // to a worker: take no more new connections
-	msgLeave  = 'e' // to a worker: end, when the present request is answered
-	msgReport = 'r' // to a worker: report
-	msgPing   = 'p' // to a worker: say that you live
-	msgRest   = 'm' // to a worker: give back the memory that is not needed; and back when that is done
-	msgNew    = 'n' // to the master: a new connection, to be shared
-	msgGone   = 'g' // to the master: a shared connection has ended
-	msgLong   = 'b' // to the master: a request is to be read ahead
-	msgFull   = 'f' // to the master: no descriptor is left for a new connection
-	msgAgain  = 'a' // to the master: no descriptor was left for a connection to share in
-	msgPong   = 'q' // to the master: the worker lives
-	msgWake   = 'w' // to the master: something begins
-	msgTold   = 't' // to the master: a report
-	msgReady  = 'y' // to the master: the worker serves from now on
+	msgOpen          = 'o' // to a worker: a connection to share in
+	msgClose         = 'x' // to a worker: a connection is gone
+	msgFileRead      = 's' // to a worker: the file of a connection was read; and back
+	msgRecheck       = 'l' // to a worker: look at all connections again
+	msgStopAccepting = 'd' // to a worker: take no more new connections
+	msgLeave         = 'e' // to a worker: end, when the present request is answered
+	msgReport        = 'r' // to a worker: report
+	msgPing          = 'p' // to a worker: say that you live
+	msgFreeMemory    = 'm' // to a worker: give back the memory that is not needed; and back when that is done
+	msgNew           = 'n' // to the master: a new connection, to be shared
+	msgGone          = 'g' // to the master: a shared connection has ended
+	msgSpool         = 'b' // to the master: a request is to be read ahead
+	msgNoDescriptor  = 'f' // to the master: no descriptor is left for a new connection
+	msgReopen        = 'a' // to the master: no descriptor was left for a connection to share in
+	msgPong          = 'q' // to the master: the worker lives
+	msgWake          = 'w' // to the master: something begins
+	msgReported      = 't' // to the master: a report
+	msgReady         = 'y' // to the master: the worker serves from now on
 )
 
 const (
@@ -60,7 +60,7 @@ type channel struct {
 	nc *net.UnixConn
 	// dup gives the descriptor for a msgOpen, when that is sent, or
 	// connectionGone or noDescriptor. What waits in the queue holds no descriptors.
-	dup func(slot int32, gen uint32) (fd, file int)
+	descriptors func(slot int32, gen uint32) (fd, file int)
 	// sending is when the message was begun that is being sent, by the machine's
 	// clock; 0: none is.
 	sending atomic.Int64
@@ -82,14 +82,14 @@ func newChannel(f *os.File, dup func(slot int32, gen uint32) (fd, file int)) (*c
 		nc.Close()
 		return nil, errors.New("opening a channel: not a unix socket")
 	}
-	c := &channel{nc: u, dup: dup}
+	c := &channel{nc: u, descriptors: dup}
 	c.filled = sync.NewCond(&c.mu)
-	go c.send()
+	go c.sendQueue()
 	return c, nil
 }
 
 // put queues m, which holds no descriptor.
-func (c *channel) put(m message) {
+func (c *channel) enqueue(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
@@ -98,7 +98,7 @@ func (c *channel) put(m message) {
 	}
 }
 
-func (c *channel) send() {
+func (c *channel) sendQueue() {
 	for {
 		c.mu.Lock()
 		for len(c.queue) == 0 && !c.closed {
@@ -112,7 +112,7 @@ func (c *channel) send() {
 			return
 		}
 		for _, m := range queue {
-			if m.kind == msgOpen && !c.equip(&m) {
+			if m.kind == msgOpen && !c.attach(&m) {
 				continue
 			}
 			c.sending.Store(now())
@@ -130,12 +130,12 @@ func (c *channel) send() {
 
 // equip gives m the descriptors that it is to carry, and reports whether it is
 // to be sent: its connection may be gone.
-func (c *channel) equip(m *message) bool {
+func (c *channel) attach(m *message) bool {
 	for {
-		if m.fd, m.file = c.dup(m.slot, m.gen); m.fd != noDescriptor {
+		if m.fd, m.file = c.descriptors(m.slot, m.gen); m.fd != noDescriptor {
 			return m.fd >= 0
 		}
-		time.Sleep(fullTime)
+		time.Sleep(descriptorRetry)
 		c.mu.Lock()
 		closed := c.closed
 		c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *channel) equip(m *message) bool {
 }
 
 // tell sends m. The descriptor in it is closed.
-func (c *channel) tell(m message) {
+func (c *channel) send(m message) {
 	c.write(m) // without a master there is nobody to hear of an error
 	closeFD(m.fd)
 }

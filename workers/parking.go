@@ -11,24 +11,24 @@ import (
 // deposit is where the loops of a worker leave the sockets of connections that
 // nobody else holds, while they answer a request. They take them back by themselves;
 // when the worker dies, the master finds them there. Both hold both ends.
-type deposit struct{ in, out int }
+type parking struct{ in, out int }
 
-func newDeposit() (deposit, error) {
+func newParking() (parking, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return deposit{}, fmt.Errorf("making a socket pair: %w", err)
+		return parking{}, fmt.Errorf("making a socket pair: %w", err)
 	}
-	return deposit{fds[0], fds[1]}, nil
+	return parking{fds[0], fds[1]}, nil
 }
 
 // leave leaves the socket of loop number index.
-func (d deposit) leave(index int32, fd int) error {
+func (d parking) park(index int32, fd int) error {
 	return unix.Sendmsg(d.in, []byte{byte(index)}, unix.UnixRights(fd), nil, unix.MSG_DONTWAIT)
 }
 
 // take returns the socket that was left first, and the number of its loop; -1 when
 // there is none.
-func (d deposit) take() (index int32, fd int) {
+func (d parking) unpark() (index int32, fd int) {
 	var b [1]byte
 	oob := make([]byte, unix.CmsgSpace(4))
 	for {
@@ -46,13 +46,13 @@ func (d deposit) take() (index int32, fd int) {
 
 // takeOf returns the socket of loop number index; -1 when there is none. Those of
 // others that were left before are left again.
-func (d deposit) takeOf(index int32) int {
+func (d parking) unparkOf(index int32) int {
 	for range maxLoops {
-		i, fd := d.take()
+		i, fd := d.unpark()
 		if i == index || fd < 0 {
 			return fd
 		}
-		_ = d.leave(i, fd) // there is room: it was here
+		_ = d.park(i, fd) // there is room: it was here
 		unix.Close(fd)
 	}
 	return -1
@@ -60,33 +60,33 @@ func (d deposit) takeOf(index int32) int {
 
 // mostDeposited is how many loops may have stepped aside while their sockets lie in
 // the deposit: the kernel keeps few messages (net.unix.max_dgram_qlen is 10).
-const mostDeposited = 7
+const maxParkedYields = 7
 
 // deposit leaves the socket of l's connection where the master finds it.
-func (w *Worker) deposit(l *loop, fd int) error {
-	w.dmu.Lock()
-	defer w.dmu.Unlock()
-	return w.dep.leave(l.index, fd)
+func (w *Worker) park(l *loop, fd int) error {
+	w.parkMu.Lock()
+	defer w.parkMu.Unlock()
+	return w.parking.park(l.index, fd)
 }
 
 // staysDeposited notes that a loop is to step aside, if there is room for its
 // socket.
-func (w *Worker) staysDeposited() bool {
-	w.dmu.Lock()
-	defer w.dmu.Unlock()
-	if w.deposited == mostDeposited {
+func (w *Worker) reserveParking() bool {
+	w.parkMu.Lock()
+	defer w.parkMu.Unlock()
+	if w.parkedYields == maxParkedYields {
 		return false
 	}
-	w.deposited++
+	w.parkedYields++
 	return true
 }
 
 // withdraw takes the socket of l's connection back.
-func (w *Worker) withdraw(l *loop) {
-	w.dmu.Lock()
-	defer w.dmu.Unlock()
-	closeFD(w.dep.takeOf(l.index))
-	if l.away {
-		w.deposited--
+func (w *Worker) unpark(l *loop) {
+	w.parkMu.Lock()
+	defer w.parkMu.Unlock()
+	closeFD(w.parking.unparkOf(l.index))
+	if l.yielded {
+		w.parkedYields--
 	}
 }

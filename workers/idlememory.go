@@ -12,58 +12,58 @@ import (
 // had nothing to do for a while it gives that back: collecting takes two or three
 // milliseconds, so it is done only where there is something to be had.
 const (
-	restAfter = 250 * time.Millisecond // without a request
-	restFrom  = 2 << 20                // bytes more than when it last had rested
+	freeAfter = 250 * time.Millisecond // without a request
+	freeFrom  = 2 << 20                // bytes more than when it last had rested
 	// fat is how much a worker may hold: one that holds more gives it back
 	// between two requests, and is replaced when it cannot.
-	fat = 48 << 20
+	maxIdleMemory = 48 << 20
 )
 
 // rest makes w give back what its last requests have left.
-func (w *process) rest() {
-	if !w.resting && !w.leaving {
-		w.resting = true
-		w.ch.put(message{kind: msgRest, fd: -1})
+func (w *process) freeMemory() {
+	if !w.freeing && !w.leaving {
+		w.freeing = true
+		w.ch.enqueue(message{kind: msgFreeMemory, fd: -1})
 	}
 }
 
 // restIfWorth is for a worker that is free. It looks once after each time of work.
-func (w *process) restIfWorth() {
-	if w.rested == w.served {
+func (w *process) freeIfGrown() {
+	if w.freedAt == w.served {
 		return
 	}
-	w.rested = w.served
-	if resident(w.cmd.Process.Pid) >= w.least+restFrom {
-		w.rest()
+	w.freedAt = w.served
+	if resident(w.cmd.Process.Pid) >= w.baseMemory+freeFrom {
+		w.freeMemory()
 	}
 }
 
 // hasRested notes that w has given back what it could.
-func (p *Pool) hasRested(w *process) {
+func (p *Pool) memoryFreed(w *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.resting = false
-	w.least = resident(w.cmd.Process.Pid)
-	if !w.rec.idle() {
+	w.freeing = false
+	w.baseMemory = resident(w.cmd.Process.Pid)
+	if !w.state.idle() {
 		return // a request may hold it
 	}
-	w.idle = w.least
-	if w.least > fat {
+	w.idleMemory = w.baseMemory
+	if w.baseMemory > maxIdleMemory {
 		w.leave()
 	}
 }
 
 // sweepMemory looks after a worker that is never free for long. p.mu is held.
-func (w *process) sweepMemory() {
-	if w.rec.idle() && resident(w.cmd.Process.Pid) > fat {
-		w.rest()
+func (w *process) checkMemory() {
+	if w.state.idle() && resident(w.cmd.Process.Pid) > maxIdleMemory {
+		w.freeMemory()
 	}
 }
 
 // restMaster makes the master itself give back what it can. p.mu is held.
-func (p *Pool) restMaster() {
-	if resident(os.Getpid()) >= p.least+restFrom {
+func (p *Pool) freeMasterMemory() {
+	if resident(os.Getpid()) >= p.baseMemory+freeFrom {
 		debug.FreeOSMemory()
-		p.least = resident(os.Getpid())
+		p.baseMemory = resident(os.Getpid())
 	}
 }

@@ -7,10 +7,10 @@ import "time"
 const (
 	// lookBusy is how often the master looks at its workers while they work,
 	// lookIdle how often else.
-	lookBusy = 5 * time.Millisecond
-	lookIdle = 50 * time.Millisecond
+	busyInterval = 5 * time.Millisecond
+	idleInterval = 50 * time.Millisecond
 	// calmAfter is when the master stops looking: workers tell it.
-	calmAfter = time.Second
+	quietAfter = time.Second
 	// stuckAfter is how long a request may run before its worker is no longer
 	// counted among those that take new ones soon. An ordinary request on a
 	// crowded machine should not make the pool grow.
@@ -25,55 +25,55 @@ const (
 )
 
 // watch looks after everything that must happen in time.
-func (p *Pool) watch() {
-	timer := time.NewTimer(lookIdle)
+func (p *Pool) supervise() {
+	timer := time.NewTimer(idleInterval)
 	defer timer.Stop()
 	swept := time.Now()
 	for {
 		select {
 		case <-p.done:
 			return
-		case <-p.changed:
+		case <-p.wake:
 		case <-timer.C:
 		}
 		p.mu.Lock()
-		p.mem.asleep.Store(false)
+		p.mem.masterIdle.Store(false)
 		t := time.Now()
-		if t.Sub(swept) >= sweepEvery {
+		if t.Sub(swept) >= timeoutInterval {
 			swept = t
-			p.sweep()
+			p.checkTimeouts()
 		}
-		next := p.pause(t, p.lookAround())
+		next := p.nextCheck(t, p.checkWorkers())
 		p.mu.Unlock()
 		timer.Reset(next)
 	}
 }
 
 // pause returns how long the master may look away.
-func (p *Pool) pause(t time.Time, busy bool) time.Duration {
+func (p *Pool) nextCheck(t time.Time, busy bool) time.Duration {
 	if busy {
-		p.since = t
-		return lookBusy
+		p.lastBusy = t
+		return busyInterval
 	}
-	if t.Sub(p.since) < calmAfter {
-		return lookIdle
+	if t.Sub(p.lastBusy) < quietAfter {
+		return idleInterval
 	}
-	p.restMaster()
+	p.freeMasterMemory()
 	// Who begins something from now on wakes the master; what was begun before
 	// is seen here.
-	p.mem.asleep.Store(true)
+	p.mem.masterIdle.Store(true)
 	for _, w := range p.processes {
-		if w != nil && (!w.ready || !w.rec.idle()) {
-			p.mem.asleep.Store(false)
-			return lookIdle
+		if w != nil && (!w.ready || !w.state.idle()) {
+			p.mem.masterIdle.Store(false)
+			return idleInterval
 		}
 	}
-	return sweepEvery
+	return timeoutInterval
 }
 
 // lookAround enforces the limits of the workers and sees that there are enough
 // of them. It reports whether anything is at work. p.mu is held.
-func (p *Pool) lookAround() (busy bool) {
+func (p *Pool) checkWorkers() (busy bool) {
 	t, clock := now(), time.Now()
 	total, available := 0, 0
 	var spare *process
@@ -81,7 +81,7 @@ func (p *Pool) lookAround() (busy bool) {
 		if w == nil {
 			continue
 		}
-		begun, served := w.rec.current().busy.Load(), w.rec.served.Load()
+		begun, served := w.state.activeLoop().since.Load(), w.state.served.Load()
 		took := time.Duration(0)
 		if begun != 0 {
 			took = time.Duration(t - begun)
@@ -90,13 +90,13 @@ func (p *Pool) lookAround() (busy bool) {
 			w.served, w.active, busy = served, clock, true
 		}
 		p.enforce(w, t, took)
-		if begun == 0 && w.ready && clock.Sub(w.active) >= restAfter {
-			w.restIfWorth()
+		if begun == 0 && w.ready && clock.Sub(w.active) >= freeAfter {
+			w.freeIfGrown()
 		}
-		if w.leaving || w.stale || w.killed != "" {
+		if w.leaving || w.stale || w.killedFor != "" {
 			continue
 		}
-		if !w.sending(took) {
+		if !w.blockedByPeer(took) {
 			total++
 		}
 		if took < stuckAfter {
@@ -110,61 +110,61 @@ func (p *Pool) lookAround() (busy bool) {
 	switch {
 	case p.dismissed:
 		return busy
-	case p.closing && p.needed:
+	case p.closing && p.draining:
 		wanted = 1
 	case p.closing:
 		wanted = 0
 	}
 	switch {
-	case available < wanted && total < p.o.Max && clock.After(p.resume):
+	case available < wanted && total < p.o.Max && clock.After(p.retryAt):
 		if err := p.spawn(); err != nil {
-			p.resume = clock.Add(time.Second)
+			p.retryAt = clock.Add(time.Second)
 			p.log(err)
 		}
 	case p.closing:
 	case available > p.o.Min && spare != nil && total > p.o.Min:
 		spare.leave()
 	}
-	return p.queue(t, available == 0 && total >= p.o.Max) || busy
+	return p.checkQueue(t, available == 0 && total >= p.o.Max) || busy
 }
 
 // sending tells whether w is held up by a peer that does not take its answer.
 // Its script has ended, so another process may run one in its place.
-func (w *process) sending(ran time.Duration) bool {
-	return ran >= stuckAfter && w.rec.current().sent.Load() && w.rec.script.Load() != scriptRuns
+func (w *process) blockedByPeer(ran time.Duration) bool {
+	return ran >= stuckAfter && w.state.activeLoop().sent.Load() && w.state.script.Load() != scriptRuns
 }
 
 // enforce kills w when its script has overrun a limit that the language should
 // have kept, or when it does nothing any more. Took is how long it has been at
 // its present connection. p.mu is held.
 func (p *Pool) enforce(w *process, t int64, took time.Duration) {
-	if w.killed != "" {
-		w.finish()
+	if w.killedFor != "" {
+		w.killDoomed()
 		return
 	}
-	script := w.rec.script.Load() == scriptRuns
-	deadline, bytes := w.rec.deadline.Load(), w.rec.bytes.Load()
+	script := w.state.script.Load() == scriptRuns
+	deadline, bytes := w.state.deadline.Load(), w.state.bytes.Load()
 	switch {
 	case script && deadline != 0 && t > deadline:
-		w.killScript(TooLong, 20*lookBusy)
-	case script && bytes > 0 && took >= stuckAfter && resident(w.cmd.Process.Pid) > w.idle+bytes+margin:
-		w.killScript(TooLarge, lookBusy)
-	case w.hangs(t, !script, p.o.Hung):
+		w.killScript(TooLong, 20*busyInterval)
+	case script && bytes > 0 && took >= stuckAfter && resident(w.cmd.Process.Pid) > w.idleMemory+bytes+margin:
+		w.killScript(TooLarge, busyInterval)
+	case w.stuck(t, !script, p.o.Hung):
 		w.kill(Hung)
-	case took == 0 && w.ready && (w.idle == 0 || w.measured != w.rec.served.Load()):
-		w.idle, w.measured = resident(w.cmd.Process.Pid), w.rec.served.Load()
+	case took == 0 && w.ready && (w.idleMemory == 0 || w.measured != w.state.served.Load()):
+		w.idleMemory, w.measured = resident(w.cmd.Process.Pid), w.state.served.Load()
 	}
 }
 
 // hangs tells whether a loop of w has done nothing for so long, where no script
 // runs; the one that takes events is only asked where alone is true.
-func (w *process) hangs(t int64, alone bool, so time.Duration) bool {
-	for i := range w.rec.turns {
-		turn := &w.rec.turns[i]
-		if int32(i) == w.rec.loop.Load() && !alone {
+func (w *process) stuck(t int64, alone bool, so time.Duration) bool {
+	for i := range w.state.loops {
+		turn := &w.state.loops[i]
+		if int32(i) == w.state.active.Load() && !alone {
 			continue
 		}
-		busy := turn.busy.Load()
+		busy := turn.since.Load()
 		if busy != 0 && time.Duration(t-busy) > so && time.Duration(t-turn.progress.Load()) > so {
 			return true
 		}
@@ -175,21 +175,21 @@ func (w *process) hangs(t int64, alone bool, so time.Duration) bool {
 // killScript kills w unless its script ends at this moment. Requests that have
 // stepped aside are given so long to be answered first.
 func (w *process) killScript(reason Reason, patience time.Duration) {
-	if w.rec.script.CompareAndSwap(scriptRuns, scriptDoomed) {
-		w.killed, w.killBy = reason, time.Now().Add(patience)
-		w.finish()
+	if w.state.script.CompareAndSwap(scriptRuns, scriptDoomed) {
+		w.killedFor, w.killAt = reason, time.Now().Add(patience)
+		w.killDoomed()
 	}
 }
 
 // finish kills w, which is doomed, when it is time.
-func (w *process) finish() {
-	if !w.killBy.IsZero() && (w.rec.others() == 0 || !time.Now().Before(w.killBy)) {
-		w.killBy = time.Time{}
+func (w *process) killDoomed() {
+	if !w.killAt.IsZero() && (w.state.othersBusy() == 0 || !time.Now().Before(w.killAt)) {
+		w.killAt = time.Time{}
 		w.cmd.Process.Kill()
 	}
 }
 
 func (w *process) kill(reason Reason) {
-	w.killed = reason
+	w.killedFor = reason
 	w.cmd.Process.Kill()
 }

@@ -20,39 +20,39 @@ import (
 
 // What can be read without waiting ends behind the first whole request, and
 // the padding that belongs to a record is waited for.
-func TestLookAhead(t *testing.T) {
+func TestPeek(t *testing.T) {
 	whole, values := request(7, true, "a body"), rec(getValues, 0, pair("FCGI_MPXS_CONNS", ""))
 	padded := slices.Concat(whole[:len(whole)-8], []byte{1, stdin, 0, 7, 0, 0, 3, 0}, make([]byte, 3))
 	begun := rec(begin, 7, beginBody(1, true))
 	for _, c := range []struct {
 		name string
 		in   []byte
-		want fcgi.Ahead
+		want fcgi.Peeked
 	}{
-		{"nothing", nil, fcgi.Ahead{}},
-		{"whole", whole, fcgi.Ahead{Size: len(whole), Keep: true, ID: 7}},
-		{"not kept", request(7, false, ""), fcgi.Ahead{Size: len(request(7, false, "")), ID: 7}},
-		{"the end is missing", whole[:len(whole)-8], fcgi.Ahead{Keep: true, Body: true, ID: 7}},
-		{"padding is missing", padded[:len(padded)-1], fcgi.Ahead{Keep: true, Body: true, ID: 7}},
-		{"padded", padded, fcgi.Ahead{Size: len(padded), Keep: true, ID: 7}},
-		{"and part of another", slices.Concat(whole, begun), fcgi.Ahead{Size: len(whole), Keep: true, ID: 7}},
-		{"a question", values, fcgi.Ahead{Size: len(values)}},
-		{"and part of a request", slices.Concat(values, begun), fcgi.Ahead{Size: len(values), Keep: true, ID: 7}},
-		{"a question within", slices.Concat(begun, values), fcgi.Ahead{Keep: true, ID: 7}},
-		{"aborted", slices.Concat(begun, rec(abort, 7, "")), fcgi.Ahead{Size: len(begun) + 8, Keep: true, ID: 7}},
-		{"begun twice", slices.Concat(begun, begun), fcgi.Ahead{Size: 2 * len(begun), Keep: true, ID: 7}},
-		{"another begun", slices.Concat(begun, rec(begin, 8, beginBody(1, true))), fcgi.Ahead{Keep: true, ID: 7}},
-		{"other role", rec(begin, 7, beginBody(2, true)), fcgi.Ahead{Size: 16, Keep: true, ID: 7}},
-		{"not FastCGI", []byte("GET / HTTP/1.0\r\n"), fcgi.Ahead{Size: 16}},
+		{"nothing", nil, fcgi.Peeked{}},
+		{"whole", whole, fcgi.Peeked{Size: len(whole), Keep: true, ID: 7}},
+		{"not kept", request(7, false, ""), fcgi.Peeked{Size: len(request(7, false, "")), ID: 7}},
+		{"the end is missing", whole[:len(whole)-8], fcgi.Peeked{Keep: true, Body: true, ID: 7}},
+		{"padding is missing", padded[:len(padded)-1], fcgi.Peeked{Keep: true, Body: true, ID: 7}},
+		{"padded", padded, fcgi.Peeked{Size: len(padded), Keep: true, ID: 7}},
+		{"and part of another", slices.Concat(whole, begun), fcgi.Peeked{Size: len(whole), Keep: true, ID: 7}},
+		{"a question", values, fcgi.Peeked{Size: len(values)}},
+		{"and part of a request", slices.Concat(values, begun), fcgi.Peeked{Size: len(values), Keep: true, ID: 7}},
+		{"a question within", slices.Concat(begun, values), fcgi.Peeked{Keep: true, ID: 7}},
+		{"aborted", slices.Concat(begun, rec(abort, 7, "")), fcgi.Peeked{Size: len(begun) + 8, Keep: true, ID: 7}},
+		{"begun twice", slices.Concat(begun, begun), fcgi.Peeked{Size: 2 * len(begun), Keep: true, ID: 7}},
+		{"another begun", slices.Concat(begun, rec(begin, 8, beginBody(1, true))), fcgi.Peeked{Keep: true, ID: 7}},
+		{"other role", rec(begin, 7, beginBody(2, true)), fcgi.Peeked{Size: 16, Keep: true, ID: 7}},
+		{"not FastCGI", []byte("GET / HTTP/1.0\r\n"), fcgi.Peeked{Size: 16}},
 	} {
-		assert.Equal(t, c.want, fcgi.LookAhead(c.in), c.name)
+		assert.Equal(t, c.want, fcgi.Peek(c.in), c.name)
 	}
 }
 
-// FuzzLookAhead compares what LookAhead says with what a server needs: a Turn
+// FuzzPeek compares what Peek says with what a server needs: a Turn
 // ends without more bytes than Size, and where there is no Size, the rest of a
 // request would give one.
-func FuzzLookAhead(f *testing.F) {
+func FuzzPeek(f *testing.F) {
 	whole := request(1, true, "a body")
 	f.Add(whole)
 	f.Add(whole[:len(whole)-5])
@@ -67,17 +67,17 @@ func FuzzLookAhead(f *testing.F) {
 
 	const long = time.Hour
 	s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: fcgi.Limits{Idle: long, Params: long, Body: long, BodyIdle: long, Write: long}}
-	s.Attend()
+	s.Start()
 	f.Fuzz(func(t *testing.T, in []byte) {
-		a := fcgi.LookAhead(in)
+		a := fcgi.Peek(in)
 		require.GreaterOrEqual(t, fcgi.DeclaredLength(in), int64(-1))
 		require.LessOrEqual(t, a.Size, len(in))
 		if len(in) > 64<<10 {
 			return // more than a socket takes at once
 		}
-		if !a.Whole() {
-			more := fcgi.LookAhead(extended(in, a.ID))
-			require.True(t, more.Whole(), "%x", in)
+		if !a.Complete() {
+			more := fcgi.Peek(extended(in, a.ID))
+			require.True(t, more.Complete(), "%x", in)
 			return
 		}
 		ours, theirs := aheadPair(t)
@@ -90,7 +90,7 @@ func FuzzLookAhead(f *testing.F) {
 			theirs.Close()
 		}()
 		done := make(chan bool, 1)
-		go func() { done <- s.Turn(ours) }()
+		go func() { done <- s.ServeReady(ours) }()
 		select {
 		case <-done:
 		case <-time.After(patience):
@@ -99,7 +99,7 @@ func FuzzLookAhead(f *testing.F) {
 	})
 }
 
-// CopyRequest reads as far as LookAhead looks, and not further.
+// CopyRequest reads as far as Peek looks, and not further.
 func TestCopyRequest(t *testing.T) {
 	large := slices.Concat(request(1, true, strings.Repeat("body", 5000)), request(2, true, ""))
 	for _, in := range [][]byte{request(7, true, "a body"), large, slices.Concat(rec(getValues, 0, ""), large), []byte("GET / HTTP/1.0\r\n")} {
@@ -108,9 +108,9 @@ func TestCopyRequest(t *testing.T) {
 			src := bytes.NewReader(in)
 			a, err := fcgi.CopyRequest(&out, iotest.HalfReader(src), make([]byte, size), 1<<20)
 			require.NoError(t, err)
-			want := fcgi.LookAhead(in)
+			want := fcgi.Peek(in)
 			if in[0] != 1 {
-				want.Size = 8 // LookAhead sees all that is there
+				want.Size = 8 // Peek sees all that is there
 			}
 			assert.Equal(t, want, a)
 			assert.Equal(t, in[:a.Size], out.Bytes())
@@ -121,7 +121,7 @@ func TestCopyRequest(t *testing.T) {
 	src := bytes.NewReader(large)
 	a, err := fcgi.CopyRequest(&out, src, make([]byte, 100), 5000)
 	assert.ErrorIs(t, err, fcgi.ErrBodyTooLarge)
-	assert.Equal(t, fcgi.Ahead{Keep: true, Body: true, ID: 1}, a)
+	assert.Equal(t, fcgi.Peeked{Keep: true, Body: true, ID: 1}, a)
 	assert.Equal(t, large[:out.Len()], out.Bytes())
 	assert.Equal(t, len(large)-out.Len(), src.Len())
 	out.Reset()
@@ -159,7 +159,7 @@ func TestCopyRequestLimit(t *testing.T) {
 		var out bytes.Buffer
 		a, err := fcgi.CopyRequest(&out, bytes.NewReader(c.in), make([]byte, 16<<10), c.limit)
 		assert.ErrorIs(t, err, c.want, c.name)
-		assert.Equal(t, c.want == nil, a.Whole(), c.name)
+		assert.Equal(t, c.want == nil, a.Complete(), c.name)
 	}
 }
 
@@ -208,7 +208,7 @@ func extended(in []byte, id uint16) []byte {
 		}
 		rest = rest[size:]
 	}
-	if id = fcgi.LookAhead(out).ID; id == 0 {
+	if id = fcgi.Peek(out).ID; id == 0 {
 		return append(out, rec(getValues, 0, "")...)
 	}
 	return slices.Concat(out, rec(params, id, ""), rec(stdin, id, ""))

@@ -20,7 +20,7 @@ const timerSlack = 4 * time.Millisecond
 
 // startSlack starts cmd with that slack, which all threads of a process inherit
 // from the thread that has started it (prctl(2), PR_SET_TIMERSLACK).
-func startSlack(cmd *exec.Cmd) error {
+func startWithSlack(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) == nil {

@@ -10,46 +10,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const sweepEvery = time.Second
+const timeoutInterval = time.Second
 
 // sweep closes connections that have been idle too long, and those on which a
 // request does not come to its end, and looks after workers that have grown or
 // say nothing. p.mu is held.
-func (p *Pool) sweep() {
+func (p *Pool) checkTimeouts() {
 	t := now()
 	for slot, c := range p.conns {
 		if c == nil {
 			continue
 		}
-		s := &p.mem.slots[slot]
+		s := &p.mem.conns[slot]
 		since := time.Duration(t - s.since.Load())
 		switch {
 		case s.owner(c.gen) != ownerNone:
-		case s.partial.Load() != 0 && (since > p.o.Request || time.Duration(t-s.first.Load()) > p.o.Whole):
+		case s.partial.Load() != 0 && (since > p.o.RequestIdle || time.Duration(t-s.first.Load()) > p.o.RequestTotal):
 			p.refuse(int32(slot), c, TooSlow)
 		case s.partial.Load() == 0 && since > p.o.Idle:
 			p.closeIdle(int32(slot), c)
 		}
 	}
-	p.missed()
+	p.checkUnread()
 	for _, w := range p.processes {
 		if w != nil {
-			p.sweepWorker(w)
+			p.checkWorker(w)
 		}
 	}
 }
 
 // missed sees to it that what nobody has read for a second is looked at: a
 // process that was stopped, or is no more, may be the only one that was told.
-func (p *Pool) missed() {
+func (p *Pool) checkUnread() {
 	var slots []int
 	var fds []int
 	for slot, c := range p.conns {
 		if c == nil {
 			continue
 		}
-		if s := &p.mem.slots[slot]; s.partial.Load() != 0 || s.owner(c.gen) != ownerNone {
-			c.missed = false
+		if s := &p.mem.conns[slot]; s.partial.Load() != 0 || s.owner(c.gen) != ownerNone {
+			c.unread = false
 			continue
 		}
 		slots, fds = append(slots, slot), append(fds, c.fd)
@@ -57,12 +57,12 @@ func (p *Pool) missed() {
 	look := false
 	for i, some := range allReadable(fds) {
 		c := p.conns[slots[i]]
-		some = some || p.mem.slots[slots[i]].spooled.Load() > 0
-		look = look || some && c.missed
-		c.missed = some
+		some = some || p.mem.conns[slots[i]].spooled.Load() > 0
+		look = look || some && c.unread
+		c.unread = some
 	}
 	if look {
-		p.broadcast(message{kind: msgLook, fd: -1})
+		p.broadcast(message{kind: msgRecheck, fd: -1})
 	}
 	if fds = fds[:0]; !p.closing {
 		for _, l := range p.listeners {
@@ -70,23 +70,23 @@ func (p *Pool) missed() {
 			fds = append(fds, int(l.Fd()))
 		}
 		new := slices.Contains(allReadable(fds), true)
-		if new && p.unheard {
-			p.takeNew()
+		if new && p.newWaiting {
+			p.acceptNew()
 		}
-		p.unheard = new
+		p.newWaiting = new
 	}
 }
 
 const (
-	pingEvery  = 10 // sweeps between two questions whether a worker lives
-	deafSweeps = 30 // that a worker may leave such a question unanswered
+	pingEvery       = 10 // sweeps between two questions whether a worker lives
+	maxSilentChecks = 30 // that a worker may leave such a question unanswered
 )
 
 // sweepWorker replaces w when it has grown, and kills it when it does not react.
-func (p *Pool) sweepWorker(w *process) {
+func (p *Pool) checkWorker(w *process) {
 	switch sending := w.ch.sending.Load(); {
-	case w.killed != "":
-	case w.silent >= deafSweeps, sending != 0 && time.Duration(now()-sending) > deafSweeps*sweepEvery:
+	case w.killedFor != "":
+	case w.silent >= maxSilentChecks, sending != 0 && time.Duration(now()-sending) > maxSilentChecks*timeoutInterval:
 		p.log(fmt.Errorf("worker %d does not react and is killed", w.cmd.Process.Pid))
 		w.kill(Hung)
 	case w.silent > 0:
@@ -97,10 +97,10 @@ func (p *Pool) sweepWorker(w *process) {
 			w.kill(Hung)
 		}
 	default:
-		if w.sweeps++; w.sweeps%pingEvery == 0 {
+		if w.checks++; w.checks%pingEvery == 0 {
 			w.silent = 1
-			w.ch.put(message{kind: msgPing, fd: -1})
+			w.ch.enqueue(message{kind: msgPing, fd: -1})
 		}
-		w.sweepMemory()
+		w.checkMemory()
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A request that has written steps aside when only the disk is waited for: others
 // run then, and see what it has written.
-func TestStepAside(t *testing.T) {
+func TestYield(t *testing.T) {
 	s := newSite(t)
 	s.script("raise", `user.n = (user.n or 0) + 1 return "n " .. user.n`)
 	s.script("show", `return "n is " .. user.n`)
@@ -24,7 +24,7 @@ func TestStepAside(t *testing.T) {
 	var seen []string
 	ask := func(name string) string {
 		r := s.request("/"+name+".fcgi", nil)
-		r.StepAside = func() { seen = append(seen, s.ask("/show.fcgi", nil).Body) }
+		r.Yield = func() { seen = append(seen, s.ask("/show.fcgi", nil).Body) }
 		resp, _ := s.answer(r)
 		return resp.Body
 	}
@@ -41,12 +41,12 @@ func TestStepAside(t *testing.T) {
 
 // What goes wrong after a request has stepped aside is told by a plain page: the
 // site's own would be a script beside another one.
-func TestFailureAfterSteppingAside(t *testing.T) {
+func TestFailureAfterYield(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("ours"))
 	assert.Contains(t, s.ask("/nothing.fcgi", nil).Body, "ours")
 	r := s.request("/nothing.fcgi", nil)
-	r.away = true
+	r.yielded = true
 	resp, out := s.answer(r)
 	assert.Equal(t, 404, out.Status)
 	assert.NotContains(t, resp.Body, "ours")

@@ -15,14 +15,14 @@ import (
 )
 
 // shared is a connection that other workers hold, too.
-type shared struct {
+type sharedConn struct {
 	slot int32
 	gen  uint32
 	sock *socket
 }
 
 // listen does what the master says.
-func (w *Worker) listen() {
+func (w *Worker) receiveCommands() {
 	buf := make([]byte, maxMessage)
 	for {
 		m, err := w.ch.receive(buf)
@@ -37,43 +37,43 @@ func (w *Worker) listen() {
 			w.open(m)
 		case msgClose:
 			w.close(m)
-		case msgSpent:
+		case msgFileRead:
 			if c := w.conns[m.slot].Load(); c != nil && c.gen == m.gen {
-				c.sock.spent()
+				c.sock.closeFile()
 			}
-		case msgLook:
-			w.lookAgain()
-		case msgDeaf:
+		case msgRecheck:
+			w.recheck()
+		case msgStopAccepting:
 			w.stopListening()
-			w.server.Leave()
+			w.server.CloseConnections()
 		case msgLeave:
 			w.leave()
 		case msgReport:
 			w.report()
 		case msgPing:
-			w.ch.tell(message{kind: msgPong, fd: -1})
-		case msgRest:
+			w.ch.send(message{kind: msgPong, fd: -1})
+		case msgFreeMemory:
 			debug.FreeOSMemory()
-			w.ch.tell(message{kind: msgRest, fd: -1})
+			w.ch.send(message{kind: msgFreeMemory, fd: -1})
 		}
 	}
 }
 
 func (w *Worker) open(m message) {
-	if m.slot < 0 || m.slot >= maxSlots {
+	if m.slot < 0 || m.slot >= maxConns {
 		closeFD(m.fd)
 		return
 	}
 	if m.fd < 0 {
-		w.ch.tell(message{kind: msgAgain, slot: m.slot, gen: m.gen, fd: -1})
+		w.ch.send(message{kind: msgReopen, slot: m.slot, gen: m.gen, fd: -1})
 		return
 	}
-	c := &shared{m.slot, m.gen, newSocket(m.fd)}
-	c.sock.spooled(m.file, &w.mem.slots[m.slot].spooled)
+	c := &sharedConn{m.slot, m.gen, newSocket(m.fd)}
+	c.sock.setFile(m.file, &w.mem.conns[m.slot].spooled)
 	w.conns[m.slot].Store(c)
 	w.add(m.fd, watchFor, m.slot, m.gen)
 	if m.file > 0 {
-		w.offer(c)
+		w.enqueueSpooled(c)
 	}
 }
 
@@ -88,13 +88,13 @@ func (w *Worker) close(m message) {
 }
 
 // lookAgain makes sure that no event is lost that a dead worker was told of.
-func (w *Worker) lookAgain() {
+func (w *Worker) recheck() {
 	for i := range w.conns {
 		if c := w.conns[i].Load(); c != nil {
 			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, c.sock.fd, nil)
 			w.add(c.sock.fd, watchFor, c.slot, c.gen)
-			if w.mem.slots[i].spooled.Load() > 0 {
-				w.offer(c)
+			if w.mem.conns[i].spooled.Load() > 0 {
+				w.enqueueSpooled(c)
 			}
 		}
 	}
@@ -102,10 +102,10 @@ func (w *Worker) lookAgain() {
 
 // offer has the loop look at c, of which no event tells. Where so many are to be
 // looked at that there is no room, the master sees after a while that nobody has.
-func (w *Worker) offer(c *shared) {
+func (w *Worker) enqueueSpooled(c *sharedConn) {
 	select {
-	case w.offers <- c:
-		w.rouse()
+	case w.spooled <- c:
+		w.wakeLoop()
 	default:
 	}
 }
@@ -113,8 +113,8 @@ func (w *Worker) offer(c *shared) {
 // stopListening gives the listening sockets back, also while a script runs:
 // whoever wants to listen there next shall not find anybody.
 func (w *Worker) stopListening() {
-	w.lmu.Lock()
-	defer w.lmu.Unlock()
+	w.listenMu.Lock()
+	defer w.listenMu.Unlock()
 	for i, fd := range w.listeners {
 		if fd >= 0 {
 			unix.EpollCtl(w.ep, unix.EPOLL_CTL_DEL, fd, nil)
@@ -126,10 +126,10 @@ func (w *Worker) stopListening() {
 
 func (w *Worker) leave() {
 	w.leaving.Store(true)
-	w.rouse()
+	w.wakeLoop()
 }
 
-func (w *Worker) rouse() { unix.Write(w.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
+func (w *Worker) wakeLoop() { unix.Write(w.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // orphaned ends a worker without a master: the request under way is answered,
 // if that does not take long.
@@ -137,7 +137,7 @@ func (w *Worker) orphaned() {
 	w.stopListening()
 	w.leave()
 	wait := orphanTime
-	if deadline := w.rec.deadline.Load(); deadline != 0 && w.rec.script.Load() != scriptNone {
+	if deadline := w.state.deadline.Load(); deadline != 0 && w.state.script.Load() != scriptNone {
 		wait = min(wait, max(0, time.Duration(deadline-now())))
 	}
 	time.Sleep(wait)
@@ -153,5 +153,5 @@ func (w *Worker) report() {
 	if w.Report != nil {
 		text = w.Report()
 	}
-	w.ch.tell(message{kind: msgTold, text: text, fd: -1})
+	w.ch.send(message{kind: msgReported, text: text, fd: -1})
 }
