@@ -87,7 +87,7 @@ func decodeManifest(content []byte) (Manifest, error) {
 	case form.Form == nil || *form.Form < 1:
 		return m, errors.New("it is not the manifest of a Scripter archive")
 	case *form.Form > ArchiveForm:
-		return m, fmt.Errorf("%w: it has form %d, this program knows %d; use the newer program", ErrArchive, *form.Form, ArchiveForm)
+		return m, fmt.Errorf("%w: %w", ErrArchive, errNewerForm(*form.Form, ArchiveForm))
 	}
 	if err := json.Unmarshal(content, &m); err != nil {
 		return m, jsonError(err)

@@ -144,7 +144,7 @@ func TestManifestFaults(t *testing.T) {
 		{"bytes", given("\xff\xfe{}"), nil, "the JSON is wrong"},
 		{"deep", given(strings.Repeat("[", 100_000)), nil, "the JSON is wrong"},
 		{"deep in it", given(`{"scripterArchive": 1, "x": ` + strings.Repeat("[", 100_000)), nil, "the JSON is wrong"},
-		{"newer", entries, func(m *Manifest) { m.Form = 2 }, "it has form 2, this program knows 1; use the newer program"},
+		{"newer", entries, func(m *Manifest) { m.Form = 2 }, "archive is refused: it was written by a newer version: its form is 2, this program reads 1; use the newer program"},
 		{"address", entries, func(m *Manifest) { m.Address = "a..b" }, "a name is wanted here"},
 		{"remove", entries, func(m *Manifest) { m.Remove = []string{""} }, `it removes "", which is no address of an object`},
 		{"missing file", entries, func(m *Manifest) { m.Files = append(m.Files, ManifestFile{Name: "objects/\u202eb.txt"}) }, `the manifest lists "objects/\u202eb.txt", which is not there`},

@@ -142,20 +142,6 @@ func (x *Archive) check(packed int64, limits ImportLimits) error {
 	return x.compare(files, budget, limits.sizes(packed))
 }
 
-func modeWord(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "a link"
-	case mode&fs.ModeDevice != 0:
-		return "a device"
-	case mode&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case mode&fs.ModeSocket != 0:
-		return "a socket"
-	}
-	return "something special"
-}
-
 func (x *Archive) readManifest(files map[string]*zip.File, budget *budget) error {
 	f := files[manifestFile]
 	if f == nil {

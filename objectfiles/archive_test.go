@@ -352,7 +352,7 @@ func TestDeepListsStaySmall(t *testing.T) {
 	for range 150 {
 		v = objectdb.List{v}
 	}
-	content := encodeJSONFile(v)
+	content := encodeJSON(v)
 	assert.Less(t, len(content), 400)
 	back, err := objectdb.ParseJSON(string(content))
 	require.NoError(t, err)

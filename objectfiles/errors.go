@@ -49,3 +49,8 @@ func jsonError(err error) error {
 	}
 	return fmt.Errorf("the JSON is wrong: %w", err)
 }
+
+// errNewerForm returns the error for a file whose form this program does not read.
+func errNewerForm(form, own int) error {
+	return fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program", form, own)
+}

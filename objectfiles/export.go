@@ -145,7 +145,7 @@ func (p *ExportPlan) openFolder() error {
 	for _, e := range entries {
 		if e.Name() == indexFile {
 			marked = true // by a version that wrote no note
-		} else if stranger == "" && !hidden(e.Name()) && !isReadme(e.Name()) {
+		} else if stranger == "" && !isHidden(e.Name()) && !isReadme(e.Name()) {
 			stranger = e.Name()
 		}
 	}
@@ -167,9 +167,6 @@ func (p *ExportPlan) lockFolder() (err error) {
 	}
 	return nil
 }
-
-// hidden reports whether an export and an import ignore a name.
-func hidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 // table plans the files of a table's folder. There is an index if it has something to
 // say, if the folder would be empty, and at the top.
@@ -263,7 +260,7 @@ func (p *ExportPlan) compareFolder(dir string, before exportNote) error {
 		return fmt.Errorf("%s: %w", dir, pathError(err))
 	}
 	for _, e := range entries {
-		if hidden(e.Name()) {
+		if isHidden(e.Name()) {
 			continue
 		}
 		if err := context.Cause(p.tx.Context()); err != nil {
@@ -321,16 +318,6 @@ func (p *ExportPlan) compareFile(name string, wanted *exportFile, before exportN
 		p.ours[name] = sum
 	}
 	return nil
-}
-
-func entryWord(e fs.DirEntry) string {
-	switch {
-	case e.IsDir():
-		return "a folder"
-	case e.Type().IsRegular():
-		return "a file"
-	}
-	return modeWord(e.Type())
 }
 
 // fileSumOf returns the checksum of a file, which it reads piece by piece.
@@ -465,7 +452,7 @@ func (p *ExportPlan) removeAll(name string) error {
 			return fmt.Errorf("%s: %w", name, pathError(err))
 		}
 		for _, e := range entries {
-			if !hidden(e.Name()) && !isReadme(e.Name()) {
+			if !isHidden(e.Name()) && !isReadme(e.Name()) {
 				if err := p.removeAll(path.Join(name, e.Name())); err != nil {
 					return err
 				}

@@ -70,13 +70,13 @@ func decodeExportNote(content []byte) (exportNote, error) {
 	}
 	switch {
 	case n.Form > exportNoteForm:
-		return n, fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program", n.Form, exportNoteForm)
+		return n, errNewerForm(n.Form, exportNoteForm)
 	case n.Form < 1:
 		return n, errors.New("it is not the note of an export")
 	}
 	for _, files := range []map[string]string{n.Files, n.Begun} {
 		for name := range files {
-			if !fs.ValidPath(name) || hidden(name) || strings.Contains(name, "/.") {
+			if !fs.ValidPath(name) || isHidden(name) || strings.Contains(name, "/.") {
 				return n, fmt.Errorf("it names %+q, which is not the name of an exported file", name)
 			}
 		}

@@ -48,7 +48,7 @@ func FuzzImportedFile(f *testing.F) {
 	db := open(f)
 	errUndo := errors.New("stored")
 	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
-		v, err := valueOf(suffixes[int(which)%2], indexEntry{}, string(content))
+		v, err := decodeValue(suffixes[int(which)%2], indexEntry{}, string(content))
 		if err != nil {
 			return
 		}
@@ -64,7 +64,7 @@ func FuzzImportedFile(f *testing.F) {
 		form := fileOf("x", v)
 		_, suffix, err := nameOf(form.name, false, form.entry)
 		require.NoError(t, err)
-		again, err := valueOf(suffix, form.entry, string(form.content))
+		again, err := decodeValue(suffix, form.entry, string(form.content))
 		require.NoError(t, err)
 		require.True(t, objectdb.Equal(v, again), "%#v %#v", v, again)
 	})

@@ -127,8 +127,10 @@ func (m *importer) folder(dir string, t *objectdb.Node) error {
 		if e.Name() == indexFile {
 			continue
 		}
-		if leftBehind(e) {
-			m.skip(path.Join(dir, e.Name()))
+		if isIgnored(e) {
+			if !isOwnFile(e.Name()) {
+				m.result.Skipped = append(m.result.Skipped, path.Join(dir, e.Name()))
+			}
 			continue
 		}
 		if err := context.Cause(m.tx.Context()); err != nil {
@@ -156,39 +158,6 @@ func (m *importer) folder(dir string, t *objectdb.Node) error {
 		}
 	}
 	return nil
-}
-
-// leftBehind reports whether the name of a file or folder is one that editors, version
-// control systems or file managers make, or README.md. Export makes no such names: it
-// writes their bytes as %XX, and has none of these suffixes.
-func leftBehind(e fs.DirEntry) bool {
-	name := e.Name()
-	if hidden(name) {
-		return true
-	}
-	if e.IsDir() {
-		return false
-	}
-	low := strings.ToLower(name)
-	switch {
-	case strings.HasSuffix(low, "~"), strings.HasPrefix(low, "#") && strings.HasSuffix(low, "#"),
-		isReadme(name), low == "thumbs.db", low == "desktop.ini", low == "icon\r":
-		return true
-	}
-	switch path.Ext(low) {
-	case ".swp", ".swo", ".swn", ".orig", ".rej", ".bak", ".tmp":
-		return true
-	}
-	return false
-}
-
-// skip notes a skipped file, unless a command of our own has made it.
-func (m *importer) skip(file string) {
-	switch path.Base(file) {
-	case exportNoteFile, ".types", ".luarc.json":
-	default:
-		m.result.Skipped = append(m.result.Skipped, file)
-	}
 }
 
 // index reads the index of a folder, if it has one.
@@ -242,7 +211,7 @@ func (m *importer) object(file string, t *objectdb.Node, name, suffix string, en
 	if err != nil {
 		return fail(file, err)
 	}
-	v, err := valueOf(suffix, entry, content)
+	v, err := decodeValue(suffix, entry, content)
 	if err == nil {
 		again := func() (objectdb.Value, error) {
 			content, now, err := readFile(m.fsys, file)
@@ -252,7 +221,7 @@ func (m *importer) object(file string, t *objectdb.Node, name, suffix string, en
 			if err != nil {
 				return nil, fail(file, err)
 			}
-			return valueOf(suffix, entry, content)
+			return decodeValue(suffix, entry, content)
 		}
 		err = m.set(t, name, v, again)
 	}

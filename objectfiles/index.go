@@ -5,58 +5,71 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// index is what _index.json holds: for a file or folder beside it what its
-// name cannot say.
-type index map[string]indexEntry
-
-// FolderForm is the version of the form that Export writes and Import reads. The
-// index at the top of an export says it, at thisFolder; where none does, it is 1.
+// FolderForm is the version of the folder form. The index at the top of a folder has it; if
+// there is none, it is 1.
 const FolderForm = 1
 
-// thisFolder is no name of a file, and so stands for the folder itself.
-const thisFolder = "."
-
-type indexEntry struct {
-	Name string `json:"name,omitempty"` // the object's name
-	Kind string `json:"kind,omitempty"`
-	Type string `json:"type,omitempty"` // the MIME type of a binary
-	Form int    `json:"form,omitempty"` // FolderForm, at thisFolder only
-}
-
+// indexFile is the name of the file with the index of its folder.
 const indexFile = "_index.json"
 
-// encode writes the index, one file a line, sorted.
-func (x index) encode() []byte {
-	names := make([]string, 0, len(x))
-	for name := range x {
-		names = append(names, name)
+// index says of the files and folders in a folder, by their names, what the names cannot say.
+type index map[string]indexEntry
+
+type indexEntry struct {
+	Name string `json:"name,omitempty"` // the name of the object
+	Kind string `json:"kind,omitempty"`
+	Type string `json:"type,omitempty"` // the MIME type of a binary
+	Form int    `json:"form,omitempty"` // FolderForm, only at thisFolder
+}
+
+// thisFolder stands in an index for the folder itself. No file has this name.
+const thisFolder = "."
+
+// newIndex returns the index of a folder in which nothing is. top says that the folder is not
+// in another one.
+func newIndex(top bool) index {
+	if top {
+		return index{thisFolder: {Form: FolderForm}}
 	}
-	slices.Sort(names)
+	return index{}
+}
+
+// add adds what the name of a file cannot say.
+func (x index) add(f file) {
+	if f.entry != (indexEntry{}) {
+		x[f.name] = f.entry
+	}
+}
+
+// encode returns the content of the file: one entry a line, sorted.
+func (x index) encode() []byte {
 	b := []byte("{")
-	for i, name := range names {
+	for i, name := range slices.Sorted(maps.Keys(x)) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		key, err := json.Marshal(name)
+		key, err1 := json.Marshal(name)
 		entry, err2 := json.Marshal(x[name])
-		if err = errors.Join(err, err2); err != nil {
-			panic(err) // cannot happen: the index has only strings and a number
+		if err := errors.Join(err1, err2); err != nil {
+			panic(err) // cannot happen: an entry has only strings and a number
 		}
 		b = fmt.Appendf(b, "\n\t%s: %s", key, entry)
 	}
-	if len(names) > 0 {
+	if len(x) > 0 {
 		b = append(b, '\n')
 	}
 	return append(b, "}\n"...)
 }
 
+// decodeIndex returns the index that content says.
 func decodeIndex(content []byte) (index, error) {
-	// First, for what else stands in a newer one is not known.
+	// The form is checked first, because a newer form may have any content.
 	if form := formOf(content); form > FolderForm {
-		return nil, fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program", form, FolderForm)
+		return nil, errNewerForm(form, FolderForm)
 	}
 	x := index{}
 	d := json.NewDecoder(bytes.NewReader(content))
@@ -70,7 +83,7 @@ func decodeIndex(content []byte) (index, error) {
 	return x, nil
 }
 
-// formOf reads the form alone; 1 where none is said.
+// formOf returns the form that an index says, and 1 if it says none.
 func formOf(content []byte) int {
 	var x map[string]json.RawMessage
 	var entry struct{ Form int }

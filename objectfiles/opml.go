@@ -11,13 +11,13 @@ import (
 	"scripter/objectdb"
 )
 
-// maxOPMLDepth bounds the nesting of an outline in OPML: beyond it the
-// indentation would outgrow the text.
+// maxOPMLDepth is the depth of the deepest outline in OPML. In a deeper one the indentation
+// would take more space than the text.
 const maxOPMLDepth = 200
 
-// encodeOPML writes an outline as OPML 2.0 (http://opml.org/spec2.opml). It gives
-// false for one that OPML cannot express: depths that jump, characters that XML
-// does not have.
+// encodeOPML returns an outline as OPML 2.0 (http://opml.org/spec2.opml), and whether OPML can
+// express it. It cannot express a line that is more than one deeper than the line before, and
+// characters that XML does not have.
 func encodeOPML(o objectdb.Outline) ([]byte, bool) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + "<opml version=\"2.0\">\n\t<head></head>\n\t<body>\n")
@@ -46,14 +46,14 @@ func encodeOPML(o objectdb.Outline) ([]byte, bool) {
 	b.WriteString("/>\n")
 	closeOPML(&b, depth, 0)
 	b.WriteString("\t</body>\n</opml>\n")
-	// EscapeText replaces what XML does not have.
+	// EscapeText replaces characters that XML does not have.
 	if back, err := decodeOPML(b.String()); err != nil || back != objectdb.Value(o) {
 		return nil, false
 	}
 	return b.Bytes(), true
 }
 
-// closeOPML ends the outlines that are open from depth from up to depth to.
+// closeOPML closes the outline elements that are open, from depth from up to depth to.
 func closeOPML(b *bytes.Buffer, from, to int) {
 	for d := from - 1; d >= to; d-- {
 		opmlIndent(b, d)
@@ -61,6 +61,7 @@ func closeOPML(b *bytes.Buffer, from, to int) {
 	}
 }
 
+// opmlIndent writes the tabs before an outline element.
 func opmlIndent(b *bytes.Buffer, depth int) {
 	b.WriteString("\t\t")
 	for range depth {
@@ -68,14 +69,14 @@ func opmlIndent(b *bytes.Buffer, depth int) {
 	}
 }
 
-// decodeOPML reads the text of each outline element in the body; what else
-// OPML may hold is left out.
+// decodeOPML returns the outline with the text of each outline element in the body. It ignores
+// everything else that OPML may have.
 func decodeOPML(content string) (objectdb.Value, error) {
 	d := xml.NewDecoder(strings.NewReader(content))
 	var (
 		lines []string
-		depth = -1 // of the outline element that is open
-		stack []string
+		depth = -1     // of the innermost open outline element
+		stack []string // the open elements
 	)
 	for {
 		token, err := d.Token()
@@ -116,6 +117,7 @@ func decodeOPML(content string) (objectdb.Value, error) {
 	return objectdb.Outline(strings.Join(lines, "\n")), nil
 }
 
+// opmlLine returns the line of an outline element.
 func opmlLine(t xml.StartElement, depth int) (string, error) {
 	if depth > maxOPMLDepth {
 		return "", fmt.Errorf("the outline nests more than %d deep", maxOPMLDepth)

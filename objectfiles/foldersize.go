@@ -1,7 +1,6 @@
 package objectfiles
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"syscall"
@@ -33,7 +32,7 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 		if name == "." {
 			return nil
 		}
-		if leftBehind(e) {
+		if isIgnored(e) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
@@ -83,9 +82,4 @@ func onDisk(info fs.FileInfo) int64 {
 		return int64(unix.Blocks) * 512
 	}
 	return info.Size()
-}
-
-// errSpecial returns the error for what is neither a file nor a folder.
-func errSpecial(mode fs.FileMode) error {
-	return errors.New("it is neither a file nor a folder, but " + modeWord(mode))
 }
