@@ -166,7 +166,7 @@ func (l ImportLimits) sizes(packed int64) *sizes {
 
 func (s *sizes) add(name string, size int64) error {
 	if size > objectdb.MaxValue {
-		return largeFile(size)
+		return errLargeFile(size)
 	}
 	if path.Ext(name) != ".json" {
 		return nil
@@ -181,7 +181,7 @@ func (s *sizes) add(name string, size int64) error {
 	return nil
 }
 
-func largeFile(size int64) error {
+func errLargeFile(size int64) error {
 	return fmt.Errorf("%w: the file has %d bytes; a value has at most %d", ErrTooLarge, size, objectdb.MaxValue)
 }
 

@@ -27,7 +27,7 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 	var all []file
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
-			return fail(name, err)
+			return importError(name, err)
 		}
 		if name == "." {
 			return nil
@@ -43,11 +43,11 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 			return fmt.Errorf("%w: it holds more than %d files and folders", ErrTooLarge, limits.Files)
 		}
 		if !e.IsDir() && !e.Type().IsRegular() {
-			return fail(name, errSpecial(e.Type()))
+			return importError(name, errSpecial(e.Type()))
 		}
 		info, err := e.Info()
 		if err != nil {
-			return fail(name, err)
+			return importError(name, err)
 		}
 		packed += max(onDisk(info), leastInode)
 		if e.IsDir() {
@@ -64,7 +64,7 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 	sizes := limits.sizes(packed)
 	for _, f := range all {
 		if err := sizes.add(f.name, f.size); err != nil {
-			return size, fail(f.name, err)
+			return size, importError(f.name, err)
 		}
 	}
 	if most := limits.bytes(packed); size.Bytes > most {

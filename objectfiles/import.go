@@ -13,47 +13,11 @@ import (
 	"scripter/objectdb"
 )
 
-// ImportResult counts the objects of an import, tables included.
-type ImportResult struct {
-	Added   int // were not there
-	Changed int // were there with another content or another spelling
-	Same    int // were there already and were not touched
-	Removed int // were there, and the archive says that they go
-	// Skipped are the paths of files and folders that are not objects, such as editors'
-	// backups and .git, with "/" between the parts.
-	Skipped []string
-}
-
-// Change is what an import does to one object.
-type Change struct {
-	Address objectdb.Address // as it is spelled before the import
-	State   ChangeState
-	Kind    objectdb.Kind  // after the import; of what is removed, before it
-	Old     objectdb.Value // what was there; nil in a table and where nothing was
-}
-
-// ChangeState is one of Added, Changed, Same and Removed, as ImportResult counts them.
-type ChangeState int
-
-// What an import may do to an object.
-const (
-	Added ChangeState = iota + 1
-	Changed
-	Same
-	Removed
-)
-
-func (s ChangeState) String() string {
-	return [...]string{"", "added", "changed", "same", "removed"}[s]
-}
-
-// Import reads a folder in the form that Export writes, and the supplied objects
-// have, into the table at a, which is made if need be. The folder is merged
-// in: what it does not name stays, and an object that is already what the folder
-// says is not written, so that it keeps its version. A file does not replace
-// a table (ErrIsTable) nor a folder an object (ErrNotTable). Names
-// that begin with a dot, and files that editors and systems leave behind, are left
-// out. The error names the file.
+// Import reads a folder in the folder form into the table at a, and makes the table if it does
+// not exist. It merges: objects that the folder does not have stay, and an object that has the
+// same value as its file is not written. A file does not replace a table
+// (objectdb.ErrIsTable), and a folder replaces only a table (objectdb.ErrNotTable). Hidden
+// files, and files that editors and systems leave, are ignored. The error names the file.
 func Import(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address) (ImportResult, error) {
 	return ImportFunc(tx, fsys, a, nil)
 }
@@ -67,10 +31,11 @@ func ImportFunc(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address, fn func(Change)
 	return m.result, err
 }
 
+// importer is one import.
 type importer struct {
 	tx     *objectdb.Tx
 	fsys   fs.FS
-	fn     func(Change) error
+	fn     func(Change) error // may be nil
 	result ImportResult
 }
 
@@ -85,83 +50,67 @@ func (m *importer) run(a objectdb.Address) error {
 	return m.folder(".", t)
 }
 
-// tell counts an object, and tells of it. n is what is there before the change, or
-// the table that the name will be added to.
-func (m *importer) tell(state ChangeState, n *objectdb.Node, name string, kind objectdb.Kind, old objectdb.Value) error {
-	switch state {
-	case Added:
-		m.result.Added++
-	case Changed:
-		m.result.Changed++
-	case Same:
-		m.result.Same++
-	case Removed:
-		m.result.Removed++
-	}
-	if m.fn == nil {
-		return nil
-	}
-	a := m.tx.Address(n)
-	if state == Added {
-		a = a.Child(name)
-	}
-	return m.fn(Change{Address: a, State: state, Kind: kind, Old: old})
-}
-
-// fail gives an error that names the file.
-func fail(name string, err error) error {
+// importError returns an error that names the file.
+func importError(name string, err error) error {
 	return &objectdb.Error{Op: "import", Path: name, Err: pathError(err)}
 }
 
+// folder imports what is in a folder into the table t.
 func (m *importer) folder(dir string, t *objectdb.Node) error {
 	entries, err := fs.ReadDir(m.fsys, dir)
 	if err != nil {
-		return fail(dir, err)
+		return importError(dir, err)
 	}
-	index, err := m.index(dir, entries)
+	index, err := m.readIndex(dir, entries)
 	if err != nil {
-		return fail(path.Join(dir, indexFile), err)
+		return importError(path.Join(dir, indexFile), err)
 	}
-	names := map[string]string{} // folded name -> file
+	files := map[string]string{} // by the folded name of their object
 	for _, e := range entries {
 		if e.Name() == indexFile {
 			continue
 		}
+		file := path.Join(dir, e.Name())
 		if isIgnored(e) {
 			if !isOwnFile(e.Name()) {
-				m.result.Skipped = append(m.result.Skipped, path.Join(dir, e.Name()))
+				m.result.Skipped = append(m.result.Skipped, file)
 			}
 			continue
 		}
 		if err := context.Cause(m.tx.Context()); err != nil {
 			return err
 		}
-		file := path.Join(dir, e.Name())
 		if !e.IsDir() && !e.Type().IsRegular() {
-			return fail(file, errSpecial(e.Type()))
+			return importError(file, errSpecial(e.Type()))
 		}
-		name, suffix, err := nameOf(e.Name(), e.IsDir(), index[e.Name()])
+		entry := index[e.Name()]
+		name, suffix, err := nameOf(e.Name(), e.IsDir(), entry)
 		if err != nil {
-			return fail(file, err)
+			return importError(file, err)
 		}
-		if other := names[objectdb.Fold(name)]; other != "" {
-			return fail(file, fmt.Errorf("%w: %s stands for %q too", objectdb.ErrExists, other, name))
+		if other := files[objectdb.Fold(name)]; other != "" {
+			return importError(file, fmt.Errorf("%w: %s stands for %q too", objectdb.ErrExists, other, name))
 		}
-		names[objectdb.Fold(name)] = e.Name()
-		if e.IsDir() {
-			err = m.table(file, t, name)
-		} else {
-			err = m.object(file, t, name, suffix, index[e.Name()])
+		files[objectdb.Fold(name)] = e.Name()
+		if !e.IsDir() {
+			if err := m.file(file, t, name, suffix, entry); err != nil {
+				return importError(file, err)
+			}
+			continue
 		}
+		below, err := m.mergeTable(t, name)
 		if err != nil {
+			return importError(file, err)
+		}
+		if err := m.folder(file, below); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// index reads the index of a folder, if it has one.
-func (m *importer) index(dir string, entries []fs.DirEntry) (index, error) {
+// readIndex returns the index of a folder, if it has one.
+func (m *importer) readIndex(dir string, entries []fs.DirEntry) (index, error) {
 	present := map[string]bool{}
 	for _, e := range entries {
 		present[e.Name()] = true
@@ -185,53 +134,30 @@ func (m *importer) index(dir string, entries []fs.DirEntry) (index, error) {
 	return x, nil
 }
 
-// table reads a folder below the first one.
-func (m *importer) table(dir string, t *objectdb.Node, name string) error {
-	n, err := m.tx.Child(t, name)
-	switch {
-	case errors.Is(err, objectdb.ErrNotFound):
-		if err = m.tell(Added, t, name, objectdb.KindTable, nil); err == nil {
-			n, err = m.tx.SetTable(t, name)
-		}
-	case err != nil:
-	case n.Kind() != objectdb.KindTable:
-		err = fmt.Errorf("%w: %s is there", objectdb.ErrNotTable, m.tx.Address(n))
-	default:
-		n, err = m.spell(t, n, name)
-	}
-	if err != nil {
-		return fail(dir, err)
-	}
-	return m.folder(dir, n)
-}
-
-// object reads a file.
-func (m *importer) object(file string, t *objectdb.Node, name, suffix string, entry indexEntry) error {
+// file imports a file as the object called name in t.
+func (m *importer) file(file string, t *objectdb.Node, name, suffix string, entry indexEntry) error {
 	content, sum, err := readFile(m.fsys, file)
 	if err != nil {
-		return fail(file, err)
+		return err
 	}
 	v, err := decodeValue(suffix, entry, content)
-	if err == nil {
-		again := func() (objectdb.Value, error) {
-			content, now, err := readFile(m.fsys, file)
-			if err == nil && now != sum {
-				err = errors.New("it was changed while it was imported")
-			}
-			if err != nil {
-				return nil, fail(file, err)
-			}
-			return decodeValue(suffix, entry, content)
-		}
-		err = m.set(t, name, v, again)
-	}
 	if err != nil {
-		return fail(file, err)
+		return err
 	}
-	return nil
+	reread := func() (objectdb.Value, error) {
+		content, now, err := readFile(m.fsys, file)
+		if err == nil && now != sum {
+			err = errors.New("it was changed while it was imported")
+		}
+		if err != nil {
+			return nil, importError(file, err)
+		}
+		return decodeValue(suffix, entry, content)
+	}
+	return m.mergeValue(t, name, v, reread)
 }
 
-// readFile reads a file, up to the largest size of a value.
+// readFile returns the content of a file, which is at most that of the largest value.
 func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	f, err := fsys.Open(file)
 	if err != nil {
@@ -240,94 +166,12 @@ func readFile(fsys fs.FS, file string) (text string, sum fileSum, err error) {
 	defer f.Close()
 	var content strings.Builder
 	if info, err := f.Stat(); err == nil && info.Size() <= objectdb.MaxValue {
-		content.Grow(int(info.Size())) // the size is right: an archive was unpacked before
+		content.Grow(int(info.Size())) // the size is right: OpenArchive has compared it
 	}
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(&content, hash), io.LimitReader(f, objectdb.MaxValue+1))
 	if err == nil && n > objectdb.MaxValue {
-		err = largeFile(n)
+		err = errLargeFile(n)
 	}
 	return content.String(), fileSum(hash.Sum(nil)), err
-}
-
-// set stores a value unless the table already has it. It does not keep a large value or a list
-// in memory until the commit; again makes the value a second time.
-func (m *importer) set(t *objectdb.Node, name string, v objectdb.Value, again func() (objectdb.Value, error)) error {
-	n, err := m.tx.Child(t, name)
-	switch {
-	case errors.Is(err, objectdb.ErrNotFound):
-		if err := m.tell(Added, t, name, v.Kind(), nil); err != nil {
-			return err
-		}
-		return m.tx.SetLater(t, name, v, again)
-	case err != nil:
-		return err
-	case n.Kind() == objectdb.KindTable:
-		return fmt.Errorf("%w: %s is there", objectdb.ErrIsTable, m.tx.Address(n))
-	}
-	old, err := m.tx.Value(n)
-	if err != nil {
-		return err
-	}
-	differs, state := !objectdb.Equal(old, v), Same
-	if differs || n.Name() != name {
-		state = Changed
-	}
-	if err := m.tell(state, n, name, v.Kind(), old); err != nil {
-		return err
-	}
-	if differs {
-		if err := m.tx.SetLater(t, name, v, again); err != nil {
-			return err
-		}
-	}
-	_, err = m.rename(t, n, name)
-	return err
-}
-
-// spell gives a table the spelling of its folder, and tells of it.
-func (m *importer) spell(t, n *objectdb.Node, name string) (*objectdb.Node, error) {
-	state := Same
-	if n.Name() != name {
-		state = Changed
-	}
-	if err := m.tell(state, n, name, objectdb.KindTable, nil); err != nil {
-		return nil, err
-	}
-	return m.rename(t, n, name)
-}
-
-// rename gives an object the spelling name, and gives its present node.
-func (m *importer) rename(t, n *objectdb.Node, name string) (*objectdb.Node, error) {
-	if n.Name() == name {
-		return n, nil
-	}
-	a := m.tx.Address(t).Child(name)
-	if err := m.tx.Move(a, a); err != nil {
-		return nil, err
-	}
-	return m.tx.Child(t, name)
-}
-
-// remove takes away the object at a, if there is one: a table only when it is empty.
-func (m *importer) remove(a objectdb.Address) error {
-	n, err := m.tx.Find(a)
-	if errors.Is(err, objectdb.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var old objectdb.Value
-	if n.Kind() == objectdb.KindTable {
-		if left, err := m.tx.Len(n); err != nil || left > 0 {
-			return err
-		}
-	} else if old, err = m.tx.Value(n); err != nil {
-		return err
-	}
-	if err := m.tell(Removed, n, "", n.Kind(), old); err != nil {
-		return err
-	}
-	return m.tx.Delete(a)
 }
