@@ -19,12 +19,12 @@ type FolderSize struct {
 // length.
 func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 	var size FolderSize
-	packed := int64(0)
+	disk := int64(0)
 	type file struct {
 		name string
 		size int64
 	}
-	var all []file
+	var files []file
 	err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return importError(name, err)
@@ -40,7 +40,7 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 		}
 		size.Files++
 		if limits.Files > 0 && size.Files > limits.Files {
-			return fmt.Errorf("%w: it holds more than %d files and folders", ErrTooLarge, limits.Files)
+			return errManyFiles(limits.Files)
 		}
 		if !e.IsDir() && !e.Type().IsRegular() {
 			return importError(name, errSpecial(e.Type()))
@@ -49,11 +49,11 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 		if err != nil {
 			return importError(name, err)
 		}
-		packed += max(onDisk(info), leastInode)
+		disk += max(diskSpace(info), leastInode)
 		if e.IsDir() {
 			return nil
 		}
-		all = append(all, file{name, info.Size()})
+		files = append(files, file{name, info.Size()})
 		size.Largest = max(size.Largest, info.Size())
 		size.Bytes += info.Size()
 		return nil
@@ -61,23 +61,22 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (FolderSize, error) {
 	if err != nil {
 		return size, err
 	}
-	sizes := limits.sizes(packed)
-	for _, f := range all {
+	bounds := limits.bounds(disk)
+	sizes := sizeCheck{bounds: bounds}
+	for _, f := range files {
 		if err := sizes.add(f.name, f.size); err != nil {
 			return size, importError(f.name, err)
 		}
 	}
-	if most := limits.bytes(packed); size.Bytes > most {
-		return size, fmt.Errorf("%w: its files have %d bytes and use %d on the disk; at most %d are allowed", ErrTooLarge, size.Bytes, packed, most)
+	if size.Bytes > bounds.bytes {
+		return size, fmt.Errorf("%w: its files have %d bytes and use %d on the disk; at most %d are allowed",
+			ErrTooLarge, size.Bytes, disk, bounds.bytes)
 	}
 	return size, nil
 }
 
-// leastInode is the smallest disk space of a file or folder, even an empty one.
-const leastInode = 256
-
-// onDisk returns the disk space of a file, as far as it is known.
-func onDisk(info fs.FileInfo) int64 {
+// diskSpace returns the disk space of a file, or its length if the file system does not say it.
+func diskSpace(info fs.FileInfo) int64 {
 	if unix, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int64(unix.Blocks) * 512
 	}
