@@ -11,7 +11,7 @@ import (
 )
 
 // exportNoteFile is the name of the note at the top of a folder that export has written.
-// It lists the files of the export. Import skips it, like all names that begin with a dot.
+// It lists the files of the export. Import ignores it, like all hidden files.
 const exportNoteFile = ".scripter-export"
 
 // exportNoteForm is the version of the note's form.
@@ -22,7 +22,7 @@ type exportNote struct {
 	Form    int    `json:"scripterExport"` // 0: there is no note
 	Address string `json:"address"`        // the address of the exported object
 	// Files are the paths of the files that export has written, with the SHA-256 of
-	// each; Begun, while an export runs, those that it is about to write.
+	// each; Begun, while an export runs, those that it will write.
 	Files map[string]string `json:"files"`
 	Begun map[string]string `json:"begun,omitempty"`
 }
@@ -34,7 +34,7 @@ func (n exportNote) lists(name string) bool {
 	return done || begun
 }
 
-// wrote reports whether a file is as an export has written it.
+// wrote reports whether an export has written a file with this name and checksum.
 func (n exportNote) wrote(name string, sum fileSum) bool {
 	text := sum.String()
 	return n.Files[name] == text || n.Begun[name] == text
