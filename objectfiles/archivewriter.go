@@ -157,7 +157,9 @@ func (x *ArchiveWriter) Close(m Manifest, readme string) error {
 // ExportArchive adds the object at a with everything below it, in the form in which
 // an export to a folder writes it, and returns the table that the manifest must name. It calls
 // fn for each object, unless fn is nil.
-func ExportArchive(tx *objectdb.Tx, a objectdb.Address, x *ArchiveWriter, fn func(objectdb.Address, objectdb.Value) error) (objectdb.Address, error) {
+func ExportArchive(
+	tx *objectdb.Tx, a objectdb.Address, x *ArchiveWriter, fn func(objectdb.Address, objectdb.Value) error,
+) (objectdb.Address, error) {
 	n, err := exported(tx, a)
 	if err != nil {
 		return nil, err

@@ -52,5 +52,6 @@ func jsonError(err error) error {
 
 // errNewerForm returns the error for a file whose form this program does not read.
 func errNewerForm(form, own int) error {
-	return fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program", form, own)
+	return fmt.Errorf("it was written by a newer version: its form is %d, this program reads %d; use the newer program",
+		form, own)
 }

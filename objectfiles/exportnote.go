@@ -102,7 +102,8 @@ func readExportNote(root *os.Root) (exportNote, error) {
 		n, err = decodeExportNote(content)
 	}
 	if err != nil {
-		return n, fmt.Errorf("%s: %w; without this file, all files that need a change are in the way", exportNoteFile, pathError(err))
+		return n, fmt.Errorf("%s: %w; without this file, all files that need a change are in the way",
+			exportNoteFile, pathError(err))
 	}
 	return n, nil
 }

@@ -32,7 +32,9 @@ func (m *importer) mergeTable(t *objectdb.Node, name string) (*objectdb.Node, er
 
 // mergeValue stores v under name in t. reread returns v again: a large value is not kept in
 // memory until the commit.
-func (m *importer) mergeValue(t *objectdb.Node, name string, v objectdb.Value, reread func() (objectdb.Value, error)) error {
+func (m *importer) mergeValue(
+	t *objectdb.Node, name string, v objectdb.Value, reread func() (objectdb.Value, error),
+) error {
 	n, err := m.tx.Child(t, name)
 	switch {
 	case errors.Is(err, objectdb.ErrNotFound):

@@ -122,7 +122,9 @@ func newTarWriter(w io.Writer, t time.Time, files func() int) *tarWriter {
 
 func (x *tarWriter) add(name string, content []byte) error {
 	x.gzip.store = x.json.mustStore(name, content)
-	err := x.w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: x.t, Typeflag: tar.TypeReg})
+	err := x.w.WriteHeader(&tar.Header{
+		Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: x.t, Typeflag: tar.TypeReg,
+	})
 	if err == nil {
 		_, err = x.w.Write(content)
 	}
