@@ -69,7 +69,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	}
 	conn := newConn(w, hr)
 	defer conn.close()
-	r := &gateway.Request{Params: s.params(hr), Body: conn.body, Form: gateway.NPH, Road: "HTTP",
+	r := &gateway.Request{Params: s.params(hr), Body: conn.body, Form: gateway.NPH, Transport: "HTTP",
 		ShowErrors: s.ShowErrors && isLocal(hr)}
 	status := s.serve(hr, r, conn)
 	if err := conn.out.Flush(); err != nil {

@@ -12,10 +12,6 @@ import (
 	"scripter/fcgi"
 )
 
-// body is a request's body, read whole: scripts see it as one text
-// (postArgs), as they always did.
-type body struct{ text string }
-
 // contentLength gives the declared length of the body: -1 when none is
 // declared and the body ends with the stream (a chunked body behind Apache's
 // mod_cgi has no CONTENT_LENGTH, Caddy's has -1).
@@ -35,58 +31,59 @@ func contentLength(p map[string]string) (int64, error) {
 	return int64(n), nil
 }
 
-// readBody reads the whole body, as much as limit says. It fails with status
-// 413 over the limit (at once when the length is declared), 400 when fewer
-// bytes came than were declared, 408 when the road lost patience.
-func (r *Request) readBody(limit bound) error {
-	if r.bodyRead {
-		return nil
+// readBody reads the body of the request, up to the limit of the plan.
+func (x *exchange) readBody() (err error) {
+	if !x.bodyRead {
+		x.bodyRead = true
+		x.body, err = x.request.readBody(x.plan.maxBody)
 	}
-	r.bodyRead = true
+	return err
+}
+
+// hasBody reports whether there is a body to be read.
+func hasBody(r *Request) bool {
 	n, err := contentLength(r.Params)
-	if err != nil {
-		return err
-	}
-	if n > limit.most {
-		return limit.tooLarge("the body has %d bytes, the limit is %d", n, limit.most)
-	}
-	if n == 0 {
-		return nil
+	return n != 0 || err != nil
+}
+
+// readBody returns the whole body: scripts see it as one text (postArgs), as they always
+// did. It fails with status 413 over the limit (at once when the length is declared),
+// 400 when fewer bytes came than were declared, 408 when the transport gave up waiting.
+func (r *Request) readBody(limit bound) (string, error) {
+	n, err := contentLength(r.Params)
+	switch {
+	case err != nil:
+		return "", err
+	case n > limit.most:
+		return "", limit.tooLarge("the body has %d bytes, the limit is %d", n, limit.most)
+	case n == 0:
+		return "", nil
 	}
 	from := r.Body
 	if from == nil {
 		from = strings.NewReader("")
 	}
 	if 0 < n && n <= smallBody {
-		return r.readSmall(from, int(n))
+		return readSmall(from, int(n))
 	}
-	bound := n
+	most := n
 	if n < 0 {
-		bound = limit.most + 1
+		most = limit.most + 1
 	}
 	var b strings.Builder
 	if n > 0 {
 		b.Grow(int(n))
 	}
-	got, err := io.Copy(&b, io.LimitReader(from, bound))
+	got, err := io.Copy(&b, io.LimitReader(from, most))
 	switch {
 	case err != nil:
-		return bodyError(err, got)
+		return "", bodyError(err, got)
 	case got > limit.most:
-		return limit.tooLarge("the body has more than %d bytes", limit.most)
+		return "", limit.tooLarge("the body has more than %d bytes", limit.most)
 	case n > 0 && got < n:
-		return shortBody(got, n)
+		return "", shortBody(got, n)
 	}
-	r.body.text = b.String()
-	return nil
-}
-
-// bodyArrived tells whether all of the body can be read without waiting for the
-// visitor. A road knows that whose Body tells with Len how much of it has come.
-func (r *Request) bodyArrived() bool {
-	arrived, ok := r.Body.(interface{ Len() int })
-	n, err := contentLength(r.Params)
-	return ok && err == nil && 0 < n && n <= smallBody && int64(arrived.Len()) >= n
+	return b.String(), nil
 }
 
 // smallBody is the largest body that is read through a buffer that stays, in bytes.
@@ -94,19 +91,18 @@ const smallBody = 64 << 10
 
 var bodyBuffers = sync.Pool{New: func() any { return new([smallBody]byte) }}
 
-// readSmall reads a small body whose length was declared.
-func (r *Request) readSmall(from io.Reader, n int) error {
+// readSmall reads a small body of a declared length.
+func readSmall(from io.Reader, n int) (string, error) {
 	buffer := bodyBuffers.Get().(*[smallBody]byte)
 	defer bodyBuffers.Put(buffer)
 	got, err := io.ReadFull(from, buffer[:n])
 	switch {
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		return shortBody(int64(got), int64(n))
+		return "", shortBody(int64(got), int64(n))
 	case err != nil:
-		return bodyError(err, int64(got))
+		return "", bodyError(err, int64(got))
 	}
-	r.body.text = string(buffer[:n])
-	return nil
+	return string(buffer[:n]), nil
 }
 
 func shortBody(got, n int64) error {

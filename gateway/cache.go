@@ -70,7 +70,7 @@ type flushes struct {
 }
 
 // flushCache notes what the caches are to forget after the commit.
-func (c *call) flushCache(target string) error {
+func (c *attempt) flushCache(target string) error {
 	servers, folders := c.settings.list(cacheServers), c.settings.list(cacheFolders)
 	if len(servers)+len(folders) == 0 {
 		return errors.New("no cache is configured: user.webserver.cacheServers lists Varnish servers, user.webserver.cacheFolders the cache folders of nginx and mod_cache")
@@ -88,7 +88,7 @@ func (c *call) flushCache(target string) error {
 			return fmt.Errorf("flush the cache folder %s (user.webserver.cacheFolders): it is no folder on this machine", folder)
 		}
 	}
-	f, err := flushOf(target, c.r)
+	f, err := flushOf(target, c.request)
 	if err != nil {
 		return err
 	}
@@ -126,16 +126,16 @@ func flushOf(target string, r *Request) (flush, error) {
 
 // flushCaches does what was noted. The request is committed by then, so a
 // cache that fails is told to the log.
-func (c *call) flushCaches(ctx context.Context) {
-	if c.flushes.pages == nil || c.r.dry {
+func (c *attempt) flushCaches(ctx context.Context) {
+	if c.flushes.pages == nil || c.isDry() {
 		return
 	}
 	ctx = context.WithoutCancel(ctx) // the page has changed, whether its writer waits or not
 	failed := func(cache string, err error) {
-		if c.a.quiet {
+		if c.isQuiet() {
 			return
 		}
-		c.g.log.Error("cache not flushed", "cache", cache, "path", c.r.LogPath(), "err", err)
+		c.g.log.Error("cache not flushed", "cache", cache, "path", c.request.LogPath(), "err", err)
 	}
 	var wait sync.WaitGroup
 	purging, cancel := context.WithTimeout(ctx, purgeTime)

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"io"
 	"slices"
 
 	"scripter/objectdb"
@@ -23,11 +22,11 @@ import (
 // They stand around the outermost webserver.handler of a request only: a
 // script that calls the handler again does not meet itself.
 type callbacks struct {
-	c    *call
+	c    *attempt
 	home *objectdb.Node // nil: there are none
 }
 
-func (c *call) nextCallbacks() callbacks {
+func (c *attempt) nextCallbacks() callbacks {
 	if c.around {
 		return callbacks{}
 	}
@@ -44,7 +43,7 @@ func (b callbacks) before(params *script.Table) (v script.Value, done bool, err 
 		return nil, false, nil
 	}
 	for _, a := range b.scripts("filterRequest") {
-		if _, err := b.c.thread.Run(a, params); err != nil {
+		if _, err := b.c.Thread.Run(a, params); err != nil {
 			if fatal(err) {
 				return nil, false, err
 			}
@@ -52,12 +51,12 @@ func (b callbacks) before(params *script.Table) (v script.Value, done bool, err 
 		}
 	}
 	for _, a := range b.scripts("handleRequest") {
-		v, err := b.c.thread.Run(a, params)
+		v, err := b.c.Thread.Run(a, params)
 		if err != nil {
 			return nil, false, err
 		}
 		if v != nil && v != "" {
-			b.c.r.trace("answered by %s", a)
+			b.c.request.trace("answered by %s", a)
 			v, err = b.after(params, v)
 			return v, true, err
 		}
@@ -68,7 +67,7 @@ func (b callbacks) before(params *script.Table) (v script.Value, done bool, err 
 // after gives the reply to filterPage, as the text of a complete response. An
 // empty reply, and one of which a part was sent, stays as it is.
 func (b callbacks) after(params *script.Table, v script.Value) (script.Value, error) {
-	if b.home == nil || b.c.a.started {
+	if b.home == nil || b.c.out.started {
 		return v, nil
 	}
 	scripts := b.scripts("filterPage")
@@ -80,7 +79,7 @@ func (b callbacks) after(params *script.Table, v script.Value) (script.Value, er
 		return v, err
 	}
 	for _, a := range scripts {
-		v, err := b.c.thread.Run(a, params, page)
+		v, err := b.c.Thread.Run(a, params, page)
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +96,11 @@ func (b callbacks) after(params *script.Table, v script.Value) (script.Value, er
 
 // scripts lists the scripts of one table, in order.
 func (b callbacks) scripts(name string) []objectdb.Address {
-	table, err := b.c.tx.Child(b.home, name)
+	table, err := b.c.Tx.Child(b.home, name)
 	if err != nil || table.Kind() != objectdb.KindTable {
 		return nil
 	}
-	nodes, err := b.c.tx.Children(table)
+	nodes, err := b.c.Tx.Children(table)
 	if err != nil {
 		return nil
 	}
@@ -111,7 +110,7 @@ func (b callbacks) scripts(name string) []objectdb.Address {
 		case objectdb.KindScript:
 			list = append(list, objectdb.Address{"user", "webserver", "callbacks", table.Name(), n.Name()})
 		case objectdb.KindAddress:
-			if v, err := b.c.tx.Value(n); err == nil {
+			if v, err := b.c.Tx.Value(n); err == nil {
 				list = append(list, slices.Clone(v.(objectdb.Address)))
 			}
 		}
@@ -121,8 +120,8 @@ func (b callbacks) scripts(name string) []objectdb.Address {
 
 // responseText makes the text of a complete response of what a script wrote
 // and returned; "" when there is none.
-func (c *call) responseText(v script.Value) (string, error) {
-	written := c.written
+func (c *attempt) responseText(v script.Value) (string, error) {
+	written := c.Output()
 	resp, err := c.response(v)
 	if err != nil || resp == nil {
 		return "", err
@@ -139,17 +138,9 @@ func (c *call) responseText(v script.Value) (string, error) {
 	if written == nil {
 		return text, nil
 	}
-	rest, err := written.rest()
+	more, err := written.RestText()
 	if err != nil {
 		return "", err
 	}
-	if rest != nil {
-		more, err := io.ReadAll(rest)
-		if err != nil {
-			return "", fmt.Errorf("read the held response: %w", err)
-		}
-		text += string(more)
-	}
-	c.written = nil
-	return text, written.close()
+	return text + more, c.TakeOutput().Close()
 }

@@ -28,8 +28,7 @@ type CGI struct {
 	// body may take; 0 means 15 and 60 seconds, as with FastCGI.
 	BodyIdle, Body time.Duration
 
-	vars  map[string]string // Environ as a map; nil until it is parsed
-	twice string            // parsed with vars: see variables
+	vars map[string]string // Environ as a map; nil: it is not parsed yet
 }
 
 // settle is how long a program waits before it exits after a response that is shorter
@@ -134,12 +133,12 @@ func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome
 }
 
 func (c CGI) request() *Request {
-	p, twice := c.vars, c.twice
+	p, repeated := c.vars, ""
 	if p == nil {
-		p, twice = variables(c.Environ)
+		p, repeated = variables(c.Environ)
 	}
 	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
-	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Road: "CGI", twice: twice}
+	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Transport: "CGI", repeated: repeated}
 	byHand := p["GATEWAY_INTERFACE"] == "" && p["REQUEST_METHOD"] == ""
 	switch {
 	case c.NPH == "on", c.NPH != "off" && (byHand || wantsNPH(p, c.Program)):
@@ -148,15 +147,16 @@ func (c CGI) request() *Request {
 	}
 	if byHand {
 		p["REQUEST_METHOD"] = "GET"
-		r.Body, r.bodyRead = nil, true
+		delete(p, "CONTENT_LENGTH") // nobody sends a body
+		r.Body = nil
 	}
 	return r
 }
 
 // variables returns an environment as a map. If a name comes twice, the first value
-// counts; twice is the name of a header field that came twice, or "". lighttpd sends
+// counts; repeated is the name of a header field that came twice, or "". lighttpd sends
 // a visitor's X_Real_Ip and a proxy's X-Real-Ip under one name.
-func variables(environ []string) (p map[string]string, twice string) {
+func variables(environ []string) (p map[string]string, repeated string) {
 	p = make(map[string]string, len(environ))
 	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")
@@ -166,10 +166,10 @@ func variables(environ []string) (p map[string]string, twice string) {
 		if _, again := p[name]; !again {
 			p[name] = value
 		} else if strings.HasPrefix(name, "HTTP_") {
-			twice = name
+			repeated = name
 		}
 	}
-	return p, twice
+	return p, repeated
 }
 
 // wantsNPH tells whether a web server passes a complete response on

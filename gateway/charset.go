@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"scripter/httpheader"
+	"scripter/runner"
 )
 
 // charsetTypes are the types outside of text/ whose parameter charset browsers heed
@@ -24,7 +25,7 @@ func hasCharset(kind string) bool {
 // completeType completes the Content-Type of a response if its script has left that
 // to the gateway. rest is the rest of the body, or nil. The first piece of a streamed
 // response decides.
-func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed bool) error {
+func (c *attempt) completeType(resp *httpheader.Response, rest *runner.Output, streamed bool) error {
 	if !c.ownType {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed boo
 	var more io.Reader
 	if rest != nil {
 		var err error
-		if more, err = rest.rest(); err != nil {
+		if more, err = rest.Rest(); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func (c *call) completeType(resp *httpheader.Response, rest *spool, streamed boo
 // nameCharset adds "; charset=utf-8" to the type of a text in UTF-8 that names no
 // charset. Browsers would take such a text for Latin-1 and send its forms in
 // Latin-1. It does not change the type of a page that declares another charset.
-func (c *call) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
+func (c *attempt) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
 	if !c.settings.flag(flAddCharset) || !resp.Has("Content-Type") {
 		return nil
 	}

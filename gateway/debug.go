@@ -33,14 +33,15 @@ var (
 	patienceAfter  = 2 * time.Second
 )
 
-// keep keeps a request, at scratchpad.cgiparams and in the log beside it, in
+// record keeps a request, at scratchpad.cgiparams and in the log beside it, in
 // a transaction of its own, so that the request of a failing script is kept
 // too. It never fails the request.
-func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
-	r.kept = true
-	if r.connection == 0 {
-		r.connection = connections.Add(1)
+func (x *exchange) record(ctx context.Context) {
+	if x.recorded || !x.plan.debug {
+		return
 	}
+	x.recorded = true
+	g := x.g
 	var k *Kept
 	var m *masking
 	late := false
@@ -50,17 +51,17 @@ func (g *Gateway) keep(ctx context.Context, r *Request, a *answer) {
 			return tx.Put(flDebug.Address(), objectdb.Boolean(false))
 		}
 		var err error
-		k, m, err = g.keepIn(tx, s, r)
+		k, m, err = x.recordIn(tx, s)
 		return err
 	})
 	switch {
 	case err != nil:
-		g.log.Warn("request not kept", "path", r.LogPath(), "err", err)
+		g.log.Warn("request not kept", "path", x.request.LogPath(), "err", err)
 	case late:
 		g.log.Info("debugging has switched itself off", "setting", debugMinutes.Address())
 	default:
-		r.entry, r.seed = k, k.seed
-		a.rec = &recorder{mask: m, begun: g.now()}
+		x.entry, x.seed = k, k.seed
+		x.out.rec = &recorder{mask: m, begun: g.now()}
 	}
 }
 
@@ -84,36 +85,38 @@ func (s settings) debuggingIsOver(now time.Time) bool {
 	return minutes > 0 && n != nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute))
 }
 
-// keepIn keeps a request within a transaction that holds the writer's lock:
+// recordIn keeps a request within a transaction that holds the writer's lock:
 // numbers are given out one by one.
-func (g *Gateway) keepIn(tx *objectdb.Tx, s settings, r *Request) (*Kept, *masking, error) {
-	shown, m, body := r, (*masking)(nil), r.body.text
+func (x *exchange) recordIn(tx *objectdb.Tx, s settings) (*Kept, *masking, error) {
+	r := x.request
+	shown, m, body := r, (*masking)(nil), x.body
 	if !s.flag(flDebugSecrets) {
 		shown, m = r.mask()
 		body = m.body(r.Params["CONTENT_TYPE"], body)
 	}
-	if err := g.keepParams(tx, shown, m, body); err != nil {
+	if err := x.recordParams(tx, s, shown, m, body); err != nil {
 		return nil, nil, err
 	}
 	k := newKept(shown, m, body)
-	k.Time, k.Developer = g.now(), r.Developer || r.ShowErrors || r.givenToken() != "" && sameToken(r.givenToken(), s.string(debugToken))
+	k.BodySize, k.connection, k.Time = int64(len(x.body)), x.connectionID(), x.g.now()
+	k.Developer = r.Developer || r.ShowErrors || r.hasToken(s)
 	return k, m, k.add(tx, int(s.number(maxRequests)))
 }
 
-// keepParams keeps the parameter table at scratchpad.cgiparams. A request
-// whose parameters cannot be made leaves it empty.
-func (g *Gateway) keepParams(tx *objectdb.Tx, r *Request, m *masking, body string) error {
+// recordParams keeps the parameter table at scratchpad.cgiparams. A request
+// whose parameters cannot be made leaves it empty. shown and body have no secrets, unless
+// m is nil.
+func (x *exchange) recordParams(tx *objectdb.Tx, s settings, shown *Request, m *masking, body string) error {
 	if err := emptyTable(tx, cgiparams); err != nil {
 		return err
 	}
-	c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
-	target, err := dispatch(&Request{Params: r.Params, HandlerNames: r.HandlerNames}, c.tables)
+	target, err := dispatch(&Request{Params: shown.Params, HandlerNames: shown.HandlerNames}, actionTables{s})
 	if err != nil {
 		return nil
 	}
-	c.target = target
-	c.limits = c.settings.limitsOf(c.answering())
-	params, err := c.buildParams()
+	p := newParameters(x, target, s, s.limitsFor(target))
+	p.request = shown
+	params, err := p.table()
 	if err != nil {
 		return nil
 	}
@@ -166,17 +169,20 @@ func newSeed() int64 {
 	return int64(binary.LittleEndian.Uint64(b[:])>>12) + 1
 }
 
-// keepOutcome keeps what became of a kept request, after its answer.
-func (g *Gateway) keepOutcome(ctx context.Context, r *Request, a *answer, out Outcome) {
-	a.flush() // nobody shall wait for this; who is gone is told elsewhere
-	k := r.entry
-	k.Duration = g.now().Sub(a.rec.begun)
-	k.Answer, k.Incident = a.rec.recorded(a.status), out.Incident
+// recordOutcome keeps what became of a recorded request, after its answer.
+func (x *exchange) recordOutcome(ctx context.Context, out Outcome) {
+	k, g, rec := x.entry, x.g, x.out.rec
+	if k == nil || k.Number == 0 {
+		return
+	}
+	x.out.flush() // nobody shall wait for this; who is gone is told elsewhere
+	k.Duration = g.now().Sub(rec.begun)
+	k.Answer, k.Incident = rec.recorded(x.out.status), out.Incident
 	if out.Err != nil {
-		k.Error = cutText(a.rec.mask.text(Describe(out.Err)), keptError)
+		k.Error = cutText(rec.mask.text(Describe(out.Err)), keptError)
 	}
 	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, k.addOutcome); err != nil {
-		g.log.Warn("outcome of a request not kept", "path", r.LogPath(), "number", k.Number, "err", err)
+		g.log.Warn("outcome of a request not kept", "path", x.request.LogPath(), "number", k.Number, "err", err)
 	}
 }
 

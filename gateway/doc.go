@@ -2,21 +2,25 @@
 //
 // Start with [New] and [Gateway.Answer], where every transport ends. The journey, file by file:
 //
-//	request.go   the request: variables under their RFC 3875 names, and a body
+//	request.go body.go   the request: variables under their RFC 3875 names, and a body
 //	cgi.go fcgi.go static.go   the transports: CGI, FastCGI, and what package devserver asks
-//	gateway.go   one transaction, run again if it lost a race; the answer is held until the commit
+//	gateway.go exchange.go   the steps of the journey, and what they share
+//	plan.go      what the site says of a request before anything is run for it
+//	attempt.go   one run of the scripts in one transaction, which package runner makes
 //	dispatch.go action.go   path, extension and action
 //	requires.go requires_rows.go   the folders where scripts have URLs, and who may call an object
 //	params.go    the parameter table that scripts get
 //	trap.go callbacks.go scripter.go macro.go   trap, scripts around the handler, script by name, page with macros
 //	macro_rules.go   what markers may call and see
-//	response.go charset.go redirect.go partial.go   the response that is made of the script's result, sent in chunks
+//	response.go charset.go redirect.go   the response that is made of the script's result
+//	held.go responder.go partial.go   the response held until the commit, and sent in chunks
 //	cache.go cachefolder.go   purging caches in front, after the commit
 //	debug.go mask.go recorder.go kept.go replay.go   requests kept, without their secrets, and run again
 //	settings.go settings_set.go tables.go rules.go   what an owner sets, read and checked, once for all requests
 //	conf.go reach.go   scripter.conf, and what it lets a root use of its host
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
 //	glue.go users.go   the server that asked, maintenance, users with passwords
+//	command.go explain.go   what the commands of an author ask, without a request
 //	probe.go probe_token.go   what "scripter doctor" asks
 //	watch.go watch_counts.go   the numbers that the status shows
 //	slowlog.go   requests that take long

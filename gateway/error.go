@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -14,6 +15,7 @@ import (
 
 	"scripter/httpheader"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/verbs/html"
 )
@@ -34,45 +36,44 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
 // fail logs a failure and answers it, if nothing was sent yet.
-func (g *Gateway) fail(ctx context.Context, r *Request, a *answer, err error) Outcome {
+func (x *exchange) fail(ctx context.Context, err error) Outcome {
 	out := Outcome{Err: err}
+	g, path := x.g, x.request.LogPath()
 	var p *panicked
 	if ctx.Err() != nil && !errors.As(err, &p) {
-		g.log.Info("client gone", "path", r.LogPath(), "err", err)
+		g.log.Info("client gone", "path", path, "err", err)
 		out.Broken = true
 		return out
 	}
-	status := g.statusOf(err)
+	status := statusOf(err)
 	var crowd *crowded
 	isCrowd := errors.As(err, &crowd)
 	// The pages of 404 and 401 show no number: a 401 only asks for a name and password.
 	if status != 401 && status != 404 && !isCrowd && err != errNoRoot {
-		if out.Incident = r.incident; out.Incident == "" {
-			out.Incident = newIncident()
-		}
+		out.Incident = x.incidentID()
 	}
 	switch {
 	case isCrowd:
 		if n := g.gate.turnedAway(time.Now()); n > 0 {
-			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", r.LogPath(), "err", err)
+			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", path, "err", err)
 		}
-	case err != errNoRoot && !a.quiet: // who could not open it has said why
-		g.logFailure(r, status, out.Incident, err)
+	case err != errNoRoot && !x.isQuiet(): // who could not open it has said why
+		g.logFailure(path, status, out.Incident, err)
 	}
-	if a.started {
+	if x.out.started {
 		out.Broken = true
 		return out
 	}
-	a.hold(g.failurePage(ctx, r, status, out.Incident, err), nil)
-	if err := safely(func() error { return a.send(r) }); err != nil {
-		g.log.Info("client gone", "path", r.LogPath(), "err", err)
+	x.hold(held{resp: x.failurePage(ctx, status, out.Incident, err)})
+	if err := safely(x.send); err != nil {
+		g.log.Info("client gone", "path", path, "err", err)
 		out.Broken = true
 	}
 	return out
 }
 
 // statusOf gives the status of a failure (the visitor's half of it).
-func (g *Gateway) statusOf(err error) int {
+func statusOf(err error) int {
 	var e *Error
 	var crowd *crowded
 	switch {
@@ -100,8 +101,8 @@ func (r *Request) LogPath() string {
 }
 
 // logFailure writes the one line of a failed request.
-func (g *Gateway) logFailure(r *Request, status int, incident string, err error) {
-	args := []any{"path", r.LogPath(), "status", status}
+func (g *Gateway) logFailure(path string, status int, incident string, err error) {
+	args := []any{"path", path, "status", status}
 	if incident != "" {
 		args = append(args, "id", incident)
 	}
@@ -145,11 +146,12 @@ func newIncident() string {
 
 // failurePage makes the response to a failure: the site's own page, from
 // user.webserver.prefs, or the developer's.
-func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
+func (x *exchange) failurePage(ctx context.Context, status int, incident string, err error) *httpheader.Response {
+	r := x.request
 	var crowd *crowded
-	if g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
+	if x.g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
 		message, wait := visitorMessage(status), "1"
-		if g.db == nil { // somebody has to mend that first
+		if x.g.db == nil { // somebody has to mend that first
 			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
 		}
 		resp := plainPage(r, status, message, incident)
@@ -158,10 +160,10 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 		return resp
 	}
 	var resp *httpheader.Response
-	if g.developer(ctx, r) {
-		resp = g.developerPage(ctx, r, status, incident, err)
+	if x.g.developer(ctx, r) {
+		resp = x.g.developerPage(ctx, r, status, incident, err)
 	} else {
-		resp = g.visitorPage(ctx, r, status, incident)
+		resp = x.visitorPage(ctx, status, incident)
 	}
 	var e *Error
 	if errors.As(err, &e) && e.Allow != "" {
@@ -179,33 +181,34 @@ func (g *Gateway) failurePage(ctx context.Context, r *Request, status int, incid
 
 // visitorPage makes the site's own page for a failure, or a plain page if that fails
 // too.
-func (g *Gateway) visitorPage(ctx context.Context, r *Request, status int, incident string) *httpheader.Response {
+func (x *exchange) visitorPage(ctx context.Context, status int, incident string) *httpheader.Response {
 	message := visitorMessage(status)
-	var resp *httpheader.Response
-	// After StepAside another request may be running scripts of this page.
-	if r.yielded || status == 401 || safely(func() error {
-		return g.db.View(ctx, func(tx *objectdb.Tx) error {
-			var err error
-			resp, err = g.sitePage(ctx, tx, r, status, message, incident)
+	// After Yield another request may be running scripts of this page.
+	if !x.yielded && status != 401 {
+		var resp *httpheader.Response
+		if safely(func() (err error) {
+			resp, err = x.sitePage(ctx, status, message, incident)
 			return err
-		})
-	}) != nil {
-		resp = plainPage(r, status, message, incident)
+		}) == nil {
+			return resp
+		}
 	}
-	return resp
+	return plainPage(x.request, status, message, incident)
 }
 
 // sitePage makes the site's own page of a failure.
-func (g *Gateway) sitePage(ctx context.Context, tx *objectdb.Tx, r *Request, status int, message, incident string) (*httpheader.Response, error) {
-	c := g.newCall(ctx, tx, r, newAnswer(nil, r))
-	defer c.close()
-	c.r = &Request{Params: r.Params, HandlerNames: r.HandlerNames} // the body may be what failed
-	c.target, _ = dispatch(c.r, c.tables)
-	if err := c.begin(); err != nil {
-		return nil, err
-	}
-	resp, err := c.errorPage(status, message, incident)
-	c.logProblems()
+func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
+	inner := x.within()
+	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
+		c := inner.newAttempt(r)
+		c.target, _ = dispatch(c.request, c.tables)
+		if err := c.begin(); err != nil {
+			return err
+		}
+		resp, err = c.errorPage(status, message, incident)
+		c.logProblems()
+		return err
+	})
 	return resp, err
 }
 
@@ -248,7 +251,7 @@ func developerMessage(err error) string {
 
 // errorPage makes the page of a failure from user.webserver.prefs.errorPage
 // or fileNotFoundPage.
-func (c *call) errorPage(status int, message, incident string) (*httpheader.Response, error) {
+func (c *attempt) errorPage(status int, message, incident string) (*httpheader.Response, error) {
 	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
 	pref := "errorPage"
 	if status == 404 {
@@ -263,7 +266,7 @@ func (c *call) errorPage(status int, message, incident string) (*httpheader.Resp
 
 // prefPage makes the response of a page in user.webserver.prefs, whose markers
 // see errorMessage and incident.
-func (c *call) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
+func (c *attempt) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
 	c.params.Set("errorMessage", message)
 	c.params.Set("incident", incident)
 	n := c.settings.node("prefs", pref)
@@ -321,21 +324,25 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	if r.givenToken() == "" {
 		return false
 	}
-	token := ""
-	if err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		token = readSettings(tx).string(debugToken)
+	known := false
+	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
+		known = r.hasToken(readSettings(tx))
 		return nil
-	}); err != nil {
-		return false
-	}
-	return sameToken(r.givenToken(), token)
+	})
+	return known && err == nil
 }
 
 // showsErrors reports whether a page shows the errors of its markers.
-func (c *call) showsErrors() bool { return c.r.ShowErrors || c.developer() }
+func (c *attempt) showsErrors() bool { return c.request.ShowErrors || c.developer() }
 
-func (c *call) developer() bool {
-	return c.r.Developer || c.r.givenToken() != "" && sameToken(c.r.givenToken(), c.settings.string(debugToken))
+func (c *attempt) developer() bool {
+	return c.request.Developer || c.request.hasToken(c.settings)
+}
+
+// hasToken reports whether the request has the developer's token.
+func (r *Request) hasToken(s settings) bool {
+	given := r.givenToken()
+	return given != "" && sameToken(given, s.string(debugToken))
 }
 
 // givenToken is what the request offers as the developer's token.
@@ -352,4 +359,24 @@ func (r *Request) givenToken() string {
 
 func sameToken(given, token string) bool {
 	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
+}
+
+// LostAnswer is the answer to a FastCGI request that a process did not live to
+// answer (500), that took too long to arrive (408), or that there is no room
+// for (503): a plain page, with the number of an incident for the log.
+func LostAnswer(status int) (answer []byte, incident string) {
+	var b bytes.Buffer
+	r := &Request{Form: Parsed}
+	x := exchange{request: r, out: newResponder(&b, r)}
+	if status >= 500 {
+		incident = newIncident()
+	}
+	resp := plainPage(r, status, visitorMessage(status), incident)
+	if status == 503 {
+		resp.Set("Retry-After", "1")
+	}
+	complete(r, resp)
+	x.hold(held{resp: resp})
+	x.send() // into memory
+	return b.Bytes(), incident
 }

@@ -9,6 +9,7 @@ import (
 
 	"scripter/httpform"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -27,13 +28,14 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 	if err := r.Check(); err != nil {
 		return e, err
 	}
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		c := g.newCall(ctx, tx, r, newAnswer(nil, r))
+	x := g.newExchange(r, nil)
+	_, err := g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(run *runner.Run) error {
+		c := x.newAttempt(run)
 		var err error
 		if c.target, err = dispatch(r, c.tables); err == nil {
 			e.Target = c.target
 			e.Answer, err = c.explain()
-			e.Limits = readLimits(c.settings.limitsOf(c.answering()))
+			e.Limits = readLimits(c.settings.limitsFor(c.target))
 			c.traceLimits(e.Limits)
 		}
 		var refused *Error
@@ -45,16 +47,16 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 	return e, err
 }
 
-// explain goes the way of [call.run] without running scripts.
-func (c *call) explain() (string, error) {
+// explain goes the way of [attempt.answer] without running scripts.
+func (c *attempt) explain() (string, error) {
 	if c.target.Action == "" {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
 	}
 	if c.settings.flag(flScriptTrap) {
 		if a, ok := c.findTrap(); ok {
-			c.r.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
+			c.request.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
 		} else {
-			c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
+			c.request.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
 		}
 	}
 	if n := c.settings.node("actions", c.target.Action); n != nil {
@@ -70,7 +72,7 @@ func (c *call) explain() (string, error) {
 		}
 		return fmt.Sprintf("the %s user.webserver.actions.%s answers", n.Kind(), n.Name()), nil
 	}
-	c.r.trace("there is no user.webserver.actions.%s: the path names an object", c.target.Action)
+	c.request.trace("there is no user.webserver.actions.%s: the path names an object", c.target.Action)
 	n, a, err := c.scriptObject(c.target.Path)
 	if err == nil {
 		err = c.require(a)
@@ -91,9 +93,10 @@ func DecodePath(p string) string {
 // ExpandFile expands the markers of a file, as the MACRO action would for
 // the request r; a marker that fails shows why. The file may lie anywhere.
 func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (string, error) {
-	r.Developer = true
+	shown := *r
+	shown.Developer = true
 	text := ""
-	err := g.outside(ctx, r, func(c *call) error {
+	err := g.outside(ctx, &shown, runner.Options{}, nil, func(c *attempt) error {
 		found, err := lookAt(file)
 		if err != nil {
 			return notFound(err)
@@ -113,38 +116,23 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 // written and the text of what it returns.
 func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (string, error) {
 	text := ""
-	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true, runs: a}
-	err := g.outside(ctx, r, func(c *call) error {
+	err := g.outside(ctx, atDesk(), runner.Options{}, a, func(c *attempt) error {
 		values := make([]script.Value, len(args))
 		for i, s := range args {
 			values[i] = s
 		}
-		v, err := c.thread.Run(a, values...)
+		v, err := c.Thread.Run(a, values...)
 		if err != nil {
 			return err
 		}
-		if text, err = c.writtenText(); err != nil {
+		if text, err = c.Output().Text(); err != nil {
 			return err
 		}
-		result, err := c.thread.Text(v)
+		result, err := c.Thread.Text(v)
 		text += result
 		return err
 	})
 	return text, err
-}
-
-// outside runs fn in one transaction, outside a request from the net.
-func (g *Gateway) outside(ctx context.Context, r *Request, fn func(c *call) error) error {
-	return g.db.Update(ctx, func(tx *objectdb.Tx) error {
-		c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
-		defer c.close()
-		c.target, _ = dispatch(r, c.tables)
-		c.limits = c.settings.limitsOf(r.runs)
-		if err := c.begin(); err != nil {
-			return err
-		}
-		return fn(c)
-	})
 }
 
 // Describe tells a developer all of an error: message, object, line, its

@@ -14,6 +14,7 @@ import (
 
 	"scripter/httpform"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -156,14 +157,14 @@ user.fuzz [2] = "more"`
 	undo := errors.New("undo")
 	f.Fuzz(func(t *testing.T, text string) {
 		require.ErrorIs(t, s.db.Update(t.Context(), func(tx *objectdb.Tx) error {
-			th := s.g.engine.NewThread(t.Context(), script.ThreadOptions{Tx: tx})
+			th := s.g.runner.Engine().NewThread(t.Context(), script.ThreadOptions{Tx: tx})
 			defer th.Close()
 			_, err := th.RunSource("fuzz", source, text)
 			require.NoError(t, err)
 			if _, err := tx.Find(objectdb.Address{"user", "fuzz"}); err != nil {
 				return undo
 			}
-			again := s.g.engine.NewThread(t.Context(), script.ThreadOptions{Tx: tx})
+			again := s.g.runner.Engine().NewThread(t.Context(), script.ThreadOptions{Tx: tx})
 			defer again.Close()
 			more, err := again.RunSource("fuzz", "return user.fuzz [2]")
 			require.NoError(t, err)
@@ -200,6 +201,9 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
+// errUndo ends a transaction whose changes are undone.
+var errUndo = errors.New("undo")
+
 // FuzzSettings gives any values to the settings and tables that every request
 // reads: a slip of the owner must not take the site down.
 func FuzzSettings(f *testing.F) {
@@ -225,8 +229,8 @@ func FuzzSettings(f *testing.F) {
 				}
 			}
 			// What was put is asked for, and taken back by the error.
-			c := s.g.newCall(tx.Context(), tx, s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), newAnswer(nil, &Request{}))
-			defer c.close()
+			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), nil)
+			c := x.newAttempt(&runner.Run{Tx: tx})
 			for _, set := range Settings {
 				v := c.settings.value(set)
 				if set.Check != nil && set.needsCheck() {
@@ -234,13 +238,13 @@ func FuzzSettings(f *testing.F) {
 				}
 			}
 			c.settings.limitsOf(nil).script()
-			if _, err := dispatch(c.r, c.tables); err != nil {
+			if _, err := dispatch(c.request, c.tables); err != nil {
 				var e *Error
 				require.ErrorAs(t, err, &e)
 			}
-			return errDry
+			return errUndo
 		})
-		require.ErrorIs(t, err, errDry)
+		require.ErrorIs(t, err, errUndo)
 		require.Equal(t, "answered", s.ask("/x.fcgi", nil).Body)
 	})
 }

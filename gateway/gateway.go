@@ -2,14 +2,13 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -24,33 +23,34 @@ type Options struct {
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
-	Guard        Guard // nil: nobody watches the process
-	Reach        Reach // what the root may use of its host
+	Guard        runner.Guard // nil: nobody watches the process
+	Reach        Reach        // what the root may use of its host
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
 type Gateway struct {
 	db     *objectdb.DB
+	runner *runner.Runner
 	log    *slog.Logger
 	wanted *slog.Logger // Options.Requests
 	now    func() time.Time
-	engine *script.Engine
 	rules  *objectdb.Derived[*rules]
 	names  []string // Options.HandlerNames
 	reach  atomic.Pointer[Reach]
 	pages  pageCache
 	found  foundFiles
 	values *objectdb.DerivedMap[*cachedPage, *pageValues]
-	losers losers
 	counts counts
-	guard  Guard
 	watch  watch
 	gate   gate
 }
 
 // New makes a gateway.
-func New(o Options) *Gateway {
-	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames, guard: o.Guard}
+func New(o Options) *Gateway { return newGateway(o, Verbs()) }
+
+// newGateway makes a gateway whose scripts see these verbs.
+func newGateway(o Options, verbs []script.Verb) *Gateway {
+	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames}
 	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -61,7 +61,7 @@ func New(o Options) *Gateway {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.engine = script.NewEngine(Verbs(), properties...)
+	g.runner = runner.New(runner.Config{DB: o.DB, Engine: script.NewEngine(verbs, properties...), Now: g.now, Guard: o.Guard})
 	if g.db != nil {
 		g.rules = objectdb.NewDerived(g.readRules)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
@@ -89,164 +89,72 @@ type Outcome struct {
 	Incident string // number of the failure in the log and on its page
 	Err      error  // the failure
 	// Broken is true when the response began and could not be finished: the
-	// road must not end it as if it were whole.
+	// transport must not end it as if it were whole.
 	Broken bool
 	// Short is true if a broken response is shorter than its Content-Length. Then the
 	// client notices, however the transport ends the response.
 	Short bool
 }
 
-// Answer answers r on w. The whole request is one transaction: its response
-// is held until the commit, and run again from its start, once, when another
-// request overwrote what it read.
+// Answer answers r on w. The scripts of a request run in one transaction: the response
+// is held until the commit, and they run once more, from the start, if another request
+// has overwritten what they read.
 func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	g.counts.running.Add(1)
-	defer g.counts.end()
-	a := newAnswer(w, r)
-	a.began = g.now()
-	defer a.close()
-	out := g.answer(ctx, r, a)
-	took := g.now().Sub(a.began)
-	g.watch.done(a.action, out, took, a.sent)
-	g.endSlow(r, a, out, took)
-	if r.entry != nil && r.entry.Number > 0 {
-		g.keepOutcome(ctx, r, a, out)
-	}
-	return out
-}
-
-// answer is Answer, on a way out that is there.
-func (g *Gateway) answer(ctx context.Context, r *Request, a *answer) Outcome {
-	if out, ok := g.probe(ctx, r, a); ok {
-		return out
-	}
-	err := errNoRoot
-	if g.db != nil {
-		err = safely(func() error { return g.respond(ctx, r, a) })
-	}
-	var out Outcome
-	if err == nil {
-		err = safely(func() error { return a.send(r) })
-	}
-	if err != nil {
-		out = g.fail(ctx, r, a, err)
+	defer func() {
+		g.counts.running.Add(-1)
+		g.counts.answered.Add(1)
+	}()
+	x := g.newExchange(r, w)
+	defer x.close()
+	out := x.answer(ctx)
+	if out.Err != nil {
 		g.counts.failed.Add(1)
 	}
-	out.Status = a.status
-	out.Short = out.Broken && a.started && a.length >= 0 && a.body < a.length
-	if a.verbose && !a.quiet {
-		g.logRequest(r, a, out)
-	}
+	took := g.now().Sub(x.began)
+	g.watch.done(x.action(), out, took, x.out.sent)
+	x.endSlow(out, took)
+	x.recordOutcome(ctx, out)
 	return out
 }
 
-// What a run may find that it needs first; neither may be done inside its
-// transaction, because both wait or write. A body that is there already keeps
-// nobody waiting: the run reads it itself.
-var (
-	errNeedBody = errors.New("the body has to be read first")
-	errNeedKeep = errors.New("the parameters have to be kept first")
-)
+// answer sends the response to the request, or an error page.
+func (x *exchange) answer(ctx context.Context) Outcome {
+	var out Outcome
+	if err := safely(func() error { return x.journey(ctx) }); err != nil {
+		out = x.fail(ctx, err)
+	}
+	out.Status = x.out.status
+	out.Short = out.Broken && x.out.isShort()
+	x.log()
+	return out
+}
 
-// respond runs the request and leaves its response in a, not yet sent.
-func (g *Gateway) respond(ctx context.Context, r *Request, a *answer) error {
-	r.dropUncheckedUser()
-	if err := r.Check(); err != nil {
+// journey is the way of a request. Most requests are planned and run in one
+// transaction. If something has to be done first that waits or writes, the transaction
+// ends after the plan, it is done, and the run has a transaction of its own.
+func (x *exchange) journey(ctx context.Context) error {
+	if x.g.db == nil {
+		return errNoRoot
+	}
+	if probed, err := x.probe(ctx); probed || err != nil {
 		return err
 	}
-	in := !r.again // a request that is run again from within another has its turn
-	if in {
-		if err := g.enter(ctx, false); err != nil {
+	if err := x.request.Check(); err != nil {
+		return err
+	}
+	done, err := x.run(ctx)
+	if err != nil {
+		return err
+	}
+	if !done {
+		if err := x.readBody(); err != nil {
+			return err
+		}
+		x.record(ctx)
+		if _, err := x.run(ctx); err != nil {
 			return err
 		}
 	}
-	defer func() {
-		if in {
-			g.gate.leave()
-		}
-	}()
-	start := g.now()
-	key := r.Params["SCRIPT_NAME"] + r.Params["PATH_INFO"]
-	for {
-		update := g.db.Update
-		if g.losers.lately(key, start) && !r.dry {
-			update = g.db.UpdateLocked
-		}
-		var c *call
-		var ran time.Duration // all runs together
-		runs := 0
-		err := update(ctx, func(tx *objectdb.Tx) error {
-			if runs++; runs > 1 {
-				r.trace("another request was faster: run again, holding the writer's lock")
-				g.watch.again.Add(1)
-				g.losers.add(key, start)
-			}
-			if r.Yield != nil {
-				tx.BeforeSync(r.yield)
-			}
-			c = g.newCall(tx.Context(), tx, r, a)
-			defer c.close()
-			c.spent = ran
-			begun := g.now() // to wait for the writer's lock is not the scripts' fault
-			defer func() { ran += g.now().Sub(begun) }()
-			if err := c.run(); err != nil || !r.dry {
-				return err
-			}
-			return errDry
-		})
-		switch {
-		case errors.Is(err, errNeedBody):
-			was := in
-			if in = false; was { // a slow body keeps nobody waiting
-				g.gate.leave()
-			}
-			if err = r.readBody(c.bodySize); err == nil && was {
-				err = g.enter(ctx, true)
-				in = err == nil
-			}
-		case errors.Is(err, errNeedKeep):
-			g.keep(ctx, r, a)
-			err = nil
-		default:
-			if errors.Is(err, errDry) {
-				err = nil
-			}
-			if err == nil && !a.quiet {
-				c.logProblems()
-			}
-			if err == nil || c != nil && a.started { // a part may be committed
-				c.flushCaches(ctx)
-			}
-			return err
-		}
-		if err != nil {
-			return err
-		}
-		start = g.now()
-	}
-}
-
-// losers remembers which paths lost a race within the last second: their
-// next runs take the writer's lock at once instead of running twice.
-type losers struct {
-	mu   sync.Mutex
-	last map[string]time.Time
-}
-
-const loserMemory = time.Second
-
-func (l *losers) add(key string, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last == nil || len(l.last) > 1000 {
-		l.last = make(map[string]time.Time)
-	}
-	l.last[key] = now
-}
-
-func (l *losers) lately(key string, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t, ok := l.last[key]
-	return ok && now.Sub(t) < loserMemory
+	return x.send()
 }

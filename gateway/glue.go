@@ -37,8 +37,8 @@ type product struct{ name, version string }
 // serverOf gives the web server whose request is being answered; where there
 // is none, the one of Set Server Name.
 func serverOf(t *script.Thread) product {
-	if c, ok := t.Host().(*call); ok {
-		if s := c.r.Params["SERVER_SOFTWARE"]; s != "" {
+	if c, ok := t.Host().(*attempt); ok {
+		if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {
 			return parseProduct(s)
 		}
 	}
@@ -70,21 +70,19 @@ type counts struct {
 	running, answered, failed atomic.Int64
 }
 
-// end counts a request that was running.
-func (n *counts) end() {
-	n.running.Add(-1)
-	n.answered.Add(1)
-}
-
-// logRequest writes the line of a request when Verbose Messages is on.
-func (g *Gateway) logRequest(r *Request, a *answer, out Outcome) {
-	g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", a.action,
-		"status", out.Status, "time", g.now().Sub(a.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
+// log writes the line of a request when Verbose Messages is on.
+func (x *exchange) log() {
+	if x.plan == nil || !x.plan.verbose || x.plan.quiet {
+		return
+	}
+	r := x.request
+	x.g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", x.action(),
+		"status", x.out.status, "time", x.now().Sub(x.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
 }
 
 // refuse answers a visitor while Refuse Connections is on.
-func (c *call) refuse() error {
-	c.r.trace("connections are refused (user.webserver.flRefuseConnections)")
+func (c *attempt) refuse() error {
+	c.request.trace("connections are refused (user.webserver.flRefuseConnections)")
 	const message = "The site is closed for maintenance. Please come back later."
 	err := c.begin()
 	var resp *httpheader.Response
@@ -95,13 +93,13 @@ func (c *call) refuse() error {
 		if fatal(err) {
 			return err
 		}
-		resp = plainPage(c.r, 503, message, "")
+		resp = plainPage(c.request, 503, message, "")
 	}
 	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.settings.number(retryAfter)))
 	if err := c.finish(resp); err != nil {
 		return err
 	}
-	c.a.hold(resp, nil)
+	c.hold(held{resp: resp})
 	return nil
 }
 
@@ -123,7 +121,7 @@ func verbStatusReport(v *script.Call) error {
 		return err
 	}
 	n := &c.g.counts
-	server := c.r.Params["SERVER_SOFTWARE"]
+	server := c.request.Params["SERVER_SOFTWARE"]
 	if server == "" {
 		server = c.server()
 	}

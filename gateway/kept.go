@@ -64,8 +64,7 @@ func (k *Kept) Line() string {
 // m is nil.
 func newKept(r *Request, m *masking, body string) *Kept {
 	k := &Kept{
-		Body: body, BodySize: int64(len(r.body.text)), HandlerNames: r.HandlerNames,
-		Secrets: m == nil, connection: r.connection, seed: newSeed(),
+		Body: body, HandlerNames: r.HandlerNames, Secrets: m == nil, seed: newSeed(),
 	}
 	if m != nil {
 		k.Masked = slices.Sorted(slices.Values(m.names))

@@ -65,6 +65,14 @@ func (s settings) limitsOf(a objectdb.Address) limits {
 	return l
 }
 
+// limitsFor returns the limits of the object that answers for a target.
+func (s settings) limitsFor(t Target) limits {
+	if r := s.known(); r != nil && !r.limited {
+		return limits{settings: s}
+	}
+	return s.limitsOf(s.answering(t))
+}
+
 // find gives the value of a limit and the row that has it, "" for none. A value
 // in a row that is no good counts as not there.
 func (l limits) find(set *Setting) (value float64, row string) {
@@ -169,7 +177,7 @@ func SourceLimit(tx *objectdb.Tx, a objectdb.Address) int {
 }
 
 // limitFrom tells where a limit was set, by the name that package script has for it.
-func (c *call) limitFrom(limit string) string {
+func (c *attempt) limitFrom(limit string) string {
 	set := scriptLimits[limit]
 	if set == nil {
 		return ""
@@ -178,14 +186,14 @@ func (c *call) limitFrom(limit string) string {
 	return limitAddress(set, row).String()
 }
 
-// answering gives the address of the object that answers the request: the
+// answering returns the address of the object that answers for a target: the
 // script of its action, or what its path names. It need not be there; nil when
 // nothing can be.
-func (c *call) answering() objectdb.Address {
-	if n := c.settings.node("actions", c.target.Action); n != nil {
+func (s settings) answering(t Target) objectdb.Address {
+	if n := s.node("actions", t.Action); n != nil {
 		return objectdb.Address{"user", "webserver", "actions", n.Name()}
 	}
-	names, err := c.namesOf(c.target.Path)
+	names, err := s.namesOf(t.Path)
 	if err != nil {
 		return nil
 	}

@@ -180,22 +180,22 @@ func (q *gate) stale(now time.Time) bool {
 	return now.UnixNano()-before >= int64(gateReads) && q.read.CompareAndSwap(before, now.UnixNano())
 }
 
-// enter waits for the turn of a request.
-func (g *Gateway) enter(ctx context.Context, again bool) error {
+// enter waits for the turn of a request. The function that it returns ends the turn.
+func (g *Gateway) enter(ctx context.Context, again bool) (leave func(), err error) {
 	if running, _ := g.gate.load(); running > 0 && g.gate.stale(time.Now()) {
 		// Where all turns are taken for long, no request reads them.
 		if err := g.db.View(ctx, func(tx *objectdb.Tx) error {
 			g.gate.set(readSettings(tx).gate())
 			return nil
 		}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	waited, err := g.gate.enter(ctx, again)
 	if waited {
 		g.watch.waited.Add(1)
 	}
-	return err
+	return g.gate.leave, err
 }
 
 // Load is what a gateway has to do at one moment.

@@ -36,10 +36,10 @@ func readLimits(l limits) []Limit {
 }
 
 // traceLimits tells of the limits that differ from the settings.
-func (c *call) traceLimits(list []Limit) {
+func (c *attempt) traceLimits(list []Limit) {
 	for _, l := range list {
 		if l.Own() {
-			c.r.trace("limit %s %v (%s)", l.Name, l.Value, l.From)
+			c.request.trace("limit %s %v (%s)", l.Name, l.Value, l.From)
 		}
 	}
 }

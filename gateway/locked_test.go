@@ -77,7 +77,7 @@ func TestLockedByAnother(t *testing.T) {
 				for _, lately := range []bool{false, true} {
 					path := "/" + name + ".fcgi"
 					if lately { // it wants the lock from its start
-						s.g.losers.add(path, time.Now().Add(time.Minute))
+						s.g.runner.Conflicted(path, time.Now().Add(time.Minute))
 					}
 					resp, out := s.answer(s.request(path, nil))
 					assert.Equal(t, 503, resp.Status, path)
@@ -117,7 +117,7 @@ func TestWaitingIsNotRunning(t *testing.T) {
 		looks.Add(1)
 		return time.Now().Add(time.Duration(later.Load()))
 	})
-	s.g.losers.add("/write.fcgi", time.Now().Add(time.Minute))
+	s.g.runner.Conflicted("/write.fcgi", time.Now().Add(time.Minute))
 	release := s.hold(true)
 	body := make(chan string)
 	go func() { body <- s.ask("/write.fcgi", nil).Body }()

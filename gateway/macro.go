@@ -27,7 +27,7 @@ type problem struct {
 
 // expandPage is the MACRO action: the file of the request, its markers
 // replaced (specification, 4.4).
-func (c *call) expandPage(params *script.Table) (string, error) {
+func (c *attempt) expandPage(params *script.Table) (string, error) {
 	var file foundFile
 	var err error
 	p := tableText(params, "scriptName")
@@ -53,7 +53,7 @@ func (c *call) expandPage(params *script.Table) (string, error) {
 }
 
 // macroPage does what the supplied script of the MACRO action says.
-func (c *call) macroPage(params *script.Table) (script.Value, error) {
+func (c *attempt) macroPage(params *script.Table) (script.Value, error) {
 	resp, err := c.newResponse("", c.defaultType())
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *call) macroPage(params *script.Table) (script.Value, error) {
 
 // expand replaces the markers of a page. names, when given, are looked up
 // before everything else.
-func (c *call) expand(page *cachedPage, name string, names *script.Table) (string, error) {
+func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (string, error) {
 	if c.depth >= maxNesting {
 		return "", fmt.Errorf("%s: pages within pages go deeper than %d", name, maxNesting)
 	}
@@ -78,13 +78,13 @@ func (c *call) expand(page *cachedPage, name string, names *script.Table) (strin
 }
 
 // objectPage parses a text object of the root as a page.
-func (c *call) objectPage(n *objectdb.Node) (*cachedPage, error) {
-	return c.g.pages.object(c.tx, n)
+func (c *attempt) objectPage(n *objectdb.Node) (*cachedPage, error) {
+	return c.g.pages.object(c.Tx, n)
 }
 
 // evaluator gives the text of one page's markers (specification, 4.4.2).
 type evaluator struct {
-	c     *call
+	c     *attempt
 	page  string
 	names *script.Table
 
@@ -106,7 +106,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	}
 	e.ran = true
 	var text string
-	err := c.thread.Try(func() (err error) {
+	err := c.Thread.Try(func() (err error) {
 		text, err = e.marker(m)
 		return err
 	})
@@ -131,7 +131,7 @@ func (e *evaluator) known(m *macros.Marker) (string, bool) {
 	}
 	if e.ran {
 		e.ran = false
-		if e.c.tx.Written() || !e.c.thread.Untouched(e.values.names...) {
+		if e.c.Tx.Written() || !e.c.Thread.Untouched(e.values.names...) {
 			e.values = nil
 			return "", false
 		}
@@ -187,7 +187,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.c.thread.Text(v)
+	return e.c.Thread.Text(v)
 }
 
 // isRaw: raw (x) inserts a value of the request as it came.
@@ -232,7 +232,7 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 		if err := e.checkCall(m, x.Path); err != nil {
 			return nil, false, err
 		}
-		v, err = e.c.thread.CallValue(m.Value)
+		v, err = e.c.Thread.CallValue(m.Value)
 		return v, foreign, err
 	}
 	if m.Origin == script.FromLua {
@@ -253,7 +253,7 @@ func (e *evaluator) lookup(path []string) (meaning, error) {
 			return meaning{script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, true}, nil
 		}
 	}
-	m, err := e.c.thread.Resolve(path)
+	m, err := e.c.Thread.Resolve(path)
 	return meaning{m, false}, err
 }
 
@@ -307,7 +307,7 @@ func (e *evaluator) call(x macros.Call) (script.Value, error) {
 			}
 		}
 	}
-	return e.c.thread.CallValue(m.Value, args...)
+	return e.c.Thread.CallValue(m.Value, args...)
 }
 
 // passwordFilter is the only macro that may get the visitor's password.
@@ -360,10 +360,10 @@ func (e *evaluator) text(v script.Value, path []string) (string, error) {
 			return "", fmt.Errorf("%s is a table, not a text", objectdb.Address(path))
 		}
 	}
-	return e.c.thread.Text(v)
+	return e.c.Thread.Text(v)
 }
 
-func (c *call) logProblems() {
+func (c *attempt) logProblems() {
 	for _, p := range c.problems {
 		if p.marker == "" {
 			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))

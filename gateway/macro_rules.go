@@ -95,7 +95,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 		allowed = m.Origin != script.FromRoot || !notForPages.covers(m.Address)
 	case *script.Function:
 		// A function in Lua comes from a script, which has passed it with the names.
-		allowed = e.c.thread.IsForPages(v) || m.Origin == script.FromRequest && v.IsLua()
+		allowed = e.c.Thread.IsForPages(v) || m.Origin == script.FromRequest && v.IsLua()
 	}
 	if !allowed {
 		return fmt.Errorf("%s is not for pages: %s", objectdb.Address(path), mayCall)
@@ -172,7 +172,7 @@ func (e *evaluator) checkNoScripts(v script.Value) error {
 	a := o.Address()
 	err := errHasScripts // a table of verbs
 	if o.Node() != nil {
-		err = e.c.tx.Walk(a, func(_ objectdb.Address, n *objectdb.Node) error {
+		err = e.c.Tx.Walk(a, func(_ objectdb.Address, n *objectdb.Node) error {
 			if n.Kind() == objectdb.KindScript {
 				return errHasScripts
 			}

@@ -13,6 +13,7 @@ import (
 
 	"scripter/macros"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -52,21 +53,17 @@ func TestMarkersReach(t *testing.T) {
 		}
 	}
 	var list []string
-	require.NoError(t, s.g.db.View(t.Context(), func(tx *objectdb.Tx) error {
-		require.NoError(t, tx.Walk(nil, func(a objectdb.Address, _ *objectdb.Node) error {
+	r := atDesk()
+	for name, value := range params {
+		r.Params[name] = value
+	}
+	require.NoError(t, s.g.outside(t.Context(), r, runner.Options{ReadOnly: true}, nil, func(c *attempt) error {
+		require.NoError(t, c.Tx.Walk(nil, func(a objectdb.Address, _ *objectdb.Node) error {
 			if len(a) > 0 {
 				names = append(names, a.String())
 			}
 			return nil
 		}))
-		r := atDesk()
-		for name, value := range params {
-			r.Params[name] = value
-		}
-		c := s.g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
-		defer c.close()
-		c.target, _ = dispatch(r, c.tables)
-		require.NoError(t, c.begin())
 		e := &evaluator{c: c, page: "test"}
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {

@@ -161,7 +161,7 @@ func notFound(err error) error {
 
 // passOn finds the file of the request itself, for a script that returned
 // the empty text: "the web server shall do it".
-func (c *call) passOn() (foundFile, error) {
+func (c *attempt) passOn() (foundFile, error) {
 	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
 		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// foundFile is a file that [call.findFile] has found: its real path, the folder that
+// foundFile is a file that [attempt.findFile] has found: its real path, the folder that
 // allows it, and its description.
 type foundFile struct {
 	real string
@@ -56,9 +56,9 @@ func (f foundFile) open() (*os.File, os.FileInfo, error) {
 }
 
 // pageFiles lists where the page of the request may lie, best first.
-func (c *call) pageFiles() []string {
-	files := c.target.files(c.r.Params)
-	if folder := c.settings.string(websiteFolderPath); folder != "" && c.r.Params["DOCUMENT_ROOT"] == "" {
+func (c *attempt) pageFiles() []string {
+	files := c.target.files(c.request.Params)
+	if folder := c.settings.string(websiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
 		// An unlisted folder is not searched.
 		if c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
@@ -70,8 +70,8 @@ func (c *call) pageFiles() []string {
 // findFile returns the first of the files that is a regular one, with its real path.
 // The file must lie below the document root, or below a folder that a setting names
 // and that is listed for this root ([Reach]): a link must not lead anywhere else.
-func (c *call) findFile(files []string) (foundFile, error) {
-	if !c.r.again || len(files) == 0 {
+func (c *attempt) findFile(files []string) (foundFile, error) {
+	if c.replay == nil || len(files) == 0 {
 		return c.findFirst(files)
 	}
 	// A script may have written the kept request.
@@ -88,11 +88,11 @@ func (c *call) findFile(files []string) (foundFile, error) {
 	return foundFile{}, first
 }
 
-func (c *call) findFirst(files []string) (foundFile, error) {
+func (c *attempt) findFirst(files []string) (foundFile, error) {
 	first := error(nil)
 	for _, f := range files {
 		if known, ok := c.g.found.get(c, f); ok {
-			c.r.trace("file %s", known.real)
+			c.request.trace("file %s", known.real)
 			return known, nil
 		}
 		found, err := lookAt(f)
@@ -100,10 +100,10 @@ func (c *call) findFirst(files []string) (foundFile, error) {
 			if found.base, err = c.allowed(found.real); err != nil {
 				return foundFile{}, err
 			}
-			c.r.trace("file %s", found.real)
+			c.request.trace("file %s", found.real)
 			return c.g.found.put(c, f, found), nil
 		}
-		c.r.trace("file %s: %v", f, err)
+		c.request.trace("file %s: %v", f, err)
 		if first == nil {
 			first = err
 		}
@@ -136,7 +136,7 @@ func lookAt(file string) (foundFile, error) {
 // findNamed is findFile for a path that a script has named. It refuses a path outside
 // the allowed folders before it looks at the disk, and returns one error for all other
 // failures: a script must not learn which files exist.
-func (c *call) findNamed(file string) (foundFile, error) {
+func (c *attempt) findNamed(file string) (foundFile, error) {
 	file = filepath.Clean(file)
 	if _, err := c.allowed(file); err != nil {
 		return foundFile{}, err
@@ -146,7 +146,7 @@ func (c *call) findNamed(file string) (foundFile, error) {
 		err = found.checkHidden()
 	}
 	if err != nil {
-		c.r.trace("%v", err)
+		c.request.trace("%v", err)
 		return foundFile{}, &Error{Status: 404, Err: err, Message: fmt.Sprintf(
 			"there is no page at %s: no regular file that may be read, or a link leads out of the folders that pages come from", file)}
 	}
@@ -156,9 +156,9 @@ func (c *call) findNamed(file string) (foundFile, error) {
 // documentRoot returns the document root that the web server names, or "" if it is
 // unknown. A kept request lies in the root, where scripts can write: when it runs
 // again, its document root counts only if the caller of Replay names the same.
-func (r *Request) documentRoot() string {
-	root := r.Params["DOCUMENT_ROOT"]
-	if root == "" || r.again && filepath.Clean(root) != filepath.Clean(r.trusted) {
+func (x *exchange) documentRoot() string {
+	root := x.request.Params["DOCUMENT_ROOT"]
+	if root == "" || x.replay != nil && filepath.Clean(root) != filepath.Clean(x.replay.DocumentRoot) {
 		return ""
 	}
 	return root
@@ -166,8 +166,8 @@ func (r *Request) documentRoot() string {
 
 // allowed returns the folder, without links, that a path lies below. It returns an
 // error if pages may not come from there. No script decides which folders are allowed.
-func (c *call) allowed(path string) (base string, err error) {
-	if base, ok := below(path, c.r.documentRoot()); ok {
+func (c *attempt) allowed(path string) (base string, err error) {
+	if base, ok := below(path, c.documentRoot()); ok {
 		return base, nil
 	}
 	chosen, unlisted := c.pageFolders()
@@ -194,7 +194,7 @@ func (c *call) allowed(path string) (base string, err error) {
 
 // pageFolders returns the folders that the root names for pages: those that are
 // listed, and an error for each of the others.
-func (c *call) pageFolders() (chosen []string, unlisted []*Unlisted) {
+func (c *attempt) pageFolders() (chosen []string, unlisted []*Unlisted) {
 	add := func(setting, folder string) {
 		if err := c.g.reach.Load().listed(setting, keyPages, folder); err == nil {
 			chosen = append(chosen, folder)
@@ -202,7 +202,7 @@ func (c *call) pageFolders() (chosen []string, unlisted []*Unlisted) {
 			unlisted = append(unlisted, u)
 		}
 	}
-	if root := c.r.Params["DOCUMENT_ROOT"]; root != "" && c.r.documentRoot() == "" {
+	if root := c.request.Params["DOCUMENT_ROOT"]; root != "" && c.documentRoot() == "" {
 		add("", root)
 	}
 	if folder := c.settings.string(websiteFolderPath); folder != "" {
@@ -257,13 +257,13 @@ const (
 
 // get gives what a file is now, if its path was followed a moment ago for the
 // same document root and by the same rules.
-func (ff *foundFiles) get(c *call, file string) (foundFile, bool) {
+func (ff *foundFiles) get(c *attempt, file string) (foundFile, bool) {
 	r := c.settings.known()
 	if r == nil {
 		return foundFile{}, false
 	}
 	ff.mu.Lock()
-	known, ok := ff.files[foundKey{file, c.r.documentRoot()}]
+	known, ok := ff.files[foundKey{file, c.documentRoot()}]
 	ff.mu.Unlock()
 	if !ok || known.rules != r || time.Since(known.at) > foundMemory {
 		return foundFile{}, false
@@ -289,14 +289,14 @@ func unchanged(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-func (ff *foundFiles) put(c *call, file string, f foundFile) foundFile {
+func (ff *foundFiles) put(c *attempt, file string, f foundFile) foundFile {
 	if r := c.settings.known(); r != nil {
 		ff.mu.Lock()
 		defer ff.mu.Unlock()
 		if ff.files == nil || len(ff.files) >= foundMost {
 			ff.files = make(map[foundKey]rememberedFile)
 		}
-		ff.files[foundKey{file, c.r.documentRoot()}] = rememberedFile{f, r, time.Now()}
+		ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, r, time.Now()}
 	}
 	return f
 }

@@ -26,12 +26,12 @@ const (
 )
 
 // pageValues finds the values of a page that is kept.
-func (c *call) pageValues(page *cachedPage) *pageValues {
-	if !page.kept || c.g.values == nil || c.tx.Written() {
+func (c *attempt) pageValues(page *cachedPage) *pageValues {
+	if !page.kept || c.g.values == nil || c.Tx.Written() {
 		return nil
 	}
-	v, err := c.g.values.Get(c.tx, page, func(tx *objectdb.Tx) (*pageValues, error) { return c.g.readPageValues(tx, page) })
-	if err != nil || !c.thread.Untouched(v.names...) {
+	v, err := c.g.values.Get(c.Tx, page, func(tx *objectdb.Tx) (*pageValues, error) { return c.g.readPageValues(tx, page) })
+	if err != nil || !c.Thread.Untouched(v.names...) {
 		return nil
 	}
 	return v
@@ -41,7 +41,7 @@ func (c *call) pageValues(page *cachedPage) *pageValues {
 func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues, error) {
 	markers := page.Markers()
 	p := &pageValues{texts: make([]string, len(markers)), known: make([]bool, len(markers))}
-	t := g.engine.NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
+	t := g.runner.Engine().NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
 	defer t.Close()
 	for i, m := range markers {
 		name, ok := m.Expr.(macros.Name)
@@ -78,7 +78,7 @@ func plainText(t *script.Thread, v objectdb.Value) (string, bool) {
 }
 
 // expanded is a page with its markers replaced.
-func (c *call) expanded(page *cachedPage, e *evaluator) (string, error) {
+func (c *attempt) expanded(page *cachedPage, e *evaluator) (string, error) {
 	var b strings.Builder
 	b.Grow(page.room())
 	if err := page.ExpandTo(&b, e); err != nil {

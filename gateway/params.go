@@ -22,7 +22,10 @@ func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 // parameters give the cells of a request's parameter table: most scripts read
 // few of them.
 type parameters struct {
-	c          *call
+	request    *Request
+	body       string
+	target     Target
+	connection uint64
 	form       requestForm
 	websiteDir string // settings, as they were when the request began
 	program    string
@@ -40,11 +43,11 @@ var (
 	}{
 		{"pathArgs", (*parameters).pathArgs},
 		{"httpSearchArgs", variable("QUERY_STRING")},
-		{"postArgs", func(p *parameters, _ map[string]string) script.Value { return p.c.r.body.text }},
+		{"postArgs", func(p *parameters, _ map[string]string) script.Value { return p.body }},
 		{"method", variable("REQUEST_METHOD")},
-		{"scriptName", func(p *parameters, _ map[string]string) script.Value { return p.c.target.Path }},
-		{"action", func(p *parameters, _ map[string]string) script.Value { return p.c.target.Action }},
-		{"actionPath", func(p *parameters, _ map[string]string) script.Value { return p.c.target.handler }},
+		{"scriptName", func(p *parameters, _ map[string]string) script.Value { return p.target.Path }},
+		{"action", func(p *parameters, _ map[string]string) script.Value { return p.target.Action }},
+		{"actionPath", func(p *parameters, _ map[string]string) script.Value { return p.target.handler }},
 		{"contentType", variable("CONTENT_TYPE")},
 		{"referer", variable("HTTP_REFERER")},
 		{"userAgent", variable("HTTP_USER_AGENT")},
@@ -60,13 +63,13 @@ var (
 		{"appName", (*parameters).appName},
 		{"appID", func(*parameters, map[string]string) script.Value { return "" }},
 		{"binaryID", func(p *parameters, _ map[string]string) script.Value { return p.id() }},
-		{"connectionID", func(p *parameters, _ map[string]string) script.Value { return float64(p.c.r.connection) }},
+		{"connectionID", func(p *parameters, _ map[string]string) script.Value { return float64(p.connection) }},
 		{"searchTable", (*parameters).searchTable},
 		{"argTable", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.args) }},
 		{"files", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.files) }},
 		{"fields", (*parameters).fields},
 		{"allFiles", (*parameters).allFiles},
-		{"fullRequest", func(p *parameters, _ map[string]string) script.Value { return p.c.r.fullRequest() }},
+		{"fullRequest", func(p *parameters, _ map[string]string) script.Value { return p.request.fullRequest() }},
 		{"cookies", func(_ *parameters, vars map[string]string) script.Value { return parseCookies(vars["HTTP_COOKIE"]) }},
 		{"headers", func(_ *parameters, vars map[string]string) script.Value { return headerTable(vars) }},
 		{"cgi", func(_ *parameters, vars map[string]string) script.Value { return variableTable(vars) }},
@@ -95,26 +98,25 @@ func paramNames() []string {
 }
 
 // Cell gives a parameter when it is asked for. Texts are "" when absent.
-func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.c.r.Params) }
+func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.request.Params) }
 
-// buildParams makes the parameter table of a request. A form that is none is
-// refused at once, everything else is made when it is read.
-func (c *call) buildParams() (*script.Table, error) {
-	if c.r.connection == 0 {
-		c.r.connection = connections.Add(1)
+// newParameters returns the parameters of a request that asks for a target.
+func newParameters(x *exchange, t Target, s settings, l limits) parameters {
+	return parameters{
+		request: x.request, body: x.body, target: t, connection: x.connectionID(),
+		websiteDir: s.string(websiteFolderPath), program: s.string(serverPath), maxFields: l.count(maxFields),
 	}
-	p := &c.cells
-	*p = parameters{
-		c: c, websiteDir: c.settings.string(websiteFolderPath), program: c.settings.string(serverPath),
-		maxFields: c.limits.count(maxFields),
-	}
-	query := c.r.Params["QUERY_STRING"]
-	err := httpform.CheckFields(query, p.maxFields.most)
-	if err != nil {
+}
+
+// table returns the parameter table. A form that is none is refused at once, everything
+// else is made when it is read.
+func (p *parameters) table() (*script.Table, error) {
+	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.maxFields.most); err != nil {
 		return nil, formError(err, p.maxFields)
 	}
-	if c.r.body.text != "" {
-		if p.form, err = parseBody(c.r.Params["CONTENT_TYPE"], c.r.body.text, p.maxFields); err != nil {
+	if p.body != "" {
+		var err error
+		if p.form, err = parseBody(p.request.Params["CONTENT_TYPE"], p.body, p.maxFields); err != nil {
 			return nil, err
 		}
 	}
@@ -144,15 +146,15 @@ func firstOf(vars map[string]string, names []string) string {
 }
 
 func (p *parameters) pathArgs(map[string]string) script.Value {
-	if p.c.target.PathArgs != "" {
-		return p.c.target.PathArgs
+	if p.target.PathArgs != "" {
+		return p.target.PathArgs
 	}
-	return p.c.target.Extra
+	return p.target.Extra
 }
 
 // user is the web server's word, which has verified it, before the visitor's.
 func (p *parameters) user(vars map[string]string) script.Value {
-	if user := p.c.r.checkedUser(); user != "" {
+	if user := p.request.checkedUser(); user != "" {
 		return user
 	}
 	user, _ := basicAuth(vars["HTTP_AUTHORIZATION"])
@@ -168,7 +170,7 @@ func (p *parameters) serverName(vars map[string]string) script.Value {
 	if host := vars["SERVER_NAME"]; host != "" {
 		return host
 	}
-	if host := p.c.r.Host(); host != "" {
+	if host := p.request.Host(); host != "" {
 		return host
 	}
 	return vars["SERVER_ADDR"] // behind lighttpd and Caddy, when an old client names no host
@@ -188,7 +190,7 @@ func (p *parameters) appName(vars map[string]string) script.Value {
 	return vars["SERVER_SOFTWARE"]
 }
 
-func (p *parameters) id() string { return strconv.FormatUint(p.c.r.connection, 10) }
+func (p *parameters) id() string { return strconv.FormatUint(p.connection, 10) }
 
 // searchTable reads the query string, whose fields were counted.
 func (p *parameters) searchTable(vars map[string]string) script.Value {

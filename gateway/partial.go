@@ -25,16 +25,16 @@ func (e stopped) Unwrap() []error { return []error{errStopped, e.err} }
 // first piece begins with a head, or gets webserver.httpheader () in front;
 // it commits what the script has written so far, and from then on the
 // request cannot be run again.
-func (c *call) sendPartial(data string) error {
-	if c.a.w == nil {
+func (c *attempt) sendPartial(data string) error {
+	if c.out.w == nil {
 		return errors.New("there is no client to send to")
 	}
 	// A visitor may be slow in taking it, which is not the script's fault.
-	c.unguard()
-	defer c.guard()
-	begin, before := time.Now(), c.a.sent
+	c.Suspend()
+	defer c.Resume()
+	begin, before := time.Now(), c.out.sent
 	c.waited = 0
-	defer func() { c.thread.Postpone(min(time.Since(begin), c.waited+granted(c.a.sent-before))) }()
+	defer func() { c.Thread.Postpone(min(time.Since(begin), c.waited+granted(c.out.sent-before))) }()
 	if err := c.sendWritten(); err != nil {
 		return err
 	}
@@ -51,26 +51,25 @@ func granted(n int64) time.Duration {
 }
 
 // sendWritten sends what scripts wrote before.
-func (c *call) sendWritten() error {
-	w := c.written
+func (c *attempt) sendWritten() error {
+	w := c.TakeOutput()
 	if w == nil {
 		return nil
 	}
-	c.written = nil
-	defer w.close()
-	if err := c.sendPiece(w.head.String()); err != nil {
+	defer w.Close()
+	if err := c.sendPiece(w.Head()); err != nil {
 		return err
 	}
-	rest, err := w.rest()
+	rest, err := w.Rest()
 	if err != nil || rest == nil {
 		return err
 	}
-	return c.stopOnError(c.a.copy(rest))
+	return c.stopOnError(c.out.copy(rest))
 }
 
-func (c *call) sendPiece(data string) error {
-	if c.a.started {
-		return c.stopOnError(c.a.write(data))
+func (c *attempt) sendPiece(data string) error {
+	if c.out.started {
+		return c.stopOnError(c.out.write(data))
 	}
 	resp, err := c.textResponse(data)
 	if err != nil {
@@ -90,43 +89,43 @@ func (c *call) sendPiece(data string) error {
 	if err := c.stream(resp, length); err != nil {
 		return err
 	}
-	if c.a.nginx {
+	if c.out.nginx {
 		resp.Set("X-Accel-Buffering", "no")
 	}
-	if !c.r.dry {
+	if !c.isDry() {
 		begin := time.Now()
-		err := c.thread.Flush()
+		err := c.Flush()
 		if c.waited = time.Since(begin); err != nil {
 			return c.stopOnError(err)
 		}
-		c.settings = c.g.settingsOf(c.tx) // the script may have written them
+		c.settings = c.g.settingsOf(c.Tx) // the script may have written them
 		c.tables = actionTables{c.settings}
-		c.limits = c.settings.limitsOf(c.answering())
+		c.limits = c.settings.limitsFor(c.target)
 	}
-	if err := c.a.start(resp); err != nil {
+	if err := c.out.start(resp); err != nil {
 		return c.stopOnError(err)
 	}
-	return c.stopOnError(c.a.flush())
+	return c.stopOnError(c.out.flush())
 }
 
 // endStream sends the return value of a script that has sent pieces. After the
 // last piece it sends nothing.
-func (c *call) endStream(v script.Value) error {
+func (c *attempt) endStream(v script.Value) error {
 	v, err := unmade(v)
 	if err != nil {
 		return err
 	}
 	if c.ended {
-		if v != nil && v != "" && !c.a.quiet {
+		if v != nil && v != "" && !c.isQuiet() {
 			c.g.log.Warn("the script's return value was dropped: sendPartial had sent the last piece (more = false)",
-				"path", c.r.LogPath(), "script", c.answerer())
+				"path", c.request.LogPath(), "script", c.answerer())
 		}
-		return c.a.whole()
+		return c.out.whole()
 	}
 	if err := c.checkReturned(v); err != nil {
 		return err
 	}
-	text, err := c.thread.Text(v)
+	text, err := c.Thread.Text(v)
 	if err != nil {
 		return err
 	}
@@ -134,27 +133,27 @@ func (c *call) endStream(v script.Value) error {
 		return err
 	}
 	if text != "" {
-		if err := c.a.write(text); err != nil {
+		if err := c.out.write(text); err != nil {
 			return err
 		}
 	}
-	return c.a.whole()
+	return c.out.whole()
 }
 
 // stream completes the head of a streamed response, which may break off later. A
 // cache notices that only by the Content-Length. So no cache may store a response
 // without one, whatever the script says.
-func (c *call) stream(resp *httpheader.Response, length int64) error {
+func (c *attempt) stream(resp *httpheader.Response, length int64) error {
 	switch {
 	case bodyless(resp.Status):
 		setNoLength(resp)
 		return nil
 	case length < 0:
 		if cacheable(resp) {
-			c.r.trace("streamed without a Content-Length: no cache may store it")
-			if !c.a.quiet {
+			c.request.trace("streamed without a Content-Length: no cache may store it")
+			if !c.isQuiet() {
 				c.g.log.Warn("no cache may store a streamed response without a Content-Length: its Cache-Control was replaced",
-					"path", c.r.LogPath())
+					"path", c.request.LogPath())
 			}
 		}
 		noStore(resp)
@@ -163,7 +162,7 @@ func (c *call) stream(resp *httpheader.Response, length int64) error {
 		return fmt.Errorf("the first piece has %d bytes, but the response's Content-Length is %d", len(resp.Body), length)
 	}
 	resp.Set("Content-Length", strconv.FormatInt(length, 10))
-	c.a.length = length
+	c.out.length = length
 	return nil
 }
 
@@ -188,9 +187,9 @@ func declaredLength(resp *httpheader.Response) (int64, error) {
 
 // stopOnError ends the run when a piece cannot be sent or written: the
 // client is gone, or the race is lost and the run begins anew.
-func (c *call) stopOnError(err error) error {
+func (c *attempt) stopOnError(err error) error {
 	if err != nil {
-		c.thread.Stop(stopped{err})
+		c.Thread.Stop(stopped{err})
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
-	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // A probe is a request of "scripter doctor", which asks what a web server
@@ -43,7 +43,7 @@ const (
 // ProbeReply is the JSON answer to a probe: what arrived.
 type ProbeReply struct {
 	Probe     string            `json:"probe"` // "scripter"
-	Road      string            `json:"road"`  // CGI, FastCGI, net/http/fcgi, HTTP
+	Transport string            `json:"road"`  // CGI, FastCGI, net/http/fcgi, HTTP
 	Form      string            `json:"form"`  // nph, parsed
 	Server    string            `json:"server"`
 	Variables map[string]string `json:"variables"` // secrets masked
@@ -87,54 +87,49 @@ func RootHash(file string) string {
 	return probeHash("root " + file)
 }
 
-// probe answers r when it is a probe with a good token. To all other requests
-// it does nothing.
-func (g *Gateway) probe(ctx context.Context, r *Request, a *answer) (out Outcome, ok bool) {
-	given := r.Params[probeVariable]
-	if given == "" || g.db == nil {
-		return out, false
+// probe answers the request when it is a probe with a good token, and reports whether it
+// is. To all other requests it does nothing.
+func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
+	given := x.request.Params[probeVariable]
+	if given == "" {
+		return false, nil
 	}
 	token, kind, _ := strings.Cut(given, " ")
 	reply := ProbeReply{Probe: "scripter"}
-	known, limit := false, maxBody.bound(0)
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		if known = knownProbe(tx, token, g.now()); known {
-			c := g.newCall(ctx, tx, r, a)
-			defer c.close()
-			limit = c.limits.size(maxBody)
-			c.fillProbe(&reply)
+	limit := maxBody.bound(0)
+	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(r *runner.Run) error {
+		if probed = knownProbe(r.Tx, token, x.g.now()); probed {
+			limit = x.fillProbe(r, &reply)
 		}
 		return nil
 	})
-	if err != nil || !known {
-		return out, false
+	if err != nil || !probed {
+		return false, nil
 	}
-	if err := r.readBody(limit); err != nil {
+	x.bodyRead = true
+	if x.body, err = x.request.readBody(limit); err != nil {
 		reply.BodyError = err.Error()
 	}
-	reply.Body = len(r.body.text)
-	if err := g.answerProbe(ctx, r, a, kind, &reply); err != nil {
-		g.log.Info("probe not answered", "path", r.LogPath(), "err", err)
-		out.Err, out.Broken = err, true
-	}
-	out.Status = a.status
-	return out, true
+	reply.Body = len(x.body)
+	return true, x.answerProbe(ctx, kind, &reply)
 }
 
-// fillProbe says what arrived and what would become of it.
-func (c *call) fillProbe(p *ProbeReply) {
-	r := c.r
-	p.Road, p.Form, p.Server = r.Road, "parsed", c.server()
+// fillProbe says what arrived and what would become of it, and returns the limit of the
+// body.
+func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) bound {
+	traced, r := *x, *x.request
+	traced.request = &r
+	c := traced.newAttempt(run)
+	p.Transport, p.Form, p.Server = r.Transport, "parsed", c.server()
 	if r.Form == NPH {
 		p.Form = "nph"
 	}
 	p.Variables = r.probeVariables()
 	p.Steps = []string{}
 	r.Trace = func(step string) { p.Steps = append(p.Steps, step) }
-	defer func() { r.Trace = nil }()
 	err := r.Check()
 	if err == nil {
-		c.target, err = dispatch(r, c.tables)
+		c.target, err = dispatch(&r, c.tables)
 	}
 	if err != nil {
 		p.Refused = err.Error()
@@ -149,7 +144,8 @@ func (c *call) fillProbe(p *ProbeReply) {
 	root := c.g.db.Path()
 	p.RootHash = RootHash(root)
 	p.Files = rootRights(root)
-	p.Unlisted = c.g.reach.Load().Unlisted(c.tx)
+	p.Unlisted = c.g.reach.Load().Unlisted(c.Tx)
+	return c.limits.size(maxBody)
 }
 
 // probeVariables are the variables that may be shown.
@@ -197,14 +193,14 @@ func rootRights(root string) []FileRights {
 }
 
 // answerProbe sends the answer of one kind.
-func (g *Gateway) answerProbe(ctx context.Context, r *Request, a *answer, kind string, reply *ProbeReply) error {
+func (x *exchange) answerProbe(ctx context.Context, kind string, reply *ProbeReply) error {
 	resp := &httpheader.Response{Status: 200, Reason: "OK"}
 	resp.Add("Server", reply.Server)
 	resp.Add("MIME-Version", "1.0")
 	resp.Add("Content-type", "text/html")
 	switch kind {
 	case ProbePieces:
-		return sendPieces(ctx, r, a, resp)
+		return x.sendPieces(ctx, resp)
 	case ProbeRedirect:
 		resp.Status, resp.Reason = 302, "FOUND"
 		resp.Add("Location", ProbeLocation)
@@ -220,16 +216,17 @@ func (g *Gateway) answerProbe(ctx context.Context, r *Request, a *answer, kind s
 		resp.Set("Content-type", "application/json")
 		resp.Body = string(text)
 	}
-	complete(r, resp)
-	a.hold(resp, nil)
-	return a.send(r)
+	complete(x.request, resp)
+	x.hold(held{resp: resp})
+	return x.send()
 }
 
 // sendPieces sends two pieces as webserver.sendPartial does, with time
 // between them.
-func sendPieces(ctx context.Context, r *Request, a *answer, resp *httpheader.Response) error {
+func (x *exchange) sendPieces(ctx context.Context, resp *httpheader.Response) error {
+	a := x.out
 	resp.Body = ProbeFirst
-	complete(r, resp)
+	complete(x.request, resp)
 	if a.nginx {
 		resp.Set("X-Accel-Buffering", "no")
 	}

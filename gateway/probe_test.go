@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 		probeVariable: token, "HTTP_AUTHORIZATION": "Basic aHVzaDpodXNo", "HTTP_COOKIE": "id=hush", "DB_PASSWORD": "hush",
 		"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "5", "HTTP_X_LONG": strings.Repeat("x", 5000),
 	})
-	r.Body, r.Road = strings.NewReader("12345"), "CGI"
+	r.Body, r.Transport = strings.NewReader("12345"), "CGI"
 	resp, out := s.answer(r)
 	assert.Equal(t, 200, out.Status)
 	assert.Equal(t, "application/json", resp.Get("Content-Type"))
@@ -56,7 +56,7 @@ func TestProbe(t *testing.T) {
 	assert.NotContains(t, resp.Body, token)
 	p := asReply(t, resp.Body)
 	assert.Equal(t, []string{"CGI", "nph", "/page.mcro", "/extra", "a", "MACRO", "Test/1", filepath.Join(s.folder, "page.mcro")},
-		[]string{p.Road, p.Form, p.Path, p.Extra, p.PathArgs, p.Action, p.Server, p.File})
+		[]string{p.Transport, p.Form, p.Path, p.Extra, p.PathArgs, p.Action, p.Server, p.File})
 	assert.Equal(t, 5, p.Body)
 	assert.Equal(t, masked, p.Variables["HTTP_AUTHORIZATION"])
 	assert.Equal(t, masked, p.Variables["DB_PASSWORD"])

@@ -32,21 +32,21 @@ func linkRedirect(resp *httpheader.Response) {
 // completeTargets makes the fields Location and URI absolute (specification, 4.2). A
 // redirect without one is sent as it is, because its body may have the links; but
 // browsers go nowhere with it, so the log says so.
-func (c *call) completeTargets(resp *httpheader.Response) {
+func (c *attempt) completeTargets(resp *httpheader.Response) {
 	if resp.Has("Location") || resp.Has("URI") {
 		resp.Complete(c.base())
 	}
-	if resp.Redirects() && !resp.Has("Location") && !c.a.quiet {
-		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.r.LogPath(), "script", c.answerer(), "status", resp.Status)
+	if resp.Redirects() && !resp.Has("Location") && !c.isQuiet() {
+		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.request.LogPath(), "script", c.answerer(), "status", resp.Status)
 	}
 }
 
 // base returns the URL of the client's request. It ignores fields such as
 // X-Forwarded-Host, which any client can send: if a proxy in front speaks HTTPS, the
 // web server has to set its variable HTTPS.
-func (c *call) base() httpheader.Base {
-	b := httpheader.Base{Origin: c.r.Origin()}
-	path, query, ok := strings.Cut(withoutOrigin(c.r.Params["REQUEST_URI"]), "?")
+func (c *attempt) base() httpheader.Base {
+	b := httpheader.Base{Origin: c.request.Origin()}
+	path, query, ok := strings.Cut(withoutOrigin(c.request.Params["REQUEST_URI"]), "?")
 	if !strings.HasPrefix(path, "/") {
 		path, query, ok = c.target.Path+c.target.Extra, "", false
 		if c.target.PathArgs != "" {
@@ -55,7 +55,7 @@ func (c *call) base() httpheader.Base {
 		path = strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23").Replace(path)
 	}
 	if !ok {
-		query = c.r.Params["QUERY_STRING"]
+		query = c.request.Params["QUERY_STRING"]
 	}
 	b.Path, b.Query = plainURL(path), plainURL(query)
 	return b

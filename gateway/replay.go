@@ -2,10 +2,8 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"slices"
 	"strings"
@@ -27,31 +25,24 @@ type ReplayOptions struct {
 	DocumentRoot string
 }
 
-// errDry ends a transaction whose changes shall not be kept.
-var errDry = errors.New("the changes of this run are not kept")
-
 // Replay runs a kept request again, on today's scripts and pages. Its clock
 // stands at the kept time, math.random gives the numbers of then, and so are
 // connectionID and the number of an incident. It is not kept itself.
 func (g *Gateway) Replay(ctx context.Context, k *Kept, w io.Writer, o ReplayOptions) (Outcome, *Recorded) {
-	then := &Gateway{db: g.db, log: g.log, engine: g.engine, rules: g.rules, names: g.names, now: func() time.Time { return k.Time.Local() }}
-	then.SetReach(*g.reach.Load())
-	then.counts.started = g.counts.started
-	r := &Request{
-		Params: maps.Clone(k.Variables), Form: NPH, HandlerNames: k.HandlerNames,
-		Developer: k.Developer || o.Developer,
-		body:      body{k.Body}, bodyRead: true, kept: true,
-		connection: k.connection, seed: k.seed, incident: k.Incident, again: true, trusted: o.DocumentRoot, dry: !o.Commit,
-	}
-	a := newAnswer(w, r)
-	defer a.close()
-	a.began, a.rec = then.now(), &recorder{}
+	x := g.newExchange(&Request{Params: k.Variables, Form: NPH, HandlerNames: k.HandlerNames, Developer: k.Developer || o.Developer}, w)
+	defer x.close()
+	then := k.Time.Local()
+	x.now, x.began = func() time.Time { return then }, then
+	x.replay = &o
+	x.body, x.bodyRead, x.recorded = k.Body, true, true
+	x.connection, x.seed, x.incident = k.connection, k.seed, k.Incident
+	x.out.rec = &recorder{}
 	if !k.Secrets {
-		_, a.rec.mask = r.mask()
-		a.rec.mask.body(r.Params["CONTENT_TYPE"], k.Body)
+		_, x.out.rec.mask = x.request.mask()
+		x.out.rec.mask.body(x.request.Params["CONTENT_TYPE"], k.Body)
 	}
-	out := then.answer(ctx, r, a)
-	return out, a.rec.recorded(out.Status)
+	out := x.answer(ctx)
+	return out, x.out.rec.recorded(out.Status)
 }
 
 // SetVariable gives a CGI variable a value, before a replay.

@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"scripter/objectdb"
 )
 
-// Request is one request as it arrived, whatever road brought it.
+// Request is a request as it arrived, by whatever transport. It is not changed once the
+// transport has made it.
 type Request struct {
 	// Params are the CGI variables under their RFC 3875 names. They are
 	// never copied into the environment of this process.
 	Params map[string]string
-	// Body is the request's body; nil when there is none. It is read before
-	// a transaction begins.
+	// Body is the request's body; nil is an empty one. It is read outside of
+	// transactions.
 	Body io.Reader
 	// Form is the form in which the head of the response leaves.
 	Form Form
@@ -24,35 +23,21 @@ type Request struct {
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
-	// Road is the way the request came, for "scripter doctor".
-	Road string
-	// Developer shows errors in full; set by roads that no visitor can take.
+	// Transport is the name of the way the request came, for "scripter doctor".
+	Transport string
+	// Developer shows errors in full; set by transports that no visitor can use.
 	Developer bool
 	// ShowErrors shows errors in full too, but unlike Developer it does not pass
 	// maintenance: the request comes from a program on this machine.
 	ShowErrors bool
-	// StepAside, when it is set, is called once the scripts of the request have
+	// Yield, when it is set, is called once the scripts of the request have
 	// ended, what they have written is committed, and only the disk is waited for:
 	// then other requests may run.
 	Yield func()
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)
 
-	yielded  bool // StepAside was called
-	body     body
-	bodyRead bool
-	kept     bool // Debugging has been asked whether it keeps this request
-
-	entry      *Kept            // what Debugging keeps of it; nil when nothing
-	connection uint64           // the parameter connectionID; 0 before it has one
-	seed       int64            // of math.random; 0 = any
-	incident   string           // number of its failure; "" = a new one
-	verified   string           // the hash of the user whose password was right
-	again      bool             // a kept request that is run again
-	trusted    string           // the document root that ReplayOptions name for it
-	dry        bool             // what it changes in the root is not kept
-	twice      string           // a header field that came with two spellings; "" = none
-	runs       objectdb.Address // the script that is run without a URL; nil for none
+	repeated string // a header field that came with two spellings; "" = none
 }
 
 // Form is the form of a response's head on the wire.
@@ -69,11 +54,6 @@ const (
 
 // Param gives the variable name, "" when absent.
 func (r *Request) Param(name string) string { return r.Params[name] }
-
-func (r *Request) yield() {
-	r.yielded = true
-	r.Yield()
-}
 
 func (r *Request) trace(format string, args ...any) {
 	if r.Trace != nil {
@@ -110,9 +90,9 @@ func (r *Request) Check() error {
 	default:
 		return &Error{Status: 501, Message: fmt.Sprintf("the method %.40q is unknown", m)}
 	}
-	if r.twice != "" {
+	if r.repeated != "" {
 		return &Error{Status: 400, Message: fmt.Sprintf(
-			"the header field %s came twice, spelled with - and with _", clip(r.twice, 60))}
+			"the header field %s came twice, spelled with - and with _", clip(r.repeated, 60))}
 	}
 	if h := r.Params["HTTP_HOST"]; !IsHost(h) {
 		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}

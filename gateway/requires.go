@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func (s settings) requireRow(a objectdb.Address) (*objectdb.Node, error) {
 
 // require returns an error unless the request may reach the object at a by its URL. An
 // invalid row admits nobody.
-func (c *call) require(a objectdb.Address) error {
+func (c *attempt) require(a objectdb.Address) error {
 	row, err := c.settings.requireRow(a)
 	if row == nil {
 		return err
@@ -115,12 +116,12 @@ func (c *call) require(a objectdb.Address) error {
 	if err != nil {
 		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s admits nobody: %v", at, err)}
 	}
-	c.r.trace("%s requires %q (%s)", a, text, at)
+	c.request.trace("%s requires %q (%s)", a, text, at)
 	if want.kind == requireAnyone {
 		return nil
 	}
 	c.private = true
-	if user := c.r.checkedUser(); user != "" && want.kind == requireUser {
+	if user := c.request.checkedUser(); user != "" && want.kind == requireUser {
 		if !want.admits(user) {
 			return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
 				"%s requires %q (%s), but the web server has checked %.80q", a, text, at, user)}
@@ -132,11 +133,11 @@ func (c *call) require(a objectdb.Address) error {
 
 // requireBelow returns an error unless the request may also reach all objects below a
 // by their URLs.
-func (c *call) requireBelow(a objectdb.Address) error {
+func (c *attempt) requireBelow(a objectdb.Address) error {
 	if r := c.settings.known(); r != nil && !r.required {
 		return nil
 	}
-	rows, err := ReadRequireRows(c.tx)
+	rows, err := ReadRequireRows(c.Tx)
 	if err != nil {
 		return &Error{Status: 403, warns: true, Message: err.Error()}
 	}
@@ -154,25 +155,25 @@ func (c *call) requireBelow(a objectdb.Address) error {
 }
 
 // requireLogin checks the visitor's name and password against the root's users.
-func (c *call) requireLogin(a, at objectdb.Address, text string, want requirement) error {
+func (c *attempt) requireLogin(a, at objectdb.Address, text string, want requirement) error {
 	users := c.settings.table("users", want.realm())
 	if users == nil {
 		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
 			"%s requires %q (%s): the web server has checked nobody, and user.webserver.users has no realm %s: "+
 				"httpd.addUser adds the first user", a, text, at, want.realm())}
 	}
-	name, password := basicAuth(c.r.Params["HTTP_AUTHORIZATION"])
+	name, password := basicAuth(c.request.Params["HTTP_AUTHORIZATION"])
 	if name == "" {
 		return &Error{Status: 401, realm: want.realm(), Message: fmt.Sprintf(
 			"%s requires %q (%s), but nobody has logged in", a, text, at)}
 	}
 	hash := ""
-	if n, err := c.tx.Child(users, name); err == nil {
+	if n, err := c.Tx.Child(users, name); err == nil {
 		name, hash = n.Name(), c.settings.text(n)
 	} else if !errors.Is(err, objectdb.ErrNotFound) && objectdb.CheckName(name) == nil {
 		return err
 	}
-	ok, err := c.r.knows(c.ctx, hash, password)
+	ok, err := c.knows(c.Context(), hash, password)
 	switch {
 	case err != nil:
 		return fmt.Errorf("check the password of user.webserver.users.%s: %w", objectdb.Address{want.realm(), name}, err)
@@ -203,13 +204,13 @@ func (r *Request) checkedUser() string {
 	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
 }
 
-// dropUncheckedUser removes the name of a visitor whose login has failed. Apache passes
-// it to an ErrorDocument in the same variable as a name that it has checked. The
-// statuses of its redirects tell them apart: after 401 the login has failed; after 400
-// and 500 Apache may not have checked it.
-func (r *Request) dropUncheckedUser() {
+// withoutUncheckedUser returns the request without the name of a visitor whose login has
+// failed. Apache passes it to an ErrorDocument in the same variable as a name that it has
+// checked. The statuses of its redirects tell them apart: after 401 the login has failed;
+// after 400 and 500 Apache may not have checked it.
+func (r *Request) withoutUncheckedUser() *Request {
 	if r.Params[redirectUser] == "" {
-		return
+		return r
 	}
 	for name, status := range r.Params {
 		if !strings.HasPrefix(name, "REDIRECT_") || !strings.HasSuffix(name, "REDIRECT_STATUS") {
@@ -218,16 +219,19 @@ func (r *Request) dropUncheckedUser() {
 		switch status {
 		case "", "200", "403", "404":
 		default:
-			delete(r.Params, redirectUser)
-			return
+			without := *r
+			without.Params = maps.Clone(r.Params)
+			delete(without.Params, redirectUser)
+			return &without
 		}
 	}
+	return r
 }
 
 // knows reports whether the password has this hash. It remembers a right password, so
 // that a request that runs again does not hash twice.
-func (r *Request) knows(ctx context.Context, hash, password string) (bool, error) {
-	if hash != "" && hash == r.verified {
+func (x *exchange) knows(ctx context.Context, hash, password string) (bool, error) {
+	if hash != "" && hash == x.verified {
 		return true, nil
 	}
 	if len(password) > maxPassword {
@@ -235,7 +239,7 @@ func (r *Request) knows(ctx context.Context, hash, password string) (bool, error
 	}
 	ok, err := checkPassword(ctx, hash, password)
 	if ok {
-		r.verified = hash
+		x.verified = hash
 	}
 	return ok, err
 }

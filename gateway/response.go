@@ -18,16 +18,16 @@ import (
 var httpheaderScript = objectdb.Address{"suites", "webserver", "httpheader"}
 
 // header is webserver.httpheader (status, modifier).
-func (c *call) header(status, modifier string) (string, error) {
+func (c *attempt) header(status, modifier string) (string, error) {
 	if c.plain().header {
 		return httpheader.Build(status, modifier, c.server())
 	}
-	if n, err := c.tx.Find(httpheaderScript); err == nil && n.Kind() == objectdb.KindScript {
-		v, err := c.thread.Run(httpheaderScript, status, modifier)
+	if n, err := c.Tx.Find(httpheaderScript); err == nil && n.Kind() == objectdb.KindScript {
+		v, err := c.Thread.Run(httpheaderScript, status, modifier)
 		if err != nil {
 			return "", err
 		}
-		return c.thread.Text(v)
+		return c.Thread.Text(v)
 	}
 	return httpheader.Build(status, modifier, c.server())
 }
@@ -37,7 +37,7 @@ func (c *call) header(status, modifier string) (string, error) {
 type made struct{ resp *httpheader.Response }
 
 // newResponse is the response whose header is the verb webserver.httpHeader's.
-func (c *call) newResponse(status, modifier string) (*httpheader.Response, error) {
+func (c *attempt) newResponse(status, modifier string) (*httpheader.Response, error) {
 	resp, err := httpheader.New(status, modifier, c.server())
 	if err == nil {
 		err = resp.Check()
@@ -57,8 +57,8 @@ func unmade(v script.Value) (script.Value, error) {
 
 // reply makes a response of what the script returned and leaves it in the
 // answer, to be sent after the commit.
-func (c *call) reply(v script.Value) error {
-	if c.a.started {
+func (c *attempt) reply(v script.Value) error {
+	if c.out.started {
 		return c.endStream(v)
 	}
 	resp, err := c.response(v)
@@ -70,37 +70,38 @@ func (c *call) reply(v script.Value) error {
 		if err != nil {
 			return c.nothing(v, err)
 		}
-		c.a.holdFile(func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, c.settings.typing(c.target.Path))
+		c.hold(held{
+			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: c.settings.typing(c.target.Path),
+		})
 		return nil
 	}
 	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
 	}
-	if err := c.completeType(resp, c.written, false); err != nil {
+	if err := c.completeType(resp, c.Output(), false); err != nil {
 		return err
 	}
 	c.completeTargets(resp)
-	if resp.Body == "" && (c.written == nil || c.written.file == nil) {
+	if resp.Body == "" && c.Output().InMemory() {
 		linkRedirect(resp)
 	}
 	if err := c.finish(resp); err != nil {
 		return err
 	}
-	c.a.hold(resp, c.written)
-	c.written = nil
+	c.hold(held{resp: resp, rest: c.TakeOutput()})
 	return nil
 }
 
 // nothing returns the error for a script that left its URL to the web server, if there
 // is no file. A script that returned "" meant that; one that returned nothing has
 // probably forgotten its return.
-func (c *call) nothing(v script.Value, err error) error {
+func (c *attempt) nothing(v script.Value, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	message := c.answerer() + ` returned "", and ` + e.Message
-	forgotten := v == nil && c.written == nil
+	forgotten := v == nil && c.Output() == nil
 	if forgotten {
 		message = c.answerer() + " returned nothing, and " + e.Message + "; does it lack a return?"
 	}
@@ -108,8 +109,8 @@ func (c *call) nothing(v script.Value, err error) error {
 }
 
 // answerer returns the address of the object that answers the request, for messages.
-func (c *call) answerer() string {
-	if a := c.answering(); a != nil {
+func (c *attempt) answerer() string {
+	if a := c.settings.answering(c.target); a != nil {
 		return a.String()
 	}
 	return "the script"
@@ -117,7 +118,7 @@ func (c *call) answerer() string {
 
 // checkReturned returns an error for a return value that cannot be a response. Scripts
 // of 1998 returned true after they had sent their page elsewhere.
-func (c *call) checkReturned(v script.Value) error {
+func (c *attempt) checkReturned(v script.Value) error {
 	what := ""
 	if b, ok := v.(bool); ok {
 		what = fmt.Sprint(b)
@@ -151,25 +152,27 @@ func textForVisitor(v *script.Call, i int) (string, error) {
 	return v.Text(i), nil
 }
 
+var errWritten = errors.New("a response table has its own body: write and a table cannot go together")
+
 // response reads what a script wrote and returned: a complete response, a
 // text that wants a header in front, a table {status=, headers=, body=}, or
 // nothing (nil), which asks the web server to serve the URL itself.
-func (c *call) response(v script.Value) (*httpheader.Response, error) {
+func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
 	if err := c.checkReturned(v); err != nil {
 		return nil, err
 	}
 	if t, ok := v.(*script.Table); ok {
-		if c.written != nil {
+		if c.Output() != nil {
 			return nil, errWritten
 		}
 		c.ownType = true
 		return c.tableResponse(t)
 	}
-	if b, ok := v.(objectdb.Binary); ok && c.written == nil {
+	if b, ok := v.(objectdb.Binary); ok && c.Output() == nil {
 		c.ownType = true
 		return c.typedResponse(b.Type, b.Data)
 	}
-	if m, ok := v.(made); ok && c.written == nil {
+	if m, ok := v.(made); ok && c.Output() == nil {
 		c.ownType = true
 		return m.resp, nil
 	}
@@ -177,15 +180,15 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.thread.Text(v)
+	text, err := c.Thread.Text(v)
 	if err != nil {
 		return nil, err
 	}
-	if c.written != nil {
-		if err := c.written.write(text); err != nil {
+	if written := c.Output(); written != nil {
+		if err := written.Write(text); err != nil {
 			return nil, err
 		}
-		text = c.written.head.String()
+		text = written.Head()
 	}
 	if text == "" {
 		return nil, nil
@@ -194,7 +197,7 @@ func (c *call) response(v script.Value) (*httpheader.Response, error) {
 }
 
 // textResponse parses a complete response, or puts a header in front.
-func (c *call) textResponse(text string) (*httpheader.Response, error) {
+func (c *attempt) textResponse(text string) (*httpheader.Response, error) {
 	if strings.HasPrefix(text, "HTTP/") {
 		resp, err := httpheader.Parse(text)
 		if err != nil {
@@ -213,7 +216,7 @@ func (c *call) textResponse(text string) (*httpheader.Response, error) {
 
 // typedResponse makes the response for a text without a header or for an object that is
 // served.
-func (c *call) typedResponse(kind, body string) (*httpheader.Response, error) {
+func (c *attempt) typedResponse(kind, body string) (*httpheader.Response, error) {
 	if c.plain().header {
 		resp, err := httpheader.New("200 OK", kind, c.server()) // checked before it leaves
 		if err == nil {
@@ -234,7 +237,7 @@ func (c *call) typedResponse(kind, body string) (*httpheader.Response, error) {
 }
 
 // tableResponse reads {status=200 | "404 NOT FOUND", headers={name=value | list}, body=}.
-func (c *call) tableResponse(t *script.Table) (*httpheader.Response, error) {
+func (c *attempt) tableResponse(t *script.Table) (*httpheader.Response, error) {
 	var odd script.Value
 	t.Each(func(k, _ script.Value) bool {
 		if k != "status" && k != "headers" && k != "body" {
@@ -278,11 +281,11 @@ func (c *call) tableResponse(t *script.Table) (*httpheader.Response, error) {
 		return nil, fmt.Errorf("the response's body is %s, which is not for visitors", what)
 	}
 	var err error
-	resp.Body, err = c.thread.Text(body)
+	resp.Body, err = c.Thread.Text(body)
 	return resp, err
 }
 
-func (c *call) tableFields(resp *httpheader.Response, v script.Value) error {
+func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 	if v == nil {
 		return nil
 	}
@@ -300,7 +303,7 @@ func (c *call) tableFields(resp *httpheader.Response, v script.Value) error {
 			resp.Del(name)
 		}
 		for _, v := range values {
-			text, err := c.thread.Text(v)
+			text, err := c.Thread.Text(v)
 			if err != nil {
 				return err
 			}
@@ -325,7 +328,7 @@ func tableKeys(t *script.Table) []string {
 }
 
 // finish checks a response and completes it for the wire.
-func (c *call) finish(resp *httpheader.Response) error {
+func (c *attempt) finish(resp *httpheader.Response) error {
 	for _, f := range c.fields {
 		resp.Add(f.Name, f.Value)
 	}
@@ -333,15 +336,15 @@ func (c *call) finish(resp *httpheader.Response) error {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}
 	if pass := c.settings.flag(flPassAccel); !pass || !c.g.reach.Load().Sendfile {
-		if resp.Strip() && pass && !c.a.quiet {
-			c.g.log.Warn("header fields for the web server removed", "path", c.r.LogPath(),
+		if resp.Strip() && pass && !c.isQuiet() {
+			c.g.log.Warn("header fields for the web server removed", "path", c.request.LogPath(),
 				"err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
 		}
 	}
 	if c.private {
 		keepPrivate(resp)
 	}
-	complete(c.r, resp)
+	complete(c.request, resp)
 	return nil
 }
 
@@ -350,7 +353,7 @@ const htmlType = "text/html"
 
 // defaultType is the MIME type of the path's extension in the mime table
 // (specification, 2.1).
-func (c *call) defaultType() string {
+func (c *attempt) defaultType() string {
 	p := c.target.Path
 	if c.page != "" {
 		p = c.page

@@ -216,7 +216,7 @@ const (
 var plainNames = []string{"webserver", "system"}
 
 func (g *Gateway) plainScripts(tx *objectdb.Tx, s settings, trap objectdb.Address) (p plainScripts) {
-	t := g.engine.NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
+	t := g.runner.Engine().NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
 	defer t.Close()
 	source := func(a objectdb.Address) string {
 		n, err := tx.Find(a)
@@ -263,9 +263,9 @@ func withoutComments(source string) string {
 
 // plain tells whether the supplied scripts still do what they did when the
 // request began, and does when none of its scripts may have changed that.
-func (c *call) plain() plainScripts {
+func (c *attempt) plain() plainScripts {
 	r := c.settings.known()
-	if r == nil || !c.thread.Untouched(plainNames...) {
+	if r == nil || !c.Thread.Untouched(plainNames...) {
 		return plainScripts{}
 	}
 	return r.plain

@@ -17,7 +17,7 @@ var webserverScripts = objectdb.Address{"suites", "webserverScripts"}
 
 // scripter runs the object that the last part of the path names: the
 // SCRIPTER action (specification, 1.2.2 and 4.1).
-func (c *call) scripter(params *script.Table) (script.Value, error) {
+func (c *attempt) scripter(params *script.Table) (script.Value, error) {
 	n, a, err := c.scriptObject(tableText(params, "scriptName"))
 	if err != nil {
 		return nil, err
@@ -30,8 +30,8 @@ func (c *call) scripter(params *script.Table) (script.Value, error) {
 
 // scriptObject finds the object that a path names, walking name by name. The
 // address is spelled as the objects are.
-func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
-	names, err := c.namesOf(p)
+func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
+	names, err := c.settings.namesOf(p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
@@ -40,17 +40,17 @@ func (c *call) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) 
 			path.Dir(cleanPath(p)), c.settings.string(scriptFolders))}
 	}
 	a := append(make(objectdb.Address, 0, len(webserverScripts)+len(names)), webserverScripts...)
-	n, err := c.tx.Find(a)
+	n, err := c.Tx.Find(a)
 	for _, name := range names {
 		a = append(a, name)
 		if err != nil {
 			continue
 		}
-		if n, err = c.tx.Child(n, name); err == nil {
+		if n, err = c.Tx.Child(n, name); err == nil {
 			a[len(a)-1] = n.Name()
 		}
-		if c.r.Trace != nil {
-			c.r.trace("%s: %s", a, found(n, err))
+		if c.request.Trace != nil {
+			c.request.trace("%s: %s", a, found(n, err))
 		}
 	}
 	switch {
@@ -83,22 +83,22 @@ func found(n *objectdb.Node, err error) string {
 // an override forces the action, the part after the last dot may also be a name:
 // "/forced/p.hello" is the script p.hello if that exists, "/forced/report.html" the
 // script report.
-func (c *call) namesOf(p string) ([]string, error) {
+func (s settings) namesOf(p string) ([]string, error) {
 	base := path.Base(p)
 	ext := path.Ext(base)
 	names, err := scriptNames(strings.TrimSuffix(base, ext))
-	if ext == "" || (actionTables{c.settings}).bound(base) != "" {
+	if ext == "" || (actionTables{s}).bound(base) != "" {
 		return names, err
 	}
 	whole, wholeErr := scriptNames(base)
-	if wholeErr == nil && (err != nil || c.hasScript(whole) || !c.hasScript(names)) {
+	if wholeErr == nil && (err != nil || s.hasScript(whole) || !s.hasScript(names)) {
 		return whole, nil
 	}
 	return names, err
 }
 
-func (c *call) hasScript(names []string) bool {
-	n, err := c.tx.Find(append(slices.Clone(webserverScripts), names...))
+func (s settings) hasScript(names []string) bool {
+	n, err := s.tx.Find(append(slices.Clone(webserverScripts), names...))
 	return err == nil && servable(n.Kind())
 }
 
@@ -124,14 +124,14 @@ func scriptNames(dotted string) ([]string, error) {
 
 // serve answers with an object: a script is called with the parameters, a
 // text has its markers expanded, a binary goes out as it is.
-func (c *call) serve(n *objectdb.Node, a objectdb.Address, params *script.Table) (script.Value, error) {
+func (c *attempt) serve(n *objectdb.Node, a objectdb.Address, params *script.Table) (script.Value, error) {
 	switch n.Kind() {
 	case objectdb.KindScript:
-		return c.thread.Run(a, params)
+		return c.Thread.Run(a, params)
 	case objectdb.KindString, objectdb.KindText, objectdb.KindOutline:
 		return c.serveText(n, a)
 	case objectdb.KindBinary:
-		v, err := c.tx.Value(n)
+		v, err := c.Tx.Value(n)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (c *call) serve(n *objectdb.Node, a objectdb.Address, params *script.Table)
 
 // serveText answers with a text object, as HTML if it looks like that. A type in the
 // mime table for the URL's extension takes precedence.
-func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
+func (c *attempt) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
 	page, err := c.objectPage(n)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (c *call) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, er
 }
 
 // serveTyped answers with the text of an object. The gateway completes its type.
-func (c *call) serveTyped(kind, text string) (script.Value, error) {
+func (c *attempt) serveTyped(kind, text string) (script.Value, error) {
 	c.ownType = c.ownType || c.acting == 1
 	resp, err := c.typedResponse(kind, text)
 	if err == nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"scripter/lua"
-	"scripter/script"
 )
 
 // The slow log: a request that takes longer than the setting slowLog is logged
@@ -15,30 +14,25 @@ import (
 // slowBody bounds what is logged of a form's body, in bytes.
 const slowBody = 1000
 
-// watchSlow makes o tell when the scripts of c are slow.
-func (c *call) watchSlow(o *script.ThreadOptions) {
+// watchSlow makes the run tell when its scripts are slow.
+func (c *attempt) watchSlow() {
 	limit := time.Duration(c.limits.number(slowLog) * float64(time.Millisecond))
-	if limit <= 0 || c.a.quiet {
+	if limit <= 0 || c.isQuiet() {
 		return
 	}
-	c.a.slow = limit
-	if c.a.slowID != "" { // it was logged; this is another run
-		return
+	c.slow = limit
+	if c.slowID == "" { // else it was logged; this is another run
+		c.SlowAfter = max(limit-c.now().Sub(c.began), time.Microsecond)
+		c.Slow = c.logSlow
 	}
-	o.SlowAfter = max(limit-c.g.now().Sub(c.a.began), time.Microsecond)
-	o.Slow = c.logSlow
 }
 
 // logSlow logs where the scripts are.
-func (c *call) logSlow(frames []lua.Frame) {
-	a := c.a
-	if c.r.incident == "" {
-		c.r.incident = newIncident() // of a failure to come, too
-	}
-	a.slowID = c.r.incident
-	c.g.watch.slow.Add(1)
-	args := append([]any{"id", a.slowID}, c.r.slowArgs()...)
-	args = append(args, "action", a.action, "ran", c.g.now().Sub(a.began).Round(time.Millisecond))
+func (x *exchange) logSlow(frames []lua.Frame) {
+	x.slowID = x.incidentID() // of a failure to come, too
+	x.g.watch.slow.Add(1)
+	args := append([]any{"id", x.slowID}, x.slowArgs()...)
+	args = append(args, "action", x.action(), "ran", x.now().Sub(x.began).Round(time.Millisecond))
 	lines := make([]string, len(frames))
 	placed := false
 	for i, f := range frames {
@@ -48,30 +42,32 @@ func (c *call) logSlow(frames []lua.Frame) {
 			args = append(args, "addr", f.Source, "line", f.Line)
 		}
 	}
-	c.g.log.Warn("slow request", append(args, "detail", strings.Join(lines, "\n"))...)
+	x.g.log.Warn("slow request", append(args, "detail", strings.Join(lines, "\n"))...)
 }
 
-// slowArgs are what the slow log says of the request itself, without secrets.
-func (r *Request) slowArgs() []any {
+// slowArgs returns what the slow log says of the request itself, without secrets.
+func (x *exchange) slowArgs() []any {
+	r := x.request
 	args := []any{"method", r.Params["REQUEST_METHOD"], "path", r.LogPath()}
-	if body := r.body.text; body != "" {
-		args = append(args, "bodyBytes", len(body))
+	if x.body != "" {
+		args = append(args, "bodyBytes", len(x.body))
 		if kind := strings.ToLower(r.Params["CONTENT_TYPE"]); strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
-			args = append(args, "body", clip(maskForm(body), slowBody))
+			args = append(args, "body", clip(maskForm(x.body), slowBody))
 		}
 	}
 	return args
 }
 
 // endSlow logs that a slow request is over.
-func (g *Gateway) endSlow(r *Request, a *answer, out Outcome, took time.Duration) {
+func (x *exchange) endSlow(out Outcome, took time.Duration) {
+	g := x.g
 	switch {
-	case a.slow <= 0 || took < a.slow || a.quiet:
-	case a.slowID != "":
-		g.log.Warn("slow request ended", "id", a.slowID, "path", r.LogPath(), "status", out.Status, "took", took.Round(time.Millisecond))
+	case x.slow <= 0 || took < x.slow || x.isQuiet():
+	case x.slowID != "":
+		g.log.Warn("slow request ended", "id", x.slowID, "path", x.request.LogPath(), "status", out.Status, "took", took.Round(time.Millisecond))
 	default:
 		g.watch.slow.Add(1)
-		g.log.Warn("slow request", append(r.slowArgs(), "action", a.action, "status", out.Status, "took", took.Round(time.Millisecond),
+		g.log.Warn("slow request", append(x.slowArgs(), "action", x.action(), "status", out.Status, "took", took.Round(time.Millisecond),
 			"detail", "not in a script: it waited for its body, its turn, the root or the client")...)
 	}
 }

@@ -27,9 +27,10 @@ func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
 
 // Refuse answers a request with the error page for err.
 func (g *Gateway) Refuse(ctx context.Context, r *Request, w io.Writer, err error) Outcome {
-	a := newAnswer(w, r)
-	out := g.fail(ctx, r, a, err)
-	out.Status = a.status
+	x := g.newExchange(r, w)
+	defer x.close()
+	out := x.fail(ctx, err)
+	out.Status = x.out.status
 	return out
 }
 

@@ -16,7 +16,7 @@ import (
 // is in no other.
 func (g *Gateway) StdHandler(variables func(*http.Request) map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &Request{Params: stdParams(r, variables(r)), Body: r.Body, HandlerNames: g.names, Road: "net/http/fcgi"}
+		req := &Request{Params: stdParams(r, variables(r)), Body: r.Body, HandlerNames: g.names, Transport: "net/http/fcgi"}
 		g.Answer(r.Context(), req, &headWriter{w})
 	})
 }

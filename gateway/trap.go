@@ -27,19 +27,19 @@ var traps = objectdb.Address{"system", "verbs", "traps"}
 
 // trap gives the request to the trap of the event, when Use Script-Based Trap
 // is on (specification, 4.3.5 and 6.1). The supplied one calls
-// webserver.handler, which is [call.handle].
-func (c *call) trap() (script.Value, error) {
+// webserver.handler, which is [attempt.handle].
+func (c *attempt) trap() (script.Value, error) {
 	if c.settings.flag(flScriptTrap) {
 		if a, ok := c.findTrap(); ok {
-			if c.r.Trace != nil {
-				c.r.trace("trap %s", a)
+			if c.request.Trace != nil {
+				c.request.trace("trap %s", a)
 			}
 			if c.plain().trap {
 				return c.handle(c.params)
 			}
-			return c.thread.Run(a, c.params)
+			return c.Thread.Run(a, c.params)
 		}
-		c.r.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
+		c.request.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
 	}
 	return c.handle(c.params)
 }
@@ -48,11 +48,11 @@ func (c *call) trap() (script.Value, error) {
 // id at the top of the traps; then one in a table of its own, that of the
 // server's id (where the specification has it, 2.3), and that of the event's
 // class. Names of four letters may be filled up with blanks.
-func (c *call) findTrap() (a objectdb.Address, ok bool) {
+func (c *attempt) findTrap() (a objectdb.Address, ok bool) {
 	if r := c.settings.known(); r != nil {
 		return r.trap, r.trap != nil
 	}
-	return findTrap(c.tx, c.settings)
+	return findTrap(c.Tx, c.settings)
 }
 
 func findTrap(tx *objectdb.Tx, s settings) (a objectdb.Address, ok bool) {
@@ -89,7 +89,7 @@ func (s settings) isScript(table *objectdb.Node, name string) bool {
 // changed: the script at user.webserver.actions.<action>, else the object
 // that the path names below suites.webserverScripts (specification, 4.3.6).
 // The callbacks of user.webserver stand around it.
-func (c *call) handle(params *script.Table) (script.Value, error) {
+func (c *attempt) handle(params *script.Table) (script.Value, error) {
 	around := c.nextCallbacks()
 	if v, done, err := around.before(params); done || err != nil {
 		return v, err
@@ -101,7 +101,7 @@ func (c *call) handle(params *script.Table) (script.Value, error) {
 	return around.after(params, v)
 }
 
-func (c *call) runAction(params *script.Table) (script.Value, error) {
+func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
 	c.acting++
 	defer func() { c.acting-- }()
@@ -116,7 +116,7 @@ func (c *call) runAction(params *script.Table) (script.Value, error) {
 		case !row.object:
 			return c.scripter(params)
 		case row.name == macroAction && c.plain().macro:
-			c.r.trace("action script user.webserver.actions.MACRO")
+			c.request.trace("action script user.webserver.actions.MACRO")
 			if err := c.require(actionScripts.Child(row.name)); err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func (c *call) runAction(params *script.Table) (script.Value, error) {
 		}
 	}
 	if n := c.settings.node("actions", action); n != nil {
-		c.r.trace("action script user.webserver.actions.%s", n.Name())
+		c.request.trace("action script user.webserver.actions.%s", n.Name())
 		a := actionScripts.Child(n.Name())
 		if err := c.require(a); err != nil {
 			return nil, err

@@ -21,8 +21,8 @@ func Verbs() []script.Verb {
 }
 
 // hostOf gives the request that a verb was called in.
-func hostOf(v *script.Call) (*call, error) {
-	c, ok := v.Thread().Host().(*call)
+func hostOf(v *script.Call) (*attempt, error) {
+	c, ok := v.Thread().Host().(*attempt)
 	if !ok {
 		return nil, errors.New("this verb works only while a request is answered")
 	}

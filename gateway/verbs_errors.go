@@ -44,12 +44,9 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 	}
 	incident := ""
 	if status != 404 { // the page of a 404 shows no number
-		if c.r.incident == "" {
-			c.r.incident = newIncident()
-		}
-		incident = c.r.incident
-		if !c.a.quiet {
-			c.g.log.Warn("a script answered with an error page", "path", c.r.LogPath(), "id", incident, "err", message)
+		incident = c.incidentID()
+		if !c.isQuiet() {
+			c.g.log.Warn("a script answered with an error page", "path", c.request.LogPath(), "id", incident, "err", message)
 		}
 	}
 	resp, err := c.errorPage(status, message, incident)

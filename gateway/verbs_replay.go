@@ -29,16 +29,16 @@ func verbDebugCGI(v *script.Call) error {
 	if err != nil {
 		return err
 	}
-	if c.r.again {
+	if c.replay != nil {
 		return errors.New("this request is run again itself")
 	}
 	number := 0
-	if c.r.entry != nil && c.r.entry.Number > 0 {
-		if number, err = numberBefore(c.tx, c.r.entry.Number); err != nil {
+	if c.entry != nil && c.entry.Number > 0 {
+		if number, err = numberBefore(c.Tx, c.entry.Number); err != nil {
 			return err
 		}
 	}
-	k, err := KeptRequest(c.tx, number)
+	k, err := KeptRequest(c.Tx, number)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func verbDebugCGI(v *script.Call) error {
 		return err
 	}
 	w := boundedWriter{limit: c.limits.size(maxResponse)}
-	out, _ := c.g.Replay(c.ctx, k, &w, ReplayOptions{Developer: true, DocumentRoot: c.r.documentRoot()})
+	out, _ := c.g.Replay(c.Context(), k, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", k.Number, out.Err)
 	}

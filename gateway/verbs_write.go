@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 
 	"scripter/script"
 )
@@ -18,6 +19,14 @@ var writeVerbs = []script.Verb{
 	},
 }
 
+// checkOutput returns an error if what scripts write is longer than maxResponse.
+func (c *attempt) checkOutput(size int64) error {
+	if limit := c.limits.size(maxResponse); size > limit.most {
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response is longer than %d bytes", limit.most))
+	}
+	return nil
+}
+
 func verbWrite(v *script.Call) error {
 	c, err := hostOf(v)
 	if err != nil {
@@ -26,13 +35,14 @@ func verbWrite(v *script.Call) error {
 	if c.ended {
 		return errors.New("the response has ended")
 	}
-	if c.written == nil {
-		c.written = &spool{limit: c.limits.size(maxResponse)}
+	output := c.Output()
+	if output == nil {
+		output = c.StartOutput(c.checkOutput)
 	}
 	for i := 1; i <= v.NArgs(); i++ {
 		text, err := textForVisitor(v, i)
 		if err == nil {
-			err = c.written.write(text)
+			err = output.Write(text)
 		}
 		if err != nil {
 			return err

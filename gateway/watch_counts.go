@@ -202,7 +202,7 @@ func (g *Gateway) cacheCounts() map[string]CacheCount {
 		m["objects"] = CacheCount{o.Hits, o.Misses}
 	}
 	var s CacheCount
-	s.Hits, s.Misses = g.engine.CacheStats()
+	s.Hits, s.Misses = g.runner.Engine().CacheStats()
 	m["scripts"] = s
 	m["pages"] = g.pages.counts()
 	return m

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,13 +42,13 @@ func TestYield(t *testing.T) {
 
 // What goes wrong after a request has stepped aside is told by a plain page: the
 // site's own would be a script beside another one.
-func TestFailureAfterYield(t *testing.T) {
+func TestFailureAfteryield(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("ours"))
 	assert.Contains(t, s.ask("/nothing.fcgi", nil).Body, "ours")
-	r := s.request("/nothing.fcgi", nil)
-	r.yielded = true
-	resp, out := s.answer(r)
-	assert.Equal(t, 404, out.Status)
-	assert.NotContains(t, resp.Body, "ours")
+	var b bytes.Buffer
+	x := s.g.newExchange(s.request("/nothing.fcgi", nil), &b)
+	x.yielded = true
+	assert.Equal(t, 404, x.answer(t.Context()).Status)
+	assert.NotContains(t, b.String(), "ours")
 }

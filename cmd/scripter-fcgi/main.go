@@ -30,6 +30,7 @@ import (
 	"scripter/fcgi"
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 func main() {
@@ -370,7 +371,7 @@ func openRoot(root string) (*objectdb.DB, error) {
 }
 
 // newGateway answers from db. Guard may be nil.
-func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard gateway.Guard) (*gateway.Gateway, error) {
+func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard runner.Guard) (*gateway.Gateway, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (d *doctor) reached(path string, r *answered) {
 		d.server = kind // the one that calls us, when another is in front
 	}
 	file := r.Probe.Variables["SCRIPT_FILENAME"]
-	switch cgi := r.Probe.Road == "CGI"; {
+	switch cgi := r.Probe.Transport == "CGI"; {
 	case r.Probe.Form == "nph" && cgi:
 		d.way = "nph"
 	case d.server == "nginx" && cgi:
@@ -59,7 +59,7 @@ func (d *doctor) checkScripter(ctx context.Context) {
 		return
 	}
 	d.reached(scriptPath, r)
-	d.ok("SCRIPTER", "%s reaches Scripter by %s, answers in the %s form", scriptPath, r.Probe.Road, r.Probe.Form)
+	d.ok("SCRIPTER", "%s reaches Scripter by %s, answers in the %s form", scriptPath, r.Probe.Transport, r.Probe.Form)
 	d.checkPath(r, scriptPath, "", "")
 	if a := r.Probe.Action; r.Probe.Refused == "" && !strings.EqualFold(a, "SCRIPTER") {
 		d.fault("action", "the action of %s is %q, by %s, not SCRIPTER", scriptPath, a, r.Probe.Rule)

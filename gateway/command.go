@@ -3,11 +3,10 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 	verbjson "scripter/verbs/json"
 )
@@ -16,7 +15,7 @@ import (
 
 // atDesk is the request of scripts that no request runs.
 func atDesk() *Request {
-	return &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true, bodyRead: true, kept: true}
+	return &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}
 }
 
 // Evaluated is what typed Lua has given.
@@ -30,49 +29,33 @@ type Evaluated struct {
 // anything else what it returns. What it changes is kept unless it fails.
 func (g *Gateway) Eval(ctx context.Context, typed string) (Evaluated, error) {
 	var e Evaluated
-	err := g.outside(ctx, atDesk(), func(c *call) error {
+	err := g.outside(ctx, atDesk(), runner.Options{}, nil, func(c *attempt) error {
 		e = Evaluated{}
-		values, err := c.thread.Eval("typed", typed)
+		values, err := c.Thread.Eval("typed", typed)
 		if err != nil {
 			return err
 		}
 		for _, v := range values {
-			text, err := c.thread.Text(v)
+			text, err := c.Thread.Text(v)
 			if err != nil {
 				return err
 			}
 			if v == nil {
 				text = "nil"
 			}
-			j, err := verbjson.Encode(c.thread, v)
+			j, err := verbjson.Encode(c.Thread, v)
 			if err != nil {
-				j, err = verbjson.Encode(c.thread, strings.ToValidUTF8(text, "�"))
+				j, err = verbjson.Encode(c.Thread, strings.ToValidUTF8(text, "�"))
 			}
 			if err != nil {
 				return err
 			}
 			e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j)
 		}
-		e.Written, err = c.writtenText()
+		e.Written, err = c.Output().Text()
 		return err
 	})
 	return e, err
-}
-
-// writtenText gives all that write has added.
-func (c *call) writtenText() (string, error) {
-	if c.written == nil {
-		return "", nil
-	}
-	rest, err := c.written.rest()
-	if err != nil || rest == nil {
-		return c.written.head.String(), err
-	}
-	more, err := io.ReadAll(rest)
-	if err != nil {
-		return "", fmt.Errorf("read what was written: %w", err)
-	}
-	return c.written.head.String() + string(more), nil
 }
 
 // Linted is what Lint has found.
@@ -85,16 +68,16 @@ type Linted struct {
 // table at a, and in user.webserver.limits. Nothing is run.
 func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 	var l Linted
-	err := g.inside(ctx, func(c *call) error {
-		err := c.tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
+	err := g.outside(ctx, atDesk(), runner.Options{ReadOnly: true}, nil, func(c *attempt) error {
+		err := c.Tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
 			if n.Kind() != objectdb.KindScript {
 				return nil
 			}
-			v, err := c.tx.Value(n)
+			v, err := c.Tx.Value(n)
 			if err != nil {
 				return err
 			}
-			found, err := c.thread.Lint(at.String(), string(v.(objectdb.Script)))
+			found, err := c.Thread.Lint(at.String(), string(v.(objectdb.Script)))
 			l.Scripts++
 			l.Findings = append(l.Findings, found...)
 			return err
@@ -113,24 +96,26 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 // to content. See script.Thread.Types.
 func (g *Gateway) Types(ctx context.Context) (map[string]string, error) {
 	var files map[string]string
-	err := g.inside(ctx, func(c *call) error {
+	err := g.outside(ctx, atDesk(), runner.Options{ReadOnly: true}, nil, func(c *attempt) error {
 		var err error
-		files, err = c.thread.Types(paramTypes)
+		files, err = c.Thread.Types(paramTypes)
 		return err
 	})
 	return files, err
 }
 
-// inside runs fn in a transaction that changes nothing.
-func (g *Gateway) inside(ctx context.Context, fn func(c *call) error) error {
-	return g.db.View(ctx, func(tx *objectdb.Tx) error {
-		r := atDesk()
-		c := g.newCall(tx.Context(), tx, r, newAnswer(nil, r))
-		defer c.close()
+// outside runs fn in one transaction, outside a request from the net, with the limits of
+// a script.
+func (g *Gateway) outside(ctx context.Context, r *Request, o runner.Options, script objectdb.Address, fn func(c *attempt) error) error {
+	x := g.newExchange(r, nil)
+	_, err := g.runner.Run(ctx, o, func(run *runner.Run) error {
+		c := x.newAttempt(run)
 		c.target, _ = dispatch(r, c.tables)
+		c.limits = c.settings.limitsOf(script)
 		if err := c.begin(); err != nil {
 			return err
 		}
 		return fn(c)
 	})
+	return err
 }

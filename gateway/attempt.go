@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"time"
+
+	"scripter/httpheader"
+	"scripter/runner"
+	"scripter/script"
+)
+
+// attempt is one run of the scripts of a request, in one transaction. A request that is
+// run again gets a new one.
+type attempt struct {
+	*exchange
+	*runner.Run
+	settings settings
+	tables   actionTables
+	target   Target
+	limits   limits
+	params   *script.Table
+	cells    parameters // of params
+
+	waited   time.Duration      // for the writer's lock, before the first piece of sendPartial
+	markers  int                // expanded so far
+	depth    int                // of pages within pages
+	nested   int                // calls of webserver.handler within one another
+	ended    bool               // sendPartial said that no more follows
+	private  bool               // only some visitors may have the answer
+	around   bool               // the callbacks stand around a handler already
+	fields   []httpheader.Field // added to the response whatever the script returns
+	acting   int                // depth of nested actions
+	ownType  bool               // the gateway completes the type of the response
+	page     string             // path of the page that is the response; "" = not a page
+	problems []problem          // failed markers, logged after the commit
+	flushes  flushes            // what caches are to forget after the commit
+}
+
+func (x *exchange) newAttempt(r *runner.Run) *attempt {
+	s := x.g.settingsOf(r.Tx)
+	return &attempt{exchange: x, Run: r, settings: s, tables: actionTables{s}, limits: limits{settings: s}}
+}
+
+// answer runs the request and holds its response: parameters, action table, trap, action
+// script, response (specification, 4.3). It reports false if it has only made the plan,
+// because the request is not ready.
+func (c *attempt) answer() (done bool, err error) {
+	if err := c.makePlan(); err != nil {
+		return true, err
+	}
+	if c.plan.closed && !c.developer() {
+		return true, c.refuse()
+	}
+	if !c.isReady() {
+		return false, nil
+	}
+	if c.target.Action == "" {
+		return true, &Error{Status: 404, Message: "nothing binds " + quote(c.target.Path) + " to an action"}
+	}
+	if err := c.begin(); err != nil {
+		return true, err
+	}
+	v, err := c.trap()
+	if err != nil {
+		return true, err
+	}
+	return true, c.reply(v)
+}
+
+// begin makes the parameters and the thread.
+func (c *attempt) begin() error {
+	var err error
+	c.cells = newParameters(c.exchange, c.target, c.settings, c.limits)
+	if c.params, err = c.cells.table(); err != nil {
+		return err
+	}
+	bounds := c.limits.script()
+	bounds.From = c.limitFrom
+	c.watchSlow()
+	c.Start(bounds, c.params, c)
+	return nil
+}
+
+// server is the name in the Server field (specification, 2.2: Set Server
+// Name must equal what the web server shows as its name).
+func (c *attempt) server() string {
+	if s := c.settings.string(serverName); s != "" {
+		return s
+	}
+	if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {
+		return s
+	}
+	return "Scripter"
+}

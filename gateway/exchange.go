@@ -1,0 +1,129 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"scripter/runner"
+)
+
+// exchange is one request and its answer: what all attempts to answer it share.
+type exchange struct {
+	g       *Gateway
+	request *Request
+	out     *responder
+	now     func() time.Time
+	began   time.Time
+	replay  *ReplayOptions // nil: the request comes from a client
+
+	plan       *plan // nil: not made yet
+	body       string
+	bodyRead   bool
+	recorded   bool   // Debugging was asked whether it records this request
+	entry      *Kept  // what it has recorded; nil for nothing
+	held       held   // the response, until it is sent
+	connection uint64 // the parameter connectionID; 0 before it has one
+	seed       int64  // of math.random; 0 is any
+	incident   string // number of its failure; "" = none yet
+	verified   string // the hash of the user whose password was right
+	yielded    bool   // Request.Yield was called
+
+	slow   time.Duration // from which on the request is slow; 0 = never
+	slowID string        // the incident under which it was logged as slow
+}
+
+// newExchange begins an exchange whose response goes to w.
+func (g *Gateway) newExchange(r *Request, w io.Writer) *exchange {
+	r = r.withoutUncheckedUser()
+	return &exchange{g: g, request: r, out: newResponder(w, r), now: g.now, began: g.now()}
+}
+
+// within returns an exchange for what is run on behalf of x and sends nothing itself: an
+// error page. It has no body, which may be what has failed.
+func (x *exchange) within() *exchange {
+	r := *x.request
+	r.Body, r.Yield, r.Trace = nil, nil, nil
+	r.Developer, r.ShowErrors = false, false
+	inner := x.g.newExchange(&r, nil)
+	inner.now, inner.replay, inner.connection = x.now, x.replay, x.connectionID()
+	return inner
+}
+
+func (x *exchange) close() { x.held.close() }
+
+// isDry reports whether what the scripts change in the root is undone at the end.
+func (x *exchange) isDry() bool { return x.replay != nil && !x.replay.Commit }
+
+// isQuiet reports whether the setting Suspend Logging applies.
+func (x *exchange) isQuiet() bool { return x.plan != nil && x.plan.quiet }
+
+// action returns the action of the request, "" before it is known.
+func (x *exchange) action() string {
+	if x.plan == nil {
+		return ""
+	}
+	return x.plan.target.Action
+}
+
+// connectionID returns the number of the request in the parameter connectionID.
+func (x *exchange) connectionID() uint64 {
+	if x.connection == 0 {
+		x.connection = connections.Add(1)
+	}
+	return x.connection
+}
+
+// incidentID returns the number of the request in the log, and makes it if there is none.
+func (x *exchange) incidentID() string {
+	if x.incident == "" {
+		x.incident = newIncident()
+	}
+	return x.incident
+}
+
+// run makes an attempt in a transaction, and a second one if it loses a race. It reports
+// false if the attempt ended after the plan, because the request is to be prepared.
+func (x *exchange) run(ctx context.Context) (done bool, err error) {
+	if x.replay == nil { // else the script that runs it again has a slot
+		leave, err := x.g.enter(ctx, x.plan != nil)
+		if err != nil {
+			return false, err
+		}
+		defer leave()
+	}
+	var last *attempt
+	out, err := x.g.runner.Run(ctx, x.options(), func(r *runner.Run) error {
+		if r.Again {
+			x.request.trace("another request was faster: run again, holding the writer's lock")
+		}
+		last = x.newAttempt(r)
+		done, err = last.answer()
+		return err
+	})
+	if out.Again {
+		x.g.watch.again.Add(1)
+	}
+	if err == nil && !x.isQuiet() {
+		last.logProblems()
+	}
+	if err == nil || last != nil && x.out.started { // a part may be committed
+		last.flushCaches(ctx)
+	}
+	return done, err
+}
+
+// options say how the scripts of the request are run.
+func (x *exchange) options() runner.Options {
+	o := runner.Options{Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed}
+	if x.replay != nil {
+		o.Inner, o.Discard = true, x.isDry()
+	}
+	if x.request.Yield != nil {
+		o.Committed = func() {
+			x.yielded = true
+			x.request.Yield()
+		}
+	}
+	return o
+}

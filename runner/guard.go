@@ -1,0 +1,26 @@
+package runner
+
+import "time"
+
+// A Guard is told when scripts begin and end, in a process that runs one at a time.
+// It lives outside of the process, which it kills when scripts exceed their limits: a
+// single operation can take long, or much memory, before the language notices.
+type Guard interface {
+	Begin(limit time.Duration, bytes int64)
+	End()
+}
+
+// Suspend tells the Guard that no script of the run is at work, because the run waits
+// for something else. Resume ends that.
+func (r *Run) Suspend() {
+	if g := r.runner.guard; g != nil && !r.options.Inner {
+		g.End()
+	}
+}
+
+// Resume tells the Guard that scripts of the run are at work.
+func (r *Run) Resume() {
+	if g := r.runner.guard; g != nil && !r.options.Inner && r.Thread != nil {
+		g.Begin(r.limits.Time-r.limits.Spent, r.limits.MemoryBytes)
+	}
+}

@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"scripter/lua"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// A Run is one call of the function of [Runner.Run]: a transaction, a thread for
+// scripts and the text that they write. A function that is called a second time gets
+// a new Run.
+type Run struct {
+	Tx     *objectdb.Tx
+	Thread *script.Thread // nil before Start
+	Again  bool           // the first call of the function lost a race
+
+	// Slow is called once, by the goroutine that runs, when scripts are still at work
+	// SlowAfter after the thread was made: see [script.ThreadOptions]. Both are set
+	// before Start.
+	Slow      func([]lua.Frame)
+	SlowAfter time.Duration
+
+	runner  *Runner
+	options Options
+	limits  lua.Limits
+	spent   time.Duration // of the time limit, by the first call
+	output  *Output
+}
+
+// Start makes the thread of the run: a Lua state with these limits, which finds the
+// cells of names as bare names and gives host to verbs. Both may be nil.
+func (r *Run) Start(limits lua.Limits, names *script.Table, host any) {
+	r.limits = limits
+	r.limits.Spent = r.spent
+	r.Thread = r.runner.engine.NewThread(r.Tx.Context(), script.ThreadOptions{
+		Tx: r.Tx, Limits: r.limits, Names: names, Host: host, Now: r.options.Now, Seed: r.options.Seed,
+		Slow: r.Slow, SlowAfter: r.SlowAfter,
+	})
+	r.Resume()
+}
+
+// Context returns the context of the transaction.
+func (r *Run) Context() context.Context { return r.Tx.Context() }
+
+// Now returns the time by the clock of the run.
+func (r *Run) Now() time.Time { return r.options.Now() }
+
+// Flush commits what was written so far. From then on the run cannot be made again.
+func (r *Run) Flush() error { return r.Thread.Flush() }
+
+// close frees what the run holds.
+func (r *Run) close() {
+	if r.Thread != nil {
+		r.Thread.Close()
+		r.Suspend()
+	}
+	r.output.Close()
+}

@@ -1,0 +1,133 @@
+// Package runner runs scripts of the root: in one transaction, within limits, and a
+// second time if another transaction has overwritten what the first run read.
+//
+// It knows nothing of HTTP. A request, a command and a test make a [Runner] from a
+// root and an engine, and call [Runner.Run]:
+//
+//	_, err := r.Run(ctx, runner.Options{}, func(run *runner.Run) error {
+//		run.Start(limits, nil, nil)
+//		v, err := run.Thread.Run(address)
+//		…
+//	})
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// Config says what a Runner works with. DB and Engine are needed, the rest has defaults.
+type Config struct {
+	DB     *objectdb.DB
+	Engine *script.Engine
+	Now    func() time.Time // the clock of scripts; nil: time.Now
+	Guard  Guard            // nil: nobody watches the process
+}
+
+// A Runner runs scripts in transactions of one root. It is safe for concurrent use.
+type Runner struct {
+	db        *objectdb.DB
+	engine    *script.Engine
+	now       func() time.Time
+	guard     Guard
+	conflicts conflicts
+}
+
+// New returns a Runner.
+func New(c Config) *Runner {
+	r := &Runner{db: c.DB, engine: c.Engine, now: c.Now, guard: c.Guard}
+	if r.now == nil {
+		r.now = time.Now
+	}
+	return r
+}
+
+// Engine returns the engine whose verbs the scripts see.
+func (r *Runner) Engine() *script.Engine { return r.engine }
+
+// Options say how one run is made.
+type Options struct {
+	// Key names runs that are likely to overwrite what the others read, such as the
+	// path of a request. For a second after one of them has lost a race, the others
+	// hold the writer's lock from their start. "" stands for none.
+	Key string
+	// ReadOnly makes a transaction that cannot write.
+	ReadOnly bool
+	// Discard undoes what the run has written.
+	Discard bool
+	// Inner says that a script of another run makes this one, which already has the
+	// attention of the Guard.
+	Inner bool
+	// Now is the clock of the scripts; nil is that of the Runner.
+	Now func() time.Time
+	// Seed is that of math.random; 0 is any.
+	Seed int64
+	// Committed is called once the changes are committed and only the disk is waited
+	// for: see [objectdb.Tx.BeforeSync]. It may be nil.
+	Committed func()
+}
+
+// An Outcome says how a run went.
+type Outcome struct {
+	// Again is true if the function was called a second time, holding the writer's
+	// lock, because another transaction had overwritten what the first run read.
+	Again bool
+}
+
+// errDiscard ends a transaction whose changes are undone.
+var errDiscard = errors.New("the changes of this run are undone")
+
+// Run calls fn with a new transaction and commits what fn has written, or nothing if
+// fn returns an error. If the run loses a race, fn is called once more, from the
+// start, holding the writer's lock. So fn may have no effects outside of the
+// transaction. [Run.Flush] ends that: what it has committed stays, and fn is not
+// called again.
+//
+// The time limit of the scripts counts the work of both calls, but not the time that
+// the transaction waits for the writer's lock.
+func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outcome, error) {
+	if o.Now == nil {
+		o.Now = r.now
+	}
+	start := o.Now()
+	transact := r.db.Update
+	switch {
+	case o.ReadOnly:
+		transact = r.db.View
+	case !o.Discard && r.conflicts.recent(o.Key, start):
+		transact = r.db.UpdateLocked
+	}
+	var out Outcome
+	var spent time.Duration
+	calls := 0
+	err := transact(ctx, func(tx *objectdb.Tx) error {
+		if calls++; calls > 1 {
+			out.Again = true
+			r.conflicts.add(o.Key, start)
+		}
+		if o.Committed != nil {
+			tx.BeforeSync(o.Committed)
+		}
+		run := &Run{Tx: tx, Again: out.Again, runner: r, options: o, spent: spent}
+		begun := o.Now()
+		defer func() {
+			run.close()
+			spent += o.Now().Sub(begun)
+		}()
+		if err := fn(run); err != nil || !o.Discard {
+			return err
+		}
+		return errDiscard
+	})
+	if errors.Is(err, errDiscard) {
+		err = nil
+	}
+	return out, err
+}
+
+// Conflicted says that a run with this key lost a race at that time: see [Options].
+func (r *Runner) Conflicted(key string, at time.Time) { r.conflicts.add(key, at) }

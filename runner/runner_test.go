@@ -1,0 +1,194 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/lua"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+var (
+	counter = objectdb.Address{"scratchpad", "n"}
+	errNo   = errors.New("no")
+)
+
+// newRunner returns a Runner of a new root.
+func newRunner(t *testing.T, c Config) (*Runner, *objectdb.DB) {
+	t.Helper()
+	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	put(t, db, counter, objectdb.Number(1))
+	c.DB, c.Engine = db, script.NewEngine(nil)
+	return New(c), db
+}
+
+func put(t *testing.T, db *objectdb.DB, a objectdb.Address, v objectdb.Value) {
+	t.Helper()
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(a, v) }))
+}
+
+func get(t *testing.T, db *objectdb.DB, a objectdb.Address) (v objectdb.Value) {
+	t.Helper()
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) (err error) {
+		v, err = tx.Get(a)
+		return err
+	}))
+	return v
+}
+
+// raise runs a script that raises the counter.
+func raise(run *Run) error {
+	run.Start(lua.DefaultLimits(), nil, nil)
+	_, err := run.Thread.RunSource("raise", "scratchpad.n = scratchpad.n + 1")
+	return err
+}
+
+func TestRun(t *testing.T) {
+	r, db := newRunner(t, Config{})
+	for _, c := range []struct {
+		name    string
+		options Options
+		fails   error
+		want    objectdb.Number
+	}{
+		{"committed", Options{}, nil, 2},
+		{"failed", Options{}, errNo, 1},
+		{"discarded", Options{Discard: true}, nil, 1},
+	} {
+		put(t, db, counter, objectdb.Number(1))
+		out, err := r.Run(t.Context(), c.options, func(run *Run) error {
+			require.NoError(t, raise(run), c.name)
+			return c.fails
+		})
+		require.ErrorIs(t, err, c.fails, c.name)
+		assert.False(t, out.Again, c.name)
+		assert.Equal(t, c.want, get(t, db, counter), c.name)
+	}
+	_, err := r.Run(t.Context(), Options{ReadOnly: true}, raise)
+	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
+}
+
+// TestRunAgain: a run that loses a race is made once more, with nothing of the first one,
+// and the next run with its key holds the lock from its start.
+func TestRunAgain(t *testing.T) {
+	r, db := newRunner(t, Config{})
+	var locked []bool
+	lose := func(run *Run) error {
+		locked = append(locked, run.Tx.Locked())
+		assert.Nil(t, run.Thread)
+		assert.Nil(t, run.Output())
+		run.StartOutput(func(int64) error { return nil }).Write("x")
+		err := raise(run)
+		if !run.Tx.Locked() {
+			put(t, db, counter, objectdb.Number(10))
+		}
+		return err
+	}
+	out, err := r.Run(t.Context(), Options{Key: "/x"}, lose)
+	require.NoError(t, err)
+	assert.True(t, out.Again)
+	assert.Equal(t, objectdb.Number(11), get(t, db, counter))
+	out, err = r.Run(t.Context(), Options{Key: "/x"}, lose)
+	require.NoError(t, err)
+	assert.False(t, out.Again)
+	assert.Equal(t, objectdb.Number(12), get(t, db, counter))
+	_, err = r.Run(t.Context(), Options{Key: "/y"}, lose)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false, true, true, false, true}, locked)
+}
+
+// TestFlush: what was flushed stays, and the run is not made again.
+func TestFlush(t *testing.T) {
+	r, db := newRunner(t, Config{})
+	runs := 0
+	_, err := r.Run(t.Context(), Options{}, func(run *Run) error {
+		runs++
+		require.NoError(t, raise(run))
+		require.NoError(t, run.Flush())
+		put(t, db, counter, objectdb.Number(10))
+		_, err := run.Thread.RunSource("raise", "scratchpad.n = 100")
+		require.NoError(t, err)
+		return errNo
+	})
+	require.ErrorIs(t, err, errNo)
+	assert.Equal(t, 1, runs)
+	assert.Equal(t, objectdb.Number(10), get(t, db, counter))
+}
+
+// TestClockAndSeed: scripts have the clock and the random numbers of the options.
+func TestClockAndSeed(t *testing.T) {
+	r, _ := newRunner(t, Config{})
+	then := time.Unix(1_000_000_000, 0)
+	ask := func() (text string) {
+		_, err := r.Run(t.Context(), Options{Now: func() time.Time { return then }, Seed: 7}, func(run *Run) error {
+			run.Start(lua.DefaultLimits(), nil, nil)
+			v, err := run.Thread.RunSource("ask", "return os.time () .. ' ' .. math.random (1000000)")
+			text, _ = v.(string)
+			return err
+		})
+		require.NoError(t, err)
+		return text
+	}
+	assert.Regexp(t, `^1000000000 \d+$`, ask())
+	assert.Equal(t, ask(), ask())
+}
+
+// testGuard notes what a Guard is told.
+type testGuard struct{ told []string }
+
+func (g *testGuard) Begin(limit time.Duration, bytes int64) {
+	g.told = append(g.told, "begin "+limit.String())
+}
+func (g *testGuard) End() { g.told = append(g.told, "end") }
+
+func TestGuard(t *testing.T) {
+	g := &testGuard{}
+	r, _ := newRunner(t, Config{Guard: g})
+	run := func(run *Run) error {
+		run.Start(lua.Limits{Time: time.Minute}, nil, nil)
+		run.Suspend()
+		run.Resume()
+		return nil
+	}
+	_, err := r.Run(t.Context(), Options{}, run)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"begin 1m0s", "end", "begin 1m0s", "end"}, g.told)
+	_, err = r.Run(t.Context(), Options{Inner: true}, run)
+	require.NoError(t, err)
+	assert.Len(t, g.told, 4)
+}
+
+// TestOutput: a long text goes to a file and comes back whole.
+func TestOutput(t *testing.T) {
+	for _, size := range []int{0, 10, outputMemory, outputMemory + 1, 3 * outputMemory} {
+		text := strings.Repeat("x", size)
+		o := &Output{check: func(size int64) error {
+			if size > 3*outputMemory {
+				return errNo
+			}
+			return nil
+		}}
+		require.NoError(t, o.Write(text[:size/2]))
+		require.NoError(t, o.Write(text[size/2:]))
+		assert.Equal(t, size <= outputMemory, o.InMemory())
+		assert.Equal(t, int64(max(0, size-outputMemory)), o.RestSize())
+		got, err := o.Text()
+		require.NoError(t, err)
+		assert.Equal(t, text, got)
+		assert.ErrorIs(t, o.Write(strings.Repeat("x", 3*outputMemory+1)), errNo)
+		require.NoError(t, o.Close())
+	}
+	text, err := (*Output)(nil).Text()
+	assert.NoError(t, err)
+	assert.Empty(t, text)
+}
