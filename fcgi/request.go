@@ -36,9 +36,9 @@ type Request struct {
 	// Stderr takes lines for the web server's error log. They leave with Stdout.
 	Stderr io.Writer
 
-	// StepAside may be called once nothing is left to do but to wait, and to write
-	// the answer: whoever has called the handler may begin another request then. It
-	// returns at once. Nil where requests do not wait for one another.
+	// Yield may be called once the handler only has to wait and to write the response: its
+	// worker may then begin another request. It returns at once. It is nil if requests do not
+	// wait for each other.
 	Yield func()
 
 	// ID is the web server's number for the request.

@@ -30,9 +30,8 @@ type Request struct {
 	// ShowErrors shows errors in full too, but unlike Developer it does not pass
 	// maintenance: the request comes from a program on this machine.
 	ShowErrors bool
-	// Yield, when it is set, is called once the scripts of the request have
-	// ended, what they have written is committed, and only the disk is waited for:
-	// then other requests may run.
+	// Yield, if set, is called once the scripts of the request have ended, what they wrote is
+	// committed, and the request only waits for the disk: other requests may then run.
 	Yield func()
 	// Trace is told, when set, which rules were tried (scripter explain).
 	Trace func(step string)

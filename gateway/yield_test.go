@@ -10,8 +10,8 @@ import (
 	"scripter/objectdb"
 )
 
-// A request that has written steps aside when only the disk is waited for: others
-// run then, and see what it has written.
+// A request that has written yields while it only waits for the disk: other requests see
+// what it has written.
 func TestYield(t *testing.T) {
 	s := newSite(t)
 	s.script("raise", `user.n = (user.n or 0) + 1 return "n " .. user.n`)
@@ -37,12 +37,12 @@ func TestYield(t *testing.T) {
 	s.answer(s.request("/parts.fcgi", nil))
 	assert.Len(t, seen, 1)
 	ask("parts")
-	assert.Equal(t, []string{"n is 1", "n is 5"}, seen, "a script that goes on does not step aside")
+	assert.Equal(t, []string{"n is 1", "n is 5"}, seen, "a script that goes on does not yield")
 }
 
-// What goes wrong after a request has stepped aside is told by a plain page: the
-// site's own would be a script beside another one.
-func TestFailureAfteryield(t *testing.T) {
+// A request that fails after it has yielded gets a plain page: the site's own page would run
+// a script beside another one.
+func TestFailureAfterYield(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("ours"))
 	assert.Contains(t, s.ask("/nothing.fcgi", nil).Body, "ours")

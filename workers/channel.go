@@ -16,36 +16,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A message between the master and a worker: a kind, two numbers, text, and
-// perhaps a descriptor that goes with it.
+// message is a message between the master and a worker. It may carry descriptors.
 type message struct {
 	kind byte
 	slot int32
 	gen  uint32
 	text []byte
 	fd   int // -1: none
-	file int // another one; of a msgOpen with fd only; 0: none
+	file int // of a msgOpen: the file of a spooled request; 0: none
 }
 
 const (
-	msgOpen          = 'o' // to a worker: a connection to share in
-	msgClose         = 'x' // to a worker: a connection is gone
-	msgFileRead      = 's' // to a worker: the file of a connection was read; and back
-	msgRecheck       = 'l' // to a worker: look at all connections again
-	msgStopAccepting = 'd' // to a worker: take no more new connections
-	msgLeave         = 'e' // to a worker: end, when the present request is answered
-	msgReport        = 'r' // to a worker: report
-	msgPing          = 'p' // to a worker: say that you live
-	msgFreeMemory    = 'm' // to a worker: give back the memory that is not needed; and back when that is done
-	msgNew           = 'n' // to the master: a new connection, to be shared
+	msgOpen          = 'o' // to a worker: open a shared connection
+	msgClose         = 'x' // to a worker: close a shared connection
+	msgFileRead      = 's' // to a worker, and back: the spooled request was read
+	msgRecheck       = 'l' // to a worker: check all connections again
+	msgStopAccepting = 'd' // to a worker: close the listening sockets
+	msgLeave         = 'e' // to a worker: end after the present request
+	msgReport        = 'r' // to a worker: send a report
+	msgPing          = 'p' // to a worker: answer with msgPong
+	msgFreeMemory    = 'm' // to a worker, and back: return unused memory to the system
+	msgNew           = 'n' // to the master: share a new connection
 	msgGone          = 'g' // to the master: a shared connection has ended
-	msgSpool         = 'b' // to the master: a request is to be read ahead
-	msgNoDescriptor  = 'f' // to the master: no descriptor is left for a new connection
-	msgReopen        = 'a' // to the master: no descriptor was left for a connection to share in
-	msgPong          = 'q' // to the master: the worker lives
-	msgWake          = 'w' // to the master: something begins
+	msgSpool         = 'b' // to the master: spool the request of a connection
+	msgNoDescriptor  = 'f' // to the master: no descriptor was left for a new connection
+	msgReopen        = 'a' // to the master: no descriptor was left for a shared connection
+	msgPong          = 'q' // to the master: answer to msgPing
+	msgWake          = 'w' // to the master: a request begins
 	msgReported      = 't' // to the master: a report
-	msgReady         = 'y' // to the master: the worker serves from now on
+	msgReady         = 'y' // to the master: the worker has begun to serve
 )
 
 const (
@@ -53,16 +52,15 @@ const (
 	maxMessage  = 128 << 10
 )
 
-// channel carries messages over a socket that keeps their borders. The master
-// puts its messages into a queue: a worker at work may take them late. A worker
-// tells the master at once: what it has told, it cannot take with it.
+// channel carries messages over a SOCK_SEQPACKET socket. The master queues its messages,
+// because a busy worker may read them late. A worker sends at once: the master gets what a
+// worker sent before it died.
 type channel struct {
 	nc *net.UnixConn
-	// dup gives the descriptor for a msgOpen, when that is sent, or
-	// connectionGone or noDescriptor. What waits in the queue holds no descriptors.
+	// descriptors returns the descriptors for a msgOpen when it is sent, or connectionGone or
+	// noDescriptor. Queued messages hold no descriptors.
 	descriptors func(slot int32, gen uint32) (fd, file int)
-	// sending is when the message was begun that is being sent, by the machine's
-	// clock; 0: none is.
+	// sending is when the send call under way began; 0: none is.
 	sending atomic.Int64
 
 	mu     sync.Mutex
@@ -75,12 +73,12 @@ func newChannel(f *os.File, dup func(slot int32, gen uint32) (fd, file int)) (*c
 	nc, err := net.FileConn(f) // works on a duplicate
 	f.Close()
 	if err != nil {
-		return nil, fmt.Errorf("opening a channel: %w", err)
+		return nil, fmt.Errorf("open a channel: %w", err)
 	}
 	u, ok := nc.(*net.UnixConn)
 	if !ok {
 		nc.Close()
-		return nil, errors.New("opening a channel: not a unix socket")
+		return nil, errors.New("open a channel: not a unix socket")
 	}
 	c := &channel{nc: u, descriptors: dup}
 	c.filled = sync.NewCond(&c.mu)
@@ -88,7 +86,7 @@ func newChannel(f *os.File, dup func(slot int32, gen uint32) (fd, file int)) (*c
 	return c, nil
 }
 
-// put queues m, which holds no descriptor.
+// enqueue queues m, which holds no descriptor.
 func (c *channel) enqueue(m message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +115,7 @@ func (c *channel) sendQueue() {
 			}
 			c.sending.Store(now())
 			for c.write(m) == unix.ETOOMANYREFS {
-				time.Sleep(10 * time.Millisecond) // too many descriptors are under way
+				time.Sleep(10 * time.Millisecond) // too many descriptors are in flight
 			}
 			c.sending.Store(0)
 			closeFD(m.fd)
@@ -128,8 +126,8 @@ func (c *channel) sendQueue() {
 	}
 }
 
-// equip gives m the descriptors that it is to carry, and reports whether it is
-// to be sent: its connection may be gone.
+// attach gives m its descriptors, and reports whether m is still to be sent: the connection
+// may be gone.
 func (c *channel) attach(m *message) bool {
 	for {
 		if m.fd, m.file = c.descriptors(m.slot, m.gen); m.fd != noDescriptor {
@@ -145,9 +143,9 @@ func (c *channel) attach(m *message) bool {
 	}
 }
 
-// tell sends m. The descriptor in it is closed.
+// send sends m and closes its descriptor.
 func (c *channel) send(m message) {
-	c.write(m) // without a master there is nobody to hear of an error
+	c.write(m) // an error means that the master is gone
 	closeFD(m.fd)
 }
 
@@ -171,13 +169,13 @@ func (c *channel) write(m message) error {
 	return err
 }
 
-// receive waits for the next message; io.EOF when the other side is gone.
+// receive waits for the next message. The error is io.EOF if the other side is gone.
 func (c *channel) receive(buf []byte) (message, error) {
 	oob := make([]byte, unix.CmsgSpace(8))
 	n, oobn, flags, _, err := c.nc.ReadMsgUnix(buf, oob)
 	if errors.Is(err, unix.ECONNRESET) {
-		// The other side is gone and had not read all that was sent to it. What
-		// it has sent is still there.
+		// The other side is gone and had not read everything. What it sent can
+		// still be received.
 		n, oobn, flags, _, err = c.nc.ReadMsgUnix(buf, oob)
 	}
 	if err != nil {
@@ -185,7 +183,7 @@ func (c *channel) receive(buf []byte) (message, error) {
 	}
 	m := message{}
 	m.fd, m.file = rights(oob[:oobn])
-	if flags&unix.MSG_CTRUNC != 0 && m.fd >= 0 { // this process has no descriptor left for the file
+	if flags&unix.MSG_CTRUNC != 0 && m.fd >= 0 { // no descriptor was left for the file
 		unix.Close(m.fd)
 		m.fd = -1
 	}
@@ -208,7 +206,7 @@ func (c *channel) close() {
 	c.nc.Close()
 }
 
-// rights returns the descriptors that came with a message; -1 and 0: none.
+// rights returns the descriptors of a message; -1 and 0 if there are none.
 func rights(oob []byte) (fd, file int) {
 	if len(oob) == 0 {
 		return -1, 0

@@ -14,14 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shared is a connection that other workers hold, too.
+// sharedConn is a connection that all workers hold.
 type sharedConn struct {
 	slot int32
 	gen  uint32
 	sock *socket
 }
 
-// listen does what the master says.
+// receiveCommands does what the master tells the worker to do.
 func (w *Worker) receiveCommands() {
 	buf := make([]byte, maxMessage)
 	for {
@@ -87,7 +87,8 @@ func (w *Worker) close(m message) {
 	}
 }
 
-// lookAgain makes sure that no event is lost that a dead worker was told of.
+// recheck adds all connections to the epoll set again. The kernel then reports again what a
+// dead worker was told.
 func (w *Worker) recheck() {
 	for i := range w.conns {
 		if c := w.conns[i].Load(); c != nil {
@@ -100,8 +101,8 @@ func (w *Worker) recheck() {
 	}
 }
 
-// offer has the loop look at c, of which no event tells. Where so many are to be
-// looked at that there is no room, the master sees after a while that nobody has.
+// enqueueSpooled makes the active loop serve c, for which there is no event. If the queue is
+// full, the master notices after a while that nobody has read the request.
 func (w *Worker) enqueueSpooled(c *sharedConn) {
 	select {
 	case w.spooled <- c:
@@ -110,8 +111,8 @@ func (w *Worker) enqueueSpooled(c *sharedConn) {
 	}
 }
 
-// stopListening gives the listening sockets back, also while a script runs:
-// whoever wants to listen there next shall not find anybody.
+// stopListening closes the listening sockets, also while a script runs, so that another
+// program can listen there.
 func (w *Worker) stopListening() {
 	w.listenMu.Lock()
 	defer w.listenMu.Unlock()
@@ -131,8 +132,8 @@ func (w *Worker) leave() {
 
 func (w *Worker) wakeLoop() { unix.Write(w.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
-// orphaned ends a worker without a master: the request under way is answered,
-// if that does not take long.
+// orphaned ends a worker whose master has died. The request under way gets some time to
+// finish.
 func (w *Worker) orphaned() {
 	w.stopListening()
 	w.leave()
@@ -145,7 +146,7 @@ func (w *Worker) orphaned() {
 	syscall.Exit(1) // without waiting for anything
 }
 
-// orphanTime is how long a worker may go on without its master.
+// orphanTime is how long a worker may run without its master.
 const orphanTime = 30 * time.Second
 
 func (w *Worker) report() {

@@ -10,20 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// share makes fd a connection of all workers; one with a long request when that
-// has been read ahead.
+// share shares fd with all workers. If its request is long, the master spools it first.
 func (p *Pool) share(fd int, long bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if long && fd >= 0 && p.connCount < p.o.Conns {
-		p.readAhead(fd)
+		p.startSpool(fd)
 	} else {
 		p.shareLocked(fd)
 	}
 }
 
-// longRequest, in place of a slot, tells of a new connection that a request lies
-// there of which not all can be looked at.
+// spoolRequest is the slot of a msgNew whose request is too long to peek at.
 const spoolRequest = 1
 
 func (p *Pool) shareLocked(fd int) {
@@ -37,7 +35,7 @@ func (p *Pool) shareLocked(fd int) {
 	}
 }
 
-// room returns a number for another connection; -1: there is none.
+// freeConn returns the index for another connection, or -1.
 func (p *Pool) freeConn() int32 {
 	if p.connCount >= p.o.Conns {
 		p.evict()
@@ -48,8 +46,8 @@ func (p *Pool) freeConn() int32 {
 	return p.freeIndex()
 }
 
-// fits closes idle connections until there are n more descriptors, and reports
-// whether there are. p.mu is held.
+// fits closes idle connections until n more descriptors are free, and reports whether they
+// are. The caller holds p.mu.
 func (p *Pool) fits(n int) bool {
 	for p.connCount+p.extraFDs+n > p.o.descriptors {
 		if !p.evict() {
@@ -59,7 +57,7 @@ func (p *Pool) fits(n int) bool {
 	return true
 }
 
-// place makes c the connection of a free slot.
+// addConn makes c the connection slot and sends it to all workers.
 func (p *Pool) addConn(slot int32, c *connection) {
 	p.generations[slot]++
 	c.gen = p.generations[slot]
@@ -85,7 +83,7 @@ func (p *Pool) freeIndex() int32 {
 	return -1
 }
 
-// forget lets go of a connection that has ended.
+// forget drops a connection that has ended.
 func (p *Pool) forget(slot int32, gen uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,13 +95,13 @@ func (p *Pool) forget(slot int32, gen uint32) {
 	}
 }
 
-// drop closes a connection, here and in all workers. p.mu is held.
+// drop closes a connection, here and in all workers. The caller holds p.mu.
 func (p *Pool) drop(slot int32, c *connection) {
 	p.unshare(slot, c)
 	closeDrained(c.fd)
 }
 
-// unshare takes a connection away from the workers. p.mu is held.
+// unshare closes a connection in all workers. The caller holds p.mu.
 func (p *Pool) unshare(slot int32, c *connection) {
 	p.mem.conns[slot].word.Store(word(c.gen, ownerGone))
 	p.conns[slot] = nil
@@ -123,8 +121,8 @@ func (p *Pool) broadcast(m message) {
 	}
 }
 
-// closeIdle closes a connection that nobody serves and reports whether it did.
-// p.mu is held.
+// closeIdle closes a connection that no worker serves, and reports whether it did. The
+// caller holds p.mu.
 func (p *Pool) closeIdle(slot int32, c *connection) bool {
 	if !p.mem.conns[slot].acquire(c.gen, ownerMaster) {
 		return false
@@ -140,8 +138,8 @@ func (p *Pool) closeIdle(slot int32, c *connection) bool {
 	return true
 }
 
-// evict closes the connection that has been idle longest, and reports whether it
-// did. p.mu is held.
+// evict closes the connection that has been idle longest, and reports whether it did. The
+// caller holds p.mu.
 func (p *Pool) evict() bool {
 	oldest, victim := int64(0), int32(-1)
 	for slot, c := range p.conns {
@@ -155,7 +153,7 @@ func (p *Pool) evict() bool {
 	return victim >= 0 && p.closeIdle(victim, p.conns[victim])
 }
 
-// readable reports whether there is something to read, be it the end.
+// readable reports whether fd has data, or has ended.
 func readable(fd int) bool { return allReadable([]int{fd})[0] }
 
 func allReadable(fds []int) []bool {
@@ -171,7 +169,7 @@ func allReadable(fds []int) []bool {
 	return some
 }
 
-// resident returns the memory of a process, in bytes; 0 when it cannot be told.
+// resident returns the resident memory of a process in bytes, or 0 if it cannot be read.
 func resident(pid int) int64 {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
 	if err != nil {

@@ -4,28 +4,29 @@ package workers
 
 import "sync/atomic"
 
-// slot is a shared connection.
+// connState is the state of a shared connection, in shared memory.
 type connState struct {
-	// word says who serves the connection: its generation in the upper half,
-	// below it the owner, and whether others have seen something to do.
+	// word holds the generation of the connection in its upper half. The lower half holds the
+	// owner, which is the process that serves the connection, and the flag wanted.
 	word atomic.Uint64
-	// since is when the connection was last left, or when part of a request
-	// was first seen on it; nanoseconds of the machine's clock.
+	// since is when the connection became idle, or when its incomplete request last grew, in
+	// nanoseconds of the monotonic clock.
 	since atomic.Int64
-	// first is when part of the present request was first seen.
+	// first is when the first part of the incomplete request was seen.
 	first atomic.Int64
-	// partial is how many bytes of an incomplete request were seen; 0: none.
+	// partial is the number of bytes of the incomplete request; 0 if there is none.
 	partial atomic.Int64
-	// body is true when they hold part of a body.
+	// body is true if those bytes hold part of a body.
 	body atomic.Bool
-	// spooled is how many bytes of the first request are in a file; 0: it is
-	// none, or has been served. Whole is true when all of it is there.
+	// spooled is the size of the file that holds the first request. It is 0 if there is no
+	// file, or if the request has been served. whole is true if the file holds all of the
+	// request, and request is its FastCGI request id.
 	spooled atomic.Int64
 	whole   atomic.Bool
-	request atomic.Uint32 // FastCGI's number of that request
+	request atomic.Uint32
 }
 
-// leave notes that n bytes of an incomplete request are there.
+// noteIncomplete records that n bytes of an incomplete request have arrived.
 func (s *connState) noteIncomplete(n int, body bool) {
 	t := now()
 	before := s.partial.Load()
@@ -39,25 +40,27 @@ func (s *connState) noteIncomplete(n int, body bool) {
 	s.body.Store(body)
 }
 
-// rest notes that nothing of a request is there.
+// noteIdle records that no part of a request has arrived.
 func (s *connState) noteIdle() {
 	s.partial.Store(0)
 	s.body.Store(false)
 	s.since.Store(now())
 }
 
+// The owner of a connection: one of these, or the index of a worker plus 1.
 const (
 	ownerMask   = 0xffff
 	ownerNone   = 0
 	ownerMaster = 0xfffe
-	ownerGone   = 0xffff // closed; the number may not be used again yet
-	wanted      = 1 << 16
+	ownerGone   = 0xffff  // closed; the index cannot be used again yet
+	wanted      = 1 << 16 // another process has tried to acquire the connection
 )
 
 func word(gen uint32, owner int) uint64 { return uint64(gen)<<32 | uint64(owner) }
 
-// claim makes owner the one who serves the connection. When somebody else does,
-// that one is told to look again before it leaves.
+// acquire makes owner the process that serves the connection, and reports whether it did. If
+// another process serves it, acquire sets the flag wanted, and that process looks for more
+// data before it releases the connection.
 func (s *connState) acquire(gen uint32, owner int) bool {
 	for {
 		w := s.word.Load()
@@ -74,8 +77,8 @@ func (s *connState) acquire(gen uint32, owner int) bool {
 	}
 }
 
-// release lets others serve the connection. It reports false when somebody has
-// seen something to do meanwhile: the owner stays the owner and looks again.
+// release lets any process acquire the connection. If the flag wanted is set, release clears
+// it and returns false: owner keeps the connection and must look for more data.
 func (s *connState) release(gen uint32, owner int) bool {
 	if s.word.CompareAndSwap(word(gen, owner), word(gen, ownerNone)) {
 		return true
@@ -84,8 +87,8 @@ func (s *connState) release(gen uint32, owner int) bool {
 	return false
 }
 
-// owner returns who serves the connection of generation gen; ownerGone when it
-// is closed or another one by now.
+// owner returns the process that serves generation gen of the connection, and ownerGone if
+// that is closed.
 func (s *connState) owner(gen uint32) int {
 	w := s.word.Load()
 	if uint32(w>>32) != gen {

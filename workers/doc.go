@@ -1,56 +1,54 @@
 //go:build linux
 
-// Package workers answers FastCGI requests by a pool of processes, so that
-// whatever a script does to its process, no other request notices.
+// Package workers answers FastCGI requests with a pool of processes. A script
+// can crash, hang or fill its process without any effect on other requests.
 //
-// The master, a Pool, starts the workers and looks after them; it runs no
-// request. A worker runs one script at a time. All workers hold all the
-// connections, so an idle connection holds no worker, and the next request of a
-// connection is served by whoever is free. How a process becomes a worker is
-// Inherited and Worker.Serve.
+// The master, a Pool, starts and supervises the workers; it runs no scripts. A
+// worker runs one script at a time. A program becomes a worker by Inherited and
+// Worker.Serve.
 //
-// # How a connection finds its worker
+// # A request's way
 //
-// All workers wait for the listening sockets and for every shared connection
-// with epoll (EPOLLEXCLUSIVE and EPOLLET: one event wakes one of those who
-// wait; who is busy finds it later, if it is still to be done). Who is woken
-// claims the connection by a compare-and-swap on a word in shared memory, looks
-// at what has come without taking it from the socket (MSG_PEEK), and leaves it
-// there as long as it is not a whole request: what no process has read, no dying
-// process takes with it. A request that is longer than 16 kB, or whose body
-// stalls, is read by the master into a file, which comes with the connection when
-// it is shared again: a slow body holds no worker, and one that is larger than it
-// may be is refused there. A claim that fails leaves a mark, and who has the
-// connection looks once more before it lets go, so no event is lost.
+// Every worker holds every kept connection, so an idle connection occupies no
+// worker, and the next request of a connection is served by any free worker.
 //
-// A new connection whose request wants it closed afterwards is answered by the
-// worker that accepted it. Meanwhile its socket lies in a socket pair between
-// worker and master (deposit), where nobody looks unless the worker dies. Any
-// other new connection goes to the master, who hands it to all.
+//   - All workers wait for the listening sockets and the shared connections with
+//     epoll. EPOLLEXCLUSIVE and EPOLLET wake one of them for an event (loop.go).
+//   - The woken worker acquires the connection by a compare-and-swap in shared
+//     memory (connstate.go). If another worker serves the connection, the failed
+//     attempt leaves a flag, and that worker looks for more data before it
+//     releases the connection. So no event is lost.
+//   - The worker peeks at the data with MSG_PEEK (serve.go). An incomplete
+//     request stays in the socket: a worker that dies loses no unread data.
+//   - If the request is complete, the worker reads it, calls the handler and
+//     writes the response with package fcgi.
+//   - If the request is longer than 16 kB, or its body stalls, the master reads
+//     it into a file (spool.go) and shares the connection again, with the file.
+//     So a slow body occupies no worker. The master refuses a body that is too
+//     large.
 //
-// A request whose scripts have ended and that only waits for the disk steps aside
-// (fcgi.Request.StepAside): another loop of its worker takes the next event, so that
-// one turn of the disk serves many requests. Each loop has a place of its own in the
-// shared memory, where the master finds what becomes of its request.
+// A new connection that is to be closed after its request is answered by the
+// worker that accepted it. While the worker does so, the socket is also parked
+// in a socket pair (parking.go), where the master finds it if the worker dies.
+// All other new connections go to the master, who shares them.
 //
-// # What is contained
+// After its script, a request may have to wait for the disk. It then yields
+// (fcgi.Request.Yield): another loop of the worker handles the next event, so
+// that one fsync serves many commits. Each loop has its own activity record in
+// shared memory (workerstate.go), which tells the master which requests a dead
+// worker had.
 //
-// When a worker dies, the master answers in its place if nothing was sent yet,
-// else the connection is closed in the middle of the answer, so that nobody takes
-// half an answer for a whole one. Requests that have stepped aside in it are
-// answered before it is killed, if the disk is not slower than 100 ms (5 ms where the
-// memory grows). The master kills a worker whose script overruns
-// its time, or whose memory grows, by more than they may: it is gone before that is
-// a quarter of the time, or 64 MB. The language keeps these limits itself, but
-// cannot interrupt a single
-// operation. A worker that has been at one request for 20 ms no longer counts as
-// free, and the pool grows, up to Max; then requests wait, in the sockets' own
-// buffers, and those too many or too long are refused.
+// # What the master does
 //
-// # Why so
-//
-// Measured with an empty handler, 16 clients, two processors, processor time of a
-// request: a single process 8.6 µs; this pool of two workers 10.3 µs, of four
-// 15 µs; a master that reads requests and passes them on to workers over
-// socket pairs 55 µs to 69 µs, four fifths of it for waking one another.
+// If a worker dies, the master answers its requests (refuse.go): with an error
+// page if nothing was sent yet, else by closing the connection in the middle of
+// the response, so that no client takes half a response for a whole one. The
+// master kills a worker whose script exceeds its time limit by a quarter, or
+// its memory limit by 64 MB (supervise.go): the language enforces these limits
+// itself, but cannot interrupt a single operation. Before a kill, requests that
+// have yielded get up to 100 ms to finish (5 ms if the limit is memory). A
+// worker that has served one request for 20 ms no longer counts as free, and
+// the pool grows, up to Options.Max. Beyond that, requests wait in their sockets'
+// buffers; the master refuses those that are too many or wait too long
+// (queue.go).
 package workers

@@ -103,7 +103,7 @@ func startMaster(t *testing.T, addr, before string) master {
 	return m
 }
 
-// children returns the processes whose parent is pid.
+// children returns the child processes of pid.
 func children(t *testing.T, pid int) (pids []int) {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	require.NoError(t, err)
@@ -170,8 +170,8 @@ func (p *pool) tried(ctx context.Context, t *testing.T, query, body string) (str
 	return text, err
 }
 
-// When the master dies, its workers finish what they do and leave; their
-// listening socket is closed at once, so that the next master can begin.
+// When the master dies, its workers finish their requests and end. They close the listening
+// socket at once, so that the next master can begin.
 func TestMasterKilled(t *testing.T) {
 	dir := t.TempDir()
 	addr, end := "unix:"+filepath.Join(dir, "s"), filepath.Join(dir, "end")
@@ -201,7 +201,7 @@ func TestMasterKilled(t *testing.T) {
 	require.Eventually(t, func() bool { return !slices.ContainsFunc(pids, alive) }, patience, 10*time.Millisecond)
 }
 
-// A worker that has taken the place of a killed one does not inherit its limits.
+// A worker that replaces a killed one does not inherit its limits.
 func TestAfterKill(t *testing.T) {
 	p := start(t, workers.Options{})
 	for range 2 {
@@ -217,7 +217,7 @@ func TestAfterKill(t *testing.T) {
 	assert.Equal(t, 2, before(), "others were killed")
 }
 
-// A reload replaces all processes, also where there may be no more of them.
+// A reload replaces all processes, also if the pool has Max of them.
 func TestReloadAtMost(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 2})
 	first := p.pids()
@@ -243,7 +243,7 @@ func (p *pool) pids() map[int]bool {
 	return pids
 }
 
-// A request that has come is answered at a shutdown, also when no worker lives.
+// A shutdown answers a request that has arrived, also if no worker lives.
 func TestShutdownWithoutWorkers(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1, Wait: patience})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -277,7 +277,7 @@ func TestShutdownWithoutWorkers(t *testing.T) {
 	assert.Empty(t, p.pids())
 }
 
-// What an idle worker that has been stopped was to do, others do.
+// If an idle worker is stopped, others do its work.
 func TestStopped(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 4})
 	c := p.client(t, true)
@@ -299,15 +299,14 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A worker that does nothing any more in the middle of a request, and runs no
-// script, is killed.
+// A worker that makes no progress in a request, and runs no script, is killed.
 func TestHung(t *testing.T) {
 	p := start(t, workers.Options{Hung: 5 * time.Second})
 	assert.Equal(t, string(workers.Hung), p.asked(t, "stop", ""))
 	assert.Contains(t, p.asked(t, "", "next"), "next")
 }
 
-// Who waits for parameters or for a slow reader does not count as free.
+// A worker that waits for parameters, or for a slow reader, does not count as free.
 func TestSlowPeers(t *testing.T) {
 	p := start(t, workers.Options{})
 	for range 2 {
@@ -330,7 +329,7 @@ func TestSlowPeers(t *testing.T) {
 	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
 }
 
-// Who only sends what a script has made takes no script's place.
+// A worker that only sends a response does not count as one that runs a script.
 func TestSendersAreNoScripts(t *testing.T) {
 	p := start(t, workers.Options{Max: 2, Wait: time.Minute})
 	for range 2 {
@@ -360,8 +359,7 @@ type stuck struct{}
 
 func (stuck) Write([]byte) (int, error) { select {} }
 
-// A question for values may come before a request that wants the connection
-// closed.
+// FCGI_GET_VALUES may come before a request that wants the connection closed.
 func TestValuesFirst(t *testing.T) {
 	p := start(t, workers.Options{})
 	nc, err := p.dial()
@@ -380,7 +378,7 @@ func TestValuesFirst(t *testing.T) {
 	assert.Contains(t, text, "then")
 }
 
-// Where there is no room for a connection, its request is refused in words.
+// If there is no room for a connection, its request is answered with an error page.
 func TestNoRoom(t *testing.T) {
 	p := start(t, workers.Options{Min: 4, Max: 4, Conns: 2, Waiting: 100})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -437,9 +435,8 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// With few descriptors many bodies that come slowly are answered or refused, in
-// words or by closing the connection, and nobody waits for ever: neither who sends
-// them nor who has an ordinary request.
+// With few descriptors, many slow bodies are answered or refused, with a page or by closing
+// the connection. Neither they nor ordinary requests wait for ever.
 func TestFewDescriptorsForBodies(t *testing.T) {
 	m := startMaster(t, "unix:"+filepath.Join(t.TempDir(), "s"), fewer(160)+"; export "+mostEnvironment+"=2")
 	whole := wire(false, strings.Repeat("slow", 25_000))
@@ -483,8 +480,8 @@ func TestFewDescriptorsForBodies(t *testing.T) {
 	}
 }
 
-// A worker that has no descriptor for a connection, or only for the half of what
-// comes with it, gets it again: the longest idle ones make room.
+// If a worker has no descriptor for a connection or its file, the longest idle connections
+// are closed, and it gets the connection again.
 func TestWorkerWithoutDescriptors(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
 	for i := range 5 {

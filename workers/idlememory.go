@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// A process keeps the memory of garbage for what it may need next. When it has
-// had nothing to do for a while it gives that back: collecting takes two or three
-// milliseconds, so it is done only where there is something to be had.
+// Go keeps the memory of garbage for later use. A process that has been idle for a
+// while returns it to the system. That takes a garbage collection, so it is only done
+// if the process has grown.
 const (
-	freeAfter = 250 * time.Millisecond // without a request
-	freeFrom  = 2 << 20                // bytes more than when it last had rested
-	// fat is how much a worker may hold: one that holds more gives it back
-	// between two requests, and is replaced when it cannot.
+	freeAfter = 250 * time.Millisecond // of idle time
+	freeFrom  = 2 << 20                // bytes that the process has grown since
+	// maxIdleMemory is how much memory an idle worker may hold. A worker that holds more
+	// returns it between two requests, and is replaced if it cannot.
 	maxIdleMemory = 48 << 20
 )
 
-// rest makes w give back what its last requests have left.
+// freeMemory makes w return unused memory to the system.
 func (w *process) freeMemory() {
 	if !w.freeing && !w.leaving {
 		w.freeing = true
@@ -27,7 +27,8 @@ func (w *process) freeMemory() {
 	}
 }
 
-// restIfWorth is for a worker that is free. It looks once after each time of work.
+// freeIfGrown calls freeMemory for an idle worker, once after each time of work, if it is
+// worth it.
 func (w *process) freeIfGrown() {
 	if w.freedAt == w.served {
 		return
@@ -38,7 +39,7 @@ func (w *process) freeIfGrown() {
 	}
 }
 
-// hasRested notes that w has given back what it could.
+// memoryFreed records that w has returned its memory.
 func (p *Pool) memoryFreed(w *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,14 +54,14 @@ func (p *Pool) memoryFreed(w *process) {
 	}
 }
 
-// sweepMemory looks after a worker that is never free for long. p.mu is held.
+// checkMemory is for a worker that is never idle for long. The caller holds p.mu.
 func (w *process) checkMemory() {
 	if w.state.idle() && resident(w.cmd.Process.Pid) > maxIdleMemory {
 		w.freeMemory()
 	}
 }
 
-// restMaster makes the master itself give back what it can. p.mu is held.
+// freeMasterMemory returns unused memory of the master. The caller holds p.mu.
 func (p *Pool) freeMasterMemory() {
 	if resident(os.Getpid()) >= p.baseMemory+freeFrom {
 		debug.FreeOSMemory()

@@ -16,9 +16,9 @@ import (
 	"scripter/workers"
 )
 
-// What a large request has left is given back when there is nothing to do, though
-// it is not so much that the worker would have to go.
-func TestRest(t *testing.T) {
+// An idle worker returns the memory of a large request, though it is too little to replace
+// the worker.
+func TestIdleMemory(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
 	pid, err := strconv.Atoi(strings.TrimSpace(p.asked(t, "", "")))
 	require.NoError(t, err)

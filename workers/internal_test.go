@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silentPool is a pool of one process that only exists in the master's books,
-// and which has one connection.
+// silentPool is a pool with one worker, which exists only in the master's records, and one
+// connection.
 func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
@@ -42,25 +42,25 @@ func (w *process) kinds() (kinds []byte) {
 	return kinds
 }
 
-// What nobody has read for two sweeps is looked at again.
-func TestMissed(t *testing.T) {
+// Data that is unread for two checks is checked again.
+func TestUnreadData(t *testing.T) {
 	p, w, peer := silentPool(t)
 	assert.Equal(t, []byte{msgOpen}, w.kinds())
 	p.checkUnread()
 	_, err := unix.Write(peer, []byte("x"))
 	require.NoError(t, err)
 	p.checkUnread()
-	assert.Empty(t, w.kinds(), "somebody may be about to read it")
+	assert.Empty(t, w.kinds(), "a worker may be about to read it")
 	p.checkUnread()
 	assert.Equal(t, []byte{msgRecheck}, w.kinds())
 	require.True(t, p.mem.conns[0].acquire(1, 1))
 	p.checkUnread()
-	assert.Empty(t, w.kinds(), "somebody reads it")
+	assert.Empty(t, w.kinds(), "a worker reads it")
 }
 
-// A worker that died between taking a connection out of the queue and reading
-// from it has done nothing with it: others serve it.
-func TestSalvageUnread(t *testing.T) {
+// If a worker dies after it accepted a connection and before it read anything, other workers
+// serve the connection.
+func TestDeadBeforeRead(t *testing.T) {
 	p, w, _ := silentPool(t)
 	var err error
 	w.parking, err = newParking()
@@ -78,8 +78,8 @@ func TestSalvageUnread(t *testing.T) {
 	assert.Empty(t, p.counts.Lost)
 }
 
-// A script that ends while it is about to be killed takes no other request with
-// it; one that has ended is not killed.
+// A script that ends while its process is about to be killed takes no other request with it.
+// A script that has ended is not killed.
 func TestDoomed(t *testing.T) {
 	p, _, _ := silentPool(t)
 	w := &Worker{mem: p.mem, state: &p.mem.workers[0]}
@@ -101,8 +101,8 @@ func TestDoomed(t *testing.T) {
 	}
 }
 
-// A process whose script is to end is killed when those who have stepped aside in
-// it are answered, and at the latest after its time.
+// A doomed process is killed when the requests that have yielded in it are
+// answered, and at the latest after the given time.
 //
 // Catalogue: C6
 func TestKillIsPatient(t *testing.T) {
@@ -130,15 +130,14 @@ func TestKillIsPatient(t *testing.T) {
 	assert.EqualError(t, w.cmd.Wait(), "signal: killed")
 }
 
-// A claim that comes too late is not lost, and a connection that was given up
-// cannot be claimed.
-func TestClaim(t *testing.T) {
+// A failed acquire is noticed by the owner, and a closed connection cannot be acquired.
+func TestAcquire(t *testing.T) {
 	var s connState
 	s.word.Store(word(5, ownerNone))
 	require.True(t, s.acquire(5, 1))
 	assert.False(t, s.acquire(5, 2))
 	assert.False(t, s.acquire(4, 2), "of another generation")
-	assert.False(t, s.release(5, 1), "somebody has seen something")
+	assert.False(t, s.release(5, 1), "another worker has tried to acquire it")
 	assert.True(t, s.release(5, 1))
 	assert.True(t, s.acquire(5, 2))
 	s.word.Store(word(5, ownerGone))
@@ -146,7 +145,7 @@ func TestClaim(t *testing.T) {
 	assert.Equal(t, ownerGone, s.owner(4))
 }
 
-// Who uses a socket never gets at the connection that has its number next.
+// A closed socket never reads from the connection that gets its descriptor number next.
 func TestSocketNumber(t *testing.T) {
 	for range 200 {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -171,9 +170,9 @@ func TestSocketNumber(t *testing.T) {
 	}
 }
 
-// What a worker has said before its end is heard, also when it has not heard
-// everything that it was told.
-func TestLastWords(t *testing.T) {
+// The master receives what a worker sent before its end, also if the worker has not read all
+// messages.
+func TestMessagesOfDeadWorker(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	require.NoError(t, err)
 	var ends [2]*channel

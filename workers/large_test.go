@@ -27,7 +27,7 @@ func (p *pool) served() (n int64) {
 	return n
 }
 
-// askLong sends a body of size bytes, which says so or not.
+// askLong sends a body of size bytes, with or without CONTENT_LENGTH.
 func askLong(t *testing.T, c *fcgitest.Client, size int, declared bool) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -43,8 +43,8 @@ func askLong(t *testing.T, c *fcgitest.Client, size int, declared bool) string {
 	return text
 }
 
-// A body may be as large as it may be, and one that is larger costs no worker,
-// whether it says how long it is or not.
+// A body may have MaxBody bytes. A larger one occupies no worker, whether it declares its
+// length or not.
 func TestLargeBodies(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		t.Run(network, func(t *testing.T) { testLargeBodies(t, network) })
@@ -67,8 +67,8 @@ func testLargeBodies(t *testing.T, network string) {
 	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
 }
 
-// A body that says that it is too large is refused before the rest of it is
-// there, and one that has no end as soon as it is too large.
+// A body that declares too much is refused before the rest arrives. One without end is
+// refused as soon as it is too large.
 func TestEndlessBody(t *testing.T) {
 	p := start(t, workers.Options{MaxBody: 1 << 20, RequestIdle: patience, RequestTotal: patience})
 	for _, declared := range []bool{true, false} {
@@ -102,8 +102,8 @@ func TestEndlessBody(t *testing.T) {
 	assert.Zero(t, p.served())
 }
 
-// What a body may have can grow without a word to the pool: it asks.
-func TestLargestGrows(t *testing.T) {
+// The pool asks for the present MaxBody before it refuses a body.
+func TestMaxBodyGrows(t *testing.T) {
 	var most atomic.Int64
 	most.Store(100_000)
 	p := start(t, workers.Options{MaxBody: 100_000, CurrentMaxBody: most.Load})

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Begin tells the master that a script begins: when it has not ended by limit
-// and a quarter more, or when the process has grown by more than bytes and
-// 64 MB more, it is no more: the master kills it a little before. 0 means no limit.
+// Begin tells the master that a script begins. The master kills the process if the
+// script has not ended a quarter after limit, or if the process has grown by more
+// than bytes and 64 MB. 0 means no limit.
 func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.state.bytes.Store(bytes)
 	w.setMemoryLimit(bytes)
@@ -22,24 +22,24 @@ func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.state.script.Store(scriptRuns)
 }
 
-// collectBefore lets garbage be collected before the master takes it for what
-// a script holds. To change that stops the process for a moment, so it is only
-// done when the limit is another one.
+// setMemoryLimit makes Go collect garbage before the master counts it as memory of
+// the script. A change stops the process for a moment, so it is only made when the
+// limit has changed.
 func (w *Worker) setMemoryLimit(bytes int64) {
 	if bytes == w.memoryLimit {
 		return
 	}
 	w.memoryLimit = bytes
-	most := int64(math.MaxInt64)
+	limit := int64(math.MaxInt64)
 	if bytes > 0 {
-		most = bytes + margin
+		limit = bytes + margin
 	}
-	debug.SetMemoryLimit(most)
+	debug.SetMemoryLimit(limit)
 }
 
-// End tells that the script has ended.
+// End tells the master that the script has ended.
 func (w *Worker) End() {
 	if !w.state.script.CompareAndSwap(scriptRuns, scriptNone) && w.state.script.Load() == scriptDoomed {
-		select {} // the process is being killed
+		select {} // the master is killing the process
 	}
 }

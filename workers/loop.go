@@ -8,25 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loop takes events, one at a time, and serves what they tell of. One loop of a
-// worker does so; when its request needs nothing any more but the disk, it steps
-// aside, and another one goes on in its place: so a worker that runs one script at
-// a time has many commits reach the disk at once.
+// loop handles events of the epoll set, one at a time, and serves the connections
+// that they name. One loop of a worker, the active one, does so. When its request
+// only waits for the disk, the loop yields, and another one becomes active. So a
+// worker runs one script at a time, and one fsync serves many commits.
 type loop struct {
 	w        *Worker
 	index    int32
 	activity *activity // in shared memory
 
-	resume   chan struct{} // it is to go on; nil: it has never run
-	sock     *socket       // that is served
-	unshared bool          // no other process holds its connection
-	mayYield bool          // its request may step aside
-	yielded  bool          // it has: another loop takes events
+	resume   chan struct{} // tells the loop to become active; nil: it has never run
+	sock     *socket       // of the connection that it serves
+	unshared bool          // no other process holds the connection
+	mayYield bool          // the present request may yield
+	yielded  bool          // it has: another loop is active
 
 	yieldFunc func()
 }
 
-// begin starts the first loop.
+// startLoops starts the first loop.
 func (w *Worker) startLoops() {
 	for i := range w.state.loops {
 		l := &loop{w: w, index: int32(i), activity: &w.state.loops[i]}
@@ -36,7 +36,7 @@ func (w *Worker) startLoops() {
 	w.activate(w.acquireLoop())
 }
 
-// take gives a loop that has nothing to do; nil: there is none.
+// acquireLoop returns an idle loop, or nil.
 func (w *Worker) acquireLoop() *loop {
 	w.idleMu.Lock()
 	defer w.idleMu.Unlock()
@@ -49,13 +49,14 @@ func (w *Worker) acquireLoop() *loop {
 	return l
 }
 
+// releaseLoop makes l idle.
 func (w *Worker) releaseLoop(l *loop) {
 	w.idleMu.Lock()
 	defer w.idleMu.Unlock()
 	w.idleLoops = append(w.idleLoops, l)
 }
 
-// next makes l the one that takes events.
+// activate makes l the active loop.
 func (w *Worker) activate(l *loop) {
 	w.active = l
 	w.state.active.Store(l.index)
@@ -66,8 +67,8 @@ func (w *Worker) activate(l *loop) {
 	l.resume <- struct{}{}
 }
 
-// aside lets another loop go on, when there is one, and when nothing is left to be
-// done on the connection but to answer.
+// yield makes another loop active. It does nothing if there is no idle loop, or if
+// the connection needs more than the response: the other requests then wait.
 func (l *loop) yield() {
 	w := l.w
 	if !l.mayYield || l.yielded {
@@ -87,8 +88,8 @@ func (l *loop) yield() {
 	w.activate(other)
 }
 
-// run takes events until the worker leaves, or the loop has stepped aside and is to
-// go on again. It keeps its stack, which would have to grow anew each time.
+// run handles events whenever the loop is active, until the worker leaves. A loop
+// keeps its goroutine while it is idle: the stack of a new one would have to grow.
 func (l *loop) run() {
 	w := l.w
 	for range l.resume {
@@ -103,7 +104,7 @@ func (l *loop) run() {
 	}
 }
 
-// What an event of the epoll set is for: a slot, or one of these.
+// What an event of the epoll set is for: a shared connection, or one of these.
 const (
 	eventWake     = -1
 	eventListener = -2 // and below
@@ -111,18 +112,15 @@ const (
 
 func (l *loop) handleEvents() error {
 	w := l.w
-	// One event at a time: what this worker does not get to, another one does.
+	// One event at a time, so that other workers can handle the others.
 	var ev [1]unix.EpollEvent
 	for !l.yielded && !w.leaving.Load() {
-		n, err := unix.EpollWait(w.ep, ev[:], 0)
-		if n == 0 && err == nil {
-			n, err = unix.EpollWait(w.ep, ev[:], -1)
-		}
+		n, err := unix.EpollWait(w.ep, ev[:], -1)
 		switch {
 		case err == unix.EINTR || n == 0:
 			continue
 		case err != nil:
-			return fmt.Errorf("waiting for requests: %w", err)
+			return fmt.Errorf("wait for requests: %w", err)
 		}
 		switch slot := ev[0].Fd; {
 		case slot >= 0:

@@ -4,24 +4,24 @@ package workers
 
 import "time"
 
-// Reason says why there was no answer.
+// Reason says why a request was not answered by a worker.
 type Reason string
 
-// What can happen to a request.
+// The reasons.
 const (
-	Crashed  Reason = "crash"  // its process died
-	TooLong  Reason = "time"   // its process was killed: the time limit did not end it
-	TooLarge Reason = "memory" // its process was killed: the memory limit did not end it
-	Hung     Reason = "hung"   // its process was killed: it did nothing any more, and no script ran
-	Refused  Reason = "busy"   // too many waited, or it waited too long
-	TooSlow  Reason = "slow"   // it did not arrive in time
-	TooMuch  Reason = "size"   // its body is larger than it may be
+	Crashed  Reason = "crash"  // the worker died
+	TooLong  Reason = "time"   // the master killed the worker: its script exceeded its time limit
+	TooLarge Reason = "memory" // the master killed the worker: its script exceeded its memory limit
+	Hung     Reason = "hung"   // the master killed the worker: it made no progress, and no script ran
+	Refused  Reason = "busy"   // too many requests waited, or this one waited too long
+	TooSlow  Reason = "slow"   // the request did not arrive in time
+	TooMuch  Reason = "size"   // the body is too large
 )
 
-// Loss is a request without an answer.
+// Loss is a request that no worker answered.
 type Loss struct {
 	Reason Reason
-	Pid    int           // of the worker; 0 when none had the request
-	Ran    time.Duration // since the worker had begun with it
-	Err    error         // how the process ended
+	Pid    int           // of the worker; 0 if none had the request
+	Ran    time.Duration // since the worker began with it
+	Err    error         // how the worker ended
 }

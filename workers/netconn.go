@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Close shuts the connection down, for all who hold it, and ends all waiting.
-// The descriptor stays until free.
+// Close shuts the connection down for all processes that hold it, and ends all waiting. The
+// descriptor stays open until free.
 func (s *socket) Close() error {
 	s.with(func(fd int) { unix.Shutdown(fd, unix.SHUT_RDWR) })
 	s.closed.Store(true)
 	return nil
 }
 
-// free gives the descriptor back, as soon as nobody uses it.
+// free closes the descriptor when it is no longer used.
 func (s *socket) free() {
 	s.closed.Store(true)
 	s.use.Lock()
@@ -34,7 +34,7 @@ func (s *socket) free() {
 	}
 }
 
-// CloseWrite tells the peer that no more will be sent.
+// CloseWrite tells the peer that nothing more will be sent.
 func (s *socket) CloseWrite() (err error) {
 	if closed := s.with(func(fd int) { err = unix.Shutdown(fd, unix.SHUT_WR) }); closed != nil {
 		return closed
@@ -46,13 +46,13 @@ func (s *socket) LocalAddr() net.Addr { return s.addr(&s.local, unix.Getsockname
 
 func (s *socket) RemoteAddr() net.Addr { return s.addr(&s.remote, unix.Getpeername) }
 
-func (s *socket) addr(known *net.Addr, ask func(int) (unix.Sockaddr, error)) net.Addr {
-	if *known == nil {
+func (s *socket) addr(cached *net.Addr, get func(int) (unix.Sockaddr, error)) net.Addr {
+	if *cached == nil {
 		var sa unix.Sockaddr
-		s.with(func(fd int) { sa, _ = ask(fd) })
-		*known = netAddr(sa)
+		s.with(func(fd int) { sa, _ = get(fd) })
+		*cached = netAddr(sa)
 	}
-	return *known
+	return *cached
 }
 
 func netAddr(sa unix.Sockaddr) net.Addr {
@@ -89,7 +89,7 @@ func clockTime(t time.Time) int64 {
 	return max(1, now()+int64(time.Until(t)))
 }
 
-// SyscallConn lets package fcgi look whether the peer is still there.
+// SyscallConn lets package fcgi check whether the peer is still there.
 func (s *socket) SyscallConn() (syscall.RawConn, error) { return rawSocket{s}, nil }
 
 type rawSocket struct{ s *socket }

@@ -9,48 +9,48 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Options of a pool. Command, Listeners and Lost are needed, the rest has
-// defaults.
+// Options configure a pool. Command, Listeners and Lost are required.
 type Options struct {
-	// Command starts a worker: the program and its arguments. It must call
-	// Inherited and Serve what that returns.
+	// Command starts a worker: the program and its arguments. The program must
+	// call Inherited, and Serve on the result.
 	Command []string
-	// Listeners are the listening sockets. Shutdown empties their queues if
-	// Drain is set; else these are left to whoever listens next.
+	// Listeners are the listening sockets. Shutdown accepts the connections that
+	// wait there if Drain is set. Else it leaves them to the next listener.
 	Listeners []*os.File
 	Drain     bool
 
-	Min int // workers that are free or about to be; default 2
-	Max int // workers at most, so many scripts run at once; default 16, at most 64. Those that wait for a peer to take its answer do not count
+	Min int // free workers to keep; default 2
+	// Max is how many scripts run at a time; default 16, at most 64. Workers that
+	// wait for a web server to read a response do not count.
+	Max int
 
 	// Waiting is how many requests may wait while Max scripts run; default 200.
-	// Wait is how long one may; default 10 s. Beyond either it is refused.
+	// Wait is how long a request may wait; default 10 s. The pool refuses others.
 	Waiting int
 	Wait    time.Duration
 
-	Conns        int           // open connections; default 1000. Above it the longest idle one is closed
-	Idle         time.Duration // a kept connection without a request; default 60 s
-	RequestIdle  time.Duration // until a request that has begun is there, without progress; default 15 s
-	RequestTotal time.Duration // until it is there in any case; default 60 s
-	MaxBody      int64         // bytes of a request's body at most; default 16 MB. One with more is refused
-	Spare        time.Duration // a worker more than Min without work; default 10 s
-	Hung         time.Duration // a process that does nothing where it should; default 2 min
+	Conns        int           // open connections; default 1000. The pool then closes the longest idle one
+	Idle         time.Duration // how long a connection may be without a request; default 60 s
+	RequestIdle  time.Duration // how long a request may arrive without progress; default 15 s
+	RequestTotal time.Duration // how long a request may arrive in all; default 60 s
+	MaxBody      int64         // bytes of a body; default 16 MB. The pool refuses longer ones
+	Spare        time.Duration // how long a worker beyond Min may be without work; default 10 s
+	Hung         time.Duration // how long a worker may make no progress; default 2 min
 
-	// Largest is asked what Body is by now, before a request is refused for what
-	// it says of its length. Nil means that it stays, until Resize.
+	// CurrentMaxBody returns the present MaxBody. The pool calls it before it
+	// refuses a request for its length. Nil: MaxBody changes only by Resize.
 	CurrentMaxBody func() int64
 
-	// Lost makes the page, a CGI header with a body, that is sent in place of
-	// an answer that a worker did not live to give, and to who is refused.
+	// Lost returns the page, a CGI header and a body, that the pool sends if no
+	// worker answers a request.
 	Lost func(Loss) []byte
-	// Told gets what a worker reports, when it is asked and when it leaves. Nil
-	// means nobody does.
+	// Report gets the reports of workers, after Ask and when they end. It may be nil.
 	Report func(text []byte)
-	// Log is told of what concerns no request. Nil means nobody.
+	// Log gets errors that concern no request. It may be nil.
 	Log func(err error)
 
-	refusals    int // connections that are refused at a time
-	descriptors int // for connections that are not refused, and their files
+	refusals    int // connections that are refused at the same time
+	descriptors int // for the other connections and their files
 }
 
 func (o Options) withDefaults() Options {
@@ -82,25 +82,25 @@ func (o Options) withDefaults() Options {
 	}
 	spare := descriptorLimit() - perProcess*o.Max
 	o.refusals = min(256, max(8, spare/16))
-	o.descriptors = max(8, spare-2*o.refusals) // one that has sent nothing yet takes two
+	o.descriptors = max(8, spare-2*o.refusals) // a connection that has sent nothing yet needs two
 	o.Conns = min(o.Conns, o.descriptors)
 	return o
 }
 
-// perProcess is how many descriptors this process needs for a worker.
+// perProcess is how many descriptors the master needs for a worker.
 const perProcess = 6
 
-// descriptors returns how many there are for workers and connections, beside
-// those that this process and a worker need for themselves.
+// descriptorLimit returns how many descriptors there are for workers and connections,
+// without those that a process needs for itself.
 func descriptorLimit() int {
-	const own, plenty = 32, 8 * maxConns
+	const own, enough = 32, 8 * maxConns
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > plenty {
-		return plenty
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil || limit.Cur > enough {
+		return enough
 	}
 	return max(0, int(limit.Cur)-own)
 }
 
-// mostProcesses is how many workers there are descriptors for, if half of them
+// maxProcessesAffordable returns for how many workers there are descriptors, if half of them
 // are for connections.
 func maxProcessesAffordable() int { return max(1, descriptorLimit()/(2*perProcess)) }

@@ -14,50 +14,50 @@ import (
 	"scripter/fcgi"
 )
 
-// Pool is a master: it starts workers and looks after them and after the
-// connections that they share. It runs no request itself.
+// Pool is a master: it starts and supervises workers, and the connections that they share.
+// It runs no requests.
 type Pool struct {
-	requested Options // for Resize
+	requested Options // as given to Start, for Resize
 	o         Options
 	mem       *sharedMemory
 	memFile   *os.File
-	listeners []*os.File // of the same sockets as Options.Listeners
+	listeners []*os.File // duplicates of Options.Listeners
 
-	permits fcgi.Server // says who may connect
+	permits fcgi.Server // checks the addresses of peers
 
-	maxBody   atomic.Int64 // bytes of a request's body at most
-	maxBodyMu sync.Mutex   // of Options.Largest
-	refusals  atomic.Int64 // connections that were refused and are not closed yet
+	maxBody   atomic.Int64 // bytes
+	maxBodyMu sync.Mutex   // held while Options.CurrentMaxBody runs
+	refusals  atomic.Int64 // connections that were refused and are not yet closed
 
 	mu           sync.Mutex
 	processes    [maxProcesses]*process
 	conns        [maxConns]*connection
 	spools       map[*spool]bool
-	spooledBytes atomic.Int64     // bytes in their files
-	connCount    int              // of conns and spools
-	extraFDs     int              // descriptors that these take, beside one for each
+	spooledBytes atomic.Int64     // bytes in the files of spools
+	connCount    int              // of conns and spools together
+	extraFDs     int              // descriptors of conns and spools, beside one for each
 	generations  [maxConns]uint32 // generation of each slot
-	counts       Facts            // what has been counted so far
-	failures     int              // processes in a row that died before they were ready
-	retryAt      time.Time        // when another may be started
+	counts       Facts            // since Start
+	failures     int              // workers in a row that died before they were ready
+	retryAt      time.Time        // when another worker may be started
 	closing      bool
-	dismissed    bool          // a closing pool has told its workers to leave
-	draining     bool          // a closing pool has something left to answer
-	newWaiting   bool          // new connections waited at the last sweep
-	lastBusy     time.Time     // the last time that anything happened
-	baseMemory   int64         // memory of this process when it had given back what it could, bytes
-	wake         chan struct{} // something for the watch to look at
-	done         chan struct{} // closed when the last process is gone, in a closing pool
+	dismissed    bool          // the closing pool has told its workers to leave
+	draining     bool          // the closing pool still has requests to answer
+	newWaiting   bool          // new connections waited at the last check
+	lastBusy     time.Time     // when anything last happened
+	baseMemory   int64         // memory of the master after it was last returned, bytes
+	wake         chan struct{} // wakes supervise
+	done         chan struct{} // closed when the last worker of a closing pool has ended
 	finished     sync.Once
 }
 
-// held is the master's own hold on a shared connection.
+// connection is a shared connection, as the master holds it.
 type connection struct {
 	fd      int
 	gen     uint32
-	file    *os.File // what was read of its first request; nil: nothing
-	waiting int64    // since when it has had something to read; 0: it has not
-	unread  bool     // it had something to read at the last sweep, and nobody read it
+	file    *os.File // its spooled request; nil: none
+	waiting int64    // since when it has unread data; 0: it has none
+	unread  bool     // it had unread data at the last check
 }
 
 // Start starts the workers. The pool runs until Shutdown.
@@ -68,7 +68,10 @@ func Start(o Options) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pool{requested: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, lastBusy: time.Now(), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &Pool{
+		requested: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, lastBusy: time.Now(),
+		wake: make(chan struct{}, 1), done: make(chan struct{}),
+	}
 	p.counts.Lost = map[Reason]int{}
 	p.maxBody.Store(o.MaxBody)
 	p.mu.Lock()
@@ -95,7 +98,7 @@ func (p *Pool) begin() (err error) {
 	return nil
 }
 
-// release gives back what the pool holds beside processes and connections.
+// release closes what the pool holds beside processes and connections.
 func (p *Pool) release() {
 	p.memFile.Close()
 	closeAll(p.listeners)
@@ -107,7 +110,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// polledAll is polled for all of ls, or for none.
+// nonblockingAll calls nonblocking for all of ls. On an error it closes the files.
 func nonblockingAll(ls []*os.File) (polls []*os.File, err error) {
 	for _, l := range ls {
 		f, err := nonblocking(l)
@@ -120,13 +123,12 @@ func nonblockingAll(ls []*os.File) (polls []*os.File, err error) {
 	return polls, nil
 }
 
-// polled returns another file of l's socket, which does not block, and which
-// os.File does not know not to: it would change that whenever the descriptor is
-// asked for.
+// nonblocking returns a non-blocking duplicate of l, which os.File takes for a blocking one:
+// else File.Fd would make it blocking again.
 func nonblocking(l *os.File) (*os.File, error) {
 	fd := duplicate(int(l.Fd()))
 	if fd < 0 {
-		return nil, errors.New("taking a listening socket: no descriptor is left")
+		return nil, errors.New("duplicate a listening socket: no descriptor left")
 	}
 	unix.SetNonblock(fd, false)
 	f := os.NewFile(uintptr(fd), "listener")
@@ -139,15 +141,15 @@ func (p *Pool) log(err error) {
 	}
 }
 
-// Command changes how workers are started, from the next one on: see Reload.
+// Command sets the command for workers that are started from now on: see Reload.
 func (p *Pool) Command(command []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.o.Command = command
 }
 
-// Listen changes the listening sockets, for workers that are started from now on:
-// see Reload. Who waits at one that is left is still served.
+// Listen sets the listening sockets for workers that are started from now on: see Reload.
+// Connections that wait at the old ones are still served.
 func (p *Pool) Listen(listeners []*os.File) error {
 	polls, err := nonblockingAll(listeners)
 	if err != nil {
@@ -161,13 +163,12 @@ func (p *Pool) Listen(listeners []*os.File) error {
 	return nil
 }
 
-// Reload replaces all workers by new ones, which take what they need to know
-// from the start. Requests under way are finished.
+// Reload replaces all workers by new ones. Requests under way are finished.
 func (p *Pool) Reload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closing {
-		return errors.New("new workers: the pool is being shut down")
+		return errors.New("reload: the pool is being shut down")
 	}
 	room := 0
 	for _, w := range p.processes[:p.o.Max] {
@@ -180,7 +181,7 @@ func (p *Pool) Reload() error {
 			continue
 		}
 		w.stale = true
-		if room < p.o.Min { // the new ones wait for the places of these
+		if room < p.o.Min { // make room for the new ones
 			room++
 			w.leave()
 		}
@@ -201,8 +202,7 @@ func (p *Pool) wakeSupervisor() {
 	}
 }
 
-// Resize changes how many workers there are at most, how many requests wait, and
-// how large a body may be.
+// Resize changes Options.Max, Waiting and MaxBody.
 func (p *Pool) Resize(max, waiting int, body int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a worker as the master sees it.
+// process is a worker, as the master sees it.
 type process struct {
 	index      int
 	cmd        *exec.Cmd
@@ -25,39 +25,42 @@ type process struct {
 	stale      bool // to be replaced
 	leaving    bool
 	killedFor  Reason
-	killAt     time.Time // when it is killed at the latest; zero: it has been, or need not be
-	idleMemory int64     // memory when it last was free, bytes
-	served     int64     // requests at the last look
-	measured   int64     // requests when idle was measured
-	freedAt    int64     // requests when it was last looked at for what it can give back
-	baseMemory int64     // memory when it had given that back, bytes
-	freeing    bool      // it is giving back
+	killAt     time.Time // the latest time to kill it; zero: it was killed, or need not be
+	idleMemory int64     // memory when it was last idle, bytes
+	served     int64     // requests at the last check
+	measured   int64     // served when idleMemory was measured
+	freedAt    int64     // served when freeIfGrown last looked
+	baseMemory int64     // memory after it was last returned, bytes
+	freeing    bool      // it was told to return memory
 	checks     int
-	silent     int // sweeps since it was asked whether it lives; 0: it has answered
+	silent     int // checks since an unanswered ping; 0: it has answered
 	active     time.Time
-	reported   chan struct{} // it has reported
+	reported   chan struct{} // it has sent a report
 	gone       chan struct{} // closed when its channel is
 }
 
-// spawn starts a worker. p.mu is held.
+// spawn starts a worker. The caller holds p.mu.
 func (p *Pool) spawn() error {
 	index := slices.Index(p.processes[:], nil)
 	if index < 0 {
-		return nil // so many are being replaced: the watch tries again
+		return nil // too many are being replaced: supervise tries again
 	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return fmt.Errorf("starting a worker: %w", err)
+		return fmt.Errorf("start a worker: %w", err)
 	}
 	ours, theirs := os.NewFile(uintptr(fds[0]), "channel"), os.NewFile(uintptr(fds[1]), "channel")
 	defer theirs.Close()
-	dep, err := newParking()
+	park, err := newParking()
 	if err != nil {
 		ours.Close()
-		return fmt.Errorf("starting a worker: %w", err)
+		return fmt.Errorf("start a worker: %w", err)
 	}
-	in, out := os.NewFile(uintptr(dep.in), "deposit"), os.NewFile(uintptr(dep.out), "deposit")
-	w := &process{index: index, state: &p.mem.workers[index], parking: dep, started: time.Now(), active: time.Now(), reported: make(chan struct{}, 1), gone: make(chan struct{})}
+	in, out := os.NewFile(uintptr(park.in), "parking"), os.NewFile(uintptr(park.out), "parking")
+	w := &process{
+		index: index, state: &p.mem.workers[index], parking: park, started: time.Now(), active: time.Now(),
+		reported: make(chan struct{}, 1), gone: make(chan struct{}),
+	}
 	w.state.reset()
 	w.cmd = exec.Command(p.o.Command[0], p.o.Command[1:]...)
 	w.cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d/%d", environment, index, len(p.listeners)))
@@ -74,7 +77,7 @@ func (p *Pool) spawn() error {
 		ours.Close()
 		in.Close()
 		out.Close()
-		return fmt.Errorf("starting a worker: %w", err)
+		return fmt.Errorf("start a worker: %w", err)
 	}
 	p.processes[index] = w
 	for slot, c := range p.conns {
@@ -89,9 +92,9 @@ func (p *Pool) spawn() error {
 	return nil
 }
 
-// descriptor returns one of a shared connection for a worker, and one of its
-// file, 0 when it has none; connectionGone when the connection has ended,
-// noDescriptor when there is none for it now.
+// descriptor returns duplicates of a connection's descriptor and of its file's, which is 0
+// if there is none. It returns connectionGone if the connection has ended, and noDescriptor
+// if no descriptor is left.
 func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,13 +115,13 @@ func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 	return fd, file
 }
 
-// What there is in place of a connection's descriptor.
+// Returned instead of a descriptor.
 const (
 	connectionGone = -1
 	noDescriptor   = -2
 )
 
-// openAgain sends w a connection once more, that it had no descriptor for.
+// openAgain sends w a connection again, for which w had no descriptor.
 func (p *Pool) openAgain(w *process, m message) {
 	p.mu.Lock()
 	p.evict()
@@ -127,7 +130,7 @@ func (p *Pool) openAgain(w *process, m message) {
 	time.AfterFunc(descriptorRetry, func() { w.ch.enqueue(again) })
 }
 
-// fullTime is how long it waits for a descriptor until it looks for one again.
+// descriptorRetry is how long a process waits for a descriptor before it tries again.
 const descriptorRetry = 20 * time.Millisecond
 
 func duplicate(fd int) int {
@@ -138,7 +141,7 @@ func duplicate(fd int) int {
 	return n
 }
 
-// attend does what the worker w asks for, until it is gone.
+// receiveReports handles the messages of the worker w, until w is gone.
 func (p *Pool) receiveReports(w *process, in, out *os.File) {
 	buf := make([]byte, maxMessage)
 	for {
@@ -191,7 +194,7 @@ func (p *Pool) receiveReports(w *process, in, out *os.File) {
 	out.Close()
 }
 
-// endTime is how long a process may take to end after its last word.
+// endTime is how long a worker may take to end after it closed its channel.
 const endTime = 10 * time.Second
 
 func (p *Pool) nowReady(w *process) {
@@ -222,7 +225,7 @@ func (w *process) leave() {
 	}
 }
 
-// died clears up after a worker.
+// died cleans up after a worker.
 func (p *Pool) died(w *process, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

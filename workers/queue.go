@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// queue counts who waits and refuses who has waited too long, or is one too
-// many. Only while all workers are at work for long there is a queue worth
-// counting. It reports whether part of a request has come on any connection.
-// p.mu is held.
+// checkQueue counts the requests that wait, and refuses those that wait too long or are too
+// many. That is only necessary while all workers are busy. It also makes the master spool
+// bodies that have stalled. It reports whether there are incomplete requests. The caller
+// holds p.mu.
 func (p *Pool) checkQueue(t int64, full bool) (parts bool) {
 	if full {
 		p.acceptNew()
@@ -54,23 +54,23 @@ func (p *Pool) checkQueue(t int64, full bool) (parts bool) {
 	return parts
 }
 
-// stalled reports whether a body does not grow any more.
+// stalled reports whether a body has stopped growing.
 func (s *connState) stalled(t int64) bool {
 	return s.body.Load() && s.partial.Load() >= stallSize && t-s.since.Load() > int64(stallTime)
 }
 
-// A body of which so much has come, and no more for so long, is read ahead: its
-// sender may be waiting until it can write more.
+// The master spools a body of which stallSize bytes have arrived and none for
+// stallTime: its sender may be waiting until it can write more.
 const (
 	stallSize = 4 << 10
 	stallTime = 100 * time.Millisecond
 )
 
-// takeNew accepts what waits in the queues of the listening sockets, for no
-// worker has the time, and reports whether there was anything.
+// acceptNew accepts connections in place of busy workers, and reports whether there were
+// any.
 func (p *Pool) acceptNew() (any bool) {
 	for _, l := range p.listeners {
-		unix.SetNonblock(int(l.Fd()), true) // another process that holds it may have changed that
+		unix.SetNonblock(int(l.Fd()), true) // another process that holds it may have made it blocking
 		for range 64 {
 			fd, sa, err := unix.Accept4(int(l.Fd()), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 			if err == unix.EMFILE || err == unix.ENFILE {

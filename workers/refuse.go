@@ -13,8 +13,8 @@ import (
 	"scripter/fcgi"
 )
 
-// turnAway refuses the request on a connection that there is no room for. p.mu
-// is held.
+// refuseNew refuses the request of a connection for which there is no room. The caller holds
+// p.mu.
 func (p *Pool) refuseNew(fd int) {
 	if id := peekRequest(fd).ID; id != 0 || p.refusals.Load() >= int64(p.o.refusals) {
 		p.respond(fd, id, Refused)
@@ -24,8 +24,8 @@ func (p *Pool) refuseNew(fd int) {
 	go p.refuseLate(fd)
 }
 
-// turnAwayLate refuses a request that has not come yet: a web server connects
-// first. Who sends nothing is not told anything.
+// refuseLate refuses a request that has not arrived yet: a web server connects first. A
+// connection without a request is closed without an answer.
 func (p *Pool) refuseLate(fd int) {
 	id := awaitRequest(fd, firstRequestTime)
 	p.refusals.Add(-1)
@@ -34,12 +34,11 @@ func (p *Pool) refuseLate(fd int) {
 	p.respond(fd, id, Refused)
 }
 
-// lateTime is how long a connection that there is no room for may be without a
+// firstRequestTime is how long a connection for which there is no room may be without a
 // request.
 const firstRequestTime = 10 * time.Second
 
-// awaitRequest waits until a request has begun on fd and returns its number; 0
-// when none has.
+// awaitRequest waits until a request has begun on fd and returns its id, or 0 if none has.
 func awaitRequest(fd int, patience time.Duration) (id uint16) {
 	other := duplicate(fd)
 	if other < 0 {
@@ -60,8 +59,8 @@ func awaitRequest(fd int, patience time.Duration) (id uint16) {
 	return id
 }
 
-// decline answers request id on fd in place of a worker, unless id is 0, and
-// closes fd. p.mu is held.
+// respond answers request id on fd in place of a worker, unless id is 0, and closes fd. The
+// caller holds p.mu.
 func (p *Pool) respond(fd int, id uint16, reason Reason) {
 	if id == 0 {
 		closeDrained(fd)
@@ -72,7 +71,7 @@ func (p *Pool) respond(fd int, id uint16, reason Reason) {
 	p.linger(fd)
 }
 
-// refuse answers a request that no worker will read. p.mu is held.
+// refuse answers a request that no worker will read. The caller holds p.mu.
 func (p *Pool) refuse(slot int32, c *connection, reason Reason) {
 	if !p.mem.conns[slot].acquire(c.gen, ownerMaster) {
 		return
@@ -85,7 +84,7 @@ func (p *Pool) refuse(slot int32, c *connection, reason Reason) {
 	p.respond(c.fd, id, reason)
 }
 
-// salvage answers the requests that w had when it died. p.mu is held.
+// answerFor answers the requests that w had when it died. The caller holds p.mu.
 func (p *Pool) answerFor(w *process, err error) {
 	for slot, c := range p.conns {
 		if c == nil {
@@ -94,10 +93,10 @@ func (p *Pool) answerFor(w *process, err error) {
 		s := &p.mem.conns[slot]
 		switch s.owner(c.gen) {
 		case w.index + 1:
-		case ownerMaster: // it had just left it to us
+		case ownerMaster: // w had just handed it to the master
 			p.spoolShared(int32(slot), c)
 			continue
-		case ownerGone: // it did not live to tell
+		case ownerGone: // w died before it could report it
 			p.drop(int32(slot), c)
 			continue
 		default:
@@ -124,23 +123,24 @@ func (p *Pool) answerFor(w *process, err error) {
 	}
 }
 
-// loss says what became of the request of turn t of w, which has ended with err.
-func (w *process) loss(t *activity, err error) Loss {
+// loss says what became of the request of activity a of w, which ended with err.
+func (w *process) loss(a *activity, err error) Loss {
 	l := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
 	switch {
-	case t != w.state.activeLoop():
-		l.Err = fmt.Errorf("another request ended its process while it waited for the disk (%w): what it has written is kept, or none of it", l.Err)
+	case a != w.state.activeLoop():
+		l.Err = fmt.Errorf("another request ended its process while it waited for the disk (%w): "+
+			"all of what it wrote is kept, or nothing", l.Err)
 	case w.killedFor != "":
 		l.Reason = w.killedFor
 	}
-	if began := t.began.Load(); began != 0 {
+	if began := a.began.Load(); began != 0 {
 		l.Ran = time.Duration(now() - began)
 	}
 	return l
 }
 
-// answer tells the web server on fd what became of its request, that of turn t, if
-// it has heard nothing yet, and closes fd.
+// answerLost answers the request of activity a on fd, if nothing was sent yet, and closes
+// fd.
 func (p *Pool) answerLost(w *process, t *activity, fd int, err error) {
 	loss := w.loss(t, err)
 	id := uint16(t.request.Load())
@@ -154,10 +154,10 @@ func (p *Pool) answerLost(w *process, t *activity, fd int, err error) {
 	closeDrained(fd)
 }
 
-// lookedAt judges what has come on fd.
+// peekRequest says what has arrived on fd.
 func peekRequest(fd int) fcgi.Peeked { return fcgi.Peek(peekBytes(fd)) }
 
-// lookAt returns what has come on fd, and leaves it there.
+// peekBytes returns what has arrived on fd and leaves it there.
 func peekBytes(fd int) []byte {
 	b, _ := peekFD(fd)
 	return b
@@ -169,7 +169,7 @@ func peekFD(fd int) ([]byte, error) {
 	return b[:max(n, 0)], err
 }
 
-// write writes what the socket takes: an answer of ours fits its buffer.
+// write writes what the socket takes. A response of the master fits into its buffer.
 func write(fd int, b []byte) {
 	for len(b) > 0 {
 		n, err := unix.Write(fd, b)
@@ -183,8 +183,8 @@ func write(fd int, b []byte) {
 	}
 }
 
-// hangUp closes fd without losing what was written to it: a socket that is
-// closed with bytes unread is reset.
+// closeDrained closes fd without losing what was written to it: if unread data is left,
+// closing a socket resets the connection.
 func closeDrained(fd int) {
 	var waste [4096]byte
 	for range 64 {
@@ -196,8 +196,8 @@ func closeDrained(fd int) {
 	unix.Close(fd)
 }
 
-// linger closes fd when the peer has closed it, or has had the time to read what
-// was written to it: it may still be sending a request that nobody will read.
+// linger closes fd after the peer has closed it, or has had the time to read the response:
+// the peer may still be sending a request that nobody will read.
 func (p *Pool) linger(fd int) {
 	if p.refusals.Add(1) > int64(p.o.refusals) {
 		p.refusals.Add(-1)

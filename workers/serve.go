@@ -11,10 +11,10 @@ import (
 	"scripter/fcgi"
 )
 
-// lookSize is how much of a request is looked at before it is read. A longer
-// one is read ahead by the master before all of it has come: a sender on a unix socket that waits
-// until poll lets it write is stopped when a quarter of its buffer is full, which
-// can be as little as 26 kB in records of 1 kB.
+// peekSize is how much of a request a worker peeks at. If a request is longer, the master
+// reads it before all of it has arrived: a sender on a unix socket that waits until poll
+// reports POLLOUT stops when a quarter of its buffer is full, which can be 26 kB if the
+// records have 1 kB.
 const peekSize = 16 << 10
 
 func (w *Worker) acceptOne(listener int) (int, unix.Sockaddr, error) {
@@ -26,9 +26,9 @@ func (w *Worker) acceptOne(listener int) (int, unix.Sockaddr, error) {
 	return unix.Accept4(w.listeners[listener], unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 }
 
-// accept takes one new connection. A request that is there and wants the
-// connection closed afterwards is answered at once; any other connection is
-// given to the master, who shares it.
+// accept accepts one connection. If a complete request has arrived that wants the connection
+// closed afterwards, accept answers it. Any other connection goes to the master, who shares
+// it.
 func (l *loop) accept(listener int) {
 	w := l.w
 	fd, sa, err := w.acceptOne(listener)
@@ -39,15 +39,15 @@ func (l *loop) accept(listener int) {
 		time.Sleep(descriptorRetry)
 		return
 	default:
-		return // somebody else took it, or it is gone
+		return // another worker has accepted it, or it is gone
 	}
 	if !w.server.Allows(netAddr(sa)) {
 		unix.Close(fd)
 		return
 	}
 	s := newSocket(fd)
-	ahead, long := w.peek(s, firstRequestWait)
-	if !ahead.Complete() || ahead.Keep || ahead.ID == 0 {
+	seen, long := w.peek(s, firstRequestWait)
+	if !seen.Complete() || seen.Keep || seen.ID == 0 {
 		m := message{kind: msgNew, fd: fd}
 		if long {
 			m.slot = spoolRequest
@@ -62,8 +62,8 @@ func (l *loop) accept(listener int) {
 		return
 	}
 	l.unshared, l.mayYield = true, true
-	open := l.serve(s, ahead)
-	if open { // it was no request after all
+	open := l.serve(s, seen)
+	if open { // it was not a request
 		w.ch.send(message{kind: msgNew, fd: duplicate(fd)})
 	}
 	l.activity.end()
@@ -71,29 +71,29 @@ func (l *loop) accept(listener int) {
 	s.free()
 }
 
-// firstWait is how long a worker waits for the first request of a connection,
-// which follows at once where the web server is on the same machine.
+// firstRequestWait is how long a worker waits for the first request of a connection. A web
+// server on the same machine sends it at once.
 const firstRequestWait = time.Millisecond
 
-// ahead looks at what has come on s, and reports whether it is longer than what
-// can be looked at. Where it is only a part it waits for more: an event tells of
-// that, while to poll would be to find what is there already.
+// peek peeks at the data of s, and reports whether the request is longer than the buffer. If
+// only a part has arrived, it waits for more with an edge-triggered event, because poll
+// would report the part that is there.
 func (w *Worker) peek(s *socket, patience time.Duration) (a fcgi.Peeked, long bool) {
-	watched, until := false, now()+int64(patience)
+	waiting, until := false, now()+int64(patience)
 	for {
 		n, err := s.peek(w.peekBuf[:])
 		if n <= 0 && err != unix.EAGAIN {
-			return fcgi.Peeked{}, false // the end, which is not urgent
+			return fcgi.Peeked{}, false // the end of the connection: not urgent
 		}
 		a = fcgi.Peek(w.peekBuf[:max(n, 0)])
 		left := time.Duration(until - now())
 		if a.Complete() || n == len(w.peekBuf) || left <= 0 {
 			return a, !a.Complete() && n == len(w.peekBuf)
 		}
-		if !watched {
-			watched = true
-			more := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
-			if unix.EpollCtl(w.firstEp, unix.EPOLL_CTL_ADD, s.fd, &more) != nil {
+		if !waiting {
+			waiting = true
+			ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
+			if unix.EpollCtl(w.firstEp, unix.EPOLL_CTL_ADD, s.fd, &ev) != nil {
 				return a, false
 			}
 			defer unix.EpollCtl(w.firstEp, unix.EPOLL_CTL_DEL, s.fd, nil)
@@ -103,7 +103,7 @@ func (w *Worker) peek(s *socket, patience time.Duration) (a fcgi.Peeked, long bo
 	}
 }
 
-// serveShared serves a shared connection, unless somebody else does.
+// serveShared serves a shared connection, unless another worker does.
 func (l *loop) serveShared(number int32, gen uint32) {
 	w := l.w
 	c := w.conns[number].Load()
@@ -118,7 +118,7 @@ func (l *loop) serveShared(number int32, gen uint32) {
 		if !open || slot.release(gen, w.owner) {
 			return
 		}
-		if l.yielded { // the other loop is to look
+		if l.yielded { // the active loop looks for more data
 			slot.word.Store(word(gen, ownerNone))
 			w.enqueueSpooled(c)
 			return
@@ -126,7 +126,7 @@ func (l *loop) serveShared(number int32, gen uint32) {
 	}
 }
 
-// serveOffers serves connections whose first request is in a file.
+// serveSpooled serves connections whose first request is in a file.
 func (l *loop) serveSpooled() {
 	for !l.yielded {
 		select {
@@ -138,8 +138,7 @@ func (l *loop) serveSpooled() {
 	}
 }
 
-// take notes that there is something to do. The master is told when it does not
-// expect that.
+// begin records that the loop has a connection, and wakes the master if it is idle.
 func (l *loop) begin(number int32, gen uint32) {
 	w := l.w
 	l.activity.begin(number, gen)
@@ -148,17 +147,17 @@ func (l *loop) begin(number int32, gen uint32) {
 	}
 }
 
-// serveWhole serves what is there as a whole and reports whether the connection
-// is still this worker's. What is there in part stays where it is until the rest
-// has come, unless it is too long for that: then the master reads it.
+// serveComplete serves the complete requests that have arrived, and reports whether the
+// worker still owns the connection. An incomplete request stays in the socket until the rest
+// has arrived. If it is too long for that, the master reads it.
 func (l *loop) serveComplete(c *sharedConn, slot *connState) (open bool) {
 	w := l.w
 	for {
-		ahead, n, spooled := fcgi.Peeked{}, 0, slot.spooled.Load() > 0
+		seen, n, spooled := fcgi.Peeked{}, 0, slot.spooled.Load() > 0
 		if spooled {
-			ahead = fcgi.Peeked{ID: uint16(slot.request.Load())}
+			seen = fcgi.Peeked{ID: uint16(slot.request.Load())}
 			if slot.whole.Load() {
-				ahead.Size = int(slot.spooled.Load())
+				seen.Size = int(slot.spooled.Load())
 			}
 		} else {
 			var err error
@@ -168,23 +167,23 @@ func (l *loop) serveComplete(c *sharedConn, slot *connState) (open bool) {
 			case err == unix.EAGAIN:
 				return true
 			case n <= 0:
-				ahead.Size = 1 // the end of the connection is read like something that came
+				seen.Size = 1 // the end of the connection is read like data
 			default:
-				ahead = fcgi.Peek(w.peekBuf[:n])
+				seen = fcgi.Peek(w.peekBuf[:n])
 			}
-			if !ahead.Complete() && n == len(w.peekBuf) {
+			if !seen.Complete() && n == len(w.peekBuf) {
 				slot.word.Store(word(c.gen, ownerMaster))
 				w.ch.send(message{kind: msgSpool, slot: c.slot, gen: c.gen, fd: -1})
 				return false
 			}
-			if !ahead.Complete() && !c.sock.peerClosed() {
-				slot.noteIncomplete(n, ahead.Body)
+			if !seen.Complete() && !c.sock.peerClosed() {
+				slot.noteIncomplete(n, seen.Body)
 				return true
 			}
 		}
-		// Nothing is left to be done on the connection when it steps aside.
-		l.mayYield = !spooled && ahead.Complete() && n == ahead.Size && n < len(w.peekBuf)
-		if !l.serve(c.sock, ahead) {
+		// A request may yield only if nothing else has arrived on the connection.
+		l.mayYield = !spooled && seen.Complete() && n == seen.Size && n < len(w.peekBuf)
+		if !l.serve(c.sock, seen) {
 			slot.word.Store(word(c.gen, ownerGone))
 			w.ch.send(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
 			return false
@@ -193,14 +192,13 @@ func (l *loop) serveComplete(c *sharedConn, slot *connState) (open bool) {
 		if spooled {
 			slot.spooled.Store(0)
 			w.ch.send(message{kind: msgFileRead, slot: c.slot, gen: c.gen, fd: -1})
-		} else if n == ahead.Size && n < len(w.peekBuf) {
-			return true // for what came meanwhile there is an event
+		} else if n == seen.Size && n < len(w.peekBuf) {
+			return true // there is an event for later data
 		}
 	}
 }
 
-// serve serves what is there, or what is there in part and longer than what can
-// be looked at.
+// serve serves a complete request, or one of which the rest is read from the socket.
 func (l *loop) serve(s *socket, a fcgi.Peeked) (open bool) {
 	s.readable.Store(int64(a.Size))
 	s.inHandler.Store(!a.Complete())
@@ -212,7 +210,7 @@ func (l *loop) serve(s *socket, a fcgi.Peeked) (open bool) {
 	return l.w.server.ServeReady(s)
 }
 
-// handle is the server's handler.
+// handle is the handler of the fcgi.Server.
 func (w *Worker) handle(ctx context.Context, r *fcgi.Request) {
 	l := w.active
 	s := l.sock

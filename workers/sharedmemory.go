@@ -13,47 +13,48 @@ import (
 )
 
 const (
-	maxConns     = 4096 // connections that can be shared at a time
-	maxWorkers   = 64   // that take requests; those that are being replaced come on top
+	maxConns     = 4096 // shared connections
+	maxWorkers   = 64   // workers, those that are being replaced not included
 	maxProcesses = 2 * maxWorkers
-	maxLoops     = 32 // of a worker: the one that takes events, and those that have stepped aside
+	maxLoops     = 32 // loops of a worker: the active one and those that have yielded
 )
 
-// memory is what the master and its workers share. It outlives each of them, so
-// that it tells what a worker did when it died.
+// sharedMemory is shared by the master and its workers. It outlives each worker, so the
+// master can read what a worker did when it died.
 type sharedMemory struct {
 	workers [maxProcesses]workerState
 	conns   [maxConns]connState
-	// asleep is true while the master looks round but rarely, for nothing has
-	// happened lately: who begins something wakes it.
+	// masterIdle is true while the master checks the workers rarely, because nothing has
+	// happened lately. A worker that begins something clears it and wakes the master.
 	masterIdle atomic.Bool
 }
 
-// newMemory makes the shared memory and a file to pass on.
+// newSharedMemory creates the shared memory, and a file of it to pass to workers.
 func newSharedMemory() (*sharedMemory, *os.File, error) {
 	fd, err := unix.MemfdCreate("scripter-workers", unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, nil, fmt.Errorf("making shared memory: %w", err)
+		return nil, nil, fmt.Errorf("create shared memory: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), "memory")
 	if err := f.Truncate(int64(unsafe.Sizeof(sharedMemory{}))); err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("making shared memory: %w", err)
+		return nil, nil, fmt.Errorf("create shared memory: %w", err)
 	}
 	m, err := mapSharedMemory(f)
 	return m, f, err
 }
 
 func mapSharedMemory(f *os.File) (*sharedMemory, error) {
-	b, err := unix.Mmap(int(f.Fd()), 0, int(unsafe.Sizeof(sharedMemory{})), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	size := int(unsafe.Sizeof(sharedMemory{}))
+	b, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("mapping shared memory: %w", err)
+		return nil, fmt.Errorf("map shared memory: %w", err)
 	}
 	return (*sharedMemory)(unsafe.Pointer(&b[0])), nil
 }
 
-// The machine's clock is the same in all processes. It is asked once; from then
-// on Go's own reading of it, which costs less, is added.
+// CLOCK_MONOTONIC is the same in all processes. It is read once; after that the program adds
+// Go's own reading, which costs no system call.
 var (
 	clockBase  = time.Now()
 	clockStart = func() int64 {
@@ -65,4 +66,5 @@ var (
 	}()
 )
 
+// now returns the nanoseconds of CLOCK_MONOTONIC.
 func now() int64 { return clockStart + int64(time.Since(clockBase)) }

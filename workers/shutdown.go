@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Shutdown takes no more connections, lets the workers answer what has come,
-// and ends them. When ctx ends first they are killed, and its error returned.
+// Shutdown accepts no more connections, lets the workers answer the requests that have
+// arrived, and ends them. If ctx ends first, it kills them and returns the error of ctx.
 func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.closing, p.draining = true, true
@@ -55,7 +55,7 @@ func (p *Pool) dismissAll() {
 	}
 }
 
-// drain waits until nothing is left to answer.
+// drain waits until all requests are answered.
 func (p *Pool) drain(ctx context.Context) {
 	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
 		time.Sleep(drainInterval)
@@ -67,13 +67,13 @@ func (p *Pool) drain(ctx context.Context) {
 
 const (
 	drainInterval = 10 * time.Millisecond
-	// drainGrace is how long a connection may still be idle: its next request
-	// may be under way.
+	// drainGrace is how long a connection may be idle until it is closed: its next request
+	// may be on its way.
 	drainGrace = 100 * time.Millisecond
 )
 
-// atWork reports whether a worker has a request or a connection has one to
-// read. Idle connections it closes.
+// atWork reports whether a worker has a request, or a connection has unread data. It closes
+// idle connections.
 func (p *Pool) atWork() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Pool) atWork() bool {
 	return busy
 }
 
-// checkDone tells Shutdown when the last process is gone.
+// checkDone closes p.done when the last worker has ended.
 func (p *Pool) checkDone() {
 	for _, w := range p.processes {
 		if w != nil {

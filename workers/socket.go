@@ -13,41 +13,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a connection that Go's poller does not know: the poller of every
-// process that holds it would be woken for each byte. Whoever reads or writes
-// waits by itself.
+// socket is a net.Conn outside of Go's poller. The poller of every process that holds the
+// connection would be woken for each byte. Reads and writes poll by themselves.
 type socket struct {
 	fd            int
 	tcp           bool
-	activity      atomic.Pointer[activity] // in which it is served; nil: before the first one
-	readBy        atomic.Int64             // deadlines by the machine's clock; 0: none
+	activity      atomic.Pointer[activity] // of the loop that serves it; nil: none yet
+	readBy        atomic.Int64             // deadlines, see now; 0: none
 	writeBy       atomic.Int64
 	closed        atomic.Bool
 	remote, local net.Addr
 
-	// use is held for reading while the descriptor is used: once it is given
-	// back its number may soon be that of another connection.
+	// use is held for reading while the descriptor is used: after the descriptor is closed,
+	// another connection may get its number.
 	use sync.RWMutex
-	// ahead is how many bytes may be read before the handler is called and
-	// after it has returned: what comes behind them is a part of a request that
-	// others may want to look at.
+	// readable is how many bytes may be read before the handler is called and after it has
+	// returned. The bytes behind them belong to the next request, which another worker may
+	// serve.
 	readable  atomic.Int64
-	inHandler atomic.Bool // it runs
+	inHandler atomic.Bool // the handler runs
 
-	// A file that is read first, and how much of it has been read.
+	// A file that is read before the socket.
 	file       int // 0: none
 	fileLeft   atomic.Int64
 	fileOffset int64
 }
 
-// spooled has size bytes of file read before the socket.
+// setFile makes the socket read size bytes of file first.
 func (s *socket) setFile(file int, size *atomic.Int64) {
 	if s.file = file; file > 0 {
 		s.fileLeft.Store(size.Load())
 	}
 }
 
-// spent gives the file back.
+// closeFile closes the file.
 func (s *socket) closeFile() {
 	s.use.Lock()
 	defer s.use.Unlock()
@@ -63,16 +62,15 @@ func newSocket(fd int) *socket {
 	if family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil {
 		s.tcp = family != unix.AF_UNIX
 	}
-	if !s.tcp { // the kernel sizes those of TCP as it goes
+	if !s.tcp { // the kernel adapts the buffers of TCP itself
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 	}
 	return s
 }
 
-// sendBuffer is how much of an answer a unix socket takes before its worker must
-// wait for the web server, in bytes; the kernel allows less where
-// net.core.wmem_max is. What it has by itself, 208 kB, makes a worker wait a
-// hundred times for an answer of 10 MB.
+// sendBuffer is how many bytes of a response a unix socket takes before the worker must wait
+// for the web server. The kernel allows less if net.core.wmem_max is smaller. With its
+// default of 208 kB a worker would wait a hundred times during a response of 10 MB.
 const sendBuffer = 512 << 10
 
 // with calls f with the descriptor, unless the socket is closed.
@@ -86,8 +84,8 @@ func (s *socket) with(f func(fd int)) error {
 	return nil
 }
 
-// waitSlice is how long one wait lasts: so soon a deadline that was set
-// meanwhile is noticed.
+// waitSlice is how long one poll lasts. A deadline that is set meanwhile is noticed after
+// that time.
 const waitSlice = 50 * time.Millisecond
 
 // wait waits until the socket is ready for events.
@@ -118,7 +116,7 @@ func (s *socket) wait(events int16, by *atomic.Int64) error {
 	}
 }
 
-// Read is net.Conn's.
+// Read implements net.Conn.
 func (s *socket) Read(p []byte) (int, error) {
 	for {
 		if t := s.readBy.Load(); t != 0 && t <= now() {
@@ -134,7 +132,7 @@ func (s *socket) Read(p []byte) (int, error) {
 	}
 }
 
-// ReadNow reads what is there, and is unix.EAGAIN when nothing is.
+// ReadNow reads without waiting. The error is unix.EAGAIN if there is nothing to read.
 func (s *socket) ReadNow(p []byte) (int, error) {
 	if s.readable.Load() == 0 && !s.inHandler.Load() {
 		return 0, unix.EAGAIN
@@ -142,7 +140,7 @@ func (s *socket) ReadNow(p []byte) (int, error) {
 	return s.receive(p)
 }
 
-// receive is one read.
+// receive reads once.
 func (s *socket) receive(p []byte) (n int, err error) {
 	if ahead := s.readable.Load(); ahead > 0 && int64(len(p)) > ahead {
 		p = p[:ahead]
@@ -167,8 +165,8 @@ func (s *socket) receive(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// readSome reads from the file, then from the socket. Only the worker that
-// serves the connection reads, and one goroutine of it at a time.
+// readSome reads from the file, then from the socket. Only one goroutine of one worker reads
+// at a time.
 func (s *socket) readSome(fd int, p []byte) (int, error) {
 	left := s.fileLeft.Load()
 	if left == 0 {
@@ -176,7 +174,7 @@ func (s *socket) readSome(fd int, p []byte) (int, error) {
 	}
 	n, err := unix.Pread(s.file, p[:min(int64(len(p)), left)], s.fileOffset)
 	if n == 0 && err == nil {
-		err = unix.EIO // it was cut
+		err = unix.EIO // the file was truncated
 	}
 	if n > 0 {
 		s.fileOffset += int64(n)
@@ -191,7 +189,7 @@ func (s *socket) progressed() {
 	}
 }
 
-// Write is net.Conn's.
+// Write implements net.Conn.
 func (s *socket) Write(p []byte) (int, error) {
 	rest := net.Buffers{p}
 	if err := s.WriteBuffers(&rest); err != nil {
@@ -200,8 +198,8 @@ func (s *socket) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WriteBuffers writes all pieces, in one call where the peer takes them, and
-// takes off what it has written.
+// WriteBuffers writes all pieces with as few system calls as possible, and removes from
+// pieces what it has written.
 func (s *socket) WriteBuffers(pieces *net.Buffers) error {
 	if t := s.activity.Load(); t != nil {
 		t.sent.Store(true)
@@ -227,7 +225,7 @@ func (s *socket) WriteBuffers(pieces *net.Buffers) error {
 	return nil
 }
 
-// takeOff takes the first n bytes off pieces.
+// advance removes the first n bytes from pieces.
 func advance(pieces *net.Buffers, n int) {
 	for len(*pieces) > 0 && n >= len((*pieces)[0]) {
 		n -= len((*pieces)[0])
@@ -238,8 +236,7 @@ func advance(pieces *net.Buffers, n int) {
 	}
 }
 
-// send is one system call. The process ignores SIGPIPE, which Go's own writes
-// do not raise either.
+// send makes one system call. The process ignores SIGPIPE, as Go does for its own sockets.
 func (s *socket) send(pieces [][]byte) (n int, err error) {
 	closed := s.with(func(fd int) {
 		if len(pieces) == 1 {
@@ -254,18 +251,19 @@ func (s *socket) send(pieces [][]byte) (n int, err error) {
 	return n, err
 }
 
-// peek returns what has come and leaves it there.
+// peek reads data and leaves it in the socket.
 func (s *socket) peek(p []byte) (n int, err error) {
 	for again := true; again; again = err == unix.EINTR {
-		if closed := s.with(func(fd int) { n, _, err = unix.Recvfrom(fd, p, unix.MSG_PEEK|unix.MSG_DONTWAIT) }); closed != nil {
+		closed := s.with(func(fd int) { n, _, err = unix.Recvfrom(fd, p, unix.MSG_PEEK|unix.MSG_DONTWAIT) })
+		if closed != nil {
 			return 0, closed
 		}
 	}
 	return n, err
 }
 
-// ended tells whether the peer sends nothing more: behind what has come lies the
-// end, which peek does not see.
+// peerClosed reports whether the peer sends nothing more. peek does not see the end behind
+// unread data.
 func (s *socket) peerClosed() (ended bool) {
 	s.with(func(fd int) {
 		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}

@@ -14,13 +14,13 @@ import (
 	"scripter/fcgi"
 )
 
-// A request that is longer than what can be looked at, or does not come to its
-// end, is read by the master into a file, as it comes. Only then it is shared
-// among the workers again, with the file, which they read first. So a slow body
-// holds no worker, however many there are.
+// spool reads a request into a file. The master does so if a request is longer than a worker
+// can peek at, or stalls. When the request is complete, the master shares the connection
+// again, with the file, and a worker reads the file first. So a slow body occupies no
+// worker.
 type spool struct {
-	conn     *os.File // the connection, which no worker holds meanwhile
-	fd       int      // another descriptor of it
+	conn     *os.File // the connection; no worker holds it meanwhile
+	fd       int      // another descriptor of the connection
 	file     *os.File
 	size     int64 // bytes in the file
 	deadline time.Time
@@ -29,22 +29,23 @@ type spool struct {
 
 const (
 	spoolBuffer = 16 << 10
-	spoolFDs    = 2       // descriptors beside that of the connection
-	spoolTotal  = 1 << 30 // bytes in all files at most, but there is room for four
+	spoolFDs    = 2       // descriptors of a spool, without that of the connection
+	spoolTotal  = 1 << 30 // bytes in all files, if that is more than eight bodies
 )
 
-var errSpoolFull = errors.New("too many bytes of bodies are waiting")
+var errSpoolFull = errors.New("the files of spooled requests are full")
 
-// spoolShared begins to read ahead on a shared connection, which the master has
-// claimed. p.mu is held.
+// spoolShared begins to spool on a shared connection, which the master has acquired. The
+// caller holds p.mu.
 func (p *Pool) spoolShared(slot int32, c *connection) {
 	p.unshare(slot, c)
-	p.readAhead(c.fd)
+	p.startSpool(c.fd)
 }
 
-// readAhead begins to read ahead on fd. p.mu is held.
-func (p *Pool) readAhead(fd int) {
-	if len(p.spools) >= max(1, p.o.Conns/2) || p.extraFDs+spoolFDs > max(spoolFDs, p.o.descriptors/2) || !p.fits(1+spoolFDs) {
+// startSpool begins to spool on fd. The caller holds p.mu.
+func (p *Pool) startSpool(fd int) {
+	full := len(p.spools) >= max(1, p.o.Conns/2) || p.extraFDs+spoolFDs > max(spoolFDs, p.o.descriptors/2)
+	if full || !p.fits(1+spoolFDs) {
 		p.refuseNew(fd)
 		return
 	}
@@ -63,19 +64,20 @@ func (p *Pool) readAhead(fd int) {
 func (p *Pool) newSpool(fd int) (*spool, error) {
 	file, err := os.CreateTemp("", "scripter-request-")
 	if err != nil {
-		return nil, fmt.Errorf("reading a body ahead: %w", err)
+		return nil, fmt.Errorf("spool a request: %w", err)
 	}
 	os.Remove(file.Name())
 	other := duplicate(fd)
 	if other < 0 {
 		file.Close()
-		return nil, errors.New("reading a body ahead: no descriptor is left")
+		return nil, errors.New("spool a request: no descriptor left")
 	}
-	return &spool{conn: os.NewFile(uintptr(other), "connection"), fd: fd, file: file, deadline: time.Now().Add(p.o.RequestTotal), p: p}, nil
+	conn := os.NewFile(uintptr(other), "connection")
+	return &spool{conn: conn, fd: fd, file: file, deadline: time.Now().Add(p.o.RequestTotal), p: p}, nil
 }
 
-// copy copies the request into the file. One whose body is larger than it may be
-// is refused before any of that is read, where it says so.
+// copy copies the request into the file. If the request declares a body that is too large,
+// copy reads none of it.
 func (s *spool) copy() (fcgi.Peeked, error) {
 	most, seen := s.p.maxBody.Load(), peekBytes(s.fd)
 	declared := fcgi.DeclaredLength(seen)
@@ -88,7 +90,7 @@ func (s *spool) copy() (fcgi.Peeked, error) {
 	return fcgi.CopyRequest(s, s, make([]byte, spoolBuffer), most)
 }
 
-// largest asks how large a body may be by now.
+// currentMaxBody returns how large a body may be now.
 func (p *Pool) currentMaxBody() int64 {
 	if p.o.CurrentMaxBody == nil {
 		return p.maxBody.Load()
@@ -115,7 +117,7 @@ func (s *spool) run() {
 	case p.dismissed:
 		closeDrained(s.fd)
 	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		p.shareSpool(s, ahead) // a worker sees the end as well
+		p.shareSpool(s, ahead) // a worker handles the end
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		p.respond(s.fd, ahead.ID, TooSlow)
@@ -124,13 +126,13 @@ func (s *spool) run() {
 	case errors.Is(err, unix.ECONNRESET):
 		closeDrained(s.fd)
 	default:
-		p.log(fmt.Errorf("reading a body ahead: %w", err))
+		p.log(fmt.Errorf("spool a request: %w", err))
 		p.respond(s.fd, ahead.ID, Refused)
 	}
 	s.file.Close()
 }
 
-// Read reads from the connection, as long as something comes.
+// Read reads from the connection, and fails if nothing arrives in time.
 func (s *spool) Read(b []byte) (int, error) {
 	by := time.Now().Add(s.p.o.RequestIdle)
 	if s.deadline.Before(by) {
@@ -154,7 +156,7 @@ func (s *spool) Write(b []byte) (int, error) {
 // stop ends the reading at once.
 func (s *spool) stop() { s.conn.SetReadDeadline(time.Unix(1, 0)) }
 
-// shareSpool shares the connection again, with what was read. p.mu is held.
+// shareSpool shares the connection again, with the file. The caller holds p.mu.
 func (p *Pool) shareSpool(s *spool, a fcgi.Peeked) {
 	slot := p.freeConn()
 	if slot < 0 {
@@ -169,7 +171,7 @@ func (p *Pool) shareSpool(s *spool, a fcgi.Peeked) {
 	p.addConn(slot, &connection{fd: s.fd, file: s.file})
 }
 
-// spent gives back the file of a connection whose first request was served.
+// fileRead closes the file of a connection whose first request was served.
 func (p *Pool) fileRead(slot int32, gen uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +183,7 @@ func (p *Pool) fileRead(slot int32, gen uint32) {
 	}
 }
 
-// handedOver takes up a connection that a worker has left to the master.
+// spoolFor spools on a connection that a worker has handed to the master.
 func (p *Pool) spoolFor(slot int32, gen uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

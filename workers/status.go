@@ -13,16 +13,17 @@ type WorkerFacts struct {
 	State   string // "starting", "idle", "reading", "running" or "leaving"
 	Since   time.Time
 	Served  int64
-	Running time.Duration // of the present request; 0 when there is none
+	Running time.Duration // of the present request; 0 if there is none
 }
 
-// Facts are counts of a pool since its start.
+// Facts are counts since Start.
 type Facts struct {
-	Replaced int // processes in the place of one that had died or was killed
+	Replaced int // workers started in place of one that died or was killed
 	Lost     map[Reason]int
 }
 
-// Status returns what the workers are doing and what was counted.
+// Status returns what the workers are doing, the counts, and the numbers of connections and
+// of waiting requests.
 func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,8 +65,8 @@ func (w *process) facts() WorkerFacts {
 	return f
 }
 
-// Ask makes all workers report, and returns when those that can have done so, or
-// when ctx ends. A worker at work reports as well.
+// Ask makes all workers send a report, and waits until they have done so, or until ctx ends.
+// A busy worker reports too.
 func (p *Pool) Ask(ctx context.Context) {
 	p.mu.Lock()
 	var asked []*process

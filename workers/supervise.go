@@ -5,26 +5,24 @@ package workers
 import "time"
 
 const (
-	// lookBusy is how often the master looks at its workers while they work,
-	// lookIdle how often else.
+	// busyInterval is how often the master checks its workers while they work, idleInterval
+	// how often else.
 	busyInterval = 5 * time.Millisecond
 	idleInterval = 50 * time.Millisecond
-	// calmAfter is when the master stops looking: workers tell it.
+	// quietAfter is when the master stops checking: a worker that begins something wakes it.
 	quietAfter = time.Second
-	// stuckAfter is how long a request may run before its worker is no longer
-	// counted among those that take new ones soon. An ordinary request on a
-	// crowded machine should not make the pool grow.
+	// stuckAfter is how long a request may run before its worker no longer counts as free. An
+	// ordinary request on a busy machine must not make the pool grow.
 	stuckAfter = 20 * time.Millisecond
-	// overrun is the part of its time limit by which a script may overrun it, and
-	// margin how much its process may grow beyond its memory limit, before the
-	// process is killed: the language measures the same more exactly, but cannot
-	// stop a single operation. What is promised is a quarter and 64 MB; the rest is
-	// for what happens between two looks.
+	// overrun is the part of its time limit by which a script may exceed it, and margin how
+	// much its process may grow beyond its memory limit, before the master kills the process.
+	// The language measures both more exactly, but cannot stop a single operation. What is
+	// promised is a quarter and 64 MB; the rest is for what happens between two checks.
 	overrun = 5
 	margin  = 48 << 20
 )
 
-// watch looks after everything that must happen in time.
+// supervise does everything that must happen in time.
 func (p *Pool) supervise() {
 	timer := time.NewTimer(idleInterval)
 	defer timer.Stop()
@@ -49,7 +47,7 @@ func (p *Pool) supervise() {
 	}
 }
 
-// pause returns how long the master may look away.
+// nextCheck returns how long the master may wait until its next check.
 func (p *Pool) nextCheck(t time.Time, busy bool) time.Duration {
 	if busy {
 		p.lastBusy = t
@@ -59,8 +57,8 @@ func (p *Pool) nextCheck(t time.Time, busy bool) time.Duration {
 		return idleInterval
 	}
 	p.freeMasterMemory()
-	// Who begins something from now on wakes the master; what was begun before
-	// is seen here.
+	// A worker that begins something from now on wakes the master. The loop
+	// below finds what was begun before.
 	p.mem.masterIdle.Store(true)
 	for _, w := range p.processes {
 		if w != nil && (!w.ready || !w.state.idle()) {
@@ -71,8 +69,8 @@ func (p *Pool) nextCheck(t time.Time, busy bool) time.Duration {
 	return timeoutInterval
 }
 
-// lookAround enforces the limits of the workers and sees that there are enough
-// of them. It reports whether anything is at work. p.mu is held.
+// checkWorkers enforces the limits of the workers and adapts their number. It reports
+// whether any is busy. The caller holds p.mu.
 func (p *Pool) checkWorkers() (busy bool) {
 	t, clock := now(), time.Now()
 	total, available := 0, 0
@@ -128,15 +126,15 @@ func (p *Pool) checkWorkers() (busy bool) {
 	return p.checkQueue(t, available == 0 && total >= p.o.Max) || busy
 }
 
-// sending tells whether w is held up by a peer that does not take its answer.
-// Its script has ended, so another process may run one in its place.
+// blockedByPeer reports whether w waits for a web server to read a response. Its script has
+// ended, so another process may run one.
 func (w *process) blockedByPeer(ran time.Duration) bool {
 	return ran >= stuckAfter && w.state.activeLoop().sent.Load() && w.state.script.Load() != scriptRuns
 }
 
-// enforce kills w when its script has overrun a limit that the language should
-// have kept, or when it does nothing any more. Took is how long it has been at
-// its present connection. p.mu is held.
+// enforce kills w if its script exceeds a limit that the language should have enforced, or
+// if w makes no progress. took is how long w has had its present connection. The caller
+// holds p.mu.
 func (p *Pool) enforce(w *process, t int64, took time.Duration) {
 	if w.killedFor != "" {
 		w.killDoomed()
@@ -156,24 +154,24 @@ func (p *Pool) enforce(w *process, t int64, took time.Duration) {
 	}
 }
 
-// hangs tells whether a loop of w has done nothing for so long, where no script
-// runs; the one that takes events is only asked where alone is true.
-func (w *process) stuck(t int64, alone bool, so time.Duration) bool {
+// stuck reports whether a loop of w has made no progress for so long while no script ran. It
+// checks the active loop only if active is true.
+func (w *process) stuck(t int64, active bool, limit time.Duration) bool {
 	for i := range w.state.loops {
 		turn := &w.state.loops[i]
-		if int32(i) == w.state.active.Load() && !alone {
+		if int32(i) == w.state.active.Load() && !active {
 			continue
 		}
 		busy := turn.since.Load()
-		if busy != 0 && time.Duration(t-busy) > so && time.Duration(t-turn.progress.Load()) > so {
+		if busy != 0 && time.Duration(t-busy) > limit && time.Duration(t-turn.progress.Load()) > limit {
 			return true
 		}
 	}
 	return false
 }
 
-// killScript kills w unless its script ends at this moment. Requests that have
-// stepped aside are given so long to be answered first.
+// killScript kills w unless its script ends at this moment. Requests that have yielded get
+// the time patience to finish first.
 func (w *process) killScript(reason Reason, patience time.Duration) {
 	if w.state.script.CompareAndSwap(scriptRuns, scriptDoomed) {
 		w.killedFor, w.killAt = reason, time.Now().Add(patience)
@@ -181,9 +179,9 @@ func (w *process) killScript(reason Reason, patience time.Duration) {
 	}
 }
 
-// finish kills w, which is doomed, when it is time.
+// killDoomed kills w, whose script is doomed, when it is time.
 func (w *process) killDoomed() {
-	if !w.killAt.IsZero() && (w.state.othersBusy() == 0 || !time.Now().Before(w.killAt)) {
+	if !w.killAt.IsZero() && (w.state.yielded() == 0 || !time.Now().Before(w.killAt)) {
 		w.killAt = time.Time{}
 		w.cmd.Process.Kill()
 	}

@@ -12,9 +12,8 @@ import (
 
 const timeoutInterval = time.Second
 
-// sweep closes connections that have been idle too long, and those on which a
-// request does not come to its end, and looks after workers that have grown or
-// say nothing. p.mu is held.
+// checkTimeouts closes connections that have been idle too long, refuses requests that
+// arrive too slowly, and checks the workers. The caller holds p.mu.
 func (p *Pool) checkTimeouts() {
 	t := now()
 	for slot, c := range p.conns {
@@ -39,8 +38,8 @@ func (p *Pool) checkTimeouts() {
 	}
 }
 
-// missed sees to it that what nobody has read for a second is looked at: a
-// process that was stopped, or is no more, may be the only one that was told.
+// checkUnread makes the workers check their connections again if data has been unread for
+// two checks: the worker that got the event may have been stopped, or have died.
 func (p *Pool) checkUnread() {
 	var slots []int
 	var fds []int
@@ -78,11 +77,11 @@ func (p *Pool) checkUnread() {
 }
 
 const (
-	pingEvery       = 10 // sweeps between two questions whether a worker lives
-	maxSilentChecks = 30 // that a worker may leave such a question unanswered
+	pingEvery       = 10 // checks between two pings
+	maxSilentChecks = 30 // checks that a worker may leave a ping unanswered
 )
 
-// sweepWorker replaces w when it has grown, and kills it when it does not react.
+// checkWorker kills w if it does not react, and else checks its memory.
 func (p *Pool) checkWorker(w *process) {
 	switch sending := w.ch.sending.Load(); {
 	case w.killedFor != "":

@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// timerSlack is how late a worker's timers may be. Go's runtime has a thread that
-// looks every 20 µs after goroutines in system calls, as long as there is
-// something to do. In a worker, whose goroutine waits for requests and writes
-// answers in system calls of its own, this took a quarter of all processor time;
-// with a millisecond it still took a sixth of a long answer's. Left alone the
-// thread sleeps 10 ms at most. No time limit is kept more exactly than this.
+// timerSlack is how late a worker's timers may be. Go's runtime has a thread
+// (sysmon) that wakes every 20 µs while there is work, to find goroutines in
+// system calls. A worker waits and writes in system calls of its own, and that
+// thread would take a large part of its processor time. With the slack it wakes
+// every 10 ms at most. No time limit needs more precision than this.
 const timerSlack = 4 * time.Millisecond
 
-// startSlack starts cmd with that slack, which all threads of a process inherit
-// from the thread that has started it (prctl(2), PR_SET_TIMERSLACK).
+// startWithSlack starts cmd with that slack. A process inherits the slack of the
+// thread that starts it (prctl(2), PR_SET_TIMERSLACK). If the slack cannot be
+// set, the process starts without it.
 func startWithSlack(cmd *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) == nil {
-		defer unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // what it was before
+		defer unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // back to the default
 	}
 	return cmd.Start()
 }

@@ -13,8 +13,8 @@ import (
 	"scripter/workers"
 )
 
-// The timers of a worker may be late, those of the master are as they were.
-func TestSlack(t *testing.T) {
+// A worker has timer slack. The master keeps its own.
+func TestTimerSlack(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)

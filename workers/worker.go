@@ -15,23 +15,23 @@ import (
 	"scripter/fcgi"
 )
 
-// environment names the variable that makes a program a worker: its number and
-// how many listening sockets it was given.
+// environment is the variable that makes a program a worker. It holds the index of the
+// worker and the number of its listening sockets.
 const environment = "SCRIPTER_WORKER"
 
 // The descriptors that a worker is started with.
 const (
 	fdChannel = 3 + iota
 	fdMemory
-	fdDepositIn
-	fdDepositOut
+	fdParkIn
+	fdParkOut
 	fdListeners
 )
 
-// Worker is this process's side of the pool that started it.
+// Worker is this process in the pool that started it.
 type Worker struct {
-	// Report, when it is set, tells what Options.Told of the pool gets, as it
-	// is. It is called on a goroutine of its own.
+	// Report, if set, returns a report for Options.Report of the pool. It is called on its
+	// own goroutine.
 	Report func() []byte
 
 	owner        int
@@ -40,29 +40,29 @@ type Worker struct {
 	state        *workerState
 	ch           *channel
 	parking      parking
-	parkMu       sync.Mutex // of dep
-	parkedYields int        // by loops that have stepped aside
-	listenMu     sync.Mutex // of listeners
+	parkMu       sync.Mutex // guards parking and parkedYields
+	parkedYields int        // parked sockets of loops that have yielded
+	listenMu     sync.Mutex // guards listeners
 	listeners    []int      // -1: closed
 	ep           int
-	firstEp      int // another epoll set, for the connection that is being looked at
+	firstEp      int // an epoll set for the first request of a new connection
 	wake         int // an eventfd
 	conns        [maxConns]atomic.Pointer[sharedConn]
 	server       *fcgi.Server
 	handler      fcgi.Handler
 	spooled      chan *sharedConn
-	peekBuf      [peekSize]byte // for the loop that takes events
+	peekBuf      [peekSize]byte // of the active loop
 	leaving      atomic.Bool
 
-	active    *loop      // takes events; only that one reads and changes it
-	idleLoops []*loop    // that have nothing to do
-	idleMu    sync.Mutex // of spare
+	active    *loop // handles events; only the active loop reads and changes this field
+	idleLoops []*loop
+	idleMu    sync.Mutex // guards idleLoops
 	yielded   sync.WaitGroup
-	ended     chan error // the active loop has
+	ended     chan error // how the active loop ended
 }
 
-// Inherited returns the Worker that this process was started as; nil when it
-// was not started by a Pool.
+// Inherited returns the Worker that this process was started as, or nil if no Pool started
+// it.
 func Inherited() (*Worker, error) {
 	spec, ok := os.LookupEnv(environment)
 	if !ok {
@@ -81,7 +81,8 @@ func Inherited() (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{owner: index + 1, mem: mem, state: &mem.workers[index], ch: ch, parking: parking{fdDepositIn, fdDepositOut}, spooled: make(chan *sharedConn, maxConns), ended: make(chan error, 1)}
+	w := &Worker{owner: index + 1, mem: mem, state: &mem.workers[index], ch: ch,
+		parking: parking{fdParkIn, fdParkOut}, spooled: make(chan *sharedConn, maxConns), ended: make(chan error, 1)}
 	for fd := range fdListeners + listeners {
 		unix.CloseOnExec(fd)
 		if fd >= fdListeners {
@@ -89,13 +90,13 @@ func Inherited() (*Worker, error) {
 		}
 	}
 	if w.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("making an epoll set: %w", err)
+		return nil, fmt.Errorf("create an epoll set: %w", err)
 	}
 	if w.firstEp, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
-		return nil, fmt.Errorf("making an epoll set: %w", err)
+		return nil, fmt.Errorf("create an epoll set: %w", err)
 	}
 	if w.wake, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return nil, fmt.Errorf("making an event descriptor: %w", err)
+		return nil, fmt.Errorf("create an event descriptor: %w", err)
 	}
 	return w, nil
 }
@@ -110,7 +111,7 @@ func parseSpec(spec string) (index, listeners int, err error) {
 	return index, listeners, nil
 }
 
-// Serve answers requests until the master says that it is enough, or is gone.
+// Serve answers requests until the master tells the worker to end, or is gone.
 func (w *Worker) Serve(s *fcgi.Server) error {
 	w.server, w.handler = s, s.Handler
 	s.Handler = w.handle
@@ -137,7 +138,7 @@ func (w *Worker) Serve(s *fcgi.Server) error {
 func (w *Worker) add(fd int, events uint32, slot int32, gen uint32) error {
 	ev := unix.EpollEvent{Events: events, Fd: slot, Pad: int32(gen)}
 	if err := unix.EpollCtl(w.ep, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
-		return fmt.Errorf("watching a socket: %w", err)
+		return fmt.Errorf("add a socket to an epoll set: %w", err)
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ import (
 	"scripter/workers"
 )
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for what happens at once or not at all: a busy machine
+// may stand still for seconds.
 const patience = time.Minute
 
 // TestMain makes the test's own program the worker, too.
@@ -71,7 +71,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	fmt.Sscanf(r.Params["QUERY_STRING"], do+"=%d", &d)
 	d *= time.Millisecond
 	switch do {
-	case "aside": // like wait, while other requests run
+	case "yield": // like wait, while other requests run
 		r.Yield()
 		fallthrough
 	case "wait", "waitcrash": // until somebody opens the gate
@@ -84,7 +84,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-	case "asleep":
+	case "yieldsleep":
 		r.Yield()
 		fallthrough
 	case "sleep":
@@ -267,7 +267,7 @@ func onSockets(t *testing.T, test func(*testing.T, *pool)) {
 	}
 }
 
-// Both kinds of connections are served, kept ones again and again.
+// Kept and unkept connections are served.
 func TestServe(t *testing.T) { onSockets(t, testServe) }
 
 func testServe(t *testing.T, p *pool) {
@@ -293,7 +293,7 @@ func testServe(t *testing.T, p *pool) {
 	assert.Empty(t, p.losses)
 }
 
-// A process that dies takes one request with it and no other.
+// A worker that dies affects one request only.
 func TestCrashes(t *testing.T) { onSockets(t, testCrashes) }
 
 func testCrashes(t *testing.T, p *pool) {
@@ -339,10 +339,10 @@ func testCrashes(t *testing.T, p *pool) {
 	}
 }
 
-// Half an answer is not ended as if it were whole.
-func TestHalfAnswer(t *testing.T) { onSockets(t, testHalfAnswer) }
+// A truncated response is not ended as if it were complete.
+func TestTruncatedResponse(t *testing.T) { onSockets(t, testTruncatedResponse) }
 
-func testHalfAnswer(t *testing.T, p *pool) {
+func testTruncatedResponse(t *testing.T, p *pool) {
 	for _, keep := range []bool{true, false} {
 		text, err := ask(p.client(t, keep), "half", "")
 		assert.ErrorIs(t, err, fcgitest.ErrClosed)
@@ -350,7 +350,7 @@ func testHalfAnswer(t *testing.T, p *pool) {
 	}
 }
 
-// What no limit of the language has ended is killed.
+// A script that the language cannot stop is killed.
 func TestLimits(t *testing.T) {
 	p := start(t, workers.Options{})
 	for query, reason := range map[string]workers.Reason{"hang=200": workers.TooLong, "grow": workers.TooLarge} {
@@ -363,8 +363,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// While scripts run long, the pool grows and others are served; when there
-// are no more workers, requests wait, and beyond that they are refused.
+// While scripts run long, the pool grows. At Max, requests wait, and those beyond the limits
+// are refused.
 func TestBusy(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 4, Waiting: 3, Wait: patience, Spare: 300 * time.Millisecond})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -407,8 +407,8 @@ func TestBusy(t *testing.T) {
 	require.Eventually(t, func() bool { return count() == 2 }, patience, 10*time.Millisecond, "the pool shrinks again")
 }
 
-// Part of a request holds no worker; it is refused when the rest does not come.
-func TestParts(t *testing.T) {
+// An incomplete request occupies no worker. It is refused if the rest does not arrive.
+func TestIncompleteRequests(t *testing.T) {
 	p := start(t, workers.Options{RequestIdle: time.Second, Conns: 300})
 	var parts []net.Conn
 	for range affordable(t, 200, 8) {
@@ -476,7 +476,7 @@ func TestReload(t *testing.T) {
 	assert.Empty(t, p.losses)
 }
 
-// What is under way at a shutdown is answered, kept connections are closed.
+// A shutdown answers the requests under way and closes kept connections.
 func TestShutdown(t *testing.T) { onSockets(t, testShutdown) }
 
 func testShutdown(t *testing.T, p *pool) {
@@ -507,7 +507,7 @@ func testShutdown(t *testing.T, p *pool) {
 	assert.ErrorIs(t, err, fcgitest.ErrClosed)
 }
 
-// Workers report when they are asked, and when they leave.
+// Workers report when they are asked, and when they end.
 func TestReports(t *testing.T) {
 	var mu sync.Mutex
 	told := map[string]int{}
@@ -536,8 +536,8 @@ func TestReports(t *testing.T) {
 	require.Eventually(t, func() bool { return all(first) }, patience, 10*time.Millisecond, "as they leave")
 }
 
-// The listening sockets change with the workers: who waits at the old ones is
-// served, and whoever comes at the new one.
+// The listening sockets change with the workers. Connections that wait at the old ones are
+// served.
 func TestListen(t *testing.T) {
 	p := startOn(t, workers.Options{Min: 2, Max: 2, Wait: patience}, "unix", "unix")
 	kept := p.client(t, true)

@@ -12,109 +12,109 @@ const (
 	phaseRunning         // the handler runs
 )
 
-// record is what a worker tells of itself.
+// workerState is what a worker tells the master about itself, in shared memory.
 type workerState struct {
 	ready    atomic.Bool  // the worker has begun to serve
-	active   atomic.Int32 // the number of the loop that takes events
-	script   atomic.Int32 // scriptNone and so on
-	deadline atomic.Int64 // when the script must have returned; 0: no limit
-	bytes    atomic.Int64 // memory that it may use; 0: no limit
+	active   atomic.Int32 // index of the loop that handles events
+	script   atomic.Int32 // scriptNone, scriptRuns or scriptDoomed
+	deadline atomic.Int64 // when the script must have ended; 0: no limit
+	bytes    atomic.Int64 // memory that the script may use; 0: no limit
 	served   atomic.Int64 // requests, of this process
 	loops    [maxLoops]activity
 }
 
-// turn is what one loop of a worker is doing.
+// activity is what one loop of a worker does.
 type activity struct {
 	phase    atomic.Int32
-	slot     atomic.Int32  // the connection's number; -1: one of its own
-	gen      atomic.Uint32 // and generation
-	request  atomic.Uint32 // FastCGI's number of the request
-	sent     atomic.Bool   // part of an answer has left
-	since    atomic.Int64  // since when it has had a connection, by the machine's clock; 0: it has none
-	began    atomic.Int64  // when the handler was called; 0: it is not running
-	progress atomic.Int64  // when it last began something or sent or received
-	_        [2]int64      // a line of the processor's cache for each
+	slot     atomic.Int32  // index of the connection; -1: it is not shared
+	gen      atomic.Uint32 // generation of the connection
+	request  atomic.Uint32 // FastCGI request id
+	sent     atomic.Bool   // part of the response was sent
+	since    atomic.Int64  // when the loop began with the connection; 0: it has none
+	began    atomic.Int64  // when the handler was called; 0: it does not run
+	progress atomic.Int64  // when the loop last began something, sent or received
+	_        [2]int64      // padding to a cache line
 }
 
-// Whether a script runs. The master marks one as doomed before it kills the
-// process. A worker whose script has just ended sees that, and begins nothing
-// that would be killed in its place.
+// Whether a script runs. The master marks a script as doomed before it kills the
+// process. A worker that sees the mark when its script ends begins no other
+// request, which would be killed instead.
 const (
 	scriptNone = iota
 	scriptRuns
 	scriptDoomed
 )
 
-// reset prepares the record for a new process.
-func (r *workerState) reset() {
-	r.ready.Store(false)
-	r.active.Store(0)
-	r.script.Store(scriptNone)
-	r.deadline.Store(0)
-	r.bytes.Store(0)
-	r.served.Store(0)
-	for i := range r.loops {
-		t := &r.loops[i]
-		t.phase.Store(phaseFree)
-		t.slot.Store(-1)
-		t.request.Store(0)
-		t.sent.Store(false)
-		t.since.Store(0)
-		t.began.Store(0)
-		t.progress.Store(now())
+// reset prepares the state for a new process.
+func (w *workerState) reset() {
+	w.ready.Store(false)
+	w.active.Store(0)
+	w.script.Store(scriptNone)
+	w.deadline.Store(0)
+	w.bytes.Store(0)
+	w.served.Store(0)
+	for i := range w.loops {
+		a := &w.loops[i]
+		a.phase.Store(phaseFree)
+		a.slot.Store(-1)
+		a.request.Store(0)
+		a.sent.Store(false)
+		a.since.Store(0)
+		a.began.Store(0)
+		a.progress.Store(now())
 	}
 }
 
-// current is the turn of the loop that takes events.
-func (r *workerState) activeLoop() *activity { return &r.loops[r.active.Load()] }
+// activeLoop returns the activity of the loop that handles events.
+func (w *workerState) activeLoop() *activity { return &w.loops[w.active.Load()] }
 
-// others counts the turns that have stepped aside: their requests only wait for
-// the disk, or for a peer to take their answer.
-func (r *workerState) othersBusy() (n int) {
-	current := r.activeLoop()
-	for i := range r.loops {
-		if t := &r.loops[i]; t != current && t.phase.Load() != phaseFree {
+// yielded counts the loops that have yielded: their requests only wait for the
+// disk, or for the web server to read the response.
+func (w *workerState) yielded() (n int) {
+	active := w.activeLoop()
+	for i := range w.loops {
+		if a := &w.loops[i]; a != active && a.phase.Load() != phaseFree {
 			n++
 		}
 	}
 	return n
 }
 
-// idle tells whether no loop has anything to do.
-func (r *workerState) idle() bool {
-	for i := range r.loops {
-		if r.loops[i].phase.Load() != phaseFree {
+// idle reports whether no loop has a connection.
+func (w *workerState) idle() bool {
+	for i := range w.loops {
+		if w.loops[i].phase.Load() != phaseFree {
 			return false
 		}
 	}
 	return true
 }
 
-// on gives the turn that reads or answers a request of a shared connection; nil:
-// none does.
-func (r *workerState) serving(slot int32, gen uint32) *activity {
-	for i := range r.loops {
-		if t := &r.loops[i]; t.phase.Load() >= phaseReading && t.slot.Load() == slot && t.gen.Load() == gen {
-			return t
+// serving returns the activity of the loop that reads or answers a request of a
+// shared connection, or nil.
+func (w *workerState) serving(slot int32, gen uint32) *activity {
+	for i := range w.loops {
+		if a := &w.loops[i]; a.phase.Load() >= phaseReading && a.slot.Load() == slot && a.gen.Load() == gen {
+			return a
 		}
 	}
 	return nil
 }
 
-// take notes that the loop has a connection: slot number, -1 for one of its own.
-func (t *activity) begin(number int32, gen uint32) {
-	clock := now()
-	t.slot.Store(number)
-	t.gen.Store(gen)
-	t.sent.Store(false)
-	t.request.Store(0)
-	t.progress.Store(clock)
-	t.since.Store(clock)
-	t.phase.Store(phaseAcquired)
+// begin records that the loop has the connection slot; -1 if it is not shared.
+func (a *activity) begin(slot int32, gen uint32) {
+	t := now()
+	a.slot.Store(slot)
+	a.gen.Store(gen)
+	a.sent.Store(false)
+	a.request.Store(0)
+	a.progress.Store(t)
+	a.since.Store(t)
+	a.phase.Store(phaseAcquired)
 }
 
-// free notes that it has none.
-func (t *activity) end() {
-	t.phase.Store(phaseFree)
-	t.since.Store(0)
+// end records that the loop has no connection.
+func (a *activity) end() {
+	a.phase.Store(phaseFree)
+	a.since.Store(0)
 }

@@ -18,27 +18,27 @@ import (
 	"scripter/workers"
 )
 
-// aside is a request that has stepped aside and waits.
-type aside struct {
+// yielder is a request that has yielded and waits.
+type yielder struct {
 	gate string
 	text chan string // its answer
 }
 
-// goOn lets it end, and returns its answer.
-func (a aside) goOn(t *testing.T) string {
+// goOn lets it end, and returns its response.
+func (a yielder) goOn(t *testing.T) string {
 	t.Helper()
 	require.NoError(t, os.WriteFile(a.gate, nil, 0o600))
 	return <-a.text
 }
 
-// asides has n requests step aside.
-func (p *pool) asides(t *testing.T, n int, keep bool) (all []aside) {
+// yielders makes n requests yield.
+func (p *pool) yielders(t *testing.T, n int, keep bool) (all []yielder) {
 	t.Helper()
 	for i := range n {
-		a := aside{filepath.Join(t.TempDir(), "gate"), make(chan string, 1)}
+		a := yielder{filepath.Join(t.TempDir(), "gate"), make(chan string, 1)}
 		c := p.client(t, keep)
 		go func() {
-			text, err := ask(c, "aside="+a.gate, fmt.Sprint("aside ", i))
+			text, err := ask(c, "yield="+a.gate, fmt.Sprint("yielder ", i))
 			assert.NoError(t, err)
 			a.text <- text
 		}()
@@ -49,12 +49,12 @@ func (p *pool) asides(t *testing.T, n int, keep bool) (all []aside) {
 	return all
 }
 
-// While requests only wait, their process runs others. They end in any order.
+// While requests only wait, their worker runs others. They end in any order.
 func TestYield(t *testing.T) {
 	for n, keep := range map[int]bool{7: false, 20: true} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
 			p := start(t, workers.Options{Min: 1, Max: 1})
-			all := p.asides(t, n, keep)
+			all := p.yielders(t, n, keep)
 			for range 20 {
 				for _, keep := range []bool{true, false} {
 					text, err := ask(p.client(t, keep), "", "ordinary")
@@ -62,10 +62,10 @@ func TestYield(t *testing.T) {
 					assert.Contains(t, text, "ordinary")
 				}
 			}
-			require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond, "who has stepped aside holds nobody up")
+			require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond, "a request that has yielded delays no other")
 			for i := range all {
 				i = (i*3 + 1) % n
-				assert.Contains(t, all[i].goOn(t), fmt.Sprint("aside ", i))
+				assert.Contains(t, all[i].goOn(t), fmt.Sprint("yielder ", i))
 			}
 			assert.Contains(t, p.asked(t, "", "afterwards"), "afterwards")
 			assert.Empty(t, p.losses)
@@ -73,8 +73,8 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// A connection serves its next request after one that has stepped aside, also
-// where more would than there is room for.
+// A connection serves its next request after one that has yielded, also if more requests
+// want to yield than can.
 func TestManyYield(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 2})
 	var wg sync.WaitGroup
@@ -87,7 +87,7 @@ func TestManyYield(t *testing.T) {
 				if !keep {
 					c, this = p.client(t, false), askOnce
 				}
-				query := []string{"asleep=3", "", "asleep=1"}[(i+j)%3]
+				query := []string{"yieldsleep=3", "", "yieldsleep=1"}[(i+j)%3]
 				body := fmt.Sprint(i, " ", j)
 				text, err := this(c, query, body)
 				assert.NoError(t, err)
@@ -99,14 +99,14 @@ func TestManyYield(t *testing.T) {
 	assert.Empty(t, p.losses)
 }
 
-// When the process dies, whoever has stepped aside in it is answered, too.
+// If the worker dies, requests that have yielded in it are answered too.
 //
 // Catalogue: C6
 func TestCrashBesideOthers(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
 			p := start(t, workers.Options{Min: 1, Max: 1})
-			all := p.asides(t, 5, keep)
+			all := p.yielders(t, 5, keep)
 			text, err := ask(p.client(t, keep), "crash", "")
 			assert.NoError(t, err)
 			assert.Equal(t, "crash", text)
@@ -125,30 +125,30 @@ func TestCrashBesideOthers(t *testing.T) {
 	}
 }
 
-// Who has stepped aside and does not come to its end does not save a process that
-// is to be killed for its script.
+// A request that has yielded and does not end does not prevent that its process is
+// killed.
 //
 // Catalogue: C6
 func TestKillBesideOthers(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
-	all := p.asides(t, 1, true)
+	all := p.yielders(t, 1, true)
 	assert.Equal(t, "time", p.asked(t, "hang=100", ""))
 	assert.Equal(t, "crash", <-all[0].text)
 }
 
-// A pool that is shut down, and a worker that is replaced, answer those who have
-// stepped aside first.
-func TestLeaveWaitsForOthers(t *testing.T) {
+// A pool that is shut down, and a worker that is replaced, first answer the requests
+// that have yielded.
+func TestLeaveWaitsForYielded(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
 	for _, end := range []func(){
 		func() { require.NoError(t, p.Reload()) },
 		func() { go p.Shutdown(context.Background()) },
 	} {
-		all := append(p.asides(t, 2, true), p.asides(t, 2, false)...)
+		all := append(p.yielders(t, 2, true), p.yielders(t, 2, false)...)
 		end()
 		time.Sleep(200 * time.Millisecond) // time to do it wrong
 		for _, a := range all {
-			assert.Contains(t, a.goOn(t), "aside")
+			assert.Contains(t, a.goOn(t), "yielder")
 		}
 	}
 	assert.Empty(t, p.losses)
