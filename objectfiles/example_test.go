@@ -12,8 +12,7 @@ import (
 	"scripter/objectfiles"
 )
 
-// The folder form: what Export writes is what a site keeps in Git, edits and
-// imports again.
+// A site can keep its objects in Git in the folder form, edit them, and import them again.
 func ExamplePlanExport() {
 	db, remove := newRoot()
 	defer remove()

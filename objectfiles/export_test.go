@@ -14,15 +14,8 @@ import (
 
 const topIndex = "{\n\t\".\": {\"form\":1}\n}\n"
 
-func writeFile(t testing.TB, content string, path ...string) {
-	t.Helper()
-	name := filepath.Join(path...)
-	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
-	require.NoError(t, os.WriteFile(name, []byte(content), 0o644))
-}
-
-// stopped plans an export that stops, and returns what is in its way.
-func stopped(t testing.TB, db *objectdb.DB, a, dir string) (in []Obstacle) {
+// obstacles requires that an export writes nothing, and returns what is in its way.
+func obstacles(t testing.TB, db *objectdb.DB, a, dir string) (in []Obstacle) {
 	t.Helper()
 	before := contents(t, dir)
 	view(t, db, func(tx *objectdb.Tx) {
@@ -35,7 +28,7 @@ func stopped(t testing.TB, db *objectdb.DB, a, dir string) (in []Obstacle) {
 	return in
 }
 
-func TestExportBringsAnEarlierOneUpToDate(t *testing.T) {
+func TestExportUpdatesEarlierExport(t *testing.T) {
 	db := open(t)
 	put(t, db, "a", objectdb.Number(1), "b.c", objectdb.Number(2), "d", objectdb.Text("x"), "e.f", objectdb.Number(1), "n", objectdb.Number(1))
 	dir := t.TempDir()
@@ -102,7 +95,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 		{"head.lua", "it was changed since the last export", false},
 		{"new/x.json", "it was not written by export", false},
 		{"t/x.json", "it is a link, and a file must be there", false},
-	}, stopped(t, db, "", dir))
+	}, obstacles(t, db, "", dir))
 
 	p := exportTo(t, db, "", dir, true)
 	assert.Equal(t, []string{"LICENSE", "brandnew.lua", "tests/"}, p.Others)
@@ -114,7 +107,7 @@ func TestExportKeepsWhatOthersWrote(t *testing.T) {
 }
 
 // Export refuses a folder with another export, and a folder with other files.
-func TestExportRefusesAStrangeFolder(t *testing.T) {
+func TestExportRefusesOtherFolders(t *testing.T) {
 	db := open(t)
 	put(t, db, "a.x", objectdb.Number(1), "b.x", objectdb.Number(1))
 	plan := func(a objectdb.Address, dir string) error {
@@ -136,7 +129,7 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 
 	dir = t.TempDir()
 	export(t, db, "a", dir)
-	assert.Equal(t, []Obstacle{{".", "the folder holds an export of a", false}}, stopped(t, db, "b", dir))
+	assert.Equal(t, []Obstacle{{".", "the folder holds an export of a", false}}, obstacles(t, db, "b", dir))
 	exportTo(t, db, "b", dir, true)
 	for _, bad := range []string{
 		"x", "{}", `{"scripterExport": 2, "files": 1}`, `{"scripterExport": 1, "files": {"../a.json": ""}}`,
@@ -149,7 +142,7 @@ func TestExportRefusesAStrangeFolder(t *testing.T) {
 
 // A README.md is for people: import skips it, and export accepts a new repository that
 // has nothing else. An object of that name gets another file name.
-func TestReadmeIsNoObject(t *testing.T) {
+func TestReadmeIsNotAnObject(t *testing.T) {
 	db := open(t)
 	put(t, db, "site.page", objectdb.Script("one"), "site.ReadMe", objectdb.Binary{Type: "text/markdown", Data: "an object"}, "site.t.x", objectdb.Number(1))
 	dir := t.TempDir()
@@ -187,12 +180,12 @@ func TestExportToAFolderWithoutANote(t *testing.T) {
 	assert.Equal(t, []string{"a.json"}, exportTo(t, db, "", dir, false).Replaced)
 	require.NoError(t, os.Remove(filepath.Join(dir, exportNoteFile)))
 	put(t, db, "a", objectdb.Number(4))
-	assert.Equal(t, []Obstacle{{"a.json", "it was not written by export", false}}, stopped(t, db, "", dir))
+	assert.Equal(t, []Obstacle{{"a.json", "it was not written by export", false}}, obstacles(t, db, "", dir))
 }
 
-// An export that was killed leaves whole files, and can be run again, even if the root has
+// An interrupted export leaves complete files, and can be run again, even if the root has
 // changed since.
-func TestExportAgainAfterAnEnd(t *testing.T) {
+func TestExportAfterInterruptedExport(t *testing.T) {
 	db := open(t)
 	for i := range 20 {
 		put(t, db, "t.x"+string(rune('a'+i)), objectdb.Number(i))
@@ -242,7 +235,7 @@ func TestOneExportAtATime(t *testing.T) {
 	assert.Equal(t, "meanwhile", contents(t, dir)["a.json"])
 }
 
-// An export changes nothing outside of its folder, whatever links are in it.
+// An export changes nothing outside of its folder, even if there are links in it.
 func TestExportStaysInItsFolder(t *testing.T) {
 	db := open(t)
 	put(t, db, "t.x", objectdb.Number(1), "u.x", objectdb.Number(1))
@@ -268,8 +261,8 @@ func TestExportStaysInItsFolder(t *testing.T) {
 	assert.Equal(t, map[string]string{"x.json": "theirs"}, contents(t, outside))
 }
 
-// FuzzExportNote: whatever a note says, an export either refuses it or keeps every
-// file that it did not write.
+// FuzzExportNote exports to a folder with any note. The export refuses the note, or keeps
+// every file that no export has written.
 func FuzzExportNote(f *testing.F) {
 	f.Add(`{"scripterExport": 1, "address": "", "files": {"mine.txt": "x", "../up.txt": "x"}}`)
 	f.Add(`{"scripterExport": 1, "address": "t", "files": null, "begun": {".git/config": ""}}`)

@@ -3,7 +3,10 @@ package objectfiles
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,3 +170,95 @@ var oddValues = func() []objectdb.Value {
 }()
 
 var someDay = time.Date(2026, 1, 31, 18, 30, 0, 123, time.UTC)
+
+func export(t testing.TB, db *objectdb.DB, a, dir string) (count int) {
+	t.Helper()
+	return exportTo(t, db, a, dir, false).Objects
+}
+
+func exportTo(t testing.TB, db *objectdb.DB, a, dir string, mirror bool) (p *ExportPlan) {
+	t.Helper()
+	view(t, db, func(tx *objectdb.Tx) {
+		p = must(PlanExport(tx, addr(t, a), dir))(t)
+		defer p.Close()
+		require.NoError(t, p.Do(mirror))
+	})
+	return p
+}
+
+func importDir(t testing.TB, db *objectdb.DB, fsys fs.FS, a string) (r ImportResult) {
+	t.Helper()
+	update(t, db, func(tx *objectdb.Tx) { r = must(Import(tx, fsys, addr(t, a)))(t) })
+	return r
+}
+
+// contents returns the files of a folder without the note of an export, by path.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == exportNoteFile {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		all[path] = string(b)
+		return err
+	}))
+	return all
+}
+
+func randomName(r *rand.Rand) string {
+	if r.IntN(2) == 0 {
+		return oddNames[r.IntN(len(oddNames))]
+	}
+	runes := []rune("aB.%/ _-ä\x01\u0301日\\:")
+	b := make([]rune, 1+r.IntN(6))
+	for i := range b {
+		b[i] = runes[r.IntN(len(runes))]
+	}
+	return string(b)
+}
+
+func randomValue(r *rand.Rand, depth int) objectdb.Value {
+	switch {
+	case r.IntN(2) == 0:
+		return oddValues[r.IntN(len(oddValues))]
+	case r.IntN(2) == 0 && depth < 3:
+		list := make(objectdb.List, r.IntN(4))
+		for i := range list {
+			list[i] = randomValue(r, depth+1)
+		}
+		return list
+	}
+	alphabet := []string{"\t", "\n", "a", "b ", "ä", "\r", "<", "&", "\"", "\x00", "\xff", "\u2028"}
+	var b strings.Builder
+	for range r.IntN(12) {
+		b.WriteString(alphabet[r.IntN(len(alphabet))])
+	}
+	s := b.String()
+	return []objectdb.Value{objectdb.String(s), objectdb.Text(s), objectdb.Script(s), objectdb.Outline(s), objectdb.Binary{Type: []string{"image/png", "text/x-y", ""}[r.IntN(3)], Data: s}, objectdb.Number(r.NormFloat64())}[r.IntN(6)]
+}
+
+func requireSameTree(t *testing.T, want, got *objectdb.DB) {
+	t.Helper()
+	view(t, want, func(w *objectdb.Tx) {
+		view(t, got, func(g *objectdb.Tx) {
+			require.NoError(t, w.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
+				other := must(g.Find(a))(t)
+				require.Equal(t, n.Name(), other.Name())
+				require.Equal(t, n.Kind(), other.Kind(), a.String())
+				if n.Kind() != objectdb.KindTable {
+					requireEqual(t, must(w.Value(n))(t), must(g.Value(other))(t))
+				}
+				return nil
+			}))
+		})
+	})
+}
+
+func writeFile(t testing.TB, content string, path ...string) {
+	t.Helper()
+	name := filepath.Join(path...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o644))
+}
