@@ -7,7 +7,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/runner"
-	"scripter/script"
+	"scripter/script/lint"
 	verbjson "scripter/verbs/json"
 )
 
@@ -61,7 +61,7 @@ func (g *Gateway) Eval(ctx context.Context, typed string) (Evaluated, error) {
 // Linted is what Lint has found.
 type Linted struct {
 	Scripts  int // looked at
-	Findings []script.Finding
+	Findings []lint.Finding
 }
 
 // Lint looks for likely mistakes in the script at a, or in all scripts of the
@@ -77,13 +77,13 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 			if err != nil {
 				return err
 			}
-			found, err := c.Thread.Lint(at.String(), string(v.(objectdb.Script)))
+			found, err := lint.Script(c.Thread, at.String(), string(v.(objectdb.Script)))
 			l.Scripts++
 			l.Findings = append(l.Findings, found...)
 			return err
 		})
 		if err == nil {
-			var found []script.Finding
+			var found []lint.Finding
 			found, err = lintRows(c.settings, a)
 			l.Findings = append(l.Findings, found...)
 		}
@@ -93,12 +93,12 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 }
 
 // Types writes what an editor with lua-language-server needs to know: file name
-// to content. See script.Thread.Types.
+// to content. See lint.Types.
 func (g *Gateway) Types(ctx context.Context) (map[string]string, error) {
 	var files map[string]string
 	err := g.outside(ctx, atDesk(), runner.Options{ReadOnly: true}, nil, func(c *attempt) error {
 		var err error
-		files, err = c.Thread.Types(paramTypes)
+		files, err = lint.Types(c.Thread, paramTypes)
 		return err
 	})
 	return files, err

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
-	"scripter/script"
+	"scripter/script/lint"
 )
 
 // Limit is a limit as it counts for a request.
@@ -147,7 +147,7 @@ func readLimitRow(s settings, n *objectdb.Node) (LimitRow, error) {
 
 // lintLimits finds rows and cells that have no effect, when a is the root, the
 // rows, or a table above them.
-func lintLimits(s settings, a objectdb.Address) ([]script.Finding, error) {
+func lintLimits(s settings, a objectdb.Address) ([]lint.Finding, error) {
 	if len(a) > len(LimitRows) || !strings.EqualFold(LimitRows[:len(a)].String(), a.String()) {
 		return nil, nil
 	}
@@ -155,10 +155,10 @@ func lintLimits(s settings, a objectdb.Address) ([]script.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []script.Finding
+	var list []lint.Finding
 	find := func(at objectdb.Address, why error) {
 		if why != nil {
-			list = append(list, script.Finding{Name: at.String(), Rule: "limit", Message: why.Error()})
+			list = append(list, lint.Finding{Name: at.String(), Rule: "limit", Message: why.Error()})
 		}
 	}
 	for _, r := range rows {

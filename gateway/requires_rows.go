@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
-	"scripter/script"
+	"scripter/script/lint"
 )
 
 // Requirement returns the requirement of the object at a, "anyone" if there is none,
@@ -114,7 +114,7 @@ func ReadRequireRows(tx *objectdb.Tx) ([]RequireRow, error) {
 
 // lintRequires returns findings for rows that admit nobody or have no effect, if a is
 // the table of rows or a table above it.
-func lintRequires(s settings, a objectdb.Address) ([]script.Finding, error) {
+func lintRequires(s settings, a objectdb.Address) ([]lint.Finding, error) {
 	if len(a) > len(RequireRows) || !strings.EqualFold(RequireRows[:len(a)].String(), a.String()) {
 		return nil, nil
 	}
@@ -122,21 +122,21 @@ func lintRequires(s settings, a objectdb.Address) ([]script.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []script.Finding
+	var list []lint.Finding
 	for _, r := range rows {
 		at := RequireRows.Child(r.Address).String()
 		if r.Closed != nil {
-			list = append(list, script.Finding{Name: at, Rule: "requires", Message: "it admits nobody: " + r.Closed.Error()})
+			list = append(list, lint.Finding{Name: at, Rule: "requires", Message: "it admits nobody: " + r.Closed.Error()})
 		}
 		if r.Idle != nil {
-			list = append(list, script.Finding{Name: at, Rule: "requires", Message: r.Idle.Error()})
+			list = append(list, lint.Finding{Name: at, Rule: "requires", Message: r.Idle.Error()})
 		}
 	}
 	return list, nil
 }
 
 // lintRows returns findings for the tables whose rows are named by addresses.
-func lintRows(s settings, a objectdb.Address) ([]script.Finding, error) {
+func lintRows(s settings, a objectdb.Address) ([]lint.Finding, error) {
 	list, err := lintLimits(s, a)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ func (g *generator) mistaken() string {
 		inner.statement()
 	}
 	tokens := []string{""}
-	for _, t := range Tokenise(inner.broken(inner.out.String())).Tokens {
-		tokens = append(tokens, strings.Map(ascii, t.Text))
+	for _, piece := range pieces(inner.broken(inner.out.String())) {
+		tokens = append(tokens, strings.Map(ascii, piece))
 	}
 	if len(tokens) > 60 {
 		from := 0
@@ -62,6 +62,25 @@ func (g *generator) mistaken() string {
 		b.WriteString(t + pick(g, []string{" ", " ", " ", " ", "", "\n", "\r\n", "\n\n", "\t", "\v", "--\n", " --[[ ]] "}))
 	}
 	return b.String()
+}
+
+// pieces returns the tokens of a script; what is none is a piece of one byte.
+func pieces(source string) (list []string) {
+	for l := (&lexer{source: source, line: 1}); ; {
+		from := l.at
+		var err error
+		func() {
+			defer l.rescue("", &err)
+			l.next()
+		}()
+		switch {
+		case err != nil:
+			l.start, l.at = from, from+1
+		case l.kind == lexEOF:
+			return list
+		}
+		list = append(list, source[l.start:l.at])
+	}
 }
 
 // ascii drops what is not ASCII: see the departure.

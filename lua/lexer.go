@@ -121,6 +121,14 @@ func (l *lexer) respelt() string {
 	return b.String()
 }
 
+// respeltToken returns the last token as the machine's parser reads it rightly.
+func (l *lexer) respeltToken() string {
+	if last := len(l.edits) - 1; last >= 0 && l.edits[last].from == l.start {
+		return l.edits[last].text
+	}
+	return l.source[l.start:l.at]
+}
+
 // blank has the machine's parser see spaces between two places.
 func (l *lexer) blank(from, to int) {
 	l.edits = append(l.edits, edit{from, to, strings.Repeat(" ", to-from)})
@@ -410,6 +418,17 @@ func unescape(s string) string {
 // refuse ends the reading with PUC Lua's message.
 func (l *lexer) refuse(message, near string) {
 	panic(&refusal{message: message, near: near, line: l.line, start: l.start, from: l.from})
+}
+
+// rescue makes a *SyntaxError of a refusal that the lexer or parser panicked with.
+func (l *lexer) rescue(name string, err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *refusal:
+		*err = r.syntaxError(name, l.source)
+	default:
+		panic(r)
+	}
 }
 
 // A refusal is what a lexer or parser ends with: the message, the line that

@@ -133,10 +133,9 @@ func library(L *lua.LState, name string) lua.LValue {
 	return t
 }
 
-// GlobalNames returns the names of the functions and libraries of Lua, in no
-// particular order.
+// GlobalNames returns the names that Lua itself defines, in no particular order.
 func GlobalNames() []string {
-	return slices.AppendSeq(slices.Collect(maps.Keys(baseFunctions)), maps.Keys(libraryTables))
+	return slices.AppendSeq(slices.AppendSeq([]string{"_G"}, maps.Keys(baseFunctions)), maps.Keys(libraryTables))
 }
 
 // IsLibrary reports whether name is a library: a table of functions.

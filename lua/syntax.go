@@ -38,15 +38,7 @@ type syntaxFunction struct {
 // *SyntaxError with PUC Lua's message.
 func checkSyntax(name, source string) (respelt string, err error) {
 	s := &syntax{lexer: lexer{source: source, line: 1}, fn: &syntaxFunction{vararg: true}}
-	defer func() {
-		if r := recover(); r != nil {
-			refused, ok := r.(*refusal)
-			if !ok {
-				panic(r)
-			}
-			err = refused.syntaxError(name, source)
-		}
-	}()
+	defer s.rescue(name, &err)
 	s.advance()
 	s.chunk()
 	s.expectAt(lexEOF)

@@ -60,7 +60,7 @@ func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	return e
 }
 
-// Verbs returns the verbs the engine was made with.
+// Verbs returns the verbs that the engine was made with.
 func (e *Engine) Verbs() []Verb { return e.verbs }
 
 // compiled returns the compiled form of the script object (id, version), which

@@ -35,7 +35,7 @@ func environmentIndex(L *lua.LState) int {
 	}
 	if lv == nil {
 		if _, ok := t.assigned[string(name)]; !ok {
-			t.fail(L, "undefined name: %s%s", name, elsewhere(string(name)))
+			t.fail(L, "undefined name: %s%s", name, Elsewhere(string(name)))
 		}
 		lv = lua.LNil
 	}
@@ -43,9 +43,9 @@ func environmentIndex(L *lua.LState) int {
 	return 1
 }
 
-// elsewhere says, for names that people know from elsewhere, what there is here
-// instead; "" for all others.
-func elsewhere(name string) string {
+// Elsewhere says, for names that people know from elsewhere, what there is here
+// instead. It returns "" for all others.
+func Elsewhere(name string) string {
 	switch name {
 	case "print", "echo":
 		return "; write (text) adds to the response"
@@ -92,7 +92,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		return lv, nil
 	}
 	if t.opt.Names != nil {
-		if v, ok := t.opt.Names.lookup(name); ok {
+		if v, ok := t.opt.Names.Lookup(name); ok {
 			return t.toLua(v), nil
 		}
 	}
@@ -189,7 +189,7 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 		return lv, Meaning{Address: a}, err
 	}
 	if t.opt.Names != nil {
-		if v, ok := t.opt.Names.lookup(name); ok {
+		if v, ok := t.opt.Names.Lookup(name); ok {
 			return t.toLua(v), Meaning{Origin: FromRequest}, nil
 		}
 	}
@@ -259,7 +259,7 @@ func (t *Thread) field(lv lua.LValue, name string) (lua.LValue, error) {
 			return o.cell(name)
 		}
 	case *lua.LTable:
-		if v, ok := t.table(v).lookup(name); ok {
+		if v, ok := t.table(v).Lookup(name); ok {
 			return t.toLua(v), nil
 		}
 	}

@@ -49,6 +49,25 @@ func (o *Object) position(key float64) (entry, error) {
 	return e, o.checkPosition(key, e.name)
 }
 
+// CheckPosition returns why a script must not use this number as a position in
+// table o, "" if it may.
+func (o *Object) CheckPosition(key float64) (why string, err error) {
+	_, err = o.position(key)
+	if misleading := new(positionError); errors.As(err, &misleading) {
+		return misleading.reason, nil
+	}
+	return "", err
+}
+
+// NumericName returns the first name in table o if it looks like a number, or "".
+func (o *Object) NumericName() (string, error) {
+	first, err := o.entryAt(1)
+	if err != nil || !looksNumeric(first.name) {
+		return "", err
+	}
+	return first.name, nil
+}
+
 // entryAt returns the cell at a position. Its name is "" if there is no cell.
 func (o *Object) entryAt(key float64) (entry, error) {
 	i := int(key)
@@ -78,7 +97,7 @@ func (o *Object) checkPosition(key float64, hit string) error {
 	text := lua.NumberText(key)
 	if looksNumeric(hit) {
 		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q is: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
-			o.label(), text, hit, spelledLike(text, hit))}
+			o.Label(), text, hit, spelledLike(text, hit))}
 	}
 	other, err := o.numbered(text, hit)
 	if err != nil || other == "" {
@@ -89,7 +108,7 @@ func (o *Object) checkPosition(key float64, hit string) error {
 		what = fmt.Sprintf("where the record %q is", hit)
 	}
 	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, such as %[4]q: write %[1]s [%[5]q] for the name",
-		o.label(), text, what, other, spelledLike(text, other))}
+		o.Label(), text, what, other, spelledLike(text, other))}
 }
 
 // spelledLike returns a number with as many digits as a name has that begins with 0,
@@ -119,11 +138,7 @@ func (o *Object) numbered(text, hit string) (string, error) {
 	if hit != "" {
 		return "", nil
 	}
-	first, err := o.entryAt(1)
-	if err != nil || !looksNumeric(first.name) {
-		return "", err
-	}
-	return first.name, nil
+	return o.NumericName()
 }
 
 // Names that odb.append makes have this many digits, so that they sort as numbers.

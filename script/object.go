@@ -162,6 +162,28 @@ func (o *Object) source() (string, error) {
 	return string(s), nil
 }
 
+// Cell returns the value under name in table o, nil where there is nothing.
+func (o *Object) Cell(name string) (Value, error) {
+	lv, err := o.cell(name)
+	if err != nil {
+		return nil, err
+	}
+	return o.thread.fromLua(lv), nil
+}
+
+// Names returns the names of all cells of table o in order, verbs included.
+func (o *Object) Names() ([]string, error) {
+	list, err := o.entries()
+	names := make([]string, len(list))
+	for i, e := range list {
+		names[i] = e.name
+	}
+	return names, err
+}
+
+// HasVerbs reports whether verbs are seen in table o.
+func (o *Object) HasVerbs() bool { return o.verbs != nil && len(o.verbs.verbs) > 0 }
+
 // cell returns what Lua sees under name in table o, nil where there is
 // nothing.
 func (o *Object) cell(name string) (lua.LValue, error) {

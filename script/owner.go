@@ -13,7 +13,7 @@ func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.names[f]
 // TypeName returns what messages about wrong arguments call a table of the root.
 func (o *owner) TypeName(v lua.LValue) string {
 	if o := objectOf(v); o != nil {
-		return "the table " + o.label() + " of the root; pairs, next, # and assignment work on it, and odb"
+		return "the table " + o.Label() + " of the root; pairs, next, # and assignment work on it, and odb"
 	}
 	return ""
 }
@@ -23,7 +23,7 @@ func (o *owner) TypeName(v lua.LValue) string {
 func (o *owner) Describe(v lua.LValue, from *lua.Source) string {
 	t := (*Thread)(o)
 	if fn, ok := v.(*lua.LFunction); ok && t.scripts[fn] != nil {
-		return "a script: " + t.scripts[fn].label()
+		return "a script: " + t.scripts[fn].Label()
 	}
 	if from == nil || from.Table == nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 var defaultPaths = []objectdb.Address{
 	{"suites"},
 	{"suites", "webserver", "macros"},
-	builtins,
+	Builtins,
 	{"apps"},
 }
 
@@ -143,8 +143,8 @@ func (p searchPath) object(t *Thread) *Object {
 	return o
 }
 
-// searched returns the tables in which bare names are looked for, in order.
-func (t *Thread) searched() ([]*Object, error) {
+// Searched returns the tables in which bare names are looked for, in order.
+func (t *Thread) Searched() ([]*Object, error) {
 	if err := t.findPaths(); err != nil {
 		return nil, err
 	}

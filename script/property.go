@@ -1,13 +1,31 @@
 package script
 
-import "scripter/objectdb"
+import (
+	"slices"
+	"strings"
+
+	"scripter/objectdb"
+)
 
 // A Property is a cell of the root whose value is computed each time a script
-// reads it. An object of the database at the same address goes before it; the
-// tables on the way to it need not be there.
+// reads it. An object of the database at the same address hides it; the tables
+// above it need not exist.
 type Property struct {
 	Address objectdb.Address
 	Doc     string
 	// Value gives what the cell holds, nil for nothing.
 	Value func(*Thread) Value
+}
+
+// Properties returns the names of the properties in a group of verbs, in order.
+func (e *Engine) Properties(group string) []string {
+	vt := e.tree
+	for _, name := range slices.Concat(Builtins, strings.Split(group, ".")) {
+		if vt = vt.tables[objectdb.Fold(name)]; vt == nil {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(vt.names), func(name string) bool {
+		return vt.properties[objectdb.Fold(name)] == nil
+	})
 }

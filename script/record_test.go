@@ -38,12 +38,12 @@ func TestRecord(t *testing.T) {
 	assert.Nil(t, tb.Get("oNE"))
 	assert.Nil(t, tb.Get("none"))
 	for _, name := range []string{"userAgent", "useragent", "USERAGENT"} {
-		v, ok := tb.lookup(name)
+		v, ok := tb.Lookup(name)
 		assert.True(t, ok, name)
 		assert.Equal(t, "USERAGENT", v)
 	}
 	for _, name := range []string{"none", "non\u00e9", ""} {
-		_, ok := tb.lookup(name)
+		_, ok := tb.Lookup(name)
 		assert.False(t, ok, name)
 	}
 	list := tb.Get("list")
@@ -59,7 +59,7 @@ func TestRecord(t *testing.T) {
 	for name, want := range map[string]Value{"one": "ONE", "two": "changed", "Two": "another name", "three": nil, "four": "again", "five": nil, "six": "SIX"} {
 		assert.Equal(t, want, tb.Get(name), name)
 	}
-	v, ok := tb.lookup("FOUR")
+	v, ok := tb.Lookup("FOUR")
 	assert.True(t, ok)
 	assert.Equal(t, "again", v)
 	var names []string

@@ -76,10 +76,10 @@ func objectNewIndex(L *lua.LState) int {
 			t.raise(L, "", o.because("set", key, err))
 		}
 		if name = e.name; name == "" {
-			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.label(), lua.NumberText(float64(key)))
+			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.Label(), lua.NumberText(float64(key)))
 		}
 	default:
-		t.fail(L, "a name in %s must be a string, not a %s", o.label(), kindName(t.fromLua(key)))
+		t.fail(L, "a name in %s must be a string, not a %s", o.Label(), kindName(t.fromLua(key)))
 	}
 	if err := o.assign(L, name, L.Get(3)); err != nil {
 		t.raise(L, "", o.because("set", lua.LString(name), err))
@@ -123,7 +123,7 @@ func (o *Object) same(p *Object) bool {
 }
 
 func objectToString(L *lua.LState) int {
-	L.Push(lua.LString("table: " + selfObject(L).label()))
+	L.Push(lua.LString("table: " + selfObject(L).Label()))
 	return 1
 }
 
@@ -132,18 +132,18 @@ func objectConcat(L *lua.LState) int {
 	if o == nil {
 		o = objectOf(L.Get(2))
 	}
-	o.thread.fail(L, "attempt to concatenate a table: %s", o.label())
+	o.thread.fail(L, "attempt to concatenate a table: %s", o.Label())
 	return 0
 }
 
 func objectCall(L *lua.LState) int {
 	o := selfObject(L)
-	o.thread.fail(L, "attempt to call a table: %s", o.label())
+	o.thread.fail(L, "attempt to call a table: %s", o.Label())
 	return 0
 }
 
-// label is what messages call the object.
-func (o *Object) label() string {
+// Label is what messages call the object: its address, or "root".
+func (o *Object) Label() string {
 	if a := o.Address(); len(a) > 0 {
 		return a.String()
 	}

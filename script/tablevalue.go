@@ -147,8 +147,8 @@ func (tb *Table) Get(name string) Value {
 	return nil
 }
 
-// lookup is Get without regard to case, unless a cell is spelled exactly so.
-func (tb *Table) lookup(name string) (v Value, found bool) {
+// Lookup is Get without regard to case, unless a cell is spelled exactly so.
+func (tb *Table) Lookup(name string) (v Value, found bool) {
 	if v := tb.Get(name); v != nil {
 		return v, true
 	}

@@ -145,6 +145,16 @@ func (t *Thread) Flush() error {
 	return t.findLists()
 }
 
+// Engine returns the engine that made the thread.
+func (t *Thread) Engine() *Engine { return t.engine }
+
+// Check reports whether source compiles within the thread's limits, as a
+// *lua.SyntaxError if it does not.
+func (t *Thread) Check(name, source string) error {
+	_, err := t.state.Compile(name, source)
+	return err
+}
+
 // Names returns ThreadOptions.Names.
 func (t *Thread) Names() *Table { return t.opt.Names }
 

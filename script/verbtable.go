@@ -32,8 +32,8 @@ func (vt *verbTable) fold(name string) string {
 	return objectdb.Fold(name)
 }
 
-// builtins is where the verbs are.
-var builtins = objectdb.Address{"system", "verbs", "builtins"}
+// Builtins is where the verbs are.
+var Builtins = objectdb.Address{"system", "verbs", "builtins"}
 
 // newVerbTree makes the tables that lead from the root to the verbs and
 // properties.
@@ -43,7 +43,7 @@ func newVerbTree(verbs []Verb, properties []Property) *verbTable {
 		v := &verbs[i]
 		at := root
 		path := strings.Split(v.Name, ".")
-		for _, name := range builtins {
+		for _, name := range Builtins {
 			at = at.table(name)
 		}
 		for _, name := range path[:len(path)-1] {
@@ -101,7 +101,7 @@ func (vt *verbTable) nameVerbs(prefix string, names map[*lua.LFunction]string) {
 		}
 		if sub := vt.tables[fold]; sub != nil {
 			inner := prefix + name + "."
-			if len(vt.address) < len(builtins) {
+			if len(vt.address) < len(Builtins) {
 				inner = "" // a table on the way to the verbs
 			}
 			sub.nameVerbs(inner, names)

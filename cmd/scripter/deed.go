@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/script"
+	"scripter/script/lint"
 )
 
 // changeFlags are the flags of the commands that undo takes back.
@@ -176,7 +176,7 @@ func nearTable(tx *objectdb.Tx, a objectdb.Address, at int) string {
 			names = append(names, o.Name)
 		}
 	}
-	best := script.Nearest(a[at-1], names)
+	best := lint.Nearest(a[at-1], names)
 	if best == "" {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
-	"scripter/script"
+	"scripter/script/lint"
 )
 
 func (t *tool) lintCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func checkLintable(c *cobra.Command, db *objectdb.DB, a objectdb.Address) error 
 // asked for: a sample shows such a mistake, and a new root would never pass.
 func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l *gateway.Linted) error {
 	return db.View(c.Context(), func(tx *objectdb.Tx) error {
-		var kept []script.Finding
+		var kept []lint.Finding
 		for _, f := range l.Findings {
 			if f.Rule == "syntax" {
 				a, err := address(f.Name)
@@ -91,7 +91,7 @@ func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l 
 
 func (t *tool) printLinted(l gateway.Linted) error {
 	if t.json {
-		if err := t.printJSON(map[string]any{"scripts": l.Scripts, "findings": append([]script.Finding{}, l.Findings...)}); err != nil {
+		if err := t.printJSON(map[string]any{"scripts": l.Scripts, "findings": append([]lint.Finding{}, l.Findings...)}); err != nil {
 			return err
 		}
 	} else {

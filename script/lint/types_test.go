@@ -1,4 +1,4 @@
-package script
+package lint
 
 import (
 	"encoding/json"
@@ -10,13 +10,13 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/script"
 )
 
 // TestTypes loads every file as Lua with our own compiler: lua-language-server
 // itself is in none of the registries that the tests may use.
 func TestTypes(t *testing.T) {
-	db := newDB(t)
-	put(t, db, map[string]objectdb.Value{
+	db := newDB(t, map[string]objectdb.Value{
 		"user.webserver.saveInterval": objectdb.Number(5),
 		`user.["odd \"name\".x"]`:     objectdb.Boolean(true),
 		`user.["odd table"].a`:        objectdb.String(""),
@@ -28,12 +28,12 @@ func TestTypes(t *testing.T) {
 		"suites.test.other":           objectdb.Script("-- another (x)\nreturn 1"),
 		"suites.plain.run":            objectdb.Script("return 1"),
 	})
-	names := NewTable()
+	names := script.NewTable()
 	names.Set("method", "GET")
-	names.Set("headers", NewTable())
-	names.Set("cookies", NewTable())
-	within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
-		files, err := th.Types(map[string]string{"cookies": "table<string, string>"})
+	names.Set("headers", script.NewTable())
+	names.Set("cookies", script.NewTable())
+	within(t, db, names, func(th *script.Thread) {
+		files, err := Types(th, map[string]string{"cookies": "table<string, string>"})
 		require.NoError(t, err)
 		all := ""
 		for name, text := range files {
@@ -58,7 +58,7 @@ func TestTypes(t *testing.T) {
 			of, _, _ = strings.Cut(of, "---@class ")
 			assert.Contains(t, of, "function group."+word+"(")
 		}
-		for _, v := range ODB() {
+		for _, v := range script.ODB() {
 			assert.Contains(t, files[".types/odb.lua"], "function "+v.Name+"(")
 		}
 		for _, want := range []string{
@@ -78,7 +78,7 @@ func TestTypes(t *testing.T) {
 
 // TestTypesOfALargeRoot: data are no vocabulary.
 func TestTypesOfALargeRoot(t *testing.T) {
-	db := newDB(t)
+	db := newDB(t, nil)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
 		for i := range 600 {
 			if err := tx.Put(objectdb.Address{"user", "data", strings.Repeat("x", 1+i%200) + string(rune('a'+i/200))}, objectdb.Number(1)); err != nil {
@@ -87,17 +87,17 @@ func TestTypesOfALargeRoot(t *testing.T) {
 		}
 		return nil
 	}))
-	within(t, db, ThreadOptions{}, func(th *Thread) {
-		files, err := th.Types(map[string]string{"cookies": "table<string, string>"})
+	within(t, db, nil, func(th *script.Thread) {
+		files, err := Types(th, map[string]string{"cookies": "table<string, string>"})
 		require.NoError(t, err)
 		assert.Contains(t, files[".types/root.lua"], "---100 more cells are not described\n")
 	})
 }
 
 func TestVerbType(t *testing.T) {
-	v := Verb{Name: "a.b", Doc: "Does it.", Errors: "rain", Example: "a.b (1)", Gives: "2",
-		Params:  []Param{{Name: "end", Type: "string"}, {Name: "n", Type: "integer", Optional: true, Default: "3", Doc: "how many"}, {Name: "…", Type: "any"}},
-		Results: []Param{{Type: "date|nil", Doc: "nil for none"}}}
+	v := script.Verb{Name: "a.b", Doc: "Does it.", Errors: "rain", Example: "a.b (1)", Gives: "2",
+		Params:  []script.Param{{Name: "end", Type: "string"}, {Name: "n", Type: "integer", Optional: true, Default: "3", Doc: "how many"}, {Name: "…", Type: "any"}},
+		Results: []script.Param{{Type: "date|nil", Doc: "nil for none"}}}
 	assert.Equal(t, "---Does it.\n---Fails for: rain.\n---```lua\n---a.b (1)\n---```\n---gives 2\n"+
 		"---@param end_ string\n---@param n? integer how many; 3 when it is not given\n---@param ... any\n---@return date|nil # nil for none\n"+
 		"function a.b(end_, n, ...) end\n", verbType(&v, "a.b"))

@@ -1,7 +1,8 @@
-package script
+// Package lint looks for likely mistakes in scripts, and describes what scripts see
+// to an editor. It runs no script.
+package lint
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -9,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 
 	"scripter/lua"
+	"scripter/script"
 )
 
 // A Finding is something in a script that is likely to be a mistake.
@@ -28,10 +29,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", lua.Place(f.Name, f.Line, f.Column), f.Message)
 }
 
-// Lint looks for likely mistakes in a script without running it, with the names
-// that its thread knows: libraries, names of the request, the root and its
-// paths, verbs. name is the script's address. The findings are in the order of
-// the text. It finds
+// Script looks for likely mistakes in a script, with the names that the thread
+// knows: libraries, names of the request, the root and its paths, verbs. name is
+// the script's address. The findings are in the order of the text. It finds
 //
 //   - a script that does not compile ("syntax");
 //   - a bare name that nothing defines and the script does not assign ("undefined");
@@ -45,27 +45,29 @@ func (f Finding) String() string {
 //   - a string with "<!--#" that does not go through processMacros ("marker").
 //
 // Nothing is said of a line with a comment "lint: ok".
-func (t *Thread) Lint(name, source string) ([]Finding, error) {
-	if _, err := t.state.Compile(name, source); err != nil {
+func Script(t *script.Thread, name, source string) ([]Finding, error) {
+	if err := t.Check(name, source); err != nil {
 		var s *lua.SyntaxError
 		if !errors.As(err, &s) {
 			return nil, err
 		}
 		return []Finding{{name, s.Line, s.Column, "syntax", s.Text()}}, nil
 	}
-	words := lua.Tokenise(source)
-	spread, at := words.Spread()
-	chunk, err := parse.Parse(bytes.NewReader([]byte(spread)), name)
+	tree, err := lua.ParseTree(name, source)
 	if err != nil {
 		return nil, fmt.Errorf("lint %s: %w", name, err)
 	}
-	l := &linter{t: t, name: name, tokens: words.Tokens, at: at, own: map[string]bool{}}
-	l.assignedNames(words.Tokens, chunk)
-	l.block(chunk)
+	l := &linter{t: t, name: name, tree: tree, own: map[string]bool{}}
+	l.assignedNames()
+	l.block(tree.Stmts)
 	if l.err != nil {
 		return nil, fmt.Errorf("lint %s: %w", name, l.err)
 	}
-	l.found = slices.DeleteFunc(l.found, func(f Finding) bool { return words.Passed[f.Line] })
+	passed := map[int]bool{}
+	for _, c := range tree.Comments {
+		passed[c.Line] = passed[c.Line] || strings.Contains(c.Text, "lint: ok")
+	}
+	l.found = slices.DeleteFunc(l.found, func(f Finding) bool { return passed[f.Line] })
 	slices.SortStableFunc(l.found, func(a, b Finding) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
@@ -74,10 +76,9 @@ func (t *Thread) Lint(name, source string) ([]Finding, error) {
 
 // A linter walks through one script.
 type linter struct {
-	t      *Thread
+	t      *script.Thread
 	name   string
-	tokens []lua.Token
-	at     []int           // line of the parsed text -> index of a token
+	tree   *lua.Tree
 	own    map[string]bool // globals that the script assigns, and dotted names below tables
 	locals []*lintLocal    // visible now, innermost last
 	marked int             // calls of processMacros around
@@ -109,13 +110,8 @@ func (v *lintLocal) used() bool {
 
 // report notes a finding at a token.
 func (l *linter) report(index int, rule, format string, args ...any) {
-	t := l.tokens[index]
+	t := l.tree.Tokens[index]
 	l.found = append(l.found, Finding{l.name, t.Line, t.Column, rule, fmt.Sprintf(format, args...)})
-}
-
-// token returns the index of the token at which a node begins.
-func (l *linter) token(n ast.PositionHolder) int {
-	return l.at[min(max(n.Line(), 1), len(l.at)-1)]
 }
 
 // declare makes a variable visible.
@@ -188,14 +184,14 @@ func (l *linter) stmt(s ast.Stmt) {
 			l.expr(s.Step)
 		}
 		l.scoped(func() {
-			l.declare(s.Name, l.token(s)+1, true).count = true
+			l.declare(s.Name, l.tree.Token(s)+1, true).count = true
 			l.stmts(s.Stmts)
 		})
 	case *ast.GenericForStmt:
 		l.exprs(s.Exprs)
 		l.scoped(func() {
 			for i, name := range s.Names {
-				l.declare(name, l.token(s)+1+2*i, true)
+				l.declare(name, l.tree.Token(s)+1+2*i, true)
 			}
 			l.stmts(s.Stmts)
 		})
@@ -213,8 +209,8 @@ func (l *linter) stmt(s ast.Stmt) {
 
 // localStmt is "local a, b = …" and "local function f".
 func (l *linter) localStmt(s *ast.LocalAssignStmt) {
-	first := l.token(s) + 1
-	if l.tokens[first].Text == "function" {
+	first := l.tree.Token(s) + 1
+	if l.tree.Tokens[first].Text == "function" {
 		l.declare(s.Names[0], first+1, false)
 		l.exprs(s.Exprs)
 		return

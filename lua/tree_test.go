@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,13 +33,18 @@ func TestSpreadKeepsMeaning(t *testing.T) {
 			continue // code.lua and others begin with what only the program lua reads
 		}
 		parsed++
-		words := Tokenise(source)
-		spread, at := words.Spread()
-		after, err := parse.Parse(strings.NewReader(spread), file)
+		tree, err := ParseTree(file, source)
 		require.NoError(t, err, file)
-		assert.True(t, parse.Dump(before) == parse.Dump(after), file)
-		lines, _ := lineEnds(spread)
-		assert.Len(t, at, lines+2, file)
+		assert.True(t, parse.Dump(before) == parse.Dump(tree.Stmts), file)
+		lines := strings.Split(source, "\n") // all of these files have LF alone
+		for _, token := range append(tree.Tokens, tree.Comments...) {
+			rest := strings.Join(lines[token.Line-1:], "\n")
+			for range token.Column - 1 {
+				_, n := utf8.DecodeRuneInString(rest)
+				rest = rest[n:]
+			}
+			assert.True(t, strings.HasPrefix(rest, token.Text), "%s:%d:%d", file, token.Line, token.Column)
+		}
 	}
 	assert.Greater(t, parsed, 15)
 }

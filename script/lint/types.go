@@ -1,4 +1,4 @@
-package script
+package lint
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/script"
 )
 
 // typesFolder is where the descriptions lie, below the folder of an editor. Its
@@ -19,7 +20,7 @@ const typesFolder = ".types"
 // the names of the request and the tables of the root as they are now. The
 // result maps file names to contents. names has the types of the request's names
 // that their values do not show.
-func (t *Thread) Types(names map[string]string) (map[string]string, error) {
+func Types(t *script.Thread, names map[string]string) (map[string]string, error) {
 	w := &typeWriter{t: t, names: names, classes: map[string]string{}, taken: map[string]int{}}
 	rootFile, err := w.root()
 	if err != nil {
@@ -28,7 +29,7 @@ func (t *Thread) Types(names map[string]string) (map[string]string, error) {
 	return map[string]string{
 		".luarc.json":                languageServerSettings(),
 		typesFolder + "/values.lua":  meta(valueTypes),
-		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, ODB())),
+		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, script.ODB())),
 		typesFolder + "/verbs.lua":   meta(w.verbs()),
 		typesFolder + "/request.lua": meta(w.request()),
 		typesFolder + "/root.lua":    meta(rootFile),
@@ -101,7 +102,7 @@ function require(name) end
 `
 
 // verbTypes describes a group of functions under a name.
-func verbTypes(class, variable string, global bool, verbs []Verb) string {
+func verbTypes(class, variable string, global bool, verbs []script.Verb) string {
 	var b strings.Builder
 	scope := "local "
 	if global {
@@ -115,7 +116,7 @@ func verbTypes(class, variable string, global bool, verbs []Verb) string {
 }
 
 // verbType describes one function.
-func verbType(v *Verb, name string) string {
+func verbType(v *script.Verb, name string) string {
 	var b strings.Builder
 	comment(&b, v.Doc)
 	if v.Page {
@@ -134,7 +135,7 @@ func verbType(v *Verb, name string) string {
 			mark = "?"
 		}
 		names = append(names, word)
-		fmt.Fprintf(&b, "---@param %s%s %s%s\n", word, mark, p.Type, space(p.describe()))
+		fmt.Fprintf(&b, "---@param %s%s %s%s\n", word, mark, p.Type, space(describe(p)))
 	}
 	for _, p := range v.Results {
 		fmt.Fprintf(&b, "---@return %s%s\n", p.Type, hash(p.Doc))
@@ -144,7 +145,7 @@ func verbType(v *Verb, name string) string {
 }
 
 // describe tells what the name and type of a parameter do not.
-func (p Param) describe() string {
+func describe(p script.Param) string {
 	switch {
 	case p.Default != "" && p.Doc != "":
 		return p.Doc + "; " + p.Default + " when it is not given"
@@ -188,7 +189,7 @@ func luaName(s string) string {
 
 // A typeWriter describes what one thread sees.
 type typeWriter struct {
-	t       *Thread
+	t       *script.Thread
 	names   map[string]string // types of names of the request
 	classes map[string]string // by address
 	taken   map[string]int    // names of classes
@@ -198,10 +199,10 @@ type typeWriter struct {
 // verbs describes the verbs, a class for each group. Their bare names follow
 // in the description of the root.
 func (w *typeWriter) verbs() string {
-	groups := map[string][]Verb{}
+	groups := map[string][]script.Verb{}
 	var order []string
 	var b strings.Builder
-	for _, v := range w.t.engine.verbs {
+	for _, v := range w.t.Engine().Verbs() {
 		group := v.Name[:max(strings.LastIndexByte(v.Name, '.'), 0)]
 		if group == "" {
 			b.WriteString(verbType(&v, v.Name) + "\n")
@@ -222,17 +223,9 @@ func (w *typeWriter) verbs() string {
 
 // properties returns the fields for the cells of a group of verbs that are values.
 func (w *typeWriter) properties(group string) string {
-	vt := w.t.engine.tree
-	for _, name := range slices.Concat(builtins, strings.Split(group, ".")) {
-		if vt = vt.tables[objectdb.Fold(name)]; vt == nil {
-			return ""
-		}
-	}
 	var b strings.Builder
-	for _, name := range vt.names {
-		if vt.properties[objectdb.Fold(name)] != nil {
-			fmt.Fprintf(&b, "---@field %s any\n", fieldName(name))
-		}
+	for _, name := range w.t.Engine().Properties(group) {
+		fmt.Fprintf(&b, "---@field %s any\n", fieldName(name))
 	}
 	return b.String()
 }
@@ -254,15 +247,15 @@ func groupClass(group string) string { return "verbs." + group }
 func (w *typeWriter) request() string {
 	var fields, globals strings.Builder
 	fields.WriteString("---The parameters of a request: local params = ... ---@type params\n---@class params\n")
-	if w.t.opt.Names != nil {
-		w.t.opt.Names.Each(func(k, v Value) bool {
+	if w.t.Names() != nil {
+		w.t.Names().Each(func(k, v script.Value) bool {
 			name, ok := k.(string)
 			if ok {
 				kind := w.names[name]
 				if kind == "" {
 					kind = "string"
 					switch v.(type) {
-					case *Table:
+					case *script.Table:
 						kind = "table<string, any>"
 					case float64, int, int64:
 						kind = "number"
@@ -316,36 +309,37 @@ const (
 func (w *typeWriter) root() (string, error) {
 	var globals strings.Builder
 	seen := map[string]bool{}
-	tables, err := w.t.searched()
+	ofLua := append(lua.GlobalNames(), "odb")
+	tables, err := w.t.Searched()
 	if err != nil {
 		return "", err
 	}
 	for _, o := range tables {
-		list, err := o.entries()
+		names, err := o.Names()
 		if err != nil {
 			return "", err
 		}
-		for _, e := range list {
-			fold := objectdb.Fold(e.name)
-			if seen[fold] || !lua.IsName(e.name) || w.t.state.Library(e.name) != lua.LNil || e.name == "odb" {
+		for _, name := range names {
+			fold := objectdb.Fold(name)
+			if seen[fold] || !lua.IsName(name) || slices.Contains(ofLua, name) {
 				continue
 			}
-			if w.t.opt.Names != nil {
-				if _, ok := w.t.opt.Names.lookup(e.name); ok {
+			if w.t.Names() != nil {
+				if _, ok := w.t.Names().Lookup(name); ok {
 					continue
 				}
 			}
 			seen[fold] = true
-			lv, err := o.value(e)
+			v, err := o.Cell(name)
 			if err != nil {
 				return "", err
 			}
-			kind, err := w.kind(lv, e)
+			kind, err := w.kind(v)
 			if err != nil {
 				return "", err
 			}
-			if e.verb == nil { // verbs are described where verbs are
-				fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, e.name)
+			if w.t.VerbName(v) == "" { // verbs are described where verbs are
+				fmt.Fprintf(&globals, "---@type %s\n%s = nil\n\n", kind, name)
 			}
 		}
 	}
@@ -353,20 +347,20 @@ func (w *typeWriter) root() (string, error) {
 }
 
 // kind is the type of what Lua sees; tables are described on the way.
-func (w *typeWriter) kind(lv lua.LValue, e entry) (string, error) {
-	if o := objectOf(lv); o != nil {
+func (w *typeWriter) kind(v script.Value) (string, error) {
+	if o := table(v); o != nil {
 		return w.class(o)
 	}
-	switch v := w.t.fromLua(lv).(type) {
+	switch v := v.(type) {
 	case bool:
 		return "boolean", nil
 	case float64:
 		return "number", nil
 	case string:
 		return "string", nil
-	case *Table:
+	case *script.Table:
 		return "any[]", nil
-	case *Object, *Function:
+	case *script.Object, *script.Function:
 		return "fun(...: any): any", nil
 	case objectdb.Value:
 		return v.Kind().String(), nil
@@ -375,10 +369,10 @@ func (w *typeWriter) kind(lv lua.LValue, e entry) (string, error) {
 }
 
 // class describes a table and all below it, and returns the name of its class.
-func (w *typeWriter) class(o *Object) (string, error) {
+func (w *typeWriter) class(o *script.Object) (string, error) {
 	a := o.Address()
-	if o.node == nil && len(a) > len(builtins) && below(a, builtins) {
-		return groupClass(strings.Join(a[len(builtins):], ".")), nil
+	if n := len(script.Builtins); o.Node() == nil && len(a) > n && a[:n].Equal(script.Builtins) {
+		return groupClass(strings.Join(a[n:], ".")), nil
 	}
 	key := objectdb.Fold(a.String())
 	switch {
@@ -389,29 +383,29 @@ func (w *typeWriter) class(o *Object) (string, error) {
 	}
 	name := w.className(a)
 	w.classes[key] = name
-	list, err := o.entries()
+	names, err := o.Names()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "---@class %s%s\n", name, w.parent(a))
-	for i, e := range list {
+	for i, cell := range names {
 		if i == maxTypeFields {
-			fmt.Fprintf(&b, "---%d more cells are not described\n", len(list)-i)
+			fmt.Fprintf(&b, "---%d more cells are not described\n", len(names)-i)
 			break
 		}
-		lv, err := o.value(e)
+		v, err := o.Cell(cell)
 		if err != nil {
 			return "", err
 		}
-		kind, err := w.kind(lv, e)
+		kind, err := w.kind(v)
 		if err != nil {
 			return "", err
 		}
-		if kind == "fun(...: any): any" && w.inherited(a, e.name) {
+		if kind == "fun(...: any): any" && w.inherited(a, cell) {
 			continue // the verb behind it is described better
 		}
-		fmt.Fprintf(&b, "---@field %s %s%s\n", fieldName(e.name), kind, hash(w.summary(lv)))
+		fmt.Fprintf(&b, "---@field %s %s%s\n", fieldName(cell), kind, hash(w.summary(v)))
 	}
 	b.WriteString("---@field [string] any\n\n")
 	w.b.WriteString(b.String())
@@ -453,7 +447,7 @@ func (w *typeWriter) group(a objectdb.Address) string {
 	if len(a) != 2 || !strings.EqualFold(a[0], "suites") {
 		return ""
 	}
-	for _, v := range w.t.engine.verbs {
+	for _, v := range w.t.Engine().Verbs() {
 		if g, _, ok := strings.Cut(v.Name, "."); ok && strings.EqualFold(g, a[1]) {
 			return g
 		}
@@ -464,16 +458,16 @@ func (w *typeWriter) group(a objectdb.Address) string {
 // inherited reports whether a script is described by a verb of its name.
 func (w *typeWriter) inherited(a objectdb.Address, name string) bool {
 	g := w.group(a)
-	return g != "" && slices.ContainsFunc(w.t.engine.verbs, func(v Verb) bool { return v.Name == g+"."+name })
+	return g != "" && slices.ContainsFunc(w.t.Engine().Verbs(), func(v script.Verb) bool { return v.Name == g+"."+name })
 }
 
 // summary is the first line of a script that says something.
-func (w *typeWriter) summary(lv lua.LValue) string {
-	o, ok := w.t.fromLua(lv).(*Object)
+func (w *typeWriter) summary(v script.Value) string {
+	o, ok := v.(*script.Object)
 	if !ok || o.Kind() != objectdb.KindScript {
 		return ""
 	}
-	source, err := o.source()
+	source, err := w.t.Text(o)
 	if err != nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package script
+package lint
 
 import (
 	"regexp"
@@ -9,12 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/script"
 )
 
 func TestLint(t *testing.T) {
-	db := site(t)
-	put(t, db, map[string]objectdb.Value{"user.log.1": objectdb.String("a"), "user.log.2": objectdb.String("b"), "user.log.10": objectdb.String("j"), "user.log.11": objectdb.String("k")})
-	names := NewTable()
+	db := newDB(t, map[string]objectdb.Value{
+		"user.name": objectdb.String(""), "suites.webserver.httpheader": objectdb.Script("return 'HTTP/1.0 200 OK'"),
+		"scratchpad.fruit.apple": objectdb.Number(1), "scratchpad.fruit.Banana": objectdb.Number(2), "scratchpad.fruit.cherry": objectdb.Number(3),
+		"user.log.1": objectdb.String("a"), "user.log.2": objectdb.String("b"), "user.log.10": objectdb.String("j"), "user.log.11": objectdb.String("k"),
+	})
+	names := script.NewTable()
 	names.Set("scriptName", "/x.fcgi")
 	for source, want := range map[string][]string{
 		"return user.name, USER, webserver.httpheader (), scriptname, SCRIPTNAME": nil,
@@ -67,8 +71,8 @@ func TestLint(t *testing.T) {
 		"user.x, user [nme] = 1, 2":                                  {"1:15: undefined name: nme"},
 		"nme ()\nlocal a = nme\n  .x return a":                       {"1:1: undefined name: nme", "2:11: undefined name: nme"},
 	} {
-		within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
-			found, err := th.Lint("user.s", source)
+		within(t, db, names, func(th *script.Thread) {
+			found, err := Script(th, "user.s", source)
 			require.NoError(t, err, source)
 			var got []string
 			for _, f := range found {
@@ -82,9 +86,9 @@ func TestLint(t *testing.T) {
 
 // TestLintRunsNothing: no script is run and nothing is written.
 func TestLintRunsNothing(t *testing.T) {
-	db := site(t)
-	within(t, db, ThreadOptions{}, func(th *Thread) {
-		_, err := th.Lint("user.s", `user.x = 1 webserver.httpheader () test.panic ()`)
+	db := newDB(t, map[string]objectdb.Value{"suites.webserver.httpheader": objectdb.Script("user.y = 1")})
+	within(t, db, nil, func(th *script.Thread) {
+		_, err := Script(th, "user.s", `user.x = 1 webserver.httpheader () test.panic ()`)
 		require.NoError(t, err)
 		assert.False(t, th.Tx().Written())
 	})
@@ -106,11 +110,10 @@ func FuzzLint(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	db := newDB(f)
-	put(f, db, map[string]objectdb.Value{"user.x": objectdb.Number(1)})
+	db := newDB(f, map[string]objectdb.Value{"user.x": objectdb.Number(1)})
 	f.Fuzz(func(t *testing.T, source string) {
-		within(t, db, ThreadOptions{}, func(th *Thread) {
-			found, err := th.Lint("user.s", source)
+		within(t, db, nil, func(th *script.Thread) {
+			found, err := Script(th, "user.s", source)
 			require.NoError(t, err, "what compiles can be taken apart")
 			lines := len(anyLineEnd.FindAllString(source, -1))
 			for _, f := range found {

@@ -1,7 +1,7 @@
-package script
+package lint
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,12 +9,13 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/script"
 )
 
 // assignedNames notes what the script gives a value itself: globals, and cells
 // of tables by their dotted names.
-func (l *linter) assignedNames(tokens []lua.Token, chunk []ast.Stmt) {
-	walkTargets(chunk, func(e ast.Expr) {
+func (l *linter) assignedNames() {
+	walkTargets(l.tree.Stmts, func(e ast.Expr) {
 		if root, names := chain(e); root != nil {
 			if root.Value == "_G" && len(names) == 1 {
 				l.own[names[0]] = true
@@ -23,6 +24,7 @@ func (l *linter) assignedNames(tokens []lua.Token, chunk []ast.Stmt) {
 		}
 	})
 	// rawset (_G, "name", value)
+	tokens := l.tree.Tokens
 	for i := 0; i+4 < len(tokens); i++ {
 		if tokens[i].Text == "rawset" && tokens[i+2].Text == "_G" && len(tokens[i+4].Text) > 2 {
 			l.own[strings.Trim(tokens[i+4].Text, `"'`)] = true
@@ -60,7 +62,7 @@ func (l *linter) expr(e ast.Expr) {
 		l.get(e, false)
 	case *ast.StringExpr:
 		if strings.Contains(e.Value, "<!--#") && l.marked == 0 {
-			l.report(l.token(e), "marker", "a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it")
+			l.report(l.tree.Token(e), "marker", "a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it")
 		}
 	case *ast.FuncCallExpr:
 		l.call(e)
@@ -101,7 +103,7 @@ func (l *linter) get(e *ast.AttrGetExpr, called bool) {
 	}
 	var keys []int
 	for get, ok := e, true; ok; get, ok = get.Object.(*ast.AttrGetExpr) {
-		keys = append(keys, l.token(get.Key))
+		keys = append(keys, l.tree.Token(get.Key))
 	}
 	slices.Reverse(keys)
 	l.read(root, names, keys, called)
@@ -137,18 +139,18 @@ func (l *linter) method(e *ast.FuncCallExpr) {
 		l.expr(e.Receiver)
 		return
 	}
-	at := l.token(root)
+	at := l.tree.Token(root)
 	l.read(root, []string{e.Method}, []int{at + 2}, true)
 }
 
 func (l *linter) function(f *ast.FunctionExpr, method bool) {
 	l.scoped(func() {
 		if method {
-			l.declare("self", l.token(f), true)
+			l.declare("self", l.tree.Token(f), true)
 		}
 		if f.ParList != nil {
 			for _, name := range f.ParList.Names {
-				l.declare(name, l.token(f), true)
+				l.declare(name, l.tree.Token(f), true)
 			}
 		}
 		l.stmts(f.Stmts)
@@ -165,47 +167,44 @@ func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bo
 	if l.own[root.Value] || root.Value == "_G" || l.err != nil {
 		return
 	}
-	lv := l.t.state.Globals().RawGetString(root.Value)
-	if lv == lua.LNil {
-		if lv, l.err = l.t.global(root.Value); l.err != nil {
-			return
-		}
+	v, err := l.t.Lookup(root.Value)
+	if err != nil {
+		l.err = err
+	} else if v == nil {
+		l.report(l.tree.Token(root), "undefined", "undefined name: %s%s", root.Value, l.meant(root.Value))
+	} else {
+		l.names(root.Value, v, names, keys, called)
 	}
-	if lv == nil {
-		l.report(l.token(root), "undefined", "undefined name: %s%s", root.Value, l.meant(root.Value))
-		return
-	}
-	l.names(root.Value, lv, names, keys, called)
 }
 
 // names follows the names after a global through tables.
-func (l *linter) names(path string, lv lua.LValue, names []string, keys []int, called bool) {
+func (l *linter) names(path string, v script.Value, names []string, keys []int, called bool) {
 	for i, name := range names {
 		parent := path
 		path += "." + name
 		if l.own[path] {
 			return
 		}
-		if lib, ok := lv.(*lua.LTable); ok && l.isLibrary(parent) {
-			if lib.RawGetString(name) == lua.LNil {
+		if lib, ok := v.(*script.Table); ok && l.isLibrary(parent) {
+			if lib.Get(name) == nil {
 				l.report(keys[i], "missing", "%s has no %s%s", parent, name, near(name, fieldNames(lib)))
 			}
 			return
 		}
-		o := objectOf(lv)
+		o := table(v)
 		if o == nil {
 			return
 		}
-		cell, err := o.cell(name)
+		cell, err := o.Cell(name)
 		if err != nil {
 			l.err = err
 			return
 		}
-		if cell == lua.LNil {
+		if cell == nil {
 			l.missing(o, name, keys[i], called && i == len(names)-1)
 			return
 		}
-		lv = cell
+		v = cell
 	}
 }
 
@@ -219,23 +218,21 @@ func (l *linter) position(e *ast.AttrGetExpr) {
 	if o == nil {
 		return
 	}
-	at := l.token(e.Key)
+	at := l.tree.Token(e.Key)
 	if key, ok := literalNumber(e.Key); ok {
-		_, err := o.position(key)
-		if misled := new(positionError); errors.As(err, &misled) {
-			l.report(at, "number", "%s", misled.reason)
-		} else if err != nil {
-			l.err = err
+		why, err := o.CheckPosition(key)
+		if why != "" {
+			l.report(at, "number", "%s", why)
 		}
+		l.err = err
 		return
 	}
-	first, err := o.entryAt(1)
-	if err != nil {
-		l.err = err
-	} else if looksNumeric(first.name) {
+	first, err := o.NumericName()
+	if first != "" {
 		l.report(at, "number", "a number is a position in %s, which has numbers for names, such as %q: write odb.nth (%[1]s, i) for a position, or [tostring (i)] for a name",
-			o.label(), first.name)
+			o.Label(), first)
 	}
+	l.err = err
 }
 
 // isCount reports whether an expression is a number for certain.
@@ -260,53 +257,59 @@ func literalNumber(e ast.Expr) (float64, bool) {
 }
 
 // tableOf returns the table of the root that an expression names, or nil.
-func (l *linter) tableOf(e ast.Expr) *Object {
+func (l *linter) tableOf(e ast.Expr) *script.Object {
 	root, names := chain(e)
 	if root == nil || l.local(root.Value) != nil || l.own[root.Value] {
 		return nil
 	}
-	lv, err := l.t.global(root.Value)
+	v, err := l.t.Lookup(root.Value)
 	path := root.Value
 	for _, name := range names {
 		path += "." + name
-		o := objectOf(lv)
+		o := table(v)
 		if o == nil || err != nil || l.own[path] {
 			break
 		}
-		lv, err = o.cell(name)
+		v, err = o.Cell(name)
 	}
 	if err != nil {
 		l.err = err
 		return nil
 	}
-	return objectOf(lv)
+	return table(v)
 }
 
-// missing is a cell that is not there: for a table of verbs always a mistake,
-// for another one when it is called.
-func (l *linter) missing(o *Object, name string, at int, called bool) {
-	verbs := o.verbs != nil && len(o.verbs.verbs) > 0
-	if !verbs && !called {
+// table returns the table of the root that v is, or nil.
+func table(v script.Value) *script.Object {
+	if o, ok := v.(*script.Object); ok && o.Kind() == objectdb.KindTable {
+		return o
+	}
+	return nil
+}
+
+// missing reports a cell that does not exist: in a table of verbs always, in
+// another one when it is called.
+func (l *linter) missing(o *script.Object, name string, at int, called bool) {
+	if !called && !o.HasVerbs() {
 		return
 	}
-	list, err := o.entries()
+	names, err := o.Names()
 	if err != nil {
 		l.err = err
 		return
 	}
-	var known []string
-	for _, e := range list {
-		known = append(known, e.name)
-	}
-	l.report(at, "missing", "%s has no %s%s", o.label(), name, near(name, known))
+	l.report(at, "missing", "%s has no %s%s", o.Label(), name, near(name, names))
 }
 
 // isLibrary reports whether a name is one of Lua's libraries, or odb.
 func (l *linter) isLibrary(name string) bool { return lua.IsLibrary(name) || name == "odb" }
 
-func fieldNames(t *lua.LTable) []string {
+func fieldNames(t *script.Table) []string {
 	var names []string
-	t.ForEach(func(k, _ lua.LValue) { names = append(names, k.String()) })
+	t.Each(func(k, _ script.Value) bool {
+		names = append(names, fmt.Sprint(k))
+		return true
+	})
 	return names
 }
 
@@ -323,23 +326,21 @@ func (l *linter) meant(name string) string {
 }
 
 func (l *linter) guess(name string) string {
-	if text := elsewhere(name); text != "" {
+	if text := script.Elsewhere(name); text != "" {
 		return text
 	}
 	known := []string{"odb", "require"}
 	known = append(known, lua.GlobalNames()...)
-	tables, err := l.t.searched()
+	tables, err := l.t.Searched()
 	if err != nil {
 		return ""
 	}
 	for _, o := range tables {
-		list, err := o.entries()
+		names, err := o.Names()
 		if err != nil {
 			return ""
 		}
-		for _, e := range list {
-			known = append(known, e.name)
-		}
+		known = append(known, names...)
 	}
 	return near(name, known)
 }

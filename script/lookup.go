@@ -97,7 +97,7 @@ func (t *Thread) Untouched(names ...string) bool {
 			return false
 		}
 		if t.opt.Names != nil {
-			if _, ok := t.opt.Names.lookup(name); ok {
+			if _, ok := t.opt.Names.Lookup(name); ok {
 				return false
 			}
 		}

@@ -1,4 +1,4 @@
-package script
+package lint
 
 import "github.com/yuin/gopher-lua/ast"
 
