@@ -15,7 +15,7 @@
 //	response.go charset.go redirect.go   the response that is made of the script's result
 //	held.go responder.go partial.go   the response held until the commit, and sent in chunks
 //	cache.go cachefolder.go   purging caches in front, after the commit
-//	debug.go mask.go recorder.go kept.go replay.go   requests kept, without their secrets, and run again
+//	record.go replay.go   requests recorded (package requestlog) while Debugging is on, and run again
 //	settings.go settings_set.go tables.go rules.go   what an owner sets, read and checked, once for all requests
 //	conf.go reach.go   scripter.conf, and what it lets a root use of its host
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request

@@ -15,6 +15,7 @@ import (
 
 	"scripter/httpheader"
 	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
 	"scripter/verbs/html"
@@ -93,7 +94,7 @@ func statusOf(err error) int {
 func (r *Request) LogPath() string {
 	if u := r.Params["REQUEST_URI"]; u != "" {
 		if path, query, ok := strings.Cut(u, "?"); ok {
-			u = path + "?" + maskForm(query)
+			u = path + "?" + requestlog.MaskForm(query)
 		}
 		return clip(u, 200)
 	}
@@ -136,6 +137,11 @@ func (g *Gateway) logFailure(path string, status int, incident string, err error
 
 // incidentLength is the length of an incident's number.
 const incidentLength = 8
+
+// IsIncident reports whether text has the form of an incident's number.
+func IsIncident(text string) bool {
+	return len(text) == incidentLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
 
 // newIncident makes the number that a visitor's page and the log share.
 func newIncident() string {

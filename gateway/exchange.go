@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"scripter/requestlog"
 	"scripter/runner"
 )
 
@@ -20,14 +21,14 @@ type exchange struct {
 	plan       *plan // nil: not made yet
 	body       string
 	bodyRead   bool
-	recorded   bool   // Debugging was asked whether it records this request
-	entry      *Kept  // what it has recorded; nil for nothing
-	held       held   // the response, until it is sent
-	connection uint64 // the parameter connectionID; 0 before it has one
-	seed       int64  // of math.random; 0 is any
-	incident   string // number of its failure; "" = none yet
-	verified   string // the hash of the user whose password was right
-	yielded    bool   // Request.Yield was called
+	recorded   bool                // Debugging was asked whether it records this request
+	entry      *requestlog.Request // what it has recorded; nil for nothing
+	held       held                // the response, until it is sent
+	connection uint64              // the parameter connectionID; 0 before it has one
+	seed       int64               // of math.random; 0 is any
+	incident   string              // number of its failure; "" = none yet
+	verified   string              // the hash of the user whose password was right
+	yielded    bool                // Request.Yield was called
 
 	slow   time.Duration // from which on the request is slow; 0 = never
 	slowID string        // the incident under which it was logged as slow

@@ -22,7 +22,7 @@ func plain(v script.Value) any {
 		return list
 	}
 	m := map[string]any{}
-	for _, k := range tableKeys(t) {
+	for _, k := range t.Names() {
 		m[k] = plain(t.Get(k))
 	}
 	return m

@@ -14,6 +14,7 @@ import (
 
 	"scripter/httpform"
 	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
 )
@@ -46,14 +47,14 @@ func FuzzFields(f *testing.F) {
 		}
 		require.LessOrEqual(t, len(DecodePath(s)), len(s))
 		requestPath(s)
-		maskForm(s)
+		requestlog.MaskForm(s)
 		r := &Request{Params: map[string]string{"REQUEST_URI": s, "HTTP_X": s, "HTTP_COOKIE": s, "QUERY_STRING": s, "REQUEST_METHOD": s}}
 		require.LessOrEqual(t, len(r.fullRequest()), fullRequestLimit)
 		r.LogPath()
-		r.mask()
+		new(requestlog.Mask).Variables(r.Params)
 		r.Params["REQUEST_URI"] = "/x?password=" + s
 		shown, _, _ := strings.Cut(r.LogPath(), "&")
-		require.Equal(t, "/x?password="+masked, shown, "a secret of the query is not logged")
+		require.Equal(t, "/x?password="+requestlog.Masked, shown, "a secret of the query is not logged")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/script"
 )
 
@@ -61,7 +62,7 @@ func (s addresses) under(a objectdb.Address) bool {
 var pageSecrets = newAddresses(
 	debugToken.Address(),
 	objectdb.Address{"user", "webserver", "users"},
-	cgiparams, cgiparamsLog, probes,
+	requestlog.LastParams, requestlog.Log, probes,
 )
 
 // notForPages are the objects whose scripts markers cannot call, because they run the
@@ -152,9 +153,9 @@ func isSecretParameter(path []string) bool {
 	case "password", "fullrequest", "cookies":
 		return true
 	case "headers":
-		return inside == "" || isSecretVariable("HTTP_"+strings.ReplaceAll(inside, "-", "_"))
+		return inside == "" || requestlog.IsSecretVariable("HTTP_"+strings.ReplaceAll(inside, "-", "_"))
 	case "cgi":
-		return inside == "" || isSecretVariable(inside)
+		return inside == "" || requestlog.IsSecretVariable(inside)
 	}
 	return false
 }

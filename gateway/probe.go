@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/requestlog"
 	"scripter/runner"
 )
 
@@ -150,14 +151,14 @@ func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) bound {
 
 // probeVariables are the variables that may be shown.
 func (r *Request) probeVariables() map[string]string {
-	m := r.masked().Params
+	m := new(requestlog.Mask).Variables(r.Params)
 	delete(m, probeVariable)
 	for name, value := range m {
 		switch {
-		case value != "" && isSecretVariable(name):
-			m[name] = masked
+		case value != "" && requestlog.IsSecretVariable(name):
+			m[name] = requestlog.Masked
 		case len(value) > 1<<10:
-			m[name] = cutText(value, 1<<10)
+			m[name] = strings.ToValidUTF8(value[:1<<10], "")
 		}
 	}
 	return m

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 func newProbe(t *testing.T, s *site) string {
@@ -58,8 +59,8 @@ func TestProbe(t *testing.T) {
 	assert.Equal(t, []string{"CGI", "nph", "/page.mcro", "/extra", "a", "MACRO", "Test/1", filepath.Join(s.folder, "page.mcro")},
 		[]string{p.Transport, p.Form, p.Path, p.Extra, p.PathArgs, p.Action, p.Server, p.File})
 	assert.Equal(t, 5, p.Body)
-	assert.Equal(t, masked, p.Variables["HTTP_AUTHORIZATION"])
-	assert.Equal(t, masked, p.Variables["DB_PASSWORD"])
+	assert.Equal(t, requestlog.Masked, p.Variables["HTTP_AUTHORIZATION"])
+	assert.Equal(t, requestlog.Masked, p.Variables["DB_PASSWORD"])
 	assert.Len(t, p.Variables["HTTP_X_LONG"], 1<<10)
 	assert.Equal(t, []int{os.Getpid(), os.Geteuid()}, []int{p.PID, p.UID})
 	assert.Equal(t, RootHash(s.db.Path()), p.RootHash)
@@ -67,7 +68,7 @@ func TestProbe(t *testing.T) {
 	assert.Equal(t, []string{"file", "folder"}, []string{p.Files[0].Name, p.Files[1].Name})
 	assert.True(t, p.Files[0].Write && p.Files[1].Write)
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := tx.Stat(cgiparams)
+		_, err := tx.Stat(requestlog.LastParams)
 		assert.ErrorIs(t, err, objectdb.ErrNotFound, "a probe is not kept")
 		return nil
 	}))

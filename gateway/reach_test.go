@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 func TestReach(t *testing.T) {
@@ -213,14 +214,14 @@ func TestKeptDocumentRoot(t *testing.T) {
 
 	var n int
 	update(t, s.db, func(tx *objectdb.Tx) error {
-		k, err := KeptRequest(tx, 1)
+		k, err := requestlog.Find(tx, 1)
 		n = k.Number
 		return err
 	})
-	read := func(more func(k *Kept), o ReplayOptions) string {
+	read := func(more func(k *requestlog.Request), o ReplayOptions) string {
 		var b strings.Builder
 		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {
-			k, err := KeptRequest(tx, n)
+			k, err := requestlog.Find(tx, n)
 			if err == nil {
 				more(k)
 				s.g.Replay(t.Context(), k, &b, o)
@@ -229,14 +230,14 @@ func TestKeptDocumentRoot(t *testing.T) {
 		}))
 		return b.String()
 	}
-	forged := func(k *Kept) { k.Variables["DOCUMENT_ROOT"] = elsewhere }
+	forged := func(k *requestlog.Request) { k.Variables["DOCUMENT_ROOT"] = elsewhere }
 	o := ReplayOptions{Developer: true}
-	for _, answer := range []string{read(func(*Kept) {}, o), read(forged, o), read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
+	for _, answer := range []string{read(func(*requestlog.Request) {}, o), read(forged, o), read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
 		assert.NotContains(t, answer, "secret text")
 		assert.NotContains(t, answer, "own page")
 		assert.Contains(t, answer, "the document root of the kept request, ")
 	}
-	missing := func(k *Kept) {
+	missing := func(k *requestlog.Request) {
 		k.Variables["DOCUMENT_ROOT"], k.Variables["SCRIPT_NAME"], k.Variables["SCRIPT_FILENAME"] = elsewhere, "/y.mcro", elsewhere+"/y.mcro"
 	}
 	there, _, _ := strings.Cut(read(forged, o), "Incident")
@@ -244,7 +245,7 @@ func TestKeptDocumentRoot(t *testing.T) {
 	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"), "the answer does not show whether the file exists")
 	assert.Contains(t, read(forged, ReplayOptions{DocumentRoot: elsewhere}), "secret text")
 	s.list("pages", s.folder)
-	assert.Contains(t, read(func(*Kept) {}, o), "own page")
+	assert.Contains(t, read(func(*requestlog.Request) {}, o), "own page")
 	assert.NotContains(t, read(forged, o), "secret text")
 }
 

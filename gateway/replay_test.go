@@ -12,9 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
-func (s *site) replay(k *Kept, o ReplayOptions) (string, Outcome, *Recorded) {
+func (s *site) replay(k *requestlog.Request, o ReplayOptions) (string, Outcome, *requestlog.Answer) {
 	s.t.Helper()
 	var b strings.Builder
 	out, now := s.g.Replay(context.Background(), k, &b, o)
@@ -35,22 +36,22 @@ func TestReplay(t *testing.T) {
 		return table.concat ({p.method, p.postArgs, os.time (), math.random (1e9), math.random (1e9), p.connectionID, p.userAgent, p.serverPort}, "|")`)
 	_, out := s.answer(s.postForm("/x.fcgi?a=b", "c=d+e", map[string]string{"HTTP_USER_AGENT": "tester"}))
 	require.Equal(t, 200, out.Status)
-	k := s.lastKept()
+	k := s.lastRecorded()
 	s.put("scratchpad.n", objectdb.Number(0))
 	s.g.now = func() time.Time { return time.Now().Add(1000 * time.Hour) }
 	for range 2 {
-		text, out, now := s.replay(s.lastKept(), ReplayOptions{})
+		text, out, now := s.replay(s.lastRecorded(), ReplayOptions{})
 		assert.Equal(t, 200, out.Status)
 		assert.Equal(t, k.Answer, now)
 		assert.True(t, strings.HasSuffix(text, k.Answer.Body), text)
 		assert.Equal(t, objectdb.Number(0), s.get("scratchpad.n"))
 	}
-	assert.Len(t, s.keptRequests(), 1, "a replay is not kept")
+	assert.Len(t, s.recorded(), 1, "a replay is not kept")
 
-	_, _, _ = s.replay(s.lastKept(), ReplayOptions{Commit: true})
+	_, _, _ = s.replay(s.lastRecorded(), ReplayOptions{Commit: true})
 	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.n"))
 	s.script("x", `return "today's"`)
-	text, _, _ := s.replay(s.lastKept(), ReplayOptions{})
+	text, _, _ := s.replay(s.lastRecorded(), ReplayOptions{})
 	assert.True(t, strings.HasSuffix(text, "today's"))
 }
 
@@ -60,11 +61,11 @@ func TestReplayOfFailures(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `scratchpad.left = 1; error ("boom")`)
 	s.ask("/x.fcgi", nil)
-	k := s.lastKept()
-	_, out, now := s.replay(s.lastKept(), ReplayOptions{})
+	k := s.lastRecorded()
+	_, out, now := s.replay(s.lastRecorded(), ReplayOptions{})
 	assert.Equal(t, k.Incident, out.Incident)
 	assert.Equal(t, k.Answer, now)
-	text, _, _ := s.replay(s.lastKept(), ReplayOptions{Developer: true})
+	text, _, _ := s.replay(s.lastRecorded(), ReplayOptions{Developer: true})
 	assert.Contains(t, text, "suites.webserverScripts.x:1: boom")
 	assert.NotContains(t, s.scratchpad(), "scratchpad.left=")
 }
@@ -75,8 +76,8 @@ func TestReplayOfPieces(t *testing.T) {
 	s.script("x", `scratchpad.left = "pieces"; webserver.sendPartial ("one, "); scratchpad.left = "more"; return "two"`)
 	s.ask("/x.fcgi", nil)
 	s.put("scratchpad.left", objectdb.String("before"))
-	k := s.lastKept()
-	text, out, now := s.replay(s.lastKept(), ReplayOptions{})
+	k := s.lastRecorded()
+	text, out, now := s.replay(s.lastRecorded(), ReplayOptions{})
 	require.NoError(t, out.Err)
 	assert.True(t, strings.HasSuffix(text, "one, two"), text)
 	assert.Equal(t, k.Answer, now)
@@ -90,7 +91,7 @@ func TestReplayOfPages(t *testing.T) {
 	s.g.now = func() time.Time { return then }
 	s.page("p.mcro", `<!--#clock.now ()--> <!--#counter(p)-->`)
 	first := s.ask("/p.mcro", nil).Body
-	text, _, _ := s.replay(s.lastKept(), ReplayOptions{DocumentRoot: s.folder})
+	text, _, _ := s.replay(s.lastRecorded(), ReplayOptions{DocumentRoot: s.folder})
 	when := strings.Fields(first)[0]
 	assert.Contains(t, text, when)
 	assert.NotContains(t, s.scratchpad(), "Macro error")
@@ -104,13 +105,13 @@ func TestReplayMasked(t *testing.T) {
 	s.script("x", `local p = ... return p.argTable.password .. " " .. p.searchTable.token .. " " .. p.cookies.sid .. " " .. p.username .. p.password`)
 	_, out := s.answer(s.postForm("/x.fcgi?token=hush+one", "password=hush+two&a=1", map[string]string{"HTTP_COOKIE": "sid=hush-three", "HTTP_AUTHORIZATION": "Basic YWRhOmh1c2hmb3Vy"}))
 	require.Equal(t, 200, out.Status)
-	then := s.lastKept()
-	text, _, now := s.replay(s.lastKept(), ReplayOptions{})
+	then := s.lastRecorded()
+	text, _, now := s.replay(s.lastRecorded(), ReplayOptions{})
 	assert.True(t, strings.HasSuffix(text, "(masked) (masked) (masked) "), text)
 	assert.Equal(t, "(masked) (masked) (masked) ada(masked)", then.Answer.Body)
 	assert.Equal(t, "(masked) (masked) (masked) ", now.Body)
 
-	k := s.lastKept()
+	k := s.lastRecorded()
 	require.NoError(t, k.SetField("password", "hush two"))
 	require.NoError(t, k.SetField("token", "hush one"))
 	assert.Error(t, k.SetField("nothing", "x"))
@@ -128,7 +129,7 @@ func TestReplayMultipart(t *testing.T) {
 	s.script("x", `local p = ... return p.argTable.a .. p.argTable.password .. p.files.f.data`)
 	body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n--B\r\nContent-Disposition: form-data; name=password\r\n\r\nhush\r\n--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\x00\xff\r\n--B--\r\n"
 	require.Equal(t, 200, s.post("/x.fcgi", "multipart/form-data; boundary=B", body).Status)
-	k := s.lastKept()
+	k := s.lastRecorded()
 	assert.Equal(t, []string{"field password"}, k.Masked)
 	assert.NotContains(t, s.kept(), "hush")
 	require.NoError(t, k.SetField("password", "P"))
@@ -141,7 +142,7 @@ func TestIncomplete(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return postArgs`)
 	require.Equal(t, 200, s.post("/x.fcgi", "application/json", `{"token": 1}`).Status)
-	k := s.lastKept()
+	k := s.lastRecorded()
 	require.Error(t, k.Incomplete())
 	k.SetBody(`{"other": 2}`)
 	require.NoError(t, k.Incomplete())
@@ -162,24 +163,24 @@ func TestReplayFlushesNothing(t *testing.T) {
 	s.script("x", `webserver.flushCache ("/x.fcgi") return "x"`)
 	require.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
 	require.Equal(t, 1, purged)
-	_, out, _ := s.replay(s.lastKept(), ReplayOptions{})
+	_, out, _ := s.replay(s.lastRecorded(), ReplayOptions{})
 	require.Equal(t, 200, out.Status)
 	assert.Equal(t, 1, purged)
-	_, _, _ = s.replay(s.lastKept(), ReplayOptions{Commit: true})
+	_, _, _ = s.replay(s.lastRecorded(), ReplayOptions{Commit: true})
 	assert.Equal(t, 2, purged)
 }
 
-func TestKeptRequestIsNamed(t *testing.T) {
+func TestRecordedIsFound(t *testing.T) {
 	s := debugging(t)
-	find := func(n int) (k *Kept, err error) {
+	find := func(n int) (k *requestlog.Request, err error) {
 		err = s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-			k, err = KeptRequest(tx, n)
+			k, err = requestlog.Find(tx, n)
 			return err
 		})
 		return k, err
 	}
 	_, err := find(0)
-	require.ErrorIs(t, err, ErrNotKept)
+	require.ErrorIs(t, err, requestlog.ErrNotFound)
 	s.script("x", `return "x"`)
 	s.ask("/x.fcgi?1", nil)
 	s.ask("/x.fcgi?2", nil)
@@ -189,7 +190,7 @@ func TestKeptRequestIsNamed(t *testing.T) {
 		assert.Equal(t, want, k.Line())
 	}
 	_, err = find(3)
-	require.ErrorIs(t, err, ErrNotKept)
+	require.ErrorIs(t, err, requestlog.ErrNotFound)
 	assert.ErrorContains(t, err, "1 to 2")
 }
 
@@ -201,7 +202,7 @@ func TestDebugCGI(t *testing.T) {
 	s.script("again", `return webserver.debugCGI ()`)
 	resp := s.ask("/again.fcgi", nil)
 	assert.Equal(t, 500, resp.Status)
-	assert.Contains(t, s.lastKept().Error, "no such request is kept before this one")
+	assert.Contains(t, s.lastRecorded().Error, "no such request is kept before this one")
 
 	s.ask("/x.fcgi?q=there", nil)
 	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "left"}) })

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scripter/httpheader"
+	"scripter/requestlog"
 )
 
 // responder writes a response: head and body, in the form of the transport, cut into
@@ -18,11 +19,11 @@ type responder struct {
 	nginx   bool
 	started bool
 	status  int
-	chunk   int       // bytes; 0 = in one piece
-	sent    int64     // bytes, the head included
-	length  int64     // Content-Length of a streamed response; -1 = none
-	body    int64     // bytes of the body so far
-	rec     *recorder // of Debugging; nil when it is off
+	chunk   int                  // bytes; 0 = in one piece
+	sent    int64                // bytes, the head included
+	length  int64                // Content-Length of a streamed response; -1 = none
+	body    int64                // bytes of the body so far
+	rec     *requestlog.Recorder // of Debugging; nil when it is off
 }
 
 // flusher is a way out that gathers what is written until it is told.
@@ -64,7 +65,7 @@ func (a *responder) copy(from io.Reader) error {
 				return err
 			}
 			if a.rec != nil {
-				a.rec.write(buf[:n])
+				a.rec.Write(buf[:n])
 			}
 			if _, err := a.w.Write(buf[:n]); err != nil {
 				return fmt.Errorf("send the response: %w", err)
@@ -90,7 +91,7 @@ func (a *responder) start(resp *httpheader.Response) error {
 	}
 	a.started, a.status = true, resp.Status
 	if a.rec != nil {
-		a.rec.start(resp)
+		a.rec.Head(resp)
 	}
 	a.noBody = a.noBody || bodyless(resp.Status)
 	return a.writeChunks(resp.Body)
@@ -142,7 +143,7 @@ func (a *responder) writeChunks(text string) error {
 			piece = piece[:a.chunk]
 		}
 		if a.rec != nil {
-			a.rec.write([]byte(piece))
+			a.rec.Write([]byte(piece))
 		}
 		if _, err := io.WriteString(a.w, piece); err != nil {
 			return fmt.Errorf("send the response: %w", err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"scripter/httpheader"
@@ -293,7 +292,7 @@ func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 	if !ok {
 		return errors.New("the response's headers are no table")
 	}
-	for _, name := range tableKeys(t) {
+	for _, name := range t.Names() {
 		values := []script.Value{t.Get(name)}
 		if list, ok := values[0].(*script.Table); ok {
 			values = values[:0]
@@ -311,20 +310,6 @@ func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 		}
 	}
 	return nil
-}
-
-// tableKeys gives the text keys of a table in order, so that the same table
-// makes the same response.
-func tableKeys(t *script.Table) []string {
-	var keys []string
-	t.Each(func(k, _ script.Value) bool {
-		if s, ok := k.(string); ok {
-			keys = append(keys, s)
-		}
-		return true
-	})
-	slices.Sort(keys)
-	return keys
 }
 
 // finish checks a response and completes it for the wire.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 // FindSetting finds a setting by its name in any case, or by its address.
@@ -110,7 +111,7 @@ func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) []string {
 // serverNameWarnings compares Set Server Name with what the web server called
 // itself in the last request that Debugging has kept (specification, 2.2).
 func serverNameWarnings(tx *objectdb.Tx, name string) []string {
-	k, err := KeptRequest(tx, 0)
+	k, err := requestlog.Find(tx, 0)
 	if err != nil || name == "" {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"scripter/lua"
+	"scripter/requestlog"
 )
 
 // The slow log: a request that takes longer than the setting slowLog is logged
@@ -52,7 +53,7 @@ func (x *exchange) slowArgs() []any {
 	if x.body != "" {
 		args = append(args, "bodyBytes", len(x.body))
 		if kind := strings.ToLower(r.Params["CONTENT_TYPE"]); strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
-			args = append(args, "body", clip(maskForm(x.body), slowBody))
+			args = append(args, "body", clip(requestlog.MaskForm(x.body), slowBody))
 		}
 	}
 	return args

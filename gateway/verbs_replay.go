@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/script"
 )
 
@@ -32,44 +32,28 @@ func verbDebugCGI(v *script.Call) error {
 	if c.replay != nil {
 		return errors.New("this request is run again itself")
 	}
-	number := 0
-	if c.entry != nil && c.entry.Number > 0 {
-		if number, err = numberBefore(c.Tx, c.entry.Number); err != nil {
-			return err
-		}
-	}
-	k, err := KeptRequest(c.Tx, number)
+	recorded, err := lastRecorded(c)
 	if err != nil {
 		return err
 	}
-	if err := k.Incomplete(); err != nil {
+	if err := recorded.Incomplete(); err != nil {
 		return err
 	}
 	w := boundedWriter{limit: c.limits.size(maxResponse)}
-	out, _ := c.g.Replay(c.Context(), k, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
+	out, _ := c.g.Replay(c.Context(), recorded, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
 	if out.Broken {
-		return fmt.Errorf("request %d: %w", k.Number, out.Err)
+		return fmt.Errorf("request %d: %w", recorded.Number, out.Err)
 	}
 	v.Return(w.String())
 	return nil
 }
 
-// numberBefore gives the number of the last kept request before one.
-func numberBefore(tx *objectdb.Tx, number int) (int, error) {
-	numbers, err := keptNumbers(tx)
-	if err != nil {
-		return 0, err
+// lastRecorded returns the last recorded request that is not the one that runs.
+func lastRecorded(c *attempt) (*requestlog.Request, error) {
+	if c.entry != nil && c.entry.Number > 0 {
+		return requestlog.FindBefore(c.Tx, c.entry.Number)
 	}
-	before := 0
-	for _, n := range numbers {
-		if n < number {
-			before = n
-		}
-	}
-	if before == 0 {
-		return 0, fmt.Errorf("%w before this one", ErrNotKept)
-	}
-	return before, nil
+	return requestlog.Find(c.Tx, 0)
 }
 
 // boundedWriter holds a response up to a limit, in bytes.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"slices"
 	"strings"
 
 	"scripter/lua"
@@ -201,6 +202,19 @@ func (tb *Table) Delete(name string) {
 	if tb.lua != nil {
 		tb.lua.RawSetString(name, lua.LNil)
 	}
+}
+
+// Names returns the texts among the keys, in order.
+func (tb *Table) Names() []string {
+	var names []string
+	tb.Each(func(k, _ Value) bool {
+		if name, ok := k.(string); ok {
+			names = append(names, name)
+		}
+		return true
+	})
+	slices.Sort(names)
+	return names
 }
 
 // Each calls f for every item in order and then for every other cell, until f

@@ -13,6 +13,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 func (t *tool) requestsCommand() *cobra.Command {
@@ -69,14 +70,14 @@ func keptFrom(args []string) (keptName, error) {
 	return keptName{number: n}, nil
 }
 
-func (n keptName) find(tx *objectdb.Tx) (*gateway.Kept, error) {
+func (n keptName) find(tx *objectdb.Tx) (*requestlog.Request, error) {
 	if n.incident == "" {
-		k, err := gateway.KeptRequest(tx, n.number)
+		k, err := requestlog.Find(tx, n.number)
 		return k, keptHint(err, keepHint)
 	}
-	k, err := gateway.KeptIncident(tx, n.incident)
+	k, err := requestlog.FindIncident(tx, n.incident)
 	if err != nil && n.number > 0 { // digits only
-		if k, err := gateway.KeptRequest(tx, n.number); err == nil {
+		if k, err := requestlog.Find(tx, n.number); err == nil {
 			return k, nil
 		}
 	}
@@ -86,14 +87,14 @@ func (n keptName) find(tx *objectdb.Tx) (*gateway.Kept, error) {
 const keepHint = `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`
 
 func keptHint(err error, hint string) error {
-	if errors.Is(err, gateway.ErrNotKept) {
+	if errors.Is(err, requestlog.ErrNotFound) {
 		return hintError{err, hint}
 	}
 	return err
 }
 
 func (t *tool) listRequests(tx *objectdb.Tx) error {
-	list, err := gateway.KeptRequests(tx)
+	list, err := requestlog.All(tx)
 	if err != nil {
 		return err
 	}
@@ -119,13 +120,13 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 	return t.columns(rows)
 }
 
-func keptTime(k *gateway.Kept) string { return k.Time.UTC().Format("2006-01-02 15:04:05") }
+func keptTime(k *requestlog.Request) string { return k.Time.UTC().Format("2006-01-02 15:04:05") }
 
-func milliseconds(k *gateway.Kept) float64 {
+func milliseconds(k *requestlog.Request) float64 {
 	return float64(k.Duration) / float64(time.Millisecond)
 }
 
-func (t *tool) showKept(k *gateway.Kept) {
+func (t *tool) showKept(k *requestlog.Request) {
 	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
 	p("request %d, %s UTC\n%s\n", k.Number, keptTime(k), visible(k.Line()))
 	if len(k.Masked) > 0 {
@@ -165,7 +166,7 @@ func (t *tool) showKept(k *gateway.Kept) {
 func endLine(s string) string { return strings.TrimSuffix(s, "\n") + "\n" }
 
 // jsonKept is what --json prints of a kept request.
-func jsonKept(k *gateway.Kept, whole bool) map[string]any {
+func jsonKept(k *requestlog.Request, whole bool) map[string]any {
 	m := map[string]any{"number": k.Number, "time": k.Time.UTC(), "request": k.Line(), "masked": append([]string{}, k.Masked...)}
 	if a := k.Answer; a != nil {
 		m["status"], m["milliseconds"] = a.Status, milliseconds(k)
@@ -186,7 +187,7 @@ func jsonKept(k *gateway.Kept, whole bool) map[string]any {
 	return m
 }
 
-func jsonRecorded(a *gateway.Recorded) map[string]any {
+func jsonRecorded(a *requestlog.Answer) map[string]any {
 	m := map[string]any{"status": a.Status, "head": a.Head, "size": a.Size}
 	if a.Whole() {
 		m["body"] = a.Body

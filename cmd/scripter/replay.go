@@ -13,6 +13,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 // replay is one run of "scripter replay".
@@ -65,7 +66,7 @@ func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
 		return err
 	}
 	defer db.Close()
-	var k *gateway.Kept
+	var k *requestlog.Request
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
 		k, err = which.find(tx)
 		return err
@@ -137,7 +138,7 @@ func howToGive(item string) string {
 }
 
 // complete gives a kept request what the command line has for it.
-func (f *replay) complete(k *gateway.Kept, stdin io.Reader) error {
+func (f *replay) complete(k *requestlog.Request, stdin io.Reader) error {
 	for _, v := range f.params {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
@@ -197,7 +198,7 @@ func headerVariable(h string) (name, value string, err error) {
 
 // printDiff prints what differs between the answers of then and now, and
 // fails when something does.
-func (t *tool) printDiff(k *gateway.Kept, then, now *gateway.Recorded) error {
+func (t *tool) printDiff(k *requestlog.Request, then, now *requestlog.Answer) error {
 	head := diffLines(withoutLength(then.Head), withoutLength(now.Head))
 	body := []string{}
 	switch {
@@ -235,7 +236,7 @@ func withoutLength(head string) string {
 	}), "\n")
 }
 
-func bodyLine(sign string, r *gateway.Recorded) string {
+func bodyLine(sign string, r *requestlog.Answer) string {
 	if r.Whole() {
 		return fmt.Sprintf("%s(a body of %d bytes)", sign, r.Size)
 	}

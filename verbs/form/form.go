@@ -2,7 +2,6 @@
 package form
 
 import (
-	"slices"
 	"strings"
 
 	"scripter/httpform"
@@ -88,7 +87,7 @@ func Encode(v *script.Call) error {
 		b = httpform.Escape(b, text)
 		return nil
 	}
-	for _, name := range names(t) {
+	for _, name := range t.Names() {
 		values := []script.Value{t.Get(name)}
 		if list, ok := values[0].(*script.Table); ok {
 			values = values[:0]
@@ -102,17 +101,4 @@ func Encode(v *script.Call) error {
 	}
 	v.Return(string(b))
 	return nil
-}
-
-// names returns the texts among the keys of a table, in order.
-func names(t *script.Table) []string {
-	var names []string
-	t.Each(func(k, _ script.Value) bool {
-		if name, ok := k.(string); ok {
-			names = append(names, name)
-		}
-		return true
-	})
-	slices.Sort(names)
-	return names
 }

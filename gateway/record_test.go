@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/requestlog"
 )
 
 func init() { patienceBefore, patienceAfter = patience, patience }
@@ -26,20 +27,20 @@ func debugging(t testing.TB) *site {
 	return s
 }
 
-func (s *site) keptRequests() []*Kept {
+func (s *site) recorded() []*requestlog.Request {
 	s.t.Helper()
-	var list []*Kept
+	var list []*requestlog.Request
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		var err error
-		list, err = KeptRequests(tx)
+		list, err = requestlog.All(tx)
 		return err
 	}))
 	return list
 }
 
-func (s *site) lastKept() *Kept {
+func (s *site) lastRecorded() *requestlog.Request {
 	s.t.Helper()
-	list := s.keptRequests()
+	list := s.recorded()
 	require.NotEmpty(s.t, list)
 	return list[len(list)-1]
 }
@@ -71,18 +72,18 @@ func (s *site) postForm(path, body string, more map[string]string) *Request {
 	return r
 }
 
-// TestKept: what the log says of a request that worked, and of one that
+// TestRecorded: what the log says of a request that worked, and of one that
 // failed (specification, 2.2: Debugging).
 //
 // Specification: 2.2.6, 2.3.8
-func TestKept(t *testing.T) {
+func TestRecorded(t *testing.T) {
 	s := debugging(t)
 	s.script("ok", `return {status = 201, headers = {["Set-Cookie"] = "sid=abcdef; Path=/"}, body = "made"}`)
 	s.script("bad", `error ("boom")`)
 	before := time.Now()
 	require.Equal(t, 201, s.ask("/ok.fcgi?a=1", nil).Status)
 	_, out := s.answer(s.postForm("/bad.fcgi", "a=1&password=hushhush", nil))
-	list := s.keptRequests()
+	list := s.recorded()
 	require.Len(t, list, 2)
 
 	k := list[0]
@@ -111,10 +112,10 @@ func TestKept(t *testing.T) {
 	assert.Equal(t, []string{"field password"}, k.Masked)
 }
 
-// TestKeptRoads: answers that are not held (a file, pieces) are kept too.
+// TestRecordedTransports: answers that are not held (a file, pieces) are kept too.
 //
 // Specification: 2.2.6
-func TestKeptRoads(t *testing.T) {
+func TestRecordedTransports(t *testing.T) {
 	s := debugging(t)
 	s.page("plain.txt", "the file")
 	s.script("plain", `return ""`)
@@ -124,21 +125,21 @@ func TestKeptRoads(t *testing.T) {
 		var b strings.Builder
 		s.g.Answer(context.Background(), s.request(path, map[string]string{"SCRIPTER_ACTION": "SCRIPTER"}), &b)
 		require.True(t, strings.HasSuffix(b.String(), want), b.String())
-		k := s.lastKept()
+		k := s.lastRecorded()
 		assert.Equal(t, "GET "+path, k.Line())
 		require.NotNil(t, k.Answer, path)
 		assert.Equal(t, want, k.Answer.Body)
 	}
 	s.script("head", `return "body"`)
 	s.g.Answer(context.Background(), s.request("/head.fcgi", map[string]string{"REQUEST_METHOD": "HEAD"}), io.Discard)
-	assert.Empty(t, s.lastKept().Answer.Body)
+	assert.Empty(t, s.lastRecorded().Answer.Body)
 }
 
-// TestKeptAreTheLast: the log is as long as maxRequests, scratchpad.cgiparams
+// TestRecordedAreTheLast: the log is as long as maxRequests, scratchpad.cgiparams
 // is always the last.
 //
 // Specification: 2.2.6, 2.3.8
-func TestKeptAreTheLast(t *testing.T) {
+func TestRecordedAreTheLast(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return "x"`)
 	numbers := func(max float64, ask int) []int {
@@ -147,7 +148,7 @@ func TestKeptAreTheLast(t *testing.T) {
 			s.ask("/x.fcgi", nil)
 		}
 		var list []int
-		for _, k := range s.keptRequests() {
+		for _, k := range s.recorded() {
 			require.NotNil(t, k.Answer)
 			list = append(list, k.Number)
 		}
@@ -163,9 +164,9 @@ func TestKeptAreTheLast(t *testing.T) {
 	assert.Equal(t, objectdb.String("stays"), s.get("scratchpad.cgiparamsLog.mine"))
 }
 
-// TestKeptByMany: requests at once are all kept, each with its outcome, and
+// TestRecordedConcurrently: requests at once are all kept, each with its outcome, and
 // what they do in the root is as exact as without.
-func TestKeptByMany(t *testing.T) {
+func TestRecordedConcurrently(t *testing.T) {
 	s := debugging(t)
 	s.put("scratchpad.n", objectdb.Number(0))
 	s.script("x", `scratchpad.n = scratchpad.n + 1 return scratchpad.n`)
@@ -180,7 +181,7 @@ func TestKeptByMany(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, objectdb.Number(clients*each), s.get("scratchpad.n"))
-	list := s.keptRequests()
+	list := s.recorded()
 	require.Len(t, list, clients*each, s.log)
 	seen := map[string]bool{}
 	for i, k := range list {
@@ -191,8 +192,8 @@ func TestKeptByMany(t *testing.T) {
 	assert.Len(t, seen, clients*each, "each answer is that of its own request")
 }
 
-// TestKeptIsBounded: a visitor cannot fill the root because debugging is on.
-func TestKeptIsBounded(t *testing.T) {
+// TestRecordedIsBounded: a visitor cannot fill the root because debugging is on.
+func TestRecordedIsBounded(t *testing.T) {
 	s := debugging(t)
 	s.script("long", `return string.rep ("long ", 20000)`)
 	more := map[string]string{}
@@ -202,8 +203,8 @@ func TestKeptIsBounded(t *testing.T) {
 	body := "a=" + strings.Repeat("y", 200_000)
 	_, out := s.answer(s.postForm("/long.fcgi", body, more))
 	require.Equal(t, 200, out.Status)
-	k := s.lastKept()
-	assert.Len(t, k.Body, keptBody)
+	k := s.lastRecorded()
+	assert.Len(t, k.Body, 64<<10)
 	assert.Equal(t, int64(len(body)), k.BodySize)
 	assert.Contains(t, k.Cut, "body")
 	assert.Contains(t, k.Cut, "HTTP_X_9")
@@ -214,7 +215,7 @@ func TestKeptIsBounded(t *testing.T) {
 	assert.Empty(t, k.Answer.Body)
 	assert.Equal(t, int64(len(long)), k.Answer.Size)
 	assert.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(long))), k.Answer.SHA256)
-	assert.Less(t, len(s.scratchpad()), keptInAll+keptVariables+2*keptBody+keptHead)
+	assert.Less(t, len(s.scratchpad()), (256+64+2*64+16)<<10)
 }
 
 // TestDebuggingEnds: it switches itself off after debugMinutes.
@@ -222,14 +223,14 @@ func TestDebuggingEnds(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return "x"`)
 	s.ask("/x.fcgi", nil)
-	require.Len(t, s.keptRequests(), 1)
+	require.Len(t, s.recorded(), 1)
 	later := time.Now().Add(29 * time.Minute)
 	s.g.now = func() time.Time { return later }
 	s.ask("/x.fcgi", nil)
-	require.Len(t, s.keptRequests(), 2)
+	require.Len(t, s.recorded(), 2)
 	s.put("user.webserver.debugMinutes", objectdb.Number(20))
 	assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
-	assert.Len(t, s.keptRequests(), 2)
+	assert.Len(t, s.recorded(), 2)
 	assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDebug"))
 	assert.Contains(t, s.log.String(), "debugging has switched itself off")
 
@@ -237,7 +238,7 @@ func TestDebuggingEnds(t *testing.T) {
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))
 	later = later.Add(1e6 * time.Minute)
 	s.ask("/x.fcgi", nil)
-	assert.Len(t, s.keptRequests(), 3)
+	assert.Len(t, s.recorded(), 3)
 }
 
 // TestDebuggingNeverFails: whatever stands in the way of keeping, the request
@@ -251,7 +252,7 @@ func TestDebuggingNeverFails(t *testing.T) {
 		s.put("scratchpad.cgiparams", objectdb.String("mine"))
 		s.put("scratchpad.cgiparamsLog", objectdb.Number(1))
 		assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
-		assert.Len(t, s.keptRequests(), 1)
+		assert.Len(t, s.recorded(), 1)
 	})
 	t.Run("no scratchpad", func(t *testing.T) {
 		s := debugging(t)
@@ -266,13 +267,13 @@ func TestDebuggingNeverFails(t *testing.T) {
 		s.script("x", `return "x"`)
 		_, out := s.answer(s.postForm("/x.fcgi", "a=%zz", nil))
 		assert.Equal(t, 400, out.Status)
-		assert.Equal(t, 400, s.lastKept().Answer.Status)
+		assert.Equal(t, 400, s.lastRecorded().Answer.Status)
 	})
 	t.Run("the log emptied by the script", func(t *testing.T) {
 		s := debugging(t)
 		s.script("x", `scratchpad.cgiparamsLog = nil return "x"`)
 		assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
-		assert.Empty(t, s.keptRequests())
+		assert.Empty(t, s.recorded())
 		assert.NotContains(t, s.log.String(), "not kept")
 	})
 	t.Run("another writer", func(t *testing.T) {
@@ -314,18 +315,18 @@ func TestSecretsMasked(t *testing.T) {
 	ask("password=hush-zero")
 	assert.NotContains(t, s.scratchpad(), "hush")
 	assert.NotContains(t, s.scratchpad(), "YWRhOmh1c2h0d28=")
-	assert.Equal(t, "(masked)(masked)(masked)", s.lastKept().Answer.Body)
-	assert.Contains(t, s.lastKept().Answer.Head, "X-Echo: (masked)\n")
-	assert.Equal(t, []string{"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_X_API_KEY", "field password", "field session", "field token"}, s.lastKept().Masked)
+	assert.Equal(t, "(masked)(masked)(masked)", s.lastRecorded().Answer.Body)
+	assert.Contains(t, s.lastRecorded().Answer.Head, "X-Echo: (masked)\n")
+	assert.Equal(t, []string{"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_X_API_KEY", "field password", "field session", "field token"}, s.lastRecorded().Masked)
 	ask("password=987")
-	assert.Equal(t, "(masked)(masked)(masked)", s.lastKept().Answer.Body, "the digits of a card")
+	assert.Equal(t, "(masked)(masked)(masked)", s.lastRecorded().Answer.Body, "the digits of a card")
 	ask("password=hush-zero&fail=1")
-	assert.Equal(t, 500, s.lastKept().Answer.Status)
+	assert.Equal(t, 500, s.lastRecorded().Answer.Status)
 	assert.NotContains(t, s.scratchpad(), "hush")
 
 	ask("colour=red&password=hush-zero&password=hush-again&colour=blue")
 	assert.NotContains(t, s.scratchpad(), "hush", "a secret that is sent twice")
-	assert.Equal(t, objectdb.List{objectdb.String(masked), objectdb.String(masked)}, s.get("scratchpad.cgiparams.fields.password"))
+	assert.Equal(t, objectdb.List{objectdb.String(requestlog.Masked), objectdb.String(requestlog.Masked)}, s.get("scratchpad.cgiparams.fields.password"))
 	assert.Equal(t, objectdb.List{objectdb.String("red"), objectdb.String("blue")}, s.get("scratchpad.cgiparams.fields.colour"))
 	edge := "--B\r\nContent-Disposition: form-data; name="
 	_, out := s.answer(s.postForm("/echo.fcgi?token=hush-1&token=hush-2",
@@ -337,90 +338,11 @@ func TestSecretsMasked(t *testing.T) {
 
 	s.put("user.webserver.flDebugSecrets", objectdb.Boolean(true))
 	ask("password=hush-zero")
-	assert.Contains(t, s.lastKept().Answer.Head, "X-Echo: hushtwo\n")
-	assert.Equal(t, "hush-zerohush&lt;1&gt;hush-three", s.lastKept().Answer.Body)
-	assert.Equal(t, "password=hush-zero", s.lastKept().Body)
-	assert.True(t, s.lastKept().Secrets)
-	assert.Empty(t, s.lastKept().Masked)
-}
-
-func TestMaskBody(t *testing.T) {
-	part := func(header, data string) string {
-		return "--B\r\nContent-Disposition: form-data; " + header + "\r\n\r\n" + data + "\r\n"
-	}
-	const multipart = "multipart/form-data; boundary=B"
-	for _, c := range []struct {
-		name, kind, text, want string
-		items                  []string
-	}{
-		{"plain form", "", "a=1&b=2", "a=1&b=2", nil},
-		{"form", "", "a=1&Password=hushhush&b", "a=1&Password=(masked)&b", []string{"field Password"}},
-		{"encoded name", "application/x-www-form-urlencoded; charset=utf-8", "p%61ss=hush", "p%61ss=(masked)", []string{"field pass"}},
-		{"text", "text/plain", "hello", "hello", nil},
-		{"json", "application/json", `{"token":"x"}`, masked, []string{"body"}},
-		{"multipart", multipart, part("name=a", "1") + part("name=pass", "hush") + "--B--\r\n", part("name=a", "1") + part("name=pass", masked) + "--B--\r\n", []string{"field pass"}},
-		{"secret file", multipart, part("name=token; filename=x", "hu\r\nsh") + "--B--\r\n", part("name=token; filename=x", masked) + "--B--\r\n", []string{"field token"}},
-		{"no secret in it", multipart, part("name=a", "1") + "--B--\r\n", part("name=a", "1") + "--B--\r\n", nil},
-		{"name that hides", multipart, part("name*=utf-8''p%61ss", "hush") + "--B--\r\n", part("name*=utf-8''p%61ss", masked) + "--B--\r\n", []string{"field pass"}},
-		{"a word", "", "pin=1234&shipping=5678&zipcode=1&code=xyz", "pin=(masked)&shipping=5678&zipcode=1&code=(masked)", []string{"field pin", "field code"}},
-		{"a word in a part", multipart, part("name=userPin", "1234") + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n",
-			part("name=userPin", masked) + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n", []string{"field userPin"}},
-		{"a word in JSON", "application/json", `{"user_pin" : 1234}`, masked, []string{"body"}},
-		{"a word in XML", "text/xml", "<order><otp>1234</otp></order>", masked, []string{"body"}},
-		{"an attribute", "text/xml", "<order jwt='x'/>", masked, []string{"body"}},
-		{"a word in a sentence", "application/json", `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, nil},
-		{"bare line ends", multipart, strings.ReplaceAll(part("name=pass", "hush")+"--B--\r\n", "\r\n", "\n"), masked, []string{"body"}},
-		{"broken", multipart, part("name=a", "hush"), masked, []string{"body"}},
-		{"no boundary", "multipart/form-data", "--B", masked, []string{"body"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := new(masking)
-			assert.Equal(t, c.want, m.body(c.kind, c.text))
-			assert.Equal(t, c.items, m.names)
-		})
-	}
-}
-
-// TestMentionsSecret checks which names of fields mean a secret.
-func TestMentionsSecret(t *testing.T) {
-	for _, name := range []string{
-		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "PHPSESSID", "credentials", "privateKey", "access_key", "cardNumber", "iban", "bearer", "cvv2",
-		"pw", "user-pw", "pw2", "PIN", "pin", "userPin", "userPIN", "user_pin", "card.pin", "PINCode", "pins[pin]", "otp", "otp1", "smsOTP", "OTPNumber", "jwt", "idJwt",
-		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2", "sid", "csrf", "größe_pin",
-	} {
-		assert.True(t, mentionsSecret(name), name)
-	}
-	for _, name := range []string{
-		"", "shipping", "opinion", "spin", "pinned", "postcode", "zipcode", "zip_code", "postalCode", "country-code", "LanguageCode", "barcode", "bar_code", "encoder", "codec",
-		"power", "pwm", "potpourri", "hotplate", "design", "signatures", "side", "aside", "presidio", "name", "q", "größe",
-	} {
-		assert.False(t, mentionsSecret(name), name)
-	}
-}
-
-// FuzzMaskMultipart: of a form that can be read no secret value stays.
-func FuzzMaskMultipart(f *testing.F) {
-	f.Add("name=pass", "hush", "\r\n")
-	f.Add("name=\"a\"; filename=\"--B\"", "x\r\n--B", "\n")
-	f.Add("name*=utf-8''p%61ss", "\r\n\r\n", "\r\n")
-	f.Fuzz(func(t *testing.T, header, data, end string) {
-		const kind = "multipart/form-data; boundary=B"
-		text := "--B" + end + "Content-Disposition: form-data; " + header + end + end + data + end + "--B--" + end
-		got := new(masking).body(kind, text)
-		if got == masked {
-			return
-		}
-		before, err := parseBody(kind, text, manyFields)
-		require.NoError(t, err)
-		after, err := parseBody(kind, got, manyFields)
-		require.NoError(t, err)
-		require.Equal(t, tableKeys(before.args), tableKeys(after.args))
-		for _, p := range after.parts {
-			if mentionsSecret(p.name) {
-				require.Equal(t, masked, p.text)
-			}
-		}
-	})
+	assert.Contains(t, s.lastRecorded().Answer.Head, "X-Echo: hushtwo\n")
+	assert.Equal(t, "hush-zerohush&lt;1&gt;hush-three", s.lastRecorded().Answer.Body)
+	assert.Equal(t, "password=hush-zero", s.lastRecorded().Body)
+	assert.True(t, s.lastRecorded().Secrets)
+	assert.Empty(t, s.lastRecorded().Masked)
 }
 
 // BenchmarkDebugging: off it costs nothing; on, its two writes.

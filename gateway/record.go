@@ -1,0 +1,125 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"scripter/objectdb"
+	"scripter/requestlog"
+	"scripter/script"
+)
+
+// How long recording waits for other writers: before the run it holds the visitor up,
+// after the answer nobody waits. Tests wait longer: a machine that stood still in the
+// meantime has not made anybody wait.
+var (
+	patienceBefore = 500 * time.Millisecond
+	patienceAfter  = 2 * time.Second
+)
+
+// record records the request while Debugging is on, in a transaction of its own, so that
+// the request of a failing script is recorded too. It never fails the request.
+func (x *exchange) record(ctx context.Context) {
+	if x.recorded || !x.plan.debug {
+		return
+	}
+	x.recorded = true
+	g := x.g
+	var entry *requestlog.Request
+	var m *requestlog.Mask
+	late := false
+	err := g.updateSoon(ctx, patienceBefore, func(tx *objectdb.Tx) error {
+		s := readSettings(tx)
+		if late = s.debuggingIsOver(g.now()); late {
+			return tx.Put(flDebug.Address(), objectdb.Boolean(false))
+		}
+		var err error
+		entry, m, err = x.recordIn(tx, s)
+		return err
+	})
+	switch {
+	case err != nil:
+		g.log.Warn("request not kept", "path", x.request.LogPath(), "err", err)
+	case late:
+		g.log.Info("debugging has switched itself off", "setting", debugMinutes.Address())
+	default:
+		x.entry, x.seed = entry, entry.Seed
+		x.out.rec = &requestlog.Recorder{Mask: m, Begun: g.now()}
+	}
+}
+
+// updateSoon is UpdateLocked that waits for the writer's lock no longer than
+// patience. What it does with the lock is small, and bounded by the lock's own limit.
+func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn func(*objectdb.Tx) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	waiting := time.AfterFunc(patience, func() { cancel(context.DeadlineExceeded) })
+	defer waiting.Stop()
+	return g.db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		waiting.Stop()
+		return fn(tx)
+	})
+}
+
+// debuggingIsOver reports whether flDebug was set longer ago than debugMinutes.
+func (s settings) debuggingIsOver(now time.Time) bool {
+	minutes := s.number(debugMinutes)
+	n := s.node(flDebug.Name)
+	return minutes > 0 && n != nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute))
+}
+
+// recordIn records the request within a transaction that holds the writer's lock. The
+// mask is nil if secrets are shown.
+func (x *exchange) recordIn(tx *objectdb.Tx, s settings) (*requestlog.Request, *requestlog.Mask, error) {
+	shown, body := *x.request, x.body
+	var m *requestlog.Mask
+	if !s.flag(flDebugSecrets) {
+		m = new(requestlog.Mask)
+		shown.Params, body = m.Variables(shown.Params), m.Body(shown.Params["CONTENT_TYPE"], body)
+	}
+	params := x.paramsOf(s, &shown)
+	if params != nil && m != nil {
+		m.Params(params, body)
+	}
+	if err := requestlog.StoreParams(tx, params); err != nil {
+		return nil, nil, err
+	}
+	entry := requestlog.New(shown.Params, body, m)
+	entry.BodySize, entry.HandlerNames = int64(len(x.body)), shown.HandlerNames
+	entry.ConnectionID, entry.Time = x.connectionID(), x.g.now()
+	entry.Developer = shown.Developer || shown.ShowErrors || x.request.hasToken(s)
+	return entry, m, entry.Add(tx, int(s.number(maxRequests)))
+}
+
+// paramsOf returns the parameter table that the exchange has if its request is shown, or
+// nil if it has none.
+func (x *exchange) paramsOf(s settings, shown *Request) *script.Table {
+	target, err := dispatch(&Request{Params: shown.Params, HandlerNames: shown.HandlerNames}, actionTables{s})
+	if err != nil {
+		return nil
+	}
+	p := newParameters(x, target, s, s.limitsFor(target))
+	p.request = shown
+	params, err := p.table()
+	if err != nil {
+		return nil
+	}
+	return params
+}
+
+// recordOutcome records what became of a recorded request, after its answer.
+func (x *exchange) recordOutcome(ctx context.Context, out Outcome) {
+	entry, g := x.entry, x.g
+	if entry == nil || entry.Number == 0 {
+		return
+	}
+	x.out.flush() // the visitor does not wait for this; a lost client is reported elsewhere
+	failure := ""
+	if out.Err != nil {
+		failure = Describe(out.Err)
+	}
+	entry.SetOutcome(x.out.rec, x.out.status, out.Incident, failure, g.now())
+	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, entry.AddOutcome); err != nil {
+		g.log.Warn("outcome of a request not kept", "path", x.request.LogPath(), "number", entry.Number, "err", err)
+	}
+}

@@ -1,0 +1,202 @@
+package requestlog
+
+import (
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+
+	"scripter/httpform"
+	"scripter/script"
+	"scripter/verbs/html"
+)
+
+// Masked stands in the place of a secret.
+const Masked = "(masked)"
+
+// Bounds of the secrets that are looked for in responses, in bytes: a short
+// one would be found everywhere, a long one is a file.
+const (
+	shortSecret = 3
+	longSecret  = 4 << 10
+)
+
+// A Mask masks the secrets of one request and remembers them: their names, so that an
+// owner can be told, and their values, to mask them in the response too. The zero Mask
+// is ready for use; a nil one remembers nothing.
+type Mask struct {
+	names    []string // "HTTP_COOKIE", "field password", "body"
+	values   []string
+	replacer *strings.Replacer
+}
+
+// hide returns what stands in the place of a secret. name is what holds the secret.
+func (m *Mask) hide(name, value string) string {
+	if m == nil || value == Masked {
+		return Masked
+	}
+	if !slices.Contains(m.names, name) {
+		m.names = append(m.names, name)
+	}
+	if len(value) >= shortSecret && len(value) <= longSecret {
+		m.values = append(m.values, value)
+	}
+	return Masked
+}
+
+// Text masks the secrets in a text that a script has made of them, as they are and
+// HTML-escaped.
+func (m *Mask) Text(s string) string {
+	if m == nil || len(m.values) == 0 {
+		return s
+	}
+	if m.replacer == nil {
+		// The longest first: one secret may contain another.
+		slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
+		var pairs []string
+		for _, v := range m.values {
+			pairs = append(pairs, v, Masked, html.Escape(v), Masked)
+		}
+		m.replacer = strings.NewReplacer(pairs...)
+	}
+	return m.replacer.Replace(s)
+}
+
+// Variables returns a copy of CGI variables without secrets: credentials, cookies, and
+// form fields whose names mean a secret.
+func (m *Mask) Variables(all map[string]string) map[string]string {
+	all = maps.Clone(all)
+	for name, value := range all {
+		switch {
+		case value == "":
+		case strings.Contains(name, "COOKIE"):
+			all[name] = m.cookies(name, value)
+		case strings.HasSuffix(name, "QUERY_STRING"):
+			all[name] = m.form(value)
+		case IsSecretVariable(name):
+			m.credentials(value)
+			all[name] = m.hide(name, value)
+		}
+	}
+	for _, name := range []string{"REQUEST_URI", "HTTP_REFERER", "REDIRECT_REQUEST_URI", "REDIRECT_URI"} {
+		if path, q, ok := strings.Cut(all[name], "?"); ok {
+			all[name] = path + "?" + m.form(q)
+		}
+	}
+	return all
+}
+
+// credentials remembers the password of an Authorization field: its response may
+// contain it decoded.
+func (m *Mask) credentials(field string) {
+	_, token, _ := strings.Cut(field, " ")
+	if text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(token)); err == nil {
+		if _, password, ok := strings.Cut(string(text), ":"); ok && len(password) >= shortSecret {
+			m.values = append(m.values, password)
+		}
+	}
+}
+
+func (m *Mask) cookies(name, field string) string {
+	parts := strings.Split(field, ";")
+	for i, p := range parts {
+		if cookie, value, ok := strings.Cut(p, "="); ok {
+			parts[i] = cookie + "=" + m.hide(name, value)
+		} else {
+			parts[i] = m.hide(name, p)
+		}
+	}
+	return strings.Join(parts, ";")
+}
+
+// MaskForm masks the values of secret fields in URL-encoded text and leaves all else
+// untouched.
+func MaskForm(text string) string { return (*Mask)(nil).form(text) }
+
+func (m *Mask) form(text string) string {
+	return httpform.ReplaceValues(text, func(name, encoded string) string {
+		if !mentionsSecret(name) {
+			return encoded
+		}
+		if value, _ := httpform.Unescape(encoded, true); value != encoded {
+			m.hide(fieldItem(name), value)
+		}
+		return m.hide(fieldItem(name), encoded)
+	})
+}
+
+// fieldItem is how an owner is told of a form field.
+func fieldItem(name string) string { return "field " + name }
+
+// bodyItem is how an owner is told of a body that was masked or cut as a whole.
+const bodyItem = "body"
+
+// Body masks a body. If it is no form, all of it is masked as soon as it contains the
+// name of a secret.
+func (m *Mask) Body(contentType, text string) string {
+	media, boundary, _ := httpform.Media(contentType)
+	switch {
+	case text == "":
+	case media == httpform.URLEncoded:
+		return m.form(text)
+	case media == httpform.Multipart:
+		return m.multipart(text, boundary)
+	case strings.HasPrefix(media, "multipart/"), textMentionsSecret(text):
+		return m.hide(bodyItem, text)
+	}
+	return text
+}
+
+// maxParts is no limit in practice: the request was held to its own before.
+const maxParts = 1 << 20
+
+// multipart masks the parts of a multipart form whose names mean a secret.
+func (m *Mask) multipart(text, boundary string) string {
+	parts, err := httpform.ParseMultipart(text, boundary, maxParts)
+	if err != nil {
+		return m.hide(bodyItem, text)
+	}
+	found := false
+	for i, p := range parts {
+		if mentionsSecret(p.Name) {
+			found = true
+			parts[i].Data = m.hide(fieldItem(p.Name), p.Data)
+		}
+	}
+	if !found {
+		return text
+	}
+	return httpform.FormatMultipart(parts, boundary)
+}
+
+// Params masks the fields of a form in a parameter table; body is the masked body.
+func (m *Mask) Params(params *script.Table, body string) {
+	params.Set("postArgs", body)
+	for _, group := range []string{"argTable", "files", "fields", "allFiles"} {
+		t, ok := params.Get(group).(*script.Table)
+		if !ok {
+			continue
+		}
+		for _, name := range t.Names() {
+			if mentionsSecret(name) {
+				t.Set(name, maskedCell(t.Get(name)))
+			}
+		}
+		if body == Masked && t.Len()+len(t.Names()) > 0 {
+			params.Set(group, Masked)
+		}
+	}
+}
+
+// maskedCell returns the mask for a value, or a list of masks for a list.
+func maskedCell(v script.Value) script.Value {
+	t, ok := v.(*script.Table)
+	if !ok || t.Len() == 0 {
+		return Masked
+	}
+	list := script.NewTable()
+	for range t.Len() {
+		list.Append(Masked)
+	}
+	return list
+}

@@ -1,0 +1,92 @@
+package requestlog
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/httpheader"
+	"scripter/objectdb"
+)
+
+// update runs fn in a transaction of a new root.
+func update(t *testing.T, fn func(tx *objectdb.Tx)) {
+	t.Helper()
+	db, err := objectdb.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
+}
+
+// TestStored: what is read is what was stored, with its outcome.
+func TestStored(t *testing.T) {
+	m := new(Mask)
+	variables := m.Variables(map[string]string{"REQUEST_METHOD": "POST", "SCRIPT_NAME": "/x.fcgi", "QUERY_STRING": "token=hush", "HTTP_COOKIE": "a=hush"})
+	r := New(variables, m.Body("", "a=1&password=hush"), m)
+	r.Time, r.HandlerNames, r.ConnectionID, r.BodySize = time.Unix(1e9, 0).UTC(), []string{"x.acgi"}, 7, 17
+	assert.Equal(t, "POST /x.fcgi?token=(masked)", r.Line())
+	assert.Equal(t, []string{"HTTP_COOKIE", "field password", "field token"}, r.Masked)
+
+	rec := &Recorder{Mask: m, Begun: r.Time}
+	resp := &httpheader.Response{Proto: "HTTP/1.0", Status: 201, Reason: "Created"}
+	resp.Add("Set-Cookie", "sid=1234; Path=/")
+	rec.Head(resp)
+	rec.Write([]byte("hush, "))
+	rec.Write([]byte("made"))
+	update(t, func(tx *objectdb.Tx) {
+		require.NoError(t, r.Add(tx, 10))
+		found, err := Find(tx, 0)
+		require.NoError(t, err)
+		assert.Equal(t, r, found, "before its answer")
+
+		r.SetOutcome(rec, 201, "abcdefgh", "failed with hush", r.Time.Add(3*time.Millisecond))
+		require.NoError(t, r.AddOutcome(tx))
+		found, err = Find(tx, 1)
+		require.NoError(t, err)
+		assert.Equal(t, r, found)
+		assert.Equal(t, "(masked), made", found.Answer.Body)
+		assert.Equal(t, "HTTP/1.0 201 Created\nSet-Cookie: sid=(masked); Path=/\n", found.Answer.Head)
+		assert.Equal(t, "failed with (masked)", found.Error)
+		assert.Equal(t, 3*time.Millisecond, found.Duration)
+
+		found, err = FindIncident(tx, "abcdefgh")
+		require.NoError(t, err)
+		assert.Equal(t, r, found)
+		_, err = FindIncident(tx, "hgfedcba")
+		assert.ErrorIs(t, err, ErrNotFound)
+		_, err = FindBefore(tx, 1)
+		assert.ErrorIs(t, err, ErrNotFound)
+		found, err = FindBefore(tx, 2)
+		require.NoError(t, err)
+		assert.Equal(t, 1, found.Number)
+	})
+}
+
+// TestNewIsBounded: long fields of the client go before the server's variables.
+func TestNewIsBounded(t *testing.T) {
+	r := New(map[string]string{"SERVER_NAME": strings.Repeat("s", 30<<10), "HTTP_A": strings.Repeat("a", 40<<10), "HTTP_B": "b"}, strings.Repeat("x", maxBody+1), nil)
+	assert.Equal(t, []string{"HTTP_A", "body"}, r.Cut)
+	assert.Len(t, r.Variables, 2)
+	assert.Len(t, r.Body, maxBody)
+	assert.ErrorContains(t, r.Incomplete(), "of which the first 65536 were kept")
+}
+
+func TestSetField(t *testing.T) {
+	part := func(header, data string) string {
+		return "--B\r\nContent-Disposition: form-data; " + header + "\r\n\r\n" + data + "\r\n"
+	}
+	r := &Request{Masked: []string{"field a"}, Variables: map[string]string{
+		"QUERY_STRING": "a=(masked)&b=2", "REQUEST_URI": "/x?a=(masked)&b=2", "CONTENT_TYPE": "multipart/form-data; boundary=B",
+	}, Body: part("name=a", "1") + part("name=b", "2") + part("name=a", "3") + "--B--\r\n"}
+	require.NoError(t, r.SetField("a", "x y", "z"))
+	assert.Equal(t, "a=x+y&b=2", r.Variables["QUERY_STRING"])
+	assert.Equal(t, "/x?a=x+y&b=2", r.Variables["REQUEST_URI"])
+	assert.Equal(t, part("name=a", "x y")+part("name=b", "2")+part("name=a", "z")+"--B--\r\n", r.Body)
+	assert.Empty(t, r.Masked)
+	assert.EqualError(t, r.SetField("c", "1"), `the request has no form field "c"`)
+}
