@@ -44,7 +44,7 @@ folder that scripter.conf lists, or that --pages or --param DOCUMENT_ROOT=FOLDER
 names.`,
 		Args: args(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			which, err := keptFrom(args)
+			which, err := recordedFrom(args)
 			if err != nil {
 				return err
 			}
@@ -60,33 +60,33 @@ names.`,
 	return c
 }
 
-func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
+func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 	db, err := t.open(forRequests)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	var k *requestlog.Request
+	var r *requestlog.Request
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		k, err = which.find(tx)
+		r, err = which.find(tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := f.complete(k, t.in); err != nil {
+	if err := f.complete(r, t.in); err != nil {
 		return err
 	}
-	if err := k.Incomplete(); err != nil {
+	if err := r.Incomplete(); err != nil {
 		return hintError{err, "--data @FILE gives it another body"}
 	}
-	if f.diff && k.Answer == nil {
-		return fmt.Errorf("the answer of request %d is not known", k.Number)
+	if f.diff && r.Answer == nil {
+		return fmt.Errorf("the answer of request %d is not known", r.Number)
 	}
-	for _, item := range k.Masked {
+	for _, item := range r.Masked {
 		t.warn("masked: %s (%s)", visible(item), howToGive(item))
 	}
-	for _, item := range k.Cut {
+	for _, item := range r.Cut {
 		t.warn("too long to be kept: %s (%s)", visible(item), howToGive(item))
 	}
 	var response strings.Builder
@@ -102,27 +102,27 @@ func (t *tool) replay(ctx context.Context, which keptName, f replay) error {
 	if err != nil {
 		return err
 	}
-	then := k.Answer
+	then := r.Answer
 	o := gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff}
 	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
 	if given || !f.commit {
 		// No script sees the response of a run that keeps nothing.
-		o.DocumentRoot = k.Variables["DOCUMENT_ROOT"]
+		o.DocumentRoot = r.Variables["DOCUMENT_ROOT"]
 	}
-	out, now := g.Replay(ctx, k, w, o)
+	out, now := g.Replay(ctx, r, w, o)
 	if out.Status == 0 {
-		return fmt.Errorf("request %d was not answered: %w", k.Number, out.Err)
+		return fmt.Errorf("request %d was not answered: %w", r.Number, out.Err)
 	}
 	switch {
 	case f.diff:
-		return t.printDiff(k, then, now)
+		return t.printDiff(r, then, now)
 	case t.json:
-		if err := t.printJSON(map[string]any{"number": k.Number, "status": out.Status, "response": response.String(), "masked": append([]string{}, k.Masked...)}); err != nil {
+		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status, "response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
 			return err
 		}
 	}
 	if out.Status >= 500 || out.Broken {
-		return fmt.Errorf("request %d was answered with status %d", k.Number, out.Status)
+		return fmt.Errorf("request %d was answered with status %d", r.Number, out.Status)
 	}
 	return nil
 }
@@ -137,21 +137,21 @@ func howToGive(item string) string {
 	return fmt.Sprintf("--param '%s=…' gives it", visible(item))
 }
 
-// complete gives a kept request what the command line has for it.
-func (f *replay) complete(k *requestlog.Request, stdin io.Reader) error {
+// complete gives a recorded request what the command line has for it.
+func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 	for _, v := range f.params {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
 			return usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
 		}
-		k.SetVariable(name, value)
+		r.SetVariable(name, value)
 	}
 	for _, h := range f.headers {
 		name, value, err := headerVariable(h)
 		if err != nil {
 			return err
 		}
-		k.SetVariable(name, value)
+		r.SetVariable(name, value)
 	}
 	if len(f.datas) > 1 {
 		return usageError{errors.New("--data is given more than once")}
@@ -161,7 +161,7 @@ func (f *replay) complete(k *requestlog.Request, stdin io.Reader) error {
 		if err != nil {
 			return err
 		}
-		k.SetBody(string(body))
+		r.SetBody(string(body))
 	}
 	values := map[string][]string{}
 	var names []string
@@ -176,7 +176,7 @@ func (f *replay) complete(k *requestlog.Request, stdin io.Reader) error {
 		values[name] = append(values[name], value)
 	}
 	for _, name := range names {
-		if err := k.SetField(name, values[name]...); err != nil {
+		if err := r.SetField(name, values[name]...); err != nil {
 			return usageError{err}
 		}
 	}
@@ -198,7 +198,7 @@ func headerVariable(h string) (name, value string, err error) {
 
 // printDiff prints what differs between the answers of then and now, and
 // fails when something does.
-func (t *tool) printDiff(k *requestlog.Request, then, now *requestlog.Answer) error {
+func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) error {
 	head := diffLines(withoutLength(then.Head), withoutLength(now.Head))
 	body := []string{}
 	switch {
@@ -209,7 +209,7 @@ func (t *tool) printDiff(k *requestlog.Request, then, now *requestlog.Answer) er
 	}
 	if t.json {
 		if err := t.printJSON(map[string]any{
-			"number": k.Number, "same": len(head)+len(body) == 0, "head": head, "body": body, "then": jsonRecorded(then), "now": jsonRecorded(now),
+			"number": r.Number, "same": len(head)+len(body) == 0, "head": head, "body": body, "then": jsonAnswer(then), "now": jsonAnswer(now),
 		}); err != nil {
 			return err
 		}
@@ -219,10 +219,10 @@ func (t *tool) printDiff(k *requestlog.Request, then, now *requestlog.Answer) er
 		}
 	}
 	if len(head)+len(body) > 0 {
-		return fmt.Errorf("the answer to request %d is not that of %s", k.Number, keptTime(k))
+		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, recordedTime(r))
 	}
 	if !t.json {
-		fmt.Fprintf(t.out, "request %d: the answer is the same\n", k.Number)
+		fmt.Fprintf(t.out, "request %d: the answer is the same\n", r.Number)
 	}
 	return nil
 }
