@@ -59,7 +59,8 @@ func TestReplaceValues(t *testing.T) {
 }
 
 const upload = "--B\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nTwo words\r\n" +
-	"--B\r\nContent-Disposition: form-data; name=\"up\"; filename=\"../../etc/x.txt\"\r\nContent-Type: text/plain\r\n\r\nline 1\r\nline 2\r\n" +
+	"--B\r\nContent-Disposition: form-data; name=\"up\"; filename=\"../../etc/x.txt\"\r\n" +
+	"Content-Type: text/plain\r\n\r\nline 1\r\nline 2\r\n" +
 	"--B\r\nContent-Disposition: form-data; name=\"none\"; filename=\"\"\r\n\r\n\r\n" +
 	"--B--\r\n"
 

@@ -21,21 +21,36 @@ func TestMaskBody(t *testing.T) {
 	}{
 		{"plain form", "", "a=1&b=2", "a=1&b=2", nil},
 		{"form", "", "a=1&Password=hushhush&b", "a=1&Password=(masked)&b", []string{"field Password"}},
-		{"encoded name", "application/x-www-form-urlencoded; charset=utf-8", "p%61ss=hush", "p%61ss=(masked)", []string{"field pass"}},
+		{"encoded name", "application/x-www-form-urlencoded; charset=utf-8",
+			"p%61ss=hush", "p%61ss=(masked)", []string{"field pass"}},
 		{"text", "text/plain", "hello", "hello", nil},
 		{"json", "application/json", `{"token":"x"}`, Masked, []string{"body"}},
-		{"multipart", multipart, part("name=a", "1") + part("name=pass", "hush") + "--B--\r\n", part("name=a", "1") + part("name=pass", Masked) + "--B--\r\n", []string{"field pass"}},
-		{"secret file", multipart, part("name=token; filename=x", "hu\r\nsh") + "--B--\r\n", part("name=token; filename=x", Masked) + "--B--\r\n", []string{"field token"}},
+		{"multipart", multipart,
+			part("name=a", "1") + part("name=pass", "hush") + "--B--\r\n",
+			part("name=a", "1") + part("name=pass", Masked) + "--B--\r\n", []string{"field pass"}},
+		{"secret file", multipart,
+			part("name=token; filename=x", "hu\r\nsh") + "--B--\r\n",
+			part("name=token; filename=x", Masked) + "--B--\r\n", []string{"field token"}},
 		{"no secret in it", multipart, part("name=a", "1") + "--B--\r\n", part("name=a", "1") + "--B--\r\n", nil},
-		{"name that hides", multipart, part("name*=utf-8''p%61ss", "hush") + "--B--\r\n", part("name*=utf-8''p%61ss", Masked) + "--B--\r\n", []string{"field pass"}},
-		{"a word", "", "pin=1234&shipping=5678&zipcode=1&code=xyz", "pin=(masked)&shipping=5678&zipcode=1&code=(masked)", []string{"field pin", "field code"}},
-		{"a word in a part", multipart, part("name=userPin", "1234") + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n",
-			part("name=userPin", Masked) + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n", []string{"field userPin"}},
+		{"name that hides", multipart,
+			part("name*=utf-8''p%61ss", "hush") + "--B--\r\n", part("name*=utf-8''p%61ss", Masked) + "--B--\r\n",
+			[]string{"field pass"}},
+		{"a word", "",
+			"pin=1234&shipping=5678&zipcode=1&code=xyz", "pin=(masked)&shipping=5678&zipcode=1&code=(masked)",
+			[]string{"field pin", "field code"}},
+		{"a word in a part", multipart,
+			part("name=userPin", "1234") + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n",
+			part("name=userPin", Masked) + part("name=opinion; filename=pin.txt", "x") + "--B--\r\n",
+			[]string{"field userPin"}},
 		{"a word in JSON", "application/json", `{"user_pin" : 1234}`, Masked, []string{"body"}},
 		{"a word in XML", "text/xml", "<order><otp>1234</otp></order>", Masked, []string{"body"}},
 		{"an attribute", "text/xml", "<order jwt='x'/>", Masked, []string{"body"}},
-		{"a word in a sentence", "application/json", `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, `{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, nil},
-		{"bare line ends", multipart, strings.ReplaceAll(part("name=pass", "hush")+"--B--\r\n", "\r\n", "\n"), part("name=pass", Masked) + "--B--\r\n", []string{"field pass"}},
+		{"a word in a sentence", "application/json",
+			`{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`,
+			`{"text": "the code on your pin", "zip_code": 1, "opinion": "spin"}`, nil},
+		{"bare line ends", multipart,
+			strings.ReplaceAll(part("name=pass", "hush")+"--B--\r\n", "\r\n", "\n"), part("name=pass", Masked) + "--B--\r\n",
+			[]string{"field pass"}},
 		{"broken", multipart, part("name=a", "hush"), Masked, []string{"body"}},
 		{"no boundary", "multipart/form-data", "--B", Masked, []string{"body"}},
 	} {
@@ -50,15 +65,20 @@ func TestMaskBody(t *testing.T) {
 // TestMentionsSecret checks which names of fields mean a secret.
 func TestMentionsSecret(t *testing.T) {
 	for _, name := range []string{
-		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "PHPSESSID", "credentials", "privateKey", "access_key", "cardNumber", "iban", "bearer", "cvv2",
-		"pw", "user-pw", "pw2", "PIN", "pin", "userPin", "userPIN", "user_pin", "card.pin", "PINCode", "pins[pin]", "otp", "otp1", "smsOTP", "OTPNumber", "jwt", "idJwt",
-		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2", "sid", "csrf", "größe_pin",
+		"password", "newPasswd", "HTTP_X_API_KEY", "oauth_verifier", "sessionid", "PHPSESSID", "credentials",
+		"privateKey", "access_key", "cardNumber", "iban", "bearer", "cvv2",
+		"pw", "user-pw", "pw2", "PIN", "pin", "userPin", "userPIN", "user_pin", "card.pin", "PINCode",
+		"pins[pin]", "otp", "otp1", "smsOTP", "OTPNumber", "jwt", "idJwt",
+		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2",
+		"sid", "csrf", "größe_pin",
 	} {
 		assert.True(t, mentionsSecret(name), name)
 	}
 	for _, name := range []string{
-		"", "shipping", "opinion", "spin", "pinned", "postcode", "zipcode", "zip_code", "postalCode", "country-code", "LanguageCode", "barcode", "bar_code", "encoder", "codec",
-		"power", "pwm", "potpourri", "hotplate", "design", "signatures", "side", "aside", "presidio", "name", "q", "größe",
+		"", "shipping", "opinion", "spin", "pinned", "postcode", "zipcode", "zip_code", "postalCode",
+		"country-code", "LanguageCode", "barcode", "bar_code", "encoder", "codec",
+		"power", "pwm", "potpourri", "hotplate", "design", "signatures", "side", "aside", "presidio", "name",
+		"q", "größe",
 	} {
 		assert.False(t, mentionsSecret(name), name)
 	}

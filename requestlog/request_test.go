@@ -26,7 +26,9 @@ func update(t *testing.T, fn func(tx *objectdb.Tx)) {
 // TestStored: what is read is what was stored, with its outcome.
 func TestStored(t *testing.T) {
 	m := new(Mask)
-	variables := m.Variables(map[string]string{"REQUEST_METHOD": "POST", "SCRIPT_NAME": "/x.fcgi", "QUERY_STRING": "token=hush", "HTTP_COOKIE": "a=hush"})
+	variables := m.Variables(map[string]string{
+		"REQUEST_METHOD": "POST", "SCRIPT_NAME": "/x.fcgi", "QUERY_STRING": "token=hush", "HTTP_COOKIE": "a=hush",
+	})
 	r := New(variables, m.Body("", "a=1&password=hush"), m)
 	r.Time, r.HandlerNames, r.ConnectionID, r.BodySize = time.Unix(1e9, 0).UTC(), []string{"x.acgi"}, 7, 17
 	assert.Equal(t, "POST /x.fcgi?token=(masked)", r.Line())
@@ -69,7 +71,10 @@ func TestStored(t *testing.T) {
 
 // TestNewIsBounded: long fields of the client go before the server's variables.
 func TestNewIsBounded(t *testing.T) {
-	r := New(map[string]string{"SERVER_NAME": strings.Repeat("s", 30<<10), "HTTP_A": strings.Repeat("a", 40<<10), "HTTP_B": "b"}, strings.Repeat("x", maxBody+1), nil)
+	variables := map[string]string{
+		"SERVER_NAME": strings.Repeat("s", 30<<10), "HTTP_A": strings.Repeat("a", 40<<10), "HTTP_B": "b",
+	}
+	r := New(variables, strings.Repeat("x", maxBody+1), nil)
 	assert.Equal(t, []string{"HTTP_A", "body"}, r.Cut)
 	assert.Len(t, r.Variables, 2)
 	assert.Len(t, r.Body, maxBody)
@@ -81,7 +86,8 @@ func TestSetField(t *testing.T) {
 		return "--B\r\nContent-Disposition: form-data; " + header + "\r\n\r\n" + data + "\r\n"
 	}
 	r := &Request{Masked: []string{"field a"}, Variables: map[string]string{
-		"QUERY_STRING": "a=(masked)&b=2", "REQUEST_URI": "/x?a=(masked)&b=2", "CONTENT_TYPE": "multipart/form-data; boundary=B",
+		"QUERY_STRING": "a=(masked)&b=2", "REQUEST_URI": "/x?a=(masked)&b=2",
+		"CONTENT_TYPE": "multipart/form-data; boundary=B",
 	}, Body: part("name=a", "1") + part("name=b", "2") + part("name=a", "3") + "--B--\r\n"}
 	require.NoError(t, r.SetField("a", "x y", "z"))
 	assert.Equal(t, "a=x+y&b=2", r.Variables["QUERY_STRING"])

@@ -24,7 +24,8 @@ var (
 		apikey api_key api-key accesskey access_key access-key privatekey private_key private-key
 		cardnumber card_number card-number`)
 	secretWords = newWords("pw pin otp totp jwt bearer sig signature code cvc iban sid csrf xsrf")
-	plainCodes  = newWords("zip post postal area country region state city lang language currency color colour status error product item article bar source")
+	plainCodes  = newWords(`zip post postal area country region state city lang language currency color colour
+		status error product item article bar source`)
 )
 
 func newWords(list string) map[string]bool {

@@ -145,7 +145,8 @@ func numbers(tx *objectdb.Tx) ([]int, error) {
 	}
 	var numbers []int
 	for _, o := range list {
-		if n, err := strconv.Atoi(o.Name); err == nil && n > 0 && o.Kind == objectdb.KindTable && (&Request{Number: n}).address().Name() == o.Name {
+		n, err := strconv.Atoi(o.Name)
+		if err == nil && n > 0 && o.Kind == objectdb.KindTable && (&Request{Number: n}).address().Name() == o.Name {
 			numbers = append(numbers, n)
 		}
 	}
@@ -182,7 +183,8 @@ func Find(tx *objectdb.Tx, number int) (*Request, error) {
 	case number == 0:
 		number = numbers[len(numbers)-1]
 	case !slices.Contains(numbers, number):
-		return nil, fmt.Errorf("%w: the kept ones are %d to %d, not %d", ErrNotFound, numbers[0], numbers[len(numbers)-1], number)
+		first, last := numbers[0], numbers[len(numbers)-1]
+		return nil, fmt.Errorf("%w: the kept ones are %d to %d, not %d", ErrNotFound, first, last, number)
 	}
 	return read(tx, number)
 }

@@ -24,8 +24,8 @@ import (
 
 // All returns the verbs of every group.
 func All() []script.Verb {
-	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs, html.Verbs, json.Verbs, random.Verbs,
-		text.Verbs, url.Verbs)
+	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs,
+		html.Verbs, json.Verbs, random.Verbs, text.Verbs, url.Verbs)
 }
 
 // Properties returns the computed cells that lie beside the verbs.

@@ -65,7 +65,8 @@ func recordedFrom(args []string) (recordedName, error) {
 	case gateway.IsIncident(incident):
 		return recordedName{n, incident}, nil
 	case err != nil || n < 1:
-		return recordedName{}, usageError{fmt.Errorf("%q is neither the number of a kept request nor an incident number", args[0])}
+		err := fmt.Errorf("%q is neither the number of a kept request nor an incident number", args[0])
+		return recordedName{}, usageError{err}
 	}
 	return recordedName{number: n}, nil
 }
@@ -81,7 +82,8 @@ func (n recordedName) find(tx *objectdb.Tx) (*requestlog.Request, error) {
 			return r, nil
 		}
 	}
-	return r, notRecordedHint(err, fmt.Sprintf("the log of the program that answered says what failed, in a line with id=%s; %s", n.incident, debugHint))
+	const hint = "the log of the program that answered says what failed, in a line with id=%s; %s"
+	return r, notRecordedHint(err, fmt.Sprintf(hint, n.incident, debugHint))
 }
 
 const debugHint = `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`
@@ -115,7 +117,9 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 		if r.Answer != nil {
 			status, ms = strconv.Itoa(r.Answer.Status), fmt.Sprintf("%.1f", milliseconds(r))
 		}
-		rows = append(rows, []string{strconv.Itoa(r.Number), recordedTime(r), status, ms, r.Incident, visible(firstLine(r.Line(), 120))})
+		rows = append(rows, []string{
+			strconv.Itoa(r.Number), recordedTime(r), status, ms, r.Incident, visible(firstLine(r.Line(), 120)),
+		})
 	}
 	return t.columns(rows)
 }
@@ -167,7 +171,9 @@ func endLine(s string) string { return strings.TrimSuffix(s, "\n") + "\n" }
 
 // jsonRequest is what --json prints of a recorded request.
 func jsonRequest(r *requestlog.Request, whole bool) map[string]any {
-	m := map[string]any{"number": r.Number, "time": r.Time.UTC(), "request": r.Line(), "masked": append([]string{}, r.Masked...)}
+	m := map[string]any{
+		"number": r.Number, "time": r.Time.UTC(), "request": r.Line(), "masked": append([]string{}, r.Masked...),
+	}
 	if a := r.Answer; a != nil {
 		m["status"], m["milliseconds"] = a.Status, milliseconds(r)
 	}

@@ -139,7 +139,8 @@ func format(v *script.Call) error {
 
 // layouts are the forms of a date that date.parse reads.
 var layouts = []string{
-	time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02",
+	time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02T15:04",
+	"2006-01-02",
 }
 
 func parse(v *script.Call) error {
