@@ -24,6 +24,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/httpheader"
+	"scripter/site"
 )
 
 // Server is the HTTP handler. All fields but Hosts and ShowErrors must be set.
@@ -83,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 // read this site: its requests carry that name. A request without Host is accepted,
 // because no browser sends one. An invalid Host is answered 400 later.
 func (s *Server) answersTo(hr *http.Request) bool {
-	if hr.Host == "" || !gateway.IsHost(hr.Host) {
+	if hr.Host == "" || !site.IsHost(hr.Host) {
 		return true
 	}
 	host := hostName(hr.Host)

@@ -25,7 +25,7 @@ import (
 )
 
 // A site is a root with a folder of pages, and its server on loopback.
-type site struct {
+type testSite struct {
 	t      *testing.T
 	db     *objectdb.DB
 	folder string
@@ -36,9 +36,9 @@ type site struct {
 
 const patience = time.Minute
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *testSite {
 	t.Helper()
-	s := &site{t: t, folder: t.TempDir(), log: &testlog.Buffer{}}
+	s := &testSite{t: t, folder: t.TempDir(), log: &testlog.Buffer{}}
 	var err error
 	s.db, err = objectdb.Create(filepath.Join(t.TempDir(), "test.root"),
 		objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
@@ -61,12 +61,12 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-func (s *site) update(fn func(tx *objectdb.Tx) error) {
+func (s *testSite) update(fn func(tx *objectdb.Tx) error) {
 	s.t.Helper()
 	require.NoError(s.t, s.db.Update(context.Background(), fn))
 }
 
-func (s *site) put(address string, v objectdb.Value) {
+func (s *testSite) put(address string, v objectdb.Value) {
 	s.t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(s.t, err)
@@ -74,12 +74,12 @@ func (s *site) put(address string, v objectdb.Value) {
 }
 
 // script puts a script for the URL /NAME.fcgi.
-func (s *site) script(name, source string) {
+func (s *testSite) script(name, source string) {
 	s.t.Helper()
 	s.put("suites.webserverScripts."+name, objectdb.Script(source))
 }
 
-func (s *site) page(name, text string) {
+func (s *testSite) page(name, text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o644))
 }

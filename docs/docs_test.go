@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/gateway"
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // bin is the folder of the three programs, built once for all tests.
@@ -92,7 +92,7 @@ func keys[V any](m map[string]V) []string {
 func TestSettings(t *testing.T) {
 	table := rows(section(t, read(t, "settings.md"), "## All settings"))
 	var names []string
-	for _, s := range gateway.Settings {
+	for _, s := range site.Settings {
 		names = append(names, s.Name)
 		cells := table[s.Name]
 		if !assert.Len(t, cells, 4, "%s has no row in settings.md: name, title, default, range, meaning", s.Name) {

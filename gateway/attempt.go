@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 )
 
 // attempt is one run of the scripts of a request, in one transaction. A request that is
@@ -13,10 +15,11 @@ import (
 type attempt struct {
 	*exchange
 	*runner.Run
-	settings settings
-	tables   actionTables
+	view     *site.View
 	target   Target
-	limits   limits
+	script   objectdb.Address // whose limits apply if no request is planned; nil: those of the settings
+	own      site.Limits      // as limitsOf has them
+	limitsOf *site.Snapshot
 	params   *script.Table
 	cells    parameters // of params
 
@@ -35,10 +38,13 @@ type attempt struct {
 	flushes  flushes            // what caches are to forget after the commit
 }
 
-func (x *exchange) newAttempt(r *runner.Run) *attempt {
-	s := x.g.settingsOf(r.Tx)
-	return &attempt{exchange: x, Run: r, settings: s, tables: actionTables{s}, limits: limits{settings: s}}
+func (x *exchange) newAttempt(r *runner.Run) (*attempt, error) {
+	view, err := x.g.site.View(r.Tx)
+	return &attempt{exchange: x, Run: r, view: view}, err
 }
+
+// site returns what the owner has set, as the transaction sees it now.
+func (c *attempt) site() *site.Snapshot { return c.view.Now() }
 
 // answer runs the request and holds its response: parameters, action table, trap, action
 // script, response (specification, 4.3). It reports false if it has only made the plan,
@@ -69,11 +75,11 @@ func (c *attempt) answer() (done bool, err error) {
 // begin makes the parameters and the thread.
 func (c *attempt) begin() error {
 	var err error
-	c.cells = newParameters(c.exchange, c.target, c.settings, c.limits)
+	c.cells = newParameters(c.exchange, c.target, c.site(), c.limits())
 	if c.params, err = c.cells.table(); err != nil {
 		return err
 	}
-	bounds := c.limits.script()
+	bounds := scriptLimits(c.limits())
 	bounds.From = c.limitFrom
 	c.watchSlow()
 	c.Start(bounds, c.params, c)
@@ -83,7 +89,7 @@ func (c *attempt) begin() error {
 // server is the name in the Server field (specification, 2.2: Set Server
 // Name must equal what the web server shows as its name).
 func (c *attempt) server() string {
-	if s := c.settings.string(serverName); s != "" {
+	if s := c.site().String(site.ServerName); s != "" {
 		return s
 	}
 	if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {

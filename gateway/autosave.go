@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // Save saves the environment (specification, 2.2 and 2.3): it makes a saved
@@ -16,12 +17,15 @@ import (
 func Save(ctx context.Context, db *objectdb.DB, o objectdb.SaveOptions) (objectdb.Copy, error) {
 	var set *objectdb.Node // the flag, as it was set before
 	err := db.View(ctx, func(tx *objectdb.Tx) error {
-		s := readSettings(tx)
-		o.Keep = int(s.number(maxSaves))
-		if s.flag(flDirtyRoot) {
-			set = s.node(flDirtyRoot.Name)
+		s, err := site.Read(tx)
+		if err != nil {
+			return err
 		}
-		return nil
+		o.Keep = int(s.Number(site.MaxSaves))
+		if s.Flag(site.FlDirtyRoot) {
+			set, err = tx.Find(site.FlDirtyRoot.Address())
+		}
+		return err
 	})
 	if err != nil {
 		return objectdb.Copy{}, err
@@ -36,11 +40,14 @@ func Save(ctx context.Context, db *objectdb.DB, o objectdb.SaveOptions) (objectd
 // clearDirtyRoot clears the flag unless it was written since it had this version.
 func clearDirtyRoot(ctx context.Context, db *objectdb.DB, version int64) error {
 	return db.Update(ctx, func(tx *objectdb.Tx) error {
-		flag := readSettings(tx).node(flDirtyRoot.Name)
-		if flag == nil || flag.Version() != version {
+		flag, err := tx.Find(site.FlDirtyRoot.Address())
+		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) || err == nil && flag.Version() != version {
 			return nil
 		}
-		return tx.Put(flDirtyRoot.Address(), objectdb.Boolean(false))
+		if err != nil {
+			return err
+		}
+		return tx.Put(site.FlDirtyRoot.Address(), objectdb.Boolean(false))
 	})
 }
 
@@ -61,9 +68,12 @@ type savePlan struct {
 
 func (g *Gateway) savePlan(ctx context.Context) (plan savePlan, err error) {
 	err = g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s := readSettings(tx)
-		plan.wanted = s.flag(flAutoSave) && (!s.flag(flUseDirtyRoot) || s.flag(flDirtyRoot))
-		plan.interval = time.Duration(s.number(saveInterval) * float64(time.Minute))
+		s, err := g.site.Snapshot(tx)
+		if err != nil {
+			return err
+		}
+		plan.wanted = s.Flag(site.FlAutoSave) && (!s.Flag(site.FlUseDirtyRoot) || s.Flag(site.FlDirtyRoot))
+		plan.interval = time.Duration(s.Number(site.SaveInterval) * float64(time.Minute))
 		return nil
 	})
 	return plan, err

@@ -15,17 +15,18 @@ import (
 
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // inFakeTime runs a test in which an hour takes no time.
-func inFakeTime(t *testing.T, fn func(t *testing.T, s *site)) {
+func inFakeTime(t *testing.T, fn func(t *testing.T, s *testSite)) {
 	synctest.Test(t, func(t *testing.T) {
 		fn(t, newSite(t))
 		time.Sleep(time.Minute) // what looks after the scripts goes on for a moment
 	})
 }
 
-func (s *site) copies() []objectdb.Copy {
+func (s *testSite) copies() []objectdb.Copy {
 	s.t.Helper()
 	list, err := objectdb.Copies(s.db.Path())
 	require.NoError(s.t, err)
@@ -33,13 +34,13 @@ func (s *site) copies() []objectdb.Copy {
 }
 
 // change commits something that is to be saved.
-func (s *site) change() { s.put("workspace.changed", objectdb.String(time.Now().String())) }
+func (s *testSite) change() { s.put("workspace.changed", objectdb.String(time.Now().String())) }
 
 // Auto-Save, Use Dirty Root Flag and Set Save Interval (specification, 2.2, 2.3 and 8).
 //
 // Specification: 2.2.7, 2.2.8, 2.2.9, 2.3.6, 2.3.7, 8.2
 func TestAutoSave(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, s *site) {
+	inFakeTime(t, func(t *testing.T, s *testSite) {
 		defer s.g.StartAutoSave()()
 		time.Sleep(time.Hour)
 		assert.Empty(t, s.copies(), "Auto-Save is not checked")
@@ -73,7 +74,7 @@ func TestAutoSave(t *testing.T) {
 
 // Specification: 2.2.8, 2.3.6, 2.3.11
 func TestDirtyRoot(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, s *site) {
+	inFakeTime(t, func(t *testing.T, s *testSite) {
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.flUseDirtyRoot", objectdb.Boolean(true))
 		s.script("writes", `scratchpad.n = (scratchpad.n or 0) + 1 webserver.setDirtyRoot () return "ok"`)
@@ -130,7 +131,7 @@ func TestDirtyRootSetWhileSaving(t *testing.T) {
 //
 // Specification: 2.2.7, 8.2
 func TestAutoSaveAmongMany(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, s *site) {
+	inFakeTime(t, func(t *testing.T, s *testSite) {
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.maxSaves", objectdb.Number(100))
 		for i := range 4 {
@@ -154,7 +155,7 @@ func TestAutoSaveAmongMany(t *testing.T) {
 //
 // Specification: 2.2.9, 8.2
 func TestAutoSaveOfShortLives(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, s *site) {
+	inFakeTime(t, func(t *testing.T, s *testSite) {
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.maxSaves", objectdb.Number(100))
 		for range 120 {
@@ -179,7 +180,7 @@ func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 	change := func() {
 		n++
 		update(t, db, func(tx *objectdb.Tx) error {
-			if err := tx.Put(flAutoSave.Address(), objectdb.Boolean(true)); err != nil {
+			if err := tx.Put(site.FlAutoSave.Address(), objectdb.Boolean(true)); err != nil {
 				return err
 			}
 			return tx.Put(objectdb.Address{"workspace", "n"}, objectdb.Number(n))
@@ -223,7 +224,7 @@ func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 // A save that fails is logged, once an interval, and harms no request; the
 // next one that succeeds clears all away.
 func TestAutoSaveThatFails(t *testing.T) {
-	inFakeTime(t, func(t *testing.T, s *site) {
+	inFakeTime(t, func(t *testing.T, s *testSite) {
 		var log testlog.Buffer
 		s.g.log = slog.New(slog.NewTextHandler(&log, nil))
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))

@@ -73,8 +73,8 @@ func benchForm() string {
 }
 
 // newBenchSite is a site with the works, logging as scripter-fcgi does.
-func newBenchSite(t testing.TB) *site {
-	s := &site{t: t, db: newDB(t), folder: t.TempDir()}
+func newBenchSite(t testing.TB) *testSite {
+	s := &testSite{t: t, db: newDB(t), folder: t.TempDir()}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	for _, w := range benchWorks {
 		if w.page != "" {
@@ -91,7 +91,7 @@ func newBenchSite(t testing.TB) *site {
 }
 
 // params are the variables that nginx sends with its fastcgi_params.
-func (w benchWork) params(s *site) map[string]string {
+func (w benchWork) params(s *testSite) map[string]string {
 	uri := "/" + w.name + ".fcgi"
 	if w.page != "" {
 		uri = "/" + w.name + ".mcro"
@@ -144,7 +144,7 @@ func BenchmarkServeFCGI(b *testing.B) {
 	}
 }
 
-func (s *site) serveFCGI(b *testing.B, w benchWork) {
+func (s *testSite) serveFCGI(b *testing.B, w benchWork) {
 	params := w.params(s)
 	var out sink
 	var body strings.Reader

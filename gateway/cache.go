@@ -7,27 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"scripter/objectdb"
 	"scripter/script"
-)
-
-// Caches in front of the web server (specification, 1.4 and 4.3): what a
-// script lets them keep, it can take back.
-var (
-	cacheServers = &Setting{Name: "cacheServers", Default: objectdb.List{}, Title: "Cache servers",
-		Meaning: "the Varnish servers to which webserver.flushCache sends PURGE, such as http://127.0.0.1:6082; " +
-			"each must be listed in scripter.conf",
-		Check: checkCacheServers}
-	cacheFolders = &Setting{Name: "cacheFolders", Default: objectdb.List{}, Title: "Cache folders",
-		Meaning: "the folders of nginx's or mod_cache's caches on this machine from which webserver.flushCache " +
-			"removes the cache files; each must be listed in scripter.conf",
-		Check: checkCacheFolders}
+	"scripter/site"
 )
 
 // Flushing happens while the visitor waits, so its time is bounded.
@@ -71,17 +57,17 @@ type flushes struct {
 
 // flushCache notes what the caches are to forget after the commit.
 func (c *attempt) flushCache(target string) error {
-	servers, folders := c.settings.list(cacheServers), c.settings.list(cacheFolders)
+	servers, folders := c.site().Strings(site.CacheServers), c.site().Strings(site.CacheFolders)
 	if len(servers)+len(folders) == 0 {
 		return errors.New("no cache is configured: user.webserver.cacheServers lists Varnish servers, user.webserver.cacheFolders the cache folders of nginx and mod_cache")
 	}
 	for _, server := range servers {
-		if err := c.g.reach.Load().listed(cacheServers.Name, keyCache, server); err != nil {
+		if err := c.g.reach.Load().Check(site.CacheServers.Name, site.KeyCache, server); err != nil {
 			return err
 		}
 	}
 	for _, folder := range folders {
-		if err := c.g.reach.Load().listed(cacheFolders.Name, keyCacheFolder, folder); err != nil {
+		if err := c.g.reach.Load().Check(site.CacheFolders.Name, site.KeyCacheFolder, folder); err != nil {
 			return err
 		}
 		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -143,7 +129,7 @@ func (c *attempt) flushCaches(ctx context.Context) {
 	for _, server := range c.flushes.servers {
 		wait.Go(func() {
 			for _, f := range c.flushes.pages {
-				if err := purge(purging, serverURL(server), f); err != nil {
+				if err := purge(purging, site.ServerURL(server), f); err != nil {
 					failed(server, err)
 					return
 				}
@@ -153,7 +139,7 @@ func (c *attempt) flushCaches(ctx context.Context) {
 	emptying, cancel := context.WithTimeout(ctx, emptyTime)
 	defer cancel()
 	for _, folder := range c.flushes.folders {
-		listed, err := c.g.reach.Load().cacheFolderAbove(folder)
+		listed, err := c.g.reach.Load().CacheFolderAbove(folder)
 		if err == nil {
 			err = emptyCacheFolder(emptying, listed, folder)
 		}
@@ -195,51 +181,4 @@ func purge(ctx context.Context, server string, f flush) error {
 		return fmt.Errorf("purge %s: it answers %s; does it allow PURGE from here?", path, resp.Status)
 	}
 	return nil
-}
-
-// serverURL makes "host:port" an http address and leaves out a slash at the end.
-func serverURL(server string) string {
-	if !strings.Contains(server, "://") {
-		server = "http://" + server
-	}
-	return strings.TrimSuffix(server, "/")
-}
-
-func checkCacheServers(v objectdb.Value) error {
-	return eachText(v, func(server string) error {
-		_, err := cacheAddress(server)
-		return err
-	})
-}
-
-func checkCacheFolders(v objectdb.Value) error {
-	return eachText(v, func(folder string) error {
-		if clean := filepath.Clean(folder); !filepath.IsAbs(folder) || clean == filepath.Dir(clean) {
-			return fmt.Errorf("%.100q is no whole path of a cache's folder, such as /var/cache/nginx/scripter", folder)
-		}
-		return nil
-	})
-}
-
-// eachText checks the elements of a list, which must be texts.
-func eachText(v objectdb.Value, check func(string) error) error {
-	for i, e := range v.(objectdb.List) {
-		s, ok := e.(objectdb.String)
-		if !ok {
-			return fmt.Errorf("element %d is a %s, not a string", i+1, e.Kind())
-		}
-		if err := check(string(s)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list reads a setting that is a list of texts.
-func (s settings) list(set *Setting) []string {
-	var texts []string
-	for _, e := range s.value(set).(objectdb.List) {
-		texts = append(texts, string(e.(objectdb.String)))
-	}
-	return texts
 }

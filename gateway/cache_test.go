@@ -151,25 +151,6 @@ func TestFlushCacheGoesNowhereElse(t *testing.T) {
 	assert.Empty(t, other.asked())
 }
 
-func TestCacheSettings(t *testing.T) {
-	list := func(texts ...string) objectdb.List {
-		l := objectdb.List{}
-		for _, s := range texts {
-			l = append(l, objectdb.String(s))
-		}
-		return l
-	}
-	assert.NoError(t, checkCacheServers(list("http://127.0.0.1:6081", "cache.example", "cache:81", "https://[::1]:6081/")))
-	for _, bad := range []string{"", "ftp://x", "http://x/path", "http://u:p@x", "x?y", "a b"} {
-		assert.Error(t, checkCacheServers(list(bad)), bad)
-	}
-	assert.ErrorContains(t, checkCacheServers(objectdb.List{objectdb.Number(1)}), "element 1 is a number, not a string")
-	assert.NoError(t, checkCacheFolders(list("/var/cache/nginx/scripter")))
-	for _, bad := range []string{"", "/", "cache", "/var/.."} {
-		assert.Error(t, checkCacheFolders(list(bad)), bad)
-	}
-}
-
 // TestEmptyCacheFolder: only what a cache has made goes.
 func TestEmptyCacheFolder(t *testing.T) {
 	outside := t.TempDir()

@@ -26,16 +26,20 @@ type callbacks struct {
 	home *objectdb.Node // nil: there are none
 }
 
-func (c *attempt) nextCallbacks() callbacks {
+func (c *attempt) nextCallbacks() (callbacks, error) {
 	if c.around {
-		return callbacks{}
+		return callbacks{}, nil
 	}
 	c.around = true
-	if r := c.settings.known(); r != nil && !r.callbacks {
-		return callbacks{}
+	if !c.site().HasCallbacks() {
+		return callbacks{}, nil
 	}
-	return callbacks{c, c.settings.table("callbacks")}
+	home, err := c.Tx.Find(callbackTables)
+	return callbacks{c, home}, err
 }
+
+// callbackTables is the table of the tables of callbacks.
+var callbackTables = objectdb.Address{"user", "webserver", "callbacks"}
 
 // before runs filterRequest and handleRequest. done tells that v is the reply.
 func (b callbacks) before(params *script.Table) (v script.Value, done bool, err error) {
@@ -108,7 +112,7 @@ func (b callbacks) scripts(name string) []objectdb.Address {
 	for _, n := range nodes {
 		switch n.Kind() {
 		case objectdb.KindScript:
-			list = append(list, objectdb.Address{"user", "webserver", "callbacks", table.Name(), n.Name()})
+			list = append(list, callbackTables.Child(table.Name()).Child(n.Name()))
 		case objectdb.KindAddress:
 			if v, err := b.c.Tx.Value(n); err == nil {
 				list = append(list, slices.Clone(v.(objectdb.Address)))

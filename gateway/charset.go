@@ -11,6 +11,7 @@ import (
 
 	"scripter/httpheader"
 	"scripter/runner"
+	"scripter/site"
 )
 
 // charsetTypes are the types outside of text/ whose parameter charset browsers heed
@@ -49,7 +50,7 @@ func (c *attempt) completeType(resp *httpheader.Response, rest *runner.Output, s
 // charset. Browsers would take such a text for Latin-1 and send its forms in
 // Latin-1. It does not change the type of a page that declares another charset.
 func (c *attempt) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
-	if !c.settings.flag(flAddCharset) || !resp.Has("Content-Type") {
+	if !c.site().Flag(site.FlAddCharset) || !resp.Has("Content-Type") {
 		return nil
 	}
 	kind, err := withCharset(resp.Get("Content-Type"), resp.Body, more, streamed)
@@ -161,12 +162,10 @@ type fileTyping struct {
 	charset bool   // flAddCharset
 }
 
-func (s settings) typing(name string) fileTyping {
-	ft := fileTyping{ext: filepath.Ext(name), charset: s.flag(flAddCharset)}
-	if e, ok := (actionTables{s}).mime(ft.ext); ok {
-		ft.table = e.Type
-	}
-	return ft
+func typingOf(s *site.Snapshot, name string) fileTyping {
+	ext := filepath.Ext(name)
+	t, _ := s.MimeType(ext)
+	return fileTyping{ext: ext, table: t.Type, charset: s.Flag(site.FlAddCharset)}
 }
 
 // of returns the MIME type of a file, with the charset of its text: the type from

@@ -84,7 +84,7 @@ func (g *Gateway) Lint(ctx context.Context, a objectdb.Address) (Linted, error) 
 		})
 		if err == nil {
 			var found []lint.Finding
-			found, err = lintRows(c.settings, a)
+			found, err = lintRows(c.Tx, a)
 			l.Findings = append(l.Findings, found...)
 		}
 		return err
@@ -109,13 +109,19 @@ func (g *Gateway) Types(ctx context.Context) (map[string]string, error) {
 func (g *Gateway) outside(ctx context.Context, r *Request, o runner.Options, script objectdb.Address, fn func(c *attempt) error) error {
 	x := g.newExchange(r, nil)
 	_, err := g.runner.Run(ctx, o, func(run *runner.Run) error {
-		c := x.newAttempt(run)
-		c.target, _ = dispatch(r, c.tables)
-		c.limits = c.settings.limitsOf(script)
+		c, err := x.newAttempt(run)
+		if err != nil {
+			return err
+		}
+		c.target, _ = dispatch(r, c.site())
+		c.script = script
 		if err := c.begin(); err != nil {
 			return err
 		}
-		return fn(c)
+		if err := fn(c); err != nil {
+			return err
+		}
+		return c.view.Err()
 	})
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"scripter/site"
 )
 
 // Target is what a request asks for: the outcome of [dispatch].
@@ -28,10 +30,6 @@ type Target struct {
 	handler string // path of the action's handler
 }
 
-// handlerNames count as the handler's file name wherever it lies
-// (specification, 2.1: Scripter.acgi).
-var handlerNames = []string{"Scripter.acgi", "nph-Scripter.acgi"}
-
 // dispatch finds path, file and action of a request. It is one rule for all
 // web servers; the rows of its test bear the names of the set-ups.
 //
@@ -39,7 +37,7 @@ var handlerNames = []string{"Scripter.acgi", "nph-Scripter.acgi"}
 // first is the handler and the second the page, elsewhere both together are
 // the page. REQUEST_URI is only used to refuse direct calls of the handler:
 // after an internal redirect it is still the client's.
-func dispatch(r *Request, t actionTables) (Target, error) {
+func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	p := r.Params
 	name, info := p["SCRIPT_NAME"], p["PATH_INFO"]
 	var d Target
@@ -61,21 +59,22 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 		return d, err
 	}
 	for seg := range strings.SplitSeq(whole, "/") {
-		if isHandlerName(seg) {
+		if site.IsHandler(seg) {
 			return d, &Error{Status: 404, Message: fmt.Sprintf("%s is the handler's own URL, which answers nothing itself", clip(whole, 200))}
 		}
 	}
 	slash := strings.HasSuffix(whole, "/") && whole != "/"
-	whole = cleanPath(whole)
+	whole = site.CleanPath(whole)
 	if slash {
 		whole += "/"
 	}
-	d.Path, d.Extra = t.splitExtension(whole)
-	if t.scriptBehindPage(d.Path, d.Extra) {
+	d.Path, d.Extra = splitExtension(s, whole)
+	if scriptBehindPage(s, d.Path, d.Extra) {
 		return d, &Error{Status: 404, Message: fmt.Sprintf(
 			"%s has a script's extension after that of another action: it names neither a script nor a file", clip(whole, 200))}
 	}
-	d.Action, d.handler, d.Rule = t.action(r, d.Path)
+	action, rule := chooseAction(s, r, d.Path)
+	d.Action, d.handler, d.Rule = action.Name, action.Handler, rule
 	if r.Trace != nil {
 		r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
 		if d.Action != "" {
@@ -86,10 +85,8 @@ func dispatch(r *Request, t actionTables) (Target, error) {
 }
 
 func (r *Request) isHandler(file string) bool {
-	return isHandlerName(file) || isOneOf(file, r.HandlerNames)
+	return site.IsHandler(file) || isOneOf(file, r.HandlerNames)
 }
-
-func isHandlerName(file string) bool { return isOneOf(file, handlerNames) }
 
 func isOneOf(file string, names []string) bool {
 	for _, n := range names {
@@ -157,38 +154,12 @@ func cutPathArgs(p string) (rest, args string) {
 	return rest, args
 }
 
-// CheckPath refuses what could lead out of the document root, and names
-// that no file or script has.
+// CheckPath is [site.CheckPath] with the error for a visitor.
 func CheckPath(p string) error {
-	bad := func(what string) error {
-		return &Error{Status: 400, Message: fmt.Sprintf("the path %.200q %s", p, what)}
-	}
-	switch {
-	case p == "":
-		return bad("is empty")
-	case strings.IndexByte(p, 0) >= 0:
-		return bad("has a NUL byte")
-	case strings.IndexByte(p, '\\') >= 0:
-		return bad("has a backslash")
-	case strings.ContainsAny(p, "\r\n"):
-		return bad("has a line end")
-	}
-	for rest := p; rest != ""; {
-		var seg string
-		seg, rest, _ = strings.Cut(rest, "/")
-		if seg == ".." {
-			return bad(`has a ".." part`)
-		}
+	if err := site.CheckPath(p); err != nil {
+		return &Error{Status: 400, Message: err.Error()}
 	}
 	return nil
-}
-
-// cleanPath is [path.Clean] of a path below "/"; most are clean already.
-func cleanPath(p string) string {
-	if !strings.HasPrefix(p, "/") || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.HasSuffix(p, "/") {
-		return path.Clean("/" + p)
-	}
-	return p
 }
 
 // files lists where the file of the path may lie, best first; which of them

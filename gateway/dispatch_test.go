@@ -12,6 +12,7 @@ import (
 	"scripter/objectdb"
 	"scripter/objectfiles"
 	"scripter/root"
+	"scripter/site"
 )
 
 // patience is how long a test waits for what comes at once, or not at all: a
@@ -43,8 +44,11 @@ func dispatchWith(t testing.TB, db *objectdb.DB, p map[string]string) (Target, e
 	var d Target
 	var err error
 	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
-		d, err = dispatch(&Request{Params: p}, actionTables{readSettings(tx)})
-		return nil
+		s, failed := site.Read(tx)
+		if failed == nil {
+			d, err = dispatch(&Request{Params: p}, s)
+		}
+		return failed
 	}))
 	return d, err
 }

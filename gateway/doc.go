@@ -8,7 +8,7 @@
 //	plan.go      what the site says of a request before anything is run for it
 //	attempt.go   one run of the scripts in one transaction, which package runner makes
 //	dispatch.go action.go   path, extension and action
-//	requires.go requires_rows.go   the folders where scripts have URLs, and who may call an object
+//	requires.go   who may call an object
 //	params.go    the parameter table that scripts get
 //	trap.go callbacks.go scripter.go macro.go   trap, scripts around the handler, script by name, page with macros
 //	macro_rules.go   what markers may call and see
@@ -16,15 +16,15 @@
 //	held.go responder.go partial.go   the response held until the commit, and sent in chunks
 //	cache.go cachefolder.go   purging caches in front, after the commit
 //	record.go replay.go   requests recorded (package requestlog) while Debugging is on, and run again
-//	settings.go settings_set.go tables.go rules.go   what an owner sets, read and checked, once for all requests
-//	conf.go reach.go   scripter.conf, and what it lets a root use of its host
+//	plain.go   which supplied scripts are as supplied
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
-//	glue.go users.go   the server that asked, maintenance, users with passwords
+//	glue.go   the server that asked, maintenance
 //	command.go explain.go   what the commands of an author ask, without a request
 //	probe.go probe_token.go   what "scripter doctor" asks
 //	watch.go watch_counts.go   the numbers that the status shows
 //	slowlog.go   requests that take long
-//	limits.go limits_rows.go limits_gate.go   what a request may use, and how many run at a time
+//	limits.go limits_gate.go   what a request may use, and how many run at a time
+//	lint_rows.go   findings in the tables of limits and requirements
 //	autosave.go   the agent that saves copies, and the dirty root flag
 //	verbs.go verbs_*.go   the verbs of the group webserver
 //	error.go error_developer.go panic.go   what a failure becomes, for visitors and for the author

@@ -18,6 +18,7 @@ import (
 	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs/html"
 )
 
@@ -80,9 +81,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &e):
 		return e.Status
-	case errors.As(err, &crowd):
-		return 503
-	case errors.Is(err, objectdb.ErrBusy):
+	case errors.As(err, &crowd), errors.Is(err, site.ErrManyPasswords), errors.Is(err, objectdb.ErrBusy):
 		return 503
 	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrDisk), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
 		return 503
@@ -206,8 +205,11 @@ func (x *exchange) visitorPage(ctx context.Context, status int, incident string)
 func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
 	inner := x.within()
 	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
-		c := inner.newAttempt(r)
-		c.target, _ = dispatch(c.request, c.tables)
+		c, err := inner.newAttempt(r)
+		if err != nil {
+			return err
+		}
+		c.target, _ = dispatch(c.request, c.site())
 		if err := c.begin(); err != nil {
 			return err
 		}
@@ -264,7 +266,7 @@ func (c *attempt) errorPage(status int, message, incident string) (*httpheader.R
 		// The CGI Framework's words.
 		line, pref = "404 FILE NOT FOUND", "fileNotFoundPage"
 	}
-	if status == 500 && c.settings.number(errorStatus) == 200 {
+	if status == 500 && c.site().Number(site.ErrorStatus) == 200 {
 		line = "200 OK"
 	}
 	return c.prefPage(line, pref, message, incident)
@@ -275,9 +277,9 @@ func (c *attempt) errorPage(status int, message, incident string) (*httpheader.R
 func (c *attempt) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
 	c.params.Set("errorMessage", message)
 	c.params.Set("incident", incident)
-	n := c.settings.node("prefs", pref)
-	if n == nil {
-		return nil, errors.New("there is no user.webserver.prefs." + pref)
+	n, err := c.Tx.Find(objectdb.Address{"user", "webserver", "prefs", pref})
+	if err != nil {
+		return nil, fmt.Errorf("find user.webserver.prefs.%s: %w", pref, err)
 	}
 	page, err := c.objectPage(n)
 	if err != nil {
@@ -332,8 +334,9 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	}
 	known := false
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		known = r.hasToken(readSettings(tx))
-		return nil
+		s, err := g.site.Snapshot(tx)
+		known = err == nil && r.hasToken(s)
+		return err
 	})
 	return known && err == nil
 }
@@ -342,13 +345,13 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 func (c *attempt) showsErrors() bool { return c.request.ShowErrors || c.developer() }
 
 func (c *attempt) developer() bool {
-	return c.request.Developer || c.request.hasToken(c.settings)
+	return c.request.Developer || c.request.hasToken(c.site())
 }
 
 // hasToken reports whether the request has the developer's token.
-func (r *Request) hasToken(s settings) bool {
+func (r *Request) hasToken(s *site.Snapshot) bool {
 	given := r.givenToken()
-	return given != "" && sameToken(given, s.string(debugToken))
+	return given != "" && sameToken(given, s.String(site.DebugToken))
 }
 
 // givenToken is what the request offers as the developer's token.

@@ -11,6 +11,7 @@ import (
 	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs/html"
 )
 
@@ -88,8 +89,11 @@ func writeCalls(b *strings.Builder, frames []lua.Frame) {
 func (g *Gateway) errorStatusNow(ctx context.Context) float64 {
 	n := 500.0
 	g.db.View(ctx, func(tx *objectdb.Tx) error {
-		n = readSettings(tx).number(errorStatus)
-		return nil
+		s, err := g.site.Snapshot(tx)
+		if err == nil {
+			n = s.Number(site.ErrorStatus)
+		}
+		return err
 	})
 	return n
 }

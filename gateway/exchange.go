@@ -98,8 +98,12 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		if r.Again {
 			x.request.trace("another request was faster: run again, holding the writer's lock")
 		}
-		last = x.newAttempt(r)
-		done, err = last.answer()
+		if last, err = x.newAttempt(r); err != nil {
+			return err
+		}
+		if done, err = last.answer(); err == nil {
+			err = last.view.Err()
+		}
 		return err
 	})
 	if out.Again {

@@ -11,6 +11,7 @@ import (
 	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 )
 
 // Explanation tells what would answer a request.
@@ -18,7 +19,7 @@ type Explanation struct {
 	Target Target
 	Status int    // of the refusal; 0 when something would answer
 	Answer string // one sentence
-	Limits []Limit
+	Limits []site.Limit
 }
 
 // Explain finds out what would answer r without running anything; r.Trace is
@@ -30,12 +31,14 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 	}
 	x := g.newExchange(r, nil)
 	_, err := g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(run *runner.Run) error {
-		c := x.newAttempt(run)
-		var err error
-		if c.target, err = dispatch(r, c.tables); err == nil {
+		c, err := x.newAttempt(run)
+		if err != nil {
+			return err
+		}
+		if c.target, err = dispatch(r, c.site()); err == nil {
 			e.Target = c.target
 			e.Answer, err = c.explain()
-			e.Limits = readLimits(c.settings.limitsFor(c.target))
+			e.Limits = limitsFor(c.Tx, c.site(), c.target).All()
 			c.traceLimits(e.Limits)
 		}
 		var refused *Error
@@ -52,15 +55,19 @@ func (c *attempt) explain() (string, error) {
 	if c.target.Action == "" {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
 	}
-	if c.settings.flag(flScriptTrap) {
-		if a, ok := c.findTrap(); ok {
+	if c.site().Flag(site.FlScriptTrap) {
+		if a, ok := c.site().Trap(); ok {
 			c.request.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
 		} else {
-			c.request.trace("there is no trap at %s: the built-in route is taken", traps.Child(c.settings.serverTable()).Child(eventID))
+			c.request.trace("there is no trap at %s: the built-in route is taken", c.site().TrapAddress())
 		}
 	}
-	if n := c.settings.node("actions", c.target.Action); n != nil {
-		if err := c.require(actionScripts.Child(n.Name())); err != nil {
+	if a := c.actionObject(c.target.Action); a != nil {
+		if err := c.require(a); err != nil {
+			return "", err
+		}
+		n, err := c.Tx.Find(a)
+		if err != nil {
 			return "", err
 		}
 		if strings.EqualFold(c.target.Action, "MACRO") {

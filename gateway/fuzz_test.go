@@ -3,8 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 )
 
 // FuzzFields gives any text to the readers of single fields: cookies,
@@ -37,7 +36,7 @@ func FuzzFields(f *testing.F) {
 		if user, password := basicAuth(s); user != "" || password != "" {
 			require.NotContains(t, user, ":")
 		}
-		if IsHost(s) {
+		if site.IsHost(s) {
 			require.LessOrEqual(t, len(s), 300)
 			require.NotContains(t, s, "/")
 			require.False(t, strings.ContainsAny(s, "\r\n\x00 <>\"'?#@%"), "%q", s)
@@ -55,28 +54,6 @@ func FuzzFields(f *testing.F) {
 		r.Params["REQUEST_URI"] = "/x?password=" + s
 		shown, _, _ := strings.Cut(r.LogPath(), "&")
 		require.Equal(t, "/x?password="+requestlog.Masked, shown, "a secret of the query is not logged")
-	})
-}
-
-// FuzzConf gives any text to the reader of configuration files. What it reads
-// names a root by an absolute path.
-func FuzzConf(f *testing.F) {
-	f.Add("#!/usr/bin/scripter-cgi\nroot: data/site.root\n\n# a comment\nnph: off\n")
-	f.Add("root: /x\nnph: maybe\n")
-	f.Add("root\x00: x")
-	f.Add("root: x\npages: ../y\ncache: http://[::1]:81\ncache-folder: /c\nsendfile: on\n")
-	file := filepath.Join(f.TempDir(), "site.cgi")
-	f.Fuzz(func(t *testing.T, text string) {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
-		if c, err := ReadConf(file); err == nil {
-			require.True(t, filepath.IsAbs(c.Root), "%q", c.Root)
-			require.True(t, c.NPH == "" || validNPH(c.NPH))
-			for _, folder := range append(c.Reach.Pages, c.Reach.CacheFolders...) {
-				require.True(t, filepath.IsAbs(folder) && folder != "/", "%q", folder)
-			}
-		}
-		_, ok := ScriptFile(file, os.Args[0])
-		require.Equal(t, strings.HasPrefix(text, "#!"), ok)
 	})
 }
 
@@ -231,15 +208,16 @@ func FuzzSettings(f *testing.F) {
 			}
 			// What was put is asked for, and taken back by the error.
 			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), nil)
-			c := x.newAttempt(&runner.Run{Tx: tx})
-			for _, set := range Settings {
-				v := c.settings.value(set)
-				if set.Check != nil && set.needsCheck() {
+			c, err := x.newAttempt(&runner.Run{Tx: tx})
+			require.NoError(t, err)
+			for _, set := range site.Settings {
+				v := c.site().Value(set)
+				if set.Check != nil && !strings.HasSuffix(set.Name, "Path") {
 					require.NoError(t, set.Check(v), set.Name)
 				}
 			}
-			c.settings.limitsOf(nil).script()
-			if _, err := dispatch(c.request, c.tables); err != nil {
+			scriptLimits(c.limits())
+			if _, err := dispatch(c.request, c.site()); err != nil {
 				var e *Error
 				require.ErrorAs(t, err, &e)
 			}

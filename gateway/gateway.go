@@ -10,6 +10,7 @@ import (
 	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 )
 
 // Options say what a Gateway works with. DB is needed, the rest has defaults.
@@ -24,7 +25,7 @@ type Options struct {
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
 	Guard        runner.Guard // nil: nobody watches the process
-	Reach        Reach        // what the root may use of its host
+	Reach        site.Reach   // what the root may use of its host
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
@@ -34,9 +35,10 @@ type Gateway struct {
 	log    *slog.Logger
 	wanted *slog.Logger // Options.Requests
 	now    func() time.Time
-	rules  *objectdb.Derived[*rules]
+	site   *site.Cache
+	plain  *objectdb.Derived[plainScripts]
 	names  []string // Options.HandlerNames
-	reach  atomic.Pointer[Reach]
+	reach  atomic.Pointer[site.Reach]
 	pages  pageCache
 	found  foundFiles
 	values *objectdb.DerivedMap[*cachedPage, *pageValues]
@@ -63,7 +65,8 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 	}
 	g.runner = runner.New(runner.Config{DB: o.DB, Engine: script.NewEngine(verbs, properties...), Now: g.now, Guard: o.Guard})
 	if g.db != nil {
-		g.rules = objectdb.NewDerived(g.readRules)
+		g.site = site.NewCache()
+		g.plain = objectdb.NewDerived(g.readPlainScripts)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
 	}
 	g.counts.started = g.now()
@@ -71,7 +74,7 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 }
 
 // SetReach sets what the root may use of its host from now on.
-func (g *Gateway) SetReach(r Reach) {
+func (g *Gateway) SetReach(r site.Reach) {
 	g.reach.Store(&r)
 	g.found.forget()
 }

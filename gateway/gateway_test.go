@@ -22,8 +22,8 @@ import (
 	"scripter/requestlog"
 )
 
-// site is a root, a folder of pages and a gateway over both.
-type site struct {
+// testSite is a root, a folder of pages and a gateway over both.
+type testSite struct {
 	t      testing.TB
 	db     *objectdb.DB
 	g      *Gateway
@@ -31,8 +31,8 @@ type site struct {
 	log    *testlog.Buffer
 }
 
-func newSite(t testing.TB) *site {
-	s := &site{t: t, db: newDB(t), folder: t.TempDir(), log: &testlog.Buffer{}}
+func newSite(t testing.TB) *testSite {
+	s := &testSite{t: t, db: newDB(t), folder: t.TempDir(), log: &testlog.Buffer{}}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))})
 	// As supplied it is ten seconds, for which a busy machine may stand still.
 	s.put("user.webserver.maxTime", objectdb.Number(300))
@@ -40,21 +40,21 @@ func newSite(t testing.TB) *site {
 }
 
 // list adds a line of scripter.conf, such as "pages", for the root.
-func (s *site) list(key, value string) {
+func (s *testSite) list(key, value string) {
 	s.t.Helper()
 	r := *s.g.reach.Load()
 	require.NoError(s.t, r.Add(key, value))
 	s.g.SetReach(r)
 }
 
-func (s *site) put(address string, v objectdb.Value) {
+func (s *testSite) put(address string, v objectdb.Value) {
 	s.t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(s.t, err)
 	update(s.t, s.db, func(tx *objectdb.Tx) error { return tx.Put(a, v) })
 }
 
-func (s *site) get(address string) objectdb.Value {
+func (s *testSite) get(address string) objectdb.Value {
 	s.t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(s.t, err)
@@ -68,17 +68,17 @@ func (s *site) get(address string) objectdb.Value {
 }
 
 // script puts a script for the URL /NAME.fcgi.
-func (s *site) script(name, source string) {
+func (s *testSite) script(name, source string) {
 	s.t.Helper()
 	s.put("suites.webserverScripts."+name, objectdb.Script(source))
 }
 
-func (s *site) page(name, text string) {
+func (s *testSite) page(name, text string) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o644))
 }
 
-func (s *site) request(path string, more map[string]string) *Request {
+func (s *testSite) request(path string, more map[string]string) *Request {
 	script, query, _ := strings.Cut(path, "?")
 	p := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_SOFTWARE": "Test/1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
@@ -90,13 +90,13 @@ func (s *site) request(path string, more map[string]string) *Request {
 }
 
 // ask answers a request and parses the response.
-func (s *site) ask(path string, more map[string]string) *httpheader.Response {
+func (s *testSite) ask(path string, more map[string]string) *httpheader.Response {
 	s.t.Helper()
 	resp, _ := s.answer(s.request(path, more))
 	return resp
 }
 
-func (s *site) answer(r *Request) (*httpheader.Response, Outcome) {
+func (s *testSite) answer(r *Request) (*httpheader.Response, Outcome) {
 	s.t.Helper()
 	var b bytes.Buffer
 	out := s.g.Answer(context.Background(), r, &b)
@@ -105,7 +105,7 @@ func (s *site) answer(r *Request) (*httpheader.Response, Outcome) {
 	return resp, out
 }
 
-func (s *site) post(path, contentType, body string) *httpheader.Response {
+func (s *testSite) post(path, contentType, body string) *httpheader.Response {
 	s.t.Helper()
 	r := s.request(path, map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": contentType, "CONTENT_LENGTH": strconv.Itoa(len(body))})
 	r.Body = strings.NewReader(body)
@@ -570,7 +570,7 @@ func TestDebugging(t *testing.T) {
 }
 
 // kept gives all that lies at scratchpad.cgiparams as one text.
-func (s *site) kept() string {
+func (s *testSite) kept() string {
 	var all strings.Builder
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Walk(requestlog.LastParams, func(a objectdb.Address, n *objectdb.Node) error {

@@ -9,6 +9,7 @@ import (
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs"
 )
 
@@ -25,10 +26,27 @@ var properties = append(verbs.Properties(), []script.Property{
 	{Address: appInfo.Child("version"), Doc: "its version",
 		Value: func(t *script.Thread) script.Value { return serverOf(t).version }},
 	{Address: appInfo.Child("id"), Doc: "the server id, which two servers may share",
-		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverID) }},
+		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerID) }},
 	{Address: appInfo.Child("path"), Doc: "its program, the setting serverPath: no server tells it",
-		Value: func(t *script.Thread) script.Value { return readSettings(t.Tx()).string(serverPath) }},
+		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerPath) }},
 }...)
+
+// siteOf returns the site as the transaction of the thread sees it.
+func siteOf(t *script.Thread) (*site.Snapshot, error) {
+	if c, ok := t.Host().(*attempt); ok {
+		return c.site(), nil
+	}
+	return site.Read(t.Tx())
+}
+
+// stringSetting returns a setting, or "" if the root cannot be read.
+func stringSetting(t *script.Thread, set *site.Setting) string {
+	s, err := siteOf(t)
+	if err != nil {
+		return ""
+	}
+	return s.String(set)
+}
 
 // product is a name with a version, as SERVER_SOFTWARE has them (RFC 3875,
 // 4.1.17): "Apache/2.4.62 (Debian)".
@@ -42,7 +60,7 @@ func serverOf(t *script.Thread) product {
 			return parseProduct(s)
 		}
 	}
-	if s := readSettings(t.Tx()).string(serverName); s != "" {
+	if s := stringSetting(t, site.ServerName); s != "" {
 		return parseProduct(s)
 	}
 	return product{name: "Scripter"}
@@ -95,7 +113,7 @@ func (c *attempt) refuse() error {
 		}
 		resp = plainPage(c.request, 503, message, "")
 	}
-	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.settings.number(retryAfter)))
+	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.site().Number(site.RetryAfter)))
 	if err := c.finish(resp); err != nil {
 		return err
 	}
@@ -133,8 +151,8 @@ func verbStatusReport(v *script.Call) error {
 	line("Requests answered", n.answered.Load())
 	line("Requests failed", n.failed.Load())
 	line("Requests running", n.running.Load())
-	for _, s := range []*Setting{flRefuseConnections, flSuspendLogging, flVerboseMessages, flDebug, flScriptTrap} {
-		line(s.Title, c.settings.flag(s))
+	for _, s := range []*site.Setting{site.FlRefuseConnections, site.FlSuspendLogging, site.FlVerboseMessages, site.FlDebug, site.FlScriptTrap} {
+		line(s.Title, c.site().Flag(s))
 	}
 	v.Return(b.String())
 	return nil

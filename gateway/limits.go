@@ -7,133 +7,87 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
-// limitSettings are the settings that bound one request. user.webserver.limits
-// may say otherwise for a script, or for all scripts of a table: its rows are
-// tables under the addresses of what they are for, with cells under the names
-// of the settings. The row of the nearest address counts, cell by cell.
-var limitSettings = []*Setting{
-	maxTime, maxInstructions, maxMemory, maxString, maxDepth, maxPatternSteps, maxCoroutines, maxSource, maxMacros, maxBody, maxFields, maxResponse,
-	slowLog,
+// limitSettings are the settings of the limits that package lua has, by its names.
+var limitSettings = map[string]*site.Setting{
+	"time": site.MaxTime, "instructions": site.MaxInstructions, "memory": site.MaxMemory,
+	"string": site.MaxString, "patterns": site.MaxPatternSteps, "coroutines": site.MaxCoroutines, "depth": site.MaxDepth,
+	"source": site.MaxSource,
 }
 
-// LimitRows is where limits of single scripts are set.
-var LimitRows = objectdb.Address{"user", "webserver", "limits"}
-
-// FindLimit finds a setting that a row of [LimitRows] may have, by its name.
-func FindLimit(name string) (*Setting, bool) {
-	s, ok := FindSetting(name)
-	return s, ok && slices.Contains(limitSettings, s)
+// scriptLimits returns the limits as package lua has them.
+func scriptLimits(l site.Limits) lua.Limits {
+	number := func(set *site.Setting) float64 { return l.Get(set).Value }
+	s := lua.DefaultLimits()
+	s.Time = secondsOf(number(site.MaxTime))
+	s.Instructions = int64(number(site.MaxInstructions) * 1e6)
+	s.MemoryBytes = int64(number(site.MaxMemory) * (1 << 20))
+	s.StringBytes = int(int64(number(site.MaxString) * (1 << 20)))
+	s.CallDepth = int(number(site.MaxDepth))
+	s.PatternSteps = int64(number(site.MaxPatternSteps) * 1e6)
+	s.Coroutines = int(number(site.MaxCoroutines))
+	s.SourceBytes = int(number(site.MaxSource) * (1 << 10))
+	return s
 }
 
-// scriptLimits are the names that package script has for limits, and their settings.
-var scriptLimits = map[string]*Setting{
-	"time": maxTime, "instructions": maxInstructions, "memory": maxMemory,
-	"string": maxString, "patterns": maxPatternSteps, "coroutines": maxCoroutines, "depth": maxDepth,
-	"source": maxSource,
-}
-
-// limits are what one request may use.
-type limits struct {
-	settings settings
-	rows     []limitRow // those of the script that answers, the nearest first
-}
-
-type limitRow struct {
-	node *objectdb.Node
-	name string // as the root spells it
-}
-
-// of gives the limits of the object at a; nil for what the settings say.
-func (s settings) limitsOf(a objectdb.Address) limits {
-	l := limits{settings: s}
-	if r := s.known(); r != nil && !r.limited {
-		return l
+// SourceLimit returns the bytes that the source of a script at a may have.
+func SourceLimit(tx *objectdb.Tx, a objectdb.Address) (int, error) {
+	s, err := site.Read(tx)
+	if err != nil {
+		return 0, err
 	}
-	home := s.table(LimitRows.Name())
-	if home == nil {
-		return l
-	}
-	for ; len(a) > 0; a = a[:len(a)-1] {
-		n, err := s.tx.Child(home, a.String())
-		s.note(err)
-		if err == nil && n.Kind() == objectdb.KindTable {
-			l.rows = append(l.rows, limitRow{n, n.Name()})
-		}
-	}
-	return l
+	return scriptLimits(s.Limits(a)).SourceBytes, nil
 }
 
 // limitsFor returns the limits of the object that answers for a target.
-func (s settings) limitsFor(t Target) limits {
-	if r := s.known(); r != nil && !r.limited {
-		return limits{settings: s}
+func limitsFor(tx *objectdb.Tx, s *site.Snapshot, t Target) site.Limits {
+	if !s.HasLimits() {
+		return s.Limits(nil)
 	}
-	return s.limitsOf(s.answering(t))
+	return s.Limits(answering(tx, s, t))
 }
 
-// find gives the value of a limit and the row that has it, "" for none. A value
-// in a row that is no good counts as not there.
-func (l limits) find(set *Setting) (value float64, row string) {
-	for _, r := range l.rows {
-		if v, err := l.settings.cell(r.node, set); err == nil {
-			return float64(v.(objectdb.Number)), r.name
-		}
+// limits returns the limits of the attempt.
+func (c *attempt) limits() site.Limits {
+	switch s := c.site(); {
+	case c.limitsOf == s:
+	case c.plan != nil:
+		c.own, c.limitsOf = limitsFor(c.Tx, s, c.target), s
+	default:
+		c.own, c.limitsOf = s.Limits(c.script), s
 	}
-	return l.settings.number(set), ""
+	return c.own
 }
 
-// limitAddress is where a limit was set: in a row, or as a setting.
-func limitAddress(set *Setting, row string) objectdb.Address {
-	if row == "" {
-		return set.Address()
-	}
-	return LimitRows.Child(row).Child(set.Name)
+func (c *attempt) count(set *site.Setting) bound { return countLimit(c.limits(), set) }
+func (c *attempt) most(set *site.Setting) bound  { return sizeLimit(c.limits(), set) }
+
+// countLimit returns a limit of things.
+func countLimit(l site.Limits, set *site.Setting) bound {
+	limit := l.Get(set)
+	return bound{limit, int64(limit.Value)}
 }
 
-// cell reads a setting from a row.
-func (s settings) cell(row *objectdb.Node, set *Setting) (objectdb.Value, error) {
-	n, err := s.tx.Child(row, set.Name)
-	if err != nil {
-		return nil, errNotSet
-	}
-	return s.checked(n, set)
-}
-
-func (l limits) number(set *Setting) float64 {
-	n, _ := l.find(set)
-	return n
-}
-
-// bytes reads a limit in megabytes.
-func (l limits) bytes(set *Setting) int64 { return int64(l.number(set) * (1 << 20)) }
-
-// count gives a limit of things.
-func (l limits) count(set *Setting) bound {
-	n, row := l.find(set)
-	return bound{set, int64(n), row}
-}
-
-// size gives a limit of megabytes, in bytes.
-func (l limits) size(set *Setting) bound {
-	n, row := l.find(set)
-	return bound{set, int64(n * (1 << 20)), row}
+// sizeLimit returns a limit of megabytes, in bytes.
+func sizeLimit(l site.Limits, set *site.Setting) bound {
+	limit := l.Get(set)
+	return bound{limit, int64(limit.Value * (1 << 20))}
 }
 
 // bound is one limit, for those who count.
 type bound struct {
-	set  *Setting
-	most int64
-	row  string // that has it, see limits.find
+	limit site.Limit
+	most  int64
 }
 
-// bound gives a bound that nobody has set.
-func (s *Setting) bound(most int64) bound { return bound{s, most, ""} }
+// fixed returns a bound that nobody has set.
+func fixed(set *site.Setting, most int64) bound { return bound{site.Limit{Setting: set}, most} }
 
-// error makes the error of the limit: text, and where it was set.
+// error returns the error of the limit: a text, and where the limit was set.
 func (b bound) error(format string, args ...any) error {
-	return &limitError{b.set, fmt.Sprintf(format, args...) + " (" + limitAddress(b.set, b.row).String() + ")"}
+	return &limitError{b.limit.Setting, fmt.Sprintf(format, args...) + " (" + b.limit.From().String() + ")"}
 }
 
 // tooLarge is error for a visitor whose request is the reason: 413.
@@ -144,66 +98,48 @@ func (b bound) tooLarge(format string, args ...any) error {
 
 // limitError says that a limit was reached, which, and where it was set.
 type limitError struct {
-	set  *Setting
+	set  *site.Setting
 	text string
 }
 
 func (e *limitError) Error() string { return e.text }
 
-// script gives what bounds the scripts.
-func (l limits) script() lua.Limits {
-	if r := l.settings.known(); r != nil && l.rows == nil {
-		return r.limits
-	}
-	return l.read()
-}
-
-func (l limits) read() lua.Limits {
-	s := lua.DefaultLimits()
-	s.Time = secondsOf(l.number(maxTime))
-	s.Instructions = int64(l.number(maxInstructions) * 1e6)
-	s.MemoryBytes = l.bytes(maxMemory)
-	s.StringBytes = int(l.bytes(maxString))
-	s.CallDepth = int(l.number(maxDepth))
-	s.PatternSteps = int64(l.number(maxPatternSteps) * 1e6)
-	s.Coroutines = int(l.number(maxCoroutines))
-	s.SourceBytes = int(l.number(maxSource) * (1 << 10))
-	return s
-}
-
-// SourceLimit gives the bytes that the source of a script at a may have.
-func SourceLimit(tx *objectdb.Tx, a objectdb.Address) int {
-	return readSettings(tx).limitsOf(a).script().SourceBytes
-}
-
-// limitFrom tells where a limit was set, by the name that package script has for it.
+// limitFrom returns where a limit was set, by the name that package lua has for it.
 func (c *attempt) limitFrom(limit string) string {
-	set := scriptLimits[limit]
+	set := limitSettings[limit]
 	if set == nil {
 		return ""
 	}
-	_, row := c.limits.find(set)
-	return limitAddress(set, row).String()
+	return c.limits().Get(set).From().String()
+}
+
+// traceLimits traces the limits that differ from the settings.
+func (c *attempt) traceLimits(list []site.Limit) {
+	for _, l := range list {
+		if l.Row != "" {
+			c.request.trace("limit %s %v (%s)", l.Setting.Name, l.Value, l.From())
+		}
+	}
 }
 
 // answering returns the address of the object that answers for a target: the
 // script of its action, or what its path names. It need not be there; nil when
 // nothing can be.
-func (s settings) answering(t Target) objectdb.Address {
-	if n := s.node("actions", t.Action); n != nil {
-		return objectdb.Address{"user", "webserver", "actions", n.Name()}
+func answering(tx *objectdb.Tx, s *site.Snapshot, t Target) objectdb.Address {
+	if a, _ := s.Action(t.Action); a.Object != nil {
+		return a.Object
 	}
-	names, err := s.namesOf(t.Path)
+	names, err := namesOf(tx, s, t.Path)
 	if err != nil {
 		return nil
 	}
-	return append(slices.Clone(webserverScripts), names...)
+	return append(slices.Clone(site.Scripts), names...)
 }
 
 // LimitOf gives the name of the setting whose limit has ended a request with
 // err, "" when none has.
 func LimitOf(err error) string {
-	if set := scriptLimits[lua.LimitName(err)]; set != nil {
+	if set := limitSettings[lua.LimitName(err)]; set != nil {
 		return set.Name
 	}
 	var own *limitError

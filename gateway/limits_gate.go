@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // DefaultRunning is how many requests run at one time in one process while the
@@ -62,8 +63,8 @@ func (q *gate) set(b gateBounds) {
 // limits gives the bounds: the defaults until a request has read the settings.
 func (q *gate) limits() gateBounds {
 	if !q.bounds.known {
-		number := func(set *Setting) float64 { return float64(set.Default.(objectdb.Number)) }
-		return gateBounds{running: DefaultRunning, waiting: int(number(maxWaiting)), patience: secondsOf(number(maxTime))}
+		number := func(set *site.Setting) float64 { return float64(set.Default.(objectdb.Number)) }
+		return gateBounds{running: DefaultRunning, waiting: int(number(site.MaxWaiting)), patience: secondsOf(number(site.MaxTime))}
 	}
 	return q.bounds
 }
@@ -86,7 +87,7 @@ func (q *gate) enter(ctx context.Context, again bool) (waited bool, err error) {
 		q.turned++
 		q.mu.Unlock()
 		return false, &crowded{fmt.Sprintf("%d requests run and %d wait, which is all that may (user.webserver.%s, user.webserver.%s)",
-			b.running, b.waiting, maxRunning.Name, maxWaiting.Name), maxWaiting.Name}
+			b.running, b.waiting, site.MaxRunning.Name, site.MaxWaiting.Name), site.MaxWaiting.Name}
 	}
 	t := &turn{let: make(chan struct{})}
 	place := q.put(t, again)
@@ -101,7 +102,7 @@ func (q *gate) enter(ctx context.Context, again bool) (waited bool, err error) {
 		err = context.Cause(ctx)
 	case <-timer.C:
 		q.count()
-		err = &crowded{fmt.Sprintf("its turn did not come within %v (user.webserver.%s, user.webserver.%s)", b.patience, maxRunning.Name, maxTime.Name), maxRunning.Name}
+		err = &crowded{fmt.Sprintf("its turn did not come within %v (user.webserver.%s, user.webserver.%s)", b.patience, site.MaxRunning.Name, site.MaxTime.Name), site.MaxRunning.Name}
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,9 +166,9 @@ func (q *gate) turnedAway(now time.Time) int {
 	return n
 }
 
-// gate reads what the settings say of the gate.
-func (s settings) gate() gateBounds {
-	b := gateBounds{known: true, running: int(s.number(maxRunning)), waiting: int(s.number(maxWaiting)), patience: secondsOf(s.number(maxTime))}
+// gateBoundsOf returns what the settings say of the gate.
+func gateBoundsOf(s *site.Snapshot) gateBounds {
+	b := gateBounds{known: true, running: int(s.Number(site.MaxRunning)), waiting: int(s.Number(site.MaxWaiting)), patience: secondsOf(s.Number(site.MaxTime))}
 	if b.running == 0 {
 		b.running = DefaultRunning
 	}
@@ -185,8 +186,11 @@ func (g *Gateway) enter(ctx context.Context, again bool) (leave func(), err erro
 	if running, _ := g.gate.load(); running > 0 && g.gate.stale(time.Now()) {
 		// Where all turns are taken for long, no request reads them.
 		if err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-			g.gate.set(readSettings(tx).gate())
-			return nil
+			s, err := g.site.Snapshot(tx)
+			if err == nil {
+				g.gate.set(gateBoundsOf(s))
+			}
+			return err
 		}); err != nil {
 			return nil, err
 		}
@@ -219,13 +223,10 @@ type Bounds struct {
 }
 
 // ReadBounds reads them, for a program that has a queue of its own.
-func ReadBounds(tx *objectdb.Tx) Bounds {
-	s := readSettings(tx)
-	body := s.number(maxBody)
-	for _, n := range s.children(LimitRows.Name()) {
-		if v, err := s.cell(n, maxBody); n.Kind() == objectdb.KindTable && err == nil {
-			body = max(body, float64(v.(objectdb.Number)))
-		}
+func ReadBounds(tx *objectdb.Tx) (Bounds, error) {
+	s, err := site.Read(tx)
+	if err != nil {
+		return Bounds{}, err
 	}
-	return Bounds{Running: int(s.number(maxRunning)), Waiting: int(s.number(maxWaiting)), Body: int64(body * (1 << 20))}
+	return Bounds{Running: int(s.Number(site.MaxRunning)), Waiting: int(s.Number(site.MaxWaiting)), Body: int64(s.Most(site.MaxBody) * (1 << 20))}, nil
 }

@@ -274,9 +274,9 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 func TestBounds(t *testing.T) {
 	s := newSite(t)
 	bounds := func() (b Bounds) {
-		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {
-			b = ReadBounds(tx)
-			return nil
+		require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) (err error) {
+			b, err = ReadBounds(tx)
+			return err
 		}))
 		return b
 	}

@@ -14,15 +14,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/site"
 )
 
-func (s *site) limit(address, name string, value float64) {
+func (s *testSite) limit(address, name string, value float64) {
 	s.t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(s.t, err)
-	set, ok := FindLimit(name)
+	set, ok := site.FindLimit(name)
 	require.True(s.t, ok, name)
-	update(s.t, s.db, func(tx *objectdb.Tx) error { return SetLimit(tx, a, set, value) })
+	update(s.t, s.db, func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, set, value) })
 }
 
 // TestLimitsOfAScript: a row of its own goes before that of its table, and
@@ -48,7 +49,7 @@ func TestLimitsOfAScript(t *testing.T) {
 	s.put(`user.webserver.limits.["suites.webserverScripts.long"].maxString`, objectdb.Number(-1))
 	assert.Contains(t, text("/long.fcgi"), "limit of 2097152 bytes", "a value that is no good counts as not there")
 	update(t, s.db, func(tx *objectdb.Tx) error {
-		return RemoveLimit(tx, objectdb.Address{"suites", "webserverScripts"}, maxString)
+		return site.RemoveLimit(tx, objectdb.Address{"suites", "webserverScripts"}, site.MaxString)
 	})
 	assert.Contains(t, text("/long.fcgi"), "limit of 1048576 bytes")
 }
@@ -107,9 +108,9 @@ func TestEveryLimitOfAScript(t *testing.T) {
 			status, _, page = ask("free")
 			assert.Equal(t, 200, status, "%s: %s: %.300s", c.name, c.source, page)
 		}
-		set, _ := FindLimit(c.name)
+		set, _ := site.FindLimit(c.name)
 		update(t, s.db, func(tx *objectdb.Tx) error {
-			return RemoveLimit(tx, objectdb.Address{"suites", "webserverScripts", "bound"}, set)
+			return site.RemoveLimit(tx, objectdb.Address{"suites", "webserverScripts", "bound"}, set)
 		})
 	}
 	s.limit("user.webserver.actions.macro", "maxMacros", 4)
@@ -181,11 +182,11 @@ func TestExplainLimits(t *testing.T) {
 	e, err := s.g.Explain(context.Background(), r)
 	require.NoError(t, err)
 	assert.Contains(t, steps, `limit maxTime 60 (user.webserver.limits.["suites.webserverScripts.x"].maxTime)`)
-	require.Len(t, e.Limits, len(limitSettings))
+	require.Len(t, e.Limits, 13)
 	assert.Equal(t, 60.0, e.Limits[0].Value)
-	assert.True(t, e.Limits[0].Own())
-	assert.False(t, e.Limits[1].Own())
-	assert.Equal(t, "user.webserver.maxInstructions", e.Limits[1].From.String())
+	assert.NotEmpty(t, e.Limits[0].Row)
+	assert.Empty(t, e.Limits[1].Row)
+	assert.Equal(t, "user.webserver.maxInstructions", e.Limits[1].From().String())
 }
 
 // TestLintLimits: rows that have no effect are found, in the whole root and
@@ -202,12 +203,12 @@ func TestLintLimits(t *testing.T) {
 	s.put(home+`good`, objectdb.Number(1))
 	want := []string{
 		home + `good: it is a number: a row is a table of limits`,
-		home + `["suites..good"]: its name is no address:`,
+		home + `["suites..good"]: its name is not an address:`,
 		home + `["suites.webserverScripts.gone"]: there is no suites.webserverScripts.gone`,
 		home + `["suites.webserverScripts.good"].maxMemory: it is a string, not a number`,
 		home + `["suites.webserverScripts.good"].maxTimes: there is no such limit of a script`,
 	}
-	for _, a := range []objectdb.Address{nil, {"user"}, LimitRows} {
+	for _, a := range []objectdb.Address{nil, {"user"}, site.LimitRows} {
 		l, err := s.g.Lint(context.Background(), a)
 		require.NoError(t, err)
 		var got []string
@@ -243,10 +244,10 @@ func TestSetLimit(t *testing.T) {
 		{objectdb.Address{"user", "x"}, 0, "0 is not between 0.01 and 3600"},
 		{objectdb.Address{strings.Repeat("long", 60), "and", strings.Repeat("long", 60)}, 1, "cannot be the name of a row"},
 	} {
-		err := s.db.Update(context.Background(), func(tx *objectdb.Tx) error { return SetLimit(tx, c.a, maxTime, c.value) })
+		err := s.db.Update(context.Background(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, c.a, site.MaxTime, c.value) })
 		assert.ErrorContains(t, err, c.want)
 	}
-	_, ok := FindLimit("maxSaves")
+	_, ok := site.FindLimit("maxSaves")
 	assert.False(t, ok, "it bounds no request")
 	_, err := os.Stat(filepath.Join("..", "root", "user", "webserver", "limits"))
 	assert.NoError(t, err)

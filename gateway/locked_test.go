@@ -16,7 +16,7 @@ import (
 
 // hold takes the writer's lock, as another program does that writes for long, and
 // returns what gives it back. One that is no Scripter takes no place in the queue.
-func (s *site) hold(queues bool) (release func()) {
+func (s *testSite) hold(queues bool) (release func()) {
 	s.t.Helper()
 	other, err := objectdb.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1})
 	require.NoError(s.t, err)
@@ -42,7 +42,7 @@ func (s *site) hold(queues bool) (release func()) {
 
 // gatewayThatWaits is a gateway on the root of s that waits for the writer's lock
 // for so long.
-func (s *site) gatewayThatWaits(wait time.Duration, now func() time.Time) *Gateway {
+func (s *testSite) gatewayThatWaits(wait time.Duration, now func() time.Time) *Gateway {
 	s.t.Helper()
 	db, err := objectdb.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: wait, LockTime: patience})
 	require.NoError(s.t, err)

@@ -10,6 +10,7 @@ import (
 	"scripter/macros"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs/html"
 )
 
@@ -97,8 +98,8 @@ type evaluator struct {
 // the log has it in both cases. Only what ends the whole request is an error.
 func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	c := e.c
-	if c.markers++; float64(c.markers) > c.limits.number(maxMacros) {
-		limit := c.limits.count(maxMacros)
+	if c.markers++; float64(c.markers) > c.limits().Get(site.MaxMacros).Value {
+		limit := c.count(site.MaxMacros)
 		return "", limit.error("%s: more than %d markers in one request", e.page, limit.most)
 	}
 	if text, ok := e.known(m); ok {

@@ -8,6 +8,7 @@ import (
 	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/script"
+	"scripter/site"
 )
 
 // What markers may call and see. The authors of pages are often not the authors of
@@ -60,7 +61,7 @@ func (s addresses) under(a objectdb.Address) bool {
 
 // pageSecrets are the objects that markers cannot see.
 var pageSecrets = newAddresses(
-	debugToken.Address(),
+	site.DebugToken.Address(),
 	objectdb.Address{"user", "webserver", "users"},
 	requestlog.LastParams, requestlog.Log, probes,
 )
@@ -105,7 +106,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 }
 
 // withURL are the objects that URLs lead to. They may require a user.
-var withURL = newAddresses(webserverScripts, actionScripts)
+var withURL = newAddresses(site.Scripts, site.ActionObjects)
 
 // checkRead returns an error for a secret, and for an object whose requirement the
 // visitor does not meet: a marker does not bypass the requirement.
@@ -136,7 +137,7 @@ func (e *evaluator) checkArgument(m meaning, path []string) error {
 		return fmt.Errorf("%s contains secrets, which markers cannot see; name only the part that you need",
 			objectdb.Address(path))
 	}
-	if m.Origin != script.FromRoot || o.Kind() != objectdb.KindTable || o.Node() == nil || !hasURLs(o.Address()) {
+	if m.Origin != script.FromRoot || o.Kind() != objectdb.KindTable || o.Node() == nil || !site.HasURLs(o.Address()) {
 		return nil
 	}
 	return e.c.requireBelow(o.Address())

@@ -13,6 +13,7 @@ import (
 
 	"scripter/macros"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // maxPage is the largest file, in bytes, whose markers are expanded.
@@ -162,7 +163,7 @@ func notFound(err error) error {
 // passOn finds the file of the request itself, for a script that returned
 // the empty text: "the web server shall do it".
 func (c *attempt) passOn() (foundFile, error) {
-	if e, ok := c.tables.mime(filepath.Ext(c.target.Path)); ok && e.Action != "" {
+	if e, ok := c.site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
 		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
 	}
 	if isHidden(c.target.Path) {
@@ -229,7 +230,7 @@ func belongsToRoot(name string) bool {
 			return true
 		}
 	}
-	if rest, ok := strings.CutPrefix(name, confFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+	if rest, ok := strings.CutPrefix(name, site.ConfFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
 		return true // also scripter.conf~ and scripter.conf.bak
 	}
 	return slices.ContainsFunc(

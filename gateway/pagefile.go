@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"scripter/site"
 )
 
 // foundFile is a file that [attempt.findFile] has found: its real path, the folder that
@@ -58,9 +60,9 @@ func (f foundFile) open() (*os.File, os.FileInfo, error) {
 // pageFiles lists where the page of the request may lie, best first.
 func (c *attempt) pageFiles() []string {
 	files := c.target.files(c.request.Params)
-	if folder := c.settings.string(websiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
+	if folder := c.site().String(site.WebsiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
 		// An unlisted folder is not searched.
-		if c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder) == nil {
+		if c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
 		}
 	}
@@ -111,12 +113,12 @@ func (c *attempt) findFirst(files []string) (foundFile, error) {
 	if first != nil {
 		return foundFile{}, notFound(first)
 	}
-	folder := c.settings.string(websiteFolderPath)
+	folder := c.site().String(site.WebsiteFolderPath)
 	if folder == "" {
 		return foundFile{}, notFound(fmt.Errorf(
 			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
 	}
-	err := c.g.reach.Load().listed(websiteFolderPath.Name, keyPages, folder)
+	err := c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder)
 	return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s: %v", c.target.Path, err), Err: err}
 }
 
@@ -183,7 +185,7 @@ func (c *attempt) allowed(path string) (base string, err error) {
 	}
 	for _, u := range unlisted {
 		// Links are not followed here: the error would tell what is at u.Value.
-		if isBelow(path, []string{filepath.Clean(u.Value)}) {
+		if site.IsBelow(path, []string{filepath.Clean(u.Value)}) {
 			return "", &Error{Status: 403, Message: path + ": " + u.Error(), Err: u}
 		}
 	}
@@ -194,27 +196,21 @@ func (c *attempt) allowed(path string) (base string, err error) {
 
 // pageFolders returns the folders that the root names for pages: those that are
 // listed, and an error for each of the others.
-func (c *attempt) pageFolders() (chosen []string, unlisted []*Unlisted) {
+func (c *attempt) pageFolders() (chosen []string, unlisted []*site.Unlisted) {
 	add := func(setting, folder string) {
-		if err := c.g.reach.Load().listed(setting, keyPages, folder); err == nil {
+		if err := c.g.reach.Load().Check(setting, site.KeyPages, folder); err == nil {
 			chosen = append(chosen, folder)
-		} else if u := (*Unlisted)(nil); errors.As(err, &u) {
+		} else if u := (*site.Unlisted)(nil); errors.As(err, &u) {
 			unlisted = append(unlisted, u)
 		}
 	}
 	if root := c.request.Params["DOCUMENT_ROOT"]; root != "" && c.documentRoot() == "" {
 		add("", root)
 	}
-	if folder := c.settings.string(websiteFolderPath); folder != "" {
-		add(websiteFolderPath.Name, folder)
+	if folder := c.site().String(site.WebsiteFolderPath); folder != "" {
+		add(site.WebsiteFolderPath.Name, folder)
 	}
-	folders := []string(nil)
-	if r := c.settings.known(); r != nil {
-		folders = r.folders
-	} else {
-		folders = c.settings.pageFolders()
-	}
-	for _, folder := range folders {
+	for _, folder := range c.site().PageFolders() {
 		add("pageFolders", folder)
 	}
 	return chosen, unlisted
@@ -245,8 +241,8 @@ type foundKey struct{ file, root string } // root is the document root
 
 type rememberedFile struct {
 	foundFile
-	rules *rules    // which folders are allowed
-	at    time.Time // when the path was followed
+	site *site.Snapshot // which folders are allowed
+	at   time.Time      // when the path was followed
 }
 
 // A path is followed anew after foundMemory; beyond foundMost all are forgotten.
@@ -258,14 +254,10 @@ const (
 // get gives what a file is now, if its path was followed a moment ago for the
 // same document root and by the same rules.
 func (ff *foundFiles) get(c *attempt, file string) (foundFile, bool) {
-	r := c.settings.known()
-	if r == nil {
-		return foundFile{}, false
-	}
 	ff.mu.Lock()
 	known, ok := ff.files[foundKey{file, c.documentRoot()}]
 	ff.mu.Unlock()
-	if !ok || known.rules != r || time.Since(known.at) > foundMemory {
+	if !ok || known.site != c.site() || time.Since(known.at) > foundMemory {
 		return foundFile{}, false
 	}
 	now, err := os.Stat(file)
@@ -290,13 +282,11 @@ func unchanged(a, b os.FileInfo) bool {
 }
 
 func (ff *foundFiles) put(c *attempt, file string, f foundFile) foundFile {
-	if r := c.settings.known(); r != nil {
-		ff.mu.Lock()
-		defer ff.mu.Unlock()
-		if ff.files == nil || len(ff.files) >= foundMost {
-			ff.files = make(map[foundKey]rememberedFile)
-		}
-		ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, r, time.Now()}
+	ff.mu.Lock()
+	defer ff.mu.Unlock()
+	if ff.files == nil || len(ff.files) >= foundMost {
+		ff.files = make(map[foundKey]rememberedFile)
 	}
+	ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, c.site(), time.Now()}
 	return f
 }

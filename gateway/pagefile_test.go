@@ -17,27 +17,27 @@ func TestPathThatWasFollowedBefore(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.mcro")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
 	for name, c := range map[string]struct {
-		change func(s *site)
+		change func(s *testSite)
 		status int
 	}{
-		"nothing": {func(s *site) {}, 200},
-		"a link to elsewhere": {func(s *site) {
+		"nothing": {func(s *testSite) {}, 200},
+		"a link to elsewhere": {func(s *testSite) {
 			require.NoError(t, os.Remove(s.folder+"/x.mcro"))
 			require.NoError(t, os.Symlink(secret, s.folder+"/x.mcro"))
 		}, 403},
-		"a folder that is a link now": {func(s *site) {
+		"a folder that is a link now": {func(s *testSite) {
 			require.NoError(t, os.RemoveAll(s.folder+"/sub"))
 			require.NoError(t, os.Symlink(filepath.Dir(secret), s.folder+"/sub"))
 			require.NoError(t, os.WriteFile(filepath.Dir(secret)+"/x.mcro", []byte("secret"), 0o644))
 		}, 403},
-		"a folder in its place": {func(s *site) {
+		"a folder in its place": {func(s *testSite) {
 			require.NoError(t, os.RemoveAll(s.folder+"/sub/x.mcro"))
 			require.NoError(t, os.RemoveAll(s.folder+"/x.mcro"))
 			require.NoError(t, os.MkdirAll(s.folder+"/sub/x.mcro", 0o755))
 		}, 404},
-		"gone":              {func(s *site) { require.NoError(t, os.RemoveAll(s.folder+"/sub")) }, 404},
-		"another text":      {func(s *site) { s.page("sub/x.mcro", "another text") }, 200},
-		"folders no longer": {func(s *site) { s.put("user.webserver.pageFolders", objectdb.List{}) }, 403},
+		"gone":              {func(s *testSite) { require.NoError(t, os.RemoveAll(s.folder+"/sub")) }, 404},
+		"another text":      {func(s *testSite) { s.page("sub/x.mcro", "another text") }, 200},
+		"folders no longer": {func(s *testSite) { s.put("user.webserver.pageFolders", objectdb.List{}) }, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

@@ -21,7 +21,7 @@ import (
 )
 
 // panicSite is a site whose gateway has a verb that panics.
-func panicSite(t *testing.T) (*site, *testlog.Buffer) {
+func panicSite(t *testing.T) (*testSite, *testlog.Buffer) {
 	s := newSite(t)
 	s.g = newGateway(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))}, append(Verbs(), script.Verb{
 		Name: "test.panic", Doc: "Panics.", Page: true, Func: func(*script.Call) error { panic("the mistake") },
@@ -37,8 +37,8 @@ func panicSite(t *testing.T) (*site, *testlog.Buffer) {
 // number, the log has the stack under it, the root is as before, and the next
 // request is served.
 func TestPanicInAVerb(t *testing.T) {
-	roads := map[string]func(t *testing.T, s *site) func(path string) string{
-		"CGI": func(t *testing.T, s *site) func(string) string {
+	roads := map[string]func(t *testing.T, s *testSite) func(path string) string{
+		"CGI": func(t *testing.T, s *testSite) func(string) string {
 			return func(path string) string {
 				var b bytes.Buffer
 				s.g.ServeCGI(context.Background(), CGI{Stdin: strings.NewReader(""), Stdout: &b, Environ: []string{
@@ -47,7 +47,7 @@ func TestPanicInAVerb(t *testing.T) {
 				return b.String()
 			}
 		},
-		"FastCGI": func(t *testing.T, s *site) func(string) string {
+		"FastCGI": func(t *testing.T, s *testSite) func(string) string {
 			spec := "unix:" + filepath.Join(t.TempDir(), "s.sock")
 			l, err := fcgi.Listen(spec, fcgi.ListenOptions{Mode: 0o600})
 			require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"scripter/httpform"
 	"scripter/script"
+	"scripter/site"
 )
 
 // connections numbers requests for connectionID, from a start that differs
@@ -101,10 +102,10 @@ func paramNames() []string {
 func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.request.Params) }
 
 // newParameters returns the parameters of a request that asks for a target.
-func newParameters(x *exchange, t Target, s settings, l limits) parameters {
+func newParameters(x *exchange, t Target, s *site.Snapshot, l site.Limits) parameters {
 	return parameters{
 		request: x.request, body: x.body, target: t, connection: x.connectionID(),
-		websiteDir: s.string(websiteFolderPath), program: s.string(serverPath), maxFields: l.count(maxFields),
+		websiteDir: s.String(site.WebsiteFolderPath), program: s.String(site.ServerPath), maxFields: countLimit(l, site.MaxFields),
 	}
 }
 

@@ -98,9 +98,6 @@ func (c *attempt) sendPiece(data string) error {
 		if c.waited = time.Since(begin); err != nil {
 			return c.stopOnError(err)
 		}
-		c.settings = c.g.settingsOf(c.Tx) // the script may have written them
-		c.tables = actionTables{c.settings}
-		c.limits = c.settings.limitsFor(c.target)
 	}
 	if err := c.out.start(resp); err != nil {
 		return c.stopOnError(err)

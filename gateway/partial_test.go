@@ -29,7 +29,7 @@ func (v *slowVisitor) Write(p []byte) (int, error) {
 // The time that a visitor takes is not the script's, unless it is very long.
 func TestSlowVisitors(t *testing.T) { inFakeTime(t, testSlowVisitors) }
 
-func testSlowVisitors(t *testing.T, s *site) {
+func testSlowVisitors(t *testing.T, s *testSite) {
 	s.put("user.webserver.maxTime", objectdb.Number(0.5))
 	s.script("x", `
 		webserver.sendPartial (webserver.httpHeader ("200 OK", "text/plain"))

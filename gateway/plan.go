@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"time"
+
+	"scripter/site"
 )
 
 // plan is what the site says of a request before anything is run for it.
 type plan struct {
-	site    *rules // the snapshot that the plan was made of; nil: none
+	site    *site.Snapshot // that the plan was made of
 	target  Target
 	chunk   int   // bytes; 0 = in one piece
 	maxBody bound // bytes
@@ -19,24 +21,22 @@ type plan struct {
 // makePlan takes over the plan of the exchange if it was made of the snapshot that the
 // transaction sees, and makes a new one otherwise.
 func (c *attempt) makePlan() error {
-	if site := c.settings.known(); c.plan == nil || site == nil || c.plan.site != site {
-		target, err := dispatch(c.request, c.tables)
+	if s := c.site(); c.plan == nil || c.plan.site != s {
+		target, err := dispatch(c.request, s)
 		if err != nil {
 			return err
 		}
-		s := c.settings
 		c.plan = &plan{
-			site: site, target: target,
-			maxBody: s.limitsFor(target).size(maxBody), chunk: int(s.number(chunkSize) * 1024),
-			closed: s.flag(flRefuseConnections), debug: s.flag(flDebug), quiet: s.flag(flSuspendLogging), verbose: s.flag(flVerboseMessages),
+			site: s, target: target,
+			maxBody: sizeLimit(limitsFor(c.Tx, s, target), site.MaxBody), chunk: int(s.Number(site.ChunkSize) * 1024),
+			closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug), quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
 		}
 		c.out.chunk = c.plan.chunk
 		if c.g.gate.stale(time.Now()) {
-			c.g.gate.set(s.gate())
+			c.g.gate.set(gateBoundsOf(s))
 		}
 	}
 	c.target = c.plan.target
-	c.limits = c.settings.limitsFor(c.target)
 	return nil
 }
 

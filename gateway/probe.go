@@ -13,6 +13,7 @@ import (
 	"scripter/httpheader"
 	"scripter/requestlog"
 	"scripter/runner"
+	"scripter/site"
 )
 
 // A probe is a request of "scripter doctor", which asks what a web server
@@ -64,7 +65,7 @@ type ProbeReply struct {
 	GID       int               `json:"gid"`
 	RootHash  string            `json:"rootHash"` // see RootHash
 	Files     []FileRights      `json:"files"`    // the root's file, its folder, its companions
-	Unlisted  []*Unlisted       `json:"unlisted"` // what settings name but scripter.conf does not list
+	Unlisted  []*site.Unlisted  `json:"unlisted"` // what settings name but scripter.conf does not list
 }
 
 // FileRights tells what the answering process may do with a file.
@@ -97,10 +98,12 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 	}
 	token, kind, _ := strings.Cut(given, " ")
 	reply := ProbeReply{Probe: "scripter"}
-	limit := maxBody.bound(0)
+	limit := fixed(site.MaxBody, 0)
 	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(r *runner.Run) error {
 		if probed = knownProbe(r.Tx, token, x.g.now()); probed {
-			limit = x.fillProbe(r, &reply)
+			var err error
+			limit, err = x.fillProbe(r, &reply)
+			return err
 		}
 		return nil
 	})
@@ -117,10 +120,13 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 
 // fillProbe says what arrived and what would become of it, and returns the limit of the
 // body.
-func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) bound {
+func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) (bound, error) {
 	traced, r := *x, *x.request
 	traced.request = &r
-	c := traced.newAttempt(run)
+	c, err := traced.newAttempt(run)
+	if err != nil {
+		return bound{}, err
+	}
 	p.Transport, p.Form, p.Server = r.Transport, "parsed", c.server()
 	if r.Form == NPH {
 		p.Form = "nph"
@@ -128,9 +134,9 @@ func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) bound {
 	p.Variables = r.probeVariables()
 	p.Steps = []string{}
 	r.Trace = func(step string) { p.Steps = append(p.Steps, step) }
-	err := r.Check()
+	err = r.Check()
 	if err == nil {
-		c.target, err = dispatch(&r, c.tables)
+		c.target, err = dispatch(&r, c.site())
 	}
 	if err != nil {
 		p.Refused = err.Error()
@@ -145,8 +151,8 @@ func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) bound {
 	root := c.g.db.Path()
 	p.RootHash = RootHash(root)
 	p.Files = rootRights(root)
-	p.Unlisted = c.g.reach.Load().Unlisted(c.Tx)
-	return c.limits.size(maxBody)
+	p.Unlisted = c.g.reach.Load().Unlisted(c.site())
+	return c.most(site.MaxBody), nil
 }
 
 // probeVariables are the variables that may be shown.

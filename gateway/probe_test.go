@@ -17,7 +17,7 @@ import (
 	"scripter/requestlog"
 )
 
-func newProbe(t *testing.T, s *site) string {
+func newProbe(t *testing.T, s *testSite) string {
 	t.Helper()
 	token := ""
 	update(t, s.db, func(tx *objectdb.Tx) error {

@@ -2,11 +2,13 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/script"
+	"scripter/site"
 )
 
 // How long recording waits for other writers: before the run it holds the visitor up,
@@ -29,11 +31,16 @@ func (x *exchange) record(ctx context.Context) {
 	var m *requestlog.Mask
 	late := false
 	err := g.updateSoon(ctx, patienceBefore, func(tx *objectdb.Tx) error {
-		s := readSettings(tx)
-		if late = s.debuggingIsOver(g.now()); late {
-			return tx.Put(flDebug.Address(), objectdb.Boolean(false))
+		s, err := g.site.Snapshot(tx)
+		if err != nil {
+			return err
 		}
-		var err error
+		if late, err = debuggingIsOver(tx, s, g.now()); err != nil {
+			return err
+		}
+		if late {
+			return tx.Put(site.FlDebug.Address(), objectdb.Boolean(false))
+		}
 		entry, m, err = x.recordIn(tx, s)
 		return err
 	})
@@ -41,7 +48,7 @@ func (x *exchange) record(ctx context.Context) {
 	case err != nil:
 		g.log.Warn("request not kept", "path", x.request.LogPath(), "err", err)
 	case late:
-		g.log.Info("debugging has switched itself off", "setting", debugMinutes.Address())
+		g.log.Info("debugging has switched itself off", "setting", site.DebugMinutes.Address())
 	default:
 		x.entry, x.seed = entry, entry.Seed
 		x.out.rec = &requestlog.Recorder{Mask: m, Begun: g.now()}
@@ -62,22 +69,25 @@ func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn fun
 }
 
 // debuggingIsOver reports whether flDebug was set longer ago than debugMinutes.
-func (s settings) debuggingIsOver(now time.Time) bool {
-	minutes := s.number(debugMinutes)
-	n := s.node(flDebug.Name)
-	return minutes > 0 && n != nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute))
+func debuggingIsOver(tx *objectdb.Tx, s *site.Snapshot, now time.Time) (bool, error) {
+	minutes := s.Number(site.DebugMinutes)
+	if minutes == 0 || !s.Flag(site.FlDebug) {
+		return false, nil
+	}
+	n, err := tx.Find(site.FlDebug.Address())
+	return err == nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute)), err
 }
 
 // recordIn records the request within a transaction that holds the writer's lock. The
 // mask is nil if secrets are shown.
-func (x *exchange) recordIn(tx *objectdb.Tx, s settings) (*requestlog.Request, *requestlog.Mask, error) {
+func (x *exchange) recordIn(tx *objectdb.Tx, s *site.Snapshot) (*requestlog.Request, *requestlog.Mask, error) {
 	shown, body := *x.request, x.body
 	var m *requestlog.Mask
-	if !s.flag(flDebugSecrets) {
+	if !s.Flag(site.FlDebugSecrets) {
 		m = new(requestlog.Mask)
 		shown.Params, body = m.Variables(shown.Params), m.Body(shown.Params["CONTENT_TYPE"], body)
 	}
-	params := x.paramsOf(s, &shown)
+	params := x.paramsOf(tx, s, &shown)
 	if params != nil && m != nil {
 		m.Params(params, body)
 	}
@@ -88,17 +98,17 @@ func (x *exchange) recordIn(tx *objectdb.Tx, s settings) (*requestlog.Request, *
 	entry.BodySize, entry.HandlerNames = int64(len(x.body)), shown.HandlerNames
 	entry.ConnectionID, entry.Time = x.connectionID(), x.g.now()
 	entry.Developer = shown.Developer || shown.ShowErrors || x.request.hasToken(s)
-	return entry, m, entry.Add(tx, int(s.number(maxRequests)))
+	return entry, m, entry.Add(tx, int(s.Number(site.MaxRequests)))
 }
 
 // paramsOf returns the parameter table that the exchange has if its request is shown, or
 // nil if it has none.
-func (x *exchange) paramsOf(s settings, shown *Request) *script.Table {
-	target, err := dispatch(&Request{Params: shown.Params, HandlerNames: shown.HandlerNames}, actionTables{s})
+func (x *exchange) paramsOf(tx *objectdb.Tx, s *site.Snapshot, shown *Request) *script.Table {
+	target, err := dispatch(&Request{Params: shown.Params, HandlerNames: shown.HandlerNames}, s)
 	if err != nil {
 		return nil
 	}
-	p := newParameters(x, target, s, s.limitsFor(target))
+	p := newParameters(x, target, s, limitsFor(tx, s, target))
 	p.request = shown
 	params, err := p.table()
 	if err != nil {
@@ -122,4 +132,17 @@ func (x *exchange) recordOutcome(ctx context.Context, out Outcome) {
 	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, entry.AddOutcome); err != nil {
 		g.log.Warn("outcome of a request not kept", "path", x.request.LogPath(), "number", entry.Number, "err", err)
 	}
+}
+
+// ServerNameWarning returns a warning if the name differs from what the web server called
+// itself in the last recorded request (specification, 2.2), or "".
+func ServerNameWarning(tx *objectdb.Tx, name string) string {
+	k, err := requestlog.Find(tx, 0)
+	if err != nil || name == "" {
+		return ""
+	}
+	if own := k.Variables["SERVER_SOFTWARE"]; own != "" && own != name {
+		return fmt.Sprintf("the web server calls itself %q, by the last kept request; \"\" takes its own word", own)
+	}
+	return ""
 }

@@ -21,13 +21,13 @@ import (
 func init() { patienceBefore, patienceAfter = patience, patience }
 
 // debugging is a site with Debugging on.
-func debugging(t testing.TB) *site {
+func debugging(t testing.TB) *testSite {
 	s := newSite(t)
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))
 	return s
 }
 
-func (s *site) recorded() []*requestlog.Request {
+func (s *testSite) recorded() []*requestlog.Request {
 	s.t.Helper()
 	var list []*requestlog.Request
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -38,7 +38,7 @@ func (s *site) recorded() []*requestlog.Request {
 	return list
 }
 
-func (s *site) lastRecorded() *requestlog.Request {
+func (s *testSite) lastRecorded() *requestlog.Request {
 	s.t.Helper()
 	list := s.recorded()
 	require.NotEmpty(s.t, list)
@@ -46,7 +46,7 @@ func (s *site) lastRecorded() *requestlog.Request {
 }
 
 // scratchpad gives all that lies there as one text.
-func (s *site) scratchpad() string {
+func (s *testSite) scratchpad() string {
 	var all strings.Builder
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Walk(objectdb.Address{"scratchpad"}, func(a objectdb.Address, n *objectdb.Node) error {
@@ -62,7 +62,7 @@ func (s *site) scratchpad() string {
 }
 
 // postForm makes a request with a URL-encoded body.
-func (s *site) postForm(path, body string, more map[string]string) *Request {
+func (s *testSite) postForm(path, body string, more map[string]string) *Request {
 	r := s.request(path, more)
 	r.Params["REQUEST_METHOD"], r.Params["CONTENT_LENGTH"] = "POST", strconv.Itoa(len(body))
 	if r.Params["CONTENT_TYPE"] == "" {
@@ -357,5 +357,24 @@ func BenchmarkDebugging(b *testing.B) {
 				s.g.Answer(context.Background(), s.request("/x.fcgi", nil), io.Discard)
 			}
 		})
+	}
+}
+
+// TestServerNameWarns: Set Server Name must equal what the web server shows
+// as its name (specification, 2.2); the last kept request tells it.
+//
+// Specification: 2.2.4
+func TestServerNameWarns(t *testing.T) {
+	s := debugging(t)
+	warning := func(name string) (w string) {
+		update(t, s.db, func(tx *objectdb.Tx) error { w = ServerNameWarning(tx, name); return nil })
+		return w
+	}
+	assert.Empty(t, warning("Other/1"), "nobody knows")
+	s.script("x", `return "x"`)
+	s.ask("/x.fcgi", nil)
+	assert.Contains(t, warning("Other/1"), `"Test/1"`)
+	for _, name := range []string{"Test/1", ""} {
+		assert.Empty(t, warning(name), name)
 	}
 }

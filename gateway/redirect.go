@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scripter/httpheader"
+	"scripter/site"
 )
 
 // linkRedirect gives a redirect without a body a short page with the link:
@@ -72,14 +73,14 @@ func (r *Request) Origin() string {
 	if strings.EqualFold(r.Params["REQUEST_SCHEME"], "https") {
 		scheme, usual = "https", "443"
 	}
-	if host := r.Params["HTTP_HOST"]; host != "" && IsHost(host) {
+	if host := r.Params["HTTP_HOST"]; host != "" && site.IsHost(host) {
 		return scheme + "://" + host
 	}
 	host := r.Params["SERVER_NAME"]
-	if host == "" || host == "_" || !IsHost(host) { // nginx's "_" means no host
+	if host == "" || host == "_" || !site.IsHost(host) { // nginx's "_" means no host
 		return ""
 	}
-	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && IsHost("h:"+port) {
+	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && site.IsHost("h:"+port) {
 		host += ":" + port
 	}
 	return scheme + "://" + host

@@ -15,7 +15,7 @@ import (
 	"scripter/requestlog"
 )
 
-func (s *site) replay(k *requestlog.Request, o ReplayOptions) (string, Outcome, *requestlog.Answer) {
+func (s *testSite) replay(k *requestlog.Request, o ReplayOptions) (string, Outcome, *requestlog.Answer) {
 	s.t.Helper()
 	var b strings.Builder
 	out, now := s.g.Replay(context.Background(), k, &b, o)

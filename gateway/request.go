@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"io"
+	"scripter/site"
 	"strings"
 )
 
@@ -93,41 +94,10 @@ func (r *Request) Check() error {
 		return &Error{Status: 400, Message: fmt.Sprintf(
 			"the header field %s came twice, spelled with - and with _", clip(r.repeated, 60))}
 	}
-	if h := r.Params["HTTP_HOST"]; !IsHost(h) {
+	if h := r.Params["HTTP_HOST"]; !site.IsHost(h) {
 		return &Error{Status: 400, Message: fmt.Sprintf("the Host field %.80q names no host", h)}
 	}
 	return nil
-}
-
-// IsHost tells whether h is a host of RFC 3986, 3.2.2, with or without a
-// port, as names are written in practice: letters, digits, "-", "." and "_",
-// or an address in brackets. "" is fine: HTTP/1.0 has no Host.
-func IsHost(h string) bool {
-	if h == "" {
-		return true
-	}
-	if len(h) > 300 {
-		return false
-	}
-	name, port := h, ""
-	if i := strings.LastIndexByte(h, ':'); i >= 0 && !strings.HasSuffix(h, "]") {
-		name, port = h[:i], h[i+1:]
-		for i := 0; i < len(port); i++ {
-			if port[i] < '0' || port[i] > '9' {
-				return false
-			}
-		}
-	}
-	if strings.HasPrefix(name, "[") {
-		return len(name) > 2 && strings.HasSuffix(name, "]") && strings.Trim(name[1:len(name)-1], "0123456789abcdefABCDEF:.") == ""
-	}
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if !isAlnum(c) && c != '-' && c != '.' && c != '_' {
-			return false
-		}
-	}
-	return name != ""
 }
 
 // isToken is token of RFC 9110, 5.6.2.

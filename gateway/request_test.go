@@ -10,14 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/site"
 )
 
 func TestIsHost(t *testing.T) {
 	for _, h := range []string{"", "localhost", "localhost:8080", "a.b-c_d.test", "127.0.0.1:80", "[::1]", "[::1]:8080", "x:"} {
-		assert.True(t, IsHost(h), h)
+		assert.True(t, site.IsHost(h), h)
 	}
 	for _, h := range []string{"localhost?", "#", "/x?", "u@h", "[::1", "%zz", "a b", "x\"<y", "a\r\nb", ":80", "h:port", "[]", "[x]", strings.Repeat("a", 301)} {
-		assert.False(t, IsHost(h), h)
+		assert.False(t, site.IsHost(h), h)
 	}
 }
 
@@ -60,7 +61,7 @@ func TestReadBody(t *testing.T) {
 			if c.chunked {
 				r.Params["HTTP_TRANSFER_ENCODING"] = "chunked"
 			}
-			body, err := r.readBody(maxBody.bound(20))
+			body, err := r.readBody(fixed(site.MaxBody, 20))
 			if c.status == 0 {
 				require.NoError(t, err)
 				assert.Equal(t, c.want, body)
@@ -74,11 +75,11 @@ func TestReadBody(t *testing.T) {
 	t.Run("broken", func(t *testing.T) {
 		var e *Error
 		r := &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(io.ErrUnexpectedEOF)}
-		_, err := r.readBody(maxBody.bound(20))
+		_, err := r.readBody(fixed(site.MaxBody, 20))
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, 400, e.Status)
 		r = &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(fcgi.ErrBodyTimeout)}
-		_, err = r.readBody(maxBody.bound(20))
+		_, err = r.readBody(fixed(site.MaxBody, 20))
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, 408, e.Status)
 	})
@@ -87,13 +88,13 @@ func TestReadBody(t *testing.T) {
 func TestSettingsTable(t *testing.T) {
 	// The specification's 2.2 in its order, by the names it gives them.
 	var titles []string
-	for _, s := range Settings[:9] {
+	for _, s := range site.Settings[:9] {
 		titles = append(titles, s.Title)
 	}
 	assert.Equal(t, []string{"Use Script-Based Trap", "Set Path to Server", "Set Website Folder Path", "Set Server Name", "Set Chunk Size",
 		"Debugging", "Auto-Save Frontier-style agent", "Use Dirty Root Flag", "Set Save Interval"}, titles)
 	names := map[string]bool{}
-	for _, s := range Settings {
+	for _, s := range site.Settings {
 		assert.False(t, names[s.Name], "%s is there twice", s.Name)
 		names[s.Name] = true
 		assert.NotEmpty(t, s.Meaning, s.Name)

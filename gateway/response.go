@@ -10,6 +10,7 @@ import (
 	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
 
 // httpheaderScript builds the head of responses that do not bring their own
@@ -70,11 +71,11 @@ func (c *attempt) reply(v script.Value) error {
 			return c.nothing(v, err)
 		}
 		c.hold(held{
-			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: c.settings.typing(c.target.Path),
+			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: typingOf(c.site(), c.target.Path),
 		})
 		return nil
 	}
-	if limit := c.limits.size(maxResponse); int64(len(resp.Body)) > limit.most {
+	if limit := c.most(site.MaxResponse); int64(len(resp.Body)) > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
 	}
 	if err := c.completeType(resp, c.Output(), false); err != nil {
@@ -109,7 +110,7 @@ func (c *attempt) nothing(v script.Value, err error) error {
 
 // answerer returns the address of the object that answers the request, for messages.
 func (c *attempt) answerer() string {
-	if a := c.settings.answering(c.target); a != nil {
+	if a := answering(c.Tx, c.site(), c.target); a != nil {
 		return a.String()
 	}
 	return "the script"
@@ -320,10 +321,10 @@ func (c *attempt) finish(resp *httpheader.Response) error {
 	if err := resp.Check(); err != nil {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}
-	if pass := c.settings.flag(flPassAccel); !pass || !c.g.reach.Load().Sendfile {
+	if pass := c.site().Flag(site.FlPassAccel); !pass || !c.g.reach.Load().Sendfile {
 		if resp.Strip() && pass && !c.isQuiet() {
 			c.g.log.Warn("header fields for the web server removed", "path", c.request.LogPath(),
-				"err", c.g.reach.Load().listed(flPassAccel.Name, keySendfile, "on"))
+				"err", c.g.reach.Load().Check(site.FlPassAccel.Name, site.KeySendfile, "on"))
 		}
 	}
 	if c.private {
@@ -343,7 +344,7 @@ func (c *attempt) defaultType() string {
 	if c.page != "" {
 		p = c.page
 	}
-	if e, ok := c.tables.mime(path.Ext(p)); ok && e.Type != "" {
+	if e, ok := c.site().MimeType(path.Ext(p)); ok && e.Type != "" {
 		return e.Type
 	}
 	return htmlType

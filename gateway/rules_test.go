@@ -9,23 +9,18 @@ import (
 	"scripter/objectdb"
 )
 
-func (s *site) rules() (r *rules) {
+func (s *testSite) plain() (p plainScripts) {
 	s.t.Helper()
-	require.NoError(s.t, s.db.View(s.t.Context(), func(tx *objectdb.Tx) error {
-		r = s.g.rulesOf(tx)
-		return nil
+	require.NoError(s.t, s.db.View(s.t.Context(), func(tx *objectdb.Tx) (err error) {
+		p, err = s.g.plain.Get(tx)
+		return err
 	}))
-	return r
+	return p
 }
 
 func TestSuppliedScriptsArePlain(t *testing.T) {
 	s := newSite(t)
-	r := s.rules()
-	assert.Equal(t, plainScripts{trap: true, header: true, macro: true}, r.plain)
-	s.put("scratchpad.x", objectdb.Number(1))
-	assert.Same(t, r, s.rules(), "nothing of it was written")
-	s.put("user.webserver.maxBody", objectdb.Number(1))
-	assert.NotSame(t, r, s.rules())
+	assert.Equal(t, plainScripts{trap: true, header: true, macro: true}, s.plain())
 }
 
 // What stands in the way of a supplied script is called in its place.
@@ -54,7 +49,7 @@ func TestScriptsThatAreNotPlain(t *testing.T) {
 			s.page("x.mcro", "page")
 			assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
 			s.put(c.address, objectdb.Script(c.source))
-			assert.Equal(t, c.plain, s.rules().plain)
+			assert.Equal(t, c.plain, s.plain())
 			assert.Equal(t, c.script, s.ask("/x.fcgi", nil).Status)
 			assert.Equal(t, c.page, s.ask("/x.mcro", nil).Status)
 		})

@@ -9,11 +9,8 @@ import (
 
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
-
-// webserverScripts is the only table whose objects can be called from the
-// net by name (specification, 2.3).
-var webserverScripts = objectdb.Address{"suites", "webserverScripts"}
 
 // scripter runs the object that the last part of the path names: the
 // SCRIPTER action (specification, 1.2.2 and 4.1).
@@ -31,15 +28,15 @@ func (c *attempt) scripter(params *script.Table) (script.Value, error) {
 // scriptObject finds the object that a path names, walking name by name. The
 // address is spelled as the objects are.
 func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
-	names, err := c.settings.namesOf(p)
+	names, err := namesOf(c.Tx, c.site(), p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
-	if !c.settings.bindsScripts(p) {
+	if !c.site().HasScriptsIn(p) {
 		return nil, nil, &Error{Status: 404, Message: fmt.Sprintf("scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
-			path.Dir(cleanPath(p)), c.settings.string(scriptFolders))}
+			path.Dir(site.CleanPath(p)), c.site().String(site.ScriptFolders))}
 	}
-	a := append(make(objectdb.Address, 0, len(webserverScripts)+len(names)), webserverScripts...)
+	a := append(make(objectdb.Address, 0, len(site.Scripts)+len(names)), site.Scripts...)
 	n, err := c.Tx.Find(a)
 	for _, name := range names {
 		a = append(a, name)
@@ -83,22 +80,22 @@ func found(n *objectdb.Node, err error) string {
 // an override forces the action, the part after the last dot may also be a name:
 // "/forced/p.hello" is the script p.hello if that exists, "/forced/report.html" the
 // script report.
-func (s settings) namesOf(p string) ([]string, error) {
+func namesOf(tx *objectdb.Tx, s *site.Snapshot, p string) ([]string, error) {
 	base := path.Base(p)
 	ext := path.Ext(base)
 	names, err := scriptNames(strings.TrimSuffix(base, ext))
-	if ext == "" || (actionTables{s}).bound(base) != "" {
+	if ext == "" || boundAction(s, base) != "" {
 		return names, err
 	}
 	whole, wholeErr := scriptNames(base)
-	if wholeErr == nil && (err != nil || s.hasScript(whole) || !s.hasScript(names)) {
+	if wholeErr == nil && (err != nil || hasScript(tx, whole) || !hasScript(tx, names)) {
 		return whole, nil
 	}
 	return names, err
 }
 
-func (s settings) hasScript(names []string) bool {
-	n, err := s.tx.Find(append(slices.Clone(webserverScripts), names...))
+func hasScript(tx *objectdb.Tx, names []string) bool {
+	n, err := tx.Find(append(slices.Clone(site.Scripts), names...))
 	return err == nil && servable(n.Kind())
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"scripter/lua"
 	"scripter/requestlog"
+	"scripter/site"
 )
 
 // The slow log: a request that takes longer than the setting slowLog is logged
@@ -17,7 +18,7 @@ const slowBody = 1000
 
 // watchSlow makes the run tell when its scripts are slow.
 func (c *attempt) watchSlow() {
-	limit := time.Duration(c.limits.number(slowLog) * float64(time.Millisecond))
+	limit := time.Duration(c.limits().Get(site.SlowLog).Value * float64(time.Millisecond))
 	if limit <= 0 || c.isQuiet() {
 		return
 	}

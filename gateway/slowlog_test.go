@@ -14,7 +14,7 @@ import (
 )
 
 // slowLines gives the lines of the slow log.
-func (s *site) slowLines() []string {
+func (s *testSite) slowLines() []string {
 	var lines []string
 	for line := range strings.Lines(s.log.String()) {
 		if strings.Contains(line, "slow request") {

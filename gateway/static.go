@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // What a built-in web server needs to know before it calls [Gateway.Answer] or sends a
@@ -18,7 +19,11 @@ import (
 func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
 	answers := true // Answer reports why the request cannot be dispatched
 	g.db.View(ctx, func(tx *objectdb.Tx) error {
-		d, err := dispatch(r, actionTables{readSettings(tx)})
+		s, err := g.site.Snapshot(tx)
+		if err != nil {
+			return err
+		}
+		d, err := dispatch(r, s)
 		answers = err != nil || d.Action != ""
 		return nil
 	})
@@ -42,8 +47,11 @@ const defaultIndex = "index.html default.mcro"
 func (g *Gateway) DirectoryIndex(ctx context.Context, r *Request, folder string) ([]string, error) {
 	names := ""
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		names = actionTables{readSettings(tx)}.byPath("directoryIndex", r.Host(), folder)
-		return nil
+		s, err := g.site.Snapshot(tx)
+		if err == nil {
+			names = s.DirectoryIndex(r.Host(), folder)
+		}
+		return err
 	})
 	if names == "" {
 		names = defaultIndex
@@ -55,8 +63,11 @@ func (g *Gateway) DirectoryIndex(ctx context.Context, r *Request, folder string)
 func (g *Gateway) ServerName(ctx context.Context) string {
 	name := ""
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		name = readSettings(tx).string(serverName)
-		return nil
+		s, err := g.site.Snapshot(tx)
+		if err == nil {
+			name = s.String(site.ServerName)
+		}
+		return err
 	})
 	if err != nil {
 		return ""
@@ -107,8 +118,11 @@ func findBelow(folder, file string) (foundFile, error) {
 func (g *Gateway) ContentType(ctx context.Context, name string, content io.ReadSeeker) (string, error) {
 	var typing fileTyping
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		typing = readSettings(tx).typing(name)
-		return nil
+		s, err := g.site.Snapshot(tx)
+		if err == nil {
+			typing = typingOf(s, name)
+		}
+		return err
 	})
 	if err != nil {
 		return "", err

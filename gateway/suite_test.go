@@ -17,7 +17,7 @@ import (
 )
 
 // everything gives the address and version of each object.
-func (s *site) everything() map[string]int64 {
+func (s *testSite) everything() map[string]int64 {
 	s.t.Helper()
 	m := map[string]int64{}
 	require.NoError(s.t, s.db.View(s.t.Context(), func(tx *objectdb.Tx) error {

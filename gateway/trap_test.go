@@ -42,7 +42,7 @@ func TestTrapIsFound(t *testing.T) {
 }
 
 // traced is a request that writes its trace to the log of the site.
-func (s *site) traced(path string) *Request {
+func (s *testSite) traced(path string) *Request {
 	r := s.request(path, nil)
 	r.Trace = func(step string) { fmt.Fprintln(s.log, step) }
 	return r

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs/form"
 )
 
@@ -29,10 +30,22 @@ var argsVerbs = []script.Verb{
 	},
 }
 
-func verbParseArgs(v *script.Call) error {
-	max := limits{settings: readSettings(v.Thread().Tx())}.count(maxFields)
+// maxFieldsOf returns the limit of fields, outside of a request that of the settings.
+func maxFieldsOf(v *script.Call) (bound, error) {
 	if c, err := hostOf(v); err == nil {
-		max = c.limits.count(maxFields)
+		return c.count(site.MaxFields), nil
+	}
+	s, err := siteOf(v.Thread())
+	if err != nil {
+		return bound{}, err
+	}
+	return fixed(site.MaxFields, int64(s.Number(site.MaxFields))), nil
+}
+
+func verbParseArgs(v *script.Call) error {
+	max, err := maxFieldsOf(v)
+	if err != nil {
+		return err
 	}
 	t, err := form.Parse(v.Text(1), max.most)
 	if err != nil {

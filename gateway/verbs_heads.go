@@ -77,9 +77,9 @@ var utilVerbs = []script.Verb{
 }
 
 func verbParseHeaders(v *script.Call) error {
-	max := limits{settings: readSettings(v.Thread().Tx())}.count(maxFields)
-	if c, err := hostOf(v); err == nil {
-		max = c.limits.count(maxFields)
+	max, err := maxFieldsOf(v)
+	if err != nil {
+		return err
 	}
 	line, rest := cutLine(v.String(1))
 	t := script.NewTable()

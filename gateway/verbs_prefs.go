@@ -5,6 +5,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
 
 // prefsVerbs read settings and set them up.
@@ -39,16 +40,23 @@ return table.concat (webserver.init (), " ")`,
 }
 
 func verbGetPref(v *script.Call) error {
-	s := readSettings(v.Thread().Tx())
-	name := v.String(1)
-	for _, set := range Settings {
+	tx, name := v.Thread().Tx(), v.String(1)
+	for _, set := range site.Settings {
 		if objectdb.Fold(set.Name) == objectdb.Fold(name) {
-			v.Return(s.value(set))
+			s, err := siteOf(v.Thread())
+			if err != nil {
+				return err
+			}
+			v.Return(s.Value(set))
 			return nil
 		}
 	}
-	if n := s.node("prefs", name); n != nil && n.Kind() != objectdb.KindTable {
-		value, err := s.tx.Value(n)
+	n, err := tx.Find(objectdb.Address{"user", "webserver", "prefs", name})
+	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		return err
+	}
+	if err == nil && n.Kind() != objectdb.KindTable {
+		value, err := tx.Value(n)
 		if err != nil {
 			return err
 		}
@@ -65,13 +73,13 @@ func verbGetPref(v *script.Call) error {
 func verbSetDirtyRoot(v *script.Call) error {
 	// Written even where it is true: a save that is under way clears it unless
 	// it was written meanwhile.
-	return v.Thread().Tx().Put(flDirtyRoot.Address(), objectdb.Boolean(true))
+	return v.Thread().Tx().Put(site.FlDirtyRoot.Address(), objectdb.Boolean(true))
 }
 
 func verbInit(v *script.Call) error {
 	tx := v.Thread().Tx()
 	made := script.NewTable()
-	for _, s := range Settings {
+	for _, s := range site.Settings {
 		_, err := tx.Stat(s.Address())
 		if errors.Is(err, objectdb.ErrNotFound) {
 			err = tx.Put(s.Address(), s.Default)

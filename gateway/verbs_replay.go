@@ -7,6 +7,7 @@ import (
 
 	"scripter/requestlog"
 	"scripter/script"
+	"scripter/site"
 )
 
 var debugVerbs = []script.Verb{
@@ -39,7 +40,7 @@ func verbDebugCGI(v *script.Call) error {
 	if err := recorded.Incomplete(); err != nil {
 		return err
 	}
-	w := boundedWriter{limit: c.limits.size(maxResponse)}
+	w := boundedWriter{limit: c.most(site.MaxResponse)}
 	out, _ := c.g.Replay(c.Context(), recorded, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", recorded.Number, out.Err)

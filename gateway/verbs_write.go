@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"scripter/script"
+	"scripter/site"
 )
 
 var writeVerbs = []script.Verb{
@@ -21,7 +22,7 @@ var writeVerbs = []script.Verb{
 
 // checkOutput returns an error if what scripts write is longer than maxResponse.
 func (c *attempt) checkOutput(size int64) error {
-	if limit := c.limits.size(maxResponse); size > limit.most {
+	if limit := c.most(site.MaxResponse); size > limit.most {
 		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response is longer than %d bytes", limit.most))
 	}
 	return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/gateway"
 	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/objectfiles"
 	"scripter/root"
+	"scripter/site"
 )
 
 // supplied makes a root with the supplied objects.
@@ -68,12 +68,12 @@ func TestSettings(t *testing.T) {
 	}
 	// Settings that a new root has stricter than the default, which old roots keep.
 	stricter := map[string]objectdb.Value{"scriptFolders": objectdb.String("/")}
-	settings := map[string]*gateway.Setting{}
-	for _, s := range gateway.Settings {
+	settings := map[string]*site.Setting{}
+	for _, s := range site.Settings {
 		settings[s.Name] = s
 	}
 	view(t, supplied(t), func(tx *objectdb.Tx) {
-		for _, s := range gateway.Settings {
+		for _, s := range site.Settings {
 			v, err := tx.Get(s.Address())
 			if !assert.NoError(t, err) {
 				continue
@@ -122,7 +122,7 @@ func TestInitData(t *testing.T) {
 		require.NoError(t, err)
 		for _, o := range list {
 			setting := false
-			for _, s := range gateway.Settings {
+			for _, s := range site.Settings {
 				setting = setting || s.Name == o.Name
 			}
 			if !setting {

@@ -26,6 +26,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 func main() {
@@ -101,14 +102,14 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 	if err != nil {
 		executable = cgi.Program
 	}
-	script, _ := gateway.ScriptFile(started, executable)
+	script, _ := site.ScriptFile(started, executable)
 	if script != "" {
 		cgi.HandlerNames = append(cgi.HandlerNames, filepath.Base(script))
 	}
 	if rel := filepath.Base(executable); rel != "" {
 		cgi.HandlerNames = append(cgi.HandlerNames, rel)
 	}
-	conf, err := gateway.FindConf(vars, script, beside(cgi.Program, executable))
+	conf, err := site.FindConf(vars, script, beside(cgi.Program, executable))
 	if err != nil {
 		log.Error("no configuration", "err", err)
 		return unavailable(ctx, cgi, log)

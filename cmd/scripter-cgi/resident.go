@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"scripter/gateway"
+	"scripter/site"
 )
 
 // relayOutcome is what became of the attempt to hand the request over to a
@@ -26,7 +26,7 @@ const logLimit = 1 << 20
 // The server may use the same folders and hosts as this request. When many requests
 // start one at once, one server gets the door and the others end. Its log is a file
 // beside the root, because a web server waits until nobody holds its error log's pipe.
-func startResident(executable string, conf gateway.Conf) error {
+func startResident(executable string, conf site.Conf) error {
 	program := filepath.Join(filepath.Dir(executable), "scripter-fcgi")
 	if _, err := os.Stat(program); err != nil {
 		if program, err = exec.LookPath("scripter-fcgi"); err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/gateway"
+	"scripter/site"
 )
 
-// The relay finds the root by the rules of gateway.FindConf: here both are asked.
+// The relay finds the root by the rules of site.FindConf: here both are asked.
 // What is wrong or unusual it leaves to Go, which says so.
 func TestRelayFindsTheRoot(t *testing.T) {
 	file, db := makeRelayRoot(t)
@@ -104,8 +105,8 @@ func TestRelayFindsTheRoot(t *testing.T) {
 			if test.path == script || test.path == page {
 				executable = plain
 			}
-			script, _ := gateway.ScriptFile(test.path, executable)
-			found, err := gateway.FindConf(vars, script, beside(args[0], executable))
+			script, _ := site.ScriptFile(test.path, executable)
+			found, err := site.FindConf(vars, script, beside(args[0], executable))
 			if test.door {
 				require.NoError(t, err)
 				want, err := gateway.DoorPath(found.Root)

@@ -23,7 +23,7 @@ type current struct {
 
 // opened is an open root.
 type opened struct {
-	site     site
+	served   served
 	gateway  *gateway.Gateway
 	handler  fcgi.Handler
 	db       *objectdb.DB
@@ -32,12 +32,12 @@ type opened struct {
 	left     bool // another one has taken its place
 }
 
-func newCurrent(s site, db *objectdb.DB, log *slog.Logger) (*current, error) {
+func newCurrent(s served, db *objectdb.DB, log *slog.Logger) (*current, error) {
 	o, err := newOpened(s, db, log)
 	return &current{log: log, open: o}, err
 }
 
-func newOpened(s site, db *objectdb.DB, log *slog.Logger) (*opened, error) {
+func newOpened(s served, db *objectdb.DB, log *slog.Logger) (*opened, error) {
 	g, err := newGateway(db, s.reach, log, nil)
 	if err != nil {
 		return nil, err
@@ -46,15 +46,15 @@ func newOpened(s site, db *objectdb.DB, log *slog.Logger) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &opened{site: s, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
+	return &opened{served: s, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
 }
 
 // change opens another root, unless it is open already, and sets what it may use.
-func (c *current) change(s site) error {
+func (c *current) change(s served) error {
 	c.mu.Lock()
-	same := c.open.site.root == s.root
+	same := c.open.served.root == s.root
 	if same {
-		c.open.site = s
+		c.open.served = s
 		c.open.gateway.SetReach(s.reach)
 	}
 	open := c.open
@@ -76,7 +76,7 @@ func (c *current) change(s site) error {
 	old.left, c.open = true, next
 	unused := old.users == 0
 	c.mu.Unlock()
-	c.log.Info("answering from another root", "root", s.root, "before", old.site.root)
+	c.log.Info("answering from another root", "root", s.root, "before", old.served.root)
 	if unused {
 		c.end(old)
 	}
@@ -108,7 +108,7 @@ func (c *current) end(o *opened) {
 	c.past.Add(counts)
 	c.mu.Unlock()
 	if err := o.db.Close(); err != nil {
-		c.log.Warn("root not closed", "root", o.site.root, "err", err)
+		c.log.Warn("root not closed", "root", o.served.root, "err", err)
 	}
 }
 

@@ -31,6 +31,7 @@ import (
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/runner"
+	"scripter/site"
 )
 
 func main() {
@@ -62,14 +63,14 @@ type options struct {
 	workers                                int  // -1: as it fits the socket and the settings
 	fixed                                  bool // the command line says how many
 	log                                    string
-	reach                                  gateway.Reach        // folders and hosts that the root may use
-	find                                   func() (site, error) // finds the root again
+	reach                                  site.Reach             // folders and hosts that the root may use
+	find                                   func() (served, error) // finds the root again
 }
 
-// site is a root with the folders and hosts that it may use.
-type site struct {
+// served is a root with the folders and hosts that it may use.
+type served struct {
 	root  string
-	reach gateway.Reach
+	reach site.Reach
 }
 
 // errVersion is what parse gives for --version.
@@ -103,7 +104,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
 	f.BoolVar(&version, "version", false, "print the version and end")
-	for _, key := range gateway.ReachKeys {
+	for _, key := range site.ReachKeys {
 		f.Func(key.Name, key.Doc, func(value string) error { return o.reach.Add(key.Name, value) })
 	}
 	f.Func("mode", "mode of the unix socket, octal (default 660)", func(s string) error {
@@ -176,8 +177,8 @@ func run(ctx context.Context, args, env []string, stderr io.Writer) int {
 }
 
 func serve(ctx context.Context, o options, env []string, log *slog.Logger) error {
-	named := site{o.root, o.reach}
-	o.find = func() (site, error) { return findSite(named, env, log) }
+	named := served{o.root, o.reach}
+	o.find = func() (served, error) { return findSite(named, env, log) }
 	u := newUpkeep(o, log)
 	defer u.stop()
 	err := openLog(o.log)
@@ -260,16 +261,20 @@ func atMost(b gateway.Bounds, otherwise int) int {
 
 func readBounds(ctx context.Context, db *objectdb.DB) (b gateway.Bounds, err error) {
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		b = gateway.ReadBounds(tx)
-		return nil
+		b, err = gateway.ReadBounds(tx)
+		return err
 	})
 	return b, err
 }
 
 // warnUnlisted logs settings that name folders and hosts that the root may not use.
-func warnUnlisted(ctx context.Context, db *objectdb.DB, reach gateway.Reach, log *slog.Logger) error {
+func warnUnlisted(ctx context.Context, db *objectdb.DB, reach site.Reach, log *slog.Logger) error {
 	return db.View(ctx, func(tx *objectdb.Tx) error {
-		for _, u := range reach.Unlisted(tx) {
+		s, err := site.Read(tx)
+		if err != nil {
+			return err
+		}
+		for _, u := range reach.Unlisted(s) {
 			log.Warn("a setting has no effect", "err", u)
 		}
 		return nil
@@ -308,7 +313,7 @@ func serveAlone(ctx context.Context, o options, c *current, ls *sockets, u *upke
 				return e.err
 			}
 		case <-u.hup:
-			u.again(func(s site) error {
+			u.again(func(s served) error {
 				old := ls.door
 				return ls.move(s.root, log, func(l net.Listener, moved bool) error {
 					if err := c.change(s); err != nil || !moved {
@@ -345,25 +350,25 @@ func drain(most time.Duration, shutdown func(context.Context) error) error {
 // findSite returns the root that the command line names, else that of the process's
 // environment or of a configuration file, and everything that these three allow it to
 // use. A request names none of it.
-func findSite(named site, env []string, log *slog.Logger) (site, error) {
+func findSite(named served, env []string, log *slog.Logger) (served, error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return site{}, err
+		return served{}, err
 	}
-	var conf gateway.Conf
+	var conf site.Conf
 	if named.root != "" {
-		conf, err = gateway.ConfOf(named.root, variables(env), executable)
+		conf, err = site.ConfOf(named.root, variables(env), executable)
 	} else {
-		conf, err = gateway.FindConf(variables(env), "", executable)
+		conf, err = site.FindConf(variables(env), "", executable)
 	}
 	if err != nil {
-		return site{}, err
+		return served{}, err
 	}
 	if conf.Passed != nil {
 		log.Warn("configuration file skipped", "err", conf.Passed)
 	}
 	conf.Reach.AddAll(named.reach)
-	return site{conf.Root, conf.Reach}, nil
+	return served{conf.Root, conf.Reach}, nil
 }
 
 func openRoot(root string) (*objectdb.DB, error) {
@@ -371,7 +376,7 @@ func openRoot(root string) (*objectdb.DB, error) {
 }
 
 // newGateway answers from db. Guard may be nil.
-func newGateway(db *objectdb.DB, reach gateway.Reach, log *slog.Logger, guard runner.Guard) (*gateway.Gateway, error) {
+func newGateway(db *objectdb.DB, reach site.Reach, log *slog.Logger, guard runner.Guard) (*gateway.Gateway, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func servePool(ctx context.Context, o options, bounds gateway.Bounds, ls *socket
 		select {
 		case <-ctx.Done():
 		case <-u.hup:
-			u.again(func(s site) error { return m.again(ctx, s) })
+			u.again(func(s served) error { return m.again(ctx, s) })
 		case <-time.After(askEvery):
 			many.ask()
 		}
@@ -67,7 +67,7 @@ func (m *master) start(bounds gateway.Bounds) (err error) {
 		return err
 	}
 	m.pool, err = workers.Start(workers.Options{
-		Command:        workerCommand(m.executable, site{m.o.root, m.o.reach}),
+		Command:        workerCommand(m.executable, served{m.o.root, m.o.reach}),
 		Listeners:      files(m.web, m.door),
 		Drain:          m.o.listen != "",
 		Max:            m.o.workers,
@@ -88,7 +88,7 @@ func (m *master) close() {
 
 // again reads the settings of a root that may be another one now, and starts
 // new workers on it. A root that cannot be opened leaves all as it is.
-func (m *master) again(ctx context.Context, s site) error {
+func (m *master) again(ctx context.Context, s served) error {
 	return m.ls.move(s.root, m.log, func(l net.Listener, moved bool) error {
 		door := m.door
 		if moved {
@@ -111,7 +111,7 @@ func (m *master) again(ctx context.Context, s site) error {
 	})
 }
 
-func (m *master) reload(ctx context.Context, s site, listeners []*os.File) error {
+func (m *master) reload(ctx context.Context, s served, listeners []*os.File) error {
 	db, err := openRoot(s.root)
 	if err != nil {
 		return err
@@ -196,6 +196,6 @@ func ownProgram() (string, error) {
 }
 
 // workerCommand starts a worker on a root.
-func workerCommand(executable string, s site) []string {
+func workerCommand(executable string, s served) []string {
 	return append([]string{executable, "--root", s.root}, s.reach.Flags()...)
 }

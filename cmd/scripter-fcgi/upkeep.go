@@ -44,11 +44,11 @@ func (u *upkeep) begin(counts func() gateway.Counts, p pool) {
 
 // again opens the log file again, finds the root that is named now and what it may use,
 // and calls take with it. On an error everything stays as it is.
-func (u *upkeep) again(take func(s site) error) {
+func (u *upkeep) again(take func(s served) error) {
 	u.supervisor.reloading()
 	err := openLog(u.o.log)
 	if err == nil {
-		var s site
+		var s served
 		if s, err = u.o.find(); err == nil {
 			err = take(s)
 		}

@@ -79,7 +79,11 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 // compiles reports why a script will not compile at a, by the limits that it has
 // there.
 func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
-	return lua.Check(a.String(), string(s), gateway.SourceLimit(tx, a))
+	limit, err := gateway.SourceLimit(tx, a)
+	if err != nil {
+		return err
+	}
+	return lua.Check(a.String(), string(s), limit)
 }
 
 func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string) error {

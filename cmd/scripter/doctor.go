@@ -11,6 +11,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 func (t *tool) doctorCommand() *cobra.Command {
@@ -135,7 +136,7 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 
 // readSettings reads what the doctor compares with.
 func (d *doctor) readSettings(tx *objectdb.Tx) {
-	for _, s := range gateway.Settings {
+	for _, s := range site.Settings {
 		v := s.Default
 		if set, err := tx.Get(s.Address()); err == nil && set.Kind() == v.Kind() {
 			v = set

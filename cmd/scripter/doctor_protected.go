@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // protection is what the root says about scripts in a folder that the web server
@@ -21,14 +21,14 @@ type protection struct {
 
 // readProtection reads from the root who may call a script.
 func (d *doctor) readProtection(tx *objectdb.Tx) error {
-	set, _ := gateway.FindSetting("scriptFolders")
+	set, _ := site.Find("scriptFolders")
 	d.protected.folders = strings.Fields(valueText(set.Read(tx).Value))
-	text, _, err := gateway.Requirement(tx, objectdb.Address{"suites", "webserverScripts"})
+	now, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
-	rows, err := gateway.ReadRequireRows(tx)
-	d.protected.all, d.protected.rows = text != "anyone", len(rows)
+	rows, err := site.ReadRequireRows(tx)
+	d.protected.all, d.protected.rows = !now.Requirement(site.Scripts).Anyone(), len(rows)
 	return err
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 func (t *tool) limitsCommand() *cobra.Command {
@@ -35,17 +35,17 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 				return err
 			}
 			if len(args) == 1 {
-				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a, gateway.Limits(tx, a)) })
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a) })
 			}
-			set, ok := gateway.FindLimit(args[1])
+			set, ok := site.FindLimit(args[1])
 			if !ok {
 				return usageError{hintError{fmt.Errorf("there is no limit %q of a script", args[1]), `"scripter limits ADDRESS" lists them`}}
 			}
 			switch {
 			case remove:
-				return t.update(c.Context(), func(tx *objectdb.Tx) error { return gateway.RemoveLimit(tx, a, set) })
+				return t.update(c.Context(), func(tx *objectdb.Tx) error { return site.RemoveLimit(tx, a, set) })
 			case len(args) == 2:
-				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a, limitsNamed(gateway.Limits(tx, a), set.Name)) })
+				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showLimits(tx, a, set) })
 			}
 			return t.setLimit(c.Context(), a, set, args[2])
 		},
@@ -54,21 +54,9 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 	return c
 }
 
-func limitsNamed(list []gateway.Limit, names ...string) []gateway.Limit {
-	var some []gateway.Limit
-	for _, l := range list {
-		for _, name := range names {
-			if l.Name == name {
-				some = append(some, l)
-			}
-		}
-	}
-	return some
-}
-
 // listLimits prints all rows; what is wrong with them follows as warnings.
 func (t *tool) listLimits(tx *objectdb.Tx) error {
-	rows, err := gateway.ReadLimitRows(tx)
+	rows, err := site.ReadLimitRows(tx)
 	if err != nil {
 		return err
 	}
@@ -92,18 +80,18 @@ func (t *tool) listLimits(tx *objectdb.Tx) error {
 	}
 	for _, r := range rows {
 		if r.Why != nil {
-			t.warn("%s: %v", gateway.LimitRows.Child(r.Address), r.Why)
+			t.warn("%s: %v", site.LimitRows.Child(r.Address), r.Why)
 		}
 		for _, c := range r.Cells {
 			if c.Why != nil {
-				t.warn("%s: %v", gateway.LimitRows.Child(r.Address).Child(c.Name), c.Why)
+				t.warn("%s: %v", site.LimitRows.Child(r.Address).Child(c.Name), c.Why)
 			}
 		}
 	}
 	return nil
 }
 
-func jsonLimitRows(rows []gateway.LimitRow) []any {
+func jsonLimitRows(rows []site.LimitRow) []any {
 	list := []any{}
 	for _, r := range rows {
 		for _, c := range r.Cells {
@@ -123,7 +111,18 @@ func jsonLimitRows(rows []gateway.LimitRow) []any {
 }
 
 // showLimits prints the limits of the object at a, which need not be there yet.
-func (t *tool) showLimits(tx *objectdb.Tx, a objectdb.Address, list []gateway.Limit) error {
+func (t *tool) showLimits(tx *objectdb.Tx, a objectdb.Address, only ...*site.Setting) error {
+	s, err := site.Read(tx)
+	if err != nil {
+		return err
+	}
+	list := s.Limits(a).All()
+	if len(only) > 0 {
+		list = list[:0]
+		for _, set := range only {
+			list = append(list, s.Limits(a).Get(set))
+		}
+	}
 	switch _, err := tx.Stat(a); {
 	case errors.Is(err, objectdb.ErrNotFound):
 		t.warn("there is no %s yet; these limits will count for it", a)
@@ -135,31 +134,35 @@ func (t *tool) showLimits(tx *objectdb.Tx, a objectdb.Address, list []gateway.Li
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
 	for _, l := range list {
-		fmt.Fprintf(w, "%s\t%v\t%s\n", l.Name, l.Value, l.From)
+		fmt.Fprintf(w, "%s\t%v\t%s\n", l.Setting.Name, l.Value, l.From())
 	}
 	return w.Flush()
 }
 
-func jsonLimits(list []gateway.Limit) []any {
+func jsonLimits(list []site.Limit) []any {
 	out := []any{}
 	for _, l := range list {
-		out = append(out, map[string]any{"name": l.Name, "value": l.Value, "from": l.From.String()})
+		out = append(out, map[string]any{"name": l.Setting.Name, "value": l.Value, "from": l.From().String()})
 	}
 	return out
 }
 
-func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *gateway.Setting, text string) error {
+func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *site.Setting, text string) error {
 	v, err := parseValue(objectdb.KindNumber, text, "")
 	if err != nil {
 		return err
 	}
-	var before gateway.Limit
+	var before site.Limit
 	missing := false
 	err = t.update(ctx, func(tx *objectdb.Tx) error {
-		before = limitsNamed(gateway.Limits(tx, a), set.Name)[0]
-		_, err := tx.Stat(a)
+		s, err := site.Read(tx)
+		if err != nil {
+			return err
+		}
+		before = s.Limits(a).Get(set)
+		_, err = tx.Stat(a)
 		missing = err != nil
-		return gateway.SetLimit(tx, a, set, float64(v.(objectdb.Number)))
+		return site.SetLimit(tx, a, set, float64(v.(objectdb.Number)))
 	})
 	if err != nil {
 		return hintError{fmt.Errorf("%s: %w", set.Name, err), "nothing was changed"}

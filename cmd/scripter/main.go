@@ -19,6 +19,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // version of the program.
@@ -34,12 +35,12 @@ func main() {
 // tool is one run of the program: what its subcommands share.
 type tool struct {
 	in       io.Reader
-	out, err io.Writer     // what is printed to out is made visible: see visibleWriter
-	exact    io.Writer     // the same place, for exact bytes: see raw
-	screen   *os.File      // the same place, if it is a file, such as a terminal
-	root     string        // --root
-	json     bool          // --json
-	reach    gateway.Reach // flags of reachFlags
+	out, err io.Writer  // what is printed to out is made visible: see visibleWriter
+	exact    io.Writer  // the same place, for exact bytes: see raw
+	screen   *os.File   // the same place, if it is a file, such as a terminal
+	root     string     // --root
+	json     bool       // --json
+	reach    site.Reach // flags of reachFlags
 }
 
 // written is where a command prints; it remembers the first failure, which most

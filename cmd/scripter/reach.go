@@ -9,12 +9,13 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // reachFlags adds the flags that list folders and hosts that the root may use, beside
 // those that scripter.conf and the variables list, to a command that runs scripts.
 func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
-	for _, key := range gateway.ReachKeys {
+	for _, key := range site.ReachKeys {
 		c.Flags().Func(key.Name, key.Doc, func(value string) error {
 			if strings.Contains(key.Doc, "FOLDER") && value != "" {
 				full, err := filepath.Abs(value)
@@ -30,16 +31,16 @@ func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 }
 
 // mayReach returns the folders and hosts that the root may use.
-func (t *tool) mayReach() (gateway.Reach, error) {
+func (t *tool) mayReach() (site.Reach, error) {
 	executable, err := os.Executable()
 	if err != nil {
 		return t.reach, err
 	}
 	env := map[string]string{}
-	for _, key := range gateway.ReachKeys {
+	for _, key := range site.ReachKeys {
 		env[key.Variable] = os.Getenv(key.Variable)
 	}
-	conf, err := gateway.ConfOf(t.rootFile(), env, executable)
+	conf, err := site.ConfOf(t.rootFile(), env, executable)
 	if err != nil {
 		return t.reach, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 func (t *tool) requiresCommand() *cobra.Command {
@@ -42,7 +42,7 @@ removes it. WHO is one of
 			}
 			switch {
 			case remove:
-				return t.update(c.Context(), func(tx *objectdb.Tx) error { return gateway.RemoveRequirement(tx, a) })
+				return t.update(c.Context(), func(tx *objectdb.Tx) error { return site.RemoveRequirement(tx, a) })
 			case len(args) == 1:
 				return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.showRequirement(tx, a) })
 			}
@@ -51,7 +51,7 @@ removes it. WHO is one of
 				if err := t.warnMissing(tx, a); err != nil {
 					return err
 				}
-				return gateway.SetRequirement(tx, a, who)
+				return site.SetRequirement(tx, a, who)
 			})
 			if err != nil {
 				return hintError{fmt.Errorf("requires %s: %w", a, err), "nothing was changed"}
@@ -74,7 +74,7 @@ func (t *tool) warnMissing(tx *objectdb.Tx, a objectdb.Address) error {
 
 // listRequirements prints all rows, and then warnings about them.
 func (t *tool) listRequirements(tx *objectdb.Tx) error {
-	rows, err := gateway.ReadRequireRows(tx)
+	rows, err := site.ReadRequireRows(tx)
 	if err != nil {
 		return err
 	}
@@ -105,10 +105,10 @@ func (t *tool) listRequirements(tx *objectdb.Tx) error {
 	}
 	for _, r := range rows {
 		if r.Closed != nil {
-			t.warn("%s admits nobody: %v", gateway.RequireRows.Child(r.Address), r.Closed)
+			t.warn("%s admits nobody: %v", site.RequireRows.Child(r.Address), r.Closed)
 		}
 		if r.Idle != nil {
-			t.warn("%s: %v", gateway.RequireRows.Child(r.Address), r.Idle)
+			t.warn("%s: %v", site.RequireRows.Child(r.Address), r.Idle)
 		}
 	}
 	return nil
@@ -119,13 +119,17 @@ func (t *tool) showRequirement(tx *objectdb.Tx, a objectdb.Address) error {
 	if err := t.warnMissing(tx, a); err != nil {
 		return err
 	}
-	text, from, err := gateway.Requirement(tx, a)
+	s, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
-	if t.json {
-		return t.printJSON(map[string]any{"address": a.String(), "requires": text, "from": from.String()})
+	r := s.Requirement(a)
+	if r.Text == "" && r.Err != nil {
+		return r.Err
 	}
-	fmt.Fprintln(t.out, strings.TrimSpace(text+"  "+from.String()))
+	if t.json {
+		return t.printJSON(map[string]any{"address": a.String(), "requires": r.Text, "from": r.From.String()})
+	}
+	fmt.Fprintln(t.out, strings.TrimSpace(r.Text+"  "+r.From.String()))
 	return nil
 }

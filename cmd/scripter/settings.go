@@ -11,6 +11,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 func (t *tool) settingsCommand() *cobra.Command {
@@ -27,7 +28,7 @@ counts then.`,
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listSettings)
 			}
-			s, ok := gateway.FindSetting(args[0])
+			s, ok := site.Find(args[0])
 			if !ok {
 				return usageError{hintError{fmt.Errorf("there is no setting %q", args[0]), `"scripter settings" lists them`}}
 			}
@@ -47,13 +48,13 @@ counts then.`,
 func (t *tool) listSettings(tx *objectdb.Tx) error {
 	if t.json {
 		list := []any{}
-		for _, s := range gateway.Settings {
+		for _, s := range site.Settings {
 			list = append(list, jsonSetting(s, s.Read(tx), s.Secret()))
 		}
 		return t.printJSON(list)
 	}
 	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	for _, s := range gateway.Settings {
+	for _, s := range site.Settings {
 		state := s.Read(tx)
 		value := settingText(state.Value)
 		if s.Secret() && state.From == "root" {
@@ -64,7 +65,7 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, s := range gateway.Settings {
+	for _, s := range site.Settings {
 		t.warnOfValue(s, s.Read(tx))
 	}
 	return t.warnUnlisted(tx, "")
@@ -77,7 +78,11 @@ func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
 	if err != nil {
 		return err
 	}
-	for _, u := range reach.Unlisted(tx) {
+	now, err := site.Read(tx)
+	if err != nil {
+		return err
+	}
+	for _, u := range reach.Unlisted(now) {
 		if setting == "" || setting == u.Setting {
 			t.warn("%v", u)
 		}
@@ -86,13 +91,13 @@ func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
 }
 
 // warnOfValue tells of a value in the root that is no good.
-func (t *tool) warnOfValue(s *gateway.Setting, state gateway.State) {
+func (t *tool) warnOfValue(s *site.Setting, state site.State) {
 	if state.Why != nil {
 		t.warn("%s: %v", s.Name, state.Why)
 	}
 }
 
-func (t *tool) showSetting(s *gateway.Setting, state gateway.State) error {
+func (t *tool) showSetting(s *site.Setting, state site.State) error {
 	if t.json {
 		return t.printJSON(jsonSetting(s, state, false))
 	}
@@ -118,7 +123,7 @@ func settingText(v objectdb.Value) string {
 	return valueText(v)
 }
 
-func jsonSetting(s *gateway.Setting, state gateway.State, hide bool) map[string]any {
+func jsonSetting(s *site.Setting, state site.State, hide bool) map[string]any {
 	m := map[string]any{
 		"name": s.Name, "title": s.Title, "meaning": s.Meaning, "address": s.Address().String(),
 		"kind": s.Default.Kind().String(), "default": jsonValue(s.Default), "value": jsonValue(state.Value), "from": state.From,
@@ -132,7 +137,7 @@ func jsonSetting(s *gateway.Setting, state gateway.State, hide bool) map[string]
 	return m
 }
 
-func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) error {
+func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) error {
 	v, err := parseValue(s.Default.Kind(), text, "")
 	if err != nil {
 		return err
@@ -145,7 +150,7 @@ func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) 
 		}
 		v = objectdb.String(full)
 	}
-	var before gateway.State
+	var before site.State
 	var warnings []string
 	err = t.update(ctx, func(tx *objectdb.Tx) error {
 		before = s.Read(tx)
@@ -154,13 +159,25 @@ func (t *tool) setSetting(ctx context.Context, s *gateway.Setting, text string) 
 		if err != nil {
 			return err
 		}
+		if s == site.ServerName {
+			if w := gateway.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
+				warnings = append(warnings, w)
+			}
+		}
 		reach, err := t.mayReach()
-		for _, u := range reach.Unlisted(tx) {
+		if err != nil {
+			return err
+		}
+		now, err := site.Read(tx)
+		if err != nil {
+			return err
+		}
+		for _, u := range reach.Unlisted(now) {
 			if u.Setting == s.Name {
 				warnings = append(warnings, u.Error())
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return hintError{fmt.Errorf("%s: %w", s.Name, err), "nothing was changed"}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // columns prints rows in columns; an empty cell is a dash. It makes characters that
@@ -60,9 +60,9 @@ too it checks the row and sets it. --remove removes the row.`,
 			case remove && len(args) != 1:
 				return errRemoveWhat
 			case remove:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return gateway.RemoveAction(tx, args[0]) })
+				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return site.RemoveAction(tx, args[0]) })
 			case len(args) == 2:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return gateway.SetAction(tx, args[0], args[1]) })
+				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return site.SetAction(tx, args[0], args[1]) })
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listActions(tx, args) })
 		},
@@ -72,17 +72,17 @@ too it checks the row and sets it. --remove removes the row.`,
 }
 
 func (t *tool) listActions(tx *objectdb.Tx, only []string) error {
-	list, err := gateway.Actions(tx)
+	s, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
 	rows, objects := [][]string{}, []any{}
-	for _, e := range list {
+	for _, e := range s.Actions() {
 		if len(only) > 0 && !strings.EqualFold(e.Name, only[0]) {
 			continue
 		}
-		rows = append(rows, []string{e.Name, e.Handler, e.Script})
-		objects = append(objects, map[string]string{"name": e.Name, "handler": e.Handler, "script": e.Script})
+		rows = append(rows, []string{e.Name, e.Handler, e.Object.String()})
+		objects = append(objects, map[string]string{"name": e.Name, "handler": e.Handler, "script": e.Object.String()})
 	}
 	return t.printRows(rows, objects, only)
 }
@@ -113,14 +113,14 @@ the row and sets it. Without an ACTION that of the row stays; '' takes it away.
 			case remove && len(args) != 1:
 				return errRemoveWhat
 			case remove:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return nil, gateway.RemoveMimeType(tx, args[0]) })
+				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return nil, site.RemoveMimeType(tx, args[0]) })
 			case len(args) > 1:
 				var action *string
 				if len(args) == 3 {
 					action = &args[2]
 				}
 				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-					return nil, gateway.SetMimeType(tx, args[0], args[1], action)
+					return nil, site.SetMimeType(tx, args[0], args[1], action)
 				})
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listMimeTypes(tx, args) })
@@ -131,12 +131,12 @@ the row and sets it. Without an ACTION that of the row stays; '' takes it away.
 }
 
 func (t *tool) listMimeTypes(tx *objectdb.Tx, only []string) error {
-	list, err := gateway.MimeTypes(tx)
+	s, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
 	rows, objects := [][]string{}, []any{}
-	for _, e := range list {
+	for _, e := range s.MimeTypes() {
 		if len(only) > 0 && !strings.EqualFold(e.Extension, only[0]) {
 			continue
 		}
@@ -147,7 +147,7 @@ func (t *tool) listMimeTypes(tx *objectdb.Tx, only []string) error {
 }
 
 func (t *tool) overridesCommand() *cobra.Command {
-	return t.pathRowsCommand(gateway.Overrides, &cobra.Command{
+	return t.pathRowsCommand(site.Overrides, &cobra.Command{
 		Use:   "overrides [HOST PREFIX [ACTION]]",
 		Short: "list, check and set Action Override: an action for a folder or file",
 		Long: `Overrides lists the rows of Action Override: host (* is every host), path
@@ -158,7 +158,7 @@ the row of HOST and PREFIX.`,
 }
 
 func (t *tool) indexCommand() *cobra.Command {
-	return t.pathRowsCommand(gateway.DirectoryIndex, &cobra.Command{
+	return t.pathRowsCommand(site.DirectoryIndex, &cobra.Command{
 		Use:   "index [HOST PREFIX [FILE…]]",
 		Short: "list, check and set DirectoryIndex: the files of a folder's URL",
 		Long: `Index lists the rows of DirectoryIndex: host (* is every host), path prefix, file
@@ -177,14 +177,14 @@ func (t *tool) pathRowsCommand(table objectdb.Address, c *cobra.Command) *cobra.
 			return errRemoveWhat
 		case remove:
 			return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-				return nil, gateway.RemovePathRow(tx, table, args[0], args[1])
+				return nil, site.RemovePathRow(tx, table, args[0], args[1])
 			})
 		case len(args) == 1:
 			return usageError{hintError{fmt.Errorf("%s takes a host and a path prefix", c.Name()), "usage: " + c.UseLine()}}
 		case len(args) > 2:
-			r := gateway.PathRow{Host: args[0], Prefix: args[1], Value: strings.Join(args[2:], " ")}
+			r := site.PathRow{Host: args[0], Prefix: args[1], Value: strings.Join(args[2:], " ")}
 			return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-				_, err := gateway.SetPathRow(tx, table, r)
+				_, err := site.SetPathRow(tx, table, r)
 				return nil, err
 			})
 		}
@@ -195,12 +195,12 @@ func (t *tool) pathRowsCommand(table objectdb.Address, c *cobra.Command) *cobra.
 }
 
 func (t *tool) listPathRows(tx *objectdb.Tx, table objectdb.Address, only []string) error {
-	list, err := gateway.PathRows(tx, table)
+	s, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
 	rows, objects := [][]string{}, []any{}
-	for _, r := range list {
+	for _, r := range s.PathRows(table) {
 		if len(only) > 0 && (!strings.EqualFold(r.Host, only[0]) || r.Prefix != only[1]) {
 			continue
 		}

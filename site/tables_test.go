@@ -1,7 +1,6 @@
-package gateway
+package site
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,21 +9,6 @@ import (
 	"scripter/objectdb"
 )
 
-func look[T any](s *site, list func(tx *objectdb.Tx) ([]T, error)) []T {
-	s.t.Helper()
-	var got []T
-	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-		var err error
-		got, err = list(tx)
-		return err
-	}))
-	return got
-}
-
-func (s *site) try(fn func(tx *objectdb.Tx) error) error {
-	return s.db.Update(context.Background(), fn)
-}
-
 // TestActionTable: the action handler table of the specification's 2.1, as
 // supplied and changed.
 //
@@ -32,7 +16,7 @@ func (s *site) try(fn func(tx *objectdb.Tx) error) error {
 func TestActionTable(t *testing.T) {
 	s := newSite(t)
 	const handler = "/cgi-bin/Scripter.acgi"
-	assert.Equal(t, []ActionEntry{{"MACRO", handler, "user.webserver.actions.MACRO"}, {"SCRIPTER", handler, ""}}, look(s, Actions))
+	assert.Equal(t, []Action{{"MACRO", handler, ActionObjects.Child("MACRO")}, {"SCRIPTER", handler, nil}}, s.now().Actions())
 	var warnings []string
 	set := func(name, handler string) error {
 		return s.try(func(tx *objectdb.Tx) (err error) { warnings, err = SetAction(tx, name, handler); return err })
@@ -41,7 +25,7 @@ func TestActionTable(t *testing.T) {
 	assert.Empty(t, warnings)
 	s.put("user.webserver.actions.own", objectdb.Script("return 1"))
 	assert.Equal(t, []string{"MACRO", "own", "SCRIPTER", "SHOUT"}, func() (names []string) {
-		for _, e := range look(s, Actions) {
+		for _, e := range s.now().Actions() {
 			names = append(names, e.Name)
 		}
 		return names
@@ -49,7 +33,7 @@ func TestActionTable(t *testing.T) {
 	require.NoError(t, set("macro", "/elsewhere/handler.cgi"))
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0], "handler.cgi")
-	assert.Len(t, look(s, Actions), 4, "a name in another case is the same action")
+	assert.Len(t, s.now().Actions(), 4, "a name in another case is the same action")
 	for name, path := range map[string]string{"A": "cgi-bin/x", "B": "/folder/", "C": "/a/../b", "D": "/a b", "E": "/a?b", "F G": "/x", "": "/x", "a.b": "/x"} {
 		assert.Error(t, set(name, path), "%q %q", name, path)
 	}
@@ -70,7 +54,7 @@ func TestActionTable(t *testing.T) {
 // Specification: 2.1.3, 2.1.4, 2.1.5, 2.1.7
 func TestMimeTable(t *testing.T) {
 	s := newSite(t)
-	assert.Equal(t, []MimeEntry{{".fcgi", "text/html", "SCRIPTER"}, {".mcro", "text/html", "MACRO"}}, look(s, MimeTypes))
+	assert.Equal(t, []MimeType{{".fcgi", "text/html", "SCRIPTER"}, {".mcro", "text/html", "MACRO"}}, s.now().MimeTypes())
 	word := func(s string) *string { return &s }
 	set := func(ext, typ string, action *string) error {
 		return s.try(func(tx *objectdb.Tx) error { return SetMimeType(tx, ext, typ, action) })
@@ -79,14 +63,14 @@ func TestMimeTable(t *testing.T) {
 	require.NoError(t, set(".mcro", "application/xhtml+xml", nil))
 	require.NoError(t, set(".fcgi", "text/html", word("")))
 	require.NoError(t, set(".xyz", "chemical/x-xyz", nil))
-	assert.Equal(t, []MimeEntry{{".fcgi", "text/html", ""}, {".loud", "text/plain; charset=utf-8", "MACRO"}, {".mcro", "application/xhtml+xml", "MACRO"}, {".xyz", "chemical/x-xyz", ""}}, look(s, MimeTypes))
+	assert.Equal(t, []MimeType{{".fcgi", "text/html", ""}, {".loud", "text/plain; charset=utf-8", "MACRO"}, {".mcro", "application/xhtml+xml", "MACRO"}, {".xyz", "chemical/x-xyz", ""}}, s.now().MimeTypes())
 	err := set(".loud", "text/plain", word("LAOD"))
 	assert.EqualError(t, err, `"LAOD" is no action; the known ones are MACRO, SCRIPTER`)
 	for ext, typ := range map[string]string{"loud": "text/plain", ".": "text/plain", ".a/b": "text/plain", ".a.b": "text/plain", ".ok": "text", ".bad": "text/plain\r\nX: y"} {
 		assert.Error(t, set(ext, typ, nil), "%q %q", ext, typ)
 	}
 	require.NoError(t, s.try(func(tx *objectdb.Tx) error { return RemoveMimeType(tx, ".LOUD") }))
-	assert.Len(t, look(s, MimeTypes), 3)
+	assert.Len(t, s.now().MimeTypes(), 3)
 	assert.Error(t, s.try(func(tx *objectdb.Tx) error { return RemoveMimeType(tx, ".loud") }))
 }
 
@@ -96,31 +80,29 @@ func TestMimeTable(t *testing.T) {
 // Specification: 2.1.8, 2.1.9, 4.4.3, 4.4.4
 func TestPathRows(t *testing.T) {
 	s := newSite(t)
-	overrides := func(tx *objectdb.Tx) ([]PathRow, error) { return PathRows(tx, Overrides) }
-	index := func(tx *objectdb.Tx) ([]PathRow, error) { return PathRows(tx, DirectoryIndex) }
-	assert.Empty(t, look(s, overrides))
-	assert.Equal(t, []PathRow{{"*", "/", "index.html default.mcro"}}, look(s, index))
+	assert.Empty(t, s.now().PathRows(Overrides))
+	assert.Equal(t, []PathRow{{"*", "/", "index.html default.mcro"}}, s.now().PathRows(DirectoryIndex))
 	set := func(table objectdb.Address, r PathRow) error {
 		return s.try(func(tx *objectdb.Tx) error { _, err := SetPathRow(tx, table, r); return err })
 	}
 	require.NoError(t, set(Overrides, PathRow{"*", "/news/", "macro"}))
 	require.NoError(t, set(Overrides, PathRow{"WWW.Example.com", "/old.html", "SCRIPTER"}))
 	require.NoError(t, set(Overrides, PathRow{"[::1]", "/", "MACRO"}))
-	assert.Equal(t, []PathRow{{"*", "/news/", "MACRO"}, {"[::1]", "/", "MACRO"}, {"www.example.com", "/old.html", "SCRIPTER"}}, look(s, overrides))
-	require.NoError(t, s.try(func(tx *objectdb.Tx) error {
-		name, _, _ := actionTables{readSettings(tx)}.action(&Request{Params: map[string]string{"HTTP_HOST": "www.example.com:80"}}, "/old.html")
-		assert.Equal(t, "SCRIPTER", name)
-		return nil
-	}))
+	assert.Equal(t, []PathRow{{"*", "/news/", "MACRO"}, {"[::1]", "/", "MACRO"}, {"www.example.com", "/old.html", "SCRIPTER"}}, s.now().PathRows(Overrides))
+	assert.Equal(t, "SCRIPTER", s.now().Override("www.example.com", "/old.html"))
+	assert.Equal(t, "MACRO", s.now().Override("other.example.com", "/news/x"))
+	assert.Empty(t, s.now().Override("other.example.com", "/news"))
 	require.NoError(t, set(DirectoryIndex, PathRow{"*", "/", " default.mcro \t index.html"}))
-	assert.Equal(t, []PathRow{{"*", "/", "default.mcro index.html"}}, look(s, index))
+	assert.Equal(t, []PathRow{{"*", "/", "default.mcro index.html"}}, s.now().PathRows(DirectoryIndex))
 	for _, r := range []PathRow{{"", "/", "MACRO"}, {"a b", "/", "MACRO"}, {"a:80", "/", "MACRO"}, {"[::1]:80", "/", "MACRO"}, {"*", "news", "MACRO"}, {"*", "/../x", "MACRO"}, {"*", "/x", "NONE"}, {"*", "/x", ""}} {
 		assert.Error(t, set(Overrides, r), "%v", r)
 	}
 	for _, v := range []string{"", "a/b.html", "..", "a\\b"} {
 		assert.Error(t, set(DirectoryIndex, PathRow{"*", "/", v}), v)
 	}
-	require.NoError(t, s.try(func(tx *objectdb.Tx) error { return RemovePathRow(tx, Overrides, "WWW.example.com", "/old.html") }))
+	require.NoError(t, s.try(func(tx *objectdb.Tx) error {
+		return RemovePathRow(tx, Overrides, "WWW.example.com", "/old.html")
+	}))
 	require.NoError(t, s.try(func(tx *objectdb.Tx) error {
 		_, err := tx.Find(Overrides.Child("www.example.com"))
 		assert.ErrorIs(t, err, objectdb.ErrNotFound, "a host without rows goes")

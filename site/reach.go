@@ -1,4 +1,4 @@
-package gateway
+package site
 
 import (
 	"cmp"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"scripter/objectdb"
 )
 
 // Reach lists what a root may use of its host, beside its own file and the document
@@ -31,23 +29,23 @@ type ReachKey struct {
 
 // ReachKeys lists all keys. It must not be changed.
 var ReachKeys = []ReachKey{
-	{keyPages, "SCRIPTER_PAGES", "`FOLDER` that pages may come from, beside the document root; may be repeated"},
-	{keyCache, "SCRIPTER_CACHE", "`HOST:PORT` of a cache server that webserver.flushCache may ask; may be repeated"},
-	{keyCacheFolder, "SCRIPTER_CACHE_FOLDER", "`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
-	{keySendfile, "SCRIPTER_SENDFILE", "`on` lets scripts send X-Sendfile and X-Accel-* fields"},
+	{KeyPages, "SCRIPTER_PAGES", "`FOLDER` that pages may come from, beside the document root; may be repeated"},
+	{KeyCache, "SCRIPTER_CACHE", "`HOST:PORT` of a cache server that webserver.flushCache may ask; may be repeated"},
+	{KeyCacheFolder, "SCRIPTER_CACHE_FOLDER", "`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
+	{KeySendfile, "SCRIPTER_SENDFILE", "`on` lets scripts send X-Sendfile and X-Accel-* fields"},
 }
 
 const (
-	keyPages       = "pages"
-	keyCache       = "cache"
-	keyCacheFolder = "cache-folder"
-	keySendfile    = "sendfile"
+	KeyPages       = "pages"
+	KeyCache       = "cache"
+	KeyCacheFolder = "cache-folder"
+	KeySendfile    = "sendfile"
 )
 
 // Add adds the value of a line, a flag or a variable.
 func (r *Reach) Add(name, value string) error {
 	switch name {
-	case keyPages, keyCacheFolder:
+	case KeyPages, KeyCacheFolder:
 		if !filepath.IsAbs(value) {
 			return fmt.Errorf("%s: %q is not an absolute path", name, value)
 		}
@@ -55,23 +53,23 @@ func (r *Reach) Add(name, value string) error {
 			return fmt.Errorf("%s: %s is the whole file system; name a folder in it", name, value)
 		}
 		list := &r.Pages
-		if name == keyCacheFolder {
+		if name == KeyCacheFolder {
 			list = &r.CacheFolders
 		}
 		*list = addOnce(*list, value)
-	case keyCache:
+	case KeyCache:
 		address, err := cacheAddress(value)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		r.Caches = addOnce(r.Caches, address)
-	case keySendfile:
+	case KeySendfile:
 		if value != "on" && value != "off" {
 			return fmt.Errorf("%s is %q, not on or off", name, value)
 		}
 		r.Sendfile = value == "on"
 	default:
-		return fmt.Errorf("%q is none of %s, %s, %s and %s", name, keyPages, keyCache, keyCacheFolder, keySendfile)
+		return fmt.Errorf("%q is none of %s, %s, %s and %s", name, KeyPages, KeyCache, KeyCacheFolder, KeySendfile)
 	}
 	return nil
 }
@@ -93,9 +91,9 @@ func (r *Reach) AddVariables(env map[string]string) error {
 		}
 		values := []string{value}
 		switch key.Name {
-		case keyPages, keyCacheFolder:
+		case KeyPages, KeyCacheFolder:
 			values = filepath.SplitList(value)
-		case keyCache:
+		case KeyCache:
 			values = strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' })
 		}
 		for _, v := range values {
@@ -126,21 +124,30 @@ func (r Reach) Flags() []string {
 	for _, list := range []struct {
 		name   string
 		values []string
-	}{{keyPages, r.Pages}, {keyCache, r.Caches}, {keyCacheFolder, r.CacheFolders}} {
+	}{{KeyPages, r.Pages}, {KeyCache, r.Caches}, {KeyCacheFolder, r.CacheFolders}} {
 		for _, v := range list.values {
 			flags = append(flags, "--"+list.name, v)
 		}
 	}
 	if r.Sendfile {
-		flags = append(flags, "--"+keySendfile, "on")
+		flags = append(flags, "--"+KeySendfile, "on")
 	}
 	return flags
+}
+
+// ServerURL returns the URL of a server that is written as "proxy:6081" or
+// "http://proxy/", without a slash at its end.
+func ServerURL(server string) string {
+	if !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	return strings.TrimSuffix(server, "/")
 }
 
 // cacheAddress returns host:port of a cache server that is written as "proxy:6081"
 // or "http://proxy".
 func cacheAddress(server string) (string, error) {
-	u, err := url.Parse(serverURL(server))
+	u, err := url.Parse(ServerURL(server))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", fmt.Errorf("%.100q is not a server such as proxy:6081", server)
 	}
@@ -168,7 +175,7 @@ func (u *Unlisted) Line() string { return u.Key + ": " + u.listing() }
 
 // listing returns the value of the line.
 func (u *Unlisted) listing() string {
-	if u.Key == keyCache {
+	if u.Key == KeyCache {
 		if address, err := cacheAddress(u.Value); err == nil {
 			return address
 		}
@@ -182,25 +189,25 @@ func (u *Unlisted) Error() string {
 	case u.Setting == "":
 		what = "the document root of the kept request, " + u.Value +
 			", comes from the root, where scripts can write, and scripter.conf does not list it"
-	case u.Key == keySendfile:
+	case u.Key == KeySendfile:
 		what = "user.webserver." + u.Setting + " is on, but scripter.conf does not allow it"
 	}
 	return fmt.Sprintf("%s: add the line %q there, or give the program --%s %s", what, u.Line(), u.Key, u.listing())
 }
 
-// listed returns an error unless the value of a setting is listed, or is a folder below
+// Check returns an error, an [*Unlisted], unless the value of a setting is listed, or is a folder below
 // a listed one. It does not look at the disk.
-func (r Reach) listed(setting, key, value string) error {
+func (r Reach) Check(setting, key, value string) error {
 	ok := false
 	switch key {
-	case keyPages:
-		ok = isBelow(value, r.Pages)
-	case keyCacheFolder:
-		ok = isBelow(value, r.CacheFolders)
-	case keyCache:
+	case KeyPages:
+		ok = IsBelow(value, r.Pages)
+	case KeyCacheFolder:
+		ok = IsBelow(value, r.CacheFolders)
+	case KeyCache:
 		address, err := cacheAddress(value)
 		ok = err == nil && slices.Contains(r.Caches, address)
-	case keySendfile:
+	case KeySendfile:
 		ok = r.Sendfile
 	}
 	if ok {
@@ -209,19 +216,19 @@ func (r Reach) listed(setting, key, value string) error {
 	return &Unlisted{setting, value, key}
 }
 
-// cacheFolderAbove returns the listed folder that is folder or contains it.
-func (r Reach) cacheFolderAbove(folder string) (string, error) {
+// CacheFolderAbove returns the listed folder that is folder or contains it.
+func (r Reach) CacheFolderAbove(folder string) (string, error) {
 	for _, listed := range r.CacheFolders {
-		if isBelow(folder, []string{listed}) {
+		if IsBelow(folder, []string{listed}) {
 			return listed, nil
 		}
 	}
-	return "", r.listed(cacheFolders.Name, keyCacheFolder, folder)
+	return "", r.Check(CacheFolders.Name, KeyCacheFolder, folder)
 }
 
-// isBelow reports whether a path is one of these folders or lies below one. It compares
+// IsBelow reports whether a path is one of these folders or lies below one. It compares
 // the texts and does not resolve links.
-func isBelow(path string, folders []string) bool {
+func IsBelow(path string, folders []string) bool {
 	path = filepath.Clean(path)
 	return filepath.IsAbs(path) && slices.ContainsFunc(folders, func(f string) bool {
 		return path == f || strings.HasPrefix(path, f+string(filepath.Separator))
@@ -229,29 +236,28 @@ func isBelow(path string, folders []string) bool {
 }
 
 // Unlisted returns the values that the settings of a root name and r does not list.
-func (r Reach) Unlisted(tx *objectdb.Tx) []*Unlisted {
+func (r Reach) Unlisted(s *Snapshot) []*Unlisted {
 	var list []*Unlisted
 	check := func(setting, key, value string) {
 		var u *Unlisted
-		if errors.As(r.listed(setting, key, value), &u) {
+		if errors.As(r.Check(setting, key, value), &u) {
 			list = append(list, u)
 		}
 	}
-	s := readSettings(tx)
-	if folder := s.string(websiteFolderPath); folder != "" {
-		check(websiteFolderPath.Name, keyPages, folder)
+	if folder := s.String(WebsiteFolderPath); folder != "" {
+		check(WebsiteFolderPath.Name, KeyPages, folder)
 	}
-	for _, folder := range s.pageFolders() {
-		check("pageFolders", keyPages, folder)
+	for _, folder := range s.PageFolders() {
+		check("pageFolders", KeyPages, folder)
 	}
-	for _, server := range s.list(cacheServers) {
-		check(cacheServers.Name, keyCache, server)
+	for _, server := range s.Strings(CacheServers) {
+		check(CacheServers.Name, KeyCache, server)
 	}
-	for _, folder := range s.list(cacheFolders) {
-		check(cacheFolders.Name, keyCacheFolder, folder)
+	for _, folder := range s.Strings(CacheFolders) {
+		check(CacheFolders.Name, KeyCacheFolder, folder)
 	}
-	if s.flag(flPassAccel) {
-		check(flPassAccel.Name, keySendfile, "on")
+	if s.Flag(FlPassAccel) {
+		check(FlPassAccel.Name, KeySendfile, "on")
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package gateway
+package site
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // state reads a setting as "scripter settings" does.
-func (s *site) state(set *Setting) State {
+func (s *testSite) state(set *Setting) State {
 	s.t.Helper()
 	var state State
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -23,7 +23,7 @@ func (s *site) state(set *Setting) State {
 	return state
 }
 
-func (s *site) set(set *Setting, v objectdb.Value) (warnings []string, err error) {
+func (s *testSite) set(set *Setting, v objectdb.Value) (warnings []string, err error) {
 	s.t.Helper()
 	err = s.db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		warnings, err = set.Set(tx, v)
@@ -32,13 +32,13 @@ func (s *site) set(set *Setting, v objectdb.Value) (warnings []string, err error
 	return warnings, err
 }
 
-func TestFindSetting(t *testing.T) {
+func TestFind(t *testing.T) {
 	for _, name := range []string{"chunkSize", "CHUNKSIZE", " chunksize", "user.webserver.chunkSize"} {
-		s, ok := FindSetting(name)
+		s, ok := Find(name)
 		require.True(t, ok, name)
-		assert.Same(t, chunkSize, s)
+		assert.Same(t, ChunkSize, s)
 	}
-	_, ok := FindSetting("chunk")
+	_, ok := Find("chunk")
 	assert.False(t, ok)
 }
 
@@ -47,24 +47,24 @@ func TestFindSetting(t *testing.T) {
 // Specification: 2.2.5
 func TestSettingFrom(t *testing.T) {
 	s := newSite(t)
-	assert.Equal(t, State{Value: objectdb.Number(24), From: "default"}, s.state(chunkSize))
+	assert.Equal(t, State{Value: objectdb.Number(24), From: "default"}, s.state(ChunkSize))
 	s.put("user.webserver.chunkSize", objectdb.Number(48))
-	assert.Equal(t, State{Value: objectdb.Number(48), From: "root"}, s.state(chunkSize))
+	assert.Equal(t, State{Value: objectdb.Number(48), From: "root"}, s.state(ChunkSize))
 	for _, bad := range []objectdb.Value{objectdb.Number(-1), objectdb.String("48")} {
 		s.put("user.webserver.chunkSize", bad)
-		state := s.state(chunkSize)
+		state := s.state(ChunkSize)
 		assert.Equal(t, objectdb.Number(24), state.Value)
 		assert.Equal(t, "refused", state.From)
 		assert.Error(t, state.Why)
 	}
-	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(chunkSize.Address()) })
-	assert.Equal(t, "default", s.state(chunkSize).From)
-	update(t, s.db, func(tx *objectdb.Tx) error { return tx.NewTable(chunkSize.Address()) })
-	assert.Equal(t, "refused", s.state(chunkSize).From)
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(ChunkSize.Address()) })
+	assert.Equal(t, "default", s.state(ChunkSize).From)
+	update(t, s.db, func(tx *objectdb.Tx) error { return tx.NewTable(ChunkSize.Address()) })
+	assert.Equal(t, "refused", s.state(ChunkSize).From)
 	s.put("user.webserver.debugToken", objectdb.Text("a text is a string"))
-	assert.Equal(t, State{Value: objectdb.String("a text is a string"), From: "root"}, s.state(debugToken))
+	assert.Equal(t, State{Value: objectdb.String("a text is a string"), From: "root"}, s.state(DebugToken))
 	s.put("user.webserver.websiteFolderPath", objectdb.String("/no/such/folder"))
-	state := s.state(websiteFolderPath)
+	state := s.state(WebsiteFolderPath)
 	assert.Equal(t, "root", state.From, "requests do not look")
 	assert.Error(t, state.Why)
 }
@@ -86,14 +86,14 @@ func TestPathSettings(t *testing.T) {
 		refused string
 		warned  string
 	}{
-		{serverPath, program, "", ""},
-		{serverPath, "", "", ""},
-		{serverPath, folder, "is a folder", ""},
-		{serverPath, filepath.Join(folder, "none"), "no such file", ""},
-		{serverPath, text, "", "nobody may execute"},
-		{websiteFolderPath, folder, "", ""},
-		{websiteFolderPath, program, "is a file", ""},
-		{websiteFolderPath, filepath.Join(folder, "none"), "no such file", ""},
+		{ServerPath, program, "", ""},
+		{ServerPath, "", "", ""},
+		{ServerPath, folder, "is a folder", ""},
+		{ServerPath, filepath.Join(folder, "none"), "no such file", ""},
+		{ServerPath, text, "", "nobody may execute"},
+		{WebsiteFolderPath, folder, "", ""},
+		{WebsiteFolderPath, program, "is a file", ""},
+		{WebsiteFolderPath, filepath.Join(folder, "none"), "no such file", ""},
 	} {
 		warnings, err := s.set(c.set, objectdb.String(c.path))
 		if c.refused != "" {
@@ -118,17 +118,17 @@ func TestSettingWarnings(t *testing.T) {
 		to   objectdb.Value
 		want string // "" = no warning
 	}{
-		{flScriptTrap, objectdb.Boolean(true), ""},
-		{serverID, objectdb.String("other"), "there is no script at system.verbs.traps.other.sdoc"},
-		{flScriptTrap, objectdb.Boolean(false), ""},
-		{flDebug, objectdb.Boolean(true), "switches itself off after 30 minutes"},
-		{flDebug, objectdb.Boolean(false), ""},
-		{flDebugSecrets, objectdb.Boolean(true), "for anybody to read"},
-		{debugToken, objectdb.String("short"), "can be guessed"},
-		{debugToken, objectdb.String("a long random text, indeed"), ""},
-		{flPassAccel, objectdb.Boolean(true), "any file"},
-		{flUseDirtyRoot, objectdb.Boolean(true), "no effect while flAutoSave is off"},
-		{chunkSize, objectdb.Number(0), ""},
+		{FlScriptTrap, objectdb.Boolean(true), ""},
+		{ServerID, objectdb.String("other"), "there is no script at system.verbs.traps.other.sdoc"},
+		{FlScriptTrap, objectdb.Boolean(false), ""},
+		{FlDebug, objectdb.Boolean(true), "switches itself off after 30 minutes"},
+		{FlDebug, objectdb.Boolean(false), ""},
+		{FlDebugSecrets, objectdb.Boolean(true), "for anybody to read"},
+		{DebugToken, objectdb.String("short"), "can be guessed"},
+		{DebugToken, objectdb.String("a long random text, indeed"), ""},
+		{FlPassAccel, objectdb.Boolean(true), "any file"},
+		{FlUseDirtyRoot, objectdb.Boolean(true), "no effect while flAutoSave is off"},
+		{ChunkSize, objectdb.Number(0), ""},
 	} {
 		warnings, err := s.set(c.set, c.to)
 		require.NoError(t, err)
@@ -139,36 +139,33 @@ func TestSettingWarnings(t *testing.T) {
 		require.Len(t, warnings, 1, c.set.Name)
 		assert.Contains(t, warnings[0], c.want)
 	}
-	_, err := s.set(chunkSize, objectdb.String("24"))
+	_, err := s.set(ChunkSize, objectdb.String("24"))
 	assert.ErrorContains(t, err, "is a number, not a string")
-	_, err = s.set(chunkSize, objectdb.Number(-1))
+	_, err = s.set(ChunkSize, objectdb.Number(-1))
 	assert.ErrorContains(t, err, "not between")
-	for _, set := range []*Setting{chunkSize, saveInterval, maxSaves, maxFields, maxRequests} {
+	for _, set := range []*Setting{ChunkSize, SaveInterval, MaxSaves, MaxFields, MaxRequests} {
 		_, err = s.set(set, objectdb.Number(2.5))
 		assert.ErrorContains(t, err, "2.5 is not a whole number", set.Name)
 	}
-	_, err = s.set(maxTime, objectdb.Number(2.5))
+	_, err = s.set(MaxTime, objectdb.Number(2.5))
 	assert.NoError(t, err)
 }
 
-// TestServerNameWarns: Set Server Name must equal what the web server shows
-// as its name (specification, 2.2); the last kept request tells it.
-//
-// Specification: 2.2.4
-func TestServerNameWarns(t *testing.T) {
-	s := debugging(t)
-	warnings, err := s.set(serverName, objectdb.String("Other/1"))
-	require.NoError(t, err)
-	assert.Empty(t, warnings, "nobody knows")
-	s.script("x", `return "x"`)
-	s.ask("/x.fcgi", nil)
-	warnings, err = s.set(serverName, objectdb.String("Other/1"))
-	require.NoError(t, err)
-	require.Len(t, warnings, 1)
-	assert.Contains(t, warnings[0], `"Test/1"`)
-	for _, name := range []string{"Test/1", ""} {
-		warnings, err = s.set(serverName, objectdb.String(name))
-		require.NoError(t, err)
-		assert.Empty(t, warnings, name)
+func TestCacheSettings(t *testing.T) {
+	list := func(texts ...string) objectdb.List {
+		l := objectdb.List{}
+		for _, s := range texts {
+			l = append(l, objectdb.String(s))
+		}
+		return l
+	}
+	assert.NoError(t, checkCacheServers(list("http://127.0.0.1:6081", "cache.example", "cache:81", "https://[::1]:6081/")))
+	for _, bad := range []string{"", "ftp://x", "http://x/path", "http://u:p@x", "x?y", "a b"} {
+		assert.Error(t, checkCacheServers(list(bad)), bad)
+	}
+	assert.ErrorContains(t, checkCacheServers(objectdb.List{objectdb.Number(1)}), "element 1 is a number, not a string")
+	assert.NoError(t, checkCacheFolders(list("/var/cache/nginx/scripter")))
+	for _, bad := range []string{"", "/", "cache", "/var/.."} {
+		assert.Error(t, checkCacheFolders(list(bad)), bad)
 	}
 }

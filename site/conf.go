@@ -1,4 +1,4 @@
-package gateway
+package site
 
 import (
 	"bufio"
@@ -30,10 +30,10 @@ type Conf struct {
 
 // confKeys are the lines that a configuration file may have. The lines of ReachKeys
 // may be repeated.
-var confKeys = []string{"root", "nph", "resident", keyPages, keyCache, keyCacheFolder, keySendfile}
+var confKeys = []string{"root", "nph", "resident", KeyPages, KeyCache, KeyCacheFolder, KeySendfile}
 
-// confFile is the name of the configuration file beside a program.
-const confFile = "scripter.conf"
+// ConfFile is the name of the configuration file beside a program.
+const ConfFile = "scripter.conf"
 
 // systemConf is asked last.
 const systemConf = "/etc/scripter/scripter.conf"
@@ -71,7 +71,7 @@ func ReadConf(file string) (Conf, error) {
 				return c, fmt.Errorf("%s, line %d: resident is %q, not auto, start or off", file, n, value)
 			}
 		default:
-			if (name == keyPages || name == keyCacheFolder) && value != "" && !filepath.IsAbs(value) {
+			if (name == KeyPages || name == KeyCacheFolder) && value != "" && !filepath.IsAbs(value) {
 				value = filepath.Join(filepath.Dir(file), value)
 			}
 			if err := c.Reach.Add(name, value); err != nil {
@@ -96,7 +96,7 @@ func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
 func validResident(s string) bool { return s == "auto" || s == "start" || s == "off" }
 
 // ErrNoRoot says that nothing names a root.
-var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root: /path/to/scripter.root\" into " + confFile + " beside the program or into " + systemConf)
+var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root: /path/to/scripter.root\" into " + ConfFile + " beside the program or into " + systemConf)
 
 // FindConf finds the configuration of a program that a web server starts.
 // env are its variables: SCRIPTER_ROOT, then REDIRECT_SCRIPTER_ROOT, which is
@@ -130,7 +130,7 @@ func ConfOf(root string, env map[string]string, executable string) (Conf, error)
 
 func confOf(root, by, script, executable string) Conf {
 	c := Conf{Root: root, File: by}
-	for _, file := range []string{script, filepath.Join(filepath.Dir(executable), confFile), systemConf} {
+	for _, file := range []string{script, filepath.Join(filepath.Dir(executable), ConfFile), systemConf} {
 		if file == "" {
 			continue
 		}
@@ -152,9 +152,18 @@ func isSameRoot(a, b string) bool {
 	if a == b {
 		return true
 	}
-	realA, errA := realPath(a)
-	realB, errB := realPath(b)
+	realA, errA := RealPath(a)
+	realB, errB := RealPath(b)
 	return errA == nil && errB == nil && realA == realB
+}
+
+// RealPath returns the path without links.
+func RealPath(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
 }
 
 // either returns a variable, or the one that Apache makes of it after an Action.
@@ -171,7 +180,7 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 	if script != "" {
 		return ReadConf(script)
 	}
-	for _, file := range []string{filepath.Join(filepath.Dir(executable), confFile), systemConf} {
+	for _, file := range []string{filepath.Join(filepath.Dir(executable), ConfFile), systemConf} {
 		c, err := ReadConf(file)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err

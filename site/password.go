@@ -1,4 +1,4 @@
-package gateway
+package site
 
 import (
 	"context"
@@ -12,17 +12,15 @@ import (
 	"time"
 
 	"golang.org/x/crypto/argon2"
-
-	"scripter/script"
 )
 
-// Passwords are kept as what Argon2id makes of them (RFC 9106), with a salt
-// of their own, written as other programs write it:
+// A password is stored as its Argon2id hash (RFC 9106) with a salt of its own, in the
+// usual text form:
 //
 //	$argon2id$v=19$m=19456,t=2,p=1$salt$hash
 //
-// The cost is what guessing costs, about 20 ms and 19 MB; it is written with
-// each hash, so that it can be raised later.
+// passwordCost is the cost of one guess, about 20 ms and 19 MB. Each hash names its
+// cost, so that it can be raised later.
 var passwordCost = argonCost{memory: 19 << 10, time: 2, threads: 1}
 
 type argonCost struct {
@@ -30,21 +28,24 @@ type argonCost struct {
 	threads      uint8
 }
 
-// The largest cost of a hash that came from elsewhere: one request must not
-// take the machine.
+// maxPasswordCost is the largest cost of a hash that is checked. It bounds what one
+// request can use.
 var maxPasswordCost = argonCost{memory: 64 << 10, time: 16, threads: 4}
 
 const (
 	maxPassword  = 1024 // bytes
 	passwordSalt = 16   // bytes
 	passwordHash = 32   // bytes
-	// passwordWait is how long a request waits for its turn.
+	// passwordWait is how long a hash waits for the ones before it.
 	passwordWait = 2 * time.Second
 )
 
-// hashing is held while a password is hashed: two at a time, so that a crowd at
-// the door takes neither all processors nor the memory.
+// hashing admits two hashes at a time in this process, so that many logins at once use
+// neither all processors nor all memory.
 var hashing = make(chan struct{}, 2)
+
+// ErrManyPasswords says that other passwords are being hashed, and took too long.
+var ErrManyPasswords = errors.New("too many passwords are being checked")
 
 func hashPassword(ctx context.Context, password string, salt []byte, cost argonCost, size uint32) ([]byte, error) {
 	if len(password) > maxPassword {
@@ -56,7 +57,7 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 	case hashing <- struct{}{}:
 		defer func() { <-hashing }()
 	case <-timer.C:
-		return nil, &Error{Status: 503, Message: "too many passwords are being checked"}
+		return nil, ErrManyPasswords
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -67,8 +68,8 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 	return key, nil
 }
 
-// makeHash makes the text that is kept of a password.
-func makeHash(ctx context.Context, password string) (string, error) {
+// HashPassword returns the text that is stored of a password.
+func HashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, passwordSalt)
 	if _, err := rand.Read(salt); err != nil {
 		return "", fmt.Errorf("read random bytes: %w", err)
@@ -84,7 +85,7 @@ func makeHash(ctx context.Context, password string) (string, error) {
 
 var errHash = errors.New(`this is no hash of hash.password, which begins "$argon2id$v=19$m="`)
 
-// parseHash reads the text that is kept of a password.
+// parseHash reads the text that is stored of a password.
 func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -107,13 +108,13 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	return cost, salt, hash, nil
 }
 
-// nobody is a hash that no password has: a name that is not known takes as
-// long to refuse as one that is.
+// nobody is a hash that no password has. With it, an unknown name takes as long to
+// refuse as a known one.
 const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// checkPassword tells whether a password has this hash, in a time that tells
-// nothing. The hash "" is nobody's.
-func checkPassword(ctx context.Context, text, password string) (bool, error) {
+// CheckPassword reports whether a password has this hash, in a time that does not
+// depend on the answer. No password has the hash "".
+func CheckPassword(ctx context.Context, text, password string) (bool, error) {
 	known := text != ""
 	if !known {
 		text = nobody
@@ -130,35 +131,4 @@ func checkPassword(ctx context.Context, text, password string) (bool, error) {
 		return false, err
 	}
 	return subtle.ConstantTimeCompare(want, got) == 1 && known, nil
-}
-
-var passwordVerbs = []script.Verb{
-	{
-		Name:    "hash.password",
-		Doc:     "What is to be kept of a password: what Argon2id makes of it and a salt, each time another text.",
-		Params:  []script.Param{script.Arg("password", "string", "at most 1024 bytes")},
-		Results: script.Returns("string", ""),
-		Errors:  "a longer password; more than two seconds of waiting for other passwords",
-		Example: `hash.password ("open sesame"):match ("^%$argon2id%$")`,
-		Gives:   "$argon2id$",
-		Func: func(v *script.Call) error {
-			hash, err := makeHash(v.Thread().Context(), v.String(1))
-			v.Return(hash)
-			return err
-		},
-	},
-	{
-		Name:    "hash.checkPassword",
-		Doc:     `Whether a password is the one that was hashed, in a time that tells nothing. The hash "" is nobody's and takes as long; so does a password of more than 1024 bytes.`,
-		Params:  []script.Param{script.Arg("hash", "string", "what hash.password gave"), script.Arg("password", "string", "")},
-		Results: script.Returns("boolean", ""),
-		Errors:  "a text that is no such hash; more than two seconds of waiting for other passwords",
-		Example: `hash.checkPassword (hash.password ("open sesame"), "open sesame")`,
-		Gives:   "true",
-		Func: func(v *script.Call) error {
-			ok, err := checkPassword(v.Thread().Context(), v.String(1), v.String(2))
-			v.Return(ok)
-			return err
-		},
-	},
 }

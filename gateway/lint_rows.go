@@ -1,0 +1,50 @@
+package gateway
+
+import (
+	"strings"
+
+	"scripter/objectdb"
+	"scripter/script/lint"
+	"scripter/site"
+)
+
+// lintRows returns findings for the tables whose rows are named by addresses, if a is
+// such a table or one above it.
+func lintRows(tx *objectdb.Tx, a objectdb.Address) ([]lint.Finding, error) {
+	var list []lint.Finding
+	find := func(at objectdb.Address, rule, prefix string, err error) {
+		if err != nil {
+			list = append(list, lint.Finding{Name: at.String(), Rule: rule, Message: prefix + err.Error()})
+		}
+	}
+	if isAbove(a, site.LimitRows) {
+		rows, err := site.ReadLimitRows(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			at := site.LimitRows.Child(r.Address)
+			find(at, "limit", "", r.Why)
+			for _, c := range r.Cells {
+				find(at.Child(c.Name), "limit", "", c.Why)
+			}
+		}
+	}
+	if isAbove(a, site.RequireRows) {
+		rows, err := site.ReadRequireRows(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			at := site.RequireRows.Child(r.Address)
+			find(at, "requires", "it admits nobody: ", r.Closed)
+			find(at, "requires", "", r.Idle)
+		}
+	}
+	return list, nil
+}
+
+// isAbove reports whether a is the table or contains it.
+func isAbove(a, table objectdb.Address) bool {
+	return len(a) <= len(table) && strings.EqualFold(table[:len(a)].String(), a.String())
+}

@@ -1,0 +1,35 @@
+// Package site reads and changes what the owner of a root sets: settings, tables of
+// actions and MIME types, limits, requirements, users; and scripter.conf, which says
+// what the root may use of its host.
+//
+// Read gives a [Snapshot] of all that lies in the root. A gateway keeps one in a
+// [Cache], and each request looks through a [View].
+//
+//	settings.go settings_set.go   the settings: one table for behaviour, commands and manual
+//	snapshot.go                   how all of it is read, once for many requests
+//	tables.go                     actions, MIME types, overrides, directory indexes
+//	limits.go limits_rows.go      limits of single scripts
+//	requires.go requires_rows.go  who may call a script
+//	password.go                   password hashes of users
+//	conf.go reach.go              scripter.conf, variables, flags
+//	path.go                       the form of URL paths and hosts
+package site
+
+import "scripter/objectdb"
+
+// The tables below user.webserver that have an address of their own.
+var (
+	home = objectdb.Address{"user", "webserver"}
+
+	ActionTable   = home.Child("actionTable") // action -> URL path of its handler
+	ActionObjects = home.Child("actions")     // action -> the object that answers
+	MimeTable     = home.Child("mimeTable")   // extension -> type and action
+	Users         = home.Child("users")       // realm -> user -> password hash
+
+	// Overrides and DirectoryIndex are tables host -> path prefix -> value.
+	Overrides      = home.Child("overrides")
+	DirectoryIndex = home.Child("directoryIndex")
+)
+
+// Scripts is the only table whose objects a URL can name (specification, 2.3).
+var Scripts = objectdb.Address{"suites", "webserverScripts"}

@@ -1,0 +1,105 @@
+package site
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPasswords(t *testing.T) {
+	ctx := context.Background()
+	one, err := HashPassword(ctx, "sesame")
+	require.NoError(t, err)
+	two, err := HashPassword(ctx, "sesame")
+	require.NoError(t, err)
+	assert.NotEqual(t, one, two, "each has a salt of its own")
+	assert.NotContains(t, one, "sesame")
+	for _, c := range []struct {
+		hash, password string
+		want           bool
+	}{
+		{one, "sesame", true}, {two, "sesame", true}, {one, "Sesame", false}, {one, "", false}, {"", "sesame", false}, {"", "", false},
+		// Of another program, with another cost (RFC 9106 has the function, the PHC string format the text).
+		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "password", true},
+		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "passwort", false},
+	} {
+		got, err := CheckPassword(ctx, c.hash, c.password)
+		require.NoError(t, err, c.hash)
+		assert.Equal(t, c.want, got, "%s %s", c.hash, c.password)
+	}
+	longest, err := HashPassword(ctx, strings.Repeat("x", maxPassword))
+	require.NoError(t, err)
+	for n, want := range map[int]bool{maxPassword: true, maxPassword + 1: false, 1 << 20: false} {
+		ok, err := CheckPassword(ctx, longest, strings.Repeat("x", n))
+		require.NoError(t, err, "nobody has a longer password")
+		assert.Equal(t, want, ok, n)
+	}
+	_, err = HashPassword(ctx, strings.Repeat("x", maxPassword+1))
+	assert.ErrorContains(t, err, "more than 1024 bytes")
+}
+
+// Specification: 5.1
+func TestPasswordHashes(t *testing.T) {
+	// No turn to hash anything comes: what is refused is refused before.
+	hashing <- struct{}{}
+	hashing <- struct{}{}
+	defer func() { <-hashing; <-hashing }()
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := CheckPassword(gone, nobody, "x")
+	require.ErrorIs(t, err, context.Canceled)
+	for _, bad := range []string{
+		"sesame", "$argon2id$", "$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+		"$argon2id$v=19$m=256,t=2,p=1$$", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$AA", "$argon2id$v=19$m=256,t=2,p=1 $c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=256,t=0,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=256,t=99,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=-1,t=1,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+	} {
+		_, err := CheckPassword(gone, bad, "x")
+		assert.Error(t, err, bad)
+		assert.NotErrorIs(t, err, context.Canceled, bad)
+	}
+}
+
+// TestPasswordsWait: two are hashed at a time. Waiting too long is an error.
+func TestPasswordsWait(t *testing.T) {
+	hashing <- struct{}{}
+	hashing <- struct{}{}
+	defer func() { <-hashing; <-hashing }()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := CheckPassword(ctx, nobody, "x")
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = CheckPassword(context.Background(), nobody, "x")
+	assert.ErrorIs(t, err, ErrManyPasswords)
+}
+
+// FuzzParseHash: any text is read or refused, and none asks for more than the
+// largest cost.
+func FuzzParseHash(f *testing.F) {
+	f.Add(nobody)
+	f.Add("$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4")
+	f.Fuzz(func(t *testing.T, text string) {
+		cost, salt, hash, err := parseHash(text)
+		if err != nil {
+			return
+		}
+		assert.LessOrEqual(t, cost.memory, maxPasswordCost.memory)
+		assert.LessOrEqual(t, cost.time, maxPasswordCost.time)
+		assert.GreaterOrEqual(t, len(salt), 8)
+		assert.GreaterOrEqual(t, len(hash), 16)
+	})
+}
+
+func BenchmarkCheckPassword(b *testing.B) {
+	hash, err := HashPassword(context.Background(), "sesame")
+	require.NoError(b, err)
+	for b.Loop() {
+		if ok, err := CheckPassword(context.Background(), hash, "sesame"); !ok || err != nil {
+			b.Fatal(ok, err)
+		}
+	}
+}

@@ -1,0 +1,330 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"scripter/objectdb"
+)
+
+// A Snapshot is what the owner of a root has set, read and checked: the settings and
+// the tables below user.webserver. Nobody changes it.
+//
+// The users are not in it: there may be very many, and a request needs one of them.
+type Snapshot struct {
+	values      map[*Setting]objectdb.Value
+	mime        map[string]MimeType // by the folded extension
+	actions     map[string]Action   // by the folded name
+	overrides   pathTable
+	indexes     pathTable
+	limits      map[string]limitCells // by the folded name of the row
+	requires    requirements
+	callbacks   bool
+	pageFolders []string
+	trap        objectdb.Address // nil: there is none
+}
+
+// A Cache has the snapshot of a root. It is read again when something that it depends
+// on has been written, by any process.
+type Cache struct {
+	snapshots *objectdb.Derived[*Snapshot]
+}
+
+// NewCache returns a cache for the transactions of one database.
+func NewCache() *Cache { return &Cache{objectdb.NewDerived(Read)} }
+
+// Snapshot returns the snapshot as the transaction sees it, its own writes included.
+func (c *Cache) Snapshot(tx *objectdb.Tx) (*Snapshot, error) { return c.snapshots.Get(tx) }
+
+// View returns a view of the site for the transaction.
+func (c *Cache) View(tx *objectdb.Tx) (*View, error) {
+	s, err := c.Snapshot(tx)
+	return &View{cache: c, tx: tx, writes: tx.Writes(), now: s}, err
+}
+
+// A View shows the site to one transaction, which may write to it while it looks.
+type View struct {
+	cache  *Cache
+	tx     *objectdb.Tx
+	writes int64 // of tx, when now was read
+	now    *Snapshot
+	err    error
+}
+
+// Now returns the snapshot as the transaction sees it now. If it cannot be read, Now
+// returns the one before, and Err says so: the transaction must not be committed.
+func (v *View) Now() *Snapshot {
+	if w := v.tx.Writes(); w != v.writes {
+		v.writes = w
+		if s, err := v.cache.Snapshot(v.tx); err == nil {
+			v.now = s
+		} else if v.err == nil {
+			v.err = err
+		}
+	}
+	return v.now
+}
+
+// Err returns the first error of Now.
+func (v *View) Err() error { return v.err }
+
+// Read reads a snapshot. A value that is missing or invalid has its default: a mistake
+// of the owner must not take the site down. An error of the database is returned: it is
+// not taken for a missing object.
+func Read(tx *objectdb.Tx) (*Snapshot, error) {
+	r := &reader{tx: tx}
+	s := &Snapshot{
+		values: make(map[*Setting]objectdb.Value, len(Settings)),
+		mime:   r.mimeTypes(), actions: r.actions(),
+		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
+		limits: r.limitRows(), requires: r.requirements(),
+		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
+	}
+	for _, set := range Settings {
+		v, err := r.setting(set)
+		if err != nil {
+			v = set.instead(err)
+		}
+		s.values[set] = v
+	}
+	s.trap = r.trap(s.trapTable())
+	if r.err != nil {
+		return nil, fmt.Errorf("read user.webserver: %w", r.err)
+	}
+	return s, nil
+}
+
+// Value returns the value of a setting.
+func (s *Snapshot) Value(set *Setting) objectdb.Value { return s.values[set] }
+
+// Flag returns the value of a boolean setting.
+func (s *Snapshot) Flag(set *Setting) bool { return bool(s.values[set].(objectdb.Boolean)) }
+
+// Number returns the value of a number setting.
+func (s *Snapshot) Number(set *Setting) float64 { return float64(s.values[set].(objectdb.Number)) }
+
+// String returns the value of a string setting.
+func (s *Snapshot) String(set *Setting) string { return string(s.values[set].(objectdb.String)) }
+
+// Strings returns the value of a setting that is a list of strings.
+func (s *Snapshot) Strings(set *Setting) []string {
+	var list []string
+	for _, e := range s.values[set].(objectdb.List) {
+		list = append(list, string(e.(objectdb.String)))
+	}
+	return list
+}
+
+// HasCallbacks reports whether there is a callback in user.webserver.callbacks.
+func (s *Snapshot) HasCallbacks() bool { return s.callbacks }
+
+// PageFolders returns user.webserver.pageFolders: folders that pages may come from,
+// beside the site's own.
+func (s *Snapshot) PageFolders() []string { return s.pageFolders }
+
+// HasScriptsIn reports whether scripts have URLs in the folder of a URL path.
+func (s *Snapshot) HasScriptsIn(p string) bool {
+	folder := path.Dir(CleanPath(p))
+	for f := range strings.FieldsSeq(s.String(ScriptFolders)) {
+		if f == allFolders || f == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// Traps is the table of the scripts that get events. EventClass and EventID are what
+// the original called the event of a request (specification, 6.1).
+var Traps = objectdb.Address{"system", "verbs", "traps"}
+
+const (
+	EventClass = "WWWΩ"
+	EventID    = "sdoc"
+)
+
+// Trap returns the address of the script that gets the event of a request.
+func (s *Snapshot) Trap() (a objectdb.Address, ok bool) { return s.trap, s.trap != nil }
+
+// TrapAddress returns where the specification has the trap (section 2.3).
+func (s *Snapshot) TrapAddress() objectdb.Address { return Traps.Child(s.trapTable()).Child(EventID) }
+
+func (s *Snapshot) trapTable() string { return strings.TrimRight(s.String(ServerID), " ") }
+
+// A reader reads what is below user.webserver. It remembers the first error of the
+// database; then what it returns is worth nothing.
+type reader struct {
+	tx   *objectdb.Tx
+	home *objectdb.Node // user.webserver, once it was found
+	err  error
+}
+
+// isMissing reports whether an error says only that there is no such object.
+func isMissing(err error) bool {
+	return errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
+}
+
+func (r *reader) note(err error) {
+	if r.err == nil && err != nil && !isMissing(err) {
+		r.err = err
+	}
+}
+
+// child returns an object in a table, or nil.
+func (r *reader) child(table *objectdb.Node, name string) *objectdb.Node {
+	n, err := r.tx.Child(table, name)
+	if err != nil {
+		r.note(err)
+		return nil
+	}
+	return n
+}
+
+// node returns an object below user.webserver, or nil.
+func (r *reader) node(names ...string) *objectdb.Node {
+	if r.home == nil {
+		home, err := r.tx.Find(home)
+		if err != nil {
+			r.note(err)
+			return nil
+		}
+		r.home = home
+	}
+	n := r.home
+	for _, name := range names {
+		if n = r.child(n, name); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// children returns the objects in a table below user.webserver, in order.
+func (r *reader) children(names ...string) []*objectdb.Node { return r.in(r.node(names...)) }
+
+// in returns the objects in n, in order; none if it is not a table.
+func (r *reader) in(n *objectdb.Node) []*objectdb.Node {
+	if n == nil || n.Kind() != objectdb.KindTable {
+		return nil
+	}
+	nodes, err := r.tx.Children(n)
+	r.note(err)
+	return nodes
+}
+
+// text returns the text of a string or text object, or "".
+func (r *reader) text(n *objectdb.Node) string {
+	if n == nil || n.Kind() != objectdb.KindString && n.Kind() != objectdb.KindText {
+		return ""
+	}
+	v, err := r.tx.Value(n)
+	r.note(err)
+	switch v := v.(type) {
+	case objectdb.String:
+		return string(v)
+	case objectdb.Text:
+		return string(v)
+	}
+	return ""
+}
+
+// errNotSet is the reason for a default if the root has no value.
+var errNotSet = errors.New("it is not set")
+
+// setting returns the value that the root has for a setting, or why it has none.
+func (r *reader) setting(set *Setting) (objectdb.Value, error) {
+	n := r.node(set.Name)
+	if n == nil {
+		return nil, errNotSet
+	}
+	return r.checked(n, set)
+}
+
+// instead returns the value of a setting whose value in the root is missing or invalid.
+func (s *Setting) instead(err error) objectdb.Value {
+	if s.Refused != nil && !errors.Is(err, errNotSet) {
+		return s.Refused
+	}
+	return s.Default
+}
+
+// checked returns the value of an object that has the value of a setting.
+func (r *reader) checked(n *objectdb.Node, set *Setting) (objectdb.Value, error) {
+	if n.Kind() == objectdb.KindTable {
+		return nil, errors.New("it is a table")
+	}
+	v, err := r.tx.Value(n)
+	if err != nil {
+		r.note(err)
+		return nil, err
+	}
+	if t, ok := v.(objectdb.Text); ok {
+		v = objectdb.String(t)
+	}
+	if v.Kind() != set.Default.Kind() {
+		return nil, fmt.Errorf("it is a %s, not a %s", v.Kind(), set.Default.Kind())
+	}
+	if set.Check != nil && !set.looksAtFiles() {
+		if err := set.Check(v); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// hasCallbacks reports whether there is anything in the tables of callbacks.
+func (r *reader) hasCallbacks() bool {
+	return slices.ContainsFunc(r.children("callbacks"), func(n *objectdb.Node) bool { return len(r.in(n)) > 0 })
+}
+
+func (r *reader) pageFolders() []string {
+	n := r.node("pageFolders")
+	if n == nil || n.Kind() != objectdb.KindList {
+		return nil
+	}
+	v, err := r.tx.Value(n)
+	if err != nil {
+		r.note(err)
+		return nil
+	}
+	var folders []string
+	for _, f := range v.(objectdb.List) {
+		if text, ok := f.(objectdb.String); ok {
+			folders = append(folders, string(text))
+		}
+	}
+	return folders
+}
+
+// trap finds the trap as the original did: a script with the event's id in the table of
+// traps; then one in a table of its own, that of the server's id, and that of the
+// event's class. Blanks may follow a name of less than four letters.
+func (r *reader) trap(server string) objectdb.Address {
+	traps, err := r.tx.Find(Traps)
+	if err != nil {
+		r.note(err)
+		return nil
+	}
+	if r.isScript(traps, EventID) {
+		return Traps.Child(EventID)
+	}
+	for _, name := range []string{server, EventClass} {
+		table := r.child(traps, name)
+		if n := 4 - utf8.RuneCountInString(name); table == nil && n > 0 {
+			name += strings.Repeat(" ", n)
+			table = r.child(traps, name)
+		}
+		if table != nil && table.Kind() == objectdb.KindTable && r.isScript(table, EventID) {
+			return Traps.Child(name).Child(EventID)
+		}
+	}
+	return nil
+}
+
+func (r *reader) isScript(table *objectdb.Node, name string) bool {
+	n := r.child(table, name)
+	return n != nil && n.Kind() == objectdb.KindScript
+}
