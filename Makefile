@@ -19,7 +19,7 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./fcgi ./gateway ./lua ./objectdb ./objectfiles ./script
+RACE  = ./fcgi ./gateway ./lua ./objectdb ./objectdb/sqlitestore ./objectfiles ./script
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
@@ -97,7 +97,7 @@ blackbox: build
 
 torture: build
 	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run 'TestTorture|TestHostileScripts|TestPowerLoss|TestRandomProtocol' $(BLACKBOX)
-	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb
+	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb/sqlitestore
 
 # The web servers of the tests; nothing that it installs is left running.
 servers:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // sizes are how many objects the roots of W8 hold beside the supplied ones.
@@ -44,7 +45,7 @@ func (s *stage) fill(ctx context.Context, n int) error {
 	if err := os.WriteFile(file, b, 0o644); err != nil {
 		return err
 	}
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"scripter/gateway"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -40,7 +41,7 @@ func newSite(t *testing.T) *testSite {
 	t.Helper()
 	s := &testSite{t: t, folder: t.TempDir(), log: &testlog.Buffer{}}
 	var err error
-	s.db, err = objectdb.Create(filepath.Join(t.TempDir(), "test.root"),
+	s.db, err = sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"),
 		objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.db.Close()) })

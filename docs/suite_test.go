@@ -18,6 +18,7 @@ import (
 	"scripter/gateway"
 	"scripter/httpheader"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -153,7 +154,7 @@ type suiteSite struct {
 func newSuiteSite(t *testing.T) suiteSite {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "scripter.root")
-	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, LockTime: -1}) // a busy machine takes its time
+	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, LockTime: -1}) // a busy machine takes its time
 	require.NoError(t, err)
 	require.NoError(t, db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error {
 		_, err := objectfiles.Import(tx, root.FS, nil)
@@ -181,7 +182,7 @@ func (s suiteSite) run(t *testing.T, source string) string {
 	}
 	file := filepath.Join(t.TempDir(), "scripter.root")
 	require.NoError(t, os.WriteFile(file, s.root, 0o644))
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true})
+	db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true})
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {

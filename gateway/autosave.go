@@ -81,7 +81,7 @@ func (g *Gateway) savePlan(ctx context.Context) (plan savePlan, err error) {
 
 // newestCopy gives the copy that was made last, zero when there is none.
 func (g *Gateway) newestCopy() (objectdb.Copy, error) {
-	list, err := objectdb.Copies(g.db.Path())
+	list, err := g.db.Copies()
 	if err != nil || len(list) == 0 {
 		return objectdb.Copy{}, err
 	}
@@ -178,7 +178,7 @@ func (a *agent) saveIfDue(ctx context.Context, interval time.Duration) error {
 	now := time.Now()
 	switch {
 	case !a.started:
-		failure := objectdb.LastFailure(a.g.db.Path())
+		failure := a.g.db.LastFailure()
 		a.g.logUnfinished(failure)
 		ago := min(a.g.since(newest.Fresh), a.g.since(failure.Time), interval)
 		a.started, a.last = true, now.Add(-ago)
@@ -214,7 +214,7 @@ func (g *Gateway) SaveDue(ctx context.Context) bool {
 		return false
 	}
 	// One that has failed is tried again after an interval, not at each request.
-	failure := objectdb.LastFailure(g.db.Path())
+	failure := g.db.LastFailure()
 	if g.since(failure.Time) < plan.interval {
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/site"
 )
 
@@ -28,7 +29,7 @@ func inFakeTime(t *testing.T, fn func(t *testing.T, s *testSite)) {
 
 func (s *testSite) copies() []objectdb.Copy {
 	s.t.Helper()
-	list, err := objectdb.Copies(s.db.Path())
+	list, err := sqlitestore.Copies(s.db.Path())
 	require.NoError(s.t, err)
 	return list
 }
@@ -105,7 +106,7 @@ func TestDirtyRootSetWhileSaving(t *testing.T) {
 	c, err := Save(context.Background(), s.db, objectdb.SaveOptions{Progress: again})
 	require.NoError(t, err)
 	assert.Equal(t, objectdb.Boolean(true), s.get("user.webserver.flDirtyRoot"))
-	saved, err := objectdb.Open(c.Path, objectdb.Options{ReadOnly: true})
+	saved, err := sqlitestore.Open(c.Path, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer saved.Close()
 	require.NoError(t, saved.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -135,7 +136,7 @@ func TestAutoSaveAmongMany(t *testing.T) {
 		s.put("user.webserver.flAutoSave", objectdb.Boolean(true))
 		s.put("user.webserver.maxSaves", objectdb.Number(100))
 		for i := range 4 {
-			db, err := objectdb.Open(s.db.Path(), patient)
+			db, err := sqlitestore.Open(s.db.Path(), patient)
 			require.NoError(t, err)
 			defer db.Close()
 			defer New(Options{DB: db}).StartAutoSave()()
@@ -172,7 +173,7 @@ func TestAutoSaveOfShortLives(t *testing.T) {
 func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 	now := time.Date(2026, 1, 31, 18, 30, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	db, err := objectdb.Open(newSite(t).db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience, Now: clock})
+	db, err := sqlitestore.Open(newSite(t).db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience, Now: clock})
 	require.NoError(t, err)
 	defer db.Close()
 	g := New(Options{DB: db, Now: clock})
@@ -213,10 +214,10 @@ func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 	requests(false)
 	now = now.Add(time.Minute)
 	requests(true)
-	list, err := objectdb.Copies(db.Path())
+	list, err := sqlitestore.Copies(db.Path())
 	require.NoError(t, err)
 	assert.Len(t, list, 5)
-	info, err := objectdb.Inspect(list[0].Path)
+	info, err := sqlitestore.Inspect(list[0].Path)
 	require.NoError(t, err)
 	assert.Greater(t, info.Generation, int64(20), "the newest one is the newest one by its name, too")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 	"scripter/site"
@@ -24,7 +25,7 @@ var patient = objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: p
 // newDB makes a root with the supplied objects.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), patient)
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), patient)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {

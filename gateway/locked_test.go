@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // hold takes the writer's lock, as another program does that writes for long, and
 // returns what gives it back. One that is no Scripter takes no place in the queue.
 func (s *testSite) hold(queues bool) (release func()) {
 	s.t.Helper()
-	other, err := objectdb.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1})
+	other, err := sqlitestore.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1})
 	require.NoError(s.t, err)
 	held, let, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -44,7 +45,7 @@ func (s *testSite) hold(queues bool) (release func()) {
 // for so long.
 func (s *testSite) gatewayThatWaits(wait time.Duration, now func() time.Time) *Gateway {
 	s.t.Helper()
-	db, err := objectdb.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: wait, LockTime: patience})
+	db, err := sqlitestore.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: wait, LockTime: patience})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { assert.NoError(s.t, db.Close()) })
 	return New(Options{DB: db, Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: now})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // A request that has written yields while it only waits for the disk: other requests see
@@ -18,7 +19,7 @@ func TestYield(t *testing.T) {
 	s.script("show", `return "n is " .. user.n`)
 	s.script("parts", `user.n = user.n + 1 webserver.sendPartial ("first, ") user.n = user.n + 1 return "last"`)
 	s.script("fails", `user.n = 100 error ("no")`)
-	db, err := objectdb.Open(s.db.Path(), objectdb.Options{BusyTimeout: patience, LockTime: patience}) // one that waits for the disk
+	db, err := sqlitestore.Open(s.db.Path(), objectdb.Options{BusyTimeout: patience, LockTime: patience}) // one that waits for the disk
 	require.NoError(t, err)
 	defer db.Close()
 	s.g = New(Options{DB: db})

@@ -2,22 +2,22 @@ package objectdb
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
-// work is a commit in the form in which it is applied.
+// work is what a transaction commits, by what is to be done with each object.
 type work struct {
 	gen     int64 // the generation that it makes
 	last    int64
 	modTime int64
-	real    map[int64]int64
+	real    map[int64]int64 // the ids of new objects, by those that they had in the transaction
 	deletes []*Node
 	moves   []*Node
 	values  []*Node
 	inserts []*Node
-	touched []*Node // tables in which a name came or went
+	touched []int64 // tables in which a name came or went
 	places  []written
-	log     changeLog
 	lists   []int64
 }
 
@@ -52,12 +52,10 @@ func (tx *Tx) plan() (*work, error) {
 			return nil, err
 		}
 	}
-	log, err := tx.conn.changes()
-	w.log = log.with(tx.gen, w.places)
-	return w, err
+	return w, nil
 }
 
-// living gives the deltas of the tables that are still there, in a fixed order.
+// living returns the deltas of the tables that are still there, in a fixed order.
 func (tx *Tx) living() ([]*delta, error) {
 	deltas := make([]*delta, 0, len(tx.over.tables))
 	for _, d := range tx.over.tables {
@@ -74,7 +72,7 @@ func (tx *Tx) living() ([]*delta, error) {
 	return deltas, nil
 }
 
-// sort puts each change where it belongs, and gives the objects that have
+// sort puts each change where it belongs, and returns the objects that have
 // moved in from elsewhere.
 func (w *work) sort(deltas []*delta) map[int64]bool {
 	arrived := map[int64]bool{}
@@ -102,22 +100,22 @@ func (w *work) sort(deltas []*delta) map[int64]bool {
 	return arrived
 }
 
-// refresh gives objects that were moved and not written the content that they
-// have now: somebody else may have written it since they were seen.
+// refresh reads the content of objects that were moved and not written: somebody else may
+// have written it since they were seen.
 func (w *work) refresh(tx *Tx) error {
 	for _, n := range w.moves {
 		if n.dirty {
 			continue
 		}
-		now, err := tx.conn.readNode(sqlByID, n.id, wholeValue)
+		now, err := tx.session.Object(tx.ctx, n.id)
+		if err == ErrNotFound {
+			return ErrConflict
+		}
 		if err != nil {
 			return err
 		}
-		if now == nil {
-			return ErrConflict
-		}
-		n.kind, n.created, n.modified = now.kind, now.created, now.modified
-		n.size, n.typ, n.value = now.size, now.typ, now.value
+		n.kind, n.created, n.modified = now.Kind, now.Created, now.Modified
+		n.size, n.typ, n.value = now.Size, now.Type, now.Value
 	}
 	return nil
 }
@@ -133,12 +131,12 @@ func (w *work) finish(d *delta, arrived map[int64]bool) {
 		if c.now.exists() {
 			final = w.final(c.now)
 		}
-		w.places = append(w.places, written{place{table, fold}, final})
+		w.places = append(w.places, written{Place{table, fold}, final})
 	}
 	w.lists = append(w.lists, table)
 }
 
-// renamed tells whether a name in the table came, went or is spelled anew.
+// renamed reports whether a name in the table came, went or is spelled anew.
 func (d *delta) renamed() bool {
 	for _, c := range d.names {
 		if c.base.id != c.now.id || c.base.name != c.now.name {
@@ -157,7 +155,7 @@ func (w *work) touch(tx *Tx, d *delta) error {
 	if err != nil {
 		return err
 	}
-	w.touched = append(w.touched, t)
+	w.touched = append(w.touched, w.id(t.id))
 	final := *t
 	if t.ver >= 0 { // not moved itself: what the database has now is sure
 		now, err := tx.byID(t.id, t)
@@ -180,64 +178,56 @@ func (w *work) id(id int64) int64 {
 	return id
 }
 
-// final gives the node as the next generation has it.
+// final returns the node as the next generation has it.
 func (w *work) final(n *Node) *Node {
 	final := *n
 	final.id, final.parent, final.ver = w.id(n.id), w.id(n.parent), w.gen
 	final.up, final.dirty, final.later = nil, false, nil
-	if n.size > wholeValue {
+	if n.size > WholeValue {
 		final.value = nil
 	}
 	return &final
 }
 
-// apply writes everything. The order lets places be swapped and what was
-// moved out of a table survive the table.
-func (w *work) apply(c *conn) error {
-	for _, n := range w.moves {
-		if err := c.exec(sqlPark, n.id); err != nil {
-			return err
+// commit returns the work in the form that stores take.
+func (w *work) commit(o Origin) *Commit {
+	c := &Commit{
+		Generation: w.gen, LastID: w.last, Time: w.modTime, Origin: o,
+		Deletes: make([]Delete, len(w.deletes)), Moves: make([]Row, len(w.moves)), Touched: w.touched,
+		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.places)),
+	}
+	for i, n := range w.deletes {
+		c.Deletes[i] = Delete{n.id, n.kind == KindTable}
+	}
+	for i, n := range w.moves {
+		c.Moves[i] = w.row(n)
+	}
+	for i, p := range w.places {
+		c.Changed[i] = p.place
+	}
+	return c
+}
+
+// row returns the row of a node as the next generation has it, without its value.
+func (w *work) row(n *Node) Row {
+	r := n.row()
+	r.ID, r.Parent, r.Version = w.id(n.id), w.id(n.parent), w.gen
+	return r
+}
+
+// rows returns the rows of nodes that were written. One value at a time is in memory, if
+// the transaction does not keep them.
+func (w *work) rows(nodes []*Node) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		for _, n := range nodes {
+			r := w.row(n)
+			v, err := n.written()
+			r.Value = v
+			if !yield(r, err) || err != nil {
+				return
+			}
 		}
 	}
-	for _, n := range w.deletes {
-		s := sqlDelete
-		if n.kind == KindTable {
-			s = sqlDeleteTree
-		}
-		if err := c.exec(s, n.id); err != nil {
-			return err
-		}
-	}
-	for _, n := range w.moves {
-		if err := c.exec(sqlSetPlace, n.id, w.id(n.parent), n.name, n.fold, w.gen); err != nil {
-			return err
-		}
-	}
-	for _, n := range w.values {
-		v, err := n.written()
-		if err == nil {
-			err = c.exec(sqlSetValue, n.id, n.kind.String(), w.gen, n.modified, n.size, n.typ, encodeColumn(v))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, n := range w.inserts {
-		v, err := n.written()
-		if err == nil {
-			err = c.exec(sqlInsert, w.id(n.id), w.id(n.parent), n.name, n.fold, n.kind.String(), w.gen,
-				n.created, n.modified, n.size, n.typ, encodeColumn(v))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, n := range w.touched {
-		if err := c.exec(sqlTouch, n.id, w.gen, w.modTime); err != nil {
-			return err
-		}
-	}
-	return c.exec(sqlSetMeta, w.gen, w.last, []byte(w.log))
 }
 
 // written returns the value that a node was written with.

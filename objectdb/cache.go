@@ -9,83 +9,77 @@ import "sync"
 // entries that were the same then. A commit of this DB brings the entries
 // that it wrote up to date and moves gen on; when a transaction finds a newer
 // generation than gen, another process has written, and what that has changed is
-// dropped (changeLog).
+// dropped (Changes).
 type cache struct {
 	mu       sync.RWMutex
 	gen      int64
-	children halves[place, *Node]
+	children halves[Place, *Node]
 	lists    halves[int64, []*Node]
-	derived  map[place]map[*derivation]bool // by the places that count for them
+	derived  map[Place]map[*derivation]bool // by the places that count for them
 
 	valueMu sync.Mutex
 	values  halves[edition, Value] // those too large to stay in their node
 }
 
-// place is where an object is: the id of its table, and its folded name.
-type place struct {
-	parent int64
-	fold   string
-}
-
 // edition is one content of one object. It never changes, so it needs no generation.
 type edition struct{ id, ver int64 }
 
-// written is one place that a commit has changed; its node is a nothing where
-// an object has gone.
+// written is one place that a commit has changed. Where an object has gone, the kind of
+// its node is 0.
 type written struct {
-	place place
-	node  *Node // nil: not known
+	place Place
+	node  *Node // nil: it is not known what is there
 }
 
 func newCache(bytes int) *cache {
 	return &cache{
-		children: newHalves[place, *Node](bytes / 2),
+		children: newHalves[Place, *Node](bytes / 2),
 		lists:    newHalves[int64, []*Node](bytes / 8),
 		values:   newHalves[edition, Value](bytes * 3 / 8),
-		derived:  map[place]map[*derivation]bool{},
+		derived:  map[Place]map[*derivation]bool{},
 	}
 }
 
-// child gives what is known of a place in generation gen; nil when nothing is.
+// child returns what is cached of a place in generation gen; nil when nothing is.
 func (c *cache) child(gen, parent int64, fold []byte) *Node {
 	c.mu.RLock()
 	if gen > c.gen {
 		c.mu.RUnlock()
 		return nil
 	}
-	held, ok := c.children.young[place{parent, string(fold)}]
+	e, ok := c.children.young[Place{parent, string(fold)}]
 	if !ok && c.children.old != nil {
-		if held, ok = c.children.old[place{parent, string(fold)}]; ok {
+		if e, ok = c.children.old[Place{parent, string(fold)}]; ok {
 			c.mu.RUnlock()
-			c.keep(held)
-			return held.at(gen)
+			c.refresh(e)
+			return e.at(gen)
 		}
 	}
 	c.mu.RUnlock()
 	if !ok {
 		return nil
 	}
-	return held.at(gen)
+	return e.at(gen)
 }
 
-func (h held[V]) at(gen int64) (none V) {
-	if h.since > gen {
+func (e entry[V]) at(gen int64) (none V) {
+	if e.since > gen {
 		return none
 	}
-	return h.value
+	return e.value
 }
 
-// keep moves an entry that was used to the young half.
-func (c *cache) keep(h held[*Node]) {
+// refresh moves an entry that was used to the young half.
+func (c *cache) refresh(e entry[*Node]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k := h.value.place()
+	k := e.value.place()
 	if now, ok := c.children.old[k]; ok {
 		c.children.put(k, now)
 	}
 }
 
-func (n *Node) place() place { return place{n.parent, n.fold} }
+func (n *Node) place() Place { return Place{n.parent, n.fold} }
 
 // cost is about the bytes that a node takes in the cache.
 func (n *Node) cost() int {
@@ -99,29 +93,29 @@ func (n *Node) cost() int {
 	return cost
 }
 
-// list gives a table's children in generation gen; nil when they are not known.
+// list returns a table's children in generation gen; nil when they are not cached.
 func (c *cache) list(gen, table int64) []*Node {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if gen > c.gen {
 		return nil
 	}
-	held, ok := c.lists.young[table]
+	e, ok := c.lists.young[table]
 	if !ok {
-		held, ok = c.lists.old[table]
+		e, ok = c.lists.old[table]
 	}
 	if !ok {
 		return nil
 	}
-	return held.at(gen)
+	return e.at(gen)
 }
 
-// putChild notes what was read in generation gen.
+// putChild adds what was read in generation gen.
 func (c *cache) putChild(gen int64, n *Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if gen == c.gen {
-		c.children.put(n.place(), held[*Node]{n, gen, n.cost()})
+		c.children.put(n.place(), entry[*Node]{n, gen, n.cost()})
 	}
 }
 
@@ -133,19 +127,25 @@ func (c *cache) putList(gen, table int64, nodes []*Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if gen == c.gen && nodes != nil {
-		c.lists.put(table, held[[]*Node]{nodes, gen, cost})
+		c.lists.put(table, entry[[]*Node]{nodes, gen, cost})
 	}
 }
 
 // advance brings the cache to generation gen, if that is newer: it drops what
-// others have changed, as the log tells, and everything when the log does not know.
-func (c *cache) advance(gen int64, log changeLog) {
+// others have changed, and everything when that is not known.
+func (c *cache) advance(gen int64, changes Changes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if gen <= c.gen {
 		return
 	}
-	if !log.changed(c.gen, gen, c.drop) {
+	if changes.knownSince(c.gen) {
+		for _, ch := range changes.Places {
+			if ch.Generation > c.gen {
+				c.drop(ch.Place)
+			}
+		}
+	} else {
 		c.children.clear()
 		c.lists.clear()
 		for _, slots := range c.derived {
@@ -158,10 +158,10 @@ func (c *cache) advance(gen int64, log changeLog) {
 	c.gen = gen
 }
 
-// drop forgets what is known of a place. The caller holds c.mu.
-func (c *cache) drop(p place) {
+// drop forgets what is cached of a place. The caller holds c.mu.
+func (c *cache) drop(p Place) {
 	c.children.drop(p)
-	c.lists.drop(p.parent)
+	c.lists.drop(p.Table)
 	for s := range c.derived[p] {
 		c.unlink(s)
 	}
@@ -186,7 +186,7 @@ func (c *cache) publish(gen int64, places []written, tables []int64) {
 		if w.node == nil {
 			c.children.drop(w.place)
 		} else {
-			c.children.put(w.place, held[*Node]{w.node, c.gen, w.node.cost()})
+			c.children.put(w.place, entry[*Node]{w.node, c.gen, w.node.cost()})
 		}
 	}
 	for _, id := range tables {
@@ -214,12 +214,11 @@ func (c *cache) value(e edition) (Value, bool) {
 func (c *cache) putValue(e edition, v Value, size int64) {
 	c.valueMu.Lock()
 	defer c.valueMu.Unlock()
-	c.values.put(e, held[Value]{value: v, cost: 100 + int(size)})
+	c.values.put(e, entry[Value]{value: v, cost: 100 + int(size)})
 }
 
-// held is an entry: a value, the generation since which it holds, and the
-// bytes that it takes.
-type held[V any] struct {
+// entry is a value, the generation since which it is right, and the bytes that it takes.
+type entry[V any] struct {
 	value V
 	since int64
 	cost  int
@@ -228,16 +227,16 @@ type held[V any] struct {
 // halves is a bounded map that forgets what was not used for long: when the
 // young half is full it becomes the old half, and the old one is forgotten.
 type halves[K comparable, V any] struct {
-	young, old map[K]held[V]
+	young, old map[K]entry[V]
 	bytes      int // in young
 	limit      int
 }
 
 func newHalves[K comparable, V any](bytes int) halves[K, V] {
-	return halves[K, V]{young: map[K]held[V]{}, limit: bytes / 2}
+	return halves[K, V]{young: map[K]entry[V]{}, limit: bytes / 2}
 }
 
-func (h *halves[K, V]) put(k K, v held[V]) {
+func (h *halves[K, V]) put(k K, v entry[V]) {
 	delete(h.old, k)
 	if before, ok := h.young[k]; ok {
 		h.bytes -= before.cost
@@ -247,7 +246,7 @@ func (h *halves[K, V]) put(k K, v held[V]) {
 		return
 	}
 	if h.bytes+v.cost > h.limit {
-		h.old, h.young, h.bytes = h.young, map[K]held[V]{}, 0
+		h.old, h.young, h.bytes = h.young, map[K]entry[V]{}, 0
 	}
 	h.young[k] = v
 	h.bytes += v.cost
@@ -262,5 +261,5 @@ func (h *halves[K, V]) drop(k K) {
 }
 
 func (h *halves[K, V]) clear() {
-	h.young, h.old, h.bytes = map[K]held[V]{}, nil, 0
+	h.young, h.old, h.bytes = map[K]entry[V]{}, nil, 0
 }

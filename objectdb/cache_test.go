@@ -9,7 +9,7 @@ import (
 
 func TestTheCacheIsBounded(t *testing.T) {
 	c := newCache(100_000)
-	c.advance(1, nil)
+	c.advance(1, Changes{})
 	for i := range 10_000 {
 		c.putChild(1, &Node{id: int64(i), parent: 1, fold: fmt.Sprint(i), kind: KindNumber})
 		c.child(1, 1, []byte("7")) // what is used stays
@@ -22,7 +22,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 
 func TestTheCacheServesTheGenerationsThatItKnows(t *testing.T) {
 	c := newCache(100_000)
-	c.advance(5, nil)
+	c.advance(5, Changes{})
 	old := &Node{id: 2, parent: 1, fold: "x", ver: 3, kind: KindNumber}
 	kept := &Node{id: 3, parent: 1, fold: "y", ver: 3, kind: KindNumber}
 	c.putChild(5, old)
@@ -43,6 +43,6 @@ func TestTheCacheServesTheGenerationsThatItKnows(t *testing.T) {
 
 	c.publish(5, []written{{old.place(), old}}, nil)
 	assert.Equal(t, written1, c.child(6, 1, []byte("x")), "a commit that is late is not believed")
-	c.advance(8, nil)
+	c.advance(8, Changes{})
 	assert.Nil(t, c.child(8, 1, []byte("y")))
 }

@@ -2,16 +2,14 @@ package objectdb
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
-	"io"
 	"slices"
 )
 
-// A Problem is something in the file that should not be.
+// A Problem is something in a root that should not be.
 type Problem struct {
 	Address Address // as far as it is known
-	ID      int64   // 0 when the file as a whole is meant
+	ID      int64   // 0 when the root as a whole is meant
 	Message string
 }
 
@@ -25,18 +23,18 @@ func (p Problem) String() string {
 	return fmt.Sprintf("object %d (%s): %s", p.ID, p.Address, p.Message)
 }
 
-// Check looks at everything that must hold of the file: that SQLite finds it
-// whole, that every object lies in a table and is reached from the root, that
-// names, kinds, versions and values are what they must be. It gives what is
-// wrong, which is nothing as a rule; an error means that it could not look.
+// Check looks at everything that must be so in a root: the store finds it whole, every
+// object lies in a table and is reached from the root, and names, kinds, versions and
+// values are what they must be. It returns what is wrong; an error means that it could
+// not look.
 func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 	var problems []Problem
 	err := db.View(ctx, func(tx *Tx) error {
 		c := &checker{tx: tx, nodes: map[int64]*Node{}}
-		if err := c.file(); err != nil {
+		if err := tx.session.Check(ctx, func(message string) { c.report(0, "%s", message) }); err != nil {
 			return err
 		}
-		if err := c.objects(); err != nil {
+		if err := c.objects(ctx); err != nil {
 			return err
 		}
 		c.tree()
@@ -57,60 +55,19 @@ func (c *checker) report(id int64, format string, args ...any) {
 	c.problems = append(c.problems, Problem{ID: id, Message: fmt.Sprintf(format, args...)})
 }
 
-// file asks SQLite for its own view.
-func (c *checker) file() error {
-	rows, err := c.tx.conn.c.Query(`PRAGMA integrity_check`, nil)
-	if err != nil {
-		return sqlError(err)
-	}
-	defer rows.Close()
-	for {
-		var row [1]driver.Value
-		if err := rows.Next(row[:]); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return sqlError(err)
-		}
-		if row[0] != "ok" {
-			c.report(0, "SQLite: %v", row[0])
-		}
-	}
-}
-
 // objects looks at each row by itself.
-func (c *checker) objects() error {
-	var meta [2]driver.Value
-	// Not the prepared one: that is what holds the snapshot.
-	if err := c.tx.conn.first(meta[:], statementSQL[sqlMeta]); err != nil {
-		return err
-	}
-	_, last, err := metaRow(meta)
-	if err != nil {
-		return err
-	}
-	rows, err := c.tx.conn.query(sqlEverything)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	var row [11]driver.Value
-	for {
-		if err := rows.Next(row[:]); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return sqlError(err)
+func (c *checker) objects(ctx context.Context) error {
+	return c.tx.session.All(ctx, func(row Row, err error) {
+		if err != nil {
+			c.report(row.ID, "%v", err)
+			return
 		}
-		id, _ := row[0].(int64)
-		if n, err := rowNode(&row); err != nil {
-			c.report(id, "%v", err)
-		} else {
-			c.object(n, last)
-		}
-	}
+		c.object(row.node(nil))
+	})
 }
 
-func (c *checker) object(n *Node, last int64) {
-	if n.id != rootID {
+func (c *checker) object(n *Node) {
+	if n.id != RootID {
 		if err := CheckName(n.name); err != nil {
 			c.report(n.id, "%v", err)
 		}
@@ -118,8 +75,8 @@ func (c *checker) object(n *Node, last int64) {
 	if n.fold != Fold(n.name) {
 		c.report(n.id, "its folded name is %q and should be %q", n.fold, Fold(n.name))
 	}
-	if n.id < 1 || n.id > last {
-		c.report(n.id, "its id is not in 1 to %d", last)
+	if n.id < 1 || n.id > c.tx.last {
+		c.report(n.id, "its id is not in 1 to %d", c.tx.last)
 	}
 	if n.ver < 1 || n.ver > c.tx.gen {
 		c.report(n.id, "its version %d is not in 1 to %d", n.ver, c.tx.gen)
@@ -149,16 +106,16 @@ func (c *checker) value(n *Node) {
 	}
 }
 
-// tree looks whether every object is reached from the root, and gives the
+// tree checks that every object is reached from the root, and gives the
 // problems their addresses.
 func (c *checker) tree() {
-	if root := c.nodes[rootID]; root == nil || root.kind != KindTable || root.parent != 0 || root.name != "" {
-		c.report(rootID, "there is no root table")
+	if root := c.nodes[RootID]; root == nil || root.kind != KindTable || root.parent != 0 || root.name != "" {
+		c.report(RootID, "there is no root table")
 	}
 	for _, id := range c.ids {
 		n := c.nodes[id]
 		switch parent := c.nodes[n.parent]; {
-		case id == rootID:
+		case id == RootID:
 		case parent == nil:
 			c.report(id, "the table that it is in, %d, does not exist", n.parent)
 		case parent.kind != KindTable:
@@ -174,10 +131,10 @@ func (c *checker) tree() {
 	}
 }
 
-// address walks up from an object; reached is false when it comes round.
+// address walks up from an object. reached is false if the object lies below itself.
 func (c *checker) address(id int64) (a Address, reached bool) {
 	a = Address{}
-	for n := c.nodes[id]; n != nil && n.id != rootID; n = c.nodes[n.parent] {
+	for n := c.nodes[id]; n != nil && n.id != RootID; n = c.nodes[n.parent] {
 		if len(a) > len(c.nodes) {
 			return Address{}, false
 		}

@@ -1,7 +1,6 @@
 package objectdb
 
 import (
-	"database/sql/driver"
 	"slices"
 	"strings"
 )
@@ -13,10 +12,10 @@ func (tx *Tx) Children(t *Node) ([]*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.marks != nil {
+	if tx.read != nil {
 		for _, n := range nodes {
 			if n.kind != KindTable {
-				tx.reads(n)
+				tx.readsContent(n)
 			}
 		}
 	}
@@ -37,7 +36,7 @@ func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 		return nil, ErrNotFound
 	}
 	if n := nodes[i-1]; n.kind != KindTable {
-		tx.reads(n)
+		tx.readsContent(n)
 	}
 	return nodes[i-1], nil
 }
@@ -65,7 +64,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 			return nil, ErrNotFound
 		}
 		if nodes[i-1].kind != KindTable {
-			tx.reads(nodes[i-1])
+			tx.readsContent(nodes[i-1])
 		}
 		return nodes[i-1], nil
 	}
@@ -89,7 +88,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 		return nil, ErrNotFound
 	}
 	if last.kind != KindTable {
-		tx.reads(last)
+		tx.readsContent(last)
 	}
 	return last, nil
 }
@@ -97,22 +96,22 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 // baseLast is Last in the snapshot, without the places in d, which may be nil. It
 // returns a node of kind 0 if there is none.
 func (tx *Tx) baseLast(t *Node, from, end string, d *delta) (*Node, error) {
-	c, err := tx.reader()
+	s, err := tx.reader()
 	if err != nil {
 		return nil, err
 	}
 	for {
-		n, err := c.readNode(sqlLast, t.id, from, end, listedValue)
+		row, err := s.Last(tx.ctx, t.id, from, end)
+		if err == ErrNotFound {
+			return &Node{}, nil
+		}
 		if err != nil {
 			return nil, err
 		}
-		if n == nil {
-			return &Node{}, nil
-		}
-		if err := n.mayBeIn(t.id); err != nil {
+		n, err := row.nodeIn(t.id, t)
+		if err != nil {
 			return nil, err
 		}
-		n.up = t
 		if d == nil || d.names[n.fold] == nil {
 			return n, nil
 		}
@@ -138,7 +137,11 @@ func (tx *Tx) Len(t *Node) (int, error) {
 		return len(nodes), nil
 	}
 	tx.misses++
-	return tx.conn.count(t.id)
+	s, err := tx.reader()
+	if err != nil {
+		return 0, err
+	}
+	return s.Len(tx.ctx, t.id)
 }
 
 // changesOf returns what the transaction has changed in a table, or nil.
@@ -177,7 +180,7 @@ func (tx *Tx) listed(t *Node) ([]*Node, error) {
 // readsNames notes that the transaction knows which names are in t. It begins to read
 // before: what is listed then is noted as one, and not each table among it.
 func (tx *Tx) readsNames(t *Node) error {
-	if tx.marks == nil || t.id < 0 {
+	if tx.read == nil || t.id < 0 {
 		return nil
 	}
 	if _, err := tx.reader(); err != nil {
@@ -190,7 +193,7 @@ func (tx *Tx) readsNames(t *Node) error {
 		}
 		t = n
 	}
-	tx.reads(t)
+	tx.readsContent(t)
 	return nil
 }
 
@@ -204,15 +207,16 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 		return nodes, nil
 	}
 	tx.misses++
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
 	nodes := []*Node{}
-	err := tx.conn.readNodes(func(n *Node) error {
-		if err := n.mayBeIn(t.id); err != nil {
-			return err
-		}
-		n.up = t
+	err = s.Children(tx.ctx, t.id, func(row Row) error {
+		n, err := row.nodeIn(t.id, t)
 		nodes = append(nodes, n)
-		return nil
-	}, sqlChildren, t.id, listedValue)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -222,13 +226,4 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 	tx.lists[t.id] = nodes
 	tx.db.cache.putList(tx.gen, t.id, nodes)
 	return nodes, nil
-}
-
-func (c *conn) count(table int64) (int, error) {
-	var row [1]driver.Value
-	if err := c.one(row[:], sqlCount, table); err != nil {
-		return 0, err
-	}
-	n, _ := row[0].(int64)
-	return int(n), nil
 }

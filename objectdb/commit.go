@@ -2,7 +2,11 @@ package objectdb
 
 import "context"
 
-// commit applies what the transaction has written, under the writer's lock. Last
+// catchUpSize is the size of a read set that is compared with the newest state before
+// the writer's lock is taken, so that little is left to do while others wait for it.
+const catchUpSize = 2000
+
+// commit writes what the transaction has written, under the writer's lock. Last
 // is true when nothing follows in the transaction.
 func (tx *Tx) commit(last bool) error {
 	if err := tx.usable(); err != nil {
@@ -14,48 +18,81 @@ func (tx *Tx) commit(last bool) error {
 	if err := context.Cause(tx.ctx); err != nil {
 		return err
 	}
-	if !tx.locked {
-		seen := tx.gen
-		if err := tx.lock(); err != nil {
+	if tx.writer == nil {
+		if err := tx.lockAndValidate(); err != nil {
 			return err
-		}
-		if tx.gen != seen {
-			if err := tx.validate(seen); err != nil {
-				return err
-			}
 		}
 	}
 	w, err := tx.plan()
 	if err != nil {
 		return err
 	}
-	if err := w.apply(tx.conn); err != nil {
-		return err
-	}
-	if err := tx.publish(w); err != nil {
+	flush, err := tx.publish(w)
+	if err != nil {
 		return err
 	}
 	tx.real = w.real
-	return tx.settle(last)
+	tx.endSession()
+	if flush == nil {
+		return nil
+	}
+	if last && tx.beforeSync != nil {
+		tx.beforeSync()
+	}
+	return flush(tx.ctx)
 }
 
-// publish commits in the file and tells the cache.
-func (tx *Tx) publish(w *work) error {
+// publish commits in the store and tells the cache.
+func (tx *Tx) publish(w *work) (flush func(context.Context) error, err error) {
 	tx.db.publishing.Lock()
 	defer tx.db.publishing.Unlock()
-	if err := tx.conn.commit(); err != nil {
-		return err
+	if flush, err = tx.writer.Commit(tx.locked, w.commit(originOf(tx.ctx))); err != nil {
+		return nil, err
 	}
 	w.publish(tx.db.cache)
-	return nil
+	return flush, nil
 }
 
-// validate looks whether what was read still stands, now that the lock is held
-// and the newest state is seen. Whatever was written is at a place that was read.
-func (tx *Tx) validate(seen int64) error {
-	ok, err := tx.standsSince(seen)
+// BeforeSync has fn called once nothing but the disk is waited for: the
+// transaction's function has returned, and what it has written is committed for
+// all others. When nothing was written it is not called.
+func (tx *Tx) BeforeSync(fn func()) { tx.beforeSync = fn }
+
+// lockAndValidate takes the lock, and returns ErrConflict if something that was read has
+// changed.
+func (tx *Tx) lockAndValidate() error {
+	if tx.read.size() > catchUpSize {
+		if err := tx.catchUp(); err != nil {
+			return err
+		}
+	}
+	seen := tx.gen
+	changes, err := tx.lock()
+	if err != nil || tx.gen == seen {
+		return err
+	}
+	return tx.validate(seen, &changes)
+}
+
+// catchUp makes the newest state the one that the transaction sees, if all that it has
+// read is the same there.
+func (tx *Tx) catchUp() error {
+	seen := tx.gen
+	tx.endSession()
+	changes, err := tx.beginRead()
+	if err != nil || tx.gen == seen {
+		return err
+	}
+	return tx.validate(seen, &changes)
+}
+
+// validate returns ErrConflict unless what was read in generation seen still stands in
+// the state that is seen now. Whatever was written is at a place that was read.
+func (tx *Tx) validate(seen int64, changes *Changes) error {
+	changed := changes.after(seen)
+	ok, err := tx.derivedStands(seen, changes)
 	if ok && err == nil {
-		ok, err = tx.unchanged(tx.marks.places.nodes, tx.marks.contents.nodes)
+		ok, err = tx.unchanged(changed, tx.read.places.nodes, tx.read.contents.nodes)
 	}
 	switch {
 	case err != nil:
@@ -63,49 +100,51 @@ func (tx *Tx) validate(seen int64) error {
 	case !ok:
 		return ErrConflict
 	}
-	return tx.validateWrites()
+	return tx.validateWrites(changed)
 }
 
-// standsSince tells whether what was read in generation seen can be compared with the
+// derivedStands reports whether what was read in generation seen can be compared with the
 // state that is seen now, and what was derived from it stands. After a Revert an
 // object may be here again, or be another kind of thing, under the id that was read.
-func (tx *Tx) standsSince(seen int64) (bool, error) {
-	reverted, err := tx.conn.reverted()
-	if err != nil || reverted > seen {
+func (tx *Tx) derivedStands(seen int64, changes *Changes) (bool, error) {
+	if changes.Reverted > seen {
+		return false, nil
+	}
+	changed := changes.after(seen)
+	for _, d := range tx.read.derived {
+		if ok, err := tx.stands(d, changed); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// unchanged reports whether what was seen at places is there, and whether contents
+// were not written since.
+func (tx *Tx) unchanged(changed changedPlaces, places, contents []*Node) (bool, error) {
+	ok, err := changed.among(places, func(n *Node) (bool, error) {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		return err == nil && now.id == n.id, err
+	})
+	if err != nil || !ok {
 		return false, err
 	}
-	for _, b := range tx.marks.derived {
-		if ok, err := tx.stands(b); err != nil || !ok {
-			return false, err
-		}
-	}
-	return true, nil
+	return changed.among(contents, func(n *Node) (bool, error) {
+		now, err := tx.base(n.parent, []byte(n.fold), nil)
+		return err == nil && now.id == n.id && now.ver == n.ver, err
+	})
 }
 
-// unchanged tells whether what was seen at places is there, and whether contents
-// were not written since.
-func (tx *Tx) unchanged(places, contents []*Node) (bool, error) {
-	for _, n := range places {
-		now, err := tx.base(n.parent, []byte(n.fold), nil)
-		if err != nil || now.id != n.id {
-			return false, err
-		}
-	}
-	for _, n := range contents {
-		now, err := tx.base(n.parent, []byte(n.fold), nil)
-		if err != nil || now.id != n.id || now.ver != n.ver {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-func (tx *Tx) validateWrites() error {
+// validateWrites brings what the writes have replaced up to the state that is seen now.
+func (tx *Tx) validateWrites(changed changedPlaces) error {
 	for id, d := range tx.over.tables {
 		if id < 0 {
 			continue
 		}
 		for fold, c := range d.names {
+			if !changed.mayHold(id, fold) {
+				continue
+			}
 			now, err := tx.base(id, []byte(fold), nil)
 			if err != nil {
 				return err

@@ -36,7 +36,7 @@ func (d *Derived[T]) Holds(tx *Tx) bool {
 }
 
 // touches reports whether something was written that b depends on.
-func (o *overlay) touches(b *basis) bool {
+func (o *overlay) touches(b *dependencies) bool {
 	for id := range b.listed {
 		if o.tables[id] != nil {
 			return true
@@ -48,7 +48,7 @@ func (o *overlay) touches(b *basis) bool {
 			if names++; names > len(b.at) {
 				return o.wroteAt(b)
 			}
-			if b.at[place{id, fold}] {
+			if b.at[Place{id, fold}] {
 				return true
 			}
 		}
@@ -58,9 +58,9 @@ func (o *overlay) touches(b *basis) bool {
 
 // wroteAt reports whether one of the places of b was written. It takes no longer after
 // many writes.
-func (o *overlay) wroteAt(b *basis) bool {
+func (o *overlay) wroteAt(b *dependencies) bool {
 	for p := range b.at {
-		if d := o.tables[p.parent]; d != nil && d.names[p.fold] != nil {
+		if d := o.tables[p.Table]; d != nil && d.names[p.Fold] != nil {
 			return true
 		}
 	}
@@ -80,7 +80,7 @@ func NewDerivedMap[K comparable, T any](most int) *DerivedMap[K, T] {
 	return &DerivedMap[K, T]{most: most, slots: map[K]*derivation{}}
 }
 
-// Get gives the value for a key, or makes it: see [NewDerived] and [Derived.Get].
+// Get returns the value for a key, or makes it: see [NewDerived] and [Derived.Get].
 func (m *DerivedMap[K, T]) Get(tx *Tx, key K, make func(*Tx) (T, error)) (T, error) {
 	m.mu.RLock()
 	slot := m.slots[key]
@@ -120,14 +120,14 @@ func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T,
 	if tx.over != nil {
 		return make(tx)
 	}
-	if _, err := tx.reader(); err != nil { // what make reads is noted elsewhere
+	if _, err := tx.reader(); err != nil { // what make reads is not in the read set that reader compares
 		return none, err
 	}
-	own, read := tx.marks, new(marks)
-	tx.marks = read
+	own, read := tx.read, new(readSet)
+	tx.read = read
 	v, err := make(tx)
-	tx.marks = own
-	b := &basis{places: read.places.nodes, contents: read.contents.nodes, of: slot}
+	tx.read = own
+	b := &dependencies{places: read.places.nodes, contents: read.contents.nodes, of: slot}
 	for _, in := range read.derived {
 		b.places, b.contents = append(b.places, in.places...), append(b.contents, in.contents...)
 	}
@@ -138,35 +138,35 @@ func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T,
 	return v, err
 }
 
-// derivation is a slot of the cache, under its lock. The value holds from
+// derivation is a slot of the cache, under its lock. The value is right from
 // generation since on, up to that of the cache.
 type derivation struct {
 	value any
-	basis *basis // nil: there is no value
+	from  *dependencies // nil: there is no value
 	since int64
 	gone  bool // nobody will ask for it again
 }
 
-// basis is what a value was made of: see marks.
-type basis struct {
+// dependencies are what a value was made of: see readSet.
+type dependencies struct {
 	places, contents []*Node
 	of               *derivation
-	at               map[place]bool // all of them
+	at               map[Place]bool // all of them
 	listed           map[int64]bool // the tables among contents
 }
 
-// at gives the value in generation gen; a nil basis when it is not known.
-func (s *derivation) at(c *cache, gen int64) (any, *basis) {
+// at returns the value in generation gen and its dependencies; nil when it is not cached.
+func (s *derivation) at(c *cache, gen int64) (any, *dependencies) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if s.basis == nil || gen > c.gen || gen < s.since {
+	if s.from == nil || gen > c.gen || gen < s.since {
 		return nil, nil
 	}
-	return s.value, s.basis
+	return s.value, s.from
 }
 
-func (s *derivation) put(c *cache, gen int64, v any, b *basis) {
-	b.at = make(map[place]bool, len(b.places)+len(b.contents))
+func (s *derivation) put(c *cache, gen int64, v any, b *dependencies) {
+	b.at = make(map[Place]bool, len(b.places)+len(b.contents))
 	b.listed = map[int64]bool{}
 	for _, nodes := range [][]*Node{b.places, b.contents} {
 		for _, n := range nodes {
@@ -182,14 +182,14 @@ func (s *derivation) put(c *cache, gen int64, v any, b *basis) {
 	defer c.mu.Unlock()
 	if gen == c.gen && !s.gone {
 		c.unlink(s)
-		*s = derivation{value: v, basis: b, since: gen}
+		*s = derivation{value: v, from: b, since: gen}
 		c.link(s)
 	}
 }
 
-// link notes which places count for a value. The caller holds c.mu.
+// link makes the places of a value lead to it. The caller holds c.mu.
 func (c *cache) link(s *derivation) {
-	for p := range s.basis.at {
+	for p := range s.from.at {
 		if c.derived[p] == nil {
 			c.derived[p] = map[*derivation]bool{}
 		}
@@ -197,12 +197,12 @@ func (c *cache) link(s *derivation) {
 	}
 }
 
-// unlink forgets a value. The caller holds c.mu.
+// unlink drops a value. The caller holds c.mu.
 func (c *cache) unlink(s *derivation) {
-	if s.basis == nil {
+	if s.from == nil {
 		return
 	}
-	for p := range s.basis.at {
+	for p := range s.from.at {
 		if delete(c.derived[p], s); len(c.derived[p]) == 0 {
 			delete(c.derived, p)
 		}
@@ -210,18 +210,18 @@ func (c *cache) unlink(s *derivation) {
 	*s = derivation{}
 }
 
-// relies notes that the transaction has read what b holds.
-func (tx *Tx) relies(b *basis) {
-	if tx.marks != nil && !slices.Contains(tx.marks.derived, b) {
-		tx.marks.derived = append(tx.marks.derived, b)
+// relies adds b to the read set.
+func (tx *Tx) relies(b *dependencies) {
+	if tx.read != nil && !slices.Contains(tx.read.derived, b) {
+		tx.read.derived = append(tx.read.derived, b)
 	}
 }
 
-// stands tells whether all that b holds is as it was. The transaction sees the
+// stands reports whether all of b is as it was. The transaction sees the
 // newest state.
-func (tx *Tx) stands(b *basis) (bool, error) {
+func (tx *Tx) stands(b *dependencies, changed changedPlaces) (bool, error) {
 	if _, now := b.of.at(tx.db.cache, tx.gen); now == b {
 		return true, nil
 	}
-	return tx.unchanged(b.places, b.contents)
+	return tx.unchanged(changed, b.places, b.contents)
 }

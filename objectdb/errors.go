@@ -22,10 +22,9 @@ var (
 	ErrNewer    = errors.New("root was made by a newer version")
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
+	ErrRoot     = errors.New("the root itself cannot be moved, replaced or deleted")
+	ErrEnded    = errors.New("objectdb: the transaction has ended")
 )
-
-// errRoot is what moving or deleting the empty address meets.
-var errRoot = errors.New("the root itself cannot be moved, replaced or deleted")
 
 // Error says what was tried, on what, and why it could not be done.
 type Error struct {

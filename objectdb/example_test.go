@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 func Example() {
@@ -17,7 +18,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	db, err := objectdb.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
+	db, err := sqlitestore.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func newRoot() (db *objectdb.DB, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err = objectdb.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
+	db, err = sqlitestore.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

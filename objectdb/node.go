@@ -75,11 +75,27 @@ func (n *Node) object() Object {
 	}
 }
 
-// mayBeIn tells what only a damaged file can say of a node that was just read: that
-// it is in another table than was looked in.
-func (n *Node) mayBeIn(table int64) error {
-	if n.parent != table || n.id == table {
-		return fmt.Errorf("%w: object %d is found in table %d and says that it is in %d", ErrDamaged, n.id, table, n.parent)
+// node returns the node of a row.
+func (r *Row) node(up *Node) *Node {
+	return &Node{
+		id: r.ID, parent: r.Parent, ver: r.Version, created: r.Created, modified: r.Modified, size: r.Size,
+		name: r.Name, fold: r.Fold, typ: r.Type, value: r.Value, kind: r.Kind, up: up,
 	}
-	return nil
+}
+
+// nodeIn returns the node of a row that was found in a table. Only in a damaged root is
+// the row in another one.
+func (r *Row) nodeIn(table int64, up *Node) (*Node, error) {
+	if r.Parent != table || r.ID == table {
+		return nil, fmt.Errorf("%w: object %d is found in table %d and says that it is in %d", ErrDamaged, r.ID, table, r.Parent)
+	}
+	return r.node(up), nil
+}
+
+// row returns the row of a node, without its value.
+func (n *Node) row() Row {
+	return Row{
+		ID: n.id, Parent: n.parent, Version: n.ver, Created: n.created, Modified: n.modified, Size: n.size,
+		Name: n.name, Fold: n.fold, Type: n.typ, Kind: n.kind,
+	}
 }

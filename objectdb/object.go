@@ -42,7 +42,7 @@ func (tx *Tx) mustFind(a Address) (*Node, error) {
 		return nil, ErrNotFound
 	}
 	if n.kind != KindTable {
-		tx.reads(n)
+		tx.readsContent(n)
 	}
 	return n, nil
 }
@@ -178,7 +178,7 @@ func (tx *Tx) Delete(a Address) error {
 
 func (tx *Tx) delete(a Address) error {
 	if len(a) == 0 {
-		return errRoot
+		return ErrRoot
 	}
 	n, err := tx.find(a)
 	if err != nil {
@@ -232,7 +232,7 @@ func (tx *Tx) source(from, to Address) (*Node, error) {
 		return nil, ErrReadOnly
 	}
 	if len(from) == 0 || len(to) == 0 {
-		return nil, errRoot
+		return nil, ErrRoot
 	}
 	n, err := tx.find(from)
 	if err == nil && !n.exists() {

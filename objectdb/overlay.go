@@ -218,7 +218,7 @@ func (tx *Tx) write(t *Node, name string, now *Node) error {
 	if err != nil {
 		return err
 	}
-	now.ver = nextPending()
+	now.ver = tx.db.nextUncommitted()
 	now.modified = tx.db.options.Now().UnixNano()
 	now.parent, now.up = t.id, t
 	if old.exists() && old.kind != KindTable && now.kind != KindTable {
@@ -271,7 +271,7 @@ func (tx *Tx) rename(n, to *Node, name string) error {
 		return err
 	}
 	now := *n
-	now.ver = nextPending()
+	now.ver = tx.db.nextUncommitted()
 	now.parent, now.up, now.name, now.fold = to.id, to, name, Fold(name)
 	if from.id != to.id || n.fold != now.fold {
 		if err := tx.leave(from, gone(from.id, n.fold)); err != nil {

@@ -1,8 +1,6 @@
 package objectdb
 
 import (
-	"database/sql/driver"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 )
@@ -16,20 +14,19 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 		return n, nil
 	}
 	tx.misses++
-	c, err := tx.reader()
+	s, err := tx.reader()
 	if err != nil {
 		return nil, err
 	}
-	n, err := c.readNode(sqlChild, parent, string(fold), wholeValue)
-	if err != nil {
+	n := &Node{parent: parent, fold: string(fold), up: up}
+	switch row, err := s.Child(tx.ctx, parent, n.fold); {
+	case err == nil:
+		if n, err = row.nodeIn(parent, up); err != nil {
+			return nil, err
+		}
+	case err != ErrNotFound:
 		return nil, err
 	}
-	if n == nil {
-		n = &Node{parent: parent, fold: string(fold)}
-	} else if err := n.mayBeIn(parent); err != nil {
-		return nil, err
-	}
-	n.up = up
 	tx.db.cache.putChild(tx.gen, n)
 	return n, nil
 }
@@ -71,7 +68,7 @@ func (tx *Tx) stepIn(t *Node, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx.sees(n)
+	tx.readsPlace(n)
 	return n, nil
 }
 
@@ -124,7 +121,7 @@ func (tx *Tx) present(n *Node) (*Node, error) {
 // byID gives the object with this id as the snapshot has it; hint is where it
 // was once.
 func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
-	c, err := tx.reader() // that it was read is not noted
+	s, err := tx.reader() // the read set does not have what is read here
 	if err != nil {
 		return nil, err
 	}
@@ -134,16 +131,16 @@ func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
 			return n, err
 		}
 	}
-	n, err := c.readNode(sqlByID, id, wholeValue)
-	if err == nil && n == nil {
-		err = ErrNotFound
+	row, err := s.Object(tx.ctx, id)
+	if err != nil {
+		return nil, err
 	}
-	return n, err
+	return row.node(nil), nil
 }
 
 // parentOf gives the table that holds n, whose node must be the present one.
 func (tx *Tx) parentOf(n *Node) (*Node, error) {
-	if n.parent == rootID {
+	if n.parent == RootID {
 		return tx.root, nil
 	}
 	if tx.over != nil {
@@ -175,7 +172,7 @@ func (tx *Tx) Child(t *Node, name string) (*Node, error) {
 		return nil, ErrNotFound
 	}
 	if n.kind != KindTable {
-		tx.reads(n)
+		tx.readsContent(n)
 	}
 	return n, nil
 }
@@ -193,7 +190,7 @@ func (tx *Tx) Value(n *Node) (Value, error) {
 	if n.kind == KindTable {
 		return nil, ErrIsTable
 	}
-	tx.reads(n)
+	tx.readsContent(n)
 	if n.later != nil {
 		return n.later()
 	}
@@ -208,21 +205,18 @@ func (tx *Tx) fetch(n *Node) (Value, error) {
 	if err := tx.usable(); err != nil {
 		return nil, err
 	}
-	if n.ver < 0 { // moved by this transaction, and not written
-		return tx.conn.readValue(n)
-	}
 	e := edition{n.id, n.ver}
-	if v, ok := tx.db.cache.value(e); ok {
+	if v, ok := tx.db.cache.value(e); ok && n.ver >= 0 {
 		tx.hits++
 		return v, nil
 	}
 	tx.misses++
-	c, err := tx.reader()
+	s, err := tx.reader()
 	if err != nil {
 		return nil, err
 	}
-	v, err := c.readValue(n)
-	if err == nil {
+	v, err := s.Value(tx.ctx, n.id)
+	if err == nil && n.ver >= 0 { // else it was moved by this transaction, and not written
 		tx.db.cache.putValue(e, v, n.size)
 	}
 	return v, err
@@ -232,7 +226,7 @@ func (tx *Tx) fetch(n *Node) (Value, error) {
 // of an object that is gone is its name alone.
 func (tx *Tx) Address(n *Node) Address {
 	names := []string{}
-	for n.id != rootID {
+	for n.id != RootID {
 		now, err := tx.present(n)
 		if err != nil {
 			now = n
@@ -252,7 +246,7 @@ func (tx *Tx) Address(n *Node) Address {
 // alive tells, with ErrNotFound, that t or a table above it is gone, and
 // notes the way to it.
 func (tx *Tx) alive(t *Node) error {
-	for n := t; n.id != rootID; {
+	for n := t; n.id != RootID; {
 		now, err := tx.present(n)
 		if err != nil {
 			return err
@@ -263,7 +257,7 @@ func (tx *Tx) alive(t *Node) error {
 			} else if seen.id != now.id {
 				return ErrNotFound
 			} else {
-				tx.sees(seen)
+				tx.readsPlace(seen)
 			}
 		}
 		if n, err = tx.parentOf(now); err != nil {
@@ -271,17 +265,4 @@ func (tx *Tx) alive(t *Node) error {
 		}
 	}
 	return nil
-}
-
-// readValue reads the value of n alone.
-func (c *conn) readValue(n *Node) (Value, error) {
-	var row [1]driver.Value
-	if err := c.one(row[:], sqlValue, n.id); err != nil {
-		return nil, err
-	}
-	v, err := decodeColumn(n.kind, n.typ, row[0])
-	if err != nil {
-		return nil, fmt.Errorf("%w: the value of object %d (%s) is wrong: %w", ErrDamaged, n.id, n.kind, err)
-	}
-	return v, nil
 }

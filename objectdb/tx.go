@@ -4,33 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 )
 
 // Tx is one transaction: it sees one state of the root, and its own writes. It
 // is used by one goroutine at a time, and not after its function has returned.
 type Tx struct {
-	db     *DB
-	ctx    context.Context
-	conn   *conn
-	mode   txMode
-	gen    int64 // the generation that is seen
-	last   int64 // the last id given away; known while the lock is held
-	root   *Node
-	late   bool // the read transaction has not begun: all that was read came from the cache
-	newer  bool // it had begun with an older state than it sees; nodes of tables may be of that
-	locked bool // holds the writer's lock
-	stop   func()
-	wait   *time.Duration // how long it may still wait for others
+	db      *DB
+	ctx     context.Context
+	mode    txMode
+	session Session // nil before something must be read from the store, and at the end
+	writer  Writer  // the session, while the transaction holds the writer's lock
+	gen     int64   // the generation that is seen
+	last    int64   // the last id given away; known while a session lasts
+	root    *Node
+	newer   bool // it had begun with an older state than it sees; nodes of tables may be of that
+	wait    *time.Duration
+	locked  context.Context // ends when the lock has been held for Options.LockTime
+	stop    func()          // ends locked
 
 	over  *overlay // what was written; nil when nothing was
 	wrote int64    // see Writes
-	marks *marks   // what was read; nil when nobody will ask: in optimistic transactions, and while a Derived value is made
+	read  *readSet // what was read; nil when nobody will ask: in transactions that do not validate
 	lists map[int64][]*Node
 	tries attempts
 
-	overtaken bool // another one has changed what was read before the read transaction began
+	overtaken bool // what was read had changed before the session began
 	flushed   bool
 	real      map[int64]int64 // after a flush: the ids of objects that were new before it
 	hits      uint64          // what the cache had
@@ -92,7 +91,7 @@ func (db *DB) patience() *time.Duration {
 
 func (db *DB) run(ctx context.Context, mode txMode, wait *time.Duration, fn func(*Tx) error) error {
 	if mode != viewing && db.options.ReadOnly {
-		return &Error{Op: "update", Path: db.path, Err: ErrReadOnly}
+		return &Error{Op: "update", Path: db.Path(), Err: ErrReadOnly}
 	}
 	tx := &Tx{db: db, ctx: ctx, mode: mode, wait: wait}
 	defer tx.end()
@@ -111,91 +110,63 @@ func (tx *Tx) fileError(op string, err error) error {
 	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	return &Error{Op: op, Path: tx.db.path, Err: err}
+	return &Error{Op: op, Path: tx.db.Path(), Err: err}
 }
 
 func (tx *Tx) begin() error {
-	var err error
-	if err = context.Cause(tx.ctx); err != nil {
+	if err := context.Cause(tx.ctx); err != nil {
 		return err
-	}
-	err = tx.patiently(func() (err error) {
-		tx.conn, err = tx.db.take()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if tx.mode == optimistic {
-		tx.marks = new(marks)
 	}
 	if tx.mode == locking {
-		if err := tx.lock(); err != nil {
+		if _, err := tx.lock(); err != nil {
 			return err
 		}
-		tx.limit()
-	} else if err := tx.snapshot(); err != nil {
+		tx.ctx = tx.locked
+		return tx.findRoot()
+	}
+	if tx.mode == optimistic {
+		tx.read = new(readSet)
+	}
+	if err := tx.snapshot(); err != nil {
 		return err
 	}
 	return tx.findRoot()
 }
 
-// patiently tries again for as long as the transaction may wait.
-func (tx *Tx) patiently(try func() error) error {
-	err := try()
-	if !errors.Is(err, ErrBusy) {
-		return err
-	}
-	start := time.Now()
-	err = retry(tx.ctx, start.Add(*tx.wait), try)
-	*tx.wait -= time.Since(start)
-	return err
-}
-
 // lock takes the writer's lock, and with it the newest state of the root.
-func (tx *Tx) lock() error {
-	tx.conn.endRead()
-	start := time.Now()
-	if err := tx.db.lockWriter(tx.ctx, start.Add(*tx.wait)); err != nil {
-		return err
+func (tx *Tx) lock() (Changes, error) {
+	tx.endSession()
+	since := tx.db.cache.generation()
+	if tx.gen > 0 {
+		since = min(since, tx.gen)
 	}
-	*tx.wait -= time.Since(start)
-	tx.locked = true
-	err := tx.patiently(func() (err error) {
-		tx.gen, tx.last, err = tx.conn.beginWrite()
-		if err != nil {
-			tx.conn.rollback()
-		}
-		return err
-	})
-	if err == nil {
-		err = tx.db.follow(tx.conn, tx.gen)
+	w, state, err := tx.db.store.BeginWrite(tx.ctx, since, tx.wait)
+	if err != nil {
+		return Changes{}, err
 	}
-	return err
+	tx.session, tx.writer = w, w
+	tx.gen, tx.last = state.Generation, state.LastID
+	tx.db.follow(state)
+	tx.limit()
+	return state.Changes, nil
 }
 
-// limit ends the context of a locked transaction after Options.LockTime.
+// limit makes the context that ends when the lock has been held for Options.LockTime.
 func (tx *Tx) limit() {
 	limit := tx.db.options.LockTime
 	if limit < 0 {
+		tx.locked, tx.stop = tx.ctx, func() {}
 		return
 	}
 	ctx, cancel := context.WithCancelCause(tx.ctx)
 	timer := time.AfterFunc(limit, func() {
 		cancel(fmt.Errorf("%w: the writer's lock was held for %v", context.DeadlineExceeded, limit))
 	})
-	tx.ctx, tx.stop = ctx, func() { timer.Stop() }
-}
-
-func (tx *Tx) unlock() {
-	if tx.locked {
-		tx.conn.rollback()
-		tx.locked = false
-		tx.db.unlockWriter()
-	}
-	if tx.stop != nil {
-		tx.stop()
-		tx.stop = nil
+	tx.locked, tx.stop = ctx, func() {
+		timer.Stop()
+		if tx.ctx != ctx { // else the function's work after a Flush goes on with it
+			cancel(nil)
+		}
 	}
 }
 
@@ -203,16 +174,19 @@ func (tx *Tx) unlock() {
 func (tx *Tx) end() {
 	tx.done = true
 	tx.countCache()
-	tx.giveBack()
+	tx.endSession()
 }
 
-// giveBack gives back the lock and the connection.
-func (tx *Tx) giveBack() {
-	if tx.conn != nil {
-		tx.conn.endRead()
-		tx.unlock()
-		tx.db.give(tx.conn)
-		tx.conn = nil
+// endSession gives back the session, and with it the lock.
+func (tx *Tx) endSession() {
+	if tx.session == nil {
+		return
+	}
+	tx.session.End()
+	tx.session, tx.writer = nil, nil
+	if tx.stop != nil {
+		tx.stop()
+		tx.stop = nil
 	}
 }
 
@@ -221,14 +195,14 @@ func (tx *Tx) findRoot() error {
 	if err != nil {
 		return err
 	}
-	if n.kind != KindTable || n.id != rootID {
+	if n.kind != KindTable || n.id != RootID {
 		return fmt.Errorf("%w: it has no root table", ErrDamaged)
 	}
 	tx.root = n
 	return nil
 }
 
-// Written tells whether there is anything to commit.
+// Written reports whether there is anything to commit.
 func (tx *Tx) Written() bool { return tx.over != nil }
 
 // Writes returns a number that grows with each write of the transaction, with each
@@ -236,7 +210,7 @@ func (tx *Tx) Written() bool { return tx.over != nil }
 // transaction sees stays the same.
 func (tx *Tx) Writes() int64 { return tx.wrote }
 
-// Locked tells whether the transaction has held the writer's lock from its
+// Locked reports whether the transaction has held the writer's lock from its
 // start, and holds it still.
 func (tx *Tx) Locked() bool { return tx.mode == locking }
 
@@ -267,11 +241,10 @@ func (tx *Tx) Flush() error {
 
 // forget makes a transaction one that begins.
 func (tx *Tx) forget() {
-	tx.conn.endRead()
-	tx.unlock()
+	tx.endSession()
 	if tx.mode != viewing {
 		tx.mode = optimistic
-		tx.marks = new(marks)
+		tx.read = new(readSet)
 	}
 	tx.flushed = true
 	tx.over, tx.lists = nil, nil
@@ -281,14 +254,7 @@ func (tx *Tx) forget() {
 
 func (tx *Tx) usable() error {
 	if tx.done {
-		return errEnded
+		return ErrEnded
 	}
 	return tx.err
 }
-
-var errEnded = errors.New("objectdb: the transaction has ended")
-
-// pending numbers what is not committed yet: ids and versions below zero.
-var pending atomic.Int64
-
-func nextPending() int64 { return -pending.Add(1) }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 )
 
@@ -61,7 +62,7 @@ func newRoot() (db *objectdb.DB, remove func()) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	db, err = objectdb.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
+	db, err = sqlitestore.Create(filepath.Join(dir, "my.root"), objectdb.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // open returns a new root, which is checked at the end of the test.
 func open(t testing.TB) *objectdb.DB {
 	t.Helper()
 	options := objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute}
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), options)
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), options)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		problems, err := db.Check(context.Background())

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // Large values and lists are not kept in memory until the commit, and are stored unchanged.
@@ -33,7 +34,7 @@ func TestLargeValuesOfAnImport(t *testing.T) {
 		require.NoError(t, tx.Move(addr(t, "t.new"), addr(t, "u.moved")))
 		require.NoError(t, tx.Copy(addr(t, "t.list"), addr(t, "u.copied")))
 	})
-	again, err := objectdb.Open(db.Path(), objectdb.Options{})
+	again, err := sqlitestore.Open(db.Path(), objectdb.Options{})
 	require.NoError(t, err)
 	defer again.Close()
 	for _, db := range []*objectdb.DB{db, again} {

@@ -12,12 +12,13 @@ import (
 
 	"scripter/httpheader"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // update runs fn in a transaction of a new root.
 func update(t *testing.T, fn func(tx *objectdb.Tx)) {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))

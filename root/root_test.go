@@ -14,6 +14,7 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 	"scripter/site"
@@ -22,7 +23,7 @@ import (
 // supplied makes a root with the supplied objects.
 func supplied(t *testing.T) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "scripter.root"), objectdb.Options{Relaxed: true, LockTime: -1})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "scripter.root"), objectdb.Options{Relaxed: true, LockTime: -1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		problems, err := db.Check(context.Background())

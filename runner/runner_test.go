@@ -13,6 +13,7 @@ import (
 
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/script"
 )
 
@@ -24,7 +25,7 @@ var (
 // newRunner returns a Runner of a new root.
 func newRunner(t *testing.T, c Config) (*Runner, *objectdb.DB) {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	put(t, db, counter, objectdb.Number(1))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/script"
 )
 
@@ -15,7 +16,7 @@ import (
 func ExampleEngine() {
 	dir, _ := os.MkdirTemp("", "scripter")
 	defer os.RemoveAll(dir)
-	db, err := objectdb.Create(filepath.Join(dir, "scripter.root"), objectdb.Options{})
+	db, err := sqlitestore.Create(filepath.Join(dir, "scripter.root"), objectdb.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

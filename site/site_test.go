@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -25,7 +26,7 @@ func newSite(t testing.TB) *testSite {
 	t.Helper()
 	const patience = time.Minute // a busy machine may stand still for seconds
 	options := objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience}
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), options)
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), options)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/script"
 	"scripter/verbs"
 )
@@ -19,7 +20,7 @@ import (
 // TestVerbs tests what each verb returns; %q is how Lua writes it.
 func TestVerbs(t *testing.T) {
 	engine := script.NewEngine(verbs.All(), verbs.Properties()...)
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	data := objectdb.Address{"user", "data"}

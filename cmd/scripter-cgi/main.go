@@ -26,6 +26,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/site"
 )
 
@@ -126,7 +127,7 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		log.Error("the resident server went away with the request", "root", conf.Root)
 		return unavailable(ctx, cgi, log)
 	}
-	db, err := objectdb.Open(conf.Root, objectdb.Options{Program: gateway.Program(), WALBytes: walBytes})
+	db, err := sqlitestore.Open(conf.Root, objectdb.Options{Program: gateway.Program(), WALBytes: walBytes})
 	if err != nil {
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)

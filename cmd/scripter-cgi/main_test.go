@@ -14,6 +14,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -25,7 +26,7 @@ const patience = time.Minute
 // makeRoot makes a root with the supplied objects.
 func makeRoot(t *testing.T, file string) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		_, err := objectfiles.Import(tx, root.FS, nil)

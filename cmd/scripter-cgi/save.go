@@ -7,6 +7,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // saveVariable names the root to the process that saves a copy. No web server
@@ -28,9 +29,9 @@ func saveLater(executable, root string) error {
 }
 
 // saveAlone is all that the other process does. It has nobody to tell of a
-// failure: the next one that is due does that (objectdb.LastFailure).
+// failure: the next one that is due does that (DB.LastFailure).
 func saveAlone(root string) int {
-	db, err := objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
+	db, err := sqlitestore.Open(root, objectdb.Options{Program: gateway.Program()})
 	if err != nil {
 		return 1
 	}

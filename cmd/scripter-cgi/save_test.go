@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 const programVariable = "SCRIPTER_CGI_TEST_PROGRAM"
@@ -46,7 +47,7 @@ func put(t *testing.T, db *objectdb.DB, name string, v objectdb.Value) {
 
 func copies(t *testing.T, root string) []objectdb.Copy {
 	t.Helper()
-	list, err := objectdb.Copies(root)
+	list, err := sqlitestore.Copies(root)
 	require.NoError(t, err)
 	return list
 }
@@ -80,7 +81,7 @@ func TestAutoSave(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	list := copies(t, file)
 	require.Len(t, list, 1, "one copy for all")
-	saved, err := objectdb.Open(list[0].Path, objectdb.Options{ReadOnly: true})
+	saved, err := sqlitestore.Open(list[0].Path, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer saved.Close()
 	problems, err := saved.Check(context.Background())

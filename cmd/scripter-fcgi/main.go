@@ -30,6 +30,7 @@ import (
 	"scripter/fcgi"
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/runner"
 	"scripter/site"
 )
@@ -372,7 +373,7 @@ func findSite(named served, env []string, log *slog.Logger) (served, error) {
 }
 
 func openRoot(root string) (*objectdb.DB, error) {
-	return objectdb.Open(root, objectdb.Options{Program: gateway.Program()})
+	return sqlitestore.Open(root, objectdb.Options{Program: gateway.Program()})
 }
 
 // newGateway answers from db. Guard may be nil.

@@ -16,6 +16,7 @@ import (
 	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -42,7 +43,7 @@ const patience = time.Minute
 func makeRoot(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.root")
-	db, err := objectdb.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {

@@ -21,6 +21,7 @@ import (
 	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // systemd plays systemd's side of the socket of sd_notify(3).
@@ -240,7 +241,7 @@ func testHangup(t *testing.T, workers string) {
 	dir := t.TempDir()
 	roots := []string{makeRoot(t), makeRoot(t)}
 	for i, file := range roots {
-		db, err := objectdb.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+		db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 		require.NoError(t, err)
 		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			if err := tx.Put(objectdb.Address{"user", "webserver", "flVerboseMessages"}, objectdb.Boolean(true)); err != nil {

@@ -19,6 +19,7 @@ import (
 	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // program is scripter-fcgi in a process of its own.
@@ -49,7 +50,7 @@ func startProgram(t *testing.T, exe, root string, args ...string) *program {
 // scripts puts scripts into the suite that the net can call.
 func scripts(t *testing.T, root string, all map[string]string) {
 	t.Helper()
-	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
@@ -65,7 +66,7 @@ func scripts(t *testing.T, root string, all map[string]string) {
 // setting gives a setting, by the rest of its address, a number.
 func setting(t *testing.T, root, name string, n float64) {
 	t.Helper()
-	db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	defer db.Close()
 	a, err := objectdb.ParseAddress("user.webserver." + name)

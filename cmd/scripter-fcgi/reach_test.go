@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // TestReach: scripter.conf, flags and the variables of the process list what the root may
@@ -33,7 +34,7 @@ func testReach(t *testing.T, workers string) {
 	}
 	lined, flagged, named, other := folder("lined"), folder("flagged"), folder("named"), folder("other")
 	put := func(value string) {
-		db, err := objectdb.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+		db, err := sqlitestore.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 		require.NoError(t, err)
 		defer db.Close()
 		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {

@@ -12,6 +12,7 @@ import (
 
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // TestAutoSave: the agent saves while the program runs, and ends with it.
@@ -19,7 +20,7 @@ import (
 // Specification: 2.2.7, 2.2.9, 8.2
 func TestAutoSave(t *testing.T) {
 	file := makeRoot(t)
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Put(objectdb.Address{"user", "webserver", "flAutoSave"}, objectdb.Boolean(true))
@@ -34,7 +35,7 @@ func TestAutoSave(t *testing.T) {
 	}()
 	// The copy is there a moment before the agent has finished with it, and says so.
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "saved a copy") }, patience, 10*time.Millisecond, log)
-	list, err := objectdb.Copies(file)
+	list, err := sqlitestore.Copies(file)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
 	stop()

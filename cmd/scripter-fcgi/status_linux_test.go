@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // TestStatusOfALostRequest: a request whose worker is killed is answered,
@@ -19,7 +20,7 @@ import (
 // counted.
 func TestStatusOfALostRequest(t *testing.T) {
 	file := makeRoot(t)
-	db, err := objectdb.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		if err := tx.Put(objectdb.Address{"user", "webserver", "maxTime"}, objectdb.Number(600)); err != nil {

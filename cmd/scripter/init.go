@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -55,7 +56,7 @@ func makeRoot(ctx context.Context, file string) error {
 }
 
 func fill(ctx context.Context, file string) error {
-	db, err := objectdb.Create(file, forWork)
+	db, err := sqlitestore.Create(file, forWork)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/site"
 )
 
@@ -226,11 +227,11 @@ var (
 
 // open opens the root.
 func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
-	db, err := objectdb.Open(t.rootFile(), o)
+	db, err := sqlitestore.Open(t.rootFile(), o)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hintError{err, fmt.Sprintf("run %q first, or name another file with --root", "scripter init")}
 	}
-	if err == nil && !o.ReadOnly && !o.Reading && objectdb.IsCopy(t.rootFile()) {
+	if err == nil && !o.ReadOnly && !o.Reading && sqlitestore.IsCopy(t.rootFile()) {
 		t.warn("%s is a saved copy, and this command may change it", t.rootFile())
 	}
 	return db, err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 func (t *tool) revertCommand() *cobra.Command {
@@ -58,7 +59,7 @@ func (t *tool) revert(ctx context.Context, which string) error {
 // findCopy gives the file of a copy that is named by number, by name, by path,
 // or, with "", as the newest one.
 func (t *tool) findCopy(which string) (string, error) {
-	list, err := objectdb.Copies(t.rootFile())
+	list, err := sqlitestore.Copies(t.rootFile())
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // saveWait is how long a command waits for another program that saves.
@@ -60,7 +61,7 @@ func saveHint(err error) error {
 }
 
 func (t *tool) printSaved(c objectdb.Copy) error {
-	info, err := objectdb.Inspect(c.Path)
+	info, err := sqlitestore.Inspect(c.Path)
 	if err != nil {
 		return err
 	}

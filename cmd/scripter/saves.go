@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 func (t *tool) savesCommand() *cobra.Command {
@@ -19,14 +20,14 @@ func (t *tool) savesCommand() *cobra.Command {
 the file. The root itself is not opened: it may be damaged or gone.`,
 		Args: args(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			list, err := objectdb.Copies(t.rootFile())
+			list, err := sqlitestore.Copies(t.rootFile())
 			if err != nil {
 				return err
 			}
 			if t.json {
 				copies := []any{}
 				for i, c := range list {
-					info, err := objectdb.Inspect(c.Path)
+					info, err := sqlitestore.Inspect(c.Path)
 					copies = append(copies, jsonCopy(i+1, c, info, err))
 				}
 				return t.printJSON(copies)
@@ -43,7 +44,7 @@ the file. The root itself is not opened: it may be damaged or gone.`,
 }
 
 func (t *tool) printCopy(n int, c objectdb.Copy) {
-	info, err := objectdb.Inspect(c.Path)
+	info, err := sqlitestore.Inspect(c.Path)
 	note := ""
 	var known *objectdb.Error
 	switch {

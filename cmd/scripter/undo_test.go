@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // toolOn returns a function that runs a command on a root, which must succeed.
@@ -245,7 +246,7 @@ func tops(t *testing.T, root string, command string) []string {
 // exportOf returns all objects as text.
 func exportOf(t *testing.T, root string) string {
 	t.Helper()
-	db, err := objectdb.Open(root, forReading)
+	db, err := sqlitestore.Open(root, forReading)
 	require.NoError(t, err)
 	defer db.Close()
 	var b strings.Builder

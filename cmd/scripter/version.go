@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 )
 
@@ -25,7 +26,7 @@ not brought up to date by this.`,
 			if licenses {
 				return t.printLicenses()
 			}
-			info, err := objectdb.Inspect(t.rootFile())
+			info, err := sqlitestore.Inspect(t.rootFile())
 			found := err == nil
 			if errors.Is(err, fs.ErrNotExist) && t.root == "" {
 				err = nil // nobody asked for this one

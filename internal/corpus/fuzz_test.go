@@ -22,6 +22,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -97,7 +98,7 @@ func FuzzRoot(f *testing.F) {
 		}
 		require.NoError(t, os.WriteFile(damaged, b, 0o644))
 		start := time.Now()
-		db, err := objectdb.Open(damaged, objectdb.Options{Relaxed: true, BusyTimeout: time.Second})
+		db, err := sqlitestore.Open(damaged, objectdb.Options{Relaxed: true, BusyTimeout: time.Second})
 		if err != nil {
 			return
 		}
@@ -116,7 +117,7 @@ func FuzzRoot(f *testing.F) {
 // suppliedRoot returns the bytes of a root as init makes it, with more.
 func suppliedRoot(f *testing.F, more map[string]objectdb.Value) []byte {
 	path := filepath.Join(f.TempDir(), "supplied.root")
-	db, err := objectdb.Create(path, objectdb.Options{Relaxed: true})
+	db, err := sqlitestore.Create(path, objectdb.Options{Relaxed: true})
 	require.NoError(f, err)
 	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error {
 		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
@@ -168,7 +169,7 @@ func (z *fuzzed) renew() error {
 	}
 	err := os.WriteFile(z.path, z.whole, 0o644)
 	if err == nil {
-		z.db, err = objectdb.Open(z.path, objectdb.Options{Relaxed: true})
+		z.db, err = sqlitestore.Open(z.path, objectdb.Options{Relaxed: true})
 	}
 	if err == nil {
 		z.Gateway = gateway.New(gateway.Options{DB: z.db})

@@ -15,6 +15,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +47,7 @@ type gatewayTransport struct{}
 func (gatewayTransport) Name() string { return "gateway" }
 
 func (gatewayTransport) Start(t *testing.T, s *Site) Client {
-	db, err := objectdb.Open(s.Root, objectdb.Options{})
+	db, err := sqlitestore.Open(s.Root, objectdb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

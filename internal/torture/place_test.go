@@ -20,6 +20,7 @@ import (
 	"scripter/internal/corpus"
 	"scripter/internal/fcgitest"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
 )
@@ -41,7 +42,7 @@ func newPlace(t testing.TB, scripts map[string]string) *place {
 	t.Helper()
 	dir := t.TempDir()
 	p := &place{dir, filepath.Join(dir, "torture.root"), corpus.ProgramFolder(t)}
-	db, err := objectdb.Create(p.root, objectdb.Options{})
+	db, err := sqlitestore.Create(p.root, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
 		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
@@ -64,7 +65,7 @@ func (p *place) set(t testing.TB, address string, v objectdb.Value) {
 	t.Helper()
 	a, err := objectdb.ParseAddress(address)
 	require.NoError(t, err)
-	db, err := objectdb.Open(p.root, objectdb.Options{})
+	db, err := sqlitestore.Open(p.root, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(a, v) }))
 	require.NoError(t, db.Close())

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // powerScript takes one step and tells its visitor. It writes so much that the WAL
@@ -238,7 +239,7 @@ func (d *disk) problem(t *testing.T, answers []answer, when, keeps int, random *
 		}
 	}
 	path := filepath.Join(dir, "torture.root")
-	copies, err := objectdb.Copies(path)
+	copies, err := sqlitestore.Copies(path)
 	require.NoError(t, err)
 	for _, c := range copies {
 		if problem := unsound(t, c.Path, nil); problem != "" {
@@ -251,7 +252,7 @@ func (d *disk) problem(t *testing.T, answers []answer, when, keeps int, random *
 // unsound tells what is wrong with a root in which visitors were told of steps.
 func unsound(t *testing.T, path string, told map[string]int) string {
 	t.Helper()
-	db, err := objectdb.Open(path, objectdb.Options{Relaxed: true, BusyTimeout: 2 * patience})
+	db, err := sqlitestore.Open(path, objectdb.Options{Relaxed: true, BusyTimeout: 2 * patience})
 	if err != nil {
 		return err.Error()
 	}

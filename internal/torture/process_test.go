@@ -21,6 +21,7 @@ import (
 	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // processScripts are what the tests of processes ask for.
@@ -238,7 +239,7 @@ func TestRestart(t *testing.T) {
 // number reads a number from the root.
 func (p *place) number(t *testing.T, a objectdb.Address) (n int64) {
 	t.Helper()
-	db, err := objectdb.Open(p.root, objectdb.Options{BusyTimeout: patience})
+	db, err := sqlitestore.Open(p.root, objectdb.Options{BusyTimeout: patience})
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {

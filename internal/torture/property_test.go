@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // stepScript brings scratchpad.step from one state to the next: all that is
@@ -83,7 +84,7 @@ func wantStep(n int, body string) map[string]string {
 // dump returns the values below an address, by their names.
 func (p *place) dump(t *testing.T, a objectdb.Address) map[string]string {
 	t.Helper()
-	db, err := objectdb.Open(p.root, objectdb.Options{})
+	db, err := sqlitestore.Open(p.root, objectdb.Options{})
 	require.NoError(t, err)
 	defer db.Close()
 	values := map[string]string{}

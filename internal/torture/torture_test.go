@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 )
 
 // tortureScripts are what ordinary visitors ask for.
@@ -157,7 +158,7 @@ func (v *visitor) account(stands map[string]string) {
 
 // checkCopies looks at every saved copy that is finished: it is whole.
 func (w *torture) checkCopies(t *testing.T) {
-	copies, err := objectdb.Copies(w.root)
+	copies, err := sqlitestore.Copies(w.root)
 	require.NoError(t, err)
 	for _, c := range copies {
 		out, err := exec.Command(w.program("scripter"), "--root", c.Path, "check").CombinedOutput()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/script"
 )
 
@@ -23,7 +24,7 @@ var testVerbs = []script.Verb{
 // newDB returns a root with these objects.
 func newDB(t testing.TB, objects map[string]objectdb.Value) *objectdb.DB {
 	t.Helper()
-	db, err := objectdb.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {

@@ -1,0 +1,90 @@
+package objectdb
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// EncodeColumn returns the form in which a store keeps a value in a column: an int64, a
+// float64, a string, or a []byte; of nil it is nil.
+func EncodeColumn(v Value) any {
+	switch v := v.(type) {
+	case Boolean:
+		if v {
+			return int64(1)
+		}
+		return int64(0)
+	case Number:
+		if math.IsNaN(float64(v)) { // SQLite would store NULL
+			return "nan"
+		}
+		return float64(v)
+	case String:
+		return textColumn(string(v))
+	case Text:
+		return textColumn(string(v))
+	case Outline:
+		return textColumn(string(v))
+	case Script:
+		return textColumn(string(v))
+	case Date:
+		return formatDate(v)
+	case Binary:
+		return []byte(v.Data)
+	case Address:
+		return v.String()
+	case List:
+		return string(AppendJSON(nil, v))
+	}
+	return nil
+}
+
+// textColumn returns a string, or bytes where SQL has no text for it.
+func textColumn(s string) any {
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		return []byte(s)
+	}
+	return s
+}
+
+// DecodeColumn returns the value that EncodeColumn has made column of. mime is the type
+// of a binary.
+func DecodeColumn(k Kind, mime string, column any) (Value, error) {
+	switch c := column.(type) {
+	case int64:
+		if k == KindBoolean && (c == 0 || c == 1) {
+			return Boolean(c == 1), nil
+		}
+	case float64:
+		if k == KindNumber {
+			return Number(c), nil
+		}
+	case []byte:
+		switch k {
+		case KindBinary, KindString, KindText, KindOutline, KindScript:
+			return parseText(k, mime, string(c))
+		}
+	case string:
+		switch k {
+		case KindList:
+			return decodeList(c)
+		case KindBinary, KindBoolean, KindTable:
+		default:
+			return parseText(k, "", c)
+		}
+	}
+	return nil, fmt.Errorf("it is stored as %T", column)
+}
+
+func decodeList(column string) (Value, error) {
+	v, err := ParseJSON(column)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := v.(List); !ok {
+		return nil, fmt.Errorf("it is a %s", v.Kind())
+	}
+	return v, nil
+}

@@ -1,0 +1,17 @@
+package objectdb
+
+import "encoding/binary"
+
+// A root in a file, and every saved copy, is an SQLite file that these two numbers of its
+// header tell from others. Package sqlitestore has the rest of its form.
+const (
+	ApplicationID = 0x53437274 // "SCrt"
+	// FileVersion is the version of the form in which this program keeps roots in files.
+	FileVersion = 3
+)
+
+// IsRoot reports whether a file that begins with head, of 100 bytes or more, is a
+// root or a copy of one.
+func IsRoot(head []byte) bool {
+	return len(head) >= 100 && string(head[:16]) == "SQLite format 3\x00" && binary.BigEndian.Uint32(head[68:]) == ApplicationID
+}

@@ -1,0 +1,101 @@
+package objectdb
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Copy is a saved copy of a root: one file, complete in itself, that nobody writes any
+// more. Its name is that of the root with the time: site.root has
+// site.saved-20260131-183000.root.
+type Copy struct {
+	Path string
+	// Time is when it was saved, to the second, as its name says. It orders
+	// the copies: when the clock was set back, it goes on from the newest one.
+	Time time.Time
+	// Fresh is when the copy was last as new as the root, by the clock of
+	// then: the file's time of modification.
+	Fresh time.Time
+	Size  int64 // bytes
+	// Version is that of a root before it was brought up to date, in a copy
+	// made for that; such a copy is never removed. Else it is 0.
+	Version int
+}
+
+// Info is what a root, or a saved copy, says of itself.
+type Info struct {
+	Version    int       // of the form in which the store keeps the root
+	Generation int64     // raised by each commit
+	Objects    int64     // the root table is one of them
+	Created    time.Time // when the root was made; its copies have the same
+	// MadeBy is the program that made the root, as it called itself
+	// (Options.Program), MigratedBy the one that last brought it to a newer
+	// version; "" when it is not known, or none did.
+	MadeBy, MigratedBy string
+}
+
+// SaveOptions are the ways to save a copy. The zero value saves one at once.
+type SaveOptions struct {
+	// Keep is how many copies stay: when the new one is finished, the oldest
+	// beyond it are removed. 0 removes none. Copies made before a root was
+	// brought up to date are neither counted nor removed.
+	Keep int
+	// Wait is how long another program that saves a copy of the same root is
+	// waited for; after it the error is ErrSaving.
+	Wait time.Duration
+	// Changed returns the newest copy and ErrUnchanged, instead of a new copy, when
+	// nothing was committed since it was saved.
+	Changed bool
+	// Due is asked when nobody else can save any more; its error, if it returns
+	// one, ends the save before anything is done. nil is none.
+	Due func() error
+	// Progress is called about ten times a second, and at the end, with the
+	// bytes that are written and about how many there will be.
+	Progress func(done, all int64)
+}
+
+var (
+	// ErrUnchanged says that the newest copy holds what the root holds.
+	ErrUnchanged = errors.New("nothing was changed since the newest copy was saved")
+	// ErrSaving says that another program is just saving a copy of the root.
+	ErrSaving = errors.New("a copy of the root is being saved already")
+)
+
+// A Failure is a save that did not come to its end.
+type Failure struct {
+	Time time.Time // of its last sign of life; zero when there was no failure
+	Why  string    // "" while it is still at work
+}
+
+// Reverted is what Revert has done.
+type Reverted struct {
+	Before   Copy  // the state before, which Revert goes back to as to any copy
+	Restored int64 // objects that were changed or gone
+	Removed  int64 // objects that had not been there
+}
+
+// Save makes a saved copy of the root, of one state, while others go on reading and
+// writing. The copy appears whole or not at all, and is on the disk when Save returns.
+// When the copy was made and old ones could not be removed, there are a Copy and an
+// error.
+func (db *DB) Save(ctx context.Context, o SaveOptions) (Copy, error) { return db.store.Save(ctx, o) }
+
+// Revert makes the root what it was when the copy at path was saved. The
+// copy is checked first, and the present state is saved. Then, in one transaction
+// of the root itself, all that differs is replaced: whoever has the root open goes on
+// with it, and sees the one state or the other. A transaction that has begun
+// before and writes is run again. Objects that are the same keep their version,
+// all others get a new one; the generation goes on.
+//
+// Writers wait while it works. o.Wait and o.Progress mean what they mean in Save.
+func (db *DB) Revert(ctx context.Context, path string, o SaveOptions) (Reverted, error) {
+	return db.store.Revert(ctx, path, o)
+}
+
+// Copies lists the saved copies of the root, the newest first.
+func (db *DB) Copies() ([]Copy, error) { return db.store.Copies() }
+
+// LastFailure returns what became of the last save of the root when it was not
+// finished: it failed, was killed, or is still at work.
+func (db *DB) LastFailure() Failure { return db.store.LastFailure() }

@@ -1,0 +1,106 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"scripter/objectdb"
+)
+
+// Commit writes a commit and commits it. SQLite does not wait for the disk; flush does:
+// see wal.go.
+func (c *conn) Commit(ctx context.Context, w *objectdb.Commit) (flush func(context.Context) error, err error) {
+	if err := c.write(ctx, w); err != nil {
+		return nil, err
+	}
+	if err := c.commit(); err != nil {
+		return nil, err
+	}
+	s, wal := c.store, c.wal
+	if !s.waitsForSync(wal) {
+		c.foldAtEnd = true
+		return nil, nil
+	}
+	wal.hold()
+	return func(ctx context.Context) error {
+		defer wal.letGo()
+		if err := s.sync(wal); err != nil {
+			return err
+		}
+		s.foldWAL(ctx)
+		return nil
+	}, nil
+}
+
+// write writes everything. The order lets objects change their places, and what was
+// moved out of a table survive the table.
+func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
+	step := func(s statement, args ...driver.Value) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return c.exec(s, args...)
+	}
+	for i := range w.Moves {
+		if err := step(sqlPark, w.Moves[i].ID); err != nil {
+			return err
+		}
+	}
+	for _, d := range w.Deletes {
+		if !d.Table {
+			if err := step(sqlDelete, d.ID); err != nil {
+				return err
+			}
+		} else if err := c.deleteTree(ctx, d.ID); err != nil {
+			return err
+		}
+	}
+	for i := range w.Moves {
+		r := &w.Moves[i]
+		if err := step(sqlSetPlace, r.ID, r.Parent, r.Name, r.Fold, w.Generation); err != nil {
+			return err
+		}
+	}
+	for r, err := range w.Values {
+		if err == nil {
+			err = step(sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for r, err := range w.Inserts {
+		if err == nil {
+			err = step(sqlInsert, r.ID, r.Parent, r.Name, r.Fold, r.Kind.String(), w.Generation,
+				r.Created, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range w.Touched {
+		if err := step(sqlTouch, id, w.Generation, w.Time); err != nil {
+			return err
+		}
+	}
+	var row [2]driver.Value
+	if err := c.one(row[:], sqlChanges); err != nil {
+		return metaError(err)
+	}
+	log, _ := row[0].([]byte)
+	log = changeLog(log).with(w.Generation-1, w.Changed)
+	return step(sqlSetMeta, w.Generation, w.LastID, []byte(log))
+}
+
+// deleteTree deletes a table with all below it. SQLite stops when ctx ends.
+func (c *conn) deleteTree(ctx context.Context, id int64) error {
+	p, err := c.statement(sqlDeleteTree)
+	if err != nil {
+		return err
+	}
+	_, err = p.ExecContext(ctx, c.bind([]driver.Value{id}))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return sqlError(err)
+}

@@ -1,0 +1,122 @@
+package sqlitestore
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+// Some move a table about and delete what is beside it, others write in it:
+// each write that was acknowledged is found, and nothing is torn off.
+//
+// Catalogue: C3
+func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
+	db := openRoot(t)
+	put(t, db, "here.box.x", Number(0), "there.x", Number(0))
+	const workers, times = 4, 20
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Add(2)
+		go func() {
+			defer done.Done()
+			for range times {
+				err := db.Update(context.Background(), func(tx *Tx) error {
+					err := tx.Move(Address{"here", "box"}, Address{"there", "box"})
+					if errors.Is(err, ErrNotFound) {
+						err = tx.Move(Address{"there", "box"}, Address{"here", "box"})
+					}
+					return err
+				})
+				assert.NoError(t, err)
+			}
+		}()
+		go func() {
+			defer done.Done()
+			for i := range times {
+				err := db.Update(context.Background(), func(tx *Tx) error {
+					box, err := tx.Find(Address{"here", "box"})
+					if errors.Is(err, ErrNotFound) {
+						box, err = tx.Find(Address{"there", "box"})
+					}
+					if err != nil {
+						return err
+					}
+					return tx.Set(box, fmt.Sprint(w, "-", i), Number(i))
+				})
+				assert.NoError(t, err)
+			}
+		}()
+	}
+	done.Wait()
+	view(t, db, func(tx *Tx) {
+		box, err := tx.Find(Address{"here", "box"})
+		if err != nil {
+			box = must(tx.Find(Address{"there", "box"}))(t)
+		}
+		assert.Equal(t, workers*times+1, must(tx.Len(box))(t))
+	})
+	requireCacheTrue(t, db)
+}
+
+const crashVariable = "OBJECTDB_TEST_CRASH"
+
+// crash counts for ever and says each number when it is committed.
+func crash(path string) {
+	db, err := Open(path, patient)
+	for n := 1; err == nil; n++ {
+		err = db.Update(context.Background(), func(tx *Tx) error {
+			if err := tx.Put(Address{"a", "n"}, Number(n)); err != nil {
+				return err
+			}
+			return tx.Put(Address{"b", "n"}, Number(n))
+		})
+		fmt.Println(n)
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// Catalogue: P1
+func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.root")
+	db, err := Create(path, Options{})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	for i := range 4 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashVariable+"="+path)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		said, killed := 0, false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			_, err := fmt.Sscan(lines.Text(), &said)
+			require.NoError(t, err, lines.Text())
+			if said > 0 && !killed { // it is at work
+				killed = true
+				time.AfterFunc(time.Duration(17*i)*time.Millisecond, func() { cmd.Process.Kill() })
+			}
+		}
+		_ = cmd.Wait()
+		db, err := Open(path, Options{})
+		require.NoError(t, err)
+		requireSound(t, db)
+		require.Positive(t, said)
+		n := get(t, db, "a.n")
+		assert.GreaterOrEqual(t, float64(n.(Number)), float64(said))
+		assert.Equal(t, n, get(t, db, "b.n"))
+		require.NoError(t, db.Close())
+	}
+}

@@ -1,0 +1,58 @@
+// Package sqlitestore keeps roots in SQLite files. Create and Open return a DB of one.
+//
+// # Many writers
+//
+// Writers wait in a queue of the kernel's: an empty file beside the root, its name with
+// -lock, locked by flock(2). SQLite's own way, to try again after a pause, lets late
+// comers pass, and leaves some waiting for a second. The queue only keeps order: SQLite's
+// lock decides who writes. The wait is bounded by Options.BusyTimeout (ErrBusy).
+//
+// A commit waits for the disk after it has given the lock back, and the commits of one
+// process share a sync: see wal.go and groupcommit.go. It returns when it is on the
+// disk, as with SQLite's synchronous=FULL, though a reader may see it a moment earlier.
+// docs/performance.md has what both bring.
+//
+// After a sync has failed, the file with -unsynced keeps all processes from
+// acknowledging a commit until the WAL is rewritten: see unsynced.go.
+//
+// # The file
+//
+// A root is an SQLite database in WAL mode with the application_id 0x53437274
+// ("SCrt") and the user_version 3. While it is in use, three files lie beside it,
+// its name with -wal, -shm and -lock. Only a program with a current SQLite should touch a
+// root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
+// with any sqlite3 shell:
+//
+//	CREATE TABLE meta (           -- one row
+//	  only, generation,           -- generation: raised by each commit
+//	  last_id,                    -- the greatest id that was ever given
+//	  made_by, migrated_by,       -- programs: objectdb.Options.Program
+//	  reverted,                   -- generation of the last Revert, else 0
+//	  changes);                   -- what the last commits wrote, for caches
+//	CREATE TABLE object (         -- one row for each object
+//	  id,                         -- never given twice; the root table is 1
+//	  parent,                     -- id of the table that it is in; of the root 0
+//	  name, fold,                 -- as spelled, and as compared (see objectdb.Fold)
+//	  kind,                       -- 'table', 'string', 'script' …
+//	  ver,                        -- generation of the commit that last wrote the row
+//	  created, modified,          -- nanoseconds since 1970
+//	  size,                       -- of the value in bytes
+//	  type,                       -- MIME type of a binary, else ''
+//	  value);
+//	CREATE UNIQUE INDEX object_place ON object (parent, fold);
+//
+// The value of a string, text, outline or script is a TEXT (a BLOB when it is not
+// UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT
+// 'nan'), of a boolean 0 or 1, of a date a TEXT as RFC 3339 has it, of an address
+// its text, of a list JSON (see objectdb.AppendJSON), of a table NULL. Records and null in lists
+// were added without a new version. An older program of version 3 reports such a list as
+// damaged, and reads and writes everything else; with a new version it could not open the
+// root at all. For example, the scripts, newest first:
+//
+//	SELECT name, datetime(modified / 1000000000, 'unixepoch'), value
+//	  FROM object WHERE kind = 'script' ORDER BY modified DESC;
+//
+// An older root is brought to the present version when it is opened, in one
+// transaction and after a saved copy; a newer one is refused (ErrNewer). A program
+// that has it open meanwhile reads on, and its next write is refused.
+package sqlitestore

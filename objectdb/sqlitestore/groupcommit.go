@@ -1,0 +1,48 @@
+package sqlitestore
+
+import (
+	"os"
+	"sync"
+)
+
+// groupCommit syncs the commits of a store's goroutines together: one sync at a time, for
+// all who have come while the one before was under way.
+type groupCommit struct {
+	mu      sync.Mutex
+	next    *group     // that waits for its sync to begin; nil if nobody waits
+	running sync.Mutex // held during a sync
+}
+
+// group are the commits that share one sync. done is closed when it has ended, with err
+// as its result.
+type group struct {
+	wal  *walFile
+	done chan struct{}
+	err  error
+}
+
+// join returns when a sync of w has ended that began after the call. The first of a group
+// makes the call for those who come before the sync begins.
+func (g *groupCommit) join(w *walFile, sync func() error) error {
+	g.mu.Lock()
+	if r := g.next; r != nil {
+		g.mu.Unlock()
+		if !os.SameFile(r.wal.info, w.info) { // SQLite has begun another one meanwhile
+			return sync()
+		}
+		<-r.done
+		return r.err
+	}
+	r := &group{wal: w, done: make(chan struct{})}
+	g.next = r
+	g.mu.Unlock()
+
+	g.running.Lock()
+	defer g.running.Unlock()
+	defer close(r.done)
+	g.mu.Lock()
+	g.next = nil
+	g.mu.Unlock()
+	r.err = sync()
+	return r.err
+}

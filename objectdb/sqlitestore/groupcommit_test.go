@@ -1,0 +1,152 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+func testWAL(t *testing.T, name string) *walFile {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	w, err := openWAL(path)
+	require.NoError(t, err)
+	t.Cleanup(w.letGo)
+	return w
+}
+
+// waiting reports whether a group waits for its sync.
+func (rs *groupCommit) waiting() bool {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	return rs.next != nil
+}
+
+// Whoever comes while a sync is under way is served by the next one, which is one
+// for all of them.
+func TestOneSyncServesAllWhoWait(t *testing.T) {
+	var rs groupCommit
+	w := testWAL(t, "wal")
+	first, goOn := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		assert.NoError(t, rs.join(w, func() error {
+			close(first)
+			<-goOn
+			return nil
+		}))
+	})
+	<-first
+	failure := errors.New("the disk is gone")
+	var syncs, joined atomic.Int32
+	for range 20 {
+		all.Go(func() {
+			joined.Add(1)
+			assert.Equal(t, failure, rs.join(w, func() error {
+				syncs.Add(1)
+				return failure
+			}), "all of a group get its error")
+		})
+	}
+	require.Eventually(t, func() bool { return joined.Load() == 20 && rs.waiting() }, 20*time.Second, time.Millisecond)
+	assert.Zero(t, syncs.Load(), "the one under way is not theirs")
+	close(goOn)
+	all.Wait()
+	assert.GreaterOrEqual(t, syncs.Load(), int32(1))
+	assert.Less(t, syncs.Load(), int32(20))
+	assert.False(t, rs.waiting())
+}
+
+// A WAL that SQLite has begun anew is another file: to sync the old one is no help.
+func TestASyncIsOfOneFile(t *testing.T) {
+	var rs groupCommit
+	first, goOn := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	old := testWAL(t, "old")
+	all.Go(func() {
+		_ = rs.join(old, func() error { close(first); <-goOn; return nil })
+	})
+	<-first
+	all.Go(func() { _ = rs.join(old, func() error { return nil }) })
+	require.Eventually(t, rs.waiting, 20*time.Second, time.Millisecond)
+	mine := false
+	require.NoError(t, rs.join(testWAL(t, "new"), func() error { mine = true; return nil }))
+	assert.True(t, mine)
+	close(goOn)
+	all.Wait()
+}
+
+// After a failed sync no commit is acknowledged until the WAL is written again.
+//
+// Catalogue: P15
+func TestCommitFailsAfterFailedSync(t *testing.T) {
+	db, s := openStore(t, Options{})
+	put(t, db, "n", Number(1))
+	s.unsynced.mark()
+	require.ErrorIs(t, s.sync(testWAL(t, "wal")), ErrDisk)
+	put(t, db, "n", Number(2)) // which repairs it
+	require.NoError(t, s.sync(testWAL(t, "wal")))
+}
+
+// BenchmarkCommit raises a counter in transactions that hold the lock from their
+// start, so many at a time.
+func BenchmarkCommit(b *testing.B) {
+	for _, relaxed := range []bool{true, false} {
+		for _, n := range []int{1, 4, 16} {
+			b.Run(fmt.Sprintf("relaxed=%v/goroutines=%d", relaxed, n), func(b *testing.B) {
+				db, err := Create(b.TempDir()+"/bench.root", Options{Relaxed: relaxed, LockTime: -1, BusyTimeout: time.Minute})
+				require.NoError(b, err)
+				defer db.Close()
+				ctx, left := context.Background(), atomic.Int64{}
+				left.Store(int64(b.N))
+				require.NoError(b, db.Update(ctx, func(tx *Tx) error { return tx.Put(Address{"n"}, Number(0)) }))
+				b.ReportAllocs()
+				b.ResetTimer()
+				var all sync.WaitGroup
+				for range n {
+					all.Go(func() {
+						for left.Add(-1) >= 0 {
+							if err := db.UpdateLocked(ctx, raise); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				all.Wait()
+			})
+		}
+	}
+}
+
+func raise(tx *Tx) error {
+	v, err := tx.Get(Address{"n"})
+	if err != nil {
+		return err
+	}
+	return tx.Put(Address{"n"}, v.(Number)+1)
+}
+
+// BenchmarkChangeLog adds a commit to a log that is full.
+func BenchmarkChangeLog(b *testing.B) {
+	places := []Place{{Table: 12345, Fold: "n"}}
+	var log changeLog
+	for i := range int64(1000) {
+		log = log.with(i, places)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = log.with(1000, places)
+	}
+}

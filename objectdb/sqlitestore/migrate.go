@@ -1,0 +1,112 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"scripter/objectdb"
+)
+
+// migrations bring a root from one version of its form to the next: the
+// statements at n make version n+1 of version n. Roots of all versions are about,
+// so a row is never changed once it was released, only added. A program that has a
+// root open while a newer one brings it up to date reads on, and is refused at
+// its next write (conn.beginWrite): a step must leave the columns that older
+// programs read.
+var migrations = []string{
+	1: `ALTER TABLE meta ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
+		ALTER TABLE meta ADD COLUMN migrated_by TEXT NOT NULL DEFAULT '';
+		ALTER TABLE meta ADD COLUMN reverted INTEGER NOT NULL DEFAULT 0`,
+	2: `ALTER TABLE meta ADD COLUMN changes BLOB NOT NULL DEFAULT x''`,
+}
+
+func newer(version int64) error {
+	return fmt.Errorf("%w: its version is %d, this program knows %d; use the newer program", objectdb.ErrNewer, version, objectdb.FileVersion)
+}
+
+// migrate brings an older root to the version target: it saves a copy, which
+// stays, and takes the steps in one transaction. Of many programs that come at
+// once, one does it and the others wait.
+func (s *store) migrate(target int, steps []string) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: it is of an older version, and to bring it up to date it must be written", objectdb.ErrReadOnly)
+	}
+	ctx := context.Background()
+	right, err := startSaving(ctx, s.path, s.options.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	var failure error
+	defer func() { right.end(failure) }()
+	c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	var gen int64
+	err = s.patient(func() (err error) {
+		gen, _, err = c.beginWrite()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer c.rollback()
+	version, err := c.version()
+	if err != nil || version >= target {
+		return err // another program was faster
+	}
+	if failure = s.saveBefore(ctx, right, version, gen); failure != nil {
+		return fmt.Errorf("its version is %d, and before it is brought to %d a copy must be saved: %w", version, target, failure)
+	}
+	if err := c.takeSteps(version, target, steps); err != nil {
+		return fmt.Errorf("it could not be brought from version %d to %d, and is as it was: %w", version, target, err)
+	}
+	if _, err := c.c.Exec(`UPDATE meta SET generation = ?, migrated_by = ?`, []driver.Value{gen + 1, s.options.Program}); err != nil {
+		return sqlError(err)
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	return s.sync(c.wal)
+}
+
+// saveBefore saves the copy before a migration, unless an attempt that failed
+// has left it. It is made by a connection that only reads, and sees what was
+// committed last.
+func (s *store) saveBefore(ctx context.Context, right *saving, version int, gen int64) error {
+	list, err := Copies(s.path)
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		if c.Version != version {
+			continue
+		}
+		if info, err := Inspect(c.Path); err == nil && info.Generation == gen {
+			return nil
+		}
+	}
+	reader, err := s.connect()
+	if err != nil {
+		return err
+	}
+	defer reader.close()
+	_, err = s.saveWith(ctx, reader, right, version, nil)
+	return err
+}
+
+func (c *conn) takeSteps(version, target int, steps []string) error {
+	for ; version < target; version++ {
+		if version < 1 || version >= len(steps) {
+			return errors.New("no step leads on from there")
+		}
+		if _, err := c.c.Exec(steps[version], nil); err != nil {
+			return sqlError(err)
+		}
+	}
+	_, err := c.c.Exec(fmt.Sprintf(`PRAGMA user_version = %d`, target), nil)
+	return sqlError(err)
+}

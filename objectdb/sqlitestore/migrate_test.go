@@ -1,0 +1,226 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+// version1 is what the first program wrote.
+const version1 = `
+PRAGMA application_id = 0x53437274; PRAGMA user_version = 1; PRAGMA journal_mode = WAL;
+CREATE TABLE meta (
+  only       INTEGER PRIMARY KEY CHECK (only = 1),
+  generation INTEGER NOT NULL,
+  last_id    INTEGER NOT NULL
+);
+CREATE TABLE object (
+  id       INTEGER PRIMARY KEY,
+  parent   INTEGER NOT NULL,
+  name     TEXT NOT NULL,
+  fold     TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  ver      INTEGER NOT NULL,
+  created  INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  size     INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  value
+);
+CREATE UNIQUE INDEX object_place ON object (parent, fold);
+INSERT INTO meta VALUES (1, 7, 3);
+INSERT INTO object VALUES
+  (1, 0, '', '', 'table', 2, 1769884200000000000, 1769884200000000000, 0, '', NULL),
+  (2, 1, 'User', 'user', 'table', 3, 1769884200000000001, 1769884200000000001, 0, '', NULL),
+  (3, 2, 'name', 'name', 'string', 5, 1769884200000000002, 1769884200000000003, 3, '', 'Ada');`
+
+func oldRoot(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "old.root")
+	require.NoError(t, os.WriteFile(path, nil, 0o660))
+	c, err := openConn(path, Options{})
+	require.NoError(t, err)
+	_, err = c.c.Exec(version1, nil)
+	require.NoError(t, err)
+	require.NoError(t, c.close())
+	return path
+}
+
+// Specification: 1.5, 9.1
+func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
+	path := oldRoot(t)
+	said, err := Inspect(path)
+	require.NoError(t, err)
+	assert.Equal(t, Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said, "looking changes nothing")
+	_, err = Open(path, Options{ReadOnly: true})
+	require.ErrorIs(t, err, ErrReadOnly)
+	assert.ErrorContains(t, err, "it is of an older version")
+
+	// Ten programs come at once.
+	var done sync.WaitGroup
+	for range 10 {
+		done.Go(func() {
+			db, err := Open(path, Options{Program: "scripter 9.9", BusyTimeout: patience})
+			if assert.NoError(t, err) {
+				requireEqual(t, String("Ada"), get(t, db, "user.name"))
+				assert.NoError(t, db.Close())
+			}
+		})
+	}
+	done.Wait()
+	said, err = Inspect(path)
+	require.NoError(t, err)
+	assert.Equal(t, FileVersion, said.Version)
+	assert.Equal(t, int64(8), said.Generation, "once")
+	assert.Equal(t, "scripter 9.9", said.MigratedBy)
+	assert.Empty(t, said.MadeBy)
+	list, err := Copies(path)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, 1, list[0].Version)
+	before, err := Inspect(list[0].Path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, before.Version, "the copy is of the root as it was")
+	_, err = Open(list[0].Path, Options{Reading: true})
+	require.ErrorIs(t, err, ErrReadOnly, "reading does not bring a copy up to date")
+	before, err = Inspect(list[0].Path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, before.Version)
+
+	db, err := Open(path, Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	requireSound(t, db)
+	put(t, db, "user.name", String("Grace"))
+	save(t, db, SaveOptions{Keep: 1})
+	save(t, db, SaveOptions{Keep: 1})
+	assert.FileExists(t, list[0].Path, "it stays, however many copies come after it")
+	// The old copy can be gone back to, and is itself left as it is.
+	_, err = db.Revert(context.Background(), list[0].Path, SaveOptions{})
+	require.NoError(t, err)
+	requireEqual(t, String("Ada"), get(t, db, "user.name"))
+	requireSound(t, db)
+	before, err = Inspect(list[0].Path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, before.Version)
+	assert.NoDirExists(t, filepath.Join(filepath.Dir(path), "old.reverting"))
+}
+
+// Specification: 9.1
+func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
+	shape := func(path string) string {
+		c, err := openConn(path, Options{})
+		require.NoError(t, err)
+		defer c.close()
+		var row [1]driver.Value
+		require.NoError(t, c.first(row[:], `SELECT group_concat(concat_ws(' ', m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk), char(10))
+			FROM sqlite_schema m, pragma_table_info(m.name) c`))
+		return row[0].(string)
+	}
+	old := oldRoot(t)
+	db, err := Open(old, Options{})
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	assert.Equal(t, shape(wholeFile(t)), shape(old))
+	assert.Contains(t, shape(old), "object value")
+}
+
+// later gives the migrations with two more, which a test has made up.
+func later(next, afterNext string) []string {
+	return append(append([]string{}, migrations...), next, afterNext)
+}
+
+// The versions to come, through the same code.
+//
+// Catalogue: P9
+func TestStepsAreTakenInOrder(t *testing.T) {
+	path := oldRoot(t)
+	running, err := Open(path, patient)
+	require.NoError(t, err)
+	defer running.Close()
+	put(t, running, "user.name", String("Grace"))
+
+	db := newStore(path, Options{Program: "scripter 5"})
+	require.NoError(t, db.migrate(FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
+	c, err := openConn(path, Options{})
+	require.NoError(t, err)
+	defer c.close()
+	var row [3]driver.Value
+	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by, (SELECT user_version FROM pragma_user_version) FROM meta`))
+	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(FileVersion + 2)}, row)
+	list, err := Copies(path)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, FileVersion, list[0].Version)
+
+	// What was open reads on, and writes no more.
+	requireEqual(t, String("Grace"), get(t, running, "user.name"))
+	err = running.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"x"}, Number(1)) })
+	require.ErrorIs(t, err, ErrNewer)
+	_, err = Open(path, Options{})
+	require.ErrorIs(t, err, ErrNewer)
+	_, err = Inspect(path)
+	require.ErrorIs(t, err, ErrNewer)
+	assert.ErrorContains(t, err, "its version is 5, this program knows 3; use the newer program")
+}
+
+// Catalogue: P9
+func TestAStepThatFailsChangesNothing(t *testing.T) {
+	path := oldRoot(t)
+	db := newStore(path, Options{})
+	for range 3 {
+		err := db.migrate(FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
+		require.ErrorContains(t, err, "it could not be brought from version 1 to 5, and is as it was: ")
+		require.ErrorContains(t, err, "no such table: nowhere")
+	}
+	err := db.migrate(FileVersion+1, migrations)
+	require.ErrorContains(t, err, "no step leads on from there")
+	said, err := Inspect(path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, said.Version)
+	assert.Equal(t, int64(7), said.Generation)
+	list, err := Copies(path)
+	require.NoError(t, err)
+	assert.Len(t, list, 1, "one copy, however often it is tried")
+	opened, err := Open(path, Options{})
+	require.NoError(t, err)
+	defer opened.Close()
+	requireSound(t, opened)
+}
+
+// No copy, no migration.
+func TestWithoutACopyNothingIsBroughtUp(t *testing.T) {
+	path := oldRoot(t)
+	s, err := startSaving(context.Background(), path, 0)
+	require.NoError(t, err)
+	_, err = Open(path, Options{BusyTimeout: 30 * time.Millisecond})
+	require.ErrorIs(t, err, ErrSaving)
+	s.end(nil)
+	said, err := Inspect(path)
+	require.NoError(t, err)
+	assert.Equal(t, 1, said.Version)
+}
+
+// A copy that is given the root's name by hand is a root like any other.
+func TestACopyInThePlaceOfTheRoot(t *testing.T) {
+	db := openRoot(t)
+	put(t, db, "a", Number(1))
+	c := save(t, db, SaveOptions{})
+	path := filepath.Join(t.TempDir(), "b.root")
+	require.NoError(t, copyFile(c.Path, path))
+	other, err := Open(path, patient)
+	require.NoError(t, err)
+	defer other.Close()
+	put(t, other, "a", Number(2))
+	assert.FileExists(t, path+"-wal")
+	requireEqual(t, Number(2), get(t, other, "a"))
+}

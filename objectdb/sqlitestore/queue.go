@@ -1,0 +1,202 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"scripter/objectdb"
+)
+
+// queue is where the writers of all processes wait for one another: an empty
+// file beside the root, its name with -lock, locked by flock(2). Who wants to
+// write takes it first and SQLite's own lock then, which it finds free. The kernel
+// wakes one waiter when the holder lets go or ends, however it ends, and nobody
+// sleeps longer than that; SQLite's own way of waiting is to try again after
+// a pause, which lets late comers pass and leaves some waiting for very long.
+//
+// What is right does not depend on it: SQLite's lock still decides. So a process
+// that cannot open the file goes without, and a file that somebody removes
+// while it is in use costs a little order for a moment.
+//
+// One goroutine of a DB uses it at a time.
+type queue struct {
+	root string // the file that is queued for, links resolved
+
+	mu   sync.Mutex
+	file *os.File // nil before the first use
+	wait *kernelWait
+}
+
+// kernelWait is a call of flock that has not returned. It cannot be ended:
+// whoever gives up leaves it to the next one who comes, or to nobody.
+type kernelWait struct {
+	done   chan error
+	wanted bool
+}
+
+func newQueue(root string) *queue {
+	return &queue{root: resolved(root)}
+}
+
+func (q *queue) path() string { return q.root + "-lock" }
+
+// enter waits until this process is the one that may write: ErrBusy after the
+// deadline.
+func (q *queue) enter(ctx context.Context, deadline time.Time) error {
+	for {
+		f, err := q.open()
+		if err != nil {
+			return nil
+		}
+		if err := q.lock(ctx, f, deadline); err != nil {
+			return err
+		}
+		// The last user of a root removes the file; then the next one's is another.
+		mine, err := f.Stat()
+		named, err2 := os.Lstat(q.path())
+		if err != nil || err2 == nil && os.SameFile(mine, named) {
+			return nil
+		}
+		q.close()
+	}
+}
+
+func (q *queue) open() (*os.File, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.file != nil {
+		return q.file, nil
+	}
+	open := func() (*os.File, error) { return os.OpenFile(q.path(), os.O_RDONLY|syscall.O_NOFOLLOW, 0) }
+	f, err := open()
+	if errors.Is(err, os.ErrNotExist) {
+		if f, err = q.create(); errors.Is(err, os.ErrExist) {
+			f, err = open()
+		}
+	}
+	q.file = f
+	return f, err
+}
+
+// create makes the file, with the rights of the root: who may write the one is
+// to wait at the other. It does not change the mode of a file that somebody else has made meanwhile.
+func (q *queue) create() (*os.File, error) {
+	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
+	if err != nil {
+		return nil, err
+	}
+	giveRights(f, q.root)
+	return f, nil
+}
+
+// giveRights gives a file beside the root the owner and the mode of the root, because the
+// operator may be another user than the web server's.
+func giveRights(f *os.File, root string) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	_ = f.Chmod(info.Mode().Perm())
+}
+
+// lock takes the kernel's lock on f. Where a file system has none, nobody waits.
+func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error {
+	w, err := q.begin(f)
+	if w == nil {
+		return err
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case err := <-w.done:
+		return err
+	case <-timer.C:
+		err = objectdb.ErrBusy
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case err := <-w.done: // in the last moment
+		return err
+	default:
+		w.wanted = false
+		return err
+	}
+}
+
+// begin takes the lock if it is free, and else gives the wait for it.
+func (q *queue) begin(f *os.File) (*kernelWait, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.wait != nil {
+		q.wait.wanted = true
+		return q.wait, nil
+	}
+	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, nil
+	}
+	w := &kernelWait{done: make(chan error, 1), wanted: true}
+	q.wait = w
+	go func() {
+		_ = flock(f, syscall.LOCK_EX)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.wait = nil
+		if !w.wanted {
+			_ = flock(f, syscall.LOCK_UN)
+		}
+		w.done <- nil
+	}()
+	return w, nil
+}
+
+// leave lets the next one in.
+func (q *queue) leave() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.file != nil {
+		_ = flock(q.file, syscall.LOCK_UN)
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.file != nil {
+		q.file.Close()
+		q.file = nil
+	}
+}
+
+// tidy removes the file when nobody has the root open any more: then SQLite has
+// removed its WAL.
+func (q *queue) tidy() {
+	if _, err := os.Lstat(q.root + "-wal"); errors.Is(err, os.ErrNotExist) {
+		_ = os.Remove(q.path())
+	}
+}
+
+// flock calls flock(2). The descriptor stays open until it returns, whoever
+// closes f meanwhile.
+func flock(f *os.File, how int) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failure error
+	err = c.Control(func(fd uintptr) {
+		for failure = syscall.EINTR; errors.Is(failure, syscall.EINTR); {
+			failure = syscall.Flock(int(fd), how)
+		}
+	})
+	return errors.Join(err, failure)
+}

@@ -1,0 +1,85 @@
+package sqlitestore
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"math"
+
+	"scripter/objectdb"
+)
+
+// maxValue is the limit of a query that reads a value of any length with its row.
+const maxValue int64 = math.MaxInt64
+
+// row reads the one row that a query returns.
+func (c *conn) row(s statement, args ...driver.Value) (objectdb.Row, error) {
+	var columns [11]driver.Value
+	switch err := c.one(columns[:], s, args...); err {
+	case nil:
+		return objectRow(&columns)
+	case io.EOF:
+		return objectdb.Row{}, objectdb.ErrNotFound
+	default:
+		return objectdb.Row{}, err
+	}
+}
+
+// rows calls fn with each row of a query, or with why it cannot be read.
+func (c *conn) rows(fn func(objectdb.Row, error) error, s statement, args ...driver.Value) error {
+	rows, err := c.query(s, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var columns [11]driver.Value
+	for {
+		if err := rows.Next(columns[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return sqlError(err)
+		}
+		if err := fn(objectRow(&columns)); err != nil {
+			return err
+		}
+	}
+}
+
+// kinds are the kinds of objects by their names.
+var kinds = func() map[string]objectdb.Kind {
+	m := map[string]objectdb.Kind{}
+	for k := objectdb.KindBoolean; k <= objectdb.KindTable; k++ {
+		m[k.String()] = k
+	}
+	return m
+}()
+
+// objectRow makes a row of the columns rowColumns and a value. With an error it has the
+// id only.
+func objectRow(columns *[11]driver.Value) (objectdb.Row, error) {
+	var r objectdb.Row
+	var kind string
+	ok := scan(&r.ID, columns[0]) && scan(&r.Parent, columns[1]) && scan(&r.Name, columns[2]) && scan(&r.Fold, columns[3]) &&
+		scan(&kind, columns[4]) && scan(&r.Version, columns[5]) && scan(&r.Created, columns[6]) && scan(&r.Modified, columns[7]) &&
+		scan(&r.Size, columns[8]) && scan(&r.Type, columns[9])
+	if !ok {
+		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: object %v has a column of the wrong type", objectdb.ErrDamaged, columns[0])
+	}
+	if r.Kind = kinds[kind]; r.Kind == 0 {
+		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: object %d is of the unknown kind %q", objectdb.ErrDamaged, r.ID, kind)
+	}
+	if columns[10] == nil {
+		return r, nil
+	}
+	var err error
+	if r.Value, err = objectdb.DecodeColumn(r.Kind, r.Type, columns[10]); err != nil {
+		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: the value of object %d (%s) is wrong: %w", objectdb.ErrDamaged, r.ID, kind, err)
+	}
+	return r, nil
+}
+
+func scan[T any](dest *T, column driver.Value) bool {
+	v, ok := column.(T)
+	*dest = v
+	return ok
+}

@@ -1,0 +1,171 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	sqlite3 "github.com/mattn/go-sqlite3"
+
+	"scripter/objectdb"
+)
+
+// Save has the WAL folded into the root, too, as far as readers let it.
+func (s *store) Save(ctx context.Context, o objectdb.SaveOptions) (objectdb.Copy, error) {
+	c, err := s.save(ctx, o)
+	if err != nil && !errors.Is(err, objectdb.ErrUnchanged) {
+		err = &objectdb.Error{Op: "save a copy of", Path: s.path, Err: err}
+	}
+	return c, err
+}
+
+func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Copy, err error) {
+	if s.options.ReadOnly {
+		return c, objectdb.ErrReadOnly
+	}
+	right, err := startSaving(ctx, s.path, o.Wait)
+	if err != nil {
+		return c, err
+	}
+	// What is no failure of saving leaves no note.
+	var failure error
+	defer func() { right.end(failure) }()
+	if o.Due != nil {
+		if err := o.Due(); err != nil {
+			return c, err
+		}
+	}
+	conn, err := s.acquire()
+	if err != nil {
+		return c, err
+	}
+	defer s.release(conn)
+	if o.Changed {
+		if c, ok := s.newestIsFresh(); ok {
+			return c, objectdb.ErrUnchanged
+		}
+	}
+	if c, failure = s.saveWith(ctx, conn, right, 0, o.Progress); failure != nil {
+		return objectdb.Copy{}, failure
+	}
+	if o.Keep > 0 {
+		err = prune(s.path, o.Keep)
+	}
+	return c, err
+}
+
+// newestIsFresh tells whether the newest copy holds what the root does, and if
+// so notes the time on it.
+func (s *store) newestIsFresh() (objectdb.Copy, bool) {
+	list, err := Copies(s.path)
+	if err != nil || len(list) == 0 {
+		return objectdb.Copy{}, false
+	}
+	saved, err := Inspect(list[0].Path)
+	if err != nil {
+		return objectdb.Copy{}, false
+	}
+	now, err := s.info()
+	same := err == nil && now.Version == saved.Version && now.Generation == saved.Generation && now.Created.Equal(saved.Created)
+	if same {
+		list[0].Fresh = s.options.Now()
+		same = os.Chtimes(list[0].Path, list[0].Fresh, list[0].Fresh) == nil
+	}
+	return list[0], same
+}
+
+// saveWith makes a copy of what conn sees, and finishes s by it.
+func (s *store) saveWith(ctx context.Context, conn *conn, right *saving, version int, progress func(done, all int64)) (objectdb.Copy, error) {
+	c, err := newCopy(s.path, s.options.Now(), version)
+	if err != nil {
+		return c, err
+	}
+	if err := right.clear(); err != nil {
+		return c, err
+	}
+	if err := s.patient(func() error { return conn.copyTo(ctx, right, progress) }); err != nil {
+		return c, err
+	}
+	if err := right.finish(&c); err != nil {
+		return c, err
+	}
+	return c, nil
+}
+
+// copyTo writes a copy of what the connection sees into the unfinished file.
+//
+// VACUUM INTO and not the backup API: that begins again whenever somebody else
+// writes, and never ends under steady writes (https://www.sqlite.org/backup.html).
+func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all int64)) error {
+	// Folds the WAL into the file, and waits for nobody.
+	if _, err := c.checkpoint(sqlCheckpoint); err != nil {
+		return err
+	}
+	all, err := c.contentBytes()
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.c.ExecContext(ctx, `VACUUM INTO ?`, []driver.NamedValue{{Ordinal: 1, Value: s.path}})
+		done <- err
+	}()
+	beat := time.NewTicker(100 * time.Millisecond)
+	defer beat.Stop()
+	for {
+		select {
+		case err := <-done:
+			var sqlite sqlite3.Error
+			if cause := context.Cause(ctx); cause != nil && (errors.Is(err, ctx.Err()) || errors.As(err, &sqlite) && sqlite.Code == sqlite3.ErrInterrupt) {
+				return cause
+			}
+			if err == nil && progress != nil {
+				progress(all, all)
+			}
+			return sqlError(err)
+		case <-beat.C:
+			if info, err := s.file.Stat(); err == nil && progress != nil {
+				progress(min(info.Size(), all), all)
+			}
+		}
+	}
+}
+
+// contentBytes gives about the size that a copy will have.
+func (c *conn) contentBytes() (int64, error) {
+	rows, err := c.c.Query(`SELECT (p.page_count - f.freelist_count) * s.page_size
+		FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil)
+	if err != nil {
+		return 0, sqlError(err)
+	}
+	defer rows.Close()
+	var row [1]driver.Value
+	if err := rows.Next(row[:]); err != nil {
+		return 0, sqlError(err)
+	}
+	n, _ := row[0].(int64)
+	return n, nil
+}
+
+// prune removes the oldest copies beyond keep.
+func prune(path string, keep int) error {
+	list, err := Copies(path)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range list {
+		if c.Version != 0 {
+			continue
+		}
+		if keep--; keep < 0 {
+			if err := os.Remove(c.Path); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, fmt.Errorf("remove the old copy %s: %w", c.Path, pathError(err)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

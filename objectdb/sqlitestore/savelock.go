@@ -1,0 +1,179 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"scripter/objectdb"
+)
+
+// saving is the right to save copies of one root, and the unfinished copy
+// itself: the file NAME.saving beside the root, locked by flock(2). The lock
+// ends with the process that holds it, however it ends; what it has left is
+// overwritten by the next one.
+type saving struct {
+	root string
+	path string
+	file *os.File // nil after the end
+}
+
+func savingPath(root string) string {
+	dir, name := besideRoot(root)
+	return filepath.Join(dir, name+".saving")
+}
+
+// startSaving waits for the right for as long as wait says.
+func startSaving(ctx context.Context, root string, wait time.Duration) (*saving, error) {
+	s := &saving{root: root, path: savingPath(root)}
+	for deadline := time.Now().Add(wait); ; {
+		err := s.lock()
+		if !errors.Is(err, objectdb.ErrSaving) || time.Now().After(deadline) {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (s *saving) lock() error {
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, pathError(err))
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return objectdb.ErrSaving
+		}
+		return fmt.Errorf("lock %s: %w", s.path, err)
+	}
+	// Its last holder may have finished between our two steps: then this is a
+	// finished copy, which has another name now.
+	mine, err := f.Stat()
+	if err == nil {
+		var named os.FileInfo
+		if named, err = os.Lstat(s.path); err == nil && !os.SameFile(mine, named) {
+			err = fs.ErrNotExist
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		f.Close()
+		return objectdb.ErrSaving
+	}
+	if err != nil {
+		f.Close()
+		return pathError(err)
+	}
+	if owner, ok := mine.Sys().(*syscall.Stat_t); ok && (int(owner.Uid) != os.Geteuid() || owner.Nlink != 1) {
+		// Its owner, or a user with another link to it, could read the copy, or make us
+		// write it into another file.
+		err := os.Remove(s.path)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s belongs to another user; remove it: %w", s.path, pathError(err))
+		}
+		return s.lock()
+	}
+	s.file = f
+	return nil
+}
+
+// clear empties the file, and gives it the rights of the root: they hold the
+// same secrets.
+func (s *saving) clear() error {
+	info, err := os.Stat(s.root)
+	if err != nil {
+		return pathError(err)
+	}
+	if err := s.file.Truncate(0); err != nil {
+		return pathError(err)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		// For the operator who saves as another user than the web server's.
+		_ = s.file.Chown(int(owner.Uid), int(owner.Gid))
+	}
+	return pathError(s.file.Chmod(info.Mode().Perm()))
+}
+
+// finish makes the file a saved copy, which from then on is there whatever
+// happens, and gives the right back.
+func (s *saving) finish(c *objectdb.Copy) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return pathError(err)
+	}
+	c.Size = info.Size()
+	if err := os.Chtimes(s.path, c.Fresh, c.Fresh); err != nil {
+		return pathError(err)
+	}
+	if err := s.file.Sync(); err != nil {
+		return pathError(err)
+	}
+	if _, err := os.Lstat(c.Path); err == nil {
+		return fmt.Errorf("%w: %s", fs.ErrExist, c.Path)
+	}
+	// Not a link: were the process killed between it and the removal, the
+	// next one would overwrite the copy.
+	if err := os.Rename(s.path, c.Path); err != nil {
+		return pathError(err)
+	}
+	err = syncFolder(filepath.Dir(c.Path))
+	s.file.Close()
+	s.file = nil
+	return err
+}
+
+// failedMark begins an unfinished copy that says why it is none.
+const failedMark = "not saved: "
+
+// end gives the right back. What is unfinished is removed, but a failure
+// stays behind as a note, so that LastFailure can tell it.
+func (s *saving) end(err error) {
+	if s.file == nil {
+		return
+	}
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if err == nil || cancelled || s.file.Truncate(0) != nil {
+		os.Remove(s.path)
+	} else {
+		_, _ = s.file.WriteAt([]byte(failedMark+err.Error()), 0)
+	}
+	s.file.Close()
+	s.file = nil
+}
+
+// LastFailure tells of the last save of the root at path when it was not
+// finished: it failed, was killed, or is still at work.
+func LastFailure(path string) objectdb.Failure {
+	f, err := os.Open(savingPath(path))
+	if err != nil {
+		return objectdb.Failure{}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return objectdb.Failure{}
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
+		return objectdb.Failure{Time: info.ModTime()}
+	}
+	text := make([]byte, 1000)
+	n, _ := f.Read(text)
+	why, ok := strings.CutPrefix(string(text[:n]), failedMark)
+	if !ok {
+		why = "the program that saved it was ended"
+	}
+	return objectdb.Failure{Time: info.ModTime(), Why: why}
+}
+
+func (s *store) LastFailure() objectdb.Failure { return LastFailure(s.path) }

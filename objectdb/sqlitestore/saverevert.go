@@ -1,0 +1,228 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"scripter/objectdb"
+)
+
+func (s *store) Revert(ctx context.Context, path string, o objectdb.SaveOptions) (objectdb.Reverted, error) {
+	r, err := s.revert(ctx, path, o)
+	if err != nil {
+		err = &objectdb.Error{Op: "revert", Path: s.path, Err: err}
+	}
+	return r, err
+}
+
+func (s *store) revert(ctx context.Context, path string, o objectdb.SaveOptions) (r objectdb.Reverted, err error) {
+	if s.options.ReadOnly {
+		return r, objectdb.ErrReadOnly
+	}
+	right, err := startSaving(ctx, s.path, o.Wait)
+	if err != nil {
+		return r, err
+	}
+	defer func() { right.end(nil) }()
+	source, tidy, err := s.checkedCopy(ctx, path)
+	if err != nil {
+		return r, fmt.Errorf("%s cannot be used: %w", path, err)
+	}
+	defer tidy()
+	c, err := s.connect()
+	if err != nil {
+		return r, err
+	}
+	defer c.close()
+	if _, err := c.c.ExecContext(ctx, `ATTACH ? AS saved`, []driver.NamedValue{{Ordinal: 1, Value: source}}); err != nil {
+		return r, sqlError(err)
+	}
+	start := time.Now()
+	if err := s.lockWriter(ctx, start.Add(s.options.BusyTimeout)); err != nil {
+		return r, err
+	}
+	defer s.unlockWriter()
+	defer c.rollback()
+	var gen, last int64
+	err = retry(ctx, start.Add(s.options.BusyTimeout), func() (err error) {
+		gen, last, err = c.beginWrite()
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	// While the lock is held, so that nothing falls between the copy and
+	// what comes now.
+	if r.Before, err = s.saveNow(ctx, right, o); err != nil {
+		return r, fmt.Errorf("the present state could not be saved: %w", err)
+	}
+	err = s.replace(ctx, c, gen, last, &r)
+	return r, err
+}
+
+func (s *store) saveNow(ctx context.Context, right *saving, o objectdb.SaveOptions) (objectdb.Copy, error) {
+	other, err := s.acquire()
+	if err != nil {
+		return objectdb.Copy{}, err
+	}
+	defer s.release(other)
+	return s.saveWith(ctx, other, right, 0, o.Progress)
+}
+
+// sameObject compares an object of the root, o, with one of the copy, s.
+const sameObject = `s.id = o.id AND s.parent = o.parent AND s.name = o.name AND s.fold = o.fold AND s.kind = o.kind AND s.ver = o.ver
+	AND s.created = o.created AND s.modified = o.modified AND s.size = o.size AND s.type = o.type AND s.value IS o.value`
+
+// replace puts the objects of the copy into the place of those of the root.
+func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *objectdb.Reverted) error {
+	var meta [3]driver.Value
+	if err := c.first(meta[:], `SELECT generation, last_id, (SELECT count(*) FROM main.object WHERE id NOT IN (SELECT id FROM saved.object)) FROM saved.meta`); err != nil {
+		return err
+	}
+	savedGen, savedLast, err := metaRow([2]driver.Value{meta[0], meta[1]})
+	if err != nil {
+		return err
+	}
+	r.Removed, _ = meta[2].(int64)
+	// Above both: no version of an object is given twice.
+	now := max(gen, savedGen) + 1
+	exec := func(query string, args ...driver.Value) (int64, error) {
+		result, err := c.c.ExecContext(ctx, query, named(args))
+		if err != nil {
+			return 0, sqlError(err)
+		}
+		return result.RowsAffected()
+	}
+	if _, err := exec(`DELETE FROM main.object AS o WHERE NOT EXISTS (SELECT 1 FROM saved.object AS s WHERE ` + sameObject + `)`); err != nil {
+		return err
+	}
+	r.Restored, err = exec(`INSERT INTO main.object (`+rowColumns+`value)
+		SELECT id, parent, name, fold, kind, ?1, created, modified, size, type, value
+		FROM saved.object WHERE id NOT IN (SELECT id FROM main.object)`, now)
+	if err != nil {
+		return err
+	}
+	if _, err := exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`, now, max(last, savedLast)); err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	if err := s.sync(c.wal); err != nil {
+		return err
+	}
+	_, err = c.checkpoint(sqlCheckpoint)
+	return err
+}
+
+func named(args []driver.Value) []driver.NamedValue {
+	list := make([]driver.NamedValue, len(args))
+	for i, arg := range args {
+		list[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
+	}
+	return list
+}
+
+// first reads the first row of a query that is not kept prepared.
+func (c *conn) first(row []driver.Value, query string) error {
+	rows, err := c.c.Query(query, nil)
+	if err != nil {
+		return sqlError(err)
+	}
+	defer rows.Close()
+	return metaError(rows.Next(row))
+}
+
+// checkedCopy gives the file of a copy of this root in which nothing is wrong.
+// An older one is brought up to date in a folder of its own, which tidy removes.
+func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy func(), err error) {
+	tidy = func() {}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", tidy, pathError(err)
+	}
+	if os.SameFile(info, s.file.info) {
+		return "", tidy, errors.New("it is the root itself")
+	}
+	said, err := Inspect(path)
+	if err != nil {
+		return "", tidy, bare(err)
+	}
+	o := objectdb.Options{ReadOnly: true, CacheBytes: -1}
+	if said.Version < objectdb.FileVersion {
+		dir, name := besideRoot(s.path)
+		// The right to save makes it ours alone.
+		dir = filepath.Join(dir, name+".reverting")
+		tidy = func() { os.RemoveAll(dir) }
+		tidy()
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", tidy, pathError(err)
+		}
+		own := filepath.Join(dir, "copy.root")
+		if err := copyFile(path, own); err != nil {
+			tidy()
+			return "", func() {}, err
+		}
+		path, o = own, objectdb.Options{Relaxed: true, CacheBytes: -1, Program: s.options.Program}
+	}
+	if err := s.checkCopy(ctx, path, o); err != nil {
+		tidy()
+		return "", func() {}, err
+	}
+	return path, tidy, nil
+}
+
+func (s *store) checkCopy(ctx context.Context, path string, o objectdb.Options) error {
+	saved, err := Open(path, o)
+	if err != nil {
+		return bare(err)
+	}
+	defer saved.Close()
+	problems, err := saved.Check(ctx)
+	switch {
+	case err != nil:
+		return bare(err)
+	case len(problems) > 0:
+		return fmt.Errorf("%w: %v", objectdb.ErrDamaged, problems[0])
+	}
+	theirs, err := saved.Info(ctx)
+	if err != nil {
+		return bare(err)
+	}
+	ours, err := s.info()
+	if err == nil && !theirs.Created.Equal(ours.Created) {
+		err = errors.New("it is a copy of another root; export that one, and import its files")
+	}
+	return err
+}
+
+// bare drops operation and path, which are told already.
+func bare(err error) error {
+	if known := new(objectdb.Error); errors.As(err, &known) {
+		return known.Err
+	}
+	return err
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return pathError(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return pathError(err)
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(pathError(err), out.Close())
+}

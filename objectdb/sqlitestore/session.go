@@ -1,0 +1,179 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"time"
+
+	"scripter/objectdb"
+)
+
+// A connection is the objectdb.Session of one transaction after another.
+
+// BeginRead acquires a connection and begins a read transaction of SQLite's.
+func (s *store) BeginRead(ctx context.Context, since int64, wait *time.Duration) (objectdb.Session, objectdb.State, error) {
+	var state objectdb.State
+	var c *conn
+	err := patiently(ctx, wait, func() (err error) {
+		if c == nil {
+			if c, err = s.acquire(); err != nil {
+				return err
+			}
+		}
+		state.Generation, state.LastID, err = c.beginRead()
+		return err
+	})
+	if err == nil {
+		state.Changes, err = c.changesSince(since, state.Generation)
+	}
+	if err != nil {
+		if c != nil {
+			s.release(c)
+		}
+		return nil, state, err
+	}
+	return c, state, nil
+}
+
+// BeginWrite takes the writer's lock first and a connection then.
+func (s *store) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (objectdb.Writer, objectdb.State, error) {
+	var state objectdb.State
+	start := time.Now()
+	if err := s.lockWriter(ctx, start.Add(*wait)); err != nil {
+		return nil, state, err
+	}
+	*wait -= time.Since(start)
+	var c *conn
+	err := patiently(ctx, wait, func() (err error) {
+		if c == nil {
+			if c, err = s.acquire(); err != nil {
+				return err
+			}
+		}
+		state.Generation, state.LastID, err = c.beginWrite()
+		if err != nil {
+			c.rollback()
+		}
+		return err
+	})
+	if err == nil {
+		state.Changes, err = c.changesSince(since, state.Generation)
+	}
+	if err != nil {
+		if c != nil {
+			c.rollback()
+		}
+		s.unlockWriter()
+		if c != nil {
+			s.release(c)
+		}
+		return nil, state, err
+	}
+	c.locked = true
+	return c, state, nil
+}
+
+// Newest looks at the connection that is used next: see walIndex.
+func (s *store) Newest() (generation int64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.idle) - 1; last >= 0 {
+		return s.idle[last].index.newest()
+	}
+	return 0, false
+}
+
+// End gives the writer's lock back and the connection to the store.
+func (c *conn) End() {
+	s := c.store
+	fold := c.foldAtEnd
+	if c.locked {
+		c.rollback()
+		c.locked, c.foldAtEnd = false, false
+		s.unlockWriter()
+	}
+	s.release(c)
+	if fold {
+		s.foldWAL(context.Background())
+	}
+}
+
+// changesSince returns what was changed after generation since, if now is a later one.
+func (c *conn) changesSince(since, now int64) (objectdb.Changes, error) {
+	if now <= since {
+		return objectdb.Changes{Since: now}, nil
+	}
+	var row [2]driver.Value
+	if err := c.one(row[:], sqlChanges); err != nil {
+		return objectdb.Changes{}, metaError(err)
+	}
+	log, _ := row[0].([]byte)
+	changes := changeLog(log).read(now)
+	if reverted, _ := row[1].(int64); reverted > since {
+		changes.Reverted = reverted
+	}
+	return changes, nil
+}
+
+func (c *conn) Child(_ context.Context, table int64, fold string) (objectdb.Row, error) {
+	return c.row(sqlChild, table, fold, objectdb.WholeValue)
+}
+
+func (c *conn) Object(_ context.Context, id int64) (objectdb.Row, error) {
+	return c.row(sqlByID, id, objectdb.WholeValue)
+}
+
+func (c *conn) Last(_ context.Context, table int64, from, end string) (objectdb.Row, error) {
+	return c.row(sqlLast, table, from, end, objectdb.ListedValue)
+}
+
+func (c *conn) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
+	return c.rows(func(row objectdb.Row, err error) error {
+		if err != nil {
+			return err
+		}
+		return fn(row)
+	}, sqlChildren, table, objectdb.ListedValue)
+}
+
+func (c *conn) All(_ context.Context, fn func(objectdb.Row, error)) error {
+	return c.rows(func(row objectdb.Row, err error) error { fn(row, err); return nil }, sqlEverything)
+}
+
+func (c *conn) Len(_ context.Context, table int64) (int, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], sqlCount, table); err != nil {
+		return 0, err
+	}
+	n, _ := row[0].(int64)
+	return int(n), nil
+}
+
+func (c *conn) Value(_ context.Context, id int64) (objectdb.Value, error) {
+	row, err := c.row(sqlByID, id, maxValue)
+	return row.Value, err
+}
+
+// Check has SQLite look at its file.
+func (c *conn) Check(_ context.Context, report func(string)) error {
+	rows, err := c.c.Query(`PRAGMA integrity_check`, nil)
+	if err != nil {
+		return sqlError(err)
+	}
+	defer rows.Close()
+	for {
+		var row [1]driver.Value
+		if err := rows.Next(row[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return sqlError(err)
+		}
+		if row[0] != "ok" {
+			report(fmt.Sprintf("SQLite: %v", row[0]))
+		}
+	}
+}
+
+func (c *conn) Info(context.Context) (objectdb.Info, error) { return c.info() }

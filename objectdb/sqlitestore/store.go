@@ -1,0 +1,211 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"scripter/objectdb"
+)
+
+// idleConns is how many connections a store keeps open while nobody uses them.
+const idleConns = 16
+
+// store is an open root. It is the objectdb.Store of a DB.
+type store struct {
+	path    string
+	options objectdb.Options
+	file    fileID
+
+	writer   chan struct{} // has one token: the writer's lock among our goroutines
+	queue    *queue        // and among processes
+	syncs    groupCommit
+	unsynced unsynced // a sync has failed
+	commits  atomic.Int64
+	foldNext atomic.Int64 // pages in the WAL before it is looked at again
+
+	mu     sync.Mutex
+	idle   []*conn
+	closed bool
+}
+
+func newStore(path string, o objectdb.Options) *store {
+	s := &store{path: path, options: o.WithDefaults(), writer: make(chan struct{}, 1), queue: newQueue(path)}
+	s.unsynced.root = s.queue.root
+	s.writer <- struct{}{}
+	return s
+}
+
+func (s *store) Path() string { return s.path }
+
+func (s *store) Close() error {
+	unsynced := s.rewriteBeforeClose()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	errs := []error{unsynced}
+	if unsynced == nil { // else SQLite would fold a WAL with gaps into the root
+		for _, c := range s.idle {
+			errs = append(errs, c.close())
+		}
+	}
+	s.idle = nil
+	forgetFile(s.file)
+	s.queue.close()
+	if !s.options.ReadOnly {
+		s.queue.tidy()
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &objectdb.Error{Op: "close", Path: s.path, Err: err}
+	}
+	return nil
+}
+
+// rewriteBeforeClose rewrites the WAL if a sync has failed.
+func (s *store) rewriteBeforeClose() error {
+	if s.options.ReadOnly || !s.unsynced.marked() {
+		return nil
+	}
+	wait := s.options.BusyTimeout
+	w, _, err := s.BeginWrite(context.Background(), 0, &wait)
+	if errors.Is(err, objectdb.ErrClosed) {
+		return nil
+	}
+	if err == nil {
+		w.End()
+	}
+	return err
+}
+
+// acquire returns a connection that nobody else uses.
+func (s *store) acquire() (*conn, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, objectdb.ErrClosed
+	}
+	if last := len(s.idle) - 1; last >= 0 {
+		c := s.idle[last]
+		s.idle = s.idle[:last]
+		s.mu.Unlock()
+		return c, nil
+	}
+	s.mu.Unlock()
+	return s.connect()
+}
+
+// connect opens another connection.
+func (s *store) connect() (*conn, error) {
+	c, err := openConn(s.path, s.options)
+	if err == nil {
+		c.store, c.unsynced = s, &s.unsynced
+	}
+	return c, err
+}
+
+// release takes a connection back.
+func (s *store) release(c *conn) {
+	c.endRead()
+	c.rollback()
+	s.mu.Lock()
+	keep := !c.broken && !s.closed && len(s.idle) < idleConns
+	if keep {
+		s.idle = append(s.idle, c)
+	}
+	s.mu.Unlock()
+	if !keep {
+		c.close()
+	}
+}
+
+// lockWriter waits until we are the one that may write, among the goroutines of
+// this process and then among processes.
+func (s *store) lockWriter(ctx context.Context, deadline time.Time) error {
+	if err := s.takeToken(ctx, deadline); err != nil {
+		return err
+	}
+	if err := s.queue.enter(ctx, deadline); err != nil {
+		s.writer <- struct{}{}
+		return err
+	}
+	return nil
+}
+
+func (s *store) takeToken(ctx context.Context, deadline time.Time) error {
+	select {
+	case <-s.writer:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	select {
+	case <-s.writer:
+		return nil
+	case <-timer.C:
+		return objectdb.ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *store) unlockWriter() {
+	s.queue.leave()
+	s.writer <- struct{}{}
+}
+
+// patiently calls try again while the root is locked, as long as *wait allows.
+func patiently(ctx context.Context, wait *time.Duration, try func() error) error {
+	err := try()
+	if !errors.Is(err, objectdb.ErrBusy) {
+		return err
+	}
+	start := time.Now()
+	err = retry(ctx, start.Add(*wait), try)
+	*wait -= time.Since(start)
+	return err
+}
+
+// retry calls try until it returns something else than ErrBusy, the context
+// ends, or the deadline has passed.
+func retry(ctx context.Context, deadline time.Time, try func() error) error {
+	pause := 100 * time.Microsecond
+	for {
+		err := try()
+		if !errors.Is(err, objectdb.ErrBusy) {
+			return err
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return err
+		}
+		// The pauses differ from process to process, so that none starves.
+		timer := time.NewTimer(min(left, pause/2+rand.N(pause)))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-timer.C:
+		}
+		pause = min(pause*3/2, 5*time.Millisecond)
+	}
+}
+
+// patient is patiently for the time of one transaction.
+func (s *store) patient(try func() error) error {
+	return retry(context.Background(), time.Now().Add(s.options.BusyTimeout), try)
+}
+
+// failed adds to an error what was tried and the file.
+func (s *store) failed(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &objectdb.Error{Op: op, Path: s.path, Err: err}
+}

@@ -1,0 +1,243 @@
+package objectdb
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+)
+
+// A Store keeps the objects of one root. Package sqlitestore keeps them in an SQLite
+// file; package storetest has the tests that every store must pass. New makes a DB,
+// which has addresses, transactions and a cache, of a store.
+//
+// A store may be used by many goroutines at once, and by other processes.
+type Store interface {
+	// BeginRead begins a session that sees the newest state of the root, and sees it
+	// until its end.
+	//
+	// since is a generation that the caller knows. If the newest one is later, the
+	// State says what was changed after it, as far as the store knows.
+	//
+	// *wait is how long the call may wait for others. The call reduces it by the time it
+	// has waited, and returns ErrBusy when none is left.
+	BeginRead(ctx context.Context, since int64, wait *time.Duration) (Session, State, error)
+
+	// BeginWrite is BeginRead for a session that holds the writer's lock until its end.
+	// One session of all processes holds it.
+	BeginWrite(ctx context.Context, since int64, wait *time.Duration) (Writer, State, error)
+
+	// Newest returns the newest generation if the store knows it at once, without a
+	// session.
+	Newest() (generation int64, ok bool)
+
+	// Path names the root in messages.
+	Path() string
+
+	Save(ctx context.Context, o SaveOptions) (Copy, error)
+	Revert(ctx context.Context, path string, o SaveOptions) (Reverted, error)
+	Copies() ([]Copy, error)
+	LastFailure() Failure
+
+	// Close ends the use of the root when the last session has ended.
+	Close() error
+}
+
+// A Session reads one state of a root. One goroutine uses it at a time. What is not
+// there is ErrNotFound.
+type Session interface {
+	// Child returns the object with the folded name in a table. Its value is nil if it
+	// is longer than WholeValue.
+	Child(ctx context.Context, table int64, fold string) (Row, error)
+	// Object returns the object with this id, as Child does.
+	Object(ctx context.Context, id int64) (Row, error)
+	// Last returns the last object of a table whose folded name is from or after it, and
+	// before end. Its value is nil if it is longer than ListedValue.
+	Last(ctx context.Context, table int64, from, end string) (Row, error)
+	// Children calls fn with each object of a table, in the order of the bytes of the
+	// folded names. A value is nil if it is longer than ListedValue.
+	Children(ctx context.Context, table int64, fn func(Row) error) error
+	// Len returns the number of objects in a table.
+	Len(ctx context.Context, table int64) (int, error)
+	// Value returns the value of the object with this id.
+	Value(ctx context.Context, id int64) (Value, error)
+
+	// All calls fn with each object of the root, or with why it cannot be read. Then the
+	// row has the id only.
+	All(ctx context.Context, fn func(Row, error)) error
+	// Check calls report with everything that is wrong with the form in which the store
+	// keeps the root.
+	Check(ctx context.Context, report func(message string)) error
+	// Info returns what the root says of itself.
+	Info(ctx context.Context) (Info, error)
+
+	// End ends the session. What was written and not committed is lost.
+	End()
+}
+
+// A Writer is a session that holds the writer's lock.
+type Writer interface {
+	Session
+	// Commit writes all of c or nothing, and commits it: every session that begins from
+	// now on sees it. It stops when ctx ends.
+	//
+	// If the commit may still be lost when the power fails, flush is not nil: it
+	// returns when the commit is on the disk. The caller ends the session before.
+	Commit(ctx context.Context, c *Commit) (flush func(context.Context) error, err error)
+}
+
+// RootID is the id of the root table. Its parent is 0 and its name is "".
+const RootID = 1
+
+// A value longer than WholeValue bytes is read when it is asked for, not with its
+// row; in a listing, one longer than ListedValue.
+const (
+	WholeValue  int64 = 16 << 10
+	ListedValue int64 = 1 << 10
+)
+
+// State is what a session sees.
+type State struct {
+	Generation int64 // raised by each commit
+	LastID     int64 // the greatest id that was ever given
+	Changes    Changes
+}
+
+// Changes is what the last commits have changed.
+type Changes struct {
+	// Since is the generation after which Changes knows everything; 0 when it knows
+	// nothing.
+	Since int64
+	// Places are what was changed after Since: every place at which an object came, went
+	// or was written. What was in a table that has gone is not named.
+	Places []Change
+	// Reverted is the generation of the last Revert: objects that it has brought back
+	// have the ids that they had. It is 0 when there was none, or none after Since.
+	Reverted int64
+}
+
+// Change is a place and the last generation that changed it.
+type Change struct {
+	Place
+	Generation int64
+}
+
+// Place is where an object is: the id of its table, and its folded name.
+type Place struct {
+	Table int64
+	Fold  string
+}
+
+// Row is an object as a store keeps it.
+type Row struct {
+	ID       int64  // never given twice
+	Parent   int64  // the id of its table
+	Name     string // as it is spelled
+	Fold     string // see Fold
+	Kind     Kind
+	Version  int64 // the generation of the commit that last wrote the row
+	Created  int64 // nanoseconds since 1970
+	Modified int64
+	Size     int64
+	Type     string // MIME type of a binary
+	Value    Value  // nil in a table, and if the value is too long
+}
+
+// Commit is what one transaction writes. A store takes the steps in the order of the
+// fields, so that objects can change their places and can be moved out of a table that
+// is deleted. It may take all objects of Moves from their places first. Every row that
+// it writes has the version Generation.
+type Commit struct {
+	Generation int64 // that the commit makes
+	LastID     int64
+	Time       int64 // nanoseconds since 1970
+	Origin     Origin
+
+	Deletes []Delete
+	Moves   []Row                 // objects that get another parent or name: ID, Parent, Name, Fold
+	Values  iter.Seq2[Row, error] // objects that get another value: all but Parent, Name, Fold, Created
+	Inserts iter.Seq2[Row, error] // new objects
+	Touched []int64               // tables whose names have changed: they are modified at Time
+
+	// Changed are the places for the State.Changes of those who come later.
+	Changed []Place
+}
+
+// Delete is an object that goes; if it is a table, with all below it.
+type Delete struct {
+	ID    int64
+	Table bool
+}
+
+// Origin says who wants a commit, and for what. Stores do not keep it yet.
+type Origin struct {
+	Who string // a user of the host or of the site
+	Why string // a command, or a request with its id
+}
+
+type originKey struct{}
+
+// WithOrigin returns a context whose transactions have this origin.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+func originOf(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
+	return o
+}
+
+// knownSince reports whether c knows everything that was changed after a generation.
+func (c *Changes) knownSince(generation int64) bool { return c.Since > 0 && c.Since <= generation }
+
+// changedPlaces are places by their tables.
+type changedPlaces map[int64][]string
+
+// after returns what was changed after a generation; nil if c does not know it.
+func (c *Changes) after(generation int64) changedPlaces {
+	if !c.knownSince(generation) {
+		return nil
+	}
+	p := changedPlaces{}
+	for _, ch := range c.Places {
+		if ch.Generation > generation {
+			p[ch.Table] = append(p[ch.Table], ch.Fold)
+		}
+	}
+	for _, folds := range p {
+		slices.Sort(folds)
+	}
+	return p
+}
+
+// mayHold reports whether a place may have been changed. Where nothing is known, it may.
+func (p changedPlaces) mayHold(table int64, fold string) bool {
+	if p == nil {
+		return true
+	}
+	_, found := slices.BinarySearch(p[table], fold)
+	return found
+}
+
+// among calls fn with each of nodes whose place may have been changed, until fn returns
+// false or an error. Neighbours in nodes are as a rule of one table.
+func (p changedPlaces) among(nodes []*Node, fn func(*Node) (bool, error)) (bool, error) {
+	table, folds := int64(-1), []string(nil)
+	for _, n := range nodes {
+		if p != nil {
+			if n.parent != table {
+				table, folds = n.parent, p[n.parent]
+			}
+			if len(folds) == 0 {
+				continue
+			}
+			if _, found := slices.BinarySearch(folds, n.fold); !found {
+				continue
+			}
+		}
+		if ok, err := fn(n); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}

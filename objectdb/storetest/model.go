@@ -1,0 +1,393 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+// model is what a root is, in the plainest form: folded addresses, and what is there.
+// The keys' names are joined by a byte that the names of these tests lack.
+type model map[string]modelObject
+
+type modelObject struct {
+	name  string
+	value Value // nil: a table
+}
+
+func key(a Address) string {
+	folded := make([]string, len(a))
+	for i, name := range a {
+		folded[i] = Fold(name)
+	}
+	return strings.Join(folded, "\x00")
+}
+
+func (m model) clone() model {
+	c := model{}
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
+
+func (m model) find(a Address) (modelObject, bool) {
+	if len(a) == 0 {
+		return modelObject{}, true
+	}
+	o, ok := m[key(a)]
+	return o, ok
+}
+
+func below(k, parent string) bool { return strings.HasPrefix(k, parent+"\x00") }
+
+func (m model) put(a Address, v Value) error {
+	if len(a) == 0 {
+		return ErrIsTable
+	}
+	old, ok := m.find(a)
+	if ok && old.value == nil {
+		return ErrIsTable
+	}
+	if err := m.tables(a[:len(a)-1]); err != nil {
+		return err
+	}
+	name := a.Name()
+	if ok {
+		name = old.name
+	}
+	m[key(a)] = modelObject{name, v}
+	return nil
+}
+
+func (m model) tables(a Address) error {
+	for i := range a {
+		if o, ok := m.find(a[:i+1]); ok && o.value != nil {
+			return ErrNotTable
+		}
+	}
+	for i := range a {
+		if _, ok := m.find(a[:i+1]); !ok {
+			m[key(a[:i+1])] = modelObject{a[i], nil}
+		}
+	}
+	return nil
+}
+
+func (m model) newTable(a Address) error {
+	if o, ok := m.find(a); ok && o.value != nil && len(a) > 0 {
+		return ErrExists
+	}
+	return m.tables(a)
+}
+
+func (m model) delete(a Address) error {
+	if len(a) == 0 {
+		return ErrRoot
+	}
+	if _, ok := m.find(a); !ok {
+		return ErrNotFound
+	}
+	for k := range m {
+		if k == key(a) || below(k, key(a)) {
+			delete(m, k)
+		}
+	}
+	return nil
+}
+
+var errAny = errors.New("any error")
+
+func (m model) transfer(from, to Address, move bool) error {
+	if len(from) == 0 || len(to) == 0 {
+		return ErrRoot
+	}
+	o, ok := m.find(from)
+	if !ok {
+		return ErrNotFound
+	}
+	if _, there := m.find(to); there && (!move || key(from) != key(to)) {
+		return ErrExists
+	}
+	if move && o.value == nil && below(key(to), key(from)) {
+		return errAny
+	}
+	taken := model{}
+	for k, v := range m {
+		if k == key(from) || below(k, key(from)) {
+			taken[key(to)+strings.TrimPrefix(k, key(from))] = v
+		}
+	}
+	if err := m.tables(to[:len(to)-1]); err != nil {
+		return err
+	}
+	if move {
+		_ = m.delete(from)
+	}
+	for k, v := range taken {
+		m[k] = v
+	}
+	m[key(to)] = modelObject{to.Name(), o.value}
+	return nil
+}
+
+func (m model) children(a Address) (names []string) {
+	var keys []string
+	for k := range m {
+		parent := ""
+		if i := strings.LastIndexByte(k, 0); i >= 0 {
+			parent = k[:i]
+		}
+		if parent == key(a) && (len(a) > 0 || !strings.Contains(k, "\x00")) {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		names = append(names, m[k].name)
+	}
+	return names
+}
+
+// player does the same at random to a root and to a model.
+type player struct {
+	t   *T
+	r   *rand.Rand
+	m   model
+	log []string
+
+	before  []model // what is gone back to: when the transaction fails, then each attempt
+	handles []*Node
+}
+
+func (p *player) address() Address {
+	pool := []string{"a", "B", "b", "ä", "Ä", "c.d", "A"}
+	a := make(Address, p.r.IntN(4))
+	for i := range a {
+		a[i] = pool[p.r.IntN(len(pool))]
+	}
+	return a
+}
+
+func (p *player) value() Value { return oddValues[p.r.IntN(len(oddValues))] }
+
+func (p *player) step(tx *Tx) {
+	a, b, v := p.address(), p.address(), p.value()
+	var want, got error
+	var what string
+	switch p.r.IntN(10) {
+	case 0, 1, 2:
+		what = fmt.Sprintf("put %s %s", a, v.Kind())
+		want, got = p.m.put(a, v), tx.Put(a, v)
+	case 3:
+		what = fmt.Sprintf("table %s", a)
+		want, got = p.m.newTable(a), tx.NewTable(a)
+	case 4:
+		what = fmt.Sprintf("delete %s", a)
+		want, got = p.m.delete(a), tx.Delete(a)
+	case 5, 6:
+		what = fmt.Sprintf("move %s %s", a, b)
+		want, got = p.m.transfer(a, b, true), tx.Move(a, b)
+	case 7:
+		if len(p.m) > 200 {
+			return
+		}
+		what = fmt.Sprintf("copy %s %s", a, b)
+		want, got = p.m.transfer(a, b, false), tx.Copy(a, b)
+	default:
+		p.look(tx, a)
+		return
+	}
+	p.log = append(p.log, fmt.Sprintf("%s: %v", what, got))
+	if want == errAny {
+		require.Error(p.t, got, strings.Join(p.log, "\n"))
+	} else if want == nil {
+		require.NoError(p.t, got, strings.Join(p.log, "\n"))
+	} else {
+		require.ErrorIs(p.t, got, want, strings.Join(p.log, "\n"))
+	}
+}
+
+// look compares one address.
+func (p *player) look(tx *Tx, a Address) {
+	story := strings.Join(append(p.log, "look "+a.String()), "\n")
+	want, ok := p.m.find(a)
+	got, err := tx.Find(a)
+	if !ok {
+		require.ErrorIs(p.t, err, ErrNotFound, story)
+		return
+	}
+	require.NoError(p.t, err, story)
+	p.handles = append(p.handles, got)
+	require.Equal(p.t, want.name, got.Name(), story)
+	require.True(p.t, tx.Address(got).Equal(a), story)
+	v, err := tx.Get(a)
+	if want.value != nil {
+		require.NoError(p.t, err, story)
+		require.True(p.t, Equal(want.value, v), story)
+		return
+	}
+	require.ErrorIs(p.t, err, ErrIsTable, story)
+	last, err := tx.Last(got, "b", "d")
+	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool { return Fold(name) < "b" || "d" <= Fold(name) })
+	if len(inside) == 0 {
+		require.ErrorIs(p.t, err, ErrNotFound, story)
+	} else {
+		require.NoError(p.t, err, story)
+		require.Equal(p.t, inside[len(inside)-1], last.Name(), story)
+	}
+	nodes, err := tx.Children(got)
+	require.NoError(p.t, err, story)
+	var names []string
+	for i, n := range nodes {
+		names = append(names, n.Name())
+		nth, err := tx.Nth(got, i+1)
+		require.NoError(p.t, err)
+		require.Equal(p.t, n, nth, story)
+	}
+	require.Equal(p.t, p.m.children(a), names, story)
+	count, err := tx.Len(got)
+	require.NoError(p.t, err)
+	require.Equal(p.t, len(names), count, story)
+}
+
+func (p *player) lookEverywhere(tx *Tx) {
+	p.look(tx, Address{})
+	count := 0
+	require.NoError(p.t, tx.Walk(Address{}, func(a Address, n *Node) error {
+		if len(a) > 0 {
+			count++
+			p.look(tx, a)
+		}
+		return nil
+	}))
+	require.Equal(p.t, len(p.m), count, strings.Join(p.log, "\n"))
+}
+
+var errUndone = errors.New("undone")
+
+func testRandomOperations(t *T) {
+	for seed := range uint64(25) {
+		t.Run(fmt.Sprint(seed), func(t *T) {
+			t.Parallel()
+			options := Options{Relaxed: true, BusyTimeout: patience, LockTime: -1} // a busy machine takes its time
+			if seed%3 == 1 {
+				options.CacheBytes = 4000 // hardly anything stays
+			} else if seed%3 == 2 {
+				options.CacheBytes = -1
+			}
+			db := openWith(t, options)
+			other, err := t.Open(db.Path(), options)
+			require.NoError(t, err)
+			defer other.Close()
+			p := &player{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: model{}}
+			for range 60 {
+				p.transaction(db)
+				if p.r.IntN(4) == 0 {
+					p.transaction(other) // as another process would
+				}
+			}
+			requireCacheTrue(t, db)
+			requireCacheTrue(t, other)
+		})
+	}
+}
+
+// transaction does a few things, and undoes them or not.
+func (p *player) transaction(db *DB) {
+	p.before, p.handles = []model{p.m.clone()}, nil
+	run := []func(context.Context, func(*Tx) error) error{db.Update, db.UpdateLocked}[p.r.IntN(2)]
+	undo := p.r.IntN(5) == 0
+	p.log = append(p.log, "begin")
+	err := run(context.Background(), func(tx *Tx) error {
+		p.steps(tx)
+		p.lookEverywhere(tx)
+		if undo {
+			return errUndone
+		}
+		return nil
+	})
+	if undo {
+		require.Equal(p.t, errUndone, err)
+		p.m = p.before[0]
+		p.log = append(p.log, "undone")
+	} else {
+		require.NoError(p.t, err, strings.Join(p.log, "\n"))
+	}
+	require.NoError(p.t, db.View(context.Background(), func(tx *Tx) error {
+		p.lookEverywhere(tx)
+		return nil
+	}))
+}
+
+func (p *player) steps(tx *Tx) {
+	for range p.r.IntN(12) {
+		p.step(tx)
+		switch p.r.IntN(30) {
+		case 0:
+			p.log = append(p.log, "flush")
+			require.NoError(p.t, tx.Flush())
+			for i := range p.before {
+				p.before[i] = p.m.clone()
+			}
+		case 1, 2, 3:
+			p.attempt(tx)
+		}
+	}
+}
+
+// attempt does a few things within the transaction, and undoes them or not.
+func (p *player) attempt(tx *Tx) {
+	p.log = append(p.log, "try")
+	p.before = append(p.before, p.m.clone())
+	last := len(p.before) - 1
+	fails := p.r.IntN(2) == 0
+	err := tx.Try(func() error {
+		p.steps(tx)
+		if fails {
+			return errUndone
+		}
+		return nil
+	})
+	if fails {
+		require.Equal(p.t, errUndone, err)
+		p.m = p.before[last]
+		p.log = append(p.log, "failed")
+		p.lookEverywhere(tx)
+		p.lookAtHandles(tx)
+	} else {
+		require.NoError(p.t, err)
+		p.log = append(p.log, "tried")
+	}
+	p.before = p.before[:last]
+}
+
+// lookAtHandles compares what handles stand for, where they stand for anything.
+func (p *player) lookAtHandles(tx *Tx) {
+	for _, n := range p.handles {
+		story := strings.Join(append(p.log, "handle "+n.Name()), "\n")
+		v, err := tx.Value(n)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		a := tx.Address(n)
+		if found, err := tx.Find(a); err != nil || found.ID() != n.ID() {
+			continue // a table above it is gone
+		}
+		want, ok := p.m.find(a)
+		require.True(p.t, ok, story)
+		if want.value == nil {
+			require.ErrorIs(p.t, err, ErrIsTable, story)
+			continue
+		}
+		require.NoError(p.t, err, story)
+		require.True(p.t, Equal(want.value, v), story)
+	}
+}

@@ -1,0 +1,40 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+// testCacheStats: what was read once is found the next time, and counted so.
+func testCacheStats(t *T) {
+	db := open(t)
+	a := Address{"table", "name"}
+	require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+		return tx.Put(a, String("x"))
+	}))
+	read := func(a Address) CacheStats {
+		before := db.CacheStats()
+		require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
+			_, err := tx.Get(a)
+			return err
+		}))
+		after := db.CacheStats()
+		return CacheStats{Hits: after.Hits - before.Hits, Misses: after.Misses - before.Misses}
+	}
+	read(a)
+	again := read(a)
+	assert.Zero(t, again.Misses)
+	assert.Positive(t, again.Hits)
+
+	other, err := t.Open(db.Path(), patient)
+	require.NoError(t, err)
+	defer other.Close()
+	require.NoError(t, other.Update(context.Background(), func(tx *Tx) error {
+		return tx.Put(a, String("y"))
+	}))
+	assert.Positive(t, read(a).Misses, "another program has written: nothing that was read counts")
+}

@@ -1,0 +1,136 @@
+// Package storetest has the tests that every store of objectdb must pass: what a root
+// promises, whatever keeps it. Run runs them. A store's own package tests what it alone
+// has, such as files, processes and power cuts.
+package storetest
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	. "scripter/objectdb"
+)
+
+// Backend opens roots of one kind of store.
+type Backend struct {
+	// Create makes a root with this name, and opens it.
+	Create func(name string, o Options) (*DB, error)
+	// Open opens a root that may be open already: as another process has it.
+	Open func(name string, o Options) (*DB, error)
+}
+
+// T is a test of a backend.
+type T struct {
+	*testing.T
+	Backend
+}
+
+// Run runs all tests.
+func Run(t *testing.T, b Backend) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.run(&T{t, b}) })
+	}
+}
+
+// Run runs a part of a test.
+func (t *T) Run(name string, fn func(t *T)) bool {
+	return t.T.Run(name, func(part *testing.T) { fn(&T{part, t.Backend}) })
+}
+
+var tests = []struct {
+	name string
+	run  func(*T)
+}{
+	{"TheCacheForgetsOnlyWhatOthersChanged", testTheCacheForgetsOnlyWhatOthersChanged},
+	{"TablesThatChangeTheirOrderAreNotDamaged", testTablesThatChangeTheirOrderAreNotDamaged},
+	{"CheckUnderWrites", testCheckUnderWrites},
+	{"EveryValueIsKept", testEveryValueIsKept},
+	{"ValuesThatCannotBeStored", testValuesThatCannotBeStored},
+	{"StoredValuesAreNotShared", testStoredValuesAreNotShared},
+	{"NamesIgnoreCaseAndKeepTheirSpelling", testNamesIgnoreCaseAndKeepTheirSpelling},
+	{"NamesThatCannotBe", testNamesThatCannotBe},
+	{"AddressOperations", testAddressOperations},
+	{"PutReplacesAnyValue", testPutReplacesAnyValue},
+	{"TimesComeFromTheClock", testTimesComeFromTheClock},
+	{"MoveAndCopy", testMoveAndCopy},
+	{"ObjectsChangePlaces", testObjectsChangePlaces},
+	{"WritesBelowADeletedTableAreRefused", testWritesBelowADeletedTableAreRefused},
+	{"Nodes", testNodes},
+	{"Walk", testWalk},
+	{"AnErrorLeavesTheRootAsItWas", testAnErrorLeavesTheRootAsItWas},
+	{"RecordsAreOfLists", testRecordsAreOfLists},
+	{"Derived", testDerived},
+	{"DerivedOfAnotherProcess", testDerivedOfAnotherProcess},
+	{"DerivedIsOfTheStateThatTheTransactionSees", testDerivedIsOfTheStateThatTheTransactionSees},
+	{"DerivedCountsAsRead", testDerivedCountsAsRead},
+	{"DerivedAfterOwnWrites", testDerivedAfterOwnWrites},
+	{"DerivedErrorIsNotKept", testDerivedErrorIsNotKept},
+	{"DerivedMap", testDerivedMap},
+	{"DerivedUnderLoad", testDerivedUnderLoad},
+	{"BeforeSync", testBeforeSync},
+	{"RandomOperations", testRandomOperations},
+	{"CacheStats", testCacheStats},
+	{"ATransactionSeesOneState", testATransactionSeesOneState},
+	{"Conflicts", testConflicts},
+	{"OfTwoCounterRaisesOneIsRunAgain", testOfTwoCounterRaisesOneIsRunAgain},
+	{"ManyGoroutinesRaiseOneCounter", testManyGoroutinesRaiseOneCounter},
+	{"TheCacheFollowsOtherProcesses", testTheCacheFollowsOtherProcesses},
+	{"ALockedTransactionKeepsOthersOut", testALockedTransactionKeepsOthersOut},
+	{"ALockedTransactionIsLimited", testALockedTransactionIsLimited},
+	{"AFlushEndsTheLimitToo", testAFlushEndsTheLimitToo},
+	{"Flush", testFlush},
+	{"FlushMeetsAConflict", testFlushMeetsAConflict},
+	{"UncommittedVersionsAreNeverMetAgain", testUncommittedVersionsAreNeverMetAgain},
+	{"AnEndedTransactionIsRefused", testAnEndedTransactionIsRefused},
+	{"AFailedAttemptIsUndone", testAFailedAttemptIsUndone},
+	{"HandlesFromAFailedAttempt", testHandlesFromAFailedAttempt},
+	{"AFlushWithinAnAttemptStays", testAFlushWithinAnAttemptStays},
+	{"AFailedAttemptHasRead", testAFailedAttemptHasRead},
+	{"APanicInAnAttemptIsUndone", testAPanicInAnAttemptIsUndone},
+	{"WritesTellsWhetherTheTransactionSeesSomethingElse", testWritesTellsWhetherTheTransactionSeesSomethingElse},
+}
+
+// open returns a new root, and checks at the end of the test that everything is as it must
+// be in it.
+func open(t *T) *DB { return openWith(t, Patient) }
+
+func openWith(t *T, o Options) *DB {
+	t.Helper()
+	db, err := t.Create(filepath.Join(t.TempDir(), "test.root"), o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		RequireSound(t, db)
+		require.NoError(t, db.Close())
+	})
+	return db
+}
+
+const patience = Patience
+
+var (
+	patient      = Patient
+	update       = Update
+	view         = View
+	addr         = Addr
+	put          = Put
+	get          = Get
+	names        = Names
+	stat         = Stat
+	requireEqual = RequireEqual
+	requireSound = RequireSound
+	increment    = Increment
+)
+
+func must[V any](v V, err error) func(testing.TB) V { return Must(v, err) }
+
+// object returns what is known of the object of a node.
+func object(n *Node) Object {
+	return Object{
+		Name: n.Name(), Kind: n.Kind(), Version: n.Version(), Created: n.Created(), Modified: n.Modified(),
+		Size: n.Size(), Type: n.Type(),
+	}
+}
+
+// maxListDepth is how deep lists and records may nest.
+const maxListDepth = 200

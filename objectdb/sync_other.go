@@ -1,8 +1,0 @@
-//go:build !linux
-
-package objectdb
-
-import "os"
-
-// syncData has the content of a file reach the disk.
-func syncData(f *os.File) error { return f.Sync() }
