@@ -72,22 +72,19 @@ func baseSetmetatable(L *lua.LState) int {
 	return 1
 }
 
+// nextFunction is next. It is also part of the loop, see run.
+var nextFunction *lua.LFunction
+
+func init() { nextFunction = GoFunction(baseNext) }
+
 // baseNext is next (table [, key]).
 func baseNext(L *lua.LState) int {
 	t := CheckTable(L, 1)
 	k := L.Get(2)
-	switch n, isNumber := k.(lua.LNumber); {
-	case k == lua.LNil:
+	if k == lua.LNil {
 		materialise(L, t)
-	case isNumber && isArrayKey(n) && t.RawGetInt(int(n)) == lua.LNil:
-		// Its array may have shrunk meanwhile; the machine would lose its way.
-		if last := t.Len(); last == 0 {
-			k = lua.LNil
-		} else if last < int(n) {
-			k = lua.LNumber(last)
-		}
 	}
-	k, v := t.Next(k)
+	k, v := Next(t, k)
 	L.Push(k)
 	if k == lua.LNil {
 		return 1
@@ -103,7 +100,7 @@ func materialise(L *lua.LState, t *lua.LTable) {
 	}
 	set := func(name string) {
 		if t.RawGetString(name) == lua.LNil {
-			t.RawSetString(name, library(L, name))
+			RawSet(t, lua.LString(name), library(L, name))
 		}
 	}
 	for name := range baseFunctions {
@@ -118,7 +115,7 @@ func materialise(L *lua.LState, t *lua.LTable) {
 // basePairs is pairs (table).
 func basePairs(L *lua.LState) int {
 	t := CheckTable(L, 1)
-	L.Push(baseFunctions["next"])
+	L.Push(nextFunction)
 	L.Push(t)
 	L.Push(lua.LNil)
 	return 3
@@ -127,13 +124,13 @@ func basePairs(L *lua.LState) int {
 // baseIpairs is ipairs (table).
 func baseIpairs(L *lua.LState) int {
 	t := CheckTable(L, 1)
-	L.Push(ipairsNext)
+	L.Push(ipairsFunction)
 	L.Push(t)
 	L.Push(lua.LNumber(0))
 	return 3
 }
 
-var ipairsNext = GoFunction(func(L *lua.LState) int {
+var ipairsFunction = GoFunction(func(L *lua.LState) int {
 	i := CheckInt(L, 2) + 1
 	v := rawInt(CheckTable(L, 1), i)
 	if v == lua.LNil {
@@ -148,14 +145,11 @@ var ipairsNext = GoFunction(func(L *lua.LState) int {
 // rawInt returns t[i] without metamethods, whether the machine keeps the item
 // in the table's array or not.
 func rawInt(t *lua.LTable, i int) lua.LValue {
-	if i >= 1 && i < lua.MaxArrayIndex {
-		return t.RawGetInt(i)
-	}
-	return t.RawGet(lua.LNumber(i))
+	return itemsOf(t).getInt(i)
 }
 
 // setRawInt stores t[i] without metamethods.
-func setRawInt(t *lua.LTable, i int, v lua.LValue) { t.RawSetInt(i, v) }
+func setRawInt(t *lua.LTable, i int, v lua.LValue) { RawSet(t, lua.LNumber(i), v) }
 
 func baseRawequal(L *lua.LState) int {
 	L.Push(lua.LBool(L.RawEqual(CheckAny(L, 1), CheckAny(L, 2))))
@@ -165,7 +159,7 @@ func baseRawequal(L *lua.LState) int {
 func baseRawget(L *lua.LState) int {
 	t := CheckTable(L, 1)
 	k := CheckAny(L, 2)
-	v := t.RawGet(k)
+	v := RawGet(t, k)
 	if s, ok := k.(lua.LString); ok && v == lua.LNil && t == L.G.Global {
 		v = library(L, string(s))
 	}
@@ -183,7 +177,7 @@ func baseRawset(L *lua.LState) int {
 	if k == lua.LNil {
 		fail0(L, "table index is nil")
 	}
-	t.RawSet(k, v)
+	RawSet(t, k, v)
 	L.SetTop(1)
 	return 1
 }

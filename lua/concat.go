@@ -108,7 +108,7 @@ func concatMeta(L *lua.LState, left, right lua.LValue, i int) lua.LValue {
 		f = metaField(L, right, "__concat")
 	}
 	if f != lua.LNil {
-		return call1(L, f, left, right)
+		return Of(L).metaCall(L, f, left, right)
 	}
 	bad, operand := left, i-1
 	if isText(left) {

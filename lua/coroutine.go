@@ -1,11 +1,8 @@
 package lua
 
 import (
-	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -58,7 +55,7 @@ func newCoroutine(L *lua.LState) *lua.LState {
 	L.Replace(1, body)
 	machineCreate(L)
 	th := L.Get(-1).(*lua.LState)
-	th.SetContext(s)
+	s.use(th)
 	return th
 }
 
@@ -170,19 +167,15 @@ func resumeMachine(L *lua.LState) (n int) {
 // and above the top of the stack, where the next function that the machine
 // called wrote over them, and "return (coroutine.yield ())" gave all values.
 func resultsAwaited(th *lua.LState) int {
-	d, ok := th.GetStack(0)
-	if !ok {
+	cf := machineOf(th).currentFrame
+	if cf == nil || cf.Fn.IsG || cf.Pc == 0 { // not started
 		return -1
 	}
-	l, ok := levelAt(th, 0)
-	if !ok || l.fn.IsG { // not started
+	call := instruction(cf.Fn.Proto.Code[cf.Pc-1])
+	if call.op() != lua.OP_CALL {
 		return -1
 	}
-	pc := frameField(d, "Pc") - 1
-	if pc < 0 || instruction(l.fn.Proto.Code[pc]).op() != lua.OP_CALL {
-		return -1
-	}
-	return wanted(l.fn.Proto.Code[pc])
+	return wanted(call)
 }
 
 func pushFailure(L *lua.LState, message string) int {
@@ -229,37 +222,8 @@ func coroutineRunning(L *lua.LState) int {
 // nor a metamethod nor the iterator of a for.
 func coroutineYield(L *lua.LState) int {
 	s := Of(L)
-	if len(s.active) == 0 || s.active[len(s.active)-1] != L || nestedInGo() {
+	if len(s.active) == 0 || s.active[len(s.active)-1] != L || !s.mayYield {
 		fail0(L, "attempt to yield across metamethod/C-call boundary")
 	}
 	return -1
-}
-
-// straight holds the return addresses of a yield that may go ahead.
-var straight atomic.Pointer[[5]uintptr]
-
-// nestedInGo reports whether the machine's main loop that runs now was entered
-// from a function in Go, not from the start of the coroutine. The machine does
-// not keep this; a yield from there would leave both states in confusion.
-func nestedInGo() bool {
-	var pcs [5]uintptr
-	runtime.Callers(2, pcs[:]) // from the yield function on
-	if known := straight.Load(); known != nil && *known == pcs {
-		return false
-	}
-	frames := runtime.CallersFrames(pcs[:])
-	for inLoop := false; ; {
-		f, more := frames.Next()
-		if inLoop {
-			if !strings.HasSuffix(f.Function, ".threadRun") {
-				return true
-			}
-			straight.Store(&pcs)
-			return false
-		}
-		inLoop = strings.Contains(f.Function, ".mainLoop")
-		if !more {
-			return true
-		}
-	}
 }

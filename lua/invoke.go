@@ -84,7 +84,7 @@ func (s *State) stack(L *lua.LState) stack {
 	th := takeShell(s.limits.CallDepth)
 	lent := stack{th, th.G}
 	th.G, th.Env = L.G, L.Env
-	th.SetContext(s)
+	s.use(th)
 	return lent
 }
 

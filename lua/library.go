@@ -29,11 +29,12 @@ var baseFunctions map[string]lua.LValue
 func init() {
 	baseFunctions = shared(map[string]lua.LGFunction{
 		"assert": baseAssert, "error": baseError, "getmetatable": baseGetmetatable, "ipairs": baseIpairs,
-		"load": baseLoad, "loadstring": baseLoadstring, "next": baseNext, "pairs": basePairs,
+		"load": baseLoad, "loadstring": baseLoadstring, "pairs": basePairs,
 		"pcall": basePcall, "rawequal": baseRawequal, "rawget": baseRawget, "rawset": baseRawset,
 		"select": baseSelect, "setmetatable": baseSetmetatable, "tonumber": baseTonumber,
 		"tostring": baseTostring, "type": baseType, "unpack": baseUnpack, "xpcall": baseXpcall,
 	})
+	baseFunctions["next"] = nextFunction
 	baseFunctions["_VERSION"] = lua.LString("Lua 5.1")
 	libraryTables = map[string]map[string]lua.LValue{
 		"coroutine": shared(map[string]lua.LGFunction{
@@ -58,8 +59,7 @@ func init() {
 	text := libraryTables["string"]
 	text["gfind"] = text["gmatch"] // LUA_COMPAT_GFIND
 	globalMeta = sharedTable(map[string]lua.LValue{"__index": GoFunction(globalIndex)})
-	textMeta = sharedTable(textArithmetic)
-	textMeta.RawSetString("__index", GoFunction(textIndex))
+	textMeta = sharedTable(map[string]lua.LValue{"__index": GoFunction(textIndex)})
 }
 
 func shared(fs map[string]lua.LGFunction) map[string]lua.LValue {
@@ -98,7 +98,7 @@ func globalIndex(L *lua.LState) int {
 	v := lua.LNil
 	if ok {
 		if v = library(L, string(name)); v != lua.LNil {
-			L.G.Global.RawSetString(string(name), v)
+			RawSet(L.G.Global, name, v)
 		}
 	}
 	L.Push(v)
@@ -147,14 +147,11 @@ func textIndex(L *lua.LState) int {
 	t := library(L, "string").(*lua.LTable)
 	s := Of(L)
 	if s.libraries.text == nil {
-		mt := L.CreateTable(0, len(textArithmetic)+1)
-		for event, f := range textArithmetic {
-			mt.RawSetString(event, f)
-		}
+		mt := L.CreateTable(0, 1)
 		mt.RawSetString("__index", t)
 		s.libraries.text = mt
 		L.SetMetatable(lua.LString(""), mt)
 	}
-	L.Push(t.RawGet(L.Get(2)))
+	L.Push(RawGet(t, L.Get(2)))
 	return 1
 }

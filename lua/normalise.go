@@ -117,9 +117,6 @@ func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
 		}
 	}
 	single := len(s.Lhs) == 1 && len(s.Rhs) == 1
-	if single && isRemoval(s) {
-		return n.removal(s)
-	}
 	pre := &localList{at: s, kind: "(o"}
 	for i, l := range s.Lhs {
 		s.Lhs[i] = n.target(l, assigned, pre, single)
@@ -155,29 +152,6 @@ func storedAt(target ast.Expr, values []ast.Expr) {
 	position := target.Line()
 	extend(target, values...)
 	target.SetLine(position&^lineMask | target.LastLine())
-}
-
-// isRemoval tells t[k] = nil, unless k is a string.
-func isRemoval(s *ast.AssignStmt) bool {
-	target, ok := s.Lhs[0].(*ast.AttrGetExpr)
-	_, isNil := s.Rhs[0].(*ast.NilExpr)
-	if !ok || !isNil {
-		return false
-	}
-	_, isString := target.Key.(*ast.StringExpr)
-	return !isString
-}
-
-// removal calls shrink after t[k] = nil.
-func (n *normaliser) removal(s *ast.AssignStmt) ast.Stmt {
-	pre := &localList{at: s, kind: "(o"}
-	target := n.target(s.Lhs[0], nil, pre, false).(*ast.AttrGetExpr)
-	s.Lhs[0] = target
-	shrink := lined(&ast.FuncCallStmt{Expr: ownCall(s, shrinkName, target.Object, target.Key)}, s)
-	do := &ast.DoBlockStmt{Stmts: append(pre.stmts(), s, shrink)}
-	do.SetLine(s.Line())
-	do.SetLastLine(s.Line())
-	return do
 }
 
 // target normalises the left side of an assignment. What a table and its key

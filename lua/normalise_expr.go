@@ -28,7 +28,6 @@ const (
 	forLimitName = "(forlimit)"
 	forStepName  = "(forstep)"
 	forPrepName  = "(forprep)"
-	shrinkName   = "(shrink)"
 )
 
 // calledFunctions are the functions of these names.
@@ -37,7 +36,7 @@ var calledFunctions map[string]*lua.LFunction
 func init() { // they lead back to the compiler, by way of load
 	calledFunctions = map[string]*lua.LFunction{
 		concatName: concatFunction, appendName: appendFunction, modName: modFunction, forInitName: forInitFunction,
-		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction, shrinkName: shrinkFunction,
+		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction,
 	}
 	for _, fn := range calledFunctions {
 		operatorFunctions[fn] = true
@@ -105,11 +104,8 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
 		atEnd(e, e.Lhs, e.Rhs)
 		text := n.describeValue(e.Lhs) + "\x00" + n.describeValue(e.Rhs)
-		if e.Operator == "%" {
-			call := ownCall(e, modName, e.Lhs, e.Rhs)
-			call.SetLastLine(e.LastLine())
-			n.describe(call, text)
-			return call
+		if e.Operator == "%" && isNumeral(e.Lhs) && isNumeral(e.Rhs) { // the compiler computes it otherwise
+			return ownCall(e, modName, e.Lhs, e.Rhs)
 		}
 		n.describe(e, text)
 	case *ast.UnaryMinusOpExpr:

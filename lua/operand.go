@@ -86,29 +86,6 @@ func calculated(i instruction) []int {
 	return nil
 }
 
-// arithmeticOperands returns the operands of the arithmetic on which the running
-// function failed. kinds are their types.
-func arithmeticOperands(L *lua.LState, l level, kinds [2]string) (operands [2]lua.LValue, ok bool) {
-	proto := l.fn.Proto
-	for pc, code := range proto.Code {
-		op := instruction(code).op()
-		if proto.DbgSourcePositions[pc] != l.line || op < lua.OP_ADD || op > lua.OP_POW {
-			continue
-		}
-		for i, register := range calculated(instruction(code)) {
-			if register&constant != 0 {
-				operands[i] = proto.Constants[register&^constant]
-			} else {
-				operands[i] = L.Get(register + 1)
-			}
-		}
-		if typeName(operands[0]) == kinds[0] && typeName(operands[1]) == kinds[1] {
-			return operands, true
-		}
-	}
-	return operands, false
-}
-
 // A frame is a call of a Lua function whose registers can be followed back to
 // where their values came from.
 type frame struct {
@@ -235,6 +212,9 @@ func (i instruction) a() int  { return int(i>>aShift) & 0xff }
 func (i instruction) b() int  { return int(i & 0x1ff) }
 func (i instruction) c() int  { return int(i>>9) & 0x1ff }
 func (i instruction) bx() int { return int(i & 0x3ffff) }
+
+// jump returns how far a jump goes.
+func (i instruction) jump() int { return i.bx() - 1<<17 + 1 }
 
 // constant marks an operand that is a constant and no register.
 const constant = 1 << 8

@@ -112,7 +112,7 @@ func operand(code uint32) int {
 }
 
 // wanted returns how many results a call takes, -1 for all that there are.
-func wanted(call uint32) int { return instruction(call).c() - 1 }
+func wanted(call instruction) int { return call.c() - 1 }
 
 // patchCalls replaces loads of the names that no script can write.
 func patchCalls(p *lua.FunctionProto) {

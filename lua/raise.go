@@ -150,29 +150,9 @@ func complaint(L *lua.LState, l level, message string) string {
 		}
 		return "attempt to index " + describeOperand(L, 0, v, i, indexed)
 	}
-	if rest, ok := strings.CutPrefix(message, "cannot perform "); ok {
-		if _, kinds, ok := strings.Cut(rest, " between "); ok {
-			left, right, _ := strings.Cut(kinds, " and ")
-			kinds, i := [2]string{left, right}, 0
-			if left == "number" {
-				i = 1
-			}
-			if operands, ok := arithmeticOperands(L, l, kinds); ok {
-				return "attempt to perform arithmetic on " + describeOperand(L, 0, operands[i], i, calculated)
-			}
-			return "attempt to perform arithmetic on a " + kinds[i] + " value"
-		}
-	}
-	if kinds, ok := strings.CutPrefix(message, "attempt to compare "); ok {
-		if left, right, _ := strings.Cut(kinds, " with "); left == right {
-			return "attempt to compare two " + left + " values"
-		}
-	}
 	switch message {
 	case "attempt to call a non-function object":
 		return "attempt to call " + describeOperand(L, 0, operand(), 0, called)
-	case "__unm undefined":
-		return "attempt to perform arithmetic on " + describeOperand(L, 0, operand(), 0, calculated)
 	case "__len undefined":
 		return "attempt to get length of " + describeOperand(L, 0, operand(), 0, calculated)
 	case "for statement init must be a number":

@@ -1,7 +1,6 @@
 package lua
 
 import (
-	"reflect"
 	"sync"
 
 	lua "github.com/yuin/gopher-lua"
@@ -23,6 +22,10 @@ func takeShell(callDepth int) *lua.LState {
 	if L, ok := shells.Get().(*lua.LState); ok && L.Options.CallStackSize == callDepth {
 		return L
 	}
+	return newShell(callDepth)
+}
+
+func newShell(callDepth int) *lua.LState {
 	return lua.NewState(lua.Options{
 		SkipOpenLibs:        true,
 		CallStackSize:       callDepth,
@@ -50,7 +53,7 @@ func giveShell(L *lua.LState) {
 // stack still hold. No script could read them, but they would keep alive what
 // the last run had.
 func wipe(L *lua.LState) {
-	clear(registers(L))
+	clear(machineOf(L).reg.array)
 	L.Push(wiper)
 	L.Push(lua.LNumber(lua.FramesPerSegment - 1))
 	L.Call(1, 0)
@@ -70,33 +73,12 @@ func init() {
 	})
 }
 
-// The places of a state's registers and open upvalues, which the machine shows
-// to nobody.
-var (
-	registryField = fieldOf(reflect.TypeFor[lua.LState](), "reg")
-	arrayField    = fieldOf(reflect.TypeFor[lua.LState]().Field(registryField).Type.Elem(), "array")
-	upvaluesField = fieldOf(reflect.TypeFor[lua.LState](), "uvcache")
-)
-
-func fieldOf(t reflect.Type, name string) int {
-	f, ok := t.FieldByName(name)
-	if !ok {
-		panic("script: gopher-lua's " + t.String() + " has no " + name)
-	}
-	return f.Index[0]
-}
-
-// registers gives the registers of L, also those that hold nothing now.
-func registers(L *lua.LState) []lua.LValue {
-	array := reflect.ValueOf(L).Elem().Field(registryField).Elem().Field(arrayField)
-	return *(*[]lua.LValue)(array.Addr().UnsafePointer())
-}
-
 // clean reports whether L runs nothing, holds nothing and has the registers
 // that it began with, to which no upvalue leads.
 func clean(L *lua.LState) bool {
 	if _, running := L.GetStack(0); running || L.Dead || L.Parent != nil || L.GetTop() != 0 {
 		return false
 	}
-	return cap(registers(L)) == registrySize && reflect.ValueOf(L).Elem().Field(upvaluesField).IsNil()
+	m := machineOf(L)
+	return cap(m.reg.array) == registrySize && m.uvcache == nil
 }

@@ -12,12 +12,6 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-func init() {
-	// An assignment t[i] fills the array up to i in one instruction that
-	// nothing can stop: 2^26 by default, which is a gigabyte.
-	lua.MaxArrayIndex = 1 << 20
-}
-
 const (
 	// registryMax is the number of values that the registers of one coroutine
 	// hold: enough for calls 10,000 deep of functions with 25 locals each.
@@ -103,7 +97,9 @@ type State struct {
 	passing    bool          // the next error is one that a coroutine passes on
 	verbatim   bool          // the next error is not to be reworded
 	libraries  *libraries    // made so far
-	random     *rand.Rand    // of math.random, once used
+	mayYield   bool          // no function in Go lies between the coroutine's start and the call of yield
+	numbers    numberStore
+	random     *rand.Rand // of math.random, once used
 }
 
 // cause is the error in Go behind the Lua error raised last.
@@ -140,7 +136,7 @@ func New(ctx context.Context, o Options) *State {
 	L.Env = L.G.Global
 	L.G.MainThread, L.G.CurrentThread = L, L
 	L.Panic = raise
-	L.SetContext(s)
+	s.use(L)
 	installLibraries(L)
 	return s
 }

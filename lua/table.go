@@ -78,12 +78,13 @@ func tableInsert(L *lua.LState) int {
 	case 3:
 		pos := CheckInt(L, 2)
 		v := L.Get(3)
-		if pos >= e || pos < 1 || e >= lua.MaxArrayIndex {
+		if pos >= e || pos < 1 {
 			insertSlowly(L, t, pos, e, v)
 			return 0
 		}
 		Of(L).Charge(L, (e-pos)>>5)
 		t.Insert(pos, v)
+		itemsOf(t).gather()
 	default:
 		fail(L, "wrong number of arguments to 'insert'")
 	}
@@ -138,7 +139,7 @@ func tableMaxn(L *lua.LState) int {
 func tableForeach(L *lua.LState) int {
 	t, f := CheckTable(L, 1), checkFunction(L, 2)
 	materialise(L, t)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+	for k, v := Next(t, lua.LNil); k != lua.LNil; k, v = Next(t, k) {
 		if r := call1(L, f, k, v); r != lua.LNil {
 			L.Push(r)
 			return 1

@@ -3,7 +3,6 @@ package lua
 import (
 	"cmp"
 	"fmt"
-	"reflect"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -89,14 +88,9 @@ func levels(L *lua.LState) []int {
 		return nil
 	}
 	var list []int
-	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
-	if frame.Kind() != reflect.Pointer || frame.IsNil() {
-		return nil
-	}
-	tail, parent := fieldOf(frame.Type().Elem(), "TailCall"), fieldOf(frame.Type().Elem(), "Parent")
-	for i := 0; !frame.IsNil(); frame = frame.Elem().Field(parent) {
+	for i, f := 0, frameOf(d); f != nil; f = f.Parent {
 		list = append(list, i)
-		i += 1 + int(frame.Elem().Field(tail).Int())
+		i += 1 + f.TailCall
 	}
 	return list
 }
@@ -145,17 +139,4 @@ func (l level) frame(s *State) (Frame, bool) {
 }
 
 // tailCalls returns how many callers a frame has replaced.
-func tailCalls(d *lua.Debug) int { return frameField(d, "TailCall") }
-
-// frameField returns a number that the machine keeps of a call, and shows to
-// nobody; 0 if it does not keep it.
-func frameField(d *lua.Debug, name string) int {
-	frame := reflect.ValueOf(d).Elem().FieldByName("frame")
-	if frame.Kind() != reflect.Pointer || frame.IsNil() {
-		return 0
-	}
-	if n := frame.Elem().FieldByName(name); n.CanInt() {
-		return int(n.Int())
-	}
-	return 0
-}
+func tailCalls(d *lua.Debug) int { return frameOf(d).TailCall }

@@ -81,12 +81,6 @@ func Departures() []Departure {
 			Gives:   "true", PUC: "false",
 		},
 		{
-			What:    "A list has at most 1048575 items for #; what lies beyond is kept, and not counted.",
-			Why:     "Beyond that the machine keeps items under their names, so that one far index costs no memory.",
-			Example: `local t = {} t [1048576] = 1 return #t`,
-			Gives:   "0", PUC: "0 or 1048576",
-		},
-		{
 			What:    "goto is a reserved word, and refused.",
 			Why:     "The machine's parser knows it, and its compiler gets it wrong.",
 			Example: `return loadstring ("local goto = 1") == nil`,
@@ -135,9 +129,9 @@ func Departures() []Departure {
 			Gives:   "s:1: attempt to concatenate a table value", PUC: "s:2: attempt to concatenate a table value",
 		},
 		{
-			What:    "Arithmetic gives 0 where it should give -0, and the literal -0 is 0.",
-			Why:     "The machine keeps small numbers ready made and takes the two for one; PUC Lua does so with the constants of a function, where 0 * -1 makes a -0 of every 0.",
-			Example: `local a = 0 return 1 / (a * -1)`,
+			What:    "The literal -0 is 0.",
+			Why:     "The compiler would take a constant -0 for every 0 of the function, as PUC Lua does.",
+			Example: `return 1 / -0`,
 			Gives:   "inf", PUC: "-inf",
 		},
 		{
@@ -147,7 +141,7 @@ func Departures() []Departure {
 			Gives:   "1.0986122886681096", PUC: "1.0986122886681098",
 		},
 		{
-			What:    "The length of a list with holes may be another one of those that the manual allows: here it is the largest.",
+			What:    "The length of a list with holes may be another one of those that the manual allows.",
 			Why:     "PUC Lua's depends on how the table was made.",
 			Example: `return #{1, nil, 3, nil}`,
 			Gives:   "3", PUC: "1",
@@ -157,12 +151,6 @@ func Departures() []Departure {
 			Why:     "There is no collector of the script's own; all that a run holds goes with it.",
 			Example: `local t = setmetatable ({}, {__mode = "k"}) t [{}] = 1 return next (t) ~= nil`,
 			Gives:   "true", PUC: "true, until the collector has run",
-		},
-		{
-			What:    "__unm is given its operand once.",
-			Why:     "The machine calls it so.",
-			Example: `return -setmetatable ({}, {__unm = function (...) return select ("#", ...) end})`,
-			Gives:   "1", PUC: "2",
 		},
 		{
 			What:    "load asks its function no more once that has given nothing.",

@@ -168,10 +168,10 @@ func (t *Thread) restoreLists() error {
 		var keys []lua.LValue
 		l.table.ForEach(func(k, _ lua.LValue) { keys = append(keys, k) })
 		for _, k := range keys {
-			l.table.RawSet(k, lua.LNil)
+			lua.RawSet(l.table, k, lua.LNil)
 		}
 		for i, item := range l.value {
-			l.table.RawSetInt(i+1, fromItem(item))
+			lua.RawSet(l.table, lua.LNumber(i+1), fromItem(item))
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func sameItems(lt *lua.LTable, list objectdb.List) bool {
 // keyCount returns the number of keys in a table, but at most one more than most.
 func keyCount(lt *lua.LTable, most int) int {
 	n := 0
-	for k, _ := lt.Next(lua.LNil); k != lua.LNil && n <= most; k, _ = lt.Next(k) {
+	for k, _ := lua.Next(lt, lua.LNil); k != lua.LNil && n <= most; k, _ = lua.Next(lt, k) {
 		n++
 	}
 	return n

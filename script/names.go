@@ -63,7 +63,7 @@ func environmentNewIndex(L *lua.LState) int {
 	if name, ok := L.Get(2).(lua.LString); ok {
 		threadOf(L).assign(string(name))
 	}
-	L.Get(1).(*lua.LTable).RawSet(L.Get(2), L.Get(3))
+	lua.RawSet(L.Get(1).(*lua.LTable), L.Get(2), L.Get(3))
 	return 0
 }
 
@@ -87,7 +87,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		return nil, nil
 	}
 	if lv := t.builtin(name); lv != lua.LNil {
-		t.state.Globals().RawSetString(name, lv)
+		lua.RawSet(t.state.Globals(), lua.LString(name), lv)
 		t.assign(name) // whoever looks again has assigned nil
 		return lv, nil
 	}

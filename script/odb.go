@@ -238,7 +238,7 @@ func odbPairs(L *lua.LState) int {
 		for i < len(keys) {
 			k := keys[i]
 			i++
-			if lv := lt.RawGet(k); lv != lua.LNil {
+			if lv := lua.RawGet(lt, k); lv != lua.LNil {
 				L.Push(k)
 				L.Push(lv)
 				return 2
@@ -256,7 +256,7 @@ func odbPairs(L *lua.LState) int {
 // of the root, then whatever else there is.
 func sortedKeys(lt *lua.LTable) []lua.LValue {
 	var keys []lua.LValue
-	for k, _ := lt.Next(lua.LNil); k != lua.LNil; k, _ = lt.Next(k) {
+	for k, _ := lua.Next(lt, lua.LNil); k != lua.LNil; k, _ = lua.Next(lt, k) {
 		keys = append(keys, k)
 	}
 	rank := func(k lua.LValue) int {

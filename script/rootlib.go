@@ -50,7 +50,7 @@ func settleArgument(L *lua.LState) {
 func (t *Thread) settleGlobals() {
 	for name := range ownFunctions {
 		if _, own := t.assigned[name]; !own {
-			t.state.Globals().RawSetString(name, t.builtin(name))
+			lua.RawSet(t.state.Globals(), lua.LString(name), t.builtin(name))
 			t.assign(name)
 		}
 	}

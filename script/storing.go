@@ -92,7 +92,7 @@ func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int) (a
 
 // keysOf returns the names in a table, and the number of its numeric keys.
 func keysOf(lt *lua.LTable, at func() objectdb.Address) (names []string, items int, err error) {
-	for k, _ := lt.Next(lua.LNil); k != lua.LNil; k, _ = lt.Next(k) {
+	for k, _ := lua.Next(lt, lua.LNil); k != lua.LNil; k, _ = lua.Next(lt, k) {
 		switch k := k.(type) {
 		case lua.LString:
 			names = append(names, string(k))

@@ -61,7 +61,7 @@ func (tb *Table) IsList() bool {
 	if tb.lua == nil {
 		return tb.marked && tb.left == 0
 	}
-	first, _ := tb.lua.Next(lua.LNil)
+	first, _ := lua.Next(tb.lua, lua.LNil)
 	return tb.lua.Metatable == listMeta && first == lua.LNil
 }
 
@@ -160,7 +160,7 @@ func (tb *Table) Lookup(name string) (v Value, found bool) {
 	if tb.lua == nil {
 		return nil, false
 	}
-	for k, lv := tb.lua.Next(lua.LNil); k != lua.LNil; k, lv = tb.lua.Next(k) {
+	for k, lv := lua.Next(tb.lua, lua.LNil); k != lua.LNil; k, lv = lua.Next(tb.lua, k) {
 		if s, ok := k.(lua.LString); ok && strings.EqualFold(string(s), name) {
 			return tb.thread.fromLua(lv), true
 		}
@@ -171,7 +171,7 @@ func (tb *Table) Lookup(name string) (v Value, found bool) {
 // Append adds v as the last of the items 1..n.
 func (tb *Table) Append(v Value) {
 	if tb.lua != nil {
-		tb.lua.Append(tb.thread.toLua(v))
+		lua.RawSet(tb.lua, lua.LNumber(tb.lua.Len()+1), tb.thread.toLua(v))
 		return
 	}
 	tb.items = append(tb.items, v)
@@ -200,7 +200,7 @@ func (tb *Table) Index(i int) Value {
 func (tb *Table) Delete(name string) {
 	tb.forget(name)
 	if tb.lua != nil {
-		tb.lua.RawSetString(name, lua.LNil)
+		lua.RawSet(tb.lua, lua.LString(name), lua.LNil)
 	}
 }
 
@@ -223,7 +223,7 @@ func (tb *Table) Names() []string {
 func (tb *Table) Each(f func(k, v Value) bool) {
 	if tb.lua != nil {
 		tb.materialise()
-		for k, lv := tb.lua.Next(lua.LNil); k != lua.LNil; k, lv = tb.lua.Next(k) {
+		for k, lv := lua.Next(tb.lua, lua.LNil); k != lua.LNil; k, lv = lua.Next(tb.lua, k) {
 			if !f(tb.thread.fromLua(k), tb.thread.fromLua(lv)) {
 				return
 			}
@@ -286,7 +286,7 @@ func (tb *Table) give(i int) lua.LValue {
 	lv := tb.thread.toLua(tb.value(i))
 	*tb.own(i) = cell{gone: true}
 	tb.left--
-	tb.lua.RawSetString(name, lv)
+	lua.RawSet(tb.lua, lua.LString(name), lv)
 	if tb.left == 0 {
 		tb.settled()
 	}
@@ -344,7 +344,7 @@ func lazyNewIndex(L *lua.LState) int {
 			}
 		}
 	}
-	lt.RawSet(L.Get(2), L.Get(3))
+	lua.RawSet(lt, L.Get(2), L.Get(3))
 	return 0
 }
 

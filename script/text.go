@@ -203,10 +203,10 @@ func (w *textWriter) table(tb *Table, depth int) error {
 		for i, k := range keys {
 			names[i] = k.String()
 		}
-		return w.record(names, func(i int) Value { return w.t.fromLua(lt.RawGet(keys[i])) }, depth)
+		return w.record(names, func(i int) Value { return w.t.fromLua(lua.RawGet(lt, keys[i])) }, depth)
 	}
 	for _, k := range keys {
-		if err := w.cell(k.String(), w.t.fromLua(lt.RawGet(k)), depth); err != nil {
+		if err := w.cell(k.String(), w.t.fromLua(lua.RawGet(lt, k)), depth); err != nil {
 			return err
 		}
 	}

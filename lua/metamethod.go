@@ -1,0 +1,211 @@
+package lua
+
+import (
+	"math"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// gopher-lua calls a metamethod only if it is a function. In Lua it may be
+// anything that can be called, and what cannot be called is an error. These
+// functions do what an instruction does with operands that need a metamethod.
+
+// metaCall calls a metamethod for its first result.
+func (s *State) metaCall(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	if _, ok := f.(*lua.LFunction); !ok {
+		if _, ok := L.GetMetaField(f, "__call").(*lua.LFunction); !ok {
+			L.RaiseError("attempt to call a %s value", typeName(f))
+		}
+	}
+	return call1(L, f, args...)
+}
+
+// arith is a binary operator (luaV_arith): of numbers, of strings that are
+// numbers, else by the metamethod of the left or the right operand.
+func (s *State) arith(L *lua.LState, op int, a, b lua.LValue) lua.LValue {
+	x, okX := ToNumber(a)
+	y, okY := ToNumber(b)
+	if okX && okY {
+		return s.numbers.value(compute(op, lua.LNumber(x), lua.LNumber(y)))
+	}
+	event := events[op]
+	f := L.GetMetaField(a, event)
+	if f == lua.LNil {
+		f = L.GetMetaField(b, event)
+	}
+	if f == lua.LNil {
+		bad, operand := a, 0
+		if okX {
+			bad, operand = b, 1
+		}
+		L.RaiseError("attempt to perform arithmetic on %s", describeOperand(L, 0, bad, operand, calculated))
+	}
+	return s.metaCall(L, f, a, b)
+}
+
+var events = [...]string{
+	lua.OP_ADD: "__add", lua.OP_SUB: "__sub", lua.OP_MUL: "__mul", lua.OP_DIV: "__div", lua.OP_MOD: "__mod",
+	lua.OP_POW: "__pow", lua.OP_UNM: "__unm",
+}
+
+// compute is an operator on numbers. Of OP_UNM both operands are the same.
+func compute(op int, x, y lua.LNumber) lua.LNumber {
+	switch op {
+	case lua.OP_ADD:
+		return x + y
+	case lua.OP_SUB:
+		return x - y
+	case lua.OP_MUL:
+		return x * y
+	case lua.OP_DIV:
+		return x / y
+	case lua.OP_MOD:
+		return lua.LNumber(modulo(float64(x), float64(y)))
+	case lua.OP_POW:
+		return lua.LNumber(math.Pow(float64(x), float64(y)))
+	}
+	return -x
+}
+
+// equal is == (luaV_equalval) of values that are not the same.
+func (s *State) equal(L *lua.LState, a, b lua.LValue) bool {
+	kind := a.Type()
+	if kind != b.Type() || kind != lua.LTTable && kind != lua.LTUserData {
+		return a == b
+	}
+	if a == b {
+		return true
+	}
+	f := comparison(L, a, b, "__eq")
+	return f != lua.LNil && lua.LVAsBool(s.metaCall(L, f, a, b))
+}
+
+// comparison returns the metamethod that both operands have, LNil if they do not
+// have the same (get_compTM).
+func comparison(L *lua.LState, a, b lua.LValue, event string) lua.LValue {
+	f := L.GetMetaField(a, event)
+	if f == lua.LNil || !L.RawEqual(f, L.GetMetaField(b, event)) {
+		return lua.LNil
+	}
+	return f
+}
+
+// less is < (luaV_lessthan).
+func (s *State) less(L *lua.LState, a, b lua.LValue) bool {
+	if x, ok := a.(lua.LNumber); ok {
+		if y, ok := b.(lua.LNumber); ok {
+			return x < y
+		}
+	}
+	if x, ok := a.(lua.LString); ok {
+		if y, ok := b.(lua.LString); ok {
+			return x < y
+		}
+	}
+	if a.Type() == b.Type() {
+		if f := comparison(L, a, b, "__lt"); f != lua.LNil {
+			return lua.LVAsBool(s.metaCall(L, f, a, b))
+		}
+	}
+	return notOrdered(L, a, b)
+}
+
+// lessEqual is <= (lessequal in lvm.c).
+func (s *State) lessEqual(L *lua.LState, a, b lua.LValue) bool {
+	if x, ok := a.(lua.LNumber); ok {
+		if y, ok := b.(lua.LNumber); ok {
+			return x <= y
+		}
+	}
+	if x, ok := a.(lua.LString); ok {
+		if y, ok := b.(lua.LString); ok {
+			return x <= y
+		}
+	}
+	if a.Type() == b.Type() {
+		if f := comparison(L, a, b, "__le"); f != lua.LNil {
+			return lua.LVAsBool(s.metaCall(L, f, a, b))
+		}
+		if f := comparison(L, b, a, "__lt"); f != lua.LNil {
+			return !lua.LVAsBool(s.metaCall(L, f, b, a))
+		}
+	}
+	return notOrdered(L, a, b)
+}
+
+// notOrdered raises the error of two values without an order (luaG_ordererror).
+func notOrdered(L *lua.LState, a, b lua.LValue) bool {
+	if left, right := typeName(a), typeName(b); left != right {
+		L.RaiseError("attempt to compare %s with %s", left, right)
+	} else {
+		L.RaiseError("attempt to compare two %s values", left)
+	}
+	return false
+}
+
+// getIndex returns object[key] (luaV_gettable).
+func (s *State) getIndex(L *lua.LState, object, key lua.LValue) lua.LValue {
+	for range lua.MaxTableGetLoop {
+		t, isTable := object.(*lua.LTable)
+		if isTable {
+			if v := itemsOf(t).get(key); v != lua.LNil || t.Metatable == lua.LNil {
+				return v
+			}
+		}
+		f := L.GetMetaField(object, "__index")
+		switch f.(type) {
+		case *lua.LFunction:
+			return call1(L, f, object, key)
+		case *lua.LNilType:
+			if !isTable {
+				L.RaiseError("attempt to index a non-table object(%v) with key '%s'", object.Type(), key)
+			}
+			return lua.LNil
+		}
+		object = f
+	}
+	L.RaiseError("too many recursions in gettable")
+	return lua.LNil
+}
+
+// setIndex is object[key] = value (luaV_settable).
+func (s *State) setIndex(L *lua.LState, object, key, value lua.LValue) {
+	for range lua.MaxTableGetLoop {
+		t, isTable := object.(*lua.LTable)
+		if isTable && (t.Metatable == lua.LNil || itemsOf(t).get(key) != lua.LNil) {
+			setItem(L, t, key, value)
+			return
+		}
+		f := L.GetMetaField(object, "__newindex")
+		switch f.(type) {
+		case *lua.LFunction:
+			L.Push(f)
+			L.Push(object)
+			L.Push(key)
+			L.Push(value)
+			L.Call(3, 0)
+			return
+		case *lua.LNilType:
+			if !isTable {
+				L.RaiseError("attempt to index a non-table object(%v) with key '%s'", object.Type(), key)
+			}
+			setItem(L, t, key, value)
+			return
+		}
+		object = f
+	}
+	L.RaiseError("too many recursions in settable")
+}
+
+// setItem stores t[key], or raises an error if it is no key.
+func setItem(L *lua.LState, t *lua.LTable, key, value lua.LValue) {
+	switch k := key.(type) {
+	case lua.LNumber:
+		if k != k {
+			L.RaiseError("table index is NaN")
+		}
+	case *lua.LNilType:
+		L.RaiseError("table index is nil")
+	}
+	itemsOf(t).set(key, value)
+}
