@@ -10,7 +10,7 @@ const (
 	tcpCloseWait = 8
 )
 
-// gone reports whether the peer has closed the connection for good: sending
+// peerClosed reports whether the peer has closed the connection for good: sending
 // nothing then fails. A peer that half-closed is still there.
 func (c *conn) peerClosed() bool {
 	var err error

@@ -4,9 +4,9 @@ package fcgi
 
 import "syscall"
 
-// gone reports whether the peer has closed the connection for good: sending
+// peerClosed reports whether the peer has closed the connection for good: sending
 // nothing then fails.
-func (c *conn) gone() bool {
+func (c *conn) peerClosed() bool {
 	var err error
 	cerr := c.raw.Control(func(fd uintptr) {
 		_, err = syscall.SendmsgN(int(fd), nil, nil, nil, 0)
@@ -14,9 +14,9 @@ func (c *conn) gone() bool {
 	return cerr != nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
 }
 
-// halfClosed is only known on Linux: elsewhere a TCP peer that went away is
+// peerHalfClosed is only known on Linux: elsewhere a TCP peer that went away is
 // noticed when the answer is sent.
-func (c *conn) halfClosed() bool { return false }
+func (c *conn) peerHalfClosed() bool { return false }
 
 // isListening reports whether fd is a listening socket.
 func isListening(fd int) bool {

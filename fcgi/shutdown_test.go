@@ -86,7 +86,7 @@ func TestShutdownOfAnUnusedServer(t *testing.T) {
 
 // Restarts under load: no request that was taken is dropped. The client dials
 // anew for each request, as web servers do, and tries again only where it was
-// refused at the door, or has stood there without a word for longer than a
+// refused, or has been idle for longer than a
 // server that shuts down waits.
 func TestShutdownUnderLoad(t *testing.T) {
 	spec := "unix:" + filepath.Join(t.TempDir(), "s")

@@ -135,7 +135,7 @@ func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome
 func (c CGI) request() *Request {
 	p, repeated := c.vars, ""
 	if p == nil {
-		p, repeated = variables(c.Environ)
+		p, repeated = Variables(c.Environ)
 	}
 	names := append([]string{path.Base(c.Program)}, c.HandlerNames...)
 	r := &Request{Params: p, Body: c.Stdin, HandlerNames: names, Form: Parsed, Transport: "CGI", repeated: repeated}
@@ -153,10 +153,10 @@ func (c CGI) request() *Request {
 	return r
 }
 
-// variables returns an environment as a map. If a name comes twice, the first value
+// Variables returns an environment as a map. If a name comes twice, the first value
 // counts; repeated is the name of a header field that came twice, or "". lighttpd sends
 // a visitor's X_Real_Ip and a proxy's X-Real-Ip under one name.
-func variables(environ []string) (p map[string]string, repeated string) {
+func Variables(environ []string) (p map[string]string, repeated string) {
 	p = make(map[string]string, len(environ))
 	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")

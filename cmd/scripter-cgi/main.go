@@ -2,8 +2,8 @@
 //
 // Install it in the web server's cgi-bin as Scripter.acgi, or write there a
 // file of two lines, "#!/path/to/scripter-cgi" and "root: /path/to/scripter.root".
-// Where a resident scripter-fcgi serves the same root it hands the request over to
-// that, before Go begins: relay_linux.c. The manual is docs/web-servers.md.
+// If a resident scripter-fcgi serves the same root, the program hands the request over to
+// it before Go begins: relay_linux.c. The manual is docs/web-servers.md.
 //
 // One request needs one processor: Go's runtime need not read the container's limits to
 // learn how many there are.
@@ -22,7 +22,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -31,23 +30,24 @@ import (
 )
 
 func main() {
-	// A client that leaves must not end the process in the middle of its
-	// work: writes then fail, and the request is rolled back.
+	// A client that closes the connection must not end the process in the middle of its
+	// work: writes fail then, and the request is rolled back.
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 	if root := os.Getenv(saveVariable); root != "" {
 		os.Exit(saveAlone(root))
 	}
-	ctx := untilTerminated()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	rest := io.Reader(os.Stdin)
 	if bodyLate() {
 		rest = lateReader{}
 	}
 	stdin := io.MultiReader(bytes.NewReader(bodyRead()), rest)
 	code := run(ctx, startedFile(), os.Args, environment(), stdin, os.Stdout, os.Stderr)
+	stop()
 	os.Exit(code)
 }
 
-// environment returns the variables that the web server has set. os.Environ leaves out
+// environment returns the variables that the web server has set. os.Environ drops
 // repeated ones, which the gateway must see.
 func environment() []string {
 	if strings.HasPrefix(os.Getenv("SERVER_SOFTWARE"), "lighttpd") {
@@ -58,30 +58,13 @@ func environment() []string {
 	return os.Environ()
 }
 
-// lateReader is a body that took too long.
+// lateReader is a body that did not arrive in time.
 type lateReader struct{}
 
 func (lateReader) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 
-// quick is how long most requests take at the most.
-const quick = 50 * time.Millisecond
-
-// untilTerminated gives a context that SIGTERM ends. A request that is quick is killed by
-// the signal, as it is before Go begins: the root is then as if it had not been made.
-// To wait for signals takes a thread of its own, which only slow ones need.
-func untilTerminated() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(quick, func() {
-		term := make(chan os.Signal, 1)
-		signal.Notify(term, syscall.SIGTERM)
-		<-term
-		cancel()
-	})
-	return ctx
-}
-
-// walBytes keeps the -wal file short: this program ends without closing the
-// root, and every later one reads the file before it can answer.
+// walBytes keeps the -wal file short: this program ends without closing the root, and
+// the next one reads that file before it can answer.
 const walBytes = 128 << 10
 
 // run answers the request in env and stdin. started is the file that the system has
@@ -90,7 +73,7 @@ const walBytes = 128 << 10
 func run(ctx context.Context, started string, args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 	requests := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
-	vars := variables(env)
+	vars, _ := gateway.Variables(env)
 	cgi := gateway.CGI{Environ: env, Stdin: stdin, Stdout: stdout}
 	if len(args) > 0 {
 		cgi.Program = args[0]
@@ -141,7 +124,7 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 			log.Warn("auto-save not started", "err", err)
 		}
 	}
-	if outcome == relayNobody && conf.Resident == "start" {
+	if outcome == relayNone && conf.Resident == "start" {
 		if err := startResident(executable, conf); err != nil {
 			log.Warn("resident server not started", "err", err)
 		}
@@ -184,17 +167,6 @@ func beside(program, executable string) string {
 		}
 	}
 	return executable
-}
-
-func variables(env []string) map[string]string {
-	vars := make(map[string]string, len(env))
-	for _, v := range env {
-		name, value, _ := strings.Cut(v, "=")
-		if _, twice := vars[name]; !twice { // as getenv has it
-			vars[name] = value
-		}
-	}
-	return vars
 }
 
 // withoutTime leaves the time out: the web server's error log has its own.

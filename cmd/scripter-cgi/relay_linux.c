@@ -1,21 +1,20 @@
-/* The relay hands a request to a resident scripter-fcgi, where one serves the same
- * root: what the .acgi of 1998 was, a door to an application that is running.
+/* The relay hands a request over to a resident scripter-fcgi that serves the same root.
+ * The .acgi of 1998 did the same for an application that was running.
  *
- * It runs before the Go runtime does, which with its libraries takes three
- * quarters of a request's time, and ends the process when the request is answered.
- * When nobody is there it returns, and Go answers in the same process.
+ * It runs in an ELF constructor, before the Go runtime starts, because that takes most
+ * of a request's time. It ends the process when the request is answered. If there is
+ * no resident server it returns, and Go answers the request in the same process.
  *
- * The request goes over as FastCGI (package fcgi has the records) to the socket
- * beside the root, ROOT-door. Its variables go as they are; those that begin
- * with "scripter.", which no web server can set, say what the resident server must
- * know to answer as this process would (gateway.Door). The first byte of
- * FCGI_STDERR says that it has taken the request up. Until it comes this process
- * may still answer by itself; when it cannot be written any more, because we went
- * away, the resident server does nothing. So a request is never run twice.
+ * The request is sent as FastCGI (package fcgi) to the resident socket, ROOT-door. Its
+ * variables are sent unchanged. Variables that begin with "scripter.", which no web
+ * server can set, tell the server what it must know to answer as this process would
+ * (gateway.Resident). The first byte of FCGI_STDERR tells that the server has accepted
+ * the request. Until then this process may answer itself. If the server cannot write
+ * that byte, because this process is gone, it does nothing. So no request runs twice.
  *
- * The body is read whole before anybody is asked, so that a slow client never
- * keeps a process of the resident server waiting. A longer one than most_body is
- * left to Go, with what was read of it. */
+ * The relay reads the whole body first, so that a slow client never occupies the
+ * resident server. If the body is longer than most_body, Go answers the request, with
+ * the part that was read. */
 
 #include "relay.h"
 
@@ -36,8 +35,8 @@
 #include <unistd.h>
 
 enum {
-	taking_time = 3000,             /* ms in which a request must be taken up */
-	settle_time = 100000,           /* µs after an answer that broke off */
+	accept_time = 3000,             /* ms in which the server must accept a request */
+	settle_time = 100000,           /* µs after a truncated response */
 	body_idle = 15000,              /* ms until the next piece of a body: gateway.bodyIdle */
 	body_time = 60000,              /* ms until its end: gateway.bodyTime */
 	most_params = 192 << 10,        /* below the limits of package fcgi */
@@ -57,19 +56,19 @@ enum { type_begin = 1, type_abort = 2, type_end = 3, type_params = 4, type_stdin
 
 static const long long until_end = -1, unclear = -2;
 
-/* What is being relayed. Static: the process has one request, and memory that is
+/* The request under way. It is static: the process has one request, and memory that is
  * not touched costs nothing. */
 static struct {
 	int fd;
 	unsigned char out[most_params + most_body + 4096]; /* records to be sent */
 	size_t sent, length;
 	unsigned char in[64 << 10];
-	int taken;                    /* the resident server has taken the request up */
-	int answered;                 /* bytes of an answer were passed on */
+	int accepted;                    /* the server has accepted the request */
+	int answered;                 /* part of the response was passed on */
 	int ended, status;            /* FCGI_END_REQUEST came */
 	unsigned char head[header_size];
 	size_t have;                  /* bytes of head that are there */
-	size_t content, padding;      /* still to come of the record under way */
+	size_t content, padding;      /* bytes of the record that have not arrived */
 } r;
 
 static volatile sig_atomic_t terminated;
@@ -118,12 +117,12 @@ static int put_pair (const char *name, size_t n, const char *value)
 	return 1;
 }
 
-/* Names that no variable of a web server has: those pass only our own. */
+/* The prefix of our own variables. No web server sets such a name. */
 static const char own[] = "scripter.";
 
-/* put_variables takes the environment over. Of a name that comes twice the first
- * counts, as in gateway.ServeCGI. If it is a header field, this process answers the
- * request itself, because only the gateway can judge it. */
+/* put_variables appends the environment. If a name comes twice, the first one counts, as
+ * in gateway.Variables. If it is a header field, this process answers the request
+ * itself, because the gateway must decide about it. */
 static int put_variables (char **environment)
 {
 	for (int i = 0; environment[i] != NULL; i++) {
@@ -146,9 +145,8 @@ static int put_variables (char **environment)
 
 static int put_own (const char *name, const char *value) { return put_pair (name, strlen (name), value); }
 
-/* body_bytes gives how many bytes of a body there are to read, until_end when it
- * ends with the stream, and unclear when Go has to say what is wrong with its length:
- * gateway.contentLength. */
+/* body_bytes returns the length of the body, until_end if it ends with the stream, and
+ * unclear if Go must say what is wrong with its length (gateway.contentLength). */
 static long long body_bytes (void)
 {
 	const char *length = getenv ("CONTENT_LENGTH"), *coding = getenv ("HTTP_TRANSFER_ENCODING");
@@ -161,8 +159,8 @@ static long long body_bytes (void)
 	return atoll (length);
 }
 
-/* body_comes waits for the next piece of the body, or for its end. It returns 0 when
- * that takes too long. A file is always ready. */
+/* body_comes waits for the next piece of the body, or for its end. It returns 0 after
+ * the time limit. A file is always ready. */
 static int body_comes (long long end)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -176,8 +174,8 @@ static int body_comes (long long end)
 	return 0;
 }
 
-/* read_body reads the whole body. It returns 0 when the body is too long or too late,
- * or the client has gone. */
+/* read_body reads the whole body. It returns 0 if the body is too long or too late, or
+ * if the client is gone. */
 static int read_body (void)
 {
 	long long want = body_bytes ();
@@ -196,7 +194,7 @@ static int read_body (void)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			break; /* what it means that there is less than was declared, the gateway knows */
+			break; /* the gateway decides about a truncated body */
 		relay_body_length += n;
 	}
 	return 1;
@@ -241,10 +239,10 @@ static int refuse (const char *reason)
 	return 0;
 }
 
-/* may_trust tells whether a file or process of that user is as good as our own. */
+/* may_trust reports whether a file or process of that user is as good as our own. */
 static int may_trust (uid_t user) { return user == geteuid () || user == 0; }
 
-/* peer gives the user of the process that listens. */
+/* peer returns the user of the process that listens. */
 static int peer (int fd, uid_t *user)
 {
 #ifdef SO_PEERCRED
@@ -260,22 +258,22 @@ static int peer (int fd, uid_t *user)
 #endif
 }
 
-/* find_door finds the socket beside the root; 0 when there is none. */
-static int find_door (const struct site *s, struct sockaddr_un *a, struct stat *door)
+/* find_socket finds the resident socket. It returns 0 if there is none. */
+static int find_socket (const struct site *s, struct sockaddr_un *a, struct stat *file)
 {
 	a->sun_family = AF_UNIX;
 	if ((size_t) snprintf (a->sun_path, sizeof a->sun_path, "%s-door", s->root) >= sizeof a->sun_path)
 		return 0; /* the resident server cannot have it either */
-	if (lstat (a->sun_path, door) == 0)
+	if (lstat (a->sun_path, file) == 0)
 		return 1;
-	relay_outcome = relay_nobody;
+	relay_outcome = relay_none;
 	return 0;
 }
 
-/* connect_door connects to the socket beside the root, if it can be trusted.
- * Nobody but the users who could change the root itself may have put it there,
- * and the process behind it is of our own user or the superuser. */
-static int connect_door (const struct site *s, const struct sockaddr_un *a, const struct stat *door)
+/* connect_socket connects to the resident socket if it can be trusted: only users who
+ * could change the root itself can have put it there, and the process that listens
+ * belongs to our own user or to root. */
+static int connect_socket (const struct site *s, const struct sockaddr_un *a, const struct stat *file)
 {
 	struct stat root, folder;
 	uid_t user;
@@ -284,11 +282,11 @@ static int connect_door (const struct site *s, const struct sockaddr_un *a, cons
 	*(strrchr (dir, '/') + 1) = 0;
 	if (stat (s->root, &root) != 0 || stat (dir, &folder) != 0)
 		return 0;
-	if (!S_ISSOCK (door->st_mode))
+	if (!S_ISSOCK (file->st_mode))
 		return refuse ("it is no socket");
-	if (!may_trust (door->st_uid) && door->st_uid != root.st_uid)
+	if (!may_trust (file->st_uid) && file->st_uid != root.st_uid)
 		return refuse ("it belongs to another user");
-	if ((door->st_mode & S_IWOTH) != 0)
+	if ((file->st_mode & S_IWOTH) != 0)
 		return refuse ("everybody may write to it");
 	if ((folder.st_mode & S_IWOTH) != 0 && (folder.st_mode & S_ISVTX) == 0)
 		return refuse ("everybody may write to its folder");
@@ -297,11 +295,11 @@ static int connect_door (const struct site *s, const struct sockaddr_un *a, cons
 		return 0;
 	if (connect (fd, (const struct sockaddr *) a, sizeof *a) != 0) {
 		if (errno == ECONNREFUSED || errno == ENOENT)
-			relay_outcome = relay_nobody;
+			relay_outcome = relay_none;
 		else if (errno == EACCES || errno == EPERM)
 			refuse ("this user may not connect to it");
 		else
-			relay_outcome = relay_not_taken; /* its queue is full */
+			relay_outcome = relay_not_accepted; /* its backlog is full */
 		close (fd);
 		return 0;
 	}
@@ -315,7 +313,7 @@ static int connect_door (const struct site *s, const struct sockaddr_un *a, cons
 
 /* --- the answer ------------------------------------------------------------- */
 
-/* pass_on writes to the web server; 0 when that is gone. */
+/* pass_on writes to the web server. It returns 0 if that is gone. */
 static int pass_on (int fd, const unsigned char *p, size_t n)
 {
 	while (n > 0) {
@@ -334,20 +332,21 @@ static int pass_on (int fd, const unsigned char *p, size_t n)
 	return 1;
 }
 
-/* content takes content of the record under way; 0 when the web server is gone. */
+/* content handles content of the record under way. It returns 0 if the web server is
+ * gone. */
 static int content (const unsigned char *p, size_t n)
 {
 	static unsigned char end[8];
 	static size_t have;
 	switch (r.head[1]) {
 	case type_stdout:
-		if (!r.taken)
-			return 0; /* the answer of a master that has no worker for it */
+		if (!r.accepted)
+			return 0; /* the response of a master without a worker for the request */
 		r.answered = 1;
 		return pass_on (STDOUT_FILENO, p, n);
 	case type_stderr:
-		if (!r.taken)
-			r.taken = 1, p++, n--;
+		if (!r.accepted)
+			r.accepted = 1, p++, n--;
 		pass_on (STDERR_FILENO, p, n);
 		return 1;
 	case type_end:
@@ -361,8 +360,8 @@ static int content (const unsigned char *p, size_t n)
 	return 1;
 }
 
-/* take takes what came from the resident server. */
-static int take (const unsigned char *p, size_t n)
+/* receive handles bytes from the resident server. */
+static int receive (const unsigned char *p, size_t n)
 {
 	while (n > 0 && !r.ended) {
 		size_t k;
@@ -391,8 +390,8 @@ static int take (const unsigned char *p, size_t n)
 
 /* --- back and forth --------------------------------------------------------- */
 
-/* send_queued sends records; what the resident server does not take is not
- * wanted any more. */
+/* send_queued sends records. On an error it drops the rest: the resident server does
+ * not want it. */
 static void send_queued (void)
 {
 	ssize_t n = send (r.fd, r.out + r.sent, r.length - r.sent, MSG_NOSIGNAL);
@@ -402,25 +401,25 @@ static void send_queued (void)
 		r.sent = r.length;
 }
 
-/* abort_request tells the resident server that nobody waits any more. */
+/* abort_request tells the resident server to abort the request. */
 static void abort_request (void)
 {
 	unsigned char record[header_size];
 	put_header (record, type_abort, 0);
-	if (r.sent == r.length) /* else in the middle of a record: closing says it too */
+	if (r.sent == r.length) /* else in the middle of a record: closing the connection aborts too */
 		send (r.fd, record, sizeof record, MSG_NOSIGNAL);
 }
 
-/* exchange relays until the request has ended, the resident server is gone, or it
- * has not taken the request up in time. */
+/* exchange relays until the request has ended, the resident server is gone, or it has
+ * not accepted the request in time. */
 static void exchange (void)
 {
-	long long deadline = now () + taking_time;
+	long long deadline = now () + accept_time;
 	int aborted = 0;
 	while (!r.ended) {
 		struct pollfd p = {.fd = r.fd, .events = r.sent < r.length ? POLLIN | POLLOUT : POLLIN};
 		int left = -1;
-		if (!r.taken && (left = deadline - now ()) <= 0)
+		if (!r.accepted && (left = deadline - now ()) <= 0)
 			return;
 		if (terminated && !aborted) {
 			aborted = 1;
@@ -432,21 +431,21 @@ static void exchange (void)
 			send_queued ();
 		if (p.revents & (POLLIN | POLLHUP | POLLERR)) {
 			ssize_t n = recv (r.fd, r.in, sizeof r.in, 0);
-			if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) || (n > 0 && !take (r.in, n)))
+			if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) || (n > 0 && !receive (r.in, n)))
 				return;
 		}
 	}
 }
 
-/* was_taken decides, after the connection is given up, whether the request had
- * been taken up: from now on that cannot be said any more, and if it has been
- * said it is here. */
-static int was_taken (void)
+/* was_accepted reports, after the relay has given up, whether the request was accepted.
+ * After the shutdown the server cannot accept it any more, and if it did before, the
+ * byte has arrived. */
+static int was_accepted (void)
 {
 	shutdown (r.fd, SHUT_RDWR);
-	for (ssize_t n; !r.taken && (n = recv (r.fd, r.in, sizeof r.in, 0)) > 0 && take (r.in, n);)
+	for (ssize_t n; !r.accepted && (n = recv (r.fd, r.in, sizeof r.in, 0)) > 0 && receive (r.in, n);)
 		;
-	return r.taken;
+	return r.accepted;
 }
 
 static int is_set (const char *name)
@@ -455,33 +454,32 @@ static int is_set (const char *name)
 	return v != NULL && *v != 0;
 }
 
-/* hand_over hands the request over, and ends the process when it is answered. */
+/* hand_over hands the request over, and ends the process if it is answered. */
 static void hand_over (const struct site *s, char **argv, char **environment)
 {
 	struct sockaddr_un a;
-	struct stat door;
-	if (!find_door (s, &a, &door) || !read_body () || !connect_door (s, &a, &door))
+	struct stat file;
+	if (!find_socket (s, &a, &file) || !read_body () || !connect_socket (s, &a, &file))
 		return;
 	if (write_request (s, argv, environment)) {
 		exchange ();
-		if (r.ended && r.taken)
+		if (r.ended && r.accepted)
 			_exit (r.status);
-		if (was_taken () && r.answered) {
+		if (was_accepted () && r.answered) {
 			usleep (settle_time); /* as gateway.ServeCGI does */
 			_exit (1);
 		}
-		relay_outcome = r.taken ? relay_lost : relay_not_taken;
+		relay_outcome = r.accepted ? relay_lost : relay_not_accepted;
 	}
 	close (r.fd);
 }
 
-/* A process of one request lives for milliseconds, in which Go's runtime has a
- * thread that wakes every 20 µs to look after the others, and the C library makes
- * an arena for each thread that asks for memory. Timers that may be late by a
- * millisecond, and one arena, save a sixth of the processor time. Both can only be
- * had before the threads are there. */
+/* Settings for a process that lives for milliseconds. Go's runtime has a thread that
+ * wakes every 20 µs, and the C library makes an arena for each thread that allocates.
+ * Timer slack of a millisecond and a single arena save processor time. Both must be set
+ * before the threads start. */
 __attribute__ ((constructor))
-static void live_shortly (void)
+static void short_lived (void)
 {
 	prctl (PR_SET_TIMERSLACK, 1000000UL, 0, 0, 0);
 #ifdef __GLIBC__
@@ -489,8 +487,7 @@ static void live_shortly (void)
 #endif
 }
 
-/* relay answers the request by way of the resident server and ends the process,
- * or returns. */
+/* relay lets the resident server answer the request and ends the process, or returns. */
 #ifdef __GLIBC__ /* others do not give a constructor the arguments */
 __attribute__ ((constructor))
 #endif

@@ -58,13 +58,13 @@ func makeRelayRoot(t *testing.T) (string, *objectdb.DB) {
 func resident(t *testing.T, file string, db *objectdb.DB, around func(fcgi.Handler) fcgi.Handler) *atomic.Int64 {
 	t.Helper()
 	used := new(atomic.Int64)
-	door, err := gateway.NewDoor(gateway.New(gateway.Options{DB: db}), file, func() { used.Add(1) })
+	sock, err := gateway.NewResident(gateway.New(gateway.Options{DB: db}), file, func() { used.Add(1) })
 	require.NoError(t, err)
-	handler := fcgi.Handler(door.ServeFCGI)
+	handler := fcgi.Handler(sock.ServeFCGI)
 	if around != nil {
 		handler = around(handler)
 	}
-	path, err := gateway.DoorPath(file)
+	path, err := gateway.ResidentSocket(file)
 	require.NoError(t, err)
 	l, err := fcgi.Listen("unix:"+path, fcgi.ListenOptions{Mode: 0o600})
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestRelayAnswersAlike(t *testing.T) {
 			case "bad length", "longer post", "longer, no length", "post over the limit":
 				assert.Zero(t, taken, "that is left to Go")
 			default:
-				assert.EqualValues(t, 1, taken, "it went through the door")
+				assert.EqualValues(t, 1, taken, "the resident server answered it")
 			}
 		})
 	}
@@ -216,29 +216,29 @@ func TestRelayForged(t *testing.T) {
 // Whoever is not of the same user, or can be replaced by others, gets nothing.
 func TestRelayTrustsNobody(t *testing.T) {
 	tests := map[string]struct {
-		do  func(t *testing.T, folder, door string)
+		do  func(t *testing.T, folder, sock string)
 		why string
 	}{
-		"everybody may write to the socket": {func(t *testing.T, _, door string) { require.NoError(t, os.Chmod(door, 0o666)) }, "everybody may write to it"},
+		"everybody may write to the socket": {func(t *testing.T, _, sock string) { require.NoError(t, os.Chmod(sock, 0o666)) }, "everybody may write to it"},
 		"everybody may write to the folder": {func(t *testing.T, folder, _ string) { require.NoError(t, os.Chmod(folder, 0o777)) }, "everybody may write to its folder"},
-		"a link": {func(t *testing.T, _, door string) {
-			require.NoError(t, os.Rename(door, door+"x"))
-			require.NoError(t, os.Symlink(door+"x", door))
+		"a link": {func(t *testing.T, _, sock string) {
+			require.NoError(t, os.Rename(sock, sock+"x"))
+			require.NoError(t, os.Symlink(sock+"x", sock))
 		}, "it is no socket"},
 	}
 	if os.Geteuid() == 0 {
 		tests["another user's socket"] = struct {
-			do  func(t *testing.T, folder, door string)
+			do  func(t *testing.T, folder, sock string)
 			why string
-		}{func(t *testing.T, _, door string) { require.NoError(t, os.Lchown(door, 12345, -1)) }, "it belongs to another user"}
+		}{func(t *testing.T, _, sock string) { require.NoError(t, os.Lchown(sock, 12345, -1)) }, "it belongs to another user"}
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			file, db := makeRelayRoot(t)
 			used := resident(t, file, db, nil)
-			door, err := gateway.DoorPath(file)
+			sock, err := gateway.ResidentSocket(file)
 			require.NoError(t, err)
-			test.do(t, filepath.Dir(file), door)
+			test.do(t, filepath.Dir(file), sock)
 			got := program{name: "count", env: []string{"SCRIPTER_ROOT=" + file}}.run(t)
 			assert.Contains(t, got.out, "count 1")
 			assert.Contains(t, got.log, test.why)
@@ -278,7 +278,7 @@ func TestRelayAsksForThePeer(t *testing.T) {
 	for _, name := range []string{filepath.Dir(file), file, file + "-wal", file + "-shm"} {
 		require.NoError(t, os.Chown(name, 12345, 12345))
 	}
-	door, err := gateway.DoorPath(file)
+	sock, err := gateway.ResidentSocket(file)
 	require.NoError(t, err)
 	executable := reachable(t)
 	as := func(uid uint32, cmd *exec.Cmd) *exec.Cmd {
@@ -289,25 +289,25 @@ func TestRelayAsksForThePeer(t *testing.T) {
 	count := program{name: "count", env: []string{"SCRIPTER_ROOT=" + file}}
 
 	other := as(12345, exec.Command(executable))
-	other.Env = []string{listenVariable + "=" + door}
+	other.Env = []string{listenVariable + "=" + sock}
 	require.NoError(t, other.Start())
 	require.Eventually(t, func() bool { // the file is there before anybody listens
-		nc, err := net.Dial("unix", door)
+		nc, err := net.Dial("unix", sock)
 		if err == nil {
 			nc.Close()
 		}
 		return err == nil
 	}, patience, 5*time.Millisecond)
-	require.NoError(t, os.Chmod(door, 0o700))
+	require.NoError(t, os.Chmod(sock, 0o700))
 	got := count.run(t)
 	require.NoError(t, other.Process.Kill())
 	other.Wait()
-	require.NoError(t, os.Remove(door))
+	require.NoError(t, os.Remove(sock))
 	assert.Contains(t, got.out, "count 1")
 	assert.Contains(t, got.log, "the process behind it is another user's")
 
 	used := resident(t, file, db, nil)
-	require.NoError(t, os.Chown(door, 12345, 12345))
+	require.NoError(t, os.Chown(sock, 12345, 12345))
 	out, err := as(12345, count.command()).Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "count 2")
@@ -364,10 +364,10 @@ func TestRelayServerGoes(t *testing.T) {
 	}
 }
 
-// serveBytes answers each connection to the door with bytes, and closes it.
+// serveBytes answers each connection to the resident socket with bytes, and closes it.
 func serveBytes(t *testing.T, file, answers string) {
 	t.Helper()
-	path, err := gateway.DoorPath(file)
+	path, err := gateway.ResidentSocket(file)
 	require.NoError(t, err)
 	l, err := net.Listen("unix", path)
 	require.NoError(t, err)

@@ -11,21 +11,21 @@ import (
 	"scripter/site"
 )
 
-// relayOutcome is what became of the attempt to hand the request over to a
-// resident server; the relay decides.
+// relayOutcome says whether the relay handed the request over to a resident server.
 type relayOutcome int
 
-// residentIdle is how long a resident server that a request has started stays
-// without another one.
+// residentIdle is how long a resident server that a request has started runs without another
+// request.
 const residentIdle = "10m"
 
-// logLimit is when a started server's log is begun anew, in bytes.
+// logLimit is the size in bytes at which the log of a started server is truncated.
 const logLimit = 1 << 20
 
-// startResident starts a resident server for later requests, and does not wait for it.
-// The server may use the same folders and hosts as this request. When many requests
-// start one at once, one server gets the door and the others end. Its log is a file
-// beside the root, because a web server waits until nobody holds its error log's pipe.
+// startResident starts a resident server for later requests and does not wait for it. The
+// server may use the same folders and hosts as this request. If many requests start one at
+// the same time, one server gets the resident socket and the others end. Its log is a file
+// beside the root, because a web server waits until all processes have closed the pipe of
+// its error log.
 func startResident(executable string, conf site.Conf) error {
 	program := filepath.Join(filepath.Dir(executable), "scripter-fcgi")
 	if _, err := os.Stat(program); err != nil {

@@ -14,10 +14,9 @@ import (
 // makes a variable of this name of a request: those of fields begin with HTTP_.
 const saveVariable = "SCRIPTER_SAVE_ROOT"
 
-// saveLater starts this program once more, to save the copy that is due, and
-// does not wait for it. Another process, because a web server waits for the end of
-// the one that it has started, or kills it: this one has none of its pipes and
-// a session of its own.
+// saveLater starts this program again to make the saved copy that is due, and does not wait
+// for it. It is another process because a web server waits until the process that it started
+// ends, or kills it: the new process has none of its pipes, and its own session.
 func saveLater(executable, root string) error {
 	cmd := exec.Command(executable)
 	cmd.Env = []string{saveVariable + "=" + root}
@@ -28,8 +27,8 @@ func saveLater(executable, root string) error {
 	return cmd.Process.Release()
 }
 
-// saveAlone is all that the other process does. It has nobody to tell of a
-// failure: the next one that is due does that (DB.LastFailure).
+// saveAlone makes the saved copy. It reports no failure: the next request does
+// (DB.LastFailure).
 func saveAlone(root string) int {
 	db, err := sqlitestore.Open(root, objectdb.Options{Program: gateway.Program()})
 	if err != nil {

@@ -1,5 +1,5 @@
-/* Which root a run of scripter-cgi is for: gateway.FindConf and gateway.ScriptFile
- * again, for the relay. Whatever is not plain is left to them. */
+/* Finds the root for the relay, as site.FindConf and site.ScriptFile do. Unusual
+ * cases are left to them. */
 
 #include "relay.h"
 
@@ -15,8 +15,8 @@
 static const char conf_name[] = "scripter.conf";
 static const char system_conf[] = "/etc/scripter/scripter.conf";
 
-/* variable gives a variable of the environment, or of the one that Apache makes
- * of it behind an internal redirect; NULL when both are missing or empty. */
+/* variable returns a variable of the environment, or the one that Apache makes of it in
+ * an internal redirect. It returns NULL if both are missing or empty. */
 static const char *variable (const char *name)
 {
 	char redirected[64];
@@ -42,8 +42,8 @@ static int is_one_of (const char *s, const char *a, const char *b, const char *c
 	return strcmp (s, a) == 0 || strcmp (s, b) == 0 || strcmp (s, c) == 0;
 }
 
-/* has_dots tells whether a path has a ".." part. Go takes it out of the text, the
- * system follows links first: they may mean different files. */
+/* has_dots reports whether a path has a ".." part. Go removes it from the text, the
+ * system follows links first: the results may differ. */
 static int has_dots (const char *path)
 {
 	for (const char *p = path; (p = strstr (p, "..")) != NULL; p += 2)
@@ -52,7 +52,7 @@ static int has_dots (const char *path)
 	return 0;
 }
 
-/* beside puts the path of a file in the folder of another one into to. */
+/* beside writes the path of name in the folder of file to to. */
 static int beside (char *to, const char *file, const char *name)
 {
 	const char *slash = strrchr (file, '/');
@@ -92,7 +92,7 @@ static int is_server (const char *value)
 	return *port == 0;
 }
 
-/* line takes one line of a configuration file. */
+/* line reads one line of a configuration file. */
 static int line (struct site *s, char *text, const char *file, char *root, char *resident)
 {
 	char *value;
@@ -122,8 +122,8 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 	return 0;
 }
 
-/* read_conf reads a configuration file. It returns 1 when it is right, 0 when it
- * is not, -1 when it is not there. */
+/* read_conf reads a configuration file. It returns 1 if it is right, 0 if it is wrong,
+ * -1 if there is none. */
 static int read_conf (struct site *s, const char *file, char *root, char *resident)
 {
 	char text[4096], *rest = text, *next;
@@ -149,7 +149,7 @@ const char *started_file (void)
 	return file == NULL ? "" : file;
 }
 
-/* script_file is gateway.ScriptFile: the two-line file that names this program. */
+/* script_file is site.ScriptFile: the two-line file that names this program. */
 static void script_file (struct site *s)
 {
 	struct stat st, program;
@@ -167,7 +167,7 @@ static void script_file (struct site *s)
 	close (fd);
 }
 
-/* from_files asks the configuration files, in the order of gateway.FindConf. */
+/* from_files reads the configuration files, in the order of site.FindConf. */
 static int from_files (struct site *s, char **argv, char *root, char *resident)
 {
 	char file[PATH_MAX];

@@ -44,28 +44,28 @@ func TestRelayFindsTheRoot(t *testing.T) {
 	page := write("page.fcgi", "#!"+plain+"\nroot: "+file+"\n", 0o755)
 
 	tests := []struct {
-		name  string
-		path  string
-		args  []string
-		conf  string // of the program in the folder "beside"
-		env   []string
-		door  bool
-		wrong bool // Go answers 503
+		name    string
+		path    string
+		args    []string
+		conf    string // of the program in the folder "beside"
+		env     []string
+		relayed bool
+		wrong   bool // Go answers 503
 	}{
-		{name: "variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file}, door: true},
-		{name: "variable behind a redirect", path: plain, env: []string{"REDIRECT_SCRIPTER_ROOT=" + file}, door: true},
-		{name: "empty variable", path: plain, env: []string{"SCRIPTER_ROOT=", "REDIRECT_SCRIPTER_ROOT=" + file}, door: true},
-		{name: "variable before file", path: with, conf: "root: /nowhere\n", env: []string{"SCRIPTER_ROOT=" + file}, door: true},
-		{name: "beside", path: with, conf: "# a site\n\n  root :  " + file + "  \r\nnph: off", door: true},
-		{name: "the last line counts", path: with, conf: "root: /nowhere\nroot: " + file + "\n", door: true},
-		{name: "beside the link", path: link, args: []string{link}, door: true},
-		{name: "two-line file", path: script, door: true},
-		{name: "two-line file with a page's ending", path: page, door: true},
-		{name: "switched on", path: with, conf: "root: " + file + "\nresident: auto\n", door: true},
+		{name: "variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file}, relayed: true},
+		{name: "variable behind a redirect", path: plain, env: []string{"REDIRECT_SCRIPTER_ROOT=" + file}, relayed: true},
+		{name: "empty variable", path: plain, env: []string{"SCRIPTER_ROOT=", "REDIRECT_SCRIPTER_ROOT=" + file}, relayed: true},
+		{name: "variable before file", path: with, conf: "root: /nowhere\n", env: []string{"SCRIPTER_ROOT=" + file}, relayed: true},
+		{name: "beside", path: with, conf: "# a site\n\n  root :  " + file + "  \r\nnph: off", relayed: true},
+		{name: "the last line counts", path: with, conf: "root: /nowhere\nroot: " + file + "\n", relayed: true},
+		{name: "beside the link", path: link, args: []string{link}, relayed: true},
+		{name: "two-line file", path: script, relayed: true},
+		{name: "two-line file with a page's ending", path: page, relayed: true},
+		{name: "switched on", path: with, conf: "root: " + file + "\nresident: auto\n", relayed: true},
 		{name: "switched off", path: with, conf: "root: " + file + "\nresident: off\n"},
 		{name: "switched off by variable", path: plain, env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=off"}},
-		{name: "variable before line", path: with, conf: "resident: off\nroot: " + file, env: []string{"REDIRECT_SCRIPTER_RESIDENT=auto"}, door: true},
-		{name: "what the root may use", path: with, conf: "root: " + file + "\npages: /srv/other\npages: near\ncache: proxy:6081\ncache: http://proxy\ncache-folder: /var/cache/x\nsendfile: off\n", door: true},
+		{name: "variable before line", path: with, conf: "resident: off\nroot: " + file, env: []string{"REDIRECT_SCRIPTER_RESIDENT=auto"}, relayed: true},
+		{name: "what the root may use", path: with, conf: "root: " + file + "\npages: /srv/other\npages: near\ncache: proxy:6081\ncache: http://proxy\ncache-folder: /var/cache/x\nsendfile: off\n", relayed: true},
 		{name: "what is left to Go", path: with, conf: "root: " + file + "\npages: ../other\ncache: [::1]:6081\n"},
 		{name: "the whole machine", path: with, conf: "root: " + file + "\npages: /./\n", wrong: true},
 		{name: "a relative dot", path: with, conf: "root: " + file + "\npages: .\n"},
@@ -96,10 +96,10 @@ func TestRelayFindsTheRoot(t *testing.T) {
 				args = []string{test.path}
 			}
 			got, taken := program{path: test.path, args: args, name: "echo", env: test.env}.runThrough(t, used)
-			assert.Equal(t, test.door, taken > 0, "%s%s", got.out, got.log)
+			assert.Equal(t, test.relayed, taken > 0, "%s%s", got.out, got.log)
 			assert.Equal(t, test.wrong, strings.HasPrefix(got.out, "Status: 503 "), got.out)
 
-			vars := variables(test.env)
+			vars, _ := gateway.Variables(test.env)
 			executable, err := filepath.EvalSymlinks(test.path)
 			require.NoError(t, err)
 			if test.path == script || test.path == page {
@@ -107,13 +107,13 @@ func TestRelayFindsTheRoot(t *testing.T) {
 			}
 			script, _ := site.ScriptFile(test.path, executable)
 			found, err := site.FindConf(vars, script, beside(args[0], executable))
-			if test.door {
+			if test.relayed {
 				require.NoError(t, err)
-				want, err := gateway.DoorPath(found.Root)
+				want, err := gateway.ResidentSocket(found.Root)
 				require.NoError(t, err)
-				door, err := gateway.DoorPath(file)
+				sock, err := gateway.ResidentSocket(file)
 				require.NoError(t, err)
-				assert.Equal(t, want, door, "FindConf finds the same root")
+				assert.Equal(t, want, sock, "FindConf finds the same root")
 			}
 		})
 	}

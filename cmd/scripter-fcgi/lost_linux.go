@@ -8,8 +8,8 @@ import (
 	"scripter/workers"
 )
 
-// lost logs and counts a request that has no answer, and makes one.
-func lost(log *slog.Logger, sums *tally, l workers.Loss) []byte {
+// lost logs and counts a request that no worker answered, and returns the response.
+func lost(log *slog.Logger, sum *tally, l workers.Loss) []byte {
 	status, what, limit := 500, "worker died", ""
 	switch l.Reason {
 	case workers.TooLong:
@@ -41,6 +41,6 @@ func lost(log *slog.Logger, sums *tally, l workers.Loss) []byte {
 	if incident != "" {
 		counts.Incidents = 1
 	}
-	sums.add(counts)
+	sum.add(counts)
 	return answer
 }

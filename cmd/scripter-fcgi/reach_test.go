@@ -68,7 +68,7 @@ func testReach(t *testing.T, workers string) {
 	put(other)
 	answers("Status: 403")
 	// Neither a variable of the request nor what scripter-cgi passes on adds to a list.
-	for _, at := range []string{sock, doorPath(t, root)} {
+	for _, at := range []string{sock, residentSocket(t, root)} {
 		vars := map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro", "SCRIPTER_PAGES": other, "REDIRECT_SCRIPTER_PAGES": other}
 		if at != sock {
 			vars["scripter.root"], vars["scripter.pages"] = real, other

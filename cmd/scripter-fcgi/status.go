@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,24 +17,25 @@ import (
 	"scripter/gateway"
 )
 
-// The status tells whoever looks after the program what it does. It has a
-// socket of its own (--status) and is on no path that a visitor could ask for.
+// The status is for the operator. It has its own socket (--status), and no path that a
+// visitor can request.
 
-// pool tells what the program's workers do.
+// pool describes the program's workers, and counts what they have done.
 type pool interface {
-	Facts() poolFacts
+	facts() poolFacts
+	counts() gateway.Counts
 }
 
-// poolFacts are the workers at one moment, and what became of earlier ones.
+// poolFacts describe the workers at one moment, and count earlier ones.
 type poolFacts struct {
 	Workers  []workerFacts     `json:"workers"`
 	Running  int               `json:"running"`  // requests under way
-	Waiting  int               `json:"waiting"`  // requests that wait for their turn
-	Restarts uint64            `json:"restarts"` // workers that were started in the place of others
-	Kills    map[string]uint64 `json:"kills"`    // workers that were ended, by reason
+	Waiting  int               `json:"waiting"`  // requests that wait
+	Restarts uint64            `json:"restarts"` // workers that replaced others
+	Kills    map[string]uint64 `json:"kills"`    // workers that died or were killed, by reason
 }
 
-// workerFacts are one worker.
+// workerFacts describe one worker.
 type workerFacts struct {
 	PID      int       `json:"pid"`
 	State    string    `json:"state"` // "idle", "running", "starting" …
@@ -45,10 +45,9 @@ type workerFacts struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// tally adds up what gateways have done, in this process or in others that send
-// their counts.
+// tally adds up the counts of gateways, in this process or in others that report them.
 type tally struct {
-	take func() gateway.Counts // of this process; nil when others send all
+	take func() gateway.Counts // of this process; nil if others report all
 
 	mu  sync.Mutex
 	sum gateway.Counts
@@ -72,27 +71,26 @@ func (t *tally) counts() gateway.Counts {
 // status answers /-/ping and /-/status.
 type status struct {
 	started  time.Time
-	stopping atomic.Bool // the ping says so, and whoever balances load goes elsewhere
+	stopping atomic.Bool // the ping says so, for load balancers
 
-	mu     sync.Mutex
-	counts func() gateway.Counts
-	pool   pool
+	mu   sync.Mutex
+	pool pool // nil: the program is starting
 }
 
-// tell says where the status is to be had from.
-func (s *status) tell(counts func() gateway.Counts, p pool) {
+// show makes p the pool that is shown.
+func (s *status) show(p pool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.counts, s.pool = counts, p
+	s.pool = p
 }
 
-// facts returns what there is to show; nothing while the program starts.
+// facts returns what there is to show: nothing while the program starts.
 func (s *status) facts() (c gateway.Counts, f poolFacts) {
 	s.mu.Lock()
-	counts, pool := s.counts, s.pool
+	pool := s.pool
 	s.mu.Unlock()
 	if pool != nil {
-		c, f = counts(), pool.Facts()
+		c, f = pool.counts(), pool.facts()
 	}
 	return c, f
 }
@@ -102,7 +100,7 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	switch {
 	case !namesThisMachine(r.Host):
-		// A page of another site, whose name was bound to 127.0.0.1, must not read it.
+		// DNS rebinding: a page of another site must not read the status.
 		http.Error(w, "this is the status of a program, for its own machine", http.StatusMisdirectedRequest)
 	case r.URL.Path != "/-/ping" && r.URL.Path != "/-/status":
 		http.Error(w, "there are /-/ping and /-/status", http.StatusNotFound)
@@ -112,7 +110,7 @@ func (s *status) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/-/ping":
 		s.ping(w)
 	default:
-		s.show(w, r)
+		s.serveStatus(w, r)
 	}
 }
 
@@ -126,9 +124,9 @@ func (s *status) ping(w http.ResponseWriter) {
 	fmt.Fprintln(w, "pong")
 }
 
-// show answers in the form that the query names, else in that which the
-// client takes: a browser and curl get text, Prometheus its own.
-func (s *status) show(w http.ResponseWriter, r *http.Request) {
+// serveStatus answers in the format that the query names, else in one that the client
+// accepts: a browser and curl get text, Prometheus gets its own format.
+func (s *status) serveStatus(w http.ResponseWriter, r *http.Request) {
 	form := r.URL.Query().Get("format")
 	if form == "" {
 		form = formOf(r.Header.Get("Accept"))
@@ -147,7 +145,7 @@ func (s *status) show(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// formOf reads an Accept field: the first of its types that there is.
+// formOf returns the first format of an Accept field that there is.
 func formOf(accept string) string {
 	for part := range strings.SplitSeq(accept, ",") {
 		media, parameters, _ := strings.Cut(part, ";")
@@ -166,8 +164,7 @@ func formOf(accept string) string {
 	return "text"
 }
 
-// namesThisMachine tells whether a Host field is what one asks a socket of
-// this machine by: nothing, an address, or localhost.
+// namesThisMachine reports whether a Host field is empty, an address or localhost.
 func namesThisMachine(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -180,8 +177,8 @@ func namesThisMachine(host string) bool {
 	return err == nil
 }
 
-// listenStatus opens the socket of the status: a unix socket with the modes of
-// the other one, or a loopback address, whatever web servers are trusted.
+// listenStatus opens the socket of the status: a unix socket with the mode of the other
+// one, or a loopback address, whatever web servers are allowed.
 func listenStatus(spec string, o options) (net.Listener, error) {
 	if !strings.HasPrefix(spec, "unix:") {
 		addr, err := net.ResolveTCPAddr("tcp", spec)
@@ -199,7 +196,7 @@ func listenStatus(spec string, o options) (net.Listener, error) {
 	return l, nil
 }
 
-// serve answers on l until the function it gives is called.
+// serve answers on l until stop is called.
 func (s *status) serve(l net.Listener, log *slog.Logger) (stop func()) {
 	server := &http.Server{
 		Handler: s, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -220,21 +217,4 @@ func (s *status) serve(l net.Listener, log *slog.Logger) (stop func()) {
 		}
 		<-done
 	}
-}
-
-// alone is the pool of a program that has no workers: itself.
-type alone struct {
-	load    func() gateway.Load
-	counts  func() gateway.Counts
-	started time.Time
-}
-
-func (a alone) Facts() poolFacts {
-	load := a.load()
-	c := a.counts()
-	self := workerFacts{PID: os.Getpid(), State: "idle", Requests: c.Requests(), Started: a.started}
-	if load.Running > 0 {
-		self.State = "running"
-	}
-	return poolFacts{Workers: []workerFacts{self}, Running: load.Running, Waiting: load.Waiting}
 }

@@ -179,7 +179,7 @@ func testStatus(t *testing.T, form string, processes int) {
 
 // TestStatusRefuses: what the status does not answer.
 func TestStatusRefuses(t *testing.T) {
-	s := &status{counts: func() gateway.Counts { return gateway.Counts{} }, pool: alone{load: func() gateway.Load { return gateway.Load{} }, counts: func() gateway.Counts { return gateway.Counts{} }}}
+	s := &status{pool: &fixedPool{}}
 	for _, c := range []struct {
 		method, url, host string
 		code              int
@@ -225,29 +225,34 @@ func TestStatusSocket(t *testing.T) {
 	l.Close()
 }
 
-// facts is a pool that a test has made up.
-type facts poolFacts
+// fixedPool is a pool with facts and counts that a test names.
+type fixedPool struct {
+	poolFacts
+	sum tally
+}
 
-func (f facts) Facts() poolFacts { return poolFacts(f) }
+func (f *fixedPool) facts() poolFacts       { return f.poolFacts }
+func (f *fixedPool) counts() gateway.Counts { return f.sum.counts() }
 
 // TestStatusOfWorkers: counts that workers have sent, dead ones too, are added
 // up; each worker is shown.
 func TestStatusOfWorkers(t *testing.T) {
-	sums := &tally{}
+	p := &fixedPool{}
 	for range 3 {
-		sums.add(gateway.Counts{
+		p.sum.add(gateway.Counts{
 			Actions: map[string]gateway.ActionCounts{"SCRIPTER": {Statuses: map[int]uint64{200: 5, 0: 1}, Classes: []uint64{6}, Seconds: 0.25}},
 			Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]gateway.CacheCount{"pages": {Hits: 2, Misses: 1}}, Saves: 1,
 		})
 	}
 	now := time.Now()
-	s := &status{started: now.Add(-time.Hour), counts: sums.counts, pool: facts{
+	p.poolFacts = poolFacts{
 		Workers: []workerFacts{
 			{PID: 11, State: "running", Requests: 7, Started: now.Add(-time.Hour), Since: now.Add(-1500 * time.Millisecond)},
 			{PID: 12, State: "idle", Started: now},
 		},
 		Running: 1, Waiting: 2, Restarts: 3, Kills: map[string]uint64{"time": 2, "memory": 1},
-	}}
+	}
+	s := &status{started: now.Add(-time.Hour), pool: p}
 	get := func(form string) string {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/-/status?format="+form, nil)
 		r.Host = "localhost"

@@ -11,7 +11,7 @@ import (
 	"scripter/workers"
 )
 
-// runWorker serves as a worker, when this process was started as one.
+// runWorker serves as a worker if this process was started as one.
 func runWorker(args []string) (code int, is bool) {
 	w, err := workers.Inherited()
 	if w == nil && err == nil {
@@ -19,7 +19,7 @@ func runWorker(args []string) (code int, is bool) {
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("worker", os.Getpid())
 	if err == nil {
-		// Signals are the master's business: it says when to end.
+		// The master handles signals, and tells its workers when to end.
 		signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
 		err = work(w, args, log)
 	}
@@ -36,26 +36,22 @@ func work(w *workers.Worker, args []string, log *slog.Logger) error {
 		return err
 	}
 	collectLess()
-	db, err := openRoot(o.root)
+	db, err := openDB(o.root)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	g, err := newGateway(db, o.reach, log, w)
+	root, err := newOpenRoot(rootConf{o.root, o.reach}, db, log, w)
 	if err != nil {
 		return err
 	}
-	defer g.StartAutoSave()()
+	defer root.stopSave()
 	w.Report = func() []byte {
-		text, err := json.Marshal(g.TakeCounts())
+		text, err := json.Marshal(root.gateway.TakeCounts())
 		if err != nil {
 			log.Error("counts", "err", err)
 		}
 		return text
 	}
-	handler, err := handlerFor(g, o.root)
-	if err != nil {
-		return err
-	}
-	return w.Serve(&fcgi.Server{Handler: handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
+	return w.Serve(&fcgi.Server{Handler: root.handler, Log: func(err error) { log.Warn("fastcgi", "err", err) }})
 }

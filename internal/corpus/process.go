@@ -96,12 +96,12 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 // asServer is that of StartProcess.
 func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 	t.Helper()
-	door := s.Root + "-door"
+	sock := s.Root + "-door"
 	p := StartProcess(t, asServer, nil, s.Program("scripter-fcgi"), "--root", s.Root, "--listen", "door")
-	p.WaitFor(t, "unix", door)
+	p.WaitFor(t, "unix", sock)
 	begun := time.Now()
 	t.Cleanup(func() {
-		info, err := os.Lstat(door) // its time is that of the last request
+		info, err := os.Lstat(sock) // its time is that of the last request
 		if err != nil || !info.ModTime().After(begun) {
 			t.Errorf("the resident server got no request: %v", err)
 		}

@@ -25,7 +25,7 @@ func TestResidentStarts(t *testing.T) {
 			t.Logf("its log: %v\n%s", err, log)
 		}
 	})
-	door := s.Root + "-door"
+	sock := s.Root + "-door"
 	require.NoError(t, os.WriteFile(s.Program("scripter.conf"), []byte("root: "+s.Root+"\nresident: start\npages: /srv/listed\n"), 0o644))
 	ask := func() {
 		cmd := exec.Command(s.Program("scripter-cgi"))
@@ -42,7 +42,7 @@ func TestResidentStarts(t *testing.T) {
 		visitors.Go(ask)
 	}
 	visitors.Wait()
-	first := listener(t, door, 0)
+	first := listener(t, sock, 0)
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
 	require.NoError(t, err)
 	assert.Contains(t, string(command), "--pages\x00/srv/listed", "it may use the same folders as the request that starts it")
@@ -50,28 +50,28 @@ func TestResidentStarts(t *testing.T) {
 	ask()
 	require.NoError(t, syscall.Kill(first, syscall.SIGKILL))
 	require.Eventually(t, func() bool {
-		nc, err := net.Dial("unix", door)
+		nc, err := net.Dial("unix", sock)
 		if err == nil {
 			nc.Close()
 		}
 		return err != nil
 	}, 20*time.Second, 10*time.Millisecond)
 	ask()
-	second := listener(t, door, first)
+	second := listener(t, sock, first)
 	require.NoError(t, syscall.Kill(second, syscall.SIGTERM))
-	require.Eventually(t, func() bool { _, err := os.Lstat(door); return os.IsNotExist(err) }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(sock); return os.IsNotExist(err) }, 20*time.Second, 10*time.Millisecond)
 
 	log, err := os.ReadFile(filepath.Join(filepath.Dir(s.Root), "scripter.resident.log"))
 	require.NoError(t, err)
 	assert.Equal(t, 2, strings.Count(string(log), "msg=listening"), string(log))
 }
 
-// listener waits until another process than old listens at the door, and gives
+// listener waits until another process than old listens at sock, and gives
 // its number. The process ends with the test.
-func listener(t *testing.T, door string, old int) (pid int) {
+func listener(t *testing.T, sock string, old int) (pid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		nc, err := net.Dial("unix", door)
+		nc, err := net.Dial("unix", sock)
 		if err != nil {
 			return false
 		}

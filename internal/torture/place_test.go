@@ -182,8 +182,8 @@ func parseAnswer(out string) (status int, body string, err error) {
 
 // What a CGI program makes of a daemon that serves the same root.
 const (
-	alone  = "off"  // it answers by itself
-	byDoor = "auto" // it hands its request over
+	alone      = "off"  // it answers by itself
+	byResident = "auto" // it hands its request over
 )
 
 // cgi answers one request with a scripter-cgi of its own. kill, when it is sent

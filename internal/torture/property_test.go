@@ -197,8 +197,8 @@ func TestStoppedAnywhere(t *testing.T) {
 		})
 	}
 	for range tries / 3 {
-		s.stop(t, "a CGI program at the door is killed", func(query, body string) result {
-			got := s.process(t, query, body, byDoor, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
+		s.stop(t, "a CGI program that hands its request over is killed", func(query, body string) result {
+			got := s.process(t, query, body, byResident, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
 			s.quiet(t)
 			return got
 		})

@@ -109,7 +109,7 @@ func TestTorture(t *testing.T) {
 		case i%2 == 0:
 			v.ask = v.byCGI
 		default:
-			v.ask = v.byDoor
+			v.ask = v.byResident
 		}
 		visitors[i] = v
 		wg.Go(func() { v.visit(ctx) })

@@ -122,11 +122,11 @@ func (v *visitor) byCGI(ctx context.Context, script, query string) reply {
 	return v.started(ctx, script, query, alone)
 }
 
-// byDoor starts one that hands its request over to the daemon, where there is
+// byResident starts one that hands its request over to the daemon, where there is
 // one.
-func (v *visitor) byDoor(ctx context.Context, script, query string) reply {
+func (v *visitor) byResident(ctx context.Context, script, query string) reply {
 	before := v.daemon.epoch.Load()
-	r := v.started(ctx, script, query, byDoor)
+	r := v.started(ctx, script, query, byResident)
 	r.killed = r.killed || before%2 == 1 || v.daemon.epoch.Load() != before
 	return r
 }

@@ -8,19 +8,21 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"scripter/gateway"
 )
 
-// supervisor is systemd, or whoever else started the program with a socket to
-// tell how it is: sd_notify(3). Nil, and one without a socket, hear nothing.
+// supervisor is systemd, or another program that passes a socket for sd_notify(3). It does
+// nothing if it is nil or has no socket.
 type supervisor struct {
 	addr  string        // a path, or "@name" for an abstract socket
-	every time.Duration // the program is to say so often that it lives; 0: never
+	every time.Duration // how often watchdog reports; 0: never
 	log   *slog.Logger
 }
 
 // supervisorOf reads the variables of sd_notify(3) and sd_watchdog_enabled(3).
 func supervisorOf(env []string, log *slog.Logger) *supervisor {
-	vars := variables(env)
+	vars, _ := gateway.Variables(env)
 	s := &supervisor{addr: vars["NOTIFY_SOCKET"], log: log}
 	if pid := vars["WATCHDOG_PID"]; s.addr != "" && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
 		if n, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && n > 0 {
@@ -30,7 +32,7 @@ func supervisorOf(env []string, log *slog.Logger) *supervisor {
 	return s
 }
 
-// forgetSupervisor takes the variables away: they are not for workers.
+// forgetSupervisor removes the variables: they are not for workers.
 func forgetSupervisor() {
 	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
 		os.Unsetenv(name)
@@ -52,23 +54,23 @@ func (s *supervisor) tell(state string) {
 	}
 }
 
-// ready tells that requests are answered.
+// ready reports that requests are answered.
 func (s *supervisor) ready(what string) { s.tell("READY=1\nSTATUS=" + what) }
 
-// reloading tells that settings are read again; ready ends it.
+// reloading reports that settings are read again, until ready.
 func (s *supervisor) reloading() {
 	state := "RELOADING=1"
-	if now := monotonic(); now > 0 { // Type=notify-reload wants it
+	if now := monotonic(); now > 0 { // required by Type=notify-reload
 		state += fmt.Sprintf("\nMONOTONIC_USEC=%d", now.Microseconds())
 	}
 	s.tell(state)
 }
 
-// stopping tells that requests under way are finished.
+// stopping reports that requests under way are finished.
 func (s *supervisor) stopping() { s.tell("STOPPING=1\nSTATUS=requests under way are finished") }
 
-// watchdog tells until ctx ends that the program lives, each time that alive
-// has returned: a program that is stuck is silent, and started anew.
+// watchdog reports until ctx ends that the program lives, each time that alive has returned:
+// if the program is stuck, it is silent, and systemd restarts it.
 func (s *supervisor) watchdog(ctx context.Context, alive func()) {
 	if s == nil || s.every <= 0 {
 		return

@@ -288,25 +288,25 @@ func testHangup(t *testing.T, workers string) {
 	assert.Contains(t, read(log), "SIGHUP: log file, scripter.conf and settings were read again")
 	assert.NotContains(t, read(log+".1"), "SIGHUP")
 
-	assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "root 1", "the door is that of the new root")
-	assert.NoFileExists(t, doorPath(t, roots[0]))
+	assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "root 1", "the resident socket is that of the new root")
+	assert.NoFileExists(t, residentSocket(t, roots[0]))
 
 	for _, bad := range []string{"root: /nowhere/x.root", "nonsense", "root: " + broken} {
 		configure(bad)
 		hangUp()
 		answers("root 1")
-		assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "root 1")
+		assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "root 1")
 	}
-	assert.NoFileExists(t, doorPath(t, broken))
+	assert.NoFileExists(t, residentSocket(t, broken))
 	assert.Equal(t, 3, strings.Count(read(log), "what was read before still counts"))
 	assert.Empty(t, p.log.String(), "all goes to the file")
 	p.signal(syscall.SIGTERM)
 	assert.Zero(t, p.end(), read(log))
 }
 
-func doorPath(t *testing.T, root string) string {
+func residentSocket(t *testing.T, root string) string {
 	t.Helper()
-	path, err := gateway.DoorPath(root)
+	path, err := gateway.ResidentSocket(root)
 	require.NoError(t, err)
 	return path
 }
@@ -334,13 +334,13 @@ func TestHangupAtStart(t *testing.T) {
 	assert.Zero(t, p.end(), p.log)
 }
 
-// TestHangupDoorOnly: a server that has nothing but its door goes with the root,
-// unless the door of the other root is taken.
-func TestHangupDoorOnly(t *testing.T) {
+// TestHangupResidentOnly: a server that has nothing but its resident socket moves to
+// the other root, unless another server has the socket of that.
+func TestHangupResidentOnly(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		t.Run("workers "+workers, func(t *testing.T) {
 			roots := []string{makeRoot(t), makeRoot(t), makeRoot(t)}
-			taken, _, err := listenDoor(roots[2])
+			taken, _, err := listenResident(roots[2])
 			require.NoError(t, err)
 			defer taken.Close()
 			exe, err := os.Executable()
@@ -352,19 +352,19 @@ func TestHangupDoorOnly(t *testing.T) {
 			sd := newSystemd(t)
 			p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "door", "--idle-exit", "1h", "--workers", workers)
 			sd.until("READY=1")
-			assert.Contains(t, askAt(t, doorPath(t, roots[0]), "/which.fcgi"), "404")
+			assert.Contains(t, askAt(t, residentSocket(t, roots[0]), "/which.fcgi"), "404")
 			for _, next := range roots[1:] {
 				configure(next)
 				p.signal(syscall.SIGHUP)
 				sd.until("RELOADING=1")
 				sd.until("READY=1")
-				assert.NoFileExists(t, doorPath(t, roots[0]))
-				assert.Contains(t, askAt(t, doorPath(t, roots[1]), "/which.fcgi"), "404")
+				assert.NoFileExists(t, residentSocket(t, roots[0]))
+				assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "404")
 			}
 			require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "another process answers") }, patience, 10*time.Millisecond, p.log)
 			p.signal(syscall.SIGTERM)
 			assert.Zero(t, p.end(), p.log)
-			assert.NoFileExists(t, doorPath(t, roots[1]))
+			assert.NoFileExists(t, residentSocket(t, roots[1]))
 		})
 	}
 }

@@ -14,22 +14,22 @@ import (
 	"scripter/fcgi"
 )
 
-func TestDoorPath(t *testing.T) {
+func TestResidentSocket(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	file, link := filepath.Join(dir, "x.root"), filepath.Join(dir, "y.root")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Symlink(file, link))
 	for _, root := range []string{file, link, dir + "/./x.root"} {
-		door, err := DoorPath(root)
+		sock, err := ResidentSocket(root)
 		require.NoError(t, err)
-		assert.Equal(t, file+"-door", door)
+		assert.Equal(t, file+"-door", sock)
 	}
-	_, err = DoorPath(filepath.Join(dir, "missing"))
+	_, err = ResidentSocket(filepath.Join(dir, "missing"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// way is where a door's answer goes; it may be broken.
+// way takes the output of a request; its flush may fail.
 type way struct {
 	strings.Builder
 	err error
@@ -37,12 +37,12 @@ type way struct {
 
 func (w *way) Flush() error { return w.err }
 
-// What a web server sends itself is answered as it always was.
-func TestDoorOfWebServers(t *testing.T) {
+// A web server's own request is answered like any other.
+func TestResidentServesWebServers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.root")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	used := 0
-	d, err := NewDoor(New(Options{}), file, func() { used++ })
+	d, err := NewResident(New(Options{}), file, func() { used++ })
 	require.NoError(t, err)
 	var out, log way
 	d.ServeFCGI(context.Background(), &fcgi.Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/x.fcgi"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log})
@@ -53,7 +53,7 @@ func TestDoorOfWebServers(t *testing.T) {
 
 // A request is taken up when it is for this root and its sender still waits, and
 // answered as the CGI process would answer it.
-func TestDoor(t *testing.T) {
+func TestResident(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.root")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	real, err := realPath(file)
@@ -73,7 +73,7 @@ func TestDoor(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			used := 0
-			d, err := NewDoor(New(Options{}), file, func() { used++ })
+			d, err := NewResident(New(Options{}), file, func() { used++ })
 			require.NoError(t, err)
 			var out, log way
 			if test.gone {
@@ -90,9 +90,9 @@ func TestDoor(t *testing.T) {
 				assert.Empty(t, out.String())
 				return
 			}
-			assert.Equal(t, doorTaken, log.String())
+			assert.Equal(t, residentAccepted, log.String())
 			for name := range f.Params {
-				assert.NotContains(t, name, doorVariable, "a script does not see it")
+				assert.NotContains(t, name, residentVariable, "a script does not see it")
 			}
 		})
 	}

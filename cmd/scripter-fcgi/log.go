@@ -5,10 +5,9 @@ import (
 	"os"
 )
 
-// openLog makes file the standard error of this process and of those that it
-// starts: what the program logs goes there, and what Go says when a worker dies.
-// Called again it opens the file anew, after a program such as logrotate
-// has moved it away. "" leaves the standard error as it is.
+// openLog makes file the standard error of this process and of those that it starts: the log
+// and Go's messages about a dying worker go there. Called again, it opens the file again,
+// after a program such as logrotate has moved it. "" leaves the standard error as it is.
 func openLog(file string) error {
 	if file == "" {
 		return nil

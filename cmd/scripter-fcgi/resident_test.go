@@ -14,21 +14,21 @@ import (
 	"scripter/internal/testlog"
 )
 
-func TestListenDoor(t *testing.T) {
+func TestListenResident(t *testing.T) {
 	file := makeRoot(t)
-	l, path, err := listenDoor(file)
+	l, path, err := listenResident(file)
 	require.NoError(t, err)
-	want, err := gateway.DoorPath(file)
+	want, err := gateway.ResidentSocket(file)
 	require.NoError(t, err)
 	assert.Equal(t, want, path)
 	info, err := os.Lstat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeSocket|0o600, info.Mode())
 
-	_, _, err = listenDoor(file)
+	_, _, err = listenResident(file)
 	assert.ErrorContains(t, err, "another process answers")
 
-	// Many that come when a dead one has left its socket: one gets the door.
+	// A dead server has left its socket, and many start at the same time: one gets it.
 	require.NoError(t, l.Close())
 	dead, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	require.NoError(t, err)
@@ -37,22 +37,22 @@ func TestListenDoor(t *testing.T) {
 	got := make(chan net.Listener)
 	for range 8 {
 		go func() {
-			l, _, _ := listenDoor(file)
+			l, _, _ := listenResident(file)
 			got <- l
 		}()
 	}
-	doors := 0
+	socks := 0
 	for range 8 {
 		if l := <-got; l != nil {
-			doors++
+			socks++
 			defer l.Close()
 		}
 	}
-	assert.Equal(t, 1, doors)
+	assert.Equal(t, 1, socks)
 }
 
-// TestIdleExit: who listens at the door alone stays while requests come, and leaves
-// some time after the last one.
+// TestIdleExit: a server with the resident socket alone runs while requests come, and
+// ends some time after the last one.
 func TestIdleExit(t *testing.T) {
 	for range 10 {
 		if testIdleExit(t) {
@@ -66,7 +66,7 @@ func TestIdleExit(t *testing.T) {
 // could come: then the program is right to leave.
 func testIdleExit(t *testing.T) bool {
 	file := makeRoot(t)
-	path, err := gateway.DoorPath(file)
+	path, err := gateway.ResidentSocket(file)
 	require.NoError(t, err)
 	var log testlog.Buffer
 	done := make(chan int, 1)
@@ -75,7 +75,7 @@ func testIdleExit(t *testing.T) bool {
 		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil, &log)
 	}()
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil || len(done) > 0 }, patience, 5*time.Millisecond)
-	var use doorUse
+	var use lastUse
 	use.move(path)
 	last, pause := begun, time.Duration(0)
 	for time.Since(begun) < 5*time.Second { // longer than it stays without
@@ -96,13 +96,13 @@ func testIdleExit(t *testing.T) bool {
 	case <-time.After(patience):
 		require.Fail(t, "it stayed")
 	}
-	assert.Greater(t, time.Since(begun), 8*time.Second-useEvery)
+	assert.Greater(t, time.Since(begun), 8*time.Second-useInterval)
 	_, err = os.Lstat(path)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	return true
 }
 
-func TestDoorOptions(t *testing.T) {
+func TestResidentOptions(t *testing.T) {
 	for _, args := range [][]string{
 		{"--listen", "door", "--door", "off"},
 		{"--door", "open"},
