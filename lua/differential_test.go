@@ -1,4 +1,4 @@
-package lua
+package lua_test
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,40 +20,77 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	lua "github.com/yuin/gopher-lua"
+
+	"scripter/lua"
+	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
+	"scripter/script"
 )
 
 // The differential test runs random programs (see generator) here and with PUC
-// Lua 5.1.5 and compares what they print. It does so in Lua's own world: no
-// root, no thread, and so without the two departures that those bring (an
-// undefined name is an error there, and names of the root have no case).
+// Lua 5.1.5 and compares what they print. Here they run as all scripts do: in a
+// Thread over a root.
 
 // prelude is run before each generated program.
-var prelude = sync.OnceValues(func() (*lua.FunctionProto, error) {
+var prelude = sync.OnceValues(func() (string, error) {
 	source, err := os.ReadFile("testdata/differential/prelude.lua")
-	if err != nil {
-		return nil, err
-	}
-	return Compile("prelude", string(source))
+	return string(source), err
 })
 
+// A printer keeps what a program prints.
+type printer struct{ strings.Builder }
+
+// engine has one verb: print.
+var engine = script.NewEngine([]script.Verb{{Name: "print", Func: func(c *script.Call) error {
+	out := c.Thread().Host().(*printer)
+	for i := 1; i <= c.NArgs(); i++ {
+		if i > 1 {
+			out.WriteByte('\t')
+		}
+		out.WriteString(c.Text(i))
+	}
+	out.WriteByte('\n')
+	return nil
+}}})
+
+// newRoot returns an empty root.
+func newRoot(t testing.TB) *objectdb.DB {
+	t.Helper()
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	return db
+}
+
+// define assigns nil to all names in its argument that are not defined: an
+// undefined name is an error in a Thread unless the run has assigned it.
+const define = `print = print
+for name in (...):gmatch "[%a_][%w_]*" do
+	if rawget (_G, name) == nil then
+		_G [name] = nil
+	end
+end`
+
 // runGenerated returns what a generated program prints.
-func runGenerated(t testing.TB, source string) string {
+func runGenerated(t testing.TB, db *objectdb.DB, source string) string {
 	t.Helper()
 	first, err := prelude()
 	require.NoError(t, err)
-	s := makeSandbox(Limits{Time: patience, Coroutines: 1 << 20})
-	defer s.Close()
-	_, _, err = invoke(s.L, s.L.NewFunctionFromProto(first))
-	require.NoError(t, err)
-	proto, err := Compile("program", source)
-	if err == nil {
-		_, _, err = invoke(s.L, s.L.NewFunctionFromProto(proto))
-	}
-	if err != nil {
-		s.printed.WriteString("error: " + errorText(err) + "\n")
-	}
-	return settleOutput(s.printed.String())
+	var out printer
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		limits := lua.Limits{Time: lua.Patience, Coroutines: 1 << 20}
+		thread := engine.NewThread(context.Background(), script.ThreadOptions{Tx: tx, Limits: limits, Host: &out})
+		defer thread.Close()
+		_, err := thread.RunSource("prelude", first)
+		require.NoError(t, err)
+		_, err = thread.RunSource("define", define, source)
+		require.NoError(t, err)
+		if _, err := thread.RunSource("program", source); err != nil {
+			out.WriteString("error: " + err.Error() + "\n")
+		}
+		return nil
+	}))
+	return settleOutput(out.String())
 }
 
 // Addresses of objects, and the sign of what is not a number, differ between
@@ -119,12 +157,11 @@ func runReference(path string, sources []string) ([]string, error) {
 var generators = []struct {
 	name string
 	make func(seed uint64) string
-}{{"program", program}, {"library", libraryProgram}, {"syntax", syntaxProgram}}
+}{{"program", lua.Program}, {"library", lua.LibraryProgram}, {"syntax", lua.SyntaxProgram}}
 
 const (
-	batchSize   = 100 // programs whose outputs have one line in golden.txt
-	batches     = 20  // of each sort in golden.txt
-	callsOfEach = 20  // library calls, or scripts with mistakes, of one program
+	batchSize = 100 // programs whose outputs have one line in golden.txt
+	batches   = 20  // of each sort in golden.txt
 )
 
 const goldenFile = "testdata/differential/golden.txt"
@@ -140,8 +177,9 @@ func TestDifferentialGolden(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	require.Len(t, lines, batches*len(generators))
+	db := newRoot(t)
 	n := batches
-	if !wholeLanguage() {
+	if !lua.WholeLanguage() {
 		n = 2
 	}
 	for i, g := range generators {
@@ -149,7 +187,7 @@ func TestDifferentialGolden(t *testing.T) {
 			sources := generated(g.make, uint64(batch*batchSize), batchSize)
 			outputs := make([]string, len(sources))
 			for j, s := range sources {
-				outputs[j] = runGenerated(t, s)
+				outputs[j] = runGenerated(t, db, s)
 			}
 			want := lines[i*batches+batch]
 			if got := goldenLine(g.name, batch, sources, outputs); got != want {
@@ -159,8 +197,8 @@ func TestDifferentialGolden(t *testing.T) {
 			}
 		}
 	}
-	countLanguage(t, "language: %d generated programs, %d generated library calls and %d mistaken scripts as PUC Lua 5.1.5",
-		n*batchSize, n*batchSize*callsOfEach, n*batchSize*callsOfEach)
+	lua.CountLanguage(t, "language: %d generated programs, %d generated library calls and %d mistaken scripts as PUC Lua 5.1.5",
+		n*batchSize, n*batchSize*lua.CallsOfEach, n*batchSize*lua.CallsOfEach)
 }
 
 func generated(make func(uint64) string, from uint64, n int) []string {
@@ -222,6 +260,7 @@ func writeGolden(t *testing.T) {
 }
 
 func TestDifferentialSamples(t *testing.T) {
+	db := newRoot(t)
 	for _, g := range generators {
 		for i := range samples {
 			name := fmt.Sprintf("testdata/differential/%s-%d", g.name, i)
@@ -230,7 +269,7 @@ func TestDifferentialSamples(t *testing.T) {
 			want, err := os.ReadFile(name + ".out")
 			require.NoError(t, err)
 			assert.Equal(t, g.make(uint64(i)), string(source), "the generator has changed: run make differential-golden")
-			assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(runGenerated(t, string(source)), "\n"), name)
+			assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(runGenerated(t, db, string(source)), "\n"), name)
 		}
 	}
 }
@@ -243,6 +282,7 @@ func TestDifferential(t *testing.T) {
 	if path == "" {
 		t.Skip("lua5.1 is not installed")
 	}
+	db := newRoot(t)
 	n, from := fromEnvironment(t, "SCRIPTER_DIFFERENTIAL", 100), fromEnvironment(t, "SCRIPTER_DIFFERENTIAL_FROM", 1_000_000)
 	for _, g := range generators {
 		var work sync.WaitGroup
@@ -256,7 +296,7 @@ func TestDifferential(t *testing.T) {
 						continue
 					}
 					for i, s := range sources {
-						got := runGenerated(t, s)
+						got := runGenerated(t, db, s)
 						assert.Equal(t, strings.Split(want[i], "\n"), strings.Split(got, "\n"), "%s of seed %d", g.name, seed+uint64(i))
 					}
 				}
@@ -268,7 +308,7 @@ func TestDifferential(t *testing.T) {
 		close(seeds)
 		work.Wait()
 	}
-	t.Logf("%d programs, %d library calls and %d mistaken scripts compared with PUC Lua, from seed %d on", n, n*callsOfEach, n*callsOfEach, from)
+	t.Logf("%d programs, %d library calls and %d mistaken scripts compared with PUC Lua, from seed %d on", n, n*lua.CallsOfEach, n*lua.CallsOfEach, from)
 }
 
 func fromEnvironment(t *testing.T, name string, otherwise int) int {

@@ -54,6 +54,10 @@ const (
 // plainKinds are those that most variables have.
 var plainKinds = []genKind{number, number, number, text1, text1, boolean, list, record, object}
 
+// callsOfEach is the number of library calls, or of scripts with mistakes, in one
+// program.
+const callsOfEach = 20
+
 // program returns the program of a seed. One in which PUC Lua makes a constant
 // of -0 shows a listed departure: the next attempt takes its place.
 func program(seed uint64) string {
