@@ -26,11 +26,11 @@ func Media(contentType string) (media, boundary string, err error) {
 	if contentType == "" || contentType == URLEncoded {
 		return URLEncoded, "", nil
 	}
-	media, params, err := mime.ParseMediaType(contentType)
+	media, params, _ := mime.ParseMediaType(contentType) // a bad parameter does not matter
 	if media == "" {
 		return "", "", fmt.Errorf("the content type %.80q is none", contentType)
 	}
-	return media, params["boundary"], nil // a bad parameter does not matter
+	return media, params["boundary"], nil
 }
 
 // A LimitError says that a form has more than Most fields or parts.

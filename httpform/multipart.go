@@ -65,7 +65,7 @@ func isFile(header textproto.MIMEHeader) bool {
 }
 
 // FormatMultipart returns the body of a multipart form. [ParseMultipart] reads the same
-// parts from it.
+// parts from it, but for white space at the end of a header field.
 func FormatMultipart(parts []Part, boundary string) string {
 	var b strings.Builder
 	for _, p := range parts {
