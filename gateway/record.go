@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"scripter/objectdb"
@@ -132,17 +131,4 @@ func (x *exchange) recordOutcome(ctx context.Context, out Outcome) {
 	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, entry.AddOutcome); err != nil {
 		g.log.Warn("outcome of a request not kept", "path", x.request.LogPath(), "number", entry.Number, "err", err)
 	}
-}
-
-// ServerNameWarning returns a warning if the name differs from what the web server called
-// itself in the last recorded request (specification, 2.2), or "".
-func ServerNameWarning(tx *objectdb.Tx, name string) string {
-	k, err := requestlog.Find(tx, 0)
-	if err != nil || name == "" {
-		return ""
-	}
-	if own := k.Variables["SERVER_SOFTWARE"]; own != "" && own != name {
-		return fmt.Sprintf("the web server calls itself %q, by the last kept request; \"\" takes its own word", own)
-	}
-	return ""
 }

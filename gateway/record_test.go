@@ -367,7 +367,7 @@ func BenchmarkDebugging(b *testing.B) {
 func TestServerNameWarns(t *testing.T) {
 	s := debugging(t)
 	warning := func(name string) (w string) {
-		update(t, s.db, func(tx *objectdb.Tx) error { w = ServerNameWarning(tx, name); return nil })
+		update(t, s.db, func(tx *objectdb.Tx) error { w = requestlog.ServerNameWarning(tx, name); return nil })
 		return w
 	}
 	assert.Empty(t, warning("Other/1"), "nobody knows")

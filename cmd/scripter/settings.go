@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/site"
 )
 
@@ -160,7 +160,7 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 			return err
 		}
 		if s == site.ServerName {
-			if w := gateway.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
+			if w := requestlog.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
 				warnings = append(warnings, w)
 			}
 		}
