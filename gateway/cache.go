@@ -27,10 +27,15 @@ const (
 
 var cacheVerbs = []script.Verb{
 	{
-		Name:   "webserver.flushCache",
-		Doc:    "Makes the caches in front of the web server forget one page, or all of them; done after the request's changes are committed, before its response is sent.",
-		Params: []script.Param{script.Opt("path", "string", `""`, `"/news.fcgi", of the host of this request, or "http://host/path"; "" is everything. A cache that is a folder always forgets everything`)},
-		Errors: "no cache is configured (cacheServers, cacheFolders), or one that scripter.conf does not list; an invalid path; a call outside a request. If a cache does not answer, that is only logged",
+		Name: "webserver.flushCache",
+		Doc: "Makes the caches in front of the web server forget one page, or all of them; done after " +
+			"the request's changes are committed, before its response is sent.",
+		Params: []script.Param{
+			script.Opt("path", "string", `""`, `"/news.fcgi", of the host of this request, or "http://host/path"; "" is everything. A cache that is a folder always forgets everything`),
+		},
+		Errors: "no cache is configured (cacheServers, cacheFolders), or one that scripter.conf does not " +
+			"list; an invalid path; a call outside a request. If a cache does not answer, that is " +
+			"only logged",
 		Example: `local done, why = pcall (function () webserver.flushCache ("/news.fcgi") end)
 return done and "flushed" or why:match ("no cache is configured")`,
 		Gives: "no cache is configured",

@@ -121,10 +121,11 @@ func (c *attempt) refuse() error {
 	return nil
 }
 
-var glueVerbs = []script.Verb{
+var statusVerbs = []script.Verb{
 	{
-		Name:    "webserver.statusReport",
-		Doc:     "What the web server is called, what this process has answered, and which switches are on: lines of a name, a colon and a value.",
+		Name: "webserver.statusReport",
+		Doc: "What the web server is called, what this process has answered, and which switches are " +
+			"on: lines of a name, a colon and a value.",
 		Results: script.Returns("string", ""),
 		Errors:  "outside a request",
 		Example: `webserver.statusReport ():match ("^[^\n]*")`,

@@ -15,12 +15,13 @@ import (
 // group webserver, which is the gateway's. Scripts see them as tables in
 // system.verbs.builtins; most scripts call the objects of the root that use them.
 func Verbs() []script.Verb {
-	list := slices.Concat(verbs.All(), webserverVerbs, cacheVerbs, argsVerbs, prefsVerbs, errorVerbs, utilVerbs, glueVerbs, passwordVerbs, writeVerbs, debugVerbs)
+	list := slices.Concat(verbs.All(), answerVerbs, argsVerbs, cacheVerbs, errorVerbs, headVerbs, prefsVerbs,
+		replayVerbs, statusVerbs, writeVerbs)
 	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// hostOf gives the request that a verb was called in.
+// hostOf returns the attempt to answer a request that a verb was called in.
 func hostOf(v *script.Call) (*attempt, error) {
 	c, ok := v.Thread().Host().(*attempt)
 	if !ok {

@@ -8,9 +8,9 @@ import (
 	"scripter/script"
 )
 
-// webserverVerbs answer requests. They are behind the objects of
+// answerVerbs answer requests. They are behind the objects of
 // suites.webserver (specification, 2.3), under the names of the CGI Framework.
-var webserverVerbs = []script.Verb{
+var answerVerbs = []script.Verb{
 	{
 		Name:    "webserver.handler",
 		Doc:     "Runs the action of a parameter table and returns what its script returned.",
@@ -24,9 +24,12 @@ return webserver.handler ({action = "SCRIPTER", scriptName = "/part.fcgi"})`,
 	},
 	{
 		Name: "webserver.httpHeader",
-		Doc: `The head of a response. The modifier is the content type; for "302 FOUND", 301, 303, 307 and 308 the URL to go to, ` +
-			`for "401 UNAUTHORIZED" the realm.`,
-		Params:  []script.Param{script.Opt("status", "string", `"200 OK"`, "a number and words"), script.Opt("modifier", "string", `"text/html"`, "")},
+		Doc: `The head of a response. The modifier is the content type; for "302 FOUND", 301, 303, 307 and 308 ` +
+			`the URL to go to, for "401 UNAUTHORIZED" the realm.`,
+		Params: []script.Param{
+			script.Opt("status", "string", `"200 OK"`, "a number and words"),
+			script.Opt("modifier", "string", `"text/html"`, ""),
+		},
 		Results: script.Returns("string", "with the empty line at its end"),
 		Errors:  "a status outside 200 to 599, a line end or control character in an argument",
 		Example: `webserver.httpHeader ("302 FOUND", "https://www.example.com/"):match ("Location: [^\r]*")`,
@@ -45,8 +48,9 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 		Func:  verbExpandPage,
 	},
 	{
-		Name:    "webserver.processMacros",
-		Doc:     "The text with its markers replaced; the table names is looked up before everything else, and its texts are escaped unless the marker says raw (name).",
+		Name: "webserver.processMacros",
+		Doc: "The text with its markers replaced; the table names is looked up before everything else, " +
+			"and its texts are escaped unless the marker says raw (name).",
 		Params:  []script.Param{script.Arg("text", "any", ""), script.Opt("names", "table", "", "")},
 		Results: script.Returns("string", ""),
 		Errors:  "outside a request; more markers than maxMacros",
@@ -56,9 +60,15 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 		Func:    verbProcessMacros,
 	},
 	{
-		Name:    "webserver.sendPartial",
-		Doc:     "Sends a piece of the response at once. The first piece commits what was written to the root so far.",
-		Params:  []script.Param{script.Arg("data", "any", ""), script.Opt("params", "table", "", "not needed; for scripts of 1998"), script.Opt("more", "boolean", "true", "false says that the piece is the last one; it may be the second argument")},
+		Name: "webserver.sendPartial",
+		Doc: "Sends a piece of the response at once. The first piece commits what was written to the " +
+			"root so far.",
+		Params: []script.Param{
+			script.Arg("data", "any", ""),
+			script.Opt("params", "table", "", "not needed; for scripts of 1998"),
+			script.Opt("more", "boolean", "true",
+				"false says that the piece is the last one; it may be the second argument"),
+		},
 		Results: script.Returns("string", `always ""`),
 		Errors:  "outside a request; after the last piece",
 		Example: `webserver.sendPartial (webserver.httpHeader ("200 OK", "text/plain"))

@@ -7,9 +7,12 @@ import (
 // errorVerbs make the pages of failures.
 var errorVerbs = []script.Verb{
 	{
-		Name:    "webserver.errorMessage",
-		Doc:     "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
-		Params:  []script.Param{script.Arg("message", "any", ""), script.Opt("params", "table", "", "not needed; for scripts of 1998")},
+		Name: "webserver.errorMessage",
+		Doc:  "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
+		Params: []script.Param{
+			script.Arg("message", "any", ""),
+			script.Opt("params", "table", "", "not needed; for scripts of 1998"),
+		},
 		Results: script.Returns("string", "a complete response, status 500"),
 		Errors:  "outside a request",
 		Example: `webserver.errorMessage ("out of <tea>"):match ("out of %S*tea&gt;")`,

@@ -12,12 +12,13 @@ import (
 	"scripter/verbs/form"
 )
 
-// utilVerbs take heads of requests apart and put heads of responses together,
+// headVerbs take heads of requests apart and put heads of responses together,
 // under the names of webserver.util of 1998.
-var utilVerbs = []script.Verb{
+var headVerbs = []script.Verb{
 	{
-		Name:   "webserver.util.parseHeaders",
-		Doc:    "Reads the head of a request: gives its first line and a table of its fields. Names stay as they were sent; a field that comes again makes a list.",
+		Name: "webserver.util.parseHeaders",
+		Doc: "Reads the head of a request: gives its first line and a table of its fields. Names stay " +
+			"as they were sent; a field that comes again makes a list.",
 		Params: []script.Param{script.Arg("request", "string", "such as params.fullRequest")},
 		Results: []script.Param{{Name: "line", Type: "string"},
 			{Name: "fields", Type: "table<string, string|string[]>"}},
@@ -27,8 +28,9 @@ var utilVerbs = []script.Verb{
 		Func:    verbParseHeaders,
 	},
 	{
-		Name:    "webserver.util.parseCookies",
-		Doc:     "Reads a Cookie field into a table; values stay as they were sent. Of a name that comes again the first counts.",
+		Name: "webserver.util.parseCookies",
+		Doc: "Reads a Cookie field into a table; values stay as they were sent. Of a name that comes " +
+			"again the first counts.",
 		Params:  []script.Param{script.Arg("field", "string", "")},
 		Results: script.Returns("table", ""),
 		Example: `webserver.util.parseCookies ("a=1; b=two").b`,
@@ -40,11 +42,19 @@ var utilVerbs = []script.Verb{
 	},
 	{
 		Name: "webserver.util.setCookie",
-		Doc:  "Adds a Set-Cookie field (RFC 6265, 4.1) to the response of this request, when it is given the parameters, or to a response table. The value is URL-encoded.",
-		Params: []script.Param{script.Arg("table", "table", "the parameters, or a response table"), script.Arg("name", "string", ""), script.Arg("value", "any", ""),
-			script.Opt("domain", "string", `""`, "all hosts below it"), script.Opt("expires", "any", "", "a date, or its text; without it the cookie goes with the browser"),
-			script.Opt("path", "string", `"/"`, ""), script.Opt("secure", "boolean", "false", "for https only"),
-			script.Opt("httpOnly", "boolean", "false", "scripts of the page do not see it"), script.Opt("sameSite", "string", `""`, `"Lax", "Strict" or "None"`)},
+		Doc: "Adds a Set-Cookie field (RFC 6265, 4.1) to the response of this request, when it is " +
+			"given the parameters, or to a response table. The value is URL-encoded.",
+		Params: []script.Param{
+			script.Arg("table", "table", "the parameters, or a response table"),
+			script.Arg("name", "string", ""),
+			script.Arg("value", "any", ""),
+			script.Opt("domain", "string", `""`, "all hosts below it"),
+			script.Opt("expires", "any", "", "a date, or its text; without it the cookie goes with the browser"),
+			script.Opt("path", "string", `"/"`, ""),
+			script.Opt("secure", "boolean", "false", "for https only"),
+			script.Opt("httpOnly", "boolean", "false", "scripts of the page do not see it"),
+			script.Opt("sameSite", "string", `""`, `"Lax", "Strict" or "None"`),
+		},
 		Results: script.Returns("string", "the value of the field"),
 		Errors:  "a name, domain or path that a cookie cannot have; outside a request",
 		Example: `webserver.util.setCookie ({}, "colour", "dark red", "", odb.date ("2030-01-31"))`,
@@ -52,10 +62,13 @@ var utilVerbs = []script.Verb{
 		Func:    verbSetCookie,
 	},
 	{
-		Name:    "webserver.util.parseAuth",
-		Doc:     "Name and password of an Authorization field (RFC 7617). Nobody has verified them.",
-		Params:  []script.Param{script.Arg("field", "string", "")},
-		Results: []script.Param{{Name: "username", Type: "string", Doc: `"" when the field is of another kind`}, {Name: "password", Type: "string"}},
+		Name:   "webserver.util.parseAuth",
+		Doc:    "Name and password of an Authorization field (RFC 7617). Nobody has verified them.",
+		Params: []script.Param{script.Arg("field", "string", "")},
+		Results: []script.Param{
+			{Name: "username", Type: "string", Doc: `"" when the field is of another kind`},
+			{Name: "password", Type: "string"},
+		},
 		Example: `webserver.util.parseAuth ("Basic QWRhOnNlc2FtZQ==")`,
 		Gives:   "Ada",
 		Func: func(v *script.Call) error {
@@ -65,9 +78,14 @@ var utilVerbs = []script.Verb{
 		},
 	},
 	{
-		Name:    "webserver.util.buildResponse",
-		Doc:     "A complete HTTP/1.1 response with Date, Server and Content-Length. A list in the headers makes a field several times.",
-		Params:  []script.Param{script.Arg("code", "any", `such as 404 or "404 Not Here"`), script.Opt("headers", "table", "", ""), script.Opt("body", "any", "", "")},
+		Name: "webserver.util.buildResponse",
+		Doc: "A complete HTTP/1.1 response with Date, Server and Content-Length. A list in the headers " +
+			"makes a field several times.",
+		Params: []script.Param{
+			script.Arg("code", "any", `such as 404 or "404 Not Here"`),
+			script.Opt("headers", "table", "", ""),
+			script.Opt("body", "any", "", ""),
+		},
 		Results: script.Returns("string", ""),
 		Errors:  "a status outside 200 to 599, a field that a script cannot send; outside a request",
 		Example: `webserver.util.buildResponse (404, {["X-Why"] = "gone"}, "no"):match ("^[^\r]*")`,

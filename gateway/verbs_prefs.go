@@ -28,8 +28,9 @@ return tostring (user.webserver.flDirtyRoot)`,
 		Func:  verbSetDirtyRoot,
 	},
 	{
-		Name:    "webserver.init",
-		Doc:     "Makes what is missing at user.webserver: settings with their defaults, and copies of what lies at suites.webserver.data. Nothing that is there is touched.",
+		Name: "webserver.init",
+		Doc: "Makes what is missing at user.webserver: settings with their defaults, and copies of " +
+			"what lies at suites.webserver.data. Nothing that is there is touched.",
 		Results: script.Returns("string[]", "the addresses of what was made"),
 		Errors:  "an object at user.webserver where there should be a table",
 		Example: `user.webserver.chunkSize = nil

@@ -10,10 +10,11 @@ import (
 	"scripter/site"
 )
 
-var debugVerbs = []script.Verb{
+var replayVerbs = []script.Verb{
 	{
-		Name:    "webserver.debugCGI",
-		Doc:     "Runs the last request that Debugging has kept again, on today's scripts, and returns its response. What it changes in the root is not kept.",
+		Name: "webserver.debugCGI",
+		Doc: "Runs the last request that Debugging has kept again, on today's scripts, and returns its " +
+			"response. What it changes in the root is not kept.",
 		Results: script.Returns("string", "the complete response, with errors in full"),
 		Errors:  "no request is kept; inside of a request that is itself run again",
 		Example: `local ok, message = pcall (function () return webserver.debugCGI () end)

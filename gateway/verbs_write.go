@@ -10,8 +10,9 @@ import (
 
 var writeVerbs = []script.Verb{
 	{
-		Name:    "write",
-		Doc:     "Adds the texts of its arguments to the response. What the script returns, if anything, comes after them.",
+		Name: "write",
+		Doc: "Adds the texts of its arguments to the response. What the script returns, if anything, " +
+			"comes after them.",
 		Params:  []script.Param{script.Arg("…", "any", "any number of values; each is made a text")},
 		Errors:  "a response over maxResponse; outside a request",
 		Example: `write ("1 + 1 = ", 1 + 1)`,
