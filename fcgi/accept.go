@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// accept takes connections until the listener is closed.
+// accept accepts connections until the listener is closed.
 func (s *Server) accept(l net.Listener) error {
 	var pause time.Duration
-	looks := 0 // at what is left in the queue
+	empty := 0 // accepts in a row that found the queue empty
 	for {
 		nc, err := l.Accept()
 		switch {
 		case err == nil:
 			pause = 0
 			if _, ours := l.(*unixListener); ours {
-				looks = 0 // nobody new comes: the queue has an end
+				empty = 0 // the file is gone, so the queue has an end
 			}
 			if !allows(nc.RemoteAddr(), s.allowed) {
 				nc.Close()
@@ -30,11 +30,11 @@ func (s *Server) accept(l net.Listener) error {
 			}
 			s.start(nc)
 		case s.closing.Load():
-			if looks++; looks > emptyAccepts || !drainLonger(l, err) {
+			if empty++; empty > emptyAccepts || !drainLonger(l, err) {
 				return ErrServerClosed
 			}
 		case isTemporary(err):
-			// One connection less may be all that is missing.
+			// One connection less may be enough.
 			s.evict()
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
 			if pause == 5*time.Millisecond || pause == time.Second {
@@ -49,8 +49,8 @@ func (s *Server) accept(l net.Listener) error {
 	}
 }
 
-// scarce reports whether an accept error can pass by itself: the process or
-// the machine has run out of something, or that one connection was lost.
+// isTemporary reports whether an accept error can pass: the process or the machine has run
+// out of something, or one connection was lost.
 func isTemporary(err error) bool {
 	for _, e := range []syscall.Errno{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM,
@@ -63,8 +63,8 @@ func isTemporary(err error) bool {
 	return false
 }
 
-// start serves nc as soon as there is room for it. Until then no other
-// connection is accepted: they wait in the socket's queue.
+// start serves nc as soon as there is room for it. Until then no other connection is
+// accepted.
 func (s *Server) start(nc net.Conn) {
 	c := newConn(s, nc)
 	for err := s.addConn(c); err != nil; err = s.addConn(c) {
@@ -82,9 +82,8 @@ func (s *Server) start(nc net.Conn) {
 	go c.serve()
 }
 
-// evict asks the connection that has been idle longest to go; where none is
-// idle, the one that has been longest about sending its parameters, if that is
-// more than a second.
+// evict closes the connection that has been idle longest. If none is idle, it closes the one
+// that has been sending its parameters longest, if that is more than a second.
 func (s *Server) evict() {
 	now := s.clock.refresh()
 	var victim *conn
@@ -114,9 +113,9 @@ func (s *Server) evict() {
 	}
 }
 
-// permitted reports whether addr may connect (section 3.2). The specification
-// would also close connections that are not TCP; like the reference library we
-// leave those to the mode of the socket file.
+// allows reports whether addr may connect (section 3.2). The specification would also close
+// connections that are not TCP; like the reference library we leave those to the mode of the
+// socket file.
 func allows(addr net.Addr, allowed []netip.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return len(allowed) == 0 || !ok || slices.Contains(allowed, tcp.AddrPort().Addr().Unmap().WithZone(""))
@@ -129,9 +128,9 @@ func (s *Server) webServers() ([]netip.Addr, error) {
 	return parseAddrs(os.Getenv("FCGI_WEB_SERVER_ADDRS"))
 }
 
-// parseAddrs reads a list of addresses separated by commas. An address that
-// cannot be read is an error, and so are blanks alone: leaving it out might leave
-// the list empty, which means everybody.
+// parseAddrs reads a list of addresses separated by commas. An address that cannot be read
+// is an error, and so is a list of blanks: without it the list might be empty, which means
+// everybody.
 func parseAddrs(list string) ([]netip.Addr, error) {
 	if list == "" {
 		return nil, nil

@@ -1,11 +1,11 @@
 package fcgi
 
-// Len returns how many bytes of the body Read gives without waiting for the web
-// server: those that came together with the parameters. There may be more.
+// Len returns how many bytes of the body Read returns without waiting for the web server:
+// those that arrived with the parameters. There may be more.
 func (in *stdin) Len() int {
 	req := (*request)(in)
 	if req.over.Load() {
-		return 0 // and does not wait for the reader of the next one
+		return 0 // without waiting for the lock, which the next request may hold
 	}
 	c := req.c
 	c.rmu.Lock()

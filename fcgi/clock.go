@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// clock is the server's time: nanoseconds since its start, renewed once in a
-// tick. Setting a deadline costs a request an atomic store instead of a timer;
-// deadlines are kept to within three ticks. Time in which the process stood still
-// does not count: a machine that was suspended, or too busy, does not take it
-// out on those who asked in the meantime.
+// clock is the server's time: nanoseconds since its start, renewed once in a tick. A
+// deadline costs a request an atomic store instead of a timer, and is kept to within three
+// ticks. Time in which the process stood still does not count: if the machine was suspended,
+// or too busy, no peer is too late because of it.
 type clock struct {
 	base    time.Time
 	tick    int64
 	now     atomic.Int64
 	skipped atomic.Int64 // time that does not count
-	asleep  atomic.Bool  // nothing seemed to happen: whoever starts something wakes the watcher
+	asleep  atomic.Bool  // the monitor waits: whoever starts something wakes it
 	woken   chan struct{}
 }
 
@@ -32,21 +31,21 @@ func (k *clock) refresh() int64 {
 	return now
 }
 
-// sleep waits for the next look.
+// sleep waits for the next check.
 func (k *clock) sleep() {
 	begun := time.Now()
 	time.Sleep(time.Duration(k.tick))
 	k.discount(time.Since(begun))
 }
 
-// slept is told how long the sleep of a tick has taken.
+// discount removes the time by which a sleep took too long.
 func (k *clock) discount(took time.Duration) {
 	if late := int64(took) - 2*k.tick; late > 0 {
 		k.skipped.Add(late)
 	}
 }
 
-// time returns the present time, less two ticks at most.
+// time returns the present time, or up to two ticks less.
 func (k *clock) time() int64 {
 	if k.asleep.Load() {
 		return k.refresh()
@@ -54,10 +53,10 @@ func (k *clock) time() int64 {
 	return k.now.Load()
 }
 
-// after returns the time d from now, at least.
+// after returns a time that is at least d from now.
 func (k *clock) after(d time.Duration) int64 { return k.time() + int64(d) + 2*k.tick }
 
-// nudge is called after a deadline was set or a request begun.
+// nudge is called after a deadline was set or a request began.
 func (k *clock) nudge() {
 	if k.asleep.Load() {
 		k.wake()

@@ -21,19 +21,18 @@ const (
 	phaseClosing        // nothing more will be served
 )
 
-// conn is one connection. Its own goroutine reads requests and runs their
-// handlers; a handler's streams read and write on it directly. The watcher
-// looks in from the side.
+// conn is one connection. Its own goroutine reads requests and runs their handlers; a
+// handler's streams read and write on it directly. The monitor checks it from outside.
 type conn struct {
 	s   *Server
 	nc  net.Conn
-	raw syscall.RawConn // nil when nc is no socket; it is not watched then
+	raw syscall.RawConn // nil if nc is not a socket: it is then not polled
 
 	phase        atomic.Int32
 	since        atomic.Int64 // when the phase began
 	count        atomic.Int64 // requests begun
-	checkedCount int64        // count at the watcher's last look; the watcher's own
-	readBy       atomic.Int64 // when the present wait for the peer must be over; 0: none
+	checkedCount int64        // count at the last check of the monitor, which owns it
+	readBy       atomic.Int64 // when the present wait for the peer must end; 0: none
 	writeBy      atomic.Int64
 	last         atomic.Bool // close after the present request
 	evicted      atomic.Bool // to be closed while idle
@@ -60,7 +59,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	return c
 }
 
-// rest begins the idle phase.
+// idle begins the idle phase.
 func (c *conn) idle() {
 	k := &c.s.clock
 	c.since.Store(k.time())
@@ -99,7 +98,7 @@ func (c *conn) serve() {
 	}
 }
 
-// end closes the connection, also when a handler has left by runtime.Goexit.
+// end closes the connection. It runs also if a handler has called runtime.Goexit.
 func (c *conn) end() {
 	c.drop(ErrClosed)
 	c.phase.Store(phaseClosing)
@@ -175,9 +174,9 @@ func (c *conn) reportRead(err error) {
 	}
 }
 
-// linger closes the connection without losing the answer: to close a socket
-// with unread bytes in it would reset it, and a web server may still be sending
-// a body that nobody wanted.
+// linger closes the connection without losing the response: closing a socket with unread
+// bytes resets the connection, and a web server may still be sending a body that is not
+// read.
 func (c *conn) linger() {
 	c.phase.Store(phaseClosing)
 	c.rmu.Lock()
@@ -203,7 +202,7 @@ const (
 	lingerBytes = 64 << 20
 )
 
-// lost is told when reading has failed while a request runs.
+// readFailed is called if reading fails while a request runs.
 func (c *conn) readFailed(req *request, err error) {
 	c.last.Store(true)
 	switch {
@@ -212,7 +211,7 @@ func (c *conn) readFailed(req *request, err error) {
 		c.s.report(&Error{"read", c.peer(), err})
 		req.cancel(err)
 	case err == io.EOF && c.raw != nil:
-		// Perhaps only one half is closed. The watcher will see.
+		// Perhaps only one half is closed. The monitor will find out.
 		if c.peerClosed() {
 			req.cancel(ErrClosed)
 		}

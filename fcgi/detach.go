@@ -6,10 +6,9 @@ import (
 	"os"
 )
 
-// Detach gives the socket of l, which Listen or Inherited returned, for other
-// processes to accept from. L is closed: this process is not woken for new
-// connections any more. Remove takes away the socket's file, if it has one of
-// ours.
+// Detach returns the socket of l, which Listen or Inherited returned, so that other
+// processes can accept from it. It closes l. remove removes the socket's file if Listen
+// created it.
 func Detach(l net.Listener) (f *os.File, remove func(), err error) {
 	remove = func() {}
 	if i, ok := l.(inherited); ok {

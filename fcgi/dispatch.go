@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// event is what advance stopped for.
+// event is why advance stopped.
 type event int
 
 const (
@@ -15,13 +15,13 @@ const (
 	evData        // the record under way holds bytes of the body
 	evEnd         // the body has ended
 	evAbort       // the running request was aborted
-	evOver        // the running request is over; a record for somebody else is under way
-	evLast        // nothing more is to be served on the connection
+	evOver        // the running request is over; a record of another one is under way
+	evLast        // the connection is to be closed
 )
 
-// advance handles records until there is something to stop for. The caller
-// holds c.rmu. The connection's own loop passes nil; whoever reads on behalf of
-// a running request passes that, and then no request can begin.
+// advance handles records until there is something to stop for. The caller holds c.rmu. The
+// connection's own loop passes nil; a caller that reads for a running request passes that,
+// and then no request can begin.
 func (c *conn) advance(running *request) (event, error) {
 	for {
 		if err := c.header(); err != nil {
@@ -52,7 +52,7 @@ func (c *conn) record(running *request) (event, error) {
 	case h.typ == typeAbort:
 		return c.abort(c.req)
 	}
-	return evNone, c.skip() // FCGI_DATA, and what we have never heard of
+	return evNone, c.skip() // FCGI_DATA and unknown types
 }
 
 // begin handles FCGI_BEGIN_REQUEST (section 5.1).
@@ -91,7 +91,7 @@ func (c *conn) begin(running *request) (event, error) {
 	}
 	c.replies = appendEnd(c.replies, id, 0, refusal)
 	if !keep {
-		c.last.Store(true) // when the one that runs is answered
+		c.last.Store(true) // after the one that runs
 	}
 	if running == nil && !keep {
 		return evLast, c.sendReplies()
@@ -154,13 +154,14 @@ func (c *conn) ready(req *request) (event, error) {
 	return evReady, nil
 }
 
-// maxKept is how much of a buffer a connection keeps between requests.
+// maxIdleBuffer is how large a buffer a connection keeps between requests.
 const maxIdleBuffer = 16 << 10
 
-// refuse answers a request that no handler shall see, and ends the connection:
-// what its sender meant cannot be known.
+// refuse answers a request that no handler gets, and ends the connection: the rest of it
+// cannot be understood.
 func (c *conn) refuse(req *request, status string) (event, error) {
-	page := "Status: " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: private, no-cache\r\n\r\n" + status + "\n"
+	page := "Status: " + status + "\r\nContent-Type: text/plain; charset=utf-8\r\n" +
+		"Cache-Control: private, no-cache\r\n\r\n" + status + "\n"
 	req.end()
 	c.replies = appendStream(c.replies, typeStdout, req.ID, []byte(page))
 	c.replies = appendHeader(c.replies, typeStdout, req.ID, 0)
@@ -168,8 +169,8 @@ func (c *conn) refuse(req *request, status string) (event, error) {
 	return evLast, c.sendReplies()
 }
 
-// stdin handles FCGI_STDIN (section 5.3). What comes before the parameters are
-// complete or after the end of the stream belongs to nothing.
+// stdin handles FCGI_STDIN (section 5.3). Records before the parameters are complete, or
+// after the end of the stream, are ignored.
 func (c *conn) stdin(req *request) (event, error) {
 	if req.started && !req.stdinDone.Load() && !req.stdinShut && c.rem > 0 {
 		return evData, nil

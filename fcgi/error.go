@@ -6,25 +6,24 @@ import (
 	"io"
 )
 
-// What goes wrong with a request. The errors of a lost body are also
-// io.ErrUnexpectedEOF to errors.Is.
+// Errors of a request. Those of a truncated body are also io.ErrUnexpectedEOF.
 var (
 	ErrAborted     = fmt.Errorf("fcgi: the web server aborted the request: %w", io.ErrUnexpectedEOF)
-	ErrClosed      = fmt.Errorf("fcgi: the other side closed the connection: %w", io.ErrUnexpectedEOF)
-	ErrBodyTimeout = errors.New("fcgi: the body did not arrive in time")
+	ErrClosed      = fmt.Errorf("fcgi: connection closed by the web server: %w", io.ErrUnexpectedEOF)
+	ErrBodyTimeout = errors.New("fcgi: body timeout")
 	ErrBodyClosed  = errors.New("fcgi: the body was closed")
 	ErrEnded       = errors.New("fcgi: the request has ended")
 )
 
-// What goes wrong with a connection or a server.
+// Errors of a connection or a server.
 var (
 	ErrProtocol     = errors.New("fcgi: not FastCGI 1.0")
-	ErrTimeout      = errors.New("fcgi: the web server took too long")
+	ErrTimeout      = errors.New("fcgi: web server timeout")
 	ErrServerClosed = errors.New("fcgi: the server is shut down")
 	ErrNotListening = errors.New("fcgi: no listening socket was inherited")
 )
 
-// Error says what was tried, with whom, and why it went wrong.
+// Error says what was tried, with which peer, and why it failed.
 type Error struct {
 	Op   string // "read", "write", "accept", "listen", "handler", …
 	Peer string // the remote address or the name of the socket; may be ""

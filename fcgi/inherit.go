@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// inherited is a listening socket that the process was started with. Others may
-// hold it too, so its queue is theirs when we stop.
+// inherited is a listening socket that the process was started with. Other processes may
+// hold it too, so Shutdown leaves its queue to them.
 type inherited struct{ net.Listener }
 
-// Inherited returns the listening socket that the process was started with:
-// systemd's (LISTEN_FDS, when LISTEN_PID is this process), or descriptor 0, as
-// section 2.2 has it and mod_fcgid, spawn-fcgi and lighttpd do it. When there
-// is none the error is ErrNotListening. Descriptor 0 is taken only if it is a
-// listening socket: mod_cgid's standard input is a connected one.
+// Inherited returns the listening socket that the process was started with: systemd's
+// (LISTEN_FDS, if LISTEN_PID is this process), or descriptor 0 (section 2.2), as mod_fcgid,
+// spawn-fcgi and lighttpd pass it. If there is none, the error is ErrNotListening.
+// Descriptor 0 is used only if it is a listening socket: mod_cgid's standard input is a
+// connected one.
 func Inherited() (net.Listener, error) {
 	fd, err := inheritedFD(os.Getenv, os.Getpid())
 	if err != nil {
 		return nil, err
 	}
 	if fd == 3 {
-		// For this process alone, not for those it may start.
+		// They are for this process only, not for those that it starts.
 		os.Unsetenv("LISTEN_FDS")
 		os.Unsetenv("LISTEN_PID")
 		os.Unsetenv("LISTEN_FDNAMES")
@@ -32,7 +32,7 @@ func Inherited() (net.Listener, error) {
 	return listenerOn(fd)
 }
 
-// inheritedFD returns 3 when systemd passed a socket, else 0.
+// inheritedFD returns 3 if systemd passed a socket, else 0.
 func inheritedFD(getenv func(string) string, pid int) (uintptr, error) {
 	if getenv("LISTEN_FDS") == "" || getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return 0, nil
@@ -51,13 +51,12 @@ func inheritedFD(getenv func(string) string, pid int) (uintptr, error) {
 // acceptTime is how long an accept on an inherited socket lasts at most.
 const acceptTime = 100 * time.Millisecond
 
-// boundAccept has an accept come back. Whether it waits at all is told by a flag that
-// all processes with the socket have in common, and each of them, the one that
-// starts us too, may change: an accept that nobody was to wait in could wait until the
-// next connection comes, and hold up whatever waits for it.
+// boundAccept limits how long accept waits. All processes that hold the socket share its
+// O_NONBLOCK flag, and each of them may clear it. An accept that should not wait could then
+// wait until the next connection comes.
 func boundAccept(fd int) {
 	t := syscall.NsecToTimeval(int64(acceptTime))
-	// Where it fails, it is as it was before.
+	// An error is ignored: accept then waits without a limit.
 	syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &t)
 }
 

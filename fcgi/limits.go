@@ -2,8 +2,7 @@ package fcgi
 
 import "time"
 
-// Limits bound what a peer can make a Server hold. A zero field means the
-// default.
+// Limits limit what a peer can occupy. A zero field means the default.
 type Limits struct {
 	Conns      int // open connections; default 1000. Above it the longest idle one is closed
 	Requests   int // requests open at a time; default Conns. Above it: FCGI_OVERLOADED
@@ -14,7 +13,7 @@ type Limits struct {
 	Params   time.Duration // from FCGI_BEGIN_REQUEST to the last parameter; default 30 s
 	BodyIdle time.Duration // between two pieces of a body; default 15 s
 	Body     time.Duration // until the end of a body; default 60 s
-	Write    time.Duration // until the web server took one piece of an answer; default 30 s
+	Write    time.Duration // until the web server has read a piece of a response; default 30 s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -30,8 +29,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// tick is how often the server looks after its connections: often enough for
-// the shortest limit.
+// tick is how often the monitor checks the connections: often enough for the shortest limit.
 func (l Limits) tick() time.Duration {
 	shortest := min(l.Idle, l.Params, l.BodyIdle, l.Body, l.Write)
 	return max(2*time.Millisecond, min(50*time.Millisecond, shortest/4))

@@ -47,7 +47,7 @@ func TestSlowParams(t *testing.T) {
 	w.send(head(1, true, serverParams())[:40])
 	go trickle(w, rec(params, 1, pair("A", "b"))) // which does not help
 	w.wantClosed()
-	assert.Contains(t, s.reports(), "too long")
+	assert.Contains(t, s.reports(), "web server timeout")
 }
 
 // trickle sends a piece now and again, for as long as it is taken.

@@ -28,10 +28,10 @@ type Owner struct{ UID, GID int }
 
 // Listen opens the socket that spec names: "unix:PATH" or "HOST:PORT".
 //
-// A socket file left behind by a dead process is replaced; one that somebody
-// answers on, or a file that is no socket, is an error. HOST must be a loopback
-// address, because whoever reaches the port can send any parameters, unless
-// FCGI_WEB_SERVER_ADDRS says whom to trust.
+// It replaces the socket file of a dead process. If a process answers on the socket, or if
+// the file is not a socket, that is an error. HOST must be a loopback address unless
+// FCGI_WEB_SERVER_ADDRS names the web servers, because every process that reaches the port
+// can send any parameters.
 func Listen(spec string, o ListenOptions) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(spec, "unix:")
 	var l net.Listener
@@ -57,7 +57,8 @@ func listenTCP(spec string) (net.Listener, error) {
 		return nil, err
 	}
 	if !addr.IP.IsLoopback() && strings.TrimSpace(os.Getenv("FCGI_WEB_SERVER_ADDRS")) == "" {
-		return nil, fmt.Errorf("%q is not a loopback address: use a unix socket, or name the web servers in FCGI_WEB_SERVER_ADDRS", host)
+		return nil, fmt.Errorf("%q is not a loopback address: use a unix socket, "+
+			"or name the web servers in FCGI_WEB_SERVER_ADDRS", host)
 	}
 	// Idle connections have a limit of their own; keep-alive probes would cost
 	// four system calls a connection.
@@ -75,10 +76,9 @@ type unixListener struct {
 	file fs.FileInfo
 }
 
-// listenUnix creates the socket in a folder that only this user can enter, sets its
-// owner and mode there, and only then moves it to its path. So nobody can connect who
-// is not meant to, nobody can replace the file meanwhile, and the path never names a
-// socket without a listener.
+// listenUnix creates the socket in a folder that only this user can enter, sets its owner
+// and mode there, and then moves it to its path. So no other user can connect or replace the
+// file meanwhile, and the path never names a socket without a listener.
 func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	if path == "" {
 		return nil, errors.New("the path is missing")
@@ -154,8 +154,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// check returns an error if somebody has replaced the folder. Whoever may write to the
-// folder above it can do that.
+// check returns an error if another user has replaced the folder. Every user who may write
+// to the folder above can do that.
 func (f *privateFolder) check() error {
 	info, err := f.inside.Stat()
 	if err != nil {
@@ -169,8 +169,8 @@ func (f *privateFolder) check() error {
 	return nil
 }
 
-// place sets the socket's owner and mode and moves it to path. Nobody else can create
-// a file in the folder, so the socket cannot be a link.
+// place sets the socket's owner and mode and moves it to path. No other user can create a
+// file in the folder, so the socket cannot be a link.
 func (f *privateFolder) place(path string, o ListenOptions) (fs.FileInfo, error) {
 	uid, gid := -1, -1
 	if o.Owner != nil {
@@ -230,7 +230,7 @@ func groupID(group string) (int, error) {
 	return strconv.Atoi(g.Gid)
 }
 
-// checkStale returns nil when path is free or a socket that nobody answers on.
+// checkStale returns nil if path is free, or a socket without a listener.
 func checkStale(path string) error {
 	file, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -257,8 +257,7 @@ func checkStale(path string) error {
 // Addr returns the path of the socket.
 func (l *unixListener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// Close closes the socket and removes its file, unless the file is by now
-// somebody else's.
+// Close closes the socket and removes its file, unless another socket has replaced the file.
 func (l *unixListener) Close() error {
 	l.unlink()
 	return l.UnixListener.Close()
@@ -270,12 +269,12 @@ func (l *unixListener) unlink() {
 	}
 }
 
-// retire stops l for a shutdown. Who already waits in the queue of a socket of
-// ours is still taken: closing it at once would reset them. Accept then runs
-// into the deadline.
+// drainListener stops l for a shutdown. Connections that wait in the queue of a socket that
+// Listen opened are still accepted, because closing it at once would reset them. Accept then
+// reaches the deadline.
 func drainListener(l net.Listener) {
 	if u, ok := l.(*unixListener); ok {
-		u.unlink() // whoever comes now goes elsewhere at once
+		u.unlink() // new connections fail or reach the next listener
 	}
 	d, ok := l.(interface{ SetDeadline(time.Time) error })
 	if !ok || d.SetDeadline(time.Now().Add(queueGrace)) != nil {
@@ -283,9 +282,9 @@ func drainListener(l net.Listener) {
 	}
 }
 
-// lookAgain gives Accept on a retired listener another moment, if it was the
-// deadline that ended it. That may have passed while we got no processor, and
-// then says nothing of the queue.
+// drainLonger sets another deadline for Accept on a draining listener, if the deadline has
+// ended it. If the process got no processor meanwhile, the deadline says nothing about the
+// queue.
 func drainLonger(l net.Listener, err error) bool {
 	d, ok := l.(interface{ SetDeadline(time.Time) error })
 	return ok && errors.Is(err, os.ErrDeadlineExceeded) && d.SetDeadline(time.Now().Add(queueGrace/4)) == nil
@@ -293,5 +292,5 @@ func drainLonger(l net.Listener, err error) bool {
 
 const (
 	queueGrace   = 20 * time.Millisecond
-	emptyAccepts = 3 // that find the queue empty
+	emptyAccepts = 3 // deadlines in a row after which the queue is empty
 )

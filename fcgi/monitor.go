@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// watch looks after the connections until the server has neither connections
-// nor listeners: it enforces their deadlines and notices web servers that went
-// away. It runs each tick while there are requests, else when a deadline comes.
+// monitor checks the connections until the server has neither connections nor listeners: it
+// enforces their deadlines and notices web servers that are gone. It runs each tick while
+// there are requests, else when a deadline comes.
 func (s *Server) monitor() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var conns []*conn
 	for !s.monitorEnds() {
-		// Set before the look round: whoever starts something that this look
-		// misses finds it set.
+		// Set before the check: whoever starts something that this check misses
+		// finds it set.
 		s.clock.asleep.Store(true)
 		now := s.clock.refresh()
 		clear(conns)
@@ -38,7 +38,7 @@ func (s *Server) monitor() {
 	}
 }
 
-// unwatch ends the watching when nothing is left to watch.
+// monitorEnds reports whether there is nothing left to monitor.
 func (s *Server) monitorEnds() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,12 +46,12 @@ func (s *Server) monitorEnds() bool {
 	return !s.monitored
 }
 
-// past is a deadline that interrupts whoever waits.
+// past is a deadline that interrupts a read or a write.
 var past = time.Unix(1, 0)
 
-// look enforces the deadlines of c and, when a request has been running for a
-// tick, asks whether the web server still wants it. It reports whether c is at
-// work and when its next deadline is.
+// check enforces the deadlines of c. If a request has been running for a tick, it checks
+// whether the web server still wants it. It reports whether c is busy, and when its next
+// deadline is.
 func (c *conn) check(now int64) (active bool, next int64) {
 	next = math.MaxInt64
 	if by := c.readBy.Load(); by != 0 {

@@ -5,8 +5,7 @@ import "encoding/binary"
 // A name-value pair is two lengths, of one byte up to 127 or of four bytes with
 // the top bit set, then the name and the value (section 3.4).
 
-// cutPair takes the first pair off b. It reports false when b does not hold a
-// whole pair.
+// cutPair splits the first pair off b. ok is false if b holds no whole pair.
 func cutPair[T string | []byte](b T) (name, value, rest T, ok bool) {
 	n, b, ok := cutLength(b)
 	if !ok {

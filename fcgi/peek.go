@@ -7,29 +7,28 @@ import (
 	"strconv"
 )
 
-// Ahead is what bytes that were received, but not read yet, hold of a request.
+// Peeked says what bytes that were received, but not read, hold of a request.
 type Peeked struct {
-	// Size is how many of the bytes can be read without waiting for others: they
-	// end with a complete request, with a record that is answered at once or
-	// means nothing, or in an error. 0: there is nothing of the kind.
+	// Size is how many of the bytes can be read without waiting for more: they end with a
+	// complete request, with a record that is answered at once or ignored, or with an error.
+	// 0: none.
 	Size int
-	// Keep is true when the last request that begins in the bytes asks for the
-	// connection to be left open (FCGI_KEEP_CONN).
+	// Keep is true if the last request that begins in the bytes asks for the connection to
+	// stay open (FCGI_KEEP_CONN).
 	Keep bool
-	// Body is true when all its parameters are there, but not all of the body.
+	// Body is true if all parameters have arrived, but not all of the body.
 	Body bool
-	// ID is the web server's number for it; 0: none has begun.
+	// ID is the request id; 0: no request has begun.
 	ID uint16
 }
 
-// Whole reports whether reading leads somewhere without waiting.
+// Complete reports whether reading needs no more data.
 func (a Peeked) Complete() bool { return a.Size > 0 }
 
-// Peek judges b, which begins at the border of a record, as everything
-// does that a connection receives between two requests. Processes that share
-// connections look before they read: what one has read dies with it, what it
-// has only looked at is there for the next. What comes behind the first whole
-// request is not looked at.
+// Peek examines b, which begins with a record, as a connection receives it between two
+// requests. Processes that share a connection peek before they read: if a process dies,
+// unread data is still there for the next one. Peek does not examine what follows the first
+// complete request.
 func Peek(b []byte) Peeked {
 	var l peeker
 	for at := 0; len(b)-at >= headerLen; {
@@ -53,15 +52,15 @@ func Peek(b []byte) Peeked {
 	return l.Peeked
 }
 
-// ErrBodyTooLarge tells that a body has more bytes than were allowed.
-var ErrBodyTooLarge = errors.New("the body is too large")
+// ErrBodyTooLarge is returned by CopyRequest for a body that is too large.
+var ErrBodyTooLarge = errors.New("body too large")
 
-// CopyRequest copies what Peek looks at: records, until there is a whole
-// request or anything else that ends the looking. It reads nothing beyond, and piece by piece of
-// buf, which must have room for 16 bytes. What came before an error is copied and told, too.
+// CopyRequest copies records until there is a complete request, or anything else at which
+// Peek ends. It reads nothing beyond. It copies in pieces of buf, which must have room for
+// 16 bytes. What came before an error is copied and examined, too.
 //
-// The error is ErrBodyTooLarge as soon as the body has more than limit bytes, or
-// all of it more than twice as many and 1 MB: records that hold next to nothing.
+// The error is ErrBodyTooLarge as soon as the body has more than limit bytes, or the records
+// have more than twice as many and 1 MB: records can hold next to nothing.
 func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int64) (Peeked, error) {
 	var l peeker
 	for copied := 0; ; {
@@ -103,9 +102,8 @@ func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int64) (Peeked,
 	}
 }
 
-// DeclaredLength returns the CONTENT_LENGTH of the request that begins in b;
-// -1 when it has none, or one that is no number, or its parameters are not all
-// there.
+// DeclaredLength returns the CONTENT_LENGTH of the request that begins in b. It returns -1
+// if there is none, if it is not a number, or if the parameters are incomplete.
 func DeclaredLength(b []byte) int64 {
 	var l peeker
 	var block []byte
@@ -136,30 +134,30 @@ func DeclaredLength(b []byte) int64 {
 	return int64(n)
 }
 
-// lookout looks at one record after the other.
+// peeker examines one record after the other.
 type peeker struct {
 	Peeked
 	begun, paramsEnded bool
 	body               int64 // bytes of it
 }
 
-// wrong reports whether a record is an error, as soon as its header is read.
+// invalid reports whether a record is an error. It needs only the header.
 func (l *peeker) invalid(v byte, h header) bool {
 	return v != version || h.typ == typeBegin && h.id != 0 && h.length != bodyLen
 }
 
-// see judges a whole record and reports whether there is an end to the looking.
+// record examines a whole record, and reports whether there is nothing more to examine.
 func (l *peeker) record(h header, content []byte) (end bool) {
 	switch {
 	case h.id == 0:
 	case h.typ == typeBegin && !l.begun:
 		l.ID, l.Keep = h.id, content[2]&flagKeepConn != 0
-		l.begun = int(content[0])<<8|int(content[1]) == roleResponder // others are refused
+		l.begun = int(content[0])<<8|int(content[1]) == roleResponder // other roles are refused
 		return !l.begun && !l.Keep
 	case h.typ == typeBegin:
-		return h.id == l.ID // an error; another one is refused in its turn
+		return h.id == l.ID // an error; a second request is refused later
 	case !l.begun, h.id != l.ID:
-		// Of no request.
+		// A record of no request is ignored.
 	case h.typ == typeParams && h.length == 0:
 		l.paramsEnded, l.Body = true, true
 	case h.typ == typeStdin && h.length > 0:
@@ -171,9 +169,9 @@ func (l *peeker) record(h header, content []byte) (end bool) {
 	return false
 }
 
-// AppendAnswer appends the records of a whole answer to request id: page, which
-// is a CGI header, a blank line and a body, and the end of the request. It is
-// for whoever answers in place of a responder that cannot any more.
+// AppendResponse appends the records of a complete response to request id: page, which is a
+// CGI header, a blank line and a body, and the end of the request. It is for a program that
+// answers in place of a responder that died.
 func AppendResponse(dst []byte, id uint16, page []byte) []byte {
 	dst = appendStream(dst, typeStdout, id, page)
 	dst = appendHeader(dst, typeStdout, id, 0)

@@ -20,8 +20,8 @@ func (c *conn) peerClosed() bool {
 	return cerr != nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
 }
 
-// halfClosed reports whether c is a TCP connection whose peer will send nothing
-// more. TCP does not tell whether it still listens.
+// peerHalfClosed reports whether c is a TCP connection whose peer sends nothing more. TCP
+// does not tell whether the peer still receives.
 func (c *conn) peerHalfClosed() bool {
 	if _, ok := c.nc.LocalAddr().(*net.TCPAddr); !ok {
 		return false

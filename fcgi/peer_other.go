@@ -14,8 +14,8 @@ func (c *conn) peerClosed() bool {
 	return cerr != nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
 }
 
-// peerHalfClosed is only known on Linux: elsewhere a TCP peer that went away is
-// noticed when the answer is sent.
+// peerHalfClosed is only known on Linux. Elsewhere a TCP peer that is gone is noticed when
+// the response is sent.
 func (c *conn) peerHalfClosed() bool { return false }
 
 // isListening reports whether fd is a listening socket.

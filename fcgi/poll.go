@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// poll is called by the watcher while a request runs. It does not block: it
-// asks whether the web server is still there and handles the records that it
-// sent in the meantime, above all FCGI_ABORT_REQUEST.
+// poll is called by the monitor while a request runs. It does not block. It checks whether
+// the web server is still there, and handles the records that it has sent meanwhile, above
+// all FCGI_ABORT_REQUEST.
 func (c *conn) poll() {
 	req := c.running.Load()
 	if req == nil || req.over.Load() || c.raw == nil {
@@ -42,11 +42,11 @@ func (c *conn) poll() {
 	}
 }
 
-// pollReads bounds what one poll reads: a peer that never stops sending must
-// not keep the watcher from the others.
+// pollReads limits the reads of one poll, so that a peer that never stops sending does not
+// block the monitor.
 const pollReads = 32
 
-// pollRecords handles what has come after the body.
+// pollRecords handles the records behind the body.
 func (c *conn) pollRecords(req *request) {
 	for {
 		ev, err := c.advance(req)
@@ -62,8 +62,8 @@ func (c *conn) pollRecords(req *request) {
 	}
 }
 
-// pollAhead looks for the end of the body, and for an abort behind bytes of it
-// that the handler has not read yet, as far as the buffer reaches.
+// pollBody looks for the end of the body, and for an abort behind bytes that the handler has
+// not read, as far as the buffer reaches.
 func (c *conn) pollBody(req *request) {
 	if c.mem == nil {
 		return
@@ -93,12 +93,12 @@ func (c *conn) pollBody(req *request) {
 	}
 }
 
-// probe finds out whether a web server that half-closed a TCP connection is
-// still there: something has to be sent for its machine to refuse. An empty
-// record that ends the stderr stream is harmless and allowed (section 5.3).
+// probe finds out whether a web server that half-closed a TCP connection is still there:
+// something must be sent for its machine to refuse. An empty record that ends the stderr
+// stream is harmless and allowed (section 5.3).
 func (c *conn) probe(req *request) {
 	if !c.wmu.TryLock() {
-		return // something is being sent anyway
+		return // something is being sent
 	}
 	if req.stderrEnd || req.over.Load() || c.werr != nil {
 		c.wmu.Unlock()

@@ -12,7 +12,7 @@ import (
 // readSize is the size of a connection's read buffer: an ordinary request fits.
 const readSize = 8 << 10
 
-// readMemory is what reading needs and one connection can leave to the next.
+// readMemory is the memory for reading, which connections reuse.
 type readMemory struct {
 	buf    [readSize]byte
 	params []byte            // the parameters of a request as they came
@@ -23,8 +23,8 @@ var readMemories = sync.Pool{New: func() any {
 	return &readMemory{table: make(map[string]string, 48)}
 }}
 
-// reader holds what was read and the record under way. A record is consumed
-// bit by bit, so that reading can stop anywhere and go on later.
+// reader holds the unread bytes and the record under way. A record is consumed in parts, so
+// that reading can stop anywhere and go on later.
 type reader struct {
 	mem      *readMemory // nil: the connection is closed
 	buf      []byte      // mem.buf
@@ -94,7 +94,7 @@ func (c *conn) read(p []byte) (int, error) {
 		leave := c.evicted.Load() && phase != phaseRunning || c.s.closing.Load() && phase == phaseIdle
 		by := c.readBy.Load()
 		if !leave && (by == 0 || c.s.clock.now.Load() < by) {
-			continue // the deadline of a wait that is over
+			continue // the deadline of an earlier wait
 		}
 		if phase == phaseIdle {
 			if n, err := c.readNow(p); err == nil {
@@ -105,7 +105,7 @@ func (c *conn) read(p []byte) (int, error) {
 	}
 }
 
-// readNow reads what is there without waiting.
+// readNow reads without waiting.
 func (c *conn) readNow(p []byte) (n int, err error) {
 	if nc, ok := c.nc.(nowReader); ok {
 		if n, err = nc.ReadNow(p); errors.Is(err, syscall.EAGAIN) {
@@ -133,13 +133,13 @@ func (c *conn) readNow(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// nowReader is a connection that is none of package net's and reads what is
-// there by itself; syscall.EAGAIN when nothing is.
+// nowReader is a connection, not of package net, that reads without waiting. The error is
+// syscall.EAGAIN if there is nothing to read.
 type nowReader interface {
 	ReadNow(p []byte) (int, error)
 }
 
-// begun makes sure that a record is under way and its header known.
+// header makes sure that a record is under way and its header known.
 func (c *conn) header() error {
 	if c.inRecord {
 		return nil
@@ -160,8 +160,8 @@ func (c *conn) header() error {
 	return nil
 }
 
-// content returns the next bytes of the record under way, at least one unless
-// it has none left. They are consumed, and good until the next read.
+// content returns the next bytes of the record under way, at least one unless none is left.
+// It consumes them. They are valid until the next read.
 func (c *conn) content() ([]byte, error) {
 	if c.rem == 0 {
 		return nil, nil
@@ -178,8 +178,8 @@ func (c *conn) content() ([]byte, error) {
 	return p, nil
 }
 
-// skip consumes the rest of the record under way, padding included. What a
-// record asks for is done after skip: it may fail and be called again.
+// skip consumes the rest of the record under way, padding included. It may fail and be
+// called again, so the record is acted upon after skip.
 func (c *conn) skip() error {
 	for c.rem > 0 {
 		if _, err := c.content(); err != nil {

@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// Attend lets the server serve connections by Turn: it begins to watch over
-// their deadlines and their peers. It is called once, instead of Serve.
+// Start starts the monitor, so that ServeReady can be called. It is called once, instead of
+// Serve.
 func (s *Server) Start() {
 	s.init()
 	s.mu.Lock()
@@ -18,7 +18,7 @@ func (s *Server) Start() {
 	s.started = true
 }
 
-// Leave makes every further Turn the last one of its connection.
+// CloseConnections makes every further ServeReady close its connection.
 func (s *Server) CloseConnections() {
 	s.init()
 	s.closing.Store(true)
@@ -30,13 +30,13 @@ func (s *Server) Allows(addr net.Addr) bool {
 	return s.allowedErr == nil && allows(addr, s.allowed)
 }
 
-// Turn serves the requests that have come on nc, one after the other, and
-// returns when no more are there. It reports whether the connection stays open;
-// else it has closed nc. What has come only in part is waited for, as Limits
-// allow: Peek tells beforehand.
+// ServeReady serves the requests that have arrived on nc, one after the other, and returns
+// when there are no more. It reports whether the connection stays open; else it has closed
+// nc. If a request is incomplete, ServeReady waits for the rest, as Limits allow: Peek tells
+// beforehand.
 //
-// Between two turns nothing of the connection is kept here, so that turns may
-// be taken by several processes that hold the same socket.
+// Between two calls the Server keeps nothing of the connection, so several processes that
+// hold the same socket may call it in turns.
 func (s *Server) ServeReady(nc net.Conn) (open bool) {
 	c := newConn(s, nc)
 	if s.addConn(c) != nil {
@@ -77,8 +77,8 @@ func (c *conn) serveReady() bool {
 	}
 }
 
-// ahead is advance for a connection whose next request may not have come: then
-// it is errWouldBlock. A request that has begun is waited for.
+// nextReady is advance for a connection whose next request may not have arrived: then the
+// error is errWouldBlock. If a request has begun, nextReady waits for the rest.
 func (c *conn) nextReady() (event, error) {
 	c.rmu.Lock()
 	defer c.rmu.Unlock()
@@ -101,13 +101,13 @@ func (c *conn) nextReady() (event, error) {
 	return ev, err
 }
 
-// leave forgets the connection without closing it.
+// detach removes the connection from the server without closing it.
 func (c *conn) detach() {
 	c.phase.Store(phaseClosing)
 	c.readBy.Store(0)
 	c.s.dropConn(c)
-	// The watcher may be looking in, and a handler may have left a goroutine
-	// behind that still reads.
+	// The monitor may be polling, and a handler may have left a goroutine behind that
+	// still reads.
 	c.rmu.Lock()
 	c.reader.release()
 	c.rmu.Unlock()

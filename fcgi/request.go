@@ -6,12 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// Handler answers one request. It is called on a goroutine of the connection;
-// the request is answered when it returns. What the context ends for is told in
-// the package comment.
+// Handler answers one request. It is called on a goroutine of the connection; the request is
+// answered when it returns. The package comment says when the context ends.
 //
-// A panic is recovered: it is reported to Server.Log with its stack, and the
-// web server gets a page of status 500 if nothing was sent yet.
+// A panic is recovered: it is reported to Server.Log with its stack, and the web server gets
+// a page with status 500 if nothing was sent yet.
 type Handler func(ctx context.Context, r *Request)
 
 // Request is one request as the web server sent it.
@@ -20,20 +19,18 @@ type Request struct {
 	// handler returns.
 	Params map[string]string
 
-	// Stdin is the body, exactly as it came: comparing it with CONTENT_LENGTH
-	// is the handler's business. It ends with io.EOF only where the web server
-	// said that it ends; else with ErrAborted, ErrClosed or ErrBodyTimeout.
-	// It is also an io.Closer: a handler that answers at length without
-	// reading the body closes it first, so that a web server that sends all
-	// before it reads can go on.
+	// Stdin is the body, exactly as it was sent. The handler compares it with CONTENT_LENGTH.
+	// It ends with io.EOF only if the web server ended it; else with ErrAborted, ErrClosed or
+	// ErrBodyTimeout. It is also an io.Closer: a handler that writes a long response without
+	// reading the body closes it first, so that a web server that sends everything before it
+	// reads can go on.
 	Stdin io.Reader
 
-	// Stdout takes the answer: a CGI header, a blank line, a body. Writes are
-	// gathered and leave when 64 kB have come together, at Flush, and when the
-	// handler returns.
+	// Stdout takes the response: a CGI header, a blank line, a body. Output is gathered, and
+	// sent when there are 64 kB, at Flush, and when the handler returns.
 	Stdout io.Writer
 
-	// Stderr takes lines for the web server's error log. They leave with Stdout.
+	// Stderr takes lines for the web server's error log. They are sent with Stdout.
 	Stderr io.Writer
 
 	// Yield may be called once the handler only has to wait and to write the response: its
@@ -44,17 +41,16 @@ type Request struct {
 	// ID is the web server's number for the request.
 	ID uint16
 
-	// AppStatus is the status that a CGI program would exit with. The handler
-	// may set it; 0 is well.
+	// AppStatus is the exit status of a CGI program; 0 is success. The handler may set it.
 	AppStatus uint32
 
-	// Broken says that the answer began and could not be finished. The handler
-	// may set it; the connection is then closed without FCGI_END_REQUEST, so
-	// that the web server does not take half an answer for a whole one.
+	// Broken says that the response began and cannot be finished. The handler may set it. The
+	// connection is then closed without FCGI_END_REQUEST, so that the web server does not
+	// take the truncated response for a complete one.
 	Broken bool
 }
 
-// Flush sends what was written to Stdout and Stderr so far.
+// Flush sends what was written to Stdout and Stderr.
 func (r *Request) Flush() error {
 	if f, ok := r.Stdout.(interface{ Flush() error }); ok {
 		return f.Flush()
@@ -62,7 +58,7 @@ func (r *Request) Flush() error {
 	return nil
 }
 
-// request is a Request with what the connection knows of it.
+// request is a Request with the state of the connection.
 type request struct {
 	Request
 	c      *conn

@@ -17,34 +17,33 @@ type Server struct {
 	Handler Handler // must be set
 	Limits  Limits  // zero fields mean the defaults
 
-	// WebServers lists the addresses that TCP connections are taken from. When
-	// it is empty, FCGI_WEB_SERVER_ADDRS of the process is used (section 3.2);
-	// when that is empty too, any address is. Unix sockets are guarded by their
-	// file mode instead.
+	// WebServers lists the addresses that may connect by TCP. If it is empty,
+	// FCGI_WEB_SERVER_ADDRS of the process is used (section 3.2); if that is empty too, any
+	// address may. Unix sockets are protected by their file mode.
 	WebServers []netip.Addr
 
-	// Log is told of what no handler hears: panics, peers that do not speak
-	// FastCGI or are too slow, accept errors. Nil means the standard logger.
+	// Log gets errors that no handler gets: panics, peers that do not speak FastCGI or are
+	// too slow, accept errors. Nil means the standard logger.
 	Log func(err error)
 
 	once   sync.Once
 	limits Limits
 	clock  clock
 
-	allowed    []netip.Addr // who may connect by TCP; none: everybody
+	allowed    []netip.Addr // addresses that may connect by TCP; empty: all
 	allowedErr error
 
 	closing  atomic.Bool
 	requests atomic.Int64 // open ones
 
 	mu        sync.Mutex
-	closed    bool // by Close: no connection is served any more
+	closed    bool // Close was called
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
-	monitored bool          // the clock's goroutine runs
-	started   bool          // and is to go on without listeners: turns are taken
+	monitored bool          // the monitor runs
+	started   bool          // Start was called: the monitor runs without listeners
 	empty     chan struct{} // closed when the last connection of a closing server is gone
-	room      chan struct{} // a connection went
+	room      chan struct{} // a connection has ended
 }
 
 func (s *Server) init() {
@@ -59,9 +58,9 @@ func (s *Server) init() {
 	})
 }
 
-// Serve takes connections from l and serves them, until l is closed or the
-// server is shut down; it then returns ErrServerClosed. It closes l. Running
-// out of descriptors or memory does not end it.
+// Serve accepts connections from l and serves them until l is closed or the server is shut
+// down; it then returns ErrServerClosed. It closes l. It goes on if the process runs out of
+// descriptors or memory.
 func (s *Server) Serve(l net.Listener) error {
 	s.init()
 	if s.allowedErr != nil {
@@ -76,11 +75,10 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.accept(l)
 }
 
-// Shutdown stops taking connections, closes idle ones and waits until the
-// running requests are answered. When ctx ends first it does what Close does
-// and returns ctx.Err(). Connections that already wait in the queue of a socket
-// of our own are still served; a socket that was inherited keeps its queue for
-// the next process.
+// Shutdown stops accepting, closes idle connections and waits until the running requests are
+// answered. If ctx ends first, it does what Close does and returns ctx.Err(). Connections
+// that wait in the queue of a socket that Listen opened are still served; the queue of an
+// inherited socket is left to the next process.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.init()
 	for _, l := range s.close() {
@@ -116,7 +114,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// close makes the server a closing one and returns its listeners.
+// close marks the server as closing and returns its listeners.
 func (s *Server) close() []net.Listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +150,7 @@ func (s *Server) dropListener(l net.Listener) {
 	s.clock.wake()
 }
 
-// errFull tells that there is no room for another connection.
+// errFull says that there is no room for another connection.
 var errFull = errors.New("fcgi: too many connections")
 
 // addConn makes c one of the server's connections.
@@ -184,7 +182,7 @@ func (s *Server) dropConn(c *conn) {
 	}
 }
 
-// checkEmpty tells Shutdown when nothing is left to wait for. s.mu is held.
+// checkEmpty closes s.empty if there is nothing left to wait for. The caller holds s.mu.
 func (s *Server) checkEmpty() {
 	if !s.closing.Load() || len(s.conns) > 0 || len(s.listeners) > 0 {
 		return

@@ -10,19 +10,19 @@ import (
 
 const (
 	writeSize  = 4 << 10           // of the write buffer that a connection keeps
-	flushSize  = 64 << 10          // so much gathered output is sent
+	flushSize  = 64 << 10          // gathered output of this size is sent
 	bufferSize = flushSize + 1<<10 // of a write buffer at most
 	directSize = 16 << 10          // pieces from this size on are not copied
 	vectorLen  = 16                // records sent in one call
 )
 
-// writer gathers records. Output for the web server's log is kept apart, so
-// that a request that fails can still be answered with another page.
+// writer gathers records. Output for the web server's log is separate, so that a request
+// that fails can still be answered with another page.
 type writer struct {
-	out  []byte // records of stdout; the last one may still grow
-	tail int    // where its header is in out; -1: none grows
+	out  []byte // records of stdout; the last one may be open
+	tail int    // where the header of the open record is in out; -1: none is open
 	errs []byte // records of stderr
-	werr error  // why writing has failed; it then stays so
+	werr error  // why writing has failed, for good
 
 	heads [vectorLen * headerLen]byte
 	vec   [2*vectorLen + 2][]byte
@@ -69,7 +69,7 @@ func (b *writer) seal(id uint16) {
 	}
 }
 
-// writeOut takes p for stdout. The caller holds c.wmu.
+// writeOut writes p to stdout. The caller holds c.wmu.
 func (c *conn) writeOut(req *request, p []byte) (int, error) {
 	done := 0
 	for len(p)-done >= directSize {
@@ -83,8 +83,7 @@ func (c *conn) writeOut(req *request, p []byte) (int, error) {
 	return done + n, err
 }
 
-// gather appends p to the record that grows, and sends it when enough has come
-// together.
+// gather appends p to the open record, and sends it when there is enough.
 func gather[T string | []byte](c *conn, req *request, p T) (int, error) {
 	done := 0
 	c.reserve(len(p) + headerLen)
@@ -105,8 +104,8 @@ func gather[T string | []byte](c *conn, req *request, p T) (int, error) {
 	return done, nil
 }
 
-// writeDirect sends what was gathered, and as much of p as makes large records,
-// in one call and without copying.
+// writeDirect sends the gathered output, and as much of p as makes large records, in one
+// call and without copying.
 func (c *conn) writeDirect(req *request, p []byte) (int, error) {
 	c.seal(req.ID)
 	vec := append(c.vec[:0], c.out, c.errs)
@@ -124,7 +123,7 @@ func (c *conn) writeDirect(req *request, p []byte) (int, error) {
 	return n, err
 }
 
-// flush sends what was gathered for req.
+// flush sends the gathered output of req.
 func (c *conn) flush(req *request) error {
 	c.seal(req.ID)
 	if len(c.out)+len(c.errs) == 0 {
@@ -140,8 +139,8 @@ func (c *conn) sendGathered() error {
 	return err
 }
 
-// finish ends the streams of req and the request itself (section 5.5), in one
-// write with what is left of its output.
+// finish ends the streams of req and the request itself (section 5.5), in one write with the
+// rest of its output.
 func (c *conn) finish(req *request, failed bool) {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
@@ -190,22 +189,22 @@ func (c *conn) finish(req *request, failed bool) {
 	}
 }
 
-// settle is how long the connection waits before it breaks a response off. If lighttpd
-// receives everything at once, it has not sent the header yet, and then sends the
-// truncated response as a complete one.
+// settle is how long the connection waits before it truncates a response. If lighttpd
+// receives everything at once, it has not sent the header yet, and then sends the truncated
+// response as a complete one.
 const settle = 100 * time.Millisecond
 
-// appendBroken appends a record header that no web server takes for the end of a
-// response: its version does not exist in FastCGI, and its content never follows.
-// Closing the connection is not enough: nginx, Caddy and mod_proxy_fcgi then end
-// the response as if they had received FCGI_END_REQUEST.
+// appendBroken appends a record header that no web server takes for the end of a response:
+// its version does not exist in FastCGI, and its content never follows. Closing the
+// connection is not enough: nginx, Caddy and mod_proxy_fcgi would end the response as if
+// they had received FCGI_END_REQUEST.
 func appendBroken(b []byte, id uint16) []byte {
 	b = appendHeader(b, typeStdout, id, maxContent)
 	b[len(b)-headerLen] = 0
 	return b
 }
 
-// failedPage is the answer of a handler that panicked before it sent anything.
+// failedPage is the response of a handler that panicked before anything was sent.
 func failedPage(id uint16) []byte {
 	return appendStream(nil, typeStdout, id, []byte("Status: 500 Internal Server Error\r\n"+
 		"Content-Type: text/plain; charset=utf-8\r\nCache-Control: private, no-cache\r\n\r\n"+
@@ -259,7 +258,7 @@ func (c *conn) send(vec [][]byte) error {
 	}
 }
 
-// sendOnce writes c.bufs and keeps in it what could not be written.
+// sendOnce writes c.bufs and leaves in it what could not be written.
 func (c *conn) sendOnce() error {
 	if len(c.bufs) == 1 {
 		n, err := c.nc.Write(c.bufs[0])
@@ -273,9 +272,9 @@ func (c *conn) sendOnce() error {
 	return err
 }
 
-// buffersWriter is a connection that is none of package net's and can write
-// several pieces in one call. It takes off what it has written, all of it unless
-// it returns an error.
+// buffersWriter is a connection, not of package net, that can write several pieces in one
+// call. It removes from the pieces what it has written, which is all unless it returns an
+// error.
 type buffersWriter interface {
 	WriteBuffers(*net.Buffers) error
 }
