@@ -105,12 +105,12 @@ func (g *Gateway) autoSave(ctx context.Context, due func() error) (objectdb.Copy
 	c, err := Save(ctx, g.db, objectdb.SaveOptions{Changed: true, Due: due, Wait: 100 * time.Millisecond})
 	switch {
 	case err == nil:
-		g.watch.saves.Add(1)
+		g.metrics.saves.Add(1)
 		g.log.Info("saved a copy", "file", c.Path, "bytes", c.Size, "took", time.Since(start).Round(time.Millisecond))
 	case ctx.Err() != nil, errors.Is(err, objectdb.ErrUnchanged), errors.Is(err, objectdb.ErrSaving), errors.Is(err, errSavedMeanwhile):
 		return c, nil
 	default:
-		g.watch.unsaved.Add(1)
+		g.metrics.unsaved.Add(1)
 		g.log.Warn("auto-save failed", "copy", c.Path, "err", err)
 	}
 	return c, err

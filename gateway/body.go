@@ -114,5 +114,5 @@ func bodyError(err error, got int64) error {
 	if errors.Is(err, fcgi.ErrBodyTimeout) || os.IsTimeout(err) {
 		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
 	}
-	return &Error{Status: 400, Message: fmt.Sprintf("the body broke off after %d bytes", got), Err: err}
+	return &Error{Status: 400, Message: fmt.Sprintf("body truncated after %d bytes", got), Err: err}
 }

@@ -21,9 +21,9 @@
 //	glue.go   the server that asked, maintenance
 //	command.go explain.go   what the commands of an author ask, without a request
 //	probe.go probe_token.go   what "scripter doctor" asks
-//	watch.go watch_counts.go   the numbers that the status shows
+//	metrics.go counts.go       the numbers that the status shows
 //	slowlog.go   requests that take long
-//	limits.go limits_gate.go   what a request may use, and how many run at a time
+//	limits.go slots.go         what a request may use, and how many run at a time
 //	lint_rows.go   findings in the tables of limits and requirements
 //	autosave.go   the agent that saves copies, and the dirty root flag
 //	verbs.go verbs_*.go   the verbs of the group webserver

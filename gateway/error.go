@@ -48,7 +48,7 @@ func (x *exchange) fail(ctx context.Context, err error) Outcome {
 		return out
 	}
 	status := statusOf(err)
-	var crowd *crowded
+	var crowd *busyError
 	isCrowd := errors.As(err, &crowd)
 	// The pages of 404 and 401 show no number: a 401 only asks for a name and password.
 	if status != 401 && status != 404 && !isCrowd && err != errNoRoot {
@@ -56,7 +56,7 @@ func (x *exchange) fail(ctx context.Context, err error) Outcome {
 	}
 	switch {
 	case isCrowd:
-		if n := g.gate.turnedAway(time.Now()); n > 0 {
+		if n := g.slots.takeRefused(time.Now()); n > 0 {
 			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", path, "err", err)
 		}
 	case err != errNoRoot && !x.isQuiet(): // who could not open it has said why
@@ -77,7 +77,7 @@ func (x *exchange) fail(ctx context.Context, err error) Outcome {
 // statusOf gives the status of a failure (the visitor's half of it).
 func statusOf(err error) int {
 	var e *Error
-	var crowd *crowded
+	var crowd *busyError
 	switch {
 	case errors.As(err, &e):
 		return e.Status
@@ -153,7 +153,7 @@ func newIncident() string {
 // user.webserver.prefs, or the developer's.
 func (x *exchange) failurePage(ctx context.Context, status int, incident string, err error) *httpheader.Response {
 	r := x.request
-	var crowd *crowded
+	var crowd *busyError
 	if x.g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
 		message, wait := visitorMessage(status), "1"
 		if x.g.db == nil { // somebody has to mend that first

@@ -87,11 +87,11 @@ func (x *exchange) incidentID() string {
 // false if the attempt ended after the plan, because the request is to be prepared.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	if x.replay == nil { // else the script that runs it again has a slot
-		leave, err := x.g.enter(ctx, x.plan != nil)
+		release, err := x.g.acquireSlot(ctx, x.plan != nil)
 		if err != nil {
 			return false, err
 		}
-		defer leave()
+		defer release()
 	}
 	var last *attempt
 	out, err := x.g.runner.Run(ctx, x.options(), func(r *runner.Run) error {
@@ -107,7 +107,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		return err
 	})
 	if out.Again {
-		x.g.watch.again.Add(1)
+		x.g.metrics.again.Add(1)
 	}
 	if err == nil && !x.isQuiet() {
 		last.logProblems()

@@ -30,21 +30,21 @@ type Options struct {
 
 // Gateway answers requests from one root. It is safe for concurrent use.
 type Gateway struct {
-	db     *objectdb.DB
-	runner *runner.Runner
-	log    *slog.Logger
-	wanted *slog.Logger // Options.Requests
-	now    func() time.Time
-	site   *site.Cache
-	plain  *objectdb.Derived[plainScripts]
-	names  []string // Options.HandlerNames
-	reach  atomic.Pointer[site.Reach]
-	pages  pageCache
-	found  foundFiles
-	values *objectdb.DerivedMap[*cachedPage, *pageValues]
-	counts counts
-	watch  watch
-	gate   gate
+	db      *objectdb.DB
+	runner  *runner.Runner
+	log     *slog.Logger
+	wanted  *slog.Logger // Options.Requests
+	now     func() time.Time
+	site    *site.Cache
+	plain   *objectdb.Derived[plainScripts]
+	names   []string // Options.HandlerNames
+	reach   atomic.Pointer[site.Reach]
+	pages   pageCache
+	found   foundFiles
+	values  *objectdb.DerivedMap[*cachedPage, *pageValues]
+	counts  counts
+	metrics metrics
+	slots   slots
 }
 
 // New makes a gateway.
@@ -115,7 +115,7 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 		g.counts.failed.Add(1)
 	}
 	took := g.now().Sub(x.began)
-	g.watch.done(x.action(), out, took, x.out.sent)
+	g.metrics.countRequest(x.action(), out, took, x.out.sent)
 	x.endSlow(out, took)
 	x.recordOutcome(ctx, out)
 	return out

@@ -146,7 +146,7 @@ func LimitOf(err error) string {
 	if errors.As(err, &own) {
 		return own.set.Name
 	}
-	var crowd *crowded
+	var crowd *busyError
 	if errors.As(err, &crowd) {
 		return crowd.setting
 	}

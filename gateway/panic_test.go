@@ -107,7 +107,7 @@ func TestPanicOutsideScripts(t *testing.T) {
 	out := s.g.Answer(context.Background(), s.request("/good.fcgi", nil), badWriter{})
 	assert.True(t, out.Broken)
 	assert.Equal(t, "fine", s.ask("/good.fcgi", nil).Body)
-	running, waiting := s.g.gate.load()
+	running, waiting := s.g.slots.load()
 	assert.Zero(t, running+waiting)
 	assert.Equal(t, 0, s.g.Load().Running)
 }

@@ -32,8 +32,8 @@ func (c *attempt) makePlan() error {
 			closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug), quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
 		}
 		c.out.chunk = c.plan.chunk
-		if c.g.gate.stale(time.Now()) {
-			c.g.gate.set(gateBoundsOf(s))
+		if c.g.slots.limitsDue(time.Now()) {
+			c.g.slots.setLimits(slotLimitsOf(s))
 		}
 	}
 	c.target = c.plan.target

@@ -5,10 +5,8 @@ import (
 	"time"
 )
 
-// Counts are what a gateway has done since the counts were taken before. They
-// are sums only, so those of many processes and times may be added in any
-// order, and none that was taken is lost with the process that sent it. They
-// are sent as JSON.
+// Counts are what a gateway has done since they were last taken. They are sums, so those of
+// many processes and times can be added in any order. They are sent as JSON.
 type Counts struct {
 	// Actions are the requests, by action; those that were refused before
 	// they had one, or whose process was killed, are under "-".
@@ -20,7 +18,7 @@ type Counts struct {
 
 	Incidents uint64 `json:"incidents,omitempty"` // failures with a number in the log
 	Again     uint64 `json:"again,omitempty"`     // requests that lost a race and were run again
-	Waited    uint64 `json:"waited,omitempty"`    // requests that had to wait for their turn
+	Waited    uint64 `json:"waited,omitempty"`    // requests that had to wait for a slot
 	Slow      uint64 `json:"slow,omitempty"`      // requests in the slow log
 	Saves     uint64 `json:"saves,omitempty"`     // saved copies that the auto-save agent has made
 	Unsaved   uint64 `json:"unsaved,omitempty"`   // saved copies that it could not make
@@ -38,13 +36,13 @@ type ActionCounts struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// CacheCount tells how often a cache had what was looked for, and how often not.
+// CacheCount says how often a cache had what was looked for, and how often not.
 type CacheCount struct {
 	Hits   uint64 `json:"hits"`
 	Misses uint64 `json:"misses"`
 }
 
-// Requests gives the number of requests of an action.
+// Requests returns the number of requests of an action.
 func (a ActionCounts) Requests() (n uint64) {
 	for _, of := range a.Statuses {
 		n += of
@@ -52,7 +50,7 @@ func (a ActionCounts) Requests() (n uint64) {
 	return n
 }
 
-// Requests gives the number of requests of all actions.
+// Requests returns the number of requests of all actions.
 func (c *Counts) Requests() (n uint64) {
 	for _, a := range c.Actions {
 		n += a.Requests()
@@ -60,7 +58,7 @@ func (c *Counts) Requests() (n uint64) {
 	return n
 }
 
-// Add adds more to c. What was given to it stays unchanged.
+// Add adds more to c and does not change more.
 func (c *Counts) Add(more Counts) {
 	for name, a := range more.Actions {
 		if c.Actions == nil {
@@ -108,11 +106,12 @@ func (a *ActionCounts) add(more ActionCounts) {
 	a.Seconds += more.Seconds
 }
 
-// LostCounts counts a request that a process did not live to answer, or that none
-// took up: whoever answered it for that process tells the status, how long it
-// ran, and the name of the limit that ended it, "" for none.
+// LostCounts counts a request that no worker answered: status is that of the response that
+// was sent instead, ran is how long the request ran, and limit is the name of the limit that
+// ended it, or "".
 func LostCounts(status int, ran time.Duration, limit string) Counts {
-	a := ActionCounts{Statuses: map[int]uint64{status: 1}, Classes: make([]uint64, len(DurationBounds)+1), Seconds: ran.Seconds()}
+	classes := make([]uint64, len(DurationBounds)+1)
+	a := ActionCounts{Statuses: map[int]uint64{status: 1}, Classes: classes, Seconds: ran.Seconds()}
 	a.Classes[durationClass(ran)] = 1
 	c := Counts{Actions: map[string]ActionCounts{noAction: a}}
 	if limit != "" {
@@ -121,18 +120,17 @@ func LostCounts(status int, ran time.Duration, limit string) Counts {
 	return c
 }
 
-// Copy gives counts that share nothing with c.
+// Copy returns counts that share nothing with c.
 func (c *Counts) Copy() Counts {
 	var sum Counts
 	sum.Add(*c)
 	return sum
 }
 
-// TakeCounts gives what the gateway has done since it was asked before, and
-// begins anew. What one caller has taken no other gets: a process has one place
-// that takes them, and adds them up.
+// TakeCounts returns what the gateway has done since the last call. One place of a process
+// takes the counts and adds them up.
 func (g *Gateway) TakeCounts() Counts {
-	w := &g.watch
+	w := &g.metrics
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := Counts{
@@ -159,7 +157,7 @@ func (g *Gateway) TakeCounts() Counts {
 	return c
 }
 
-func (a *actionWatch) take() (c ActionCounts, any bool) {
+func (a *actionMetrics) take() (c ActionCounts, any bool) {
 	for status := range a.statuses {
 		if a.statuses[status].Load() == 0 {
 			continue
@@ -179,8 +177,8 @@ func (a *actionWatch) take() (c ActionCounts, any bool) {
 	return c, any || c.Seconds > 0
 }
 
-// takeCaches gives what has come to counts that only grow.
-func (w *watch) takeCaches(now map[string]CacheCount) map[string]CacheCount {
+// takeCaches returns by how much counts have grown.
+func (w *metrics) takeCaches(now map[string]CacheCount) map[string]CacheCount {
 	more := map[string]CacheCount{}
 	for name, n := range now {
 		before := w.taken[name]

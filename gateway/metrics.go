@@ -11,10 +11,10 @@ import (
 // durations of requests are counted; one more class holds what is longer.
 var DurationBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
 
-// watch counts what a gateway does. A request that is done costs it a few atomic
-// additions and no memory; [Gateway.TakeCounts] takes what has come together.
-type watch struct {
-	actions   counters[actionWatch]
+// metrics counts what a gateway does. A finished request costs it a few atomic additions and
+// no memory; [Gateway.TakeCounts] takes the counts.
+type metrics struct {
+	actions   counters[actionMetrics]
 	limits    counters[atomic.Uint64]
 	incidents atomic.Uint64
 	again     atomic.Uint64
@@ -28,8 +28,8 @@ type watch struct {
 	taken map[string]CacheCount // what was taken of the caches before
 }
 
-// actionWatch counts the requests of one action.
-type actionWatch struct {
+// actionMetrics counts the requests of one action.
+type actionMetrics struct {
 	statuses [maxStatus + 1]atomic.Uint64 // [0]: nothing was sent
 	classes  [len(DurationBounds) + 1]atomic.Uint64
 	nanos    atomic.Int64
@@ -41,15 +41,15 @@ const maxStatus = 599
 // noAction stands for the action of a request that was refused before it had one.
 const noAction = "-"
 
-// maxCounters bounds the names that are counted each for itself: names come
-// from the root, and what comes after so many is counted together.
+// maxCounters limits how many names are counted separately: names come from the root.
+// Further names are counted together.
 const maxCounters = 64
 
 // otherNames is where the names beyond maxCounters are counted.
 const otherNames = "(others)"
 
-// counters are counts by name. To find one takes no lock; a new one is put into
-// a copy of the map.
+// counters are counts by name. Finding one takes no lock; a new one is put into a copy of
+// the map.
 type counters[T any] struct {
 	m  atomic.Pointer[map[string]*T]
 	mu sync.Mutex
@@ -79,7 +79,7 @@ func (c *counters[T]) get(name string) *T {
 	return t
 }
 
-// all gives what has been counted; the map is not to be changed.
+// all returns all counts; the map must not be changed.
 func (c *counters[T]) all() map[string]*T {
 	if m := c.m.Load(); m != nil {
 		return *m
@@ -87,8 +87,8 @@ func (c *counters[T]) all() map[string]*T {
 	return nil
 }
 
-// done counts a request that was answered, or given up.
-func (w *watch) done(action string, out Outcome, took time.Duration, sent int64) {
+// countRequest counts a request that was answered or abandoned.
+func (w *metrics) countRequest(action string, out Outcome, took time.Duration, sent int64) {
 	if action == "" {
 		action = noAction
 	}
@@ -113,7 +113,7 @@ func (w *watch) done(action string, out Outcome, took time.Duration, sent int64)
 	}
 }
 
-// durationClass gives the index of the class of a duration.
+// durationClass returns the index of the class of a duration.
 func durationClass(d time.Duration) int {
 	s := d.Seconds()
 	for i, bound := range DurationBounds {

@@ -113,9 +113,9 @@ func TestCountsTaken(t *testing.T) {
 
 // TestCountersAreBounded: however many names there are, the memory is.
 func TestCountersAreBounded(t *testing.T) {
-	var w watch
+	var w metrics
 	for i := range 10 * maxCounters {
-		w.done("ACTION"+strconv.Itoa(i), Outcome{Status: 200}, time.Millisecond, 0)
+		w.countRequest("ACTION"+strconv.Itoa(i), Outcome{Status: 200}, time.Millisecond, 0)
 	}
 	assert.Len(t, w.actions.all(), maxCounters+1)
 	assert.Equal(t, uint64(9*maxCounters), w.actions.all()[otherNames].statuses[200].Load())
@@ -123,10 +123,10 @@ func TestCountersAreBounded(t *testing.T) {
 
 // TestCountingIsCheap: to count a request takes no memory.
 func TestCountingIsCheap(t *testing.T) {
-	var w watch
-	w.done("SCRIPTER", Outcome{Status: 200}, 0, 1)
+	var w metrics
+	w.countRequest("SCRIPTER", Outcome{Status: 200}, 0, 1)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		w.done("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
+		w.countRequest("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
 	}))
 }
 
@@ -157,8 +157,8 @@ func TestCountsCopy(t *testing.T) {
 }
 
 func BenchmarkCount(b *testing.B) {
-	var w watch
+	var w metrics
 	for b.Loop() {
-		w.done("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
+		w.countRequest("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
 	}
 }

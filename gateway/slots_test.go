@@ -17,84 +17,84 @@ import (
 	"scripter/objectdb"
 )
 
-func gateOf(running, waiting int, patience time.Duration) *gate {
-	q := &gate{}
-	q.set(gateBounds{known: true, running: running, waiting: waiting, patience: patience})
+func gateOf(running, waiting int, patience time.Duration) *slots {
+	q := &slots{}
+	q.setLimits(slotLimits{set: true, running: running, waiting: waiting, wait: patience})
 	return q
 }
 
-func (q *gate) untilWaiting(t *testing.T, n int) {
+func (q *slots) untilWaiting(t *testing.T, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool { _, waiting := q.load(); return waiting == n }, patience, time.Millisecond)
 }
 
-// TestGateOrder: who waits is let in in the order of coming, and who finds the
-// queue full is turned away.
-func TestGateOrder(t *testing.T) {
+// TestSlotOrder: requests get slots in the order of arrival, and are refused if the queue is
+// full.
+func TestSlotOrder(t *testing.T) {
 	q := gateOf(1, 3, time.Minute)
-	waited, err := q.enter(context.Background(), false)
+	waited, err := q.acquire(context.Background(), false)
 	require.NoError(t, err)
 	assert.False(t, waited)
 	entered := make(chan int, 3)
 	for i := range 3 {
 		go func() {
-			waited, err := q.enter(context.Background(), false)
+			waited, err := q.acquire(context.Background(), false)
 			if waited && err == nil {
 				entered <- i
 			}
 		}()
 		q.untilWaiting(t, i+1)
 	}
-	_, err = q.enter(context.Background(), false)
-	var crowd *crowded
+	_, err = q.acquire(context.Background(), false)
+	var crowd *busyError
 	require.ErrorAs(t, err, &crowd)
 	assert.Equal(t, "1 requests run and 3 wait, which is all that may (user.webserver.maxRunning, user.webserver.maxWaiting)", crowd.Error())
 	for i := range 3 {
-		q.leave()
+		q.release()
 		assert.Equal(t, i, <-entered)
 	}
-	q.leave()
+	q.release()
 	running, waiting := q.load()
 	assert.Zero(t, running)
 	assert.Zero(t, waiting)
 	now := time.Now()
-	assert.Equal(t, 1, q.turnedAway(now))
-	assert.Zero(t, q.turnedAway(now), "once a second")
+	assert.Equal(t, 1, q.takeRefused(now))
+	assert.Zero(t, q.takeRefused(now), "once a second")
 }
 
-// TestGateAgain: a request that left for its body goes before the others, and
-// is not turned away.
-func TestGateAgain(t *testing.T) {
+// TestSlotAgain: a request that released its slot for its body goes before the others, and
+// is not refused.
+func TestSlotAgain(t *testing.T) {
 	q := gateOf(1, 1, time.Minute)
-	_, err := q.enter(context.Background(), false)
+	_, err := q.acquire(context.Background(), false)
 	require.NoError(t, err)
 	entered := make(chan string, 2)
 	for i, again := range []bool{false, true} {
 		go func() {
-			if _, err := q.enter(context.Background(), again); err == nil {
+			if _, err := q.acquire(context.Background(), again); err == nil {
 				entered <- strconv.FormatBool(again)
 			}
 		}()
 		q.untilWaiting(t, i+1)
 	}
-	q.leave()
+	q.release()
 	assert.Equal(t, "true", <-entered)
-	q.leave()
+	q.release()
 	assert.Equal(t, "false", <-entered)
-	q.leave()
+	q.release()
 }
 
-// TestGateLeft: a client that goes, and one that has waited for too long, give
-// their places in the queue back.
-func TestGateLeft(t *testing.T) {
+// TestSlotGivenUp: a client that is gone, and a request that has waited too long, leave the
+// queue.
+func TestSlotGivenUp(t *testing.T) {
 	q := gateOf(1, 1, time.Minute)
-	_, err := q.enter(context.Background(), false)
+	_, err := q.acquire(context.Background(), false)
 	require.NoError(t, err)
 	gone := errors.New("gone")
 	ctx, leave := context.WithCancelCause(context.Background())
 	done := make(chan error)
 	go func() {
-		_, err := q.enter(ctx, false)
+		_, err := q.acquire(ctx, false)
 		done <- err
 	}()
 	q.untilWaiting(t, 1)
@@ -102,24 +102,24 @@ func TestGateLeft(t *testing.T) {
 	assert.ErrorIs(t, <-done, gone)
 	q.untilWaiting(t, 0)
 
-	q.set(gateBounds{known: true, running: 1, waiting: 1, patience: time.Millisecond})
-	_, err = q.enter(context.Background(), false)
-	assert.EqualError(t, err, "its turn did not come within 1ms (user.webserver.maxRunning, user.webserver.maxTime)")
+	q.setLimits(slotLimits{set: true, running: 1, waiting: 1, wait: time.Millisecond})
+	_, err = q.acquire(context.Background(), false)
+	assert.EqualError(t, err, "no slot became free within 1ms (user.webserver.maxRunning, user.webserver.maxTime)")
 	q.untilWaiting(t, 0)
 
-	q.set(gateBounds{known: true, running: 1, waiting: 1, patience: time.Minute})
+	q.setLimits(slotLimits{set: true, running: 1, waiting: 1, wait: time.Minute})
 	go func() {
-		_, err := q.enter(context.Background(), false)
+		_, err := q.acquire(context.Background(), false)
 		done <- err
 	}()
 	q.untilWaiting(t, 1)
-	q.set(gateBounds{known: true, running: 2, waiting: 1, patience: time.Minute})
+	q.setLimits(slotLimits{set: true, running: 2, waiting: 1, wait: time.Minute})
 	assert.NoError(t, <-done, "a larger setting lets in who waits")
 }
 
-// TestGateCrowd: never more run than may, whoever comes and goes, and none is
+// TestSlotsInUse: never more requests run than slots, whoever comes and goes, and none is
 // left behind.
-func TestGateCrowd(t *testing.T) {
+func TestSlotsInUse(t *testing.T) {
 	q := gateOf(3, 1000, time.Minute)
 	var mu sync.Mutex
 	now, most := 0, 0
@@ -131,7 +131,7 @@ func TestGateCrowd(t *testing.T) {
 			if i%5 == 0 {
 				time.AfterFunc(time.Duration(i)*10*time.Microsecond, cancel)
 			}
-			if _, err := q.enter(ctx, i%7 == 0); err != nil {
+			if _, err := q.acquire(ctx, i%7 == 0); err != nil {
 				return
 			}
 			mu.Lock()
@@ -142,7 +142,7 @@ func TestGateCrowd(t *testing.T) {
 			mu.Lock()
 			now--
 			mu.Unlock()
-			q.leave()
+			q.release()
 		})
 	}
 	all.Wait()
@@ -178,7 +178,7 @@ func TestTooManyRequests(t *testing.T) {
 		s.g.Answer(context.Background(), s.request("/ok.fcgi", nil), &b)
 		answered <- b.String()
 	}()
-	s.g.gate.untilWaiting(t, 1)
+	s.g.slots.untilWaiting(t, 1)
 	assert.Equal(t, 1, s.g.Load().Waiting)
 	assert.Equal(t, 1, s.g.Load().Running)
 
@@ -201,8 +201,8 @@ func TestTooManyRequests(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(s.log.String(), "too many requests at once"))
 }
 
-// TestSlowBodyKeepsNobodyWaiting: while a body comes in, others run.
-func TestSlowBodyKeepsNobodyWaiting(t *testing.T) {
+// TestSlowBodyHoldsNoSlot: while a body arrives, other requests run.
+func TestSlowBodyHoldsNoSlot(t *testing.T) {
 	s := newSite(t)
 	s.script("echo", `return (...).postArgs .. "!"`)
 	s.put("user.webserver.maxRunning", objectdb.Number(1))
@@ -223,13 +223,13 @@ func TestSlowBodyKeepsNobodyWaiting(t *testing.T) {
 	require.NoError(t, err)
 	w.Close()
 	assert.Contains(t, <-answered, "abcd!")
-	running, _ := s.g.gate.load()
+	running, _ := s.g.slots.load()
 	assert.Zero(t, running)
 }
 
-// TestBodyIsReadWithoutATurn: while a body is read, the request has no turn, however much
+// TestBodyIsReadWithoutSlot: while a body is read, the request has no slot, however much
 // of the body has arrived.
-func TestBodyIsReadWithoutATurn(t *testing.T) {
+func TestBodyIsReadWithoutSlot(t *testing.T) {
 	s := newSite(t)
 	s.script("echo", `return (...).postArgs .. "!"`)
 	s.put("user.webserver.maxBody", objectdb.Number(0.0005))
@@ -246,7 +246,7 @@ func TestBodyIsReadWithoutATurn(t *testing.T) {
 		"too large":         {strings.Repeat("x", 600), "600", -1, "", 413},
 		"less than it said": {"abc", "4", 0, "", 400},
 	} {
-		b := &watchedBody{Reader: strings.NewReader(c.body), g: s.g, turns: -1}
+		b := &observedBody{Reader: strings.NewReader(c.body), g: s.g, turns: -1}
 		post := s.request("/echo.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": c.length, "CONTENT_TYPE": "text/plain"})
 		post.Body = b
 		var out bytes.Buffer
@@ -257,20 +257,20 @@ func TestBodyIsReadWithoutATurn(t *testing.T) {
 	}
 }
 
-// watchedBody notes how many requests have their turn when it is read.
-type watchedBody struct {
+// observedBody records how many requests have a slot when it is read.
+type observedBody struct {
 	io.Reader
 	g     *Gateway
 	turns int
 }
 
-func (b *watchedBody) Read(p []byte) (int, error) {
-	b.turns, _ = b.g.gate.load()
+func (b *observedBody) Read(p []byte) (int, error) {
+	b.turns, _ = b.g.slots.load()
 	return b.Reader.Read(p)
 }
 
-// TestBounds: a program with a queue of its own takes bodies as large as the
-// script may have that may have most.
+// TestBounds: a program with its own queue accepts bodies as large as the script with the
+// largest limit may have.
 func TestBounds(t *testing.T) {
 	s := newSite(t)
 	bounds := func() (b Bounds) {
