@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	lua "github.com/yuin/gopher-lua"
 )
 
 func TestCheck(t *testing.T) {
@@ -161,34 +160,4 @@ func TestTracebackOfTheDeadline(t *testing.T) {
 	assert.Equal(t, "instructions", LimitName(err))
 	require.NotEmpty(t, frames)
 	assert.Equal(t, Frame{Source: "user.loop", Line: 2}, frames[0])
-}
-
-// The stock compiler takes these for something else; if that should end, the
-// rule of the normaliser may go.
-func TestStockCompilerStillNeedsNormalising(t *testing.T) {
-	for name, source := range map[string]string{
-		"swap":           `local a, b = 1, 2 a, b = b, a return a .. b == "21"`,
-		"logical":        `local a, b, c = 1, true, 5 a = not b and c return a == false`,
-		"first jump":     `for k, v in pairs({1}) do while true do break end end return true`,
-		"break":          `local f while true do do local y = 1 f = function() return y end break end end local z, w = 5, 6 return f() == 1`,
-		"for":            `local function two() return {y = 2}, nil end for k in next, two() do return k == "y" end`,
-		"for call":       `local function it() return {f = function(_, i) if not i then return 1 end end} end for k in it().f do return k == 1 end`,
-		"local function": `local f = 1 do local f = function() return f end return f() == 1 end`,
-		"adjusted call":  `local function g(p) p = (tostring(p)) return p end return g(5) == "5"`,
-		"constructor":    `local t = {` + numbered(50, "#,") + ` x = tostring("v")} return t[1] == 0`,
-		"constructor 2":  `local function r() return "r" end local t = {` + numbered(50, "#,") + ` r()} return t[1] == 0`,
-		"octal":          `return 0010 == 10`,
-		"infinity":       `return 1e999 == 1 / 0`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, "true", eval(t, source))
-			L := lua.NewState()
-			defer L.Close()
-			wrong := func() (wrong bool) {
-				defer func() { wrong = wrong || recover() != nil }()
-				return L.DoString(source) != nil || L.GetTop() == 0 || L.Get(-1) != lua.LTrue
-			}()
-			assert.True(t, wrong, "the stock compiler is right about this now")
-		})
-	}
 }

@@ -3,21 +3,9 @@ package lua
 import "github.com/yuin/gopher-lua/ast"
 
 // A normaliser rewrites a parsed script into one of the same meaning that the
-// compiler of gopher-lua 1.1.2 translates rightly. Left alone it takes
-//
-//	a, b = b, a               for b, b
-//	x = not y and z           for the old x, in places
-//	while true do break end   at the start of a loop for an endless jump
-//	break                     out of a block whose locals a function uses
-//	for k in next, t do       for a loop that starts anywhere
-//	for k in f ().x do        for a loop over "x".x
-//	local f = function        for local function f
-//	{1, …, 50, f ()}          for the results of f at 1
-//	010, 1e999                for 8 and NaN
-//	("x").y = z               for an assignment to a field of some local
-//
-// and knows no bound for nesting. Names that no script can write, such as
-// "(t1)", keep the new locals apart from the script's own.
+// compiler of gopher-lua translates rightly. The files defect_*.go have what is
+// wrong with it. Names that no script can write, such as "(t1)", keep the new
+// locals apart from the script's own.
 type normaliser struct {
 	fn      *scope
 	visible int // locals and blocks that can be seen from here
@@ -25,21 +13,6 @@ type normaliser struct {
 	depth   int // of statements and expressions, see level
 	texts   []string
 	plain   bool // no descriptions: code of this package
-}
-
-// Depth is counted in fifths: the left side of an operator and of a call costs
-// one, so that long sums and chains of calls stay possible, and anything else
-// five.
-const (
-	levelCost = 5
-	spineCost = 1
-	maxDepth  = maxNesting * levelCost
-)
-
-func (n *normaliser) level(at ast.PositionHolder, cost int) {
-	if n.depth += cost; n.depth > maxDepth {
-		refuse(at, "chunk has too many syntax levels")
-	}
 }
 
 // chunk normalises a whole script.
@@ -106,138 +79,6 @@ func (n *normaliser) stmt(s ast.Stmt) ast.Stmt {
 	return s
 }
 
-// assign evaluates everything before it stores anything, as the manual says
-// (section 2.4.3), by way of locals.
-func (n *normaliser) assign(s *ast.AssignStmt) ast.Stmt {
-	n.exprs(s.Rhs)
-	assigned := map[string]bool{}
-	for _, l := range s.Lhs {
-		if id, ok := l.(*ast.IdentExpr); ok && len(s.Lhs) > 1 {
-			assigned[id.Value] = true
-		}
-	}
-	single := len(s.Lhs) == 1 && len(s.Rhs) == 1
-	pre := &localList{at: s, kind: "(o"}
-	for i, l := range s.Lhs {
-		s.Lhs[i] = n.target(l, assigned, pre, single)
-		storedAt(s.Lhs[i], s.Rhs)
-	}
-	if single && len(pre.names) == 0 {
-		if _, ok := s.Lhs[0].(*ast.IdentExpr); !ok || !needsTemporary(s.Rhs[0]) {
-			return s
-		}
-	}
-	values := &localList{at: s, kind: "(t"}
-	for range s.Lhs {
-		values.name()
-	}
-	values.exprs = s.Rhs
-	do := &ast.DoBlockStmt{Stmts: append(pre.stmts(), values.stmts()...)}
-	for i := len(s.Lhs) - 1; i >= 0; i-- {
-		store := &ast.AssignStmt{Lhs: s.Lhs[i : i+1], Rhs: []ast.Expr{ident(s, values.names[i])}}
-		store.SetLine(s.Line())
-		do.Stmts = append(do.Stmts, store)
-	}
-	do.SetLine(s.Line())
-	do.SetLastLine(s.Line())
-	return do
-}
-
-// storedAt puts an assignment to a field on the line where the statement ends,
-// as PUC Lua does.
-func storedAt(target ast.Expr, values []ast.Expr) {
-	if _, isField := target.(*ast.AttrGetExpr); !isField {
-		return
-	}
-	position := target.Line()
-	extend(target, values...)
-	target.SetLine(position&^lineMask | target.LastLine())
-}
-
-// target normalises the left side of an assignment. What a table and its key
-// are is settled before the right side is evaluated; a local that is not
-// itself assigned, and a constant, can wait.
-func (n *normaliser) target(l ast.Expr, assigned map[string]bool, pre *localList, single bool) ast.Expr {
-	at, ok := l.(*ast.AttrGetExpr)
-	if !ok {
-		return n.expr(l)
-	}
-	at = n.expr(at).(*ast.AttrGetExpr)
-	if single && !isConstant(at.Object) {
-		return at
-	}
-	keep := func(e ast.Expr) ast.Expr {
-		truncate(e)
-		name := pre.name()
-		pre.exprs = append(pre.exprs, e)
-		return ident(e, name)
-	}
-	settle := func(e ast.Expr) ast.Expr {
-		switch e := e.(type) {
-		case ast.ConstExpr:
-			return e
-		case *ast.IdentExpr:
-			if !assigned[e.Value] && n.resolve(e, e.Value) == "local" {
-				return e
-			}
-		}
-		return keep(e)
-	}
-	if isConstant(at.Object) { // the compiler takes its number for that of a local
-		at.Object = keep(at.Object)
-	} else {
-		at.Object = settle(at.Object)
-	}
-	at.Key = settle(at.Key)
-	return at
-}
-
-// isConstant reports whether the compiler makes a constant of e.
-func isConstant(e ast.Expr) bool {
-	_, ok := e.(ast.ConstExpr)
-	return ok || isNumeral(e)
-}
-
-// needsTemporary tells the expressions that the compiler computes in the
-// register of the local they are assigned to, while they still need its value.
-func needsTemporary(e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.LogicalOpExpr, *ast.UnaryNotOpExpr, *ast.RelationalOpExpr:
-		return true
-	case *ast.FuncCallExpr:
-		return e.AdjustRet
-	case *ast.Comma3Expr:
-		return e.AdjustRet
-	}
-	return false
-}
-
-// local normalises a declaration. The parser gives "local function f" the line
-// of its end and "local f = function" none; the compiler takes both for the
-// former, in which the function sees its own name.
-func (n *normaliser) local(s *ast.LocalAssignStmt) ast.Stmt {
-	fn, isFunction := ast.Expr(nil), false
-	if len(s.Names) == 1 && len(s.Exprs) == 1 {
-		fn = s.Exprs[0]
-		_, isFunction = fn.(*ast.FunctionExpr)
-	}
-	switch {
-	case isFunction && s.LastLine() != 0:
-		n.declare(s.Names[0])
-		n.function(fn.(*ast.FunctionExpr), "")
-	case isFunction:
-		usesName := n.function(fn.(*ast.FunctionExpr), s.Names[0])
-		if usesName {
-			s.Names = append(s.Names, "(unused)")
-		}
-		n.declare(s.Names...)
-	default:
-		n.exprs(s.Exprs)
-		n.declare(s.Names...)
-	}
-	return s
-}
-
 func (n *normaliser) ifStmt(s *ast.IfStmt) ast.Stmt {
 	s.Condition = n.expr(s.Condition)
 	n.enterBlock(false)
@@ -283,4 +124,17 @@ func (n *normaliser) funcDef(s *ast.FuncDefStmt) {
 	s.Name.Receiver, s.Name.Method = nil, ""
 	s.Func.ParList.Names = append([]string{"self"}, s.Func.ParList.Names...)
 	n.function(s.Func, "")
+}
+
+func (n *normaliser) whileStmt(s *ast.WhileStmt) ast.Stmt {
+	s.Condition = n.expr(s.Condition)
+	n.enterBlock(true)
+	s.Stmts = n.stmts(s.Stmts)
+	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
+	if truth, ok := constantTruth(s.Condition); ok && !truth {
+		return &ast.DoBlockStmt{}
+	} else if ok {
+		s.Condition = at(&ast.TrueExpr{}, s.Condition)
+	}
+	return s
 }

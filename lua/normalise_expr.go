@@ -7,18 +7,6 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// maxItems is how many items a table constructor may list: the compiler loses
-// count of them beyond 511 groups of 50.
-const maxItems = 511 * flushItems
-
-// flushItems is how many items the machine stores into a new table at a time
-// (lua.FieldsPerFlush).
-const flushItems = 50
-
-// maxOperands is how many operands of one concatenation are given to concat in
-// one call; each takes a register.
-const maxOperands = 50
-
 // Names of Go functions that normalised code calls; see patch.
 const (
 	concatName   = "(concat)"
@@ -76,8 +64,7 @@ func (n *normaliser) spine(e ast.Expr) ast.Expr {
 func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.NumberExpr:
-		f, _ := ParseNumber(e.Value)
-		e.Value = strconv.FormatFloat(f, 'g', -1, 64)
+		respellNumeral(e)
 		n.constant("#" + e.Value)
 	case *ast.StringExpr:
 		n.constant(e.Value)
@@ -169,99 +156,6 @@ func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
 	used := n.fn.selfUsed
 	n.fn, n.visible = n.fn.outer, visible
 	return used
-}
-
-// concat makes a call of a ".." chain: the machine's own operator knows no
-// bound for the length of a string and writes numbers in its own way.
-func (n *normaliser) concat(e *ast.StringConcatOpExpr) ast.Expr {
-	var operands []ast.Expr
-	for {
-		operands = append(operands, n.expr(e.Lhs))
-		next, ok := e.Rhs.(*ast.StringConcatOpExpr)
-		if !ok {
-			operands = append(operands, n.expr(e.Rhs))
-			break
-		}
-		e = next
-	}
-	for {
-		from := max(0, len(operands)-maxOperands)
-		last := operands[from:]
-		text := ""
-		for _, o := range last {
-			text += n.describeValue(o) + "\x00"
-		}
-		truncate(last[len(last)-1])
-		call := &ast.FuncCallExpr{Func: ident(e, concatName), Args: append([]ast.Expr(nil), last...), AdjustRet: true}
-		atEnd(call, last...)
-		n.describe(call, text)
-		if from == 0 {
-			return call
-		}
-		operands = append(operands[:from:from], call)
-	}
-}
-
-// table normalises a constructor. When the items fill whole groups, the
-// compiler stores the last group again after a keyed field, and the results of
-// a final call over the first.
-func (n *normaliser) table(e *ast.TableExpr) ast.Expr {
-	items := 0
-	keyed := false
-	for _, f := range e.Fields {
-		if f.Key != nil {
-			f.Key = n.expr(f.Key)
-			keyed = true
-		} else {
-			items++
-		}
-		f.Value = n.expr(f.Value)
-	}
-	for _, f := range e.Fields {
-		extend(e, f.Value)
-	}
-	if items > maxItems {
-		refuse(e, "table constructor has more than %d items", maxItems)
-	}
-	if items < flushItems {
-		return e
-	}
-	if keyed {
-		e.Fields = keyedFirst(e.Fields)
-	}
-	last := e.Fields[len(e.Fields)-1]
-	if last.Key != nil || !isMulti(last.Value) || (items-1)%flushItems != 0 {
-		return e
-	}
-	e.Fields = e.Fields[:len(e.Fields)-1]
-	count := at(&ast.NumberExpr{Value: strconv.Itoa(items - 1)}, e)
-	call := &ast.FuncCallExpr{Func: ident(e, appendName), Args: []ast.Expr{e, count, last.Value}, AdjustRet: true}
-	call.SetLine(plainLine(e.Line()))
-	return call
-}
-
-// keyedFirst moves the keyed fields before the items. A list that ended in a
-// keyed field did not take all results of a call before it.
-func keyedFirst(fields []*ast.Field) []*ast.Field {
-	if last := fields[len(fields)-1]; last.Key != nil {
-		for _, f := range fields {
-			if f.Key == nil {
-				truncate(f.Value)
-			}
-		}
-	}
-	out := make([]*ast.Field, 0, len(fields))
-	for _, f := range fields {
-		if f.Key != nil {
-			out = append(out, f)
-		}
-	}
-	for _, f := range fields {
-		if f.Key == nil {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // foldLogical decides "and" and "or" whose left side is a constant.

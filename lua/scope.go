@@ -2,14 +2,6 @@ package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
-// maxUpvalues is how many outer locals one function may use, as in PUC Lua.
-// The compiler counts them in a byte and does not look whether they fit.
-const maxUpvalues = 60
-
-// maxWork bounds the time of the compiler, which looks every name up in a list
-// of all that is visible.
-const maxWork = 50_000_000
-
 // A scope is what the normaliser knows of one function while it walks it.
 type scope struct {
 	outer     *scope
@@ -65,14 +57,6 @@ func (n *normaliser) leaveBlock() bool {
 	return b.guard
 }
 
-// noteBreak marks the blocks that a break leaves on its way out of a loop.
-func (n *normaliser) noteBreak() {
-	bs := n.fn.blocks
-	for i := len(bs) - 1; i >= 0 && !bs[i].loop; i-- {
-		bs[i].breaks = true
-	}
-}
-
 func (n *normaliser) declare(names ...string) {
 	for _, name := range names {
 		n.fn.locals = append(n.fn.locals, variable{name: name})
@@ -107,38 +91,5 @@ func (n *normaliser) resolve(at ast.PositionHolder, name string) string {
 	return "global"
 }
 
-// noteUpvalue counts name among the upvalues of every function inside owner.
-func (n *normaliser) noteUpvalue(at ast.PositionHolder, name string, owner *scope) {
-	var full *scope // the outermost
-	for f := n.fn; f != owner; f = f.outer {
-		if f.upvalues == nil {
-			f.upvalues = map[string]bool{}
-		}
-		f.upvalues[name] = true
-		if len(f.upvalues) > maxUpvalues {
-			full = f
-		}
-	}
-	if full != nil {
-		refuse(at, "%s", tooMany(full.line, maxUpvalues, "upvalues"))
-	}
-}
-
 // constant counts a constant of the function.
 func (n *normaliser) constant(s string) { n.fn.constants = append(n.fn.constants, s) }
-
-// checkConstants refuses a function on whose constants the compiler would
-// spend too long: it compares each with all the others.
-func (n *normaliser) checkConstants(at ast.PositionHolder) {
-	all := n.fn.constants
-	if len(all) <= maxConstants {
-		return
-	}
-	distinct := make(map[string]bool, len(all))
-	for _, s := range all {
-		distinct[s] = true
-	}
-	if len(distinct) > maxConstants || len(all)*len(distinct) > 4*maxConstants*maxConstants {
-		refuse(at, "function has too many constants")
-	}
-}

@@ -4,7 +4,47 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
 )
+
+// gopher-lua writes numbers in its own way where ".." joins them (2^53 .. "" gives
+// 9007199254740992), and knows no limit for the length of a string. So ".." is a
+// call of a function in Go.
+
+// maxOperands is how many operands of one concatenation are given to concat in
+// one call; each takes a register.
+const maxOperands = 50
+
+// concat makes a call of a ".." chain: the machine's own operator knows no
+// bound for the length of a string and writes numbers in its own way.
+func (n *normaliser) concat(e *ast.StringConcatOpExpr) ast.Expr {
+	var operands []ast.Expr
+	for {
+		operands = append(operands, n.expr(e.Lhs))
+		next, ok := e.Rhs.(*ast.StringConcatOpExpr)
+		if !ok {
+			operands = append(operands, n.expr(e.Rhs))
+			break
+		}
+		e = next
+	}
+	for {
+		from := max(0, len(operands)-maxOperands)
+		last := operands[from:]
+		text := ""
+		for _, o := range last {
+			text += n.describeValue(o) + "\x00"
+		}
+		truncate(last[len(last)-1])
+		call := &ast.FuncCallExpr{Func: ident(e, concatName), Args: append([]ast.Expr(nil), last...), AdjustRet: true}
+		atEnd(call, last...)
+		n.describe(call, text)
+		if from == 0 {
+			return call
+		}
+		operands = append(operands[:from:from], call)
+	}
+}
 
 // concatFunction is what ".." calls in normalised code; see normaliser.concat.
 var concatFunction = GoFunction(concat)
@@ -117,15 +157,3 @@ func concatMeta(L *lua.LState, left, right lua.LValue, i int) lua.LValue {
 	fail(L, "attempt to concatenate %s", operandAbout(L, bad, operand))
 	return lua.LNil
 }
-
-// appendFunction is called for {…, f ()} where the compiler would put the
-// results of f in the wrong place: append (table, items, results...).
-var appendFunction = GoFunction(func(L *lua.LState) int {
-	t := L.Get(1).(*lua.LTable)
-	n := int(L.Get(2).(lua.LNumber))
-	for i := 3; i <= L.GetTop(); i++ {
-		t.RawSetInt(n+i-2, L.Get(i))
-	}
-	L.SetTop(1)
-	return 1
-})

@@ -1,0 +1,13 @@
+package lua
+
+import "github.com/yuin/gopher-lua/ast"
+
+// gopher-lua takes a constant that is indexed in an assignment for the local with
+// the same number, so that ("x").y = 1 stores into some local. The constant is
+// put into a local first: see target.
+
+// isConstant reports whether the compiler makes a constant of e.
+func isConstant(e ast.Expr) bool {
+	_, ok := e.(ast.ConstExpr)
+	return ok || isNumeral(e)
+}
