@@ -25,7 +25,6 @@
 //	slowlog.go   requests that take long
 //	limits.go slots.go         what a request may use, and how many run at a time
 //	lint_rows.go   findings in the tables of limits and requirements
-//	autosave.go   the agent that saves copies, and the dirty root flag
 //	verbs.go verbs_*.go   the verbs of the group webserver
 //	error.go error_developer.go panic.go   what a failure becomes, for visitors and for the author
 package gateway

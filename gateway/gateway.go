@@ -79,6 +79,9 @@ func (g *Gateway) SetReach(r site.Reach) {
 	g.found.forget()
 }
 
+// Site returns the snapshot of the site that the gateway keeps.
+func (g *Gateway) Site() *site.Cache { return g.site }
+
 // Unavailable makes a gateway that has no root: it answers every request 503.
 func Unavailable(log *slog.Logger) *Gateway {
 	return New(Options{Log: log})

@@ -113,6 +113,15 @@ func (w *metrics) countRequest(action string, out Outcome, took time.Duration, s
 	}
 }
 
+// CountSave counts a copy that the auto-save agent has saved, or could not save.
+func (g *Gateway) CountSave(err error) {
+	if err != nil {
+		g.metrics.unsaved.Add(1)
+		return
+	}
+	g.metrics.saves.Add(1)
+}
+
 // durationClass returns the index of the class of a duration.
 func durationClass(d time.Duration) int {
 	s := d.Seconds()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -27,7 +28,12 @@ func (v *slowVisitor) Write(p []byte) (int, error) {
 }
 
 // The time that a visitor takes is not the script's, unless it is very long.
-func TestSlowVisitors(t *testing.T) { inFakeTime(t, testSlowVisitors) }
+func TestSlowVisitors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		testSlowVisitors(t, newSite(t))
+		time.Sleep(time.Minute) // the watchdog of the scripts runs on for a moment
+	})
+}
 
 func testSlowVisitors(t *testing.T, s *testSite) {
 	s.put("user.webserver.maxTime", objectdb.Number(0.5))

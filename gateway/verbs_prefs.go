@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 
+	"scripter/autosave"
 	"scripter/objectdb"
 	"scripter/script"
 	"scripter/site"
@@ -72,9 +73,7 @@ func verbGetPref(v *script.Call) error {
 }
 
 func verbSetDirtyRoot(v *script.Call) error {
-	// Written even where it is true: a save that is under way clears it unless
-	// it was written meanwhile.
-	return v.Thread().Tx().Put(site.FlDirtyRoot.Address(), objectdb.Boolean(true))
+	return autosave.SetDirtyRoot(v.Thread().Tx())
 }
 
 func verbInit(v *script.Call) error {

@@ -23,6 +23,7 @@ import (
 	"strings"
 	"syscall"
 
+	"scripter/autosave"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
@@ -119,7 +120,8 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.
 	out := g.ServeCGI(ctx, cgi)
-	if ctx.Err() == nil && g.SaveDue(ctx) {
+	saver := autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log})
+	if ctx.Err() == nil && saver.IsDue(ctx) {
 		if err := saveLater(executable, conf.Root); err != nil {
 			log.Warn("auto-save not started", "err", err)
 		}

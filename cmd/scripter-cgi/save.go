@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"scripter/autosave"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
@@ -35,7 +36,7 @@ func saveAlone(root string) int {
 		return 1
 	}
 	defer db.Close()
-	if err := gateway.New(gateway.Options{DB: db}).SaveIfDue(context.Background()); err != nil {
+	if err := autosave.New(autosave.Options{DB: db}).SaveIfDue(context.Background()); err != nil {
 		return 1
 	}
 	return 0

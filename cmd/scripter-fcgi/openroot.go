@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 
+	"scripter/autosave"
 	"scripter/fcgi"
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -30,5 +31,6 @@ func newOpenRoot(s rootConf, db *objectdb.DB, log *slog.Logger, guard runner.Gua
 	if err != nil {
 		return nil, err
 	}
-	return &openRoot{conf: s, gateway: g, handler: handler, db: db, stopSave: g.StartAutoSave()}, nil
+	saver := autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log, Saved: g.CountSave})
+	return &openRoot{conf: s, gateway: g, handler: handler, db: db, stopSave: saver.Start()}, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
+	"scripter/autosave"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 )
@@ -32,7 +32,7 @@ goes back to one.`,
 			}
 			defer db.Close()
 			o, end := t.saveOptions("saving " + t.rootFile())
-			saved, err := gateway.Save(c.Context(), db, o)
+			saved, err := autosave.Save(c.Context(), db, o)
 			end()
 			if saved.Path == "" {
 				return saveHint(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/autosave"
 	"scripter/devserver"
 	"scripter/gateway"
 )
@@ -114,7 +115,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 		ReadTimeout:       time.Minute,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	defer pages.Gateway.StartAutoSave()()
+	defer autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log}).Start()()
 	t.welcome(l.Addr().String(), site, showErrors)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
