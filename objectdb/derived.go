@@ -28,13 +28,6 @@ func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
 // written something that the value was made of, a value is made for it alone.
 func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, d.make) }
 
-// Holds reports whether the value that the transaction has got is still right after
-// what it has written itself.
-func (d *Derived[T]) Holds(tx *Tx) bool {
-	_, b := d.slot.at(tx.db.cache, tx.gen)
-	return b != nil && (tx.over == nil || !tx.over.touches(b))
-}
-
 // touches reports whether something was written that b depends on.
 func (o *overlay) touches(b *dependencies) bool {
 	for id := range b.listed {
