@@ -96,7 +96,8 @@ func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
 func validResident(s string) bool { return s == "auto" || s == "start" || s == "off" }
 
 // ErrNoRoot says that nothing names a root.
-var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, or write \"root: /path/to/scripter.root\" into " + ConfFile + " beside the program or into " + systemConf)
+var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, " +
+	"or write \"root: /path/to/scripter.root\" into " + ConfFile + " beside the program or into " + systemConf)
 
 // FindConf finds the configuration of a program that a web server starts.
 // env are its variables: SCRIPTER_ROOT, then REDIRECT_SCRIPTER_ROOT, which is

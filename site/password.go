@@ -96,8 +96,10 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 		return cost, nil, nil, errHash
 	}
 	most := maxPasswordCost
-	if cost.memory > most.memory || cost.time > most.time || cost.threads > most.threads || cost.time < 1 || cost.threads < 1 {
-		return cost, nil, nil, fmt.Errorf("the cost %s is outside of what is checked here, %d KB, %d passes, %d threads", parts[3], most.memory, most.time, most.threads)
+	if cost.memory > most.memory || cost.time > most.time || cost.threads > most.threads ||
+		cost.time < 1 || cost.threads < 1 {
+		return cost, nil, nil, fmt.Errorf("the cost %s is outside of what is checked here, %d KB, %d passes, %d threads",
+			parts[3], most.memory, most.time, most.threads)
 	}
 	if salt, err = base64.RawStdEncoding.Strict().DecodeString(parts[4]); err != nil || len(salt) < 8 || len(salt) > 64 {
 		return cost, nil, nil, errHash

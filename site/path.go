@@ -72,7 +72,8 @@ func IsHost(h string) bool {
 		}
 	}
 	if strings.HasPrefix(name, "[") {
-		return len(name) > 2 && strings.HasSuffix(name, "]") && strings.Trim(name[1:len(name)-1], "0123456789abcdefABCDEF:.") == ""
+		return len(name) > 2 && strings.HasSuffix(name, "]") &&
+			strings.Trim(name[1:len(name)-1], "0123456789abcdefABCDEF:.") == ""
 	}
 	for i := 0; i < len(name); i++ {
 		c := name[i]

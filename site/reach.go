@@ -148,7 +148,8 @@ func ServerURL(server string) string {
 // or "http://proxy".
 func cacheAddress(server string) (string, error) {
 	u, err := url.Parse(ServerURL(server))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
+		u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", fmt.Errorf("%.100q is not a server such as proxy:6081", server)
 	}
 	port := "80"

@@ -158,5 +158,6 @@ func isIn(a, table objectdb.Address) bool {
 }
 
 func noURLs(a objectdb.Address) error {
-	return fmt.Errorf("no URL leads to %s: URLs lead to objects in %s and to the actions in %s", a, Scripts, ActionObjects)
+	return fmt.Errorf("no URL leads to %s: URLs lead to objects in %s and to the actions in %s",
+		a, Scripts, ActionObjects)
 }

@@ -36,15 +36,18 @@ var (
 		Meaning: "requests go first to the script at system.verbs.traps.<serverId>.sdoc"}
 	ServerPath = &Setting{Name: "serverPath", Default: objectdb.String(""), Title: "Set Path to Server",
 		Meaning: "the web server's program, a file", Check: checkServerPath}
-	WebsiteFolderPath = &Setting{Name: "websiteFolderPath", Default: objectdb.String(""), Title: "Set Website Folder Path",
+	WebsiteFolderPath = &Setting{Name: "websiteFolderPath", Default: objectdb.String(""),
+		Title:   "Set Website Folder Path",
 		Meaning: "the web site's folder, for servers that do not tell DOCUMENT_ROOT", Check: checkWebsiteFolderPath}
 	ServerName = &Setting{Name: "serverName", Default: objectdb.String(""), Title: "Set Server Name",
-		Meaning: `the name in the Server field; "" = what the web server calls itself in SERVER_SOFTWARE`, Check: checkServerName}
+		Meaning: `the name in the Server field; "" = what the web server calls itself in SERVER_SOFTWARE`,
+		Check:   checkServerName}
 	ChunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
 		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: whole(0, 1<<20)}
 	FlDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
 		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, and the last maxRequests beside them"}
-	FlAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false), Title: "Auto-Save Frontier-style agent",
+	FlAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false),
+		Title:   "Auto-Save Frontier-style agent",
 		Meaning: "a saved copy of the root is made every saveInterval"}
 	FlUseDirtyRoot = &Setting{Name: "flUseDirtyRoot", Default: objectdb.Boolean(false), Title: "Use Dirty Root Flag",
 		Meaning: "the auto-save agent saves only while flDirtyRoot is true"}
@@ -59,22 +62,26 @@ var (
 	ErrorStatus = &Setting{Name: "errorStatus", Default: objectdb.Number(500), Title: "Error status",
 		Meaning: "the status of a script error's page: 500, or 200 as it was in 1998", Check: checkErrorStatus}
 	DebugToken = &Setting{Name: "debugToken", Default: objectdb.String(""), Title: "Debug token",
-		Meaning: `a request with this text in its Scripter-Token field, or in a cookie "scripterToken", sees errors in full; "" = none`}
+		Meaning: "a request with this text in its Scripter-Token field, or in a cookie \"scripterToken\", " +
+			"sees errors in full; \"\" = none"}
 	FlAddCharset = &Setting{Name: "flAddCharset", Default: objectdb.Boolean(true), Title: "Name the charset",
 		Meaning: "texts that are UTF-8 and name no charset are sent with \"; charset=utf-8\", " +
 			"unless their script has made the header"}
 	FlPassAccel = &Setting{Name: "flPassAccel", Default: objectdb.Boolean(false), Title: "Pass X-Sendfile",
-		Meaning: "X-Accel-* and X-Sendfile fields of a script are passed on: the web server then sends whatever file they name"}
+		Meaning: "X-Accel-* and X-Sendfile fields of a script are passed on: " +
+			"the web server then sends whatever file they name"}
 	MaxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
 		Meaning: "megabytes of a request's body; more is answered 413", Check: between(0, 1<<12)}
 	MaxFields = &Setting{Name: "maxFields", Default: objectdb.Number(1000), Title: "Most form fields",
 		Meaning: "fields and parts of a form; more is answered 413", Check: whole(1, 1<<20)}
 	MaxResponse = &Setting{Name: "maxResponse", Default: objectdb.Number(64), Title: "Largest response",
-		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it", Check: between(1, 1<<12)}
+		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it",
+		Check:   between(1, 1<<12)}
 	MaxTime = &Setting{Name: "maxTime", Default: objectdb.Number(10), Title: "Longest run",
 		Meaning: "seconds that all scripts of one request may take together", Check: between(0.01, 3600)}
 	MaxInstructions = &Setting{Name: "maxInstructions", Default: objectdb.Number(1000), Title: "Most instructions",
-		Meaning: "millions of Lua instructions that all scripts of one request may take together", Check: between(0.001, 1<<20)}
+		Meaning: "millions of Lua instructions that all scripts of one request may take together",
+		Check:   between(0.001, 1<<20)}
 	MaxMemory = &Setting{Name: "maxMemory", Default: objectdb.Number(64), Title: "Most memory",
 		Meaning: "megabytes that the scripts of one request may hold", Check: between(1, 1<<14)}
 	MaxString = &Setting{Name: "maxString", Default: objectdb.Number(16), Title: "Longest string",
@@ -84,27 +91,35 @@ var (
 	MaxPatternSteps = &Setting{Name: "maxPatternSteps", Default: objectdb.Number(20), Title: "Most pattern steps",
 		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
 	MaxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
-		Meaning: "coroutines that the scripts of one request may have at a time; one that has ended does not count", Check: whole(1, 1<<20)}
+		Meaning: "coroutines that the scripts of one request may have at a time; one that has ended does not count",
+		Check:   whole(1, 1<<20)}
 	MaxSource = &Setting{Name: "maxSource", Default: objectdb.Number(256), Title: "Longest source",
 		Meaning: "kilobytes of the source of one script, or of a text for load", Check: between(1, 1<<10)}
 	MaxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: whole(1, 1<<24)}
 	MaxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
-		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right", Check: whole(0, 1<<16)}
+		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right",
+		Check:   whole(0, 1<<16)}
 	MaxWaiting = &Setting{Name: "maxWaiting", Default: objectdb.Number(256), Title: "Most requests waiting",
-		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503", Check: whole(0, 1<<20)}
+		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503",
+		Check:   whole(0, 1<<20)}
 	MaxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most kept requests",
 		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: whole(0, 1000)}
 	DebugMinutes = &Setting{Name: "debugMinutes", Default: objectdb.Number(30), Title: "Debugging ends after",
-		Meaning: "minutes after which flDebug switches itself off, counted from when it was set; 0 = never", Check: between(0, 60*24*365)}
-	FlDebugSecrets = &Setting{Name: "flDebugSecrets", Default: objectdb.Boolean(false), Title: "Debugging keeps secrets",
+		Meaning: "minutes after which flDebug switches itself off, counted from when it was set; 0 = never",
+		Check:   between(0, 60*24*365)}
+	FlDebugSecrets = &Setting{Name: "flDebugSecrets", Default: objectdb.Boolean(false),
+		Title:   "Debugging keeps secrets",
 		Meaning: "passwords, cookies and tokens of kept requests are not masked"}
-	FlRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false), Title: "Refuse connections",
+	FlRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false),
+		Title:   "Refuse connections",
 		Meaning: "maintenance: every request but the developer's is answered 503 with user.webserver.prefs.maintenancePage"}
 	RetryAfter = &Setting{Name: "retryAfter", Default: objectdb.Number(300), Title: "Retry after",
 		Meaning: "seconds after which a refused visitor may come again", Check: whole(1, 1<<24)}
 	SlowLog = &Setting{Name: "slowLog", Default: objectdb.Number(0), Title: "Slow log",
-		Meaning: "milliseconds after which a request is logged as slow, with the place in its scripts where it is; 0 = never", Check: between(0, 3600_000)}
+		Meaning: "milliseconds after which a request is logged as slow, " +
+			"with the place in its scripts where it is; 0 = never",
+		Check: between(0, 3600_000)}
 	FlSuspendLogging = &Setting{Name: "flSuspendLogging", Default: objectdb.Boolean(false), Title: "Suspend logging",
 		Meaning: "nothing is logged of requests, failures included"}
 	CacheServers = &Setting{Name: "cacheServers", Default: objectdb.List{}, Title: "Cache servers",
@@ -119,18 +134,20 @@ var (
 		Meaning: `the folders in which scripts have URLs, with blanks between them: "/" is the top folder only, ` +
 			`"*" all folders, as in 1998`,
 		Refused: objectdb.String("/"), Check: checkScriptFolders}
-	FlVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false), Title: "Verbose messages",
+	FlVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false),
+		Title:   "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}
 )
 
 // Settings lists all settings, first those of the specification's section 2.2, in its
 // order. Nobody changes it.
 var Settings = []*Setting{
-	FlScriptTrap, ServerPath, WebsiteFolderPath, ServerName, ChunkSize, FlDebug, FlAutoSave, FlUseDirtyRoot, SaveInterval,
-	FlDirtyRoot, MaxSaves, ServerID, ErrorStatus, DebugToken, FlAddCharset, FlPassAccel, MaxBody, MaxFields, MaxResponse, MaxTime,
-	MaxInstructions, MaxMemory, MaxString, MaxDepth, MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxRunning, MaxWaiting, CacheServers, CacheFolders,
-	MaxRequests, DebugMinutes, FlDebugSecrets,
-	FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging, FlVerboseMessages, ScriptFolders,
+	FlScriptTrap, ServerPath, WebsiteFolderPath, ServerName, ChunkSize, FlDebug, FlAutoSave, FlUseDirtyRoot,
+	SaveInterval, FlDirtyRoot, MaxSaves, ServerID, ErrorStatus, DebugToken, FlAddCharset, FlPassAccel,
+	MaxBody, MaxFields, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
+	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxRunning, MaxWaiting, CacheServers, CacheFolders,
+	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
+	FlVerboseMessages, ScriptFolders,
 }
 
 // between returns a check for the range of a number.

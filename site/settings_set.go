@@ -91,10 +91,12 @@ func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) 
 		info, err := os.Stat(string(text))
 		warn(err == nil && info.Mode()&0o111 == 0, "%s is a file that nobody may execute", text)
 	case FlDebug:
-		warn(bool(on) && all.Number(DebugMinutes) > 0, "debugging switches itself off after %v minutes (debugMinutes)", all.Number(DebugMinutes))
+		minutes := all.Number(DebugMinutes)
+		warn(bool(on) && minutes > 0, "debugging switches itself off after %v minutes (debugMinutes)", minutes)
 		warn(bool(on) && all.Flag(FlDebugSecrets), "secrets are kept as they are (flDebugSecrets)")
 	case FlDebugSecrets:
-		warn(bool(on), "passwords, cookies and tokens will lie in the root, and in its copies, for anybody to read who may read the file")
+		warn(bool(on), "passwords, cookies and tokens will lie in the root, and in its copies, "+
+			"for anybody to read who may read the file")
 	case DebugToken:
 		warn(text != "" && len(text) < 16, "a token of %d characters can be guessed", len(text))
 	case FlPassAccel:

@@ -161,6 +161,15 @@ func TestViewFollowsTheTransaction(t *testing.T) {
 	}
 }
 
+// TestReadFails: an error of the database is not taken for a missing object.
+func TestReadFails(t *testing.T) {
+	s := newSite(t)
+	var ended *objectdb.Tx
+	require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error { ended = tx; return nil }))
+	_, err := Read(ended)
+	assert.ErrorContains(t, err, "read user.webserver: ")
+}
+
 // TestMistakesOfTheOwner: a table that is something else is empty, except that nobody
 // may call a script then.
 func TestMistakesOfTheOwner(t *testing.T) {

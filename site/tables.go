@@ -150,7 +150,8 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 		return nil, err
 	}
 	if base := path.Base(handler); !IsHandler(base) {
-		warnings = append(warnings, fmt.Sprintf("%s is known as our handler only when the program itself has this name, or handler names it in scripter.conf", base))
+		warnings = append(warnings, fmt.Sprintf("%s is known as our handler only when the program itself has this name, "+
+			"or handler names it in scripter.conf", base))
 	}
 	return warnings, tx.Put(ActionTable.Child(name), objectdb.String(handler))
 }
@@ -231,7 +232,8 @@ func SetMimeType(tx *objectdb.Tx, ext, typ string, action *string) error {
 	if len(ext) < 2 || ext[0] != '.' || strings.ContainsAny(ext[1:], "./\\ $?#\x00\r\n") {
 		return fmt.Errorf("%q is no extension such as .mcro", ext)
 	}
-	if media, _, err := mime.ParseMediaType(typ); err != nil || !strings.Contains(media, "/") || strings.ContainsAny(typ, "\r\n") {
+	media, _, err := mime.ParseMediaType(typ)
+	if err != nil || !strings.Contains(media, "/") || strings.ContainsAny(typ, "\r\n") {
 		return fmt.Errorf("%q is no MIME type such as text/html", typ)
 	}
 	row := MimeTable.Child(ext)
@@ -262,7 +264,8 @@ func RemoveMimeType(tx *objectdb.Tx, ext string) error { return removeRow(tx, Mi
 // row as stored.
 func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, error) {
 	r.Host = strings.ToLower(r.Host)
-	if r.Host != "*" && (r.Host == "" || !IsHost(r.Host) || strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")) {
+	hasPort := strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")
+	if r.Host != "*" && (r.Host == "" || !IsHost(r.Host) || hasPort) {
 		return r, fmt.Errorf("%q is no host: it is a name without port, or * for every host", r.Host)
 	}
 	if !strings.HasPrefix(r.Prefix, "/") {
