@@ -16,7 +16,7 @@
 //	held.go responder.go partial.go   the response held until the commit, and sent in chunks
 //	cache.go cachefolder.go   purging caches in front, after the commit
 //	record.go replay.go   requests recorded (package requestlog) while Debugging is on, and run again
-//	plain.go   which supplied scripts are as supplied
+//	supplied.go   which scripts are as supplied, so that Go does their work
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
 //	glue.go   the server that asked, maintenance
 //	command.go explain.go   what the commands of an author ask, without a request

@@ -30,21 +30,21 @@ type Options struct {
 
 // Gateway answers requests from one root. It is safe for concurrent use.
 type Gateway struct {
-	db      *objectdb.DB
-	runner  *runner.Runner
-	log     *slog.Logger
-	wanted  *slog.Logger // Options.Requests
-	now     func() time.Time
-	site    *site.Cache
-	plain   *objectdb.Derived[plainScripts]
-	names   []string // Options.HandlerNames
-	reach   atomic.Pointer[site.Reach]
-	pages   pageCache
-	found   foundFiles
-	values  *objectdb.DerivedMap[*cachedPage, *pageValues]
-	counts  counts
-	metrics metrics
-	slots   slots
+	db       *objectdb.DB
+	runner   *runner.Runner
+	log      *slog.Logger
+	wanted   *slog.Logger // Options.Requests
+	now      func() time.Time
+	site     *site.Cache
+	supplied *objectdb.Derived[suppliedScripts]
+	names    []string // Options.HandlerNames
+	reach    atomic.Pointer[site.Reach]
+	pages    pageCache
+	found    foundFiles
+	values   *objectdb.DerivedMap[*cachedPage, *pageValues]
+	counts   counts
+	metrics  metrics
+	slots    slots
 }
 
 // New makes a gateway.
@@ -66,7 +66,7 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 	g.runner = runner.New(runner.Config{DB: o.DB, Engine: script.NewEngine(verbs, properties...), Now: g.now, Guard: o.Guard})
 	if g.db != nil {
 		g.site = site.NewCache()
-		g.plain = objectdb.NewDerived(g.readPlainScripts)
+		g.supplied = objectdb.NewDerived(g.readSupplied)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
 	}
 	g.counts.started = g.now()

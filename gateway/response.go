@@ -19,7 +19,7 @@ var httpheaderScript = objectdb.Address{"suites", "webserver", "httpheader"}
 
 // header is webserver.httpheader (status, modifier).
 func (c *attempt) header(status, modifier string) (string, error) {
-	if c.plain().header {
+	if c.supplied().header {
 		return httpheader.Build(status, modifier, c.server())
 	}
 	if n, err := c.Tx.Find(httpheaderScript); err == nil && n.Kind() == objectdb.KindScript {
@@ -217,7 +217,7 @@ func (c *attempt) textResponse(text string) (*httpheader.Response, error) {
 // typedResponse makes the response for a text without a header or for an object that is
 // served.
 func (c *attempt) typedResponse(kind, body string) (*httpheader.Response, error) {
-	if c.plain().header {
+	if c.supplied().header {
 		resp, err := httpheader.New("200 OK", kind, c.server()) // checked before it leaves
 		if err == nil {
 			resp.Body = body

@@ -24,7 +24,7 @@ func (c *attempt) trap() (script.Value, error) {
 			if c.request.Trace != nil {
 				c.request.trace("trap %s", a)
 			}
-			if c.plain().trap {
+			if c.supplied().trap {
 				return c.handle(c.params)
 			}
 			return c.Thread.Run(a, c.params)
@@ -71,7 +71,7 @@ func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 	if err := c.require(a); err != nil {
 		return nil, err
 	}
-	if a.Name() == macroAction && c.plain().macro {
+	if a.Name() == macroAction && c.supplied().macro {
 		return c.macroPage(params)
 	}
 	n, err := c.Tx.Find(a)

@@ -9,39 +9,40 @@ import (
 	"scripter/objectdb"
 )
 
-func (s *testSite) plain() (p plainScripts) {
+func (s *testSite) supplied() (p suppliedScripts) {
 	s.t.Helper()
 	require.NoError(s.t, s.db.View(s.t.Context(), func(tx *objectdb.Tx) (err error) {
-		p, err = s.g.plain.Get(tx)
+		p, err = s.g.supplied.Get(tx)
 		return err
 	}))
 	return p
 }
 
-func TestSuppliedScriptsArePlain(t *testing.T) {
+func TestSuppliedScripts(t *testing.T) {
 	s := newSite(t)
-	assert.Equal(t, plainScripts{trap: true, header: true, macro: true}, s.plain())
+	assert.Equal(t, suppliedScripts{trap: true, header: true, macro: true}, s.supplied())
 }
 
-// What stands in the way of a supplied script is called in its place.
-func TestScriptsThatAreNotPlain(t *testing.T) {
+// A script in the place of a supplied one is run, and so is one that a supplied script
+// would call.
+func TestScriptsInPlaceOfSuppliedOnes(t *testing.T) {
 	const mine = `return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n"`
 	for name, c := range map[string]struct {
 		address, source string
 		script, page    int // statuses
-		plain           plainScripts
+		supplied        suppliedScripts
 	}{
-		"the header":              {"suites.webserver.httpheader", mine, 299, 299, plainScripts{trap: true}},
-		"the verb of the header":  {"system.verbs.builtins.webserver.httpHeader", mine, 299, 299, plainScripts{trap: true}},
-		"the handler":             {"suites.webserver.handler", mine, 299, 299, plainScripts{header: true, macro: true}},
-		"a name before all":       {"webserver.handler", mine, 299, 299, plainScripts{}},
-		"the trap":                {"system.verbs.traps.httpd.sdoc", mine, 299, 299, plainScripts{header: true, macro: true}},
-		"the trap, by other name": {"system.verbs.traps.httpd.sdoc", "return webserver.dispatch (...)", 200, 200, plainScripts{header: true, macro: true}},
-		"another trap":            {"system.verbs.traps.sdoc", mine, 299, 299, plainScripts{header: true, macro: true}},
-		"the action":              {"user.webserver.actions.MACRO", mine, 200, 299, plainScripts{trap: true, header: true}},
-		"the page":                {"suites.webserver.expandPage", `return "mine"`, 200, 200, plainScripts{trap: true, header: true}},
-		"a comment":               {"suites.webserver.httpheader", "-- mine\n\n\treturn system.verbs.builtins.webserver.httpHeader (...)\n", 200, 200, plainScripts{trap: true, header: true, macro: true}},
-		"a long comment":          {"suites.webserver.httpheader", "--[[\nreturn system.verbs.builtins.webserver.httpHeader (...)\n--]]" + mine, 299, 299, plainScripts{trap: true}},
+		"the header":              {"suites.webserver.httpheader", mine, 299, 299, suppliedScripts{trap: true}},
+		"the verb of the header":  {"system.verbs.builtins.webserver.httpHeader", mine, 299, 299, suppliedScripts{trap: true}},
+		"the handler":             {"suites.webserver.handler", mine, 299, 299, suppliedScripts{header: true, macro: true}},
+		"a name before all":       {"webserver.handler", mine, 299, 299, suppliedScripts{}},
+		"the trap":                {"system.verbs.traps.httpd.sdoc", mine, 299, 299, suppliedScripts{header: true, macro: true}},
+		"the trap, by other name": {"system.verbs.traps.httpd.sdoc", "return webserver.dispatch (...)", 200, 200, suppliedScripts{header: true, macro: true}},
+		"another trap":            {"system.verbs.traps.sdoc", mine, 299, 299, suppliedScripts{header: true, macro: true}},
+		"the action":              {"user.webserver.actions.MACRO", mine, 200, 299, suppliedScripts{trap: true, header: true}},
+		"the page":                {"suites.webserver.expandPage", `return "mine"`, 200, 200, suppliedScripts{trap: true, header: true}},
+		"a comment":               {"suites.webserver.httpheader", "-- mine\n\n\treturn system.verbs.builtins.webserver.httpHeader (...)\n", 200, 200, suppliedScripts{trap: true, header: true, macro: true}},
+		"a long comment":          {"suites.webserver.httpheader", "--[[\nreturn system.verbs.builtins.webserver.httpHeader (...)\n--]]" + mine, 299, 299, suppliedScripts{trap: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -49,15 +50,15 @@ func TestScriptsThatAreNotPlain(t *testing.T) {
 			s.page("x.mcro", "page")
 			assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
 			s.put(c.address, objectdb.Script(c.source))
-			assert.Equal(t, c.plain, s.plain())
+			assert.Equal(t, c.supplied, s.supplied())
 			assert.Equal(t, c.script, s.ask("/x.fcgi", nil).Status)
 			assert.Equal(t, c.page, s.ask("/x.mcro", nil).Status)
 		})
 	}
 }
 
-// What a request itself changes counts for its own rest.
-func TestRequestThatChangesTheRules(t *testing.T) {
+// What a request has changed applies to the rest of it.
+func TestRequestThatChangesTheSite(t *testing.T) {
 	for name, c := range map[string]struct {
 		source string
 		status int
@@ -79,7 +80,7 @@ func TestRequestThatChangesTheRules(t *testing.T) {
 	}
 }
 
-func TestRulesAfterAPartOfTheResponse(t *testing.T) {
+func TestSiteAfterAPartOfTheResponse(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.flVerboseMessages", objectdb.Boolean(false))
 	s.script("x", `user.webserver.maxFields = 1
