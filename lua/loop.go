@@ -44,6 +44,19 @@ calls:
 			case lua.OP_MOVE:
 				reg.set(ra, reg.array[local+inst.b()])
 				continue
+			case lua.OP_MOVEN:
+				reg.set(ra, reg.array[local+inst.b()])
+				for range inst.c() {
+					more := instruction(code[pc])
+					reg.set(local+more.a(), reg.array[local+more.b()])
+					pc++
+				}
+				continue
+			case lua.OP_LOADNIL:
+				for i := ra; i <= local+inst.b(); i++ {
+					reg.set(i, lua.LNil)
+				}
+				continue
 			case lua.OP_LOADK:
 				reg.set(ra, constants[inst.bx()])
 				continue
@@ -100,7 +113,19 @@ calls:
 				a, b := reg.operand(constants, local, inst.b()), reg.operand(constants, local, inst.c())
 				if x, ok := a.(lua.LNumber); ok {
 					if y, ok := b.(lua.LNumber); ok {
-						reg.set(ra, s.numbers.value(compute(inst.op(), x, y)))
+						switch inst.op() {
+						case lua.OP_ADD:
+							x += y
+						case lua.OP_SUB:
+							x -= y
+						case lua.OP_MUL:
+							x *= y
+						case lua.OP_DIV:
+							x /= y
+						default:
+							x = compute(inst.op(), x, y)
+						}
+						reg.set(ra, s.numbers.value(x))
 						continue
 					}
 				}
@@ -142,15 +167,27 @@ calls:
 				continue
 			case lua.OP_LT:
 				a, b := reg.operand(constants, local, inst.b()), reg.operand(constants, local, inst.c())
-				cf.Pc = pc
-				if s.less(L, a, b) != (inst.a() != 0) {
+				var less bool
+				if x, y, ok := bothNumbers(a, b); ok {
+					less = x < y
+				} else {
+					cf.Pc = pc
+					less = s.less(L, a, b)
+				}
+				if less != (inst.a() != 0) {
 					pc++
 				}
 				continue
 			case lua.OP_LE:
 				a, b := reg.operand(constants, local, inst.b()), reg.operand(constants, local, inst.c())
-				cf.Pc = pc
-				if s.lessEqual(L, a, b) != (inst.a() != 0) {
+				var less bool
+				if x, y, ok := bothNumbers(a, b); ok {
+					less = x <= y
+				} else {
+					cf.Pc = pc
+					less = s.lessEqual(L, a, b)
+				}
+				if less != (inst.a() != 0) {
 					pc++
 				}
 				continue
@@ -219,10 +256,9 @@ calls:
 				if len(proto.FunctionPrototypes) > 0 {
 					m.closeUpvalues(local)
 				}
-				last := base == m.stack.Pop() || m.stack.IsEmpty()
+				m.leave(stack)
 				reg.move(cf.ReturnBase, from, n, want)
-				m.currentFrame = m.stack.Last()
-				if last || m.currentFrame == nil || m.currentFrame.Fn.IsG {
+				if base == cf || m.currentFrame == nil || m.currentFrame.Fn.IsG {
 					return
 				}
 				continue calls
@@ -368,9 +404,27 @@ func callGo(L *lua.LState, m *machine, stack *segments, callee callFrame) bool {
 		want = n
 	}
 	reg.move(callee.ReturnBase, reg.top-n, n, want)
+	m.leave(stack)
+	return false
+}
+
+// leave takes the last call from the stack.
+func (m *machine) leave(stack *segments) {
+	if n := stack.segSp; n > 1 {
+		stack.segSp = n - 1
+		m.currentFrame = &stack.segments[stack.segIdx].array[n-2]
+		return
+	}
 	m.stack.Pop()
 	m.currentFrame = m.stack.Last()
-	return false
+}
+
+// bothNumbers returns two values that are numbers.
+func bothNumbers(a, b lua.LValue) (x, y lua.LNumber, ok bool) {
+	if x, ok = a.(lua.LNumber); ok {
+		y, ok = b.(lua.LNumber)
+	}
+	return x, y, ok
 }
 
 // yield leaves a coroutine (switchToParentThread in gopher-lua): what the

@@ -1,5 +1,7 @@
 package lua
 
+//lint:file-ignore U1000 Fields that nothing uses keep the others in their places.
+
 import (
 	"context"
 	"fmt"

@@ -19,12 +19,14 @@ import (
 //   - the item after the last one of the array is nil;
 //   - the array does not end in nil, unless a constructor has made it so.
 //
-// keys holds the keys of the hash part in the order of a walk, and k2i the place
-// of each. A deleted key loses its entry in keys but not its place, so that a
-// walk can go on from it. Places are freed when a new key needs room, which a
-// walk must not add. What changes a table of a script must do it by these
-// functions: the methods of lua.LTable do not see integers in the hash part, and
-// know nothing of deleted keys.
+// keys holds the keys of the hash part in the order of a walk. While they are few,
+// k2i is nil. Else it holds the place of each key, and a deleted key loses its
+// entry in keys but not its place, so that a walk can go on from it. Places are
+// freed when a new key needs room, which a walk must not add.
+//
+// What changes a table of a script must do it by these functions: the methods of
+// lua.LTable do not see integers in the hash part, know nothing of deleted keys,
+// and fail where k2i is nil.
 
 const (
 	// arraySlack is the number of gaps that even a short array may have.
@@ -32,6 +34,8 @@ const (
 	// sparseArray is the length from which on an array that grows is looked at:
 	// if most items are nil, as in a queue, it becomes part of the hash.
 	sparseArray = 1024
+	// fewKeys is the number of keys of the hash part that are looked for one by one.
+	fewKeys = 8
 )
 
 // RawGet returns t[key] without metamethods.
@@ -96,7 +100,7 @@ func (t *items) setString(key string, value lua.LValue) {
 	switch {
 	case value == lua.LNil && ok:
 		delete(t.strdict, key)
-		t.keys[t.k2i[lua.LString(key)]] = nil
+		t.leavePlace(lua.LString(key))
 	case value == lua.LNil:
 	case ok:
 		t.strdict[key] = value
@@ -115,7 +119,7 @@ func (t *items) setHash(key, value lua.LValue) {
 	switch {
 	case value == lua.LNil && ok:
 		delete(t.dict, key)
-		t.keys[t.k2i[key]] = nil
+		t.leavePlace(key)
 	case value == lua.LNil:
 	case ok:
 		t.dict[key] = value
@@ -130,31 +134,57 @@ func (t *items) setHash(key, value lua.LValue) {
 
 // place gives a new key of the hash part its place in a walk.
 func (t *items) place(key lua.LValue) {
-	if i, ok := t.k2i[key]; ok {
+	if i, ok := t.placeOf(key); ok {
 		t.keys[i] = key
 		return
 	}
 	n := len(t.dict) + len(t.strdict)
-	if n == 1 && len(t.keys) > 0 && len(t.keys) <= 8 { // a hash part that is often empty, such as a queue's
-		clear(t.k2i)
-		t.keys = t.keys[:0]
-	} else if t.k2i == nil || len(t.keys) == cap(t.keys) && len(t.keys) > 2*n+8 {
+	if len(t.keys) >= fewKeys && (t.k2i == nil || len(t.keys) == cap(t.keys) && len(t.keys) > 2*n) {
 		t.freePlaces(n)
 	}
-	t.k2i[key] = len(t.keys)
+	if t.k2i != nil {
+		t.k2i[key] = len(t.keys)
+	}
 	t.keys = append(t.keys, key)
 }
 
-// freePlaces forgets the places of deleted keys.
-func (t *items) freePlaces(room int) {
+// placeOf returns the place of a key, also of a deleted one.
+func (t *items) placeOf(key lua.LValue) (int, bool) {
+	if t.k2i == nil {
+		i := slices.Index(t.keys, key)
+		return i, i >= 0
+	}
+	i, ok := t.k2i[key]
+	return i, ok
+}
+
+// leavePlace marks the place of a deleted key.
+func (t *items) leavePlace(key lua.LValue) {
+	if t.k2i != nil {
+		t.keys[t.k2i[key]] = nil
+	}
+}
+
+// freePlaces forgets the places of deleted keys. There are n keys, one of which
+// has no place yet.
+func (t *items) freePlaces(n int) {
 	keys := t.keys
-	t.keys = make([]lua.LValue, 0, room)
-	t.k2i = make(map[lua.LValue]int)
+	t.keys = t.keys[:0]
+	if n > fewKeys || t.k2i != nil {
+		t.keys = make([]lua.LValue, 0, max(n+n/2, 2*fewKeys))
+		t.k2i = make(map[lua.LValue]int)
+	}
 	for _, key := range keys {
-		if key != nil {
-			t.k2i[key] = len(t.keys)
-			t.keys = append(t.keys, key)
+		if key == nil || t.get(key) == lua.LNil {
+			continue
 		}
+		if t.k2i != nil {
+			t.k2i[key] = len(t.keys)
+		}
+		t.keys = append(t.keys, key)
+	}
+	if t.k2i == nil {
+		clear(keys[len(t.keys):])
 	}
 }
 
@@ -208,7 +238,7 @@ func (t *items) trim() {
 // a place would go on from there when the array has become shorter.
 func (t *items) taken(i int) lua.LValue {
 	key := lua.LNumber(i)
-	if place, ok := t.k2i[key]; ok {
+	if place, ok := t.placeOf(key); ok {
 		t.keys[place] = nil
 		delete(t.k2i, key)
 	}
@@ -262,7 +292,7 @@ func (t *items) next(key lua.LValue) (lua.LValue, lua.LValue) {
 				return lua.LNumber(i + 1), v
 			}
 		}
-	} else if place, ok := t.k2i[key]; ok {
+	} else if place, ok := t.placeOf(key); ok {
 		at = place + 1
 	} else if _, isNumber := key.(lua.LNumber); !isNumber { // a number may have been in the array
 		return lua.LNil, lua.LNil

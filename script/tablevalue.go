@@ -89,7 +89,7 @@ func (tb *Table) set(c cell) {
 		if c.lazy != nil {
 			c.value = c.lazy()
 		}
-		tb.lua.RawSetString(c.name, tb.thread.toLua(c.value))
+		lua.RawSet(tb.lua, lua.LString(c.name), tb.thread.toLua(c.value))
 		return
 	}
 	if i := tb.find(c.name); i >= 0 {

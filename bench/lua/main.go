@@ -119,15 +119,15 @@ func compare(puc, starter, path string, rounds int) (theirs, ours time.Duration,
 		cmd.Env = []string{"LC_ALL=C", "TZ=UTC"}
 		want, err := cmd.Output()
 		if err != nil {
-			return 0, 0, fmt.Errorf("PUC Lua: %w", err)
+			return 0, 0, fmt.Errorf("run it in PUC Lua: %w", err)
 		}
 		theirs = min(theirs, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 		got, took, err := runOurs(string(source))
 		if err != nil {
-			return 0, 0, fmt.Errorf("Scripter: %w", err)
+			return 0, 0, fmt.Errorf("run it in Scripter: %w", err)
 		}
 		if got != string(want) {
-			return 0, 0, fmt.Errorf("Scripter gives %q, PUC Lua %q", got, want)
+			return 0, 0, fmt.Errorf("its result is %q, in PUC Lua %q", got, want)
 		}
 		ours = min(ours, took)
 	}
