@@ -70,15 +70,15 @@ func TestAllow(t *testing.T) {
 			assert.Contains(t, p.log.String(), "no allowed addresses are named", "a socket that it was started with")
 		}
 		log := &testlog.Buffer{}
-		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, log))
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, io.Discard, log))
 		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: no allowed addresses are named: whoever connects can pretend to be the web server")
 		t.Setenv("FCGI_WEB_SERVER_ADDRS", " ")
-		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, log), "blanks name nobody")
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, io.Discard, log), "blanks name nobody")
 		os.Unsetenv("FCGI_WEB_SERVER_ADDRS")
 		assert.Contains(t, log.String(), "hint: --allow 127.0.0.1 allows every user of this machine")
-		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow", "127.0.0.1", "--responder", "std"}, nil, log))
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow", "127.0.0.1", "--responder", "std"}, nil, io.Discard, log))
 		assert.Contains(t, log.String(), "--responder std does not check addresses")
-		assert.Equal(t, 2, run(t.Context(), []string{"--allow", "localhost"}, nil, log))
+		assert.Equal(t, 2, run(t.Context(), []string{"--allow", "localhost"}, nil, io.Discard, log))
 		assert.Contains(t, log.String(), `"localhost" is not an IP address`)
 	})
 }

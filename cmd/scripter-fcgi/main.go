@@ -32,15 +32,12 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
 	env := os.Environ()
 	forgetSupervisor()
-	code := run(ctx, os.Args[1:], env, os.Stderr)
+	code := run(ctx, os.Args[1:], env, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// stdout is where --help and --version are printed; a test looks there.
-var stdout io.Writer = os.Stdout
-
-func run(ctx context.Context, args, env []string, stderr io.Writer) int {
+func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	o, err := parse(args, stdout)
 	switch {

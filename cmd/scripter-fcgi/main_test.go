@@ -65,7 +65,7 @@ func TestDrain(t *testing.T) {
 	log := &testlog.Buffer{}
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, log)
+		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, io.Discard, log)
 	}()
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, patience, 10*time.Millisecond, log)
 	info, err := os.Stat(sock)
@@ -109,8 +109,7 @@ func TestUsage(t *testing.T) {
 		{"--version", 0, `^scripter \d+\.\d+`},
 	} {
 		var log bytes.Buffer
-		stdout = &log
-		assert.Equal(t, c.code, run(context.Background(), strings.Fields(c.args), nil, &log), c.args)
+		assert.Equal(t, c.code, run(context.Background(), strings.Fields(c.args), nil, &log, &log), c.args)
 		assert.Regexp(t, c.want, log.String(), c.args)
 	}
 }
@@ -119,6 +118,6 @@ func TestUsage(t *testing.T) {
 // on, and the hint says what to do.
 func TestNoSocket(t *testing.T) {
 	var log bytes.Buffer
-	assert.Equal(t, 1, run(context.Background(), []string{"--root", makeRoot(t)}, nil, &log))
+	assert.Equal(t, 1, run(context.Background(), []string{"--root", makeRoot(t)}, nil, io.Discard, &log))
 	assert.Contains(t, log.String(), "hint")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -72,7 +73,7 @@ func testIdleExit(t *testing.T) bool {
 	done := make(chan int, 1)
 	begun := time.Now()
 	go func() {
-		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil, &log)
+		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil, io.Discard, &log)
 	}()
 	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil || len(done) > 0 }, patience, 5*time.Millisecond)
 	var use lastUse
@@ -111,7 +112,7 @@ func TestResidentOptions(t *testing.T) {
 		{"--listen", "door", "--idle-exit", "-1s"},
 	} {
 		var log testlog.Buffer
-		assert.Equal(t, 2, run(context.Background(), args, nil, &log), args)
+		assert.Equal(t, 2, run(context.Background(), args, nil, io.Discard, &log), args)
 		assert.NotEmpty(t, log.String())
 	}
 }

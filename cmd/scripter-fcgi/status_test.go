@@ -39,7 +39,7 @@ func start(t *testing.T, root string, args ...string) *daemon {
 	ctx, stop := context.WithCancel(context.Background())
 	d := &daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &testlog.Buffer{}, stop: stop, done: make(chan int, 1)}
 	go func() {
-		d.done <- run(ctx, append([]string{"--root", root, "--listen", "unix:" + d.sock}, args...), nil, d.log)
+		d.done <- run(ctx, append([]string{"--root", root, "--listen", "unix:" + d.sock}, args...), nil, io.Discard, d.log)
 	}()
 	t.Cleanup(func() { stop(); d.end() })
 	require.Eventually(t, func() bool { return strings.Contains(d.log.String(), "listening") }, patience, 5*time.Millisecond, d.log)
