@@ -7,24 +7,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Another process writes one object: what is known of the others stays known.
 func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	db := open(t)
-	put(t, db, "a.x", Number(1), "a.y", Number(1), "b.x", Number(1), "b.t.x", Number(1))
+	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1), "b.t.x", objectdb.Number(1))
 	other, err := t.Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	made := 0
-	b := NewDerived(func(tx *Tx) (Value, error) { made++; return tx.Get(Address{"b", "x"}) })
+	b := objectdb.NewDerived(func(tx *objectdb.Tx) (objectdb.Value, error) { made++; return tx.Get(objectdb.Address{"b", "x"}) })
 	misses := func() uint64 {
 		before := db.CacheStats().Misses
-		view(t, db, func(tx *Tx) {
+		view(t, db, func(tx *objectdb.Tx) {
 			for _, a := range []string{"a.x", "a.y", "b.x", "b.t.x"} {
 				_, err := tx.Get(addr(t, a))
-				require.True(t, err == nil || errors.Is(err, ErrNotFound))
+				require.True(t, err == nil || errors.Is(err, objectdb.ErrNotFound))
 			}
 			require.NotEmpty(t, names(t, tx, "b"))
 			_, err := b.Get(tx)
@@ -35,22 +35,22 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	misses()
 	require.Zero(t, misses())
 	made = 0
-	change := func(fn func(tx *Tx) error) {
+	change := func(fn func(tx *objectdb.Tx) error) {
 		t.Helper()
 		require.NoError(t, other.Update(context.Background(), fn))
 	}
 	for _, test := range []struct {
 		what   string
-		do     func(tx *Tx) error
+		do     func(tx *objectdb.Tx) error
 		misses uint64
 		made   int
 	}{
-		{"a value", func(tx *Tx) error { return tx.Put(Address{"a", "x"}, Number(2)) }, 1, 0},
-		{"a new name: its table was written too", func(tx *Tx) error { return tx.Put(Address{"a", "new"}, Number(2)) }, 1, 0},
-		{"a name goes", func(tx *Tx) error { return tx.Delete(Address{"a", "y"}) }, 2, 0},
-		{"what a value was made of, in a table that is listed", func(tx *Tx) error { return tx.Put(Address{"b", "x"}, Number(2)) }, 2, 1},
-		{"a table moves", func(tx *Tx) error { return tx.Move(Address{"b"}, Address{"c"}) }, 0, 0},
-		{"and comes back", func(tx *Tx) error { return tx.Move(Address{"c"}, Address{"b"}) }, 2, 1},
+		{"a value", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"a", "x"}, objectdb.Number(2)) }, 1, 0},
+		{"a new name: its table was written too", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"a", "new"}, objectdb.Number(2)) }, 1, 0},
+		{"a name goes", func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"a", "y"}) }, 2, 0},
+		{"what a value was made of, in a table that is listed", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"b", "x"}, objectdb.Number(2)) }, 2, 1},
+		{"a table moves", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"b"}, objectdb.Address{"c"}) }, 0, 0},
+		{"and comes back", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"c"}, objectdb.Address{"b"}) }, 2, 1},
 	} {
 		made = 0
 		change(test.do)
@@ -67,11 +67,11 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 // What only looks as if it lay in itself, because of where it was before, does not.
 func testTablesThatChangeTheirOrderAreNotDamaged(t *T) {
 	db := open(t)
-	put(t, db, "y.x.z.v", Number(1))
-	requireEqual(t, Number(1), get(t, db, "y.x.z.v"))
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "y.x"), addr(t, "x"))) })
-	requireEqual(t, Number(1), get(t, db, "x.z.v"))
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "y"), addr(t, "x.z.y"))) })
-	view(t, db, func(tx *Tx) { assert.Equal(t, "v y", names(t, tx, "x.z")) })
+	put(t, db, "y.x.z.v", objectdb.Number(1))
+	requireEqual(t, objectdb.Number(1), get(t, db, "y.x.z.v"))
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "y.x"), addr(t, "x"))) })
+	requireEqual(t, objectdb.Number(1), get(t, db, "x.z.v"))
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "y"), addr(t, "x.z.y"))) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "v y", names(t, tx, "x.z")) })
 	requireCacheTrue(t, db)
 }

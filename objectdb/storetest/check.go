@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Check sees one state, whatever others write meanwhile.
@@ -14,7 +14,7 @@ func testCheckUnderWrites(t *T) {
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			put(t, db, "a.n", Number(n))
+			put(t, db, "a.n", objectdb.Number(n))
 		}
 	})
 	for range 200 {

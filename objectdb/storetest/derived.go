@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // sumOf adds the numbers of a table, and counts how often it did.
-func sumOf(a Address) (d *Derived[float64], made *int) {
+func sumOf(a objectdb.Address) (d *objectdb.Derived[float64], made *int) {
 	made = new(int)
-	return NewDerived(func(tx *Tx) (float64, error) {
+	return objectdb.NewDerived(func(tx *objectdb.Tx) (float64, error) {
 		*made++
 		t, err := tx.Find(a)
 		if err != nil {
@@ -28,7 +28,7 @@ func sumOf(a Address) (d *Derived[float64], made *int) {
 			if err != nil {
 				return 0, err
 			}
-			total += float64(v.(Number))
+			total += float64(v.(objectdb.Number))
 		}
 		return total, err
 	}), made
@@ -36,10 +36,10 @@ func sumOf(a Address) (d *Derived[float64], made *int) {
 
 func testDerived(t *T) {
 	db := open(t)
-	put(t, db, "site.numbers.a", Number(1), "site.numbers.b", Number(2), "site.other", Number(1))
+	put(t, db, "site.numbers.a", objectdb.Number(1), "site.numbers.b", objectdb.Number(2), "site.other", objectdb.Number(1))
 	d, made := sumOf(addr(t, "site.numbers"))
 	total := func() (total float64) {
-		view(t, db, func(tx *Tx) {
+		view(t, db, func(tx *objectdb.Tx) {
 			var err error
 			total, err = d.Get(tx)
 			require.NoError(t, err)
@@ -48,27 +48,27 @@ func testDerived(t *T) {
 	}
 	assert.Equal(t, 3.0, total())
 	assert.Equal(t, 3.0, total())
-	put(t, db, "site.other", Number(2))
+	put(t, db, "site.other", objectdb.Number(2))
 	assert.Equal(t, 3.0, total())
 	assert.Equal(t, 1, *made, "nothing that counts was written")
 
 	for _, step := range []struct {
 		what string
-		do   func(*Tx) error
+		do   func(*objectdb.Tx) error
 		want float64
 	}{
-		{"a value", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.a"), Number(10)) }, 12},
-		{"a new name", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.c"), Number(3)) }, 15},
-		{"a name that goes", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers.b")) }, 13},
-		{"a table above it", func(tx *Tx) error {
+		{"a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(10)) }, 12},
+		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.c"), objectdb.Number(3)) }, 15},
+		{"a name that goes", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers.b")) }, 13},
+		{"a table above it", func(tx *objectdb.Tx) error {
 			if err := tx.Move(addr(t, "site"), addr(t, "moved")); err != nil {
 				return err
 			}
-			return tx.Put(addr(t, "site.numbers.z"), Number(5))
+			return tx.Put(addr(t, "site.numbers.z"), objectdb.Number(5))
 		}, 5},
 	} {
 		before := *made
-		update(t, db, func(tx *Tx) { require.NoError(t, step.do(tx)) })
+		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, step.do(tx)) })
 		assert.Equal(t, step.want, total(), step.what)
 		total()
 		assert.Equal(t, before+1, *made, step.what)
@@ -77,14 +77,14 @@ func testDerived(t *T) {
 
 func testDerivedOfAnotherProcess(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", Number(1))
+	put(t, db, "numbers.a", objectdb.Number(1))
 	d, _ := sumOf(addr(t, "numbers"))
 	other, err := t.Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	for i := 1.0; i < 4; i++ {
-		put(t, other, "numbers.a", Number(i))
-		view(t, db, func(tx *Tx) {
+		put(t, other, "numbers.a", objectdb.Number(i))
+		view(t, db, func(tx *objectdb.Tx) {
 			total, err := d.Get(tx)
 			require.NoError(t, err)
 			assert.Equal(t, i, total)
@@ -94,34 +94,34 @@ func testDerivedOfAnotherProcess(t *T) {
 
 func testDerivedIsOfTheStateThatTheTransactionSees(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", Number(1))
+	put(t, db, "numbers.a", objectdb.Number(1))
 	d, _ := sumOf(addr(t, "numbers"))
-	get := func(tx *Tx) float64 {
+	get := func(tx *objectdb.Tx) float64 {
 		total, err := d.Get(tx)
 		require.NoError(t, err)
 		return total
 	}
-	view(t, db, func(older *Tx) {
-		put(t, db, "numbers.a", Number(2))
-		view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx)) })
+	view(t, db, func(older *objectdb.Tx) {
+		put(t, db, "numbers.a", objectdb.Number(2))
+		view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
 		assert.Equal(t, 1.0, get(older))
-		view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx)) })
+		view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
 	})
 	errGiveUp := errors.New("given up")
-	err := db.Update(context.Background(), func(tx *Tx) error {
-		require.NoError(t, tx.Put(addr(t, "numbers.a"), Number(100)))
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		require.NoError(t, tx.Put(addr(t, "numbers.a"), objectdb.Number(100)))
 		assert.Equal(t, 100.0, get(tx), "its own writes included")
 		return errGiveUp
 	})
 	require.ErrorIs(t, err, errGiveUp)
-	view(t, db, func(tx *Tx) { assert.Equal(t, 2.0, get(tx), "and nobody else's") })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx), "and nobody else's") })
 }
 
 func testDerivedCountsAsRead(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", Number(1))
+	put(t, db, "numbers.a", objectdb.Number(1))
 	inner, _ := sumOf(addr(t, "numbers"))
-	double := NewDerived(func(tx *Tx) (float64, error) {
+	double := objectdb.NewDerived(func(tx *objectdb.Tx) (float64, error) {
 		total, err := inner.Get(tx)
 		return 2 * total, err
 	})
@@ -133,64 +133,64 @@ func testDerivedCountsAsRead(t *T) {
 		{"read", "numbers.a", 2},
 		{"not read", "elsewhere", 1},
 	} {
-		view(t, db, func(tx *Tx) { double.Get(tx) }) // it is kept
+		view(t, db, func(tx *objectdb.Tx) { double.Get(tx) }) // it is kept
 		runs := 0
-		require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			total, err := double.Get(tx)
 			require.NoError(t, err)
 			if runs++; runs == 1 {
-				put(t, db, c.writes, Number(7+runs))
+				put(t, db, c.writes, objectdb.Number(7+runs))
 			}
-			return tx.Put(addr(t, "result"), Number(total))
+			return tx.Put(addr(t, "result"), objectdb.Number(total))
 		}))
 		assert.Equal(t, c.runs, runs, c.what)
-		view(t, db, func(tx *Tx) {
+		view(t, db, func(tx *objectdb.Tx) {
 			total, err := double.Get(tx)
 			require.NoError(t, err)
 			v, err := tx.Get(addr(t, "result"))
 			require.NoError(t, err)
-			assert.Equal(t, Number(total), v, c.what)
+			assert.Equal(t, objectdb.Number(total), v, c.what)
 		})
 	}
 }
 
 func testDerivedAfterOwnWrites(t *T) {
 	db := open(t)
-	put(t, db, "site.numbers.a", Number(1), "site.other.x", Number(1), "else.x", Number(1))
+	put(t, db, "site.numbers.a", objectdb.Number(1), "site.other.x", objectdb.Number(1), "else.x", objectdb.Number(1))
 	d, made := sumOf(addr(t, "site.numbers"))
 	for _, c := range []struct {
 		what  string
-		write func(*Tx) error
+		write func(*objectdb.Tx) error
 		kept  bool
 	}{
-		{"nothing", func(tx *Tx) error { return nil }, true},
-		{"a value elsewhere", func(tx *Tx) error { return tx.Put(addr(t, "site.other.x"), Number(2)) }, true},
-		{"a new table elsewhere", func(tx *Tx) error { return tx.Put(addr(t, "else.deep.deeper"), Number(2)) }, true},
-		{"a value", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.a"), Number(2)) }, false},
-		{"a new name", func(tx *Tx) error { return tx.Put(addr(t, "site.numbers.b"), Number(2)) }, false},
-		{"a name less", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers.a")) }, false},
-		{"the table gone", func(tx *Tx) error { return tx.Delete(addr(t, "site.numbers")) }, false},
-		{"a table above it gone", func(tx *Tx) error { return tx.Delete(addr(t, "site")) }, false},
-		{"a table above it moved", func(tx *Tx) error { return tx.Move(addr(t, "site"), addr(t, "moved")) }, false},
-		{"a new name beside the table", func(tx *Tx) error { return tx.Put(addr(t, "site.more"), Number(2)) }, true},
-		{"very much elsewhere", func(tx *Tx) error {
+		{"nothing", func(tx *objectdb.Tx) error { return nil }, true},
+		{"a value elsewhere", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.other.x"), objectdb.Number(2)) }, true},
+		{"a new table elsewhere", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "else.deep.deeper"), objectdb.Number(2)) }, true},
+		{"a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(2)) }, false},
+		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.b"), objectdb.Number(2)) }, false},
+		{"a name less", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers.a")) }, false},
+		{"the table gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers")) }, false},
+		{"a table above it gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site")) }, false},
+		{"a table above it moved", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "site"), addr(t, "moved")) }, false},
+		{"a new name beside the table", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.more"), objectdb.Number(2)) }, true},
+		{"very much elsewhere", func(tx *objectdb.Tx) error {
 			for i := range 100 {
-				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), Number(i)); err != nil {
+				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}, true},
-		{"very much, and a value", func(tx *Tx) error {
+		{"very much, and a value", func(tx *objectdb.Tx) error {
 			for i := range 100 {
-				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), Number(i)); err != nil {
+				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
 					return err
 				}
 			}
-			return tx.Put(addr(t, "site.numbers.a"), Number(2))
+			return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(2))
 		}, false},
 	} {
-		err := db.Update(t.Context(), func(tx *Tx) error {
+		err := db.Update(t.Context(), func(tx *objectdb.Tx) error {
 			_, err := d.Get(tx)
 			require.NoError(t, err)
 			before := *made
@@ -209,9 +209,9 @@ func testDerivedErrorIsNotKept(t *T) {
 	db := open(t)
 	d, made := sumOf(addr(t, "numbers"))
 	for range 2 {
-		view(t, db, func(tx *Tx) {
+		view(t, db, func(tx *objectdb.Tx) {
 			_, err := d.Get(tx)
-			assert.ErrorIs(t, err, ErrNotFound)
+			assert.ErrorIs(t, err, objectdb.ErrNotFound)
 		})
 	}
 	assert.Equal(t, 2, *made)
@@ -219,13 +219,13 @@ func testDerivedErrorIsNotKept(t *T) {
 
 func testDerivedMap(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", Number(1), "numbers.b", Number(2), "numbers.c", Number(3))
-	m := NewDerivedMap[string, Value](2)
+	put(t, db, "numbers.a", objectdb.Number(1), "numbers.b", objectdb.Number(2), "numbers.c", objectdb.Number(3))
+	m := objectdb.NewDerivedMap[string, objectdb.Value](2)
 	made := ""
-	get := func(name string) (v Value) {
-		view(t, db, func(tx *Tx) {
+	get := func(name string) (v objectdb.Value) {
+		view(t, db, func(tx *objectdb.Tx) {
 			var err error
-			v, err = m.Get(tx, name, func(tx *Tx) (Value, error) {
+			v, err = m.Get(tx, name, func(tx *objectdb.Tx) (objectdb.Value, error) {
 				made += name
 				return tx.Get(addr(t, "numbers").Child(name))
 			})
@@ -233,18 +233,18 @@ func testDerivedMap(t *T) {
 		})
 		return v
 	}
-	assert.Equal(t, Number(1), get("a"))
-	assert.Equal(t, Number(2), get("b"))
+	assert.Equal(t, objectdb.Number(1), get("a"))
+	assert.Equal(t, objectdb.Number(2), get("b"))
 	get("a")
-	put(t, db, "numbers.a", Number(10))
-	assert.Equal(t, Number(10), get("a"))
+	put(t, db, "numbers.a", objectdb.Number(10))
+	assert.Equal(t, objectdb.Number(10), get("a"))
 	get("b")
 	assert.Equal(t, "aba", made, "b was not written")
-	assert.Equal(t, Number(3), get("c"))
+	assert.Equal(t, objectdb.Number(3), get("c"))
 	get("b")
 	get("c")
 	assert.Equal(t, "abacb", made, "a third one makes it forget the others")
-	put(t, db, "numbers.a", Number(11))
+	put(t, db, "numbers.a", objectdb.Number(11))
 	get("b")
 	get("c")
 	assert.Equal(t, "abacb", made)
@@ -253,14 +253,14 @@ func testDerivedMap(t *T) {
 // However reads and writes meet, the value is that of the state that is seen.
 func testDerivedUnderLoad(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", Number(0), "numbers.b", Number(0), "other.c", Number(0))
-	d := NewDerived(func(tx *Tx) (total float64, err error) {
+	put(t, db, "numbers.a", objectdb.Number(0), "numbers.b", objectdb.Number(0), "other.c", objectdb.Number(0))
+	d := objectdb.NewDerived(func(tx *objectdb.Tx) (total float64, err error) {
 		for _, name := range []string{"numbers.a", "numbers.b"} {
 			v, err := tx.Get(addr(t, name))
 			if err != nil {
 				return 0, err
 			}
-			total += float64(v.(Number))
+			total += float64(v.(objectdb.Number))
 		}
 		return total, nil
 	})
@@ -269,7 +269,7 @@ func testDerivedUnderLoad(t *T) {
 		group.Go(func() {
 			for i := range 100 {
 				name := []string{"numbers.a", "numbers.b", "other.c"}[(w+i)%3]
-				assert.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+				assert.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 					total, err := d.Get(tx)
 					if err != nil {
 						return err
@@ -282,22 +282,22 @@ func testDerivedUnderLoad(t *T) {
 					if err != nil {
 						return err
 					}
-					assert.Equal(t, float64(a.(Number)+b.(Number)), total)
+					assert.Equal(t, float64(a.(objectdb.Number)+b.(objectdb.Number)), total)
 					v, err := tx.Get(addr(t, name))
 					if err != nil {
 						return err
 					}
-					return tx.Put(addr(t, name), v.(Number)+1)
+					return tx.Put(addr(t, name), v.(objectdb.Number)+1)
 				}))
 			}
 		})
 	}
 	group.Wait()
-	view(t, db, func(tx *Tx) {
+	view(t, db, func(tx *objectdb.Tx) {
 		total, err := d.Get(tx)
 		require.NoError(t, err)
 		c, err := tx.Get(addr(t, "other.c"))
 		require.NoError(t, err)
-		assert.Equal(t, 400.0, total+float64(c.(Number)))
+		assert.Equal(t, 400.0, total+float64(c.(objectdb.Number)))
 	})
 }

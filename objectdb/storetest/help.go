@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Patience is how long a test waits for what comes at once, or not at all: a
@@ -19,10 +19,10 @@ import (
 const Patience = time.Minute
 
 // Patient are options for tests.
-var Patient = Options{Relaxed: true, BusyTimeout: Patience, LockTime: Patience}
+var Patient = objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: Patience}
 
 // RequireSound stops the test unless everything is as it must be in a root.
-func RequireSound(t testing.TB, db *DB) {
+func RequireSound(t testing.TB, db *objectdb.DB) {
 	t.Helper()
 	problems, err := db.Check(context.Background())
 	require.NoError(t, err)
@@ -30,51 +30,51 @@ func RequireSound(t testing.TB, db *DB) {
 }
 
 // Increment raises a number: it is a read and a write of what was read.
-func Increment(tx *Tx, a Address) error {
+func Increment(tx *objectdb.Tx, a objectdb.Address) error {
 	v, err := tx.Get(a)
-	if errors.Is(err, ErrNotFound) {
-		v, err = Number(0), nil
+	if errors.Is(err, objectdb.ErrNotFound) {
+		v, err = objectdb.Number(0), nil
 	}
 	if err != nil {
 		return err
 	}
-	return tx.Put(a, v.(Number)+1)
+	return tx.Put(a, v.(objectdb.Number)+1)
 }
 
 // Update runs fn in a transaction.
-func Update(t testing.TB, db *DB, fn func(*Tx)) {
+func Update(t testing.TB, db *objectdb.DB, fn func(*objectdb.Tx)) {
 	t.Helper()
-	require.NoError(t, db.Update(context.Background(), func(tx *Tx) error { fn(tx); return nil }))
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
 }
 
 // View runs fn in a transaction that reads.
-func View(t testing.TB, db *DB, fn func(*Tx)) {
+func View(t testing.TB, db *objectdb.DB, fn func(*objectdb.Tx)) {
 	t.Helper()
-	require.NoError(t, db.View(context.Background(), func(tx *Tx) error { fn(tx); return nil }))
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
 }
 
 // Addr parses an address.
-func Addr(t testing.TB, s string) Address {
+func Addr(t testing.TB, s string) objectdb.Address {
 	t.Helper()
-	a, err := ParseAddress(s)
+	a, err := objectdb.ParseAddress(s)
 	require.NoError(t, err)
 	return a
 }
 
 // Put stores values in a transaction of their own: address, value, address, value…
-func Put(t testing.TB, db *DB, pairs ...any) {
+func Put(t testing.TB, db *objectdb.DB, pairs ...any) {
 	t.Helper()
-	Update(t, db, func(tx *Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		for i := 0; i < len(pairs); i += 2 {
-			require.NoError(t, tx.Put(Addr(t, pairs[i].(string)), pairs[i+1].(Value)))
+			require.NoError(t, tx.Put(Addr(t, pairs[i].(string)), pairs[i+1].(objectdb.Value)))
 		}
 	})
 }
 
 // Get returns the value at an address.
-func Get(t testing.TB, db *DB, a string) (v Value) {
+func Get(t testing.TB, db *objectdb.DB, a string) (v objectdb.Value) {
 	t.Helper()
-	View(t, db, func(tx *Tx) {
+	View(t, db, func(tx *objectdb.Tx) {
 		var err error
 		v, err = tx.Get(Addr(t, a))
 		require.NoError(t, err)
@@ -83,7 +83,7 @@ func Get(t testing.TB, db *DB, a string) (v Value) {
 }
 
 // Names returns the names of the objects in a table, separated by blanks.
-func Names(t testing.TB, tx *Tx, a string) string {
+func Names(t testing.TB, tx *objectdb.Tx, a string) string {
 	t.Helper()
 	objects, err := tx.List(Addr(t, a))
 	require.NoError(t, err)
@@ -95,9 +95,9 @@ func Names(t testing.TB, tx *Tx, a string) string {
 }
 
 // RequireEqual stops the test unless two values are equal.
-func RequireEqual(t testing.TB, want, got Value) {
+func RequireEqual(t testing.TB, want, got objectdb.Value) {
 	t.Helper()
-	if !Equal(want, got) {
+	if !objectdb.Equal(want, got) {
 		require.Equal(t, want, got)
 		t.Fatalf("want %#v, got %#v", want, got)
 	}
@@ -113,15 +113,15 @@ func Must[T any](v T, err error) func(testing.TB) T {
 }
 
 // Stat returns what is known of the object at an address.
-func Stat(t testing.TB, db *DB, a string) (o Object) {
+func Stat(t testing.TB, db *objectdb.DB, a string) (o objectdb.Object) {
 	t.Helper()
-	View(t, db, func(tx *Tx) { o = Must(tx.Stat(Addr(t, a)))(t) })
+	View(t, db, func(tx *objectdb.Tx) { o = Must(tx.Stat(Addr(t, a)))(t) })
 	return o
 }
 
 // RequireSame stops the test unless two DBs of one root find the same in it, from the store
 // and from the cache.
-func RequireSame(t testing.TB, want, got *DB) {
+func RequireSame(t testing.TB, want, got *objectdb.DB) {
 	t.Helper()
 	for range 2 {
 		require.Equal(t, dump(t, want), dump(t, got))
@@ -129,14 +129,14 @@ func RequireSame(t testing.TB, want, got *DB) {
 }
 
 // dump returns everything there is to know of every object, found by name and by list.
-func dump(t testing.TB, db *DB) (all []string) {
+func dump(t testing.TB, db *objectdb.DB) (all []string) {
 	t.Helper()
-	view(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Walk(Address{}, func(a Address, listed *Node) error {
+	view(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, listed *objectdb.Node) error {
 			n := must(tx.Find(a))(t)
 			line := fmt.Sprintf("%s %d %+v", a, n.ID(), object(n))
 			assert.Equal(t, object(listed), object(n), line)
-			if n.Kind() != KindTable {
+			if n.Kind() != objectdb.KindTable {
 				line += fmt.Sprintf(" %v", must(tx.Value(n))(t))
 			}
 			all = append(all, line)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // model is what a root is, in the plainest form: folded addresses, and what is there.
@@ -19,13 +19,13 @@ type model map[string]modelObject
 
 type modelObject struct {
 	name  string
-	value Value // nil: a table
+	value objectdb.Value // nil: a table
 }
 
-func key(a Address) string {
+func key(a objectdb.Address) string {
 	folded := make([]string, len(a))
 	for i, name := range a {
-		folded[i] = Fold(name)
+		folded[i] = objectdb.Fold(name)
 	}
 	return strings.Join(folded, "\x00")
 }
@@ -38,7 +38,7 @@ func (m model) clone() model {
 	return c
 }
 
-func (m model) find(a Address) (modelObject, bool) {
+func (m model) find(a objectdb.Address) (modelObject, bool) {
 	if len(a) == 0 {
 		return modelObject{}, true
 	}
@@ -48,13 +48,13 @@ func (m model) find(a Address) (modelObject, bool) {
 
 func below(k, parent string) bool { return strings.HasPrefix(k, parent+"\x00") }
 
-func (m model) put(a Address, v Value) error {
+func (m model) put(a objectdb.Address, v objectdb.Value) error {
 	if len(a) == 0 {
-		return ErrIsTable
+		return objectdb.ErrIsTable
 	}
 	old, ok := m.find(a)
 	if ok && old.value == nil {
-		return ErrIsTable
+		return objectdb.ErrIsTable
 	}
 	if err := m.tables(a[:len(a)-1]); err != nil {
 		return err
@@ -67,10 +67,10 @@ func (m model) put(a Address, v Value) error {
 	return nil
 }
 
-func (m model) tables(a Address) error {
+func (m model) tables(a objectdb.Address) error {
 	for i := range a {
 		if o, ok := m.find(a[:i+1]); ok && o.value != nil {
-			return ErrNotTable
+			return objectdb.ErrNotTable
 		}
 	}
 	for i := range a {
@@ -81,19 +81,19 @@ func (m model) tables(a Address) error {
 	return nil
 }
 
-func (m model) newTable(a Address) error {
+func (m model) newTable(a objectdb.Address) error {
 	if o, ok := m.find(a); ok && o.value != nil && len(a) > 0 {
-		return ErrExists
+		return objectdb.ErrExists
 	}
 	return m.tables(a)
 }
 
-func (m model) delete(a Address) error {
+func (m model) delete(a objectdb.Address) error {
 	if len(a) == 0 {
-		return ErrRoot
+		return objectdb.ErrRoot
 	}
 	if _, ok := m.find(a); !ok {
-		return ErrNotFound
+		return objectdb.ErrNotFound
 	}
 	for k := range m {
 		if k == key(a) || below(k, key(a)) {
@@ -105,16 +105,16 @@ func (m model) delete(a Address) error {
 
 var errAny = errors.New("any error")
 
-func (m model) transfer(from, to Address, move bool) error {
+func (m model) transfer(from, to objectdb.Address, move bool) error {
 	if len(from) == 0 || len(to) == 0 {
-		return ErrRoot
+		return objectdb.ErrRoot
 	}
 	o, ok := m.find(from)
 	if !ok {
-		return ErrNotFound
+		return objectdb.ErrNotFound
 	}
 	if _, there := m.find(to); there && (!move || key(from) != key(to)) {
-		return ErrExists
+		return objectdb.ErrExists
 	}
 	if move && o.value == nil && below(key(to), key(from)) {
 		return errAny
@@ -138,7 +138,7 @@ func (m model) transfer(from, to Address, move bool) error {
 	return nil
 }
 
-func (m model) children(a Address) (names []string) {
+func (m model) children(a objectdb.Address) (names []string) {
 	var keys []string
 	for k := range m {
 		parent := ""
@@ -164,21 +164,21 @@ type player struct {
 	log []string
 
 	before  []model // what is gone back to: when the transaction fails, then each attempt
-	handles []*Node
+	handles []*objectdb.Node
 }
 
-func (p *player) address() Address {
+func (p *player) address() objectdb.Address {
 	pool := []string{"a", "B", "b", "ä", "Ä", "c.d", "A"}
-	a := make(Address, p.r.IntN(4))
+	a := make(objectdb.Address, p.r.IntN(4))
 	for i := range a {
 		a[i] = pool[p.r.IntN(len(pool))]
 	}
 	return a
 }
 
-func (p *player) value() Value { return oddValues[p.r.IntN(len(oddValues))] }
+func (p *player) value() objectdb.Value { return oddValues[p.r.IntN(len(oddValues))] }
 
-func (p *player) step(tx *Tx) {
+func (p *player) step(tx *objectdb.Tx) {
 	a, b, v := p.address(), p.address(), p.value()
 	var want, got error
 	var what string
@@ -216,12 +216,12 @@ func (p *player) step(tx *Tx) {
 }
 
 // look compares one address.
-func (p *player) look(tx *Tx, a Address) {
+func (p *player) look(tx *objectdb.Tx, a objectdb.Address) {
 	story := strings.Join(append(p.log, "look "+a.String()), "\n")
 	want, ok := p.m.find(a)
 	got, err := tx.Find(a)
 	if !ok {
-		require.ErrorIs(p.t, err, ErrNotFound, story)
+		require.ErrorIs(p.t, err, objectdb.ErrNotFound, story)
 		return
 	}
 	require.NoError(p.t, err, story)
@@ -231,14 +231,14 @@ func (p *player) look(tx *Tx, a Address) {
 	v, err := tx.Get(a)
 	if want.value != nil {
 		require.NoError(p.t, err, story)
-		require.True(p.t, Equal(want.value, v), story)
+		require.True(p.t, objectdb.Equal(want.value, v), story)
 		return
 	}
-	require.ErrorIs(p.t, err, ErrIsTable, story)
+	require.ErrorIs(p.t, err, objectdb.ErrIsTable, story)
 	last, err := tx.Last(got, "b", "d")
-	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool { return Fold(name) < "b" || "d" <= Fold(name) })
+	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool { return objectdb.Fold(name) < "b" || "d" <= objectdb.Fold(name) })
 	if len(inside) == 0 {
-		require.ErrorIs(p.t, err, ErrNotFound, story)
+		require.ErrorIs(p.t, err, objectdb.ErrNotFound, story)
 	} else {
 		require.NoError(p.t, err, story)
 		require.Equal(p.t, inside[len(inside)-1], last.Name(), story)
@@ -258,10 +258,10 @@ func (p *player) look(tx *Tx, a Address) {
 	require.Equal(p.t, len(names), count, story)
 }
 
-func (p *player) lookEverywhere(tx *Tx) {
-	p.look(tx, Address{})
+func (p *player) lookEverywhere(tx *objectdb.Tx) {
+	p.look(tx, objectdb.Address{})
 	count := 0
-	require.NoError(p.t, tx.Walk(Address{}, func(a Address, n *Node) error {
+	require.NoError(p.t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 		if len(a) > 0 {
 			count++
 			p.look(tx, a)
@@ -277,7 +277,7 @@ func testRandomOperations(t *T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint(seed), func(t *T) {
 			t.Parallel()
-			options := Options{Relaxed: true, BusyTimeout: patience, LockTime: -1} // a busy machine takes its time
+			options := objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1} // a busy machine takes its time
 			if seed%3 == 1 {
 				options.CacheBytes = 4000 // hardly anything stays
 			} else if seed%3 == 2 {
@@ -301,12 +301,12 @@ func testRandomOperations(t *T) {
 }
 
 // transaction does a few things, and undoes them or not.
-func (p *player) transaction(db *DB) {
+func (p *player) transaction(db *objectdb.DB) {
 	p.before, p.handles = []model{p.m.clone()}, nil
-	run := []func(context.Context, func(*Tx) error) error{db.Update, db.UpdateLocked}[p.r.IntN(2)]
+	run := []func(context.Context, func(*objectdb.Tx) error) error{db.Update, db.UpdateLocked}[p.r.IntN(2)]
 	undo := p.r.IntN(5) == 0
 	p.log = append(p.log, "begin")
-	err := run(context.Background(), func(tx *Tx) error {
+	err := run(context.Background(), func(tx *objectdb.Tx) error {
 		p.steps(tx)
 		p.lookEverywhere(tx)
 		if undo {
@@ -321,13 +321,13 @@ func (p *player) transaction(db *DB) {
 	} else {
 		require.NoError(p.t, err, strings.Join(p.log, "\n"))
 	}
-	require.NoError(p.t, db.View(context.Background(), func(tx *Tx) error {
+	require.NoError(p.t, db.View(context.Background(), func(tx *objectdb.Tx) error {
 		p.lookEverywhere(tx)
 		return nil
 	}))
 }
 
-func (p *player) steps(tx *Tx) {
+func (p *player) steps(tx *objectdb.Tx) {
 	for range p.r.IntN(12) {
 		p.step(tx)
 		switch p.r.IntN(30) {
@@ -344,7 +344,7 @@ func (p *player) steps(tx *Tx) {
 }
 
 // attempt does a few things within the transaction, and undoes them or not.
-func (p *player) attempt(tx *Tx) {
+func (p *player) attempt(tx *objectdb.Tx) {
 	p.log = append(p.log, "try")
 	p.before = append(p.before, p.m.clone())
 	last := len(p.before) - 1
@@ -370,11 +370,11 @@ func (p *player) attempt(tx *Tx) {
 }
 
 // lookAtHandles compares what handles stand for, where they stand for anything.
-func (p *player) lookAtHandles(tx *Tx) {
+func (p *player) lookAtHandles(tx *objectdb.Tx) {
 	for _, n := range p.handles {
 		story := strings.Join(append(p.log, "handle "+n.Name()), "\n")
 		v, err := tx.Value(n)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, objectdb.ErrNotFound) {
 			continue
 		}
 		a := tx.Address(n)
@@ -384,10 +384,10 @@ func (p *player) lookAtHandles(tx *Tx) {
 		want, ok := p.m.find(a)
 		require.True(p.t, ok, story)
 		if want.value == nil {
-			require.ErrorIs(p.t, err, ErrIsTable, story)
+			require.ErrorIs(p.t, err, objectdb.ErrIsTable, story)
 			continue
 		}
 		require.NoError(p.t, err, story)
-		require.True(p.t, Equal(want.value, v), story)
+		require.True(p.t, objectdb.Equal(want.value, v), story)
 	}
 }

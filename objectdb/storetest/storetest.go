@@ -9,15 +9,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Backend opens roots of one kind of store.
 type Backend struct {
 	// Create makes a root with this name, and opens it.
-	Create func(name string, o Options) (*DB, error)
+	Create func(name string, o objectdb.Options) (*objectdb.DB, error)
 	// Open opens a root that may be open already: as another process has it.
-	Open func(name string, o Options) (*DB, error)
+	Open func(name string, o objectdb.Options) (*objectdb.DB, error)
 }
 
 // T is a test of a backend.
@@ -93,9 +93,9 @@ var tests = []struct {
 
 // open returns a new root, and checks at the end of the test that everything is as it must
 // be in it.
-func open(t *T) *DB { return openWith(t, Patient) }
+func open(t *T) *objectdb.DB { return openWith(t, Patient) }
 
-func openWith(t *T, o Options) *DB {
+func openWith(t *T, o objectdb.Options) *objectdb.DB {
 	t.Helper()
 	db, err := t.Create(filepath.Join(t.TempDir(), "test.root"), o)
 	require.NoError(t, err)
@@ -125,8 +125,8 @@ var (
 func must[V any](v V, err error) func(testing.TB) V { return Must(v, err) }
 
 // object returns what is known of the object of a node.
-func object(n *Node) Object {
-	return Object{
+func object(n *objectdb.Node) objectdb.Object {
+	return objectdb.Object{
 		Name: n.Name(), Kind: n.Kind(), Version: n.Version(), Created: n.Created(), Modified: n.Modified(),
 		Size: n.Size(), Type: n.Type(),
 	}

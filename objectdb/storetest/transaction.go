@@ -11,111 +11,111 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 func testATransactionSeesOneState(t *T) {
 	db := open(t)
-	put(t, db, "a.x", Number(1), "a.y", Number(1))
-	view(t, db, func(tx *Tx) {
-		requireEqual(t, Number(1), must(tx.Get(Address{"a", "x"}))(t))
-		put(t, db, "a.x", Number(2), "a.y", Number(2), "a.z", Number(2))
-		update(t, db, func(tx *Tx) { require.NoError(t, tx.Move(Address{"a"}, Address{"b"})) })
-		requireEqual(t, Number(1), must(tx.Get(Address{"a", "x"}))(t))
-		requireEqual(t, Number(1), must(tx.Get(Address{"a", "y"}))(t))
+	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1))
+	view(t, db, func(tx *objectdb.Tx) {
+		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "x"}))(t))
+		put(t, db, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2), "a.z", objectdb.Number(2))
+		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(objectdb.Address{"a"}, objectdb.Address{"b"})) })
+		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "x"}))(t))
+		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "y"}))(t))
 		assert.Equal(t, "x y", names(t, tx, "a"))
-		_, err := tx.Find(Address{"b"})
-		assert.ErrorIs(t, err, ErrNotFound)
+		_, err := tx.Find(objectdb.Address{"b"})
+		assert.ErrorIs(t, err, objectdb.ErrNotFound)
 	})
-	requireEqual(t, Number(2), get(t, db, "b.y"))
+	requireEqual(t, objectdb.Number(2), get(t, db, "b.y"))
 }
 
 // Two transactions run so that each reads before the other writes.
 func testConflicts(t *T) {
 	tests := []struct {
 		name         string
-		inner, outer func(*Tx) error // inner commits while outer is under way
-		runs         int             // of outer
+		inner, outer func(*objectdb.Tx) error // inner commits while outer is under way
+		runs         int                      // of outer
 	}{
 		{"both raise a counter",
-			func(tx *Tx) error { return increment(tx, Address{"n"}) },
-			func(tx *Tx) error { return increment(tx, Address{"n"}) }, 2},
+			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) },
+			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }, 2},
 		{"both write blindly",
-			func(tx *Tx) error { return tx.Put(Address{"n"}, Number(1)) },
-			func(tx *Tx) error { return tx.Put(Address{"n"}, Number(5)) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(5)) }, 1},
 		{"both write beside one another",
-			func(tx *Tx) error { return tx.Put(Address{"t", "new1"}, Number(1)) },
-			func(tx *Tx) error { return tx.Put(Address{"t", "new2"}, Number(5)) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new1"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new2"}, objectdb.Number(5)) }, 1},
 		{"one reads what the other does not touch",
-			func(tx *Tx) error { return tx.Put(Address{"t", "x"}, Number(1)) },
-			func(tx *Tx) error { return increment(tx, Address{"n"}) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }, 1},
 		{"what was not there has come",
-			func(tx *Tx) error { return tx.Put(Address{"new"}, Number(1)) },
-			func(tx *Tx) error {
-				_, err := tx.Get(Address{"new"})
-				return tx.Put(Address{"saw"}, Boolean(err == nil))
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"new"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error {
+				_, err := tx.Get(objectdb.Address{"new"})
+				return tx.Put(objectdb.Address{"saw"}, objectdb.Boolean(err == nil))
 			}, 2},
 		{"both make the same",
-			func(tx *Tx) error { return tx.Put(Address{"new", "a"}, Number(1)) },
-			func(tx *Tx) error { return tx.Put(Address{"new", "b"}, Number(1)) }, 2},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"new", "a"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"new", "b"}, objectdb.Number(1)) }, 2},
 		{"a listed table has got a name",
-			func(tx *Tx) error { return tx.Put(Address{"t", "new"}, Number(1)) },
-			func(tx *Tx) error {
-				list, err := tx.List(Address{"t"})
-				return errors.Join(err, tx.Put(Address{"n"}, Number(len(list))))
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error {
+				list, err := tx.List(objectdb.Address{"t"})
+				return errors.Join(err, tx.Put(objectdb.Address{"n"}, objectdb.Number(len(list))))
 			}, 2},
 		{"a counted table has lost a name",
-			func(tx *Tx) error { return tx.Delete(Address{"t", "x"}) },
-			func(tx *Tx) error {
-				n, err := tx.Find(Address{"t"})
+			func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"t", "x"}) },
+			func(tx *objectdb.Tx) error {
+				n, err := tx.Find(objectdb.Address{"t"})
 				if err != nil {
 					return err
 				}
 				count, err := tx.Len(n)
-				return errors.Join(err, tx.Put(Address{"n"}, Number(count)))
+				return errors.Join(err, tx.Put(objectdb.Address{"n"}, objectdb.Number(count)))
 			}, 2},
 		{"a listed value has changed",
-			func(tx *Tx) error { return tx.Put(Address{"t", "x"}, String("kind")) },
-			func(tx *Tx) error {
-				list, err := tx.List(Address{"t"})
-				return errors.Join(err, tx.Put(Address{"n"}, String(list[0].Kind.String())))
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.String("kind")) },
+			func(tx *objectdb.Tx) error {
+				list, err := tx.List(objectdb.Address{"t"})
+				return errors.Join(err, tx.Put(objectdb.Address{"n"}, objectdb.String(list[0].Kind.String())))
 			}, 2},
 		{"the table written in has moved",
-			func(tx *Tx) error { return tx.Move(Address{"t"}, Address{"u"}) },
-			func(tx *Tx) error { return tx.Put(Address{"t", "new"}, Number(1)) }, 2},
+			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"t"}, objectdb.Address{"u"}) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new"}, objectdb.Number(1)) }, 2},
 		{"the table written in was deleted",
-			func(tx *Tx) error { return tx.Delete(Address{"t"}) },
-			func(tx *Tx) error { return tx.Put(Address{"t", "new"}, Number(1)) }, 2},
+			func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"t"}) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new"}, objectdb.Number(1)) }, 2},
 		{"the table written in was replaced by another one",
-			func(tx *Tx) error { _, err := tx.SetTable(tx.Root(), "t"); return err },
-			func(tx *Tx) error { return tx.Put(Address{"t", "new"}, Number(1)) }, 2},
+			func(tx *objectdb.Tx) error { _, err := tx.SetTable(tx.Root(), "t"); return err },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new"}, objectdb.Number(1)) }, 2},
 		{"a table is deleted in which something was made",
-			func(tx *Tx) error { return tx.Put(Address{"t", "sub", "new"}, Number(1)) },
-			func(tx *Tx) error { return tx.Delete(Address{"t"}) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "sub", "new"}, objectdb.Number(1)) },
+			func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"t"}) }, 1},
 		{"each is moved below the other",
-			func(tx *Tx) error { return tx.Move(Address{"t"}, Address{"v", "t"}) },
-			func(tx *Tx) error {
-				if err := tx.Move(Address{"v"}, Address{"t", "v"}); !errors.Is(err, ErrNotTable) && err != nil {
-					return tx.Put(Address{"n"}, String(err.Error()))
+			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"t"}, objectdb.Address{"v", "t"}) },
+			func(tx *objectdb.Tx) error {
+				if err := tx.Move(objectdb.Address{"v"}, objectdb.Address{"t", "v"}); !errors.Is(err, objectdb.ErrNotTable) && err != nil {
+					return tx.Put(objectdb.Address{"n"}, objectdb.String(err.Error()))
 				}
 				return nil
 			}, 2},
 		{"what is moved was written",
-			func(tx *Tx) error { return tx.Put(Address{"t", "x"}, Number(7)) },
-			func(tx *Tx) error { return tx.Move(Address{"t", "x"}, Address{"v", "x"}) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(7)) },
+			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"t", "x"}, objectdb.Address{"v", "x"}) }, 1},
 		{"what is written was spelled anew",
-			func(tx *Tx) error { return tx.Move(Address{"n"}, Address{"N"}) },
-			func(tx *Tx) error { return tx.Put(Address{"n"}, Number(7)) }, 1},
+			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"n"}, objectdb.Address{"N"}) },
+			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(7)) }, 1},
 		{"a reader never conflicts",
-			func(tx *Tx) error { return increment(tx, Address{"n"}) },
-			func(tx *Tx) error { _, err := tx.Get(Address{"n"}); return err }, 1},
+			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) },
+			func(tx *objectdb.Tx) error { _, err := tx.Get(objectdb.Address{"n"}); return err }, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *T) {
 			db := open(t)
-			put(t, db, "n", Number(0), "t.sub.y", Number(0), "t.x", Number(0), "v.z", Number(0))
+			put(t, db, "n", objectdb.Number(0), "t.sub.y", objectdb.Number(0), "t.x", objectdb.Number(0), "v.z", objectdb.Number(0))
 			runs := 0
-			require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+			require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 				runs++
 				assert.Equal(t, runs == 2, tx.Locked())
 				err := test.outer(tx)
@@ -132,9 +132,9 @@ func testConflicts(t *T) {
 }
 
 // requireCacheTrue compares what the cache says with what the store has.
-func requireCacheTrue(t *T, db *DB) {
+func requireCacheTrue(t *T, db *objectdb.DB) {
 	t.Helper()
-	fresh, err := t.Open(db.Path(), Options{CacheBytes: -1})
+	fresh, err := t.Open(db.Path(), objectdb.Options{CacheBytes: -1})
 	require.NoError(t, err)
 	defer fresh.Close()
 	RequireSame(t, fresh, db)
@@ -150,9 +150,9 @@ func testOfTwoCounterRaisesOneIsRunAgain(t *T) {
 		go func() {
 			defer done.Done()
 			first := true
-			assert.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+			assert.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 				runs.Add(1)
-				err := increment(tx, Address{"n"})
+				err := increment(tx, objectdb.Address{"n"})
 				if first {
 					first = false
 					both.Done()
@@ -164,7 +164,7 @@ func testOfTwoCounterRaisesOneIsRunAgain(t *T) {
 	}
 	done.Wait()
 	assert.Equal(t, int64(3), runs.Load())
-	requireEqual(t, Number(2), get(t, db, "n"))
+	requireEqual(t, objectdb.Number(2), get(t, db, "n"))
 }
 
 func testManyGoroutinesRaiseOneCounter(t *T) {
@@ -180,8 +180,8 @@ func testManyGoroutinesRaiseOneCounter(t *T) {
 				run = db.UpdateLocked
 			}
 			for range times {
-				if !assert.NoError(t, run(context.Background(), func(tx *Tx) error {
-					return errors.Join(increment(tx, Address{"n"}), increment(tx, Address{"by", strconv.Itoa(w)}))
+				if !assert.NoError(t, run(context.Background(), func(tx *objectdb.Tx) error {
+					return errors.Join(increment(tx, objectdb.Address{"n"}), increment(tx, objectdb.Address{"by", strconv.Itoa(w)}))
 				})) {
 					return
 				}
@@ -189,69 +189,69 @@ func testManyGoroutinesRaiseOneCounter(t *T) {
 		}()
 	}
 	done.Wait()
-	requireEqual(t, Number(workers*times), get(t, db, "n"))
-	requireEqual(t, Number(times), get(t, db, "by.3"))
+	requireEqual(t, objectdb.Number(workers*times), get(t, db, "n"))
+	requireEqual(t, objectdb.Number(times), get(t, db, "by.3"))
 	requireCacheTrue(t, db)
 }
 
 func testTheCacheFollowsOtherProcesses(t *T) {
 	db := open(t)
-	put(t, db, "a.x", Number(1))
-	other, err := t.Open(db.Path(), Options{}) // has a cache of its own, as a process has
+	put(t, db, "a.x", objectdb.Number(1))
+	other, err := t.Open(db.Path(), objectdb.Options{}) // has a cache of its own, as a process has
 	require.NoError(t, err)
 	defer other.Close()
-	requireEqual(t, Number(1), get(t, db, "a.x"))
-	requireEqual(t, Number(1), get(t, other, "a.x"))
-	put(t, other, "a.x", Number(2), "a.y", Number(2))
-	requireEqual(t, Number(2), get(t, db, "a.x"))
-	view(t, db, func(tx *Tx) { assert.Equal(t, "x y", names(t, tx, "a")) })
-	put(t, db, "a.x", Number(3))
-	requireEqual(t, Number(3), get(t, other, "a.x"))
+	requireEqual(t, objectdb.Number(1), get(t, db, "a.x"))
+	requireEqual(t, objectdb.Number(1), get(t, other, "a.x"))
+	put(t, other, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2))
+	requireEqual(t, objectdb.Number(2), get(t, db, "a.x"))
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x y", names(t, tx, "a")) })
+	put(t, db, "a.x", objectdb.Number(3))
+	requireEqual(t, objectdb.Number(3), get(t, other, "a.x"))
 }
 
 func testALockedTransactionKeepsOthersOut(t *T) {
-	db := openWith(t, Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond, LockTime: patience})
-	other, err := t.Open(db.Path(), Options{BusyTimeout: 30 * time.Millisecond})
+	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond, LockTime: patience})
+	other, err := t.Open(db.Path(), objectdb.Options{BusyTimeout: 30 * time.Millisecond})
 	require.NoError(t, err)
 	defer other.Close()
 	ctx := context.Background()
-	require.NoError(t, db.UpdateLocked(ctx, func(tx *Tx) error {
-		for _, rival := range []*DB{db, other} {
+	require.NoError(t, db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		for _, rival := range []*objectdb.DB{db, other} {
 			start := time.Now()
-			err := rival.Update(ctx, func(tx *Tx) error { return tx.Put(Address{"x"}, Number(1)) })
-			assert.ErrorIs(t, err, ErrBusy)
+			err := rival.Update(ctx, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
+			assert.ErrorIs(t, err, objectdb.ErrBusy)
 			assert.Less(t, time.Since(start), patience/2)
-			require.NoError(t, rival.View(ctx, func(tx *Tx) error { return nil }), "readers do not wait")
+			require.NoError(t, rival.View(ctx, func(tx *objectdb.Tx) error { return nil }), "readers do not wait")
 		}
 		cancelled, cancel := context.WithCancel(ctx)
 		cancel()
-		assert.ErrorIs(t, db.Update(cancelled, func(tx *Tx) error { return nil }), context.Canceled)
-		return tx.Put(Address{"y"}, Number(1))
+		assert.ErrorIs(t, db.Update(cancelled, func(tx *objectdb.Tx) error { return nil }), context.Canceled)
+		return tx.Put(objectdb.Address{"y"}, objectdb.Number(1))
 	}))
-	view(t, db, func(tx *Tx) { assert.Equal(t, "y", names(t, tx, "")) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "y", names(t, tx, "")) })
 }
 
 func testALockedTransactionIsLimited(t *T) {
-	db := openWith(t, Options{Relaxed: true, LockTime: 10 * time.Millisecond})
-	err := db.UpdateLocked(context.Background(), func(tx *Tx) error {
-		require.NoError(t, tx.Put(Address{"x"}, Number(1)))
+	db := openWith(t, objectdb.Options{Relaxed: true, LockTime: 10 * time.Millisecond})
+	err := db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
+		require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
 		<-tx.Context().Done()
 		return nil
 	})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.ErrorContains(t, err, "the writer's lock was held for 10ms")
-	view(t, db, func(tx *Tx) { assert.Equal(t, "", names(t, tx, "")) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "", names(t, tx, "")) })
 }
 
 func testAFlushEndsTheLimitToo(t *T) {
 	t.Parallel()                  // it sleeps
 	const limit = 2 * time.Second // more than a flush takes
-	db := openWith(t, Options{Relaxed: true, LockTime: limit})
+	db := openWith(t, objectdb.Options{Relaxed: true, LockTime: limit})
 	for range 10 {
 		begun, held := time.Now(), time.Duration(0)
-		err := db.UpdateLocked(context.Background(), func(tx *Tx) error {
+		err := db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 			assert.True(t, tx.Locked())
-			require.NoError(t, tx.Put(Address{"x"}, Number(1)))
+			require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
 			err := tx.Flush()
 			if held = time.Since(begun); err != nil {
 				return err
@@ -270,48 +270,48 @@ func testAFlushEndsTheLimitToo(t *T) {
 
 func testFlush(t *T) {
 	db := open(t)
-	put(t, db, "t.n", Number(1), "gone.x", Number(1))
+	put(t, db, "t.n", objectdb.Number(1), "gone.x", objectdb.Number(1))
 	boom := errors.New("boom")
 	runs := 0
-	err := db.Update(context.Background(), func(tx *Tx) error {
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
-		table := must(tx.Find(Address{"t"}))(t)
-		gone := must(tx.Find(Address{"gone"}))(t)
+		table := must(tx.Find(objectdb.Address{"t"}))(t)
+		gone := must(tx.Find(objectdb.Address{"gone"}))(t)
 		n := must(tx.Child(table, "n"))(t)
 		fresh := must(tx.SetTable(table, "fresh"))(t)
-		require.NoError(t, tx.Set(table, "n", Number(2)))
+		require.NoError(t, tx.Set(table, "n", objectdb.Number(2)))
 		require.NoError(t, tx.Flush())
-		requireEqual(t, Number(2), get(t, db, "t.n"))
-		put(t, db, "t.other", Number(3))
-		update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(Address{"gone"})) })
+		requireEqual(t, objectdb.Number(2), get(t, db, "t.n"))
+		put(t, db, "t.other", objectdb.Number(3))
+		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"gone"})) })
 		require.NoError(t, tx.Flush())
 
 		// Handles from before stand for what is there now.
-		requireEqual(t, Number(2), must(tx.Value(n))(t))
-		requireEqual(t, Number(3), must(tx.Value(must(tx.Child(table, "other"))(t)))(t))
+		requireEqual(t, objectdb.Number(2), must(tx.Value(n))(t))
+		requireEqual(t, objectdb.Number(3), must(tx.Value(must(tx.Child(table, "other"))(t)))(t))
 		assert.Equal(t, "t.fresh", tx.Address(fresh).String())
-		require.NoError(t, tx.Set(fresh, "x", Number(4)))
-		assert.ErrorIs(t, tx.Set(gone, "x", Number(4)), ErrNotFound)
+		require.NoError(t, tx.Set(fresh, "x", objectdb.Number(4)))
+		assert.ErrorIs(t, tx.Set(gone, "x", objectdb.Number(4)), objectdb.ErrNotFound)
 		require.NoError(t, tx.Flush())
-		require.NoError(t, tx.Set(table, "lost", Number(5)))
+		require.NoError(t, tx.Set(table, "lost", objectdb.Number(5)))
 		return boom
 	})
 	assert.Equal(t, boom, err)
 	assert.Equal(t, 1, runs)
-	requireEqual(t, Number(4), get(t, db, "t.fresh.x"))
-	view(t, db, func(tx *Tx) { assert.Equal(t, "fresh n other", names(t, tx, "t")) })
+	requireEqual(t, objectdb.Number(4), get(t, db, "t.fresh.x"))
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "fresh n other", names(t, tx, "t")) })
 }
 
 func testFlushMeetsAConflict(t *T) {
 	db := open(t)
-	put(t, db, "n", Number(1))
+	put(t, db, "n", objectdb.Number(1))
 	for _, swallow := range []bool{false, true} {
 		runs := 0
-		require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			runs++
-			require.NoError(t, increment(tx, Address{"n"}))
+			require.NoError(t, increment(tx, objectdb.Address{"n"}))
 			if runs == 1 {
-				put(t, db, "n", Number(10))
+				put(t, db, "n", objectdb.Number(10))
 			}
 			err := tx.Flush()
 			if swallow {
@@ -320,49 +320,49 @@ func testFlushMeetsAConflict(t *T) {
 			return err
 		}))
 		assert.Equal(t, 2, runs, "nothing was committed, so it may run again")
-		requireEqual(t, Number(11), get(t, db, "n"))
+		requireEqual(t, objectdb.Number(11), get(t, db, "n"))
 	}
 	runs := 0
-	err := db.Update(context.Background(), func(tx *Tx) error {
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
 		require.NoError(t, tx.Flush()) // something was sent, though nothing was written
-		require.NoError(t, increment(tx, Address{"n"}))
-		put(t, db, "n", Number(20))
+		require.NoError(t, increment(tx, objectdb.Address{"n"}))
+		put(t, db, "n", objectdb.Number(20))
 		return nil
 	})
-	assert.ErrorIs(t, err, ErrConflict)
+	assert.ErrorIs(t, err, objectdb.ErrConflict)
 	assert.Equal(t, 1, runs)
-	requireEqual(t, Number(20), get(t, db, "n"))
+	requireEqual(t, objectdb.Number(20), get(t, db, "n"))
 }
 
 func testUncommittedVersionsAreNeverMetAgain(t *T) {
 	db := open(t)
 	seen := map[int64]bool{}
 	for range 3 {
-		_ = db.Update(context.Background(), func(tx *Tx) error {
-			require.NoError(t, tx.Put(Address{"x"}, Number(1)))
-			n := must(tx.Find(Address{"x"}))(t)
+		_ = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
+			n := must(tx.Find(objectdb.Address{"x"}))(t)
 			assert.False(t, seen[n.Version()])
 			seen[n.Version()] = true
 			return errors.New("not committed")
 		})
 	}
-	put(t, db, "x", Number(1))
+	put(t, db, "x", objectdb.Number(1))
 	first := stat(t, db, "x")
-	update(t, db, func(tx *Tx) { require.NoError(t, tx.Delete(Address{"x"})) })
-	put(t, db, "x", Number(1))
+	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"x"})) })
+	put(t, db, "x", objectdb.Number(1))
 	assert.Greater(t, stat(t, db, "x").Version, first.Version)
 }
 
 func testAnEndedTransactionIsRefused(t *T) {
 	db := open(t)
-	var kept *Tx
-	var root *Node
-	update(t, db, func(tx *Tx) { kept, root = tx, tx.Root() })
-	_, err := kept.Get(Address{"x"})
-	assert.ErrorIs(t, err, ErrEnded)
+	var kept *objectdb.Tx
+	var root *objectdb.Node
+	update(t, db, func(tx *objectdb.Tx) { kept, root = tx, tx.Root() })
+	_, err := kept.Get(objectdb.Address{"x"})
+	assert.ErrorIs(t, err, objectdb.ErrEnded)
 	_, err = kept.Child(root, "x")
-	assert.ErrorIs(t, err, ErrEnded)
-	assert.ErrorIs(t, kept.Set(root, "x", Number(1)), ErrEnded)
-	assert.ErrorIs(t, kept.Flush(), ErrEnded)
+	assert.ErrorIs(t, err, objectdb.ErrEnded)
+	assert.ErrorIs(t, kept.Set(root, "x", objectdb.Number(1)), objectdb.ErrEnded)
+	assert.ErrorIs(t, kept.Flush(), objectdb.ErrEnded)
 }

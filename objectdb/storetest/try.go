@@ -8,59 +8,65 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 func testAFailedAttemptIsUndone(t *T) {
 	boom := errors.New("boom")
 	tests := []struct {
 		name    string
-		attempt func(*T, *Tx)
+		attempt func(*T, *objectdb.Tx)
 	}{
-		{"a value is written", func(t *T, tx *Tx) { require.NoError(t, tx.Put(Address{"t", "x"}, Number(9))) }},
-		{"and written again", func(t *T, tx *Tx) {
-			require.NoError(t, tx.Put(Address{"t", "x"}, Number(8)))
-			require.NoError(t, tx.Put(Address{"t", "x"}, Number(9)))
+		{"a value is written", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)))
 		}},
-		{"what was written before is written", func(t *T, tx *Tx) { require.NoError(t, tx.Put(Address{"early"}, String("late"))) }},
-		{"names come", func(t *T, tx *Tx) { require.NoError(t, tx.Put(Address{"new", "deep", "x"}, Number(9))) }},
-		{"a name goes", func(t *T, tx *Tx) { require.NoError(t, tx.Delete(Address{"t", "x"})) }},
-		{"a table goes", func(t *T, tx *Tx) {
-			require.NoError(t, tx.Put(Address{"t", "y"}, Number(9)))
-			require.NoError(t, tx.Delete(Address{"t"}))
+		{"and written again", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(8)))
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)))
 		}},
-		{"a table is replaced", func(t *T, tx *Tx) {
+		{"what was written before is written", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"early"}, objectdb.String("late")))
+		}},
+		{"names come", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"new", "deep", "x"}, objectdb.Number(9)))
+		}},
+		{"a name goes", func(t *T, tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"t", "x"})) }},
+		{"a table goes", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"t", "y"}, objectdb.Number(9)))
+			require.NoError(t, tx.Delete(objectdb.Address{"t"}))
+		}},
+		{"a table is replaced", func(t *T, tx *objectdb.Tx) {
 			_, err := tx.SetTable(tx.Root(), "t")
 			require.NoError(t, err)
-			require.NoError(t, tx.Put(Address{"t", "z"}, Number(9)))
+			require.NoError(t, tx.Put(objectdb.Address{"t", "z"}, objectdb.Number(9)))
 		}},
-		{"things move", func(t *T, tx *Tx) {
-			require.NoError(t, tx.Move(Address{"t"}, Address{"u", "t"}))
-			require.NoError(t, tx.Move(Address{"early"}, Address{"EARLY"}))
+		{"things move", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Move(objectdb.Address{"t"}, objectdb.Address{"u", "t"}))
+			require.NoError(t, tx.Move(objectdb.Address{"early"}, objectdb.Address{"EARLY"}))
 		}},
-		{"an inner attempt fails", func(t *T, tx *Tx) {
-			require.NoError(t, tx.Put(Address{"t", "x"}, Number(8)))
+		{"an inner attempt fails", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(8)))
 			assert.Equal(t, boom, tx.Try(func() error {
-				require.NoError(t, tx.Delete(Address{"t"}))
+				require.NoError(t, tx.Delete(objectdb.Address{"t"}))
 				return boom
 			}))
-			requireEqual(t, Number(8), must(tx.Get(Address{"t", "x"}))(t))
+			requireEqual(t, objectdb.Number(8), must(tx.Get(objectdb.Address{"t", "x"}))(t))
 		}},
-		{"an inner attempt succeeds", func(t *T, tx *Tx) {
-			require.NoError(t, tx.Try(func() error { return tx.Put(Address{"t", "x"}, Number(9)) }))
-			requireEqual(t, Number(9), must(tx.Get(Address{"t", "x"}))(t))
+		{"an inner attempt succeeds", func(t *T, tx *objectdb.Tx) {
+			require.NoError(t, tx.Try(func() error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)) }))
+			requireEqual(t, objectdb.Number(9), must(tx.Get(objectdb.Address{"t", "x"}))(t))
 		}},
 	}
 	for _, test := range tests {
 		for _, early := range []bool{false, true} {
 			t.Run(test.name, func(t *T) {
 				db := open(t)
-				put(t, db, "t.x", Number(1), "u.x", Number(2), "early", String("first"))
+				put(t, db, "t.x", objectdb.Number(1), "u.x", objectdb.Number(2), "early", objectdb.String("first"))
 				generation := must(db.Info(context.Background()))(t).Generation
-				update(t, db, func(tx *Tx) {
+				update(t, db, func(tx *objectdb.Tx) {
 					if early {
-						require.NoError(t, tx.Put(Address{"early"}, String("second")))
-						require.NoError(t, tx.Put(Address{"t", "early"}, Number(3)))
+						require.NoError(t, tx.Put(objectdb.Address{"early"}, objectdb.String("second")))
+						require.NoError(t, tx.Put(objectdb.Address{"t", "early"}, objectdb.Number(3)))
 						assert.Equal(t, "early x", names(t, tx, "t"))
 					}
 					before := fromWithin(t, tx)
@@ -68,8 +74,8 @@ func testAFailedAttemptIsUndone(t *T) {
 					assert.Equal(t, before, fromWithin(t, tx))
 					assert.Equal(t, early, tx.Written())
 				})
-				view(t, db, func(tx *Tx) { assert.Equal(t, "early t u", names(t, tx, "")) })
-				requireEqual(t, Number(1), get(t, db, "t.x"))
+				view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "early t u", names(t, tx, "")) })
+				requireEqual(t, objectdb.Number(1), get(t, db, "t.x"))
 				if !early {
 					assert.Equal(t, generation, must(db.Info(context.Background()))(t).Generation, "there was nothing to commit")
 				}
@@ -80,12 +86,12 @@ func testAFailedAttemptIsUndone(t *T) {
 }
 
 // fromWithin gives all that a transaction sees.
-func fromWithin(t testing.TB, tx *Tx) map[string]Value {
+func fromWithin(t testing.TB, tx *objectdb.Tx) map[string]objectdb.Value {
 	t.Helper()
-	all := map[string]Value{}
-	require.NoError(t, tx.Walk(Address{}, func(a Address, n *Node) error {
+	all := map[string]objectdb.Value{}
+	require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 		all[a.String()] = nil
-		if n.Kind() != KindTable {
+		if n.Kind() != objectdb.KindTable {
 			all[a.String()] = must(tx.Value(n))(t)
 		}
 		return nil
@@ -96,86 +102,86 @@ func fromWithin(t testing.TB, tx *Tx) map[string]Value {
 // Handles got within a failed attempt stand for what is there now, or for nothing.
 func testHandlesFromAFailedAttempt(t *T) {
 	db := open(t)
-	put(t, db, "t.x", Number(1), "t.sub.y", Number(2))
+	put(t, db, "t.x", objectdb.Number(1), "t.sub.y", objectdb.Number(2))
 	for _, written := range []bool{false, true} {
-		update(t, db, func(tx *Tx) {
+		update(t, db, func(tx *objectdb.Tx) {
 			if written {
-				require.NoError(t, tx.Put(Address{"other"}, Number(1)))
+				require.NoError(t, tx.Put(objectdb.Address{"other"}, objectdb.Number(1)))
 			}
-			var x, fresh, inFresh, moved *Node
+			var x, fresh, inFresh, moved *objectdb.Node
 			assert.Error(t, tx.Try(func() error {
-				require.NoError(t, tx.Put(Address{"t", "x"}, Number(9)))
-				x = must(tx.Find(Address{"t", "x"}))(t)
+				require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)))
+				x = must(tx.Find(objectdb.Address{"t", "x"}))(t)
 				fresh = must(tx.SetTable(tx.Root(), "fresh"))(t)
-				require.NoError(t, tx.Set(fresh, "z", Number(9)))
+				require.NoError(t, tx.Set(fresh, "z", objectdb.Number(9)))
 				inFresh = must(tx.Child(fresh, "z"))(t)
-				require.NoError(t, tx.Move(Address{"t", "sub"}, Address{"fresh", "sub"}))
-				moved = must(tx.Find(Address{"fresh", "sub"}))(t)
+				require.NoError(t, tx.Move(objectdb.Address{"t", "sub"}, objectdb.Address{"fresh", "sub"}))
+				moved = must(tx.Find(objectdb.Address{"fresh", "sub"}))(t)
 				return errors.New("boom")
 			}))
-			requireEqual(t, Number(1), must(tx.Value(x))(t))
+			requireEqual(t, objectdb.Number(1), must(tx.Value(x))(t))
 			assert.Equal(t, "t.sub", tx.Address(moved).String())
-			requireEqual(t, Number(2), must(tx.Value(must(tx.Child(moved, "y"))(t)))(t))
+			requireEqual(t, objectdb.Number(2), must(tx.Value(must(tx.Child(moved, "y"))(t)))(t))
 			for _, err := range []error{
-				tx.Set(fresh, "q", Number(1)),
+				tx.Set(fresh, "q", objectdb.Number(1)),
 				second(tx.Children(fresh)), second(tx.Len(fresh)), second(tx.Child(fresh, "z")), second(tx.Value(inFresh)),
 			} {
-				assert.ErrorIs(t, err, ErrNotFound)
+				assert.ErrorIs(t, err, objectdb.ErrNotFound)
 			}
-			require.NoError(t, tx.Set(moved, "z", Number(3)))
+			require.NoError(t, tx.Set(moved, "z", objectdb.Number(3)))
 		})
 	}
-	requireEqual(t, Number(3), get(t, db, "t.sub.z"))
+	requireEqual(t, objectdb.Number(3), get(t, db, "t.sub.z"))
 }
 
 func second[T any](_ T, err error) error { return err }
 
 func testAFlushWithinAnAttemptStays(t *T) {
 	db := open(t)
-	update(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Put(Address{"before"}, Number(1)))
+	update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Put(objectdb.Address{"before"}, objectdb.Number(1)))
 		assert.Error(t, tx.Try(func() error {
-			require.NoError(t, tx.Put(Address{"sent"}, Number(2)))
+			require.NoError(t, tx.Put(objectdb.Address{"sent"}, objectdb.Number(2)))
 			return tx.Try(func() error {
 				require.NoError(t, tx.Flush())
-				require.NoError(t, tx.Put(Address{"lost"}, Number(3)))
+				require.NoError(t, tx.Put(objectdb.Address{"lost"}, objectdb.Number(3)))
 				return errors.New("boom")
 			})
 		}))
 		assert.False(t, tx.Written())
 		assert.Equal(t, "before sent", names(t, tx, ""))
 	})
-	view(t, db, func(tx *Tx) { assert.Equal(t, "before sent", names(t, tx, "")) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "before sent", names(t, tx, "")) })
 }
 
 // What a failed attempt has read still counts: that it failed may be due to it.
 func testAFailedAttemptHasRead(t *T) {
 	db := open(t)
-	put(t, db, "n", Number(0))
+	put(t, db, "n", objectdb.Number(0))
 	runs := 0
-	require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
 		err := tx.Try(func() error {
-			if must(tx.Get(Address{"n"}))(t) == Number(0) {
+			if must(tx.Get(objectdb.Address{"n"}))(t) == objectdb.Number(0) {
 				return errors.New("n is 0")
 			}
 			return nil
 		})
 		if runs == 1 {
-			put(t, db, "n", Number(1))
+			put(t, db, "n", objectdb.Number(1))
 		}
-		return tx.Put(Address{"failed"}, Boolean(err != nil))
+		return tx.Put(objectdb.Address{"failed"}, objectdb.Boolean(err != nil))
 	}))
 	assert.Equal(t, 2, runs)
-	requireEqual(t, Boolean(false), get(t, db, "failed"))
+	requireEqual(t, objectdb.Boolean(false), get(t, db, "failed"))
 }
 
 func testAPanicInAnAttemptIsUndone(t *T) {
 	db := open(t)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		assert.Panics(t, func() {
 			_ = tx.Try(func() error {
-				require.NoError(t, tx.Put(Address{"x"}, Number(1)))
+				require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
 				panic("boom")
 			})
 		})
@@ -185,22 +191,22 @@ func testAPanicInAnAttemptIsUndone(t *T) {
 
 func testWritesTellsWhetherTheTransactionSeesSomethingElse(t *T) {
 	db := open(t)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		last := tx.Writes()
 		changed := func() bool { before := last; last = tx.Writes(); return last != before }
-		require.NoError(t, tx.Put(Address{"x"}, Number(1)))
+		require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
 		assert.True(t, changed(), "a write")
-		_, err := tx.Get(Address{"x"})
+		_, err := tx.Get(objectdb.Address{"x"})
 		require.NoError(t, err)
 		require.NoError(t, tx.Try(func() error { return nil }))
 		assert.False(t, changed(), "no write")
 		require.ErrorIs(t, tx.Try(func() error {
-			require.NoError(t, tx.Put(Address{"x"}, Number(2)))
+			require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(2)))
 			changed()
 			return errUndo
 		}), errUndo)
 		assert.True(t, changed(), "a write undone")
-		require.NoError(t, tx.Delete(Address{"x"}))
+		require.NoError(t, tx.Delete(objectdb.Address{"x"}))
 		assert.True(t, changed(), "a deletion")
 		require.NoError(t, tx.Flush())
 		assert.True(t, changed(), "a flush, after which it sees what others have written")
