@@ -14,7 +14,7 @@ import (
 // gopher-lua has no way to change what an instruction does, or how a table
 // stores its items. loop.go and table_items.go need both: without them a queue
 // and sparse keys take quadratic time and memory, and callable metamethods are
-// not callee. So this file declares the private types of gopher-lua once more.
+// not called. So this file declares the private types of gopher-lua once more.
 // checkLayout compares the two when the program starts: a gopher-lua that is
 // laid out in another way ends it with a message, and runs no script.
 
@@ -42,12 +42,12 @@ type machine struct {
 // registers is the registry of gopher-lua: the registers of all calls of a
 // state, one after the other. What lies beyond top is nil.
 type registers struct {
-	array   []lua.LValue
-	top     int
-	growBy  int
-	maxSize int
-	alloc   unsafe.Pointer
-	handler interface{ registryOverflow() }
+	array []lua.LValue
+	top   int
+	_     int // growBy
+	_     int // maxSize
+	_     unsafe.Pointer
+	_     interface{ registryOverflow() }
 }
 
 // callFrame is one call.
@@ -170,8 +170,9 @@ func checkLayout(ours, theirs reflect.Type) {
 		}
 		for i := range ours.NumField() {
 			a, b := ours.Field(i), theirs.Field(i)
-			if a.Name != b.Name || a.Offset != b.Offset || a.Type.Kind() != b.Type.Kind() || a.Type.Size() != b.Type.Size() {
-				if a.Type.Kind() != reflect.UnsafePointer || a.Name != b.Name || b.Type.Kind() != reflect.Pointer {
+			name := a.Name == b.Name || a.Name == "_"
+			if !name || a.Offset != b.Offset || a.Type.Kind() != b.Type.Kind() || a.Type.Size() != b.Type.Size() {
+				if a.Type.Kind() != reflect.UnsafePointer || !name || b.Type.Kind() != reflect.Pointer {
 					differ("the field " + b.Name)
 				}
 			}

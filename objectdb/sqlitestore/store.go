@@ -201,11 +201,3 @@ func retry(ctx context.Context, deadline time.Time, try func() error) error {
 func (s *store) patient(try func() error) error {
 	return retry(context.Background(), time.Now().Add(s.options.BusyTimeout), try)
 }
-
-// failed adds to an error what was tried and the file.
-func (s *store) failed(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &objectdb.Error{Op: op, Path: s.path, Err: err}
-}
