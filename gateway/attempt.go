@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"scripter/httpheader"
-	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
@@ -15,13 +14,9 @@ import (
 type attempt struct {
 	*exchange
 	*runner.Run
-	view     *site.View
-	target   Target
-	script   objectdb.Address // whose limits apply if no request is planned; nil: those of the settings
-	own      site.Limits      // as limitsOf has them
-	limitsOf *site.Snapshot
-	params   *script.Table
-	cells    parameters // of params
+	target Target
+	params *script.Table
+	cells  parameters // of params
 
 	waited   time.Duration      // for the writer's lock, before the first piece of sendPartial
 	markers  int                // expanded so far
@@ -38,13 +33,7 @@ type attempt struct {
 	flushes  flushes            // what caches are to forget after the commit
 }
 
-func (x *exchange) newAttempt(r *runner.Run) (*attempt, error) {
-	view, err := x.g.site.View(r.Tx)
-	return &attempt{exchange: x, Run: r, view: view}, err
-}
-
-// site returns what the owner has set, as the transaction sees it now.
-func (c *attempt) site() *site.Snapshot { return c.view.Now() }
+func (x *exchange) newAttempt(r *runner.Run) *attempt { return &attempt{exchange: x, Run: r} }
 
 // answer runs the request and holds its response: parameters, action table, trap, action
 // script, response (specification, 4.3). It reports false if it has only made the plan,
@@ -72,24 +61,26 @@ func (c *attempt) answer() (done bool, err error) {
 	return true, c.reply(v)
 }
 
-// begin makes the parameters and the thread.
+// begin makes the parameters and starts the thread.
 func (c *attempt) begin() error {
-	var err error
-	c.cells = newParameters(c.exchange, c.target, c.site(), c.limits())
-	if c.params, err = c.cells.table(); err != nil {
+	if err := c.makeParams(); err != nil {
 		return err
 	}
-	bounds := scriptLimits(c.limits())
-	bounds.From = c.limitFrom
 	c.watchSlow()
-	c.Start(bounds, c.params, c)
+	c.Start(c.params, c)
 	return nil
+}
+
+func (c *attempt) makeParams() (err error) {
+	c.cells = newParameters(c.exchange, c.target, c.Site(), c.Count(site.MaxFields))
+	c.params, err = c.cells.table()
+	return err
 }
 
 // server is the name in the Server field (specification, 2.2: Set Server
 // Name must equal what the web server shows as its name).
 func (c *attempt) server() string {
-	if s := c.site().String(site.ServerName); s != "" {
+	if s := c.Site().String(site.ServerName); s != "" {
 		return s
 	}
 	if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {

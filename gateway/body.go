@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"scripter/fcgi"
+	"scripter/runner"
 )
 
 // contentLength gives the declared length of the body: -1 when none is
@@ -49,13 +50,13 @@ func hasBody(r *Request) bool {
 // readBody returns the whole body: scripts see it as one text (postArgs), as they always
 // did. It fails with status 413 over the limit (at once when the length is declared),
 // 400 when fewer bytes came than were declared, 408 when the transport gave up waiting.
-func (r *Request) readBody(limit bound) (string, error) {
+func (r *Request) readBody(limit runner.Bound) (string, error) {
 	n, err := contentLength(r.Params)
 	switch {
 	case err != nil:
 		return "", err
-	case n > limit.most:
-		return "", limit.tooLarge("the body has %d bytes, the limit is %d", n, limit.most)
+	case n > limit.Most:
+		return "", tooLarge(limit, "the body has %d bytes, the limit is %d", n, limit.Most)
 	case n == 0:
 		return "", nil
 	}
@@ -68,7 +69,7 @@ func (r *Request) readBody(limit bound) (string, error) {
 	}
 	most := n
 	if n < 0 {
-		most = limit.most + 1
+		most = limit.Most + 1
 	}
 	var b strings.Builder
 	if n > 0 {
@@ -78,8 +79,8 @@ func (r *Request) readBody(limit bound) (string, error) {
 	switch {
 	case err != nil:
 		return "", bodyError(err, got)
-	case got > limit.most:
-		return "", limit.tooLarge("the body has more than %d bytes", limit.most)
+	case got > limit.Most:
+		return "", tooLarge(limit, "the body has more than %d bytes", limit.Most)
 	case n > 0 && got < n:
 		return "", shortBody(got, n)
 	}

@@ -62,7 +62,7 @@ type flushes struct {
 
 // flushCache notes what the caches are to forget after the commit.
 func (c *attempt) flushCache(target string) error {
-	servers, folders := c.site().Strings(site.CacheServers), c.site().Strings(site.CacheFolders)
+	servers, folders := c.Site().Strings(site.CacheServers), c.Site().Strings(site.CacheFolders)
 	if len(servers)+len(folders) == 0 {
 		return errors.New("no cache is configured: user.webserver.cacheServers lists Varnish servers, user.webserver.cacheFolders the cache folders of nginx and mod_cache")
 	}

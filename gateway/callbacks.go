@@ -31,7 +31,7 @@ func (c *attempt) nextCallbacks() (callbacks, error) {
 		return callbacks{}, nil
 	}
 	c.around = true
-	if !c.site().HasCallbacks() {
+	if !c.Site().HasCallbacks() {
 		return callbacks{}, nil
 	}
 	home, err := c.Tx.Find(callbackTables)

@@ -133,11 +133,11 @@ func TestUnavailable(t *testing.T) {
 func TestRun(t *testing.T) {
 	s := newSite(t)
 	s.put("workspace.x", objectdb.Script(`scratchpad.y = ... return "got " .. scratchpad.y`))
-	text, err := s.g.Run(context.Background(), objectdb.Address{"workspace", "x"}, []string{"arg"})
+	text, err := s.g.runner.Call(context.Background(), objectdb.Address{"workspace", "x"}, []string{"arg"})
 	require.NoError(t, err)
 	assert.Equal(t, "got arg", text)
 	assert.Equal(t, objectdb.String("arg"), s.get("scratchpad.y"))
 	s.put("workspace.x", objectdb.Script(`webserver.sendPartial ("x")`))
-	_, err = s.g.Run(context.Background(), objectdb.Address{"workspace", "x"}, nil)
+	_, err = s.g.runner.Call(context.Background(), objectdb.Address{"workspace", "x"}, nil)
 	assert.ErrorContains(t, err, "no client")
 }

@@ -50,7 +50,7 @@ func (c *attempt) completeType(resp *httpheader.Response, rest *runner.Output, s
 // charset. Browsers would take such a text for Latin-1 and send its forms in
 // Latin-1. It does not change the type of a page that declares another charset.
 func (c *attempt) nameCharset(resp *httpheader.Response, more io.Reader, streamed bool) error {
-	if !c.site().Flag(site.FlAddCharset) || !resp.Has("Content-Type") {
+	if !c.Site().Flag(site.FlAddCharset) || !resp.Has("Content-Type") {
 		return nil
 	}
 	kind, err := withCharset(resp.Get("Content-Type"), resp.Body, more, streamed)

@@ -19,12 +19,11 @@
 //	supplied.go   which scripts are as supplied, so that Go does their work
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request
 //	glue.go   the server that asked, maintenance
-//	command.go explain.go   what the commands of an author ask, without a request
+//	command.go explain.go   what the commands of an author ask; the rest is in package runner
 //	probe.go probe_token.go   what "scripter doctor" asks
 //	metrics.go counts.go       the numbers that the status shows
 //	slowlog.go   requests that take long
-//	limits.go slots.go         what a request may use, and how many run at a time
-//	lint_rows.go   findings in the tables of limits and requirements
+//	slots.go   how many requests run at a time
 //	verbs.go verbs_*.go   the verbs of the group webserver
 //	error.go error_developer.go panic.go   what a failure becomes, for visitors and for the author
 package gateway

@@ -37,6 +37,12 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
+// tooLarge returns the error of a limit that the request of a visitor exceeds: 413.
+func tooLarge(b runner.Bound, format string, args ...any) error {
+	err := b.Error(format, args...)
+	return &Error{Status: 413, Message: err.Error(), Err: err}
+}
+
 // fail logs a failure and answers it, if nothing was sent yet.
 func (x *exchange) fail(ctx context.Context, err error) Outcome {
 	out := Outcome{Err: err}
@@ -125,7 +131,7 @@ func (g *Gateway) logFailure(path string, status int, incident string, err error
 		return
 	}
 	args = append(args, "addr", s.Name, "line", s.Line, "err", s.Message)
-	if limit := LimitOf(err); limit != "" {
+	if limit := runner.LimitOf(err); limit != "" {
 		args = append(args, "limit", limit)
 	}
 	if s.Err != nil && s.Err.Error() != s.Message {
@@ -205,11 +211,8 @@ func (x *exchange) visitorPage(ctx context.Context, status int, incident string)
 func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
 	inner := x.within()
 	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
-		c, err := inner.newAttempt(r)
-		if err != nil {
-			return err
-		}
-		c.target, _ = dispatch(c.request, c.site())
+		c := inner.newAttempt(r)
+		c.target, _ = dispatch(c.request, c.Site())
 		if err := c.begin(); err != nil {
 			return err
 		}
@@ -266,7 +269,7 @@ func (c *attempt) errorPage(status int, message, incident string) (*httpheader.R
 		// The CGI Framework's words.
 		line, pref = "404 FILE NOT FOUND", "fileNotFoundPage"
 	}
-	if status == 500 && c.site().Number(site.ErrorStatus) == 200 {
+	if status == 500 && c.Site().Number(site.ErrorStatus) == 200 {
 		line = "200 OK"
 	}
 	return c.prefPage(line, pref, message, incident)
@@ -345,7 +348,7 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 func (c *attempt) showsErrors() bool { return c.request.ShowErrors || c.developer() }
 
 func (c *attempt) developer() bool {
-	return c.request.Developer || c.request.hasToken(c.site())
+	return c.request.Developer || c.request.hasToken(c.Site())
 }
 
 // hasToken reports whether the request has the developer's token.

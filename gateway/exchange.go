@@ -98,12 +98,9 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		if r.Again {
 			x.request.trace("another request was faster: run again, holding the writer's lock")
 		}
-		if last, err = x.newAttempt(r); err != nil {
-			return err
-		}
-		if done, err = last.answer(); err == nil {
-			err = last.view.Err()
-		}
+		last = x.newAttempt(r)
+		r.Script = last.answering
+		done, err = last.answer()
 		return err
 	})
 	if out.Again {

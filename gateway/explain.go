@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"scripter/httpform"
-	"scripter/objectdb"
 	"scripter/runner"
-	"scripter/script"
 	"scripter/site"
 )
 
@@ -31,14 +28,13 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 	}
 	x := g.newExchange(r, nil)
 	_, err := g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(run *runner.Run) error {
-		c, err := x.newAttempt(run)
-		if err != nil {
-			return err
-		}
-		if c.target, err = dispatch(r, c.site()); err == nil {
+		c := x.newAttempt(run)
+		run.Script = c.answering
+		var err error
+		if c.target, err = dispatch(r, c.Site()); err == nil {
 			e.Target = c.target
 			e.Answer, err = c.explain()
-			e.Limits = limitsFor(c.Tx, c.site(), c.target).All()
+			e.Limits = c.Limits().All()
 			c.traceLimits(e.Limits)
 		}
 		var refused *Error
@@ -55,11 +51,11 @@ func (c *attempt) explain() (string, error) {
 	if c.target.Action == "" {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
 	}
-	if c.site().Flag(site.FlScriptTrap) {
-		if a, ok := c.site().Trap(); ok {
+	if c.Site().Flag(site.FlScriptTrap) {
+		if a, ok := c.Site().Trap(); ok {
 			c.request.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)
 		} else {
-			c.request.trace("there is no trap at %s: the built-in route is taken", c.site().TrapAddress())
+			c.request.trace("there is no trap at %s: the built-in route is taken", c.Site().TrapAddress())
 		}
 	}
 	if a := c.actionObject(c.target.Action); a != nil {
@@ -90,56 +86,20 @@ func (c *attempt) explain() (string, error) {
 	return fmt.Sprintf("the %s %s answers", n.Kind(), a), nil
 }
 
+// traceLimits traces the limits that differ from the settings.
+func (c *attempt) traceLimits(list []site.Limit) {
+	for _, l := range list {
+		if l.Row != "" {
+			c.request.trace("limit %s %v (%s)", l.Setting.Name, l.Value, l.From())
+		}
+	}
+}
+
 // DecodePath decodes the percent signs of a URL's path; those that cannot be
 // decoded stay.
 func DecodePath(p string) string {
 	s, _ := httpform.Unescape(p, false)
 	return s
-}
-
-// ExpandFile expands the markers of a file, as the MACRO action would for
-// the request r; a marker that fails shows why. The file may lie anywhere.
-func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (string, error) {
-	shown := *r
-	shown.Developer = true
-	text := ""
-	err := g.outside(ctx, &shown, runner.Options{}, nil, func(c *attempt) error {
-		found, err := lookAt(file)
-		if err != nil {
-			return notFound(err)
-		}
-		found.base = filepath.Dir(found.real)
-		page, err := g.pageOf(found)
-		if err != nil {
-			return err
-		}
-		text, err = c.expand(page, file, nil)
-		return err
-	})
-	return text, err
-}
-
-// Run runs a script of the root with texts as arguments and gives what it has
-// written and the text of what it returns.
-func (g *Gateway) Run(ctx context.Context, a objectdb.Address, args []string) (string, error) {
-	text := ""
-	err := g.outside(ctx, atDesk(), runner.Options{}, a, func(c *attempt) error {
-		values := make([]script.Value, len(args))
-		for i, s := range args {
-			values[i] = s
-		}
-		v, err := c.Thread.Run(a, values...)
-		if err != nil {
-			return err
-		}
-		if text, err = c.Output().Text(); err != nil {
-			return err
-		}
-		result, err := c.Thread.Text(v)
-		text += result
-		return err
-	})
-	return text, err
 }
 
 // Describe tells a developer all of an error: message, object, line, its

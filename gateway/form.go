@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scripter/httpform"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -20,9 +21,9 @@ func addToList(t *script.Table, name string, v script.Value) {
 
 // lastFields reads URL-encoded text into a table. If a name comes twice, the last
 // value counts, so every value is a text.
-func lastFields(text string, most bound, strict bool) (*script.Table, error) {
+func lastFields(text string, most runner.Bound, strict bool) (*script.Table, error) {
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
-	err := httpform.EachField(text, most.most, strict, func(name, value string) { t.Set(name, value) })
+	err := httpform.EachField(text, most.Most, strict, func(name, value string) { t.Set(name, value) })
 	if err != nil {
 		return nil, formError(err, most)
 	}
@@ -30,10 +31,10 @@ func lastFields(text string, most bound, strict bool) (*script.Table, error) {
 }
 
 // formError returns the error for a visitor whose form cannot be read.
-func formError(err error, most bound) error {
+func formError(err error, most runner.Bound) error {
 	var e *httpform.LimitError
 	if errors.As(err, &e) {
-		return most.tooLarge("%v", e)
+		return tooLarge(most, "%v", e)
 	}
 	return &Error{Status: 400, Message: err.Error(), Err: err}
 }
@@ -55,8 +56,8 @@ type part struct {
 
 // eachText calls add for each field that is not a file, in the order of the body.
 // parseBody has read the body before with the same bound.
-func (f *requestForm) eachText(most bound, add func(name, value string)) {
-	_ = httpform.EachField(f.encoded, most.most, false, add)
+func (f *requestForm) eachText(most runner.Bound, add func(name, value string)) {
+	_ = httpform.EachField(f.encoded, most.Most, false, add)
 	for _, p := range f.parts {
 		if p.file == nil {
 			add(p.name, p.text)
@@ -66,7 +67,7 @@ func (f *requestForm) eachText(most bound, add func(name, value string)) {
 
 // parseBody reads a body of the two form types. Any other type leaves both tables
 // empty, and the script has postArgs.
-func parseBody(contentType, body string, most bound) (requestForm, error) {
+func parseBody(contentType, body string, most runner.Bound) (requestForm, error) {
 	if body == "" {
 		return requestForm{}, nil
 	}
@@ -79,7 +80,7 @@ func parseBody(contentType, body string, most bound) (requestForm, error) {
 		args, err := lastFields(body, most, true)
 		return requestForm{args: args, encoded: body}, err
 	case httpform.Multipart:
-		parts, err := httpform.ParseMultipart(body, boundary, most.most)
+		parts, err := httpform.ParseMultipart(body, boundary, most.Most)
 		if err != nil {
 			return requestForm{}, formError(err, most)
 		}

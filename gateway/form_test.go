@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -31,7 +32,7 @@ func plain(v script.Value) any {
 
 // Specification: 4.1.2, 4.1.6
 func TestLastFields(t *testing.T) {
-	got, err := lastFields("a=1&x+y=%41%2b&a=2&__index=1&=3&a=100%&b", fixed(site.MaxFields, 10), false)
+	got, err := lastFields("a=1&x+y=%41%2b&a=2&__index=1&=3&a=100%&b", runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"a": "100%", "x y": "A+", "__index": "1", "": "3", "b": ""}, plain(got))
 }
@@ -39,10 +40,10 @@ func TestLastFields(t *testing.T) {
 // Specification: 8.3
 func TestParseFormLimits(t *testing.T) {
 	var e *Error
-	_, err := lastFields(strings.Repeat("a=1&", 11), fixed(site.MaxFields, 10), false)
+	_, err := lastFields(strings.Repeat("a=1&", 11), runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 413, e.Status)
-	_, err = lastFields("a=%zz", fixed(site.MaxFields, 10), true)
+	_, err = lastFields("a=%zz", runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, true)
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 400, e.Status)
 	assert.Contains(t, e.Message, "a=%zz")
@@ -71,7 +72,7 @@ Content-Type: application/octet-stream
 
 --B--
 `)
-	f, err := parseBody("multipart/form-data; boundary=B", multi, fixed(site.MaxFields, 10))
+	f, err := parseBody("multipart/form-data; boundary=B", multi, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"title": "again"}, plain(f.args))
 	assert.Len(t, f.parts, 4, "all parts, in their order")
@@ -81,7 +82,7 @@ Content-Type: application/octet-stream
 	assert.NotContains(t, up.Get("filename"), "/", "a file name is never a path")
 	assert.Equal(t, 0.0, f.files.Get("none").(*script.Table).Get("size"))
 
-	f, err = parseBody("application/json", `{"a":1}`, fixed(site.MaxFields, 10))
+	f, err = parseBody("application/json", `{"a":1}`, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{}, plain(tableOr(f.args)))
 
@@ -95,7 +96,7 @@ Content-Type: application/octet-stream
 		{"multipart/form-data; boundary=B", strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
 		{"application/x-www-form-urlencoded", "a=%4", 400},
 	} {
-		_, err := parseBody(c.contentType, c.body, fixed(site.MaxFields, 10))
+		_, err := parseBody(c.contentType, c.body, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
 		var e *Error
 		if assert.ErrorAs(t, err, &e, c.contentType) {
 			assert.Equal(t, c.status, e.Status, c.contentType)
@@ -112,7 +113,7 @@ func FuzzParseBody(f *testing.F) {
 	f.Add("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--")
 	f.Add("application/x-www-form-urlencoded", "a=1")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		if _, err := parseBody(contentType, body, fixed(site.MaxFields, 100)); err != nil {
+		if _, err := parseBody(contentType, body, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 100}); err != nil {
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Contains(t, []int{400, 413}, e.Status)
@@ -125,7 +126,7 @@ func BenchmarkLastFields(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := lastFields(text, fixed(site.MaxFields, 1000), true); err != nil {
+		if _, err := lastFields(text, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 1000}, true); err != nil {
 			b.Fatal(err)
 		}
 	}

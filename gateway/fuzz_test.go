@@ -193,7 +193,8 @@ func FuzzSettings(f *testing.F) {
 	s.script("x", `return "answered"`)
 	f.Fuzz(func(t *testing.T, name, value, ext, host, prefix string) {
 		s.t = t
-		err := s.db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := s.g.runner.Run(context.Background(), runner.Options{}, func(run *runner.Run) error {
+			tx := run.Tx
 			home := objectdb.Address{"user", "webserver"}
 			for _, a := range []objectdb.Address{
 				home.Child(name), home.Child("mimeTable").Child(ext).Child("type"), home.Child("mimeTable").Child("." + ext).Child("action"),
@@ -208,16 +209,15 @@ func FuzzSettings(f *testing.F) {
 			}
 			// What was put is asked for, and taken back by the error.
 			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), nil)
-			c, err := x.newAttempt(&runner.Run{Tx: tx})
-			require.NoError(t, err)
+			c := x.newAttempt(run)
 			for _, set := range site.Settings {
-				v := c.site().Value(set)
+				v := c.Site().Value(set)
 				if set.Check != nil && !strings.HasSuffix(set.Name, "Path") {
 					require.NoError(t, set.Check(v), set.Name)
 				}
 			}
-			scriptLimits(c.limits())
-			if _, err := dispatch(c.request, c.site()); err != nil {
+			c.Limits()
+			if _, err := dispatch(c.request, c.Site()); err != nil {
 				var e *Error
 				require.ErrorAs(t, err, &e)
 			}

@@ -63,15 +63,20 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.runner = runner.New(runner.Config{DB: o.DB, Engine: script.NewEngine(verbs, properties...), Now: g.now, Guard: o.Guard})
+	g.site = site.NewCache()
+	g.runner = runner.New(runner.Config{
+		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site, Now: g.now, Guard: o.Guard, Outside: g.outside,
+	})
 	if g.db != nil {
-		g.site = site.NewCache()
 		g.supplied = objectdb.NewDerived(g.readSupplied)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
 	}
 	g.counts.started = g.now()
 	return g
 }
+
+// Runner returns what runs scripts of the root without a request.
+func (g *Gateway) Runner() *runner.Runner { return g.runner }
 
 // SetReach sets what the root may use of its host from now on.
 func (g *Gateway) SetReach(r site.Reach) {

@@ -34,7 +34,7 @@ var properties = append(verbs.Properties(), []script.Property{
 // siteOf returns the site as the transaction of the thread sees it.
 func siteOf(t *script.Thread) (*site.Snapshot, error) {
 	if c, ok := t.Host().(*attempt); ok {
-		return c.site(), nil
+		return c.Site(), nil
 	}
 	return site.Read(t.Tx())
 }
@@ -113,7 +113,7 @@ func (c *attempt) refuse() error {
 		}
 		resp = plainPage(c.request, 503, message, "")
 	}
-	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.site().Number(site.RetryAfter)))
+	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.Site().Number(site.RetryAfter)))
 	if err := c.finish(resp); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func verbStatusReport(v *script.Call) error {
 	line("Requests failed", n.failed.Load())
 	line("Requests running", n.running.Load())
 	for _, s := range []*site.Setting{site.FlRefuseConnections, site.FlSuspendLogging, site.FlVerboseMessages, site.FlDebug, site.FlScriptTrap} {
-		line(s.Title, c.site().Flag(s))
+		line(s.Title, c.Site().Flag(s))
 	}
 	v.Return(b.String())
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/site"
 )
 
@@ -102,7 +103,7 @@ func TestEveryLimitOfAScript(t *testing.T) {
 		status, out, page := ask("bound")
 		assert.Equal(t, c.status, status, "%s: %s", c.name, c.source)
 		assert.Contains(t, page, c.text+" (user.webserver.limits.[&quot;suites.webserverScripts.bound&quot;]."+c.name+")", c.source)
-		assert.Equal(t, c.name, LimitOf(out.Err), c.source)
+		assert.Equal(t, c.name, runner.LimitOf(out.Err), c.source)
 		assert.Equal(t, map[string]uint64{c.name: 1}, s.g.TakeCounts().Limits)
 		if c.name != "maxTime" {
 			status, _, page = ask("free")
@@ -119,7 +120,7 @@ func TestEveryLimitOfAScript(t *testing.T) {
 	resp, out := s.answer(r)
 	assert.Equal(t, 500, resp.Status)
 	assert.Contains(t, resp.Body, "more than 4 markers in one request (user.webserver.limits.[&quot;user.webserver.actions.macro&quot;].maxMacros)")
-	assert.Equal(t, "maxMacros", LimitOf(out.Err))
+	assert.Equal(t, "maxMacros", runner.LimitOf(out.Err))
 	s.limit("suites.webserverScripts.deepCalls", "maxDepth", 50)
 	s.script("deepCalls", `local function f (n) return n == 0 and 0 or 1 + f (n - 1) end return f (100)`)
 	s.script("freeCalls", `local function f (n) return n == 0 and 0 or 1 + f (n - 1) end return f (100)`)
@@ -145,7 +146,7 @@ func TestLimitsWithoutWebServer(t *testing.T) {
 	out := s.g.ServeCGI(context.Background(), CGI{Environ: environ, Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}})
 	assert.ErrorContains(t, out.Err, want)
 
-	_, err := s.g.Run(context.Background(), objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
+	_, err := s.g.runner.Call(context.Background(), objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
 	assert.ErrorContains(t, err, want)
 
 	told := &noted{}
@@ -209,7 +210,7 @@ func TestLintLimits(t *testing.T) {
 		home + `["suites.webserverScripts.good"].maxTimes: there is no such limit of a script`,
 	}
 	for _, a := range []objectdb.Address{nil, {"user"}, site.LimitRows} {
-		l, err := s.g.Lint(context.Background(), a)
+		l, err := s.g.runner.Lint(context.Background(), a)
 		require.NoError(t, err)
 		var got []string
 		for _, f := range l.Findings {
@@ -229,7 +230,7 @@ func TestLintLimits(t *testing.T) {
 			}, "%s in %q", want[i], got)
 		}
 	}
-	l, err := s.g.Lint(context.Background(), objectdb.Address{"suites", "webserverScripts", "good"})
+	l, err := s.g.runner.Lint(context.Background(), objectdb.Address{"suites", "webserverScripts", "good"})
 	require.NoError(t, err)
 	assert.Empty(t, l.Findings)
 }

@@ -98,9 +98,9 @@ type evaluator struct {
 // the log has it in both cases. Only what ends the whole request is an error.
 func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	c := e.c
-	if c.markers++; float64(c.markers) > c.limits().Get(site.MaxMacros).Value {
-		limit := c.count(site.MaxMacros)
-		return "", limit.error("%s: more than %d markers in one request", e.page, limit.most)
+	if c.markers++; float64(c.markers) > c.Limits().Get(site.MaxMacros).Value {
+		limit := c.Count(site.MaxMacros)
+		return "", limit.Error("%s: more than %d markers in one request", e.page, limit.Most)
 	}
 	if text, ok := e.known(m); ok {
 		return text, nil

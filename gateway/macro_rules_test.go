@@ -53,11 +53,11 @@ func TestMarkersReach(t *testing.T) {
 		}
 	}
 	var list []string
-	r := atDesk()
+	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}
 	for name, value := range params {
 		r.Params[name] = value
 	}
-	require.NoError(t, s.g.outside(t.Context(), r, runner.Options{ReadOnly: true}, nil, func(c *attempt) error {
+	require.NoError(t, s.g.runAs(t.Context(), r, runner.Options{ReadOnly: true}, func(c *attempt) error {
 		require.NoError(t, c.Tx.Walk(nil, func(a objectdb.Address, _ *objectdb.Node) error {
 			if len(a) > 0 {
 				names = append(names, a.String())

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"scripter/runner"
 )
 
 // DurationBounds are the upper bounds, in seconds, of the classes in which the
@@ -107,7 +109,7 @@ func (w *metrics) countRequest(action string, out Outcome, took time.Duration, s
 		w.incidents.Add(1)
 	}
 	if out.Err != nil {
-		if name := LimitOf(out.Err); name != "" {
+		if name := runner.LimitOf(out.Err); name != "" {
 			w.limits.get(name).Add(1)
 		}
 	}

@@ -163,7 +163,7 @@ func notFound(err error) error {
 // passOn finds the file of the request itself, for a script that returned
 // the empty text: "the web server shall do it".
 func (c *attempt) passOn() (foundFile, error) {
-	if e, ok := c.site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
+	if e, ok := c.Site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
 		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
 	}
 	if isHidden(c.target.Path) {

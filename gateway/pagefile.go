@@ -60,7 +60,7 @@ func (f foundFile) open() (*os.File, os.FileInfo, error) {
 // pageFiles lists where the page of the request may lie, best first.
 func (c *attempt) pageFiles() []string {
 	files := c.target.files(c.request.Params)
-	if folder := c.site().String(site.WebsiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
+	if folder := c.Site().String(site.WebsiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
 		// An unlisted folder is not searched.
 		if c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
@@ -113,7 +113,7 @@ func (c *attempt) findFirst(files []string) (foundFile, error) {
 	if first != nil {
 		return foundFile{}, notFound(first)
 	}
-	folder := c.site().String(site.WebsiteFolderPath)
+	folder := c.Site().String(site.WebsiteFolderPath)
 	if folder == "" {
 		return foundFile{}, notFound(fmt.Errorf(
 			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
@@ -207,10 +207,10 @@ func (c *attempt) pageFolders() (chosen []string, unlisted []*site.Unlisted) {
 	if root := c.request.Params["DOCUMENT_ROOT"]; root != "" && c.documentRoot() == "" {
 		add("", root)
 	}
-	if folder := c.site().String(site.WebsiteFolderPath); folder != "" {
+	if folder := c.Site().String(site.WebsiteFolderPath); folder != "" {
 		add(site.WebsiteFolderPath.Name, folder)
 	}
-	for _, folder := range c.site().PageFolders() {
+	for _, folder := range c.Site().PageFolders() {
 		add("pageFolders", folder)
 	}
 	return chosen, unlisted
@@ -257,7 +257,7 @@ func (ff *foundFiles) get(c *attempt, file string) (foundFile, bool) {
 	ff.mu.Lock()
 	known, ok := ff.files[foundKey{file, c.documentRoot()}]
 	ff.mu.Unlock()
-	if !ok || known.site != c.site() || time.Since(known.at) > foundMemory {
+	if !ok || known.site != c.Site() || time.Since(known.at) > foundMemory {
 		return foundFile{}, false
 	}
 	now, err := os.Stat(file)
@@ -287,6 +287,6 @@ func (ff *foundFiles) put(c *attempt, file string, f foundFile) foundFile {
 	if ff.files == nil || len(ff.files) >= foundMost {
 		ff.files = make(map[foundKey]rememberedFile)
 	}
-	ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, c.site(), time.Now()}
+	ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, c.Site(), time.Now()}
 	return f
 }

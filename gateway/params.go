@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scripter/httpform"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -30,7 +31,7 @@ type parameters struct {
 	form       requestForm
 	websiteDir string // settings, as they were when the request began
 	program    string
-	maxFields  bound
+	maxFields  runner.Bound
 }
 
 // paramShape is the names of the parameter table's cells: the fields of the CGI
@@ -102,17 +103,17 @@ func paramNames() []string {
 func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.request.Params) }
 
 // newParameters returns the parameters of a request that asks for a target.
-func newParameters(x *exchange, t Target, s *site.Snapshot, l site.Limits) parameters {
+func newParameters(x *exchange, t Target, s *site.Snapshot, maxFields runner.Bound) parameters {
 	return parameters{
 		request: x.request, body: x.body, target: t, connection: x.connectionID(),
-		websiteDir: s.String(site.WebsiteFolderPath), program: s.String(site.ServerPath), maxFields: countLimit(l, site.MaxFields),
+		websiteDir: s.String(site.WebsiteFolderPath), program: s.String(site.ServerPath), maxFields: maxFields,
 	}
 }
 
 // table returns the parameter table. A form that is none is refused at once, everything
 // else is made when it is read.
 func (p *parameters) table() (*script.Table, error) {
-	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.maxFields.most); err != nil {
+	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.maxFields.Most); err != nil {
 		return nil, formError(err, p.maxFields)
 	}
 	if p.body != "" {
@@ -208,7 +209,7 @@ func (p *parameters) searchTable(vars map[string]string) script.Value {
 func (p *parameters) fields(vars map[string]string) script.Value {
 	t := script.NewTable()
 	add := func(name, value string) { addToList(t, name, value) }
-	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.most, false, add) // counted when the request began
+	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.Most, false, add) // counted when the request began
 	p.form.eachText(p.maxFields, add)
 	return t
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"time"
 
+	"scripter/runner"
 	"scripter/site"
 )
 
@@ -10,33 +11,34 @@ import (
 type plan struct {
 	site    *site.Snapshot // that the plan was made of
 	target  Target
-	chunk   int   // bytes; 0 = in one piece
-	maxBody bound // bytes
-	closed  bool  // connections are refused
-	debug   bool  // requests are recorded
-	quiet   bool  // nothing is logged of the request
-	verbose bool  // one line is logged of the request
+	chunk   int          // bytes; 0 = in one piece
+	maxBody runner.Bound // bytes
+	closed  bool         // connections are refused
+	debug   bool         // requests are recorded
+	quiet   bool         // nothing is logged of the request
+	verbose bool         // one line is logged of the request
 }
 
 // makePlan takes over the plan of the exchange if it was made of the snapshot that the
 // transaction sees, and makes a new one otherwise.
-func (c *attempt) makePlan() error {
-	if s := c.site(); c.plan == nil || c.plan.site != s {
-		target, err := dispatch(c.request, s)
-		if err != nil {
-			return err
-		}
-		c.plan = &plan{
-			site: s, target: target,
-			maxBody: sizeLimit(limitsFor(c.Tx, s, target), site.MaxBody), chunk: int(s.Number(site.ChunkSize) * 1024),
-			closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug), quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
-		}
-		c.out.chunk = c.plan.chunk
-		if c.g.slots.limitsDue(time.Now()) {
-			c.g.slots.setLimits(slotLimitsOf(s))
-		}
+func (c *attempt) makePlan() (err error) {
+	s := c.Site()
+	if c.plan != nil && c.plan.site == s {
+		c.target = c.plan.target
+		return nil
 	}
-	c.target = c.plan.target
+	if c.target, err = dispatch(c.request, s); err != nil {
+		return err
+	}
+	c.plan = &plan{
+		site: s, target: c.target, maxBody: c.Size(site.MaxBody), chunk: int(s.Number(site.ChunkSize) * 1024),
+		closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug),
+		quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
+	}
+	c.out.chunk = c.plan.chunk
+	if c.g.slots.limitsDue(time.Now()) {
+		c.g.slots.setLimits(slotLimitsOf(s))
+	}
 	return nil
 }
 

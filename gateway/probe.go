@@ -98,12 +98,10 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 	}
 	token, kind, _ := strings.Cut(given, " ")
 	reply := ProbeReply{Probe: "scripter"}
-	limit := fixed(site.MaxBody, 0)
+	var limit runner.Bound
 	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true}, func(r *runner.Run) error {
 		if probed = knownProbe(r.Tx, token, x.g.now()); probed {
-			var err error
-			limit, err = x.fillProbe(r, &reply)
-			return err
+			limit = x.fillProbe(r, &reply)
 		}
 		return nil
 	})
@@ -120,13 +118,11 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 
 // fillProbe says what arrived and what would become of it, and returns the limit of the
 // body.
-func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) (bound, error) {
+func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) runner.Bound {
 	traced, r := *x, *x.request
 	traced.request = &r
-	c, err := traced.newAttempt(run)
-	if err != nil {
-		return bound{}, err
-	}
+	c := traced.newAttempt(run)
+	run.Script = c.answering
 	p.Transport, p.Form, p.Server = r.Transport, "parsed", c.server()
 	if r.Form == NPH {
 		p.Form = "nph"
@@ -134,9 +130,9 @@ func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) (bound, error) {
 	p.Variables = r.probeVariables()
 	p.Steps = []string{}
 	r.Trace = func(step string) { p.Steps = append(p.Steps, step) }
-	err = r.Check()
+	err := r.Check()
 	if err == nil {
-		c.target, err = dispatch(&r, c.site())
+		c.target, err = dispatch(&r, c.Site())
 	}
 	if err != nil {
 		p.Refused = err.Error()
@@ -151,8 +147,8 @@ func (x *exchange) fillProbe(run *runner.Run, p *ProbeReply) (bound, error) {
 	root := c.g.db.Path()
 	p.RootHash = RootHash(root)
 	p.Files = rootRights(root)
-	p.Unlisted = c.g.reach.Load().Unlisted(c.site())
-	return c.most(site.MaxBody), nil
+	p.Unlisted = c.g.reach.Load().Unlisted(c.Site())
+	return c.Size(site.MaxBody)
 }
 
 // probeVariables are the variables that may be shown.

@@ -6,6 +6,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -107,7 +108,7 @@ func (x *exchange) paramsOf(tx *objectdb.Tx, s *site.Snapshot, shown *Request) *
 	if err != nil {
 		return nil
 	}
-	p := newParameters(x, target, s, limitsFor(tx, s, target))
+	p := newParameters(x, target, s, runner.CountOf(s.Limits(answering(tx, s, target)), site.MaxFields))
 	p.request = shown
 	params, err := p.table()
 	if err != nil {

@@ -3,8 +3,9 @@ package gateway
 import (
 	"fmt"
 	"io"
-	"scripter/site"
 	"strings"
+
+	"scripter/site"
 )
 
 // Request is a request as it arrived, by whatever transport. It is not changed once the

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/runner"
 	"scripter/site"
 )
 
@@ -61,7 +62,7 @@ func TestReadBody(t *testing.T) {
 			if c.chunked {
 				r.Params["HTTP_TRANSFER_ENCODING"] = "chunked"
 			}
-			body, err := r.readBody(fixed(site.MaxBody, 20))
+			body, err := r.readBody(runner.Bound{Limit: site.Limit{Setting: site.MaxBody}, Most: 20})
 			if c.status == 0 {
 				require.NoError(t, err)
 				assert.Equal(t, c.want, body)
@@ -75,11 +76,11 @@ func TestReadBody(t *testing.T) {
 	t.Run("broken", func(t *testing.T) {
 		var e *Error
 		r := &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(io.ErrUnexpectedEOF)}
-		_, err := r.readBody(fixed(site.MaxBody, 20))
+		_, err := r.readBody(runner.Bound{Limit: site.Limit{Setting: site.MaxBody}, Most: 20})
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, 400, e.Status)
 		r = &Request{Params: map[string]string{"CONTENT_LENGTH": "10"}, Body: iotest.ErrReader(fcgi.ErrBodyTimeout)}
-		_, err = r.readBody(fixed(site.MaxBody, 20))
+		_, err = r.readBody(runner.Bound{Limit: site.Limit{Setting: site.MaxBody}, Most: 20})
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, 408, e.Status)
 	})

@@ -16,7 +16,7 @@ import (
 // require returns an error unless the request may reach the object at a by its URL. An
 // invalid row admits nobody.
 func (c *attempt) require(a objectdb.Address) error {
-	want := c.site().Requirement(a)
+	want := c.Site().Requirement(a)
 	if want.Err != nil {
 		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s admits nobody: %v", want.From, want.Err)}
 	}
@@ -41,7 +41,7 @@ func (c *attempt) require(a objectdb.Address) error {
 // requireBelow returns an error unless the request may also reach all objects below a
 // by their URLs.
 func (c *attempt) requireBelow(a objectdb.Address) error {
-	for _, of := range c.site().RequirementsIn(a) {
+	for _, of := range c.Site().RequirementsIn(a) {
 		_, err := c.Tx.Find(of)
 		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
 			continue // nobody can reach it

@@ -71,12 +71,12 @@ func (c *attempt) reply(v script.Value) error {
 			return c.nothing(v, err)
 		}
 		c.hold(held{
-			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: typingOf(c.site(), c.target.Path),
+			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: typingOf(c.Site(), c.target.Path),
 		})
 		return nil
 	}
-	if limit := c.most(site.MaxResponse); int64(len(resp.Body)) > limit.most {
-		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response has %d bytes, the limit is %d", len(resp.Body), limit.most))
+	if limit := c.Size(site.MaxResponse); int64(len(resp.Body)) > limit.Most {
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.Error("the response has %d bytes, the limit is %d", len(resp.Body), limit.Most))
 	}
 	if err := c.completeType(resp, c.Output(), false); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *attempt) nothing(v script.Value, err error) error {
 
 // answerer returns the address of the object that answers the request, for messages.
 func (c *attempt) answerer() string {
-	if a := answering(c.Tx, c.site(), c.target); a != nil {
+	if a := c.answering(); a != nil {
 		return a.String()
 	}
 	return "the script"
@@ -321,7 +321,7 @@ func (c *attempt) finish(resp *httpheader.Response) error {
 	if err := resp.Check(); err != nil {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}
-	if pass := c.site().Flag(site.FlPassAccel); !pass || !c.g.reach.Load().Sendfile {
+	if pass := c.Site().Flag(site.FlPassAccel); !pass || !c.g.reach.Load().Sendfile {
 		if resp.Strip() && pass && !c.isQuiet() {
 			c.g.log.Warn("header fields for the web server removed", "path", c.request.LogPath(),
 				"err", c.g.reach.Load().Check(site.FlPassAccel.Name, site.KeySendfile, "on"))
@@ -344,7 +344,7 @@ func (c *attempt) defaultType() string {
 	if c.page != "" {
 		p = c.page
 	}
-	if e, ok := c.site().MimeType(path.Ext(p)); ok && e.Type != "" {
+	if e, ok := c.Site().MimeType(path.Ext(p)); ok && e.Type != "" {
 		return e.Type
 	}
 	return htmlType

@@ -28,13 +28,13 @@ func (c *attempt) scripter(params *script.Table) (script.Value, error) {
 // scriptObject finds the object that a path names, walking name by name. The
 // address is spelled as the objects are.
 func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
-	names, err := namesOf(c.Tx, c.site(), p)
+	names, err := namesOf(c.Tx, c.Site(), p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
-	if !c.site().HasScriptsIn(p) {
+	if !c.Site().HasScriptsIn(p) {
 		return nil, nil, &Error{Status: 404, Message: fmt.Sprintf("scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
-			path.Dir(site.CleanPath(p)), c.site().String(site.ScriptFolders))}
+			path.Dir(site.CleanPath(p)), c.Site().String(site.ScriptFolders))}
 	}
 	a := append(make(objectdb.Address, 0, len(site.Scripts)+len(names)), site.Scripts...)
 	n, err := c.Tx.Find(a)
@@ -165,3 +165,19 @@ func (c *attempt) serveTyped(kind, text string) (script.Value, error) {
 	}
 	return made{resp}, err
 }
+
+// answering returns the address of the object that answers for a target: the
+// script of its action, or what its path names. It need not be there; nil when
+// nothing can be.
+func answering(tx *objectdb.Tx, s *site.Snapshot, t Target) objectdb.Address {
+	if a, _ := s.Action(t.Action); a.Object != nil {
+		return a.Object
+	}
+	names, err := namesOf(tx, s, t.Path)
+	if err != nil {
+		return nil
+	}
+	return append(slices.Clone(site.Scripts), names...)
+}
+
+func (c *attempt) answering() objectdb.Address { return answering(c.Tx, c.Site(), c.target) }

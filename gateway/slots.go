@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/site"
 )
 
@@ -49,9 +50,13 @@ type waiter struct {
 }
 
 // busyError says why a request was refused.
-type busyError struct{ text, setting string }
+type busyError struct{ *runner.LimitError }
 
-func (e *busyError) Error() string { return e.text }
+func (e *busyError) Unwrap() error { return e.LimitError }
+
+func newBusyError(set *site.Setting, format string, args ...any) error {
+	return &busyError{&runner.LimitError{Setting: set, Message: fmt.Sprintf(format, args...)}}
+}
 
 // setLimits sets the limits. Requests that wait may get slots by it.
 func (q *slots) setLimits(b slotLimits) {
@@ -88,9 +93,9 @@ func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error
 	if q.waiters.Len() >= b.waiting && !again {
 		q.refused++
 		q.mu.Unlock()
-		return false, &busyError{fmt.Sprintf("%d requests run and %d wait, which is all that may "+
+		return false, newBusyError(site.MaxWaiting, "%d requests run and %d wait, which is all that may "+
 			"(user.webserver.%s, user.webserver.%s)",
-			b.running, b.waiting, site.MaxRunning.Name, site.MaxWaiting.Name), site.MaxWaiting.Name}
+			b.running, b.waiting, site.MaxRunning.Name, site.MaxWaiting.Name)
 	}
 	t := &waiter{granted: make(chan struct{})}
 	place := q.enqueue(t, again)
@@ -105,8 +110,8 @@ func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error
 		err = context.Cause(ctx)
 	case <-timer.C:
 		q.countRefused()
-		err = &busyError{fmt.Sprintf("no slot became free within %v (user.webserver.%s, user.webserver.%s)",
-			b.wait, site.MaxRunning.Name, site.MaxTime.Name), site.MaxRunning.Name}
+		err = newBusyError(site.MaxRunning, "no slot became free within %v (user.webserver.%s, user.webserver.%s)",
+			b.wait, site.MaxRunning.Name, site.MaxTime.Name)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

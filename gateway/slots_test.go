@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 func gateOf(running, waiting int, patience time.Duration) *slots {
@@ -186,7 +187,7 @@ func TestTooManyRequests(t *testing.T) {
 	assert.Equal(t, 503, resp.Status)
 	assert.Equal(t, "1", resp.Get("Retry-After"))
 	assert.NotContains(t, resp.Body, "Incident")
-	assert.Equal(t, "maxWaiting", LimitOf(out.Err))
+	assert.Equal(t, "maxWaiting", runner.LimitOf(out.Err))
 
 	gone, leave := context.WithCancel(context.Background())
 	leave()

@@ -18,7 +18,7 @@ const slowBody = 1000
 
 // watchSlow makes the run tell when its scripts are slow.
 func (c *attempt) watchSlow() {
-	limit := time.Duration(c.limits().Get(site.SlowLog).Value * float64(time.Millisecond))
+	limit := time.Duration(c.Limits().Get(site.SlowLog).Value * float64(time.Millisecond))
 	if limit <= 0 || c.isQuiet() {
 		return
 	}

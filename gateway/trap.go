@@ -19,8 +19,8 @@ const (
 // is on (specification, 4.3.5 and 6.1). The supplied one calls
 // webserver.handler, which is [attempt.handle].
 func (c *attempt) trap() (script.Value, error) {
-	if c.site().Flag(site.FlScriptTrap) {
-		if a, ok := c.site().Trap(); ok {
+	if c.Site().Flag(site.FlScriptTrap) {
+		if a, ok := c.Site().Trap(); ok {
 			if c.request.Trace != nil {
 				c.request.trace("trap %s", a)
 			}
@@ -29,7 +29,7 @@ func (c *attempt) trap() (script.Value, error) {
 			}
 			return c.Thread.Run(a, c.params)
 		}
-		c.request.trace("there is no trap at %s: the built-in route is taken", c.site().TrapAddress())
+		c.request.trace("there is no trap at %s: the built-in route is taken", c.Site().TrapAddress())
 	}
 	return c.handle(c.params)
 }
@@ -83,7 +83,7 @@ func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 
 // actionObject returns the address of the object that answers for an action, or nil.
 func (c *attempt) actionObject(name string) objectdb.Address {
-	a, _ := c.site().Action(name)
+	a, _ := c.Site().Action(name)
 	return a.Object
 }
 

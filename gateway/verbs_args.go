@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 	"scripter/verbs/form"
@@ -31,15 +32,15 @@ var argsVerbs = []script.Verb{
 }
 
 // maxFieldsOf returns the limit of fields, outside of a request that of the settings.
-func maxFieldsOf(v *script.Call) (bound, error) {
+func maxFieldsOf(v *script.Call) (runner.Bound, error) {
 	if c, err := hostOf(v); err == nil {
-		return c.count(site.MaxFields), nil
+		return c.Count(site.MaxFields), nil
 	}
 	s, err := siteOf(v.Thread())
 	if err != nil {
-		return bound{}, err
+		return runner.Bound{}, err
 	}
-	return fixed(site.MaxFields, int64(s.Number(site.MaxFields))), nil
+	return runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: int64(s.Number(site.MaxFields))}, nil
 }
 
 func verbParseArgs(v *script.Call) error {
@@ -47,7 +48,7 @@ func verbParseArgs(v *script.Call) error {
 	if err != nil {
 		return err
 	}
-	t, err := form.Parse(v.Text(1), max.most)
+	t, err := form.Parse(v.Text(1), max.Most)
 	if err != nil {
 		return formError(err, max)
 	}

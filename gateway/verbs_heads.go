@@ -111,8 +111,8 @@ func verbParseHeaders(v *script.Call) error {
 			more, rest = cutLine(rest)
 			field += " " + strings.TrimSpace(more)
 		}
-		if int64(count) > max.most {
-			return max.error("the head has more than %d fields", max.most)
+		if int64(count) > max.Most {
+			return max.Error("the head has more than %d fields", max.Most)
 		}
 		name, value, _ := strings.Cut(field, ":")
 		form.Add(t, strings.TrimSpace(name), strings.TrimSpace(value))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"scripter/requestlog"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -41,7 +42,7 @@ func verbDebugCGI(v *script.Call) error {
 	if err := recorded.Incomplete(); err != nil {
 		return err
 	}
-	w := boundedWriter{limit: c.most(site.MaxResponse)}
+	w := boundedWriter{limit: c.Size(site.MaxResponse)}
 	out, _ := c.g.Replay(c.Context(), recorded, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", recorded.Number, out.Err)
@@ -61,12 +62,12 @@ func lastRecorded(c *attempt) (*requestlog.Request, error) {
 // boundedWriter holds a response up to a limit, in bytes.
 type boundedWriter struct {
 	bytes.Buffer
-	limit bound
+	limit runner.Bound
 }
 
 func (w *boundedWriter) Write(p []byte) (int, error) {
-	if int64(w.Len()+len(p)) > w.limit.most {
-		return 0, w.limit.error("the response is longer than %d bytes", w.limit.most)
+	if int64(w.Len()+len(p)) > w.limit.Most {
+		return 0, w.limit.Error("the response is longer than %d bytes", w.limit.Most)
 	}
 	return w.Buffer.Write(p)
 }

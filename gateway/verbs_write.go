@@ -23,8 +23,8 @@ var writeVerbs = []script.Verb{
 
 // checkOutput returns an error if what scripts write is longer than maxResponse.
 func (c *attempt) checkOutput(size int64) error {
-	if limit := c.most(site.MaxResponse); size > limit.most {
-		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.error("the response is longer than %d bytes", limit.most))
+	if limit := c.Size(site.MaxResponse); size > limit.Most {
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.Error("the response is longer than %d bytes", limit.Most))
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ type Guard interface {
 // Suspend tells the Guard that no script of the run is at work, because the run waits
 // for something else. Resume ends that.
 func (r *Run) Suspend() {
-	if g := r.runner.guard; g != nil && !r.options.Inner {
+	if g := r.runner.config.Guard; g != nil && !r.options.Inner {
 		g.End()
 	}
 }
 
 // Resume tells the Guard that scripts of the run are at work.
 func (r *Run) Resume() {
-	if g := r.runner.guard; g != nil && !r.options.Inner && r.Thread != nil {
-		g.Begin(r.limits.Time-r.limits.Spent, r.limits.MemoryBytes)
+	if g := r.runner.config.Guard; g != nil && !r.options.Inner && r.Thread != nil {
+		g.Begin(r.bounds.Time-r.bounds.Spent, r.bounds.MemoryBytes)
 	}
 }

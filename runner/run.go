@@ -7,6 +7,7 @@ import (
 	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
 
 // A Run is one call of the function of [Runner.Run]: a transaction, a thread for
@@ -17,26 +18,35 @@ type Run struct {
 	Thread *script.Thread // nil before Start
 	Again  bool           // the first call of the function lost a race
 
+	// Script returns the address of the script whose limits count. It is called only if
+	// some script has limits of its own. nil: the limits of the settings count.
+	Script func() objectdb.Address
 	// Slow is called once, by the goroutine that runs, when scripts are still at work
 	// SlowAfter after the thread was made: see [script.ThreadOptions]. Both are set
 	// before Start.
 	Slow      func([]lua.Frame)
 	SlowAfter time.Duration
 
-	runner  *Runner
-	options Options
-	limits  lua.Limits
-	spent   time.Duration // of the time limit, by the first call
-	output  *Output
+	runner   *Runner
+	options  Options
+	view     *site.View
+	limits   site.Limits // by limitsOf
+	limitsOf *site.Snapshot
+	bounds   lua.Limits    // of the thread
+	spent    time.Duration // of the time limit, by the first call
+	output   *Output
 }
 
-// Start makes the thread of the run: a Lua state with these limits, which finds the
-// cells of names as bare names and gives host to verbs. Both may be nil.
-func (r *Run) Start(limits lua.Limits, names *script.Table, host any) {
-	r.limits = limits
-	r.limits.Spent = r.spent
-	r.Thread = r.runner.engine.NewThread(r.Tx.Context(), script.ThreadOptions{
-		Tx: r.Tx, Limits: r.limits, Names: names, Host: host, Now: r.options.Now, Seed: r.options.Seed,
+// Site returns what the owner of the root has set, as the transaction sees it now.
+func (r *Run) Site() *site.Snapshot { return r.view.Now() }
+
+// Start makes the thread of the run: a Lua state with the limits of the run, which finds
+// the cells of names as bare names and gives host to verbs. Both may be nil.
+func (r *Run) Start(names *script.Table, host any) {
+	r.bounds = luaLimits(r.Limits())
+	r.bounds.Spent, r.bounds.From = r.spent, r.limitFrom
+	r.Thread = r.runner.Engine().NewThread(r.Tx.Context(), script.ThreadOptions{
+		Tx: r.Tx, Limits: r.bounds, Names: names, Host: host, Now: r.options.Now, Seed: r.options.Seed,
 		Slow: r.Slow, SlowAfter: r.SlowAfter,
 	})
 	r.Resume()

@@ -1,14 +1,15 @@
 // Package runner runs scripts of the root: in one transaction, within limits, and a
 // second time if another transaction has overwritten what the first run read.
 //
-// It knows nothing of HTTP. A request, a command and a test make a [Runner] from a
-// root and an engine, and call [Runner.Run]:
+// It knows nothing of HTTP. Start with [Runner.Run], which a request uses:
 //
 //	_, err := r.Run(ctx, runner.Options{}, func(run *runner.Run) error {
-//		run.Start(limits, nil, nil)
+//		run.Start(nil, nil)
 //		v, err := run.Thread.Run(address)
 //		…
 //	})
+//
+// Commands use [Runner.Call], [Runner.Eval], [Runner.Lint] and [Runner.Types].
 package runner
 
 import (
@@ -18,36 +19,38 @@ import (
 
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
 
-// Config says what a Runner works with. DB and Engine are needed, the rest has defaults.
+// Config says what a Runner works with. DB, Engine and Site are needed, the rest has
+// defaults.
 type Config struct {
 	DB     *objectdb.DB
 	Engine *script.Engine
+	Site   *site.Cache      // what the owner of the root has set
 	Now    func() time.Time // the clock of scripts; nil: time.Now
 	Guard  Guard            // nil: nobody watches the process
+	// Outside returns the names and the host of the scripts that a command runs: what a
+	// request would give them. nil: they have none.
+	Outside func(*Run) (names *script.Table, host any, err error)
 }
 
 // A Runner runs scripts in transactions of one root. It is safe for concurrent use.
 type Runner struct {
-	db        *objectdb.DB
-	engine    *script.Engine
-	now       func() time.Time
-	guard     Guard
+	config    Config
 	conflicts conflicts
 }
 
 // New returns a Runner.
 func New(c Config) *Runner {
-	r := &Runner{db: c.DB, engine: c.Engine, now: c.Now, guard: c.Guard}
-	if r.now == nil {
-		r.now = time.Now
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	return r
+	return &Runner{config: c}
 }
 
 // Engine returns the engine whose verbs the scripts see.
-func (r *Runner) Engine() *script.Engine { return r.engine }
+func (r *Runner) Engine() *script.Engine { return r.config.Engine }
 
 // Options say how one run is made.
 type Options struct {
@@ -91,15 +94,15 @@ var errDiscard = errors.New("the changes of this run are undone")
 // the transaction waits for the writer's lock.
 func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outcome, error) {
 	if o.Now == nil {
-		o.Now = r.now
+		o.Now = r.config.Now
 	}
 	start := o.Now()
-	transact := r.db.Update
+	transact := r.config.DB.Update
 	switch {
 	case o.ReadOnly:
-		transact = r.db.View
+		transact = r.config.DB.View
 	case !o.Discard && r.conflicts.recent(o.Key, start):
-		transact = r.db.UpdateLocked
+		transact = r.config.DB.UpdateLocked
 	}
 	var out Outcome
 	var spent time.Duration
@@ -112,13 +115,20 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 		if o.Committed != nil {
 			tx.BeforeSync(o.Committed)
 		}
-		run := &Run{Tx: tx, Again: out.Again, runner: r, options: o, spent: spent}
+		view, err := r.config.Site.View(tx)
+		if err != nil {
+			return err
+		}
+		run := &Run{Tx: tx, Again: out.Again, runner: r, options: o, view: view, spent: spent}
 		begun := o.Now()
 		defer func() {
 			run.close()
 			spent += o.Now().Sub(begun)
 		}()
-		if err := fn(run); err != nil || !o.Discard {
+		if err = fn(run); err == nil {
+			err = view.Err()
+		}
+		if err != nil || !o.Discard {
 			return err
 		}
 		return errDiscard

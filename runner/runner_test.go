@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/script"
+	"scripter/site"
 )
 
 var (
@@ -29,7 +29,7 @@ func newRunner(t *testing.T, c Config) (*Runner, *objectdb.DB) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	put(t, db, counter, objectdb.Number(1))
-	c.DB, c.Engine = db, script.NewEngine(nil)
+	c.DB, c.Engine, c.Site = db, script.NewEngine(nil), site.NewCache()
 	return New(c), db
 }
 
@@ -49,7 +49,7 @@ func get(t *testing.T, db *objectdb.DB, a objectdb.Address) (v objectdb.Value) {
 
 // raise runs a script that raises the counter.
 func raise(run *Run) error {
-	run.Start(lua.DefaultLimits(), nil, nil)
+	run.Start(nil, nil)
 	_, err := run.Thread.RunSource("raise", "scratchpad.n = scratchpad.n + 1")
 	return err
 }
@@ -132,7 +132,7 @@ func TestClockAndSeed(t *testing.T) {
 	then := time.Unix(1_000_000_000, 0)
 	ask := func() (text string) {
 		_, err := r.Run(t.Context(), Options{Now: func() time.Time { return then }, Seed: 7}, func(run *Run) error {
-			run.Start(lua.DefaultLimits(), nil, nil)
+			run.Start(nil, nil)
 			v, err := run.Thread.RunSource("ask", "return os.time () .. ' ' .. math.random (1000000)")
 			text, _ = v.(string)
 			return err
@@ -156,14 +156,14 @@ func TestGuard(t *testing.T) {
 	g := &testGuard{}
 	r, _ := newRunner(t, Config{Guard: g})
 	run := func(run *Run) error {
-		run.Start(lua.Limits{Time: time.Minute}, nil, nil)
+		run.Start(nil, nil)
 		run.Suspend()
 		run.Resume()
 		return nil
 	}
 	_, err := r.Run(t.Context(), Options{}, run)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"begin 1m0s", "end", "begin 1m0s", "end"}, g.told)
+	assert.Equal(t, []string{"begin 10s", "end", "begin 10s", "end"}, g.told)
 	_, err = r.Run(t.Context(), Options{Inner: true}, run)
 	require.NoError(t, err)
 	assert.Len(t, g.told, 4)
@@ -192,4 +192,52 @@ func TestOutput(t *testing.T) {
 	text, err := (*Output)(nil).Text()
 	assert.NoError(t, err)
 	assert.Empty(t, text)
+}
+
+// TestCommands: what a command runs has its own transaction, and the names and the host
+// of Config.Outside.
+func TestCommands(t *testing.T) {
+	r, db := newRunner(t, Config{Outside: func(*Run) (*script.Table, any, error) {
+		names := script.NewTable()
+		names.Set("visitor", "nobody")
+		return names, nil, nil
+	}})
+	put(t, db, objectdb.Address{"workspace", "greet"}, objectdb.Script(`scratchpad.n = 7 return "hello " .. ... .. " from " .. visitor`))
+	text, err := r.Call(t.Context(), objectdb.Address{"workspace", "greet"}, []string{"Ada"})
+	require.NoError(t, err)
+	assert.Equal(t, "hello Ada from nobody", text)
+	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
+
+	e, err := r.Eval(t.Context(), `scratchpad.n + 1, nil, {true}`)
+	require.NoError(t, err)
+	assert.Equal(t, "8", e.Texts[0])
+	assert.Equal(t, "nil", e.Texts[1])
+	assert.JSONEq(t, `[true]`, string(e.JSON[2]))
+
+	put(t, db, objectdb.Address{"workspace", "odd"}, objectdb.Script(`return undefinedName, visitor`))
+	l, err := r.Lint(t.Context(), objectdb.Address{"workspace"})
+	require.NoError(t, err)
+	assert.Equal(t, 2, l.Scripts)
+	require.Len(t, l.Findings, 1)
+	assert.Contains(t, l.Findings[0].Message, "undefinedName")
+	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
+}
+
+// TestLimits: the limits are those of the script, and their errors name the setting.
+func TestLimits(t *testing.T) {
+	r, db := newRunner(t, Config{})
+	a := objectdb.Address{"workspace", "long"}
+	put(t, db, a, objectdb.Script(`return ("x"):rep (2000000)`))
+	text, err := r.Call(t.Context(), a, nil)
+	require.NoError(t, err)
+	assert.Len(t, text, 2_000_000)
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, site.MaxString, 1) }))
+	_, err = r.Call(t.Context(), a, nil)
+	assert.Equal(t, "maxString", LimitOf(err))
+	assert.ErrorContains(t, err, `user.webserver.limits.["workspace.long"].maxString`)
+	_, err = r.Run(t.Context(), Options{ReadOnly: true}, func(run *Run) error {
+		return run.Size(site.MaxBody).Error("the body is too long")
+	})
+	assert.Equal(t, "maxBody", LimitOf(err))
+	assert.EqualError(t, err, "the body is too long (user.webserver.maxBody)")
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 func (t *tool) checkCommand() *cobra.Command {
@@ -79,7 +79,7 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 // compiles reports why a script will not compile at a, by the limits that it has
 // there.
 func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
-	limit, err := gateway.SourceLimit(tx, a)
+	limit, err := runner.SourceLimit(tx, a)
 	if err != nil {
 		return err
 	}

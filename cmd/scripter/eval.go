@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/runner"
 )
 
 func (t *tool) evalCommand() *cobra.Command {
@@ -39,7 +40,7 @@ kept when it ends without an error.`,
 			if err != nil {
 				return err
 			}
-			e, err := g.Eval(c.Context(), typed)
+			e, err := g.Runner().Eval(c.Context(), typed)
 			if err != nil {
 				return errors.New(gateway.Describe(err))
 			}
@@ -54,7 +55,7 @@ kept when it ends without an error.`,
 
 // printEvaluated prints what was written and the texts of the values, each
 // with a line end.
-func printEvaluated(w io.Writer, e gateway.Evaluated) {
+func printEvaluated(w io.Writer, e runner.Evaluated) {
 	texts := e.Texts
 	if e.Written != "" {
 		texts = append([]string{e.Written}, texts...)

@@ -9,6 +9,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script/lint"
 )
 
@@ -40,7 +41,7 @@ error counts only if ADDRESS is the sample itself.`,
 					return err
 				}
 			}
-			l, err := gateway.New(gateway.Options{DB: db}).Lint(c.Context(), a)
+			l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(c.Context(), a)
 			if err != nil {
 				return err
 			}
@@ -65,7 +66,7 @@ func checkLintable(c *cobra.Command, db *objectdb.DB, a objectdb.Address) error 
 
 // withoutSample drops the finding that a supplied script does not compile, unless it was
 // asked for: a sample shows such a mistake, and a new root would never pass.
-func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l *gateway.Linted) error {
+func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l *runner.Linted) error {
 	return db.View(c.Context(), func(tx *objectdb.Tx) error {
 		var kept []lint.Finding
 		for _, f := range l.Findings {
@@ -89,7 +90,7 @@ func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l 
 	})
 }
 
-func (t *tool) printLinted(l gateway.Linted) error {
+func (t *tool) printLinted(l runner.Linted) error {
 	if t.json {
 		if err := t.printJSON(map[string]any{"scripts": l.Scripts, "findings": append([]lint.Finding{}, l.Findings...)}); err != nil {
 			return err

@@ -152,7 +152,7 @@ func (s *session) finish(ctx context.Context) {
 	if strings.TrimSpace(typed) == "" {
 		return
 	}
-	e, err := s.g.Eval(ctx, typed)
+	e, err := s.g.Runner().Eval(ctx, typed)
 	if err != nil {
 		s.failed++
 		fmt.Fprintln(s.err, gateway.Describe(err))

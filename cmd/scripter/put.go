@@ -15,6 +15,7 @@ import (
 	"scripter/gateway"
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // put is one run of "scripter put".
@@ -81,7 +82,7 @@ func (t *tool) warnOfNames(ctx context.Context, did deed) error {
 			return err
 		}
 		defer db.Close()
-		l, err := gateway.New(gateway.Options{DB: db}).Lint(ctx, o.address)
+		l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(ctx, o.address)
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 	case objectdb.Script:
 		if err := compiles(tx, a, x); err != nil && !p.force {
 			hint := "nothing was stored; --force stores it all the same"
-			if set := gateway.LimitOf(err); set != "" {
+			if set := runner.LimitOf(err); set != "" {
 				hint = "the setting " + set + " is the limit; " + hint
 			}
 			return nil, hintError{syntaxDetail(err), hint}

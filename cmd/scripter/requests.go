@@ -237,7 +237,7 @@ returns. What it changes in the root is kept when it ends without an error.`,
 			if err != nil {
 				return err
 			}
-			text, err := g.Run(c.Context(), a, args[1:])
+			text, err := g.Runner().Call(c.Context(), a, args[1:])
 			if err != nil {
 				return errors.New(gateway.Describe(err))
 			}

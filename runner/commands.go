@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"scripter/objectdb"
+	"scripter/script"
+	"scripter/script/lint"
+	verbjson "scripter/verbs/json"
+)
+
+// What the commands of an author run, without a request.
+
+// outside calls fn with a run whose thread was started, with the limits of the script
+// at a.
+func (r *Runner) outside(ctx context.Context, o Options, a objectdb.Address, fn func(*Run) error) error {
+	_, err := r.Run(ctx, o, func(run *Run) error {
+		run.Script = func() objectdb.Address { return a }
+		var names *script.Table
+		var host any = run
+		if r.config.Outside != nil {
+			var err error
+			if names, host, err = r.config.Outside(run); err != nil {
+				return err
+			}
+		}
+		run.Start(names, host)
+		return fn(run)
+	})
+	return err
+}
+
+// Call runs the script at a with texts as arguments. It returns what the script has
+// written, followed by the text of what it returns.
+func (r *Runner) Call(ctx context.Context, a objectdb.Address, args []string) (string, error) {
+	text := ""
+	err := r.outside(ctx, Options{}, a, func(run *Run) error {
+		values := make([]script.Value, len(args))
+		for i, s := range args {
+			values[i] = s
+		}
+		v, err := run.Thread.Run(a, values...)
+		if err != nil {
+			return err
+		}
+		if text, err = run.Output().Text(); err != nil {
+			return err
+		}
+		result, err := run.Thread.Text(v)
+		text += result
+		return err
+	})
+	return text, err
+}
+
+// Evaluated is the result of Eval.
+type Evaluated struct {
+	Written string            // by write
+	Texts   []string          // of the values, nil as "nil"
+	JSON    []json.RawMessage // the values as json.encode writes them, else their texts
+}
+
+// Eval runs typed Lua in one transaction: the values of an expression, or what the
+// statements return. What it changes stays unless it fails.
+func (r *Runner) Eval(ctx context.Context, typed string) (Evaluated, error) {
+	var e Evaluated
+	err := r.outside(ctx, Options{}, nil, func(run *Run) error {
+		e = Evaluated{}
+		values, err := run.Thread.Eval("typed", typed)
+		if err != nil {
+			return err
+		}
+		for _, v := range values {
+			text, err := run.Thread.Text(v)
+			if err != nil {
+				return err
+			}
+			if v == nil {
+				text = "nil"
+			}
+			j, err := verbjson.Encode(run.Thread, v)
+			if err != nil {
+				j, err = verbjson.Encode(run.Thread, strings.ToValidUTF8(text, "�"))
+			}
+			if err != nil {
+				return err
+			}
+			e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j)
+		}
+		e.Written, err = run.Output().Text()
+		return err
+	})
+	return e, err
+}
+
+// Linted is the result of Lint.
+type Linted struct {
+	Scripts  int // looked at
+	Findings []lint.Finding
+}
+
+// Lint looks for likely mistakes in the script at a, or in all scripts of the table at
+// a, and in the tables of user.webserver whose rows are named by addresses. It runs
+// nothing.
+func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
+	var l Linted
+	err := r.outside(ctx, Options{ReadOnly: true}, nil, func(run *Run) error {
+		err := run.Tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
+			if n.Kind() != objectdb.KindScript {
+				return nil
+			}
+			v, err := run.Tx.Value(n)
+			if err != nil {
+				return err
+			}
+			found, err := lint.Script(run.Thread, at.String(), string(v.(objectdb.Script)))
+			l.Scripts++
+			l.Findings = append(l.Findings, found...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		found, err := lintRows(run.Tx, a)
+		l.Findings = append(l.Findings, found...)
+		return err
+	})
+	return l, err
+}
+
+// Types returns what an editor with lua-language-server needs to know, as file names and
+// contents. names has the types of the names of a request: see [lint.Types].
+func (r *Runner) Types(ctx context.Context, names map[string]string) (map[string]string, error) {
+	var files map[string]string
+	err := r.outside(ctx, Options{ReadOnly: true}, nil, func(run *Run) (err error) {
+		files, err = lint.Types(run.Thread, names)
+		return err
+	})
+	return files, err
+}
