@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/purge"
 	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
@@ -30,7 +31,7 @@ type attempt struct {
 	ownType  bool               // the gateway completes the type of the response
 	page     string             // path of the page that is the response; "" = not a page
 	problems []problem          // failed markers, logged after the commit
-	flushes  flushes            // what caches are to forget after the commit
+	purges   purge.List         // what caches are to forget after the commit
 }
 
 func (x *exchange) newAttempt(r *runner.Run) *attempt { return &attempt{exchange: x, Run: r} }

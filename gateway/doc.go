@@ -14,7 +14,6 @@
 //	macro_rules.go   what markers may call and see
 //	response.go charset.go redirect.go   the response that is made of the script's result
 //	held.go responder.go partial.go   the response held until the commit, and sent in chunks
-//	cache.go cachefolder.go   purging caches in front, after the commit
 //	record.go replay.go   requests recorded (package requestlog) while Debugging is on, and run again
 //	supplied.go   which scripts are as supplied, so that Go does their work
 //	page.go pagefile.go pagevalues.go   pages: their files, and what is known of them before a request

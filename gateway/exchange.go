@@ -110,7 +110,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		last.logProblems()
 	}
 	if err == nil || last != nil && x.out.started { // a part may be committed
-		last.flushCaches(ctx)
+		last.purgeCaches(ctx)
 	}
 	return done, err
 }

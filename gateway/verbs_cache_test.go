@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -35,7 +33,7 @@ func newCacheServer(t *testing.T) *cacheServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s %s%s %s", r.Method, r.Host, r.RequestURI, r.Header.Get(flushAllField))))
+		s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s %s%s %s", r.Method, r.Host, r.RequestURI, r.Header.Get("Scripter-Flush"))))
 		if s.look != nil {
 			s.look()
 		}
@@ -139,85 +137,6 @@ func TestFlushCacheFails(t *testing.T) {
 	s.log.Take()
 	assert.Equal(t, "done", s.ask("/flush.fcgi", nil).Body)
 	assert.Contains(t, s.log.String(), "context deadline exceeded")
-}
-
-// TestFlushCacheGoesNowhereElse: a cache server cannot send us on.
-func TestFlushCacheGoesNowhereElse(t *testing.T) {
-	other := newCacheServer(t)
-	sly := httptest.NewServer(http.RedirectHandler(other.URL+"/", http.StatusTemporaryRedirect))
-	defer sly.Close()
-	err := purge(context.Background(), sly.URL, flush{"h", "/"})
-	require.ErrorContains(t, err, "it answers 307")
-	assert.Empty(t, other.asked())
-}
-
-// TestEmptyCacheFolder: only what a cache has made goes.
-func TestEmptyCacheFolder(t *testing.T) {
-	outside := t.TempDir()
-	folder := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(folder, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	const (
-		nginx = "\x05\x00\x00\x00\x00\x00\x00\x00…\nKEY: http://h/\nHTTP/1.0 200 OK\r\n\r\nx"
-		page  = "\x06\x00\x00\x00…"
-		forms = "\x05\x00\x00\x00…"
-	)
-	gone := map[string]string{
-		"c/29/b7f54b2df7773722d382f4809d65029c":                                nginx,
-		"b7f54b2df7773722d382f4809d65029c":                                     nginx, // no levels
-		"29c/../9c/b7f54b2df7773722d382f4809d65029c":                           nginx,
-		"Q/w/WFxhOjg1kZVJNMJVRPkA.header":                                      page,
-		"Q/w/WFxhOjg1kZVJNMJVRPkA.data":                                        "the page",
-		"Q/w/WFxhOjg1kZVJNMJVRPkB.header":                                      forms,
-		"Q/w/WFxhOjg1kZVJNMJVRPkB.header.vary/a/b/cdefghijklmnopqrst_@.header": page,
-		"Q/w/WFxhOjg1kZVJNMJVRPkB.header.vary/a/b/cdefghijklmnopqrst_@.data":   "a form",
-	}
-	kept := map[string]string{
-		"c/30/b7f54b2df7773722d382f4809d65029c":             nginx, // another's folder
-		"a/9c/b7f54b2df7773722d382f4809d65029c":             nginx,
-		"0/00/00000000000000000000000000000000":             "no key in it",
-		"B7F54B2DF7773722D382F4809D65029C":                  nginx,
-		"index.html":                                        nginx,
-		"Q/w/short.header":                                  page,
-		"Q/w/WFxhOjg1kZVJNMJVRPkC.header":                   "a text that somebody put here",
-		"Q/w/WFxhOjg1kZVJNMJVRPkC.data":                     "its body",
-		"Q/w/WFxhOjg1kZVJNMJVRPkD.data":                     "without a header",
-		"Q/w/WFxhOjg1kZVJNMJVRPk!.header":                   page,
-		"Q/w/x.header.vary/a/b/cdefghijklmnopqrst_@.header": page,
-		"Q/w/WFxhOjg1kZVJNMJVRPkE.header":                   "\x06",
-	}
-	for name, text := range gone {
-		write(name, text)
-	}
-	for name, text := range kept {
-		write(name, text)
-	}
-	target := filepath.Join(outside, "b7f54b2df7773722d382f4809d65029c")
-	require.NoError(t, os.WriteFile(target, []byte(nginx), 0o644))
-	require.NoError(t, os.Symlink(outside, filepath.Join(folder, "9c")+"x"))
-	require.NoError(t, os.Mkdir(filepath.Join(folder, "f"), 0o755))
-	require.NoError(t, os.Symlink(target, filepath.Join(folder, "f", "0000000000000000000000000000000f")))
-	require.NoError(t, os.Symlink(outside, filepath.Join(folder, "2c")))
-
-	require.NoError(t, emptyCacheFolder(context.Background(), folder, folder))
-	for name := range gone {
-		assert.NoFileExists(t, filepath.Join(folder, name))
-	}
-	for name := range kept {
-		assert.FileExists(t, filepath.Join(folder, name))
-	}
-	assert.FileExists(t, target, "links are not followed")
-
-	done, cancel := context.WithCancel(context.Background())
-	cancel()
-	assert.ErrorContains(t, emptyCacheFolder(done, folder, folder), "stopped after 0 files")
-	assert.ErrorContains(t, emptyCacheFolder(context.Background(), folder, filepath.Join(folder, "gone")), "empty the cache folder")
-	assert.ErrorContains(t, emptyCacheFolder(context.Background(), folder, filepath.Join(folder, "2c")), "escapes", "a link out of the listed folder")
-	assert.FileExists(t, target)
 }
 
 // TestHTTPHeader2: what a user adds to his copy of httpheader.

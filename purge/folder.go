@@ -1,4 +1,4 @@
-package gateway
+package purge
 
 import (
 	"bytes"
@@ -13,21 +13,18 @@ import (
 	"strings"
 )
 
-// emptyCacheFolder removes the pages that nginx (proxy_cache, fastcgi_cache)
-// or Apache (mod_cache_disk) stores below folder. folder lies below listed, even
-// with its links resolved. Both servers notice that a file is gone. It leaves
-// other files alone, follows no links and reaches nothing outside the folder.
-func emptyCacheFolder(ctx context.Context, listed, folder string) error {
-	above, err := os.OpenRoot(listed)
-	if err != nil {
-		return fmt.Errorf("empty the cache folder: %w", err)
-	}
-	defer above.Close()
-	inside, err := filepath.Rel(listed, folder)
-	if err != nil {
-		return fmt.Errorf("empty the cache folder: %w", err)
-	}
-	root, err := above.OpenRoot(inside)
+// A folder is a folder in which a web server keeps a cache.
+type folder struct {
+	path   string
+	listed string // the folder in scripter.conf that is path or contains it
+}
+
+// empty removes the pages that nginx (proxy_cache, fastcgi_cache) or Apache
+// (mod_cache_disk) has in the folder; both notice that a file is gone. It leaves other
+// files alone, follows no links inside the folder, and removes nothing outside the listed
+// folder even if the path has links.
+func (f folder) empty(ctx context.Context) error {
+	root, err := f.open()
 	if err != nil {
 		return fmt.Errorf("empty the cache folder: %w", err)
 	}
@@ -39,7 +36,7 @@ func emptyCacheFolder(ctx context.Context, listed, folder string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // the cache's own cleaner was faster
+			return nil // the web server has removed it
 		case err != nil:
 			failures = append(failures, err)
 			return nil
@@ -57,13 +54,28 @@ func emptyCacheFolder(ctx context.Context, listed, folder string) error {
 	case err != nil:
 		return fmt.Errorf("empty the cache folder: stopped after %d files: %w", removed, err)
 	case len(failures) > 0:
-		return fmt.Errorf("empty the cache folder: %d files removed, %d not; the first: %w", removed, len(failures), failures[0])
+		return fmt.Errorf("empty the cache folder: %d files removed, %d not; the first: %w",
+			removed, len(failures), failures[0])
 	}
 	return nil
 }
 
-// isCacheFile tells whether a file below a cache folder was made by a cache:
-// by its place, which both derive from a digest of the URL, and by how it begins.
+// open opens the folder from within the listed one, which its links cannot leave.
+func (f folder) open() (*os.Root, error) {
+	above, err := os.OpenRoot(f.listed)
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	inside, err := filepath.Rel(f.listed, f.path)
+	if err != nil {
+		return nil, err
+	}
+	return above.OpenRoot(inside)
+}
+
+// isCacheFile reports whether a cache has made a file: its place comes from a digest of
+// the URL, and it begins as a file of that cache does.
 func isCacheFile(root *os.Root, path string) bool {
 	names := strings.Split(path, "/")
 	if isNginxPath(names) {
@@ -76,13 +88,13 @@ func isCacheFile(root *os.Root, path string) bool {
 	case suffix == ".header":
 		return isModCacheHeader(root, path)
 	}
-	// The body beside it is what the page's author wrote. It comes before its
-	// header in the order of names, so the header is still there.
+	// A body looks like any file. It is the cache's if the header beside it is, which
+	// is still there: it comes after the body in the order of names.
 	return isModCacheHeader(root, strings.TrimSuffix(path, stem+suffix)+stem+".header")
 }
 
-// isNginxPath: MD5 in hex, in folders of one or two digits that repeat its
-// end: c/29/b7f54b2df7773722d382f4809d65029c (levels=1:2).
+// isNginxPath reports whether a path is an MD5 sum in hex, in folders of one or two digits
+// that repeat its end: c/29/b7f54b2df7773722d382f4809d65029c (levels=1:2).
 func isNginxPath(names []string) bool {
 	name, folders := names[len(names)-1], names[:len(names)-1]
 	if len(name) != 32 || strings.Trim(name, "0123456789abcdef") != "" || len(folders) > 3 {
@@ -98,9 +110,10 @@ func isNginxPath(names []string) bool {
 	return true
 }
 
-// modCacheStem: 22 letters of a digest, the first of them spread over folders:
-// Q/w/WFxhOjg1kZVJNMJVRPkA.header, with a .data beside it. A page with Vary
-// has its forms below NAME.header.vary, again by a digest.
+// modCacheStem returns the parts of a file name of mod_cache_disk. A path is a digest of
+// 22 letters, the first of which are names of folders: Q/w/WFxhOjg1kZVJNMJVRPkA.header,
+// with a .data file beside it. The variants of a page with Vary have paths of the same
+// form below NAME.header.vary.
 func modCacheStem(names []string) (stem, suffix string, ok bool) {
 	name := names[len(names)-1]
 	for _, suffix = range []string{".header", ".data"} {
@@ -129,8 +142,8 @@ func isModCacheDigest(s string) bool {
 	return len(s) == 22 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@") == ""
 }
 
-// isModCacheHeader: a header file begins with the number of its format, 5 for
-// the list of a page's forms and 6 for a page (mod_cache_disk.h).
+// isModCacheHeader reports whether a file begins with the number of a format of
+// mod_cache_disk.h: 5 for the list of a page's variants, 6 for a page.
 func isModCacheHeader(root *os.Root, path string) bool {
 	return begins(root, path, func(head []byte) bool {
 		if len(head) < 4 {
@@ -141,7 +154,7 @@ func isModCacheHeader(root *os.Root, path string) bool {
 	})
 }
 
-// begins looks at the beginning of a plain file.
+// begins reports whether the beginning of a regular file looks right.
 func begins(root *os.Root, path string, looksRight func(head []byte) bool) bool {
 	if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return false
