@@ -72,6 +72,20 @@ func TestChangeLogIsBounded(t *testing.T) {
 	assert.Equal(t, []string{"0 name"}, list)
 }
 
+// However often the same places are written, the log reaches back to the first commit.
+func TestChangeLogHasEachPlaceOnce(t *testing.T) {
+	log := changeLog(nil).with(1, []Place{at1(9, "first")})
+	for gen := int64(2); gen < 5000; gen++ {
+		log = log.with(gen, []Place{at1(1, "n"), at1(2, fmt.Sprint("counter", gen%20))})
+	}
+	list, ok := placesOf(log, 1, 5000)
+	assert.True(t, ok)
+	assert.Len(t, list, 22)
+	list, ok = placesOf(log, 4998, 5000)
+	assert.True(t, ok)
+	assert.ElementsMatch(t, []string{"1 n", "2 counter18", "2 counter19"}, list)
+}
+
 func FuzzChangeLog(f *testing.F) {
 	f.Add([]byte(changeLog(nil).with(5, []Place{at1(1, "a")})), int64(5))
 	f.Add([]byte{1, 2, 255, 255, 255, 255, 255, 255, 255, 255, 127, 1, 1}, int64(1))

@@ -1,8 +1,10 @@
 package sqlitestore
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -63,3 +65,37 @@ var (
 )
 
 func must[V any](v V, err error) func(testing.TB) V { return storetest.Must(v, err) }
+
+// originStore is a store that remembers the origins of commits.
+type originStore struct {
+	*store
+	origins []Origin
+}
+
+type originWriter struct {
+	Writer
+	store *originStore
+}
+
+func (s *originStore) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (Writer, State, error) {
+	w, state, err := s.store.BeginWrite(ctx, since, wait)
+	return originWriter{w, s}, state, err
+}
+
+func (w originWriter) Commit(ctx context.Context, c *Commit) (func(context.Context) error, error) {
+	w.store.origins = append(w.store.origins, c.Origin)
+	return w.Writer.Commit(ctx, c)
+}
+
+// Who wants a commit, and for what, comes to the store.
+func TestOriginReachesTheStore(t *testing.T) {
+	_, s := openStore(t, patient)
+	recording := &originStore{store: s}
+	db := New(recording, patient)
+	ada := Origin{Who: "ada", Why: "scripter put"}
+	ctx := WithOrigin(t.Context(), ada)
+	require.NoError(t, db.Update(ctx, func(tx *Tx) error { return increment(tx, Address{"n"}) }))
+	require.NoError(t, db.UpdateLocked(ctx, func(tx *Tx) error { return increment(tx, Address{"n"}) }))
+	require.NoError(t, db.Update(t.Context(), func(tx *Tx) error { return increment(tx, Address{"n"}) }))
+	require.Equal(t, []Origin{ada, ada, {}}, recording.origins)
+}

@@ -42,6 +42,8 @@ var tests = []struct {
 	name string
 	run  func(*T)
 }{
+	{"LargeReadSets", testLargeReadSets},
+	{"TheLockIsLimitedWhileWritesAreApplied", testTheLockIsLimitedWhileWritesAreApplied},
 	{"TheCacheForgetsOnlyWhatOthersChanged", testTheCacheForgetsOnlyWhatOthersChanged},
 	{"TablesThatChangeTheirOrderAreNotDamaged", testTablesThatChangeTheirOrderAreNotDamaged},
 	{"CheckUnderWrites", testCheckUnderWrites},
