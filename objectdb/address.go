@@ -164,7 +164,7 @@ func upper(c byte) byte {
 	return c
 }
 
-// String gives the text form: ParseAddress reads the same names from it.
+// String returns the text form: ParseAddress reads the same names from it.
 func (a Address) String() string {
 	if len(a) == 1 && plainName(a[0]) {
 		return a[0]
@@ -213,7 +213,7 @@ func appendQuotedName(b []byte, name string) []byte {
 	return append(b, `"]`...)
 }
 
-// Child gives the address of name in the table at a. It never shares memory with a.
+// Child returns the address of name in the table at a. It never shares memory with a.
 func (a Address) Child(name string) Address {
 	child := make(Address, len(a)+1)
 	copy(child, a)
@@ -221,7 +221,7 @@ func (a Address) Child(name string) Address {
 	return child
 }
 
-// Parent gives the address of the table that a is in; the root's is the root.
+// Parent returns the address of the table that a is in; the root's is the root.
 func (a Address) Parent() Address {
 	if len(a) == 0 {
 		return Address{}
@@ -229,7 +229,7 @@ func (a Address) Parent() Address {
 	return slices.Clone(a[:len(a)-1])
 }
 
-// Name gives the last name of a; the root's is "".
+// Name returns the last name of a; the root's is "".
 func (a Address) Name() string {
 	if len(a) == 0 {
 		return ""
@@ -237,7 +237,7 @@ func (a Address) Name() string {
 	return a[len(a)-1]
 }
 
-// Equal tells whether a and b lead to the same place: whether their names are
+// Equal reports whether a and b lead to the same place: whether their names are
 // the same without regard to case.
 func (a Address) Equal(b Address) bool {
 	return slices.EqualFunc(a, b, sameName)
@@ -245,7 +245,7 @@ func (a Address) Equal(b Address) bool {
 
 func sameName(a, b string) bool { return a == b || Fold(a) == Fold(b) }
 
-// hasPrefix tells whether a is p or lies below it.
+// hasPrefix reports whether a is p or lies below it.
 func (a Address) hasPrefix(p Address) bool {
 	return len(a) >= len(p) && a[:len(p)].Equal(p)
 }

@@ -120,7 +120,7 @@ func (w *work) refresh(tx *Tx) error {
 	return nil
 }
 
-// finish notes what a delta takes away, and what the cache must know of it.
+// finish records what a delta takes away, and the places for the cache.
 func (w *work) finish(d *delta, arrived map[int64]bool) {
 	table := w.id(d.table.id)
 	for fold, c := range d.names {
@@ -146,7 +146,7 @@ func (d *delta) renamed() bool {
 	return false
 }
 
-// touch notes that a table is written because its names have changed.
+// touch records that a table is written because its names have changed.
 func (w *work) touch(tx *Tx, d *delta) error {
 	if d.fresh || !d.renamed() {
 		return nil
@@ -238,7 +238,7 @@ func (n *Node) written() (Value, error) {
 	return n.value, nil
 }
 
-// publish tells the cache what was committed.
+// publish brings the cache to the generation that was committed.
 func (w *work) publish(c *cache) {
 	c.publish(w.gen-1, w.places, w.lists)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Children gives what is in table t, in the order of the folded names. The
+// Children returns what is in table t, in the order of the folded names. The
 // slice is shared and must not be changed.
 func (tx *Tx) Children(t *Node) ([]*Node, error) {
 	nodes, err := tx.listed(t)
@@ -25,7 +25,7 @@ func (tx *Tx) Children(t *Node) ([]*Node, error) {
 	return nodes, nil
 }
 
-// Nth gives the object that is i-th in table t, counted from 1; ErrNotFound
+// Nth returns the object that is i-th in table t, counted from 1; ErrNotFound
 // when there are fewer.
 func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 	nodes, err := tx.listed(t)
@@ -152,7 +152,7 @@ func (tx *Tx) changesOf(table int64) *delta {
 	return tx.over.tables[table]
 }
 
-// listed gives the children of t as the transaction sees them.
+// listed returns the children of t as the transaction sees them.
 func (tx *Tx) listed(t *Node) ([]*Node, error) {
 	t, err := tx.table(t)
 	if err != nil {
@@ -177,8 +177,8 @@ func (tx *Tx) listed(t *Node) ([]*Node, error) {
 	return d.merge(nodes), nil
 }
 
-// readsNames notes that the transaction knows which names are in t. It begins to read
-// before: what is listed then is noted as one, and not each table among it.
+// readsNames adds the names in t to the read set. The session begins before that, because
+// what is listed is in the read set as one, without each table among it.
 func (tx *Tx) readsNames(t *Node) error {
 	if tx.read == nil || t.id < 0 {
 		return nil
@@ -197,7 +197,7 @@ func (tx *Tx) readsNames(t *Node) error {
 	return nil
 }
 
-// baseList gives the children of t in the snapshot.
+// baseList returns the children of t in the snapshot.
 func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 	if nodes := tx.lists[t.id]; nodes != nil {
 		return nodes, nil

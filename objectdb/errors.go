@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// at gives err the operation and the address, unless it has them or is nil.
+// at adds the operation and the address to err, unless it has them or is nil.
 func at(op string, a Address, err error) error {
 	if err == nil {
 		return nil

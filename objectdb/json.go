@@ -152,7 +152,7 @@ func parseOdd(s string) (float64, error) {
 	return 0, fmt.Errorf("%q is no number; nan, inf and -inf are", s)
 }
 
-// sameNumber tells whether a and b would be stored alike.
+// sameNumber reports whether a and b would be stored alike.
 func sameNumber(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || a != a && b != b
 }
@@ -315,7 +315,7 @@ func jsonObject(p map[string]any) (Value, error) {
 	return parseText(kind, mime, payload)
 }
 
-// parseText gives the value of the given kind whose text form is s.
+// parseText returns the value of the given kind whose text form is s.
 func parseText(kind Kind, mime, s string) (Value, error) {
 	switch kind {
 	case KindString:

@@ -10,7 +10,7 @@ import (
 // MaxName is the length of the longest name, in bytes.
 const MaxName = 255
 
-// CheckName tells whether an object may have this name: 1 to 255 bytes of
+// CheckName reports whether an object may have this name: 1 to 255 bytes of
 // UTF-8, any character but NUL. The error is an ErrName and says what is wrong.
 func CheckName(name string) error {
 	switch {
@@ -26,7 +26,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Fold gives the form of a name that is compared: two names are the same
+// Fold returns the form of a name that is compared: two names are the same
 // in a table when Fold gives the same for both, and children are listed in the
 // order of the bytes of their folded names.
 //

@@ -27,7 +27,7 @@ func (tx *Tx) find(a Address) (*Node, error) {
 	return n, nil
 }
 
-// Find gives the node at a.
+// Find returns the node at a.
 func (tx *Tx) Find(a Address) (*Node, error) {
 	n, err := tx.mustFind(a)
 	return n, at("find", a, err)
@@ -47,7 +47,7 @@ func (tx *Tx) mustFind(a Address) (*Node, error) {
 	return n, nil
 }
 
-// Get gives the value at a: ErrNotFound when there is none, ErrIsTable when
+// Get returns the value at a: ErrNotFound when there is none, ErrIsTable when
 // a table is there.
 func (tx *Tx) Get(a Address) (Value, error) {
 	n, err := tx.mustFind(a)
@@ -58,7 +58,7 @@ func (tx *Tx) Get(a Address) (Value, error) {
 	return v, at("get", a, err)
 }
 
-// Stat tells what is known of the object at a.
+// Stat returns what is known of the object at a.
 func (tx *Tx) Stat(a Address) (Object, error) {
 	if _, err := tx.reader(); err != nil {
 		return Object{}, at("stat", a, err)
@@ -73,7 +73,7 @@ func (tx *Tx) Stat(a Address) (Object, error) {
 	return n.object(), nil
 }
 
-// List tells what is in the table at a, in order: ErrNotTable when something
+// List returns what is in the table at a, in order: ErrNotTable when something
 // else is there.
 func (tx *Tx) List(a Address) ([]Object, error) {
 	t, err := tx.mustFind(a)
@@ -138,7 +138,7 @@ func (tx *Tx) NewTable(a Address) error {
 	return at("make table", a, err)
 }
 
-// makeTables gives the table at a, made if need be with those above it. Nothing
+// makeTables returns the table at a, made if need be with those above it. Nothing
 // is made unless all the names that full has can be used.
 func (tx *Tx) makeTables(a, full Address) (*Node, error) {
 	if err := tx.usable(); err != nil {
@@ -197,7 +197,7 @@ func (tx *Tx) delete(a Address) error {
 	return tx.remove(t, n)
 }
 
-// Move gives the object at from, with all below it, the address to, and makes the
+// Move moves the object at from, with all below it, to the address to, and makes the
 // tables above it. Nothing may be there already (ErrExists), except
 // the object itself: so the case of its name can be changed. An object cannot be
 // moved to below itself.

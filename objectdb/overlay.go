@@ -66,7 +66,7 @@ func (d *delta) patch(now *Node) {
 	}
 }
 
-// delta gives the delta of a table, which must be its present node.
+// delta returns the delta of a table, which must be its present node.
 func (tx *Tx) delta(t *Node) *delta {
 	if tx.over == nil {
 		tx.over = &overlay{tables: map[int64]*delta{}, objects: map[int64]*Node{}}
@@ -130,7 +130,7 @@ func gone(parent int64, fold string) *Node {
 	return &Node{parent: parent, fold: fold, ver: -1}
 }
 
-// drop notes that an object is gone for good, and with it what is below it.
+// drop records that an object is gone for good, and with it what is below it.
 func (tx *Tx) drop(n *Node) {
 	tx.stand(n.id, gone(n.parent, n.fold))
 	if o := tx.over; n.kind == KindTable && !o.lost {
@@ -139,7 +139,7 @@ func (tx *Tx) drop(n *Node) {
 	}
 }
 
-// writable gives the present node of a table that is to be written in.
+// writable returns the present node of a table that is to be written in.
 func (tx *Tx) writable(t *Node) (*Node, error) {
 	if err := tx.usable(); err != nil {
 		return nil, err

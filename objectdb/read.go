@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// base gives what the snapshot holds at a place: a node, which says nothing is
+// base returns what the snapshot holds at a place: a node, which says nothing is
 // there when its kind is 0, and never nil. The cache is asked first. up is a node
 // of the table, if the caller has one.
 func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
@@ -31,7 +31,7 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 	return n, nil
 }
 
-// at gives what the transaction sees at a place, as base does.
+// at returns what the transaction sees at a place, as base does.
 func (tx *Tx) at(parent int64, fold []byte, up *Node) (*Node, error) {
 	if tx.over != nil {
 		if d := tx.over.tables[parent]; d != nil {
@@ -72,7 +72,7 @@ func (tx *Tx) stepIn(t *Node, name string) (*Node, error) {
 	return n, nil
 }
 
-// table gives the present node of a table, and tells that it is none or gone.
+// table returns the present node of a table, or an error if it is no table or gone.
 func (tx *Tx) table(t *Node) (*Node, error) {
 	if t.kind != KindTable {
 		return nil, ErrNotTable
@@ -83,10 +83,10 @@ func (tx *Tx) table(t *Node) (*Node, error) {
 	return tx.present(t)
 }
 
-// steady tells that all nodes are as they were found.
+// steady reports whether all nodes are as they were found.
 func (tx *Tx) steady() bool { return tx.over == nil && !tx.flushed && !tx.tries.failed }
 
-// present gives the node that now stands for the object of n; ErrNotFound when
+// present returns the node that now stands for the object of n; ErrNotFound when
 // it is gone.
 func (tx *Tx) present(n *Node) (*Node, error) {
 	if err := tx.usable(); err != nil {
@@ -118,7 +118,7 @@ func (tx *Tx) present(n *Node) (*Node, error) {
 	return n, nil
 }
 
-// byID gives the object with this id as the snapshot has it; hint is where it
+// byID returns the object with this id as the snapshot has it; hint is where it
 // was once.
 func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
 	s, err := tx.reader() // the read set does not have what is read here
@@ -138,7 +138,7 @@ func (tx *Tx) byID(id int64, hint *Node) (*Node, error) {
 	return row.node(nil), nil
 }
 
-// parentOf gives the table that holds n, whose node must be the present one.
+// parentOf returns the table that holds n, whose node must be the present one.
 func (tx *Tx) parentOf(n *Node) (*Node, error) {
 	if n.parent == RootID {
 		return tx.root, nil
@@ -158,10 +158,10 @@ func (tx *Tx) parentOf(n *Node) (*Node, error) {
 	return tx.byID(n.parent, hint)
 }
 
-// Root gives the root table.
+// Root returns the root table.
 func (tx *Tx) Root() *Node { return tx.root }
 
-// Child gives the object called name in table t. ErrNotFound says that there is
+// Child returns the object called name in table t. ErrNotFound says that there is
 // none, ErrNotTable that t cannot have any.
 func (tx *Tx) Child(t *Node, name string) (*Node, error) {
 	n, err := tx.step(t, name)
@@ -177,7 +177,7 @@ func (tx *Tx) Child(t *Node, name string) (*Node, error) {
 	return n, nil
 }
 
-// Value gives what n holds; ErrIsTable when it holds other objects,
+// Value returns what n holds; ErrIsTable when it holds other objects,
 // ErrNotFound when it is gone.
 func (tx *Tx) Value(n *Node) (Value, error) {
 	if !tx.steady() {
@@ -222,7 +222,7 @@ func (tx *Tx) fetch(n *Node) (Value, error) {
 	return v, err
 }
 
-// Address gives the address of n as it is now, spelled as its names are. That
+// Address returns the address of n as it is now, spelled as its names are. That
 // of an object that is gone is its name alone.
 func (tx *Tx) Address(n *Node) Address {
 	names := []string{}
@@ -243,8 +243,8 @@ func (tx *Tx) Address(n *Node) Address {
 	return Address(names)
 }
 
-// alive tells, with ErrNotFound, that t or a table above it is gone, and
-// notes the way to it.
+// alive returns ErrNotFound if t or a table above it is gone, and adds the way to it to
+// the read set.
 func (tx *Tx) alive(t *Node) error {
 	for n := t; n.id != RootID; {
 		now, err := tx.present(n)

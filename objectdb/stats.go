@@ -2,7 +2,7 @@ package objectdb
 
 import "sync/atomic"
 
-// CacheStats tells how often transactions found what they looked for in the
+// CacheStats are how often transactions found what they looked for in the
 // cache of read objects, and how often they had to ask the file. Both only grow.
 type CacheStats struct {
 	Hits, Misses uint64
@@ -14,7 +14,7 @@ type cacheCounts struct {
 	hits, misses atomic.Uint64
 }
 
-// CacheStats gives the sums of all transactions that have ended.
+// CacheStats returns the sums of all transactions that have ended.
 func (db *DB) CacheStats() CacheStats {
 	return CacheStats{Hits: db.counts.hits.Load(), Misses: db.counts.misses.Load()}
 }

@@ -47,7 +47,7 @@ func (a *attempts) end(keep bool) {
 	a.from, a.steps = a.from[:last], a.steps[:from]
 }
 
-// undoable notes how a write is undone, if somebody may want that.
+// undoable records how a write is undone, within an attempt.
 func (tx *Tx) undoable(undo func()) {
 	if len(tx.tries.from) > 0 {
 		tx.tries.steps = append(tx.tries.steps, undo)

@@ -170,14 +170,14 @@ func (tx *Tx) limit() {
 	}
 }
 
-// end gives everything back. Without a commit before, nothing was written.
+// end ends the session. Without a commit before, nothing was written.
 func (tx *Tx) end() {
 	tx.done = true
 	tx.countCache()
 	tx.endSession()
 }
 
-// endSession gives back the session, and with it the lock.
+// endSession ends the session, which releases the lock.
 func (tx *Tx) endSession() {
 	if tx.session == nil {
 		return

@@ -50,7 +50,7 @@ var kindNames = [...]string{
 // objectKinds are the names of the kinds that an object can have, by kind.
 var objectKinds = kindNames[:KindTable+1]
 
-// String gives the kind's name, such as "script".
+// String returns the kind's name, such as "script".
 func (k Kind) String() string {
 	if k == 0 || int(k) >= len(kindNames) {
 		return fmt.Sprintf("kind(%d)", uint8(k))
@@ -137,7 +137,7 @@ const (
 	maxListDepth = 200
 )
 
-// own gives a copy of v that shares nothing its caller could change, in the
+// own returns a copy of v that shares nothing its caller could change, in the
 // one form in which it is stored, and the number of bytes it takes.
 func own(v Value) (Value, int64, error) {
 	switch v.(type) {
@@ -254,7 +254,7 @@ func checkType(mime string) error {
 	return nil
 }
 
-// Equal tells whether a and b are the same value of the same kind. Numbers
+// Equal reports whether a and b are the same value of the same kind. Numbers
 // are the same when their bits are, all kinds of NaN being one; addresses
 // when they have the same names, letter for letter.
 func Equal(a, b Value) bool {

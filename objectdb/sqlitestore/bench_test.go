@@ -13,7 +13,7 @@ import (
 	. "scripter/objectdb"
 )
 
-// filled gives a root with about n objects, a hundred in a table, five levels
+// filled returns a root with about n objects, a hundred in a table, five levels
 // deep, and the address of one of them.
 func filled(b *testing.B, n int, o Options) (*DB, Address) {
 	b.Helper()

@@ -92,7 +92,7 @@ func (s *placeSet) has(place []byte) bool {
 
 // appendUnless appends to log the commit that r reads next, without the places in a set.
 func (r *changeReader) appendUnless(set *placeSet, log changeLog, commit int64) changeLog {
-	kept, places := int64(0), make([]byte, 0, 64)
+	kept, places := 0, r.scratch[:0]
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		from := r.at
 		r.place(nil)
@@ -101,6 +101,7 @@ func (r *changeReader) appendUnless(set *placeSet, log changeLog, commit int64) 
 			places = append(places, place...)
 		}
 	}
+	r.scratch = places
 	if kept == 0 {
 		return log
 	}
@@ -130,9 +131,10 @@ func (l changeLog) read(gen int64) objectdb.Changes {
 
 // changeReader reads a log from its byte at on.
 type changeReader struct {
-	log []byte
-	at  int
-	bad bool
+	log     []byte
+	at      int
+	bad     bool
+	scratch []byte // for appendUnless
 }
 
 func (r *changeReader) more() bool { return r.at < len(r.log) && !r.bad }

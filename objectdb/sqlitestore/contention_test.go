@@ -36,7 +36,7 @@ type crowdReport struct {
 	Error string
 }
 
-// counters gives the addresses of n counters, a hundred in a table.
+// counters returns the addresses of n counters, a hundred in a table.
 func counters(n int) []Address {
 	list := make([]Address, n)
 	for i := range list {

@@ -63,7 +63,7 @@ func readAll(path string) (all map[string]Value, err error) {
 	return all, err
 }
 
-// deepFile gives the bytes of a root of several pages that nobody has open.
+// deepFile returns the bytes of a root of several pages that nobody has open.
 func deepFile(t *testing.T) ([]byte, map[string]Value) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.root")

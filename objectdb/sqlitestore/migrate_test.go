@@ -134,7 +134,7 @@ func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 	assert.Contains(t, shape(old), "object value")
 }
 
-// later gives the migrations with two more, which a test has made up.
+// later returns the migrations with two more, which a test has made up.
 func later(next, afterNext string) []string {
 	return append(append([]string{}, migrations...), next, afterNext)
 }

@@ -50,14 +50,14 @@ func create(path string, o objectdb.Options) error {
 	if err := createFile(whole, o); err != nil {
 		return err
 	}
-	if err := giveName(whole, path); err != nil || o.Relaxed {
+	if err := linkAs(whole, path); err != nil || o.Relaxed {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
 }
 
-// giveName gives the file its name, which no other file may have by now.
-func giveName(whole, path string) error {
+// linkAs links the file to its name, which no other file may have by now.
+func linkAs(whole, path string) error {
 	err := os.Link(whole, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return pathError(err)
@@ -192,7 +192,7 @@ func (s *store) explain(err error) error {
 	return err
 }
 
-// fileID tells files apart, however they are called.
+// fileID identifies a file, whatever its name.
 type fileID struct {
 	info os.FileInfo
 	path string

@@ -36,7 +36,7 @@ func openAs(path string) {
 	os.Exit(0)
 }
 
-// wholeFile gives the path of a root that nobody has open.
+// wholeFile returns the path of a root that nobody has open.
 func wholeFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.root")

@@ -12,17 +12,17 @@ import (
 )
 
 // queue is where the writers of all processes wait for one another: an empty
-// file beside the root, its name with -lock, locked by flock(2). Who wants to
-// write takes it first and SQLite's own lock then, which it finds free. The kernel
-// wakes one waiter when the holder lets go or ends, however it ends, and nobody
-// sleeps longer than that; SQLite's own way of waiting is to try again after
-// a pause, which lets late comers pass and leaves some waiting for very long.
+// file beside the root, its name with -lock, locked by flock(2). A writer locks it
+// first, and takes SQLite's own lock then, which is free. The kernel
+// wakes one waiter when the holder unlocks the file or ends, however it ends. SQLite's own
+// way of waiting is to try again after a pause, which lets late comers pass and leaves
+// some waiting for very long.
 //
-// What is right does not depend on it: SQLite's lock still decides. So a process
-// that cannot open the file goes without, and a file that somebody removes
-// while it is in use costs a little order for a moment.
+// Correctness does not depend on the queue: SQLite's lock still decides. So a process
+// that cannot open the file goes without, and a file that is removed while it is in use
+// costs a little order for a moment.
 //
-// One goroutine of a DB uses it at a time.
+// One goroutine of a store uses it at a time.
 type queue struct {
 	root string // the file that is queued for, links resolved
 
@@ -31,8 +31,8 @@ type queue struct {
 	wait *kernelWait
 }
 
-// kernelWait is a call of flock that has not returned. It cannot be ended:
-// whoever gives up leaves it to the next one who comes, or to nobody.
+// kernelWait is a call of flock that has not returned. It cannot be ended: a writer that
+// stops waiting leaves it to the next one that comes, if one does.
 type kernelWait struct {
 	done   chan error
 	wanted bool
@@ -82,8 +82,8 @@ func (q *queue) open() (*os.File, error) {
 	return f, err
 }
 
-// create makes the file, with the rights of the root: who may write the one is
-// to wait at the other. It does not change the mode of a file that somebody else has made meanwhile.
+// create makes the file, with the rights of the root, so that whoever may write the root
+// can wait. It does not change the mode of a file that somebody else has made meanwhile.
 func (q *queue) create() (*os.File, error) {
 	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
 	if err != nil {
@@ -93,8 +93,8 @@ func (q *queue) create() (*os.File, error) {
 	return f, nil
 }
 
-// giveRights gives a file beside the root the owner and the mode of the root, because the
-// operator may be another user than the web server's.
+// giveRights sets the owner and the mode of a file beside the root to those of the root,
+// because the operator may be another user than the web server's.
 func giveRights(f *os.File, root string) {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -133,7 +133,7 @@ func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error 
 	}
 }
 
-// begin takes the lock if it is free, and else gives the wait for it.
+// begin takes the lock if it is free, and else returns the wait for it.
 func (q *queue) begin(f *os.File) (*kernelWait, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,7 +159,7 @@ func (q *queue) begin(f *os.File) (*kernelWait, error) {
 	return w, nil
 }
 
-// leave lets the next one in.
+// leave unlocks the file for the next one.
 func (q *queue) leave() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

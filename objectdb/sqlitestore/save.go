@@ -13,7 +13,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Save has the WAL folded into the root, too, as far as readers let it.
+// Save also folds the WAL into the root, as far as readers let it.
 func (s *store) Save(ctx context.Context, o objectdb.SaveOptions) (objectdb.Copy, error) {
 	c, err := s.save(ctx, o)
 	if err != nil && !errors.Is(err, objectdb.ErrUnchanged) {
@@ -30,7 +30,7 @@ func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Co
 	if err != nil {
 		return c, err
 	}
-	// What is no failure of saving leaves no note.
+	// Only a failure of saving is recorded for LastFailure.
 	var failure error
 	defer func() { right.end(failure) }()
 	if o.Due != nil {
@@ -57,8 +57,8 @@ func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Co
 	return c, err
 }
 
-// newestIsFresh tells whether the newest copy holds what the root does, and if
-// so notes the time on it.
+// newestIsFresh reports whether the newest copy holds what the root does, and if
+// so sets its time.
 func (s *store) newestIsFresh() (objectdb.Copy, bool) {
 	list, err := Copies(s.path)
 	if err != nil || len(list) == 0 {
@@ -134,7 +134,7 @@ func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all in
 	}
 }
 
-// contentBytes gives about the size that a copy will have.
+// contentBytes returns about the size that a copy will have.
 func (c *conn) contentBytes() (int64, error) {
 	rows, err := c.c.Query(`SELECT (p.page_count - f.freelist_count) * s.page_size
 		FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil)

@@ -19,7 +19,7 @@ import (
 // copyTime is the time in the name of a copy, in UTC.
 const copyTime = "20060102-150405"
 
-// besideRoot gives the folder of a root, links resolved as SQLite does, and
+// besideRoot returns the folder of a root, links resolved as SQLite does, and
 // its name without the suffix.
 func besideRoot(path string) (dir, name string) {
 	path = resolved(path)
@@ -76,7 +76,7 @@ func parseCopy(root, file string) (objectdb.Copy, bool) {
 
 func (s *store) Copies() ([]objectdb.Copy, error) { return Copies(s.path) }
 
-// newCopy gives the name of a copy that is made now.
+// newCopy returns the name of a copy that is made now.
 func newCopy(path string, now time.Time, version int) (objectdb.Copy, error) {
 	list, err := Copies(path)
 	if err != nil {
@@ -95,7 +95,7 @@ func newCopy(path string, now time.Time, version int) (objectdb.Copy, error) {
 	return c, nil
 }
 
-// Inspect tells what the file at path says of itself, and changes nothing: an
+// Inspect returns what the file at path says of itself, and changes nothing: an
 // older one is not brought up to date. Its errors are those of Open.
 func Inspect(path string) (objectdb.Info, error) {
 	info, err := inspect(path, objectdb.Options{})

@@ -14,10 +14,10 @@ import (
 	"scripter/objectdb"
 )
 
-// saving is the right to save copies of one root, and the unfinished copy
+// saving is the lock for saving copies of one root, and the unfinished copy
 // itself: the file NAME.saving beside the root, locked by flock(2). The lock
-// ends with the process that holds it, however it ends; what it has left is
-// overwritten by the next one.
+// ends with the process that holds it, however it ends; the next one overwrites what
+// it has left.
 type saving struct {
 	root string
 	path string
@@ -29,7 +29,7 @@ func savingPath(root string) string {
 	return filepath.Join(dir, name+".saving")
 }
 
-// startSaving waits for the right for as long as wait says.
+// startSaving waits for the lock for as long as wait says.
 func startSaving(ctx context.Context, root string, wait time.Duration) (*saving, error) {
 	s := &saving{root: root, path: savingPath(root)}
 	for deadline := time.Now().Add(wait); ; {
@@ -105,8 +105,7 @@ func (s *saving) clear() error {
 	return pathError(s.file.Chmod(info.Mode().Perm()))
 }
 
-// finish makes the file a saved copy, which from then on is there whatever
-// happens, and gives the right back.
+// finish makes the file a saved copy, and releases the lock.
 func (s *saving) finish(c *objectdb.Copy) error {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -136,8 +135,8 @@ func (s *saving) finish(c *objectdb.Copy) error {
 // failedMark begins an unfinished copy that says why it is none.
 const failedMark = "not saved: "
 
-// end gives the right back. What is unfinished is removed, but a failure
-// stays behind as a note, so that LastFailure can tell it.
+// end releases the lock. What is unfinished is removed, but the text of a failure
+// stays in the file for LastFailure.
 func (s *saving) end(err error) {
 	if s.file == nil {
 		return
@@ -152,7 +151,7 @@ func (s *saving) end(err error) {
 	s.file = nil
 }
 
-// LastFailure tells of the last save of the root at path when it was not
+// LastFailure returns what became of the last save of the root at path when it was not
 // finished: it failed, was killed, or is still at work.
 func LastFailure(path string) objectdb.Failure {
 	f, err := os.Open(savingPath(path))

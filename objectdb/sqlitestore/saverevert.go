@@ -142,7 +142,7 @@ func (c *conn) first(row []driver.Value, query string) error {
 	return metaError(rows.Next(row))
 }
 
-// checkedCopy gives the file of a copy of this root in which nothing is wrong.
+// checkedCopy returns the file of a copy of this root in which nothing is wrong.
 // An older one is brought up to date in a folder of its own, which tidy removes.
 func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy func(), err error) {
 	tidy = func() {}

@@ -24,7 +24,7 @@ func revert(t *testing.T, db *DB, c Copy) Reverted {
 	return r
 }
 
-// state gives all objects with their values, and the versions.
+// state returns all objects with their values, and the versions.
 func state(t *testing.T, db *DB) (values map[string]Value, versions map[string]int64) {
 	t.Helper()
 	values, versions = map[string]Value{}, map[string]int64{}

@@ -85,7 +85,7 @@ func (s *store) Newest() (generation int64, ok bool) {
 	return 0, false
 }
 
-// End gives the writer's lock back and the connection to the store.
+// End releases the writer's lock, and the connection to the store.
 func (c *conn) End() {
 	s := c.store
 	fold := c.foldAtEnd
@@ -156,7 +156,7 @@ func (c *conn) Value(_ context.Context, id int64) (objectdb.Value, error) {
 	return row.Value, err
 }
 
-// Check has SQLite look at its file.
+// Check runs SQLite's integrity check.
 func (c *conn) Check(_ context.Context, report func(string)) error {
 	rows, err := c.c.Query(`PRAGMA integrity_check`, nil)
 	if err != nil {

@@ -38,7 +38,7 @@ func (s *store) checkShared(f *os.File) error {
 	}
 }
 
-// replaced tells whether other processes use the file shm, but not the root f: it
+// replaced reports whether other processes use the file shm, but not the root f: it
 // was given the name of one that they have open. The WAL beside it is theirs, and
 // SQLite would play it into this one.
 func replaced(f *os.File, shm string) bool {
@@ -65,7 +65,7 @@ func lockOn(f *os.File, start, size int64) int16 {
 	return lock.Type
 }
 
-// usedWithoutShared tells whether another process has the root f open in WAL mode,
+// usedWithoutShared reports whether another process has the root f open in WAL mode,
 // while there is no file named shm.
 func usedWithoutShared(f *os.File, shm string) bool {
 	if _, err := os.Lstat(shm); !errors.Is(err, os.ErrNotExist) {

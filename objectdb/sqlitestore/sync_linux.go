@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// syncData has the content of a file reach the disk: fdatasync(2), which does
-// without its times.
+// syncData syncs the content of a file, without its times: fdatasync(2).
 func syncData(f *os.File) (failure error) {
 	c, err := f.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package sqlitestore
 
 import "os"
 
-// syncData has the content of a file reach the disk.
+// syncData syncs the content of a file.
 func syncData(f *os.File) error { return f.Sync() }

@@ -26,8 +26,8 @@ import (
 // of it never comes to an end.
 const walFold = 1000
 
-// walFile is the WAL as it is opened for syncing. A connection uses it, and whoever waits
-// for a sync.
+// walFile is the WAL as it is opened for syncing. A connection uses it, and the commits
+// that wait for a sync.
 type walFile struct {
 	*os.File
 	info  os.FileInfo

@@ -85,7 +85,7 @@ func testAFailedAttemptIsUndone(t *T) {
 	}
 }
 
-// fromWithin gives all that a transaction sees.
+// fromWithin returns all that a transaction sees.
 func fromWithin(t testing.TB, tx *objectdb.Tx) map[string]objectdb.Value {
 	t.Helper()
 	all := map[string]objectdb.Value{}
