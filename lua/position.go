@@ -37,7 +37,7 @@ func (n *normaliser) describe(e ast.Expr, text string) {
 	e.SetLine(plainLine(e.Line()) | len(n.texts)<<textShift)
 }
 
-// describeValue says where a value comes from, as PUC Lua does, or "".
+// describeValue says where a value comes from, "" if it has no name.
 func (n *normaliser) describeValue(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -47,8 +47,6 @@ func (n *normaliser) describeValue(e ast.Expr) string {
 			return "field '" + key.Value + "'"
 		}
 		return "field '?'"
-	case *ast.LogicalOpExpr:
-		return n.describeLogical(e)
 	}
 	return ""
 }

@@ -117,6 +117,12 @@ func Departures() []Departure {
 			Gives:   "s:2: attempt to index field 'last' (a nil value)", PUC: "s:2: attempt to index field '?' (a nil value)",
 		},
 		{
+			What:    "An operand that and, or or not has made has no name in the message.",
+			Why:     "PUC Lua names what its compiler has put into the register last, which may be any of the operands.",
+			Example: `return (select (2, pcall (loadstring ("local t, n = true return #((1 == 1 or t) and n)", "=s"))))`,
+			Gives:   "s:1: attempt to get length of a nil value", PUC: "s:1: attempt to get length of local 'n' (a nil value)",
+		},
+		{
 			What:    "What a for cannot call has no name in the message.",
 			Why:     "PUC Lua looks at the copy that the loop makes, and may name what was in its register before.",
 			Example: `return (select (2, pcall (loadstring ("local g = 'g' return (function () local t = {x = 'a' .. 'b' .. g .. g} for k in 1 do end end) ()", "=s"))))`,
