@@ -74,7 +74,7 @@ func (s *State) look() bool {
 		return false
 	}
 	if s.isSlow(now) {
-		s.tellSlow()
+		s.reportSlow()
 	}
 	if s.left < 0 {
 		if s.granted-s.left > s.limits.Instructions {

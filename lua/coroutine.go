@@ -109,7 +109,7 @@ func resume(L, th *lua.LState, guarded bool) int {
 	if status := s.status(th); status != "suspended" {
 		return pushFailure(L, "cannot resume "+status+" coroutine")
 	}
-	if s.depth >= maxPassages {
+	if s.depth >= maxGoDepth {
 		return pushFailure(L, "C stack overflow")
 	}
 	outside := s.guarded

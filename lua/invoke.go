@@ -6,12 +6,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxPassages bounds the nesting of calls that pass through Go: pcall in
+// maxGoDepth bounds the nesting of calls that pass through Go: pcall in
 // pcall, coroutine in coroutine. PUC Lua allows 200 (LUAI_MAXCCALLS).
-const maxPassages = 195
+const maxGoDepth = 195
 
-// A passage is a protected call that is under way: in runs fn for from.
-type passage struct {
+// A callRecord is a protected call that is under way: in runs fn for from.
+type callRecord struct {
 	in, from *lua.LState
 	fn       lua.LValue
 }
@@ -38,7 +38,7 @@ func invoke(L *lua.LState, fn lua.LValue, args ...lua.LValue) (results []lua.LVa
 // so on a stack of its own: an error makes the machine close the upvalues of
 // every function that is on the same stack, also of those that go on.
 func (s *State) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
-	if s.depth >= maxPassages {
+	if s.depth >= maxGoDepth {
 		return nil, lua.LString("C stack overflow")
 	}
 	lent := stack{L: L}
@@ -47,9 +47,9 @@ func (s *State) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (result
 	}
 	th := lent.L
 	s.depth++
-	s.passages = append(s.passages, passage{th, L, fn})
+	s.protected = append(s.protected, callRecord{th, L, fn})
 	results, failure, whole := protectedCall(th, fn, args)
-	s.passages = s.passages[:len(s.passages)-1]
+	s.protected = s.protected[:len(s.protected)-1]
 	s.depth--
 	if whole && th != L {
 		s.spare = append(s.spare, lent)
@@ -81,18 +81,18 @@ func (s *State) stack(L *lua.LState) stack {
 		s.spare = s.spare[:last]
 		return lent
 	}
-	th := takeShell(s.limits.CallDepth)
+	th := acquireState(s.limits.CallDepth)
 	lent := stack{th, th.G}
 	th.G, th.Env = L.G, L.Env
 	s.use(th)
 	return lent
 }
 
-// giveBack returns the stacks of a run that is over.
-func (s *State) giveBack() {
+// releaseStacks releases the stacks of a run that is over.
+func (s *State) releaseStacks() {
 	for _, lent := range s.spare {
 		lent.L.G = lent.own
-		giveShell(lent.L)
+		releaseState(lent.L)
 	}
 	s.spare = nil
 }

@@ -128,7 +128,7 @@ var instructions [lua.OP_NOP + 1]func(L *lua.LState, inst uint32, base *callFram
 var plainLoop func(*lua.LState, *callFrame)
 
 func init() {
-	L := newShell(8)
+	L := newLuaState(8)
 	state := reflect.TypeFor[lua.LState]()
 	field := func(t reflect.Type, name string) reflect.Type {
 		f, ok := t.FieldByName(name)

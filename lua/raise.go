@@ -96,8 +96,8 @@ func where(L *lua.LState, i int) string {
 
 // callerOf returns the state that made the protected call which runs in L.
 func (s *State) callerOf(L *lua.LState) *lua.LState {
-	for i := len(s.passages) - 1; i >= 0; i-- {
-		if p := s.passages[i]; p.in == L && p.from != L {
+	for i := len(s.protected) - 1; i >= 0; i-- {
+		if p := s.protected[i]; p.in == L && p.from != L {
 			return p.from
 		}
 	}

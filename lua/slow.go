@@ -17,7 +17,7 @@ var began = time.Now()
 // watchSlow makes the run tell where it is when it has been going on for so long.
 func (s *State) watchSlow(after time.Duration, tell func([]Frame)) {
 	if tell != nil && after > 0 {
-		s.tell = tell
+		s.report = tell
 		s.slowAt.Store(int64(time.Since(began) + after))
 	}
 }
@@ -29,9 +29,9 @@ func (s *State) isSlow(now time.Time) bool {
 }
 
 // tellSlow tells where the run is, once.
-func (s *State) tellSlow() {
+func (s *State) reportSlow() {
 	s.slowAt.Store(0)
-	s.tell(traceback(s.current()))
+	s.report(traceback(s.current()))
 }
 
 // current returns the Lua state that runs now: that of the innermost protected
@@ -39,8 +39,8 @@ func (s *State) tellSlow() {
 // through the other.
 func (s *State) current() *lua.LState {
 	var candidates []*lua.LState
-	if n := len(s.passages); n > 0 {
-		candidates = append(candidates, s.passages[n-1].in)
+	if n := len(s.protected); n > 0 {
+		candidates = append(candidates, s.protected[n-1].in)
 	}
 	if n := len(s.active); n > 0 {
 		candidates = append(candidates, s.active[n-1])

@@ -84,12 +84,12 @@ type State struct {
 	heap     atomic.Int64 // bytes in use when the run began, or the least seen since
 	suspect  atomic.Bool  // the watchdog saw more than heap + MemoryBytes
 	slowAt   atomic.Int64 // when to report where the run is, after began; 0 for never
-	tell     func([]Frame)
+	report   func([]Frame)
 
 	depth      int           // calls that pass through Go now: pcall, coroutines
 	guarded    int           // how many pcalls would catch an error now
 	coroutines int           // coroutines that have not ended
-	passages   []passage     // protected calls under way, innermost last
+	protected  []callRecord  // protected calls under way, innermost last
 	active     []*lua.LState // the script's own coroutines that run or have resumed one
 	spare      []stack       // stacks for protected calls to come
 	frames     []Frame       // of the error raised last with no pcall around
@@ -129,7 +129,7 @@ func New(ctx context.Context, o Options) *State {
 	if o.Seed != 0 {
 		s.random = rand.New(rand.NewSource(o.Seed))
 	}
-	s.main = takeShell(s.limits.CallDepth)
+	s.main = acquireState(s.limits.CallDepth)
 	s.base = s.main
 	L := s.main
 	L.G.Global = NewTable(0, 8)
@@ -144,7 +144,7 @@ func New(ctx context.Context, o Options) *State {
 // Close frees what the State holds. Values that came out of it must not be used
 // any more: its Lua state may serve another State.
 func (s *State) Close() {
-	s.giveBack()
+	s.releaseStacks()
 	if s.watched {
 		watch.remove(s)
 		s.watched = false
@@ -157,7 +157,7 @@ func (s *State) Close() {
 		L.G.Global = nil
 		L.G.CurrentThread = L
 		L.SetMetatable(lua.LString(""), lua.LNil) // of all strings
-		giveShell(L)
+		releaseState(L)
 	}
 }
 

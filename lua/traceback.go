@@ -108,7 +108,7 @@ func ends(list []int) []int {
 // entryOf names the script that was called first in L, "" if it is none.
 func (s *State) entryOf(L *lua.LState) string {
 	var fn lua.LValue
-	for _, p := range s.passages {
+	for _, p := range s.protected {
 		if p.in == L {
 			fn = p.fn
 		}

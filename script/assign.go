@@ -222,7 +222,7 @@ func (t *Thread) changed(o *Object) {
 // forget forgets where names of the root were found.
 func (t *Thread) forget() {
 	t.writes++
-	t.known.clear()
+	t.cached.clear()
 	t.search = nil
 }
 

@@ -18,17 +18,17 @@ type Engine struct {
 	named sync.Map        // *verbTable by the *lua.LTable that holds its verbs
 	paths *objectdb.Derived[*searchPaths]
 
-	mu       sync.Mutex
-	young    map[codeKey]*code // compiled or used lately
-	old      map[codeKey]*code // young, one turn earlier
-	youngLen int               // source bytes in young
-	hits     uint64            // scripts found compiled
-	misses   uint64            // scripts compiled
+	mu        sync.Mutex
+	recent    map[codeKey]*code // compiled or used lately
+	older     map[codeKey]*code // the generation before recent
+	recentLen int               // source bytes in recent
+	hits      uint64            // scripts found compiled
+	misses    uint64            // scripts compiled
 }
 
-// codeBytes is the length of the sources whose compiled form is kept, in each
-// of the two generations. Compiled code is about twenty times as large.
-const codeBytes = 4 << 20
+// generationBytes is the length of the sources whose compiled form is cached, in
+// each of the two generations. Compiled code is about twenty times as large.
+const generationBytes = 4 << 20
 
 // A codeKey names one state of a script object: an object's version is never
 // used for another text.
@@ -48,7 +48,7 @@ type code struct {
 // system.verbs.builtins, and properties at their addresses. Two of one name
 // are a mistake and panic.
 func NewEngine(verbs []Verb, properties ...Property) *Engine {
-	e := &Engine{verbs: verbs, young: make(map[codeKey]*code)}
+	e := &Engine{verbs: verbs, recent: make(map[codeKey]*code)}
 	e.tree = newVerbTree(verbs, properties)
 	e.paths = objectdb.NewDerived(e.makePaths)
 	e.names = make(map[*lua.LFunction]string, len(verbs))
@@ -65,15 +65,15 @@ func (e *Engine) Verbs() []Verb { return e.verbs }
 
 // compiled returns the compiled form of the script object (id, version), which
 // lies at a and reads source. Address and source are compared with those of
-// the code that is kept: a script that was moved gets its new name, and one
-// that is written but not committed is never taken for another.
+// the cached code: a moved script gets its new name, and a script that is written
+// but not committed is never taken for another.
 func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) *code {
 	key := codeKey{id, version}
 	e.mu.Lock()
-	c := e.young[key]
+	c := e.recent[key]
 	if c == nil {
-		if c = e.old[key]; c != nil {
-			e.keep(key, c)
+		if c = e.older[key]; c != nil {
+			e.put(key, c)
 		}
 	}
 	if c != nil && c.source == source && same(c.address, a) {
@@ -88,26 +88,26 @@ func (e *Engine) compiled(id, version int64, a objectdb.Address, source string) 
 	c.proto, c.err = lua.Compile(c.name, source)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.keep(key, c)
+	e.put(key, c)
 	return c
 }
 
-// CacheStats tells how often a script that was to run had been compiled
-// before, and how often it was compiled. Both only grow.
+// CacheStats returns how often a script that was to run was found compiled, and how
+// often one was compiled. Both only grow.
 func (e *Engine) CacheStats() (hits, misses uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.hits, e.misses
 }
 
-// keep puts c among the young and, when they have grown too many, makes them
-// the old and forgets the old ones. The caller holds e.mu.
-func (e *Engine) keep(key codeKey, c *code) {
-	if e.youngLen += len(c.source) + 256; e.youngLen > codeBytes {
-		e.old, e.young = e.young, make(map[codeKey]*code)
-		e.youngLen = len(c.source) + 256
+// put caches c in the recent generation. If that has grown too large, it becomes the
+// older one, and what was there is dropped. The caller holds e.mu.
+func (e *Engine) put(key codeKey, c *code) {
+	if e.recentLen += len(c.source) + 256; e.recentLen > generationBytes {
+		e.older, e.recent = e.recent, make(map[codeKey]*code)
+		e.recentLen = len(c.source) + 256
 	}
-	e.young[key] = c
+	e.recent[key] = c
 }
 
 // same reports whether two addresses are spelled alike.

@@ -20,7 +20,7 @@ func (t *Thread) Eval(name, typed string) ([]Value, error) {
 	if err != nil {
 		return nil, t.syntaxError(err, nil, typed)
 	}
-	t.know(name, &chunk{source: typed})
+	t.addChunk(name, &chunk{source: typed})
 	fn := t.state.NewFunction(proto)
 	var values []Value
 	_, err = t.run(lua.GoFunction(func(L *lua.LState) int {

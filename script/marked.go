@@ -245,7 +245,7 @@ func scriptCall(L *lua.LState) int {
 	if err != nil {
 		t.raise(L, "", t.syntaxError(err, nil, source))
 	}
-	t.know("script", &chunk{source: source})
+	t.addChunk("script", &chunk{source: source})
 	n := L.GetTop()
 	L.Replace(1, t.state.NewFunction(proto))
 	L.Call(n-1, lua.MultRet)

@@ -73,14 +73,14 @@ func (t *Thread) assign(name string) {
 		t.assigned = make(map[string]struct{}, 8)
 	}
 	t.assigned[name] = struct{}{}
-	t.known.drop(name)
+	t.cached.drop(name)
 }
 
 // global finds a name that has no value in _G, in the order: libraries, names of the request, the
 // root, the tables of system.paths. It returns nil if the name is undefined.
 // Names that lead to tables, scripts and verbs are remembered.
 func (t *Thread) global(name string) (lua.LValue, error) {
-	if lv := t.known.get(name); lv != lua.LNil {
+	if lv := t.cached.get(name); lv != lua.LNil {
 		return lv, nil
 	}
 	if _, own := t.assigned[name]; own {
@@ -193,7 +193,7 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 			return t.toLua(v), Meaning{Origin: FromRequest}, nil
 		}
 	}
-	if lv := t.known.get(name); lv != lua.LNil {
+	if lv := t.cached.get(name); lv != lua.LNil {
 		return lv, Meaning{}, nil
 	}
 	_, own := t.assigned[name]

@@ -145,7 +145,7 @@ func (o *Object) function() *lua.LFunction {
 		t.scripts = make(map[*lua.LFunction]*Object, 8)
 	}
 	t.scripts[o.fn] = o
-	t.know(c.name, &c.chunk)
+	t.addChunk(c.name, &c.chunk)
 	return o.fn
 }
 

@@ -53,7 +53,7 @@ type Thread struct {
 	lists    map[int64]*readList           // lists of the root that scripts have read, by node id
 	scripts  map[*lua.LFunction]*Object    // functions that are scripts of the root
 	lazy     map[*lua.LTable]*Table        // tables whose cells Lua does not have yet
-	known    *knownNames                   // names of tables, scripts and verbs found so far
+	cached   *nameCache                    // names of tables, scripts and verbs found so far
 	assigned map[string]struct{}           // globals that a script has assigned
 	modules  map[*lua.LFunction]lua.LValue // results of require
 	search   *searchPaths                  // tables of system.paths, once found
@@ -104,7 +104,7 @@ func (t *Thread) Close() {
 		t.unlock()
 	}
 	t.state.Close()
-	t.giveKnown()
+	t.releaseNames()
 }
 
 // Host returns ThreadOptions.Host.
@@ -201,7 +201,7 @@ func (t *Thread) RunSource(name, source string, args ...Value) (Value, error) {
 	if err != nil {
 		return nil, t.syntaxError(err, nil, source)
 	}
-	t.know(name, &chunk{source: source})
+	t.addChunk(name, &chunk{source: source})
 	return t.run(t.state.NewFunction(proto), args)
 }
 
@@ -257,7 +257,7 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 }
 
 // know remembers where messages that name a chunk lead.
-func (t *Thread) know(name string, c *chunk) {
+func (t *Thread) addChunk(name string, c *chunk) {
 	if t.chunks == nil {
 		t.chunks = make(map[string]*chunk, 8)
 	}

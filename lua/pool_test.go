@@ -14,7 +14,7 @@ import (
 
 // What a run had is gone when it is over, though its registers and its call
 // stack serve again.
-func TestShellsKeepNothing(t *testing.T) {
+func TestReleasedStatesKeepNothing(t *testing.T) {
 	var gone atomic.Int32
 	witness := GoFunction(func(L *lua.LState) int {
 		ud := L.NewUserData()
@@ -50,7 +50,7 @@ func TestShellsKeepNothing(t *testing.T) {
 }
 
 // What is not as it was when it was made does not serve again.
-func TestUncleanShells(t *testing.T) {
+func TestUncleanStatesAreNotReused(t *testing.T) {
 	fresh := func() *lua.LState { return New(context.Background(), Options{}).main }
 	run := func(L *lua.LState, source string) error {
 		proto, err := Compile("test", source)
@@ -74,7 +74,7 @@ func TestUncleanShells(t *testing.T) {
 	assert.False(t, clean(L), "a value is left")
 }
 
-// Two States never have the same shell, also if one before them was closed twice.
+// Two States never have the same Lua state, also if one before them was closed twice.
 func TestCloseTwice(t *testing.T) {
 	first := New(context.Background(), Options{})
 	first.Close()
