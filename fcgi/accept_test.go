@@ -15,7 +15,7 @@ import (
 )
 
 // A server that shuts down and gets no processor until the time for its queue is
-// over still serves who waits there.
+// over still serves the connections that wait there.
 func TestQueueOfARetiredListener(t *testing.T) {
 	spec := "unix:" + filepath.Join(t.TempDir(), "s")
 	l, err := Listen(spec, ListenOptions{})

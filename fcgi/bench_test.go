@@ -16,7 +16,7 @@ import (
 	"scripter/fcgi"
 )
 
-// page is a small answer, as a macro page or a script gives it.
+// page is a small response, as of a macro page or a script.
 var page = "Status: 200 OK\r\nContent-Type: text/html\r\n\r\n" + strings.Repeat("<p>hello</p>", 20)
 
 // BenchmarkServer measures whole requests on a unix socket: kept open, a new

@@ -160,7 +160,7 @@ func TestOpenRequestsLimit(t *testing.T) {
 	}
 }
 
-// When all connections are taken the one that is idle longest makes room.
+// At the limit of connections, the longest idle one is closed.
 func TestConnectionLimit(t *testing.T) {
 	h := newWaiting()
 	s := serve(t, fcgi.Limits{Conns: 3}, func(ctx context.Context, r *fcgi.Request) {

@@ -198,7 +198,7 @@ func TestLargeBodyAndAnswer(t *testing.T) {
 	}
 }
 
-// One write for a small answer: whoever counts packets is the web server.
+// A small response is one write.
 func TestSmallAnswerIsOneWrite(t *testing.T) {
 	l := newPipeListener()
 	s := &fcgi.Server{Handler: func(ctx context.Context, r *fcgi.Request) {

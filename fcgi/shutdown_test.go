@@ -18,7 +18,7 @@ import (
 	"scripter/internal/fcgitest"
 )
 
-// What runs is finished, what is idle is closed, nobody new is served.
+// Running requests are finished, idle connections closed, and new ones not served.
 func TestShutdown(t *testing.T) {
 	goOn, begun := make(chan struct{}), make(chan bool)
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {

@@ -52,7 +52,15 @@ unsigned char relay_body[most_body];
 size_t relay_body_length;
 int relay_body_late;
 
-enum { type_begin = 1, type_abort = 2, type_end = 3, type_params = 4, type_stdin = 5, type_stdout = 6, type_stderr = 7 };
+enum {
+	type_begin = 1,
+	type_abort = 2,
+	type_end = 3,
+	type_params = 4,
+	type_stdin = 5,
+	type_stdout = 6,
+	type_stderr = 7
+};
 
 static const long long until_end = -1, unclear = -2;
 
@@ -220,7 +228,8 @@ static int write_request (const struct site *s, char **argv, char **environment)
 	if (!put_variables (environment))
 		return 0;
 	if (!put_own ("scripter.root", s->root) || !put_own ("scripter.program", argv[0] == NULL ? "" : argv[0]) ||
-	    !put_own ("scripter.executable", s->executable) || !put_own ("scripter.script", s->script) || !put_own ("scripter.nph", s->nph))
+	    !put_own ("scripter.executable", s->executable) || !put_own ("scripter.script", s->script) ||
+	    !put_own ("scripter.nph", s->nph))
 		return 0;
 	put_header (r.out, type_begin, sizeof responder);
 	memcpy (r.out + header_size, responder, sizeof responder);

@@ -200,7 +200,7 @@ func TestRelayAnswersAlike(t *testing.T) {
 
 var incident = regexp.MustCompile(`(Incident (<code>)?)[0-9a-z]{8}`)
 
-// withoutIncident takes an incident's number out, which is another one each time.
+// withoutIncident removes the incident number, which differs each time.
 func withoutIncident(out string) string { return incident.ReplaceAllString(out, "$1") }
 
 // What the program tells the resident server cannot be told by a web server.
@@ -213,7 +213,7 @@ func TestRelayForged(t *testing.T) {
 	assert.EqualValues(t, 1, taken)
 }
 
-// Whoever is not of the same user, or can be replaced by others, gets nothing.
+// A server of another user, or one that others can replace, gets no request.
 func TestRelayTrustsNobody(t *testing.T) {
 	tests := map[string]struct {
 		do  func(t *testing.T, folder, sock string)
@@ -252,7 +252,7 @@ func TestRelayTrustsNobody(t *testing.T) {
 // else's resident server.
 const listenVariable = "SCRIPTER_CGI_TEST_LISTEN"
 
-// listen takes connections and says nothing.
+// listen accepts connections and sends nothing.
 func listen(path string) {
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -314,7 +314,7 @@ func TestRelayAsksForThePeer(t *testing.T) {
 	assert.EqualValues(t, 1, used.Load())
 }
 
-// reachable gives a copy of this program that every user may start.
+// reachable returns a copy of this program that every user may start.
 func reachable(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "scripter-relay-")
@@ -502,7 +502,7 @@ func TestBodyThatStops(t *testing.T) {
 	assert.Zero(t, used.Load())
 }
 
-// SIGTERM while the body is awaited: nobody is asked.
+// SIGTERM while the body is awaited: the server gets no request.
 func TestRelayTerminatedEarly(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)

@@ -38,7 +38,8 @@ func startResident(executable string, conf site.Conf) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, append([]string{"--root", conf.Root, "--listen", "door", "--idle-exit", residentIdle}, conf.Reach.Flags()...)...)
+	args := []string{"--root", conf.Root, "--listen", "door", "--idle-exit", residentIdle}
+	cmd := exec.Command(program, append(args, conf.Reach.Flags()...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

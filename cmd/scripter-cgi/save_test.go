@@ -19,7 +19,7 @@ import (
 
 const programVariable = "SCRIPTER_CGI_TEST_PROGRAM"
 
-// TestMain lets this program be scripter-cgi itself, or somebody who listens.
+// TestMain lets this program be scripter-cgi itself, or a server that only listens.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(listenVariable); path != "" {
 		listen(path)
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start gives a run of the program as a web server starts it.
+// start returns a run of the program as a web server starts it.
 func start(root string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{programVariable + "=1", "SCRIPTER_ROOT=" + root, "GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET",

@@ -199,9 +199,11 @@ int find_site (struct site *s, char **argv)
 			return 0;
 	} else if (!from_files (s, argv, root, resident))
 		return 0;
-	if ((v = variable ("SCRIPTER_NPH")) != NULL && !(is_one_of (v, "auto", "on", "off") && put (s->nph, sizeof s->nph, v)))
+	if ((v = variable ("SCRIPTER_NPH")) != NULL &&
+	    !(is_one_of (v, "auto", "on", "off") && put (s->nph, sizeof s->nph, v)))
 		return 0;
-	if ((v = variable ("SCRIPTER_RESIDENT")) != NULL && !(is_one_of (v, "auto", "start", "off") && put (resident, sizeof resident, v)))
+	if ((v = variable ("SCRIPTER_RESIDENT")) != NULL &&
+	    !(is_one_of (v, "auto", "start", "off") && put (resident, sizeof resident, v)))
 		return 0;
 	if (*root == 0 || strcmp (resident, "off") == 0 || has_dots (root))
 		return 0;

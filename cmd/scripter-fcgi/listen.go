@@ -133,7 +133,8 @@ func listen(o options, log *slog.Logger) (net.Listener, error) {
 	if allowed == "" {
 		return nil, errors.Join(fmt.Errorf("listen %s: %w", l.Addr(), errNobodyAllowed), l.Close())
 	}
-	log.Warn("every user of the allowed machines can pretend to be the web server here, with any REMOTE_USER and DOCUMENT_ROOT; a unix socket has a mode",
+	log.Warn("every user of the allowed machines can pretend to be the web server here, "+
+		"with any REMOTE_USER and DOCUMENT_ROOT; a unix socket has a mode",
 		"addr", l.Addr().String(), "allowed", allowed)
 	return l, nil
 }

@@ -54,10 +54,12 @@ func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int 
 	if err := serve(ctx, o, env, log); err != nil {
 		fmt.Fprintln(stderr, "scripter-fcgi:", err)
 		if errors.Is(err, errNobodyAllowed) {
-			fmt.Fprintln(stderr, "scripter-fcgi: hint: --allow 127.0.0.1 allows every user of this machine; with --listen unix:/run/scripter/scripter.sock a mode and a group say who may connect")
+			fmt.Fprintln(stderr, "scripter-fcgi: hint: --allow 127.0.0.1 allows every user of this machine; "+
+				"with --listen unix:/run/scripter/scripter.sock a mode and a group say who may connect")
 		}
 		if errors.Is(err, fcgi.ErrNotListening) {
-			fmt.Fprintln(stderr, "scripter-fcgi: hint: start it from the web server, or say --listen unix:/run/scripter/scripter.sock")
+			fmt.Fprintln(stderr, "scripter-fcgi: hint: start it from the web server, "+
+				"or say --listen unix:/run/scripter/scripter.sock")
 		}
 		return 1
 	}

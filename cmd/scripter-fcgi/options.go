@@ -40,10 +40,13 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.Usage = func() {}
 	var version bool
 	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
-	f.StringVar(&o.listen, "listen", "", "unix:PATH or HOST:PORT; door for the resident socket only; else the socket that the program was started with")
-	f.StringVar(&o.resident, "door", "on", "on, or off to have no resident socket beside the root, where scripter-cgi hands over requests")
+	f.StringVar(&o.listen, "listen", "",
+		"unix:PATH or HOST:PORT; door for the resident socket only; else the socket that the program was started with")
+	f.StringVar(&o.resident, "door", "on",
+		"on, or off to have no resident socket beside the root, where scripter-cgi hands over requests")
 	f.DurationVar(&o.idleExit, "idle-exit", 0, "with --listen door: end after this time without a request; 0 = never")
-	f.Func("allow", "`ADDRESSES` of the web servers that may connect by TCP, with commas between them; may be repeated", func(s string) error {
+	allow := "`ADDRESSES` of the web servers that may connect by TCP, with commas between them; may be repeated"
+	f.Func("allow", allow, func(s string) error {
 		for text := range strings.SplitSeq(s, ",") {
 			a, err := netip.ParseAddr(strings.TrimSpace(text))
 			if err != nil {
@@ -54,10 +57,12 @@ func parse(args []string, help io.Writer) (options, error) {
 		return nil
 	})
 	f.StringVar(&o.group, "group", "", "group of the unix socket, by name or number")
-	f.StringVar(&o.status, "status", "", "unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
+	f.StringVar(&o.status, "status", "",
+		"unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.log, "log", "", "file to log to; else the standard error. SIGHUP opens it again")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
-	f.IntVar(&o.workers, "workers", -1, "scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
+	f.IntVar(&o.workers, "workers", -1,
+		"scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
 	f.DurationVar(&o.drain, "drain", 30*time.Second, "how long requests under way may take after SIGTERM")
 	f.BoolVar(&version, "version", false, "print the version and end")
 	for _, key := range site.ReachKeys {
@@ -74,7 +79,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			f.SetOutput(help)
-			fmt.Fprintln(help, "scripter-fcgi answers requests behind a FastCGI socket. Each option may be written with - or --.")
+			fmt.Fprintln(help, "scripter-fcgi answers requests behind a FastCGI socket. "+
+				"Each option may be written with - or --.")
 			f.PrintDefaults()
 		}
 		return o, err

@@ -62,7 +62,9 @@ func newGateway(db *objectdb.DB, reach site.Reach, log *slog.Logger, guard runne
 
 // checkRoot reads the bounds that the root's settings name, and logs the settings that
 // have no effect because the root may not use what they name.
-func checkRoot(ctx context.Context, db *objectdb.DB, reach site.Reach, log *slog.Logger) (b gateway.Bounds, err error) {
+func checkRoot(
+	ctx context.Context, db *objectdb.DB, reach site.Reach, log *slog.Logger,
+) (b gateway.Bounds, err error) {
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
 		if b, err = gateway.ReadBounds(tx); err != nil {
 			return err

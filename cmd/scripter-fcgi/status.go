@@ -186,7 +186,8 @@ func listenStatus(spec string, o options) (net.Listener, error) {
 			return nil, fmt.Errorf("--status %s: %w: want unix:PATH or HOST:PORT", spec, err)
 		}
 		if !addr.IP.IsLoopback() {
-			return nil, fmt.Errorf("--status %s: the status is shown to its own machine only: use a unix socket or a loopback address", spec)
+			return nil, fmt.Errorf("--status %s: the status is shown to its own machine only: "+
+				"use a unix socket or a loopback address", spec)
 		}
 	}
 	l, err := fcgi.Listen(spec, fcgi.ListenOptions{Mode: o.mode, Group: o.group})
@@ -199,7 +200,8 @@ func listenStatus(spec string, o options) (net.Listener, error) {
 // serve answers on l until stop is called.
 func (s *status) serve(l net.Listener, log *slog.Logger) (stop func()) {
 	server := &http.Server{
-		Handler: s, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		Handler: s, MaxHeaderBytes: 16 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	done := make(chan struct{})

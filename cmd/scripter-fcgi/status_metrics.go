@@ -28,9 +28,10 @@ func metric(name, help string, labels ...string) *prometheus.Desc {
 
 // The metrics: https://prometheus.io/docs/practices/naming/.
 var (
-	metricInfo      = metric("build_info", "The program's version, always 1.", "version")
-	metricStart     = metric("start_time_seconds", "When the program was started, in seconds since 1970.")
-	metricRequests  = metric("requests_total", "Requests answered, by action and status; status none: the client had gone.", "action", "status")
+	metricInfo     = metric("build_info", "The program's version, always 1.", "version")
+	metricStart    = metric("start_time_seconds", "When the program was started, in seconds since 1970.")
+	metricRequests = metric("requests_total",
+		"Requests answered, by action and status; status none: the client had gone.", "action", "status")
 	metricDurations = metric("request_duration_seconds", "Durations of requests, by action.", "action")
 	metricLimits    = metric("limits_hit_total", "Requests that a limit has ended, by the name of its setting.", "limit")
 	metricIncidents = metric("incidents_total", "Failures with an incident number in the log.")
@@ -39,19 +40,20 @@ var (
 	metricSlow      = metric("slow_requests_total", "Requests in the slow log.")
 	metricBytes     = metric("response_bytes_total", "Bytes of responses, heads included.")
 	metricCaches    = metric("cache_lookups_total", "Lookups in caches, by cache and result.", "cache", "result")
-	metricSaves     = metric("saved_copies_total", "Saved copies that the auto-save agent has made, or could not make.", "result")
-	metricRunning   = metric("running_requests", "Requests under way.")
-	metricWaiting   = metric("waiting_requests", "Requests that wait for their turn.")
-	metricWorkers   = metric("workers", "Workers, by state.", "state")
-	metricRestarts  = metric("worker_restarts_total", "Workers started in the place of others.")
-	metricKills     = metric("worker_kills_total", "Workers that were ended, by reason.", "reason")
+	metricSaves     = metric("saved_copies_total",
+		"Saved copies that the auto-save agent has made, or could not make.", "result")
+	metricRunning  = metric("running_requests", "Requests under way.")
+	metricWaiting  = metric("waiting_requests", "Requests that wait for their turn.")
+	metricWorkers  = metric("workers", "Workers, by state.", "state")
+	metricRestarts = metric("worker_restarts_total", "Workers started in the place of others.")
+	metricKills    = metric("worker_kills_total", "Workers that were ended, by reason.", "reason")
 )
 
 // Describe is part of [prometheus.Collector].
 func (r report) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		metricInfo, metricStart, metricRequests, metricDurations, metricLimits, metricIncidents, metricAgain, metricWaited, metricSlow,
-		metricBytes, metricCaches, metricSaves, metricRunning, metricWaiting, metricWorkers, metricRestarts, metricKills,
+		metricInfo, metricStart, metricRequests, metricDurations, metricLimits, metricIncidents, metricAgain,
+		metricWaited, metricSlow, metricBytes, metricCaches, metricSaves, metricRunning, metricWaiting, metricWorkers, metricRestarts, metricKills,
 	} {
 		to <- d
 	}

@@ -29,7 +29,8 @@ type report struct {
 func (s *status) report() report {
 	counts, facts := s.facts()
 	r := report{
-		Program: gateway.Program(), PID: os.Getpid(), Time: time.Now().UTC(), Started: s.started.UTC(), Stopping: s.stopping.Load(),
+		Program: gateway.Program(), PID: os.Getpid(), Time: time.Now().UTC(),
+		Started: s.started.UTC(), Stopping: s.stopping.Load(),
 		Bounds: gateway.DurationBounds[:], Counts: counts, poolFacts: facts,
 	}
 	r.Requests = r.Counts.Requests()
@@ -93,7 +94,7 @@ func (r report) writeText(w io.Writer) {
 
 func sorted[K int | string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// statusText is a response's status; a request without one met nobody.
+// statusText returns a status as text; a request without one had lost its client.
 func statusText(status int) string {
 	if status == 0 {
 		return "none"
@@ -101,7 +102,7 @@ func statusText(status int) string {
 	return fmt.Sprint(status)
 }
 
-// within gives the bound, in milliseconds, that a share of the requests kept.
+// within returns the bound, in milliseconds, within which a share of the requests ended.
 func within(a gateway.ActionCounts, share float64) string {
 	var n uint64
 	for i, of := range a.Classes {

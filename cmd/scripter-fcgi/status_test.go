@@ -46,7 +46,7 @@ func start(t *testing.T, root string, args ...string) *daemon {
 	return d
 }
 
-// end waits until the program has ended, and gives its exit status.
+// end waits until the program has ended, and returns its exit status.
 func (d *daemon) end() int {
 	d.t.Helper()
 	select {

@@ -40,7 +40,7 @@ func newSystemd(t *testing.T) *systemd {
 	return &systemd{t, path, conn}
 }
 
-// until reads states until one begins with want, and gives it.
+// until reads states until one begins with want, and returns it.
 func (s *systemd) until(want string) string {
 	s.t.Helper()
 	buf := make([]byte, 4096)
@@ -110,7 +110,7 @@ func launch(t *testing.T, cmd *exec.Cmd) *process {
 
 func (p *process) signal(s os.Signal) { require.NoError(p.t, p.cmd.Process.Signal(s)) }
 
-// end waits for the process and gives its exit status.
+// end waits for the process and returns its exit status.
 func (p *process) end() int {
 	p.t.Helper()
 	select {
