@@ -54,13 +54,13 @@ type Owner interface {
 // A State is one run of Lua: a Lua state with its limits. Scripts that one
 // State calls one after the other share globals and limits.
 //
-// A State is the context.Context of its Lua states. The interpreter calls Done
-// before every instruction, in the goroutine that runs, so that Done can count
-// instructions at the price of a subtraction and an atomic load.
+// A State is the context.Context of its Lua states. Before every instruction the
+// loop, see run, counts it and looks whether the State was stopped, at the price
+// of a subtraction and an atomic load. Done does the same for gopher-lua's own
+// loop.
 //
-// A State that was stopped stays so. Done then makes the interpreter raise an
-// error before every instruction, in every frame and coroutine, so no pcall can
-// keep the run going.
+// A State that was stopped stays so. The loop then raises an error before every
+// instruction, in every frame and coroutine, so no pcall can keep the run going.
 type State struct {
 	limits Limits
 	parent context.Context
