@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// cgiSource is the static C program, goCGI the static Go one: floors of their
-// languages.
+// cgiSource and goCGI are the smallest CGI programs in C and in Go. They show what each
+// language costs at least.
 //
 //go:embed peers/cgi.c
 var cgiSource string
@@ -56,7 +56,8 @@ func (s *stage) measureCGI(ctx context.Context) error {
 	floor := times["static Go"]
 	for _, p := range programs {
 		d := times[p.name]
-		fmt.Printf("  %-26s min %6.2f ms  median %6.2f ms   / static Go %5.2f\n", p.name, ms(d[0]), ms(d[len(d)/2]), ms(d[len(d)/2])/ms(floor[len(floor)/2]))
+		fmt.Printf("  %-26s min %6.2f ms  median %6.2f ms   / static Go %5.2f\n",
+			p.name, ms(d[0]), ms(d[len(d)/2]), ms(d[len(d)/2])/ms(floor[len(floor)/2]))
 	}
 	return nil
 }
@@ -80,9 +81,10 @@ func (p cgiProgram) run(ctx context.Context) (time.Duration, error) {
 
 // cgiPrograms builds and lists the programs.
 func (s *stage) cgiPrograms(ctx context.Context) ([]cgiProgram, error) {
-	for name, text := range map[string]string{"cgi.c": cgiSource, "gocgi/main.go": goCGI, "gocgi/go.mod": "module gocgi\n\ngo 1.26.0\n",
+	for name, text := range map[string]string{
+		"cgi.c": cgiSource, "gocgi/main.go": goCGI, "gocgi/go.mod": "module gocgi\n\ngo 1.26.0\n",
 		"hello.lua": "#!/usr/bin/lua5.1\nio.write(\"Content-Type: text/html\\r\\n\\r\\n\", " + luaString(hello) + ")\n",
-		// It refuses a page without a script.
+		// Haserl refuses a page without a script.
 		"hello.haserl": "#!/usr/bin/haserl\nContent-Type: text/html\n\n" + hello + "<% : %>\n"} {
 		if err := s.write(name, text); err != nil {
 			return nil, err
@@ -106,9 +108,13 @@ func (s *stage) cgiPrograms(ctx context.Context) ([]cgiProgram, error) {
 		if form != "" {
 			method = "POST"
 		}
-		return []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=" + method, "SERVER_PROTOCOL=HTTP/1.1", "SERVER_SOFTWARE=bench",
-			"SCRIPT_NAME=/" + path, "REQUEST_URI=/" + path, "SCRIPT_FILENAME=" + s.path("site", path), "DOCUMENT_ROOT=" + s.path("site"),
-			"QUERY_STRING=", "REDIRECT_STATUS=200", "CONTENT_TYPE=application/x-www-form-urlencoded", fmt.Sprintf("CONTENT_LENGTH=%d", len(form)),
+		return []string{
+			"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=" + method,
+			"SERVER_PROTOCOL=HTTP/1.1", "SERVER_SOFTWARE=bench",
+			"SCRIPT_NAME=/" + path, "REQUEST_URI=/" + path,
+			"SCRIPT_FILENAME=" + s.path("site", path), "DOCUMENT_ROOT=" + s.path("site"),
+			"QUERY_STRING=", "REDIRECT_STATUS=200",
+			"CONTENT_TYPE=application/x-www-form-urlencoded", fmt.Sprintf("CONTENT_LENGTH=%d", len(form)),
 			"SCRIPTER_ROOT=" + s.path("bench.root"), "REMOTE_ADDR=127.0.0.1", "PATH=/usr/local/bin:/usr/bin:/bin"}
 	}
 	page := env("W1", "")
@@ -116,7 +122,7 @@ func (s *stage) cgiPrograms(ctx context.Context) ([]cgiProgram, error) {
 		{"static C", []string{s.path("cgi-c")}, page, "", "Hello"},
 		{"static Go", []string{s.path("cgi-go")}, page, "", "Hello"},
 		{"lua5.1", []string{"lua5.1", s.path("hello.lua")}, page, "", "Hello"},
-		{"haserl", []string{s.path("hello.haserl")}, page, "", "Hello"}, // refuses to be started otherwise
+		{"haserl", []string{s.path("hello.haserl")}, page, "", "Hello"}, // must be started by its #! line
 		{"php-cgi W1", []string{"php-cgi"}, env("W1.php", ""), "", "Hello"},
 	}
 	for _, w := range works[:4] {

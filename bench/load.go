@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// figure is what one measurement gives.
+// figure is the result of one measurement.
 type figure struct {
 	rate float64 // requests a second
 	p99  float64 // ms
 	cpu  float64 // µs of processor time that the peer took for a request
 	n    int     // requests answered
 
-	writes float64 // beside them, a second
+	writes float64 // by keepWriting, a second
 }
 
 // measure runs one work on all its peers, interleaved, and prints a row for
@@ -84,15 +84,17 @@ func (s *stage) print(clients int, subject string, peers []string, all map[strin
 	rate := func(p string) float64 { return median(all[p], func(f figure) float64 { return f.rate }) }
 	for _, p := range peers {
 		fmt.Printf("  %3d clients  %-16s %9.0f/s  p99 %7.2f ms  cpu %8.1f us", clients, p, rate(p),
-			median(all[p], func(f figure) float64 { return f.p99 }), median(all[p], func(f figure) float64 { return f.cpu }))
+			median(all[p], func(f figure) float64 { return f.p99 }),
+			median(all[p], func(f figure) float64 { return f.cpu }))
 		if p != subject {
-			// Pairs of the same round: what the machine does else hits both.
+			// The pairs are of the same round, so other work on the machine slows both.
 			var ratios []float64
 			for i := range all[p] {
 				ratios = append(ratios, all[subject][i].rate/all[p][i].rate)
 			}
 			slices.Sort(ratios)
-			fmt.Printf("   %s / it %.2f (%.2f to %.2f)", short(subject), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+			fmt.Printf("   %s / it %.2f (%.2f to %.2f)",
+				short(subject), ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 		}
 		fmt.Println()
 	}
@@ -116,14 +118,17 @@ var (
 
 // load runs wrk against one peer.
 func (s *stage) load(ctx context.Context, peer string, w work, clients int) (figure, error) {
-	args := []string{"-t1", fmt.Sprintf("-c%d", clients), fmt.Sprintf("-d%dms", s.o.duration.Milliseconds()), "--latency", "--timeout", "30s"}
+	args := []string{"-t1", fmt.Sprintf("-c%d", clients), fmt.Sprintf("-d%dms", s.o.duration.Milliseconds()),
+		"--latency", "--timeout", "30s"}
 	seconds := max(int(s.o.duration.Seconds()), 1)
 	if w.sequential {
-		seconds = max(seconds, 3) // a request takes long
+		seconds = max(seconds, 3) // one request takes long
 	}
 	args[2] = fmt.Sprintf("-d%ds", seconds)
 	if w.form != "" {
-		lua := fmt.Sprintf("wrk.method = \"POST\"\nwrk.headers[\"Content-Type\"] = \"application/x-www-form-urlencoded\"\nwrk.body = %q\n", w.form)
+		lua := fmt.Sprintf("wrk.method = \"POST\"\n"+
+			"wrk.headers[\"Content-Type\"] = \"application/x-www-form-urlencoded\"\n"+
+			"wrk.body = %q\n", w.form)
 		if err := s.write("post.lua", lua); err != nil {
 			return figure{}, err
 		}
@@ -156,7 +161,7 @@ func (s *stage) load(ctx context.Context, peer string, w work, clients int) (fig
 	return f, nil
 }
 
-// members gives the processes of a peer's process group.
+// members returns the directories in /proc of the processes of a peer's process group.
 func (s *stage) members(peer string) []string {
 	if peer == nginxLua {
 		peer = "nginx"
@@ -172,7 +177,7 @@ func (s *stage) members(peer string) []string {
 	return dirs
 }
 
-// statFields gives the fields of /proc/PID/stat behind the name; the first is
+// statFields returns the fields of /proc/PID/stat after the name; the first is
 // the state.
 func statFields(p string) []string {
 	b, err := os.ReadFile(p)
@@ -183,7 +188,7 @@ func statFields(p string) []string {
 	return strings.Fields(rest)
 }
 
-// processorTime gives the seconds that a peer's processes have taken.
+// processorTime returns the processor time that a peer's processes have used, in seconds.
 func (s *stage) processorTime(peer string) float64 {
 	ticks := 0.0
 	for _, dir := range s.members(peer) {
@@ -195,16 +200,16 @@ func (s *stage) processorTime(peer string) float64 {
 		system, _ := strconv.ParseFloat(f[12], 64)
 		ticks += user + system
 	}
-	return ticks / 100 // USER_HZ is 100 wherever Linux runs on what we support
+	return ticks / 100 // USER_HZ is 100 on all systems that we support
 }
 
 var pssLine = regexp.MustCompile(`(?m)^Pss:\s+(\d+) kB`)
 
-// restTime is how long peers may rest before their memory is looked at again.
+// restTime is how long the peers are idle before their memory is measured again.
 const restTime = 15 * time.Second
 
-// printMemory prints what each peer holds after the works so far, at once and
-// when it has rested: its share of the memory of all its processes.
+// printMemory prints the memory of each peer after the works so far, at once and again
+// after restTime: the proportional set size (PSS) of all its processes.
 func (s *stage) printMemory(ctx context.Context, last string) {
 	fmt.Printf("memory (PSS) after %s:\n", last)
 	for i, when := range []string{"at once", "rested"} {
@@ -222,7 +227,7 @@ func (s *stage) printMemory(ctx context.Context, last string) {
 	fmt.Println()
 }
 
-// pss gives the memory of a peer's processes in kB.
+// pss returns the proportional set size of a peer's processes in kB, and their number.
 func (s *stage) pss(peer string) (kb, processes int) {
 	members := s.members(peer)
 	for _, dir := range members {
@@ -236,7 +241,7 @@ func (s *stage) pss(peer string) (kb, processes int) {
 	return kb, len(members)
 }
 
-// short is the first word of a peer's name in a ratio: ours, or what it is.
+// short returns the name of a peer in a ratio: "ours" for Scripter.
 func short(peer string) string {
 	if peer == ours {
 		return "ours"

@@ -1,7 +1,7 @@
 // Bench compares Scripter with its peers on the same work, in one run: all
-// peers answer the same bytes, their runs are interleaved, and what is printed
-// are medians and their ratios. Absolute figures say little on a machine that
-// others use; ratios within one run do.
+// peers answer the same bytes, and their runs are interleaved. Bench prints
+// medians and their ratios. On a machine that others use, absolute figures say
+// little; compare the ratios within one run.
 //
 //	make bench
 //
@@ -117,7 +117,7 @@ func (o options) wants(name string) bool {
 	return false
 }
 
-// machine says what the figures were measured on.
+// machine describes the machine and its kernel.
 func machine() string {
 	cpu := "unknown processor"
 	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// floorSource is a FastCGI responder that reads requests and sends one page:
-// what no responder can be faster than.
+// floorSource is a FastCGI responder that reads requests and sends one page.
+// No responder can be faster.
 //
 //go:embed peers/floor.c
 var floorSource string
 
-// phpPages are the works in PHP, as its users write them: a persistent
+// phpPages returns the works in PHP, as its users write them: a persistent
 // connection, prepared statements, output straight to the web server.
 func phpPages(db string) map[string]string {
-	open := fmt.Sprintf(`$db = new PDO("sqlite:%s", null, null, [PDO::ATTR_PERSISTENT => true, PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+	open := fmt.Sprintf(`$db = new PDO("sqlite:%s", null, null, [PDO::ATTR_PERSISTENT => true,
+	PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
 `, strings.Replace(db, "/php.db", "/phpdata/php.db", 1))
 	var setup strings.Builder
 	setup.WriteString("<?php\n" + open + `$db->exec("PRAGMA journal_mode = WAL");
@@ -42,7 +43,8 @@ echo "count $n\n";
 `,
 		"W4.php": head + `echo "<dl>\n";
 foreach ($_POST as $name => $value) {
-	echo "<dt>", htmlspecialchars($name, ENT_QUOTES), "</dt><dd>", str_replace("&#039;", "&#39;", htmlspecialchars($value, ENT_QUOTES)), "</dd>\n";
+	echo "<dt>", htmlspecialchars($name, ENT_QUOTES), "</dt><dd>",
+		str_replace("&#039;", "&#39;", htmlspecialchars($value, ENT_QUOTES)), "</dd>\n";
 }
 echo "</dl>\n";
 `,
@@ -63,13 +65,15 @@ echo "joined ", strlen(implode("", $t)), "\n";
 
 // luaWorks are the works in nginx's own Lua (LuaJIT).
 var luaWorks = map[string]string{
-	"W1":  "ngx.print(" + luaString(hello) + ")",
-	"W6a": `local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end ngx.print("fib ", fib(27), "\n")`,
-	"W6b": `local t = {} for i = 1, 200000 do t[i] = "<li>" .. i .. "</li>" end ngx.print("joined ", #table.concat(t), "\n")`,
+	"W1": "ngx.print(" + luaString(hello) + ")",
+	"W6a": `local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+ngx.print("fib ", fib(27), "\n")`,
+	"W6b": `local t = {} for i = 1, 200000 do t[i] = "<li>" .. i .. "</li>" end
+ngx.print("joined ", #table.concat(t), "\n")`,
 }
 
-// nginxConf is one nginx in front of all peers: one worker, kept connections
-// to each, the same buffers, as large as in conf-examples.
+// nginxConf returns the configuration of one nginx in front of all peers: one worker,
+// keepalive connections to each peer, and the buffers of conf-examples for all.
 func (s *stage) nginxConf() string {
 	var b strings.Builder
 	modules := ""
@@ -82,7 +86,14 @@ func (s *stage) nginxConf() string {
 	if os.Getuid() == 0 {
 		user = "user www-data;\n"
 	}
-	fmt.Fprintf(&b, "%s%sdaemon off;\nworker_processes 1;\npid %s;\nerror_log %s;\nevents { worker_connections 1024; }\nhttp {\n\taccess_log off;\n", modules, user, s.path("nginx.pid"), s.path("nginx.log"))
+	fmt.Fprintf(&b, `%s%sdaemon off;
+worker_processes 1;
+pid %s;
+error_log %s;
+events { worker_connections 1024; }
+http {
+	access_log off;
+`, modules, user, s.path("nginx.pid"), s.path("nginx.log"))
 	for _, kind := range []string{"client_body", "fastcgi", "proxy", "uwsgi", "scgi"} {
 		fmt.Fprintf(&b, "\t%s_temp_path %s;\n", kind, s.path("nginx-"+kind))
 	}
@@ -102,7 +113,8 @@ func (s *stage) nginxConf() string {
 `, s.port, s.path("site"))
 	if strings.Contains(modules, "lua") {
 		for name, code := range luaWorks {
-			fmt.Fprintf(&b, "\t\tlocation = /lua-%s { default_type text/html; content_by_lua_block { %s } }\n", name, code)
+			fmt.Fprintf(&b, "\t\tlocation = /lua-%s { default_type text/html; content_by_lua_block { %s } }\n",
+				name, code)
 		}
 	}
 	b.WriteString("\t}\n")

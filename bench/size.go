@@ -25,7 +25,7 @@ func sizePeers() (peers []string) {
 	return peers
 }
 
-// page is W2, which W7 and W8 ask for as well.
+// page returns W2, which W7 and W8 request as well.
 func page() work {
 	for _, w := range works {
 		if w.name == "W2" {
@@ -76,7 +76,8 @@ func (s *stage) measureSizes(ctx context.Context) error {
 			return err
 		}
 		peer, sock := sizePeer(n), s.path(fmt.Sprintf("size-%d.sock", n))
-		if err := s.start(peer, filepath.Join(s.o.bin, "scripter-fcgi"), "--root", s.path(fmt.Sprintf("size-%d.root", n)), "--listen", "unix:"+sock, "--mode", "666"); err != nil {
+		if err := s.start(peer, filepath.Join(s.o.bin, "scripter-fcgi"),
+			"--root", s.path(fmt.Sprintf("size-%d.root", n)), "--listen", "unix:"+sock, "--mode", "666"); err != nil {
 			return err
 		}
 		if err := waitFor(ctx, sock); err != nil {
@@ -130,14 +131,15 @@ func (s *stage) measureWriter(ctx context.Context) error {
 			all[written] = append(all[written], f)
 		}
 		s.print(n, written, []string{written, quiet}, all)
-		fmt.Printf("  %3d clients  %-16s %.0f writes a second\n", n, "", median(all[written], func(f figure) float64 { return f.writes }))
+		fmt.Printf("  %3d clients  %-16s %.0f writes a second\n", n, "",
+			median(all[written], func(f figure) float64 { return f.writes }))
 	}
 	fmt.Println()
 	return nil
 }
 
-// keepWriting writes until the function that it gives is called, which tells
-// how many times.
+// keepWriting writes 100 times a second until stop is called, which returns the number
+// of writes.
 func (s *stage) keepWriting() (stop func() int) {
 	end, done, n := make(chan struct{}), make(chan struct{}), 0
 	go func() {
@@ -158,7 +160,7 @@ func (s *stage) keepWriting() (stop func() int) {
 	return func() int { close(end); <-done; return n }
 }
 
-// measureFirstByte tells how soon the first byte of W5 comes, and what memory
+// measureFirstByte prints how soon the first byte of W5 comes, and what memory
 // the work takes.
 func (s *stage) measureFirstByte(ctx context.Context, w work) error {
 	for _, peer := range append([]string{ours}, w.peers...) {
@@ -183,13 +185,14 @@ func (s *stage) measureFirstByte(ctx context.Context, w work) error {
 			}
 		}
 		after, _ := s.pss(peer)
-		fmt.Printf("  %-14s first byte after %.2f ms (best of 20), memory %+.1f MB\n", peer, best.Seconds()*1000, float64(after-before)/1024)
+		fmt.Printf("  %-14s first byte after %.2f ms (best of 20), memory %+.1f MB\n",
+			peer, best.Seconds()*1000, float64(after-before)/1024)
 	}
 	return nil
 }
 
-// checkCount compares our counter with the requests that were answered: those
-// under way when a load ends may have counted as well.
+// checkCount compares our counter with the number of answered requests. Requests that
+// were under way when a load ended may have raised the counter as well.
 func (s *stage) checkCount(answered, loads, clients int) error {
 	text, err := fetch(s.url(ours, work{name: "W3"}), "")
 	if err != nil {
@@ -204,6 +207,8 @@ func (s *stage) checkCount(answered, loads, clients int) error {
 	if counted < answered || counted > answered+loads*clients {
 		return fmt.Errorf("W3: %d requests were answered, and the counter was raised %d times", answered, counted)
 	}
-	fmt.Printf("  %3d clients  the counter is exact: %d requests answered, raised %d times (%d may have been under way)\n", clients, answered, counted, loads*clients)
+	fmt.Printf("  %3d clients  the counter is exact: %d requests answered, raised %d times "+
+		"(%d may have been under way)\n",
+		clients, answered, counted, loads*clients)
 	return nil
 }

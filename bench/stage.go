@@ -39,7 +39,9 @@ func phpProgram() (string, error) {
 
 func newStage(ctx context.Context, dir string, o options) (*stage, error) {
 	s := &stage{o: o, dir: dir, groups: map[string]*exec.Cmd{}, ports: map[string]int{}}
-	for _, step := range []func(context.Context) error{s.makeRoot, s.makeSite, s.startOurs, s.startPHP, s.startFloor, s.startNginx} {
+	for _, step := range []func(context.Context) error{
+		s.makeRoot, s.makeSite, s.startOurs, s.startPHP, s.startFloor, s.startNginx,
+	} {
 		if err := step(ctx); err != nil {
 			s.stop()
 			return nil, err
@@ -75,7 +77,8 @@ func (s *stage) makeRoot(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.write("objects/suites/webserverScripts/W7.lua", "user.other.n = (user.other.n or 0) + 1\nreturn \"written\\n\"\n"); err != nil {
+	if err := s.write("objects/suites/webserverScripts/W7.lua",
+		"user.other.n = (user.other.n or 0) + 1\nreturn \"written\\n\"\n"); err != nil {
 		return err
 	}
 	if err := s.write("objects/user/other/n.json", "0\n"); err != nil {
@@ -85,7 +88,8 @@ func (s *stage) makeRoot(ctx context.Context) error {
 		return err
 	}
 	for _, args := range [][]string{{"init"}, {"import", s.path("objects")}} {
-		cmd := exec.CommandContext(ctx, filepath.Join(s.o.bin, "scripter"), append([]string{"--root", s.path("bench.root")}, args...)...)
+		cmd := exec.CommandContext(ctx, filepath.Join(s.o.bin, "scripter"),
+			append([]string{"--root", s.path("bench.root")}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("scripter %s: %w: %s", args[0], err, out)
 		}
@@ -143,7 +147,8 @@ func (s *stage) stop() {
 }
 
 func (s *stage) startOurs(ctx context.Context) error {
-	err := s.start(ours, filepath.Join(s.o.bin, "scripter-fcgi"), "--root", s.path("bench.root"), "--listen", "unix:"+s.path("ours.sock"), "--mode", "666")
+	err := s.start(ours, filepath.Join(s.o.bin, "scripter-fcgi"), "--root", s.path("bench.root"),
+		"--listen", "unix:"+s.path("ours.sock"), "--mode", "666")
 	if err != nil {
 		return err
 	}
@@ -151,7 +156,7 @@ func (s *stage) startOurs(ctx context.Context) error {
 }
 
 // startPHP starts php-fpm as its manual advises for a loaded site: a fixed
-// number of children, opcache on, files not looked at again within a second.
+// number of children, opcache on, and files that are checked once a second at most.
 func (s *stage) startPHP(ctx context.Context) error {
 	program, err := phpProgram()
 	if err != nil {
@@ -170,7 +175,8 @@ func (s *stage) startPHP(ctx context.Context) error {
 	}
 	conf := "[global]\nerror_log = " + s.path("php.log") + "\ndaemonize = no\n[www]\n" + user +
 		"listen = " + s.path("php.sock") + "\nlisten.mode = 0666\npm = static\npm.max_children = 8\n" +
-		"php_admin_value[opcache.enable] = 1\nphp_admin_value[opcache.revalidate_freq] = 1\nphp_admin_value[output_buffering] = 0\n"
+		"php_admin_value[opcache.enable] = 1\nphp_admin_value[opcache.revalidate_freq] = 1\n" +
+		"php_admin_value[output_buffering] = 0\n"
 	if err := s.write("php-fpm.conf", conf); err != nil {
 		return err
 	}
@@ -188,7 +194,8 @@ func (s *stage) startFloor(ctx context.Context) error {
 	if err := s.write("hello.html", hello); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, "gcc", "-O2", "-pthread", "-o", s.path("floor"), s.path("floor.c")).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "gcc", "-O2", "-pthread",
+		"-o", s.path("floor"), s.path("floor.c")).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("compile the floor: %w: %s", err, out)
 	}
@@ -246,15 +253,17 @@ func waitFor(ctx context.Context, sock string) error {
 		case <-time.After(25 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("nobody listens on %s", sock)
+	return fmt.Errorf("no program listens on %s", sock)
 }
 
-// url is where a peer answers a work.
+// url returns the URL at which a peer answers a work.
 func (s *stage) url(peer string, w work) string {
 	if port := s.ports[peer]; port != 0 {
 		return fmt.Sprintf("http://127.0.0.1:%d/%s.mcro", port, w.name)
 	}
-	path := map[string]string{ours: w.name + ".fcgi", phpFPM: w.name + ".php", cFloor: "floor", nginxLua: "lua-" + w.name}[peer]
+	path := map[string]string{
+		ours: w.name + ".fcgi", phpFPM: w.name + ".php", cFloor: "floor", nginxLua: "lua-" + w.name,
+	}[peer]
 	if peer == ours && w.page != "" {
 		path = w.name + ".mcro"
 	}

@@ -14,7 +14,7 @@ type work struct {
 	form        string   // body of a POST
 	peers       []string // beside ours
 	varies      bool     // the bodies differ by what they count
-	sequential  bool     // too heavy for many clients: one at a time
+	sequential  bool     // too heavy for many clients: measured with four
 }
 
 // The peers behind nginx.
@@ -32,7 +32,7 @@ func pad(s string, n int) string {
 	return strings.Replace(s, "world.", "world."+strings.Repeat("!", n-len(s)), 1)
 }
 
-// values are the names whose values lie in the root, and in the peers' tables.
+// values returns the names of the values in the root and in the peers' tables.
 func values() []string {
 	var names []string
 	for i := range 20 {
@@ -41,7 +41,7 @@ func values() []string {
 	return names
 }
 
-// template makes the page of W2, about 10 KB with 20 markers.
+// template returns the page of W2, about 10 KB with 20 markers.
 func template(marker func(name string) string) string {
 	var b strings.Builder
 	b.WriteString("<html><body>\n")
@@ -52,7 +52,7 @@ func template(marker func(name string) string) string {
 	return b.String()
 }
 
-// form is the body of W4: 20 fields, about 2 KB.
+// form returns the body of W4: 20 fields, about 2 KB.
 func form() string {
 	var fields []string
 	for i := range 20 {
@@ -62,7 +62,8 @@ func form() string {
 }
 
 var works = []work{
-	{name: "W1", title: "a script returns a 100-byte page", script: "return " + luaString(hello), peers: []string{phpFPM, cFloor, nginxLua}},
+	{name: "W1", title: "a script returns a 100-byte page",
+		script: "return " + luaString(hello), peers: []string{phpFPM, cFloor, nginxLua}},
 	{name: "W2", title: "a 10 KB page with 20 values from the database",
 		page: template(func(n string) string { return "<!--#user.bench." + n + "-->" }), peers: []string{phpFPM}},
 	{name: "W3", title: "a counter raised atomically and durably", varies: true, peers: []string{phpFPM},
@@ -91,5 +92,5 @@ for i = 1, 200000 do t [i] = "<li>" .. i .. "</li>" end
 return "joined " .. #table.concat (t) .. "\n"`},
 }
 
-// luaString writes a text as Lua source.
+// luaString returns a Lua expression for s.
 func luaString(s string) string { return fmt.Sprintf("[==[\n%s]==]", s) }

@@ -18,7 +18,7 @@ static size_t page_length;
 
 struct buffer { unsigned char bytes[65536]; size_t from, to; };
 
-/* take gives the next n bytes; 0 when the connection has ended. */
+/* take returns the next n bytes, or 0 when the connection has ended. */
 static unsigned char *take(int fd, struct buffer *b, size_t n)
 {
 	while (b->to - b->from < n) {
