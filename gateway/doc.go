@@ -29,7 +29,7 @@
 //	replay.go                recorded requests run again
 //	glue.go                  the server that asked, maintenance
 //	slots.go                 how many requests run at a time
-//	slowlog.go metrics.go counts.go   requests that take long, and numbers for the status
+//	slowlog.go metrics.go   requests that take long, and numbers for the status
 //	command.go explain.go    what the commands of an author ask; the rest is in package runner
 //	probe.go probe_token.go  what "scripter doctor" asks
 //	verbs.go verbs_*.go      the verbs of the group webserver

@@ -104,7 +104,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		return err
 	})
 	if out.Again {
-		x.g.metrics.again.Add(1)
+		x.g.metrics.Again.Add(1)
 	}
 	if err == nil && !x.isQuiet() {
 		last.logProblems()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"scripter/metrics"
 	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
@@ -43,7 +44,7 @@ type Gateway struct {
 	found    foundFiles
 	values   *objectdb.DerivedMap[*cachedPage, *pageValues]
 	counts   counts
-	metrics  metrics
+	metrics  metrics.Metrics
 	slots    slots
 }
 
@@ -123,7 +124,7 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 		g.counts.failed.Add(1)
 	}
 	took := g.now().Sub(x.began)
-	g.metrics.countRequest(x.action(), out, took, x.out.sent)
+	x.count(out, took)
 	x.endSlow(out, took)
 	x.recordOutcome(ctx, out)
 	return out

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/metrics"
 	"scripter/objectdb"
 )
 
@@ -61,7 +61,7 @@ func TestCounts(t *testing.T) {
 	assert.GreaterOrEqual(t, c.Caches["scripts"].Misses, uint64(3))
 	assert.Positive(t, c.Caches["objects"].Hits)
 
-	assert.Equal(t, Counts{}, s.g.TakeCounts(), "what was taken is not given twice")
+	assert.Equal(t, metrics.Counts{}, s.g.TakeCounts(), "what was taken is not given twice")
 }
 
 type counting struct{ n int64 }
@@ -87,11 +87,11 @@ func TestCountsTaken(t *testing.T) {
 	}
 	over := make(chan struct{})
 	go func() { answered.Wait(); close(over) }()
-	var sum Counts
+	var sum metrics.Counts
 	take := func() {
 		b, err := json.Marshal(s.g.TakeCounts())
 		require.NoError(t, err)
-		var c Counts
+		var c metrics.Counts
 		require.NoError(t, json.Unmarshal(b, &c))
 		sum.Add(c)
 	}
@@ -109,56 +109,4 @@ func TestCountsTaken(t *testing.T) {
 		classes += n
 	}
 	assert.Equal(t, uint64(clients*each), classes)
-}
-
-// TestCountersAreBounded: however many names there are, the memory is.
-func TestCountersAreBounded(t *testing.T) {
-	var w metrics
-	for i := range 10 * maxCounters {
-		w.countRequest("ACTION"+strconv.Itoa(i), Outcome{Status: 200}, time.Millisecond, 0)
-	}
-	assert.Len(t, w.actions.all(), maxCounters+1)
-	assert.Equal(t, uint64(9*maxCounters), w.actions.all()[otherNames].statuses[200].Load())
-}
-
-// TestCountingIsCheap: to count a request takes no memory.
-func TestCountingIsCheap(t *testing.T) {
-	var w metrics
-	w.countRequest("SCRIPTER", Outcome{Status: 200}, 0, 1)
-	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		w.countRequest("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
-	}))
-}
-
-func TestDurationClass(t *testing.T) {
-	for d, want := range map[time.Duration]int{
-		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 5 * time.Millisecond: 2, time.Second: 9,
-		30 * time.Second: len(DurationBounds) - 1, time.Hour: len(DurationBounds),
-	} {
-		assert.Equal(t, want, durationClass(d), d)
-	}
-}
-
-// TestCountsCopy: what was copied does not change with what it was copied from.
-func TestCountsCopy(t *testing.T) {
-	one := Counts{
-		Actions: map[string]ActionCounts{"A": {Statuses: map[int]uint64{200: 1}, Classes: []uint64{1}, Seconds: 0.5}},
-		Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]CacheCount{"pages": {1, 2}},
-		Incidents: 1, Again: 2, Waited: 3, Slow: 4, Saves: 5, Unsaved: 6, Bytes: 7,
-	}
-	two := one.Copy()
-	two.Add(one)
-	assert.Equal(t, Counts{
-		Actions: map[string]ActionCounts{"A": {Statuses: map[int]uint64{200: 2}, Classes: []uint64{2}, Seconds: 1}},
-		Limits:  map[string]uint64{"maxTime": 2}, Caches: map[string]CacheCount{"pages": {2, 4}},
-		Incidents: 2, Again: 4, Waited: 6, Slow: 8, Saves: 10, Unsaved: 12, Bytes: 14,
-	}, two)
-	assert.Equal(t, uint64(1), one.Actions["A"].Statuses[200])
-}
-
-func BenchmarkCount(b *testing.B) {
-	var w metrics
-	for b.Loop() {
-		w.countRequest("SCRIPTER", Outcome{Status: 200}, 3*time.Millisecond, 1000)
-	}
 }

@@ -211,7 +211,7 @@ func (g *Gateway) acquireSlot(ctx context.Context, again bool) (release func(), 
 	}
 	waited, err := g.slots.acquire(ctx, again)
 	if waited {
-		g.metrics.waited.Add(1)
+		g.metrics.Waited.Add(1)
 	}
 	return g.slots.release, err
 }

@@ -32,7 +32,7 @@ func (c *attempt) watchSlow() {
 // logSlow logs where the scripts are.
 func (x *exchange) logSlow(frames []lua.Frame) {
 	x.slowID = x.incidentID() // of a failure to come, too
-	x.g.metrics.slow.Add(1)
+	x.g.metrics.Slow.Add(1)
 	args := append([]any{"id", x.slowID}, x.slowArgs()...)
 	args = append(args, "action", x.action(), "ran", x.now().Sub(x.began).Round(time.Millisecond))
 	lines := make([]string, len(frames))
@@ -68,7 +68,7 @@ func (x *exchange) endSlow(out Outcome, took time.Duration) {
 	case x.slowID != "":
 		g.log.Warn("slow request ended", "id", x.slowID, "path", x.request.LogPath(), "status", out.Status, "took", took.Round(time.Millisecond))
 	default:
-		g.metrics.slow.Add(1)
+		g.metrics.Slow.Add(1)
 		g.log.Warn("slow request", append(x.slowArgs(), "action", x.action(), "status", out.Status, "took", took.Round(time.Millisecond),
 			"detail", "not in a script: it waited for its body, its turn, the root or the client")...)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"scripter/gateway"
+	"scripter/metrics"
 	"scripter/workers"
 )
 
@@ -37,7 +38,7 @@ func lost(log *slog.Logger, sum *tally, l workers.Loss) []byte {
 		args = append(args, "limit", limit)
 	}
 	log.Error(what, args...)
-	counts := gateway.LostCounts(status, l.Ran, limit)
+	counts := metrics.LostCounts(status, l.Ran, limit)
 	if incident != "" {
 		counts.Incidents = 1
 	}

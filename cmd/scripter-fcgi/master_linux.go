@@ -11,6 +11,7 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/metrics"
 	"scripter/workers"
 )
 
@@ -158,13 +159,13 @@ func (m *master) ask(ctx context.Context) {
 
 // addReport adds what a worker has counted since its last report.
 func (m *master) addReport(text []byte) {
-	var c gateway.Counts
+	var c metrics.Counts
 	if json.Unmarshal(text, &c) == nil {
 		m.sum.add(c)
 	}
 }
 
-func (m *master) counts() gateway.Counts {
+func (m *master) counts() metrics.Counts {
 	m.ask(context.Background())
 	return m.sum.counts()
 }

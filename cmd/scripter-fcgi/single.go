@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"scripter/fcgi"
-	"scripter/gateway"
+	"scripter/metrics"
 	"scripter/objectdb"
 )
 
@@ -24,7 +24,7 @@ type single struct {
 
 	mu       sync.Mutex
 	root     *openRoot
-	past     gateway.Counts // of roots that are closed
+	past     metrics.Counts // of roots that are closed
 	web      net.Listener
 	resident net.Listener
 }
@@ -152,18 +152,18 @@ func (p *single) change(ctx context.Context, s rootConf) error {
 }
 
 // takeCounts returns what was counted since the last call.
-func (p *single) takeCounts() gateway.Counts {
+func (p *single) takeCounts() metrics.Counts {
 	root := p.acquire()
 	sum := root.gateway.TakeCounts()
 	p.release(root)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	sum.Add(p.past)
-	p.past = gateway.Counts{}
+	p.past = metrics.Counts{}
 	return sum
 }
 
-func (p *single) counts() gateway.Counts { return p.sum.counts() }
+func (p *single) counts() metrics.Counts { return p.sum.counts() }
 
 // facts describes this process as its only worker.
 func (p *single) facts() poolFacts {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"scripter/fcgi"
-	"scripter/gateway"
+	"scripter/metrics"
 )
 
 // The status is for the operator. It has its own socket (--status), and no path that a
@@ -23,7 +23,7 @@ import (
 // pool describes the program's workers, and counts what they have done.
 type pool interface {
 	facts() poolFacts
-	counts() gateway.Counts
+	counts() metrics.Counts
 }
 
 // poolFacts describe the workers at one moment, and count earlier ones.
@@ -47,19 +47,19 @@ type workerFacts struct {
 
 // tally adds up the counts of gateways, in this process or in others that report them.
 type tally struct {
-	take func() gateway.Counts // of this process; nil if others report all
+	take func() metrics.Counts // of this process; nil if others report all
 
 	mu  sync.Mutex
-	sum gateway.Counts
+	sum metrics.Counts
 }
 
-func (t *tally) add(c gateway.Counts) {
+func (t *tally) add(c metrics.Counts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sum.Add(c)
 }
 
-func (t *tally) counts() gateway.Counts {
+func (t *tally) counts() metrics.Counts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.take != nil {
@@ -85,7 +85,7 @@ func (s *status) show(p pool) {
 }
 
 // facts returns what there is to show: nothing while the program starts.
-func (s *status) facts() (c gateway.Counts, f poolFacts) {
+func (s *status) facts() (c metrics.Counts, f poolFacts) {
 	s.mu.Lock()
 	pool := s.pool
 	s.mu.Unlock()

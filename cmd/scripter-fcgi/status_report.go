@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scripter/gateway"
+	"scripter/metrics"
 )
 
 // report is the status at one moment.
@@ -22,7 +23,7 @@ type report struct {
 	Requests uint64    `json:"requests"`
 	// Bounds are those of the classes of durations, in seconds.
 	Bounds []float64 `json:"durationBounds"`
-	gateway.Counts
+	metrics.Counts
 	poolFacts
 }
 
@@ -31,7 +32,7 @@ func (s *status) report() report {
 	r := report{
 		Program: gateway.Program(), PID: os.Getpid(), Time: time.Now().UTC(),
 		Started: s.started.UTC(), Stopping: s.stopping.Load(),
-		Bounds: gateway.DurationBounds[:], Counts: counts, poolFacts: facts,
+		Bounds: metrics.DurationBounds[:], Counts: counts, poolFacts: facts,
 	}
 	r.Requests = r.Counts.Requests()
 	if r.Workers == nil {
@@ -103,13 +104,13 @@ func statusText(status int) string {
 }
 
 // within returns the bound, in milliseconds, within which a share of the requests ended.
-func within(a gateway.ActionCounts, share float64) string {
+func within(a metrics.ActionCounts, share float64) string {
 	var n uint64
 	for i, of := range a.Classes {
 		n += of
-		if float64(n) >= share*float64(a.Requests()) && i < len(gateway.DurationBounds) {
-			return fmt.Sprintf("%g", 1000*gateway.DurationBounds[i])
+		if float64(n) >= share*float64(a.Requests()) && i < len(metrics.DurationBounds) {
+			return fmt.Sprintf("%g", 1000*metrics.DurationBounds[i])
 		}
 	}
-	return fmt.Sprintf("more than %g", 1000*gateway.DurationBounds[len(gateway.DurationBounds)-1])
+	return fmt.Sprintf("more than %g", 1000*metrics.DurationBounds[len(metrics.DurationBounds)-1])
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"scripter/gateway"
 	"scripter/internal/fcgitest"
 	"scripter/internal/testlog"
+	"scripter/metrics"
 )
 
 // daemon is the program, running in this process.
@@ -232,16 +232,16 @@ type fixedPool struct {
 }
 
 func (f *fixedPool) facts() poolFacts       { return f.poolFacts }
-func (f *fixedPool) counts() gateway.Counts { return f.sum.counts() }
+func (f *fixedPool) counts() metrics.Counts { return f.sum.counts() }
 
 // TestStatusOfWorkers: counts that workers have sent, dead ones too, are added
 // up; each worker is shown.
 func TestStatusOfWorkers(t *testing.T) {
 	p := &fixedPool{}
 	for range 3 {
-		p.sum.add(gateway.Counts{
-			Actions: map[string]gateway.ActionCounts{"SCRIPTER": {Statuses: map[int]uint64{200: 5, 0: 1}, Classes: []uint64{6}, Seconds: 0.25}},
-			Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]gateway.CacheCount{"pages": {Hits: 2, Misses: 1}}, Saves: 1,
+		p.sum.add(metrics.Counts{
+			Actions: map[string]metrics.ActionCounts{"SCRIPTER": {Statuses: map[int]uint64{200: 5, 0: 1}, Classes: []uint64{6}, Seconds: 0.25}},
+			Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]metrics.CacheCount{"pages": {Hits: 2, Misses: 1}}, Saves: 1,
 		})
 	}
 	now := time.Now()

@@ -1,11 +1,11 @@
-package gateway
+package metrics
 
 import (
 	"maps"
 	"time"
 )
 
-// Counts are what a gateway has done since they were last taken. They are sums, so those of
+// Counts are what a process has done since they were last taken. They are sums, so those of
 // many processes and times can be added in any order. They are sent as JSON.
 type Counts struct {
 	// Actions are the requests, by action; those that were refused before
@@ -127,17 +127,16 @@ func (c *Counts) Copy() Counts {
 	return sum
 }
 
-// TakeCounts returns what the gateway has done since the last call. One place of a process
-// takes the counts and adds them up.
-func (g *Gateway) TakeCounts() Counts {
-	w := &g.metrics
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// Take returns what was counted since the last call; caches are the present counts of the
+// caches, which only grow. One place of a process takes the counts and adds them up.
+func (m *Metrics) Take(caches map[string]CacheCount) Counts {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	c := Counts{
-		Incidents: w.incidents.Swap(0), Again: w.again.Swap(0), Waited: w.waited.Swap(0), Slow: w.slow.Swap(0),
-		Saves: w.saves.Swap(0), Unsaved: w.unsaved.Swap(0), Bytes: w.bytes.Swap(0),
+		Incidents: m.incidents.Swap(0), Again: m.Again.Swap(0), Waited: m.Waited.Swap(0), Slow: m.Slow.Swap(0),
+		Saves: m.saves.Swap(0), Unsaved: m.unsaved.Swap(0), Bytes: m.bytes.Swap(0),
 	}
-	for name, a := range w.actions.all() {
+	for name, a := range m.actions.all() {
 		if taken, any := a.take(); any {
 			if c.Actions == nil {
 				c.Actions = map[string]ActionCounts{}
@@ -145,7 +144,7 @@ func (g *Gateway) TakeCounts() Counts {
 			c.Actions[name] = taken
 		}
 	}
-	for name, n := range w.limits.all() {
+	for name, n := range m.limits.all() {
 		if n := n.Swap(0); n > 0 {
 			if c.Limits == nil {
 				c.Limits = map[string]uint64{}
@@ -153,7 +152,7 @@ func (g *Gateway) TakeCounts() Counts {
 			c.Limits[name] = n
 		}
 	}
-	c.Caches = w.takeCaches(g.cacheCounts())
+	c.Caches = m.takeCaches(caches)
 	return c
 }
 
@@ -178,36 +177,17 @@ func (a *actionMetrics) take() (c ActionCounts, any bool) {
 }
 
 // takeCaches returns by how much counts have grown.
-func (w *metrics) takeCaches(now map[string]CacheCount) map[string]CacheCount {
+func (m *Metrics) takeCaches(now map[string]CacheCount) map[string]CacheCount {
 	more := map[string]CacheCount{}
 	for name, n := range now {
-		before := w.taken[name]
+		before := m.taken[name]
 		if d := (CacheCount{n.Hits - before.Hits, n.Misses - before.Misses}); d != (CacheCount{}) {
 			more[name] = d
 		}
 	}
-	w.taken = maps.Clone(now)
+	m.taken = maps.Clone(now)
 	if len(more) == 0 {
 		return nil
 	}
 	return more
-}
-
-func (g *Gateway) cacheCounts() map[string]CacheCount {
-	m := map[string]CacheCount{}
-	if g.db != nil {
-		o := g.db.CacheStats()
-		m["objects"] = CacheCount{o.Hits, o.Misses}
-	}
-	var s CacheCount
-	s.Hits, s.Misses = g.runner.Engine().CacheStats()
-	m["scripts"] = s
-	m["pages"] = g.pages.counts()
-	return m
-}
-
-func (pc *pageCache) counts() CacheCount {
-	pc.mu.Lock()
-	defer pc.mu.Unlock()
-	return CacheCount{pc.hits, pc.misses}
 }

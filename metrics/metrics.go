@@ -1,0 +1,147 @@
+// Package metrics counts what a process of Scripter does, for its status.
+//
+//	metrics.go   the live counters
+//	counts.go    what was taken of them, which can be added up and sent as JSON
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// DurationBounds are the upper bounds, in seconds, of the classes in which the
+// durations of requests are counted; one more class holds what is longer.
+var DurationBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
+
+// Metrics counts what a process does. A finished request costs it a few atomic additions and
+// no memory; [Metrics.Take] takes the counts. The zero Metrics is ready for use, by many
+// goroutines at once.
+type Metrics struct {
+	Again  atomic.Uint64 // requests that lost a race and were run again
+	Waited atomic.Uint64 // requests that had to wait for a slot
+	Slow   atomic.Uint64 // requests in the slow log
+
+	actions   counters[actionMetrics]
+	limits    counters[atomic.Uint64]
+	incidents atomic.Uint64
+	saves     atomic.Uint64
+	unsaved   atomic.Uint64
+	bytes     atomic.Uint64
+
+	mu    sync.Mutex            // held while counts are taken
+	taken map[string]CacheCount // what was taken of the caches before
+}
+
+// actionMetrics counts the requests of one action.
+type actionMetrics struct {
+	statuses [maxStatus + 1]atomic.Uint64 // [0]: nothing was sent
+	classes  [len(DurationBounds) + 1]atomic.Uint64
+	nanos    atomic.Int64
+}
+
+// maxStatus is the greatest status that a response can have.
+const maxStatus = 599
+
+// noAction stands for the action of a request that was refused before it had one.
+const noAction = "-"
+
+// maxCounters limits how many names are counted separately: names come from the root.
+// Further names are counted together.
+const maxCounters = 64
+
+// otherNames is where the names beyond maxCounters are counted.
+const otherNames = "(others)"
+
+// counters are counts by name. Finding one takes no lock; a new one is put into a copy of
+// the map.
+type counters[T any] struct {
+	m  atomic.Pointer[map[string]*T]
+	mu sync.Mutex
+}
+
+func (c *counters[T]) get(name string) *T {
+	if m := c.m.Load(); m != nil {
+		if t := (*m)[name]; t != nil {
+			return t
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := map[string]*T{}
+	if m := c.m.Load(); m != nil {
+		next = maps.Clone(*m)
+	}
+	if len(next) >= maxCounters && next[name] == nil {
+		name = otherNames
+	}
+	t := next[name]
+	if t == nil {
+		t = new(T)
+		next[name] = t
+		c.m.Store(&next)
+	}
+	return t
+}
+
+// all returns all counts; the map must not be changed.
+func (c *counters[T]) all() map[string]*T {
+	if m := c.m.Load(); m != nil {
+		return *m
+	}
+	return nil
+}
+
+// A Request is what is counted of a request that was answered or abandoned.
+type Request struct {
+	Action   string // "" if it was refused before it had one
+	Status   int    // of the response; 0 if nothing was sent
+	Duration time.Duration
+	Bytes    int64  // of the response
+	Incident bool   // it failed, and the failure has a number in the log
+	Limit    string // name of the setting that ended it, or ""
+}
+
+// CountRequest counts a request.
+func (m *Metrics) CountRequest(r Request) {
+	action := cmp.Or(r.Action, noAction)
+	a := m.actions.get(action)
+	status := r.Status
+	if status < 0 || status > maxStatus {
+		status = 0
+	}
+	a.statuses[status].Add(1)
+	a.nanos.Add(int64(r.Duration))
+	a.classes[durationClass(r.Duration)].Add(1)
+	if r.Bytes > 0 {
+		m.bytes.Add(uint64(r.Bytes))
+	}
+	if r.Incident {
+		m.incidents.Add(1)
+	}
+	if r.Limit != "" {
+		m.limits.get(r.Limit).Add(1)
+	}
+}
+
+// CountSave counts a copy that the auto-save agent has saved, or could not save.
+func (m *Metrics) CountSave(err error) {
+	if err != nil {
+		m.unsaved.Add(1)
+		return
+	}
+	m.saves.Add(1)
+}
+
+// durationClass returns the index of the class of a duration.
+func durationClass(d time.Duration) int {
+	s := d.Seconds()
+	for i, bound := range DurationBounds {
+		if s <= bound {
+			return i
+		}
+	}
+	return len(DurationBounds)
+}
