@@ -12,35 +12,36 @@ import (
 	"strings"
 )
 
-// Conf is what a configuration file says: where the root is, and what must
-// be known before it is opened. All else lies in the root.
+// Conf is the content of a configuration file: the path of the root, and what a
+// program needs before it opens the root. All other settings lie in the root.
 type Conf struct {
 	Root string // path of the root
 	NPH  string // auto, on or off: the form of a CGI response
-	// Resident is what scripter-cgi makes of a resident scripter-fcgi for the same
-	// root: auto (or "") hands the request over to one that is there, start starts
-	// one, off does neither.
+	// Resident says how scripter-cgi uses a resident scripter-fcgi of the same root:
+	// with auto (or "") it passes the request to one that runs already, with start it
+	// also starts one, with off it answers each request itself.
 	Resident string
 	Reach    Reach  // what the root may use of its host
 	File     string // the file, or the variable or flag that named the root
-	// Passed is why a configuration file could not be read that may belong to this
-	// root. It is set only if a variable or a flag has named the root.
+	// Passed is the error of a configuration file that could not be read and was
+	// skipped, although it may belong to this root. It is set only if a variable or
+	// a flag has named the root.
 	Passed error
 }
 
-// confKeys are the lines that a configuration file may have. The lines of ReachKeys
+// confKeys lists the names of lines in a configuration file. The lines of ReachKeys
 // may be repeated.
 var confKeys = []string{"root", "nph", "resident", KeyPages, KeyCache, KeyCacheFolder, KeySendfile}
 
 // ConfFile is the name of the configuration file beside a program.
 const ConfFile = "scripter.conf"
 
-// systemConf is asked last.
+// systemConf is the configuration file that is tried last.
 const systemConf = "/etc/scripter/scripter.conf"
 
-// ReadConf reads a configuration file: lines "name: value", where "#" begins
-// a comment and a first line "#!…" names the program. A root that is no
-// absolute path is meant from the file's folder.
+// ReadConf reads a configuration file. Its lines are "name: value"; a line that
+// begins with "#" is a comment, such as a first line "#!…" that names the program.
+// A relative path of a root is relative to the file's folder.
 func ReadConf(file string) (Conf, error) {
 	c := Conf{File: file}
 	f, err := os.Open(file)
@@ -57,7 +58,8 @@ func ReadConf(file string) (Conf, error) {
 		name, value, ok := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || !slices.Contains(confKeys, name) {
-			return c, fmt.Errorf("%s, line %d: %.60q is none of %s", file, n, line, strings.Join(confKeys, ": …, ")+": …")
+			return c, fmt.Errorf("%s, line %d: %.60q is none of %s",
+				file, n, line, strings.Join(confKeys, ": …, ")+": …")
 		}
 		switch name {
 		case "root":
@@ -83,7 +85,7 @@ func ReadConf(file string) (Conf, error) {
 		return c, fmt.Errorf("read %s: %w", file, err)
 	}
 	if c.Root == "" {
-		return c, fmt.Errorf("%s names no root: it wants a line \"root: /path/to/scripter.root\"", file)
+		return c, fmt.Errorf("%s names no root: it needs a line \"root: /path/to/scripter.root\"", file)
 	}
 	if !filepath.IsAbs(c.Root) {
 		c.Root = filepath.Join(filepath.Dir(file), c.Root)
@@ -95,15 +97,18 @@ func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
 
 func validResident(s string) bool { return s == "auto" || s == "start" || s == "off" }
 
-// ErrNoRoot says that nothing names a root.
+// ErrNoRoot is returned if no variable and no configuration file names a root.
 var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, " +
 	"or write \"root: /path/to/scripter.root\" into " + ConfFile + " beside the program or into " + systemConf)
 
-// FindConf finds the configuration of a program that a web server starts.
-// env are its variables: SCRIPTER_ROOT, then REDIRECT_SCRIPTER_ROOT, which is
-// what Apache makes of it behind an Action. Then come script (a file that
-// names the program in its first line; "" for none), the file beside the
-// executable, and the system's.
+// FindConf finds the configuration of a program that a web server starts. The
+// first of these that names a root counts:
+//
+//   - the variables SCRIPTER_ROOT and REDIRECT_SCRIPTER_ROOT in env; Apache renames
+//     the former to the latter for an Action
+//   - script, a file that names the program in its first line, unless it is ""
+//   - the configuration file beside the executable
+//   - the system's configuration file
 func FindConf(env map[string]string, script, executable string) (Conf, error) {
 	nph := either(env, "SCRIPTER_NPH")
 	if nph != "" && !validNPH(nph) {
@@ -121,9 +126,9 @@ func FindConf(env map[string]string, script, executable string) (Conf, error) {
 	return c, err
 }
 
-// ConfOf returns the configuration of a root that a flag names. What the root may use
-// of its host comes from the variables, and from the configuration file beside the
-// executable or the system's, if that file names the same root.
+// ConfOf returns the configuration of a root that a flag names. Its Reach comes from
+// the variables, and from the configuration file beside the executable or the
+// system's, if that file names the same root.
 func ConfOf(root string, env map[string]string, executable string) (Conf, error) {
 	c := confOf(root, "--root", "", executable)
 	return c, c.Reach.AddVariables(env)
@@ -158,7 +163,7 @@ func isSameRoot(a, b string) bool {
 	return errA == nil && errB == nil && realA == realB
 }
 
-// RealPath returns the path without links.
+// RealPath returns the absolute path with all symbolic links resolved.
 func RealPath(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -167,7 +172,8 @@ func RealPath(path string) (string, error) {
 	return filepath.Abs(real)
 }
 
-// either returns a variable, or the one that Apache makes of it after an Action.
+// either returns the value of a variable, or that of its copy with the prefix
+// REDIRECT_, which Apache makes for an Action.
 func either(env map[string]string, name string) string {
 	return cmp.Or(env[name], env["REDIRECT_"+name])
 }
@@ -192,10 +198,10 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 
 // ScriptFile reports whether the system started the program through a file with the
 // first line "#!/path/to/scripter-cgi", as Fossil does it, and returns that file.
-// started is the file that the system itself says it has started. Whoever can make the
+// started is the file that the kernel reports as started. A person who can make the
 // system start a file can start any program, and so may also name the root. Arguments
-// and variables prove nothing: a query without "=" arrives as arguments, and lighttpd
-// passes a handler the file that a visitor names, which may be an upload.
+// and variables are no proof: web servers pass a query without "=" as arguments, and
+// lighttpd passes to a handler the file that a visitor names, which may be an upload.
 func ScriptFile(started, executable string) (string, bool) {
 	file, err := os.Stat(started)
 	if err != nil || !file.Mode().IsRegular() {

@@ -2,17 +2,17 @@
 // actions and MIME types, limits, requirements, users; and scripter.conf, which says
 // what the root may use of its host.
 //
-// Read gives a [Snapshot] of all that lies in the root. A gateway keeps one in a
-// [Cache], and each request looks through a [View].
+// Read returns a [Snapshot] of all that lies in the root. A gateway keeps one in a
+// [Cache], and each request has a [View] of it.
 //
 //	settings.go settings_set.go   the settings: one table for behaviour, commands and manual
-//	snapshot.go                   how all of it is read, once for many requests
+//	snapshot.go                   one immutable copy of the site for many requests
 //	tables.go                     actions, MIME types, overrides, directory indexes
 //	limits.go limits_rows.go      limits of single scripts
 //	requires.go requires_rows.go  who may call a script
 //	password.go                   password hashes of users
 //	conf.go reach.go              scripter.conf, variables, flags
-//	path.go                       the form of URL paths and hosts
+//	path.go                       syntax of URL paths and hosts
 package site
 
 import "scripter/objectdb"

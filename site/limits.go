@@ -6,9 +6,10 @@ import (
 	"scripter/objectdb"
 )
 
-// LimitRows is the table of the limits of single scripts. A row is named by the address
-// of a script, or of a table: then it applies to everything in it. Its cells have the
-// names of settings. For each setting the row with the nearest address counts.
+// LimitRows is the table of the limits of single scripts. The name of a row is the
+// address of a script, or of a table: then the row applies to everything in the table.
+// Its cells have the names of settings. For each setting the row with the nearest
+// address applies.
 var LimitRows = home.Child("limits")
 
 // limitSettings are the settings that limit one request.
@@ -17,7 +18,7 @@ var limitSettings = []*Setting{
 	MaxMacros, MaxBody, MaxFields, MaxResponse, SlowLog,
 }
 
-// FindLimit finds a setting that a row of [LimitRows] may have, by its name.
+// FindLimit returns the setting with a name if a row of [LimitRows] may have it.
 func FindLimit(name string) (*Setting, bool) {
 	s, ok := Find(name)
 	return s, ok && slices.Contains(limitSettings, s)
@@ -27,7 +28,7 @@ func FindLimit(name string) (*Setting, bool) {
 type Limit struct {
 	Setting *Setting
 	Value   float64
-	Row     string // the name of the row in LimitRows that has it; "" = the setting
+	Row     string // the name of its row in LimitRows; "" = it is the value of the setting
 }
 
 // From returns the address where the limit was set.
@@ -38,7 +39,7 @@ func (l Limit) From() objectdb.Address {
 	return LimitRows.Child(l.Row).Child(l.Setting.Name)
 }
 
-// limitCells is a row of LimitRows. It has no invalid values.
+// limitCells is a row of LimitRows, without its invalid values.
 type limitCells struct {
 	name  string
 	cells map[*Setting]float64
@@ -53,7 +54,7 @@ type Limits struct {
 // HasLimits reports whether any script may have limits of its own.
 func (s *Snapshot) HasLimits() bool { return len(s.limits) > 0 }
 
-// Limits returns the limits of the object at a. For nil they are those of the settings.
+// Limits returns the limits of the object at a. If a is nil, they are the settings.
 func (s *Snapshot) Limits(a objectdb.Address) Limits {
 	l := Limits{site: s}
 	if len(s.limits) == 0 {
@@ -67,7 +68,7 @@ func (s *Snapshot) Limits(a objectdb.Address) Limits {
 	return l
 }
 
-// Get returns the limit that a setting names.
+// Get returns the limit for a setting.
 func (l Limits) Get(set *Setting) Limit {
 	for _, r := range l.rows {
 		if v, ok := r.cells[set]; ok {
@@ -116,7 +117,7 @@ func (r *reader) limitRows() map[string]limitCells {
 	return rows
 }
 
-// limitNamed finds the limit whose name is name, in any case.
+// limitNamed returns the limit with a name. It ignores case.
 func limitNamed(name string) (*Setting, bool) {
 	i := slices.IndexFunc(limitSettings, func(s *Setting) bool { return objectdb.Fold(s.Name) == objectdb.Fold(name) })
 	if i < 0 {

@@ -8,7 +8,7 @@ import (
 	"scripter/objectdb"
 )
 
-// SetLimit checks a limit of the object at a and stores it. The object need not exist.
+// SetLimit checks a limit for the object at a and stores it. The object need not exist.
 func SetLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting, value float64) error {
 	name := a.String()
 	if err := objectdb.CheckName(name); err != nil {
@@ -20,7 +20,7 @@ func SetLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting, value float64) 
 	return tx.Put(LimitRows.Child(name).Child(set.Name), objectdb.Number(value))
 }
 
-// RemoveLimit removes a limit of the object at a, and a row without limits.
+// RemoveLimit removes a limit of the object at a, and its row if no limit remains.
 func RemoveLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting) error {
 	row := LimitRows.Child(a.String())
 	if err := removeRow(tx, row.Child(set.Name)); err != nil {
@@ -35,7 +35,7 @@ func RemoveLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting) error {
 
 // LimitRow is a row of [LimitRows].
 type LimitRow struct {
-	Address string // what it applies to: the name of the row
+	Address string // the address that it applies to: the name of the row
 	Cells   []LimitCell
 	Why     error // why it has no effect
 }

@@ -28,8 +28,8 @@ type argonCost struct {
 	threads      uint8
 }
 
-// maxPasswordCost is the largest cost of a hash that is checked. It bounds what one
-// request can use.
+// maxPasswordCost is the largest cost of a hash that is checked. It bounds the memory
+// and time that one request can use.
 var maxPasswordCost = argonCost{memory: 64 << 10, time: 16, threads: 4}
 
 const (
@@ -44,7 +44,7 @@ const (
 // neither all processors nor all memory.
 var hashing = make(chan struct{}, 2)
 
-// ErrManyPasswords says that other passwords are being hashed, and took too long.
+// ErrManyPasswords is returned if a hash has waited longer than passwordWait for others.
 var ErrManyPasswords = errors.New("too many passwords are being checked")
 
 func hashPassword(ctx context.Context, password string, salt []byte, cost argonCost, size uint32) ([]byte, error) {
@@ -68,7 +68,7 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 	return key, nil
 }
 
-// HashPassword returns the text that is stored of a password.
+// HashPassword returns the text that is stored for a password.
 func HashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, passwordSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -85,7 +85,7 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 
 var errHash = errors.New(`this is no hash of hash.password, which begins "$argon2id$v=19$m="`)
 
-// parseHash reads the text that is stored of a password.
+// parseHash parses the text that is stored for a password.
 func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -98,13 +98,14 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	most := maxPasswordCost
 	if cost.memory > most.memory || cost.time > most.time || cost.threads > most.threads ||
 		cost.time < 1 || cost.threads < 1 {
-		return cost, nil, nil, fmt.Errorf("the cost %s is outside of what is checked here, %d KB, %d passes, %d threads",
+		return cost, nil, nil, fmt.Errorf("the cost %s exceeds the limits %d KB, %d passes, %d threads, or is zero",
 			parts[3], most.memory, most.time, most.threads)
 	}
-	if salt, err = base64.RawStdEncoding.Strict().DecodeString(parts[4]); err != nil || len(salt) < 8 || len(salt) > 64 {
+	b64 := base64.RawStdEncoding.Strict()
+	if salt, err = b64.DecodeString(parts[4]); err != nil || len(salt) < 8 || len(salt) > 64 {
 		return cost, nil, nil, errHash
 	}
-	if hash, err = base64.RawStdEncoding.Strict().DecodeString(parts[5]); err != nil || len(hash) < 16 || len(hash) > 64 {
+	if hash, err = b64.DecodeString(parts[5]); err != nil || len(hash) < 16 || len(hash) > 64 {
 		return cost, nil, nil, errHash
 	}
 	return cost, salt, hash, nil

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// CleanPath is [path.Clean] of a path below "/".
+// CleanPath returns [path.Clean] of a path, with "/" in front of it.
 func CleanPath(p string) string {
-	if !strings.HasPrefix(p, "/") || strings.Contains(p, "//") || strings.Contains(p, "/.") || strings.HasSuffix(p, "/") {
+	if !strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") ||
+		strings.Contains(p, "//") || strings.Contains(p, "/.") {
 		return path.Clean("/" + p)
 	}
-	return p // as most are
+	return p // most paths are clean already
 }
 
-// CheckPath returns an error for a path that could lead out of the document root, and
-// for one that no file or script has.
+// CheckPath returns an error for a path that could lead out of the document root, or
+// that no file or script can have.
 func CheckPath(p string) error {
 	why := ""
 	switch {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Reach lists what a root may use of its host, beside its own file and the document
-// root that the web server names. It comes from places where no script can write:
-// scripter.conf, variables of the process, flags. The settings of the root may name
-// only what is listed. The zero value lists nothing.
+// Reach lists what a root may use of its host, in addition to its own file and the
+// document root that the web server names. It comes from places where no script can
+// write: scripter.conf, environment variables, flags. The settings of the root may
+// name only what is listed. The zero value lists nothing.
 type Reach struct {
 	Pages        []string // folders that pages may come from
 	Caches       []string // cache servers that may be purged, as host:port
@@ -27,11 +27,12 @@ type ReachKey struct {
 	Name, Variable, Doc string
 }
 
-// ReachKeys lists all keys. It must not be changed.
+// ReachKeys lists all keys. Treat it as a constant.
 var ReachKeys = []ReachKey{
 	{KeyPages, "SCRIPTER_PAGES", "`FOLDER` that pages may come from, beside the document root; may be repeated"},
 	{KeyCache, "SCRIPTER_CACHE", "`HOST:PORT` of a cache server that webserver.flushCache may ask; may be repeated"},
-	{KeyCacheFolder, "SCRIPTER_CACHE_FOLDER", "`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
+	{KeyCacheFolder, "SCRIPTER_CACHE_FOLDER",
+		"`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
 	{KeySendfile, "SCRIPTER_SENDFILE", "`on` lets scripts send X-Sendfile and X-Accel-* fields"},
 }
 
@@ -81,8 +82,8 @@ func addOnce(list []string, value string) []string {
 	return append(list, value)
 }
 
-// AddVariables adds the values of the variables of the process. Colons separate
-// folders, blanks or commas separate servers.
+// AddVariables adds the values of the environment variables in env. Colons separate
+// folders; blanks or commas separate servers.
 func (r *Reach) AddVariables(env map[string]string) error {
 	for _, key := range ReachKeys {
 		value := either(env, key.Variable)
@@ -105,7 +106,7 @@ func (r *Reach) AddVariables(env map[string]string) error {
 	return nil
 }
 
-// AddAll adds everything that other lists.
+// AddAll adds all entries of other.
 func (r *Reach) AddAll(other Reach) {
 	for _, list := range []struct {
 		to   *[]string
@@ -163,18 +164,17 @@ func cacheAddress(server string) (string, error) {
 	return host + ":" + cmp.Or(u.Port(), port), nil
 }
 
-// Unlisted is the error for a value that a setting names and scripter.conf does not
-// list.
+// Unlisted is the error for a value of a setting that scripter.conf does not list.
 type Unlisted struct {
-	Setting string `json:"setting"` // last part of its address; "" for a kept request
-	Value   string `json:"value"`   // the value that it names
-	Key     string `json:"key"`     // the key of the line that would list it
+	Setting string `json:"setting"` // last part of its address; "" for a recorded request
+	Value   string `json:"value"`   // the value of the setting
+	Key     string `json:"key"`     // the name of the line that would list it
 }
 
-// Line returns the line for scripter.conf.
+// Line returns the line of scripter.conf that would list the value.
 func (u *Unlisted) Line() string { return u.Key + ": " + u.listing() }
 
-// listing returns the value of the line.
+// listing returns the value that the line would have.
 func (u *Unlisted) listing() string {
 	if u.Key == KeyCache {
 		if address, err := cacheAddress(u.Value); err == nil {
@@ -196,8 +196,8 @@ func (u *Unlisted) Error() string {
 	return fmt.Sprintf("%s: add the line %q there, or give the program --%s %s", what, u.Line(), u.Key, u.listing())
 }
 
-// Check returns an error, an [*Unlisted], unless the value of a setting is listed, or is a folder below
-// a listed one. It does not look at the disk.
+// Check returns an [*Unlisted] error unless r lists the value of a setting, or the
+// value is a folder below a listed one. It does not access the file system.
 func (r Reach) Check(setting, key, value string) error {
 	ok := false
 	switch key {
@@ -227,8 +227,8 @@ func (r Reach) CacheFolderAbove(folder string) (string, error) {
 	return "", r.Check(CacheFolders.Name, KeyCacheFolder, folder)
 }
 
-// IsBelow reports whether a path is one of these folders or lies below one. It compares
-// the texts and does not resolve links.
+// IsBelow reports whether a path is one of the folders or lies below one. It compares
+// the paths as text and does not resolve links.
 func IsBelow(path string, folders []string) bool {
 	path = filepath.Clean(path)
 	return filepath.IsAbs(path) && slices.ContainsFunc(folders, func(f string) bool {
@@ -236,7 +236,7 @@ func IsBelow(path string, folders []string) bool {
 	})
 }
 
-// Unlisted returns the values that the settings of a root name and r does not list.
+// Unlisted returns the values in the settings of a root that r does not list.
 func (r Reach) Unlisted(s *Snapshot) []*Unlisted {
 	var list []*Unlisted
 	check := func(setting, key, value string) {

@@ -13,11 +13,11 @@ import (
 // RequireRows is the table that says who may call an object by its URL. The name of
 // a row is the address of a script, text, binary or action's script, or of a table:
 // then the row applies to everything in the table. The row with the nearest address
-// counts. See [parseRequirement] for the texts.
+// applies. See [parseRequirement] for the texts.
 //
-// The rules of a web server apply to URLs, and a script has many: with other case,
-// with other folders before its name, with an extra path after it. A row applies to
-// the object, whatever URL leads to it.
+// The rules of a web server apply to URLs, and a script has many URLs: in upper or lower
+// case, with other folders before its name, with an extra path after it. A row applies
+// to the object, whatever URL leads to it.
 var RequireRows = home.Child("requires")
 
 // A Requirement says who may call an object by its URL.

@@ -16,12 +16,12 @@ import (
 type Setting struct {
 	Name    string // last part of the address, below user.webserver
 	Default objectdb.Value
-	Title   string // the specification's name for it, or ours
+	Title   string // the name in the specification, or ours
 	Meaning string
-	// Refused counts instead of Default if the root has an invalid value; nil means
+	// Refused is used instead of Default if the root has an invalid value; nil means
 	// Default. It is for settings where a mistake must not give more access.
 	Refused objectdb.Value
-	// Check refuses a value with a reason; the kind has been checked.
+	// Check returns an error for an invalid value. The caller has checked the kind.
 	Check func(objectdb.Value) error
 }
 
@@ -30,7 +30,7 @@ func (s *Setting) Address() objectdb.Address {
 	return objectdb.Address{"user", "webserver", s.Name}
 }
 
-// The settings. Nobody changes them.
+// The settings. Treat them as constants.
 var (
 	FlScriptTrap = &Setting{Name: "flScriptTrap", Default: objectdb.Boolean(true), Title: "Use Script-Based Trap",
 		Meaning: "requests go first to the script at system.verbs.traps.<serverId>.sdoc"}
@@ -45,7 +45,8 @@ var (
 	ChunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
 		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: whole(0, 1<<20)}
 	FlDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
-		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, and the last maxRequests beside them"}
+		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, " +
+			"and the last maxRequests beside them"}
 	FlAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false),
 		Title:   "Auto-Save Frontier-style agent",
 		Meaning: "a saved copy of the root is made every saveInterval"}
@@ -112,8 +113,9 @@ var (
 		Title:   "Debugging keeps secrets",
 		Meaning: "passwords, cookies and tokens of kept requests are not masked"}
 	FlRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false),
-		Title:   "Refuse connections",
-		Meaning: "maintenance: every request but the developer's is answered 503 with user.webserver.prefs.maintenancePage"}
+		Title: "Refuse connections",
+		Meaning: "maintenance: every request but the developer's is answered 503 " +
+			"with user.webserver.prefs.maintenancePage"}
 	RetryAfter = &Setting{Name: "retryAfter", Default: objectdb.Number(300), Title: "Retry after",
 		Meaning: "seconds after which a refused visitor may come again", Check: whole(1, 1<<24)}
 	SlowLog = &Setting{Name: "slowLog", Default: objectdb.Number(0), Title: "Slow log",
@@ -139,8 +141,8 @@ var (
 		Meaning: "every request is logged, with its action, status and time"}
 )
 
-// Settings lists all settings, first those of the specification's section 2.2, in its
-// order. Nobody changes it.
+// Settings lists all settings. Those of section 2.2 of the specification come first,
+// in its order. Treat it as a constant.
 var Settings = []*Setting{
 	FlScriptTrap, ServerPath, WebsiteFolderPath, ServerName, ChunkSize, FlDebug, FlAutoSave, FlUseDirtyRoot,
 	SaveInterval, FlDirtyRoot, MaxSaves, ServerID, ErrorStatus, DebugToken, FlAddCharset, FlPassAccel,
@@ -150,7 +152,7 @@ var Settings = []*Setting{
 	FlVerboseMessages, ScriptFolders,
 }
 
-// between returns a check for the range of a number.
+// between returns a check that a number is at least low and at most high.
 func between(low, high float64) func(objectdb.Value) error {
 	return func(v objectdb.Value) error {
 		if n := float64(v.(objectdb.Number)); !(n >= low && n <= high) || math.IsInf(n, 0) {
@@ -160,8 +162,8 @@ func between(low, high float64) func(objectdb.Value) error {
 	}
 }
 
-// whole is between for whole numbers: kilobytes and minutes are integers in section 2.2
-// of the specification.
+// whole returns a check that a number is an integer between low and high. Kilobytes
+// and minutes are integers in section 2.2 of the specification.
 func whole(low, high float64) func(objectdb.Value) error {
 	inRange := between(low, high)
 	return func(v objectdb.Value) error {
@@ -225,11 +227,11 @@ func checkErrorStatus(v objectdb.Value) error {
 	return nil
 }
 
-// looksAtFiles reports whether Check looks at the file system. Such a check is made when
-// the setting is set, and not at each request.
+// looksAtFiles reports whether Check accesses the file system. Such a check runs when
+// the setting is set, not for each request.
 func (s *Setting) looksAtFiles() bool { return strings.HasSuffix(s.Name, "Path") }
 
-// allFolders means all folders in ScriptFolders.
+// allFolders is the value of ScriptFolders that means all folders.
 const allFolders = "*"
 
 func checkScriptFolders(v objectdb.Value) error {
@@ -255,7 +257,8 @@ func checkCacheServers(v objectdb.Value) error {
 func checkCacheFolders(v objectdb.Value) error {
 	return eachText(v, func(folder string) error {
 		if clean := filepath.Clean(folder); !filepath.IsAbs(folder) || clean == filepath.Dir(clean) {
-			return fmt.Errorf("%.100q is no whole path of a cache's folder, such as /var/cache/nginx/scripter", folder)
+			return fmt.Errorf("%.100q is not the absolute path of a cache folder, such as /var/cache/nginx/scripter",
+				folder)
 		}
 		return nil
 	})

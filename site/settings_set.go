@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Find finds a setting by its name in any case, or by its address.
+// Find returns the setting with a name or an address. It ignores case.
 func Find(name string) (*Setting, bool) {
 	name = objectdb.Fold(strings.TrimSpace(name))
 	for _, s := range Settings {
@@ -21,18 +21,20 @@ func Find(name string) (*Setting, bool) {
 	return nil, false
 }
 
-// Secret reports whether a listing hides the value.
+// Secret reports whether listings hide the value of the setting.
 func (s *Setting) Secret() bool { return s == DebugToken }
 
 // State is the value of a setting and where it comes from.
 type State struct {
 	Value objectdb.Value
-	From  string // "root"; "default"; "refused": the root's value is invalid, Setting.Refused or the default counts
-	Why   error  // of a refused value
+	// From is "root", "default", or "refused": the root's value is invalid, and
+	// Setting.Refused or the default is used instead.
+	From string
+	Why  error // why the root's value is invalid
 }
 
-// Read returns the value that counts for requests: what the root has, or else the
-// default. Unlike a request it also checks what the setting names in the file system.
+// Read returns the value that requests use: that of the root, or else the default.
+// Unlike a request it also checks the path that the setting names in the file system.
 func (s *Setting) Read(tx *objectdb.Tx) State {
 	r := reader{tx: tx}
 	v, err := r.setting(s)
@@ -41,7 +43,7 @@ func (s *Setting) Read(tx *objectdb.Tx) State {
 	}
 	if err == nil && s.looksAtFiles() && s.Check != nil {
 		if err := s.Check(v); err != nil {
-			return State{v, "root", err} // it counts all the same
+			return State{v, "root", err} // requests use it nevertheless
 		}
 	}
 	switch {
@@ -53,7 +55,7 @@ func (s *Setting) Read(tx *objectdb.Tx) State {
 	return State{Value: v, From: "root"}
 }
 
-// Set checks a value and stores it. The warnings are sentences for the owner.
+// Set checks a value and stores it. It returns warnings for the owner.
 func (s *Setting) Set(tx *objectdb.Tx, v objectdb.Value) (warnings []string, err error) {
 	if v.Kind() != s.Default.Kind() {
 		return nil, fmt.Errorf("%s is a %s, not a %s", s.Name, s.Default.Kind(), v.Kind())
@@ -69,7 +71,7 @@ func (s *Setting) Set(tx *objectdb.Tx, v objectdb.Value) (warnings []string, err
 	return s.warnings(tx, v)
 }
 
-// warnings returns warnings of values that are allowed but may be a mistake.
+// warnings returns warnings about values that are valid but may be a mistake.
 func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) {
 	all, err := Read(tx)
 	if err != nil {
@@ -102,7 +104,8 @@ func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) 
 	case FlPassAccel:
 		warn(bool(on), "a script can make the web server send any file that it may read")
 	case FlUseDirtyRoot, SaveInterval:
-		warn(!all.Flag(FlAutoSave) && !reflect.DeepEqual(v, s.Default), "%s has no effect while flAutoSave is off", s.Name)
+		warn(!all.Flag(FlAutoSave) && !reflect.DeepEqual(v, s.Default),
+			"%s has no effect while flAutoSave is off", s.Name)
 	}
 	return list, nil
 }

@@ -11,10 +11,10 @@ import (
 	"scripter/objectdb"
 )
 
-// A Snapshot is what the owner of a root has set, read and checked: the settings and
-// the tables below user.webserver. Nobody changes it.
+// A Snapshot holds what the owner of a root has set, read and checked: the settings and
+// the tables below user.webserver. It is immutable.
 //
-// The users are not in it: there may be very many, and a request needs one of them.
+// It does not hold the users: there may be very many, and a request needs only one.
 type Snapshot struct {
 	values      map[*Setting]objectdb.Value
 	mime        map[string]MimeType // by the folded extension
@@ -28,8 +28,8 @@ type Snapshot struct {
 	trap        objectdb.Address // nil: there is none
 }
 
-// A Cache has the snapshot of a root. It is read again when something that it depends
-// on has been written, by any process.
+// A Cache holds the snapshot of a root. It reads the snapshot again after any process
+// has written something that the snapshot depends on.
 type Cache struct {
 	snapshots *objectdb.Derived[*Snapshot]
 }
@@ -37,7 +37,7 @@ type Cache struct {
 // NewCache returns a cache for the transactions of one database.
 func NewCache() *Cache { return &Cache{objectdb.NewDerived(Read)} }
 
-// Snapshot returns the snapshot as the transaction sees it, its own writes included.
+// Snapshot returns the snapshot that the transaction sees, including its own writes.
 func (c *Cache) Snapshot(tx *objectdb.Tx) (*Snapshot, error) { return c.snapshots.Get(tx) }
 
 // View returns a view of the site for the transaction.
@@ -46,17 +46,17 @@ func (c *Cache) View(tx *objectdb.Tx) (*View, error) {
 	return &View{cache: c, tx: tx, writes: tx.Writes(), now: s}, err
 }
 
-// A View shows the site to one transaction, which may write to it while it looks.
+// A View is the site as one transaction sees it. The transaction may write to the site.
 type View struct {
 	cache  *Cache
 	tx     *objectdb.Tx
-	writes int64 // of tx, when now was read
+	writes int64 // tx.Writes when now was read
 	now    *Snapshot
 	err    error
 }
 
 // Now returns the snapshot as the transaction sees it now. If it cannot be read, Now
-// returns the one before, and Err says so: the transaction must not be committed.
+// returns the previous one, and Err returns the error: do not commit the transaction.
 func (v *View) Now() *Snapshot {
 	if w := v.tx.Writes(); w != v.writes {
 		v.writes = w
@@ -72,9 +72,9 @@ func (v *View) Now() *Snapshot {
 // Err returns the first error of Now.
 func (v *View) Err() error { return v.err }
 
-// Read reads a snapshot. A value that is missing or invalid has its default: a mistake
-// of the owner must not take the site down. An error of the database is returned: it is
-// not taken for a missing object.
+// Read reads a snapshot. It uses the default for a value that is missing or invalid: a
+// mistake of the owner must not take the site down. It returns an error of the database
+// and does not treat it as a missing object.
 func Read(tx *objectdb.Tx) (*Snapshot, error) {
 	r := &reader{tx: tx}
 	s := &Snapshot{
@@ -122,8 +122,8 @@ func (s *Snapshot) Strings(set *Setting) []string {
 // HasCallbacks reports whether there is a callback in user.webserver.callbacks.
 func (s *Snapshot) HasCallbacks() bool { return s.callbacks }
 
-// PageFolders returns user.webserver.pageFolders: folders that pages may come from,
-// beside the site's own.
+// PageFolders returns user.webserver.pageFolders: folders that pages may come from, in
+// addition to the site's own.
 func (s *Snapshot) PageFolders() []string { return s.pageFolders }
 
 // HasScriptsIn reports whether scripts have URLs in the folder of a URL path.
@@ -137,8 +137,8 @@ func (s *Snapshot) HasScriptsIn(p string) bool {
 	return false
 }
 
-// Traps is the table of the scripts that get events. EventClass and EventID are what
-// the original called the event of a request (specification, 6.1).
+// Traps is the table of the scripts that receive events. EventClass and EventID are the
+// names of a request's event in the original (specification, 6.1).
 var Traps = objectdb.Address{"system", "verbs", "traps"}
 
 const (
@@ -146,23 +146,23 @@ const (
 	EventID    = "sdoc"
 )
 
-// Trap returns the address of the script that gets the event of a request.
+// Trap returns the address of the script that receives the event of a request.
 func (s *Snapshot) Trap() (a objectdb.Address, ok bool) { return s.trap, s.trap != nil }
 
-// TrapAddress returns where the specification has the trap (section 2.3).
+// TrapAddress returns the address of the trap in the specification (section 2.3).
 func (s *Snapshot) TrapAddress() objectdb.Address { return Traps.Child(s.trapTable()).Child(EventID) }
 
 func (s *Snapshot) trapTable() string { return strings.TrimRight(s.String(ServerID), " ") }
 
-// A reader reads what is below user.webserver. It remembers the first error of the
-// database; then what it returns is worth nothing.
+// A reader reads the objects below user.webserver. It records the first error of the
+// database; after one, its results must not be used.
 type reader struct {
 	tx   *objectdb.Tx
 	home *objectdb.Node // user.webserver, once it was found
 	err  error
 }
 
-// isMissing reports whether an error says only that there is no such object.
+// isMissing reports whether an error means only that there is no such object.
 func isMissing(err error) bool {
 	return errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
 }
@@ -231,10 +231,10 @@ func (r *reader) text(n *objectdb.Node) string {
 	return ""
 }
 
-// errNotSet is the reason for a default if the root has no value.
+// errNotSet is the error of a setting that has no value in the root.
 var errNotSet = errors.New("it is not set")
 
-// setting returns the value that the root has for a setting, or why it has none.
+// setting returns the value of a setting in the root, or an error if it has no valid one.
 func (r *reader) setting(set *Setting) (objectdb.Value, error) {
 	n := r.node(set.Name)
 	if n == nil {
@@ -251,7 +251,7 @@ func (s *Setting) instead(err error) objectdb.Value {
 	return s.Default
 }
 
-// checked returns the value of an object that has the value of a setting.
+// checked returns the value of an object after checking that it is valid for a setting.
 func (r *reader) checked(n *objectdb.Node, set *Setting) (objectdb.Value, error) {
 	if n.Kind() == objectdb.KindTable {
 		return nil, errors.New("it is a table")
@@ -275,7 +275,7 @@ func (r *reader) checked(n *objectdb.Node, set *Setting) (objectdb.Value, error)
 	return v, nil
 }
 
-// hasCallbacks reports whether there is anything in the tables of callbacks.
+// hasCallbacks reports whether any table of callbacks has an entry.
 func (r *reader) hasCallbacks() bool {
 	return slices.ContainsFunc(r.children("callbacks"), func(n *objectdb.Node) bool { return len(r.in(n)) > 0 })
 }
@@ -299,9 +299,9 @@ func (r *reader) pageFolders() []string {
 	return folders
 }
 
-// trap finds the trap as the original did: a script with the event's id in the table of
-// traps; then one in a table of its own, that of the server's id, and that of the
-// event's class. Blanks may follow a name of less than four letters.
+// trap finds the trap as the original did. It looks for a script with the event's id in
+// the table of traps, then in the table named by the server's id, then in the one named
+// by the event's class. Names shorter than four letters may be padded with blanks.
 func (r *reader) trap(server string) objectdb.Address {
 	traps, err := r.tx.Find(Traps)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"scripter/objectdb"
 )
 
-// An Action is what the tables say of an action (specification, 2.1). It may have a row
-// in the action handler table, an object that answers for it, or both.
+// An Action is an action as the tables define it (specification, 2.1). It has a row in
+// the action handler table, an object that answers for it, or both.
 type Action struct {
-	Name    string           // as the action handler table spells it, or else the object
-	Handler string           // URL path of its handler; "" without a row
-	Object  objectdb.Address // of the object that answers; nil = the path names an object
+	Name    string           // as spelled in the action handler table, or else as the name of the object
+	Handler string           // URL path of its handler; "" if it has no row
+	Object  objectdb.Address // the object that answers; nil = the path names one
 }
 
 // A MimeType is a row of the mime extension table.
@@ -32,10 +32,10 @@ type PathRow struct {
 	Value  string // an action, or file names with blanks between them
 }
 
-// A pathTable has the rows of Overrides or DirectoryIndex by the folded host.
+// A pathTable maps a folded host to its rows in Overrides or DirectoryIndex.
 type pathTable map[string][]PathRow
 
-// Action returns the action of a name in any case.
+// Action returns the action with a name. It ignores case.
 func (s *Snapshot) Action(name string) (Action, bool) {
 	a, ok := s.actions[objectdb.Fold(name)]
 	return a, ok
@@ -44,7 +44,7 @@ func (s *Snapshot) Action(name string) (Action, bool) {
 // Actions lists the actions by name.
 func (s *Snapshot) Actions() []Action { return sorted(s.actions) }
 
-// MimeType returns the row of an extension such as ".fcgi", in any case.
+// MimeType returns the row of an extension such as ".fcgi". It ignores case.
 func (s *Snapshot) MimeType(extension string) (MimeType, bool) {
 	t, ok := s.mime[objectdb.Fold(extension)]
 	return t, ok
@@ -78,8 +78,8 @@ func (s *Snapshot) PathRows(table objectdb.Address) []PathRow {
 // rows lists the rows by host and prefix.
 func (t pathTable) rows() []PathRow { return slices.Concat(sorted(t)...) }
 
-// find returns the value of the longest prefix of a path. The rows of the host go
-// before those of "*".
+// find returns the value of the row with the longest prefix of a path. The rows of the
+// host take precedence over those of "*".
 func (t pathTable) find(host, path string) string {
 	if len(t) == 0 {
 		return ""
@@ -140,9 +140,9 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 	}
 	switch {
 	case !strings.HasPrefix(handler, "/"):
-		return nil, fmt.Errorf("the handler %q is no URL path: it begins with /", handler)
+		return nil, fmt.Errorf("the handler %q is not a URL path: a URL path begins with /", handler)
 	case strings.HasSuffix(handler, "/"):
-		return nil, fmt.Errorf("the handler %q is a folder; it is a program's path, such as /cgi-bin/Scripter.acgi", handler)
+		return nil, fmt.Errorf("the handler %q is a folder, not a program such as /cgi-bin/Scripter.acgi", handler)
 	case strings.ContainsAny(handler, " ?#"):
 		return nil, fmt.Errorf("the handler %q has a blank, ? or #, which its URL path cannot have", handler)
 	}
@@ -150,8 +150,8 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 		return nil, err
 	}
 	if base := path.Base(handler); !IsHandler(base) {
-		warnings = append(warnings, fmt.Sprintf("%s is known as our handler only when the program itself has this name, "+
-			"or handler names it in scripter.conf", base))
+		warnings = append(warnings, fmt.Sprintf("%s is recognized as our handler only if the program itself "+
+			"has this name, or handler names it in scripter.conf", base))
 	}
 	return warnings, tx.Put(ActionTable.Child(name), objectdb.String(handler))
 }
@@ -167,7 +167,7 @@ func IsHandler(name string) bool {
 func checkActionName(name string) error {
 	for i := 0; i < len(name); i++ {
 		if !isAlphanumeric(name[i]) && name[i] != '_' && name[i] != '-' {
-			return fmt.Errorf("the action %q has other characters than letters, digits, _ and -", name)
+			return fmt.Errorf("the action %q has characters other than letters, digits, _ and -", name)
 		}
 	}
 	if name == "" || len(name) > 64 {
@@ -227,7 +227,7 @@ func spelledAction(tx *objectdb.Tx, name string) (string, error) {
 }
 
 // SetMimeType checks a row of the mime extension table and stores it. If action is nil,
-// that of the row stays; "" removes it.
+// the row keeps its action; "" removes it.
 func SetMimeType(tx *objectdb.Tx, ext, typ string, action *string) error {
 	if len(ext) < 2 || ext[0] != '.' || strings.ContainsAny(ext[1:], "./\\ $?#\x00\r\n") {
 		return fmt.Errorf("%q is no extension such as .mcro", ext)
@@ -266,7 +266,7 @@ func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, er
 	r.Host = strings.ToLower(r.Host)
 	hasPort := strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")
 	if r.Host != "*" && (r.Host == "" || !IsHost(r.Host) || hasPort) {
-		return r, fmt.Errorf("%q is no host: it is a name without port, or * for every host", r.Host)
+		return r, fmt.Errorf("%q is not a host: write a name without a port, or * for every host", r.Host)
 	}
 	if !strings.HasPrefix(r.Prefix, "/") {
 		return r, fmt.Errorf("the path prefix %q does not begin with /", r.Prefix)
@@ -289,7 +289,7 @@ func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, er
 	return r, tx.Put(table.Child(r.Host).Child(r.Prefix), objectdb.String(r.Value))
 }
 
-// checkIndex checks the names of a DirectoryIndex: files of the folder itself.
+// checkIndex checks the file names of a DirectoryIndex. They may not contain a folder.
 func checkIndex(value string) (string, error) {
 	names := strings.Fields(value)
 	if len(names) == 0 {
