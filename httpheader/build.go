@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Build makes the header of a script's response, in the three shapes that
-// webserver.httpHeader always had (specification, 4.2). status is the text
-// behind the version, and decides what modifier is:
+// Build returns the header of a script's response, in one of the three shapes of
+// webserver.httpHeader (specification, 4.2). status is the text after the version.
+// It decides what modifier means:
 //
 //	302 FOUND         Location, URI, Server                 modifier is the URL
 //	301 303 307 308   the same, unless the modifier is a MIME type
@@ -16,7 +16,7 @@ import (
 //
 // An empty status is "200 OK", and an empty MIME type "text/html". A status
 // without a reason, such as "404", gets the usual one. Without a server name
-// there is no Server line. What [Response.Check] refuses, Build refuses.
+// there is no Server line. Build returns the errors of [Response.Check].
 func Build(status, modifier, server string) (string, error) {
 	r, err := New(status, modifier, server)
 	if err != nil {
@@ -29,7 +29,7 @@ func Build(status, modifier, server string) (string, error) {
 	return string(header), nil
 }
 
-// New is the response whose header Build makes, without a body and not checked.
+// New returns the response whose header Build returns, without a body and unchecked.
 func New(status, modifier, server string) (*Response, error) {
 	if status == "" {
 		status = "200 OK"
@@ -43,7 +43,8 @@ func New(status, modifier, server string) (*Response, error) {
 		r.Reason = ReasonText(code)
 	}
 	switch {
-	case code == 302 && strings.EqualFold(r.Reason, "FOUND"), r.Redirects() && code != 302 && modifier != "" && !isMIMEType(modifier):
+	case code == 302 && strings.EqualFold(r.Reason, "FOUND"),
+		r.Redirects() && code != 302 && modifier != "" && !isMIMEType(modifier):
 		r.Add("Location", modifier)
 		r.Add("URI", modifier)
 		r.addServer(server)
@@ -71,9 +72,9 @@ func (r *Response) Redirects() bool {
 	return false
 }
 
-// isMIMEType reports whether s is a MIME type of one of the top-level types (RFC
-// 6838, 4.2), and so no URL: "text/html; charset=utf-8" is one, "thanks.fcgi" and
-// "/old/page" are none.
+// isMIMEType reports whether s is a MIME type with one of the registered top-level
+// types (RFC 6838, 4.2) and not a URL: "text/html; charset=utf-8" is a MIME type,
+// "thanks.fcgi" and "/old/page" are URLs.
 func isMIMEType(s string) bool {
 	kind, _, err := mime.ParseMediaType(s)
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *Response) addServer(name string) {
 	}
 }
 
-// quote makes a quoted-string (RFC 9110, 5.6.4).
+// quote returns s as a quoted-string (RFC 9110, 5.6.4).
 func quote(s string) string {
 	if strings.ContainsAny(s, `"\`) {
 		s = strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s)

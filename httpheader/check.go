@@ -11,23 +11,23 @@ const (
 	maxLine   = 8190 // bytes of a field; Apache answers 500 to a longer line of a CGI program
 )
 
-// Check tells what forbids to send the response, nil if nothing does:
+// Check returns an error if the response must not be sent. It refuses:
 //
 //   - a status outside 200 to 599, a version other than HTTP/1.0 and HTTP/1.1;
 //   - a reason of more than 80 bytes or with control characters;
 //   - a name that is no token (RFC 9110, 5.6.2), a value with control
 //     characters, CR and LF first of all, or a line of more than 8190 bytes;
-//   - fields that are about one connection and hence not the script's:
+//   - fields that concern one connection and are not for scripts to set:
 //     Connection, Keep-Alive, Proxy-…, TE, Trailer, Transfer-Encoding, Upgrade;
-//   - a Status field, because the status line says it;
+//   - a Status field, because the status line has the status;
 //   - a Location or URI that is neither an absolute http or https URL nor a
 //     relative reference, which [Response.Complete] makes absolute;
-//   - a Location with status 200, of which Apache makes a redirect when a CGI
-//     program sends it (RFC 3875, 6.2.2 and 6.2.3) and other servers do not;
+//   - a Location with status 200: from a CGI program Apache sends a redirect
+//     instead (RFC 3875, 6.2.2 and 6.2.3), other servers do not;
 //   - two Location or two Content-Type fields: some servers send the first,
 //     some the last, some both.
 //
-// It does not look at the body or at what Content-Length says of it.
+// It does not check the body or Content-Length.
 func (r *Response) Check() error {
 	if r.Status < 200 || r.Status > 599 {
 		return &Error{Message: fmt.Sprintf("status %d is not between 200 and 599", r.Status)}
@@ -36,7 +36,8 @@ func (r *Response) Check() error {
 		return &Error{Message: "version " + excerpt(r.Proto) + " is neither HTTP/1.0 nor HTTP/1.1"}
 	}
 	if len(r.Reason) > maxReason {
-		return &Error{Message: fmt.Sprintf("reason has %d bytes, more than %d: %s", len(r.Reason), maxReason, excerpt(r.Reason))}
+		return &Error{Message: fmt.Sprintf("reason has %d bytes, more than %d: %s",
+			len(r.Reason), maxReason, excerpt(r.Reason))}
 	}
 	if i := badByte(r.Reason); i >= 0 {
 		return &Error{Message: control("reason", r.Reason, i)}
@@ -60,7 +61,8 @@ func (r *Response) Check() error {
 	case types > 1:
 		return &Error{Field: "Content-Type", Message: "it is there twice"}
 	case locations > 0 && r.Status == 200:
-		return &Error{Field: "Location", Message: "status 200 does not go with it: some web servers make a redirect of that; say 201 or 302"}
+		return &Error{Field: "Location", Message: "status 200 does not go with it: " +
+			"some web servers make a redirect of that; say 201 or 302"}
 	}
 	return nil
 }
@@ -108,30 +110,30 @@ func ofConnection(name string) bool {
 	return hasPrefix(name, "Proxy-")
 }
 
-// badName says what is wrong with the name of a field, "" if nothing is.
+// badName returns what is wrong with the name of a field, or "".
 func badName(name string) string {
 	if name == "" {
 		return "a field has no name"
 	}
 	for i := range len(name) {
 		if !isTokenByte(name[i]) {
-			return fmt.Sprintf("field name %s has a character that no name may have: %s", excerpt(name), excerpt(name[i:i+1]))
+			return fmt.Sprintf("field name %s has a character that no name may have: %s",
+				excerpt(name), excerpt(name[i:i+1]))
 		}
 	}
 	return ""
 }
 
-// isTokenByte: RFC 9110, 5.6.2, tchar.
+// isTokenByte reports whether c is a tchar of RFC 9110, 5.6.2.
 func isTokenByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
 		strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
 
-// badByte returns where a control character is in a value, -1 if there is none.
-// A tab is fine (RFC 9110, 5.5). Beyond ASCII, values are UTF-8 or some older
-// alphabet: the control characters of either (0x80 to 0x9f, and Unicode's line
-// and paragraph separators) are refused, because somebody may take them for the
-// end of a line.
+// badByte returns the index of the first control character in a value, or -1. A tab
+// is allowed (RFC 9110, 5.5). Beyond ASCII, values are UTF-8 or some older encoding.
+// The control characters of both count (0x80 to 0x9f, and Unicode's line and
+// paragraph separators), because some program may take them for the end of a line.
 func badByte(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -158,7 +160,7 @@ func badBeyondASCII(s string, from int) int {
 	return -1
 }
 
-// control is the message about the control character at s[i].
+// control returns the message about the control character at s[i].
 func control(what, s string, i int) string {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	if r == utf8.RuneError && size == 1 {

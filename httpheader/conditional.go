@@ -2,12 +2,12 @@ package httpheader
 
 import "strings"
 
-// NotModified reports whether 304 is the answer to a conditional request, where
-// r would be the answer to one without conditions (RFC 9110, 13). headers gives
+// NotModified reports whether 304 is the response to a conditional request, where
+// r would be the response without conditions (RFC 9110, 13). headers returns
 // a request's field by its name, "" if there is none.
 //
-// If-None-Match goes before If-Modified-Since. Both count only with GET and
-// HEAD, and when r is a 200 with the ETag or Last-Modified to compare with.
+// If-None-Match takes precedence over If-Modified-Since. Both apply only to GET
+// and HEAD, and only if r is a 200 with an ETag or Last-Modified to compare with.
 func NotModified(method string, headers func(name string) string, r *Response) bool {
 	if method != "GET" && method != "HEAD" || r.Status != 200 {
 		return false
@@ -18,17 +18,19 @@ func NotModified(method string, headers func(name string) string, r *Response) b
 	return !modifiedSince(r.Get("Last-Modified"), headers("If-Modified-Since"))
 }
 
-// ToNotModified turns r into the 304 that answers a conditional request: no
-// body, and of the fields all but those that describe it (RFC 9110, 15.4.5).
+// ToNotModified turns r into the 304 response to a conditional request: it removes
+// the body and the fields that describe the body (RFC 9110, 15.4.5).
 func (r *Response) ToNotModified() {
 	r.Status, r.Reason, r.Body = 304, ReasonText(304), ""
-	for _, name := range []string{"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range"} {
+	for _, name := range []string{
+		"Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range",
+	} {
 		r.Del(name)
 	}
 }
 
-// modifiedSince compares two dates in seconds. A date that is none is as if it
-// were absent. Old browsers add "; length=…" to theirs.
+// modifiedSince reports whether modified is later than since, in seconds. It treats
+// an invalid or missing date as a change. Old browsers add "; length=…" to theirs.
 func modifiedSince(modified, since string) bool {
 	if modified == "" || since == "" {
 		return true
@@ -44,9 +46,9 @@ func modifiedSince(modified, since string) bool {
 
 // MatchETag reports whether the value of If-None-Match, "*" or a list of entity
 // tags, has the tag of a response among them. The comparison is the weak one
-// (RFC 9110, 8.8.3.2). Apache's and other servers' compression changes the tag
-// on its way out to "tag-gzip", and not back on its way in: this is done here,
-// for gzip, br and zstd.
+// (RFC 9110, 8.8.3.2). Apache and other servers that compress a response change
+// its tag to "tag-gzip" and do not undo this in the next request: MatchETag
+// ignores such a suffix for gzip, br and zstd.
 func MatchETag(list, etag string) bool {
 	list = strings.Trim(list, " \t")
 	if list == "*" {
@@ -66,8 +68,8 @@ func MatchETag(list, etag string) bool {
 	return false
 }
 
-// cutETag returns the first tag of a list without its W/, and what follows. A
-// comma may be part of a tag in quotes. A tag without quotes, which some
+// cutETag returns the first tag of a list without its W/, and the rest. A comma
+// may be part of a tag in quotes. A tag without quotes, which some
 // scripts send and get back, ends at the comma.
 func cutETag(list string) (tag, rest string) {
 	list = strings.TrimLeft(list, " \t,")
@@ -81,7 +83,7 @@ func cutETag(list string) (tag, rest string) {
 	return strings.TrimRight(tag, " \t"), rest
 }
 
-// isCompressed reports whether tag is want with the name of a compression put
+// isCompressed reports whether tag is want with the name of a compression inserted
 // before its last quote.
 func isCompressed(tag, want string) bool {
 	inside, ok := strings.CutSuffix(want, `"`)

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// imfFixdate is the one form that is sent (RFC 9110, 5.6.7).
+// imfFixdate is the only form that is sent (RFC 9110, 5.6.7).
 const imfFixdate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// FormatDate writes a time as HTTP does: Sun, 06 Nov 1994 08:49:37 GMT.
+// FormatDate formats a time as HTTP does: Sun, 06 Nov 1994 08:49:37 GMT.
 func FormatDate(t time.Time) string { return t.UTC().Format(imfFixdate) }
 
-// ParseDate reads a date in any of the three forms that HTTP has had:
+// ParseDate parses a date in any of the three forms of HTTP:
 //
 //	Sun, 06 Nov 1994 08:49:37 GMT
 //	Sunday, 06-Nov-94 08:49:37 GMT
@@ -31,8 +31,8 @@ func parseDate(s string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s is not a date such as %s", excerpt(s), imfFixdate)
 }
 
-// nearestCentury reads a year of two digits: one that seems more than 50 years
-// in the future is the latest past one with these digits (RFC 9110, 5.6.7).
+// nearestCentury corrects the century of a year with two digits: a year more than 50
+// years in the future means the latest past year with these digits (RFC 9110, 5.6.7).
 func nearestCentury(t, now time.Time) time.Time {
 	year := now.Year() - now.Year()%100 + t.Year()%100
 	u := time.Date(year, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// AppendNPH appends the complete header, status line first, as a program
-// sends it that talks to the client itself (an nph- program, RFC 3875, 5). The
-// blank line is part of it, the body is not. If [Response.Check] forbids to send
-// the response, it returns dst as it was, and the error.
+// AppendNPH appends the complete header with the status line first, as a program
+// sends it directly to the client (an nph- program, RFC 3875, 5). This includes the
+// blank line, but not the body. If [Response.Check] returns an error, AppendNPH
+// returns dst unchanged and the error.
 func (r *Response) AppendNPH(dst []byte) ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return dst, err
@@ -35,9 +35,8 @@ func (r *Response) AppendNPH(dst []byte) ([]byte, error) {
 }
 
 // AppendParsed appends the header as a web server expects it from a CGI or
-// FastCGI program (RFC 3875, 6.2): the status is a field, and the first. The
-// version is the web server's business and so is the connection. Errors as with
-// [Response.AppendNPH].
+// FastCGI program (RFC 3875, 6.2): the first field is Status. The web server chooses
+// the version and manages the connection. Errors are those of [Response.AppendNPH].
 func (r *Response) AppendParsed(dst []byte) ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return dst, err
@@ -69,7 +68,7 @@ func (f Field) append(dst []byte) []byte {
 	return append(dst, "\r\n"...)
 }
 
-// grow makes room for the header at once.
+// grow reserves space in dst for the whole header.
 func (r *Response) grow(dst []byte) []byte {
 	n := len("HTTP/1.0 200 \r\n\r\n") + len("Connection: close\r\n") + 40 + len(r.Reason)
 	for i := range r.Fields {

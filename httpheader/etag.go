@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// FileETag returns an entity tag, in quotes, that changes with the time or the size of
-// a file.
+// FileETag returns an entity tag, in quotes, that changes if the modification time or
+// the size of a file changes.
 func FileETag(modified time.Time, size int64) string {
 	tag := append(make([]byte, 0, 40), '"')
 	tag = strconv.AppendInt(tag, size, 16)

@@ -1,16 +1,14 @@
-// Package httpheader is the header of a response: built, parsed, checked and
-// encoded.
+// Package httpheader builds, parses, checks and encodes the header of a response.
 //
-// A script's answer goes this way: [Build] makes the header that a script puts
-// in front of its page, [Parse] reads the script's complete response,
-// [Response.Check] refuses what must not leave, and [Response.AppendNPH] or
-// [Response.AppendParsed] write the header in the form that the web server
-// wants. [Static] is the header of a file, [NotModified] decides on 304.
+// The response of a script passes these functions: [Build] returns the header that
+// a script puts in front of its page, [Parse] parses the script's complete response,
+// [Response.Check] returns an error if it must not be sent, and [Response.AppendNPH]
+// or [Response.AppendParsed] encodes the header in the form that the web server
+// expects. [NotModified] decides whether the response is a 304.
 //
-// Line ends and blanks around values come out in one form. Nothing else is
-// repaired: a field that would split the header, a status that is none and a
-// redirect to nowhere are errors, each an [*Error] that says which line or
-// field and why.
+// Line ends and blanks around values are normalized. Nothing else is repaired: a
+// field that would split the header, an invalid status and an invalid redirect are
+// errors. Each is an [*Error] with the line or field and the reason.
 package httpheader
 
 import (
@@ -18,27 +16,27 @@ import (
 	"strings"
 )
 
-// ours is the version of a response that names none (specification, 4.2).
+// ours is the version of a response without a version (specification, 4.2).
 const ours = "HTTP/1.0"
 
 // Response is a response to be sent.
 type Response struct {
-	Proto  string // version as the script wrote it, such as "HTTP/1.0", which is also what "" means
+	Proto  string // version as the script wrote it; "" means "HTTP/1.0"
 	Status int    // 200 to 599
 	Reason string // text behind the status; "" means ReasonText (Status)
 	Fields []Field
 	Body   string
 
 	// Close makes AppendNPH write "Connection: close", before Content-Type as
-	// in the static shape of the specification. A field of that name is
-	// refused: the connection is the gateway's, not the script's.
+	// in the static shape of the specification. Check refuses a field of that
+	// name: the gateway decides about the connection, not the script.
 	Close bool
 }
 
 // Field is one line of a header.
 type Field struct{ Name, Value string }
 
-// Error says what is wrong with a header.
+// Error is an error in a header.
 type Error struct {
 	Line    int    // line of the text that was parsed, 1 is the status line; 0 if no text was
 	Field   string // name of the field, "" if it is about the status line or the whole
@@ -57,8 +55,8 @@ func (e *Error) Error() string {
 	return b.String() + ": " + e.Message
 }
 
-// Get returns the value of the first field of that name, "" if there is none.
-// The case of letters does not matter in a name, here and below.
+// Get returns the value of the first field of that name, "" if there is none. Like
+// the other methods it ignores the case of the name.
 func (r *Response) Get(name string) string {
 	for i := range r.Fields {
 		if sameName(r.Fields[i].Name, name) {
@@ -78,8 +76,8 @@ func (r *Response) Has(name string) bool {
 	return false
 }
 
-// Set gives the first field of that name a new value and removes the others.
-// If there is none, it adds one.
+// Set sets the value of the first field of that name and removes the others. If
+// there is none, it adds one.
 func (r *Response) Set(name, value string) {
 	for i := range r.Fields {
 		if sameName(r.Fields[i].Name, name) {
@@ -96,16 +94,14 @@ func (r *Response) Add(name, value string) {
 	r.Fields = append(r.Fields, Field{name, value})
 }
 
-// Del removes every field of that name. A gateway does so with Content-Length,
-// which it knows better than a script.
+// Del removes every field of that name.
 func (r *Response) Del(name string) {
 	r.Fields = without(r.Fields, name)
 }
 
-// Strip removes the fields that a web server in front would obey instead of
-// passing them on, by sending some file of its own for one: nginx's X-Accel-
-// fields, X-Sendfile, and what lighttpd and LiteSpeed call it. It reports
-// whether it removed any.
+// Strip removes the fields that make a web server in front send another file instead
+// of the response: nginx's X-Accel- fields, X-Sendfile, and the equivalent fields of
+// lighttpd and LiteSpeed. It reports whether it removed any.
 func (r *Response) Strip() bool {
 	kept := r.Fields[:0]
 	for _, f := range r.Fields {

@@ -9,8 +9,8 @@ import (
 // body. A line ends with CR LF, LF or, as on the classic Macintosh, CR; a text
 // may mix them. Body is the rest of text, not a copy.
 //
-// Parse checks the form only. Whether the response may be sent, with this
-// status and these fields, is for [Response.Check] to say.
+// Parse checks the syntax only. [Response.Check] checks whether the response may be
+// sent with this status and these fields.
 func Parse(text string) (*Response, error) {
 	line, rest, ended := cutLine(text)
 	r := &Response{Fields: make([]Field, 0, 8)}
@@ -35,7 +35,7 @@ func Parse(text string) (*Response, error) {
 	return nil, &Error{Message: "it has no end: a blank line must follow the last field"}
 }
 
-// cutLine returns the first line of text and what follows its end.
+// cutLine returns the first line of text and the text after its line end.
 func cutLine(text string) (line, rest string, ended bool) {
 	for i := range len(text) {
 		switch text[i] {
@@ -51,7 +51,7 @@ func cutLine(text string) (line, rest string, ended bool) {
 	return text, "", false
 }
 
-// parseStatus reads a status line (RFC 9112, 4). The reason and the blank
+// parseStatus parses a status line (RFC 9112, 4). The reason and the blank
 // before it may be missing.
 func (r *Response) parseStatus(line string) error {
 	proto, status, _ := strings.Cut(line, " ")
@@ -62,7 +62,8 @@ func (r *Response) parseStatus(line string) error {
 	r.Proto = proto
 	r.Status, r.Reason, ok = splitStatus(strings.Trim(status, " \t"))
 	if !ok {
-		return &Error{Line: 1, Message: "expected a status of three digits after " + proto + ", found " + excerpt(status)}
+		message := "expected a status of three digits after " + proto + ", found " + excerpt(status)
+		return &Error{Line: 1, Message: message}
 	}
 	if i := badByte(r.Reason); i >= 0 {
 		return &Error{Line: 1, Message: control("reason", r.Reason, i)}
@@ -99,9 +100,9 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// parseField reads line n. A line that begins with a blank would continue the
-// one before; RFC 9112, 5.2 forbids to send such (obs-fold), and some web
-// servers answer 500 to it.
+// parseField parses line n. A line that begins with a blank would continue the one
+// before it (obs-fold). RFC 9112, 5.2 forbids sending it, and some web servers answer
+// 500 to it.
 func parseField(line string, n int) (Field, error) {
 	if line[0] == ' ' || line[0] == '\t' {
 		return Field{}, &Error{Line: n, Message: "it begins with a blank: a field must be on one line"}
@@ -111,7 +112,8 @@ func parseField(line string, n int) (Field, error) {
 		if strings.HasPrefix(line, "HTTP/") {
 			return Field{}, &Error{Line: n, Message: "a second status line: " + excerpt(line)}
 		}
-		return Field{}, &Error{Line: n, Message: "expected a field such as \"Content-type: text/html\", found " + excerpt(line)}
+		message := `expected a field such as "Content-type: text/html", found ` + excerpt(line)
+		return Field{}, &Error{Line: n, Message: message}
 	}
 	if why := badName(name); why != "" {
 		return Field{}, &Error{Line: n, Message: why}
@@ -123,7 +125,7 @@ func parseField(line string, n int) (Field, error) {
 	return Field{name, value}, nil
 }
 
-// excerpt is the beginning of s in quotes, for a message.
+// excerpt returns the beginning of s in quotes, for a message.
 func excerpt(s string) string {
 	const most = 40
 	if len(s) > most {

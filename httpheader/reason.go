@@ -1,8 +1,8 @@
 package httpheader
 
 // ReasonText returns the usual reason of a status (RFC 9110, 15 and the IANA
-// registry), such as "Not Found". For a status that has none it returns the
-// name of its class.
+// registry), such as "Not Found". For an unregistered status it returns the name
+// of its class.
 func ReasonText(status int) string {
 	if status >= 0 && status < len(reasons) && reasons[status] != "" {
 		return reasons[status]
@@ -20,7 +20,7 @@ func ReasonText(status int) string {
 	return "Unknown"
 }
 
-// An array costs nothing at the start of a CGI program, where a map would.
+// An array needs no initialization when a CGI program starts; a map would.
 var reasons = [...]string{
 	200: "OK",
 	201: "Created",

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Base is the URL of a request, as its client wrote it. The relative reference
-// of a redirect is resolved against it.
+// Base is the URL of a request as the client sent it. Relative references of
+// redirects are resolved against it.
 type Base struct {
 	Origin string // scheme and host, "https://www.example.com"; "" if the host is unknown
 	Path   string // begins with "/"
@@ -24,8 +24,8 @@ func (r *Response) Complete(b Base) {
 	}
 }
 
-// Resolve returns the URL of a reference, resolved against b (RFC 3986, 5.2). It
-// returns an absolute URL unchanged, and without an Origin a path.
+// Resolve resolves a reference against b (RFC 3986, 5.2). It returns an absolute URL
+// unchanged. If b has no Origin, it returns a path.
 func (b Base) Resolve(ref string) string {
 	if hasPrefix(ref, "http://") || hasPrefix(ref, "https://") {
 		return ref
@@ -76,7 +76,7 @@ func withoutDots(path string) string {
 
 func isTarget(name string) bool { return sameName(name, "Location") || sameName(name, "URI") }
 
-// badTarget returns what is wrong with the URL of a redirect, "" if nothing is.
+// badTarget returns what is wrong with the URL of a redirect, or "".
 // To a browser, "//host" and "/\host" name other hosts.
 func badTarget(url string) string {
 	if url == "" {

@@ -8,13 +8,13 @@ import (
 	"scripter/httpform"
 )
 
-// SetVariable gives a CGI variable a value, before the request is run again.
+// SetVariable sets a CGI variable before the request is run again.
 func (r *Request) SetVariable(name, value string) {
 	r.Variables[name] = value
 	r.complete(name)
 }
 
-// SetBody gives the request another body, before it is run again.
+// SetBody replaces the body before the request is run again.
 func (r *Request) SetBody(text string) {
 	r.Body, r.BodySize = text, int64(len(text))
 	if _, ok := r.Variables["CONTENT_LENGTH"]; ok {
@@ -23,9 +23,9 @@ func (r *Request) SetBody(text string) {
 	r.complete(bodyItem)
 }
 
-// SetField gives a form field its values, in the query and in the body; the
-// last one stands for all that follow. It fails when the request has no such
-// field.
+// SetField replaces the values of a form field, in the query and in the body. If the
+// field occurs more often than there are values, the last one is repeated. It returns
+// an error if the request has no such field.
 func (r *Request) SetField(name string, values ...string) error {
 	found := false
 	next := func() func() string {
@@ -70,8 +70,8 @@ func setField(text, name string, value func() string) string {
 	})
 }
 
-// setPart replaces the data of the parts called name in a multipart form. A body that is
-// none, because it was cut or masked, stays.
+// setPart replaces the data of the parts called name in a multipart form. It returns a
+// body that is not a form, because it was cut or masked, unchanged.
 func setPart(body, boundary, name string, value func() string) string {
 	parts, err := httpform.ParseMultipart(body, boundary, maxParts)
 	if err != nil {
@@ -89,16 +89,16 @@ func setPart(body, boundary, name string, value func() string) string {
 	return httpform.FormatMultipart(parts, boundary)
 }
 
-// complete takes an item off the lists of what is missing.
+// complete removes an item from Masked and Cut.
 func (r *Request) complete(item string) {
 	is := func(s string) bool { return s == item }
 	r.Masked = slices.DeleteFunc(r.Masked, is)
 	r.Cut = slices.DeleteFunc(r.Cut, is)
 }
 
-// Incomplete returns why the request cannot be run again as it is, or nil: its body
-// was too long to be recorded, or masked as a whole. Anything else that was masked has
-// "(masked)" in its place.
+// Incomplete returns an error if the request cannot be run again unchanged, because its
+// body was too long to be recorded or was masked as a whole. All other masked values
+// are replaced by "(masked)".
 func (r *Request) Incomplete() error {
 	switch {
 	case slices.Contains(r.Cut, bodyItem):

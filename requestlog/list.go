@@ -12,10 +12,10 @@ import (
 	"scripter/site"
 )
 
-// ErrNotFound is the reason why a recorded request is not found.
+// ErrNotFound is the error for a request that is not recorded.
 var ErrNotFound = errors.New("no such request is kept")
 
-// numbers returns the numbers of the recorded requests, in their order.
+// numbers returns the numbers of the recorded requests in ascending order.
 func numbers(tx *objectdb.Tx) ([]int, error) {
 	list, err := tx.List(Log)
 	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
@@ -49,8 +49,8 @@ func All(tx *objectdb.Tx) ([]*Request, error) {
 	return list, nil
 }
 
-// Find returns the recorded request with a number; 0 is the last. If there is none, the
-// error wraps [ErrNotFound] and says why.
+// Find returns the recorded request with a number; 0 means the last. If there is none,
+// the error wraps [ErrNotFound] and gives the reason.
 func Find(tx *objectdb.Tx, number int) (*Request, error) {
 	numbers, err := numbers(tx)
 	switch {
@@ -67,7 +67,7 @@ func Find(tx *objectdb.Tx, number int) (*Request, error) {
 	return read(tx, number)
 }
 
-// FindBefore returns the last recorded request before that with a number.
+// FindBefore returns the last recorded request whose number is below number.
 func FindBefore(tx *objectdb.Tx, number int) (*Request, error) {
 	list, err := numbers(tx)
 	if err != nil {
@@ -83,8 +83,8 @@ func FindBefore(tx *objectdb.Tx, number int) (*Request, error) {
 	return read(tx, list[i-1])
 }
 
-// FindIncident returns the recorded request whose failure has the number that a visitor
-// reads. If there is none, the error wraps [ErrNotFound] and says why.
+// FindIncident returns the recorded request that failed with the incident number shown to
+// the visitor. If there is none, the error wraps [ErrNotFound] and gives the reason.
 func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 	list, err := All(tx)
 	if err != nil {
@@ -107,8 +107,8 @@ func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 	return nil, fmt.Errorf("%w: none of the last %d has incident %s", ErrNotFound, len(list), incident)
 }
 
-// ServerNameWarning returns a warning if the name differs from what the web server called
-// itself in the last recorded request (specification, 2.2), or "".
+// ServerNameWarning returns a warning if name differs from the web server's own name in
+// the last recorded request (specification, 2.2), or "".
 func ServerNameWarning(tx *objectdb.Tx, name string) string {
 	r, err := Find(tx, 0)
 	if err != nil || name == "" {
@@ -120,7 +120,7 @@ func ServerNameWarning(tx *objectdb.Tx, name string) string {
 	return ""
 }
 
-// read reads a recorded request. What its owner has taken out is missing.
+// read reads a recorded request. The owner may have deleted parts of it.
 func read(tx *objectdb.Tx, number int) (*Request, error) {
 	r := &Request{Number: number, Variables: map[string]string{}}
 	table, err := tx.Find(r.address())

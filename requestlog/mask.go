@@ -11,26 +11,26 @@ import (
 	"scripter/verbs/html"
 )
 
-// Masked stands in the place of a secret.
+// Masked replaces a secret.
 const Masked = "(masked)"
 
-// Bounds of the secrets that are looked for in responses, in bytes: a short
-// one would be found everywhere, a long one is a file.
+// Bounds of the secrets that are masked in responses, in bytes: a shorter one would
+// match everywhere, a longer one is probably a file.
 const (
 	shortSecret = 3
 	longSecret  = 4 << 10
 )
 
-// A Mask masks the secrets of one request and remembers them: their names, so that an
-// owner can be told, and their values, to mask them in the response too. The zero Mask
-// is ready for use; a nil one remembers nothing.
+// A Mask masks the secrets of one request and records them: their names, to show them to
+// the owner, and their values, to mask them in the response too. The zero Mask is ready
+// for use; a nil one records nothing.
 type Mask struct {
 	names    []string // "HTTP_COOKIE", "field password", "body"
 	values   []string
 	replacer *strings.Replacer
 }
 
-// hide returns what stands in the place of a secret. name is what holds the secret.
+// hide records a secret and returns its replacement. name says where the secret was.
 func (m *Mask) hide(name, value string) string {
 	if m == nil || value == Masked {
 		return Masked
@@ -44,14 +44,13 @@ func (m *Mask) hide(name, value string) string {
 	return Masked
 }
 
-// Text masks the secrets in a text that a script has made of them, as they are and
-// HTML-escaped.
+// Text masks the recorded secrets in a text, both unescaped and HTML-escaped.
 func (m *Mask) Text(s string) string {
 	if m == nil || len(m.values) == 0 {
 		return s
 	}
 	if m.replacer == nil {
-		// The longest first: one secret may contain another.
+		// Longest first: one secret may contain another.
 		slices.SortFunc(m.values, func(a, b string) int { return len(b) - len(a) })
 		var pairs []string
 		for _, v := range m.values {
@@ -86,8 +85,8 @@ func (m *Mask) Variables(all map[string]string) map[string]string {
 	return all
 }
 
-// credentials remembers the password of an Authorization field: its response may
-// contain it decoded.
+// credentials records the password of an Authorization field: the response may contain
+// the decoded password.
 func (m *Mask) credentials(field string) {
 	_, token, _ := strings.Cut(field, " ")
 	if text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(token)); err == nil {
@@ -109,8 +108,7 @@ func (m *Mask) cookies(name, field string) string {
 	return strings.Join(parts, ";")
 }
 
-// MaskForm masks the values of secret fields in URL-encoded text and leaves all else
-// untouched.
+// MaskForm masks the values of secret fields in URL-encoded text and changes nothing else.
 func MaskForm(text string) string { return (*Mask)(nil).form(text) }
 
 func (m *Mask) form(text string) string {
@@ -125,13 +123,13 @@ func (m *Mask) form(text string) string {
 	})
 }
 
-// fieldItem is how an owner is told of a form field.
+// fieldItem returns the entry for a form field in Masked.
 func fieldItem(name string) string { return "field " + name }
 
-// bodyItem is how an owner is told of a body that was masked or cut as a whole.
+// bodyItem is the entry for a body in Masked or Cut.
 const bodyItem = "body"
 
-// Body masks a body. If it is no form, all of it is masked as soon as it contains the
+// Body masks a body. A body that is not a form is masked as a whole if it contains the
 // name of a secret.
 func (m *Mask) Body(contentType, text string) string {
 	media, boundary, _ := httpform.Media(contentType)
@@ -147,7 +145,7 @@ func (m *Mask) Body(contentType, text string) string {
 	return text
 }
 
-// maxParts is no limit in practice: the request was held to its own before.
+// maxParts is no limit in practice: the limit of the request has been checked before.
 const maxParts = 1 << 20
 
 // multipart masks the parts of a multipart form whose names mean a secret.

@@ -11,22 +11,22 @@ import (
 // LastParams is the table of the last request's parameters (specification, 2.2 and 2.3).
 var LastParams = objectdb.Address{"scratchpad", "cgiparams"}
 
-// Bounds of the parameters, in bytes: of one text, of all, and what an object
-// takes beside its text.
+// Bounds of the parameters, in bytes: of one text, of all texts, and the size that is
+// counted for an object in addition to its text.
 const (
 	maxParam      = 64 << 10
 	maxParams     = 256 << 10
 	paramOverhead = 100
 )
 
-// StoreParams stores a parameter table at [LastParams] in place of the last one. If
+// StoreParams stores a parameter table at [LastParams] in place of the previous one. If
 // params is nil, the table there becomes empty.
 func StoreParams(tx *objectdb.Tx, params *script.Table) error {
 	if err := emptyTable(tx, LastParams); err != nil || params == nil {
 		return err
 	}
-	// The parameters that repeat others come last: the others take precedence if
-	// there is not room for all.
+	// The parameters that repeat others are stored last: if there is not enough room,
+	// the others take precedence.
 	again := []string{"fields", "allFiles"}
 	late := make([]script.Value, len(again))
 	for i, name := range again {
@@ -45,7 +45,7 @@ func StoreParams(tx *objectdb.Tx, params *script.Table) error {
 	return nil
 }
 
-// emptyTable puts an empty table at a. A table that is there stays the same object.
+// emptyTable makes the object at a an empty table. A table there remains the same object.
 func emptyTable(tx *objectdb.Tx, a objectdb.Address) error {
 	if n, err := tx.Find(a); err == nil && n.Kind() == objectdb.KindTable {
 		children, err := tx.Children(n)
@@ -63,15 +63,15 @@ func emptyTable(tx *objectdb.Tx, a objectdb.Address) error {
 	return tx.NewTable(a)
 }
 
-// A paramStore stores parameters, up to a number of bytes in all: a visitor must not be
-// able to fill the disk because Debugging is on.
+// A paramStore stores parameters up to a total size: a visitor must not be able to fill
+// the disk while Debugging is on.
 type paramStore struct {
 	tx   *objectdb.Tx
 	left int
 }
 
-// table stores a Lua table of texts, numbers, lists and tables. Names that
-// the root cannot hold, or that differ only in case, get a number.
+// table stores a Lua table of texts, numbers, lists and tables. It adds a number to
+// names that the root cannot hold or that differ only in case.
 func (s *paramStore) table(a objectdb.Address, t *script.Table) error {
 	for i, name := range t.Names() {
 		if s.left -= len(name) + paramOverhead; s.left < 0 {

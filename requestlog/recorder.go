@@ -18,28 +18,28 @@ const (
 	maxError = 4 << 10
 )
 
-// An Answer is a response as it was sent, its secrets masked. It is the same over
+// An Answer is a response as it was sent, with its secrets masked. It is the same over
 // every transport: the head is the complete one, without the Connection field.
 type Answer struct {
 	Status int
 	Head   string // status line and fields, each with a line end
-	Body   string // "" when it is longer than 64 KB
+	Body   string // "" if it is longer than 64 KB
 	Size   int64  // of the body as sent, in bytes
-	SHA256 string // of the body as sent, in hex; "" when Body has it whole
+	SHA256 string // of the body as sent, in hex; "" if Body is complete
 }
 
-// Whole reports whether Body is all of the body.
+// Whole reports whether Body is the complete body.
 func (a *Answer) Whole() bool { return a.SHA256 == "" }
 
 // A Recorder records a response while it is sent. Its memory is bounded.
 type Recorder struct {
-	Mask  *Mask     // nil: secrets are shown
+	Mask  *Mask     // nil: secrets are not masked
 	Begun time.Time // when the request began
 
 	head string
 	body []byte
 	size int64
-	sum  hash.Hash // once the body is too long to be recorded
+	sum  hash.Hash // of the body, set when the body is too long to be recorded
 }
 
 // Head records the head of a response.
@@ -57,13 +57,13 @@ func (rec *Recorder) Head(resp *httpheader.Response) {
 	}
 	head, err := plain.AppendNPH(nil)
 	if err != nil {
-		return // it was sent, so it can be written
+		return // cannot happen: the response was sent with this head
 	}
 	text := strings.TrimSuffix(strings.ReplaceAll(string(head), "\r\n", "\n"), "\n")
 	rec.head = cutText(rec.Mask.Text(text), maxHead)
 }
 
-// maskSetCookie masks the value of a cookie and leaves its name and attributes.
+// maskSetCookie masks the value of a cookie, but not its name and attributes.
 func maskSetCookie(value string) string {
 	cookie, attributes, more := strings.Cut(value, ";")
 	name, _, _ := strings.Cut(cookie, "=")
@@ -89,7 +89,7 @@ func (rec *Recorder) Write(piece []byte) {
 	}
 }
 
-// Answer returns what was recorded.
+// Answer returns the recorded response.
 func (rec *Recorder) Answer(status int) *Answer {
 	a := &Answer{Status: status, Head: rec.head, Size: rec.size}
 	if rec.sum != nil {

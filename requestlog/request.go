@@ -14,7 +14,7 @@ import (
 // maxVariables bounds the variables of a recorded request, in bytes.
 const maxVariables = 64 << 10
 
-// A Request is a recorded request, with what became of it.
+// A Request is a recorded request and its outcome.
 type Request struct {
 	Number       int
 	Time         time.Time
@@ -26,20 +26,20 @@ type Request struct {
 	ConnectionID uint64
 	Seed         int64 // of math.random
 
-	// Masked lists what was masked, Cut what was too long to be recorded: names of
-	// variables, "field NAME" for one of a form, "body".
+	// Masked lists the items that were masked, Cut those too long to be recorded: names
+	// of variables, "field NAME" for a form field, "body".
 	Masked, Cut []string
 	// Secrets is true if nothing was masked (flDebugSecrets).
 	Secrets bool
 
-	Answer   *Answer // nil if it is not known: the run goes on, or was killed
+	Answer   *Answer // nil if it is not recorded: the run has not ended, or was killed
 	Duration time.Duration
 	Incident string
 	Error    string // of a failure, in full
 }
 
-// New returns a request to be recorded, with a seed for its run. The variables and the
-// body have no secrets, unless m is nil.
+// New returns a request to be recorded, with a seed for its run. The caller has masked
+// the secrets in the variables and the body with m, unless m is nil.
 func New(variables map[string]string, body string, m *Mask) *Request {
 	r := &Request{Body: body, Secrets: m == nil, Seed: newSeed()}
 	if m != nil {
@@ -53,15 +53,15 @@ func New(variables map[string]string, body string, m *Mask) *Request {
 	return r
 }
 
-// newSeed returns a seed for math.random that a double holds exactly.
+// newSeed returns a seed for math.random that a double represents exactly.
 func newSeed() int64 {
 	var b [8]byte
 	rand.Read(b[:])
 	return int64(binary.LittleEndian.Uint64(b[:])>>12) + 1
 }
 
-// boundVariables leaves out what would make the variables longer than
-// maxVariables: fields of the client first, long ones before short ones.
+// boundVariables leaves out the variables that exceed maxVariables in total: fields of
+// the client before all others, long ones before short ones.
 func boundVariables(all map[string]string) (within map[string]string, cut []string) {
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		fieldA, fieldB := strings.HasPrefix(a, "HTTP_"), strings.HasPrefix(b, "HTTP_")
@@ -98,8 +98,8 @@ func (r *Request) Line() string {
 	return r.Variables["REQUEST_METHOD"] + " " + url
 }
 
-// SetOutcome sets what became of the request: its recorded response, sent with status,
-// and the text and incident of a failure. It ended at the time end.
+// SetOutcome sets the outcome of the request: its recorded response, which was sent with
+// status, the incident and text of a failure, and the time of its end.
 func (r *Request) SetOutcome(rec *Recorder, status int, incident, failure string, end time.Time) {
 	r.Answer, r.Duration = rec.Answer(status), end.Sub(rec.Begun)
 	r.Incident, r.Error = incident, cutText(rec.Mask.Text(failure), maxError)

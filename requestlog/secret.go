@@ -99,8 +99,8 @@ func nameWords(name string) iter.Seq[string] {
 }
 
 // textMentionsSecret reports whether text that is not a form contains the name of a
-// secret. Only words that name something count: "pin": 1 in JSON, pin="1" and <pin>1
-// in XML.
+// secret. A secret word counts only if it is the name of a value: "pin": 1 in JSON,
+// pin="1" and <pin>1 in XML.
 func textMentionsSecret(text string) bool {
 	if hasSecretLetters(text) {
 		return true

@@ -9,16 +9,16 @@ import (
 	"scripter/objectdb"
 )
 
-// Log is the table of the last requests, beside [LastParams]: each a table under its
-// number, with 9 digits, so that they are in their order.
+// Log is the table of the last requests. Each is a table whose name is its number with 9
+// digits, so that the order of the names is that of the requests.
 var Log = objectdb.Address{"scratchpad", "cgiparamsLog"}
 
 func (r *Request) address() objectdb.Address {
 	return Log.Child(fmt.Sprintf("%09d", r.Number))
 }
 
-// Add gives the request its number and stores it as one of the last max; if max is 0, it
-// stores none. The transaction holds the writer's lock: no two requests get one number.
+// Add numbers the request and stores it as one of the last max; if max is 0, it stores
+// nothing. The transaction holds the writer's lock, so each request gets its own number.
 func (r *Request) Add(tx *objectdb.Tx, max int) error {
 	if n, err := tx.Find(Log); err == nil && n.Kind() != objectdb.KindTable {
 		if err := tx.Delete(Log); err != nil {
@@ -64,7 +64,7 @@ func (r *Request) put(tx *objectdb.Tx, rows []row) error {
 	return nil
 }
 
-// rows are the objects of a request before its run.
+// rows returns the objects that record a request before its run.
 func (r *Request) rows() []row {
 	var variables objectdb.List
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
@@ -100,7 +100,7 @@ func listOfTexts(texts []string) objectdb.List {
 	return list
 }
 
-// AddOutcome stores what became of the request, if the request is still recorded.
+// AddOutcome stores the outcome of the request, if the request is still recorded.
 func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 	seed, err := tx.Get(r.address().Child("seed"))
 	switch {
@@ -109,7 +109,7 @@ func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 	case err != nil:
 		return err
 	case seed != objectdb.Number(r.Seed):
-		return nil // the log was emptied, and the number given again
+		return nil // the log was emptied and the number used again
 	}
 	rows := []row{
 		{"status", objectdb.Number(r.Answer.Status)},
