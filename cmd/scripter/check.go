@@ -45,7 +45,8 @@ failure with --strict (the supplied samples hold one such script on purpose).`,
 			}
 			switch {
 			case len(problems) > 0:
-				return hintError{fmt.Errorf("%s is damaged", t.rootFile()), "restore the newest copy that passes this check"}
+				return hintError{fmt.Errorf("%s is damaged", t.rootFile()),
+					"restore the newest copy that passes this check"}
 			case strict && len(broken) == 1:
 				return errors.New("1 script does not compile")
 			case strict && len(broken) > 0:
@@ -76,8 +77,7 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 	return objects, broken, err
 }
 
-// compiles reports why a script will not compile at a, by the limits that it has
-// there.
+// compiles returns the error of a script that does not compile under the limits at a.
 func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
 	limit, err := runner.SourceLimit(tx, a)
 	if err != nil {
@@ -92,7 +92,8 @@ func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []str
 		for _, p := range problems {
 			list = append(list, p.Message)
 		}
-		return t.printJSON(map[string]any{"objects": objects, "problems": list, "scripts": append([]string{}, broken...)})
+		return t.printJSON(map[string]any{"objects": objects, "problems": list,
+			"scripts": append([]string{}, broken...)})
 	}
 	for _, p := range problems {
 		fmt.Fprintf(t.out, "damaged: %s\n", p.Message)

@@ -110,7 +110,8 @@ func (t *tool) printDeed(d deed, quiet bool) error {
 	if t.json {
 		objects := []any{}
 		for _, o := range d.objects {
-			m := map[string]any{"address": o.address.String(), "change": o.change, "kind": o.kind.String(), "size": o.size}
+			m := map[string]any{"address": o.address.String(), "change": o.change,
+				"kind": o.kind.String(), "size": o.size}
 			if o.change == "changed" {
 				m["was"] = o.was.String()
 			}
@@ -155,7 +156,8 @@ func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]objectd
 			return nil, err
 		}
 		if !parents {
-			return nil, hintError{fmt.Errorf("there is no table %s for %s", a[:i], a), nearTable(tx, a, i) + "--parents (-p) makes the tables that are missing"}
+			return nil, hintError{fmt.Errorf("there is no table %s for %s", a[:i], a),
+				nearTable(tx, a, i) + "--parents (-p) makes the tables that are missing"}
 		}
 		made = append(made, a[:i])
 	}

@@ -6,10 +6,10 @@ import "strings"
 // of the other.
 const diffCells = 4 << 20
 
-// diffLines gives the lines that differ between two texts, in their order:
+// diffLines returns the lines that differ between two texts, in their order:
 // "-" before those of the first, "+" before those of the second. It finds the
 // fewest; for very long texts it takes all between the first and the last
-// difference. An empty result says that the texts are equal.
+// difference. The result is empty if the texts are equal.
 func diffLines(then, now string) []string {
 	lines := []string{}
 	if then == now {
@@ -38,8 +38,8 @@ func diffLines(then, now string) []string {
 	return lines
 }
 
-// longestCommon gives, for each pair of places, how many lines the rests of
-// both have in common; nil when that is too much work.
+// longestCommon returns, for each pair of positions, how many lines the rests of both
+// texts have in common, or nil if that is too much work.
 func longestCommon(a, b []string) [][]int32 {
 	if len(a)*len(b) > diffCells {
 		return nil

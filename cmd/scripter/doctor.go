@@ -30,7 +30,8 @@ status is 1 when there is a fault, and 0 with only warnings and notes.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if url == "" {
-				return usageError{hintError{errors.New("doctor wants the address of the web server"), "scripter doctor --url http://localhost/"}}
+				return usageError{hintError{errors.New("doctor wants the address of the web server"),
+					"scripter doctor --url http://localhost/"}}
 			}
 			folder, err := protectedFolder(protected)
 			if err != nil {
@@ -41,7 +42,8 @@ status is 1 when there is a fault, and 0 with only warnings and notes.`,
 	}
 	c.Flags().StringVar(&url, "url", "", "the site's address, http or https")
 	c.Flags().StringVar(&page, "page", "", "path of a page with macros, such as /welcome.mcro; else one is looked for")
-	c.Flags().StringVar(&protected, "protected", "", "folder of URLs that needs a password, such as /members/; requested without one")
+	c.Flags().StringVar(&protected, "protected", "",
+		"folder of URLs that needs a password, such as /members/; requested without one")
 	c.Flags().StringArrayVar(&headers, "header", nil, `header field "Name: value" of all requests; may be repeated`)
 	return c
 }
@@ -92,7 +94,7 @@ func (d *doctor) ok(check, format string, args ...any) {
 	d.add(stateOK, check, fmt.Sprintf(format, args...))
 }
 
-// fault says what is wrong, and the change for this web server.
+// fault adds a fault, with the change for this web server.
 func (d *doctor) fault(check, format string, args ...any) {
 	d.add(stateFault, check, fmt.Sprintf(format, args...), d.change(check)...)
 }
@@ -121,7 +123,8 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 		return err
 	})
 	if errors.Is(err, objectdb.ErrReadOnly) {
-		return hintError{err, "doctor leaves a token in the root; run it as a user who may write it, such as the root's owner: sudo -u …"}
+		return hintError{err,
+			"doctor leaves a token in the root; run it as a user who may write it, such as the root's owner: sudo -u …"}
 	}
 	if err != nil {
 		return err
@@ -134,7 +137,7 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 	return t.printFindings(d)
 }
 
-// readSettings reads what the doctor compares with.
+// readSettings reads the settings that the checks compare with.
 func (d *doctor) readSettings(tx *objectdb.Tx) {
 	for _, s := range site.Settings {
 		v := s.Default
@@ -152,10 +155,10 @@ func (d *doctor) readSettings(tx *objectdb.Tx) {
 	}
 }
 
-// examine makes all checks, the ones that others rest on first.
+// examine makes all checks. Those that others depend on come first.
 func (d *doctor) examine(ctx context.Context) {
 	if !d.checkName(ctx) {
-		return // nobody is there
+		return // no server answers
 	}
 	d.checkScripter(ctx)
 	d.checkMacro(ctx)
@@ -213,8 +216,8 @@ func (t *tool) printFindings(d *doctor) error {
 	return nil
 }
 
-// change gives the lines for a check: those of the way that Scripter is
-// called, else those of the web server, else those for all.
+// change returns the lines to change for a check: those for the way in which the web
+// server calls Scripter, else those for the web server, else those for all.
 func (d *doctor) change(check string) []string {
 	for _, key := range []string{check + " " + d.server + "-" + d.way, check + " " + d.server, check} {
 		if text, ok := changes[key]; ok {

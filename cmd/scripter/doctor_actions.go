@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// scriptPath is a script that need not be: the probe is answered before.
+// scriptPath is the path of a script that need not exist: the gateway answers a probe
+// before it looks for the script.
 const scriptPath = "/scripterDoctor.fcgi"
 
-// probe asks with the token.
+// probe sends a request with the token.
 func (d *doctor) probe(ctx context.Context, q question) (*answered, error) {
 	q.probe = true
 	return d.ask.ask(ctx, q)
@@ -27,7 +28,7 @@ func (d *doctor) reached(path string, r *answered) {
 	}
 	d.works, d.reply = path, r.Probe
 	if kind := serverKind(r.Probe.Variables["SERVER_SOFTWARE"]); kind != "" {
-		d.server = kind // the one that calls us, when another is in front
+		d.server = kind // the server that calls us; another one may be in front
 	}
 	file := r.Probe.Variables["SCRIPT_FILENAME"]
 	switch cgi := r.Probe.Transport == "CGI"; {
@@ -46,12 +47,12 @@ func (d *doctor) reached(path string, r *answered) {
 	}
 	d.checkTold()
 	if len(r.Extra) > 0 {
-		d.fault("second answer", "behind the answer comes a second one, which the next request on that connection would get: %.60q", r.Extra)
+		d.fault("second answer",
+			"behind the answer comes a second one, which the next request on that connection would get: %.60q", r.Extra)
 	}
 }
 
-// checkScripter asks for the action SCRIPTER, and for what its paths may look
-// like.
+// checkScripter requests a script, with all forms of path that a script may have.
 func (d *doctor) checkScripter(ctx context.Context) {
 	r, err := d.probe(ctx, question{path: scriptPath + "?a=1&b=2"})
 	if err != nil || r.Probe == nil {
@@ -89,27 +90,30 @@ func (d *doctor) checkSpelling(ctx context.Context) {
 		d.ok("letters", "the extension may be written in capitals")
 	}
 	if r, err := d.probe(ctx, question{path: scriptPath + ".txt"}); err == nil && r.Probe != nil {
-		d.warn("extension", "%s.txt reaches Scripter too: a name is taken for a script whose last extension is another", scriptPath)
+		d.warn("extension",
+			"%s.txt reaches Scripter too: a name is taken for a script whose last extension is another", scriptPath)
 	}
 }
 
-// checkPath compares what the gateway makes of a path with what was asked.
+// checkPath compares the path that the gateway sees with the path of the request.
 func (d *doctor) checkPath(r *answered, want, extra, args string) bool {
 	p := r.Probe
 	want = d.ask.prefix() + want
 	if p.Refused == "" && p.Path == want && p.Extra == extra && p.PathArgs == args {
 		return true
 	}
-	made := fmt.Sprintf("the path %q, extra path %q, arguments %q instead of %q, %q, %q", p.Path, p.Extra, p.PathArgs, want, extra, args)
+	made := fmt.Sprintf("the path %q, extra path %q, arguments %q instead of %q, %q, %q",
+		p.Path, p.Extra, p.PathArgs, want, extra, args)
 	if p.Refused != "" {
 		made = "a request that is refused: " + p.Refused
 	}
-	d.fault("path", "SCRIPT_NAME %q and PATH_INFO %q make %s", p.Variables["SCRIPT_NAME"], p.Variables["PATH_INFO"], made)
+	d.fault("path", "SCRIPT_NAME %q and PATH_INFO %q make %s",
+		p.Variables["SCRIPT_NAME"], p.Variables["PATH_INFO"], made)
 	return false
 }
 
-// folder is where the web server's pages lie on this machine; "" when that
-// cannot be told.
+// folder returns the folder of the web server's pages on this machine, or "" if it is
+// not known.
 func (d *doctor) folder() string {
 	list := []string{d.setFolder}
 	if d.reply != nil {
@@ -132,7 +136,7 @@ const (
 	searchFiles = 5000
 )
 
-// findPage looks for a file that fits, the nearest to the top first.
+// findPage returns the file nearest to the top for which fits returns true.
 func findPage(folder string, fits func(dir string, e fs.DirEntry) bool) string {
 	best, seen := "", 0
 	depth := func(p string) int { return strings.Count(p, "/") }
@@ -201,15 +205,17 @@ func (d *doctor) checkPage(ctx context.Context, check, url, want string) {
 		d.fault("action", "the action of %s is %q, by %s, not MACRO", url, r.Probe.Action, r.Probe.Rule)
 	case r.Probe.File == "":
 		d.reached(url, r)
-		d.fault("page file", "%s reaches Scripter, but its file does not: DOCUMENT_ROOT is %q, SCRIPT_FILENAME %q, PATH_TRANSLATED %q",
-			url, r.Probe.Variables["DOCUMENT_ROOT"], r.Probe.Variables["SCRIPT_FILENAME"], r.Probe.Variables["PATH_TRANSLATED"])
+		d.fault("page file",
+			"%s reaches Scripter, but its file does not: DOCUMENT_ROOT is %q, SCRIPT_FILENAME %q, PATH_TRANSLATED %q",
+			url, r.Probe.Variables["DOCUMENT_ROOT"], r.Probe.Variables["SCRIPT_FILENAME"],
+			r.Probe.Variables["PATH_TRANSLATED"])
 	default:
 		d.reached(url, r)
 		d.ok(check, "%s reaches Scripter, with its file", url)
 	}
 }
 
-// disclosed tells whether an answer is the source of the page at a path.
+// disclosed reports whether an answer is the source of the page at a path.
 func (d *doctor) disclosed(r *answered, path string) bool {
 	if r.Status != 200 || r.fromScripter() {
 		return false
@@ -237,7 +243,8 @@ func (d *doctor) checkIndex(ctx context.Context) {
 	}
 	r, err := d.probe(ctx, question{path: url})
 	if err == nil && r.Probe == nil && !d.disclosed(r, p) && (r.Status == 403 || r.Status == 404) {
-		d.warn("index", "%s is answered %s, although %s is there: DirectoryIndex does not name default.mcro", url, r.status(), p)
+		d.warn("index",
+			"%s is answered %s, although %s is there: DirectoryIndex does not name default.mcro", url, r.status(), p)
 		return
 	}
 	d.checkPage(ctx, "index", url, p)

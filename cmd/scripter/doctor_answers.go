@@ -23,16 +23,19 @@ func (d *doctor) checkBody(ctx context.Context) {
 		r, err := d.probe(ctx, question{method: "POST", path: d.works, body: make([]byte, n)})
 		switch {
 		case err != nil || r.Probe == nil:
-			d.fault("body", "a body of %s does not arrive, although user.webserver.maxBody is %s: %s", bytesText(n), bytesText(d.maxBody), outcome(r, err))
+			d.fault("body", "a body of %s does not arrive, although user.webserver.maxBody is %s: %s",
+				bytesText(n), bytesText(d.maxBody), outcome(r, err))
 			return
 		case r.Probe.Variables["CONTENT_LENGTH"] == "" && r.Probe.Body == 0:
-			d.add(stateFault, "variable", "CONTENT_LENGTH is missing: no form arrives", d.changeVariable("CONTENT_LENGTH")...)
+			d.add(stateFault, "variable", "CONTENT_LENGTH is missing: no form arrives",
+				d.changeVariable("CONTENT_LENGTH")...)
 			return
 		case int64(r.Probe.Body) != n:
 			d.fault("body", "of a body of %s arrive %d bytes: %s", bytesText(n), r.Probe.Body, r.Probe.BodyError)
 			return
 		case r.Probe.Variables["CONTENT_TYPE"] == "" && last == 0:
-			d.add(stateFault, "variable", "CONTENT_TYPE is missing: uploaded files cannot be taken apart", d.changeVariable("CONTENT_TYPE")...)
+			d.add(stateFault, "variable", "CONTENT_TYPE is missing: uploaded files cannot be taken apart",
+				d.changeVariable("CONTENT_TYPE")...)
 		}
 		last = n
 	}
@@ -48,8 +51,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.4g KB", float64(n)/(1<<10))
 }
 
-// checkPieces measures whether a piece that is sent arrives before the next
-// one is made; once as it is, once for a client that understands gzip.
+// checkPieces measures whether a piece of a response arrives before the next one is
+// sent: for a client that does not accept gzip, and for one that does.
 func (d *doctor) checkPieces(ctx context.Context) {
 	var plain, packed *answered
 	var err, packedErr error
@@ -64,15 +67,19 @@ func (d *doctor) checkPieces(ctx context.Context) {
 	case !plain.apart() && d.server == "apache" && (d.way == "cgi" || d.way == "nph"):
 		// mod_cgi passes each piece on at once. mod_deflate, which Debian enables,
 		// gathers the beginning, even for a client that does not accept gzip.
-		d.note("compression", "a filter of Apache, as a rule mod_deflate, holds the pieces of a response back until the last one is sent; it matters only for scripts that stream their response")
+		d.note("compression", "a filter of Apache, as a rule mod_deflate, holds the pieces of a response back "+
+			"until the last one is sent; it matters only for scripts that stream their response")
 		return
 	case !plain.apart():
-		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later", gateway.ProbePause)
+		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later",
+			gateway.ProbePause)
 		return
 	}
 	d.ok("buffering", "a piece arrives before the next one is sent")
 	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && !packed.apart() {
-		d.note("compression", "compression (%s) holds pieces of a response back until the last one is sent; it matters only for scripts that stream their response", packed.Header.Get("Content-Encoding"))
+		d.note("compression", "compression (%s) holds pieces of a response back until the last one is sent; "+
+			"it matters only for scripts that stream their response",
+			packed.Header.Get("Content-Encoding"))
 	}
 }
 
@@ -88,15 +95,15 @@ func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered, err
 	return r, err
 }
 
-// apart tells whether the first piece came well before the last.
+// apart reports whether the first piece came well before the last.
 func (r *answered) apart() bool { return r.Last.Sub(r.First) >= gateway.ProbePause/2 }
 
-// checkAnswers looks at what becomes of our answers on their way out.
+// checkAnswers checks whether the web server changes our responses.
 func (d *doctor) checkAnswers(ctx context.Context) {
 	d.checkStatus(ctx)
 	r, err := d.probe(ctx, question{path: d.works})
 	if err != nil || r.Probe == nil {
-		return // said before
+		return // another check has reported it
 	}
 	right := len(d.findings)
 	for _, name := range []string{"Server", "Content-Type", "Content-Length", "Mime-Version", "Date", "Cache-Control"} {
@@ -105,7 +112,8 @@ func (d *doctor) checkAnswers(ctx context.Context) {
 		}
 	}
 	if status := r.Header.Values("Status"); len(status) > 0 {
-		d.fault("status field", "the field Status: %s, which is between the web server and us, is sent on to visitors", strings.Join(status, ", "))
+		d.fault("status field", "the field Status: %s, which is between the web server and us, is sent on to visitors",
+			strings.Join(status, ", "))
 	}
 	if c := r.Header.Get("Cache-Control"); !strings.Contains(c, "no-cache") {
 		d.fault("cache", "the web server changes Cache-Control to %q: caches would keep what scripts answer", c)
@@ -143,7 +151,8 @@ func (d *doctor) checkStatus(ctx context.Context) {
 	case err != nil || r.Status != 302:
 		d.fault("redirect", "the status 302 of a script does not arrive: %s", outcome(r, err))
 	case r.Header.Get("Location") != gateway.ProbeLocation:
-		d.fault("redirect", "the web server changes a redirect to %s into one to %q", gateway.ProbeLocation, r.Header.Get("Location"))
+		d.fault("redirect", "the web server changes a redirect to %s into one to %q",
+			gateway.ProbeLocation, r.Header.Get("Location"))
 	default:
 		d.ok("redirect", "redirects arrive as they are sent")
 	}

@@ -43,7 +43,7 @@ type question struct {
 	kind   string // of the probe
 }
 
-// answered is what came back.
+// answered is a response.
 type answered struct {
 	Status      int
 	Reason      string
@@ -67,10 +67,10 @@ func newAsker(base string, fields []string) (*asker, error) {
 	return &asker{base: u, fields: fields}, nil
 }
 
-// prefix is the path of the URL, without a slash at its end.
+// prefix returns the path of the URL, without a slash at its end.
 func (a *asker) prefix() string { return strings.TrimSuffix(a.base.EscapedPath(), "/") }
 
-// given gives the value of a field that the user wants in all requests.
+// given returns the value of a field of --header, or "".
 func (a *asker) given(name string) string {
 	for _, f := range a.fields {
 		if n, v, _ := strings.Cut(f, ":"); strings.EqualFold(strings.TrimSpace(n), name) {
@@ -80,7 +80,7 @@ func (a *asker) given(name string) string {
 	return ""
 }
 
-// host is the Host field.
+// host returns the value of the Host field.
 func (a *asker) host() string {
 	if h := a.given("Host"); h != "" {
 		return h
@@ -131,8 +131,8 @@ func (q question) wire(a *asker) []byte {
 	return b.Bytes()
 }
 
-// ask sends one request and reads its answer. A server that answers before it
-// has read the whole body is heard.
+// ask sends one request and reads its response, also from a server that responds before
+// it has read the whole body.
 func (a *asker) ask(ctx context.Context, q question) (*answered, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -195,7 +195,7 @@ func probeReply(body []byte) *gateway.ProbeReply {
 	return p
 }
 
-// fromScripter tells whether an answer was made by Scripter: no web server
+// fromScripter reports whether Scripter made the response: no web server
 // sends MIME-Version by itself.
 func (r *answered) fromScripter() bool { return r.Header.Get("Mime-Version") != "" }
 

@@ -30,7 +30,9 @@ func (d *doctor) checkSource(ctx context.Context) {
 		if err != nil || !d.disclosed(r, file) {
 			return false
 		}
-		d.add(stateFault, "source", url+" is sent to visitors with its markers: everybody can read the source of pages", d.change("spelling")...)
+		d.add(stateFault, "source",
+			url+" is sent to visitors with its markers: "+
+				"everybody can read the source of pages", d.change("spelling")...)
 		return true
 	}
 	for _, p := range d.pages {
@@ -80,7 +82,9 @@ func (d *doctor) checkNotUTF8(ctx context.Context) {
 	switch {
 	case err != nil || askErr != nil:
 	case r.Status == 200 && len(source) > 0 && bytes.Equal(r.Body, source) && !r.fromScripter():
-		d.fault("not UTF-8", "%s/%%E9 is answered with the file: the regular expressions of this web server do not match paths that are not UTF-8, so rules for pages and files do not apply to them", p)
+		d.fault("not UTF-8", "%s/%%E9 is answered with the file: "+
+			"the regular expressions of this web server do not match paths "+
+			"that are not UTF-8, so rules for pages and files do not apply to them", p)
 	default:
 		d.ok("not UTF-8", "the rules apply to a path that is not UTF-8")
 	}
@@ -98,13 +102,18 @@ func (d *doctor) checkFolders(ctx context.Context) {
 	}
 	origin := d.ask.origin()
 	target := strings.TrimPrefix(path.Join(d.ask.base.EscapedPath(), "/", name), "/")
-	for _, url := range []string{"//" + otherHost + "%2f..%2f" + target, "/%2f" + otherHost + "/..%2f" + target, "//" + otherHost + "/%2e%2e/" + target} {
+	for _, url := range []string{
+		"//" + otherHost + "%2f..%2f" + target, "/%2f" + otherHost + "/..%2f" + target,
+		"//" + otherHost + "/%2e%2e/" + target,
+	} {
 		r, err := origin.ask(ctx, question{path: url})
 		if err != nil {
 			continue
 		}
-		if to := r.Header.Get("Location"); strings.HasPrefix(strings.ReplaceAll(to, `\`, "/"), "//") || strings.Contains(to, "://"+otherHost) {
-			d.fault("other host", "%s is redirected to %q: a link to this site can lead visitors to any other site", url, to)
+		if to := r.Header.Get("Location"); strings.HasPrefix(strings.ReplaceAll(to, `\`, "/"), "//") ||
+			strings.Contains(to, "://"+otherHost) {
+			d.fault("other host",
+				"%s is redirected to %q: a link to this site can lead visitors to any other site", url, to)
 			return
 		}
 	}
@@ -130,11 +139,13 @@ func subfolder(folder string) string {
 // is one, as any visitor behind a proxy on this machine could.
 func (d *doctor) checkPurge(ctx context.Context) {
 	r, err := d.ask.origin().ask(ctx, question{method: "PURGE", path: "/scripterDoctor.none"})
-	varnish := err == nil && (r.Header.Get("X-Varnish") != "" || strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish"))
+	varnish := err == nil && (r.Header.Get("X-Varnish") != "" ||
+		strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish"))
 	switch {
 	case !varnish:
 	case r.Status == 200:
-		d.warn("purge", "Varnish accepts PURGE from every client on this machine: behind a TLS proxy these are all visitors")
+		d.warn("purge",
+			"Varnish accepts PURGE from every client on this machine: behind a TLS proxy these are all visitors")
 	default:
 		d.ok("purge", "Varnish refuses PURGE on the port for visitors")
 	}

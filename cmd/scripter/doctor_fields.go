@@ -6,17 +6,19 @@ import (
 	"strings"
 )
 
-// wanted are the variables that requests cannot do without, and the value
-// that the doctor's first request must give them; "" = any.
+// wanted lists the variables that requests need, and their values in the doctor's first
+// request; "" = any.
 var wanted = []struct {
 	name    string
 	value   func(d *doctor) string
 	state   string
-	without string // what goes wrong without it
+	without string // the consequence when it is missing
 }{
 	{"REQUEST_METHOD", func(*doctor) string { return "GET" }, stateFault, "every request is refused"},
-	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, stateFault, "scripts do not get what stands behind the question mark"},
-	{"REQUEST_URI", nil, stateFault, "calls of the handler's own URL cannot be told apart, which go round the access rules of pages"},
+	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, stateFault,
+		"scripts do not get what stands behind the question mark"},
+	{"REQUEST_URI", nil, stateFault,
+		"calls of the handler's own URL cannot be told apart, which go round the access rules of pages"},
 	{"DOCUMENT_ROOT", nil, stateFault, "pages are not found"},
 	{"REMOTE_ADDR", nil, stateFault, "scripts do not know the client's address"},
 	{"HTTP_HOST", func(d *doctor) string { return d.ask.host() }, stateWarning, "absolute URLs come out wrong"},
@@ -26,7 +28,7 @@ var wanted = []struct {
 	{"GATEWAY_INTERFACE", nil, stateWarning, "a CGI program believes that it was started by hand"},
 }
 
-// checkVariables looks at what the web server tells.
+// checkVariables checks the CGI variables of a request.
 func (d *doctor) checkVariables(ctx context.Context) {
 	r, err := d.probe(ctx, question{path: d.works + "?a=1&b=2"})
 	if err != nil || r.Probe == nil {
@@ -60,7 +62,7 @@ func (d *doctor) checkVariables(ctx context.Context) {
 	d.checkOverride()
 }
 
-// changeVariable gives the line that tells a variable.
+// changeVariable returns the line that passes a variable on.
 func (d *doctor) changeVariable(name string) []string {
 	if d.server != "nginx" {
 		return nil
@@ -84,36 +86,40 @@ var nginxVariables = map[string]string{
 func (d *doctor) checkRoots() {
 	v := d.reply.Variables
 	root := strings.TrimSuffix(v["DOCUMENT_ROOT"], "/")
-	if file := v["SCRIPT_FILENAME"]; d.reply.Handler && root != "" && strings.HasPrefix(file, root+"/") && !strings.Contains(file[len(root)+1:], "/") {
+	if file := v["SCRIPT_FILENAME"]; d.reply.Handler && root != "" &&
+		strings.HasPrefix(file, root+"/") && !strings.Contains(file[len(root)+1:], "/") {
 		d.fault("document root", "DOCUMENT_ROOT is the handler's own folder, %s: pages are not found", root)
 	}
 }
 
-// checkOverride looks whether the web server's word for the action arrives,
-// on which Action Override rests (specification, 2.1 and 4.4.3).
+// checkOverride checks whether the web server passes the action on, which Action
+// Override needs (specification, 2.1 and 4.4.3).
 func (d *doctor) checkOverride() {
 	p := d.reply
 	word := p.Rule == "SCRIPTER_ACTION" || strings.HasPrefix(p.Rule, "REDIRECT_")
 	switch {
 	case p.Refused != "":
 	case d.way == "nph" || d.server == "lighttpd" || d.server == "scripter" || d.server == "":
-		// These tell it for overridden folders alone.
+		// These pass the action on for overridden folders only.
 	case !word:
-		d.warn("override", "no REDIRECT_HANDLER arrives (the action was chosen by %s): the web server cannot override actions", p.Rule)
+		d.warn("override",
+			"no REDIRECT_HANDLER arrives (the action was chosen by %s): the web server cannot override actions", p.Rule)
 	default:
 		d.ok("override", "the web server's word for the action arrives, in %s", p.Rule)
 	}
 }
 
-// checkFields sends fields that web servers take away, and one that they
-// should.
+// checkFields sends Authorization, which some web servers drop, and Proxy, which all
+// should drop.
 func (d *doctor) checkFields(ctx context.Context) {
 	r, err := d.probe(ctx, question{path: d.works, fields: []string{"Proxy: http://scripter-probe.invalid/"}})
 	switch {
 	case err != nil || r.Probe == nil:
 		d.ok("proxy", "a request with a Proxy field is not passed on: %s", outcome(r, err))
 	case r.Probe.Variables["HTTP_PROXY"] != "":
-		d.fault("proxy", "a visitor's Proxy field arrives as HTTP_PROXY, which programs take for a setting (the hole called httpoxy)")
+		d.fault("proxy",
+			"a visitor's Proxy field arrives as HTTP_PROXY, which programs take for a setting "+
+				"(the hole called httpoxy)")
 	default:
 		d.ok("proxy", "a visitor's Proxy field does not arrive")
 	}
@@ -152,7 +158,8 @@ func (d *doctor) checkUnderscores(ctx context.Context) {
 		switch {
 		case err != nil || r.Probe == nil:
 		case r.Probe.Refused == "" && strings.Contains(r.Probe.Variables["HTTP_X_REAL_IP"], visitor):
-			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, in which a proxy in front passes on addresses: scripts cannot tell them apart")
+			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, "+
+				"in which a proxy in front passes on addresses: scripts cannot tell them apart")
 			return
 		}
 	}
@@ -164,7 +171,9 @@ func (d *doctor) checkUnderscores(ctx context.Context) {
 func (d *doctor) checkUser(v map[string]string) {
 	for _, name := range []string{"REMOTE_USER", "REDIRECT_REMOTE_USER"} {
 		if v[name] != "" {
-			d.fault("user", "a name that nobody has checked arrives in %s: scripts take any visitor for the user that he says he is", name)
+			d.fault("user",
+				"a name that nobody has checked arrives in %s: "+
+					"scripts take any visitor for the user that he says he is", name)
 			return
 		}
 	}

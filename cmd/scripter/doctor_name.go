@@ -11,7 +11,7 @@ var statusName = regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
 
 // shownName asks a web server what it calls itself: on its /server-status
 // display (specification, 2.2), and in the Server field of an answer of its
-// own. Either is "" where the web server does not tell.
+// own. Either is "" if the web server does not show it.
 func shownName(ctx context.Context, a *asker) (status, field string, err error) {
 	origin := a.origin()
 	for _, path := range []string{"/server-status?auto", "/server-status"} {
@@ -63,7 +63,7 @@ func serverKind(name string) string {
 	return ""
 }
 
-// checkName finds out which web server answers; false when none does.
+// checkName finds out which web server answers, and reports whether one does.
 func (d *doctor) checkName(ctx context.Context) bool {
 	status, field, err := shownName(ctx, d.ask)
 	if err != nil {
@@ -80,7 +80,9 @@ func (d *doctor) checkName(ctx context.Context) bool {
 	case d.shown == "":
 		d.warn("name", "the web server does not tell its name, neither at /server-status nor in a Server field")
 	case status == "" && d.server == "apache":
-		d.warn("status", "Apache does not show /server-status to this machine; its full name is not known, only the Server field, %q", field)
+		d.warn("status",
+			"Apache does not show /server-status to this machine; its full name is not known, "+
+				"only the Server field, %q", field)
 	case d.setName == "":
 		d.ok("name", "%s shows %q", where, d.shown)
 	case d.setName != d.shown:
@@ -100,7 +102,9 @@ func (d *doctor) checkTold() {
 	case told == "":
 		d.warn("software", "the web server does not tell its name in SERVER_SOFTWARE")
 	case d.setName == "" && d.shown != "" && d.server == serverKind(told) && !sameName(told, d.shown):
-		d.warn("software", "SERVER_SOFTWARE is %q, but the web server shows %q; while Set Server Name is empty the two differ", told, d.shown)
+		d.warn("software",
+			"SERVER_SOFTWARE is %q, but the web server shows %q; "+
+				"while Set Server Name is empty the two differ", told, d.shown)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"scripter/site"
 )
 
-// protection is what the root says about scripts in a folder that the web server
+// protection has the settings of the root for scripts in a folder that the web server
 // protects.
 type protection struct {
 	path    string   // "/members"; "" = no folder is checked
@@ -76,13 +76,20 @@ func (d *doctor) checkProtected(ctx context.Context) {
 	case len(elsewhere) == 0:
 		d.ok("protected", "no script answers without a password in another folder")
 	case p.all:
-		d.ok("protected", "scripts have URLs such as %s without a password, and all of them require a user themselves", elsewhere[0])
+		d.ok("protected", "scripts have URLs such as %s without a password, and all of them require a user themselves",
+			elsewhere[0])
 	case every:
-		d.add(stateFault, "protected", fmt.Sprintf("the scripts of %s answer at URLs such as %s too, without a password: scriptFolders is *", p.path, elsewhere[0]),
-			"scripter settings scriptFolders '/ "+p.path+"'", "scripter requires ADDRESS user (for each script that is for few)")
+		d.add(stateFault, "protected",
+			fmt.Sprintf("the scripts of %s answer at URLs such as %s too, "+
+				"without a password: scriptFolders is *", p.path, elsewhere[0]),
+			"scripter settings scriptFolders '/ "+p.path+"'",
+			"scripter requires ADDRESS user (for each script that is for few)")
 	default:
-		d.add(stateWarning, "protected", fmt.Sprintf("scripts have URLs such as %s too, without a password; %s of user.webserver.requires: a script that is for few must have one",
-			elsewhere[0], counted(p.rows, "row")), "scripter requires ADDRESS user (for each script that is for few)")
+		d.add(stateWarning, "protected",
+			fmt.Sprintf("scripts have URLs such as %s too, without a password; "+
+				"%s of user.webserver.requires: a script that is for few must have one",
+				elsewhere[0], counted(p.rows, "row")),
+			"scripter requires ADDRESS user (for each script that is for few)")
 	}
 }
 

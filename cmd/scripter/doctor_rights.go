@@ -21,7 +21,8 @@ import (
 func (d *doctor) checkRights() {
 	p := d.reply
 	if p.RootHash != gateway.RootHash(d.root) {
-		d.warn("root", "the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
+		d.warn("root",
+			"the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
 	} else {
 		d.ok("root", "the answers come from %s", d.root)
 	}
@@ -31,12 +32,14 @@ func (d *doctor) checkRights() {
 			continue
 		}
 		right = false
-		d.add(stateFault, "rights", fmt.Sprintf("the process that answers (user %s) may not write the root's %s, which belongs to %s and has the mode %s",
+		d.add(stateFault, "rights", fmt.Sprintf("the process that answers (user %s) may not write "+
+			"the root's %s, which belongs to %s and has the mode %s",
 			userName(p.UID), rootPart(f.Name), userName(f.UID), f.Mode), d.giveTo(p.UID)...)
 	}
 	switch {
 	case right && p.UID == 0:
-		d.add(stateWarning, "rights", "Scripter runs as the superuser: a fault in it would be a fault of the whole machine",
+		d.add(stateWarning, "rights",
+			"Scripter runs as the superuser: a fault in it would be a fault of the whole machine",
 			"start it as the web server's user, such as www-data, and give that user the root's folder")
 	case right:
 		d.ok("rights", "user %s may write the root's file and folder", userName(p.UID))
@@ -67,7 +70,7 @@ func userName(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// giveTo is the command that gives the root's folder to a user.
+// giveTo returns the command that gives the root's folder to a user.
 func (d *doctor) giveTo(uid int) []string {
 	folder := filepath.Dir(d.root)
 	if abs, err := filepath.Abs(d.root); err == nil {
@@ -79,8 +82,8 @@ func (d *doctor) giveTo(uid int) []string {
 // servers are the programs whose user reads the root.
 var servers = []string{"scripter-fcgi", "fcgiwrap", "apache2", "httpd", "nginx", "lighttpd", "caddy"}
 
-// serverUser finds whom the web server runs as, in the list of processes; ok
-// is false when it is not seen.
+// serverUser finds the user of the web server in the list of processes. ok reports
+// whether such a process was found.
 func serverUser(kind string) (uid int, program string, ok bool) {
 	names := servers
 	switch kind {
@@ -106,8 +109,8 @@ func serverUser(kind string) (uid int, program string, ok bool) {
 	return 0, "", false
 }
 
-// checkUnopened says why the root may not be opened, as far as it can be told
-// from here.
+// checkUnopened reports why Scripter cannot open the root, as far as the doctor can
+// see it.
 func (d *doctor) checkUnopened() {
 	uid, program, ok := serverUser(d.server)
 	if !ok {
@@ -123,14 +126,17 @@ func (d *doctor) checkUnopened() {
 		if s, ok := info.Sys().(*syscall.Stat_t); ok {
 			owner = userName(int(s.Uid))
 		}
-		d.add(stateFault, "rights", fmt.Sprintf("Scripter is reached and cannot open its root: user %s, as whom %s runs, may not write %s, which belongs to %s and has the mode %s",
+		d.add(stateFault, "rights", fmt.Sprintf("Scripter is reached and cannot open its root: "+
+			"user %s, as whom %s runs, "+
+			"may not write %s, which belongs to %s and has the mode %s",
 			userName(uid), program, p, owner, info.Mode()), d.giveTo(uid)...)
 		return
 	}
-	d.fault("rights", "Scripter is reached and cannot open its root, although user %s may write %s; the web server's error log says why (it may have another root)", userName(uid), d.root)
+	d.fault("rights", "Scripter is reached and cannot open its root, although user %s may write %s; "+
+		"the web server's error log says why (it may have another root)", userName(uid), d.root)
 }
 
-// mayWrite tells whether the mode of a file lets a user write it.
+// mayWrite reports whether the mode of a file lets a user write it.
 func mayWrite(info os.FileInfo, uid int) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || uid == 0 {
@@ -154,7 +160,7 @@ func inGroup(uid, gid int) bool {
 	return err == nil && slices.Contains(groups, strconv.Itoa(gid))
 }
 
-// handlerURLs is where the handler may lie, as the examples have it.
+// handlerURLs are the URLs of the handler in the examples.
 var handlerURLs = []string{"/cgi-bin/Scripter.acgi", "/cgi-bin/nph-Scripter.acgi"}
 
 func (d *doctor) handlers() []string {
@@ -167,14 +173,15 @@ func (d *doctor) handlers() []string {
 	return list
 }
 
-// checkDirect calls the handler by its own URL, which would go round the
-// access rules of pages.
+// checkDirect calls the handler by its own URL, which would bypass the access rules of
+// pages.
 func (d *doctor) checkDirect(ctx context.Context) {
 	origin := d.ask.origin()
 	for _, h := range d.handlers() {
 		r, err := origin.ask(ctx, question{path: h + scriptPath, probe: true})
 		if err == nil && r.Probe != nil && r.Probe.Refused == "" {
-			d.fault("direct call", "%s%s is answered: whoever names the handler goes round the access rules of pages", h, scriptPath)
+			d.fault("direct call",
+				"%s%s is answered: whoever names the handler goes round the access rules of pages", h, scriptPath)
 			return
 		}
 	}
@@ -193,7 +200,8 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	urls = append(urls, conf, conf+"/%E9", "/scripter.conf")
 	for _, u := range urls {
 		r, err := origin.ask(ctx, question{path: u})
-		if err == nil && r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) || bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {
+		if err == nil && r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) ||
+			bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {
 			safe = false
 			d.fault("public", "%s is sent to visitors as a file", u)
 		}
@@ -204,7 +212,9 @@ func (d *doctor) checkPublic(ctx context.Context) {
 		if err == nil && bytes.HasPrefix(r.Body, []byte("SQLite format 3")) {
 			d.fault("public", "the root itself, with all that is in it, is sent to visitors: %s", u)
 		} else {
-			d.warn("public", "the root lies below the folder of the pages, %s; a slip in the configuration would send it to visitors", d.folder())
+			d.warn("public",
+				"the root lies below the folder of the pages, %s; "+
+					"a slip in the configuration would send it to visitors", d.folder())
 		}
 	}
 	if safe {
@@ -212,7 +222,7 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	}
 }
 
-// rootURL is the root's path below the document root, when it lies there.
+// rootURL returns the path of the root below the document root, if it lies there.
 func (d *doctor) rootURL() (string, bool) {
 	folder := d.folder()
 	if folder == "" {

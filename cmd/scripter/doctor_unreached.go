@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// unreached says why a probe for an action was not answered by Scripter, as
-// far as the answer tells.
+// unreached reports why Scripter did not answer a probe for an action, as far as the
+// response shows it.
 func (d *doctor) unreached(check, path string, r *answered, err error) {
 	if err != nil {
 		d.fault(check, "%s: %v; a web server that waits for a program to start does that", path, err)
@@ -17,7 +17,8 @@ func (d *doctor) unreached(check, path string, r *answered, err error) {
 		}
 	case r.fromScripter():
 		if !d.found("root") {
-			d.fault("root", "%s, by a Scripter that works with another root than %s, or with a file that had this name before: the token is not in it", says, d.root)
+			d.fault("root", "%s, by a Scripter that works with another root than %s, "+
+				"or with a file that had this name before: the token is not in it", says, d.root)
 		}
 	case r.Status == 401:
 		d.warn(check, "%s: the web server wants a password; give one with --header 'Authorization: …'", says)
@@ -26,19 +27,22 @@ func (d *doctor) unreached(check, path string, r *answered, err error) {
 	case r.Status == 502 || r.Status == 503 || r.Status == 504:
 		d.fault("handler", "%s: the web server does not reach Scripter's process", says)
 	case r.Status == 500:
-		d.fault("handler", "%s: the web server cannot run the handler, or does not understand it; its error log says why", says)
+		d.fault("handler",
+			"%s: the web server cannot run the handler, or does not understand it; its error log says why", says)
 	case d.fcgid && check == "SCRIPTER" && (r.Status == 403 || r.Status == 404):
-		d.fault("fcgid", "%s by Apache itself, which has mod_fcgid loaded: that module claims the extension .fcgi (AddHandler fcgid-script .fcgi), or nothing binds it", says)
+		d.fault("fcgid", "%s by Apache itself, which has mod_fcgid loaded: that module claims the extension .fcgi "+
+			"(AddHandler fcgid-script .fcgi), or nothing binds it", says)
 	case r.Status == 403:
 		d.fault(check, "%s: the web server forbids it", says)
 	case r.Status == 404:
-		d.fault(check, "%s by the web server itself: nothing binds the extension to the action, or a file is wanted that need not be", says)
+		d.fault(check, "%s by the web server itself: nothing binds the extension to the action, "+
+			"or a file is wanted that need not be", says)
 	default:
 		d.fault(check, "%s, and not by Scripter", says)
 	}
 }
 
-// found tells whether a check has a finding.
+// found reports whether a check has a finding.
 func (d *doctor) found(check string) bool {
 	for _, f := range d.findings {
 		if f.Check == check {

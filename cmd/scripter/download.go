@@ -15,15 +15,14 @@ import (
 	"github.com/jlaffaye/ftp"
 )
 
-// download is a file of the net, with bounds: so many bytes, and a context
-// with a time limit.
+// download is a file to fetch from the net, of at most limit bytes.
 type download struct {
 	url   *url.URL
 	limit int64
 	bar   *progress
 }
 
-// isURL tells a URL from the name of a file.
+// isURL reports whether an import reads from a URL and not from a file.
 func isURL(source string) bool { return strings.Contains(source, "://") }
 
 func parseURL(source string) (*url.URL, error) {
@@ -37,7 +36,8 @@ func parseURL(source string) (*url.URL, error) {
 	case u.Host == "":
 		return nil, usageError{fmt.Errorf("%s names no server", u.Redacted())}
 	case u.Scheme == "ftp" && u.User != nil:
-		return nil, usageError{fmt.Errorf("%s: ftp is anonymous here, for a password would travel in the clear", u.Redacted())}
+		return nil, usageError{fmt.Errorf("%s: ftp is anonymous here, for a password would travel in the clear",
+			u.Redacted())}
 	}
 	return u, nil
 }
@@ -70,7 +70,7 @@ func (d *download) fetch(ctx context.Context) (*os.File, int64, error) {
 
 var errTooLong = errors.New("the file is larger than an archive may be")
 
-// copy takes what comes, up to the limit.
+// copy copies up to the limit.
 func (d *download) copy(file io.Writer, from io.Reader, size int64) (int64, error) {
 	if size > d.limit {
 		return 0, fmt.Errorf("%w: %d bytes, at most %d are allowed", errTooLong, size, d.limit)
@@ -85,7 +85,7 @@ func (d *download) copy(file io.Writer, from io.Reader, size int64) (int64, erro
 
 func (d *download) http(ctx context.Context, file io.Writer) (int64, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // a tar.gz shall come as it is
+	transport.DisableCompression = true // a tar.gz must stay as it is
 	transport.MaxResponseHeaderBytes = 1 << 20
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, via []*http.Request) error {
@@ -105,7 +105,7 @@ func (d *download) http(ctx context.Context, file io.Writer) (int64, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		if wrapped := new(url.Error); errors.As(err, &wrapped) {
-			err = wrapped.Err // the URL stands in the message already
+			err = wrapped.Err // the message already has the URL
 		}
 		return 0, err
 	}
@@ -120,8 +120,7 @@ func (d *download) http(ctx context.Context, file io.Writer) (int64, error) {
 // where the server puts the visitor (RFC 1738, 3.2.2), and the data only
 // from the host that the URL names.
 func (d *download) ftp(ctx context.Context, file io.Writer) (size int64, err error) {
-	// The library takes the replies of a server for well-formed: one that is
-	// not may end it, and shall not end us.
+	// The library expects well-formed replies and may panic on others.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the server's replies make no sense: %v", r)
@@ -142,15 +141,14 @@ func (d *download) ftp(ctx context.Context, file io.Writer) (size int64, err err
 	path := strings.TrimPrefix(d.url.Path, "/")
 	length, err := conn.FileSize(path)
 	if err != nil {
-		length = 0 // not every server tells
+		length = 0 // some servers do not support SIZE
 	}
 	data, err := conn.Retr(path)
 	if err != nil {
 		return 0, err
 	}
 	size, err = d.copy(file, data, length)
-	// The server says only now whether it has sent the whole file; after an
-	// error of ours nobody waits for that.
+	// Only now the server reports whether it has sent the whole file.
 	if err == nil {
 		err = data.Close()
 	}
@@ -160,8 +158,8 @@ func (d *download) ftp(ctx context.Context, file io.Writer) (size int64, err err
 	return size, err
 }
 
-// ftpDialer makes the connections of one download. They end with ctx, and
-// the first, for commands, gives no more than a server has to say.
+// ftpDialer returns a function that makes the connections of one download. They end with
+// ctx. The first one, for commands, is limited to 1 MB.
 func ftpDialer(ctx context.Context) func(network, addr string) (net.Conn, error) {
 	commands := true
 	return func(network, addr string) (net.Conn, error) {

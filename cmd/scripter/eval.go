@@ -45,7 +45,8 @@ kept when it ends without an error.`,
 				return errors.New(gateway.Describe(err))
 			}
 			if t.json {
-				return t.printJSON(map[string]any{"written": e.Written, "values": append([]json.RawMessage{}, e.JSON...)})
+				return t.printJSON(map[string]any{"written": e.Written,
+					"values": append([]json.RawMessage{}, e.JSON...)})
 			}
 			printEvaluated(t.raw(), e)
 			return nil

@@ -51,12 +51,14 @@ names that begin with a dot, and a README.md, always stay.`,
 					return usageError{fmt.Errorf("%s: an archive is made as .zip or .tar.gz, not as %s", to, suffix)}
 				}
 				if f.notes != "" || f.force {
-					return usageError{hintError{errors.New("--notes and --force are for archives"), "name a file that ends in .zip or .tar.gz"}}
+					return usageError{hintError{errors.New("--notes and --force are for archives"),
+						"name a file that ends in .zip or .tar.gz"}}
 				}
 				return t.exportFolder(c.Context(), a, to, f)
 			}
 			if f.mirror || f.dryRun {
-				return usageError{hintError{errors.New("--mirror and --dry-run are for folders"), "--force replaces an archive"}}
+				return usageError{hintError{errors.New("--mirror and --dry-run are for folders"),
+					"--force replaces an archive"}}
 			}
 			text, err := readData(f.notes, t.in)
 			if err != nil {
@@ -73,21 +75,24 @@ names that begin with a dot, and a README.md, always stay.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&f.notes, "notes", "", `change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
+	c.Flags().StringVar(&f.notes, "notes", "",
+		`change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
 	c.Flags().BoolVar(&f.force, "force", false, "replace an existing archive")
 	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove files in the folder that export did not write")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "list what would change in the folder, and change nothing")
 	return c
 }
 
-// otherArchive gives the suffix of an archive that this program does not make, ""
-// for none: a folder of that name is not what is wanted.
+// otherArchive returns the suffix of an archive that this program cannot make, or "". The
+// user does not want a folder of such a name.
 func otherArchive(name string) string {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return ""
 	}
 	name = strings.ToLower(name)
-	for _, suffix := range []string{".tar", ".gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar", ".sit", ".sit.bin", ".hqx"} {
+	for _, suffix := range []string{
+		".tar", ".gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".7z", ".rar", ".sit", ".sit.bin", ".hqx",
+	} {
 		if strings.HasSuffix(name, suffix) {
 			return suffix
 		}
@@ -97,7 +102,9 @@ func otherArchive(name string) string {
 
 // exportArchive writes an archive: under another name first, so that it
 // appears whole or not at all. Only its owner can read it, as it is as secret as the root.
-func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name string, format objectfiles.ArchiveFormat, notes string, force bool) (int, error) {
+func (t *tool) exportArchive(
+	ctx context.Context, a objectdb.Address, name string, format objectfiles.ArchiveFormat, notes string, force bool,
+) (int, error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
 	}
@@ -120,7 +127,9 @@ func (t *tool) exportArchive(ctx context.Context, a objectdb.Address, name strin
 	return count, err
 }
 
-func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.File, format objectfiles.ArchiveFormat, notes string) (int, error) {
+func (t *tool) writeArchive(
+	ctx context.Context, a objectdb.Address, file *os.File, format objectfiles.ArchiveFormat, notes string,
+) (int, error) {
 	m := objectfiles.Manifest{Program: program(), Time: time.Now().UTC().Truncate(time.Second), Notes: notes}
 	w := objectfiles.NewArchiveWriter(file, format, m.Time)
 	bar := t.progress("export", 0)
@@ -148,7 +157,7 @@ func (t *tool) writeArchive(ctx context.Context, a objectdb.Address, file *os.Fi
 	return w.Count(), file.Sync()
 }
 
-// importFlags are what an import may be told.
+// importFlags are the flags of an import.
 type importFlags struct {
 	dryRun, noUndo      bool
 	force, parents      bool
@@ -208,16 +217,19 @@ or any object if ADDRESS is the whole root.`,
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "tell what would change, and change nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "import scripts that do not compile, too")
 	c.Flags().BoolVar(&f.mirror, "mirror", false, "remove the objects below ADDRESS that are not among the files")
-	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false, "let --mirror remove more than half of the objects, or any in an import into the whole root")
+	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false,
+		"let --mirror remove more than half of the objects, or any in an import into the whole root")
 	parentsFlag(c, &f.parents)
 	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
-	c.Flags().IntVar(&f.maxSize, "max-size", 0, "largest total size of the files, unpacked, in MB (32, or 25 times the size on the disk)")
-	c.Flags().IntVar(&f.maxObjects, "max-objects", 0, "largest number of files and folders (75000, or one for each 64 bytes on the disk)")
+	c.Flags().IntVar(&f.maxSize, "max-size", 0,
+		"largest total size of the files, unpacked, in MB (32, or 25 times the size on the disk)")
+	c.Flags().IntVar(&f.maxObjects, "max-objects", 0,
+		"largest number of files and folders (75000, or one for each 64 bytes on the disk)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time of a download")
 	return c
 }
 
-// importing is what an import has done, or would do.
+// importing has what an import has done, or would do in a dry run.
 type importing struct {
 	result  objectfiles.ImportResult
 	changes []objectfiles.Change // without the old values; only of a dry run
@@ -248,11 +260,11 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 		if f.dryRun {
 			return errDryRun
 		}
-		// Before it is done.
+		// The list is printed before the commit.
 		t.printRemoved(did)
 		return did.stops(f)
 	}
-	if f.dryRun { // it waits for nobody, and nobody for it
+	if f.dryRun { // it does not take the writer's lock
 		err = db.Update(ctx, func(tx *objectdb.Tx) error { return run(tx, nil) })
 	} else {
 		var r *record
@@ -360,9 +372,12 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 	const hint = "--allow-delete removes them, --dry-run shows all that would change"
 	switch {
 	case len(a) == 0:
-		did.refused = hintError{fmt.Errorf("%s of the root that no file names would be removed, and nothing is imported", counted(count, "object")), hint}
+		did.refused = hintError{fmt.Errorf("%s of the root that no file names would be removed, "+
+			"and nothing is imported",
+			counted(count, "object")), hint}
 	case count*2 > before+count:
-		did.refused = hintError{fmt.Errorf("%d of %s below %s would be removed, and nothing is imported", count, counted(before+count, "object"), a), hint}
+		did.refused = hintError{fmt.Errorf("%d of %s below %s would be removed, and nothing is imported",
+			count, counted(before+count, "object"), a), hint}
 	}
 	return nil
 }
@@ -432,10 +447,12 @@ func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error 
 		fields := s.fields(a, did.result)
 		objects := []map[string]string{}
 		for _, c := range did.changes {
-			objects = append(objects, map[string]string{"address": c.Address.String(), "kind": c.Kind.String(), "change": c.State.String()})
+			objects = append(objects, map[string]string{"address": c.Address.String(),
+				"kind": c.Kind.String(), "change": c.State.String()})
 		}
 		for _, o := range did.removed {
-			objects = append(objects, map[string]string{"address": o.address.String(), "kind": o.kind.String(), "change": o.change})
+			objects = append(objects, map[string]string{"address": o.address.String(),
+				"kind": o.kind.String(), "change": o.change})
 		}
 		fields["dryRun"], fields["objects"] = true, objects
 		return t.printJSON(fields)

@@ -84,7 +84,8 @@ func (t *tool) inTheWay(p *objectfiles.ExportPlan, a objectdb.Address, dir strin
 	if len(a) > 0 {
 		into += " " + printable(a.String())
 	}
-	return hintError{err, fmt.Sprintf("\"scripter import %s\" takes edited files into the root; --mirror overwrites and removes what is in the way", into)}
+	return hintError{err, fmt.Sprintf("\"scripter import %s\" takes edited files into the root; "+
+		"--mirror overwrites and removes what is in the way", into)}
 }
 
 // exportCounts returns what an export changes in an existing folder.
@@ -92,7 +93,8 @@ func exportCounts(p *objectfiles.ExportPlan, f exportFlags) string {
 	if p.Same+len(p.Replaced)+len(p.Removed)+len(p.InTheWay)+len(p.Others) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(": %s added, %d replaced, %d removed, %d the same", counted(len(p.Added), "file"), len(p.Replaced), len(p.Removed), p.Same)
+	text := fmt.Sprintf(": %s added, %d replaced, %d removed, %d the same",
+		counted(len(p.Added), "file"), len(p.Replaced), len(p.Removed), p.Same)
 	switch n := len(p.InTheWay) + len(p.Others); {
 	case n > 0 && f.mirror:
 		text += fmt.Sprintf(", %d of others overwritten or removed", n)

@@ -15,7 +15,7 @@ func program() string { return "scripter " + version }
 // scriptNote is the comment at the top of a script: the place of its change notes.
 type scriptNote struct{ address, comment string }
 
-// topComment gives the comment that a script begins with, "" if there is none.
+// topComment returns the comment that a script begins with, or "".
 func topComment(source string) string {
 	source = strings.TrimLeft(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(source), "\n")
 	if rest, ok := strings.CutPrefix(source, "--["); ok {
@@ -38,7 +38,7 @@ func topComment(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// readme is the README of an archive.
+// readme returns the README of an archive.
 func readme(m objectfiles.Manifest, objects int, notes []scriptNote) string {
 	var b strings.Builder
 	heading := func(text string, line rune) {
@@ -80,9 +80,9 @@ manifest.json has the checksum (SHA-256) of every file.
 	return b.String()
 }
 
-// printable makes a text of others harmless on a terminal: what is no
-// character to see, such as an escape or a mark of writing direction, is shown as
-// Go writes it. Ends of lines and tabs stay.
+// printable makes a text of others harmless on a terminal: it writes a character that
+// cannot be seen, such as an escape or a mark of writing direction, as Go quotes it.
+// Line ends and tabs stay.
 func printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -21,8 +21,8 @@ type history struct {
 // it is opened with twice that.
 const maxHistory = 1000
 
-// stateFolder is where a program keeps what it would be a pity to lose, but
-// what can be done without (XDG Base Directory Specification 0.8).
+// stateFolder returns the folder for state that should outlive a run but is not
+// essential (XDG Base Directory Specification 0.8).
 func stateFolder() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "scripter"), nil
@@ -90,10 +90,10 @@ func (h *history) Add(line string) {
 	}
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (h *history) Len() int { return len(h.lines) }
 
-// At gives a line, 0 being the newest.
+// At returns a line; 0 is the newest.
 func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
 func (h *history) close() {

@@ -25,7 +25,8 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 		Args: args(0, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			if remove && len(args) != 2 {
-				return usageError{hintError{fmt.Errorf("limits --remove takes an address and a name"), "usage: " + c.UseLine()}}
+				return usageError{hintError{fmt.Errorf("limits --remove takes an address and a name"),
+					"usage: " + c.UseLine()}}
 			}
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listLimits)
@@ -39,7 +40,8 @@ away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
 			}
 			set, ok := site.FindLimit(args[1])
 			if !ok {
-				return usageError{hintError{fmt.Errorf("there is no limit %q of a script", args[1]), `"scripter limits ADDRESS" lists them`}}
+				return usageError{hintError{fmt.Errorf("there is no limit %q of a script", args[1]),
+					`"scripter limits ADDRESS" lists them`}}
 			}
 			switch {
 			case remove:
@@ -171,7 +173,8 @@ func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *site.Setti
 		t.warn("there is no %s yet", a)
 	}
 	if t.json {
-		return t.printJSON(map[string]any{"address": a.String(), "name": set.Name, "before": before.Value, "value": jsonValue(v)})
+		return t.printJSON(map[string]any{"address": a.String(), "name": set.Name,
+			"before": before.Value, "value": jsonValue(v)})
 	}
 	fmt.Fprintf(t.out, "%s: %s (was %v)\n", set.Name, valueText(v), before.Value)
 	return nil

@@ -79,7 +79,8 @@ func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l 
 				if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
 					return err
 				}
-				if source, ok := v.(objectdb.Script); ok && supplied(source) && !strings.EqualFold(a.String(), asked.String()) {
+				if source, ok := v.(objectdb.Script); ok && supplied(source) &&
+					!strings.EqualFold(a.String(), asked.String()) {
 					continue
 				}
 			}
@@ -92,7 +93,8 @@ func withoutSample(c *cobra.Command, db *objectdb.DB, asked objectdb.Address, l 
 
 func (t *tool) printLinted(l runner.Linted) error {
 	if t.json {
-		if err := t.printJSON(map[string]any{"scripts": l.Scripts, "findings": append([]lint.Finding{}, l.Findings...)}); err != nil {
+		if err := t.printJSON(map[string]any{"scripts": l.Scripts,
+			"findings": append([]lint.Finding{}, l.Findings...)}); err != nil {
 			return err
 		}
 	} else {
@@ -109,7 +111,7 @@ func (t *tool) printLinted(l runner.Linted) error {
 	return nil
 }
 
-// counted is a number with its noun.
+// counted returns a number with its noun, such as "2 files".
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -1,5 +1,5 @@
 // Scripter is the operator's tool: it makes a root, looks into it, changes
-// it, runs and explains what lies in it, and serves it over HTTP.
+// it, runs its scripts, explains requests, and serves it over HTTP.
 //
 // Each subcommand is a file of this folder.
 package main
@@ -64,7 +64,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// hintError is a failure with a word on what to do next.
+// hintError is a failure with a hint on what to do next.
 type hintError struct {
 	error
 	hint string
@@ -72,7 +72,7 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// run runs the program and gives its exit status: 0, 1 when it failed, 2
+// run runs the program and returns its exit status: 0, 1 when it failed, 2
 // when the command line was wrong.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	w := &written{Writer: out}
@@ -163,9 +163,11 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	c.AddCommand(
 		t.initCommand(), t.reachFlags(t.serveCommand()),
 		t.getCommand(), t.putCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
-		t.reachFlags(t.runCommand()), t.reachFlags(t.evalCommand()), t.reachFlags(t.luaCommand()), t.lintCommand(), t.typesCommand(),
+		t.reachFlags(t.runCommand()), t.reachFlags(t.evalCommand()), t.reachFlags(t.luaCommand()),
+		t.lintCommand(), t.typesCommand(),
 		t.reachFlags(t.callCommand()), t.reachFlags(t.explainCommand()), t.reachFlags(t.expandCommand()),
-		t.settingsCommand(), t.limitsCommand(), t.requiresCommand(), t.actionsCommand(), t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
+		t.settingsCommand(), t.limitsCommand(), t.requiresCommand(), t.actionsCommand(),
+		t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
 		t.requestsCommand(), t.reachFlags(t.replayCommand()),
 		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
 		t.undoCommand(), t.redoCommand(),
@@ -194,18 +196,19 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// args makes a check for the number of arguments whose failure is a usage
+// args returns a check for the number of arguments whose failure is a usage
 // error that shows the usage.
 func args(low, high int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < low || len(args) > high && high >= 0 {
-			return usageError{hintError{fmt.Errorf("%s takes another number of arguments", c.Name()), "usage: " + c.UseLine()}}
+			return usageError{hintError{fmt.Errorf("%s takes another number of arguments", c.Name()),
+				"usage: " + c.UseLine()}}
 		}
 		return nil
 	}
 }
 
-// rootFile is the file of the root.
+// rootFile returns the file of the root.
 func (t *tool) rootFile() string {
 	if t.root != "" {
 		return t.root

@@ -102,7 +102,8 @@ func (t *tool) lsCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVarP(&long, "long", "l", false, "kind, size (bytes, or objects of a table), time of change and the beginning of the value")
+	c.Flags().BoolVarP(&long, "long", "l", false,
+		"kind, size (bytes, or objects of a table), time of change and the beginning of the value")
 	return c
 }
 
@@ -136,7 +137,8 @@ func (t *tool) printObject(tx *objectdb.Tx, table objectdb.Address, o objectdb.O
 		size, _ := tx.Len(n)
 		o.Size = int64(size)
 	}
-	fmt.Fprintf(t.out, "%-8s %8d  %s  %-24s %s\n", o.Kind, o.Size, o.Modified.UTC().Format("2006-01-02 15:04:05"), name, preview)
+	fmt.Fprintf(t.out, "%-8s %8d  %s  %-24s %s\n",
+		o.Kind, o.Size, o.Modified.UTC().Format("2006-01-02 15:04:05"), name, preview)
 }
 
 func firstLine(s string, n int) string {
@@ -173,15 +175,16 @@ only with -r. "scripter undo" restores the objects.`,
 				return err
 			}
 			did := deed{what: "rm"}
-			did.kept, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f.noUndo, func(tx *objectdb.Tx, r *record) error {
-				did.objects = nil
-				for _, a := range list {
-					if err := remove(tx, a, recursive, r, &did); err != nil {
-						return err
+			did.kept, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f.noUndo,
+				func(tx *objectdb.Tx, r *record) error {
+					did.objects = nil
+					for _, a := range list {
+						if err := remove(tx, a, recursive, r, &did); err != nil {
+							return err
+						}
 					}
-				}
-				return nil
-			})
+					return nil
+				})
 			if err != nil {
 				return err
 			}
@@ -203,7 +206,8 @@ func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record, did 
 	}
 	if n.Kind() == objectdb.KindTable && !recursive {
 		if size, err := tx.Len(n); err != nil || size > 0 {
-			return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")), "-r removes it with all below it"}
+			return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")),
+				"-r removes it with all below it"}
 		}
 	}
 	o := doneObject{change: "removed"}
@@ -248,7 +252,9 @@ nothing. A missing table above TO is an error, unless --parents is given.
 	})
 }
 
-func (t *tool) twoAddresses(c *cobra.Command, change string, do func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error) *cobra.Command {
+func (t *tool) twoAddresses(
+	c *cobra.Command, change string, do func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error,
+) *cobra.Command {
 	var parents bool
 	var f changeFlags
 	c.Args = args(2, 2)
@@ -259,25 +265,26 @@ func (t *tool) twoAddresses(c *cobra.Command, change string, do func(tx *objectd
 		}
 		from, to := list[0], list[1]
 		did := deed{what: c.Name()}
-		did.kept, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f.noUndo, func(tx *objectdb.Tx, r *record) error {
-			n, err := tx.Find(from)
-			if err != nil {
+		did.kept, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f.noUndo,
+			func(tx *objectdb.Tx, r *record) error {
+				n, err := tx.Find(from)
+				if err != nil {
+					return err
+				}
+				o := doneObject{change: change, from: tx.Address(n)}
+				if o.from.String() == to.String() {
+					o.change, o.from = "unchanged", nil
+				}
+				if o.tables, err = missingTables(tx, to, parents); err != nil {
+					return err
+				}
+				if err := do(tx, from, to, r); err != nil {
+					return err
+				}
+				err = o.describe(tx, to)
+				did.objects = []doneObject{o}
 				return err
-			}
-			o := doneObject{change: change, from: tx.Address(n)}
-			if o.from.String() == to.String() {
-				o.change, o.from = "unchanged", nil
-			}
-			if o.tables, err = missingTables(tx, to, parents); err != nil {
-				return err
-			}
-			if err := do(tx, from, to, r); err != nil {
-				return err
-			}
-			err = o.describe(tx, to)
-			did.objects = []doneObject{o}
-			return err
-		})
+			})
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 // progress draws a bar for work that takes longer than a second, and only
 // on a terminal. When the work is done, nothing of it is left to see.
 type progress struct {
-	w           io.Writer // nil: nobody looks
+	w           io.Writer // nil: there is no terminal
 	now         func() time.Time
 	what        string
 	done, total int64 // total 0: not known
@@ -41,7 +41,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && f != nil && term.IsTerminal(int(f.Fd()))
 }
 
-// add tells that n more steps are done.
+// add counts n more steps as done.
 func (p *progress) add(n int64) {
 	p.done += n
 	if p.w == nil {
@@ -68,7 +68,8 @@ func (p *progress) line() string {
 	}
 	share := min(float64(p.done)/float64(p.total), 1)
 	full := int(share * progressWidth)
-	return fmt.Sprintf("%s [%s%s] %3.0f %%", p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), share*100)
+	return fmt.Sprintf("%s [%s%s] %3.0f %%",
+		p.what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), share*100)
 }
 
 // end removes the bar.

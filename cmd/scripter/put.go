@@ -43,7 +43,8 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 			if err != nil {
 				return err
 			}
-			if media, _, err := mime.ParseMediaType(p.mime); p.mime != "" && (err != nil || !strings.Contains(media, "/")) {
+			if media, _, err := mime.ParseMediaType(p.mime); p.mime != "" &&
+				(err != nil || !strings.Contains(media, "/")) {
 				return usageError{fmt.Errorf("--type %q is no MIME type such as image/png", p.mime)}
 			}
 			text, err := p.read(args[1:], t.in)
@@ -61,7 +62,8 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 			return errors.Join(t.printDeed(did, f.quiet), t.warnOfNames(c.Context(), did))
 		},
 	}
-	c.Flags().StringVar(&p.kind, "kind", "", "boolean, number, string, text, outline, script, date, binary, list, address or table")
+	c.Flags().StringVar(&p.kind, "kind", "",
+		"boolean, number, string, text, outline, script, date, binary, list, address or table")
 	c.Flags().StringVar(&p.file, "file", "", `file that holds the value; "-" is stdin`)
 	c.Flags().StringVar(&p.mime, "type", "", "MIME type of a binary")
 	c.Flags().BoolVar(&p.force, "force", false, "store a script that does not compile")
@@ -170,7 +172,8 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record,
 // value returns the value of kind k that text stands for.
 func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text string) (objectdb.Value, error) {
 	if p.mime != "" && k != objectdb.KindBinary {
-		return nil, usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k), "--kind binary makes it one"}}
+		return nil, usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k),
+			"--kind binary makes it one"}}
 	}
 	v, err := parseValue(k, text, p.file)
 	if err != nil {
@@ -192,7 +195,7 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 	return v, nil
 }
 
-// syntaxDetail is the error of a script that does not compile with all that is
+// syntaxDetail returns the error of a script that does not compile with all that is
 // known of its place: the column, and the text of the line.
 func syntaxDetail(err error) error {
 	var s *lua.SyntaxError

@@ -169,7 +169,7 @@ func (t *tool) showRequest(r *requestlog.Request) {
 
 func endLine(s string) string { return strings.TrimSuffix(s, "\n") + "\n" }
 
-// jsonRequest is what --json prints of a recorded request.
+// jsonRequest returns what --json prints of a recorded request.
 func jsonRequest(r *requestlog.Request, whole bool) map[string]any {
 	m := map[string]any{
 		"number": r.Number, "time": r.Time.UTC(), "request": r.Line(), "masked": append([]string{}, r.Masked...),

@@ -55,7 +55,8 @@ names.`,
 	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs from the answer of then")
 	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
 	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
-	c.Flags().StringArrayVar(&f.fields, "field", nil, "form field NAME=VALUE, in the query and the body; may be repeated")
+	c.Flags().StringArrayVar(&f.fields, "field", nil,
+		"form field NAME=VALUE, in the query and the body; may be repeated")
 	c.Flags().StringArrayVar(&f.datas, "data", nil, `body of the request; "@FILE" reads a file, "@-" stdin`)
 	return c
 }
@@ -117,7 +118,8 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 	case f.diff:
 		return t.printDiff(r, then, now)
 	case t.json:
-		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status, "response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
+		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status,
+			"response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
 			return err
 		}
 	}
@@ -137,7 +139,7 @@ func howToGive(item string) string {
 	return fmt.Sprintf("--param '%s=…' gives it", visible(item))
 }
 
-// complete gives a recorded request what the command line has for it.
+// complete puts the values of the command line into a recorded request.
 func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 	for _, v := range f.params {
 		name, value, ok := strings.Cut(v, "=")
@@ -183,7 +185,7 @@ func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 	return nil
 }
 
-// headerVariable makes the CGI variable of a field "Name: value".
+// headerVariable returns the CGI variable of a field "Name: value".
 func headerVariable(h string) (name, value string, err error) {
 	name, value, ok := strings.Cut(h, ":")
 	if name = strings.TrimSpace(name); !ok || name == "" {
@@ -209,7 +211,8 @@ func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) er
 	}
 	if t.json {
 		if err := t.printJSON(map[string]any{
-			"number": r.Number, "same": len(head)+len(body) == 0, "head": head, "body": body, "then": jsonAnswer(then), "now": jsonAnswer(now),
+			"number": r.Number, "same": len(head)+len(body) == 0,
+			"head": head, "body": body, "then": jsonAnswer(then), "now": jsonAnswer(now),
 		}); err != nil {
 			return err
 		}

@@ -106,7 +106,8 @@ when the response's status is 500 or more.`,
 			switch {
 			case err != nil:
 			case out.Broken && out.Status < 500:
-				err = fmt.Errorf("the response to %s broke off after its beginning: %s", args[0], gateway.Describe(out.Err))
+				err = fmt.Errorf("the response to %s broke off after its beginning: %s",
+					args[0], gateway.Describe(out.Err))
 			case out.Status >= 500 || out.Broken:
 				err = fmt.Errorf("%s was answered with status %d", args[0], out.Status)
 			}
@@ -162,7 +163,8 @@ address on the way. Nothing is run and nothing is changed.`,
 			if t.json {
 				return t.printJSON(map[string]any{
 					"path": e.Target.Path, "extra": e.Target.Extra, "pathArgs": e.Target.PathArgs,
-					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer, "status": e.Status, "steps": steps, "limits": jsonLimits(e.Limits),
+					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer,
+					"status": e.Status, "steps": steps, "limits": jsonLimits(e.Limits),
 				})
 			}
 			for _, s := range steps {

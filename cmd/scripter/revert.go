@@ -36,7 +36,9 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	}
 	db, err := t.open(forWork)
 	if errors.Is(err, objectdb.ErrDamaged) {
-		return hintError{err, fmt.Sprintf("stop the servers, move the root and its -wal and -shm files away, and copy %s into its place", file)}
+		return hintError{err,
+			fmt.Sprintf("stop the servers, move the root and its -wal and -shm files away, "+
+				"and copy %s into its place", file)}
 	}
 	if err != nil {
 		return err
@@ -49,15 +51,17 @@ func (t *tool) revert(ctx context.Context, which string) error {
 		return saveHint(err)
 	}
 	if t.json {
-		return t.printJSON(map[string]any{"copy": file, "before": r.Before.Path, "restored": r.Restored, "removed": r.Removed})
+		return t.printJSON(map[string]any{"copy": file, "before": r.Before.Path,
+			"restored": r.Restored, "removed": r.Removed})
 	}
 	fmt.Fprintf(t.out, "saved the present state as %s\n", filepath.Base(r.Before.Path))
-	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed\n", t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed)
+	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed\n",
+		t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed)
 	return nil
 }
 
-// findCopy gives the file of a copy that is named by number, by name, by path,
-// or, with "", as the newest one.
+// findCopy returns the file of a copy by its number, its name or its path, or the newest
+// copy for "".
 func (t *tool) findCopy(which string) (string, error) {
 	list, err := sqlitestore.Copies(t.rootFile())
 	if err != nil {
@@ -69,7 +73,9 @@ func (t *tool) findCopy(which string) (string, error) {
 	}
 	if notNumber == nil {
 		if n < 1 || n > len(list) {
-			return "", hintError{fmt.Errorf("%s has %d saved copies, and none with the number %d", t.rootFile(), len(list), n), `"scripter saves" lists them`}
+			return "", hintError{fmt.Errorf("%s has %d saved copies, and none with the number %d",
+				t.rootFile(), len(list), n),
+				`"scripter saves" lists them`}
 		}
 		return list[n-1].Path, nil
 	}

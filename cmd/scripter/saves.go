@@ -53,5 +53,6 @@ func (t *tool) printCopy(n int, c objectdb.Copy) {
 	case c.Version != 0:
 		note = fmt.Sprintf("  (of form %d, kept from before form %d)", c.Version, c.Version+1)
 	}
-	fmt.Fprintf(t.out, "%3d  %s  %10d  %7d  %s%s\n", n, c.Time.Format("2006-01-02 15:04:05"), c.Size, info.Objects, filepath.Base(c.Path), note)
+	fmt.Fprintf(t.out, "%3d  %s  %10d  %7d  %s%s\n",
+		n, c.Time.Format("2006-01-02 15:04:05"), c.Size, info.Objects, filepath.Base(c.Path), note)
 }

@@ -56,7 +56,8 @@ the error is in the log.`,
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
-	c.Flags().StringArrayVar(&hosts, "host", nil, "`NAME` that the Host field may have, beside localhost and the address; may be repeated")
+	c.Flags().StringArrayVar(&hosts, "host", nil,
+		"`NAME` that the Host field may have, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
 	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page on a terminal")
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
@@ -176,7 +177,7 @@ func whereErrors(inPage bool) string {
 	return "Errors are in the log; --errors page shows them in the page."
 }
 
-// typed is how a person starts this program again from the same folder. "go run"
+// typed returns how a person starts this program again from the same folder. "go run"
 // starts it in a folder of its own, go-build, which is gone afterwards.
 func typed(program string) string {
 	if strings.Contains(filepath.ToSlash(program), "/go-build") {

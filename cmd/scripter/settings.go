@@ -30,7 +30,8 @@ counts then.`,
 			}
 			s, ok := site.Find(args[0])
 			if !ok {
-				return usageError{hintError{fmt.Errorf("there is no setting %q", args[0]), `"scripter settings" lists them`}}
+				return usageError{hintError{fmt.Errorf("there is no setting %q", args[0]),
+					`"scripter settings" lists them`}}
 			}
 			if len(args) == 1 {
 				return t.view(c.Context(), func(tx *objectdb.Tx) error {
@@ -90,7 +91,7 @@ func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
 	return nil
 }
 
-// warnOfValue tells of a value in the root that is no good.
+// warnOfValue warns of an invalid value in the root.
 func (t *tool) warnOfValue(s *site.Setting, state site.State) {
 	if state.Why != nil {
 		t.warn("%s: %v", s.Name, state.Why)
@@ -115,7 +116,7 @@ func (t *tool) showSetting(s *site.Setting, state site.State) error {
 	return nil
 }
 
-// settingText is how a setting's value is shown: an empty text as "".
+// settingText returns a setting's value as it is shown: an empty text as "".
 func settingText(v objectdb.Value) string {
 	if v == objectdb.String("") {
 		return `""`
@@ -126,7 +127,8 @@ func settingText(v objectdb.Value) string {
 func jsonSetting(s *site.Setting, state site.State, hide bool) map[string]any {
 	m := map[string]any{
 		"name": s.Name, "title": s.Title, "meaning": s.Meaning, "address": s.Address().String(),
-		"kind": s.Default.Kind().String(), "default": jsonValue(s.Default), "value": jsonValue(state.Value), "from": state.From,
+		"kind": s.Default.Kind().String(), "default": jsonValue(s.Default),
+		"value": jsonValue(state.Value), "from": state.From,
 	}
 	if hide {
 		delete(m, "value")
@@ -187,7 +189,8 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 	}
 	if t.json {
 		return t.printJSON(map[string]any{
-			"name": s.Name, "address": s.Address().String(), "before": jsonValue(before.Value), "value": jsonValue(v), "warnings": append([]string{}, warnings...),
+			"name": s.Name, "address": s.Address().String(), "before": jsonValue(before.Value),
+			"value": jsonValue(v), "warnings": append([]string{}, warnings...),
 		})
 	}
 	fmt.Fprintf(t.out, "%s: %s (was %s)\n", s.Name, settingText(v), settingText(before.Value))

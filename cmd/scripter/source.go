@@ -12,7 +12,7 @@ import (
 	"scripter/objectfiles"
 )
 
-// source is what an import reads: an archive or a folder.
+// source is an archive or a folder that an import reads.
 type source struct {
 	name    string // as it was given
 	archive *objectfiles.Archive
@@ -50,7 +50,8 @@ func (t *tool) openSource(ctx context.Context, name string, f importFlags) (*sou
 func boundMemory(files int, largest int64) {
 	// SQLite's own memory, twice the largest value, is additional.
 	const most, perFile, perByte = 150 << 20, 4096, 3
-	debug.SetMemoryLimit(most + perFile*int64(max(files-objectfiles.FreeFiles, 0)) + perByte*max(largest-objectfiles.FreeBytes, 0))
+	debug.SetMemoryLimit(most + perFile*int64(max(files-objectfiles.FreeFiles, 0)) +
+		perByte*max(largest-objectfiles.FreeBytes, 0))
 }
 
 // openFolder opens a folder. It checks every file before the root is changed.
@@ -70,7 +71,7 @@ func openFolder(name string, limits objectfiles.ImportLimits) (*source, error) {
 	return s, nil
 }
 
-// limitHint adds how to allow more.
+// limitHint adds a hint on how to raise the limit.
 func limitHint(err, cause error) error {
 	if errors.Is(cause, objectfiles.ErrTooLarge) {
 		return hintError{err, "--max-size and --max-objects allow more, which takes more memory"}
@@ -78,7 +79,9 @@ func limitHint(err, cause error) error {
 	return err
 }
 
-func (t *tool) fetchSource(ctx context.Context, name string, f importFlags, limits objectfiles.ImportLimits) (*source, error) {
+func (t *tool) fetchSource(
+	ctx context.Context, name string, f importFlags, limits objectfiles.ImportLimits,
+) (*source, error) {
 	u, err := parseURL(name)
 	if err != nil {
 		return nil, err
@@ -117,14 +120,16 @@ func openArchive(name string, file *os.File, size int64, limits objectfiles.Impo
 	return &source{name: name, archive: archive, file: file}, nil
 }
 
-func (s *source) importInto(tx *objectdb.Tx, a objectdb.Address, fn func(objectfiles.Change) error) (objectfiles.ImportResult, error) {
+func (s *source) importInto(
+	tx *objectdb.Tx, a objectdb.Address, fn func(objectfiles.Change) error,
+) (objectfiles.ImportResult, error) {
 	if s.archive != nil {
 		return s.archive.Import(tx, a, fn)
 	}
 	return objectfiles.ImportFunc(tx, s.folder.FS(), a, fn)
 }
 
-// explain adds a word on what to do to an error of importing.
+// explain adds a hint to an error of an import.
 func (s *source) explain(err error) error {
 	if s.folder == nil {
 		return err
@@ -132,12 +137,13 @@ func (s *source) explain(err error) error {
 	manifest, merr := s.folder.Lstat("manifest.json")
 	objects, oerr := s.folder.Lstat("objects")
 	if merr == nil && oerr == nil && manifest.Mode().IsRegular() && objects.IsDir() {
-		return hintError{err, fmt.Sprintf("it looks like an archive that was unpacked: import %s", filepath.Join(s.name, "objects"))}
+		return hintError{err,
+			fmt.Sprintf("it looks like an archive that was unpacked: import %s", filepath.Join(s.name, "objects"))}
 	}
 	return err
 }
 
-// count is about the number of objects, for a bar.
+// count returns about how many objects there are, for the progress bar.
 func (s *source) count() int64 {
 	if s.archive != nil {
 		return int64(s.archive.Files + len(s.archive.Manifest.Remove))
@@ -145,7 +151,7 @@ func (s *source) count() int64 {
 	return int64(s.files)
 }
 
-// fields tells programs of an import.
+// fields returns what --json prints of an import.
 func (s *source) fields(a objectdb.Address, r objectfiles.ImportResult) map[string]any {
 	fields := map[string]any{
 		"source": s.name, "address": a.String(),
@@ -154,7 +160,8 @@ func (s *source) fields(a objectdb.Address, r objectfiles.ImportResult) map[stri
 	}
 	if s.archive != nil {
 		m := s.archive.Manifest
-		fields["archive"] = map[string]any{"program": m.Program, "time": m.Time, "address": m.Address, "notes": m.Notes, "form": m.Form, "rootForm": m.Root}
+		fields["archive"] = map[string]any{"program": m.Program, "time": m.Time, "address": m.Address,
+			"notes": m.Notes, "form": m.Form, "rootForm": m.Root}
 	}
 	return fields
 }

@@ -62,7 +62,9 @@ too it checks the row and sets it. --remove removes the row.`,
 			case remove:
 				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return site.RemoveAction(tx, args[0]) })
 			case len(args) == 2:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return site.SetAction(tx, args[0], args[1]) })
+				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
+					return site.SetAction(tx, args[0], args[1])
+				})
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listActions(tx, args) })
 		},
@@ -113,7 +115,9 @@ the row and sets it. Without an ACTION that of the row stays; '' takes it away.
 			case remove && len(args) != 1:
 				return errRemoveWhat
 			case remove:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return nil, site.RemoveMimeType(tx, args[0]) })
+				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
+					return nil, site.RemoveMimeType(tx, args[0])
+				})
 			case len(args) > 1:
 				var action *string
 				if len(args) == 3 {
@@ -180,7 +184,8 @@ func (t *tool) pathRowsCommand(table objectdb.Address, c *cobra.Command) *cobra.
 				return nil, site.RemovePathRow(tx, table, args[0], args[1])
 			})
 		case len(args) == 1:
-			return usageError{hintError{fmt.Errorf("%s takes a host and a path prefix", c.Name()), "usage: " + c.UseLine()}}
+			return usageError{hintError{fmt.Errorf("%s takes a host and a path prefix", c.Name()),
+				"usage: " + c.UseLine()}}
 		case len(args) > 2:
 			r := site.PathRow{Host: args[0], Prefix: args[1], Value: strings.Join(args[2:], " ")}
 			return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {

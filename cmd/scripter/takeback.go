@@ -69,7 +69,8 @@ func readRecord(name string) (*source, error) {
 		return nil, err
 	}
 	// Its size was bounded when it was made.
-	archive, err := objectfiles.OpenArchive(file, info.Size(), objectfiles.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
+	archive, err := objectfiles.OpenArchive(file, info.Size(),
+		objectfiles.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
 	if err != nil {
 		file.Close()
 		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
@@ -77,7 +78,8 @@ func readRecord(name string) (*source, error) {
 	s := &source{name: name, archive: archive, file: file}
 	if archive.Manifest.Undo == nil {
 		s.close()
-		return nil, hintError{fmt.Errorf("%s was made by an older program", name), "scripter import " + name + " goes back"}
+		return nil, hintError{fmt.Errorf("%s was made by an older program", name),
+			"scripter import " + name + " goes back"}
 	}
 	return s, nil
 }
@@ -92,7 +94,9 @@ func (list *sources) close() {
 }
 
 // differing returns the addresses of the objects whose state is not that of want.
-func differing(objects []objectfiles.UndoObject, now states, want func(objectfiles.UndoObject) string) ([]string, error) {
+func differing(
+	objects []objectfiles.UndoObject, now states, want func(objectfiles.UndoObject) string,
+) ([]string, error) {
 	var list []string
 	for _, o := range objects {
 		state, err := now(o.Address)
@@ -155,7 +159,8 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 				done, skipped = append(done, name), append(skipped, u.Command)
 				continue
 			case len(changed) > 0 && !force:
-				return hintError{fmt.Errorf("%q is not taken back: %s since", "scripter "+printable(u.Command), changedText(changed)),
+				return hintError{fmt.Errorf("%q is not taken back: %s since",
+					"scripter "+printable(u.Command), changedText(changed)),
 					fmt.Sprintf("--force does it all the same, and keeps the present values for %q", "scripter "+to)}
 			}
 			taken = &takenBack{Undo: u, again: from == redoStack}
@@ -343,7 +348,8 @@ func (t *tool) printTakenBack(b *takenBack) error {
 	if t.json {
 		changed, added, removed := b.counts()
 		return t.printJSON(map[string]any{
-			"command": b.Command, "changed": changed, "added": added, "removed": removed, "stays": append([]string{}, b.stays...),
+			"command": b.Command, "changed": changed,
+			"added": added, "removed": removed, "stays": append([]string{}, b.stays...),
 		})
 	}
 	for _, a := range b.stays {

@@ -181,7 +181,8 @@ func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exis
 }
 
 func (r *record) failed(err error) error {
-	return hintError{fmt.Errorf("keep what is replaced: %w", err), "--no-undo makes the change without keeping the old objects"}
+	return hintError{fmt.Errorf("keep what is replaced: %w", err),
+		"--no-undo makes the change without keeping the old objects"}
 }
 
 // begin makes the file. It is as secret as the root: only its owner can read it, and
@@ -211,7 +212,7 @@ func (r *record) begin() error {
 	return nil
 }
 
-// part is the middle of the name of a record that is being written.
+// part returns the middle of the name of a record that is being written.
 func (s stack) part() string { return "." + s.what + ".part-" }
 
 // clearParts removes unfinished records of commands that were killed. The caller holds the
@@ -228,7 +229,8 @@ func (s stack) clearParts() error {
 		if info, err := e.Info(); err != nil || !s.owns(info) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(filepath.Dir(s.root), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(filepath.Dir(s.root), e.Name())); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -432,7 +434,9 @@ func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
 
 // change runs a command that "scripter undo" can take back, in one transaction. kept
 // reports whether it has made a record.
-func (t *tool) change(ctx context.Context, command string, noUndo bool, fn func(tx *objectdb.Tx, r *record) error) (kept bool, err error) {
+func (t *tool) change(
+	ctx context.Context, command string, noUndo bool, fn func(tx *objectdb.Tx, r *record) error,
+) (kept bool, err error) {
 	db, err := t.open(forWork)
 	if err != nil {
 		return false, err
@@ -449,7 +453,9 @@ func (t *tool) change(ctx context.Context, command string, noUndo bool, fn func(
 }
 
 // recorded runs a command that keeps what it replaces in r.
-func (t *tool) recorded(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx, r *record) error) error {
+func (t *tool) recorded(
+	ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx, r *record) error,
+) error {
 	err := db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
 		if err := fn(tx, r); err != nil {
 			return err

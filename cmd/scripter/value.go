@@ -13,7 +13,7 @@ import (
 	"scripter/objectdb"
 )
 
-// valueText gives the text of a value as the command line prints and reads it.
+// valueText returns the text of a value as the command line prints and reads it.
 func valueText(v objectdb.Value) string {
 	switch v := v.(type) {
 	case objectdb.Boolean:
@@ -53,7 +53,7 @@ func numberText(n float64) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// jsonObject is what --json prints of an object.
+// jsonObject returns what --json prints of an object.
 func jsonObject(a objectdb.Address, o objectdb.Object, v objectdb.Value) map[string]any {
 	m := map[string]any{
 		"address": a.String(), "name": o.Name, "kind": o.Kind.String(), "version": o.Version,

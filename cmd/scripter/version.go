@@ -41,14 +41,16 @@ not brought up to date by this.`,
 				return errors.Join(t.printJSON(m), err)
 			}
 			fmt.Fprintf(t.out, "scripter %s (%s)\n", version, runtime.Version())
-			fmt.Fprintf(t.out, "root form %d, folder form %d, archive form %d\n", objectdb.FileVersion, objectfiles.FolderForm, objectfiles.ArchiveForm)
+			fmt.Fprintf(t.out, "root form %d, folder form %d, archive form %d\n",
+				objectdb.FileVersion, objectfiles.FolderForm, objectfiles.ArchiveForm)
 			if found {
 				t.printRootVersion(info)
 			}
 			return err
 		},
 	}
-	c.Flags().BoolVar(&licenses, "licenses", false, "print the licences of the programs and of everything that they contain")
+	c.Flags().BoolVar(&licenses, "licenses", false,
+		"print the licences of the programs and of everything that they contain")
 	return c
 }
 
