@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// conn is a connection taken over from net/http, whose own responses have
-// neither our reasons nor our order.
+// conn is a connection hijacked from net/http, whose own responses have neither our
+// reason phrases nor our order of fields.
 type conn struct {
 	net.Conn
 	out  *bufio.Writer
 	body io.Reader
-	// broken is true when the response could not be finished: the client
-	// must not take it for a whole one.
+	// broken is true if the response is incomplete: the client must not take it for
+	// a complete one.
 	broken bool
 }
 
@@ -25,8 +25,8 @@ func newConn(w http.ResponseWriter, hr *http.Request) *conn {
 	return c
 }
 
-// lazyConn takes the connection over at its first write: until then the
-// body is read through net/http.
+// lazyConn hijacks the connection at its first write: before that, net/http reads the
+// body.
 type lazyConn struct {
 	c  *conn
 	rc *http.ResponseController
@@ -45,9 +45,9 @@ func (l lazyConn) Write(p []byte) (int, error) {
 	return l.c.Conn.Write(p)
 }
 
-// close ends the connection so that the client has all of the response: what
-// it still sends is read for a moment, because a closed socket with unread
-// bytes throws the response away.
+// close closes the connection after the client has received the whole response. It
+// first reads what the client still sends for a moment, because closing a socket with
+// unread bytes discards the response.
 func (c *conn) close() {
 	if c.Conn == nil {
 		return

@@ -1,9 +1,9 @@
 // Package devserver serves a root and a folder of pages over HTTP, without another web
-// server: "scripter serve". It is for work at the desk: no TLS, one response for each
+// server: "scripter serve". It is for development: no TLS, one response for each
 // connection.
 //
-// A request for a page or script becomes CGI variables and goes to the gateway. All
-// others are answered with files of the folder.
+// The server translates a request for a page or script to CGI variables and passes it
+// to the gateway. It answers all other requests with files of the folder.
 package devserver
 
 import (
@@ -33,9 +33,9 @@ type Server struct {
 	Folder  string // of the pages, an absolute path without links
 	// Software is what the server calls itself.
 	Software string
-	// Hosts are host names that the server answers to, beside those of this machine.
+	// Hosts are host names that the server accepts in addition to those of this machine.
 	Hosts []string
-	// ShowErrors shows errors in full to requests from this machine that no proxy has
+	// ShowErrors shows full errors to requests from this machine that no proxy has
 	// passed on.
 	ShowErrors bool
 	Log        *slog.Logger
@@ -43,8 +43,8 @@ type Server struct {
 	running sync.WaitGroup
 }
 
-// Wait waits until the requests under way are answered, or ctx ends. The
-// connections are not net/http's any more, which does not wait for them.
+// Wait waits until all current requests are answered, or ctx ends. net/http does not
+// wait for hijacked connections.
 func (s *Server) Wait(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
@@ -57,9 +57,8 @@ func (s *Server) Wait(ctx context.Context) {
 	}
 }
 
-// ServeHTTP answers one request and closes the connection: responses have
-// the shapes of the specification's section 4.2, byte for byte, which are
-// HTTP/1.0 for scripts and "Connection: close" for files.
+// ServeHTTP answers one request and closes the connection: the specification (section
+// 4.2) demands HTTP/1.0 for scripts and "Connection: close" for files.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.running.Add(1)
 	defer s.running.Done()
@@ -79,10 +78,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.Log.Info(hr.Method, "path", r.LogPath(), "status", status, "ms", float64(time.Since(start).Microseconds())/1000)
 }
 
-// answersTo reports whether the Host field of a request names this server. A page of
-// another site may have its name resolve to this address (DNS rebinding) and must not
-// read this site: its requests carry that name. A request without Host is accepted,
-// because no browser sends one. An invalid Host is answered 400 later.
+// answersTo reports whether the Host field of a request names this server. The name of
+// a foreign page may resolve to this address (DNS rebinding). Such a page must not read
+// this site; its requests have the foreign name as Host. A request without Host is
+// accepted, because no browser sends one. An invalid Host is answered 400 later.
 func (s *Server) answersTo(hr *http.Request) bool {
 	if hr.Host == "" || !site.IsHost(hr.Host) {
 		return true
@@ -101,7 +100,7 @@ func (s *Server) answersTo(hr *http.Request) bool {
 }
 
 // hostName returns the host of a Host field: in lower case, without the port, the
-// brackets and the dot at the end.
+// brackets and the final dot.
 func hostName(field string) string {
 	if host, _, err := net.SplitHostPort(field); err == nil {
 		field = host
@@ -109,7 +108,7 @@ func hostName(field string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(field, "[]"), "."))
 }
 
-// misdirected answers a request for a host that this server does not answer to.
+// misdirected answers a request for a host that this server does not accept.
 func (s *Server) misdirected(w http.ResponseWriter, hr *http.Request) {
 	name := hostName(hr.Host)
 	s.Log.Warn("request for an unknown host", "host", name, "path", fmt.Sprintf("%.200s", hr.URL.Path),
@@ -120,12 +119,12 @@ func (s *Server) misdirected(w http.ResponseWriter, hr *http.Request) {
 		"If that is its name, start it with: scripter serve --host %s", name, name), http.StatusMisdirectedRequest)
 }
 
-// serve finds out what the path is: a folder, a page or script with an
-// action, a file.
+// serve answers a request for a folder, for a page or script with an action, or for a
+// file.
 func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 	bare, args := r.Params["SCRIPT_NAME"], ""
 	if i := strings.IndexByte(bare, '$'); i >= 0 {
-		bare, args = bare[:i], bare[i:] // path arguments are no path
+		bare, args = bare[:i], bare[i:] // path arguments are not part of the path
 	}
 	if err := gateway.CheckPath(bare); err != nil {
 		return s.refuse(hr, r, c, err)
@@ -173,7 +172,7 @@ func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 }
 
 // pageCopy matches the names of backup copies that editors leave beside a page:
-// page.mcro~, page.mcro.bak, #page.mcro#. They have the source of the page.
+// page.mcro~, page.mcro.bak, #page.mcro#. They contain the source of the page.
 var pageCopy = regexp.MustCompile(`(?i)\.mcro[^/$]|[~#](/|$)`)
 
 func clean(p string) string {
@@ -208,7 +207,7 @@ func (s *Server) index(hr *http.Request, r *gateway.Request, folder string) (str
 
 func notFound(message string) error { return &gateway.Error{Status: 404, Message: message} }
 
-// refuse answers with an error page.
+// refuse answers a request with an error page.
 func (s *Server) refuse(hr *http.Request, r *gateway.Request, c *conn, err error) int {
 	return s.Gateway.Refuse(hr.Context(), r, c.out, err).Status
 }
@@ -228,8 +227,8 @@ func (s *Server) redirect(hr *http.Request, r *gateway.Request, c *conn, p strin
 	return resp.Status
 }
 
-// params makes the CGI variables of a request (RFC 3875, 4.1), as a web
-// server does that runs us for a path of its own.
+// params returns the CGI variables of a request (RFC 3875, 4.1), as a web server sets
+// them that runs the program for a path of the site.
 func (s *Server) params(hr *http.Request) map[string]string {
 	p := make(map[string]string, len(hr.Header)+20)
 	for name, values := range hr.Header {
@@ -238,7 +237,7 @@ func (s *Server) params(hr *http.Request) map[string]string {
 		if key == "COOKIE" {
 			sep = "; "
 		}
-		// X_Forwarded_For must not pass for X-Forwarded-For.
+		// X_Forwarded_For must not be taken for X-Forwarded-For.
 		if key != "PROXY" && !strings.Contains(name, "_") {
 			p["HTTP_"+key] = strings.Join(values, sep)
 		}
@@ -281,8 +280,8 @@ func (s *Server) params(hr *http.Request) map[string]string {
 	return p
 }
 
-// serverNameOf gives SERVER_NAME (RFC 3875, 4.1.14): never empty, and an IPv6
-// address in brackets. A request of HTTP/1.0 may name no host.
+// serverNameOf returns SERVER_NAME (RFC 3875, 4.1.14): never empty, and an IPv6
+// address in brackets. An HTTP/1.0 request may have no host.
 func serverNameOf(host, address string) string {
 	if host == "" {
 		host = address

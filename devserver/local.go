@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// isLocal reports whether a request comes directly from a program on this
-// machine: both the address and the Host are loopback, and no field of a proxy is
-// there. If the name of a foreign page resolves to 127.0.0.1 (DNS rebinding), its
-// requests have that name as Host. A request in HTTP/1.0 does not count, because by
-// default nginx speaks it to the servers behind it.
+// isLocal reports whether a request comes directly from a program on this machine:
+// both the address and the Host are loopback, and it has no field of a proxy. If the
+// name of a foreign page resolves to 127.0.0.1 (DNS rebinding), its requests have that
+// name as Host. HTTP/1.0 requests are not local, because nginx uses HTTP/1.0 by default
+// for the servers behind it.
 func isLocal(hr *http.Request) bool {
 	client, _, err := net.SplitHostPort(hr.RemoteAddr)
 	if err != nil || !isLoopback(client) || !hr.ProtoAtLeast(1, 1) {
@@ -32,10 +32,11 @@ func isLoopback(address string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// namesProxy reports whether proxies add the field, whose name is in lower case.
+// namesProxy reports whether proxies add this field. Its name is in lower case.
 func namesProxy(field string) bool {
 	switch field {
-	case "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "client-ip", "x-varnish", "x-proxyuser-ip":
+	case "via", "forwarded", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip", "client-ip",
+		"x-varnish", "x-proxyuser-ip":
 		return true
 	}
 	for _, prefix := range []string{"x-forwarded", "x-original-", "x-envoy-", "cf-", "fastly-"} {

@@ -10,7 +10,7 @@ import (
 	"scripter/httpheader"
 )
 
-// static answers with a file, in the static shape of section 4.2.
+// static answers with a file, in the static shape of section 4.2 of the specification.
 func (s *Server) static(hr *http.Request, r *gateway.Request, c *conn, file string) int {
 	f, info, err := s.Gateway.OpenFile(s.Folder, file)
 	if err != nil {
@@ -35,8 +35,8 @@ func notAllowed(message string) error {
 	return &gateway.Error{Status: 405, Message: message, Allow: "GET, HEAD"}
 }
 
-// serverName returns the name in the Server field: the setting Set Server Name, or else
-// Software.
+// serverName returns the value of the Server field: the setting Set Server Name, or
+// else Software.
 func (s *Server) serverName(ctx context.Context) string {
 	return cmp.Or(s.Gateway.ServerName(ctx), s.Software)
 }
@@ -61,7 +61,9 @@ func (w *staticWriter) WriteHeader(status int) {
 	resp := &httpheader.Response{Proto: "HTTP/1.1", Status: status, Reason: httpheader.ReasonText(status), Close: true}
 	w.header.Set("Date", httpheader.FormatDate(time.Now()))
 	w.header.Set("Server", w.software)
-	for _, name := range []string{"Date", "Server", "Last-Modified", "ETag", "Content-Length", "Content-Range", "Accept-Ranges", "Content-Type"} {
+	for _, name := range []string{
+		"Date", "Server", "Last-Modified", "ETag", "Content-Length", "Content-Range", "Accept-Ranges", "Content-Type",
+	} {
 		if v := w.header[http.CanonicalHeaderKey(name)]; len(v) > 0 {
 			resp.Add(name, v[0])
 		}

@@ -13,12 +13,12 @@ import (
 	"scripter/httpheader"
 )
 
-// statusPath is where web servers show their name (specification, 2.2: Set
+// statusPath is the path of the page with the server's name (specification, 2.2: Set
 // Server Name must equal what the /server-status display shows).
 const statusPath = "/server-status"
 
-// showsStatus reports whether a request asks the built-in server for its
-// status. Only this machine is shown it, as with Apache's "Require local".
+// showsStatus reports whether a request is for the status page and may see it. Only
+// this machine may, as with Apache's "Require local".
 func showsStatus(hr *http.Request, p string) bool {
 	if p != statusPath {
 		return false
@@ -28,18 +28,19 @@ func showsStatus(hr *http.Request, p string) bool {
 	return err == nil && ip != nil && ip.IsLoopback()
 }
 
-// status answers /server-status as a page, and /server-status?auto as lines
-// for programs, under the names of Apache's mod_status.
+// status answers /server-status with a page, and /server-status?auto with lines
+// for programs, with the names of Apache's mod_status.
 func (s *Server) status(hr *http.Request, r *gateway.Request, c *conn) int {
 	if hr.Method != "GET" && hr.Method != "HEAD" {
 		return s.refuse(hr, r, c, notAllowed("the status answers GET and HEAD only"))
 	}
 	running, answered := s.Gateway.Requests()
 	now := time.Now()
-	rows := [][3]string{ // mod_status's line, its page's words, the value
+	rows := [][3]string{ // name in mod_status's lines, name on its page, value
 		{"ServerVersion", "Server Version", s.Software},
 		{"CurrentTime", "Current Time", now.UTC().Format(time.RFC1123)},
-		{"ServerUptimeSeconds", "Server uptime in seconds", fmt.Sprintf("%.0f", now.Sub(s.Gateway.Started()).Seconds())},
+		{"ServerUptimeSeconds", "Server uptime in seconds",
+			fmt.Sprintf("%.0f", now.Sub(s.Gateway.Started()).Seconds())},
 		{"Total Accesses", "Total accesses to scripts and pages", fmt.Sprint(answered)},
 		{"BusyWorkers", "Requests being processed", fmt.Sprint(running)},
 	}
@@ -55,7 +56,8 @@ func (s *Server) status(hr *http.Request, r *gateway.Request, c *conn) int {
 		}
 	} else {
 		resp.Add("Content-Type", "text/html; charset=ISO-8859-1")
-		fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><title>Server Status</title></head><body>\n<h1>Server Status for %s</h1>\n<dl>", html.EscapeString(r.Host()))
+		fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><title>Server Status</title></head><body>\n"+
+			"<h1>Server Status for %s</h1>\n<dl>", html.EscapeString(r.Host()))
 		for _, row := range rows {
 			fmt.Fprintf(&b, "<dt>%s: %s</dt>\n", row[1], html.EscapeString(row[2]))
 		}

@@ -2,7 +2,7 @@
 // fields (WHATWG URL, application/x-www-form-urlencoded) and multipart forms
 // (RFC 7578).
 //
-// Names, values and file names are data: nothing here gives them a meaning.
+// The package does not interpret names, values and file names.
 package httpform
 
 import (
@@ -16,17 +16,17 @@ const (
 	Multipart  = "multipart/form-data"
 )
 
-// MaxFields bounds a form that a script reads from its own text: no limit of a
-// request is about that.
+// MaxFields bounds the fields of a form that a script parses from a text. The limits
+// of a request do not apply to it.
 const MaxFields = 100_000
 
 // Media returns the media type of a Content-Type field, in lower case, and the
-// boundary of a multipart one. A body without a type counts as URL-encoded.
+// boundary of a multipart one. A body without a type is treated as URL-encoded.
 func Media(contentType string) (media, boundary string, err error) {
 	if contentType == "" || contentType == URLEncoded {
 		return URLEncoded, "", nil
 	}
-	media, params, _ := mime.ParseMediaType(contentType) // a bad parameter does not matter
+	media, params, _ := mime.ParseMediaType(contentType) // an invalid parameter is ignored
 	if media == "" {
 		return "", "", fmt.Errorf("the content type %.80q is none", contentType)
 	}

@@ -18,14 +18,13 @@ type Part struct {
 	Header textproto.MIMEHeader
 	Data   string // the text of a field, or the bytes of a file
 
-	// File is set for a file; FileName is "" if none was chosen for the field, and never
-	// has a folder in front.
+	// File is set for a file. FileName has no folder; it is "" if no file was chosen.
 	File     bool
 	FileName string
 }
 
-// ParseMultipart reads the parts of a multipart form, in their order. It refuses more than
-// most parts with a [LimitError].
+// ParseMultipart returns the parts of a multipart form, in their order. It returns a
+// [LimitError] for more than most parts.
 func ParseMultipart(body, boundary string, most int64) ([]Part, error) {
 	if boundary == "" || len(boundary) > 70 {
 		return nil, errors.New("the multipart form cannot be read: its boundary is missing or longer than 70 bytes")
@@ -65,7 +64,7 @@ func isFile(header textproto.MIMEHeader) bool {
 }
 
 // FormatMultipart returns the body of a multipart form. [ParseMultipart] reads the same
-// parts from it, but for white space at the end of a header field.
+// parts from it, except for white space at the end of a header field.
 func FormatMultipart(parts []Part, boundary string) string {
 	var b strings.Builder
 	for _, p := range parts {

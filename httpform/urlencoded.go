@@ -6,9 +6,9 @@ import (
 )
 
 // EachField calls add for each field of URL-encoded text: "&" separates fields, the
-// first "=" separates name and value, "+" is a blank, %XX a byte. It refuses more than
-// most fields with a [LimitError]; with strict also a percent sign without two hex
-// digits, which it otherwise leaves unchanged.
+// first "=" separates name and value, "+" is a blank, %XX a byte. It returns a
+// [LimitError] for more than most fields. If strict, it also returns an error for a
+// percent sign without two hex digits, which it otherwise leaves unchanged.
 func EachField(text string, most int64, strict bool, add func(name, value string)) error {
 	if err := CheckFields(text, most); err != nil {
 		return err
@@ -51,7 +51,7 @@ func CheckFields(text string, most int64) error {
 
 // ReplaceValues returns URL-encoded text with the value of each field replaced by what
 // replace returns for it. replace gets the decoded name and the encoded value, and
-// returns an encoded one. Fields without "=" stay.
+// returns an encoded one. Fields without "=" stay unchanged.
 func ReplaceValues(text string, replace func(name, encoded string) string) string {
 	fields := strings.Split(text, "&")
 	for i, f := range fields {
@@ -64,14 +64,14 @@ func ReplaceValues(text string, replace func(name, encoded string) string) strin
 }
 
 // Unescape decodes %XX, and "+" if plus is set. A percent sign without two hex digits
-// stays as it is; ok reports whether there was none.
+// stays unchanged, and ok is false.
 func Unescape(s string, plus bool) (text string, ok bool) {
 	d := decoder{size: len(s)}
 	return d.decode(s, plus)
 }
 
-// decoder decodes the pieces of one text into one buffer, which has room for all
-// of it: decoding makes nothing longer.
+// decoder decodes the pieces of one text into one buffer of the text's size: decoded
+// text is never longer.
 type decoder struct {
 	b    strings.Builder
 	size int // of the text

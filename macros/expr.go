@@ -1,6 +1,6 @@
 package macros
 
-// Expr is what a marker says: a [Name] or a [Call]. As an argument it may also
+// Expr is the content of a marker: a [Name] or a [Call]. As an argument it may also
 // be a [String], a [Number] or a [Bool].
 type Expr interface {
 	expr()
@@ -11,7 +11,7 @@ type Name struct {
 	Path []string // one name or more, none of them empty
 
 	// Word is the name as written, each run of blanks shortened to one, or "" if
-	// the name has brackets. If an argument's name names nothing, its value is
+	// the name has brackets. If no object has the name of an argument, its value is
 	// this text. So counter(home,www.example.com) needs no quotes.
 	Word string
 }

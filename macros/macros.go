@@ -1,12 +1,12 @@
 // Package macros replaces macro markers in HTML pages.
 //
 // [Parse] a page once and keep the result; [Page.Expand] it for each request,
-// with an [Evaluator] that gives the text for a marker. What a name means, what
-// a value looks like as text and what a visitor sees of an error are the
-// Evaluator's business: this package knows nothing of scripts or databases.
+// with an [Evaluator] that returns the text for a marker. The Evaluator decides
+// what a name means, how a value becomes text and what a visitor sees of an
+// error: this package does not depend on scripts or databases.
 //
-// A marker begins with "<!--#" and ends with "-->". Between them stands a name
-// or a call (section 4.4 of the specification):
+// A marker begins with "<!--#" and ends with "-->". Between them is a name or a
+// call (section 4.4 of the specification):
 //
 //	<!--#referer-->                          the value of an object
 //	<!--#clock.now ()-->                     a script without arguments
@@ -15,13 +15,13 @@
 //
 // An argument is text in double or single quotes, a number, true or false, a
 // name, a call, or words without quotes: counter(home, my site) has the
-// arguments home and my site. Blanks and line breaks may stand between any two
-// of these pieces. In quotes \" \' \\ \n \r and \t are escapes. A "-->" in
+// arguments home and my site. Blanks and line breaks are allowed between any two
+// of these tokens. In quotes \" \' \\ \n \r and \t are escapes. A "-->" in
 // double quotes does not end the marker.
 //
-// Every other byte of a page is kept as it is. Kept as they are, too, are a
-// marker that never ends and the elements of Apache's mod_include, written in
-// mod_include's own way (<!--#include virtual="/head.html" -->).
+// Every other byte of a page stays unchanged. So do a marker without an end and
+// the elements of Apache's mod_include in their own syntax
+// (<!--#include virtual="/head.html" -->).
 package macros
 
 import (
@@ -34,18 +34,19 @@ const (
 	closing = "-->"
 )
 
-// Page is a page with its markers found. It is never changed, so that any
-// number of requests may expand it at once.
+// Page is a parsed page. It is immutable, so that any number of requests may
+// expand it at the same time.
 type Page struct {
 	text    string
 	markers []*Marker
-	rest    position // behind the last of them, where there may be more
-	more    bool     // there is one more at least
+	rest    position // after the last of markers
+	more    bool     // the page has more markers after rest
 }
 
-// kept is how many markers of a page are kept. More are found again whenever the
-// page is expanded: they would take many times the memory of the page.
-const kept = 10_000
+// maxMarkers is the number of markers that a Page stores. Further markers are parsed
+// again whenever the page is expanded: they would need many times the memory of the
+// page.
+const maxMarkers = 10_000
 
 // Marker is one marker of a page. Either Expr or Err is set.
 type Marker struct {
@@ -55,30 +56,29 @@ type Marker struct {
 	Column int    // in characters, from 1
 	Text   string // the whole marker, from "<!--#" to "-->"
 	Expr   Expr   // a Name or a Call
-	Err    error  // an *Error, when the marker cannot be read
+	Err    error  // an *Error, if the marker has a syntax error
 }
 
-// Evaluator gives the text that replaces a marker.
+// Evaluator returns the text that replaces a marker.
 type Evaluator interface {
-	// Eval returns the text for m, which it must not change. A marker with
-	// m.Err set is asked for like any other. An error ends the expansion of
-	// the page.
+	// Eval returns the text for m. It must not change m. It is also called for a
+	// marker with m.Err set. An error ends the expansion of the page.
 	Eval(m *Marker) (string, error)
 }
 
-// EvalFunc is a function as an Evaluator.
+// EvalFunc is a function that implements Evaluator.
 type EvalFunc func(m *Marker) (string, error)
 
 // Eval calls f.
 func (f EvalFunc) Eval(m *Marker) (string, error) { return f(m) }
 
-// Parse finds the markers of a page, in time linear in its length. It never
-// fails: a marker that cannot be read is in the page with its Err set.
+// Parse parses the markers of a page, in time linear in its length. It never
+// fails: a marker with a syntax error is in the page with its Err set.
 func Parse(page string) *Page {
 	p := &Page{text: page}
 	at := position{page: page, line: 1, column: 1}
 	for m := at.next(0); m != nil; m = at.next(m.Index + 1) {
-		if m.Index == kept {
+		if m.Index == maxMarkers {
 			p.more = true
 			break
 		}
@@ -87,8 +87,8 @@ func Parse(page string) *Page {
 	return p
 }
 
-// next finds the next marker, whose index is given; nil when there is none. The
-// position is then behind it.
+// next returns the next marker, which gets the given index, or nil if there is none.
+// It moves the position behind the marker.
 func (p *position) next(index int) *Marker {
 	page := p.page
 	for from := p.offset; ; {
@@ -118,12 +118,11 @@ func (p *position) next(index int) *Marker {
 	}
 }
 
-// Markers returns the first markers of the page, in its order: all of them, where
-// there are no more than 10,000. The slice and what it points to belong to the
-// page.
+// Markers returns the first 10,000 markers of the page, in its order. The caller must
+// not change them.
 func (p *Page) Markers() []*Marker { return p.markers }
 
-// each calls found for all markers, until it fails.
+// each calls found for all markers, until it returns an error.
 func (p *Page) each(found func(*Marker) error) error {
 	for _, m := range p.markers {
 		if err := found(m); err != nil {
@@ -145,12 +144,12 @@ func (p *Page) each(found func(*Marker) error) error {
 // Len returns the length of the page's text in bytes.
 func (p *Page) Len() int { return len(p.text) }
 
-// ExpandTo writes the page with its markers replaced to b: see [Page.Expand].
+// ExpandTo writes the page to b with its markers replaced: see [Page.Expand].
 func (p *Page) ExpandTo(b *strings.Builder, ev Evaluator) error {
 	return p.expand(ev, func(text string) { b.WriteString(text) })
 }
 
-// expand gives the pieces of the page with its markers replaced to put, up to the
+// expand calls put for each piece of the page, with its markers replaced, up to the
 // first error of ev.
 func (p *Page) expand(ev Evaluator, put func(text string)) error {
 	done := 0
@@ -169,9 +168,9 @@ func (p *Page) expand(ev Evaluator, put func(text string)) error {
 	return err
 }
 
-// Expand appends the page to dst with each marker replaced by what ev gives for
-// it, and returns the extended slice. Inserted text is never looked at again.
-// An error of ev is returned as it is, with what was expanded before it.
+// Expand appends the page to dst with each marker replaced by the text that ev
+// returns for it, and returns the extended slice. Markers in inserted text are not
+// expanded. After an error of ev it returns the text expanded so far and the error.
 func (p *Page) Expand(dst []byte, ev Evaluator) ([]byte, error) {
 	dst = slices.Grow(dst, len(p.text))
 	err := p.expand(ev, func(text string) { dst = append(dst, text...) })

@@ -356,7 +356,7 @@ func requireKept(t *testing.T, page string, p *Page) {
 	require.True(t, page == string(got), "page changed")
 }
 
-// A page with more markers than are kept is expanded like any other, and again.
+// A page with more markers than a Page stores is expanded like any other, and again.
 func TestVeryManyMarkers(t *testing.T) {
 	const n = 25_000
 	var page, want strings.Builder
@@ -371,7 +371,7 @@ func TestVeryManyMarkers(t *testing.T) {
 		}
 		return fmt.Sprintf("[%d %d:%d]", m.Index, m.Line, m.Column), nil
 	})
-	assert.Len(t, p.Markers(), kept)
+	assert.Len(t, p.Markers(), maxMarkers)
 	for range 2 {
 		out, err := p.Expand(nil, ev)
 		require.NoError(t, err)
@@ -382,13 +382,13 @@ func TestVeryManyMarkers(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	out, err := p.Expand(nil, EvalFunc(func(m *Marker) (string, error) {
-		if m.Index == kept+1 {
+		if m.Index == maxMarkers+1 {
 			return "", stop
 		}
 		return "", nil
 	}))
 	assert.Equal(t, stop, err)
-	assert.Equal(t, kept/2+1, strings.Count(string(out), "é"), "what was expanded before it")
+	assert.Equal(t, maxMarkers/2+1, strings.Count(string(out), "é"), "what was expanded before it")
 }
 
 // What takes many times the memory of its text is refused.

@@ -3,10 +3,10 @@ package macros
 import "strings"
 
 // parseMarker reads the marker whose opening is at start. It returns where the
-// marker ends, or a negative end if it never does and thus is none.
+// marker ends, or a negative end if it has no end and thus is not a marker.
 //
-// A marker that cannot be read must end somewhere, too. The end that does least
-// harm is taken: an unclosed quote must not swallow the rest of the page.
+// A marker with a syntax error also needs an end. parseMarker chooses the one that
+// does least harm: an unclosed quote must not swallow the rest of the page.
 //
 // Trying to read a marker at every opening takes linear time, although a try
 // may run over many openings and still fail. Outside quotes a try ends at the
@@ -22,8 +22,8 @@ func parseMarker(page string, start int) (expr Expr, end int, what *problem) {
 		return expr, p.pos, nil
 	}
 
-	// What was read holds a "-->" only in double quotes. Most likely the
-	// closing quote is missing.
+	// The parsed text has a "-->" only in double quotes. Most likely the closing
+	// quote is missing.
 	if i := strings.Index(page[start:p.pos], closing); i >= 0 {
 		end = start + i + len(closing)
 		p = parser{text: page[:end], pos: start + len(opening)}

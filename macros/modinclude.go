@@ -2,14 +2,14 @@ package macros
 
 import "strings"
 
-// serverElement returns where the element of Apache's mod_include that begins
-// at start ends, or a negative number if there is none. An element is its name,
-// then attributes:
+// serverElement returns the end of the element of Apache's mod_include that begins
+// at start, or a negative number if there is none. An element is a name followed by
+// attributes:
 //
 //	<!--#echo var="DATE_LOCAL" -->
 //
 // so <!--#set.x--> and <!--#echo (1)--> are markers. Only else, endif and
-// printenv stand without attributes.
+// printenv have no attributes.
 func serverElement(page string, start int) int {
 	p := parser{text: page, pos: start + len(opening)}
 	p.blanks()
@@ -36,7 +36,7 @@ func serverElement(page string, start int) int {
 	}
 }
 
-// attribute reads name=value. The value may stand in quotes of three kinds.
+// attribute parses name=value. The value may have quotes of three kinds.
 func (p *parser) attribute() bool {
 	if p.take(isNameByte) == "" {
 		return false

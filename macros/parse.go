@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep calls may be nested in one marker, maxParts how many parts a
-// name may have, and how many arguments a call: in memory each is many times as
-// long as it is in the page.
+// maxDepth bounds how deep calls are nested in one marker. maxParts bounds the parts
+// of a name and the arguments of a call: in memory each is many times as long as in
+// the page.
 const (
 	maxDepth = 100
 	maxParts = 1000
 )
 
-// parser reads one marker. Its methods leave pos behind what they have read,
-// or, with a problem, where reading cannot go on.
+// parser parses one marker. Its methods move pos behind what they have parsed or,
+// with a problem, to the place of the problem.
 type parser struct {
 	text string
 	pos  int
 }
 
-// marker reads a marker's inside and its end.
+// marker parses a marker after its opening, up to its end.
 func (p *parser) marker() (Expr, *problem) {
 	p.blanks()
 	if !p.atPart() {
@@ -41,7 +41,7 @@ func (p *parser) marker() (Expr, *problem) {
 	return expr, nil
 }
 
-// object reads a name, and its arguments if it is called.
+// object parses a name, or a call with its arguments.
 func (p *parser) object(depth int) (Expr, *problem) {
 	name, what := p.name()
 	if what != nil {
@@ -64,7 +64,7 @@ func (p *parser) object(depth int) (Expr, *problem) {
 	return Call{Path: name.Path, Args: args}, nil
 }
 
-// arguments reads what follows the opening parenthesis of a call.
+// arguments parses what follows the opening parenthesis of a call.
 func (p *parser) arguments(depth int) ([]Expr, *problem) {
 	p.blanks()
 	if p.accept(")") {
@@ -90,7 +90,7 @@ func (p *parser) arguments(depth int) ([]Expr, *problem) {
 	}
 }
 
-// argument reads one argument. pos is at its first character.
+// argument parses one argument. pos is at its first character.
 func (p *parser) argument(depth int) (Expr, *problem) {
 	if p.at('"') || p.at('\'') {
 		s, what := p.quoted()
@@ -114,9 +114,9 @@ func (p *parser) argument(depth int) (Expr, *problem) {
 	return expr, nil
 }
 
-// unquoted reads a number, a word, true, false, a name or a call.
+// unquoted parses a number, a word, true, false, a name or a call.
 func (p *parser) unquoted(depth int) (Expr, *problem) {
-	// Numbers first: 3.14 would do as a name, too.
+	// Numbers first: 3.14 would also be a name.
 	if n, ok := p.number(); ok {
 		return n, nil
 	}
@@ -143,7 +143,7 @@ func (p *parser) unquoted(depth int) (Expr, *problem) {
 	return expr, nil
 }
 
-// name reads a dotted name.
+// name parses a dotted name.
 func (p *parser) name() (Name, *problem) {
 	start, word := p.pos, true
 	var path []string
@@ -186,7 +186,7 @@ func (p *parser) name() (Name, *problem) {
 	}
 }
 
-// bracketed reads a part of a name in brackets.
+// bracketed parses a part of a name in brackets.
 func (p *parser) bracketed() (string, *problem) {
 	p.pos++
 	p.blanks()

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says why a marker cannot be read.
+// Error is a syntax error in a marker.
 type Error struct {
 	Line    int // where in the page, from 1
 	Column  int // in characters, from 1
@@ -16,14 +16,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
-// problem is an error whose place is still an offset in the page.
+// problem is a syntax error whose place is an offset in the page.
 type problem struct {
 	offset  int
 	message string
 }
 
-// position is a place in a page. It only goes forward, so that finding the
-// places of all markers reads the page once.
+// position is a place in a page. It only moves forward, so that the page is read once
+// to find the places of all markers.
 type position struct {
 	page   string
 	offset int
@@ -31,7 +31,7 @@ type position struct {
 	column int
 }
 
-// advance goes on to offset. A line ends with LF, CR LF or, as on the classic
+// advance moves to offset. A line ends with LF, CR LF or, as on the classic
 // Macintosh, CR. A byte that is not UTF-8 counts as one character.
 func (p *position) advance(offset int) {
 	for p.offset < offset {
@@ -54,7 +54,7 @@ func (p *position) advance(offset int) {
 	}
 }
 
-// error gives the problem, found in the marker at p, its place in the page.
+// error returns the Error for a problem in the marker at p.
 func (p position) error(what *problem) error {
 	p.advance(what.offset)
 	return &Error{Line: p.line, Column: p.column, Message: what.message}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads text in quotes. A wrong escape is told only at the closing
+// quoted parses text in quotes. It reports an invalid escape only after the closing
 // quote, so that pos is outside quotes then.
 func (p *parser) quoted() (string, *problem) {
 	start, quote := p.pos, p.text[p.pos]
@@ -62,8 +62,8 @@ func unescape(c byte) (byte, bool) {
 	return c, false
 }
 
-// number reads a decimal number if there is one that ends where an argument
-// may end.
+// number parses a decimal number, if there is one that ends where an argument may
+// end.
 func (p *parser) number() (Number, bool) {
 	start := p.pos
 	s := p.take(isNumberByte)
@@ -81,13 +81,13 @@ func (p *parser) number() (Number, bool) {
 	return 0, false
 }
 
-// word reads a bare word: whatever can be no other piece.
+// word reads a bare word: characters that belong to no other token.
 func (p *parser) word() string { return p.take(isWordByte) }
 
 // words reads words separated by blanks, up to a comma or a closing parenthesis,
 // and returns them with one blank between each two. ok is false if no word has a
-// letter, or if one consists of signs alone, such as a minus: markers do not
-// calculate.
+// letter, or if a word consists of signs only, such as a minus: markers have no
+// arithmetic.
 func (p *parser) words() (text string, ok bool) {
 	var words []string
 	for {
@@ -110,8 +110,8 @@ func hasLetter(word string) bool {
 	return strings.ContainsFunc(word, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' || r >= utf8.RuneSelf })
 }
 
-// nameGoesOn reports whether the word, which is no name, begins one that has
-// blanks in it, as user. greeting does.
+// nameGoesOn reports whether a word that is not a name begins a name with blanks in
+// it, such as user. greeting.
 func (p *parser) nameGoesOn(word string) bool {
 	before, dotted := strings.CutSuffix(word, ".")
 	return dotted && isDotted(before) && p.pos < len(p.text) && isBlank(p.text[p.pos])
@@ -144,8 +144,8 @@ func isNumberByte(c byte) bool {
 	return c >= '0' && c <= '9' || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'
 }
 
-// isWordByte allows what names of files, folders, hosts and URLs are made of.
-// It does not allow what looks like a calculation, because none is done.
+// isWordByte reports whether c may occur in names of files, folders, hosts and URLs.
+// It excludes operators, because markers have no arithmetic.
 func isWordByte(c byte) bool {
 	return isNameByte(c) || strings.IndexByte("./:@~%!?&#$", c) >= 0
 }
@@ -163,7 +163,7 @@ func (p *parser) atWord() bool {
 
 func (p *parser) atClosing() bool { return strings.HasPrefix(p.text[p.pos:], closing) }
 
-// take reads while ok, but not into the end of the marker.
+// take reads bytes while ok returns true, up to the end of the marker.
 func (p *parser) take(ok func(byte) bool) string {
 	start := p.pos
 	for p.pos < len(p.text) && ok(p.text[p.pos]) && !(p.text[p.pos] == '-' && p.atClosing()) {
@@ -186,12 +186,12 @@ func (p *parser) accept(s string) bool {
 	return true
 }
 
-// expected is the problem that something else stands at pos.
+// expected returns the problem that something else is at pos.
 func (p *parser) expected(what string) *problem {
 	return &problem{p.pos, "expected " + what + ", found " + p.found()}
 }
 
-// found describes what stands at pos: a word or a character.
+// found describes the word or character at pos.
 func (p *parser) found() string {
 	const most = 24
 	switch {

@@ -1,9 +1,9 @@
 // Package verbs lists the functions for scripts that are written in Go and need no request.
 //
 // Scripts see them as tables in system.verbs.builtins. Each group is a folder under the
-// name that scripts know: verbs/text has text.trim and its like. A verb carries its own
-// documentation, from which the manual, the command line and editors take theirs. The
-// group webserver is the gateway's.
+// name that scripts use: verbs/text has text.trim and the other verbs of text. Each verb
+// has its own documentation, which the manual, the command line and editors show. The
+// group webserver is in package gateway.
 package verbs
 
 import (

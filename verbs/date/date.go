@@ -5,7 +5,7 @@ package date
 import (
 	"fmt"
 	"time"
-	_ "time/tzdata" // zones, on machines that have none
+	_ "time/tzdata" // time zones, for machines without them
 
 	"scripter/httpheader"
 	"scripter/lua"
@@ -105,13 +105,13 @@ func dateArg(v *script.Call, i int) time.Time {
 	return d.Time
 }
 
-// inZone returns the time as the clocks of a zone show it.
+// inZone returns the time in a time zone.
 func inZone(t time.Time, zone string) (time.Time, error) {
 	l, err := location(zone)
 	return t.In(l), err
 }
 
-// location finds a zone. It refuses "Local", which differs between machines.
+// location returns a time zone. It refuses "Local", which differs between machines.
 func location(zone string) (*time.Location, error) {
 	if zone != "" && zone != "Local" {
 		if l, err := time.LoadLocation(zone); err == nil {

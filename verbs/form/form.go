@@ -42,8 +42,8 @@ var Verbs = []script.Verb{
 	},
 }
 
-// Parse reads URL-encoded text into a table. A name that comes again makes a list of its
-// values. More than most fields are a [httpform.LimitError].
+// Parse parses URL-encoded text into a table. The values of a repeated name become a
+// list. Parse returns a [httpform.LimitError] for more than most fields.
 func Parse(text string, most int64) (*script.Table, error) {
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
 	err := httpform.EachField(text, most, false, func(name, value string) { Add(t, name, value) })

@@ -39,8 +39,8 @@ var Verbs = []script.Verb{
 	},
 }
 
-// longer says how many bytes more than the character its entity has; 0: the character
-// has none.
+// longer returns how many bytes longer than the character its entity is, or 0 if the
+// character has no entity.
 var longer = [256]uint8{'&': 4, '<': 3, '>': 3, '"': 5, '\'': 4}
 
 func entity(c byte) string {
@@ -57,8 +57,8 @@ func entity(c byte) string {
 	return "&#39;"
 }
 
-// Escape returns the text with the five characters that HTML gives a meaning as
-// entities. It is safe in the text of an element and in a quoted attribute.
+// Escape returns the text with the five special characters of HTML as entities. It is
+// safe in the text of an element and in a quoted attribute.
 func Escape(s string) string {
 	more := 0
 	for i := 0; i < len(s); i++ {
@@ -81,8 +81,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// entities returns the text escaped, with every character beyond ASCII as its number.
-// A byte that is no UTF-8 becomes U+FFFD.
+// entities returns the escaped text, with every character beyond ASCII as a numeric
+// entity. A byte that is not UTF-8 becomes U+FFFD.
 func entities(s string) string {
 	s = Escape(s)
 	var b strings.Builder

@@ -119,8 +119,8 @@ func (e *encoder) string(s string) error {
 	return nil
 }
 
-// maxPiece is how much of a text is encoded at once, in bytes: escaped it is
-// six times as long.
+// maxPiece is the number of bytes of a text that are encoded at once: escaped text may
+// be six times as long.
 const maxPiece = 64 << 10
 
 func (e *encoder) array(t *script.Table, depth int) error {
@@ -165,7 +165,7 @@ func (e *encoder) object(t *script.Table, depth int) error {
 	return err
 }
 
-// node writes an object of the root: a table as an object in its order.
+// node writes an object of the root. It writes a table as a JSON object in its order.
 func (e *encoder) node(n *objectdb.Node, depth int) error {
 	tx := e.thread.Tx()
 	if n.Kind() != objectdb.KindTable {

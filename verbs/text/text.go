@@ -1,4 +1,4 @@
-// Package text has the verbs that cut, fill and count text. They count characters of
+// Package text has the verbs that split, trim, pad and count text. They count characters of
 // UTF-8, where Lua's library string counts bytes.
 package text
 
@@ -299,7 +299,7 @@ func sub(v *script.Call) error {
 	return nil
 }
 
-// offset returns how many bytes the first n characters have.
+// offset returns the number of bytes of the first n characters.
 func offset(s string, n int) int {
 	i := 0
 	for ; n > 0 && i < len(s); n-- {

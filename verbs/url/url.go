@@ -1,4 +1,4 @@
-// Package url has the verbs for URLs and what stands in them.
+// Package url has the verbs for URLs and their parts.
 package url
 
 import (
