@@ -12,7 +12,8 @@ const notUTF8 = `$HTTP["url"] !~ "^/" { fastcgi.server = ( "/" => (( ` +
 var changes = map[string]string{
 	"reach": "start the web server, or give its address with --url",
 
-	"status apache":   `<Location "/server-status"> SetHandler server-status, Require local </Location> (a2enmod status)`,
+	"status apache": `<Location "/server-status"> SetHandler server-status, Require local </Location> ` +
+		`(a2enmod status)`,
 	"software apache": "ServerTokens Full",
 	"software nginx":  "fastcgi_param SERVER_SOFTWARE nginx/$nginx_version;",
 
@@ -20,7 +21,8 @@ var changes = map[string]string{
 		"\nAction SCRIPTER /cgi-bin/Scripter.acgi virtual",
 	"SCRIPTER nginx": `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) { fastcgi_pass scripter; }`,
 	"SCRIPTER lighttpd": `$HTTP["url"] =~ "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)" { fastcgi.server = ( "/" => (( ` +
-		`"socket" => "/run/scripter/scripter.sock", "check-local" => "disable", "fix-root-scriptname" => "enable" )) ) }`,
+		`"socket" => "/run/scripter/scripter.sock", "check-local" => "disable", ` +
+		`"fix-root-scriptname" => "enable" )) ) }`,
 	"SCRIPTER caddy": `@script path_regexp (?i)^/.*\.fcgi([/$]|$), and: ` +
 		`reverse_proxy @script unix//run/scripter/scripter.sock { transport fastcgi { split .fcgi } }`,
 	"SCRIPTER": "bind URLs with .fcgi to Scripter",
@@ -119,13 +121,15 @@ var changes = map[string]string{
 	"body caddy":        "request_body { max_size 16MB }",
 
 	"buffering apache-fcgid": "FcgidOutputBufferSize 0",
-	"buffering apache-proxy-fcgi": `<Proxy "unix:/run/scripter/scripter.sock|fcgi://localhost/"> ProxySet flushpackets=on </Proxy>, ` +
+	"buffering apache-proxy-fcgi": `<Proxy "unix:/run/scripter/scripter.sock|fcgi://localhost/"> ` +
+		`ProxySet flushpackets=on </Proxy>, ` +
 		`with the same URL in SetHandler`,
 	"buffering nginx-fcgiwrap": "fastcgi_buffering off;\nfastcgi_param NO_BUFFERING 1;",
 	"buffering nginx":          "fastcgi_buffering off;",
 	"buffering lighttpd":       "server.stream-response-body = 1",
 	"buffering caddy":          "flush_interval -1",
-	"compression apache": `SetEnvIf Request_URI "^/NAME\.fcgi([/$]|$)" no-gzip (only for a script that calls webserver.sendPartial; ` +
+	"compression apache": `SetEnvIf Request_URI "^/NAME\.fcgi([/$]|$)" no-gzip ` +
+		`(only for a script that calls webserver.sendPartial; ` +
 		`all others stay compressed)`,
 	"compression nginx": "gzip off; (only in a location of the scripts that call webserver.sendPartial)",
 	"compression caddy": "@other not path /NAME.fcgi, and: encode @other gzip " +
@@ -136,7 +140,8 @@ var changes = map[string]string{
 	"twice caddy":        "header_down -Server",
 	"twice nginx":        "leave out add_header for that field, or hide ours: fastcgi_hide_header",
 	"twice":              "let the web server set that field, not add it",
-	"second answer apache": `ScriptAliasMatch "(?is)^/(?!cgi-bin/).*\.fcgi([/$].*)?$" "/srv/scripter/cgi-bin/nph-Scripter.acgi" ` +
+	"second answer apache": `ScriptAliasMatch "(?is)^/(?!cgi-bin/).*\.fcgi([/$].*)?$" ` +
+		`"/srv/scripter/cgi-bin/nph-Scripter.acgi" ` +
 		`(an nph- program must not be reached by Action)`,
 	"cache nginx":        "leave out expires for these locations",
 	"cache apache":       "leave out ExpiresByType text/html and Header set Cache-Control for these URLs",
