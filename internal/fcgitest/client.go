@@ -14,7 +14,7 @@ import (
 	"sync"
 )
 
-// How a responder refuses a request (section 5.5), and how a connection fails.
+// Errors of a responder that refuses a request (section 5.5), and of a connection.
 var (
 	ErrMultiplex   = errors.New("fcgitest: the responder serves one request at a time on a connection")
 	ErrOverloaded  = errors.New("fcgitest: the responder is overloaded")
@@ -47,8 +47,8 @@ func Dial(ctx context.Context, spec string) (*Client, error) {
 	return NewClient(nc, true), nil
 }
 
-// NewClient makes a Client of a connection. Keep asks the responder to leave it
-// open after a request (FCGI_KEEP_CONN).
+// NewClient returns a Client for a connection. If keep is set, it asks the responder to
+// leave the connection open after a request (FCGI_KEEP_CONN).
 func NewClient(nc net.Conn, keep bool) *Client {
 	return &Client{nc: nc, in: bufio.NewReaderSize(nc, 16<<10), keep: keep}
 }
@@ -62,7 +62,9 @@ func (c *Client) Close() error { return c.nc.Close() }
 //
 // The error is ErrMultiplex, ErrOverloaded or ErrUnknownRole if the responder
 // refused the request, and ErrClosed if it closed the connection.
-func (c *Client) Do(ctx context.Context, params map[string]string, body io.Reader, stdout, stderr io.Writer) (status uint32, err error) {
+func (c *Client) Do(
+	ctx context.Context, params map[string]string, body io.Reader, stdout, stderr io.Writer,
+) (status uint32, err error) {
 	if c.err != nil {
 		return 0, c.err
 	}

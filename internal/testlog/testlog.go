@@ -1,4 +1,4 @@
-// Package testlog holds what programs write while a test reads it.
+// Package testlog has a buffer for the output of programs that a test reads meanwhile.
 package testlog
 
 import (

@@ -39,8 +39,8 @@ var Verbs = []script.Verb{
 	},
 }
 
-// longer returns how many bytes longer than the character its entity is, or 0 if the
-// character has no entity.
+// longer holds for each character how many bytes its entity is longer, or 0 if it has
+// no entity.
 var longer = [256]uint8{'&': 4, '<': 3, '>': 3, '"': 5, '\'': 4}
 
 func entity(c byte) string {
