@@ -40,30 +40,35 @@ func (l changeLog) with(gen int64, places []objectdb.Place) changeLog {
 	}
 	fresh.places = entry[len(entry)-fresh.bytes:]
 
+	// The log is built behind room for its first number, which is known at the end.
+	const front = binary.MaxVarintLen64
+	log := make(changeLog, front, front+len(l)+len(entry))
 	r := changeReader{log: l}
 	since, last := r.number(), int64(0)
-	log := binary.AppendUvarint(make(changeLog, 0, len(l)+len(entry)+2*binary.MaxVarintLen64), uint64(since))
-	start := len(log)
 	for r.more() {
+		from := r.at
 		commit := r.number()
 		if commit <= last {
 			r.bad = true
 		}
 		last = commit
-		log = r.appendUnless(&fresh, log, commit)
+		log = r.appendWithout(&fresh, log, from, commit)
 	}
 	if r.bad || max(last, since) != gen {
-		since, log, start = gen, nil, 0
+		since, log = gen, log[:front]
 	}
 	// The oldest commits go until the new one has room.
 	const room = changeLogBytes - binary.MaxVarintLen64
-	old := changeReader{log: log, at: start}
+	old := changeReader{log: log, at: front}
 	for old.more() && len(log)-old.at+len(entry) > room {
 		since = old.number()
 		old.places(nil)
 	}
-	whole := binary.AppendUvarint(make(changeLog, 0, changeLogBytes), uint64(since))
-	return append(append(whole, log[old.at:]...), entry...)
+	log = append(log, entry...)
+	var number [front]byte
+	begin := old.at - binary.PutUvarint(number[:], uint64(since))
+	copy(log[begin:old.at], number[:])
+	return log[begin:]
 }
 
 // placeSet are encoded places.
@@ -90,24 +95,38 @@ func (s *placeSet) has(place []byte) bool {
 	return false
 }
 
-// appendUnless appends to log the commit that r reads next, without the places in a set.
-func (r *changeReader) appendUnless(set *placeSet, log changeLog, commit int64) changeLog {
-	kept, places := 0, r.scratch[:0]
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		from := r.at
-		r.place(nil)
-		if place := r.log[from:r.at]; !set.has(place) {
+// appendWithout appends to log a commit without the places in a set. The commit begins at
+// byte from of the reader, which has read its number.
+func (r *changeReader) appendWithout(set *placeSet, log changeLog, from int, commit int64) changeLog {
+	n := r.number()
+	first, kept := r.at, int64(0)
+	for i := n; i > 0 && !r.bad; i-- {
+		if !r.nextIn(set) {
 			kept++
-			places = append(places, place...)
 		}
 	}
-	r.scratch = places
-	if kept == 0 {
+	switch {
+	case r.bad, kept == 0:
 		return log
+	case kept == n:
+		return append(log, r.log[from:r.at]...)
 	}
 	log = binary.AppendUvarint(log, uint64(commit))
 	log = binary.AppendUvarint(log, uint64(kept))
-	return append(log, places...)
+	for again := (changeReader{log: r.log[:r.at], at: first}); again.more(); {
+		from := again.at
+		if !again.nextIn(set) {
+			log = append(log, again.log[from:again.at]...)
+		}
+	}
+	return log
+}
+
+// nextIn reads a place and reports whether it is in a set.
+func (r *changeReader) nextIn(set *placeSet) bool {
+	from := r.at
+	r.place(nil)
+	return !r.bad && set.has(r.log[from:r.at])
 }
 
 // read returns what the log says, unless it is no log or does not lead to generation gen.
@@ -131,10 +150,9 @@ func (l changeLog) read(gen int64) objectdb.Changes {
 
 // changeReader reads a log from its byte at on.
 type changeReader struct {
-	log     []byte
-	at      int
-	bad     bool
-	scratch []byte // for appendUnless
+	log []byte
+	at  int
+	bad bool
 }
 
 func (r *changeReader) more() bool { return r.at < len(r.log) && !r.bad }
