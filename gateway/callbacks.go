@@ -134,13 +134,9 @@ func (c *attempt) responseText(v script.Value) (string, error) {
 		return "", err
 	}
 	c.ownType, c.page = false, "" // the header is complete; the filter may change it
-	head, err := resp.AppendNPH(make([]byte, 0, 512))
-	if err != nil {
-		return "", err
-	}
-	text := string(head) + resp.Body
-	if written == nil {
-		return text, nil
+	text, err := nphText(resp)
+	if err != nil || written == nil {
+		return text, err
 	}
 	more, err := written.RestText()
 	if err != nil {

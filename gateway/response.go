@@ -45,14 +45,19 @@ func (c *attempt) newResponse(status, modifier string) (*httpheader.Response, er
 	return resp, err
 }
 
-// unmade gives the text of a made response, and any other value as it is.
+// unmade returns the text of a made response, and any other value as it is.
 func unmade(v script.Value) (script.Value, error) {
 	m, ok := v.(made)
 	if !ok {
 		return v, nil
 	}
-	head, err := m.resp.AppendNPH(make([]byte, 0, 256+len(m.resp.Body)))
-	return string(append(head, m.resp.Body...)), err
+	return nphText(m.resp)
+}
+
+// nphText returns a response as scripts see one: a complete head and the body.
+func nphText(resp *httpheader.Response) (string, error) {
+	head, err := resp.AppendNPH(make([]byte, 0, 256+len(resp.Body)))
+	return string(append(head, resp.Body...)), err
 }
 
 // reply makes a response of what the script returned and leaves it in the

@@ -56,10 +56,10 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 	if err != nil {
 		return err
 	}
-	head, err := resp.AppendNPH(nil)
+	text, err := nphText(resp)
 	if err != nil {
 		return err
 	}
-	v.Return(string(head) + resp.Body)
+	v.Return(text)
 	return nil
 }

@@ -235,10 +235,10 @@ func verbBuildResponse(v *script.Call) error {
 	if err := resp.Check(); err != nil {
 		return err
 	}
-	head, err := resp.AppendNPH(nil)
+	text, err := nphText(resp)
 	if err != nil {
 		return err
 	}
-	v.Return(string(head) + resp.Body)
+	v.Return(text)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -75,20 +76,27 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 // warnUnlisted warns of folders and hosts that a setting names, or any setting for "",
 // and that the root may not use.
 func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
+	list, err := t.unlisted(tx, setting)
+	for _, u := range list {
+		t.warn("%v", u)
+	}
+	return err
+}
+
+// unlisted returns the folders and hosts that a setting names, or any setting for "", and
+// that the root may not use.
+func (t *tool) unlisted(tx *objectdb.Tx, setting string) ([]*site.Unlisted, error) {
 	reach, err := t.mayReach()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	now, err := site.Read(tx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, u := range reach.Unlisted(now) {
-		if setting == "" || setting == u.Setting {
-			t.warn("%v", u)
-		}
-	}
-	return nil
+	return slices.DeleteFunc(reach.Unlisted(now), func(u *site.Unlisted) bool {
+		return setting != "" && setting != u.Setting
+	}), nil
 }
 
 // warnOfValue warns of an invalid value in the root.
@@ -166,20 +174,11 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 				warnings = append(warnings, w)
 			}
 		}
-		reach, err := t.mayReach()
-		if err != nil {
-			return err
+		list, err := t.unlisted(tx, s.Name)
+		for _, u := range list {
+			warnings = append(warnings, u.Error())
 		}
-		now, err := site.Read(tx)
-		if err != nil {
-			return err
-		}
-		for _, u := range reach.Unlisted(now) {
-			if u.Setting == s.Name {
-				warnings = append(warnings, u.Error())
-			}
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return hintError{fmt.Errorf("%s: %w", s.Name, err), "nothing was changed"}
