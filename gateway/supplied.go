@@ -11,8 +11,8 @@ import (
 
 // Nearly every request goes through two or three supplied scripts, which only call verbs.
 // While they, and the names that they use, are as supplied, the gateway calls the verbs
-// itself. Otherwise it runs what is there. Both ways give the same response. This file
-// decides which way is taken. docs/performance.md says what it saves.
+// itself; otherwise it runs the scripts. Both ways give the same response. This file
+// decides which one is taken. docs/performance.md says what it saves.
 
 // suppliedScripts says which scripts are as supplied and call the supplied verbs.
 type suppliedScripts struct {

@@ -28,7 +28,7 @@ type edition struct{ id, ver int64 }
 // its node is 0.
 type written struct {
 	place Place
-	node  *Node // nil: it is not known what is there
+	node  *Node // nil: the new object is not known
 }
 
 func newCache(bytes int) *cache {

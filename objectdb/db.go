@@ -114,5 +114,6 @@ func (db *DB) follow(s State) {
 	}
 }
 
-// nextUncommitted numbers what is not committed yet: ids and versions below zero.
+// nextUncommitted returns a new negative number, the id or version of an object that is
+// not committed yet.
 func (db *DB) nextUncommitted() int64 { return -db.uncommitted.Add(1) }

@@ -43,8 +43,8 @@ type Store interface {
 	Close() error
 }
 
-// A Session reads one state of a root. One goroutine uses it at a time. What is not
-// there is ErrNotFound.
+// A Session reads one state of a root. Only one goroutine may use it at a time. A method
+// returns ErrNotFound for an object that does not exist.
 type Session interface {
 	// Child returns the object with the folded name in a table. Its value is nil if it
 	// is longer than WholeValue.

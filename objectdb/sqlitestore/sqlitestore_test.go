@@ -87,7 +87,7 @@ func (w originWriter) Commit(ctx context.Context, c *Commit) (func(context.Conte
 	return w.Writer.Commit(ctx, c)
 }
 
-// Who wants a commit, and for what, comes to the store.
+// The origin of a transaction reaches the store.
 func TestOriginReachesTheStore(t *testing.T) {
 	_, s := openStore(t, patient)
 	recording := &originStore{store: s}
