@@ -4,9 +4,13 @@ package scripter_test
 import (
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +67,8 @@ func TestImports(t *testing.T) {
 	found := map[string][]string{}
 	for _, p := range packages(t) {
 		name := merged(strings.TrimPrefix(p.ImportPath, "scripter/"))
-		if name == "scripter" || name == "conf-examples" || name == "docs" || strings.HasPrefix(name, "bench") || strings.HasPrefix(name, "internal/") {
+		if name == "scripter" || name == "conf-examples" || name == "docs" ||
+			strings.HasPrefix(name, "bench") || strings.HasPrefix(name, "internal/") {
 			continue
 		}
 		own := append([]string{}, found[name]...)
@@ -106,4 +111,19 @@ func TestModuleHomes(t *testing.T) {
 			assert.True(t, home, "%s imports %s, whose home is elsewhere", name, i)
 		}
 	}
+}
+
+// TestNoDotImports: a reader sees the package of every name, in tests too.
+func TestNoDotImports(t *testing.T) {
+	require.NoError(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, i := range file.Imports {
+			assert.False(t, i.Name != nil && i.Name.Name == ".", "%s imports %s with a dot", path, i.Path.Value)
+		}
+		return nil
+	}))
 }

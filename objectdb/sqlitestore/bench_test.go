@@ -10,29 +10,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // filled returns a root with about n objects, a hundred in a table, five levels
 // deep, and the address of one of them.
-func filled(b *testing.B, n int, o Options) (*DB, Address) {
+func filled(b *testing.B, n int, o objectdb.Options) (*objectdb.DB, objectdb.Address) {
 	b.Helper()
 	o.Relaxed, o.LockTime = true, -1
 	db, err := Create(b.TempDir()+"/bench.root", o)
 	require.NoError(b, err)
 	b.Cleanup(func() { db.Close() })
 	for from := 0; from < n; from += 100_000 {
-		require.NoError(b, db.UpdateLocked(context.Background(), func(tx *Tx) error {
+		require.NoError(b, db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 			for i := from; i < min(n, from+100_000); i++ {
-				a := Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100), fmt.Sprint("object", i%100)}
-				if err := tx.Put(a, String(fmt.Sprint("value ", i))); err != nil {
+				a := objectdb.Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100), fmt.Sprint("object", i%100)}
+				if err := tx.Put(a, objectdb.String(fmt.Sprint("value ", i))); err != nil {
 					return err
 				}
 			}
 			return nil
 		}))
 	}
-	return db, Address{"user", "webserver", "site0", "table3", "object42"}
+	return db, objectdb.Address{"user", "webserver", "site0", "table3", "object42"}
 }
 
 func eachSize(b *testing.B, fn func(b *testing.B, n int)) {
@@ -42,8 +42,8 @@ func eachSize(b *testing.B, fn func(b *testing.B, n int)) {
 }
 
 // lookUp walks five levels in one long transaction.
-func lookUp(b *testing.B, db *DB, a Address, run func(context.Context, func(*Tx) error) error) {
-	require.NoError(b, run(context.Background(), func(tx *Tx) error {
+func lookUp(b *testing.B, db *objectdb.DB, a objectdb.Address, run func(context.Context, func(*objectdb.Tx) error) error) {
+	require.NoError(b, run(context.Background(), func(tx *objectdb.Tx) error {
 		b.ReportAllocs()
 		b.ResetTimer()
 		for b.Loop() {
@@ -64,30 +64,30 @@ func lookUp(b *testing.B, db *DB, a Address, run func(context.Context, func(*Tx)
 
 func BenchmarkLookUpCached(b *testing.B) {
 	eachSize(b, func(b *testing.B, n int) {
-		db, a := filled(b, n, Options{})
+		db, a := filled(b, n, objectdb.Options{})
 		lookUp(b, db, a, db.View)
 	})
 }
 
 func BenchmarkLookUpCachedInUpdate(b *testing.B) {
 	eachSize(b, func(b *testing.B, n int) {
-		db, a := filled(b, n, Options{})
+		db, a := filled(b, n, objectdb.Options{})
 		lookUp(b, db, a, db.Update)
 	})
 }
 
 func BenchmarkLookUpUncached(b *testing.B) {
 	eachSize(b, func(b *testing.B, n int) {
-		db, a := filled(b, n, Options{CacheBytes: -1})
+		db, a := filled(b, n, objectdb.Options{CacheBytes: -1})
 		lookUp(b, db, a, db.View)
 	})
 }
 
 func BenchmarkView(b *testing.B) {
-	db, a := filled(b, 1000, Options{})
+	db, a := filled(b, 1000, objectdb.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		require.NoError(b, db.View(context.Background(), func(tx *Tx) error {
+		require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
 			_, err := tx.Get(a)
 			return err
 		}))
@@ -99,8 +99,8 @@ func BenchmarkView(b *testing.B) {
 func BenchmarkPageUnderWrites(b *testing.B) {
 	for _, writes := range []bool{false, true} {
 		b.Run(fmt.Sprint("writes=", writes), func(b *testing.B) {
-			db, a := filled(b, 1000, Options{})
-			other, err := Open(db.Path(), Options{Relaxed: true}) // has a cache of its own
+			db, a := filled(b, 1000, objectdb.Options{})
+			other, err := Open(db.Path(), objectdb.Options{Relaxed: true}) // has a cache of its own
 			require.NoError(b, err)
 			defer other.Close()
 			ctx, cancel := context.WithCancel(context.Background())
@@ -113,7 +113,7 @@ func BenchmarkPageUnderWrites(b *testing.B) {
 					defer beat.Stop()
 					for ctx.Err() == nil {
 						<-beat.C
-						if err := other.Update(ctx, func(tx *Tx) error { return increment(tx, Address{"workspace", "n"}) }); err != nil && ctx.Err() == nil {
+						if err := other.Update(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"workspace", "n"}) }); err != nil && ctx.Err() == nil {
 							b.Error(err)
 						}
 					}
@@ -121,7 +121,7 @@ func BenchmarkPageUnderWrites(b *testing.B) {
 			}
 			table := a.Parent()
 			for b.Loop() {
-				require.NoError(b, db.View(context.Background(), func(tx *Tx) error {
+				require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
 					for i := range 20 {
 						if _, err := tx.Get(table.Child("object" + strconv.Itoa(i))); err != nil {
 							return err
@@ -136,10 +136,10 @@ func BenchmarkPageUnderWrites(b *testing.B) {
 
 func BenchmarkList(b *testing.B) {
 	eachSize(b, func(b *testing.B, n int) {
-		db, a := filled(b, n, Options{})
+		db, a := filled(b, n, objectdb.Options{})
 		b.ReportAllocs()
 		for b.Loop() {
-			require.NoError(b, db.View(context.Background(), func(tx *Tx) error {
+			require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
 				_, err := tx.List(a.Parent())
 				return err
 			}))
@@ -149,22 +149,22 @@ func BenchmarkList(b *testing.B) {
 
 func BenchmarkCounter(b *testing.B) {
 	eachSize(b, func(b *testing.B, n int) {
-		db, _ := filled(b, n, Options{})
+		db, _ := filled(b, n, objectdb.Options{})
 		b.ReportAllocs()
 		for b.Loop() {
-			require.NoError(b, db.Update(context.Background(), func(tx *Tx) error {
-				return increment(tx, Address{"user", "webserver", "n"})
+			require.NoError(b, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				return increment(tx, objectdb.Address{"user", "webserver", "n"})
 			}))
 		}
 	})
 }
 
 func BenchmarkCounterContended(b *testing.B) {
-	db, _ := filled(b, 1000, Options{})
+	db, _ := filled(b, 1000, objectdb.Options{})
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			err := db.Update(context.Background(), func(tx *Tx) error {
-				return increment(tx, Address{"user", "webserver", "n"})
+			err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				return increment(tx, objectdb.Address{"user", "webserver", "n"})
 			})
 			if err != nil {
 				b.Error(err)
@@ -174,13 +174,13 @@ func BenchmarkCounterContended(b *testing.B) {
 }
 
 func BenchmarkOpenAndRead(b *testing.B) {
-	db, a := filled(b, 1000, Options{})
+	db, a := filled(b, 1000, objectdb.Options{})
 	path := db.Path()
 	require.NoError(b, db.Close())
 	for b.Loop() {
-		db, err := Open(path, Options{})
+		db, err := Open(path, objectdb.Options{})
 		require.NoError(b, err)
-		require.NoError(b, db.View(context.Background(), func(tx *Tx) error {
+		require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
 			_, err := tx.Get(a)
 			return err
 		}))
@@ -189,8 +189,8 @@ func BenchmarkOpenAndRead(b *testing.B) {
 }
 
 func BenchmarkTry(b *testing.B) {
-	db, a := filled(b, 1000, Options{})
-	require.NoError(b, db.Update(context.Background(), func(tx *Tx) error {
+	db, a := filled(b, 1000, objectdb.Options{})
+	require.NoError(b, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := tx.Try(func() error { _, err := tx.Get(a); return err }); err != nil {

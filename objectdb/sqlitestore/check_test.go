@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // spoil runs SQL on a root behind its back.
@@ -44,8 +44,8 @@ func TestCheckFinds(t *testing.T) {
 			db, err := Create(path, patient)
 			require.NoError(t, err)
 			defer db.Close()
-			put(t, db, "t.x", Number(1), "t.y", String("1"), "t.l", List{})
-			update(t, db, func(tx *Tx) { require.NoError(t, tx.NewTable(Address{"t", "u"})) })
+			put(t, db, "t.x", objectdb.Number(1), "t.y", objectdb.String("1"), "t.l", objectdb.List{})
+			update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.NewTable(objectdb.Address{"t", "u"})) })
 			requireSound(t, db)
 			spoil(t, path, `PRAGMA ignore_check_constraints = ON; `+test.sql)
 			problems, err := db.Check(context.Background())

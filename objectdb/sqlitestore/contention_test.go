@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // What a process of a crowd is told and what it tells.
@@ -37,10 +37,10 @@ type crowdReport struct {
 }
 
 // counters returns the addresses of n counters, a hundred in a table.
-func counters(n int) []Address {
-	list := make([]Address, n)
+func counters(n int) []objectdb.Address {
+	list := make([]objectdb.Address, n)
 	for i := range list {
-		list[i] = Address{"user", fmt.Sprint("table", i/100), fmt.Sprint("counter", i%100)}
+		list[i] = objectdb.Address{"user", fmt.Sprint("table", i/100), fmt.Sprint("counter", i%100)}
 	}
 	return list
 }
@@ -52,7 +52,7 @@ func joinCrowd(order string) {
 	if err := json.Unmarshal([]byte(order), &o); err != nil {
 		panic(err)
 	}
-	db, err := Open(o.Path, Options{BusyTimeout: patience, LockTime: patience})
+	db, err := Open(o.Path, objectdb.Options{BusyTimeout: patience, LockTime: patience})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -70,7 +70,7 @@ func joinCrowd(order string) {
 			run = db.UpdateLocked
 		}
 		runs := 0
-		err := run(context.Background(), func(tx *Tx) error {
+		err := run(context.Background(), func(tx *objectdb.Tx) error {
 			if runs++; runs > 1 {
 				lost[i] = start
 				r.Again++
@@ -140,13 +140,13 @@ func crowd(t testing.TB, path string, n, times, counters int) (all crowdReport, 
 }
 
 // sum adds all counters.
-func sum(t testing.TB, db *DB, n int) (total Number) {
+func sum(t testing.TB, db *objectdb.DB, n int) (total objectdb.Number) {
 	t.Helper()
-	view(t, db, func(tx *Tx) {
+	view(t, db, func(tx *objectdb.Tx) {
 		for _, a := range counters(n) {
-			if v, err := tx.Get(a); !errors.Is(err, ErrNotFound) {
+			if v, err := tx.Get(a); !errors.Is(err, objectdb.ErrNotFound) {
 				require.NoError(t, err)
-				total += v.(Number)
+				total += v.(objectdb.Number)
 			}
 		}
 	})
@@ -157,9 +157,9 @@ func sum(t testing.TB, db *DB, n int) (total Number) {
 func TestManyProcessesWaitInTheQueue(t *testing.T) {
 	for _, n := range []int{1, 50} {
 		t.Run(fmt.Sprint("counters=", n), func(t *testing.T) {
-			db := openRootWith(t, Options{})
+			db := openRootWith(t, objectdb.Options{})
 			_, _ = crowd(t, db.Path(), 16, 480, n)
-			assert.Equal(t, Number(480), sum(t, db, n))
+			assert.Equal(t, objectdb.Number(480), sum(t, db, n))
 		})
 	}
 }
@@ -171,7 +171,7 @@ func BenchmarkCounterOfProcesses(b *testing.B) {
 	for _, counters := range []int{1, 10_000} {
 		for _, n := range []int{1, 4, 8, 16} {
 			b.Run(fmt.Sprintf("counters=%d/processes=%d", counters, n), func(b *testing.B) {
-				db, err := Create(b.TempDir()+"/bench.root", Options{})
+				db, err := Create(b.TempDir()+"/bench.root", objectdb.Options{})
 				require.NoError(b, err)
 				defer db.Close()
 				all, took := crowd(b, db.Path(), n, b.N, counters)
@@ -181,7 +181,7 @@ func BenchmarkCounterOfProcesses(b *testing.B) {
 				}
 				b.ReportMetric(float64(all.Again)/float64(b.N)*100, "%again")
 				b.ReportMetric(0, "ns/op")
-				require.Equal(b, Number(b.N), sum(b, db, counters))
+				require.Equal(b, objectdb.Number(b.N), sum(b, db, counters))
 			})
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Some move a table about and delete what is beside it, others write in it:
@@ -24,7 +24,7 @@ import (
 // Catalogue: C3
 func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "here.box.x", Number(0), "there.x", Number(0))
+	put(t, db, "here.box.x", objectdb.Number(0), "there.x", objectdb.Number(0))
 	const workers, times = 4, 20
 	var done sync.WaitGroup
 	for w := range workers {
@@ -32,10 +32,10 @@ func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 		go func() {
 			defer done.Done()
 			for range times {
-				err := db.Update(context.Background(), func(tx *Tx) error {
-					err := tx.Move(Address{"here", "box"}, Address{"there", "box"})
-					if errors.Is(err, ErrNotFound) {
-						err = tx.Move(Address{"there", "box"}, Address{"here", "box"})
+				err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+					err := tx.Move(objectdb.Address{"here", "box"}, objectdb.Address{"there", "box"})
+					if errors.Is(err, objectdb.ErrNotFound) {
+						err = tx.Move(objectdb.Address{"there", "box"}, objectdb.Address{"here", "box"})
 					}
 					return err
 				})
@@ -45,25 +45,25 @@ func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 		go func() {
 			defer done.Done()
 			for i := range times {
-				err := db.Update(context.Background(), func(tx *Tx) error {
-					box, err := tx.Find(Address{"here", "box"})
-					if errors.Is(err, ErrNotFound) {
-						box, err = tx.Find(Address{"there", "box"})
+				err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+					box, err := tx.Find(objectdb.Address{"here", "box"})
+					if errors.Is(err, objectdb.ErrNotFound) {
+						box, err = tx.Find(objectdb.Address{"there", "box"})
 					}
 					if err != nil {
 						return err
 					}
-					return tx.Set(box, fmt.Sprint(w, "-", i), Number(i))
+					return tx.Set(box, fmt.Sprint(w, "-", i), objectdb.Number(i))
 				})
 				assert.NoError(t, err)
 			}
 		}()
 	}
 	done.Wait()
-	view(t, db, func(tx *Tx) {
-		box, err := tx.Find(Address{"here", "box"})
+	view(t, db, func(tx *objectdb.Tx) {
+		box, err := tx.Find(objectdb.Address{"here", "box"})
 		if err != nil {
-			box = must(tx.Find(Address{"there", "box"}))(t)
+			box = must(tx.Find(objectdb.Address{"there", "box"}))(t)
 		}
 		assert.Equal(t, workers*times+1, must(tx.Len(box))(t))
 	})
@@ -76,11 +76,11 @@ const crashVariable = "OBJECTDB_TEST_CRASH"
 func crash(path string) {
 	db, err := Open(path, patient)
 	for n := 1; err == nil; n++ {
-		err = db.Update(context.Background(), func(tx *Tx) error {
-			if err := tx.Put(Address{"a", "n"}, Number(n)); err != nil {
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			if err := tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)); err != nil {
 				return err
 			}
-			return tx.Put(Address{"b", "n"}, Number(n))
+			return tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n))
 		})
 		fmt.Println(n)
 	}
@@ -91,7 +91,7 @@ func crash(path string) {
 // Catalogue: P1
 func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{})
+	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	for i := range 4 {
@@ -110,12 +110,12 @@ func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait()
-		db, err := Open(path, Options{})
+		db, err := Open(path, objectdb.Options{})
 		require.NoError(t, err)
 		requireSound(t, db)
 		require.Positive(t, said)
 		n := get(t, db, "a.n")
-		assert.GreaterOrEqual(t, float64(n.(Number)), float64(said))
+		assert.GreaterOrEqual(t, float64(n.(objectdb.Number)), float64(said))
 		assert.Equal(t, n, get(t, db, "b.n"))
 		require.NoError(t, db.Close())
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // tortureVariable makes the tests of faults longer: by so many times.
@@ -36,8 +36,8 @@ func seedOfDamage() uint64 {
 }
 
 // readAll opens a root, checks it and reads everything: what it holds, or an error.
-func readAll(path string) (all map[string]Value, err error) {
-	db, err := Open(path, Options{})
+func readAll(path string) (all map[string]objectdb.Value, err error) {
+	db, err := Open(path, objectdb.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func readAll(path string) (all map[string]Value, err error) {
 	if err != nil {
 		return nil, err
 	}
-	all = map[string]Value{}
-	err = db.View(context.Background(), func(tx *Tx) error {
-		return tx.Walk(Address{}, func(a Address, n *Node) error {
-			if n.Kind() == KindTable {
+	all = map[string]objectdb.Value{}
+	err = db.View(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
+			if n.Kind() == objectdb.KindTable {
 				return nil
 			}
 			v, err := tx.Value(n)
@@ -58,22 +58,22 @@ func readAll(path string) (all map[string]Value, err error) {
 		})
 	})
 	if err == nil && len(problems) > 0 {
-		err = fmt.Errorf("%w: %v", ErrDamaged, problems[0])
+		err = fmt.Errorf("%w: %v", objectdb.ErrDamaged, problems[0])
 	}
 	return all, err
 }
 
 // deepFile returns the bytes of a root of several pages that nobody has open.
-func deepFile(t *testing.T) ([]byte, map[string]Value) {
+func deepFile(t *testing.T) ([]byte, map[string]objectdb.Value) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.root")
-	db, err := Create(path, Options{Relaxed: true, Now: func() time.Time { return someDay }})
+	db, err := Create(path, objectdb.Options{Relaxed: true, Now: func() time.Time { return someDay }})
 	require.NoError(t, err)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 60 {
-			require.NoError(t, tx.Put(Address{"t", fmt.Sprint(i % 7), "deep", fmt.Sprint("x", i)}, String(strings.Repeat("z", i*7))))
+			require.NoError(t, tx.Put(objectdb.Address{"t", fmt.Sprint(i % 7), "deep", fmt.Sprint("x", i)}, objectdb.String(strings.Repeat("z", i*7))))
 		}
-		require.NoError(t, tx.Put(Address{"big"}, Text(strings.Repeat("big", 10_000))))
+		require.NoError(t, tx.Put(objectdb.Address{"big"}, objectdb.Text(strings.Repeat("big", 10_000))))
 	})
 	require.NoError(t, db.Close())
 	content, err := os.ReadFile(path)
@@ -120,7 +120,7 @@ func TestDamagedFiles(t *testing.T) {
 		} else {
 			reported++
 			known := false
-			for _, e := range []error{ErrDamaged, ErrNotRoot, ErrNewer, ErrDisk} {
+			for _, e := range []error{objectdb.ErrDamaged, objectdb.ErrNotRoot, objectdb.ErrNewer, objectdb.ErrDisk} {
 				known = known || errors.Is(err, e)
 			}
 			require.True(t, known, "%s: %v", story, err)
@@ -139,11 +139,11 @@ func TestDamagedFiles(t *testing.T) {
 func TestDamagedWAL(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.root")
-	db, err := Create(path, Options{Relaxed: true})
+	db, err := Create(path, objectdb.Options{Relaxed: true})
 	require.NoError(t, err)
 	defer db.Close()
 	for n := range 60 {
-		put(t, db, "a.n", Number(n), "b.n", Number(n), "b.x"+fmt.Sprint(n), String(strings.Repeat("x", n*20)))
+		put(t, db, "a.n", objectdb.Number(n), "b.n", objectdb.Number(n), "b.x"+fmt.Sprint(n), objectdb.String(strings.Repeat("x", n*20)))
 	}
 	root, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestDamagedWAL(t *testing.T) {
 			states[-1] = true
 			continue
 		}
-		n, ok := got["a.n"].(Number)
+		n, ok := got["a.n"].(objectdb.Number)
 		require.True(t, ok, story)
 		require.Equal(t, n, got["b.n"], story)
 		require.Len(t, got, int(n)+3, story)
@@ -191,7 +191,7 @@ func TestDamagedWAL(t *testing.T) {
 // Catalogue: P7
 func TestNothingIsMadeWhereNoRootIs(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Open(filepath.Join(dir, "a.root"), Options{})
+	_, err := Open(filepath.Join(dir, "a.root"), objectdb.Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	assert.Empty(t, fileNames(t, dir))
 }
@@ -201,24 +201,24 @@ func TestNothingIsMadeWhereNoRootIs(t *testing.T) {
 func TestTheWALIsRemoved(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "a.root")
-		db, err := Create(path, Options{})
+		db, err := Create(path, objectdb.Options{})
 		require.NoError(t, err)
 		for n := range 10 {
-			put(t, db, "n", Number(n))
+			put(t, db, "n", objectdb.Number(n))
 		}
 		if !written { // the one that writes has only read
 			require.NoError(t, db.Close())
-			db, err = Open(path, Options{})
+			db, err = Open(path, objectdb.Options{})
 			require.NoError(t, err)
-			requireEqual(t, Number(9), get(t, db, "n"))
+			requireEqual(t, objectdb.Number(9), get(t, db, "n"))
 		}
 		require.NoError(t, os.Remove(path+"-wal"))
 		for range 2 {
-			err = db.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(99)) })
-			require.ErrorIs(t, err, ErrDamaged)
+			err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(99)) })
+			require.ErrorIs(t, err, objectdb.ErrDamaged)
 			require.ErrorContains(t, err, "was removed while it was in use; end all programs that use it, and start them again")
 		}
-		requireEqual(t, Number(9), get(t, db, "n"))
+		requireEqual(t, objectdb.Number(9), get(t, db, "n"))
 
 		// As if the program were killed: the files as they are now.
 		content, err := os.ReadFile(path)
@@ -227,11 +227,11 @@ func TestTheWALIsRemoved(t *testing.T) {
 		require.NoError(t, os.WriteFile(copied, content, 0o600))
 		all, err := readAll(copied)
 		require.NoError(t, err)
-		assert.Equal(t, map[string]Value{"n": Number(9)}, all)
+		assert.Equal(t, map[string]objectdb.Value{"n": objectdb.Number(9)}, all)
 		require.NoError(t, db.Close())
-		again, err := Open(path, Options{})
+		again, err := Open(path, objectdb.Options{})
 		require.NoError(t, err)
-		put(t, again, "n", Number(10))
+		put(t, again, "n", objectdb.Number(10))
 		requireSound(t, again)
 		require.NoError(t, again.Close())
 	}
@@ -242,8 +242,8 @@ func TestTheWALIsRemoved(t *testing.T) {
 //
 // Catalogue: P15
 func TestASyncThatFails(t *testing.T) {
-	db, s := openStore(t, Options{})
-	put(t, db, "n", Number(1))
+	db, s := openStore(t, objectdb.Options{})
+	put(t, db, "n", objectdb.Number(1))
 	reader, writer, err := os.Pipe() // which cannot be synced
 	require.NoError(t, err)
 	defer writer.Close()
@@ -252,14 +252,14 @@ func TestASyncThatFails(t *testing.T) {
 	c.wal.letGo()
 	c.wal = (&walFile{File: reader, info: c.wal.info}).hold()
 	c.broken = true // it is not to be met again
-	err = db.UpdateLocked(context.Background(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(2)) })
-	require.ErrorIs(t, err, ErrDisk)
+	err = db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(2)) })
+	require.ErrorIs(t, err, objectdb.ErrDisk)
 	assert.ErrorContains(t, err, "what was committed may be lost when the power fails: invalid argument")
 	assert.True(t, s.unsynced.marked())
 
-	put(t, db, "m", Number(3))
+	put(t, db, "m", objectdb.Number(3))
 	assert.False(t, s.unsynced.marked())
-	requireEqual(t, Number(3), get(t, db, "m"))
+	requireEqual(t, objectdb.Number(3), get(t, db, "m"))
 }
 
 // A reader that does not end keeps the WAL; when it has ended the WAL is cut back.
@@ -279,7 +279,7 @@ func TestTheWALIsBounded(t *testing.T) {
 	write := func(n int) (most int64) {
 		for i := range n {
 			written++ // SQLite does not write what is the same
-			put(t, db, fmt.Sprint("bulk.x", i%50), Text(strings.Repeat(strconv.Itoa(written)+" ", 8_000)))
+			put(t, db, fmt.Sprint("bulk.x", i%50), objectdb.Text(strings.Repeat(strconv.Itoa(written)+" ", 8_000)))
 			if i%10 == 0 {
 				most = max(most, pages())
 			}
@@ -287,8 +287,8 @@ func TestTheWALIsBounded(t *testing.T) {
 		return most
 	}
 	assert.Less(t, write(400), int64(2*walFold+200))
-	view(t, db, func(tx *Tx) {
-		_, err := tx.Get(Address{"bulk", "x1"})
+	view(t, db, func(tx *objectdb.Tx) {
+		_, err := tx.Get(objectdb.Address{"bulk", "x1"})
 		require.NoError(t, err)
 		assert.Greater(t, write(600), int64(4*walFold))
 		info, err := os.Stat(db.Path() + "-wal")

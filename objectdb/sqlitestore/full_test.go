@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // fill writes until the disk takes no more, then calls free and writes again. It
 // gives an error when anything is not as it must be.
-func fill(db *DB, free func() error) error {
+func fill(db *objectdb.DB, free func() error) error {
 	ctx := context.Background()
 	step := func(n int) error {
-		return db.Update(ctx, func(tx *Tx) error {
-			bulk := Text(strings.Repeat(fmt.Sprint(n, " "), 5000))
+		return db.Update(ctx, func(tx *objectdb.Tx) error {
+			bulk := objectdb.Text(strings.Repeat(fmt.Sprint(n, " "), 5000))
 			return errors.Join(
-				tx.Put(Address{"a", "n"}, Number(n)), tx.Put(Address{"bulk", fmt.Sprint(n)}, bulk), tx.Put(Address{"b", "n"}, Number(n)))
+				tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)), tx.Put(objectdb.Address{"bulk", fmt.Sprint(n)}, bulk), tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n)))
 		})
 	}
 	look := func(want int) error {
@@ -34,10 +34,10 @@ func fill(db *DB, free func() error) error {
 		if err != nil || len(problems) > 0 {
 			return fmt.Errorf("check: %v %v", problems, err)
 		}
-		return db.View(ctx, func(tx *Tx) error {
-			a, err := tx.Get(Address{"a", "n"})
-			b, err2 := tx.Get(Address{"b", "n"})
-			if err != nil || err2 != nil || a != Number(want) || b != a {
+		return db.View(ctx, func(tx *objectdb.Tx) error {
+			a, err := tx.Get(objectdb.Address{"a", "n"})
+			b, err2 := tx.Get(objectdb.Address{"b", "n"})
+			if err != nil || err2 != nil || a != objectdb.Number(want) || b != a {
 				return fmt.Errorf("want %d, there are %v %v %v %v", want, a, b, err, err2)
 			}
 			return nil
@@ -52,7 +52,7 @@ func fill(db *DB, free func() error) error {
 			continue
 		}
 		failures++
-		if !errors.Is(err, ErrDisk) {
+		if !errors.Is(err, objectdb.ErrDisk) {
 			return fmt.Errorf("after %d steps: %w", n, err)
 		}
 		if err := look(n); err != nil {
@@ -81,8 +81,8 @@ func fillLimited(path string) {
 	}
 	err := limit(1 << 20)
 	if err == nil {
-		var db *DB
-		if db, err = Open(path, Options{}); err == nil {
+		var db *objectdb.DB
+		if db, err = Open(path, objectdb.Options{}); err == nil {
 			err = fill(db, func() error { return limit(1 << 40) })
 		}
 	}
@@ -96,7 +96,7 @@ func fillLimited(path string) {
 // Catalogue: P4
 func TestAFileThatMayNotGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{})
+	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	cmd := exec.Command(os.Args[0])
@@ -120,7 +120,7 @@ func TestAFullDisk(t *testing.T) {
 	defer func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) }()
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 500_000), 0o600))
-	db, err := Create(filepath.Join(dir, "a.root"), Options{})
+	db, err := Create(filepath.Join(dir, "a.root"), objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, fill(db, func() error { return os.Remove(ballast) }))
 	requireSound(t, db)

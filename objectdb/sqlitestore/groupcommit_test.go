@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 func testWAL(t *testing.T, name string) *walFile {
@@ -91,11 +91,11 @@ func TestASyncIsOfOneFile(t *testing.T) {
 //
 // Catalogue: P15
 func TestCommitFailsAfterFailedSync(t *testing.T) {
-	db, s := openStore(t, Options{})
-	put(t, db, "n", Number(1))
+	db, s := openStore(t, objectdb.Options{})
+	put(t, db, "n", objectdb.Number(1))
 	s.unsynced.mark()
-	require.ErrorIs(t, s.sync(testWAL(t, "wal")), ErrDisk)
-	put(t, db, "n", Number(2)) // which repairs it
+	require.ErrorIs(t, s.sync(testWAL(t, "wal")), objectdb.ErrDisk)
+	put(t, db, "n", objectdb.Number(2)) // which repairs it
 	require.NoError(t, s.sync(testWAL(t, "wal")))
 }
 
@@ -105,12 +105,12 @@ func BenchmarkCommit(b *testing.B) {
 	for _, relaxed := range []bool{true, false} {
 		for _, n := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("relaxed=%v/goroutines=%d", relaxed, n), func(b *testing.B) {
-				db, err := Create(b.TempDir()+"/bench.root", Options{Relaxed: relaxed, LockTime: -1, BusyTimeout: time.Minute})
+				db, err := Create(b.TempDir()+"/bench.root", objectdb.Options{Relaxed: relaxed, LockTime: -1, BusyTimeout: time.Minute})
 				require.NoError(b, err)
 				defer db.Close()
 				ctx, left := context.Background(), atomic.Int64{}
 				left.Store(int64(b.N))
-				require.NoError(b, db.Update(ctx, func(tx *Tx) error { return tx.Put(Address{"n"}, Number(0)) }))
+				require.NoError(b, db.Update(ctx, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(0)) }))
 				b.ReportAllocs()
 				b.ResetTimer()
 				var all sync.WaitGroup
@@ -130,17 +130,17 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-func raise(tx *Tx) error {
-	v, err := tx.Get(Address{"n"})
+func raise(tx *objectdb.Tx) error {
+	v, err := tx.Get(objectdb.Address{"n"})
 	if err != nil {
 		return err
 	}
-	return tx.Put(Address{"n"}, v.(Number)+1)
+	return tx.Put(objectdb.Address{"n"}, v.(objectdb.Number)+1)
 }
 
 // BenchmarkChangeLog adds a commit to a log that is full.
 func BenchmarkChangeLog(b *testing.B) {
-	places := []Place{{Table: 12345, Fold: "n"}}
+	places := []objectdb.Place{{Table: 12345, Fold: "n"}}
 	var log changeLog
 	for i := range int64(1000) {
 		log = log.with(i, places)

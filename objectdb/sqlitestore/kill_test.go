@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 const stepVariable = "OBJECTDB_TEST_STEP"
@@ -26,27 +26,27 @@ const stepVariable = "OBJECTDB_TEST_STEP"
 // stepForever raises the common counter and its own one, and says each time what
 // its own one is.
 func stepForever(path string) {
-	own := Address{"by", os.Getenv(stepVariable + "_NAME")}
-	db, err := Open(path, Options{BusyTimeout: patience, LockTime: patience})
+	own := objectdb.Address{"by", os.Getenv(stepVariable + "_NAME")}
+	db, err := Open(path, objectdb.Options{BusyTimeout: patience, LockTime: patience})
 	for i := 0; err == nil; i++ {
 		run := db.Update
 		if i%3 == 0 {
 			run = db.UpdateLocked
 		}
-		var now Value
-		err = run(context.Background(), func(tx *Tx) error {
-			err := errors.Join(increment(tx, Address{"all"}), increment(tx, own))
+		var now objectdb.Value
+		err = run(context.Background(), func(tx *objectdb.Tx) error {
+			err := errors.Join(increment(tx, objectdb.Address{"all"}), increment(tx, own))
 			if err == nil {
 				now, err = tx.Get(own)
 			}
 			return err
 		})
 		if err == nil {
-			fmt.Println(float64(now.(Number)))
+			fmt.Println(float64(now.(objectdb.Number)))
 		}
 	}
 	fmt.Println(err)
-	if errors.Is(err, ErrDamaged) { // it reads on, until it is killed
+	if errors.Is(err, objectdb.ErrDamaged) { // it reads on, until it is killed
 		time.Sleep(time.Hour)
 	}
 	os.Exit(1)
@@ -58,9 +58,9 @@ func stepForever(path string) {
 // Catalogue: P1, P2
 func TestKilledAtRandom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{})
+	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
-	put(t, db, "all", Number(0))
+	put(t, db, "all", objectdb.Number(0))
 	require.NoError(t, db.Close())
 
 	const writers = 16
@@ -102,20 +102,20 @@ func TestKilledAtRandom(t *testing.T) {
 	all.Go(func() { live(0, saveVariable) })
 	all.Wait()
 
-	db, err = Open(path, Options{})
+	db, err = Open(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer db.Close()
 	requireSound(t, db)
-	var total Number
+	var total objectdb.Number
 	for i, n := range said {
 		if n > 0 {
-			v := get(t, db, fmt.Sprint("by.", i)).(Number)
+			v := get(t, db, fmt.Sprint("by.", i)).(objectdb.Number)
 			assert.GreaterOrEqual(t, float64(v), n, "writer %d", i)
 			total += v
 		} else {
-			view(t, db, func(tx *Tx) {
-				if v, err := tx.Get(Address{"by", strconv.Itoa(i)}); err == nil {
-					total += v.(Number)
+			view(t, db, func(tx *objectdb.Tx) {
+				if v, err := tx.Get(objectdb.Address{"by", strconv.Itoa(i)}); err == nil {
+					total += v.(objectdb.Number)
 				}
 			})
 		}

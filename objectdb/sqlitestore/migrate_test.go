@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // version1 is what the first program wrote.
@@ -47,7 +47,7 @@ func oldRoot(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "old.root")
 	require.NoError(t, os.WriteFile(path, nil, 0o660))
-	c, err := openConn(path, Options{})
+	c, err := openConn(path, objectdb.Options{})
 	require.NoError(t, err)
 	_, err = c.c.Exec(version1, nil)
 	require.NoError(t, err)
@@ -60,18 +60,18 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	path := oldRoot(t)
 	said, err := Inspect(path)
 	require.NoError(t, err)
-	assert.Equal(t, Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said, "looking changes nothing")
-	_, err = Open(path, Options{ReadOnly: true})
-	require.ErrorIs(t, err, ErrReadOnly)
+	assert.Equal(t, objectdb.Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said, "looking changes nothing")
+	_, err = Open(path, objectdb.Options{ReadOnly: true})
+	require.ErrorIs(t, err, objectdb.ErrReadOnly)
 	assert.ErrorContains(t, err, "it is of an older version")
 
 	// Ten programs come at once.
 	var done sync.WaitGroup
 	for range 10 {
 		done.Go(func() {
-			db, err := Open(path, Options{Program: "scripter 9.9", BusyTimeout: patience})
+			db, err := Open(path, objectdb.Options{Program: "scripter 9.9", BusyTimeout: patience})
 			if assert.NoError(t, err) {
-				requireEqual(t, String("Ada"), get(t, db, "user.name"))
+				requireEqual(t, objectdb.String("Ada"), get(t, db, "user.name"))
 				assert.NoError(t, db.Close())
 			}
 		})
@@ -79,7 +79,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	done.Wait()
 	said, err = Inspect(path)
 	require.NoError(t, err)
-	assert.Equal(t, FileVersion, said.Version)
+	assert.Equal(t, objectdb.FileVersion, said.Version)
 	assert.Equal(t, int64(8), said.Generation, "once")
 	assert.Equal(t, "scripter 9.9", said.MigratedBy)
 	assert.Empty(t, said.MadeBy)
@@ -90,24 +90,24 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	before, err := Inspect(list[0].Path)
 	require.NoError(t, err)
 	assert.Equal(t, 1, before.Version, "the copy is of the root as it was")
-	_, err = Open(list[0].Path, Options{Reading: true})
-	require.ErrorIs(t, err, ErrReadOnly, "reading does not bring a copy up to date")
+	_, err = Open(list[0].Path, objectdb.Options{Reading: true})
+	require.ErrorIs(t, err, objectdb.ErrReadOnly, "reading does not bring a copy up to date")
 	before, err = Inspect(list[0].Path)
 	require.NoError(t, err)
 	assert.Equal(t, 1, before.Version)
 
-	db, err := Open(path, Options{})
+	db, err := Open(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer db.Close()
 	requireSound(t, db)
-	put(t, db, "user.name", String("Grace"))
-	save(t, db, SaveOptions{Keep: 1})
-	save(t, db, SaveOptions{Keep: 1})
+	put(t, db, "user.name", objectdb.String("Grace"))
+	save(t, db, objectdb.SaveOptions{Keep: 1})
+	save(t, db, objectdb.SaveOptions{Keep: 1})
 	assert.FileExists(t, list[0].Path, "it stays, however many copies come after it")
 	// The old copy can be gone back to, and is itself left as it is.
-	_, err = db.Revert(context.Background(), list[0].Path, SaveOptions{})
+	_, err = db.Revert(context.Background(), list[0].Path, objectdb.SaveOptions{})
 	require.NoError(t, err)
-	requireEqual(t, String("Ada"), get(t, db, "user.name"))
+	requireEqual(t, objectdb.String("Ada"), get(t, db, "user.name"))
 	requireSound(t, db)
 	before, err = Inspect(list[0].Path)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 // Specification: 9.1
 func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 	shape := func(path string) string {
-		c, err := openConn(path, Options{})
+		c, err := openConn(path, objectdb.Options{})
 		require.NoError(t, err)
 		defer c.close()
 		var row [1]driver.Value
@@ -127,7 +127,7 @@ func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 		return row[0].(string)
 	}
 	old := oldRoot(t)
-	db, err := Open(old, Options{})
+	db, err := Open(old, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	assert.Equal(t, shape(wholeFile(t)), shape(old))
@@ -147,42 +147,42 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	running, err := Open(path, patient)
 	require.NoError(t, err)
 	defer running.Close()
-	put(t, running, "user.name", String("Grace"))
+	put(t, running, "user.name", objectdb.String("Grace"))
 
-	db := newStore(path, Options{Program: "scripter 5"})
-	require.NoError(t, db.migrate(FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
-	c, err := openConn(path, Options{})
+	db := newStore(path, objectdb.Options{Program: "scripter 5"})
+	require.NoError(t, db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
+	c, err := openConn(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer c.close()
 	var row [3]driver.Value
 	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by, (SELECT user_version FROM pragma_user_version) FROM meta`))
-	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(FileVersion + 2)}, row)
+	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(objectdb.FileVersion + 2)}, row)
 	list, err := Copies(path)
 	require.NoError(t, err)
 	require.Len(t, list, 2)
-	assert.Equal(t, FileVersion, list[0].Version)
+	assert.Equal(t, objectdb.FileVersion, list[0].Version)
 
 	// What was open reads on, and writes no more.
-	requireEqual(t, String("Grace"), get(t, running, "user.name"))
-	err = running.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"x"}, Number(1)) })
-	require.ErrorIs(t, err, ErrNewer)
-	_, err = Open(path, Options{})
-	require.ErrorIs(t, err, ErrNewer)
+	requireEqual(t, objectdb.String("Grace"), get(t, running, "user.name"))
+	err = running.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
+	require.ErrorIs(t, err, objectdb.ErrNewer)
+	_, err = Open(path, objectdb.Options{})
+	require.ErrorIs(t, err, objectdb.ErrNewer)
 	_, err = Inspect(path)
-	require.ErrorIs(t, err, ErrNewer)
+	require.ErrorIs(t, err, objectdb.ErrNewer)
 	assert.ErrorContains(t, err, "its version is 5, this program knows 3; use the newer program")
 }
 
 // Catalogue: P9
 func TestAStepThatFailsChangesNothing(t *testing.T) {
 	path := oldRoot(t)
-	db := newStore(path, Options{})
+	db := newStore(path, objectdb.Options{})
 	for range 3 {
-		err := db.migrate(FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
+		err := db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
 		require.ErrorContains(t, err, "it could not be brought from version 1 to 5, and is as it was: ")
 		require.ErrorContains(t, err, "no such table: nowhere")
 	}
-	err := db.migrate(FileVersion+1, migrations)
+	err := db.migrate(objectdb.FileVersion+1, migrations)
 	require.ErrorContains(t, err, "no step leads on from there")
 	said, err := Inspect(path)
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestAStepThatFailsChangesNothing(t *testing.T) {
 	list, err := Copies(path)
 	require.NoError(t, err)
 	assert.Len(t, list, 1, "one copy, however often it is tried")
-	opened, err := Open(path, Options{})
+	opened, err := Open(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer opened.Close()
 	requireSound(t, opened)
@@ -202,8 +202,8 @@ func TestWithoutACopyNothingIsBroughtUp(t *testing.T) {
 	path := oldRoot(t)
 	s, err := startSaving(context.Background(), path, 0)
 	require.NoError(t, err)
-	_, err = Open(path, Options{BusyTimeout: 30 * time.Millisecond})
-	require.ErrorIs(t, err, ErrSaving)
+	_, err = Open(path, objectdb.Options{BusyTimeout: 30 * time.Millisecond})
+	require.ErrorIs(t, err, objectdb.ErrSaving)
 	s.end(nil)
 	said, err := Inspect(path)
 	require.NoError(t, err)
@@ -213,14 +213,14 @@ func TestWithoutACopyNothingIsBroughtUp(t *testing.T) {
 // A copy that is given the root's name by hand is a root like any other.
 func TestACopyInThePlaceOfTheRoot(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "a", Number(1))
-	c := save(t, db, SaveOptions{})
+	put(t, db, "a", objectdb.Number(1))
+	c := save(t, db, objectdb.SaveOptions{})
 	path := filepath.Join(t.TempDir(), "b.root")
 	require.NoError(t, copyFile(c.Path, path))
 	other, err := Open(path, patient)
 	require.NoError(t, err)
 	defer other.Close()
-	put(t, other, "a", Number(2))
+	put(t, other, "a", objectdb.Number(2))
 	assert.FileExists(t, path+"-wal")
-	requireEqual(t, Number(2), get(t, other, "a"))
+	requireEqual(t, objectdb.Number(2), get(t, other, "a"))
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 const openVariable = "OBJECTDB_TEST_OPEN"
 
 // openAs opens a root, prints what comes of it and ends.
 func openAs(path string) {
-	o := Options{ReadOnly: os.Getenv(openVariable+"_READONLY") != ""}
+	o := objectdb.Options{ReadOnly: os.Getenv(openVariable+"_READONLY") != ""}
 	db, err := Open(path, o)
 	if err == nil && !o.ReadOnly {
-		err = db.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"x"}, Number(2)) })
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(2)) })
 	}
 	if err != nil {
 		os.Stdout.WriteString(err.Error())
 	}
-	if errors.Is(err, ErrReadOnly) {
+	if errors.Is(err, objectdb.ErrReadOnly) {
 		os.Stdout.WriteString(" [ErrReadOnly]")
 	}
 	os.Exit(0)
@@ -42,9 +42,9 @@ func wholeFile(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, patient)
 	require.NoError(t, err)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 200 {
-			require.NoError(t, tx.Put(Address{"t", "x" + strings.Repeat("y", i)}, String(strings.Repeat("z", 500))))
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x" + strings.Repeat("y", i)}, objectdb.String(strings.Repeat("z", 500))))
 		}
 	})
 	require.NoError(t, db.Close())
@@ -72,39 +72,39 @@ func TestOpenFailures(t *testing.T) {
 	}{
 		{"missing", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no") }, fs.ErrNotExist, "file does not exist; create the root first"},
 		{"no such folder", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "no") }, fs.ErrNotExist, "file does not exist; create the root first"},
-		{"folder", func(t *testing.T) string { return t.TempDir() }, ErrNotRoot, "file is not a root: it is a folder"},
+		{"folder", func(t *testing.T) string { return t.TempDir() }, objectdb.ErrNotRoot, "file is not a root: it is a folder"},
 		{"empty", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "empty")
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
 			return path
-		}, ErrNotRoot, "file is not a root: it is empty; remove it and create the root anew, or restore a copy"},
+		}, objectdb.ErrNotRoot, "file is not a root: it is empty; remove it and create the root anew, or restore a copy"},
 		{"text", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "text")
 			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat("hello\n", 1000)), 0o600))
 			return path
-		}, ErrNotRoot, "file is not a root: it does not begin as an SQLite file does"},
+		}, objectdb.ErrNotRoot, "file is not a root: it does not begin as an SQLite file does"},
 		{"short", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "short")
 			require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 			return path
-		}, ErrNotRoot, "file is not a root: it does not begin as an SQLite file does"},
+		}, objectdb.ErrNotRoot, "file is not a root: it does not begin as an SQLite file does"},
 		{"other program", func(t *testing.T) string { return changed(t, wholeFile(t), 68, 0, 0, 0, 7) },
-			ErrNotRoot, "file is not a root: it is an SQLite file of another program (application_id 0x7)"},
+			objectdb.ErrNotRoot, "file is not a root: it is an SQLite file of another program (application_id 0x7)"},
 		{"newer", func(t *testing.T) string { return changed(t, wholeFile(t), 60, 0, 0, 0, 9) },
-			ErrNewer, "root was made by a newer version: its version is 9, this program knows 3; use the newer program"},
+			objectdb.ErrNewer, "root was made by a newer version: its version is 9, this program knows 3; use the newer program"},
 		{"cut off", func(t *testing.T) string {
 			path := wholeFile(t)
 			require.NoError(t, os.Truncate(path, 5000))
 			return path
-		}, ErrDamaged, "root is damaged: it is cut off, 5000 bytes of"},
+		}, objectdb.ErrDamaged, "root is damaged: it is cut off, 5000 bytes of"},
 		{"schema overwritten", func(t *testing.T) string { return changed(t, wholeFile(t), 100, make([]byte, 3900)...) },
-			ErrDamaged, "root is damaged"},
+			objectdb.ErrDamaged, "root is damaged"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			path := test.path(t)
 			before, _ := os.ReadFile(path)
-			_, err := Open(path, Options{})
+			_, err := Open(path, objectdb.Options{})
 			require.ErrorIs(t, err, test.want)
 			assert.True(t, strings.HasPrefix(err.Error(), "objectdb: open "+path+": "+test.says), err.Error())
 			after, _ := os.ReadFile(path)
@@ -126,14 +126,14 @@ func TestRandomBytesInTheFileAreReported(t *testing.T) {
 	for at := int64(8192); at < info.Size(); at += 4096 {
 		changed(t, path, at, junk...)
 	}
-	db, err := Open(path, Options{})
+	db, err := Open(path, objectdb.Options{})
 	if err == nil {
 		defer db.Close()
-		err = db.View(context.Background(), func(tx *Tx) error {
-			return tx.Walk(Address{}, func(Address, *Node) error { return nil })
+		err = db.View(context.Background(), func(tx *objectdb.Tx) error {
+			return tx.Walk(objectdb.Address{}, func(objectdb.Address, *objectdb.Node) error { return nil })
 		})
 	}
-	assert.ErrorIs(t, err, ErrDamaged)
+	assert.ErrorIs(t, err, objectdb.ErrDamaged)
 	if db != nil {
 		problems, err := db.Check(context.Background())
 		assert.True(t, err != nil || len(problems) > 0)
@@ -146,7 +146,7 @@ func TestAWrongWALIsNotPlayed(t *testing.T) {
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path+"-wal", []byte(strings.Repeat("junk", 5000)), 0o600))
-	db, err := Open(path, Options{})
+	db, err := Open(path, objectdb.Options{})
 	require.NoError(t, err)
 	requireSound(t, db)
 	require.NoError(t, db.Close())
@@ -158,24 +158,24 @@ func TestAWrongWALIsNotPlayed(t *testing.T) {
 func TestCreate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "odd ?#%41&'.root")
-	db, err := Create(path, Options{})
+	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
-	put(t, db, "x", Number(1))
-	_, err = Create(path, Options{})
+	put(t, db, "x", objectdb.Number(1))
+	_, err = Create(path, objectdb.Options{})
 	require.ErrorIs(t, err, fs.ErrExist)
-	requireEqual(t, Number(1), get(t, db, "x"))
+	requireEqual(t, objectdb.Number(1), get(t, db, "x"))
 	assert.Equal(t, path, db.Path())
 	require.NoError(t, db.Close())
 	require.NoError(t, db.Close())
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "nothing else is left")
-	assert.ErrorIs(t, db.View(context.Background(), func(*Tx) error { return nil }), ErrClosed)
+	assert.ErrorIs(t, db.View(context.Background(), func(*objectdb.Tx) error { return nil }), objectdb.ErrClosed)
 
-	_, err = Create(filepath.Join(dir, "no", "x"), Options{})
+	_, err = Create(filepath.Join(dir, "no", "x"), objectdb.Options{})
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b-wal"), []byte("old"), 0o600))
-	_, err = Create(filepath.Join(dir, "b"), Options{})
+	_, err = Create(filepath.Join(dir, "b"), objectdb.Options{})
 	assert.ErrorContains(t, err, "b-wal is left of another root; move it away first")
 	_, err = os.Stat(filepath.Join(dir, "b"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
@@ -184,12 +184,12 @@ func TestCreate(t *testing.T) {
 // Catalogue: P5
 func TestAReadOnlyRoot(t *testing.T) {
 	path := wholeFile(t)
-	db, err := Open(path, Options{ReadOnly: true})
+	db, err := Open(path, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer db.Close()
-	requireEqual(t, String(strings.Repeat("z", 500)), get(t, db, "t.xyy"))
-	err = db.Update(context.Background(), func(tx *Tx) error { return nil })
-	assert.ErrorIs(t, err, ErrReadOnly)
+	requireEqual(t, objectdb.String(strings.Repeat("z", 500)), get(t, db, "t.xyy"))
+	err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return nil })
+	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
 // An ordinary user meets a file, then a folder, that it may not write.
@@ -231,25 +231,25 @@ func TestOpenWithoutTheRight(t *testing.T) {
 // Catalogue: P8
 func TestOpenOfALockedFile(t *testing.T) {
 	path := wholeFile(t)
-	rival, err := openConn(path, Options{})
+	rival, err := openConn(path, objectdb.Options{})
 	require.NoError(t, err)
 	_, err = rival.c.Exec(`PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; UPDATE meta SET generation = 99`, nil)
 	require.NoError(t, err)
 	start := time.Now()
-	_, err = Open(path, Options{BusyTimeout: 20 * time.Millisecond}) // 0 is 5 s
-	require.ErrorIs(t, err, ErrBusy)
+	_, err = Open(path, objectdb.Options{BusyTimeout: 20 * time.Millisecond}) // 0 is 5 s
+	require.ErrorIs(t, err, objectdb.ErrBusy)
 	assert.EqualError(t, err, "objectdb: open "+path+
 		": root is locked by another writer, and was for 20ms; end the program that holds it")
 	if took := time.Since(start); took > 4*time.Second { // a machine that stands still does so once
 		start = time.Now()
-		_, err = Open(path, Options{BusyTimeout: 20 * time.Millisecond})
-		require.ErrorIs(t, err, ErrBusy)
+		_, err = Open(path, objectdb.Options{BusyTimeout: 20 * time.Millisecond})
+		require.ErrorIs(t, err, objectdb.ErrBusy)
 		assert.Less(t, time.Since(start), 4*time.Second, "and %v before", took)
 	}
 
 	time.AfterFunc(50*time.Millisecond, func() { rival.close() })
-	db, err := Open(path, Options{BusyTimeout: patience})
+	db, err := Open(path, objectdb.Options{BusyTimeout: patience})
 	require.NoError(t, err, "the lock ends in time")
 	defer db.Close()
-	requireEqual(t, String(strings.Repeat("z", 500)), get(t, db, "t.x"))
+	requireEqual(t, objectdb.String(strings.Repeat("z", 500)), get(t, db, "t.x"))
 }

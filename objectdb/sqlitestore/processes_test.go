@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	. "scripter/objectdb"
+	"scripter/objectdb"
 	"sync"
 	"testing"
 
@@ -56,7 +56,7 @@ func countIn(path string) error {
 		return err
 	}
 	for range timesEach {
-		err := db.Update(context.Background(), func(tx *Tx) error { return increment(tx, Address{"n"}) })
+		err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) })
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func TestManyProcessesRaiseOneCounter(t *testing.T) {
 		}()
 	}
 	for range timesEach { // and this process
-		update(t, db, func(tx *Tx) { require.NoError(t, increment(tx, Address{"n"})) })
+		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, increment(tx, objectdb.Address{"n"})) })
 	}
 	done.Wait()
-	requireEqual(t, Number((processes+1)*timesEach), get(t, db, "n"))
+	requireEqual(t, objectdb.Number((processes+1)*timesEach), get(t, db, "n"))
 }

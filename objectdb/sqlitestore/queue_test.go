@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 const holdVariable = "OBJECTDB_TEST_HOLD"
 
 // holdTheLock holds the writer's lock until it is killed.
 func holdTheLock(path string) {
-	db, err := Open(path, Options{LockTime: -1})
+	db, err := Open(path, objectdb.Options{LockTime: -1})
 	if err == nil {
-		err = db.UpdateLocked(context.Background(), func(tx *Tx) error {
-			if err := tx.Put(Address{"half"}, Number(1)); err != nil {
+		err = db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
+			if err := tx.Put(objectdb.Address{"half"}, objectdb.Number(1)); err != nil {
 				return err
 			}
 			fmt.Println("held")
@@ -51,11 +51,11 @@ func startHolder(t *testing.T, path string) *exec.Cmd {
 
 // Catalogue: P8
 func TestAWriterComesInWhenTheHolderIsKilled(t *testing.T) {
-	db := openRootWith(t, Options{Relaxed: true, BusyTimeout: time.Minute})
+	db := openRootWith(t, objectdb.Options{Relaxed: true, BusyTimeout: time.Minute})
 	holder := startHolder(t, db.Path())
 	done := make(chan error)
 	go func() {
-		done <- db.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"x"}, Number(1)) })
+		done <- db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
 	}()
 	select {
 	case err := <-done:
@@ -64,19 +64,19 @@ func TestAWriterComesInWhenTheHolderIsKilled(t *testing.T) {
 	}
 	require.NoError(t, holder.Process.Kill())
 	require.NoError(t, <-done)
-	view(t, db, func(tx *Tx) { assert.Equal(t, "x", names(t, tx, "")) })
+	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x", names(t, tx, "")) })
 }
 
 // Catalogue: P8
 func TestWaitingInTheQueueIsBounded(t *testing.T) {
-	db := openRootWith(t, Options{Relaxed: true, BusyTimeout: 50 * time.Millisecond})
-	patient, err := Open(db.Path(), Options{Relaxed: true, BusyTimeout: time.Minute})
+	db := openRootWith(t, objectdb.Options{Relaxed: true, BusyTimeout: 50 * time.Millisecond})
+	patient, err := Open(db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute})
 	require.NoError(t, err)
 	defer patient.Close()
 	holder := startHolder(t, db.Path())
-	write := func(tx *Tx) error { return increment(tx, Address{"x"}) }
+	write := func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"x"}) }
 	for range 3 { // the second and third find the wait of the first
-		assert.ErrorIs(t, db.Update(context.Background(), write), ErrBusy)
+		assert.ErrorIs(t, db.Update(context.Background(), write), objectdb.ErrBusy)
 	}
 	short, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
@@ -87,7 +87,7 @@ func TestWaitingInTheQueueIsBounded(t *testing.T) {
 	require.NoError(t, patient.Update(context.Background(), write))
 	require.NoError(t, patient.Update(context.Background(), write))
 	require.Eventually(t, func() bool { return db.Update(context.Background(), write) == nil }, 30*time.Second, time.Millisecond)
-	requireEqual(t, Number(3), get(t, db, "x"))
+	requireEqual(t, objectdb.Number(3), get(t, db, "x"))
 }
 
 // inPlaceOf calls create after it has removed a file, which writers may make again meanwhile.
@@ -122,11 +122,11 @@ func TestTheFileOfTheQueueIsLost(t *testing.T) {
 			require.NoError(t, err)
 			defer other.Close()
 			done := make(chan error)
-			for _, db := range []*DB{db, other} {
+			for _, db := range []*objectdb.DB{db, other} {
 				go func() {
 					var err error
 					for i := 0; i < 100 && err == nil; i++ {
-						err = db.Update(context.Background(), func(tx *Tx) error { return increment(tx, Address{"n"}) })
+						err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) })
 						if i == 20 && db == other && err == nil {
 							err = test.do(db.Path() + "-lock")
 						}
@@ -136,7 +136,7 @@ func TestTheFileOfTheQueueIsLost(t *testing.T) {
 			}
 			require.NoError(t, <-done)
 			require.NoError(t, <-done)
-			requireEqual(t, Number(200), get(t, db, "n"))
+			requireEqual(t, objectdb.Number(200), get(t, db, "n"))
 		})
 	}
 }
@@ -146,7 +146,7 @@ func TestTheFileOfTheQueueHasTheRightsOfTheRoot(t *testing.T) {
 	db, err := Create(path, patient)
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(path, 0o604))
-	put(t, db, "x", Number(1))
+	put(t, db, "x", objectdb.Number(1))
 	info, err := os.Stat(path + "-lock")
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o604), info.Mode())

@@ -18,20 +18,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // soundCopy looks whether a copy is whole, and gives an object of it.
-func soundCopy(t *testing.T, path, address string) Value {
+func soundCopy(t *testing.T, path, address string) objectdb.Value {
 	t.Helper()
-	db, err := Open(path, Options{ReadOnly: true})
+	db, err := Open(path, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer db.Close()
 	requireSound(t, db)
 	return get(t, db, address)
 }
 
-func save(t *testing.T, db *DB, o SaveOptions) Copy {
+func save(t *testing.T, db *objectdb.DB, o objectdb.SaveOptions) objectdb.Copy {
 	t.Helper()
 	c, err := db.Save(context.Background(), o)
 	require.NoError(t, err)
@@ -72,9 +72,9 @@ var someDay = time.Date(2026, 1, 31, 18, 30, 0, 123, time.UTC)
 // Specification: 2.2.7
 func TestSave(t *testing.T) {
 	now := &clock{now: someDay}
-	db := openRootWith(t, Options{Relaxed: true, Now: now.Now})
-	put(t, db, "a.b", String("first"), "large", Text(strings.Repeat("x", 1<<20)))
-	first := save(t, db, SaveOptions{})
+	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
+	put(t, db, "a.b", objectdb.String("first"), "large", objectdb.Text(strings.Repeat("x", 1<<20)))
+	first := save(t, db, objectdb.SaveOptions{})
 	dir := filepath.Dir(db.Path())
 	assert.Equal(t, filepath.Join(dir, "test.saved-20260131-183000.root"), first.Path)
 	assert.True(t, first.Time.Equal(someDay.Truncate(time.Second)))
@@ -85,8 +85,8 @@ func TestSave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, root.Mode(), info.Mode(), "who may read the root, and nobody else, may read the copy")
 
-	put(t, db, "a.b", String("second"))
-	assert.Equal(t, String("first"), soundCopy(t, first.Path, "a.b"))
+	put(t, db, "a.b", objectdb.String("second"))
+	assert.Equal(t, objectdb.String("first"), soundCopy(t, first.Path, "a.b"))
 	assert.Equal(t, []string{"test.root", "test.root-lock", "test.root-shm", "test.root-wal", "test.saved-20260131-183000.root"}, fileNames(t, dir),
 		"a copy is one file, and nothing else is left")
 
@@ -107,8 +107,8 @@ func TestSave(t *testing.T) {
 
 func TestTheWALIsFoldedIn(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "a", Text(strings.Repeat("needle ", 1000)))
-	save(t, db, SaveOptions{})
+	put(t, db, "a", objectdb.Text(strings.Repeat("needle ", 1000)))
+	save(t, db, objectdb.SaveOptions{})
 	content, err := os.ReadFile(db.Path() + "-wal")
 	require.NoError(t, err)
 	require.Contains(t, string(content), "needle needle")
@@ -122,22 +122,22 @@ func TestTheWALIsFoldedIn(t *testing.T) {
 // two saves in one second both are there.
 func TestCopiesSortWhateverTheClockDoes(t *testing.T) {
 	now := &clock{now: someDay}
-	db := openRootWith(t, Options{Relaxed: true, Now: now.Now})
+	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
 	for i, at := range []time.Duration{0, 0, -time.Hour, 24 * 3652 * time.Hour, -10 * time.Minute} {
 		now.set(someDay.Add(at))
-		put(t, db, "n", Number(i))
-		c := save(t, db, SaveOptions{Keep: 3})
-		assert.Equal(t, Number(i), soundCopy(t, c.Path, "n"))
+		put(t, db, "n", objectdb.Number(i))
+		c := save(t, db, objectdb.SaveOptions{Keep: 3})
+		assert.Equal(t, objectdb.Number(i), soundCopy(t, c.Path, "n"))
 		assert.True(t, c.Fresh.Equal(now.Now()), "the file's time is the clock's")
 	}
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	var kept []Value
+	var kept []objectdb.Value
 	for _, c := range list {
 		kept = append(kept, soundCopy(t, c.Path, "n"))
 	}
-	assert.Equal(t, []Value{Number(4), Number(3), Number(2)}, kept, "newest first; the oldest are gone")
+	assert.Equal(t, []objectdb.Value{objectdb.Number(4), objectdb.Number(3), objectdb.Number(2)}, kept, "newest first; the oldest are gone")
 	assert.Equal(t, "test.saved-20260131-183002.root", filepath.Base(list[2].Path))
 	assert.Equal(t, "test.saved-20360131-183001.root", filepath.Base(list[0].Path))
 }
@@ -153,7 +153,7 @@ func TestOnlyCopiesAreListedAndRemoved(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "test.saved-20200101-000000.root"), 0o700))
-	c := save(t, db, SaveOptions{Keep: 1})
+	c := save(t, db, objectdb.SaveOptions{Keep: 1})
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
 	require.Len(t, list, 2)
@@ -170,48 +170,48 @@ func TestSaveThroughALink(t *testing.T) {
 	db := openRoot(t)
 	link := filepath.Join(t.TempDir(), "link.root")
 	require.NoError(t, os.Symlink(db.Path(), link))
-	other, err := Open(link, Options{})
+	other, err := Open(link, objectdb.Options{})
 	require.NoError(t, err)
 	defer other.Close()
-	c := save(t, other, SaveOptions{})
+	c := save(t, other, objectdb.SaveOptions{})
 	assert.Equal(t, filepath.Dir(db.Path()), filepath.Dir(c.Path), "beside the root, not beside the link")
 }
 
 func TestSaveOnlyWhatChanged(t *testing.T) {
 	now := &clock{now: someDay}
-	db := openRootWith(t, Options{Relaxed: true, Now: now.Now})
-	put(t, db, "a", Number(1))
-	first := save(t, db, SaveOptions{Changed: true})
+	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
+	put(t, db, "a", objectdb.Number(1))
+	first := save(t, db, objectdb.SaveOptions{Changed: true})
 	now.set(someDay.Add(time.Hour))
-	again, err := db.Save(context.Background(), SaveOptions{Changed: true})
-	require.ErrorIs(t, err, ErrUnchanged)
+	again, err := db.Save(context.Background(), objectdb.SaveOptions{Changed: true})
+	require.ErrorIs(t, err, objectdb.ErrUnchanged)
 	assert.Equal(t, first.Path, again.Path)
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	assert.True(t, list[0].Fresh.Equal(someDay.Add(time.Hour)), "the copy is known to be as new as the root")
-	put(t, db, "a", Number(1))
-	assert.NotEqual(t, first.Path, save(t, db, SaveOptions{Changed: true}).Path)
+	put(t, db, "a", objectdb.Number(1))
+	assert.NotEqual(t, first.Path, save(t, db, objectdb.SaveOptions{Changed: true}).Path)
 }
 
 func TestOneSavesAtATime(t *testing.T) {
 	db := openRoot(t)
 	s, err := startSaving(context.Background(), db.Path(), 0)
 	require.NoError(t, err)
-	_, err = db.Save(context.Background(), SaveOptions{})
-	require.ErrorIs(t, err, ErrSaving)
+	_, err = db.Save(context.Background(), objectdb.SaveOptions{})
+	require.ErrorIs(t, err, objectdb.ErrSaving)
 	assert.EqualError(t, err, "objectdb: save a copy of "+db.Path()+": a copy of the root is being saved already")
-	_, err = db.Save(context.Background(), SaveOptions{Wait: 30 * time.Millisecond})
-	require.ErrorIs(t, err, ErrSaving)
+	_, err = db.Save(context.Background(), objectdb.SaveOptions{Wait: 30 * time.Millisecond})
+	require.ErrorIs(t, err, objectdb.ErrSaving)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = db.Save(ctx, SaveOptions{Wait: time.Minute})
+	_, err = db.Save(ctx, objectdb.SaveOptions{Wait: time.Minute})
 	require.ErrorIs(t, err, context.Canceled)
 	time.AfterFunc(30*time.Millisecond, func() { s.end(nil) })
-	save(t, db, SaveOptions{Wait: time.Minute})
+	save(t, db, objectdb.SaveOptions{Wait: time.Minute})
 
 	notNow := errors.New("not now")
-	_, err = db.Save(context.Background(), SaveOptions{Due: func() error { return notNow }})
+	_, err = db.Save(context.Background(), objectdb.SaveOptions{Due: func() error { return notNow }})
 	assert.ErrorIs(t, err, notNow)
 	assert.Zero(t, LastFailure(db.Path()))
 
@@ -219,7 +219,7 @@ func TestOneSavesAtATime(t *testing.T) {
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
-			_, err := db.Save(context.Background(), SaveOptions{Wait: time.Minute})
+			_, err := db.Save(context.Background(), objectdb.SaveOptions{Wait: time.Minute})
 			assert.NoError(t, err)
 		})
 	}
@@ -231,7 +231,7 @@ func TestOneSavesAtATime(t *testing.T) {
 
 func TestASaveThatFailsSaysSo(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "a", Number(1))
+	put(t, db, "a", objectdb.Number(1))
 	dir := filepath.Dir(db.Path())
 	next, err := newCopy(db.Path(), time.Now(), 0)
 	require.NoError(t, err)
@@ -240,7 +240,7 @@ func TestASaveThatFailsSaysSo(t *testing.T) {
 		name := "test.saved-" + next.Time.Add(time.Duration(i)*time.Second).Format(copyTime) + ".root"
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
-	_, err = db.Save(context.Background(), SaveOptions{})
+	_, err = db.Save(context.Background(), objectdb.SaveOptions{})
 	require.ErrorIs(t, err, fs.ErrExist)
 	failure := LastFailure(db.Path())
 	assert.Contains(t, failure.Why, "file already exists")
@@ -248,19 +248,19 @@ func TestASaveThatFailsSaysSo(t *testing.T) {
 	for i := range 60 {
 		require.NoError(t, os.Remove(filepath.Join(dir, "test.saved-"+next.Time.Add(time.Duration(i)*time.Second).Format(copyTime)+".root")))
 	}
-	c := save(t, db, SaveOptions{})
-	assert.Equal(t, Number(1), soundCopy(t, c.Path, "a"))
+	c := save(t, db, objectdb.SaveOptions{})
+	assert.Equal(t, objectdb.Number(1), soundCopy(t, c.Path, "a"))
 	assert.Zero(t, LastFailure(db.Path()), "the next one clears the note away")
 
-	_, err = newStore(db.Path(), Options{ReadOnly: true}).Save(context.Background(), SaveOptions{})
-	assert.ErrorIs(t, err, ErrReadOnly)
+	_, err = newStore(db.Path(), objectdb.Options{ReadOnly: true}).Save(context.Background(), objectdb.SaveOptions{})
+	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
 func TestASaveIsInterrupted(t *testing.T) {
 	db := openRoot(t)
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 300 {
-			require.NoError(t, tx.Put(Address{"t", fmt.Sprint(i)}, Text(strings.Repeat("x", 100_000))))
+			require.NoError(t, tx.Put(objectdb.Address{"t", fmt.Sprint(i)}, objectdb.Text(strings.Repeat("x", 100_000))))
 		}
 	})
 	why := errors.New("the program stops")
@@ -275,7 +275,7 @@ func TestASaveIsInterrupted(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 		}()
-		c, err := db.Save(ctx, SaveOptions{})
+		c, err := db.Save(ctx, objectdb.SaveOptions{})
 		if err == nil { // it was done before we could look
 			require.NoError(t, os.Remove(c.Path))
 		}
@@ -290,7 +290,7 @@ func TestASaveIsInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, list)
 	written, all := int64(0), int64(0)
-	save(t, db, SaveOptions{Progress: func(done, of int64) {
+	save(t, db, objectdb.SaveOptions{Progress: func(done, of int64) {
 		assert.True(t, done >= written && done <= of, "%d of %d", done, of)
 		written, all = done, of
 	}})
@@ -299,12 +299,12 @@ func TestASaveIsInterrupted(t *testing.T) {
 }
 
 // madeSince counts the copies that are not in the list before.
-func madeSince(t *testing.T, path string, before []Copy) int {
+func madeSince(t *testing.T, path string, before []objectdb.Copy) int {
 	list, err := Copies(path)
 	require.NoError(t, err)
 	n := 0
 	for _, c := range list {
-		if !slices.ContainsFunc(before, func(b Copy) bool { return b.Path == c.Path }) {
+		if !slices.ContainsFunc(before, func(b objectdb.Copy) bool { return b.Path == c.Path }) {
 			n++
 		}
 	}
@@ -326,7 +326,7 @@ const saveVariable = "OBJECTDB_TEST_SAVE"
 func saveForever(path string) {
 	db, err := Open(path, patient)
 	for err == nil {
-		_, err = db.Save(context.Background(), SaveOptions{Keep: 4, Wait: time.Minute})
+		_, err = db.Save(context.Background(), objectdb.SaveOptions{Keep: 4, Wait: time.Minute})
 	}
 	fmt.Println(err)
 	os.Exit(1)
@@ -343,9 +343,9 @@ func TestKilledWhileSaving(t *testing.T) {
 	db, err := Create(path, patient)
 	require.NoError(t, err)
 	defer db.Close()
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 100 {
-			require.NoError(t, tx.Put(Address{"bulk", fmt.Sprint(i)}, Text(strings.Repeat("x", 20_000))))
+			require.NoError(t, tx.Put(objectdb.Address{"bulk", fmt.Sprint(i)}, objectdb.Text(strings.Repeat("x", 20_000))))
 		}
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -354,14 +354,14 @@ func TestKilledWhileSaving(t *testing.T) {
 	defer cancel()
 	writer.Go(func() {
 		for n := 1; ctx.Err() == nil; n++ {
-			err := db.Update(context.Background(), func(tx *Tx) error {
-				if err := tx.Put(Address{"a", "n"}, Number(n)); err != nil {
+			err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				if err := tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)); err != nil {
 					return err
 				}
-				if err := tx.Put(Address{"bulk", fmt.Sprint(n % 100)}, Text(strings.Repeat("y", n%30_000))); err != nil {
+				if err := tx.Put(objectdb.Address{"bulk", fmt.Sprint(n % 100)}, objectdb.Text(strings.Repeat("y", n%30_000))); err != nil {
 					return err
 				}
-				return tx.Put(Address{"b", "n"}, Number(n))
+				return tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n))
 			})
 			assert.NoError(t, err)
 			time.Sleep(time.Millisecond)
@@ -394,7 +394,7 @@ func TestKilledWhileSaving(t *testing.T) {
 				continue
 			}
 			checked[c.Path] = true
-			db, err := Open(c.Path, Options{ReadOnly: true})
+			db, err := Open(c.Path, objectdb.Options{ReadOnly: true})
 			require.NoError(t, err)
 			requireSound(t, db)
 			require.Equal(t, get(t, db, "a.n"), get(t, db, "b.n"), "one state")
@@ -408,7 +408,7 @@ func TestKilledWhileSaving(t *testing.T) {
 	cancel()
 	writer.Wait()
 	requireSound(t, db)
-	save(t, db, SaveOptions{Keep: 2})
+	save(t, db, objectdb.SaveOptions{Keep: 2})
 	for _, name := range fileNames(t, filepath.Dir(path)) {
 		assert.Regexp(t, `^a\.(root(-lock|-wal|-shm)?|saved-.*\.root)$`, name, "nothing half is left")
 	}

@@ -14,24 +14,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
-func revert(t *testing.T, db *DB, c Copy) Reverted {
+func revert(t *testing.T, db *objectdb.DB, c objectdb.Copy) objectdb.Reverted {
 	t.Helper()
-	r, err := db.Revert(context.Background(), c.Path, SaveOptions{})
+	r, err := db.Revert(context.Background(), c.Path, objectdb.SaveOptions{})
 	require.NoError(t, err)
 	return r
 }
 
 // state returns all objects with their values, and the versions.
-func state(t *testing.T, db *DB) (values map[string]Value, versions map[string]int64) {
+func state(t *testing.T, db *objectdb.DB) (values map[string]objectdb.Value, versions map[string]int64) {
 	t.Helper()
-	values, versions = map[string]Value{}, map[string]int64{}
-	view(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Walk(Address{}, func(a Address, n *Node) error {
+	values, versions = map[string]objectdb.Value{}, map[string]int64{}
+	view(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 			versions[a.String()] = n.Version()
-			if n.Kind() == KindTable {
+			if n.Kind() == objectdb.KindTable {
 				return nil
 			}
 			v, err := tx.Value(n)
@@ -48,18 +48,18 @@ func TestRevert(t *testing.T) {
 	other, err := Open(db.Path(), patient) // another program, with caches of its own
 	require.NoError(t, err)
 	defer other.Close()
-	put(t, db, "t.same", String("same"), "t.changed", String("old"), "t.deleted.x", Number(1), "u.moved", Number(2), "v", Text(strings.Repeat("z", 50_000)))
-	put(t, db, "swap.a", Number(1), "swap.b", Number(2))
+	put(t, db, "t.same", objectdb.String("same"), "t.changed", objectdb.String("old"), "t.deleted.x", objectdb.Number(1), "u.moved", objectdb.Number(2), "v", objectdb.Text(strings.Repeat("z", 50_000)))
+	put(t, db, "swap.a", objectdb.Number(1), "swap.b", objectdb.Number(2))
 	before, versions := state(t, db)
-	c := save(t, db, SaveOptions{})
+	c := save(t, db, objectdb.SaveOptions{})
 
-	update(t, db, func(tx *Tx) {
-		require.NoError(t, tx.Put(addr(t, "t.changed"), Script("return 1")))
+	update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Put(addr(t, "t.changed"), objectdb.Script("return 1")))
 		require.NoError(t, tx.Delete(addr(t, "t.deleted")))
-		require.NoError(t, tx.Put(addr(t, "t.deleted"), String("another object under its name")))
+		require.NoError(t, tx.Put(addr(t, "t.deleted"), objectdb.String("another object under its name")))
 		require.NoError(t, tx.Move(addr(t, "u.moved"), addr(t, "t.elsewhere")))
-		require.NoError(t, tx.Put(addr(t, "new.deep.one"), Number(3)))
-		require.NoError(t, tx.Put(addr(t, "v"), Text(strings.Repeat("w", 50_000))))
+		require.NoError(t, tx.Put(addr(t, "new.deep.one"), objectdb.Number(3)))
+		require.NoError(t, tx.Put(addr(t, "v"), objectdb.Text(strings.Repeat("w", 50_000))))
 		require.NoError(t, tx.Move(addr(t, "swap.a"), addr(t, "swap.c")))
 		require.NoError(t, tx.Move(addr(t, "swap.b"), addr(t, "swap.a")))
 		require.NoError(t, tx.Move(addr(t, "swap.c"), addr(t, "swap.b")))
@@ -94,18 +94,18 @@ func TestRevert(t *testing.T) {
 	revert(t, other, r.Before)
 	again, _ := state(t, db)
 	assert.Equal(t, changed, again)
-	put(t, db, "later", Number(1)) // ids go on
+	put(t, db, "later", objectdb.Number(1)) // ids go on
 	requireSound(t, db)
 }
 
 func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "t.x", String("kept"))
-	good := save(t, db, SaveOptions{})
+	put(t, db, "t.x", objectdb.String("kept"))
+	good := save(t, db, objectdb.SaveOptions{})
 	dir := t.TempDir()
 	damaged := filepath.Join(dir, "damaged.root")
 	require.NoError(t, copyFile(good.Path, damaged))
-	c, err := openConn(damaged, Options{})
+	c, err := openConn(damaged, objectdb.Options{})
 	require.NoError(t, err)
 	_, err = c.c.Exec(`UPDATE object SET size = 1 WHERE name = 'x'`, nil)
 	require.NoError(t, err)
@@ -126,21 +126,21 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 		says string
 	}{
 		{filepath.Join(dir, "missing.root"), fs.ErrNotExist, "missing.root cannot be used: no such file or directory"},
-		{dir, ErrNotRoot, "it is a folder"},
+		{dir, objectdb.ErrNotRoot, "it is a folder"},
 		{db.Path(), nil, "it is the root itself"},
-		{damaged, ErrDamaged, "(t.x): its size is said to be 1 and is 4"},
-		{cut, ErrDamaged, "it is cut off"},
-		{newerRoot, ErrNewer, "its version is 9, this program knows 3; use the newer program"},
+		{damaged, objectdb.ErrDamaged, "(t.x): its size is said to be 1 and is 4"},
+		{cut, objectdb.ErrDamaged, "it is cut off"},
+		{newerRoot, objectdb.ErrNewer, "its version is 9, this program knows 3; use the newer program"},
 		{foreign.Path(), nil, "it is a copy of another root; export that one, and import its files"},
 	} {
-		_, err := db.Revert(context.Background(), test.path, SaveOptions{})
+		_, err := db.Revert(context.Background(), test.path, objectdb.SaveOptions{})
 		require.Error(t, err, test.path)
 		assert.ErrorContains(t, err, test.says)
 		if test.want != nil {
 			assert.ErrorIs(t, err, test.want)
 		}
 	}
-	requireEqual(t, String("kept"), get(t, db, "t.x"))
+	requireEqual(t, objectdb.String("kept"), get(t, db, "t.x"))
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
 	assert.Len(t, list, 1, "nothing was done")
@@ -151,30 +151,30 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 // again: what it has seen is gone, even where the same ids are back.
 func TestATransactionThatMeetsARevertIsRunAgain(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "a", Number(1))
-	c := save(t, db, SaveOptions{})
-	put(t, db, "a", Number(2))
+	put(t, db, "a", objectdb.Number(1))
+	c := save(t, db, objectdb.SaveOptions{})
+	put(t, db, "a", objectdb.Number(2))
 	runs := 0
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		if runs++; runs == 1 {
 			revert(t, db, c)
 		}
-		require.NoError(t, tx.Put(Address{"blind"}, Number(runs))) // which meets nobody else
+		require.NoError(t, tx.Put(objectdb.Address{"blind"}, objectdb.Number(runs))) // which meets nobody else
 	})
 	assert.Equal(t, 2, runs)
-	requireEqual(t, Number(1), get(t, db, "a"))
-	requireEqual(t, Number(2), get(t, db, "blind"))
+	requireEqual(t, objectdb.Number(1), get(t, db, "a"))
+	requireEqual(t, objectdb.Number(2), get(t, db, "blind"))
 }
 
 // The root's file was put back from an old copy by hand, and went on from there:
 // then two histories have given the same ids and versions to other things.
 func TestRevertAcrossTwoHistories(t *testing.T) {
 	db := openRoot(t)
-	put(t, db, "a", Number(1))
-	old := save(t, db, SaveOptions{})
-	put(t, db, "x", String("one history"), "y.z", Number(1))
-	put(t, db, "more", Number(5))
-	one := save(t, db, SaveOptions{})
+	put(t, db, "a", objectdb.Number(1))
+	old := save(t, db, objectdb.SaveOptions{})
+	put(t, db, "x", objectdb.String("one history"), "y.z", objectdb.Number(1))
+	put(t, db, "more", objectdb.Number(5))
+	one := save(t, db, objectdb.SaveOptions{})
 	want, _ := state(t, db)
 
 	path := filepath.Join(t.TempDir(), "test.root")
@@ -182,9 +182,9 @@ func TestRevertAcrossTwoHistories(t *testing.T) {
 	second, err := Open(path, patient)
 	require.NoError(t, err)
 	defer second.Close()
-	put(t, second, "p.q", String("other history"), "x", Number(7))
+	put(t, second, "p.q", objectdb.String("other history"), "x", objectdb.Number(7))
 	state(t, second) // into the cache
-	r, err := second.Revert(context.Background(), one.Path, SaveOptions{})
+	r, err := second.Revert(context.Background(), one.Path, objectdb.SaveOptions{})
 	require.NoError(t, err)
 	got, _ := state(t, second)
 	assert.Equal(t, want, got)
@@ -196,7 +196,7 @@ func TestRevertAcrossTwoHistories(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, info.Generation, theirs.Generation)
 	revert(t, second, r.Before)
-	requireEqual(t, Number(7), get(t, second, "x"))
+	requireEqual(t, objectdb.Number(7), get(t, second, "x"))
 	requireSound(t, second)
 }
 
@@ -206,38 +206,38 @@ func TestRevertUnderUse(t *testing.T) {
 	db := openRoot(t)
 	const objects = 100
 	fill := func(n int) {
-		update(t, db, func(tx *Tx) {
+		update(t, db, func(tx *objectdb.Tx) {
 			for i := range objects {
-				require.NoError(t, tx.Put(Address{"page", fmt.Sprint(i)}, Number(n)))
+				require.NoError(t, tx.Put(objectdb.Address{"page", fmt.Sprint(i)}, objectdb.Number(n)))
 			}
 		})
 	}
 	fill(1)
-	copies := []Copy{save(t, db, SaveOptions{})}
+	copies := []objectdb.Copy{save(t, db, objectdb.SaveOptions{})}
 	fill(2)
-	copies = append(copies, save(t, db, SaveOptions{}))
+	copies = append(copies, save(t, db, objectdb.SaveOptions{}))
 	other, err := Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	var users sync.WaitGroup
-	for i, user := range []*DB{db, other, db, other} {
+	for i, user := range []*objectdb.DB{db, other, db, other} {
 		users.Go(func() {
 			for ctx.Err() == nil {
 				use := user.View
 				if i >= 2 {
 					use = user.Update
 				}
-				assert.NoError(t, use(context.Background(), func(tx *Tx) error {
-					first, err := tx.Get(Address{"page", "0"})
+				assert.NoError(t, use(context.Background(), func(tx *objectdb.Tx) error {
+					first, err := tx.Get(objectdb.Address{"page", "0"})
 					for i := 1; i < objects && err == nil; i++ {
-						var v Value
-						if v, err = tx.Get(Address{"page", fmt.Sprint(i)}); err == nil && v != first {
+						var v objectdb.Value
+						if v, err = tx.Get(objectdb.Address{"page", fmt.Sprint(i)}); err == nil && v != first {
 							err = fmt.Errorf("object %d is %v, object 0 is %v", i, v, first)
 						}
 					}
 					if err == nil && i >= 2 {
-						err = tx.Put(Address{"seen"}, first)
+						err = tx.Put(objectdb.Address{"seen"}, first)
 					}
 					return err
 				}))
@@ -245,7 +245,7 @@ func TestRevertUnderUse(t *testing.T) {
 		})
 	}
 	for i := range 8 {
-		r := revert(t, []*DB{db, other}[i%2], copies[i%2])
+		r := revert(t, []*objectdb.DB{db, other}[i%2], copies[i%2])
 		require.NoError(t, os.Remove(r.Before.Path))
 		time.Sleep(10 * time.Millisecond)
 	}

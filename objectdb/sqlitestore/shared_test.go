@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Somebody removes the file -shm while a process writes. That process goes on, and
@@ -25,9 +25,9 @@ import (
 // Catalogue: P6
 func TestSharedMemoryRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	db, err := Create(path, Options{})
+	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
-	put(t, db, "all", Number(0))
+	put(t, db, "all", objectdb.Number(0))
 	require.NoError(t, db.Close())
 
 	step, end := startSteps(t, path)
@@ -35,10 +35,10 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link.root")
 	require.NoError(t, os.Symlink(path, link))
 	require.NoError(t, os.Remove(path+"-shm"))
-	for _, o := range []Options{{BusyTimeout: 50 * time.Millisecond}, {BusyTimeout: 50 * time.Millisecond, ReadOnly: true}} {
+	for _, o := range []objectdb.Options{{BusyTimeout: 50 * time.Millisecond}, {BusyTimeout: 50 * time.Millisecond, ReadOnly: true}} {
 		for _, name := range []string{path, link} {
 			_, err = Open(name, o)
-			require.ErrorIs(t, err, ErrDamaged)
+			require.ErrorIs(t, err, objectdb.ErrDamaged)
 			assert.ErrorContains(t, err, "its file -shm was removed while it was in use; end all programs that use it")
 		}
 	}
@@ -49,12 +49,12 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	}
 	end()
 
-	db, err = Open(path, Options{BusyTimeout: patience, LockTime: patience})
+	db, err = Open(path, objectdb.Options{BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	defer db.Close()
-	require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
-		all, err := tx.Get(Address{"all"})
-		assert.GreaterOrEqual(t, float64(all.(Number)), told)
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		all, err := tx.Get(objectdb.Address{"all"})
+		assert.GreaterOrEqual(t, float64(all.(objectdb.Number)), told)
 		return err
 	}))
 }
@@ -91,9 +91,9 @@ func TestRootReplacedInUse(t *testing.T) {
 	dir := t.TempDir()
 	path, next := filepath.Join(dir, "a.root"), filepath.Join(dir, "next.root")
 	for _, name := range []string{path, next} {
-		db, err := Create(name, Options{})
+		db, err := Create(name, objectdb.Options{})
 		require.NoError(t, err)
-		put(t, db, "all", Number(0))
+		put(t, db, "all", objectdb.Number(0))
 		require.NoError(t, db.Close())
 	}
 	step, end := startSteps(t, path)
@@ -101,8 +101,8 @@ func TestRootReplacedInUse(t *testing.T) {
 	before, err := os.ReadFile(next)
 	require.NoError(t, err)
 	require.NoError(t, os.Rename(next, path))
-	_, err = Open(path, Options{BusyTimeout: 50 * time.Millisecond})
-	require.ErrorIs(t, err, ErrDamaged)
+	_, err = Open(path, objectdb.Options{BusyTimeout: 50 * time.Millisecond})
+	require.ErrorIs(t, err, objectdb.ErrDamaged)
 	assert.ErrorContains(t, err, "another file took its place while programs used that one")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -111,12 +111,12 @@ func TestRootReplacedInUse(t *testing.T) {
 	for _, left := range []string{"-wal", "-shm"} {
 		require.NoError(t, os.Rename(path+left, path+".old"+left))
 	}
-	db, err := Open(path, Options{BusyTimeout: patience, LockTime: patience})
+	db, err := Open(path, objectdb.Options{BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	defer db.Close()
-	require.NoError(t, db.View(context.Background(), func(tx *Tx) error {
-		all, err := tx.Get(Address{"all"})
-		assert.Equal(t, Number(0), all)
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		all, err := tx.Get(objectdb.Address{"all"})
+		assert.Equal(t, objectdb.Number(0), all)
 		return err
 	}))
 }
@@ -138,12 +138,12 @@ func TestRootMovedInUse(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			db := openRoot(t)
-			put(t, db, "n", Number(1))
+			put(t, db, "n", objectdb.Number(1))
 			require.NoError(t, move(db.Path()))
-			err := db.Update(context.Background(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(2)) })
-			require.ErrorIs(t, err, ErrDamaged)
+			err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(2)) })
+			require.ErrorIs(t, err, objectdb.ErrDamaged)
 			assert.ErrorContains(t, err, "it was moved, or another file took its place, while it was in use")
-			requireEqual(t, Number(1), get(t, db, "n"))
+			requireEqual(t, objectdb.Number(1), get(t, db, "n"))
 		})
 	}
 }

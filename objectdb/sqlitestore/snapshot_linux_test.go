@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Elsewhere every transaction asks SQLite: nothing is put off.
@@ -33,7 +33,7 @@ func (s *store) begun() bool {
 
 // watching makes a DB whose only connection knows the state of the root, and another
 // one of the same root, which stands for another process.
-func watching(t *testing.T, pairs ...any) (db *DB, s *store, other *DB) {
+func watching(t *testing.T, pairs ...any) (db *objectdb.DB, s *store, other *objectdb.DB) {
 	t.Helper()
 	db, s = openStore(t, patient)
 	put(t, db, pairs...)
@@ -41,7 +41,7 @@ func watching(t *testing.T, pairs ...any) (db *DB, s *store, other *DB) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, other.Close()) })
 	for range readsBeforeMap + 1 {
-		update(t, db, func(tx *Tx) {
+		update(t, db, func(tx *objectdb.Tx) {
 			for i := 0; i < len(pairs); i += 2 {
 				_, err := tx.Get(addr(t, pairs[i].(string)))
 				require.NoError(t, err)
@@ -54,26 +54,26 @@ func watching(t *testing.T, pairs ...any) (db *DB, s *store, other *DB) {
 // What the cache holds is read without SQLite until somebody writes, and then not for
 // one transaction longer.
 func TestSQLiteIsAskedOnlyAfterWrites(t *testing.T) {
-	db, s, other := watching(t, "site.a", Number(0))
+	db, s, other := watching(t, "site.a", objectdb.Number(0))
 	for n := range 20 {
-		put(t, other, "site.a", Number(n))
+		put(t, other, "site.a", objectdb.Number(n))
 		before := reads(t, s)
 		for range 5 {
-			update(t, db, func(tx *Tx) {
+			update(t, db, func(tx *objectdb.Tx) {
 				v, err := tx.Get(addr(t, "site.a"))
 				require.NoError(t, err)
-				assert.Equal(t, Number(n), v)
+				assert.Equal(t, objectdb.Number(n), v)
 			})
 		}
 		assert.Equal(t, before+1, reads(t, s))
 	}
 	before := reads(t, s)
-	put(t, db, "site.a", Number(100))
-	assert.Equal(t, Number(100), get(t, other, "site.a"))
-	update(t, db, func(tx *Tx) {
+	put(t, db, "site.a", objectdb.Number(100))
+	assert.Equal(t, objectdb.Number(100), get(t, other, "site.a"))
+	update(t, db, func(tx *objectdb.Tx) {
 		v, err := tx.Get(addr(t, "site.a"))
 		require.NoError(t, err)
-		assert.Equal(t, Number(100), v)
+		assert.Equal(t, objectdb.Number(100), v)
 	})
 	assert.Greater(t, reads(t, s), before, "it has written itself")
 }
@@ -82,47 +82,53 @@ func TestSQLiteIsAskedOnlyAfterWrites(t *testing.T) {
 func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		first func(t *testing.T, tx *Tx)
-		write func(t *testing.T, other *DB)
+		first func(t *testing.T, tx *objectdb.Tx)
+		write func(t *testing.T, other *objectdb.DB)
 		runs  int
 	}{
-		{"something else is written", nil, func(t *testing.T, other *DB) { put(t, other, "other.x", Number(2), "other.new", Number(2)) }, 1},
-		{"a name comes into a table on the way", nil, func(t *testing.T, other *DB) { put(t, other, "site.new", Number(1)) }, 1},
-		{"a table on the way is spelled anew", nil, func(t *testing.T, other *DB) {
-			update(t, other, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "site"), addr(t, "SITE"))) })
+		{"something else is written", nil, func(t *testing.T, other *objectdb.DB) {
+			put(t, other, "other.x", objectdb.Number(2), "other.new", objectdb.Number(2))
+		}, 1},
+		{"a name comes into a table on the way", nil, func(t *testing.T, other *objectdb.DB) { put(t, other, "site.new", objectdb.Number(1)) }, 1},
+		{"a table on the way is spelled anew", nil, func(t *testing.T, other *objectdb.DB) {
+			update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "site"), addr(t, "SITE"))) })
 		}, 2},
-		{"the same value again", nil, func(t *testing.T, other *DB) { put(t, other, "site.new", Number(1), "site.a", Number(1)) }, 2},
-		{"what was read, with it", nil, func(t *testing.T, other *DB) { put(t, other, "site.new", Number(2), "site.a", Number(2)) }, 2},
-		{"what was read is gone", nil, func(t *testing.T, other *DB) {
-			update(t, other, func(tx *Tx) { require.NoError(t, tx.Delete(addr(t, "site.a"))) })
+		{"the same value again", nil, func(t *testing.T, other *objectdb.DB) {
+			put(t, other, "site.new", objectdb.Number(1), "site.a", objectdb.Number(1))
 		}, 2},
-		{"another object has its name", nil, func(t *testing.T, other *DB) {
-			update(t, other, func(tx *Tx) {
+		{"what was read, with it", nil, func(t *testing.T, other *objectdb.DB) {
+			put(t, other, "site.new", objectdb.Number(2), "site.a", objectdb.Number(2))
+		}, 2},
+		{"what was read is gone", nil, func(t *testing.T, other *objectdb.DB) {
+			update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(addr(t, "site.a"))) })
+		}, 2},
+		{"another object has its name", nil, func(t *testing.T, other *objectdb.DB) {
+			update(t, other, func(tx *objectdb.Tx) {
 				require.NoError(t, tx.Delete(addr(t, "site.a")))
-				require.NoError(t, tx.Put(addr(t, "site.a"), Number(1)))
+				require.NoError(t, tx.Put(addr(t, "site.a"), objectdb.Number(1)))
 			})
 		}, 2},
-		{"its table has moved", nil, func(t *testing.T, other *DB) {
-			update(t, other, func(tx *Tx) { require.NoError(t, tx.Move(addr(t, "site"), addr(t, "moved"))) })
+		{"its table has moved", nil, func(t *testing.T, other *objectdb.DB) {
+			update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "site"), addr(t, "moved"))) })
 		}, 2},
-		{"what was only found, and whose node is held", func(t *testing.T, tx *Tx) {
+		{"what was only found, and whose node is held", func(t *testing.T, tx *objectdb.Tx) {
 			table, err := tx.Find(addr(t, "site"))
 			require.NoError(t, err)
 			_, err = tx.Child(table, "b")
 			require.NoError(t, err)
-		}, func(t *testing.T, other *DB) { put(t, other, "site.b", Number(2)) }, 2},
-		{"a name that was not there", func(t *testing.T, tx *Tx) {
+		}, func(t *testing.T, other *objectdb.DB) { put(t, other, "site.b", objectdb.Number(2)) }, 2},
+		{"a name that was not there", func(t *testing.T, tx *objectdb.Tx) {
 			_, err := tx.Get(addr(t, "site.none"))
-			require.ErrorIs(t, err, ErrNotFound)
-		}, func(t *testing.T, other *DB) { put(t, other, "site.none", Number(2)) }, 2},
+			require.ErrorIs(t, err, objectdb.ErrNotFound)
+		}, func(t *testing.T, other *objectdb.DB) { put(t, other, "site.none", objectdb.Number(2)) }, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			db, s, other := watching(t, "site.a", Number(1), "site.b", Number(1), "other.x", Number(1))
+			db, s, other := watching(t, "site.a", objectdb.Number(1), "site.b", objectdb.Number(1), "other.x", objectdb.Number(1))
 			if c.first != nil { // so that the cache knows it
-				update(t, db, func(tx *Tx) { c.first(t, tx) })
+				update(t, db, func(tx *objectdb.Tx) { c.first(t, tx) })
 			}
 			runs := 0
-			require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+			require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 				runs++
 				before, err := tx.Get(addr(t, "site.a"))
 				if runs == 1 {
@@ -135,10 +141,10 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 				}
 				_, err = tx.Get(addr(t, "elsewhere.x"))
 				if runs < c.runs {
-					require.ErrorIs(t, err, ErrConflict)
+					require.ErrorIs(t, err, objectdb.ErrConflict)
 					return err
 				}
-				require.ErrorIs(t, err, ErrNotFound)
+				require.ErrorIs(t, err, objectdb.ErrNotFound)
 				assert.True(t, s.begun())
 				assert.Equal(t, c.runs == 2, tx.Locked())
 				if now, err := tx.Get(addr(t, "site.a")); err == nil {
@@ -157,14 +163,14 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 // A function that does not tell of the error is run again all the same, and
 // nothing that it made of a mixture is committed.
 func TestAnOvertakenTransactionIsNotCommitted(t *testing.T) {
-	db, _, other := watching(t, "a", Number(1))
+	db, _, other := watching(t, "a", objectdb.Number(1))
 	runs := 0
-	require.NoError(t, db.Update(context.Background(), func(tx *Tx) error {
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
 		v, err := tx.Get(addr(t, "a"))
 		require.NoError(t, err)
 		if runs == 1 {
-			put(t, other, "a", Number(2))
+			put(t, other, "a", objectdb.Number(2))
 		}
 		_ = tx.Put(addr(t, "sum"), v)
 		_, _ = tx.Get(addr(t, "b"))
@@ -174,25 +180,29 @@ func TestAnOvertakenTransactionIsNotCommitted(t *testing.T) {
 		return nil
 	}))
 	assert.Equal(t, 2, runs)
-	assert.Equal(t, Number(2), get(t, db, "sum"))
+	assert.Equal(t, objectdb.Number(2), get(t, db, "sum"))
 }
 
 // What is listed and made, and what an address is made of, is of one state too.
 func TestListsAndDerivedBegin(t *testing.T) {
-	for what, do := range map[string]func(tx *Tx, table *Node) error{
-		"stat":    func(tx *Tx, _ *Node) error { _, err := tx.Stat(addr(t, "site.deep")); return err },
-		"list":    func(tx *Tx, table *Node) error { _, err := tx.Children(table); return err },
-		"count":   func(tx *Tx, table *Node) error { _, err := tx.Len(table); return err },
-		"address": func(tx *Tx, table *Node) error { n, err := tx.Child(table, "a"); tx.Address(n); return err },
-		"write":   func(tx *Tx, table *Node) error { return tx.Set(table, "a", Number(2)) },
-		"derived": func(tx *Tx, _ *Node) error {
-			_, err := NewDerived(func(*Tx) (int, error) { return 1, nil }).Get(tx)
+	for what, do := range map[string]func(tx *objectdb.Tx, table *objectdb.Node) error{
+		"stat":  func(tx *objectdb.Tx, _ *objectdb.Node) error { _, err := tx.Stat(addr(t, "site.deep")); return err },
+		"list":  func(tx *objectdb.Tx, table *objectdb.Node) error { _, err := tx.Children(table); return err },
+		"count": func(tx *objectdb.Tx, table *objectdb.Node) error { _, err := tx.Len(table); return err },
+		"address": func(tx *objectdb.Tx, table *objectdb.Node) error {
+			n, err := tx.Child(table, "a")
+			tx.Address(n)
+			return err
+		},
+		"write": func(tx *objectdb.Tx, table *objectdb.Node) error { return tx.Set(table, "a", objectdb.Number(2)) },
+		"derived": func(tx *objectdb.Tx, _ *objectdb.Node) error {
+			_, err := objectdb.NewDerived(func(*objectdb.Tx) (int, error) { return 1, nil }).Get(tx)
 			return err
 		},
 	} {
-		db, s, _ := watching(t, "site.deep.a", Number(1))
+		db, s, _ := watching(t, "site.deep.a", objectdb.Number(1))
 		for range 2 { // the second time the cache knows
-			update(t, db, func(tx *Tx) {
+			update(t, db, func(tx *objectdb.Tx) {
 				table, err := tx.Find(addr(t, "site.deep"))
 				require.NoError(t, err)
 				require.NoError(t, do(tx, table))
@@ -204,36 +214,36 @@ func TestListsAndDerivedBegin(t *testing.T) {
 
 // Whoever writes names into a table does not meet those who list it later.
 func TestATableThatIsListedInANewerState(t *testing.T) {
-	db, s, other := watching(t, "site.deep.a", Number(1))
+	db, s, other := watching(t, "site.deep.a", objectdb.Number(1))
 	runs := 0
-	update(t, db, func(tx *Tx) {
+	update(t, db, func(tx *objectdb.Tx) {
 		table, err := tx.Find(addr(t, "site.deep"))
 		require.NoError(t, err)
 		if runs++; runs == 1 {
 			require.False(t, s.begun())
-			put(t, other, "site.deep.b", Number(1))
+			put(t, other, "site.deep.b", objectdb.Number(1))
 		}
 		children, err := tx.Children(table)
 		require.NoError(t, err)
 		assert.Len(t, children, 2)
-		require.NoError(t, tx.Put(addr(t, "count"), Number(len(children))))
+		require.NoError(t, tx.Put(addr(t, "count"), objectdb.Number(len(children))))
 	})
 	assert.Equal(t, 1, runs)
-	assert.Equal(t, Number(2), get(t, db, "count"))
+	assert.Equal(t, objectdb.Number(2), get(t, db, "count"))
 }
 
 // Writers of two handles, checkpoints of every sort, and readers: each sees the
 // last commit that ended before it began.
 func TestNoCommitIsMissed(t *testing.T) {
-	db, s, other := watching(t, "a", Number(0), "b", Number(0))
+	db, s, other := watching(t, "a", objectdb.Number(0), "b", objectdb.Number(0))
 	random := rand.New(rand.NewPCG(7, 11))
 	late := 0
 	for n := range 600 {
 		switch random.IntN(8) {
 		case 0, 1:
-			put(t, other, "a", Number(n), "b", Number(n))
+			put(t, other, "a", objectdb.Number(n), "b", objectdb.Number(n))
 		case 2:
-			put(t, db, "a", Number(n), "b", Number(n))
+			put(t, db, "a", objectdb.Number(n), "b", objectdb.Number(n))
 		case 3:
 			c, err := openConn(db.Path(), patient)
 			require.NoError(t, err)
@@ -243,7 +253,7 @@ func TestNoCommitIsMissed(t *testing.T) {
 			require.NoError(t, err)
 		}
 		want := get(t, other, "a")
-		update(t, db, func(tx *Tx) {
+		update(t, db, func(tx *objectdb.Tx) {
 			if !s.begun() {
 				late++
 			}
@@ -274,10 +284,10 @@ func TestAnIndexThatIsNotOurs(t *testing.T) {
 		require.NoError(t, create(path, patient))
 		s, err := open(path, patient)
 		require.NoError(t, err)
-		db := New(s, patient)
+		db := objectdb.New(s, patient)
 		require.NoError(t, spoil(db.Path()))
 		for range readsBeforeMap + 3 {
-			update(t, db, func(tx *Tx) { assert.True(t, s.begun(), what) })
+			update(t, db, func(tx *objectdb.Tx) { assert.True(t, s.begun(), what) })
 		}
 		assert.Nil(t, s.idle[0].index.words, what)
 		db.Close()

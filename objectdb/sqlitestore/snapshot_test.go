@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // Processes that write two numbers at once, and are killed at it: readers never see two
@@ -25,9 +25,9 @@ func TestReadersBesideProcessesThatAreKilled(t *testing.T) {
 	db, err := Create(filepath.Join(t.TempDir(), "a.root"), patient)
 	require.NoError(t, err)
 	defer db.Close()
-	put(t, db, "a.n", Number(0), "b.n", Number(0))
+	put(t, db, "a.n", objectdb.Number(0), "b.n", objectdb.Number(0))
 	for i := range 3 {
-		put(t, db, "a.n", Number(0), "b.n", Number(0))
+		put(t, db, "a.n", objectdb.Number(0), "b.n", objectdb.Number(0))
 		var said atomic.Int64 // the number that was said last
 		ended := make(chan struct{})
 		var readers sync.WaitGroup
@@ -40,17 +40,17 @@ func TestReadersBesideProcessesThatAreKilled(t *testing.T) {
 					default:
 					}
 					least := said.Load()
-					var a, b Value
-					assert.NoError(t, db.Update(context.Background(), func(tx *Tx) (err error) {
-						if a, err = tx.Get(Address{"a", "n"}); err != nil {
+					var a, b objectdb.Value
+					assert.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) (err error) {
+						if a, err = tx.Get(objectdb.Address{"a", "n"}); err != nil {
 							return err
 						}
 						time.Sleep(rand.N(300 * time.Microsecond))
-						b, err = tx.Get(Address{"b", "n"})
+						b, err = tx.Get(objectdb.Address{"b", "n"})
 						return err
 					}))
 					assert.Equal(t, a, b)
-					assert.GreaterOrEqual(t, float64(a.(Number)), float64(least))
+					assert.GreaterOrEqual(t, float64(a.(objectdb.Number)), float64(least))
 				}
 			})
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 	"scripter/objectdb/storetest"
 )
 
@@ -17,22 +17,22 @@ func TestContract(t *testing.T) { storetest.Run(t, storetest.Backend{Create: Cre
 
 // openRoot returns a new root, and checks at the end of the test that everything is as it
 // must be in it.
-func openRoot(t testing.TB) *DB { return openRootWith(t, patient) }
+func openRoot(t testing.TB) *objectdb.DB { return openRootWith(t, patient) }
 
-func openRootWith(t testing.TB, o Options) *DB {
+func openRootWith(t testing.TB, o objectdb.Options) *objectdb.DB {
 	t.Helper()
 	db, _ := openStore(t, o)
 	return db
 }
 
 // openStore is openRootWith for tests that look at the store.
-func openStore(t testing.TB, o Options) (*DB, *store) {
+func openStore(t testing.TB, o objectdb.Options) (*objectdb.DB, *store) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.root")
 	require.NoError(t, create(path, o))
 	s, err := open(path, o)
 	require.NoError(t, err)
-	db := New(s, s.options)
+	db := objectdb.New(s, s.options)
 	t.Cleanup(func() {
 		requireSound(t, db)
 		require.NoError(t, db.Close())
@@ -41,9 +41,9 @@ func openStore(t testing.TB, o Options) (*DB, *store) {
 }
 
 // requireCacheTrue compares what the cache says with what the file has.
-func requireCacheTrue(t testing.TB, db *DB) {
+func requireCacheTrue(t testing.TB, db *objectdb.DB) {
 	t.Helper()
-	fresh, err := Open(db.Path(), Options{CacheBytes: -1})
+	fresh, err := Open(db.Path(), objectdb.Options{CacheBytes: -1})
 	require.NoError(t, err)
 	defer fresh.Close()
 	storetest.RequireSame(t, fresh, db)
@@ -69,20 +69,20 @@ func must[V any](v V, err error) func(testing.TB) V { return storetest.Must(v, e
 // originStore is a store that remembers the origins of commits.
 type originStore struct {
 	*store
-	origins []Origin
+	origins []objectdb.Origin
 }
 
 type originWriter struct {
-	Writer
+	objectdb.Writer
 	store *originStore
 }
 
-func (s *originStore) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (Writer, State, error) {
+func (s *originStore) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (objectdb.Writer, objectdb.State, error) {
 	w, state, err := s.store.BeginWrite(ctx, since, wait)
 	return originWriter{w, s}, state, err
 }
 
-func (w originWriter) Commit(ctx context.Context, c *Commit) (func(context.Context) error, error) {
+func (w originWriter) Commit(ctx context.Context, c *objectdb.Commit) (func(context.Context) error, error) {
 	w.store.origins = append(w.store.origins, c.Origin)
 	return w.Writer.Commit(ctx, c)
 }
@@ -91,11 +91,11 @@ func (w originWriter) Commit(ctx context.Context, c *Commit) (func(context.Conte
 func TestOriginReachesTheStore(t *testing.T) {
 	_, s := openStore(t, patient)
 	recording := &originStore{store: s}
-	db := New(recording, patient)
-	ada := Origin{Who: "ada", Why: "scripter put"}
-	ctx := WithOrigin(t.Context(), ada)
-	require.NoError(t, db.Update(ctx, func(tx *Tx) error { return increment(tx, Address{"n"}) }))
-	require.NoError(t, db.UpdateLocked(ctx, func(tx *Tx) error { return increment(tx, Address{"n"}) }))
-	require.NoError(t, db.Update(t.Context(), func(tx *Tx) error { return increment(tx, Address{"n"}) }))
-	require.Equal(t, []Origin{ada, ada, {}}, recording.origins)
+	db := objectdb.New(recording, patient)
+	ada := objectdb.Origin{Who: "ada", Why: "scripter put"}
+	ctx := objectdb.WithOrigin(t.Context(), ada)
+	require.NoError(t, db.Update(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
+	require.NoError(t, db.UpdateLocked(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
+	require.Equal(t, []objectdb.Origin{ada, ada, {}}, recording.origins)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // A commit is not acknowledged after a sync has failed in another process. Another DB of
@@ -18,28 +18,28 @@ import (
 //
 // Catalogue: P15
 func TestFailedSyncIsKnownToAll(t *testing.T) {
-	db, s := openStore(t, Options{})
-	put(t, db, "n", Number(1))
-	others, err := open(db.Path(), Options{})
+	db, s := openStore(t, objectdb.Options{})
+	put(t, db, "n", objectdb.Number(1))
+	others, err := open(db.Path(), objectdb.Options{})
 	require.NoError(t, err)
-	other := New(others, Options{})
-	put(t, other, "n", Number(2))
+	other := objectdb.New(others, objectdb.Options{})
+	put(t, other, "n", objectdb.Number(2))
 
 	s.unsynced.mark()
 	c, err := others.acquire()
 	require.NoError(t, err)
 	require.NoError(t, c.findWAL())
-	assert.ErrorIs(t, others.sync(c.wal), ErrDisk, "its own sync succeeds, and says nothing of what was lost")
+	assert.ErrorIs(t, others.sync(c.wal), objectdb.ErrDisk, "its own sync succeeds, and says nothing of what was lost")
 	folded, err := c.checkpoint(sqlCheckpoint)
 	require.NoError(t, err)
 	assert.True(t, folded.busy, "the root is not written while the WAL may have gaps")
 	others.release(c)
 
-	put(t, other, "n", Number(3)) // rewrites the WAL
+	put(t, other, "n", objectdb.Number(3)) // rewrites the WAL
 	assert.False(t, s.unsynced.marked())
-	put(t, db, "n", Number(4))
+	put(t, db, "n", objectdb.Number(4))
 	require.NoError(t, other.Close())
-	requireEqual(t, Number(4), get(t, db, "n"))
+	requireEqual(t, objectdb.Number(4), get(t, db, "n"))
 }
 
 func TestUnsyncedMark(t *testing.T) {
@@ -71,11 +71,11 @@ func TestUnsyncedMark(t *testing.T) {
 // Catalogue: P15
 func TestCloseAfterFailedSync(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
-	require.NoError(t, create(path, Options{}))
-	s, err := open(path, Options{})
+	require.NoError(t, create(path, objectdb.Options{}))
+	s, err := open(path, objectdb.Options{})
 	require.NoError(t, err)
-	db := New(s, Options{})
-	put(t, db, "n", Number(1))
+	db := objectdb.New(s, objectdb.Options{})
+	put(t, db, "n", objectdb.Number(1))
 	s.unsynced.mark()
 	require.NoError(t, db.Close())
 	left, err := os.ReadDir(filepath.Dir(path))
@@ -83,16 +83,16 @@ func TestCloseAfterFailedSync(t *testing.T) {
 	require.Len(t, left, 1)
 	all, err := readAll(path)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]Value{"n": Number(1)}, all)
+	assert.Equal(t, map[string]objectdb.Value{"n": objectdb.Number(1)}, all)
 }
 
 // Pages that the kernel has dropped from memory cannot be rewritten, and are reported.
 //
 // Catalogue: P15
 func TestRewriteFindsLostPages(t *testing.T) {
-	db, s := openStore(t, Options{})
-	put(t, db, "n", Number(1))
-	put(t, db, "n", Number(2))
+	db, s := openStore(t, objectdb.Options{})
+	put(t, db, "n", objectdb.Number(1))
+	put(t, db, "n", objectdb.Number(2))
 	wal := db.Path() + "-wal"
 	content, err := os.ReadFile(wal)
 	require.NoError(t, err)
@@ -103,21 +103,21 @@ func TestRewriteFindsLostPages(t *testing.T) {
 	_, err = f.WriteAt(make([]byte, 50), at)
 	require.NoError(t, err)
 	s.unsynced.mark()
-	err = db.UpdateLocked(t.Context(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(3)) })
-	require.ErrorIs(t, err, ErrDamaged)
+	err = db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(3)) })
+	require.ErrorIs(t, err, objectdb.ErrDamaged)
 	assert.ErrorContains(t, err, "the disk has lost 1 of")
 	assert.True(t, s.unsynced.marked())
 	_, err = f.WriteAt(content[at:], at)
 	require.NoError(t, err)
-	put(t, db, "n", Number(4))
+	put(t, db, "n", objectdb.Number(4))
 	assert.False(t, s.unsynced.marked())
 }
 
 func FuzzSoundFrames(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.root")
-	db, err := Create(path, Options{Now: func() time.Time { return someDay }})
+	db, err := Create(path, objectdb.Options{Now: func() time.Time { return someDay }})
 	require.NoError(f, err)
-	require.NoError(f, db.Update(f.Context(), func(tx *Tx) error { return tx.Put(Address{"n"}, Number(1)) }))
+	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) }))
 	wal, err := os.ReadFile(path + "-wal")
 	require.NoError(f, err)
 	require.NoError(f, db.Close())

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	. "scripter/objectdb"
+	"scripter/objectdb"
 )
 
 // BenchmarkWalkAndWrite walks a root and writes one object, while another DB goes on
@@ -17,19 +17,19 @@ import (
 func BenchmarkWalkAndWrite(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint("objects=", n), func(b *testing.B) {
-			db, _ := filled(b, n, Options{})
-			other, err := Open(db.Path(), Options{Relaxed: true, BusyTimeout: time.Minute})
+			db, _ := filled(b, n, objectdb.Options{})
+			other, err := Open(db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute})
 			require.NoError(b, err)
 			defer other.Close()
 			ctx := context.Background()
-			raise := func(tx *Tx) error { return increment(tx, Address{"workspace", "n"}) }
+			raise := func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"workspace", "n"}) }
 			require.NoError(b, other.Update(ctx, raise))
 			var longest time.Duration
 			for b.Loop() {
 				stop, stopped := make(chan bool), make(chan bool)
-				require.NoError(b, db.Update(ctx, func(tx *Tx) error {
+				require.NoError(b, db.Update(ctx, func(tx *objectdb.Tx) error {
 					seen := 0
-					if err := tx.Walk(Address{"user"}, func(Address, *Node) error { seen++; return nil }); err != nil {
+					if err := tx.Walk(objectdb.Address{"user"}, func(objectdb.Address, *objectdb.Node) error { seen++; return nil }); err != nil {
 						return err
 					}
 					if err := other.Update(ctx, raise); err != nil {
@@ -50,7 +50,7 @@ func BenchmarkWalkAndWrite(b *testing.B) {
 							}
 						}
 					}()
-					return tx.Put(Address{"seen"}, Number(seen))
+					return tx.Put(objectdb.Address{"seen"}, objectdb.Number(seen))
 				}))
 				close(stop)
 				<-stopped
