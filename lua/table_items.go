@@ -44,6 +44,9 @@ func RawGet(t *lua.LTable, key lua.LValue) lua.LValue { return itemsOf(t).get(ke
 // RawSet stores t[key] without metamethods. The key must not be nil or NaN.
 func RawSet(t *lua.LTable, key, value lua.LValue) { itemsOf(t).set(key, value) }
 
+// Append stores value after the last item of t, as table.insert does. A nil value changes nothing.
+func Append(t *lua.LTable, value lua.LValue) { itemsOf(t).setInt(t.Len()+1, value) }
+
 // Next returns the key and value after key, which is nil at the beginning; the
 // key after the last one is nil. While keys are walked, items may be changed and
 // deleted, but none may be added.

@@ -36,7 +36,7 @@ func fromList(list objectdb.List) *lua.LTable {
 	tb := lua.NewTable(len(list), 0)
 	tb.Metatable = listMeta
 	for _, v := range list {
-		tb.Append(fromItem(v))
+		lua.Append(tb, fromItem(v))
 	}
 	return tb
 }
@@ -50,7 +50,7 @@ func fromItem(v objectdb.Value) lua.LValue {
 	case objectdb.Record:
 		tb := lua.NewTable(0, len(v))
 		for _, f := range v {
-			tb.RawSetString(f.Name, fromItem(f.Value))
+			lua.RawSet(tb, lua.LString(f.Name), fromItem(f.Value))
 		}
 		return tb
 	}

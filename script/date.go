@@ -191,7 +191,7 @@ func parseDate(L *lua.LState, s string) objectdb.Date {
 // os.time, the hour is 12 if it is missing, and fields may run over.
 func dateOfFields(L *lua.LState, tb *lua.LTable) objectdb.Date {
 	field := func(name string, missing int) int {
-		switch v := tb.RawGetString(name).(type) {
+		switch v := lua.RawGet(tb, lua.LString(name)).(type) {
 		case lua.LNumber:
 			if v >= -1<<31 && v <= 1<<31 {
 				return int(v)

@@ -196,7 +196,7 @@ func (t *Thread) errorText(lv lua.LValue) string {
 	case lua.LString, lua.LNumber, lua.LBool:
 		return v.String()
 	case *lua.LTable:
-		if s, ok := v.RawGetString("message").(lua.LString); ok {
+		if s, ok := lua.RawGet(v, lua.LString("message")).(lua.LString); ok {
 			return string(s)
 		}
 	case *lua.LUserData:

@@ -165,13 +165,11 @@ func (t *Thread) restoreLists() error {
 		if isSame(l.table, l.value) {
 			continue
 		}
-		var keys []lua.LValue
-		l.table.ForEach(func(k, _ lua.LValue) { keys = append(keys, k) })
-		for _, k := range keys {
+		for k, _ := lua.Next(l.table, lua.LNil); k != lua.LNil; k, _ = lua.Next(l.table, k) {
 			lua.RawSet(l.table, k, lua.LNil)
 		}
-		for i, item := range l.value {
-			lua.RawSet(l.table, lua.LNumber(i+1), fromItem(item))
+		for _, item := range l.value {
+			lua.Append(l.table, fromItem(item))
 		}
 	}
 	return nil
@@ -189,7 +187,7 @@ func isSame(lv lua.LValue, v objectdb.Value) bool {
 			return false
 		}
 		for _, f := range v {
-			if !isSame(lt.RawGetString(f.Name), f.Value) {
+			if !isSame(lua.RawGet(lt, lua.LString(f.Name)), f.Value) {
 				return false
 			}
 		}
@@ -211,7 +209,7 @@ func sameItems(lt *lua.LTable, list objectdb.List) bool {
 		return false
 	}
 	for i, item := range list {
-		if !isSame(lt.RawGetInt(i+1), item) {
+		if !isSame(lua.RawGet(lt, lua.LNumber(i+1)), item) {
 			return false
 		}
 	}

@@ -213,3 +213,20 @@ func BenchmarkReadList(b *testing.B) {
 		return nil
 	}))
 }
+
+// Package lua keeps items that are stored in another order than 1 to n outside a table's array.
+func TestListsStoredInAnyOrder(t *testing.T) {
+	const want = `assert (#user.l == 3000 and user.l [1] == 1 and user.l [3000] == 3000)
+		local text = odb.text (user.l) return text:sub (1, 6) .. text:sub (-12)`
+	for _, fill := range []string{
+		`for i = 3000, 1, -1 do l [i] = i end`,
+		`l [3000] = 3000 for i = 1, 2999 do l [i] = i end`,
+		`for i = 1, 3000 do l [i + 3000] = i end for i = 1, 3000 do l [i] = l [i + 3000] l [i + 3000] = nil end`,
+		`for i = 1, 3000 do l [i] = i if i > 1 then l [i - 1] = nil end end for i = 1, 2999 do l [i] = i end`,
+	} {
+		assert.Equal(t, "{1, 2, 2999, 3000}", kept(t, records(t), `local l = {} `+fill+` user.l = l`, want), fill)
+		assert.Equal(t, "{1, 2, 2999, 3000}", kept(t, records(t), `local l = user.l `+fill, want), "in place: "+fill)
+	}
+	e := fails(t, records(t), `user.l = {[1] = 1, [2] = 2, [1000000] = 3}`)
+	assert.Equal(t, "set user.l: a list needs the items 1 to 3, and [3] is missing", e.Message)
+}

@@ -21,7 +21,7 @@ func (t *Thread) Lookup(names ...string) (Value, error) {
 				}
 			}
 			lv, err = t.field(lv, name)
-		} else if lv = t.state.Globals().RawGetString(name); lv == lua.LNil {
+		} else if lv = t.rawGlobal(name); lv == lua.LNil {
 			lv, err = t.global(name)
 		}
 		if err != nil || lv == nil || lv == lua.LNil {
@@ -93,7 +93,7 @@ func (t *Thread) Untouched(names ...string) bool {
 		return false
 	}
 	for _, name := range names {
-		if _, own := t.assigned[name]; own || t.state.Globals().RawGetString(name) != lua.LNil {
+		if _, own := t.assigned[name]; own || t.rawGlobal(name) != lua.LNil {
 			return false
 		}
 		if t.opt.Names != nil {

@@ -12,72 +12,58 @@ import (
 type nameCache struct {
 	meta  *lua.LTable // of _G, once a name is cached
 	names *lua.LTable // its __index
-	list  []string    // the names in it
-	added int         // names so far, in all runs
 }
 
 // namePool holds empty nameCaches. Making the tables costs more than most searches.
-var namePool sync.Pool
-
-func acquireNames() *nameCache {
-	if c, ok := namePool.Get().(*nameCache); ok {
-		return c
-	}
+var namePool = sync.Pool{New: func() any {
 	c := &nameCache{meta: lua.NewTable(0, 4), names: lua.NewTable(0, 8)}
 	c.names.Metatable = environmentMeta
-	for _, event := range [...]string{"__newindex", "__metatable"} {
-		c.meta.RawSetString(event, environmentMeta.RawGetString(event))
+	for _, event := range [...]lua.LString{"__newindex", "__metatable"} {
+		lua.RawSet(c.meta, event, lua.RawGet(environmentMeta, event))
 	}
-	c.meta.RawSetString("__index", c.names)
+	lua.RawSet(c.meta, lua.LString("__index"), c.names)
 	return c
-}
+}}
 
 // get returns what a name means, LNil if it is not cached.
 func (c *nameCache) get(name string) lua.LValue {
 	if c == nil {
 		return lua.LNil
 	}
-	return c.names.RawGetString(name)
+	return lua.RawGet(c.names, lua.LString(name))
 }
 
 // drop removes one name.
 func (c *nameCache) drop(name string) {
 	if c != nil {
-		c.names.RawSetString(name, lua.LNil)
+		lua.RawSet(c.names, lua.LString(name), lua.LNil)
 	}
 }
 
+// clear removes all names.
 func (c *nameCache) clear() {
 	if c == nil {
 		return
 	}
-	for _, name := range c.list {
-		c.names.RawSetString(name, lua.LNil)
+	for name, _ := lua.Next(c.names, lua.LNil); name != lua.LNil; name, _ = lua.Next(c.names, name) {
+		lua.RawSet(c.names, name, lua.LNil)
 	}
-	clear(c.list)
-	c.list = c.list[:0]
 }
-
-// mostAdded is the number of names after which a nameCache is not used again: its
-// tables keep the places of their keys.
-const mostAdded = 1024
 
 // remember caches what a name means, until forget.
 func (t *Thread) remember(name string, lv lua.LValue) {
 	if t.cached == nil {
-		t.cached = acquireNames()
+		t.cached = namePool.Get().(*nameCache)
 		t.state.Globals().Metatable = t.cached.meta
 	}
-	t.cached.list = append(t.cached.list, name)
-	t.cached.added++
-	t.cached.names.RawSetString(name, lv)
+	lua.RawSet(t.cached.names, lua.LString(name), lv)
 }
 
 // releaseNames empties the thread's nameCache and puts it into the pool.
 func (t *Thread) releaseNames() {
-	if c := t.cached; c != nil && c.added < mostAdded {
-		c.clear()
-		namePool.Put(c)
+	if t.cached != nil {
+		t.cached.clear()
+		namePool.Put(t.cached)
+		t.cached = nil
 	}
-	t.cached = nil
 }

@@ -122,6 +122,11 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	return lv, nil
 }
 
+// rawGlobal returns the value of a name in _G, LNil for nothing.
+func (t *Thread) rawGlobal(name string) lua.LValue {
+	return lua.RawGet(t.state.Globals(), lua.LString(name))
+}
+
 // builtin returns Lua's own meaning of a name, LNil for nothing.
 func (t *Thread) builtin(name string) lua.LValue {
 	if f := ownFunctions[name]; f != nil {
@@ -197,7 +202,7 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 		return lv, Meaning{}, nil
 	}
 	_, own := t.assigned[name]
-	if lv := t.state.Globals().RawGetString(name); own && isPlain(lv) && t.builtin(name) == lua.LNil {
+	if lv := t.rawGlobal(name); own && isPlain(lv) && t.builtin(name) == lua.LNil {
 		return lv, Meaning{Origin: FromRun}, nil
 	}
 	if lv := t.builtin(name); lv != lua.LNil {

@@ -48,7 +48,7 @@ func init() { // not in the declaration: the functions refer to metatables that 
 func newODB() *lua.LTable {
 	tb := lua.NewTable(0, len(odbFunctions))
 	for name, f := range odbFunctions {
-		tb.RawSetString(name, f)
+		lua.RawSet(tb, lua.LString(name), f)
 	}
 	return tb
 }

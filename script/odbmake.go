@@ -40,7 +40,7 @@ func odbList(L *lua.LState) int {
 	tb := lua.NewTable(n, 0)
 	tb.Metatable = listMeta
 	for i := 1; i <= n; i++ {
-		tb.RawSetInt(i, L.Get(i))
+		lua.RawSet(tb, lua.LNumber(i), L.Get(i))
 	}
 	L.Push(tb)
 	return 1
@@ -59,7 +59,7 @@ func odbAddress(L *lua.LState) int {
 	var a objectdb.Address
 	if tb, ok := L.Get(1).(*lua.LTable); ok {
 		for i := 1; i <= tb.Len(); i++ {
-			a = append(a, checkName(L, 1, tb.RawGetInt(i)))
+			a = append(a, checkName(L, 1, lua.RawGet(tb, lua.LNumber(i))))
 		}
 	} else {
 		a = checkAddress(L, 1)

@@ -55,7 +55,7 @@ func (t *Thread) valueOf(s *lua.Source) lua.LValue {
 		}
 		v, err = o.cell(key.String())
 	default:
-		if v = t.state.Globals().RawGetString(s.Global); v == lua.LNil {
+		if v = t.rawGlobal(s.Global); v == lua.LNil {
 			v, err = t.global(s.Global)
 		}
 	}

@@ -117,7 +117,7 @@ func isList(lt *lua.LTable, names []string, items int) bool {
 func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth int) (objectdb.Value, error) {
 	list := make(objectdb.List, n)
 	for i := range list {
-		lv := lt.RawGetInt(i + 1)
+		lv := lua.RawGet(lt, lua.LNumber(i+1))
 		place := func() objectdb.Address { return at().Child(fmt.Sprint(i + 1)) }
 		if lv == lua.LNil {
 			return nil, &assignError{at(), fmt.Sprintf("a list needs the items 1 to %d, and [%d] is missing", n, i+1)}
@@ -168,7 +168,7 @@ func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (obj
 		if !utf8.ValidString(name) {
 			return nil, &assignError{at(), fmt.Sprintf("the name %s of a field is not UTF-8", quote(name))}
 		}
-		v, err := s.item(lt.RawGetString(name), place, depth+1)
+		v, err := s.item(lua.RawGet(lt, lua.LString(name)), place, depth+1)
 		if err != nil {
 			return nil, err
 		}
@@ -226,7 +226,7 @@ func (s storing) branch(lt *lua.LTable, names []string, at func() objectdb.Addre
 			return nil, &assignError{place(), fmt.Sprintf("%s and %s are one name in the root", quote(other), quote(name))}
 		}
 		folds[fold] = name
-		item, err := s.convert(lt.RawGetString(name), place, depth+1)
+		item, err := s.convert(lua.RawGet(lt, lua.LString(name)), place, depth+1)
 		if err != nil {
 			return nil, err
 		}

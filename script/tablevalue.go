@@ -143,7 +143,7 @@ func (tb *Table) Get(name string) Value {
 		return tb.value(i)
 	}
 	if tb.lua != nil {
-		return tb.thread.fromLua(tb.lua.RawGetString(name))
+		return tb.thread.fromLua(lua.RawGet(tb.lua, lua.LString(name)))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (tb *Table) Lookup(name string) (v Value, found bool) {
 // Append adds v as the last of the items 1..n.
 func (tb *Table) Append(v Value) {
 	if tb.lua != nil {
-		lua.RawSet(tb.lua, lua.LNumber(tb.lua.Len()+1), tb.thread.toLua(v))
+		lua.Append(tb.lua, tb.thread.toLua(v))
 		return
 	}
 	tb.items = append(tb.items, v)
@@ -188,7 +188,7 @@ func (tb *Table) Len() int {
 // Index returns item i, counted from 1, and nil where there is none.
 func (tb *Table) Index(i int) Value {
 	if tb.lua != nil {
-		return tb.thread.fromLua(tb.lua.RawGetInt(i))
+		return tb.thread.fromLua(lua.RawGet(tb.lua, lua.LNumber(i)))
 	}
 	if i < 1 || i > len(tb.items) {
 		return nil
@@ -275,7 +275,7 @@ func (tb *Table) expose(t *Thread) *lua.LTable {
 
 func (tb *Table) giveItems() {
 	for _, v := range tb.items {
-		tb.lua.Append(tb.thread.toLua(v))
+		lua.Append(tb.lua, tb.thread.toLua(v))
 	}
 	tb.items = nil
 }

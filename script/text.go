@@ -196,7 +196,7 @@ func (w *textWriter) table(tb *Table, depth int) error {
 	defer func() { w.open = w.open[:len(w.open)-1] }()
 	keys := sortedKeys(lt)
 	if w.isList(tb) {
-		return w.list(len(keys), func(i int) Value { return w.t.fromLua(lt.RawGetInt(i + 1)) }, depth)
+		return w.list(len(keys), func(i int) Value { return w.t.fromLua(lua.RawGet(lt, keys[i])) }, depth)
 	}
 	if w.lists > 0 {
 		names := make([]string, len(keys))

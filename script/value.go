@@ -50,7 +50,7 @@ func (t *Thread) toLua(v Value) lua.LValue {
 	case []string:
 		list := lua.NewTable(len(v), 0)
 		for _, s := range v {
-			list.Append(lua.LString(s))
+			lua.Append(list, lua.LString(s))
 		}
 		return list
 	case *Table:

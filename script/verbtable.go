@@ -157,13 +157,15 @@ func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
 		named.Metatable = verbsMeta
 		for _, name := range vt.names {
 			if verb := vt.verbs[objectdb.Fold(name)]; verb != nil {
-				named.RawSetString(name, verb)
+				lua.RawSet(named, lua.LString(name), verb)
 			}
 		}
 		e.named.Store(named, vt)
 		vt.meta = lua.NewTable(0, 8)
-		objectMeta.ForEach(func(event, f lua.LValue) { vt.meta.RawSet(event, f) })
-		vt.meta.RawSetString("__index", named)
+		for event, f := lua.Next(objectMeta, lua.LNil); event != lua.LNil; event, f = lua.Next(objectMeta, event) {
+			lua.RawSet(vt.meta, event, f)
+		}
+		lua.RawSet(vt.meta, lua.LString("__index"), named)
 	})
 	return vt.meta
 }
