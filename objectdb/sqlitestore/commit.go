@@ -35,20 +35,14 @@ func (c *conn) Commit(ctx context.Context, w *objectdb.Commit) (flush func(conte
 // write writes everything. The order lets objects change their places, and what was
 // moved out of a table survive the table.
 func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
-	step := func(s statement, args ...driver.Value) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return c.exec(s, args...)
-	}
 	for i := range w.Moves {
-		if err := step(sqlPark, w.Moves[i].ID); err != nil {
+		if err := c.execBefore(ctx, sqlPark, w.Moves[i].ID); err != nil {
 			return err
 		}
 	}
 	for _, d := range w.Deletes {
 		if !d.Table {
-			if err := step(sqlDelete, d.ID); err != nil {
+			if err := c.execBefore(ctx, sqlDelete, d.ID); err != nil {
 				return err
 			}
 		} else if err := c.deleteTree(ctx, d.ID); err != nil {
@@ -57,13 +51,13 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	}
 	for i := range w.Moves {
 		r := &w.Moves[i]
-		if err := step(sqlSetPlace, r.ID, r.Parent, r.Name, r.Fold, w.Generation); err != nil {
+		if err := c.execBefore(ctx, sqlSetPlace, r.ID, r.Parent, r.Name, r.Fold, w.Generation); err != nil {
 			return err
 		}
 	}
 	for r, err := range w.Values {
 		if err == nil {
-			err = step(sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
+			err = c.execBefore(ctx, sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
 		}
 		if err != nil {
 			return err
@@ -71,7 +65,7 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	}
 	for r, err := range w.Inserts {
 		if err == nil {
-			err = step(sqlInsert, r.ID, r.Parent, r.Name, r.Fold, r.Kind.String(), w.Generation,
+			err = c.execBefore(ctx, sqlInsert, r.ID, r.Parent, r.Name, r.Fold, r.Kind.String(), w.Generation,
 				r.Created, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
 		}
 		if err != nil {
@@ -79,7 +73,7 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 		}
 	}
 	for _, id := range w.Touched {
-		if err := step(sqlTouch, id, w.Generation, w.Time); err != nil {
+		if err := c.execBefore(ctx, sqlTouch, id, w.Generation, w.Time); err != nil {
 			return err
 		}
 	}
@@ -89,7 +83,7 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	}
 	log, _ := row[0].([]byte)
 	log = changeLog(log).with(w.Generation-1, w.Changed)
-	return step(sqlSetMeta, w.Generation, w.LastID, []byte(log))
+	return c.execBefore(ctx, sqlSetMeta, w.Generation, w.LastID, []byte(log))
 }
 
 // deleteTree deletes a table with all below it. SQLite stops when ctx ends.

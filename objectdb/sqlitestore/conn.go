@@ -93,6 +93,14 @@ func (c *conn) exec(s statement, args ...driver.Value) error {
 	return sqlError(err)
 }
 
+// execBefore is exec, unless ctx has ended.
+func (c *conn) execBefore(ctx context.Context, s statement, args ...driver.Value) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return c.exec(s, args...)
+}
+
 func (c *conn) query(s statement, args ...driver.Value) (driver.Rows, error) {
 	p, err := c.statement(s)
 	if err != nil {
@@ -230,8 +238,11 @@ func (c *conn) rollback() {
 
 // sqlError returns our error for one of SQLite's, whose text it keeps.
 func sqlError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
 	var sqlite sqlite3.Error
-	if err == nil || err == io.EOF || !errors.As(err, &sqlite) {
+	if !errors.As(err, &sqlite) {
 		return err
 	}
 	switch sqlite.Code {
