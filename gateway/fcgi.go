@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"context"
+	"io"
+	"path/filepath"
 	"strings"
 
 	"scripter/fcgi"
@@ -16,4 +18,87 @@ func (g *Gateway) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 	if out.Short && strings.HasPrefix(f.Params["SERVER_SOFTWARE"], "Apache") {
 		f.Broken, f.AppStatus = false, 1
 	}
+}
+
+// ResidentSocket returns the path of the socket where the resident server of a root takes
+// requests from scripter-cgi. It lies beside the root, like SQLite's -wal and -shm: both
+// programs find it by the root alone, and only users who may change the root can put
+// anything there.
+func ResidentSocket(root string) (string, error) {
+	real, err := realPath(root)
+	return real + "-door", err
+}
+
+// realPath returns the absolute path of a root with links resolved.
+func realPath(root string) (string, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
+}
+
+// Resident answers the requests that scripter-cgi hands over to a resident server, and those
+// of web servers.
+type Resident struct {
+	gateway *Gateway
+	root    string // real path
+	used    func()
+}
+
+// NewResident returns the Resident of g, which answers from root. It calls used, which may
+// be nil, for each request that scripter-cgi hands over.
+func NewResident(g *Gateway, root string, used func()) (*Resident, error) {
+	real, err := realPath(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Resident{g, real, used}, nil
+}
+
+// residentVariable begins the names of what scripter-cgi tells beside a request's variables.
+// scripter-cgi passes no other variable with such a name, and no web server sets one: those
+// of header fields begin with HTTP_.
+const residentVariable = "scripter."
+
+// residentAccepted is the first byte of FCGI_STDERR. It tells scripter-cgi that the request
+// was accepted, and that it must not answer the request itself any more.
+const residentAccepted = "\x06"
+
+// ServeFCGI answers one request; it is an [fcgi.Handler]. A request that scripter-cgi hands
+// over is answered as the CGI process would. It is not accepted if it is for another root,
+// or if scripter-cgi has given up: then the flush fails.
+func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
+	asked, handed := f.Params[residentVariable+"root"]
+	if !handed {
+		s.gateway.ServeFCGI(ctx, f)
+		return
+	}
+	c := CGI{
+		Stdin: f.Stdin, Stdout: f.Stdout,
+		Program: f.Params[residentVariable+"program"], NPH: f.Params[residentVariable+"nph"],
+		vars: f.Params,
+	}
+	script := f.Params[residentVariable+"script"]
+	if script != "" {
+		c.HandlerNames = append(c.HandlerNames, filepath.Base(script))
+	}
+	c.HandlerNames = append(c.HandlerNames, filepath.Base(f.Params[residentVariable+"executable"]))
+	if asked != s.root {
+		f.AppStatus = 1
+		return
+	}
+	for name := range f.Params {
+		if strings.HasPrefix(name, residentVariable) {
+			delete(f.Params, name)
+		}
+	}
+	if _, err := io.WriteString(f.Stderr, residentAccepted); err != nil || f.Flush() != nil {
+		return
+	}
+	if s.used != nil {
+		s.used()
+	}
+	g := s.gateway
+	f.Broken = g.serveCGI(ctx, c.request(), f.Stdout).Broken
 }

@@ -363,20 +363,3 @@ func (e *evaluator) text(v script.Value, path []string) (string, error) {
 	}
 	return e.c.Thread.Text(v)
 }
-
-func (c *attempt) logProblems() {
-	for _, p := range c.problems {
-		if p.marker == "" {
-			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))
-			continue
-		}
-		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column, "marker", clip(p.marker, 200), "err", developerMessage(p.err))
-	}
-}
-
-func clip(s string, n int) string {
-	if len(s) > n {
-		return s[:n] + "…"
-	}
-	return s
-}

@@ -1,11 +1,26 @@
 package gateway
 
 import (
+	"sync/atomic"
 	"time"
 
 	"scripter/metrics"
 	"scripter/runner"
 )
+
+// Started returns when the gateway was made.
+func (g *Gateway) Started() time.Time { return g.counts.started }
+
+// Requests returns how many requests are running and how many were answered.
+func (g *Gateway) Requests() (running, answered int64) {
+	return g.counts.running.Load(), g.counts.answered.Load()
+}
+
+// counts are of one process.
+type counts struct {
+	started                   time.Time
+	running, answered, failed atomic.Int64
+}
 
 // count counts a request that was answered or abandoned.
 func (x *exchange) count(out Outcome, took time.Duration) {

@@ -3,8 +3,6 @@ package gateway
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +11,7 @@ import (
 
 	"scripter/macros"
 	"scripter/objectdb"
-	"scripter/site"
+	"scripter/script"
 )
 
 // maxPage is the largest file, in bytes, whose markers are expanded.
@@ -152,88 +150,89 @@ func (g *Gateway) pageOf(found foundFile) (*cachedPage, error) {
 	return p, nil
 }
 
-func notFound(err error) error {
-	status := 404
-	if os.IsPermission(err) {
-		status = 403
-	}
-	return &Error{Status: status, Message: err.Error(), Err: err}
+// pageValues are the texts of those markers of a page that are nothing but the
+// name of a value in the root. They are found once for all requests, and again
+// when something was written on the way to one of them.
+type pageValues struct {
+	texts []string // by Marker.Index
+	known []bool
+	names []string // the first names; where one means something else, nothing counts
 }
 
-// passOn finds the file of the request itself, for a script that returned
-// the empty text: "the web server shall do it".
-func (c *attempt) passOn() (foundFile, error) {
-	if e, ok := c.Site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
-		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
+// keptPageValues is of how many pages they are kept; longestPageValue is the
+// longest text that is, in bytes.
+const (
+	keptPageValues   = 1000
+	longestPageValue = 64 << 10
+)
+
+// pageValues finds the values of a page that is kept.
+func (c *attempt) pageValues(page *cachedPage) *pageValues {
+	if !page.kept || c.g.values == nil || c.Tx.Written() {
+		return nil
 	}
-	if isHidden(c.target.Path) {
-		return foundFile{}, hidden(c.target.Path)
+	v, err := c.g.values.Get(c.Tx, page, func(tx *objectdb.Tx) (*pageValues, error) { return c.g.readPageValues(tx, page) })
+	if err != nil || !c.Thread.Untouched(v.names...) {
+		return nil
 	}
-	found, err := c.findFile(c.pageFiles())
-	if err == nil {
-		err = found.checkHidden()
-	}
-	return found, err
+	return v
 }
 
-// isHidden reports whether a path has a hidden name, such as .git.
-func isHidden(path string) bool { return strings.Contains(filepath.ToSlash(path), "/.") }
-
-func hidden(path string) error { return &Error{Status: 404, Message: path + " is hidden"} }
-
-// openFile opens a file that is sent to a visitor. It refuses files that belong to a
-// root.
-func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
-	refused := &Error{Status: 404, Message: found.real + " belongs to a root, or is its configuration"}
-	// The root itself must not even be opened: closing it would release the locks that
-	// this process holds on it.
-	if belongsToRoot(filepath.Base(found.real)) || g.isOwn(found.info) {
-		return nil, nil, refused
-	}
-	f, info, err := found.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	head := make([]byte, 100)
-	n, err := f.ReadAt(head, 0)
-	switch {
-	case err != nil && err != io.EOF:
-		err = notFound(err)
-	case objectdb.IsRoot(head[:n]):
-		err = refused
-	default:
-		return f, info, nil
-	}
-	f.Close()
-	return nil, nil, err
-}
-
-// isOwn reports whether a file is the gateway's own root, or one of the files that
-// SQLite and objectdb keep beside it.
-func (g *Gateway) isOwn(info os.FileInfo) bool {
-	if g.db == nil {
-		return false
-	}
-	return slices.ContainsFunc([]string{"", "-wal", "-shm", "-lock"}, func(suffix string) bool {
-		own, err := os.Stat(g.db.Path() + suffix)
-		return err == nil && os.SameFile(own, info)
-	})
-}
-
-// belongsToRoot reports whether a file with this name is a root, a saved copy, an
-// archive of replaced objects, another file beside a root, or a configuration file
-// or a copy of one.
-func belongsToRoot(name string) bool {
-	name = strings.ToLower(name)
-	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
-		if _, stamp, ok := strings.Cut(name, mark); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
-			return true
+// readPageValues finds them in a thread of its own, which remembers nothing.
+func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues, error) {
+	markers := page.Markers()
+	p := &pageValues{texts: make([]string, len(markers)), known: make([]bool, len(markers))}
+	t := g.runner.Engine().NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
+	defer t.Close()
+	for i, m := range markers {
+		name, ok := m.Expr.(macros.Name)
+		if !ok {
+			continue
+		}
+		v, address, err := t.Stored(name.Path)
+		if err != nil {
+			return nil, err
+		}
+		if pageSecrets.covers(address) || withURL.covers(address) {
+			continue
+		}
+		text, ok := plainText(t, v)
+		if !ok || len(text) > longestPageValue {
+			continue
+		}
+		p.texts[i], p.known[i] = text, true
+		if !slices.Contains(p.names, name.Path[0]) {
+			p.names = append(p.names, name.Path[0])
 		}
 	}
-	if rest, ok := strings.CutPrefix(name, site.ConfFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
-		return true // also scripter.conf~ and scripter.conf.bak
+	return p, nil
+}
+
+// plainText gives the text of a value that has one wherever it is used.
+func plainText(t *script.Thread, v objectdb.Value) (string, bool) {
+	switch v.(type) {
+	case objectdb.String, objectdb.Text, objectdb.Number, objectdb.Boolean:
+		text, err := t.Text(v)
+		return text, err == nil
 	}
-	return slices.ContainsFunc(
-		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},
-		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return "", false
+}
+
+// expanded is a page with its markers replaced.
+func (c *attempt) expanded(page *cachedPage, e *evaluator) (string, error) {
+	var b strings.Builder
+	b.Grow(page.room())
+	if err := page.ExpandTo(&b, e); err != nil {
+		return "", err
+	}
+	page.last.Store(int64(b.Len()))
+	return b.String(), nil
+}
+
+// room is how many bytes the expanded page will take, as far as can be known.
+func (p *cachedPage) room() int {
+	if n := p.last.Load(); n > 0 {
+		return int(n)
+	}
+	return p.size
 }

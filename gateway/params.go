@@ -240,6 +240,27 @@ func headerTable(p map[string]string) *script.Table {
 	return t
 }
 
+// parseCookies reads a Cookie field: ";" separates cookies, the first "=" name and
+// value, which stays as it was sent. Apache joins several fields with a comma, which a
+// value may contain: it is left alone.
+func parseCookies(field string) *script.Table {
+	t := script.NewTable()
+	for field != "" {
+		var c string
+		c, field, _ = strings.Cut(field, ";")
+		name, value, _ := strings.Cut(strings.TrimSpace(c), "=")
+		if name = strings.TrimSpace(name); name == "" || t.Get(name) != nil {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
+			value = value[1 : len(value)-1]
+		}
+		t.Set(name, value)
+	}
+	return t
+}
+
 // variableTable gives every CGI variable under its own name.
 func variableTable(p map[string]string) *script.Table {
 	t := script.NewTable()

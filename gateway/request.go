@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"scripter/site"
@@ -74,6 +75,62 @@ func (r *Request) Host() string {
 	return strings.ToLower(h)
 }
 
+// Origin returns the scheme and host of the request's URL, or "" if neither the client
+// nor the web server names a host.
+func (r *Request) Origin() string {
+	scheme, usual := "http", "80"
+	switch strings.ToLower(r.Params["HTTPS"]) {
+	case "on", "1":
+		scheme, usual = "https", "443"
+	}
+	if strings.EqualFold(r.Params["REQUEST_SCHEME"], "https") {
+		scheme, usual = "https", "443"
+	}
+	if host := r.Params["HTTP_HOST"]; host != "" && site.IsHost(host) {
+		return scheme + "://" + host
+	}
+	host := r.Params["SERVER_NAME"]
+	if host == "" || host == "_" || !site.IsHost(host) { // nginx's "_" means no host
+		return ""
+	}
+	if port := r.Params["SERVER_PORT"]; port != "" && port != usual && site.IsHost("h:"+port) {
+		host += ":" + port
+	}
+	return scheme + "://" + host
+}
+
+// redirectUser is the name that Apache gives REMOTE_USER after an internal redirect.
+const redirectUser = "REDIRECT_REMOTE_USER"
+
+// checkedUser returns the name that the web server has checked, or "".
+func (r *Request) checkedUser() string {
+	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
+}
+
+// withoutUncheckedUser returns the request without the name of a visitor whose login has
+// failed. Apache passes it to an ErrorDocument in the same variable as a name that it has
+// checked. The statuses of its redirects tell them apart: after 401 the login has failed;
+// after 400 and 500 Apache may not have checked it.
+func (r *Request) withoutUncheckedUser() *Request {
+	if r.Params[redirectUser] == "" {
+		return r
+	}
+	for name, status := range r.Params {
+		if !strings.HasPrefix(name, "REDIRECT_") || !strings.HasSuffix(name, "REDIRECT_STATUS") {
+			continue
+		}
+		switch status {
+		case "", "200", "403", "404":
+		default:
+			without := *r
+			without.Params = maps.Clone(r.Params)
+			delete(without.Params, redirectUser)
+			return &without
+		}
+	}
+	return r
+}
+
 // methods are those that scripts get to see.
 const methods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
 
@@ -113,4 +170,21 @@ func isToken(s string) bool {
 
 func isAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// unusualBody reports whether a GET or HEAD request has a body. The response may
+// depend on the body, but the key of caches is the URL alone.
+func (r *Request) unusualBody() bool {
+	m := r.Params["REQUEST_METHOD"]
+	return (m == "GET" || m == "HEAD") && hasBody(r)
+}
+
+// conditional tells whether a request has a condition that can be answered 304.
+func (r *Request) conditional() bool {
+	return r.Params["HTTP_IF_NONE_MATCH"] != "" || r.Params["HTTP_IF_MODIFIED_SINCE"] != ""
+}
+
+// field gives a field of the request by its name, "If-None-Match".
+func (r *Request) field(name string) string {
+	return r.Params["HTTP_"+strings.ReplaceAll(strings.ToUpper(name), "-", "_")]
 }

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"scripter/httpheader"
 	"scripter/objectdb"
 	"scripter/site"
 )
@@ -109,38 +106,6 @@ func (c *attempt) textOf(n *objectdb.Node) (string, error) {
 	return string(s), err
 }
 
-// redirectUser is the name that Apache gives REMOTE_USER after an internal redirect.
-const redirectUser = "REDIRECT_REMOTE_USER"
-
-// checkedUser returns the name that the web server has checked, or "".
-func (r *Request) checkedUser() string {
-	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
-}
-
-// withoutUncheckedUser returns the request without the name of a visitor whose login has
-// failed. Apache passes it to an ErrorDocument in the same variable as a name that it has
-// checked. The statuses of its redirects tell them apart: after 401 the login has failed;
-// after 400 and 500 Apache may not have checked it.
-func (r *Request) withoutUncheckedUser() *Request {
-	if r.Params[redirectUser] == "" {
-		return r
-	}
-	for name, status := range r.Params {
-		if !strings.HasPrefix(name, "REDIRECT_") || !strings.HasSuffix(name, "REDIRECT_STATUS") {
-			continue
-		}
-		switch status {
-		case "", "200", "403", "404":
-		default:
-			without := *r
-			without.Params = maps.Clone(r.Params)
-			delete(without.Params, redirectUser)
-			return &without
-		}
-	}
-	return r
-}
-
 // knows reports whether the password has this hash. It remembers a right password, so
 // that a request that runs again does not hash twice.
 func (x *exchange) knows(ctx context.Context, hash, password string) (bool, error) {
@@ -170,28 +135,4 @@ func challenge(realm string) string {
 	}
 	b.WriteString(`", charset="UTF-8"`)
 	return b.String()
-}
-
-// keepPrivate keeps a response that only some visitors may see out of shared caches: a
-// cache does not check who asks.
-func keepPrivate(resp *httpheader.Response) {
-	for _, name := range sharedFields {
-		resp.Del(name)
-	}
-	for _, f := range resp.Fields {
-		if strings.EqualFold(f.Name, "Cache-Control") && forbidsSharing(f.Value) {
-			return
-		}
-	}
-	resp.Set("Cache-Control", "private, no-cache")
-}
-
-// forbidsSharing reports whether a Cache-Control field keeps a whole response out of
-// shared caches. private="Set-Cookie" does so for one field of it only, and within
-// quotes the words are nothing.
-func forbidsSharing(control string) bool {
-	return !strings.Contains(control, `"`) && slices.ContainsFunc(strings.Split(control, ","), func(word string) bool {
-		word = strings.TrimSpace(word)
-		return strings.EqualFold(word, "private") || strings.EqualFold(word, "no-store")
-	})
 }

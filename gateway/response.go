@@ -318,27 +318,6 @@ func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 	return nil
 }
 
-// finish checks a response and completes it for the wire.
-func (c *attempt) finish(resp *httpheader.Response) error {
-	for _, f := range c.fields {
-		resp.Add(f.Name, f.Value)
-	}
-	if err := resp.Check(); err != nil {
-		return fmt.Errorf("the response cannot be sent: %w", err)
-	}
-	if pass := c.Site().Flag(site.FlPassAccel); !pass || !c.g.reach.Load().Sendfile {
-		if resp.Strip() && pass && !c.isQuiet() {
-			c.g.log.Warn("header fields for the web server removed", "path", c.request.LogPath(),
-				"err", c.g.reach.Load().Check(site.FlPassAccel.Name, site.KeySendfile, "on"))
-		}
-	}
-	if c.private {
-		keepPrivate(resp)
-	}
-	complete(c.request, resp)
-	return nil
-}
-
 // htmlType is the default MIME type.
 const htmlType = "text/html"
 
@@ -353,83 +332,4 @@ func (c *attempt) defaultType() string {
 		return e.Type
 	}
 	return htmlType
-}
-
-// complete adds what every response has on every road: the word to caches
-// (specification, 4.3.3: nothing is cached unless the script says so; caches
-// in front keep responses that say nothing), the answer to a conditional
-// request, and the length.
-func complete(r *Request, resp *httpheader.Response) {
-	sayCaching(r, resp)
-	if r.conditional() && httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
-		resp.ToNotModified()
-	}
-	resp.Del("Content-Length")
-	if bodyless(resp.Status) {
-		resp.Body = ""
-	}
-}
-
-// sayCaching adds a Cache-Control field if the response says nothing to caches.
-func sayCaching(r *Request, resp *httpheader.Response) {
-	switch {
-	case r.unusualBody():
-		noStore(resp)
-	case !cacheSpoken(resp):
-		resp.Add("Cache-Control", "private, no-cache")
-	}
-}
-
-// cacheSpoken reports whether a response says what caches may do.
-func cacheSpoken(resp *httpheader.Response) bool {
-	return resp.Has("Cache-Control") || hasDate(resp, "Expires")
-}
-
-// cacheable reports whether a response lets a cache or a browser keep it.
-func cacheable(resp *httpheader.Response) bool {
-	control := strings.ToLower(resp.Get("Cache-Control"))
-	return cacheSpoken(resp) && !strings.Contains(control, "no-cache") && !strings.Contains(control, "no-store")
-}
-
-// sharedFields take precedence over Cache-Control in some shared caches.
-var sharedFields = []string{"Surrogate-Control", "CDN-Cache-Control", "X-Accel-Expires"}
-
-// noStore forbids every cache to store a response. It removes the fields that take
-// precedence over Cache-Control in some caches.
-func noStore(resp *httpheader.Response) {
-	resp.Del("Expires")
-	for _, name := range sharedFields {
-		resp.Del(name)
-	}
-	resp.Set("Cache-Control", "private, no-store")
-}
-
-// unusualBody reports whether a GET or HEAD request has a body. The response may
-// depend on the body, but the key of caches is the URL alone.
-func (r *Request) unusualBody() bool {
-	m := r.Params["REQUEST_METHOD"]
-	return (m == "GET" || m == "HEAD") && hasBody(r)
-}
-
-func hasDate(resp *httpheader.Response, name string) bool {
-	value := resp.Get(name)
-	if value == "" {
-		return false
-	}
-	_, err := httpheader.ParseDate(value)
-	return err == nil
-}
-
-// conditional tells whether a request has a condition that can be answered 304.
-func (r *Request) conditional() bool {
-	return r.Params["HTTP_IF_NONE_MATCH"] != "" || r.Params["HTTP_IF_MODIFIED_SINCE"] != ""
-}
-
-// bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1 and
-// 15.3.6).
-func bodyless(status int) bool { return status == 204 || status == 205 || status == 304 }
-
-// field gives a field of the request by its name, "If-None-Match".
-func (r *Request) field(name string) string {
-	return r.Params["HTTP_"+strings.ReplaceAll(strings.ToUpper(name), "-", "_")]
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs"
 )
 
@@ -19,6 +21,67 @@ func Verbs() []script.Verb {
 		replayVerbs, statusVerbs, writeVerbs)
 	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// The glue of apps.httpd (specification, 6): what its scripts cannot know by
+// themselves. Two web servers may share one root and one server id; a script
+// tells them apart by the name of the one that asked.
+
+var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
+
+// properties are the computed cells of the root.
+var properties = append(verbs.Properties(), []script.Property{
+	{Address: appInfo.Child("name"), Doc: "what the web server calls itself",
+		Value: func(t *script.Thread) script.Value { return serverOf(t).name }},
+	{Address: appInfo.Child("version"), Doc: "its version",
+		Value: func(t *script.Thread) script.Value { return serverOf(t).version }},
+	{Address: appInfo.Child("id"), Doc: "the server id, which two servers may share",
+		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerID) }},
+	{Address: appInfo.Child("path"), Doc: "its program, the setting serverPath: no server tells it",
+		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerPath) }},
+}...)
+
+// siteOf returns the site as the transaction of the thread sees it.
+func siteOf(t *script.Thread) (*site.Snapshot, error) {
+	if c, ok := t.Host().(*attempt); ok {
+		return c.Site(), nil
+	}
+	return site.Read(t.Tx())
+}
+
+// stringSetting returns a setting, or "" if the root cannot be read.
+func stringSetting(t *script.Thread, set *site.Setting) string {
+	s, err := siteOf(t)
+	if err != nil {
+		return ""
+	}
+	return s.String(set)
+}
+
+// product is a name with a version, as SERVER_SOFTWARE has them (RFC 3875,
+// 4.1.17): "Apache/2.4.62 (Debian)".
+type product struct{ name, version string }
+
+// serverOf gives the web server whose request is being answered; where there
+// is none, the one of Set Server Name.
+func serverOf(t *script.Thread) product {
+	if c, ok := t.Host().(*attempt); ok {
+		if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {
+			return parseProduct(s)
+		}
+	}
+	if s := stringSetting(t, site.ServerName); s != "" {
+		return parseProduct(s)
+	}
+	return product{name: "Scripter"}
+}
+
+func parseProduct(s string) product {
+	name, version, ok := strings.Cut(s, "/")
+	if !ok {
+		return product{name: s}
+	}
+	return product{name, version}
 }
 
 // hostOf returns the attempt to answer a request that a verb was called in.

@@ -3,13 +3,16 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"scripter/objectdb"
 	"scripter/site"
 )
 
@@ -55,6 +58,92 @@ func (f foundFile) open() (*os.File, os.FileInfo, error) {
 		return nil, nil, notFound(err)
 	}
 	return file, info, nil
+}
+
+func notFound(err error) error {
+	status := 404
+	if os.IsPermission(err) {
+		status = 403
+	}
+	return &Error{Status: status, Message: err.Error(), Err: err}
+}
+
+// passOn finds the file of the request itself, for a script that returned
+// the empty text: "the web server shall do it".
+func (c *attempt) passOn() (foundFile, error) {
+	if e, ok := c.Site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
+		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
+	}
+	if isHidden(c.target.Path) {
+		return foundFile{}, hidden(c.target.Path)
+	}
+	found, err := c.findFile(c.pageFiles())
+	if err == nil {
+		err = found.checkHidden()
+	}
+	return found, err
+}
+
+// isHidden reports whether a path has a hidden name, such as .git.
+func isHidden(path string) bool { return strings.Contains(filepath.ToSlash(path), "/.") }
+
+func hidden(path string) error { return &Error{Status: 404, Message: path + " is hidden"} }
+
+// openFile opens a file that is sent to a visitor. It refuses files that belong to a
+// root.
+func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
+	refused := &Error{Status: 404, Message: found.real + " belongs to a root, or is its configuration"}
+	// The root itself must not even be opened: closing it would release the locks that
+	// this process holds on it.
+	if belongsToRoot(filepath.Base(found.real)) || g.isOwn(found.info) {
+		return nil, nil, refused
+	}
+	f, info, err := found.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	head := make([]byte, 100)
+	n, err := f.ReadAt(head, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		err = notFound(err)
+	case objectdb.IsRoot(head[:n]):
+		err = refused
+	default:
+		return f, info, nil
+	}
+	f.Close()
+	return nil, nil, err
+}
+
+// isOwn reports whether a file is the gateway's own root, or one of the files that
+// SQLite and objectdb keep beside it.
+func (g *Gateway) isOwn(info os.FileInfo) bool {
+	if g.db == nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{"", "-wal", "-shm", "-lock"}, func(suffix string) bool {
+		own, err := os.Stat(g.db.Path() + suffix)
+		return err == nil && os.SameFile(own, info)
+	})
+}
+
+// belongsToRoot reports whether a file with this name is a root, a saved copy, an
+// archive of replaced objects, another file beside a root, or a configuration file
+// or a copy of one.
+func belongsToRoot(name string) bool {
+	name = strings.ToLower(name)
+	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
+		if _, stamp, ok := strings.Cut(name, mark); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
+			return true
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, site.ConfFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
+		return true // also scripter.conf~ and scripter.conf.bak
+	}
+	return slices.ContainsFunc(
+		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},
+		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
 // pageFiles lists where the page of the request may lie, best first.

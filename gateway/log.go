@@ -1,13 +1,90 @@
 package gateway
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
 	"scripter/lua"
 	"scripter/requestlog"
+	"scripter/runner"
+	"scripter/script"
 	"scripter/site"
 )
+
+// log writes the line of a request when Verbose Messages is on.
+func (x *exchange) log() {
+	if x.plan == nil || !x.plan.verbose || x.plan.quiet {
+		return
+	}
+	r := x.request
+	x.g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", x.action(),
+		"status", x.out.status, "time", x.now().Sub(x.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
+}
+
+// LogPath returns the URL for the log: clipped, and without secrets of the query.
+func (r *Request) LogPath() string {
+	if u := r.Params["REQUEST_URI"]; u != "" {
+		if path, query, ok := strings.Cut(u, "?"); ok {
+			u = path + "?" + requestlog.MaskForm(query)
+		}
+		return clip(u, 200)
+	}
+	return clip(r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"], 200)
+}
+
+// logFailure writes the one line of a failed request.
+func (g *Gateway) logFailure(path string, status int, incident string, err error) {
+	args := []any{"path", path, "status", status}
+	if incident != "" {
+		args = append(args, "id", incident)
+	}
+	var e *Error
+	var s *script.Error
+	switch {
+	case errors.As(err, &e) && status < 500:
+		level := slog.LevelInfo
+		if e.warns || incident != "" { // who reads the number must find it in the log, of a CGI program too
+			level = slog.LevelWarn
+		}
+		g.log.Log(context.Background(), level, "request refused", append(args, "err", e)...)
+		return
+	case !errors.As(err, &s):
+		var p *panicked
+		if errors.As(err, &p) {
+			args = append(args, "detail", string(p.stack))
+		}
+		g.log.Error("request failed", append(args, "err", err)...)
+		return
+	}
+	args = append(args, "addr", s.Name, "line", s.Line, "err", s.Message)
+	if limit := runner.LimitOf(err); limit != "" {
+		args = append(args, "limit", limit)
+	}
+	if s.Err != nil && s.Err.Error() != s.Message {
+		args = append(args, "cause", s.Err)
+	}
+	g.log.Error("script failed", append(args, "detail", s.Detail())...)
+}
+
+func (c *attempt) logProblems() {
+	for _, p := range c.problems {
+		if p.marker == "" {
+			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))
+			continue
+		}
+		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column, "marker", clip(p.marker, 200), "err", developerMessage(p.err))
+	}
+}
+
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}
 
 // The slow log: a request that takes longer than the setting slowLog is logged
 // at that moment, with the place in Lua where it is, and once more when it is

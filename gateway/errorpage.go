@@ -1,0 +1,295 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"scripter/httpheader"
+	"scripter/lua"
+	"scripter/objectdb"
+	"scripter/runner"
+	"scripter/script"
+	"scripter/site"
+	"scripter/verbs/html"
+)
+
+// failurePage makes the response to a failure: the site's own page, from
+// user.webserver.prefs, or the developer's.
+func (x *exchange) failurePage(ctx context.Context, status int, incident string, err error) *httpheader.Response {
+	r := x.request
+	var crowd *busyError
+	if x.g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
+		message, wait := visitorMessage(status), "1"
+		if x.g.db == nil { // somebody has to mend that first
+			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
+		}
+		resp := plainPage(r, status, message, incident)
+		resp.Set("Retry-After", wait)
+		complete(r, resp)
+		return resp
+	}
+	var resp *httpheader.Response
+	if x.g.developer(ctx, r) {
+		resp = x.g.developerPage(ctx, r, status, incident, err)
+	} else {
+		resp = x.visitorPage(ctx, status, incident)
+	}
+	var e *Error
+	if errors.As(err, &e) && e.Allow != "" {
+		resp.Set("Allow", e.Allow)
+	}
+	if e != nil && status == 401 {
+		resp.Set("WWW-Authenticate", challenge(e.realm))
+	}
+	if status == 503 {
+		resp.Set("Retry-After", "1")
+	}
+	complete(r, resp)
+	return resp
+}
+
+// visitorPage makes the site's own page for a failure, or a plain page if that fails
+// too.
+func (x *exchange) visitorPage(ctx context.Context, status int, incident string) *httpheader.Response {
+	message := visitorMessage(status)
+	// After Yield another request may be running scripts of this page.
+	if !x.yielded && status != 401 {
+		var resp *httpheader.Response
+		if safely(func() (err error) {
+			resp, err = x.sitePage(ctx, status, message, incident)
+			return err
+		}) == nil {
+			return resp
+		}
+	}
+	return plainPage(x.request, status, message, incident)
+}
+
+// sitePage makes the site's own page of a failure.
+func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
+	inner := x.within()
+	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
+		c := inner.newAttempt(r)
+		c.target, _ = dispatch(c.request, c.Site())
+		if err := c.begin(); err != nil {
+			return err
+		}
+		resp, err = c.errorPage(status, message, incident)
+		c.logProblems()
+		return err
+	})
+	return resp, err
+}
+
+// visitorMessage says no more than the status does.
+func visitorMessage(status int) string {
+	switch status {
+	case 400:
+		return "The request could not be understood."
+	case 401:
+		return "This page requires a name and a password."
+	case 403:
+		return "This cannot be served."
+	case 404:
+		return "There is nothing at this address."
+	case 405, 501:
+		return "This address does not answer this method."
+	case 408:
+		return "The request did not arrive in time."
+	case 413:
+		return "The request is too large."
+	case 503:
+		return "The site is busy. Please try again in a moment."
+	}
+	return "The page could not be made."
+}
+
+// developerMessage says all there is to say: message, object, line, its text,
+// and the calls that led there.
+func developerMessage(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	var s *script.Error
+	if !errors.As(err, &s) {
+		return err.Error()
+	}
+	return s.Detail()
+}
+
+// errorPage makes the page of a failure from user.webserver.prefs.errorPage
+// or fileNotFoundPage.
+func (c *attempt) errorPage(status int, message, incident string) (*httpheader.Response, error) {
+	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
+	pref := "errorPage"
+	if status == 404 {
+		// The CGI Framework's words.
+		line, pref = "404 FILE NOT FOUND", "fileNotFoundPage"
+	}
+	if status == 500 && c.Site().Number(site.ErrorStatus) == 200 {
+		line = "200 OK"
+	}
+	return c.prefPage(line, pref, message, incident)
+}
+
+// prefPage makes the response of a page in user.webserver.prefs, whose markers
+// see errorMessage and incident.
+func (c *attempt) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
+	c.params.Set("errorMessage", message)
+	c.params.Set("incident", incident)
+	n, err := c.Tx.Find(objectdb.Address{"user", "webserver", "prefs", pref})
+	if err != nil {
+		return nil, fmt.Errorf("find user.webserver.prefs.%s: %w", pref, err)
+	}
+	page, err := c.objectPage(n)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.expand(page, "user.webserver.prefs."+pref, nil)
+	if err != nil {
+		return nil, err
+	}
+	head, err := c.header(line, "text/html")
+	if err != nil {
+		return nil, err
+	}
+	resp, err := httpheader.Parse(head)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = text
+	if err := c.nameCharset(resp, nil, false); err != nil {
+		return nil, err
+	}
+	return resp, resp.Check()
+}
+
+// refuse answers a visitor while Refuse Connections is on.
+func (c *attempt) refuse() error {
+	c.request.trace("connections are refused (user.webserver.flRefuseConnections)")
+	const message = "The site is closed for maintenance. Please come back later."
+	err := c.begin()
+	var resp *httpheader.Response
+	if err == nil {
+		resp, err = c.prefPage("503 "+httpheader.ReasonText(503), "maintenancePage", message, "")
+	}
+	if err != nil {
+		if fatal(err) {
+			return err
+		}
+		resp = plainPage(c.request, 503, message, "")
+	}
+	resp.Set("Retry-After", fmt.Sprintf("%.0f", c.Site().Number(site.RetryAfter)))
+	if err := c.finish(resp); err != nil {
+		return err
+	}
+	c.hold(held{resp: resp})
+	return nil
+}
+
+// plainPage is the page of a failure when the root cannot be asked.
+func plainPage(r *Request, status int, message, incident string) *httpheader.Response {
+	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
+	server := r.Params["SERVER_SOFTWARE"]
+	if server == "" {
+		server = "Scripter"
+	}
+	resp.Add("Server", server)
+	resp.Add("MIME-Version", "1.0")
+	resp.Add("Content-type", "text/html; charset=utf-8")
+	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + html.Escape(message) + "</pre>\n"
+	if incident != "" {
+		body += "<p>Incident " + incident + "</p>\n"
+	}
+	resp.Body = body + "</body></html>\n"
+	return resp
+}
+
+// developerPage makes the developer's page for a failure: what went wrong, the lines
+// of the script around it, the calls that led there, and the number of the incident.
+// It does not use the site's own page, which may say less.
+func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
+	line := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	resp := plainPage(r, status, "", incident)
+	switch {
+	case status == 404:
+		resp.Reason = "FILE NOT FOUND" // as on the site's own page
+	case status == 500 && g.errorStatusNow(ctx) == 200:
+		resp.Status, resp.Reason = 200, httpheader.ReasonText(200)
+	}
+	resp.Set("Content-type", "text/html; charset=utf-8")
+	message, detail, _ := strings.Cut(developerMessage(err), "\n")
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>" + html.Escape(message) + "</title>\n<style>" + developerStyle + "</style></head>\n<body>\n")
+	b.WriteString("<h1>" + html.Escape(message) + "</h1>\n")
+	var s *script.Error
+	var e *Error
+	if errors.As(err, &s) && !errors.As(err, &e) {
+		writeExcerpt(&b, s)
+		writeCalls(&b, s.Frames)
+	} else {
+		s = nil
+	}
+	if detail != "" && (s == nil || lua.IsPanic(err)) {
+		b.WriteString("<pre>" + html.Escape(detail) + "</pre>\n")
+	}
+	b.WriteString("<p>" + html.Escape(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
+	if incident != "" {
+		b.WriteString(". Incident <code>" + incident + "</code>: <code>scripter requests " + incident +
+			"</code> shows the request, if Debugging is on (<code>scripter settings flDebug true</code>)")
+	}
+	b.WriteString(".</p>\n</body>\n</html>\n")
+	resp.Body = b.String()
+	return resp
+}
+
+const developerStyle = "body{font:16px/1.5 sans-serif;margin:2em;max-width:60em}h1{font-size:1.3em}" +
+
+	"h1,pre{white-space:pre-wrap;overflow-wrap:anywhere}h2{font-size:1em}pre{background:#f4f4f4;color:#222;padding:1em}mark{background:#fd8}"
+
+// writeExcerpt writes the lines of the script around the error.
+func writeExcerpt(b *strings.Builder, s *script.Error) {
+	lines := s.Excerpt()
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString("<pre>")
+	for _, l := range lines {
+		text := fmt.Sprintf("%4d  %s", l.Number, html.Escape(l.Text))
+		if l.Number == s.Line {
+			text = "<mark>" + text + "</mark>"
+		}
+		b.WriteString(text + "\n")
+	}
+	b.WriteString("</pre>\n")
+}
+
+// writeCalls writes the calls that led to an error, innermost first.
+func writeCalls(b *strings.Builder, frames []lua.Frame) {
+	if len(frames) == 0 {
+		return
+	}
+	b.WriteString("<h2>Calls</h2>\n<pre>")
+	for _, f := range frames {
+		b.WriteString(html.Escape(f.String()) + "\n")
+	}
+	b.WriteString("</pre>\n")
+}
+
+// errorStatusNow returns the setting errorStatus, or 500 if the root cannot be read.
+func (g *Gateway) errorStatusNow(ctx context.Context) float64 {
+	n := 500.0
+	g.db.View(ctx, func(tx *objectdb.Tx) error {
+		s, err := g.site.Snapshot(tx)
+		if err == nil {
+			n = s.Number(site.ErrorStatus)
+		}
+		return err
+	})
+	return n
+}
