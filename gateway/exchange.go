@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/runner"
 )
@@ -120,6 +121,8 @@ func (x *exchange) options() runner.Options {
 	o := runner.Options{Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed}
 	if x.replay != nil {
 		o.Inner, o.Discard = true, x.isDry()
+	} else {
+		o.Origin = objectdb.Origin{Who: x.request.checkedUser(), Why: x.request.Params["REQUEST_METHOD"], Path: o.Key}
 	}
 	if x.request.Yield != nil {
 		o.Committed = func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/fcgi"
+	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/site"
 )
@@ -103,4 +104,14 @@ func TestSettingsTable(t *testing.T) {
 			assert.NoError(t, s.Check(s.Default), s.Name)
 		}
 	}
+}
+
+// TestOriginOfARequest: the commit of a request has its user, method and path; that of a replay
+// belongs to whoever runs it again.
+func TestOriginOfARequest(t *testing.T) {
+	s := newSite(t)
+	x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"REMOTE_USER": "ada", "REQUEST_METHOD": "POST"}), nil)
+	assert.Equal(t, objectdb.Origin{Who: "ada", Why: "POST", Path: "/x.fcgi"}, x.options().Origin)
+	x.replay = new(ReplayOptions)
+	assert.Zero(t, x.options().Origin)
 }

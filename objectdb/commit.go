@@ -46,7 +46,7 @@ func (tx *Tx) commit(last bool) error {
 func (tx *Tx) publish(w *work) (flush func(context.Context) error, err error) {
 	tx.db.publishing.Lock()
 	defer tx.db.publishing.Unlock()
-	if flush, err = tx.writer.Commit(tx.locked, w.commit(originOf(tx.ctx))); err != nil {
+	if flush, err = tx.writer.Commit(tx.locked, w.commit(tx.Origin)); err != nil {
 		return nil, err
 	}
 	w.publish(tx.db.cache)

@@ -37,6 +37,8 @@ type Options struct {
 	// Program is what the program calls itself, such as "scripter 0.1.0": a
 	// root records who made it, and who brought it to a newer version.
 	Program string
+	// Origin is that of transactions that do not set their own (Tx.Origin).
+	Origin Origin
 	// Now is the clock of created and modified times; nil is time.Now.
 	Now func() time.Time
 }

@@ -169,22 +169,11 @@ type Delete struct {
 	Table bool
 }
 
-// Origin says who wants a commit, and for what. Stores do not keep it yet.
+// Origin says who makes a commit, and for what. No store keeps it yet.
 type Origin struct {
-	Who string // a user of the host or of the site
-	Why string // a command, or a request with its id
-}
-
-type originKey struct{}
-
-// WithOrigin returns a context whose transactions have this origin.
-func WithOrigin(ctx context.Context, o Origin) context.Context {
-	return context.WithValue(ctx, originKey{}, o)
-}
-
-func originOf(ctx context.Context) Origin {
-	o, _ := ctx.Value(originKey{}).(Origin)
-	return o
+	Who  string // a user of the host, or the user of a request; "" if nobody has checked who it is
+	Why  string // a command, or the method of a request
+	Path string // of the request
 }
 
 // knownSince reports whether c knows everything that was changed after a generation.

@@ -10,6 +10,10 @@ import (
 // Tx is one transaction: it sees one state of the root, and its own writes. It
 // is used by one goroutine at a time, and not after its function has returned.
 type Tx struct {
+	// Origin goes to the store with each commit. It is Options.Origin until the function
+	// of the transaction sets another one.
+	Origin Origin
+
 	db      *DB
 	ctx     context.Context
 	mode    txMode
@@ -93,7 +97,7 @@ func (db *DB) run(ctx context.Context, mode txMode, wait *time.Duration, fn func
 	if mode != viewing && db.options.ReadOnly {
 		return &Error{Op: "update", Path: db.Path(), Err: ErrReadOnly}
 	}
-	tx := &Tx{db: db, ctx: ctx, mode: mode, wait: wait}
+	tx := &Tx{Origin: db.options.Origin, db: db, ctx: ctx, mode: mode, wait: wait}
 	defer tx.end()
 	if err := tx.begin(); err != nil {
 		return tx.fileError("begin", err)

@@ -65,6 +65,8 @@ type Options struct {
 	// Inner says that a script of another run makes this one, which already has the
 	// attention of the Guard.
 	Inner bool
+	// Origin is that of the transaction; the zero value stands for that of the DB.
+	Origin objectdb.Origin
 	// Now is the clock of the scripts; nil is that of the Runner.
 	Now func() time.Time
 	// Seed is that of math.random; 0 is any.
@@ -111,6 +113,9 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 		if calls++; calls > 1 {
 			out.Again = true
 			r.conflicts.add(o.Key, start)
+		}
+		if o.Origin != (objectdb.Origin{}) {
+			tx.Origin = o.Origin
 		}
 		if o.Committed != nil {
 			tx.BeforeSync(o.Committed)

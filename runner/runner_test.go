@@ -79,6 +79,18 @@ func TestRun(t *testing.T) {
 	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
+// TestOrigin: a run sets the origin of its transaction, or leaves that of the DB.
+func TestOrigin(t *testing.T) {
+	r, _ := newRunner(t, Config{})
+	for _, want := range []objectdb.Origin{{}, {Who: "ada", Why: "POST", Path: "/guestbook.fcgi"}} {
+		_, err := r.Run(t.Context(), Options{Origin: want}, func(run *Run) error {
+			assert.Equal(t, want, run.Tx.Origin)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+}
+
 // TestRunAgain: a run that loses a race is made once more, with nothing of the first one,
 // and the next run with its key holds the lock from its start.
 func TestRunAgain(t *testing.T) {

@@ -22,7 +22,7 @@ func (t *tool) initCommand() *cobra.Command {
 		Short: "make a root with the supplied objects",
 		Args:  args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := makeRoot(c.Context(), t.rootFile()); err != nil {
+			if err := t.makeRoot(c.Context(), t.rootFile()); err != nil {
 				return err
 			}
 			fmt.Fprintf(t.out, "made %s\n", t.rootFile())
@@ -33,7 +33,7 @@ func (t *tool) initCommand() *cobra.Command {
 
 // makeRoot makes a root with the supplied objects: under another name first,
 // so that it appears whole or not at all.
-func makeRoot(ctx context.Context, file string) error {
+func (t *tool) makeRoot(ctx context.Context, file string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return fmt.Errorf("make %s: %w", file, fs.ErrExist)
 	}
@@ -42,7 +42,7 @@ func makeRoot(ctx context.Context, file string) error {
 		return fmt.Errorf("make %s: there is no folder %s", file, folder)
 	}
 	unfinished := fmt.Sprintf("%s.%d", file, os.Getpid())
-	if err := fill(ctx, unfinished); err != nil {
+	if err := t.fill(ctx, unfinished); err != nil {
 		os.Remove(unfinished)
 		var named *objectdb.Error
 		if errors.As(err, &named) && named.Path == unfinished {
@@ -55,8 +55,10 @@ func makeRoot(ctx context.Context, file string) error {
 	return os.Link(unfinished, file)
 }
 
-func fill(ctx context.Context, file string) error {
-	db, err := sqlitestore.Create(file, forWork)
+func (t *tool) fill(ctx context.Context, file string) error {
+	o := forWork
+	o.Origin = t.origin()
+	db, err := sqlitestore.Create(file, o)
 	if err != nil {
 		return err
 	}

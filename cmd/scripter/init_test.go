@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
 )
 
 // TestInterruptedInit: a root appears whole or not at all.
@@ -15,8 +18,21 @@ func TestInterruptedInit(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	require.Error(t, makeRoot(ctx, filepath.Join(dir, "x.root")))
+	require.Error(t, new(tool).makeRoot(ctx, filepath.Join(dir, "x.root")))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestOriginOfACommand: what a command commits has its name and its user.
+func TestOriginOfACommand(t *testing.T) {
+	t.Setenv("SCRIPTER_ROOT", filepath.Join(t.TempDir(), "x.root"))
+	tool := &tool{out: io.Discard}
+	c := tool.command()
+	c.SetArgs([]string{"init"})
+	require.NoError(t, c.Execute())
+	require.NoError(t, tool.update(t.Context(), func(tx *objectdb.Tx) error {
+		assert.Equal(t, objectdb.Origin{Who: userName(os.Geteuid()), Why: "scripter init"}, tx.Origin)
+		return nil
+	}))
 }

@@ -42,6 +42,7 @@ type tool struct {
 	root     string     // --root
 	json     bool       // --json
 	reach    site.Reach // flags of reachFlags
+	name     string     // of the command, as in "scripter put"
 }
 
 // written is where a command prints; it remembers the first failure, which most
@@ -149,6 +150,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		DisableSuggestions:         true, // unknown has them
 		SuggestionsMinimumDistance: 2,
 	}
+	c.PersistentPreRun = func(c *cobra.Command, _ []string) { t.name = c.CommandPath() }
 	c.SetVersionTemplate("scripter {{.Version}}\n")
 	c.SetHelpCommand(helpCommand())
 	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
@@ -230,6 +232,9 @@ var (
 
 // open opens the root.
 func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
+	if !o.Reading {
+		o.Origin = t.origin()
+	}
 	db, err := sqlitestore.Open(t.rootFile(), o)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hintError{err, fmt.Sprintf("run %q first, or name another file with --root", "scripter init")}
@@ -238,6 +243,11 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 		t.warn("%s is a saved copy, and this command may change it", t.rootFile())
 	}
 	return db, err
+}
+
+// origin says who runs which command.
+func (t *tool) origin() objectdb.Origin {
+	return objectdb.Origin{Who: userName(os.Geteuid()), Why: t.name}
 }
 
 // view runs fn on the root without changing it.

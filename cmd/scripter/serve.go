@@ -135,7 +135,7 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 // makeMissing makes the root and the site where there are none.
 func (t *tool) makeMissing(ctx context.Context, site string) error {
 	if _, err := os.Stat(t.rootFile()); errors.Is(err, fs.ErrNotExist) {
-		if err := makeRoot(ctx, t.rootFile()); err != nil {
+		if err := t.makeRoot(ctx, t.rootFile()); err != nil {
 			return err
 		}
 		fmt.Fprintf(t.out, "made %s with the supplied objects\n", t.rootFile())

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -87,15 +88,20 @@ func (w originWriter) Commit(ctx context.Context, c *objectdb.Commit) (func(cont
 	return w.Writer.Commit(ctx, c)
 }
 
-// The origin of a transaction reaches the store.
+// The origin of a transaction, or that of the DB, reaches the store.
 func TestOriginReachesTheStore(t *testing.T) {
 	_, s := openStore(t, patient)
 	recording := &originStore{store: s}
-	db := objectdb.New(recording, patient)
-	ada := objectdb.Origin{Who: "ada", Why: "scripter put"}
-	ctx := objectdb.WithOrigin(t.Context(), ada)
-	require.NoError(t, db.Update(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
-	require.NoError(t, db.UpdateLocked(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
-	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }))
-	require.Equal(t, []objectdb.Origin{ada, ada, {}}, recording.origins)
+	o := patient
+	o.Origin = objectdb.Origin{Who: "ada", Why: "scripter serve"}
+	request := objectdb.Origin{Who: "carol", Why: "POST", Path: "/guestbook.fcgi"}
+	db := objectdb.New(recording, o)
+	n := objectdb.Address{"n"}
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return increment(tx, n) }))
+	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
+		tx.Origin = request
+		return errors.Join(increment(tx, n), tx.Flush(), increment(tx, n))
+	}))
+	require.NoError(t, db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error { return increment(tx, n) }))
+	require.Equal(t, []objectdb.Origin{o.Origin, request, request, o.Origin}, recording.origins)
 }
