@@ -78,23 +78,22 @@ func (s *Server) start(nc net.Conn) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	s.clock.nudge()
 	go c.serve()
 }
 
 // evict closes the connection that has been idle longest. If none is idle, it closes the one
 // that has been sending its parameters longest, if that is more than a second.
 func (s *Server) evict() {
-	now := s.clock.refresh()
+	now := s.now()
 	var victim *conn
-	var oldest int64
+	var oldest time.Duration
 	for _, c := range s.snapshot(nil) {
-		since := c.since.Load()
+		since := time.Duration(c.since.Load())
 		switch c.phase.Load() {
 		case phaseIdle:
-			since -= int64(time.Hour) // idle ones go first
+			since -= now // idle ones go first
 		case phaseParams:
-			if now-since < int64(time.Second) {
+			if now-since < time.Second {
 				continue
 			}
 		default:
@@ -109,7 +108,7 @@ func (s *Server) evict() {
 	}
 	if victim != nil {
 		victim.evicted.Store(true)
-		victim.nc.SetReadDeadline(past)
+		victim.interrupt()
 	}
 }
 

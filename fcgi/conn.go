@@ -28,21 +28,20 @@ type conn struct {
 	nc  net.Conn
 	raw syscall.RawConn // nil if nc is not a socket: it is then not polled
 
-	phase        atomic.Int32
-	since        atomic.Int64 // when the phase began
-	count        atomic.Int64 // requests begun
-	checkedCount int64        // count at the last check of the monitor, which owns it
-	readBy       atomic.Int64 // when the present wait for the peer must end; 0: none
-	writeBy      atomic.Int64
-	last         atomic.Bool // close after the present request
-	evicted      atomic.Bool // to be closed while idle
-	running      atomic.Pointer[request]
+	phase   atomic.Int32
+	since   atomic.Int64 // when the phase began, see Server.now
+	used    atomic.Bool  // a request has begun
+	last    atomic.Bool  // close after the present request
+	evicted atomic.Bool  // to be closed while it waits for a request
+	running atomic.Pointer[request]
+	seen    *request // running at the last check of the monitor, which owns the field
 
 	rmu sync.Mutex // reading
 	reader
-	req     *request // the latest one begun
-	query   []byte   // of FCGI_GET_VALUES so far
-	replies []byte   // records that answer the peer itself, not sent yet
+	bodyBy  time.Time // when the present wait for a body must end
+	req     *request  // the latest one begun
+	query   []byte    // of FCGI_GET_VALUES so far
+	replies []byte    // records that answer the peer itself, not sent yet
 
 	wmu sync.Mutex // writing
 	writer
@@ -55,18 +54,41 @@ func newConn(s *Server, nc net.Conn) *conn {
 	}
 	c.reader.init()
 	c.writer.init()
-	c.idle()
+	c.beginPhase(phaseIdle)
 	return c
 }
 
-// idle begins the idle phase.
-func (c *conn) idle() {
-	k := &c.s.clock
-	c.since.Store(k.time())
-	c.readBy.Store(k.after(c.s.limits.Idle))
-	c.phase.Store(phaseIdle)
-	k.nudge()
+// beginPhase begins a phase.
+func (c *conn) beginPhase(phase int32) {
+	c.since.Store(int64(c.s.now()))
+	c.phase.Store(phase)
 }
+
+// deadline returns when a wait for the peer must end. It changes when the connection is
+// evicted or the server closes. The caller holds c.rmu.
+func (c *conn) deadline() time.Time {
+	since := c.s.started.Add(time.Duration(c.since.Load()))
+	closing := c.s.closing.Load()
+	switch phase := c.phase.Load(); {
+	case phase != phaseIdle && phase != phaseParams:
+		return c.bodyBy
+	case c.evicted.Load():
+		return past
+	case phase == phaseParams:
+		return since.Add(c.s.limits.Params)
+	case closing && c.used.Load():
+		return past
+	case closing:
+		return since.Add(newConnGrace)
+	}
+	return since.Add(c.s.limits.Idle)
+}
+
+// past is a deadline that has passed.
+var past = time.Unix(1, 0)
+
+// interrupt makes a read that waits look at its deadline again.
+func (c *conn) interrupt() { c.nc.SetReadDeadline(past) }
 
 // serve answers the requests of the connection, one after the other.
 func (c *conn) serve() {
@@ -94,7 +116,7 @@ func (c *conn) serve() {
 			}
 			return
 		}
-		c.idle()
+		c.beginPhase(phaseIdle)
 	}
 }
 
@@ -131,12 +153,9 @@ func (c *conn) run(req *request) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	req.cancel = cancel
-	k := &c.s.clock
-	c.readBy.Store(0)
-	c.since.Store(k.time())
 	c.running.Store(req)
 	c.phase.Store(phaseRunning)
-	k.nudge()
+	c.s.startMonitor()
 	failed := c.call(ctx, req)
 	c.finish(req, failed)
 	c.running.Store(nil)
@@ -185,10 +204,8 @@ func (c *conn) linger() {
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	by := c.s.clock.after(lingerTime)
-	c.readBy.Store(by)
-	c.s.clock.nudge()
-	for n := 0; n < lingerBytes && c.s.clock.now.Load() < by; {
+	c.bodyBy = time.Now().Add(lingerTime)
+	for n := 0; n < lingerBytes; {
 		c.r, c.w = 0, 0
 		if c.fill() != nil {
 			return

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // event is why advance stopped.
@@ -99,15 +100,12 @@ func (c *conn) begin(running *request) (event, error) {
 	return evNone, nil
 }
 
-// open makes id the connection's request.
+// beginRequest makes id the connection's request.
 func (c *conn) beginRequest(id uint16, keep bool) {
 	c.req = &request{Request: Request{ID: id}, c: c, keep: keep}
 	c.mem.params = c.mem.params[:0]
-	c.count.Add(1)
-	c.since.Store(c.s.clock.time())
-	c.readBy.Store(c.s.clock.after(c.s.limits.Params))
-	c.phase.Store(phaseParams)
-	c.s.clock.nudge()
+	c.used.Store(true)
+	c.beginPhase(phaseParams)
 }
 
 // param handles FCGI_PARAMS (section 5.2). The stream is a string of bytes: a
@@ -149,7 +147,7 @@ func (c *conn) ready(req *request) (event, error) {
 	}
 	req.Params = m.table
 	req.Stdin, req.Stdout, req.Stderr = (*stdin)(req), (*stdout)(req), (*stderr)(req)
-	req.bodyBy = c.s.clock.after(c.s.limits.Body)
+	req.bodyBy = time.Now().Add(c.s.limits.Body)
 	req.started = true
 	return evReady, nil
 }
@@ -198,7 +196,7 @@ func (c *conn) abort(req *request) (event, error) {
 	if !req.keep {
 		return evLast, c.sendReplies()
 	}
-	c.idle()
+	c.beginPhase(phaseIdle)
 	return evNone, nil
 }
 

@@ -19,8 +19,8 @@
 // read.go reads records, dispatch.go handles them until the parameters of a
 // request are complete (params.go), and the connection calls the Handler. Its
 // streams (stream.go) read and write on the connection directly; write.go
-// gathers the output into records. Meanwhile the monitor (monitor.go) enforces
-// deadlines and finds out whether the web server is still there (poll.go).
+// gathers the output into records. Meanwhile the monitor (monitor.go) finds out
+// whether the web server is still there (poll.go).
 //
 // Worker processes that share connections do not use Serve. They peek at a
 // connection (peek.go), and let the Server serve the requests that have arrived

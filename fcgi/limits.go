@@ -29,12 +29,6 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// tick is how often the monitor checks the connections: often enough for the shortest limit.
-func (l Limits) tick() time.Duration {
-	shortest := min(l.Idle, l.Params, l.BodyIdle, l.Body, l.Write)
-	return max(2*time.Millisecond, min(50*time.Millisecond, shortest/4))
-}
-
 func orInt(n, otherwise int) int {
 	if n > 0 {
 		return n

@@ -15,8 +15,7 @@ import (
 	"scripter/internal/fcgitest"
 )
 
-// The watcher may interrupt a wait that has just ended; the next wait is not to
-// pay for it.
+// An interrupt may come after the wait that it is for. It does not end the next wait.
 func TestInterruptOfAnEarlierWait(t *testing.T) {
 	l, err := Listen("unix:"+filepath.Join(t.TempDir(), "s"), ListenOptions{})
 	require.NoError(t, err)
@@ -45,22 +44,3 @@ func TestInterruptOfAnEarlierWait(t *testing.T) {
 }
 
 func (r *Request) c() *conn { return r.Stdout.(*stdout).c }
-
-// An hour in which the process stood still is no hour of anybody's deadline.
-func TestClockOfAProcessThatStoodStill(t *testing.T) {
-	var k clock
-	k.init(10 * time.Millisecond)
-	by := k.after(time.Minute)
-	k.base = k.base.Add(-time.Hour)
-	k.discount(time.Hour)
-	assert.Less(t, k.refresh(), by)
-	k.discount(15 * time.Millisecond) // a tick and a half is nothing unusual
-	k.base = k.base.Add(-2 * time.Minute)
-	assert.Greater(t, k.refresh(), by)
-}
-
-func TestTick(t *testing.T) {
-	assert.Equal(t, 50*time.Millisecond, Limits{}.withDefaults().tick())
-	assert.Equal(t, 15*time.Millisecond, Limits{Write: 60 * time.Millisecond}.withDefaults().tick())
-	assert.Equal(t, 2*time.Millisecond, Limits{Idle: 1}.withDefaults().tick())
-}

@@ -67,7 +67,6 @@ func FuzzPeek(f *testing.F) {
 
 	const long = time.Hour
 	s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: fcgi.Limits{Idle: long, Params: long, Body: long, BodyIdle: long, Write: long}}
-	s.Start()
 	f.Fuzz(func(t *testing.T, in []byte) {
 		a := fcgi.Peek(in)
 		require.GreaterOrEqual(t, fcgi.DeclaredLength(in), int64(-1))

@@ -8,9 +8,8 @@ import (
 // poll is called by the monitor while a request runs. It does not block. It checks whether
 // the web server is still there, and handles the records that it has sent meanwhile, above
 // all FCGI_ABORT_REQUEST.
-func (c *conn) poll() {
-	req := c.running.Load()
-	if req == nil || req.over.Load() || c.raw == nil {
+func (c *conn) poll(req *request) {
+	if req.over.Load() || c.raw == nil {
 		return
 	}
 	if c.peerClosed() {

@@ -79,30 +79,34 @@ func (c *conn) read(p []byte) (int, error) {
 		return 0, err
 	}
 	for {
+		by := c.deadline()
+		c.nc.SetReadDeadline(by)
+		if !c.deadline().Equal(by) {
+			continue // it has changed, and the interrupt may have come before SetReadDeadline
+		}
 		n, err := c.nc.Read(p)
-		if n > 0 {
+		switch {
+		case n > 0:
+			return n, nil
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return 0, err
+		case !time.Now().Before(c.deadline()):
+			return c.readLate(p)
+		}
+	}
+}
+
+// readLate is called when the deadline of a read has passed. It accepts a request that came
+// at the last moment.
+func (c *conn) readLate(p []byte) (int, error) {
+	if c.phase.Load() == phaseIdle {
+		if n, err := c.readNow(p); err == nil {
+			c.evicted.Store(false)
 			return n, nil
 		}
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return 0, err
-		}
-		c.nc.SetReadDeadline(time.Time{})
-		phase := c.phase.Load()
-		leave := c.evicted.Load() && phase != phaseRunning || c.s.closing.Load() && phase == phaseIdle
-		by := c.readBy.Load()
-		if !leave && (by == 0 || c.s.clock.now.Load() < by) {
-			continue // the deadline of an earlier wait
-		}
-		if phase == phaseIdle {
-			if n, err := c.readNow(p); err == nil {
-				return n, nil // a request came at the last moment
-			}
-		}
-		return 0, ErrTimeout
 	}
+	return 0, ErrTimeout
 }
 
 // readNow reads without waiting.
@@ -116,10 +120,8 @@ func (c *conn) readNow(p []byte) (n int, err error) {
 	if c.raw == nil {
 		return 0, errWouldBlock
 	}
-	rerr := c.raw.Read(func(fd uintptr) bool {
-		n, err = syscall.Read(int(fd), p)
-		return true
-	})
+	// RawConn.Read would fail after the deadline of an earlier read.
+	rerr := c.raw.Control(func(fd uintptr) { n, err = syscall.Read(int(fd), p) })
 	switch {
 	case rerr != nil:
 		return 0, rerr

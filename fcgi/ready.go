@@ -5,26 +5,13 @@ import (
 	"net"
 )
 
-// Start starts the monitor, so that ServeReady can be called. It is called once, instead of
-// Serve.
-func (s *Server) Start() {
-	s.init()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.started && !s.monitored {
-		s.monitored = true
-		go s.monitor()
-	}
-	s.started = true
-}
-
 // CloseConnections makes every further ServeReady close its connection.
 func (s *Server) CloseConnections() {
 	s.init()
-	s.closing.Store(true)
+	s.close()
 }
 
-// Permits reports whether a connection from addr may be served (section 3.2).
+// Allows reports whether a connection from addr may be served (section 3.2).
 func (s *Server) Allows(addr net.Addr) bool {
 	s.init()
 	return s.allowedErr == nil && allows(addr, s.allowed)
@@ -38,6 +25,7 @@ func (s *Server) Allows(addr net.Addr) bool {
 // Between two calls the Server keeps nothing of the connection, so several processes that
 // hold the same socket may call it in turns.
 func (s *Server) ServeReady(nc net.Conn) (open bool) {
+	s.init()
 	c := newConn(s, nc)
 	if s.addConn(c) != nil {
 		nc.Close()
@@ -73,7 +61,7 @@ func (c *conn) serveReady() bool {
 			}
 			return false
 		}
-		c.idle()
+		c.beginPhase(phaseIdle)
 	}
 }
 
@@ -104,7 +92,6 @@ func (c *conn) nextReady() (event, error) {
 // detach removes the connection from the server without closing it.
 func (c *conn) detach() {
 	c.phase.Store(phaseClosing)
-	c.readBy.Store(0)
 	c.s.dropConn(c)
 	// The monitor may be polling, and a handler may have left a goroutine behind that
 	// still reads.

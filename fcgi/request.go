@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync/atomic"
+	"time"
 )
 
 // Handler answers one request. It is called on a goroutine of the connection; the request is
@@ -65,10 +66,10 @@ type request struct {
 	cancel context.CancelCauseFunc
 	keep   bool // the connection stays open afterwards
 
-	started   bool  // all parameters came (under conn.rmu)
-	bodyErr   error // how Stdin ended (under conn.rmu)
-	bodyBy    int64 // when the whole body must be there (under conn.rmu)
-	stdinShut bool  // the handler closed Stdin (under conn.rmu)
+	started   bool      // all parameters came (under conn.rmu)
+	bodyErr   error     // how Stdin ended (under conn.rmu)
+	bodyBy    time.Time // when the whole body must be there (under conn.rmu)
+	stdinShut bool      // the handler closed Stdin (under conn.rmu)
 
 	sent      bool // part of Stdout has left (under conn.wmu)
 	stderr    bool // Stderr was used (under conn.wmu)

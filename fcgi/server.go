@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,22 +28,21 @@ type Server struct {
 	// too slow, accept errors. Nil means the standard logger.
 	Log func(err error)
 
-	once   sync.Once
-	limits Limits
-	clock  clock
+	once    sync.Once
+	limits  Limits
+	started time.Time // when init was called
 
 	allowed    []netip.Addr // addresses that may connect by TCP; empty: all
 	allowedErr error
 
-	closing  atomic.Bool
-	requests atomic.Int64 // open ones
+	closing   atomic.Bool
+	requests  atomic.Int64 // open ones
+	monitored atomic.Bool  // the monitor runs
 
 	mu        sync.Mutex
 	closed    bool // Close was called
 	conns     map[*conn]struct{}
 	listeners map[net.Listener]struct{}
-	monitored bool          // the monitor runs
-	started   bool          // Start was called: the monitor runs without listeners
 	empty     chan struct{} // closed when the last connection of a closing server is gone
 	room      chan struct{} // a connection has ended
 }
@@ -49,7 +50,7 @@ type Server struct {
 func (s *Server) init() {
 	s.once.Do(func() {
 		s.limits = s.Limits.withDefaults()
-		s.clock.init(s.limits.tick())
+		s.started = time.Now()
 		s.allowed, s.allowedErr = s.webServers()
 		s.conns = map[*conn]struct{}{}
 		s.listeners = map[net.Listener]struct{}{}
@@ -57,6 +58,10 @@ func (s *Server) init() {
 		s.room = make(chan struct{}, 1)
 	})
 }
+
+// now returns the time since the server was first used. It does not follow changes of the
+// system's clock.
+func (s *Server) now() time.Duration { return time.Since(s.started) }
 
 // Serve accepts connections from l and serves them until l is closed or the server is shut
 // down; it then returns ErrServerClosed. It closes l. It goes on if the process runs out of
@@ -84,7 +89,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for _, l := range s.close() {
 		drainListener(l)
 	}
-	s.clock.wake()
 	select {
 	case <-s.empty:
 		return nil
@@ -110,21 +114,19 @@ func (s *Server) Close() error {
 	for _, c := range s.snapshot(nil) {
 		c.drop(ErrServerClosed)
 	}
-	s.clock.wake()
 	return errors.Join(errs...)
 }
 
-// close marks the server as closing and returns its listeners.
+// close marks the server as closing, ends idle connections and returns the listeners.
 func (s *Server) close() []net.Listener {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closing.Store(true)
 	s.checkEmpty()
-	ls := make([]net.Listener, 0, len(s.listeners))
-	for l := range s.listeners {
-		ls = append(ls, l)
+	for c := range s.conns {
+		c.interrupt()
 	}
-	return ls
+	return slices.Collect(maps.Keys(s.listeners))
 }
 
 func (s *Server) addListener(l net.Listener) bool {
@@ -134,10 +136,6 @@ func (s *Server) addListener(l net.Listener) bool {
 		return false
 	}
 	s.listeners[l] = struct{}{}
-	if !s.monitored {
-		s.monitored = true
-		go s.monitor()
-	}
 	return true
 }
 
@@ -147,7 +145,6 @@ func (s *Server) dropListener(l net.Listener) {
 	delete(s.listeners, l)
 	s.checkEmpty()
 	s.mu.Unlock()
-	s.clock.wake()
 }
 
 // errFull says that there is no room for another connection.
@@ -171,11 +168,7 @@ func (s *Server) dropConn(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.checkEmpty()
-	unused := len(s.conns) == 0 && len(s.listeners) == 0
 	s.mu.Unlock()
-	if unused {
-		s.clock.wake()
-	}
 	select {
 	case s.room <- struct{}{}:
 	default:

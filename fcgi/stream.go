@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 	"unsafe"
 )
 
@@ -65,10 +66,10 @@ func (in *stdin) Close() error {
 
 // readBody reads some of the body of a running request.
 func (c *conn) readBody(req *request, p []byte) (int, error) {
-	k := &c.s.clock
-	c.readBy.Store(min(k.after(c.s.limits.BodyIdle), req.bodyBy))
-	k.nudge()
-	defer c.readBy.Store(0)
+	c.bodyBy = time.Now().Add(c.s.limits.BodyIdle)
+	if req.bodyBy.Before(c.bodyBy) {
+		c.bodyBy = req.bodyBy
+	}
 	ev, err := c.advance(req)
 	var n int
 	if ev == evData {
@@ -120,9 +121,7 @@ func bodyError(err error) error {
 func (c *conn) discard(req *request) {
 	c.rmu.Lock()
 	defer c.rmu.Unlock()
-	c.readBy.Store(c.s.clock.after(c.s.limits.BodyIdle))
-	c.s.clock.nudge()
-	defer c.readBy.Store(0)
+	c.bodyBy = time.Now().Add(c.s.limits.BodyIdle)
 	for n := 0; n < lingerBytes && !req.stdinDone.Load(); n += c.h.length {
 		if c.header() != nil || c.h.id != req.ID || c.h.typ != typeStdin {
 			return

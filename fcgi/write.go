@@ -230,32 +230,24 @@ func (c *conn) send(vec [][]byte) error {
 	if c.werr != nil {
 		return c.werr
 	}
-	c.writeBy.Store(c.s.clock.after(c.s.limits.Write))
-	c.s.clock.nudge()
-	defer c.writeBy.Store(0)
+	c.nc.SetWriteDeadline(time.Now().Add(c.s.limits.Write))
 	c.bufs = dropEmpty(vec)
-	for {
-		err := c.sendOnce()
-		if err == nil {
-			return nil
-		}
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			c.nc.SetWriteDeadline(time.Time{})
-			if c.s.clock.now.Load() < c.writeBy.Load() {
-				continue // the deadline of an earlier write
-			}
-			err = ErrTimeout
-			c.s.report(&Error{"write", c.peer(), err})
-		} else {
-			err = ErrClosed
-		}
-		c.werr = err
-		c.last.Store(true)
-		if req := c.running.Load(); req != nil {
-			req.cancel(err)
-		}
-		return err
+	err := c.sendOnce()
+	if err == nil {
+		return nil
 	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = ErrTimeout
+		c.s.report(&Error{"write", c.peer(), err})
+	} else {
+		err = ErrClosed
+	}
+	c.werr = err
+	c.last.Store(true)
+	if req := c.running.Load(); req != nil {
+		req.cancel(err)
+	}
+	return err
 }
 
 // sendOnce writes c.bufs and leaves in it what could not be written.

@@ -115,7 +115,6 @@ func parseSpec(spec string) (index, listeners int, err error) {
 func (w *Worker) Serve(s *fcgi.Server) error {
 	w.server, w.handler = s, s.Handler
 	s.Handler = w.handle
-	s.Start()
 	if err := w.add(w.wake, unix.EPOLLIN, eventWake, 0); err != nil {
 		return err
 	}
