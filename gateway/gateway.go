@@ -43,7 +43,7 @@ type Gateway struct {
 	pages    pageCache
 	found    foundFiles
 	values   *objectdb.DerivedMap[*cachedPage, *pageValues]
-	counts   counts
+	started  time.Time
 	metrics  metrics.Metrics
 	slots    slots
 }
@@ -64,7 +64,7 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.site = site.NewCache()
+	g.started, g.site = g.now(), site.NewCache()
 	g.runner = runner.New(runner.Config{
 		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site, Now: g.now, Guard: o.Guard, Outside: g.outside,
 	})
@@ -72,7 +72,6 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 		g.supplied = objectdb.NewDerived(g.readSupplied)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
 	}
-	g.counts.started = g.now()
 	return g
 }
 
@@ -112,17 +111,11 @@ type Outcome struct {
 // is held until the commit, and they run once more, from the start, if another request
 // has overwritten what they read.
 func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
-	g.counts.running.Add(1)
-	defer func() {
-		g.counts.running.Add(-1)
-		g.counts.answered.Add(1)
-	}()
+	g.metrics.Running.Add(1)
+	defer g.metrics.Running.Add(-1)
 	x := g.newExchange(r, w)
 	defer x.close()
 	out := x.answer(ctx)
-	if out.Err != nil {
-		g.counts.failed.Add(1)
-	}
 	took := g.now().Sub(x.began)
 	x.count(out, took)
 	x.endSlow(out, took)

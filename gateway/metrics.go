@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"sync/atomic"
 	"time"
 
 	"scripter/metrics"
@@ -9,23 +8,19 @@ import (
 )
 
 // Started returns when the gateway was made.
-func (g *Gateway) Started() time.Time { return g.counts.started }
+func (g *Gateway) Started() time.Time { return g.started }
 
 // Requests returns how many requests are running and how many were answered.
-func (g *Gateway) Requests() (running, answered int64) {
-	return g.counts.running.Load(), g.counts.answered.Load()
-}
-
-// counts are of one process.
-type counts struct {
-	started                   time.Time
-	running, answered, failed atomic.Int64
+func (g *Gateway) Requests() (running int64, answered uint64) {
+	answered, _ = g.metrics.Requests()
+	return g.metrics.Running.Load(), answered
 }
 
 // count counts a request that was answered or abandoned.
 func (x *exchange) count(out Outcome, took time.Duration) {
 	r := metrics.Request{
-		Action: x.action(), Status: out.Status, Duration: took, Bytes: x.out.sent, Incident: out.Incident != "",
+		Action: x.action(), Status: out.Status, Duration: took, Bytes: x.out.sent,
+		Failed: out.Err != nil, Incident: out.Incident != "",
 	}
 	if out.Err != nil {
 		r.Limit = runner.LimitOf(out.Err)

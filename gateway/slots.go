@@ -225,7 +225,7 @@ type Load struct {
 // Load returns how many requests run and wait.
 func (g *Gateway) Load() Load {
 	_, waiting := g.slots.load()
-	return Load{Running: int(g.counts.running.Load()) - waiting, Waiting: waiting}
+	return Load{Running: int(g.metrics.Running.Load()) - waiting, Waiting: waiting}
 }
 
 // Bounds are what an owner sets for requests at the same time: see the settings maxRunning,

@@ -17,8 +17,7 @@ import (
 // group webserver, which is the gateway's. Scripts see them as tables in
 // system.verbs.builtins; most scripts call the objects of the root that use them.
 func Verbs() []script.Verb {
-	list := slices.Concat(verbs.All(), answerVerbs, argsVerbs, cacheVerbs, errorVerbs, headVerbs, prefsVerbs,
-		replayVerbs, statusVerbs, writeVerbs)
+	list := slices.Concat(verbs.All(), answerVerbs, headVerbs, siteVerbs)
 	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }

@@ -9,7 +9,7 @@ import (
 	"scripter/site"
 )
 
-// answerVerbs answer requests. They are behind the objects of
+// answerVerbs answer requests. Those of the group webserver are behind the objects of
 // suites.webserver (specification, 2.3), under the names of the CGI Framework.
 var answerVerbs = []script.Verb{
 	{
@@ -77,6 +77,39 @@ webserver.sendPartial ("one, ")
 return "two"`,
 		Gives: "one, two",
 		Func:  verbSendPartial,
+	},
+	{
+		Name: "write",
+		Doc: "Adds the texts of its arguments to the response. What the script returns, if anything, " +
+			"comes after them.",
+		Params:  []script.Param{script.Arg("…", "any", "any number of values; each is made a text")},
+		Errors:  "a response over maxResponse; outside a request",
+		Example: `write ("1 + 1 = ", 1 + 1)`,
+		Gives:   "1 + 1 = 2",
+		Func:    verbWrite,
+	},
+	{
+		Name: "webserver.errorMessage",
+		Doc:  "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
+		Params: []script.Param{
+			script.Arg("message", "any", ""),
+			script.Opt("params", "table", "", "not needed; for scripts of 1998"),
+		},
+		Results: script.Returns("string", "a complete response, status 500"),
+		Errors:  "outside a request",
+		Example: `webserver.errorMessage ("out of <tea>"):match ("out of %S*tea&gt;")`,
+		Gives:   "out of &lt;tea&gt;",
+		Func:    verbErrorMessage,
+	},
+	{
+		Name:    "webserver.fileNotFoundError",
+		Doc:     "The 404 response, made from user.webserver.prefs.fileNotFoundPage.",
+		Params:  []script.Param{script.Opt("params", "table", "", "not needed; for scripts of 1998")},
+		Results: script.Returns("string", "a complete response"),
+		Errors:  "outside a request",
+		Example: `webserver.fileNotFoundError ():match ("^[^\r]*")`,
+		Gives:   "HTTP/1.0 404 FILE NOT FOUND",
+		Func:    verbFileNotFoundError,
 	},
 }
 
@@ -172,19 +205,6 @@ func verbSendPartial(v *script.Call) error {
 	return nil
 }
 
-var writeVerbs = []script.Verb{
-	{
-		Name: "write",
-		Doc: "Adds the texts of its arguments to the response. What the script returns, if anything, " +
-			"comes after them.",
-		Params:  []script.Param{script.Arg("…", "any", "any number of values; each is made a text")},
-		Errors:  "a response over maxResponse; outside a request",
-		Example: `write ("1 + 1 = ", 1 + 1)`,
-		Gives:   "1 + 1 = 2",
-		Func:    verbWrite,
-	},
-}
-
 // checkOutput returns an error if what scripts write is longer than maxResponse.
 func (c *attempt) checkOutput(size int64) error {
 	if limit := c.Size(site.MaxResponse); size > limit.Most {
@@ -215,33 +235,6 @@ func verbWrite(v *script.Call) error {
 		}
 	}
 	return nil
-}
-
-// errorVerbs make the pages of failures.
-var errorVerbs = []script.Verb{
-	{
-		Name: "webserver.errorMessage",
-		Doc:  "The response of a failure with this message, made from user.webserver.prefs.errorPage.",
-		Params: []script.Param{
-			script.Arg("message", "any", ""),
-			script.Opt("params", "table", "", "not needed; for scripts of 1998"),
-		},
-		Results: script.Returns("string", "a complete response, status 500"),
-		Errors:  "outside a request",
-		Example: `webserver.errorMessage ("out of <tea>"):match ("out of %S*tea&gt;")`,
-		Gives:   "out of &lt;tea&gt;",
-		Func:    verbErrorMessage,
-	},
-	{
-		Name:    "webserver.fileNotFoundError",
-		Doc:     "The 404 response, made from user.webserver.prefs.fileNotFoundPage.",
-		Params:  []script.Param{script.Opt("params", "table", "", "not needed; for scripts of 1998")},
-		Results: script.Returns("string", "a complete response"),
-		Errors:  "outside a request",
-		Example: `webserver.fileNotFoundError ():match ("^[^\r]*")`,
-		Gives:   "HTTP/1.0 404 FILE NOT FOUND",
-		Func:    verbFileNotFoundError,
-	},
 }
 
 func verbErrorMessage(v *script.Call) error {

@@ -14,8 +14,8 @@ import (
 	"scripter/verbs/form"
 )
 
-// headVerbs take heads of requests apart and put heads of responses together,
-// under the names of webserver.util of 1998.
+// headVerbs read and write URL-encoded fields, heads of requests and heads of responses,
+// those of webserver.util under their names of 1998.
 var headVerbs = []script.Verb{
 	{
 		Name: "webserver.util.parseHeaders",
@@ -93,6 +93,26 @@ var headVerbs = []script.Verb{
 		Example: `webserver.util.buildResponse (404, {["X-Why"] = "gone"}, "no"):match ("^[^\r]*")`,
 		Gives:   "HTTP/1.1 404 Not Found",
 		Func:    verbBuildResponse,
+	},
+	{
+		Name:    "webserver.parseArgs",
+		Doc:     "Reads URL-encoded text into a Lua table, which it returns. A name seen again makes a list.",
+		Params:  []script.Param{script.Arg("text", "any", "")},
+		Results: script.Returns("table<string, string|string[]>", ""),
+		Errors:  "more fields than maxFields",
+		Example: `webserver.parseArgs ("x=1&y=a+b").y`,
+		Gives:   "a b",
+		Func:    verbParseArgs,
+	},
+	{
+		Name:    "webserver.encodeArgs",
+		Doc:     "The inverse of parseArgs, in the order of the names.",
+		Params:  []script.Param{script.Arg("table", "table", "")},
+		Results: script.Returns("string", ""),
+		Example: `webserver.encodeArgs ({y = "a b", x = 1})`,
+		Gives:   "x=1&y=a+b",
+		Page:    true,
+		Func:    form.Encode,
 	},
 }
 
@@ -243,30 +263,6 @@ func verbBuildResponse(v *script.Call) error {
 	}
 	v.Return(text)
 	return nil
-}
-
-// argsVerbs read and write URL-encoded fields.
-var argsVerbs = []script.Verb{
-	{
-		Name:    "webserver.parseArgs",
-		Doc:     "Reads URL-encoded text into a Lua table, which it returns. A name seen again makes a list.",
-		Params:  []script.Param{script.Arg("text", "any", "")},
-		Results: script.Returns("table<string, string|string[]>", ""),
-		Errors:  "more fields than maxFields",
-		Example: `webserver.parseArgs ("x=1&y=a+b").y`,
-		Gives:   "a b",
-		Func:    verbParseArgs,
-	},
-	{
-		Name:    "webserver.encodeArgs",
-		Doc:     "The inverse of parseArgs, in the order of the names.",
-		Params:  []script.Param{script.Arg("table", "table", "")},
-		Results: script.Returns("string", ""),
-		Example: `webserver.encodeArgs ({y = "a b", x = 1})`,
-		Gives:   "x=1&y=a+b",
-		Page:    true,
-		Func:    form.Encode,
-	},
 }
 
 // maxFieldsOf returns the limit of fields, outside of a request that of the settings.

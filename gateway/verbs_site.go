@@ -18,8 +18,9 @@ import (
 	"scripter/site"
 )
 
-// prefsVerbs read settings and set them up.
-var prefsVerbs = []script.Verb{
+// siteVerbs are for the owner of a site: settings, the status of the process, caches in
+// front of the web server, requests run again.
+var siteVerbs = []script.Verb{
 	{
 		Name:    "webserver.getPref",
 		Doc:     "A setting, else an object of user.webserver.prefs, else false.",
@@ -47,6 +48,43 @@ return tostring (user.webserver.flDirtyRoot)`,
 return table.concat (webserver.init (), " ")`,
 		Gives: "user.webserver.chunkSize",
 		Func:  verbInit,
+	},
+	{
+		Name: "webserver.statusReport",
+		Doc: "What the web server is called, what this process has answered, and which switches are " +
+			"on: lines of a name, a colon and a value.",
+		Results: script.Returns("string", ""),
+		Errors:  "outside a request",
+		Example: `webserver.statusReport ():match ("^[^\n]*")`,
+		Gives:   "Server: Test/1",
+		Func:    verbStatusReport,
+	},
+	{
+		Name: "webserver.flushCache",
+		Doc: "Makes the caches in front of the web server forget one page, or all of them; done after " +
+			"the request's changes are committed, before its response is sent.",
+		Params: []script.Param{
+			script.Opt("path", "string", `""`, `"/news.fcgi", of the host of this request, or "http://host/path"; `+
+				`"" is everything. A cache that is a folder always forgets everything`),
+		},
+		Errors: "no cache is configured (cacheServers, cacheFolders), or one that scripter.conf does not " +
+			"list; an invalid path; a call outside a request. If a cache does not answer, that is " +
+			"only logged",
+		Example: `local done, why = pcall (function () webserver.flushCache ("/news.fcgi") end)
+return done and "flushed" or why:match ("no cache is configured")`,
+		Gives: "no cache is configured",
+		Func:  verbFlushCache,
+	},
+	{
+		Name: "webserver.debugCGI",
+		Doc: "Runs the last request that Debugging has kept again, on today's scripts, and returns its " +
+			"response. What it changes in the root is not kept.",
+		Results: script.Returns("string", "the complete response, with errors in full"),
+		Errors:  "no request is kept; inside of a request that is itself run again",
+		Example: `local ok, message = pcall (function () return webserver.debugCGI () end)
+return (message:match ("no such.*"))`,
+		Gives: "no such request is kept: scratchpad.cgiparamsLog is empty",
+		Func:  verbDebugCGI,
 	},
 }
 
@@ -132,25 +170,11 @@ func addMissing(tx *objectdb.Tx, from, to objectdb.Address, made *script.Table) 
 	return nil
 }
 
-var statusVerbs = []script.Verb{
-	{
-		Name: "webserver.statusReport",
-		Doc: "What the web server is called, what this process has answered, and which switches are " +
-			"on: lines of a name, a colon and a value.",
-		Results: script.Returns("string", ""),
-		Errors:  "outside a request",
-		Example: `webserver.statusReport ():match ("^[^\n]*")`,
-		Gives:   "Server: Test/1",
-		Func:    verbStatusReport,
-	},
-}
-
 func verbStatusReport(v *script.Call) error {
 	c, err := hostOf(v)
 	if err != nil {
 		return err
 	}
-	n := &c.g.counts
 	server := c.request.Params["SERVER_SOFTWARE"]
 	if server == "" {
 		server = c.server()
@@ -159,34 +183,16 @@ func verbStatusReport(v *script.Call) error {
 	line := func(name string, value any) { fmt.Fprintf(&b, "%s: %v\n", name, value) }
 	line("Server", server)
 	line("Root", c.g.db.Path())
-	line("Process since", n.started.UTC().Format(time.DateTime))
-	line("Requests answered", n.answered.Load())
-	line("Requests failed", n.failed.Load())
-	line("Requests running", n.running.Load())
+	line("Process since", c.g.started.UTC().Format(time.DateTime))
+	answered, failed := c.g.metrics.Requests()
+	line("Requests answered", answered)
+	line("Requests failed", failed)
+	line("Requests running", c.g.metrics.Running.Load())
 	for _, s := range []*site.Setting{site.FlRefuseConnections, site.FlSuspendLogging, site.FlVerboseMessages, site.FlDebug, site.FlScriptTrap} {
 		line(s.Title, c.Site().Flag(s))
 	}
 	v.Return(b.String())
 	return nil
-}
-
-var cacheVerbs = []script.Verb{
-	{
-		Name: "webserver.flushCache",
-		Doc: "Makes the caches in front of the web server forget one page, or all of them; done after " +
-			"the request's changes are committed, before its response is sent.",
-		Params: []script.Param{
-			script.Opt("path", "string", `""`, `"/news.fcgi", of the host of this request, or "http://host/path"; `+
-				`"" is everything. A cache that is a folder always forgets everything`),
-		},
-		Errors: "no cache is configured (cacheServers, cacheFolders), or one that scripter.conf does not " +
-			"list; an invalid path; a call outside a request. If a cache does not answer, that is " +
-			"only logged",
-		Example: `local done, why = pcall (function () webserver.flushCache ("/news.fcgi") end)
-return done and "flushed" or why:match ("no cache is configured")`,
-		Gives: "no cache is configured",
-		Func:  verbFlushCache,
-	},
 }
 
 // verbFlushCache adds a page to what is purged after the commit.
@@ -219,20 +225,6 @@ func (c *attempt) purgeCaches(ctx context.Context) {
 			c.g.log.Error("cache not flushed", "cache", cache, "path", c.request.LogPath(), "err", err)
 		}
 	})
-}
-
-var replayVerbs = []script.Verb{
-	{
-		Name: "webserver.debugCGI",
-		Doc: "Runs the last request that Debugging has kept again, on today's scripts, and returns its " +
-			"response. What it changes in the root is not kept.",
-		Results: script.Returns("string", "the complete response, with errors in full"),
-		Errors:  "no request is kept; inside of a request that is itself run again",
-		Example: `local ok, message = pcall (function () return webserver.debugCGI () end)
-return (message:match ("no such.*"))`,
-		Gives: "no such request is kept: scratchpad.cgiparamsLog is empty",
-		Func:  verbDebugCGI,
-	},
 }
 
 // verbDebugCGI is debugCGI of the CGI Framework: there it ran the handler

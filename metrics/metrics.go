@@ -17,9 +17,13 @@ import (
 var DurationBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
 
 // Metrics counts what a process does. A finished request costs it a few atomic additions and
-// no memory; [Metrics.Take] takes the counts. The zero Metrics is ready for use, by many
-// goroutines at once.
+// no memory; [Metrics.Take] takes the counts, except for the first three. The zero Metrics is
+// ready for use, by many goroutines at once.
 type Metrics struct {
+	Running  atomic.Int64  // requests that are answered at the moment
+	answered atomic.Uint64 // requests since the process began
+	failed   atomic.Uint64 // those of them that ended with an error
+
 	Again  atomic.Uint64 // requests that lost a race and were run again
 	Waited atomic.Uint64 // requests that had to wait for a slot
 	Slow   atomic.Uint64 // requests in the slow log
@@ -100,12 +104,17 @@ type Request struct {
 	Status   int    // of the response; 0 if nothing was sent
 	Duration time.Duration
 	Bytes    int64  // of the response
-	Incident bool   // it failed, and the failure has a number in the log
+	Failed   bool   // it ended with an error
+	Incident bool   // the error has a number in the log
 	Limit    string // name of the setting that ended it, or ""
 }
 
 // CountRequest counts a request.
 func (m *Metrics) CountRequest(r Request) {
+	m.answered.Add(1)
+	if r.Failed {
+		m.failed.Add(1)
+	}
 	action := cmp.Or(r.Action, noAction)
 	a := m.actions.get(action)
 	status := r.Status
@@ -125,6 +134,10 @@ func (m *Metrics) CountRequest(r Request) {
 		m.limits.get(r.Limit).Add(1)
 	}
 }
+
+// Requests returns how many requests the process has answered or abandoned, and how many of
+// them have failed.
+func (m *Metrics) Requests() (answered, failed uint64) { return m.answered.Load(), m.failed.Load() }
 
 // CountSave counts a copy that the auto-save agent has saved, or could not save.
 func (m *Metrics) CountSave(err error) {
