@@ -32,7 +32,7 @@
 //	slots.go        how many requests run at a time
 //	log.go          what is logged of requests; metrics.go: what is counted
 //	command.go      what the commands of an author ask; the rest is in package runner
-//	probe.go probe_token.go  what "scripter doctor" asks
-//	verbs.go verbs_*.go      the verbs of the group webserver
+//	probe.go        what "scripter doctor" asks (package probe)
+//	verbs.go verbs_*.go  the verbs of the group webserver
 //	std.go          requests that come through net/http/fcgi
 package gateway

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scripter/objectdb"
+	"scripter/probe"
 	"scripter/requestlog"
 	"scripter/script"
 	"scripter/site"
@@ -63,7 +64,7 @@ func (s addresses) under(a objectdb.Address) bool {
 var pageSecrets = newAddresses(
 	site.DebugToken.Address(),
 	objectdb.Address{"user", "webserver", "users"},
-	requestlog.LastParams, requestlog.Log, probes,
+	requestlog.LastParams, requestlog.Log, probe.Tokens,
 )
 
 // notForPages are the objects whose scripts markers cannot call, because they run the

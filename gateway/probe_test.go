@@ -3,6 +3,8 @@ package gateway
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/probe"
 	"scripter/requestlog"
 )
 
@@ -22,15 +25,15 @@ func newProbe(t *testing.T, s *testSite) string {
 	token := ""
 	update(t, s.db, func(tx *objectdb.Tx) error {
 		var err error
-		token, err = NewProbe(tx, time.Now())
+		token, err = probe.NewToken(tx, time.Now())
 		return err
 	})
 	return token
 }
 
-func asReply(t *testing.T, body string) ProbeReply {
+func asReply(t *testing.T, body string) probe.Reply {
 	t.Helper()
-	var p ProbeReply
+	var p probe.Reply
 	require.NoError(t, json.Unmarshal([]byte(body), &p), body)
 	require.Equal(t, "scripter", p.Probe)
 	return p
@@ -63,7 +66,7 @@ func TestProbe(t *testing.T) {
 	assert.Equal(t, requestlog.Masked, p.Variables["DB_PASSWORD"])
 	assert.Len(t, p.Variables["HTTP_X_LONG"], 1<<10)
 	assert.Equal(t, []int{os.Getpid(), os.Geteuid()}, []int{p.PID, p.UID})
-	assert.Equal(t, RootHash(s.db.Path()), p.RootHash)
+	assert.Equal(t, probe.RootHash(s.db.Path()), p.RootHash)
 	require.GreaterOrEqual(t, len(p.Files), 2)
 	assert.Equal(t, []string{"file", "folder"}, []string{p.Files[0].Name, p.Files[1].Name})
 	assert.True(t, p.Files[0].Write && p.Files[1].Write)
@@ -96,13 +99,14 @@ func TestProbeToken(t *testing.T) {
 	second := newProbe(t, s)
 	asReply(t, ask(token))
 	asReply(t, ask(second))
-	hash := probeHash(token)
+	sum := sha256.Sum256([]byte(token))
+	hash := hex.EncodeToString(sum[:])
 	for _, bad := range []string{"x", "", " ", token[1:], token + "x", strings.ToUpper(token), hash, hash[:16], strings.Repeat("x", 1<<16)} {
 		assert.Equal(t, "trapped", ask(bad), "%.40q", bad)
 	}
 	var keys bytes.Buffer
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-		return tx.Walk(probes, func(a objectdb.Address, n *objectdb.Node) error {
+		return tx.Walk(probe.Tokens, func(a objectdb.Address, n *objectdb.Node) error {
 			keys.WriteString(a.String())
 			if v, err := tx.Value(n); err == nil {
 				keys.WriteString(string(v.(objectdb.String)))
@@ -112,38 +116,38 @@ func TestProbeToken(t *testing.T) {
 	}))
 	assert.NotContains(t, keys.String(), token, "the root holds a hash only")
 
-	s.g.now = func() time.Time { return time.Now().Add(ProbeTime - time.Minute) }
+	s.g.now = func() time.Time { return time.Now().Add(probe.TokenTime - time.Minute) }
 	asReply(t, ask(token))
-	s.g.now = func() time.Time { return time.Now().Add(ProbeTime) }
+	s.g.now = func() time.Time { return time.Now().Add(probe.TokenTime) }
 	assert.Equal(t, "trapped", ask(token), "too old")
 	s.g.now = func() time.Time { return time.Now().Add(-2 * time.Minute) }
 	assert.Equal(t, "trapped", ask(token), "from the future")
 	s.g.now = time.Now
 
-	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, token) })
+	update(t, s.db, func(tx *objectdb.Tx) error { return probe.RemoveToken(tx, token) })
 	assert.Equal(t, "trapped", ask(token))
 	asReply(t, ask(second))
-	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, second) })
+	update(t, s.db, func(tx *objectdb.Tx) error { return probe.RemoveToken(tx, second) })
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := tx.Stat(probes.Parent())
+		_, err := tx.Stat(probe.Tokens.Parent())
 		assert.ErrorIs(t, err, objectdb.ErrNotFound, "nothing is left")
 		return nil
 	}))
-	update(t, s.db, func(tx *objectdb.Tx) error { return RemoveProbe(tx, second) }) // twice is no failure
+	update(t, s.db, func(tx *objectdb.Tx) error { return probe.RemoveToken(tx, second) }) // twice is no failure
 
 	// A token that was left behind goes with the next one.
 	update(t, s.db, func(tx *objectdb.Tx) error {
-		if _, err := NewProbe(tx, time.Now()); err != nil {
+		if _, err := probe.NewToken(tx, time.Now()); err != nil {
 			return err
 		}
 		return tx.Put(objectdb.Address{"system", "temp", "probes", "table", "inner"}, objectdb.String("x"))
 	})
 	update(t, s.db, func(tx *objectdb.Tx) error {
-		_, err := NewProbe(tx, time.Now().Add(ProbeTime))
+		_, err := probe.NewToken(tx, time.Now().Add(probe.TokenTime))
 		return err
 	})
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
-		list, err := tx.List(probes)
+		list, err := tx.List(probe.Tokens)
 		assert.Len(t, list, 2, "the new one, and what was never ours")
 		return err
 	}))
@@ -157,23 +161,23 @@ func TestProbeKinds(t *testing.T) {
 		resp := s.ask("/x.fcgi", map[string]string{probeVariable: token + " " + kind})
 		return resp.Status, resp.Get("Location"), resp.Body
 	}
-	status, location, _ := ask(ProbeRedirect)
+	status, location, _ := ask(probe.Redirect)
 	assert.Equal(t, 302, status)
-	assert.Equal(t, ProbeLocation, location)
-	status, _, body := ask(ProbeError)
+	assert.Equal(t, probe.Location, location)
+	status, _, body := ask(probe.Error)
 	assert.Equal(t, 404, status)
-	assert.Equal(t, ProbeErrorBody, body)
+	assert.Equal(t, probe.ErrorBody, body)
 
 	var w timedWriter
-	out := s.g.Answer(context.Background(), s.request("/x.fcgi", map[string]string{probeVariable: token + " " + ProbePieces, "SERVER_SOFTWARE": "nginx/1"}), &w)
+	out := s.g.Answer(context.Background(), s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces, "SERVER_SOFTWARE": "nginx/1"}), &w)
 	assert.Equal(t, 200, out.Status)
 	assert.Contains(t, w.text.String(), "X-Accel-Buffering: no")
-	assert.True(t, strings.HasSuffix(w.text.String(), "\r\n\r\n"+ProbeFirst+ProbeLast), &w.text)
-	assert.GreaterOrEqual(t, w.last.Sub(w.first), ProbePause)
+	assert.True(t, strings.HasSuffix(w.text.String(), "\r\n\r\n"+probe.First+probe.Last), &w.text)
+	assert.GreaterOrEqual(t, w.last.Sub(w.first), probe.Pause)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	out = s.g.Answer(ctx, s.request("/x.fcgi", map[string]string{probeVariable: token + " " + ProbePieces}), &timedWriter{})
+	out = s.g.Answer(ctx, s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces}), &timedWriter{})
 	assert.True(t, out.Broken, "a client that is gone is not waited for")
 }
 

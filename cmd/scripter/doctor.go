@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/probe"
 	"scripter/site"
 )
 
@@ -79,7 +79,7 @@ type doctor struct {
 	fcgid  bool   // /server-status speaks of mod_fcgid
 	server string // apache, nginx, lighttpd, caddy, scripter; "" = another one
 	way    string // cgi, nph, fcgid, proxy-fcgi, fastcgi, fcgiwrap; "" = not known
-	reply  *gateway.ProbeReply
+	reply  *probe.Reply
 	works  string   // a path that reaches Scripter; "" = none does
 	pages  []string // the paths of pages that were found
 
@@ -119,7 +119,7 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 			return err
 		}
 		var err error
-		a.token, err = gateway.NewProbe(tx, time.Now())
+		a.token, err = probe.NewToken(tx, time.Now())
 		return err
 	})
 	if errors.Is(err, objectdb.ErrReadOnly) {
@@ -130,7 +130,7 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 		return err
 	}
 	d.examine(ctx)
-	err = t.update(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error { return gateway.RemoveProbe(tx, a.token) })
+	err = t.update(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error { return probe.RemoveToken(tx, a.token) })
 	if err := errors.Join(ctx.Err(), err); err != nil {
 		return err
 	}

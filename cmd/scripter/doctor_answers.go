@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"scripter/gateway"
+	"scripter/probe"
 )
 
 // bodySizes are tried up to user.webserver.maxBody: web servers refuse from
@@ -61,7 +61,7 @@ func (d *doctor) checkPieces(ctx context.Context) {
 	both.Go(func() { packed, packedErr = d.pieces(ctx, "Accept-Encoding: gzip") })
 	both.Wait()
 	switch {
-	case err != nil || string(plain.Body) != gateway.ProbeFirst+gateway.ProbeLast:
+	case err != nil || string(plain.Body) != probe.First+probe.Last:
 		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", outcome(plain, err))
 		return
 	case !plain.apart() && d.server == "apache" && (d.way == "cgi" || d.way == "nph"):
@@ -72,7 +72,7 @@ func (d *doctor) checkPieces(ctx context.Context) {
 		return
 	case !plain.apart():
 		d.fault("buffering", "the first piece of an answer is held back until the last one is sent, %v later",
-			gateway.ProbePause)
+			probe.Pause)
 		return
 	}
 	d.ok("buffering", "a piece arrives before the next one is sent")
@@ -87,7 +87,7 @@ func (d *doctor) checkPieces(ctx context.Context) {
 // a busy machine we may ourselves have been too late to see the first one alone.
 func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered, err error) {
 	for range 3 {
-		r, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbePieces, fields: fields})
+		r, err = d.probe(ctx, question{path: d.works, kind: probe.Pieces, fields: fields})
 		if err != nil || r.apart() {
 			break
 		}
@@ -96,7 +96,7 @@ func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered, err
 }
 
 // apart reports whether the first piece came well before the last.
-func (r *answered) apart() bool { return r.Last.Sub(r.First) >= gateway.ProbePause/2 }
+func (r *answered) apart() bool { return r.Last.Sub(r.First) >= probe.Pause/2 }
 
 // checkAnswers checks whether the web server changes our responses.
 func (d *doctor) checkAnswers(ctx context.Context) {
@@ -137,22 +137,22 @@ func (d *doctor) checkHead(ctx context.Context) {
 
 // checkStatus asks for an error page and a redirect of ours.
 func (d *doctor) checkStatus(ctx context.Context) {
-	r, err := d.probe(ctx, question{path: d.works, kind: gateway.ProbeError})
+	r, err := d.probe(ctx, question{path: d.works, kind: probe.Error})
 	switch {
 	case err != nil || r.Status != 404:
 		d.fault("status", "the status 404 of a script does not arrive: %s", outcome(r, err))
-	case string(r.Body) != gateway.ProbeErrorBody:
+	case string(r.Body) != probe.ErrorBody:
 		d.fault("error pages", "the web server puts a page of its own in the place of a script's error page")
 	default:
 		d.ok("error pages", "status and page of a script's error arrive")
 	}
-	r, err = d.probe(ctx, question{path: d.works, kind: gateway.ProbeRedirect})
+	r, err = d.probe(ctx, question{path: d.works, kind: probe.Redirect})
 	switch {
 	case err != nil || r.Status != 302:
 		d.fault("redirect", "the status 302 of a script does not arrive: %s", outcome(r, err))
-	case r.Header.Get("Location") != gateway.ProbeLocation:
+	case r.Header.Get("Location") != probe.Location:
 		d.fault("redirect", "the web server changes a redirect to %s into one to %q",
-			gateway.ProbeLocation, r.Header.Get("Location"))
+			probe.Location, r.Header.Get("Location"))
 	default:
 		d.ok("redirect", "redirects arrive as they are sent")
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"scripter/gateway"
+	"scripter/probe"
 )
 
 // Bounds of one request of the doctor.
@@ -51,7 +51,7 @@ type answered struct {
 	Body        []byte
 	Extra       []byte // behind the answer, on the same connection
 	First, Last time.Time
-	Probe       *gateway.ProbeReply // nil when Scripter did not answer the probe
+	Probe       *probe.Reply // nil when Scripter did not answer the probe
 }
 
 func newAsker(base string, fields []string) (*asker, error) {
@@ -113,7 +113,7 @@ func (q question) wire(a *asker) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", method, a.prefix(), q.path, a.host())
 	if q.probe {
-		fmt.Fprintf(&b, "%s: %s\r\n", gateway.ProbeField, strings.TrimSpace(a.token+" "+q.kind))
+		fmt.Fprintf(&b, "%s: %s\r\n", probe.Field, strings.TrimSpace(a.token+" "+q.kind))
 	}
 	for _, f := range a.fields {
 		if name, _, _ := strings.Cut(f, ":"); !strings.EqualFold(strings.TrimSpace(name), "Host") {
@@ -187,8 +187,8 @@ func readAnswer(conn io.Reader, method string) (*answered, error) {
 }
 
 // probeReply finds the gateway's answer to a probe; nil when it is none.
-func probeReply(body []byte) *gateway.ProbeReply {
-	p := &gateway.ProbeReply{}
+func probeReply(body []byte) *probe.Reply {
+	p := &probe.Reply{}
 	if json.NewDecoder(bytes.NewReader(body)).Decode(p) != nil || p.Probe != "scripter" {
 		return nil
 	}

@@ -14,13 +14,13 @@ import (
 	"strings"
 	"syscall"
 
-	"scripter/gateway"
+	"scripter/probe"
 )
 
 // checkRights looks at what the answering process may do with the root.
 func (d *doctor) checkRights() {
 	p := d.reply
-	if p.RootHash != gateway.RootHash(d.root) {
+	if p.RootHash != probe.RootHash(d.root) {
 		d.warn("root",
 			"the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
 	} else {
