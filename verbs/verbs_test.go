@@ -94,6 +94,7 @@ func TestVerbs(t *testing.T) {
 		{`json.decode ("[1")`, "error: json.decode: at byte 2: unexpected EOF"},
 		{`json.decode (("["):rep (200))`, "error: json.decode: "},
 		{`json.encode (user.data)`, `{"list":[1,"two"],"name":"Ada","when":"0001-01-01T00:00:00Z"}`},
+		{`json.encode (html)`, "error: json.encode: a table of verbs has no JSON"},
 		{`json.encode (odb.list ())`, "[]"},
 		{`json.encode ({})`, "{}"},
 		{`json.encode (json.decode ('[]'))`, "[]"},
@@ -118,7 +119,10 @@ func TestVerbs(t *testing.T) {
 			`{"a":[],"b":{"c":[{"d":1}]}}`,
 		},
 		{
-			`(function () user.box = {list = {{a = 1}}} user.box.list [1].a = 2 return json.encode (user.box.list) .. json.encode (user.box) end) ()`,
+			`(function ()
+				user.box = {list = {{a = 1}}} user.box.list [1].a = 2
+				return json.encode (user.box.list) .. json.encode (user.box)
+			end) ()`,
 			`[{"a":2}]{"list":[{"a":2}]}`,
 		},
 		{

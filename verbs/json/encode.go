@@ -123,17 +123,30 @@ func (e *encoder) string(s string) error {
 // be six times as long.
 const maxPiece = 64 << 10
 
+// next writes the comma before a member of an array or object, unless it is the first one.
+func (e *encoder) next() {
+	if last := e.out[len(e.out)-1]; last != '[' && last != '{' {
+		e.out = append(e.out, ',')
+	}
+}
+
+// name writes the name of a member of an object.
+func (e *encoder) name(s string) error {
+	e.next()
+	err := e.string(s)
+	e.out = append(e.out, ':')
+	return err
+}
+
 func (e *encoder) array(t *script.Table, depth int) error {
 	e.out = append(e.out, '[')
 	n, err := 0, error(nil)
 	t.Each(func(k, v script.Value) bool {
-		if i, ok := k.(float64); !ok || i != float64(n+1) {
+		if n++; k != float64(n) {
 			err = errors.New("a table is an array with entries 1 to n, or has names: not both")
 			return false
 		}
-		if n++; n > 1 {
-			e.out = append(e.out, ',')
-		}
+		e.next()
 		err = e.value(v, depth+1)
 		return err == nil
 	})
@@ -143,22 +156,14 @@ func (e *encoder) array(t *script.Table, depth int) error {
 
 func (e *encoder) object(t *script.Table, depth int) error {
 	e.out = append(e.out, '{')
-	first, err := true, error(nil)
+	var err error
 	t.Each(func(k, v script.Value) bool {
 		name, ok := k.(string)
 		if !ok {
 			err = fmt.Errorf("an object's names are texts, not %v", k)
-			return false
+		} else if err = e.name(name); err == nil {
+			err = e.value(v, depth+1)
 		}
-		if !first {
-			e.out = append(e.out, ',')
-		}
-		first = false
-		if err = e.string(name); err != nil {
-			return false
-		}
-		e.out = append(e.out, ':')
-		err = e.value(v, depth+1)
 		return err == nil
 	})
 	e.out = append(e.out, '}')
@@ -168,12 +173,15 @@ func (e *encoder) object(t *script.Table, depth int) error {
 // node writes an object of the root. It writes a table as a JSON object in its order.
 func (e *encoder) node(n *objectdb.Node, depth int) error {
 	tx := e.thread.Tx()
+	if n == nil {
+		return errors.New("a table of verbs has no JSON")
+	}
 	if n.Kind() != objectdb.KindTable {
 		v, err := tx.Value(n)
 		if err != nil {
 			return err
 		}
-		return e.rootValue(v, depth)
+		return e.stored(v, depth)
 	}
 	if depth > maxDepth {
 		return fmt.Errorf("tables nest deeper than %d", maxDepth)
@@ -183,14 +191,10 @@ func (e *encoder) node(n *objectdb.Node, depth int) error {
 		return err
 	}
 	e.out = append(e.out, '{')
-	for i, c := range children {
-		if i > 0 {
-			e.out = append(e.out, ',')
-		}
-		if err := e.string(c.Name()); err != nil {
+	for _, c := range children {
+		if err := e.name(c.Name()); err != nil {
 			return err
 		}
-		e.out = append(e.out, ':')
 		if err := e.node(c, depth+1); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
@@ -199,28 +203,18 @@ func (e *encoder) node(n *objectdb.Node, depth int) error {
 	return nil
 }
 
-// rootValue writes a value of the root.
-func (e *encoder) rootValue(v objectdb.Value, depth int) error {
+// stored writes a value of the root.
+func (e *encoder) stored(v objectdb.Value, depth int) error {
 	switch v := v.(type) {
 	case objectdb.Boolean:
 		return e.value(bool(v), depth)
 	case objectdb.Number:
 		return e.value(float64(v), depth)
-	case objectdb.String:
-		return e.value(string(v), depth)
-	case objectdb.Text:
-		return e.value(string(v), depth)
-	case objectdb.Outline:
-		return e.value(string(v), depth)
-	case objectdb.Script:
-		return e.value(string(v), depth)
 	case objectdb.List:
 		e.out = append(e.out, '[')
-		for i, item := range v {
-			if i > 0 {
-				e.out = append(e.out, ',')
-			}
-			if err := e.rootValue(item, depth+1); err != nil {
+		for _, item := range v {
+			e.next()
+			if err := e.stored(item, depth+1); err != nil {
 				return err
 			}
 		}
@@ -228,15 +222,11 @@ func (e *encoder) rootValue(v objectdb.Value, depth int) error {
 		return nil
 	case objectdb.Record:
 		e.out = append(e.out, '{')
-		for i, f := range v {
-			if i > 0 {
-				e.out = append(e.out, ',')
-			}
-			if err := e.string(f.Name); err != nil {
+		for _, f := range v {
+			if err := e.name(f.Name); err != nil {
 				return err
 			}
-			e.out = append(e.out, ':')
-			if err := e.rootValue(f.Value, depth+1); err != nil {
+			if err := e.stored(f.Value, depth+1); err != nil {
 				return err
 			}
 		}
