@@ -96,10 +96,8 @@ func (t *Thread) Untouched(names ...string) bool {
 		if _, own := t.assigned[name]; own || t.rawGlobal(name) != lua.LNil {
 			return false
 		}
-		if t.opt.Names != nil {
-			if _, ok := t.opt.Names.Lookup(name); ok {
-				return false
-			}
+		if _, ok := t.opt.Names.Lookup(name); ok {
+			return false
 		}
 	}
 	return true

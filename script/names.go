@@ -91,30 +91,12 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		t.assign(name) // whoever looks again has assigned nil
 		return lv, nil
 	}
-	if t.opt.Names != nil {
-		if v, ok := t.opt.Names.Lookup(name); ok {
-			return t.toLua(v), nil
-		}
+	if v, ok := t.opt.Names.Lookup(name); ok {
+		return t.toLua(v), nil
 	}
-	lv, err := t.root.cell(name)
-	if err != nil {
+	lv, _, err := t.inRoot(name)
+	if err != nil || lv == lua.LNil {
 		return nil, err
-	}
-	if lv == lua.LNil {
-		if err := t.findPaths(); err != nil {
-			return nil, err
-		}
-		for _, p := range t.search.paths {
-			if lv, err = p.cell(t, name); err != nil {
-				return nil, err
-			}
-			if lv != lua.LNil {
-				break
-			}
-		}
-	}
-	if lv == lua.LNil {
-		return nil, nil
 	}
 	if isHandle(lv) {
 		t.remember(name, lv)
@@ -193,10 +175,8 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 	if err != nil || lv != lua.LNil {
 		return lv, Meaning{Address: a}, err
 	}
-	if t.opt.Names != nil {
-		if v, ok := t.opt.Names.Lookup(name); ok {
-			return t.toLua(v), Meaning{Origin: FromRequest}, nil
-		}
+	if v, ok := t.opt.Names.Lookup(name); ok {
+		return t.toLua(v), Meaning{Origin: FromRequest}, nil
 	}
 	if lv := t.cached.get(name); lv != lua.LNil {
 		return lv, Meaning{}, nil
@@ -208,11 +188,14 @@ func (t *Thread) firstName(name string) (lua.LValue, Meaning, error) {
 	if lv := t.builtin(name); lv != lua.LNil {
 		return lv, Meaning{Origin: FromLua}, nil
 	}
-	lv, m, err := t.inRoot(name)
-	if err == nil && !own && isHandle(lv) {
+	lv, path, err := t.inRoot(name)
+	if err != nil || lv == lua.LNil {
+		return lv, Meaning{}, err
+	}
+	if !own && isHandle(lv) {
 		t.remember(name, lv)
 	}
-	return lv, m, err
+	return lv, Meaning{Address: path.object(t).Address().Child(name)}, nil
 }
 
 // isHandle reports whether a value is a table, script or verb of the root, which
@@ -239,21 +222,22 @@ func isPlain(lv lua.LValue) bool {
 	return false
 }
 
-// inRoot looks for a bare name in the root and in the tables of system.paths.
-func (t *Thread) inRoot(name string) (lua.LValue, Meaning, error) {
+// inRoot looks for a bare name in the root and in the tables of system.paths. It returns what
+// Lua sees, and the path to the table that has the name.
+func (t *Thread) inRoot(name string) (lua.LValue, searchPath, error) {
 	lv, err := t.root.cell(name)
 	if err != nil || lv != lua.LNil {
-		return lv, Meaning{Address: objectdb.Address{name}}, err
+		return lv, nil, err
 	}
 	if err := t.findPaths(); err != nil {
-		return lua.LNil, Meaning{}, err
+		return nil, nil, err
 	}
 	for _, p := range t.search.paths {
 		if lv, err = p.cell(t, name); err != nil || lv != lua.LNil {
-			return lv, Meaning{Address: p.object(t).Address().Child(name)}, err
+			return lv, p, err
 		}
 	}
-	return lua.LNil, Meaning{}, nil
+	return lua.LNil, nil, nil
 }
 
 // field returns what lies under name in the table lv, nil if lv is none.

@@ -160,11 +160,7 @@ var pathsAddress = objectdb.Address{"system", "paths"}
 // pathAddresses reads system.paths: a table or a list of addresses, which may
 // be written as strings.
 func pathAddresses(tx *objectdb.Tx) ([]objectdb.Address, error) {
-	system, err := tx.Child(tx.Root(), "system")
-	if err != nil {
-		return defaultPaths, unlessMissing(err)
-	}
-	n, err := tx.Child(system, "paths")
+	n, err := tx.Find(pathsAddress)
 	if err != nil {
 		return defaultPaths, unlessMissing(err)
 	}

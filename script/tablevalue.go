@@ -148,8 +148,11 @@ func (tb *Table) Get(name string) Value {
 	return nil
 }
 
-// Lookup is Get without regard to case, unless a cell is spelled exactly so.
+// Lookup is Get without regard to case, unless a cell is spelled exactly so. A nil Table is empty.
 func (tb *Table) Lookup(name string) (v Value, found bool) {
+	if tb == nil {
+		return nil, false
+	}
 	if v := tb.Get(name); v != nil {
 		return v, true
 	}

@@ -324,10 +324,8 @@ func (w *typeWriter) root() (string, error) {
 			if seen[fold] || !lua.IsName(name) || slices.Contains(ofLua, name) {
 				continue
 			}
-			if w.t.Names() != nil {
-				if _, ok := w.t.Names().Lookup(name); ok {
-					continue
-				}
+			if _, ok := w.t.Names().Lookup(name); ok {
+				continue
 			}
 			seen[fold] = true
 			v, err := o.Cell(name)
