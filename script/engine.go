@@ -12,10 +12,9 @@ import (
 // many goroutines.
 type Engine struct {
 	verbs []Verb
-	tree  *verbTable // the verbs as tables of the root
-	names map[*lua.LFunction]string
-	pages map[string]bool // names of the verbs that markers may call
-	named sync.Map        // *verbTable by the *lua.LTable that holds its verbs
+	tree  *verbTable // the verbs and properties as tables of the root
+	byFn  map[*lua.LFunction]*Verb
+	named sync.Map // *verbTable by the *lua.LTable that holds its verbs
 	paths *objectdb.Derived[*searchPaths]
 
 	mu        sync.Mutex
@@ -49,15 +48,17 @@ type code struct {
 // are a mistake and panic.
 func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e := &Engine{verbs: verbs, recent: make(map[codeKey]*code)}
-	e.tree = newVerbTree(verbs, properties)
+	e.tree, e.byFn = newVerbTree(verbs, properties)
 	e.paths = objectdb.NewDerived(e.makePaths)
-	e.names = make(map[*lua.LFunction]string, len(verbs))
-	e.tree.nameVerbs("", e.names)
-	e.pages = make(map[string]bool, len(verbs))
-	for _, v := range verbs {
-		e.pages[v.Name] = v.Page
-	}
 	return e
+}
+
+// nameOf returns the name of the verb that f is, "" if it is none.
+func (e *Engine) nameOf(f *lua.LFunction) string {
+	if v := e.byFn[f]; v != nil {
+		return v.Name
+	}
+	return ""
 }
 
 // Verbs returns the verbs that the engine was made with.

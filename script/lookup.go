@@ -77,13 +77,16 @@ func (f *Function) IsLua() bool { return !f.fn.IsG }
 // and "" for everything else.
 func (t *Thread) VerbName(v Value) string {
 	if f, ok := v.(*Function); ok {
-		return t.engine.names[f.fn]
+		return t.engine.nameOf(f.fn)
 	}
 	return ""
 }
 
 // IsForPages reports whether v is a verb that markers may call: see Verb.Page.
-func (t *Thread) IsForPages(v Value) bool { return t.engine.pages[t.VerbName(v)] }
+func (t *Thread) IsForPages(v Value) bool {
+	f, ok := v.(*Function)
+	return ok && t.engine.byFn[f.fn] != nil && t.engine.byFn[f.fn].Page
+}
 
 // Untouched reports whether bare names mean in the thread's scripts what the
 // root says: no script has made a global of one, and none came with the request.

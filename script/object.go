@@ -28,7 +28,7 @@ type Object struct {
 func (o *Object) init() {
 	o.ud.Value = o
 	o.ud.Metatable = objectMeta
-	if o.node == nil && len(o.verbs.verbs) > 0 {
+	if o.node == nil && o.verbs.hasVerbs {
 		o.ud.Metatable = o.thread.engine.verbsMeta(o.verbs)
 	}
 }
@@ -182,7 +182,7 @@ func (o *Object) Names() ([]string, error) {
 }
 
 // HasVerbs reports whether verbs are seen in table o.
-func (o *Object) HasVerbs() bool { return o.verbs != nil && len(o.verbs.verbs) > 0 }
+func (o *Object) HasVerbs() bool { return o.verbs != nil && o.verbs.hasVerbs }
 
 // cell returns what Lua sees under name in table o, nil where there is
 // nothing.
@@ -192,7 +192,7 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 	var fold string
 	if o.verbs != nil {
 		fold = o.verbs.fold(name)
-		sub = o.verbs.tables[fold]
+		sub = o.verbs.cells[fold].table
 	}
 	if o.node != nil {
 		n, err := t.tx.Child(o.node, name)
@@ -212,14 +212,13 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 // ofVerbs returns what Lua sees in a table of verbs under a folded name, where the
 // database has nothing of that name; nil where there is nothing.
 func (t *Thread) ofVerbs(vt *verbTable, fold string) lua.LValue {
-	if sub := vt.tables[fold]; sub != nil {
-		return &t.virtualObject(sub).ud
-	}
-	if verb := vt.verbs[fold]; verb != nil {
-		return verb
-	}
-	if value := vt.properties[fold]; value != nil {
-		return t.toLua(value(t))
+	switch c := vt.cells[fold]; {
+	case c.table != nil:
+		return &t.virtualObject(c.table).ud
+	case c.verb != nil:
+		return c.verb
+	case c.property != nil:
+		return t.toLua(c.property(t))
 	}
 	return lua.LNil
 }
@@ -250,11 +249,8 @@ func (t *Thread) at(a objectdb.Address) (*Object, error) {
 	if err != nil || lv == lua.LNil {
 		return nil, err
 	}
-	switch v := t.fromLua(lv).(type) {
-	case *Object:
-		return v, nil
-	case *Function:
-		return nil, ErrNotScript
+	if o, ok := t.fromLua(lv).(*Object); ok {
+		return o, nil
 	}
 	return nil, ErrNotScript
 }
@@ -288,12 +284,8 @@ func objectOf(lv lua.LValue) *Object {
 
 // An entry is one cell of a table of the root, for listings.
 type entry struct {
-	name  string
-	node  *objectdb.Node // nil for what is only a verb or a table of verbs
-	table *verbTable
-	verb  *lua.LFunction
-
-	property func(*Thread) Value
+	name string
+	node *objectdb.Node // nil if only verbs lie there
 }
 
 // children returns the nodes in table o in order.
@@ -311,40 +303,34 @@ func (o *Object) entries() ([]entry, error) {
 		return nil, err
 	}
 	list := make([]entry, 0, len(nodes))
-	if o.verbs == nil {
-		for _, n := range nodes {
-			list = append(list, entry{name: n.Name(), node: n})
-		}
-		return list, nil
+	var names []string
+	if o.verbs != nil {
+		names = o.verbs.names
 	}
-	names := o.verbs.names
-	for len(nodes) > 0 || len(names) > 0 {
-		switch {
-		case len(names) == 0 || len(nodes) > 0 && objectdb.Fold(nodes[0].Name()) <= objectdb.Fold(names[0]):
-			fold := objectdb.Fold(nodes[0].Name())
-			if len(names) > 0 && objectdb.Fold(names[0]) == fold {
-				names = names[1:]
-			}
-			list = append(list, entry{name: nodes[0].Name(), node: nodes[0], table: o.verbs.tables[fold]})
+	for _, name := range names {
+		fold := objectdb.Fold(name)
+		for len(nodes) > 0 && objectdb.Fold(nodes[0].Name()) < fold {
+			list = append(list, entry{nodes[0].Name(), nodes[0]})
 			nodes = nodes[1:]
-		default:
-			fold := objectdb.Fold(names[0])
-			list = append(list, entry{name: names[0], table: o.verbs.tables[fold], verb: o.verbs.verbs[fold], property: o.verbs.properties[fold]})
-			names = names[1:]
 		}
+		if len(nodes) == 0 || objectdb.Fold(nodes[0].Name()) != fold {
+			list = append(list, entry{name, nil})
+		}
+	}
+	for _, n := range nodes {
+		list = append(list, entry{n.Name(), n})
 	}
 	return list, nil
 }
 
 // value returns what Lua sees of an entry of table o.
 func (o *Object) value(e entry) (lua.LValue, error) {
-	switch {
-	case e.node != nil:
-		return o.see(e.node, e.table)
-	case e.table != nil:
-		return &o.thread.virtualObject(e.table).ud, nil
-	case e.property != nil:
-		return o.thread.toLua(e.property(o.thread)), nil
+	if o.verbs == nil {
+		return o.see(e.node, nil)
 	}
-	return e.verb, nil
+	fold := o.verbs.fold(e.name)
+	if e.node == nil {
+		return o.thread.ofVerbs(o.verbs, fold), nil
+	}
+	return o.see(e.node, o.verbs.cells[fold].table)
 }

@@ -8,7 +8,7 @@ import (
 type owner Thread
 
 // FunctionName returns the name of a verb.
-func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.names[f] }
+func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.nameOf(f) }
 
 // TypeName returns what messages about wrong arguments call a table of the root.
 func (o *owner) TypeName(v lua.LValue) string {

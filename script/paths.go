@@ -81,7 +81,7 @@ func (e *Engine) walk(tx *objectdb.Tx, a objectdb.Address, found *searchPaths) (
 	for _, name := range a {
 		var next step
 		if at.verbs != nil {
-			next.verbs = at.verbs.tables[objectdb.Fold(name)]
+			next.verbs = at.verbs.cells[objectdb.Fold(name)].table
 		}
 		if at.node != nil {
 			n, err := tx.Child(at.node, name)

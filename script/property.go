@@ -21,11 +21,11 @@ type Property struct {
 func (e *Engine) Properties(group string) []string {
 	vt := e.tree
 	for _, name := range slices.Concat(Builtins, strings.Split(group, ".")) {
-		if vt = vt.tables[objectdb.Fold(name)]; vt == nil {
+		if vt = vt.cells[objectdb.Fold(name)].table; vt == nil {
 			return nil
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(vt.names), func(name string) bool {
-		return vt.properties[objectdb.Fold(name)] == nil
+		return vt.cells[objectdb.Fold(name)].property == nil
 	})
 }

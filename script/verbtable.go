@@ -9,22 +9,27 @@ import (
 	"scripter/objectdb"
 )
 
-// A verbTable is a table of the root that holds verbs, or holds such tables.
+// A verbTable is a table of the root that holds verbs or properties, or holds such tables.
 type verbTable struct {
 	address objectdb.Address
 	names   []string // spelled as given, in the order of the root
-	tables  map[string]*verbTable
-	verbs   map[string]*lua.LFunction
-
-	properties map[string]func(*Thread) Value
-
-	folds map[string]string // of the names that are not folded already, as they are spelled
+	cells   map[string]verbCell
+	folds   map[string]string // of the names that are not folded already, as they are spelled
+	// hasVerbs says that some of the cells are verbs.
+	hasVerbs bool
 
 	once sync.Once   // makes meta
-	meta *lua.LTable // metatable of a table that holds only these verbs
+	meta *lua.LTable // metatable of a table that holds only these cells
 }
 
-// fold folds a name. For those in the table nothing is made.
+// A verbCell is a cell of a verbTable. One of its fields is set.
+type verbCell struct {
+	table    *verbTable
+	verb     *lua.LFunction
+	property func(*Thread) Value
+}
+
+// fold folds a name. It makes no string for a name of the table.
 func (vt *verbTable) fold(name string) string {
 	if fold, ok := vt.folds[name]; ok {
 		return fold
@@ -32,109 +37,65 @@ func (vt *verbTable) fold(name string) string {
 	return objectdb.Fold(name)
 }
 
-// Builtins is where the verbs are.
+// Builtins is the address of the verbs.
 var Builtins = objectdb.Address{"system", "verbs", "builtins"}
 
-// newVerbTree makes the tables that lead from the root to the verbs and
-// properties.
-func newVerbTree(verbs []Verb, properties []Property) *verbTable {
+// newVerbTree returns the root of the tables that lead to the verbs and properties, and the
+// verbs by their functions.
+func newVerbTree(verbs []Verb, properties []Property) (*verbTable, map[*lua.LFunction]*Verb) {
 	root := &verbTable{}
+	functions := make(map[*lua.LFunction]*Verb, len(verbs))
 	for i := range verbs {
 		v := &verbs[i]
-		at := root
-		path := strings.Split(v.Name, ".")
-		for _, name := range Builtins {
-			at = at.table(name)
-		}
-		for _, name := range path[:len(path)-1] {
-			at = at.table(name)
-		}
-		at.add(path[len(path)-1], v)
+		fn := verbFunction(v)
+		root.add(slices.Concat(Builtins, strings.Split(v.Name, ".")), verbCell{verb: fn})
+		functions[fn] = v
 	}
-	for i := range properties {
-		p := &properties[i]
-		at := root
-		for _, name := range p.Address[:len(p.Address)-1] {
-			at = at.table(name)
-		}
-		at.addProperty(p)
+	for _, p := range properties {
+		root.add(p.Address, verbCell{property: p.Value})
 	}
 	root.sort()
-	return root
+	return root, functions
 }
 
-func (vt *verbTable) table(name string) *verbTable {
-	fold := objectdb.Fold(name)
-	if sub := vt.tables[fold]; sub != nil {
-		return sub
-	}
-	if vt.verbs[fold] != nil || vt.properties[fold] != nil {
-		panic("script: " + vt.address.Child(name).String() + " is a table and something else")
-	}
-	if vt.tables == nil {
-		vt.tables = make(map[string]*verbTable)
-	}
-	sub := &verbTable{address: vt.address.Child(name)}
-	vt.tables[fold] = sub
-	vt.names = append(vt.names, name)
-	return sub
-}
-
-func (vt *verbTable) add(name string, v *Verb) {
-	fold := objectdb.Fold(name)
-	if vt.verbs[fold] != nil || vt.tables[fold] != nil {
-		panic("script: two verbs are called " + v.Name)
-	}
-	if vt.verbs == nil {
-		vt.verbs = make(map[string]*lua.LFunction)
-	}
-	vt.verbs[fold] = verbFunction(v)
-	vt.names = append(vt.names, name)
-}
-
-// nameVerbs notes the whole names of the verbs in vt, as Verb.Name has them.
-func (vt *verbTable) nameVerbs(prefix string, names map[*lua.LFunction]string) {
-	for _, name := range vt.names {
-		fold := objectdb.Fold(name)
-		if fn := vt.verbs[fold]; fn != nil {
-			names[fn] = prefix + name
+// add adds a cell at an address below vt, and the tables above it.
+func (vt *verbTable) add(a objectdb.Address, c verbCell) {
+	for len(a) > 1 {
+		sub := vt.cells[objectdb.Fold(a[0])].table
+		if sub == nil {
+			sub = &verbTable{address: vt.address.Child(a[0])}
+			vt.addCell(a[0], verbCell{table: sub})
 		}
-		if sub := vt.tables[fold]; sub != nil {
-			inner := prefix + name + "."
-			if len(vt.address) < len(Builtins) {
-				inner = "" // a table on the way to the verbs
-			}
-			sub.nameVerbs(inner, names)
-		}
+		vt, a = sub, a[1:]
 	}
+	vt.addCell(a[0], c)
 }
 
-func (vt *verbTable) addProperty(p *Property) {
-	fold := objectdb.Fold(p.Address.Name())
-	if vt.verbs[fold] != nil || vt.tables[fold] != nil || vt.properties[fold] != nil {
-		panic("script: two things are called " + p.Address.String())
+func (vt *verbTable) addCell(name string, c verbCell) {
+	fold := objectdb.Fold(name)
+	if _, taken := vt.cells[fold]; taken {
+		panic("script: two verbs or properties are called " + vt.address.Child(name).String())
 	}
-	if vt.properties == nil {
-		vt.properties = make(map[string]func(*Thread) Value)
+	if vt.cells == nil {
+		vt.cells = make(map[string]verbCell)
+		vt.folds = make(map[string]string)
 	}
-	vt.properties[fold] = p.Value
-	vt.names = append(vt.names, p.Address.Name())
+	vt.cells[fold] = c
+	vt.names = append(vt.names, name)
+	if fold != name {
+		vt.folds[name] = fold
+	}
+	vt.hasVerbs = vt.hasVerbs || c.verb != nil
 }
 
 func (vt *verbTable) sort() {
-	for _, name := range vt.names {
-		if fold := objectdb.Fold(name); fold != name {
-			if vt.folds == nil {
-				vt.folds = make(map[string]string)
-			}
-			vt.folds[name] = fold
-		}
-	}
 	slices.SortFunc(vt.names, func(a, b string) int {
 		return strings.Compare(objectdb.Fold(a), objectdb.Fold(b))
 	})
-	for _, sub := range vt.tables {
-		sub.sort()
+	for _, c := range vt.cells {
+		if c.table != nil {
+			c.table.sort()
+		}
 	}
 }
 
@@ -153,10 +114,10 @@ func init() {
 // answers one request needs few.
 func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
 	vt.once.Do(func() {
-		named := lua.NewTable(0, len(vt.verbs))
+		named := lua.NewTable(0, len(vt.cells))
 		named.Metatable = verbsMeta
 		for _, name := range vt.names {
-			if verb := vt.verbs[objectdb.Fold(name)]; verb != nil {
+			if verb := vt.cells[objectdb.Fold(name)].verb; verb != nil {
 				lua.RawSet(named, lua.LString(name), verb)
 			}
 		}
