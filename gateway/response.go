@@ -149,10 +149,8 @@ func unsendable(v script.Value) string {
 
 // textForVisitor returns the text of argument i of a verb that sends it.
 func textForVisitor(v *script.Call, i int) (string, error) {
-	if !v.IsString(i) {
-		if what := unsendable(v.Value(i)); what != "" {
-			return "", fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
-		}
+	if what := unsendable(v.Value(i)); what != "" {
+		return "", fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
 	}
 	return v.Text(i), nil
 }

@@ -51,20 +51,13 @@ type shaped struct {
 // not kept: as long as only such are asked for, the cells stay those of the shape.
 func (tb *Table) value(i int) Value {
 	c := &tb.cells[i]
-	if c.of == 0 && c.lazy == nil {
+	if c.of == 0 {
 		return c.value
 	}
-	var v Value
-	if c.of > 0 {
-		v = tb.record.of.Cell(c.of - 1)
-		if _, ok := v.(string); ok {
-			return v
-		}
-	} else {
-		v = c.lazy()
+	v := tb.record.of.Cell(c.of - 1)
+	if _, ok := v.(string); !ok {
+		*tb.own(i) = cell{name: c.name, value: v}
 	}
-	c = tb.own(i)
-	c.value, c.lazy, c.of = v, nil, 0
 	return v
 }
 

@@ -31,7 +31,6 @@ type Table struct {
 type cell struct {
 	name  string
 	value Value
-	lazy  func() Value
 	of    int // place in the shape + 1, while the record is to give the value
 	gone  bool
 }
@@ -75,28 +74,14 @@ func (tb *Table) Set(name string, v Value) {
 		tb.Delete(name)
 		return
 	}
-	tb.set(cell{name: name, value: v})
-}
-
-// SetLazy is Set with a value that is made when it is first asked for.
-func (tb *Table) SetLazy(name string, f func() Value) {
-	tb.set(cell{name: name, lazy: f})
-}
-
-func (tb *Table) set(c cell) {
 	if tb.lua != nil {
-		tb.forget(c.name)
-		if c.lazy != nil {
-			c.value = c.lazy()
-		}
-		lua.RawSet(tb.lua, lua.LString(c.name), tb.thread.toLua(c.value))
-		return
+		tb.forget(name)
+		lua.RawSet(tb.lua, lua.LString(name), tb.thread.toLua(v))
+	} else if i := tb.find(name); i >= 0 {
+		*tb.own(i) = cell{name: name, value: v}
+	} else {
+		tb.add(cell{name: name, value: v})
 	}
-	if i := tb.find(c.name); i >= 0 {
-		*tb.own(i) = c
-		return
-	}
-	tb.add(c)
 }
 
 // find returns the place in cells of the living cell called name, or -1.

@@ -171,14 +171,6 @@ func (c *Call) Number(i int) float64 {
 	return 0
 }
 
-// OptNumber is Number with a value for an argument that is nil.
-func (c *Call) OptNumber(i int, def float64) float64 {
-	if c.absent(i) {
-		return def
-	}
-	return c.Number(i)
-}
-
 // Int returns argument i, a number without a fraction.
 func (c *Call) Int(i int) int {
 	n := c.Number(i)
@@ -241,20 +233,6 @@ func (c *Call) Text(i int) string {
 		c.thread.raise(c.state, c.verb.Name+": ", err)
 	}
 	return s
-}
-
-// IsString reports whether argument i is a Lua string.
-func (c *Call) IsString(i int) bool {
-	_, ok := c.arg(i).(lua.LString)
-	return ok
-}
-
-// ReturnText is Return of one text.
-func (c *Call) ReturnText(s string) {
-	c.Return()
-	c.thread.state.CheckLength(c.state, len(s))
-	c.state.Push(lua.LString(s))
-	c.n = 1
 }
 
 // Charge counts n steps of work as instructions of the script. It raises the

@@ -19,7 +19,7 @@ var testVerbs = []Verb{
 		return nil
 	}},
 	{Name: "test.add", Func: func(c *Call) error {
-		c.Return(c.Number(1)+c.OptNumber(2, 1), c.Int(1)+c.OptInt(2, 1))
+		c.Return(c.Number(1)+float64(c.OptInt(2, 1)), c.Int(1)+c.OptInt(2, 1))
 		return nil
 	}},
 	{Name: "test.negate", Func: func(c *Call) error {

@@ -19,7 +19,7 @@ var Verbs = []script.Verb{
 		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
 		Page:    true,
 		Func: func(v *script.Call) error {
-			v.ReturnText(Escape(v.Text(1)))
+			v.Return(Escape(v.Text(1)))
 			return nil
 		},
 	},
