@@ -87,7 +87,7 @@ func (o *doneObject) String() string {
 		}
 		text += fmt.Sprintf(", with the new %s %s", noun, strings.Join(names, ", "))
 	}
-	return printable(text)
+	return text
 }
 
 // thousands returns a count with its noun, such as "1,204 bytes".

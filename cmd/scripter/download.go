@@ -111,7 +111,7 @@ func (d *download) http(ctx context.Context, file io.Writer) (int64, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return 0, fmt.Errorf("the server answered %s", printable(resp.Status))
+		return 0, fmt.Errorf("the server answered %s", resp.Status)
 	}
 	return d.copy(file, resp.Body, resp.ContentLength)
 }

@@ -31,25 +31,18 @@ kept when it ends without an error.`,
 				}
 				typed = string(b)
 			}
-			db, err := t.open(forRequests)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			g, err := t.gateway(db, gateway.Options{})
-			if err != nil {
-				return err
-			}
-			e, err := g.Runner().Eval(c.Context(), typed)
-			if err != nil {
-				return errors.New(gateway.Describe(err))
-			}
-			if t.json {
-				return t.printJSON(map[string]any{"written": e.Written,
-					"values": append([]json.RawMessage{}, e.JSON...)})
-			}
-			printEvaluated(t.raw(), e)
-			return nil
+			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+				e, err := g.Runner().Eval(c.Context(), typed)
+				if err != nil {
+					return errors.New(gateway.Describe(err))
+				}
+				if t.json {
+					return t.printJSON(map[string]any{"written": e.Written,
+						"values": append([]json.RawMessage{}, e.JSON...)})
+				}
+				printEvaluated(t.raw(), e)
+				return nil
+			})
 		},
 	}
 }

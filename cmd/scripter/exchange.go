@@ -284,7 +284,7 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 		return s.explain(err)
 	}
 	for _, why := range did.broken {
-		t.warn("it does not compile: %s", printableLines(syntaxDetail(why).Error()))
+		t.warn("it does not compile: %s", syntaxDetail(why).Error())
 	}
 	return t.printImport(s, a, did)
 }
@@ -406,7 +406,7 @@ func (t *tool) printRemoved(did *importing) {
 		if o.kind == objectdb.KindTable && o.size > 0 {
 			with = ", with " + thousands(o.size, "object")
 		}
-		fmt.Fprintf(t.out, "%-8s %-8s %s%s\n", o.change, o.kind, printable(o.address.String()), with)
+		fmt.Fprintf(t.out, "%-8s %-8s %s%s\n", o.change, o.kind, o.address, with)
 	}
 	t.printSkipped(did)
 }
@@ -421,7 +421,7 @@ func (t *tool) printSkipped(did *importing) {
 	if len(list) > most {
 		text += fmt.Sprintf(" and %d more", len(list)-most)
 	}
-	fmt.Fprintf(t.out, "skipped %s: %s\n", counted(len(list), "file"), printable(text))
+	fmt.Fprintf(t.out, "skipped %s: %s\n", counted(len(list), "file"), text)
 }
 
 func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error {
@@ -435,7 +435,7 @@ func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error 
 		fields["undo"] = did.undo != nil && did.undo.name != ""
 		return t.printJSON(fields)
 	}
-	fmt.Fprintf(t.out, "imported %s%s: %s\n", printable(s.name), into(a), counts(did.result))
+	fmt.Fprintf(t.out, "imported %s%s: %s\n", s.name, into(a), counts(did.result))
 	if did.undo != nil && did.undo.name != "" {
 		fmt.Fprintf(t.out, "%s takes it back\n", t.self(undoStack))
 	}
@@ -459,18 +459,18 @@ func (t *tool) printDryRun(s *source, a objectdb.Address, did *importing) error 
 	}
 	if s.archive != nil {
 		m := s.archive.Manifest
-		fmt.Fprintf(t.out, "written by %s on %s\n", printable(m.Program), m.Time.UTC().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(t.out, "written by %s on %s\n", m.Program, m.Time.UTC().Format("2006-01-02 15:04:05"))
 		if m.Notes != "" {
-			fmt.Fprintf(t.out, "%s\n", strings.TrimRight(printable(m.Notes), "\n"))
+			fmt.Fprintf(t.out, "%s\n", strings.TrimRight(m.Notes, "\n"))
 		}
 	}
 	for _, c := range did.changes {
 		if c.State != objectfiles.Same {
-			fmt.Fprintf(t.out, "%-8s %-8s %s\n", c.State, c.Kind, printable(c.Address.String()))
+			fmt.Fprintf(t.out, "%-8s %-8s %s\n", c.State, c.Kind, c.Address)
 		}
 	}
 	t.printRemoved(did)
-	fmt.Fprintf(t.out, "would import %s%s: %s\n", printable(s.name), into(a), counts(did.result))
+	fmt.Fprintf(t.out, "would import %s%s: %s\n", s.name, into(a), counts(did.result))
 	return nil
 }
 
@@ -478,7 +478,7 @@ func into(a objectdb.Address) string {
 	if len(a) == 0 {
 		return ""
 	}
-	return " into " + printable(a.String())
+	return " into " + a.String()
 }
 
 func counts(r objectfiles.ImportResult) string {

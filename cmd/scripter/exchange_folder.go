@@ -43,7 +43,7 @@ func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string,
 // printExportPlan lists, before anything is done, the files that are removed and those
 // that stay although the root does not have them; a dry run lists all.
 func (t *tool) printExportPlan(p *objectfiles.ExportPlan, f exportFlags) {
-	print := func(what, path string) { fmt.Fprintf(t.out, "%-9s %s\n", what, printable(path)) }
+	print := func(what, path string) { fmt.Fprintf(t.out, "%-9s %s\n", what, path) }
 	if f.dryRun {
 		for _, path := range p.Added {
 			print("add", path)
@@ -77,12 +77,12 @@ func (t *tool) printExportPlan(p *objectfiles.ExportPlan, f exportFlags) {
 func (t *tool) inTheWay(p *objectfiles.ExportPlan, a objectdb.Address, dir string) error {
 	text := ""
 	for _, o := range p.InTheWay {
-		text += "\n    " + printable(o.Path) + ": " + o.Why
+		text += "\n    " + o.Path + ": " + o.Why
 	}
 	err := fmt.Errorf("export to %s: nothing was written, because this is in the way:%s", dir, text)
 	into := dir
 	if len(a) > 0 {
-		into += " " + printable(a.String())
+		into += " " + a.String()
 	}
 	return hintError{err, fmt.Sprintf("\"scripter import %s\" takes edited files into the root; "+
 		"--mirror overwrites and removes what is in the way", into)}

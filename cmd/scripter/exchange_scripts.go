@@ -64,17 +64,7 @@ func brokenError(errs []error) error {
 		fmt.Fprintf(&b, "%d scripts do not compile, and nothing is imported:", len(errs))
 	}
 	for _, err := range errs {
-		b.WriteString("\n" + printableLines(syntaxDetail(err).Error()))
+		b.WriteString("\n" + syntaxDetail(err).Error())
 	}
 	return hintError{errors.New(b.String()), "--force imports them all the same"}
-}
-
-// printableLines does what printable does, and keeps tabs at the beginning of lines.
-func printableLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		rest := strings.TrimLeft(line, "\t")
-		lines[i] = line[:len(line)-len(rest)] + printable(rest)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"scripter/objectfiles"
 )
@@ -78,25 +76,4 @@ manifest.json has the checksum (SHA-256) of every file.
 		}
 	}
 	return b.String()
-}
-
-// printable makes a text of others harmless on a terminal: it writes a character that
-// cannot be seen, such as an escape or a mark of writing direction, as Go quotes it.
-// Line ends and tabs stay.
-func printable(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRuneToASCII(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
-
-// oneLine does what printable does, and makes line ends and tabs visible too.
-func oneLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
 }

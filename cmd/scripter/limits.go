@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -69,15 +68,15 @@ func (t *tool) listLimits(tx *objectdb.Tx) error {
 		fmt.Fprintln(t.out, "no script has limits of its own; those of all are settings")
 		return nil
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	var lines [][]string
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			if c.Value != nil {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(r.Address), oneLine(c.Name), oneLine(valueText(c.Value)))
+				lines = append(lines, []string{r.Address, c.Name, valueText(c.Value)})
 			}
 		}
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.columns(lines); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -134,11 +133,11 @@ func (t *tool) showLimits(tx *objectdb.Tx, a objectdb.Address, only ...*site.Set
 	if t.json {
 		return t.printJSON(jsonLimits(list))
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, l := range list {
-		fmt.Fprintf(w, "%s\t%v\t%s\n", l.Setting.Name, l.Value, l.From())
+		rows = append(rows, []string{l.Setting.Name, fmt.Sprint(l.Value), l.From().String()})
 	}
-	return w.Flush()
+	return t.columns(rows)
 }
 
 func jsonLimits(list []site.Limit) []any {

@@ -29,22 +29,14 @@ forgets a line that is not finished, Ctrl-D or the word exit ends.
 Without a terminal, the exit status is 1 when a line failed.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			db, err := t.open(forRequests)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			g, err := t.gateway(db, gateway.Options{})
-			if err != nil {
-				return err
-			}
-			s := &session{g: g, out: t.raw(), err: t.err}
-			in, _ := t.in.(*os.File)
-			out := t.screen
-			if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) {
-				return s.readLines(c.Context(), t.in)
-			}
-			return s.talk(c.Context(), in, out, t.rootFile())
+			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+				s := &session{g: g, out: t.raw(), err: t.err}
+				in, _ := t.in.(*os.File)
+				if t.screen == nil || !isTerminal(t.in) {
+					return s.readLines(c.Context(), t.in)
+				}
+				return s.talk(c.Context(), in, t.screen, t.rootFile())
+			})
 		},
 	}
 }

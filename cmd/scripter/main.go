@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -250,24 +251,40 @@ func (t *tool) origin() objectdb.Origin {
 	return objectdb.Origin{Who: userName(os.Geteuid()), Why: t.name}
 }
 
-// view runs fn on the root without changing it.
-func (t *tool) view(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
-	db, err := t.open(forReading)
+// with calls fn with the open root.
+func (t *tool) with(o objectdb.Options, fn func(db *objectdb.DB) error) error {
+	db, err := t.open(o)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return db.View(ctx, fn)
+	return fn(db)
 }
 
-// update runs fn on the root; all that it changes is kept, or nothing.
+// view runs fn on the root without changing it.
+func (t *tool) view(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
+	return t.with(forReading, func(db *objectdb.DB) error { return db.View(ctx, fn) })
+}
+
+// update runs fn on the root, and commits all that it changes, or nothing.
 func (t *tool) update(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
-	db, err := t.open(forWork)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	return db.Update(ctx, fn)
+	return t.with(forWork, func(db *objectdb.DB) error { return db.Update(ctx, fn) })
+}
+
+// withGateway calls fn with a gateway on the open root.
+func (t *tool) withGateway(o objectdb.Options, fn func(g *gateway.Gateway) error) error {
+	return t.with(o, func(db *objectdb.DB) error {
+		g, err := t.gateway(db, nil)
+		if err != nil {
+			return err
+		}
+		return fn(g)
+	})
+}
+
+// log returns a log on the standard error.
+func (t *tool) log(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
 }
 
 // address parses an address of the command line.

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"text/tabwriter"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,3 +68,38 @@ func (t *tool) raw() io.Writer {
 // visible makes characters of text from a visitor that control a terminal visible. It
 // keeps line ends and tabs.
 func visible(s string) string { return printable(strings.ReplaceAll(s, "\r\n", "\n")) }
+
+// printable makes a text of others harmless on a terminal: it writes a character that
+// cannot be seen, such as an escape or a mark of writing direction, as Go quotes it.
+// Line ends and tabs stay.
+func printable(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
+// oneLine does what printable does, and makes line ends and tabs visible too.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(printable(s))
+}
+
+// columns prints rows in columns; an empty cell is a dash.
+func (t *tool) columns(rows [][]string) error {
+	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		for i := range r {
+			if r[i] = oneLine(r[i]); r[i] == "" {
+				r[i] = "-"
+			}
+		}
+		fmt.Fprintln(w, strings.Join(r, "\t"))
+	}
+	return w.Flush()
+}

@@ -36,8 +36,8 @@ func (t *tool) progress(what string, total int64) *progress {
 	return p
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && f != nil && term.IsTerminal(int(f.Fd()))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,12 +52,11 @@ func (t *tool) mayReach() (site.Reach, error) {
 	return conf.Reach, nil
 }
 
-// gateway returns the gateway that a command uses.
-func (t *tool) gateway(db *objectdb.DB, o gateway.Options) (*gateway.Gateway, error) {
+// gateway returns the gateway that a command uses. log may be nil.
+func (t *tool) gateway(db *objectdb.DB, log *slog.Logger) (*gateway.Gateway, error) {
 	reach, err := t.mayReach()
 	if err != nil {
 		return nil, err
 	}
-	o.DB, o.Reach = db, reach
-	return gateway.New(o), nil
+	return gateway.New(gateway.Options{DB: db, Log: log, Reach: reach}), nil
 }

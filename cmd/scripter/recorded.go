@@ -118,7 +118,7 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 			status, ms = strconv.Itoa(r.Answer.Status), fmt.Sprintf("%.1f", milliseconds(r))
 		}
 		rows = append(rows, []string{
-			strconv.Itoa(r.Number), recordedTime(r), status, ms, r.Incident, visible(firstLine(r.Line(), 120)),
+			strconv.Itoa(r.Number), recordedTime(r), status, ms, r.Incident, firstLine(r.Line(), 120),
 		})
 	}
 	return t.columns(rows)
@@ -132,19 +132,19 @@ func milliseconds(r *requestlog.Request) float64 {
 
 func (t *tool) showRequest(r *requestlog.Request) {
 	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
-	p("request %d, %s UTC\n%s\n", r.Number, recordedTime(r), visible(r.Line()))
+	p("request %d, %s UTC\n%s\n", r.Number, recordedTime(r), r.Line())
 	if len(r.Masked) > 0 {
-		p("masked: %s\n", visible(strings.Join(r.Masked, ", ")))
+		p("masked: %s\n", strings.Join(r.Masked, ", "))
 	}
 	if len(r.Cut) > 0 {
-		p("too long to be kept: %s\n", visible(strings.Join(r.Cut, ", ")))
+		p("too long to be kept: %s\n", strings.Join(r.Cut, ", "))
 	}
 	p("\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {
-		p("%s=%s\n", visible(name), visible(r.Variables[name]))
+		p("%s=%s\n", name, r.Variables[name])
 	}
 	if r.Body != "" {
-		p("\nbody, %d bytes:\n%s", r.BodySize, endLine(visible(r.Body)))
+		p("\nbody, %d bytes:\n%s", r.BodySize, endLine(r.Body))
 	}
 	if r.Answer == nil {
 		p("\nno answer is known: it was not finished when the root was read, or the program was killed\n")
@@ -156,14 +156,14 @@ func (t *tool) showRequest(r *requestlog.Request) {
 	}
 	p("\n")
 	if r.Error != "" {
-		p("%s", endLine(visible(r.Error)))
+		p("%s", endLine(r.Error))
 	}
-	p("\n%s\n", endLine(visible(r.Answer.Head)))
+	p("\n%s\n", endLine(r.Answer.Head))
 	switch {
 	case !r.Answer.Whole():
 		p("(a body of %d bytes, SHA-256 %s)\n", r.Answer.Size, r.Answer.SHA256)
 	case r.Answer.Body != "":
-		p("%s", endLine(visible(r.Answer.Body)))
+		p("%s", endLine(r.Answer.Body))
 	}
 }
 

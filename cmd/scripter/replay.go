@@ -85,10 +85,10 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 		return fmt.Errorf("the answer of request %d is not known", r.Number)
 	}
 	for _, item := range r.Masked {
-		t.warn("masked: %s (%s)", visible(item), howToGive(item))
+		t.warn("masked: %s (%s)", item, howToGive(item))
 	}
 	for _, item := range r.Cut {
-		t.warn("too long to be kept: %s (%s)", visible(item), howToGive(item))
+		t.warn("too long to be kept: %s (%s)", item, howToGive(item))
 	}
 	var response strings.Builder
 	w := t.raw()
@@ -98,8 +98,7 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 	if t.json {
 		w = &response
 	}
-	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	g, err := t.gateway(db, gateway.Options{Log: log})
+	g, err := t.gateway(db, t.log(slog.LevelWarn))
 	if err != nil {
 		return err
 	}
@@ -131,12 +130,12 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 
 func howToGive(item string) string {
 	if name, ok := strings.CutPrefix(item, "field "); ok {
-		return fmt.Sprintf("--field '%s=…' gives it", visible(name))
+		return fmt.Sprintf("--field '%s=…' gives it", name)
 	}
 	if name, ok := strings.CutPrefix(item, "HTTP_"); ok {
 		return fmt.Sprintf("--header '%s: …' gives it", strings.ReplaceAll(strings.ToLower(name), "_", "-"))
 	}
-	return fmt.Sprintf("--param '%s=…' gives it", visible(item))
+	return fmt.Sprintf("--param '%s=…' gives it", item)
 }
 
 // complete puts the values of the command line into a recorded request.

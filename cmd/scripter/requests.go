@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/objectdb"
 )
 
 // requestFlags describe a request of the command line.
@@ -102,34 +102,25 @@ when the response's status is 500 or more.`,
 			if err != nil {
 				return err
 			}
-			out, err := t.answer(c.Context(), r, t.raw())
-			switch {
-			case err != nil:
-			case out.Broken && out.Status < 500:
-				err = fmt.Errorf("the response to %s broke off after its beginning: %s",
-					args[0], gateway.Describe(out.Err))
-			case out.Status >= 500 || out.Broken:
-				err = fmt.Errorf("%s was answered with status %d", args[0], out.Status)
-			}
-			return err
+			return t.with(forRequests, func(db *objectdb.DB) error {
+				g, err := t.gateway(db, t.log(slog.LevelWarn))
+				if err != nil {
+					return err
+				}
+				out := g.Answer(c.Context(), r, t.raw())
+				switch {
+				case out.Broken && out.Status < 500:
+					return fmt.Errorf("the response to %s broke off after its beginning: %s",
+						args[0], gateway.Describe(out.Err))
+				case out.Status >= 500 || out.Broken:
+					return fmt.Errorf("%s was answered with status %d", args[0], out.Status)
+				}
+				return nil
+			})
 		},
 	}
 	f.add(c)
 	return c
-}
-
-func (t *tool) answer(ctx context.Context, r *gateway.Request, w io.Writer) (gateway.Outcome, error) {
-	db, err := t.open(forRequests)
-	if err != nil {
-		return gateway.Outcome{}, err
-	}
-	defer db.Close()
-	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	g, err := t.gateway(db, gateway.Options{Log: log})
-	if err != nil {
-		return gateway.Outcome{}, err
-	}
-	return g.Answer(ctx, r, w), nil
 }
 
 func (t *tool) explainCommand() *cobra.Command {
@@ -147,16 +138,11 @@ address on the way. Nothing is run and nothing is changed.`,
 			}
 			steps := []string{}
 			r.Trace = func(step string) { steps = append(steps, step) }
-			db, err := t.open(forReading)
-			if err != nil {
+			var e gateway.Explanation
+			err = t.withGateway(forReading, func(g *gateway.Gateway) (err error) {
+				e, err = g.Explain(c.Context(), r)
 				return err
-			}
-			defer db.Close()
-			g, err := t.gateway(db, gateway.Options{})
-			if err != nil {
-				return err
-			}
-			e, err := g.Explain(c.Context(), r)
+			})
 			if err != nil {
 				return err
 			}
@@ -197,21 +183,14 @@ func (t *tool) expandCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			db, err := t.open(forRequests)
-			if err != nil {
+			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+				text, err := g.ExpandFile(c.Context(), r, file)
+				if err != nil {
+					return err
+				}
+				_, err = io.WriteString(t.raw(), text)
 				return err
-			}
-			defer db.Close()
-			g, err := t.gateway(db, gateway.Options{})
-			if err != nil {
-				return err
-			}
-			text, err := g.ExpandFile(c.Context(), r, file)
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(t.raw(), text)
-			return err
+			})
 		},
 	}
 	f.add(c)
@@ -230,23 +209,16 @@ returns. What it changes in the root is kept when it ends without an error.`,
 			if err != nil {
 				return err
 			}
-			db, err := t.open(forRequests)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			g, err := t.gateway(db, gateway.Options{})
-			if err != nil {
-				return err
-			}
-			text, err := g.Runner().Call(c.Context(), a, args[1:])
-			if err != nil {
-				return errors.New(gateway.Describe(err))
-			}
-			if text != "" {
-				fmt.Fprintln(t.raw(), text)
-			}
-			return nil
+			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+				text, err := g.Runner().Call(c.Context(), a, args[1:])
+				if err != nil {
+					return errors.New(gateway.Describe(err))
+				}
+				if text != "" {
+					fmt.Fprintln(t.raw(), text)
+				}
+				return nil
+			})
 		},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -96,11 +95,11 @@ func (t *tool) listRequirements(tx *objectdb.Tx) error {
 		fmt.Fprintln(t.out, "no script requires a user: everybody may call them all")
 		return nil
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	var lines [][]string
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\n", oneLine(r.Address), oneLine(r.Text))
+		lines = append(lines, []string{r.Address, r.Text})
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.columns(lines); err != nil {
 		return err
 	}
 	for _, r := range rows {

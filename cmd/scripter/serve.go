@@ -18,7 +18,6 @@ import (
 
 	"scripter/autosave"
 	"scripter/devserver"
-	"scripter/gateway"
 )
 
 // sample is the site that serve makes where there is none.
@@ -103,8 +102,8 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 	if quiet {
 		level = slog.LevelWarn
 	}
-	log := slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
-	g, err := t.gateway(db, gateway.Options{Log: log})
+	log := t.log(level)
+	g, err := t.gateway(db, log)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -55,16 +54,16 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 		}
 		return t.printJSON(list)
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	for _, s := range site.Settings {
 		state := s.Read(tx)
 		value := settingText(state.Value)
 		if s.Secret() && state.From == "root" {
 			value = "(hidden)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, oneLine(firstLine(value, 40)), state.From, s.Meaning)
+		rows = append(rows, []string{s.Name, firstLine(value, 40), state.From, s.Meaning})
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.columns(rows); err != nil {
 		return err
 	}
 	for _, s := range site.Settings {
@@ -110,14 +109,15 @@ func (t *tool) showSetting(s *site.Setting, state site.State) error {
 	if t.json {
 		return t.printJSON(jsonSetting(s, state, false))
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\t%s\n", s.Name, settingText(state.Value))
-	fmt.Fprintf(w, "from\t%s\n", state.From)
-	fmt.Fprintf(w, "default\t%s\n", settingText(s.Default))
-	fmt.Fprintf(w, "title\t%s\n", s.Title)
-	fmt.Fprintf(w, "meaning\t%s\n", s.Meaning)
-	fmt.Fprintf(w, "address\t%s\n", s.Address())
-	if err := w.Flush(); err != nil {
+	err := t.columns([][]string{
+		{s.Name, settingText(state.Value)},
+		{"from", state.From},
+		{"default", settingText(s.Default)},
+		{"title", s.Title},
+		{"meaning", s.Meaning},
+		{"address", s.Address().String()},
+	})
+	if err != nil {
 		return err
 	}
 	t.warnOfValue(s, state)

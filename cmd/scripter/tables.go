@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -12,157 +12,145 @@ import (
 	"scripter/site"
 )
 
-// columns prints rows in columns; an empty cell is a dash. It makes characters that
-// control a terminal visible.
-func (t *tool) columns(rows [][]string) error {
-	w := tabwriter.NewWriter(t.out, 0, 0, 2, ' ', 0)
-	for _, r := range rows {
-		for i := range r {
-			if r[i] = oneLine(r[i]); r[i] == "" {
-				r[i] = "-"
-			}
-		}
-		fmt.Fprintln(w, strings.Join(r, "\t"))
-	}
-	return w.Flush()
+// siteTable is a table of the site that a command lists and changes row by row.
+type siteTable struct {
+	columns []string // their names for --json
+	keys    int      // the number of columns, from the first, that name a row
+	name    string   // what the keys are called
+	list    func(s *site.Snapshot) [][]string
+	set     func(tx *objectdb.Tx, row []string) (warnings []string, err error)
+	remove  func(tx *objectdb.Tx, keys []string) (warnings []string, err error)
 }
 
-var errRemoveWhat = usageError{errors.New("--remove takes the names of a row, and no value")}
-
-// changed runs a change of the tables; what it warns of is printed when it
-// is done.
-func (t *tool) changed(c *cobra.Command, change func(tx *objectdb.Tx) ([]string, error)) error {
-	var warnings []string
-	err := t.update(c.Context(), func(tx *objectdb.Tx) error {
-		var err error
-		warnings, err = change(tx)
-		return err
-	})
-	for _, w := range warnings {
-		if err == nil {
+// tableCommand completes the command of a table.
+func (t *tool) tableCommand(c *cobra.Command, table siteTable) *cobra.Command {
+	var remove bool
+	c.Flags().BoolVar(&remove, "remove", false, "remove the row of "+table.name)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		change := table.set
+		switch {
+		case remove && len(args) != table.keys:
+			return usageError{errors.New("--remove takes the names of a row, and no value")}
+		case remove:
+			change = table.remove
+		case len(args) > 0 && len(args) < table.keys:
+			return usageError{hintError{fmt.Errorf("%s takes a host and a path prefix", c.Name()),
+				"usage: " + c.UseLine()}}
+		case len(args) <= table.keys:
+			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listRows(tx, table, args) })
+		}
+		var warnings []string
+		err := t.update(c.Context(), func(tx *objectdb.Tx) (err error) {
+			warnings, err = change(tx, args)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
 			t.warn("%s", w)
 		}
+		return nil
 	}
-	return err
+	return c
+}
+
+// listRows prints the row that keys name, or all rows.
+func (t *tool) listRows(tx *objectdb.Tx, table siteTable, keys []string) error {
+	s, err := site.Read(tx)
+	if err != nil {
+		return err
+	}
+	rows := table.list(s)
+	if len(keys) > 0 {
+		rows = slices.DeleteFunc(rows, func(row []string) bool {
+			return !strings.EqualFold(row[0], keys[0]) || !slices.Equal(row[1:table.keys], keys[1:])
+		})
+		if len(rows) == 0 {
+			return fmt.Errorf("there is no row of %s", strings.Join(keys, " "))
+		}
+	}
+	if !t.json {
+		return t.columns(rows)
+	}
+	objects := []any{}
+	for _, row := range rows {
+		m := map[string]string{}
+		for i, column := range table.columns {
+			m[column] = row[i]
+		}
+		objects = append(objects, m)
+	}
+	return t.printJSON(objects)
 }
 
 func (t *tool) actionsCommand() *cobra.Command {
-	var remove bool
-	c := &cobra.Command{
+	return t.tableCommand(&cobra.Command{
 		Use:   "actions [NAME [HANDLER]]",
 		Short: "list, check and set the action handler table",
 		Long: `Actions lists the known actions: name, URL path of the handler, and the object of
 user.webserver.actions that answers. With a NAME it shows one; with a HANDLER
 too it checks the row and sets it. --remove removes the row.`,
 		Args: args(0, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case remove && len(args) != 1:
-				return errRemoveWhat
-			case remove:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) { return site.RemoveAction(tx, args[0]) })
-			case len(args) == 2:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-					return site.SetAction(tx, args[0], args[1])
-				})
+	}, siteTable{
+		columns: []string{"name", "handler", "script"}, keys: 1, name: "NAME",
+		list: func(s *site.Snapshot) (rows [][]string) {
+			for _, a := range s.Actions() {
+				rows = append(rows, []string{a.Name, a.Handler, a.Object.String()})
 			}
-			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listActions(tx, args) })
+			return rows
 		},
-	}
-	c.Flags().BoolVar(&remove, "remove", false, "remove the row of NAME")
-	return c
-}
-
-func (t *tool) listActions(tx *objectdb.Tx, only []string) error {
-	s, err := site.Read(tx)
-	if err != nil {
-		return err
-	}
-	rows, objects := [][]string{}, []any{}
-	for _, e := range s.Actions() {
-		if len(only) > 0 && !strings.EqualFold(e.Name, only[0]) {
-			continue
-		}
-		rows = append(rows, []string{e.Name, e.Handler, e.Object.String()})
-		objects = append(objects, map[string]string{"name": e.Name, "handler": e.Handler, "script": e.Object.String()})
-	}
-	return t.printRows(rows, objects, only)
-}
-
-// printRows prints a table. Where rows were asked for and none is there, it
-// fails.
-func (t *tool) printRows(rows [][]string, objects []any, only []string) error {
-	if len(only) > 0 && len(rows) == 0 {
-		return fmt.Errorf("there is no row of %s", strings.Join(only, " "))
-	}
-	if t.json {
-		return t.printJSON(objects)
-	}
-	return t.columns(rows)
+		set: func(tx *objectdb.Tx, row []string) ([]string, error) {
+			return site.SetAction(tx, row[0], row[1])
+		},
+		remove: func(tx *objectdb.Tx, keys []string) ([]string, error) {
+			return site.RemoveAction(tx, keys[0])
+		},
+	})
 }
 
 func (t *tool) mimetypesCommand() *cobra.Command {
-	var remove bool
-	c := &cobra.Command{
+	return t.tableCommand(&cobra.Command{
 		Use:   "mimetypes [.EXT [TYPE [ACTION]]]",
 		Short: "list, check and set the mime extension table",
 		Long: `Mimetypes lists the extensions with MIME type and action. With a TYPE it checks
 the row and sets it. Without an ACTION that of the row stays; '' takes it away.
 --remove removes the row.`,
 		Args: args(0, 3),
-		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case remove && len(args) != 1:
-				return errRemoveWhat
-			case remove:
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-					return nil, site.RemoveMimeType(tx, args[0])
-				})
-			case len(args) > 1:
-				var action *string
-				if len(args) == 3 {
-					action = &args[2]
-				}
-				return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-					return nil, site.SetMimeType(tx, args[0], args[1], action)
-				})
+	}, siteTable{
+		columns: []string{"extension", "type", "action"}, keys: 1, name: ".EXT",
+		list: func(s *site.Snapshot) (rows [][]string) {
+			for _, m := range s.MimeTypes() {
+				rows = append(rows, []string{m.Extension, m.Type, m.Action})
 			}
-			return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listMimeTypes(tx, args) })
+			return rows
 		},
-	}
-	c.Flags().BoolVar(&remove, "remove", false, "remove the row of .EXT")
-	return c
-}
-
-func (t *tool) listMimeTypes(tx *objectdb.Tx, only []string) error {
-	s, err := site.Read(tx)
-	if err != nil {
-		return err
-	}
-	rows, objects := [][]string{}, []any{}
-	for _, e := range s.MimeTypes() {
-		if len(only) > 0 && !strings.EqualFold(e.Extension, only[0]) {
-			continue
-		}
-		rows = append(rows, []string{e.Extension, e.Type, e.Action})
-		objects = append(objects, map[string]string{"extension": e.Extension, "type": e.Type, "action": e.Action})
-	}
-	return t.printRows(rows, objects, only)
+		set: func(tx *objectdb.Tx, row []string) ([]string, error) {
+			var action *string
+			if len(row) == 3 {
+				action = &row[2]
+			}
+			return nil, site.SetMimeType(tx, row[0], row[1], action)
+		},
+		remove: func(tx *objectdb.Tx, keys []string) ([]string, error) {
+			return nil, site.RemoveMimeType(tx, keys[0])
+		},
+	})
 }
 
 func (t *tool) overridesCommand() *cobra.Command {
-	return t.pathRowsCommand(site.Overrides, &cobra.Command{
+	return t.tableCommand(&cobra.Command{
 		Use:   "overrides [HOST PREFIX [ACTION]]",
 		Short: "list, check and set Action Override: an action for a folder or file",
 		Long: `Overrides lists the rows of Action Override: host (* is every host), path
 prefix, action. With an ACTION it checks the row and sets it. --remove removes
 the row of HOST and PREFIX.`,
 		Args: args(0, 3),
-	})
+	}, pathTable(site.Overrides))
 }
 
 func (t *tool) indexCommand() *cobra.Command {
-	return t.pathRowsCommand(site.DirectoryIndex, &cobra.Command{
+	return t.tableCommand(&cobra.Command{
 		Use:   "index [HOST PREFIX [FILE…]]",
 		Short: "list, check and set DirectoryIndex: the files of a folder's URL",
 		Long: `Index lists the rows of DirectoryIndex: host (* is every host), path prefix, file
@@ -170,47 +158,26 @@ names, the first that is there counts. With FILE names it checks the row and
 sets it. --remove removes the row of HOST and PREFIX. This is for "scripter
 serve"; other web servers have a DirectoryIndex of their own.`,
 		Args: args(0, -1),
-	})
+	}, pathTable(site.DirectoryIndex))
 }
 
-func (t *tool) pathRowsCommand(table objectdb.Address, c *cobra.Command) *cobra.Command {
-	var remove bool
-	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case remove && len(args) != 2:
-			return errRemoveWhat
-		case remove:
-			return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-				return nil, site.RemovePathRow(tx, table, args[0], args[1])
-			})
-		case len(args) == 1:
-			return usageError{hintError{fmt.Errorf("%s takes a host and a path prefix", c.Name()),
-				"usage: " + c.UseLine()}}
-		case len(args) > 2:
-			r := site.PathRow{Host: args[0], Prefix: args[1], Value: strings.Join(args[2:], " ")}
-			return t.changed(c, func(tx *objectdb.Tx) ([]string, error) {
-				_, err := site.SetPathRow(tx, table, r)
-				return nil, err
-			})
-		}
-		return t.view(c.Context(), func(tx *objectdb.Tx) error { return t.listPathRows(tx, table, args) })
+// pathTable is a table with a row for each host and path prefix.
+func pathTable(table objectdb.Address) siteTable {
+	return siteTable{
+		columns: []string{"host", "prefix", "value"}, keys: 2, name: "HOST and PREFIX",
+		list: func(s *site.Snapshot) (rows [][]string) {
+			for _, r := range s.PathRows(table) {
+				rows = append(rows, []string{r.Host, r.Prefix, r.Value})
+			}
+			return rows
+		},
+		set: func(tx *objectdb.Tx, row []string) ([]string, error) {
+			_, err := site.SetPathRow(tx, table,
+				site.PathRow{Host: row[0], Prefix: row[1], Value: strings.Join(row[2:], " ")})
+			return nil, err
+		},
+		remove: func(tx *objectdb.Tx, keys []string) ([]string, error) {
+			return nil, site.RemovePathRow(tx, table, keys[0], keys[1])
+		},
 	}
-	c.Flags().BoolVar(&remove, "remove", false, "remove the row of HOST and PREFIX")
-	return c
-}
-
-func (t *tool) listPathRows(tx *objectdb.Tx, table objectdb.Address, only []string) error {
-	s, err := site.Read(tx)
-	if err != nil {
-		return err
-	}
-	rows, objects := [][]string{}, []any{}
-	for _, r := range s.PathRows(table) {
-		if len(only) > 0 && (!strings.EqualFold(r.Host, only[0]) || r.Prefix != only[1]) {
-			continue
-		}
-		rows = append(rows, []string{r.Host, r.Prefix, r.Value})
-		objects = append(objects, map[string]string{"host": r.Host, "prefix": r.Prefix, "value": r.Value})
-	}
-	return t.printRows(rows, objects, only)
 }

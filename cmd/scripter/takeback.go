@@ -160,7 +160,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 				continue
 			case len(changed) > 0 && !force:
 				return hintError{fmt.Errorf("%q is not taken back: %s since",
-					"scripter "+printable(u.Command), changedText(changed)),
+					"scripter "+u.Command, changedText(changed)),
 					fmt.Sprintf("--force does it all the same, and keeps the present values for %q", "scripter "+to)}
 			}
 			taken = &takenBack{Undo: u, again: from == redoStack}
@@ -184,7 +184,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 		t.warn("it is done, but an old record could not be removed: %v", err)
 	}
 	for _, command := range skipped {
-		t.warn("%q was not finished, or is taken back already", printable("scripter "+command))
+		t.warn("%q was not finished, or is taken back already", "scripter "+command)
 	}
 	switch {
 	case taken != nil:
@@ -198,7 +198,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 
 func changedText(list []string) string {
 	const most = 10
-	text := printable(strings.Join(list[:min(most, len(list))], ", "))
+	text := strings.Join(list[:min(most, len(list))], ", ")
 	if len(list) > most {
 		text += fmt.Sprintf(" and %d more", len(list)-most)
 	}
@@ -327,7 +327,7 @@ func (b *takenBack) counts() (changed, added, removed int) {
 func (b *takenBack) text() string {
 	var parts []string
 	if len(b.Moved) == 2 {
-		parts = append(parts, fmt.Sprintf("%s moved to %s", printable(b.Moved[1]), printable(b.Moved[0])))
+		parts = append(parts, fmt.Sprintf("%s moved to %s", b.Moved[1], b.Moved[0]))
 	}
 	changed, added, removed := b.counts()
 	for _, p := range []struct {
@@ -353,9 +353,9 @@ func (t *tool) printTakenBack(b *takenBack) error {
 		})
 	}
 	for _, a := range b.stays {
-		fmt.Fprintf(t.out, "%s stays: it holds other objects\n", printable(a))
+		fmt.Fprintf(t.out, "%s stays: it holds other objects\n", a)
 	}
-	command := printable("scripter " + b.Command)
+	command := "scripter " + b.Command
 	if b.again {
 		fmt.Fprintf(t.out, "made %q again: %s; %s takes it back\n", command, b.text(), t.self(undoStack))
 	} else {
@@ -369,7 +369,7 @@ func (t *tool) self(command string) string {
 	if t.root == "" {
 		return "scripter " + command
 	}
-	root := printable(t.root)
+	root := t.root
 	if strings.ContainsAny(root, " '\"\\$&;()*?[") {
 		root = "'" + strings.ReplaceAll(root, "'", `'\''`) + "'"
 	}
@@ -416,7 +416,7 @@ func (t *tool) listRecords(ctx context.Context) error {
 	}
 	var rows [][]string
 	for _, r := range records {
-		rows = append(rows, []string{r.Time.Format("2006-01-02 15:04:05"), printable("scripter " + r.Command), r.does})
+		rows = append(rows, []string{r.Time.Format("2006-01-02 15:04:05"), "scripter " + r.Command, r.does})
 	}
 	return t.columns(rows)
 }
@@ -440,7 +440,7 @@ func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, er
 		return nil, nil
 	}
 	if err != nil {
-		r.Error, r.does = err.Error(), printable(err.Error())
+		r.Error, r.does = err.Error(), err.Error()
 		return r, nil
 	}
 	*opened = append(*opened, s)
@@ -458,7 +458,7 @@ func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, er
 	}
 	b := &takenBack{Undo: u}
 	if err := b.apply(tx, s.archive, nil); err != nil {
-		r.Error, r.does = err.Error(), printable(err.Error())
+		r.Error, r.does = err.Error(), err.Error()
 		return r, nil
 	}
 	r.does = b.text()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/objectdb"
 )
 
 func (t *tool) typesCommand() *cobra.Command {
@@ -25,12 +26,11 @@ the folder that the editor opens, such as one that "scripter export" wrote;
 stays as it is.`,
 		Args: args(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := t.open(forReading)
-			if err != nil {
+			var files map[string]string
+			err := t.with(forReading, func(db *objectdb.DB) (err error) {
+				files, err = gateway.New(gateway.Options{DB: db}).Types(c.Context())
 				return err
-			}
-			defer db.Close()
-			files, err := gateway.New(gateway.Options{DB: db}).Types(c.Context())
+			})
 			if err != nil {
 				return err
 			}
