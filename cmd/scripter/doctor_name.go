@@ -87,7 +87,7 @@ func (d *doctor) checkName(ctx context.Context) bool {
 		d.ok("name", "%s shows %q", where, d.shown)
 	case d.setName != d.shown:
 		d.add(stateFault, "name", "Set Server Name is "+quoted(d.setName)+", but "+where+" shows "+quoted(d.shown),
-			"scripter settings serverName "+shellWord(d.shown))
+			"scripter settings serverName "+shellQuote(d.shown))
 	default:
 		d.ok("name", "Set Server Name is what %s shows, %q", where, d.shown)
 	}
@@ -109,6 +109,3 @@ func (d *doctor) checkTold() {
 }
 
 func quoted(s string) string { return `"` + s + `"` }
-
-// shellWord quotes a text for the shell.
-func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -251,7 +251,8 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	did := &importing{}
 	bar := t.progress("import", s.count())
 	defer bar.end()
-	run := func(tx *objectdb.Tx, r *record) error {
+	var r *record
+	run := func(tx *objectdb.Tx) error {
 		did = &importing{undo: r}
 		if err := did.run(tx, s, a, f, bar); err != nil {
 			return err
@@ -265,9 +266,8 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 		return did.stops(f)
 	}
 	if f.dryRun { // it does not take the writer's lock
-		err = db.Update(ctx, func(tx *objectdb.Tx) error { return run(tx, nil) })
+		err = db.Update(ctx, run)
 	} else {
-		var r *record
 		if !f.noUndo {
 			r = t.stack(undoStack).newRecord(strings.TrimSpace("import " + s.name + into(a)))
 		}
@@ -316,7 +316,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 			changed.Old = nil
 			did.changes = append(did.changes, changed)
 		}
-		return did.undo.note(c)
+		return did.undo.change(c)
 	})
 	if err != nil {
 		return err
@@ -350,15 +350,14 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 	count := 0
 	for i := range did.removed {
 		o := &did.removed[i]
-		o.size, err = objectsAt(tx, o.address, o.kind, o.size)
-		if err != nil {
-			return err
-		}
 		count++
 		if o.kind == objectdb.KindTable {
+			if o.size, err = objectsBelow(tx, o.address); err != nil {
+				return err
+			}
 			count += o.size
 		}
-		if err := did.undo.keep(tx, o.address); err != nil {
+		if err := did.undo.tree(tx, o.address); err != nil {
 			return err
 		}
 		if err := tx.Delete(o.address); err != nil {
@@ -382,12 +381,8 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 	return nil
 }
 
-// objectsAt returns the number of all objects below a table, or the size of any other
-// object.
-func objectsAt(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, size int) (int, error) {
-	if k != objectdb.KindTable {
-		return size, nil
-	}
+// objectsBelow returns the number of all objects below a table.
+func objectsBelow(tx *objectdb.Tx, a objectdb.Address) (int, error) {
 	count := -1
 	err := tx.Walk(a, func(objectdb.Address, *objectdb.Node) error {
 		count++
@@ -432,11 +427,11 @@ func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error 
 			removed = append(removed, o.address.String())
 		}
 		fields["removedObjects"] = removed
-		fields["undo"] = did.undo != nil && did.undo.name != ""
+		fields["undo"] = did.undo.finished()
 		return t.printJSON(fields)
 	}
 	fmt.Fprintf(t.out, "imported %s%s: %s\n", s.name, into(a), counts(did.result))
-	if did.undo != nil && did.undo.name != "" {
+	if did.undo.finished() {
 		fmt.Fprintf(t.out, "%s takes it back\n", t.self(undoStack))
 	}
 	return nil

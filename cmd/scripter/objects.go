@@ -26,7 +26,7 @@ func (t *tool) getCommand() *cobra.Command {
 			return t.view(c.Context(), func(tx *objectdb.Tx) error {
 				v, err := tx.Get(a)
 				if errors.Is(err, objectdb.ErrIsTable) {
-					return hintError{err, `"scripter ls -l ` + shellAddress(a) + `" lists what is in it`}
+					return hintError{err, `"scripter ls -l ` + shellWord(a.String()) + `" lists what is in it`}
 				}
 				if err != nil {
 					return err
@@ -42,15 +42,6 @@ func (t *tool) getCommand() *cobra.Command {
 			})
 		},
 	}
-}
-
-// shellAddress returns an address as it is typed in a shell.
-func shellAddress(a objectdb.Address) string {
-	text := a.String()
-	if strings.Contains(text, "[") {
-		return shellWord(text)
-	}
-	return text
 }
 
 // printValue prints a value as text: texts and binaries exactly, without a
@@ -174,21 +165,18 @@ only with -r. "scripter undo" restores the objects.`,
 			if err != nil {
 				return err
 			}
-			did := deed{what: "rm"}
-			did.kept, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f.noUndo,
-				func(tx *objectdb.Tx, r *record) error {
-					did.objects = nil
+			_, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f,
+				func(tx *objectdb.Tx, r *record) (done []doneObject, err error) {
 					for _, a := range list {
-						if err := remove(tx, a, recursive, r, &did); err != nil {
-							return err
+						o, err := remove(tx, a, recursive, r)
+						if err != nil {
+							return nil, err
 						}
+						done = append(done, o)
 					}
-					return nil
+					return done, nil
 				})
-			if err != nil {
-				return err
-			}
-			return t.printDeed(did, f.quiet)
+			return err
 		},
 	}
 	c.Flags().BoolVarP(&recursive, "recursive", "r", false, "remove tables with all below them")
@@ -196,29 +184,22 @@ only with -r. "scripter undo" restores the objects.`,
 	return c
 }
 
-func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record, did *deed) error {
-	if len(a) == 0 {
-		return tx.Delete(a) // the error says that the root cannot be removed
-	}
-	n, err := tx.Find(a)
-	if err != nil {
-		return err
-	}
-	if n.Kind() == objectdb.KindTable && !recursive {
-		if size, err := tx.Len(n); err != nil || size > 0 {
-			return hintError{fmt.Errorf("%s is a table with %s", a, counted(size, "object")),
-				"-r removes it with all below it"}
-		}
-	}
+func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record) (doneObject, error) {
 	o := doneObject{change: "removed"}
+	if len(a) == 0 {
+		return o, tx.Delete(a) // the error says that the root cannot be removed
+	}
 	if err := o.describe(tx, a); err != nil {
-		return err
+		return o, err
 	}
-	did.objects = append(did.objects, o)
-	if err := r.keep(tx, a); err != nil {
-		return err
+	if o.kind == objectdb.KindTable && o.size > 0 && !recursive {
+		return o, hintError{fmt.Errorf("%s is a table with %s", a, counted(o.size, "object")),
+			"-r removes it with all below it"}
 	}
-	return tx.Delete(a)
+	if err := r.tree(tx, a); err != nil {
+		return o, err
+	}
+	return o, tx.Delete(a)
 }
 
 func (t *tool) mvCommand() *cobra.Command {
@@ -245,7 +226,7 @@ nothing. A missing table above TO is an error, unless --parents is given.
 		if _, err := tx.Find(to); err == nil {
 			return tx.Copy(from, to) // the error says that an object is there
 		}
-		if err := r.keep(tx, to); err != nil {
+		if err := r.tree(tx, to); err != nil {
 			return err
 		}
 		return tx.Copy(from, to)
@@ -264,31 +245,26 @@ func (t *tool) twoAddresses(
 			return err
 		}
 		from, to := list[0], list[1]
-		did := deed{what: c.Name()}
-		did.kept, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f.noUndo,
-			func(tx *objectdb.Tx, r *record) error {
+		_, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f,
+			func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
 				n, err := tx.Find(from)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				o := doneObject{change: change, from: tx.Address(n)}
 				if o.from.String() == to.String() {
 					o.change, o.from = "unchanged", nil
 				}
 				if o.tables, err = missingTables(tx, to, parents); err != nil {
-					return err
+					return nil, err
 				}
 				if err := do(tx, from, to, r); err != nil {
-					return err
+					return nil, err
 				}
 				err = o.describe(tx, to)
-				did.objects = []doneObject{o}
-				return err
+				return []doneObject{o}, err
 			})
-		if err != nil {
-			return err
-		}
-		return t.printDeed(did, f.quiet)
+		return err
 	}
 	parentsFlag(c, &parents)
 	f.add(c)

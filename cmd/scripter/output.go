@@ -103,3 +103,13 @@ func (t *tool) columns(rows [][]string) error {
 	}
 	return w.Flush()
 }
+
+// shellWord returns a word as it is typed in a shell.
+func shellWord(s string) string {
+	if strings.ContainsAny(s, " '\"\\$&;()*?[") {
+		return shellQuote(s)
+	}
+	return s
+}
+
+func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

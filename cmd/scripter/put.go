@@ -51,15 +51,15 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 			if err != nil {
 				return err
 			}
-			did := deed{what: "put"}
-			did.kept, err = t.change(c.Context(), "put "+args[0], f.noUndo, func(tx *objectdb.Tx, r *record) error {
-				did.objects = nil
-				return p.store(tx, a, text, r, &did)
-			})
-			if err != nil {
+			done, err := t.change(c.Context(), "put "+args[0], f,
+				func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
+					o, err := p.store(tx, a, text, r)
+					return []doneObject{o}, err
+				})
+			if err != nil || done[0].kind != objectdb.KindScript || done[0].change == "unchanged" {
 				return err
 			}
-			return errors.Join(t.printDeed(did, f.quiet), t.warnOfNames(c.Context(), did))
+			return t.warnOfNames(c.Context(), done[0].address)
 		},
 	}
 	c.Flags().StringVar(&p.kind, "kind", "",
@@ -74,17 +74,9 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 
 // warnOfNames warns of names in a new script that nothing defines: each request for it
 // would fail, and only "scripter lint" would tell.
-func (t *tool) warnOfNames(ctx context.Context, did deed) error {
-	for _, o := range did.objects {
-		if o.kind != objectdb.KindScript || o.change == "unchanged" {
-			continue
-		}
-		db, err := t.open(forReading)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(ctx, o.address)
+func (t *tool) warnOfNames(ctx context.Context, a objectdb.Address) error {
+	return t.with(forReading, func(db *objectdb.DB) error {
+		l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(ctx, a)
 		if err != nil {
 			return err
 		}
@@ -93,8 +85,8 @@ func (t *tool) warnOfNames(ctx context.Context, did deed) error {
 				t.warn("%s", f)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // read reads the text of the value.
@@ -119,30 +111,29 @@ func (p *put) read(args []string, stdin io.Reader) (string, error) {
 }
 
 // store stores the value of a text at a.
-func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record, did *deed) error {
+func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record) (o doneObject, err error) {
 	k, err := p.kindAt(tx, a)
 	if err != nil {
-		return err
+		return o, err
 	}
 	var v objectdb.Value // nil: a table
 	if k != objectdb.KindTable {
 		if v, err = p.value(tx, a, k, text); err != nil {
-			return err
+			return o, err
 		}
 	}
-	made, err := missingTables(tx, a, p.parents)
-	if err != nil {
-		return err
+	if o.tables, err = missingTables(tx, a, p.parents); err != nil {
+		return o, err
 	}
 	old, err := tx.Find(a)
 	if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
-		return err
+		return o, err
 	}
-	o := doneObject{change: "added", tables: made}
+	o.change = "added"
 	if err == nil {
 		was, err := valueOf(tx, old)
 		if err != nil {
-			return err
+			return o, err
 		}
 		o.change, o.was = "changed", old.Kind()
 		if old.Kind() == k && objectdb.Equal(was, v) {
@@ -150,8 +141,8 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record,
 		}
 	}
 	if o.change != "unchanged" {
-		if err := r.keep(tx, a); err != nil {
-			return err
+		if err := r.tree(tx, a); err != nil {
+			return o, err
 		}
 		if k == objectdb.KindTable {
 			err = tx.NewTable(a)
@@ -159,14 +150,10 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record,
 			err = tx.Put(a, v)
 		}
 		if err != nil {
-			return err
+			return o, err
 		}
 	}
-	if err := o.describe(tx, a); err != nil {
-		return err
-	}
-	did.objects = append(did.objects, o)
-	return nil
+	return o, o.describe(tx, a)
 }
 
 // value returns the value of kind k that text stands for.

@@ -57,8 +57,11 @@ rm, mv, cp or import there is nothing to make again.`,
 	return c
 }
 
-// readRecord opens a record. The caller closes it.
-func readRecord(name string) (*source, error) {
+// sources are open records, which are closed after the transaction that imports them.
+type sources []*source
+
+// open opens a record.
+func (list *sources) open(name string) (*source, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
@@ -76,16 +79,13 @@ func readRecord(name string) (*source, error) {
 		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
 	}
 	s := &source{name: name, archive: archive, file: file}
+	*list = append(*list, s)
 	if archive.Manifest.Undo == nil {
-		s.close()
 		return nil, hintError{fmt.Errorf("%s was made by an older program", name),
 			"scripter import " + name + " goes back"}
 	}
 	return s, nil
 }
-
-// sources are open records, which are closed after the transaction that imports them.
-type sources []*source
 
 func (list *sources) close() {
 	for _, s := range *list {
@@ -93,38 +93,7 @@ func (list *sources) close() {
 	}
 }
 
-// differing returns the addresses of the objects whose state is not that of want.
-func differing(
-	objects []objectfiles.UndoObject, now states, want func(objectfiles.UndoObject) string,
-) ([]string, error) {
-	var list []string
-	for _, o := range objects {
-		state, err := now(o.Address)
-		if err != nil {
-			return nil, err
-		}
-		if state != want(o) {
-			list = append(list, o.Address)
-		}
-	}
-	return list, nil
-}
-
-func stateAfter(o objectfiles.UndoObject) string  { return o.After }
-func stateBefore(o objectfiles.UndoObject) string { return o.Before }
-
-// check compares a record with the root. It returns the objects that were changed since
-// the command; gone reports that the command was never committed or is taken back already.
-func check(u *objectfiles.Undo, now states) (changed []string, gone bool, err error) {
-	changed, err = differing(u.Objects, now, stateAfter)
-	if err != nil || len(changed) == 0 {
-		return nil, false, err
-	}
-	other, err := differing(u.Objects, now, stateBefore)
-	return changed, len(other) == 0, err
-}
-
-// takeBack takes back the newest record of the stack from, and keeps what that replaces
+// takeBack takes back the newest record of the stack from, and records what that replaces
 // in the stack to.
 func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error {
 	db, err := t.open(forWork)
@@ -135,23 +104,21 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 	var taken *takenBack
 	var done []string // files of records that are no longer needed
 	var skipped []string
-	r := t.stack(to).newRecord("")
 	var opened sources
 	defer opened.close()
-	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		taken, done, skipped = nil, nil, nil
+	r := t.stack(to).newRecord("")
+	err = commit(ctx, db, r, func(tx *objectdb.Tx) error {
 		list, err := t.stack(from).files()
 		if err != nil {
 			return err
 		}
 		for _, name := range slices.Backward(list) {
-			s, err := readRecord(name)
+			s, err := opened.open(name)
 			if err != nil {
 				return err
 			}
-			opened = append(opened, s)
 			u := s.archive.Manifest.Undo
-			changed, gone, err := check(u, statesIn(tx, u.Moved))
+			changed, gone, err := compare(tx, u)
 			switch {
 			case err != nil:
 				return err
@@ -159,28 +126,23 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 				done, skipped = append(done, name), append(skipped, u.Command)
 				continue
 			case len(changed) > 0 && !force:
-				return hintError{fmt.Errorf("%q is not taken back: %s since",
-					"scripter "+u.Command, changedText(changed)),
+				return hintError{fmt.Errorf("%q is not taken back: %s since", "scripter "+u.Command, changedText(changed)),
 					fmt.Sprintf("--force does it all the same, and keeps the present values for %q", "scripter "+to)}
 			}
-			taken = &takenBack{Undo: u, again: from == redoStack}
-			r.command = u.Command
-			if err := taken.apply(tx, s.archive, r); err != nil {
-				return err
-			}
 			done = append(done, name)
-			return r.finish(tx)
+			taken = &takenBack{Undo: u, again: from == redoStack}
+			r.Command = u.Command
+			return taken.apply(tx, s.archive, r)
 		}
 		return nil
 	})
 	if err != nil {
-		r.abandon(ctx, db)
 		return err
 	}
 	for _, name := range done {
 		err = errors.Join(err, os.Remove(name))
 	}
-	if err = errors.Join(err, t.stack(to).prune(recordsKept, recordBytes)); err != nil {
+	if err = errors.Join(err, t.stack(to).prune(maxRecords, recordBytes)); err != nil {
 		t.warn("it is done, but an old record could not be removed: %v", err)
 	}
 	for _, command := range skipped {
@@ -188,12 +150,11 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 	}
 	switch {
 	case taken != nil:
+		return t.printTakenBack(taken)
 	case from == undoStack:
 		return errors.New("there is nothing to take back: no put, rm, mv, cp or import of this root is kept")
-	default:
-		return errors.New("there is nothing to make again: nothing was taken back since the last change")
 	}
-	return t.printTakenBack(taken)
+	return errors.New("there is nothing to make again: nothing was taken back since the last change")
 }
 
 func changedText(list []string) string {
@@ -216,26 +177,27 @@ type takenBack struct {
 }
 
 // apply restores the objects that the record's command has replaced, and removes those
-// that it has added. r keeps the present objects.
+// that it has added. r notes the present objects.
 func (b *takenBack) apply(tx *objectdb.Tx, archive *objectfiles.Archive, r *record) error {
 	objects, err := b.parse()
 	if err != nil {
 		return err
 	}
 	if len(b.Moved) == 2 {
-		from, to, err := b.move()
-		if err == nil {
-			err = r.move(tx, to, from)
+		from, fromErr := objectdb.ParseAddress(b.Moved[0])
+		to, err := objectdb.ParseAddress(b.Moved[1])
+		if err := errors.Join(fromErr, err); err != nil {
+			return err
 		}
-		if err == nil {
-			err = tx.Move(to, from)
+		if err := r.move(tx, to, from); err != nil {
+			return err
 		}
-		if err != nil {
+		if err := tx.Move(to, from); err != nil {
 			return err
 		}
 	}
 	for _, o := range objects {
-		if err := r.one(tx, o.address); err != nil {
+		if err := r.object(tx, o.address, false); err != nil {
 			return err
 		}
 	}
@@ -246,13 +208,6 @@ func (b *takenBack) apply(tx *objectdb.Tx, archive *objectfiles.Archive, r *reco
 	}
 	_, err = archive.Import(tx, nil, nil)
 	return err
-}
-
-func (b *takenBack) move() (from, to objectdb.Address, err error) {
-	if from, err = objectdb.ParseAddress(b.Moved[0]); err == nil {
-		to, err = objectdb.ParseAddress(b.Moved[1])
-	}
-	return from, to, err
 }
 
 type undoObject struct {
@@ -300,7 +255,7 @@ func (b *takenBack) clear(tx *objectdb.Tx, o undoObject, r *record) error {
 			b.stays = append(b.stays, o.Address)
 			return nil
 		}
-		if err := r.keep(tx, o.address); err != nil {
+		if err := r.tree(tx, o.address); err != nil {
 			return err
 		}
 	}
@@ -369,11 +324,7 @@ func (t *tool) self(command string) string {
 	if t.root == "" {
 		return "scripter " + command
 	}
-	root := t.root
-	if strings.ContainsAny(root, " '\"\\$&;()*?[") {
-		root = "'" + strings.ReplaceAll(root, "'", `'\''`) + "'"
-	}
-	return "scripter --root " + root + " " + command
+	return "scripter --root " + shellWord(t.root) + " " + command
 }
 
 // listRecords lists what undo can take back. To find out, it takes back one record after
@@ -435,7 +386,7 @@ type listedRecord struct {
 // committed or is taken back already.
 func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, error) {
 	r := &listedRecord{File: name, Changed: []string{}}
-	s, err := readRecord(name)
+	s, err := opened.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -443,10 +394,9 @@ func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, er
 		r.Error, r.does = err.Error(), err.Error()
 		return r, nil
 	}
-	*opened = append(*opened, s)
 	u := s.archive.Manifest.Undo
 	r.Command, r.Time = u.Command, s.archive.Manifest.Time.UTC()
-	changed, gone, err := check(u, statesIn(tx, u.Moved))
+	changed, gone, err := compare(tx, u)
 	switch {
 	case err != nil:
 		return nil, err

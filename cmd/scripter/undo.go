@@ -19,25 +19,23 @@ import (
 	"scripter/objectfiles"
 )
 
-// record keeps what one command replaces, for "scripter undo": the old objects in an
+// record has what one command replaces, for "scripter undo": the old objects in an
 // archive beside the root, and in its manifest the state of every object before and
 // after the command. The file gets its name before the command is committed, so that
 // every change has a record. A record whose command was never committed has states that
 // are not those of the root.
 //
-// A nil record keeps nothing.
+// A nil record notes nothing.
 type record struct {
-	stack   stack
-	command string
-	moved   []string
-	file    *os.File // nil until something is replaced
-	w       *objectfiles.ArchiveWriter
-	time    time.Time
-	objects []objectfiles.UndoObject
-	known   map[string]bool // the addresses of objects, folded
-	tops    []objectdb.Address
-	bytes   int64
-	name    string // the name of the finished file
+	objectfiles.Undo
+	stack stack
+	file  *os.File // nil until something is replaced
+	w     *objectfiles.ArchiveWriter
+	time  time.Time
+	noted map[string]bool // the addresses of objects, folded
+	tops  []objectdb.Address
+	bytes int64
+	name  string // the name of the finished file
 }
 
 // stack is one of the two stacks of records beside a root: undo, and redo, onto which
@@ -51,7 +49,7 @@ const (
 	undoStack = "undo"
 	redoStack = "redo"
 
-	recordsKept = 50        // at most, of each stack
+	maxRecords  = 50        // of each stack
 	recordBytes = 256 << 20 // at most, of one record and of a stack
 
 	recordTime = "20060102T150405.000Z"
@@ -66,7 +64,7 @@ func (t *tool) stack(what string) stack {
 }
 
 func (s stack) newRecord(command string) *record {
-	return &record{stack: s, command: command, known: map[string]bool{}}
+	return &record{stack: s, Undo: objectfiles.Undo{Command: command}, noted: map[string]bool{}}
 }
 
 func foldedKey(a objectdb.Address) string {
@@ -77,19 +75,25 @@ func foldedKey(a objectdb.Address) string {
 	return strings.Join(names, "\x00")
 }
 
-// keep notes the object at a with all below it, and the tables above it that are
+// tree notes the object at a with all below it, and the tables above it that are
 // missing, before they are changed.
-func (r *record) keep(tx *objectdb.Tx, a objectdb.Address) error {
+func (r *record) tree(tx *objectdb.Tx, a objectdb.Address) error {
 	if r == nil || len(a) == 0 {
 		return nil
 	}
-	if err := r.missing(tx, a[:len(a)-1]); err != nil {
+	r.tops = append(r.tops, a)
+	return r.object(tx, a, true)
+}
+
+// object notes the object at a, with all below it if below is true, and the tables above
+// it that are missing.
+func (r *record) object(tx *objectdb.Tx, a objectdb.Address, below bool) error {
+	if err := r.missing(tx, a); r == nil || err != nil {
 		return err
 	}
-	r.tops = append(r.tops, a)
 	n, err := tx.Find(a)
 	if errors.Is(err, objectdb.ErrNotFound) {
-		return r.add(a, objectdb.KindTable, nil, false)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -99,33 +103,14 @@ func (r *record) keep(tx *objectdb.Tx, a objectdb.Address) error {
 		if err != nil {
 			return err
 		}
-		return r.add(a, n.Kind(), v, true)
+		if err := r.add(a, v, true); err != nil || below {
+			return err
+		}
+		return fs.SkipDir
 	})
 }
 
-// one notes the object at a without what lies below it, and the tables above it that are missing.
-func (r *record) one(tx *objectdb.Tx, a objectdb.Address) error {
-	if r == nil {
-		return nil
-	}
-	if err := r.missing(tx, a[:len(a)-1]); err != nil {
-		return err
-	}
-	n, err := tx.Find(a)
-	if errors.Is(err, objectdb.ErrNotFound) {
-		return r.add(a, objectdb.KindTable, nil, false)
-	}
-	if err != nil {
-		return err
-	}
-	v, err := valueOf(tx, n)
-	if err != nil {
-		return err
-	}
-	return r.add(tx.Address(n), n.Kind(), v, true)
-}
-
-// missing notes the tables up to a that are not there.
+// missing notes the objects up to a that are not there.
 func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 	if r == nil {
 		return nil
@@ -133,7 +118,7 @@ func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 	for i := range a {
 		_, err := tx.Find(a[:i+1])
 		if errors.Is(err, objectdb.ErrNotFound) {
-			err = r.add(a[:i+1], objectdb.KindTable, nil, false)
+			err = r.add(a[:i+1], nil, false)
 		}
 		if err != nil {
 			return err
@@ -142,32 +127,28 @@ func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 	return nil
 }
 
-// note keeps the object that one change of an import is about to replace.
-func (r *record) note(c objectfiles.Change) error {
+// change notes the object that one change of an import is about to replace.
+func (r *record) change(c objectfiles.Change) error {
 	if r == nil || c.State == objectfiles.Same {
 		return nil
 	}
-	kind := c.Kind
-	if c.Old != nil {
-		kind = c.Old.Kind()
-	}
-	return r.add(c.Address, kind, c.Old, c.State != objectfiles.Added)
+	return r.add(c.Address, c.Old, c.State != objectfiles.Added)
 }
 
 // add notes one object before it is changed: its value, which is nil for a table, or that
 // it does not exist.
-func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exists bool) error {
+func (r *record) add(a objectdb.Address, v objectdb.Value, exists bool) error {
 	key := foldedKey(a)
-	if r.known[key] {
+	if r.noted[key] {
 		return nil
 	}
 	if err := r.begin(); err != nil {
 		return r.failed(err)
 	}
-	r.known[key] = true
+	r.noted[key] = true
 	o := objectfiles.UndoObject{Address: a.String()}
 	if exists {
-		o.Table = k == objectdb.KindTable
+		o.Table = v == nil
 		o.Before = contentState(a.Name(), v)
 		if err := r.w.Put(a, v); err != nil {
 			return r.failed(err)
@@ -176,7 +157,7 @@ func (r *record) add(a objectdb.Address, k objectdb.Kind, v objectdb.Value, exis
 			return r.failed(fmt.Errorf("it has more than %d MB", recordBytes>>20))
 		}
 	}
-	r.objects = append(r.objects, o)
+	r.Objects = append(r.Objects, o)
 	return nil
 }
 
@@ -246,14 +227,13 @@ func (r *record) finish(tx *objectdb.Tx) error {
 	if err := r.addNew(tx); err != nil {
 		return err
 	}
-	now := statesIn(tx, r.moved)
-	for i := range r.objects {
+	for i := range r.Objects {
 		var err error
-		if r.objects[i].After, err = now(r.objects[i].Address); err != nil {
+		if r.Objects[i].After, err = stateOf(tx, &r.Undo, r.Objects[i].Address); err != nil {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(r.objects, func(o objectfiles.UndoObject) bool { return o.Before != o.After }) {
+	if !slices.ContainsFunc(r.Objects, func(o objectfiles.UndoObject) bool { return o.Before != o.After }) {
 		r.file.Close()
 		err := os.Remove(r.file.Name())
 		r.file = nil
@@ -261,8 +241,8 @@ func (r *record) finish(tx *objectdb.Tx) error {
 	}
 	m := objectfiles.Manifest{
 		Program: program(), Time: r.time.Truncate(time.Second),
-		Undo:  &objectfiles.Undo{Command: r.command, Moved: r.moved, Objects: r.objects},
-		Notes: fmt.Sprintf("What %q replaced. \"scripter %s\" brings it back.", "scripter "+r.command, r.stack.what),
+		Undo:  &r.Undo,
+		Notes: fmt.Sprintf("What %q replaced. \"scripter %s\" brings it back.", "scripter "+r.Command, r.stack.what),
 	}
 	if err := r.w.Close(m, readme(m, r.w.Count(), nil)); err != nil {
 		return r.failed(err)
@@ -293,11 +273,11 @@ func (r *record) finish(tx *objectdb.Tx) error {
 	return nil
 }
 
-// addNew notes the objects below the kept addresses that did not exist before.
+// addNew notes the objects in the noted trees that did not exist before.
 func (r *record) addNew(tx *objectdb.Tx) error {
 	for _, top := range r.tops {
-		err := tx.Walk(top, func(a objectdb.Address, n *objectdb.Node) error {
-			return r.add(a, n.Kind(), nil, false)
+		err := tx.Walk(top, func(a objectdb.Address, _ *objectdb.Node) error {
+			return r.add(a, nil, false)
 		})
 		if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
 			return err
@@ -306,30 +286,43 @@ func (r *record) addNew(tx *objectdb.Tx) error {
 	return nil
 }
 
-// states returns the state of the object at an address, or "" if there is none.
-type states func(address string) (string, error)
-
-// statesIn returns the states in tx. For a moved object only its place counts: to move it
-// back loses no change that others have made in it.
-func statesIn(tx *objectdb.Tx, moved []string) states {
-	return func(address string) (string, error) {
-		a, err := objectdb.ParseAddress(address)
-		if err != nil {
-			return "", err
-		}
-		n, err := tx.Find(a)
-		if errors.Is(err, objectdb.ErrNotFound) {
-			return "", nil
-		}
-		if err != nil {
-			return "", err
-		}
-		if slices.Contains(moved, address) {
-			return placeState(n), nil
-		}
-		v, err := valueOf(tx, n)
-		return contentState(n.Name(), v), err
+// stateOf returns the state of the object at an address, or "" if there is none. For a
+// moved object only its place counts: to move it back loses no change that others have
+// made in it.
+func stateOf(tx *objectdb.Tx, u *objectfiles.Undo, address string) (string, error) {
+	a, err := objectdb.ParseAddress(address)
+	if err != nil {
+		return "", err
 	}
+	n, err := tx.Find(a)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if slices.Contains(u.Moved, address) {
+		return placeState(n), nil
+	}
+	v, err := valueOf(tx, n)
+	return contentState(n.Name(), v), err
+}
+
+// compare compares a record with the root. It returns the objects that were changed since
+// the command; gone reports that the command was never committed or is taken back already.
+func compare(tx *objectdb.Tx, u *objectfiles.Undo) (changed []string, gone bool, err error) {
+	gone = true
+	for _, o := range u.Objects {
+		state, err := stateOf(tx, u, o.Address)
+		if err != nil {
+			return nil, false, err
+		}
+		if state != o.After {
+			changed = append(changed, o.Address)
+		}
+		gone = gone && state == o.Before
+	}
+	return changed, gone && len(changed) > 0, nil
 }
 
 // move notes that the object at from is about to be moved.
@@ -348,12 +341,12 @@ func (r *record) move(tx *objectdb.Tx, from, to objectdb.Address) error {
 		return r.failed(err)
 	}
 	from = tx.Address(n)
-	r.moved = []string{from.String(), to.String()}
+	r.Moved = []string{from.String(), to.String()}
 	if there, err := tx.Find(to); err == nil && there.ID() == n.ID() {
-		r.objects = append(r.objects, objectfiles.UndoObject{Address: to.String(), Before: placeState(n)})
+		r.Objects = append(r.Objects, objectfiles.UndoObject{Address: to.String(), Before: placeState(n)})
 		return nil
 	}
-	r.objects = append(r.objects,
+	r.Objects = append(r.Objects,
 		objectfiles.UndoObject{Address: from.String(), Before: placeState(n)},
 		objectfiles.UndoObject{Address: to.String()})
 	return nil
@@ -421,64 +414,43 @@ func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
 		os.Remove(r.file.Name())
 		return
 	}
-	made := true
-	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
-		differs, err := differing(r.objects, statesIn(tx, r.moved), stateAfter)
-		made = err != nil || len(differs) == 0
+	var changed []string
+	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) (err error) {
+		changed, _, err = compare(tx, &r.Undo)
 		return err
 	})
-	if err == nil && !made {
+	if err == nil && len(changed) > 0 {
 		os.Remove(r.name)
 	}
 }
 
-// change runs a command that "scripter undo" can take back, in one transaction. kept
-// reports whether it has made a record.
-func (t *tool) change(
-	ctx context.Context, command string, noUndo bool, fn func(tx *objectdb.Tx, r *record) error,
-) (kept bool, err error) {
-	db, err := t.open(forWork)
-	if err != nil {
-		return false, err
+// finished reports whether the record can be taken back: its command has replaced something.
+func (r *record) finished() bool { return r != nil && r.name != "" }
+
+// recorded runs a command that notes in r what it replaces, and removes the records of
+// redo and the oldest records of undo.
+func (t *tool) recorded(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx) error) error {
+	if err := commit(ctx, db, r, fn); err != nil || !r.finished() {
+		return err
 	}
-	defer db.Close()
-	var r *record
-	if !noUndo {
-		r = t.stack(undoStack).newRecord(command)
+	if err := errors.Join(t.stack(redoStack).prune(0, 0), r.stack.prune(maxRecords, recordBytes)); err != nil {
+		t.warn("it is done, but old records of %q could not be removed: %v", "scripter undo", err)
 	}
-	if err := t.recorded(ctx, db, r, fn); err != nil {
-		return false, err
-	}
-	return r != nil && r.name != "", nil
+	return nil
 }
 
-// recorded runs a command that keeps what it replaces in r.
-func (t *tool) recorded(
-	ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx, r *record) error,
-) error {
+// commit commits what fn changes, with the record r of it.
+func commit(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx) error) error {
 	err := db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		if err := fn(tx, r); err != nil {
+		if err := fn(tx); err != nil {
 			return err
 		}
 		return r.finish(tx)
 	})
 	if err != nil {
 		r.abandon(ctx, db)
-		return err
 	}
-	t.settle(r)
-	return nil
-}
-
-// settle is called after a command with a record is committed. It removes the records of
-// redo, and the oldest records of undo.
-func (t *tool) settle(r *record) {
-	if r == nil || r.name == "" {
-		return
-	}
-	if err := errors.Join(t.stack(redoStack).prune(0, 0), r.stack.prune(recordsKept, recordBytes)); err != nil {
-		t.warn("it is done, but old records of %q could not be removed: %v", "scripter undo", err)
-	}
+	return err
 }
 
 func (s stack) prefix() string { return s.root + "." + s.what + "-" }

@@ -104,7 +104,7 @@ func TestRecordWithoutCommit(t *testing.T) {
 	r := tl.stack(undoStack).newRecord("put scratchpad.b")
 	a := objectdb.Address{"scratchpad", "b"}
 	require.ErrorIs(t, db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
-		require.NoError(t, r.keep(tx, a))
+		require.NoError(t, r.tree(tx, a))
 		require.NoError(t, tx.Put(a, objectdb.String("never")))
 		require.NoError(t, r.finish(tx))
 		return killed
@@ -116,8 +116,9 @@ func TestRecordWithoutCommit(t *testing.T) {
 	assert.NoFileExists(t, r.name)
 
 	// The same where the command itself sees that the commit has failed.
-	require.ErrorIs(t, tl.recorded(context.Background(), db, tl.stack(undoStack).newRecord("x"), func(tx *objectdb.Tx, r *record) error {
-		require.NoError(t, r.keep(tx, a))
+	r = tl.stack(undoStack).newRecord("x")
+	require.ErrorIs(t, tl.recorded(context.Background(), db, r, func(tx *objectdb.Tx) error {
+		require.NoError(t, r.tree(tx, a))
 		require.NoError(t, tx.Put(a, objectdb.String("never")))
 		require.NoError(t, r.finish(tx))
 		return killed
@@ -135,9 +136,10 @@ func TestRecordsAreBounded(t *testing.T) {
 	db, err := tl.open(forWork)
 	require.NoError(t, err)
 	defer db.Close()
-	err = tl.recorded(context.Background(), db, tl.stack(undoStack).newRecord("rm"), func(tx *objectdb.Tx, r *record) error {
+	r := tl.stack(undoStack).newRecord("rm")
+	err = tl.recorded(context.Background(), db, r, func(tx *objectdb.Tx) error {
 		r.bytes = recordBytes
-		return r.keep(tx, objectdb.Address{"scratchpad", "a"})
+		return r.tree(tx, objectdb.Address{"scratchpad", "a"})
 	})
 	assert.ErrorContains(t, err, "keep what is replaced: it has more than 256 MB")
 	assert.Contains(t, hint(err), "--no-undo")
@@ -152,11 +154,11 @@ func TestRecordsAreBounded(t *testing.T) {
 		name := fmt.Sprintf("%s2026010%dT000000.000Z.zip", s.prefix(), i+1)
 		require.NoError(t, os.WriteFile(name, make([]byte, 100), 0o600))
 	}
-	require.NoError(t, s.prune(recordsKept, 250))
+	require.NoError(t, s.prune(maxRecords, 250))
 	list, err := s.files()
 	require.NoError(t, err)
 	assert.Len(t, list, 2)
-	require.NoError(t, s.prune(recordsKept, 50))
+	require.NoError(t, s.prune(maxRecords, 50))
 	list, err = s.files()
 	require.NoError(t, err)
 	assert.Equal(t, []string{s.prefix() + "20260103T000000.000Z.zip"}, list, "the newest stays")

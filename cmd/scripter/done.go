@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -17,6 +18,28 @@ type changeFlags struct {
 	noUndo, quiet bool
 }
 
+// change runs a command that "scripter undo" can take back, in one transaction. It prints
+// and returns what the command has done.
+func (t *tool) change(
+	ctx context.Context, command string, f changeFlags,
+	fn func(tx *objectdb.Tx, r *record) ([]doneObject, error),
+) (done []doneObject, err error) {
+	var r *record
+	if !f.noUndo {
+		r = t.stack(undoStack).newRecord(command)
+	}
+	err = t.with(forWork, func(db *objectdb.DB) error {
+		return t.recorded(ctx, db, r, func(tx *objectdb.Tx) (err error) {
+			done, err = fn(tx, r)
+			return err
+		})
+	})
+	if err != nil || f.quiet {
+		return done, err
+	}
+	return done, t.printDone(done, r.finished())
+}
+
 func (f *changeFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing when all went well")
@@ -24,13 +47,6 @@ func (f *changeFlags) add(c *cobra.Command) {
 
 func parentsFlag(c *cobra.Command, parents *bool) {
 	c.Flags().BoolVarP(parents, "parents", "p", false, "make the missing tables above it")
-}
-
-// deed is what a command has done; the command prints it.
-type deed struct {
-	what    string
-	objects []doneObject
-	kept    bool // undo takes it back
 }
 
 // doneObject is what a command has done to one object.
@@ -41,7 +57,7 @@ type doneObject struct {
 	kind    objectdb.Kind
 	was     objectdb.Kind // the old kind of what was changed
 	size    int           // bytes, or objects of a table
-	tables  []objectdb.Address
+	tables  []string      // the new tables above it
 }
 
 // describe notes the kind and the size of the object at a.
@@ -76,18 +92,13 @@ func (o *doneObject) String() string {
 	} else {
 		text += " " + o.kind.String() + ", " + thousands(o.size, "byte")
 	}
-	if len(o.tables) > 0 {
-		names := make([]string, len(o.tables))
-		for i, a := range o.tables {
-			names[i] = a.String()
-		}
-		noun := "table"
-		if len(names) > 1 {
-			noun = "tables"
-		}
-		text += fmt.Sprintf(", with the new %s %s", noun, strings.Join(names, ", "))
+	switch len(o.tables) {
+	case 0:
+		return text
+	case 1:
+		return text + ", with the new table " + o.tables[0]
 	}
-	return text
+	return text + ", with the new tables " + strings.Join(o.tables, ", ")
 }
 
 // thousands returns a count with its noun, such as "1,204 bytes".
@@ -102,14 +113,12 @@ func thousands(n int, noun string) string {
 	return digits + " " + noun
 }
 
-// printDeed prints what was done, one line for each object.
-func (t *tool) printDeed(d deed, quiet bool) error {
-	if quiet {
-		return nil
-	}
+// printDone prints what was done, one line for each object. undo reports whether
+// "scripter undo" takes it back.
+func (t *tool) printDone(done []doneObject, undo bool) error {
 	if t.json {
 		objects := []any{}
-		for _, o := range d.objects {
+		for _, o := range done {
 			m := map[string]any{"address": o.address.String(), "change": o.change,
 				"kind": o.kind.String(), "size": o.size}
 			if o.change == "changed" {
@@ -118,22 +127,19 @@ func (t *tool) printDeed(d deed, quiet bool) error {
 			if o.from != nil {
 				m["from"] = o.from.String()
 			}
-			tables := []string{}
-			for _, a := range o.tables {
-				tables = append(tables, a.String())
-			}
-			m["newTables"] = tables
+			m["newTables"] = append([]string{}, o.tables...)
 			objects = append(objects, m)
 		}
-		return t.printJSON(map[string]any{"objects": objects, "undo": d.kept})
+		return t.printJSON(map[string]any{"objects": objects, "undo": undo})
 	}
-	for i, o := range d.objects {
+	for i, o := range done {
 		end := ""
-		if i == len(d.objects)-1 && d.kept {
+		switch {
+		case !undo || i < len(done)-1:
+		case i == 0:
 			end = "; " + t.self(undoStack) + " takes it back"
-			if i > 0 {
-				end = "; " + t.self(undoStack) + " takes all of it back"
-			}
+		default:
+			end = "; " + t.self(undoStack) + " takes all of it back"
 		}
 		fmt.Fprintln(t.out, o.String()+end)
 	}
@@ -142,8 +148,8 @@ func (t *tool) printDeed(d deed, quiet bool) error {
 
 // missingTables returns the missing tables above a. If they may not be made, a missing
 // table is an error, because its name may be misspelled.
-func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]objectdb.Address, error) {
-	var made []objectdb.Address
+func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]string, error) {
+	var made []string
 	for i := 1; i < len(a); i++ {
 		n, err := tx.Find(a[:i])
 		if err == nil && n.Kind() != objectdb.KindTable {
@@ -159,7 +165,7 @@ func missingTables(tx *objectdb.Tx, a objectdb.Address, parents bool) ([]objectd
 			return nil, hintError{fmt.Errorf("there is no table %s for %s", a[:i], a),
 				nearTable(tx, a, i) + "--parents (-p) makes the tables that are missing"}
 		}
-		made = append(made, a[:i])
+		made = append(made, a[:i].String())
 	}
 	return made, nil
 }
