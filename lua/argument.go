@@ -42,9 +42,14 @@ func typeError(L *lua.LState, n int, want string) {
 	ArgumentError(L, n, want+" expected, got "+got)
 }
 
-// fail raises an error with the position of the caller, as luaL_error does.
+// fail raises an error with the position of the script: that of the instruction
+// which failed, or that of the call of a function in Go (luaL_error).
 func fail(L *lua.LState, format string, args ...any) {
-	Throw(L, lua.LString(where(L, 1)+fmt.Sprintf(format, args...)))
+	i := 0
+	if l, ok := levelAt(L, 0); ok && l.fn.IsG {
+		i = 1
+	}
+	Throw(L, lua.LString(where(L, i)+fmt.Sprintf(format, args...)))
 }
 
 // checkAny wants argument n to be there, nil included.

@@ -161,3 +161,38 @@ func TestTracebackOfTheDeadline(t *testing.T) {
 	require.NotEmpty(t, frames)
 	assert.Equal(t, Frame{Source: "user.loop", Line: 2}, frames[0])
 }
+
+// TestConstructorItems compares constructors with assignments one by one.
+func TestConstructorItems(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 49, 50, 51, 99, 100, 101, 150} {
+		for _, last := range []string{"three ()", "(three ())", "x = three ()", "one ()"} {
+			fields, assignments := "", ""
+			for i := range n {
+				fields += "one (), "
+				assignments += "b [#b + 1] = one () "
+				if i%50 >= 48 {
+					fields += "x = three (), "
+					assignments += "b.x = three () "
+				}
+			}
+			switch last {
+			case "three ()":
+				assignments += "local at = #b b [at + 1], b [at + 2], b [at + 3] = three ()"
+			case "x = three ()":
+				assignments += "b.x = three ()"
+			default:
+				assignments += "b [#b + 1] = " + last
+			}
+			source := `local n = 0
+local function one () n = n + 1 return n end
+local function three () return one (), one (), one () end
+local function text (t) return table.concat (t, " ") .. ", x = " .. tostring (t.x) end
+local a = {` + fields + last + `}
+n = 0
+local b = {}
+` + assignments + `
+return text (a) == text (b) or text (a)`
+			assert.Equal(t, "true", eval(t, source), "%d items and %s", n, last)
+		}
+	}
+}

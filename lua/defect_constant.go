@@ -24,3 +24,17 @@ func isNumeral(e ast.Expr) bool {
 	}
 	return false
 }
+
+// numeralText returns a numeral of which the compiler makes no constant: its first
+// number is a string.
+func numeralText(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.NumberExpr:
+		return at(&ast.StringExpr{Value: e.Value}, e)
+	case *ast.UnaryMinusOpExpr:
+		e.Expr = numeralText(e.Expr)
+	case *ast.ArithmeticOpExpr:
+		e.Lhs = numeralText(e.Lhs)
+	}
+	return e
+}

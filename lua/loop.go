@@ -203,6 +203,20 @@ calls:
 					pc++
 				}
 				continue
+			case lua.OP_CONCAT:
+				cf.Pc = pc
+				reg.set(ra, s.concat(L, reg.array[local+inst.b():local+inst.c()+1]))
+				continue
+			case lua.OP_FORPREP:
+				cf.Pc = pc
+				first := loopNumber(L, reg.array[ra], "initial value")
+				limit := loopNumber(L, reg.array[ra+1], "limit")
+				step := loopNumber(L, reg.array[ra+2], "step")
+				reg.set(ra, s.numbers.value(first-step))
+				reg.set(ra+1, s.numbers.value(limit))
+				reg.set(ra+2, s.numbers.value(step))
+				pc += inst.jump()
+				continue
 			case lua.OP_FORLOOP:
 				first, ok1 := reg.array[ra].(lua.LNumber)
 				limit, ok2 := reg.array[ra+1].(lua.LNumber)
@@ -356,6 +370,15 @@ func (r *registers) setTop(top, old int) {
 	if r.top = top; top < old {
 		clear(r.array[top:old])
 	}
+}
+
+// loopNumber returns a bound of a numeric for, which may be a string.
+func loopNumber(L *lua.LState, v lua.LValue, what string) lua.LNumber {
+	f, ok := ToNumber(v)
+	if !ok {
+		L.RaiseError("'for' %s must be a number", what)
+	}
+	return lua.LNumber(f)
 }
 
 // enterCall begins the call of a function in Lua. It returns false, and does

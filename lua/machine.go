@@ -219,6 +219,14 @@ type numberStore []lua.LNumber
 
 const numbersAtATime = 32
 
+// small holds the numbers that need no memory of their own.
+var small = func() (list [256]lua.LValue) {
+	for i := range list {
+		list[i] = lua.LNumber(i)
+	}
+	return list
+}()
+
 var aNumber = lua.LValue(lua.LNumber(0))
 
 // value returns f as a Lua value.

@@ -67,6 +67,11 @@ func compute(op int, x, y lua.LNumber) lua.LNumber {
 	return -x
 }
 
+// modulo is % as PUC Lua computes it (luai_nummod): not exact, as math.Mod is, and
+// right for an infinite divisor, for which gopher-lua's is wrong. The conversion
+// keeps Go's compiler from joining two roundings into one.
+func modulo(a, b float64) float64 { return a - float64(math.Floor(a/b)*b) }
+
 // equal is == (luaV_equalval) of values that are not the same.
 func (s *State) equal(L *lua.LState, a, b lua.LValue) bool {
 	kind := a.Type()

@@ -64,7 +64,7 @@ func (n *normaliser) stmt(s ast.Stmt) ast.Stmt {
 		s.Condition = n.expr(s.Condition)
 		s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
 	case *ast.NumberForStmt:
-		return n.numericFor(s)
+		n.numericFor(s)
 	case *ast.GenericForStmt:
 		return n.genericFor(s)
 	case *ast.FuncDefStmt:
@@ -77,6 +77,22 @@ func (n *normaliser) stmt(s ast.Stmt) ast.Stmt {
 		refuse(s, "goto and labels are not part of Lua 5.1")
 	}
 	return s
+}
+
+// numericFor also puts the loop on the line where its bounds end: there PUC Lua
+// says that one of them is no number.
+func (n *normaliser) numericFor(s *ast.NumberForStmt) {
+	s.Init, s.Limit = n.expr(s.Init), n.expr(s.Limit)
+	last := s.Limit
+	if s.Step != nil {
+		s.Step = n.expr(s.Step)
+		last = s.Step
+	}
+	s.SetLine(max(plainLine(last.Line()), last.LastLine()))
+	n.enterBlock(true)
+	n.declare("(for)", "(for)", "(for)", s.Name)
+	s.Stmts = n.stmts(s.Stmts)
+	s.Stmts = loopBody(s, s.Stmts, n.leaveBlock())
 }
 
 func (n *normaliser) ifStmt(s *ast.IfStmt) ast.Stmt {

@@ -3,41 +3,8 @@ package lua
 import (
 	"strconv"
 
-	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
-
-// Names of Go functions that normalised code calls; see patch.
-const (
-	concatName   = "(concat)"
-	appendName   = "(append)"
-	modName      = "(mod)"
-	forInitName  = "(forinit)"
-	forLimitName = "(forlimit)"
-	forStepName  = "(forstep)"
-	forPrepName  = "(forprep)"
-)
-
-// calledFunctions are the functions of these names.
-var calledFunctions map[string]*lua.LFunction
-
-func init() { // they lead back to the compiler, by way of load
-	calledFunctions = map[string]*lua.LFunction{
-		concatName: concatFunction, appendName: appendFunction, modName: modFunction, forInitName: forInitFunction,
-		forLimitName: forLimitFunction, forStepName: forStepFunction, forPrepName: forPrepFunction,
-	}
-	for _, fn := range calledFunctions {
-		operatorFunctions[fn] = true
-	}
-}
-
-// ownCall calls one of them for one result.
-func ownCall(near ast.PositionHolder, name string, args ...ast.Expr) *ast.FuncCallExpr {
-	truncate(args[len(args)-1])
-	call := &ast.FuncCallExpr{Func: ident(near, name), Args: args, AdjustRet: true}
-	call.SetLine(plainLine(near.Line()))
-	return call
-}
 
 func (n *normaliser) exprs(list []ast.Expr) {
 	for i, e := range list {
@@ -75,7 +42,7 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 		atEnd(e, e.Object, e.Key)
 		n.describe(e, n.describeValue(e.Object))
 	case *ast.TableExpr:
-		return n.table(e)
+		n.table(e)
 	case *ast.FuncCallExpr:
 		n.call(e)
 	case *ast.LogicalOpExpr:
@@ -86,15 +53,14 @@ func (n *normaliser) exprHere(e ast.Expr) ast.Expr {
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
 		atEnd(e, e.Lhs, e.Rhs)
 	case *ast.StringConcatOpExpr:
-		return n.concat(e)
+		n.concat(e)
 	case *ast.ArithmeticOpExpr:
 		e.Lhs, e.Rhs = n.spine(e.Lhs), n.expr(e.Rhs)
 		atEnd(e, e.Lhs, e.Rhs)
-		text := n.describeValue(e.Lhs) + "\x00" + n.describeValue(e.Rhs)
-		if e.Operator == "%" && isNumeral(e.Lhs) && isNumeral(e.Rhs) { // the compiler computes it otherwise
-			return ownCall(e, modName, e.Lhs, e.Rhs)
+		n.describe(e, n.describeValue(e.Lhs)+"\x00"+n.describeValue(e.Rhs))
+		if e.Operator == "%" && isNumeral(e.Lhs) && isNumeral(e.Rhs) { // the compiler would compute it
+			e.Lhs = numeralText(e.Lhs)
 		}
-		n.describe(e, text)
 	case *ast.UnaryMinusOpExpr:
 		e.Expr = n.expr(e.Expr)
 		if number, ok := e.Expr.(*ast.NumberExpr); ok && number.Value == "0" {
@@ -183,17 +149,6 @@ func constantTruth(e ast.Expr) (truth, ok bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// isMulti tells the expressions that may give any number of values.
-func isMulti(e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.FuncCallExpr:
-		return !e.AdjustRet
-	case *ast.Comma3Expr:
-		return !e.AdjustRet
-	}
-	return false
 }
 
 // truncate makes e give one value.

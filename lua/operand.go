@@ -18,12 +18,6 @@ type Source struct {
 	Key    *Source    // … and its key
 }
 
-// operandAbout describes an operand of the operator that called the running
-// function: "local 'x' (a nil value)", or "a nil value".
-func operandAbout(L *lua.LState, v lua.LValue, operand int) string {
-	return describeOperand(L, 1, v, operand, calculated)
-}
-
 // describeOperand describes v, an operand on which the function at a level failed.
 // registersOf returns the registers of the operands of instructions that may
 // have failed so.
@@ -68,17 +62,16 @@ func called(i instruction) []int {
 	return nil
 }
 
-// calculated returns the registers of the operands of an operator. Some operators
-// are calls of functions in Go.
+// calculated returns the registers of the operands of an operator.
 func calculated(i instruction) []int {
 	switch i.op() {
 	case lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW:
 		return []int{i.b(), i.c()}
 	case lua.OP_UNM, lua.OP_LEN:
 		return []int{i.b()}
-	case lua.OP_CALL, lua.OP_TAILCALL:
+	case lua.OP_CONCAT:
 		var registers []int
-		for r := i.a() + 1; r < i.a()+i.b(); r++ {
+		for r := i.b(); r <= i.c(); r++ {
 			registers = append(registers, r)
 		}
 		return registers
@@ -205,12 +198,13 @@ type instruction uint32
 const (
 	opShift = 26
 	aShift  = 18
+	cShift  = 9
 )
 
 func (i instruction) op() int { return int(i >> opShift) }
 func (i instruction) a() int  { return int(i>>aShift) & 0xff }
 func (i instruction) b() int  { return int(i & 0x1ff) }
-func (i instruction) c() int  { return int(i>>9) & 0x1ff }
+func (i instruction) c() int  { return int(i>>cShift) & 0x1ff }
 func (i instruction) bx() int { return int(i & 0x3ffff) }
 
 // jump returns how far a jump goes.

@@ -67,8 +67,8 @@ func (n *normaliser) kind(name string) string {
 }
 
 // patch finishes what the compiler made of normalised code: descriptions move
-// from the normaliser's list to the function that they are about, and calls of
-// calledFunctions get the Go function itself as a constant.
+// from the normaliser's list to the function that they are about, and the
+// instructions of constructors are mended.
 func (n *normaliser) patch(p *lua.FunctionProto) {
 	placed := map[int]int{}
 	for pc, position := range p.DbgSourcePositions {
@@ -89,7 +89,7 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 			c.Name = name
 		}
 	}
-	patchCalls(p)
+	patchConstructors(p)
 	for _, f := range p.FunctionPrototypes {
 		n.patch(f)
 	}
@@ -111,31 +111,6 @@ func operand(code uint32) int {
 
 // wanted returns how many results a call takes, -1 for all that there are.
 func wanted(call instruction) int { return call.c() - 1 }
-
-// patchCalls replaces loads of the names that no script can write.
-func patchCalls(p *lua.FunctionProto) {
-	places := map[lua.LValue]uint32{}
-	for pc := 0; pc < len(p.Code); pc++ {
-		i := instruction(p.Code[pc])
-		switch i.op() {
-		case lua.OP_CLOSURE: // followed by one word for each upvalue
-			pc += int(p.FunctionPrototypes[i.bx()].NumUpvalues)
-		case lua.OP_GETGLOBAL:
-			name, _ := p.Constants[i.bx()].(lua.LString)
-			fn := calledFunctions[string(name)]
-			if fn == nil {
-				continue
-			}
-			at, ok := places[fn]
-			if !ok {
-				at = uint32(len(p.Constants))
-				p.Constants = append(p.Constants, fn)
-				places[fn] = at
-			}
-			p.Code[pc] = uint32(lua.OP_LOADK)<<opShift | uint32(i.a())<<aShift | at
-		}
-	}
-}
 
 // describedAt returns the text of a position of p.
 func describedAt(p *lua.FunctionProto, position int) string {
