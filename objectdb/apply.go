@@ -17,7 +17,7 @@ type work struct {
 	values  []*Node
 	inserts []*Node
 	touched []int64 // tables in which a name came or went
-	places  []written
+	written []*Node // what is then at each place that was changed; kind 0: nothing
 	lists   []int64
 }
 
@@ -131,7 +131,7 @@ func (w *work) finish(d *delta, arrived map[int64]bool) {
 		if c.now.exists() {
 			final = w.final(c.now)
 		}
-		w.places = append(w.places, written{Place{table, fold}, final})
+		w.written = append(w.written, final)
 	}
 	w.lists = append(w.lists, table)
 }
@@ -148,7 +148,7 @@ func (d *delta) renamed() bool {
 
 // touch records that a table is written because its names have changed.
 func (w *work) touch(tx *Tx, d *delta) error {
-	if d.fresh || !d.renamed() {
+	if d.table.id < 0 || !d.renamed() {
 		return nil
 	}
 	t, err := tx.present(d.table)
@@ -166,7 +166,7 @@ func (w *work) touch(tx *Tx, d *delta) error {
 	}
 	final.parent, final.ver, final.modified = w.id(final.parent), w.gen, w.modTime
 	final.up, final.dirty = nil, false
-	w.places = append(w.places, written{final.place(), &final})
+	w.written = append(w.written, &final)
 	w.lists = append(w.lists, final.parent)
 	return nil
 }
@@ -194,7 +194,7 @@ func (w *work) commit(o Origin) *Commit {
 	c := &Commit{
 		Generation: w.gen, LastID: w.last, Time: w.modTime, Origin: o,
 		Deletes: make([]Delete, len(w.deletes)), Moves: make([]Row, len(w.moves)), Touched: w.touched,
-		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.places)),
+		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.written)),
 	}
 	for i, n := range w.deletes {
 		c.Deletes[i] = Delete{n.id, n.kind == KindTable}
@@ -202,8 +202,8 @@ func (w *work) commit(o Origin) *Commit {
 	for i, n := range w.moves {
 		c.Moves[i] = w.row(n)
 	}
-	for i, p := range w.places {
-		c.Changed[i] = p.place
+	for i, n := range w.written {
+		c.Changed[i] = n.place()
 	}
 	return c
 }
@@ -240,5 +240,5 @@ func (n *Node) written() (Value, error) {
 
 // publish brings the cache to the generation that was committed.
 func (w *work) publish(c *cache) {
-	c.publish(w.gen-1, w.places, w.lists)
+	c.publish(w.gen-1, w.written, w.lists)
 }

@@ -24,13 +24,6 @@ type cache struct {
 // edition is one content of one object. It never changes, so it needs no generation.
 type edition struct{ id, ver int64 }
 
-// written is one place that a commit has changed. Where an object has gone, the kind of
-// its node is 0.
-type written struct {
-	place Place
-	node  *Node // nil: the new object is not known
-}
-
 func newCache(bytes int) *cache {
 	return &cache{
 		children: newHalves[Place, *Node](bytes / 2),
@@ -173,29 +166,24 @@ func (c *cache) generation() int64 {
 	return c.gen
 }
 
-// publish brings the cache from generation gen to the next one, after a
-// commit that wrote these places and changed the children of these tables.
-func (c *cache) publish(gen int64, places []written, tables []int64) {
+// publish brings the cache from generation gen to the next one, after a commit that wrote
+// these nodes and changed the children of these tables. The kind of a node is 0 where an
+// object has gone.
+func (c *cache) publish(gen int64, written []*Node, tables []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gen != gen {
 		return
 	}
 	c.gen = gen + 1
-	for _, w := range places {
-		if w.node == nil {
-			c.children.drop(w.place)
-		} else {
-			c.children.put(w.place, entry[*Node]{w.node, c.gen, w.node.cost()})
+	for _, n := range written {
+		c.children.put(n.place(), entry[*Node]{n, c.gen, n.cost()})
+		for s := range c.derived[n.place()] {
+			c.unlink(s)
 		}
 	}
 	for _, id := range tables {
 		c.lists.drop(id)
-	}
-	for _, w := range places {
-		for s := range c.derived[w.place] {
-			c.unlink(s)
-		}
 	}
 }
 
@@ -237,11 +225,7 @@ func newHalves[K comparable, V any](bytes int) halves[K, V] {
 }
 
 func (h *halves[K, V]) put(k K, v entry[V]) {
-	delete(h.old, k)
-	if before, ok := h.young[k]; ok {
-		h.bytes -= before.cost
-		delete(h.young, k)
-	}
+	h.drop(k)
 	if v.cost > h.limit {
 		return
 	}

@@ -33,7 +33,7 @@ func TestTheCacheServesTheGenerationsThatItKnows(t *testing.T) {
 	assert.Nil(t, c.child(4, 1, []byte("x")), "it is not known whether it was so then")
 
 	written1 := &Node{id: 2, parent: 1, fold: "x", ver: 6, kind: KindNumber}
-	c.publish(5, []written{{written1.place(), written1}}, []int64{1})
+	c.publish(5, []*Node{written1}, []int64{1})
 	assert.Equal(t, written1, c.child(6, 1, []byte("x")))
 	assert.Nil(t, c.child(5, 1, []byte("x")))
 	assert.Equal(t, kept, c.child(5, 1, []byte("y")), "an older transaction still sees what did not change")
@@ -41,7 +41,7 @@ func TestTheCacheServesTheGenerationsThatItKnows(t *testing.T) {
 	assert.Nil(t, c.list(6, 1))
 	assert.Nil(t, c.child(7, 1, []byte("y")), "another process has written")
 
-	c.publish(5, []written{{old.place(), old}}, nil)
+	c.publish(5, []*Node{old}, nil)
 	assert.Equal(t, written1, c.child(6, 1, []byte("x")), "a commit that is late is not believed")
 	c.advance(8, Changes{})
 	assert.Nil(t, c.child(8, 1, []byte("y")))

@@ -14,9 +14,7 @@ func (tx *Tx) Children(t *Node) ([]*Node, error) {
 	}
 	if tx.read != nil {
 		for _, n := range nodes {
-			if n.kind != KindTable {
-				tx.readsContent(n)
-			}
+			tx.readsObject(n)
 		}
 	}
 	if tx.over != nil {
@@ -35,9 +33,7 @@ func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 	if i < 1 || i > len(nodes) {
 		return nil, ErrNotFound
 	}
-	if n := nodes[i-1]; n.kind != KindTable {
-		tx.readsContent(n)
-	}
+	tx.readsObject(nodes[i-1])
 	return nodes[i-1], nil
 }
 
@@ -63,9 +59,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 		if i == 0 || nodes[i-1].fold < from {
 			return nil, ErrNotFound
 		}
-		if nodes[i-1].kind != KindTable {
-			tx.readsContent(nodes[i-1])
-		}
+		tx.readsObject(nodes[i-1])
 		return nodes[i-1], nil
 	}
 	last := &Node{}
@@ -87,9 +81,7 @@ func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
 	if !last.exists() {
 		return nil, ErrNotFound
 	}
-	if last.kind != KindTable {
-		tx.readsContent(last)
-	}
+	tx.readsObject(last)
 	return last, nil
 }
 
@@ -125,7 +117,7 @@ func (tx *Tx) Len(t *Node) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if t.id < 0 || tx.lists[t.id] != nil || tx.over != nil && tx.over.tables[t.id] != nil {
+	if t.id < 0 || tx.lists[t.id] != nil || tx.changesOf(t.id) != nil {
 		nodes, err := tx.listed(t)
 		return len(nodes), err
 	}

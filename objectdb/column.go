@@ -11,6 +11,8 @@ import (
 // float64, a string, or a []byte; of nil it is nil.
 func EncodeColumn(v Value) any {
 	switch v := v.(type) {
+	case nil:
+		return nil
 	case Boolean:
 		if v {
 			return int64(1)
@@ -21,29 +23,13 @@ func EncodeColumn(v Value) any {
 			return "nan"
 		}
 		return float64(v)
-	case String:
-		return textColumn(string(v))
-	case Text:
-		return textColumn(string(v))
-	case Outline:
-		return textColumn(string(v))
-	case Script:
-		return textColumn(string(v))
-	case Date:
-		return formatDate(v)
 	case Binary:
 		return []byte(v.Data)
-	case Address:
-		return v.String()
 	case List:
 		return string(AppendJSON(nil, v))
 	}
-	return nil
-}
-
-// textColumn returns a string, or bytes where SQL has no text for it.
-func textColumn(s string) any {
-	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+	s := textForm(v)
+	if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) { // SQL has no text for it
 		return []byte(s)
 	}
 	return s

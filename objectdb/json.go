@@ -42,17 +42,6 @@ func AppendJSON(b []byte, v Value) []byte {
 		if utf8.ValidString(string(v)) {
 			return appendJSONString(b, string(v))
 		}
-		return appendJSONText(b, v.Kind(), string(v))
-	case Text:
-		return appendJSONText(b, v.Kind(), string(v))
-	case Outline:
-		return appendJSONText(b, v.Kind(), string(v))
-	case Script:
-		return appendJSONText(b, v.Kind(), string(v))
-	case Date:
-		return appendJSONText(b, v.Kind(), formatDate(v))
-	case Address:
-		return appendJSONText(b, v.Kind(), v.String())
 	case Binary:
 		b = append(b, `{"binary":"`...)
 		b = base64.StdEncoding.AppendEncode(b, []byte(v.Data))
@@ -75,7 +64,7 @@ func AppendJSON(b []byte, v Value) []byte {
 	case Null:
 		return append(b, "null"...)
 	}
-	panic(fmt.Sprintf("objectdb: a %T was let in", v)) // own refuses all others
+	return appendJSONText(b, v.Kind(), textForm(v))
 }
 
 func (r Record) appendJSON(b []byte) []byte {
@@ -313,6 +302,27 @@ func jsonObject(p map[string]any) (Value, error) {
 		payload = string(raw)
 	}
 	return parseText(kind, mime, payload)
+}
+
+// textForm returns the text of a value that is no boolean, number or list.
+func textForm(v Value) string {
+	switch v := v.(type) {
+	case String:
+		return string(v)
+	case Text:
+		return string(v)
+	case Outline:
+		return string(v)
+	case Script:
+		return string(v)
+	case Binary:
+		return v.Data
+	case Date:
+		return formatDate(v)
+	case Address:
+		return v.String()
+	}
+	panic(fmt.Sprintf("objectdb: a value has the type %T", v)) // own refuses all others
 }
 
 // parseText returns the value of the given kind whose text form is s.

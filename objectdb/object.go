@@ -41,9 +41,7 @@ func (tx *Tx) mustFind(a Address) (*Node, error) {
 	if !n.exists() {
 		return nil, ErrNotFound
 	}
-	if n.kind != KindTable {
-		tx.readsContent(n)
-	}
+	tx.readsObject(n)
 	return n, nil
 }
 

@@ -18,7 +18,6 @@ type overlay struct {
 // delta is what a transaction has changed in one table.
 type delta struct {
 	table  *Node
-	fresh  bool // made by this transaction: the snapshot has nothing in it
 	names  map[string]*change
 	list   []*Node // what is in the table, in order, if listed
 	listed bool
@@ -75,7 +74,7 @@ func (tx *Tx) delta(t *Node) *delta {
 	o := tx.over
 	d := o.tables[t.id]
 	if d == nil {
-		d = &delta{table: t, fresh: t.id < 0, names: map[string]*change{}}
+		d = &delta{table: t, names: map[string]*change{}}
 		o.tables[t.id] = d
 		tx.undoable(func() { delete(o.tables, t.id) })
 	}
@@ -105,7 +104,7 @@ func (tx *Tx) leave(t, now *Node) error {
 	c := d.names[now.fold]
 	if c == nil {
 		c = &change{base: &Node{parent: t.id, fold: now.fold}}
-		if !d.fresh {
+		if t.id > 0 { // else this transaction has made the table
 			var err error
 			if c.base, err = tx.base(t.id, []byte(now.fold), t); err != nil {
 				return err

@@ -33,17 +33,12 @@ func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
 
 // at returns what the transaction sees at a place, as base does.
 func (tx *Tx) at(parent int64, fold []byte, up *Node) (*Node, error) {
-	if tx.over != nil {
-		if d := tx.over.tables[parent]; d != nil {
-			if c := d.names[string(fold)]; c != nil {
-				return c.now, nil
-			}
-			if d.fresh {
-				return &Node{parent: parent, fold: string(fold)}, nil
-			}
+	if d := tx.changesOf(parent); d != nil {
+		if c := d.names[string(fold)]; c != nil {
+			return c.now, nil
 		}
 	}
-	if parent < 0 { // a new table in which nothing was put yet
+	if parent < 0 { // a table that the transaction has made
 		return &Node{parent: parent, fold: string(fold)}, nil
 	}
 	return tx.base(parent, fold, up)
@@ -171,9 +166,7 @@ func (tx *Tx) Child(t *Node, name string) (*Node, error) {
 	if !n.exists() {
 		return nil, ErrNotFound
 	}
-	if n.kind != KindTable {
-		tx.readsContent(n)
-	}
+	tx.readsObject(n)
 	return n, nil
 }
 

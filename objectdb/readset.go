@@ -63,3 +63,11 @@ func (tx *Tx) readsContent(n *Node) {
 		tx.read.contents.add(n)
 	}
 }
+
+// readsObject adds the content of n to the read set. That of a table is read when it is
+// listed: see readsNames.
+func (tx *Tx) readsObject(n *Node) {
+	if n.kind != KindTable {
+		tx.readsContent(n)
+	}
+}

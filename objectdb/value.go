@@ -148,28 +148,16 @@ func own(v Value) (Value, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	size := int64(0)
+	var size int64
 	switch v := v.(type) {
 	case Boolean:
 		size = 1
 	case Number:
 		size = 8
-	case String:
-		size = int64(len(v))
-	case Text:
-		size = int64(len(v))
-	case Outline:
-		size = int64(len(v))
-	case Script:
-		size = int64(len(v))
-	case Binary:
-		size = int64(len(v.Data))
-	case Date:
-		size = int64(len(formatDate(v)))
-	case Address:
-		size = int64(len(v.String()))
 	case List:
 		size = int64(len(AppendJSON(nil, v)))
+	default:
+		size = int64(len(textForm(v)))
 	}
 	if size > MaxValue {
 		return nil, 0, fmt.Errorf("%w: %d bytes are more than %d", ErrValue, size, MaxValue)
