@@ -123,6 +123,16 @@ func (c *conn) one(dest []driver.Value, s statement, args ...driver.Value) error
 	return err
 }
 
+// first reads the first row of a query that is not kept prepared.
+func (c *conn) first(row []driver.Value, query string) error {
+	rows, err := c.c.Query(query, nil)
+	if err != nil {
+		return sqlError(err)
+	}
+	defer rows.Close()
+	return metaError(rows.Next(row))
+}
+
 // beginRead begins a read transaction, and returns the generation that it sees and the
 // last id that was given.
 // The first row of a query is read and the query kept open: as long as a
@@ -154,8 +164,13 @@ func (c *conn) endRead() {
 }
 
 // beginWrite takes SQLite's lock, and returns the newest generation and the last id that
-// was given.
+// was given. After an error it does not hold the lock.
 func (c *conn) beginWrite() (generation, last int64, err error) {
+	defer func() {
+		if err != nil {
+			c.rollback()
+		}
+	}()
 	if !c.wrote {
 		// The WAL keeps its greatest size on disk unless it is told a limit, and
 		// is folded into the root by foldWAL.

@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"context"
 	"database/sql/driver"
 	"encoding/binary"
 	"errors"
@@ -133,7 +132,7 @@ func open(path string, o objectdb.Options) (*store, error) {
 
 func (s *store) firstRead() error {
 	var c *conn
-	err := retry(context.Background(), time.Now().Add(s.options.BusyTimeout), func() (err error) {
+	err := s.patient(func() (err error) {
 		if c == nil {
 			if c, err = s.connect(); err != nil {
 				return err

@@ -89,21 +89,22 @@ func (q *queue) create() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	giveRights(f, q.root)
+	_ = giveRights(f, q.root)
 	return f, nil
 }
 
 // giveRights sets the owner and the mode of a file beside the root to those of the root,
-// because the operator may be another user than the web server's.
-func giveRights(f *os.File, root string) {
+// because the operator may be another user than the web server's. Not every user may
+// change the owner.
+func giveRights(f *os.File, root string) error {
 	info, err := os.Stat(root)
 	if err != nil {
-		return
+		return err
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
 		_ = f.Chown(int(owner.Uid), int(owner.Gid))
 	}
-	_ = f.Chmod(info.Mode().Perm())
+	return f.Chmod(info.Mode().Perm())
 }
 
 // lock takes the kernel's lock on f. Where a file system has none, nobody waits.
@@ -185,18 +186,25 @@ func (q *queue) tidy() {
 	}
 }
 
-// flock calls flock(2). The descriptor stays open until it returns, whoever
-// closes f meanwhile.
+// flock calls flock(2).
 func flock(f *os.File, how int) error {
+	return onDescriptor(f, func(fd int) error { return syscall.Flock(fd, how) })
+}
+
+// onDescriptor makes a system call on a file, again if a signal interrupts it. The
+// descriptor stays open until the call returns, whoever closes f meanwhile.
+func onDescriptor(f *os.File, call func(fd int) error) (failure error) {
 	c, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
-	var failure error
 	err = c.Control(func(fd uintptr) {
-		for failure = syscall.EINTR; errors.Is(failure, syscall.EINTR); {
-			failure = syscall.Flock(int(fd), how)
+		for failure = syscall.EINTR; failure == syscall.EINTR; {
+			failure = call(int(fd))
 		}
 	})
-	return errors.Join(err, failure)
+	if failure == nil {
+		failure = err
+	}
+	return failure
 }

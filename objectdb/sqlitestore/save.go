@@ -136,18 +136,11 @@ func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all in
 
 // contentBytes returns about the size that a copy will have.
 func (c *conn) contentBytes() (int64, error) {
-	rows, err := c.c.Query(`SELECT (p.page_count - f.freelist_count) * s.page_size
-		FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, nil)
-	if err != nil {
-		return 0, sqlError(err)
-	}
-	defer rows.Close()
 	var row [1]driver.Value
-	if err := rows.Next(row[:]); err != nil {
-		return 0, sqlError(err)
-	}
+	err := c.first(row[:], `SELECT (p.page_count - f.freelist_count) * s.page_size
+		FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`)
 	n, _ := row[0].(int64)
-	return n, nil
+	return n, err
 }
 
 // prune removes the oldest copies beyond keep.

@@ -144,18 +144,15 @@ func (c *conn) info() (objectdb.Info, error) {
 		return info, err
 	}
 	info.Version = version
-	query := `SELECT (SELECT generation FROM meta), (SELECT count(*) FROM object), (SELECT created FROM object WHERE id = 1), '', ''`
+	query := `SELECT generation, (SELECT count(*) FROM object), (SELECT created FROM object WHERE id = 1), `
 	if version >= 2 {
-		query = `SELECT generation, (SELECT count(*) FROM object), (SELECT created FROM object WHERE id = 1), made_by, migrated_by FROM meta`
+		query += `made_by, migrated_by FROM meta`
+	} else {
+		query += `'', '' FROM meta`
 	}
-	rows, err := c.c.Query(query, nil)
-	if err != nil {
-		return info, sqlError(err)
-	}
-	defer rows.Close()
 	var row [5]driver.Value
-	if err := rows.Next(row[:]); err != nil {
-		return info, metaError(err)
+	if err := c.first(row[:], query); err != nil {
+		return info, err
 	}
 	var created int64
 	if !scan(&info.Generation, row[0]) || !scan(&info.Objects, row[1]) || !scan(&created, row[2]) ||

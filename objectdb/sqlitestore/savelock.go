@@ -91,18 +91,11 @@ func (s *saving) lock() error {
 // clear empties the file, and gives it the rights of the root: they hold the
 // same secrets.
 func (s *saving) clear() error {
-	info, err := os.Stat(s.root)
-	if err != nil {
-		return pathError(err)
+	err := s.file.Truncate(0)
+	if err == nil {
+		err = giveRights(s.file, s.root)
 	}
-	if err := s.file.Truncate(0); err != nil {
-		return pathError(err)
-	}
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-		// For the operator who saves as another user than the web server's.
-		_ = s.file.Chown(int(owner.Uid), int(owner.Gid))
-	}
-	return pathError(s.file.Chmod(info.Mode().Perm()))
+	return pathError(err)
 }
 
 // finish makes the file a saved copy, and releases the lock.

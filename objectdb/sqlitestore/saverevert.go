@@ -132,16 +132,6 @@ func named(args []driver.Value) []driver.NamedValue {
 	return list
 }
 
-// first reads the first row of a query that is not kept prepared.
-func (c *conn) first(row []driver.Value, query string) error {
-	rows, err := c.c.Query(query, nil)
-	if err != nil {
-		return sqlError(err)
-	}
-	defer rows.Close()
-	return metaError(rows.Next(row))
-}
-
 // checkedCopy returns the file of a copy of this root in which nothing is wrong.
 // An older one is brought up to date in a folder of its own, which tidy removes.
 func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy func(), err error) {

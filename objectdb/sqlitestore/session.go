@@ -12,39 +12,39 @@ import (
 
 // A connection is the objectdb.Session of one transaction after another.
 
-// BeginRead acquires a connection and begins a read transaction of SQLite's.
-func (s *store) BeginRead(ctx context.Context, since int64, wait *time.Duration) (objectdb.Session, objectdb.State, error) {
-	var state objectdb.State
-	var c *conn
-	err := patiently(ctx, wait, func() (err error) {
-		if c == nil {
-			if c, err = s.acquire(); err != nil {
-				return err
-			}
-		}
-		state.Generation, state.LastID, err = c.beginRead()
-		return err
-	})
-	if err == nil {
-		state.Changes, err = c.changesSince(since, state.Generation)
-	}
+func (s *store) BeginRead(
+	ctx context.Context, since int64, wait *time.Duration,
+) (objectdb.Session, objectdb.State, error) {
+	c, state, err := s.begin(ctx, since, wait, (*conn).beginRead)
 	if err != nil {
-		if c != nil {
-			s.release(c)
-		}
 		return nil, state, err
 	}
 	return c, state, nil
 }
 
 // BeginWrite takes the writer's lock first and a connection then.
-func (s *store) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (objectdb.Writer, objectdb.State, error) {
-	var state objectdb.State
+func (s *store) BeginWrite(
+	ctx context.Context, since int64, wait *time.Duration,
+) (objectdb.Writer, objectdb.State, error) {
 	start := time.Now()
 	if err := s.lockWriter(ctx, start.Add(*wait)); err != nil {
-		return nil, state, err
+		return nil, objectdb.State{}, err
 	}
 	*wait -= time.Since(start)
+	c, state, err := s.begin(ctx, since, wait, (*conn).beginWrite)
+	if err != nil {
+		s.unlockWriter()
+		return nil, state, err
+	}
+	c.locked = true
+	return c, state, nil
+}
+
+// begin acquires a connection and begins a transaction of SQLite's.
+func (s *store) begin(
+	ctx context.Context, since int64, wait *time.Duration, transaction func(*conn) (generation, last int64, err error),
+) (*conn, objectdb.State, error) {
+	var state objectdb.State
 	var c *conn
 	err := patiently(ctx, wait, func() (err error) {
 		if c == nil {
@@ -52,10 +52,7 @@ func (s *store) BeginWrite(ctx context.Context, since int64, wait *time.Duration
 				return err
 			}
 		}
-		state.Generation, state.LastID, err = c.beginWrite()
-		if err != nil {
-			c.rollback()
-		}
+		state.Generation, state.LastID, err = transaction(c)
 		return err
 	})
 	if err == nil {
@@ -63,15 +60,10 @@ func (s *store) BeginWrite(ctx context.Context, since int64, wait *time.Duration
 	}
 	if err != nil {
 		if c != nil {
-			c.rollback()
-		}
-		s.unlockWriter()
-		if c != nil {
 			s.release(c)
 		}
 		return nil, state, err
 	}
-	c.locked = true
 	return c, state, nil
 }
 

@@ -54,7 +54,7 @@ func (u *unsynced) make() error {
 		return err
 	}
 	defer f.Close()
-	giveRights(f, u.root)
+	_ = giveRights(f, u.root)
 	now := time.Now()
 	err = os.Chtimes(f.Name(), now, now) // the kernel's own times are too coarse
 	if err == nil {

@@ -94,8 +94,8 @@ func (c *conn) findRoot() error {
 	if err == nil && os.SameFile(named, c.store.file.info) {
 		return nil
 	}
-	c.rollback()
-	return fmt.Errorf("%w: it was moved, or another file took its place, while it was in use; end all programs that use it, and start them again", objectdb.ErrDamaged)
+	return fmt.Errorf("%w: it was moved, or another file took its place, while it was in use; "+
+		"end all programs that use it, and start them again", objectdb.ErrDamaged)
 }
 
 // findWAL opens the WAL for sync, and checks each time that it is there still:
@@ -126,7 +126,8 @@ func (c *conn) findWAL() error {
 	}
 	c.rollback()
 	_, err := c.checkpoint(sqlCheckpoint)
-	return errors.Join(fmt.Errorf("%w: its file -wal was removed while it was in use; end all programs that use it, and start them again", objectdb.ErrDamaged), err)
+	return errors.Join(fmt.Errorf("%w: its file -wal was removed while it was in use; "+
+		"end all programs that use it, and start them again", objectdb.ErrDamaged), err)
 }
 
 // walState is what a checkpoint tells: the pages in the WAL, and how many of
