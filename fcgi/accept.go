@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,7 +77,10 @@ func (s *Server) start(nc net.Conn) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	go c.serve()
+	go func() {
+		defer c.end()
+		c.serve(true)
+	}()
 }
 
 // evict closes the connection that has been idle longest. If none is idle, it closes the one
@@ -118,13 +120,6 @@ func (s *Server) evict() {
 func allows(addr net.Addr, allowed []netip.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return len(allowed) == 0 || !ok || slices.Contains(allowed, tcp.AddrPort().Addr().Unmap().WithZone(""))
-}
-
-func (s *Server) webServers() ([]netip.Addr, error) {
-	if len(s.WebServers) > 0 {
-		return s.WebServers, nil
-	}
-	return parseAddrs(os.Getenv("FCGI_WEB_SERVER_ADDRS"))
 }
 
 // parseAddrs reads a list of addresses separated by commas. An address that cannot be read

@@ -90,34 +90,47 @@ var past = time.Unix(1, 0)
 // interrupt makes a read that waits look at its deadline again.
 func (c *conn) interrupt() { c.nc.SetReadDeadline(past) }
 
-// serve answers the requests of the connection, one after the other.
-func (c *conn) serve() {
-	defer c.end()
+// serve answers the requests of the connection, one after the other. If wait is true, it
+// waits for the next request until the connection must be closed. Else it returns when none
+// has arrived, and reports whether the connection stays open.
+func (c *conn) serve(wait bool) (open bool) {
 	for {
-		c.rmu.Lock()
-		ev, err := c.advance(nil)
-		if ev == evReady {
-			c.takeStdinEnd(c.req)
-			err = c.sendReplies()
-		}
-		c.rmu.Unlock()
-		if err != nil {
+		ev, err := c.next(wait)
+		switch {
+		case err == errWouldBlock:
+			return !c.last.Load()
+		case err != nil:
 			c.reportRead(err)
-			return
-		}
-		if ev == evLast {
+			return false
+		case ev == evLast:
 			c.linger()
-			return
+			return false
 		}
 		c.run(c.req)
 		if c.last.Load() {
 			if !c.req.stdinDone.Load() {
 				c.linger()
 			}
-			return
+			return false
 		}
 		c.beginPhase(phaseIdle)
 	}
+}
+
+// next reads the next request.
+func (c *conn) next(wait bool) (ev event, err error) {
+	c.rmu.Lock()
+	defer c.rmu.Unlock()
+	if wait {
+		ev, err = c.advance(nil)
+	} else {
+		ev, err = c.advanceArrived()
+	}
+	if ev == evReady {
+		c.takeStdinEnd(c.req)
+		err = c.sendReplies()
+	}
+	return ev, err
 }
 
 // end closes the connection. It runs also if a handler has called runtime.Goexit.

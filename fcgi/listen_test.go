@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -228,11 +227,11 @@ func TestWebServerAddrs(t *testing.T) {
 		s := &fcgi.Server{Handler: hello}
 		assert.ErrorContains(t, s.Serve(newPipeListener()), `"localhost" is not an IP address`)
 	})
-	t.Run("field", func(t *testing.T) {
-		t.Setenv("FCGI_WEB_SERVER_ADDRS", "127.0.0.1")
+	t.Run("another address", func(t *testing.T) {
+		t.Setenv("FCGI_WEB_SERVER_ADDRS", "192.0.2.1")
 		l, err := fcgi.Listen("127.0.0.1:0", fcgi.ListenOptions{})
 		require.NoError(t, err)
-		s := &fcgi.Server{Handler: hello, WebServers: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
+		s := &fcgi.Server{Handler: hello}
 		go s.Serve(l)
 		defer s.Close()
 		c, err := fcgitest.Dial(t.Context(), l.Addr().String())

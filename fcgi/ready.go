@@ -38,55 +38,25 @@ func (s *Server) ServeReady(nc net.Conn) (open bool) {
 			c.end()
 		}
 	}()
-	return c.serveReady()
+	return c.serve(false)
 }
 
-func (c *conn) serveReady() bool {
-	for {
-		ev, err := c.nextReady()
-		switch {
-		case err == errWouldBlock:
-			return !c.last.Load()
-		case err != nil:
-			c.reportRead(err)
-			return false
-		case ev == evLast:
-			c.linger()
-			return false
-		}
-		c.run(c.req)
-		if c.last.Load() {
-			if !c.req.stdinDone.Load() {
-				c.linger()
-			}
-			return false
-		}
-		c.beginPhase(phaseIdle)
-	}
-}
-
-// nextReady is advance for a connection whose next request may not have arrived: then the
-// error is errWouldBlock. If a request has begun, nextReady waits for the rest.
-func (c *conn) nextReady() (event, error) {
-	c.rmu.Lock()
-	defer c.rmu.Unlock()
+// advanceArrived is advance for a connection whose next request may not have arrived: then
+// the error is errWouldBlock. If a request has begun, it waits for the rest.
+func (c *conn) advanceArrived() (event, error) {
 	c.nowait, c.reads = true, math.MaxInt
 	ev, err := c.advance(nil)
 	c.nowait = false
-	if err == errWouldBlock {
-		if between := c.r == c.w && !c.inRecord && (c.req == nil || c.req.over.Load()); between {
-			if err := c.sendReplies(); err != nil {
-				return evNone, err
-			}
-			return evNone, errWouldBlock
-		}
-		ev, err = c.advance(nil)
+	if err != errWouldBlock {
+		return ev, err
 	}
-	if ev == evReady {
-		c.takeStdinEnd(c.req)
-		err = c.sendReplies()
+	if between := c.r == c.w && !c.inRecord && (c.req == nil || c.req.over.Load()); !between {
+		return c.advance(nil)
 	}
-	return ev, err
+	if err := c.sendReplies(); err != nil {
+		return evNone, err
+	}
+	return evNone, errWouldBlock
 }
 
 // detach removes the connection from the server without closing it.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,11 +20,6 @@ type Server struct {
 	Handler Handler // must be set
 	Limits  Limits  // zero fields mean the defaults
 
-	// WebServers lists the addresses that may connect by TCP. If it is empty,
-	// FCGI_WEB_SERVER_ADDRS of the process is used (section 3.2); if that is empty too, any
-	// address may. Unix sockets are protected by their file mode.
-	WebServers []netip.Addr
-
 	// Log gets errors that no handler gets: panics, peers that do not speak FastCGI or are
 	// too slow, accept errors. Nil means the standard logger.
 	Log func(err error)
@@ -32,7 +28,9 @@ type Server struct {
 	limits  Limits
 	started time.Time // when init was called
 
-	allowed    []netip.Addr // addresses that may connect by TCP; empty: all
+	// The addresses in FCGI_WEB_SERVER_ADDRS, which may connect by TCP (section 3.2); empty:
+	// all. Unix sockets are protected by their file mode.
+	allowed    []netip.Addr
 	allowedErr error
 
 	closing   atomic.Bool
@@ -51,7 +49,7 @@ func (s *Server) init() {
 	s.once.Do(func() {
 		s.limits = s.Limits.withDefaults()
 		s.started = time.Now()
-		s.allowed, s.allowedErr = s.webServers()
+		s.allowed, s.allowedErr = parseAddrs(os.Getenv("FCGI_WEB_SERVER_ADDRS"))
 		s.conns = map[*conn]struct{}{}
 		s.listeners = map[net.Listener]struct{}{}
 		s.empty = make(chan struct{})
