@@ -22,7 +22,7 @@ type message struct {
 	slot int32
 	gen  uint32
 	text []byte
-	fd   int // -1: none
+	fd   int // 0: none
 	file int // of a msgOpen: the file of a spooled request; 0: none
 }
 
@@ -34,14 +34,12 @@ const (
 	msgStopAccepting = 'd' // to a worker: close the listening sockets
 	msgLeave         = 'e' // to a worker: end after the present request
 	msgReport        = 'r' // to a worker: send a report
-	msgPing          = 'p' // to a worker: answer with msgPong
 	msgFreeMemory    = 'm' // to a worker, and back: return unused memory to the system
 	msgNew           = 'n' // to the master: share a new connection
 	msgGone          = 'g' // to the master: a shared connection has ended
 	msgSpool         = 'b' // to the master: spool the request of a connection
 	msgNoDescriptor  = 'f' // to the master: no descriptor was left for a new connection
 	msgReopen        = 'a' // to the master: no descriptor was left for a shared connection
-	msgPong          = 'q' // to the master: answer to msgPing
 	msgWake          = 'w' // to the master: a request begins
 	msgReported      = 't' // to the master: a report
 	msgReady         = 'y' // to the master: the worker has begun to serve
@@ -119,9 +117,7 @@ func (c *channel) sendQueue() {
 			}
 			c.sending.Store(0)
 			closeFD(m.fd)
-			if m.file > 0 {
-				unix.Close(m.file)
-			}
+			closeFD(m.file)
 		}
 	}
 }
@@ -131,7 +127,7 @@ func (c *channel) sendQueue() {
 func (c *channel) attach(m *message) bool {
 	for {
 		if m.fd, m.file = c.descriptors(m.slot, m.gen); m.fd != noDescriptor {
-			return m.fd >= 0
+			return m.fd > 0
 		}
 		time.Sleep(descriptorRetry)
 		c.mu.Lock()
@@ -159,7 +155,7 @@ func (c *channel) write(m message) error {
 	switch {
 	case m.file > 0:
 		oob = unix.UnixRights(m.fd, m.file)
-	case m.fd >= 0:
+	case m.fd > 0:
 		oob = unix.UnixRights(m.fd)
 	}
 	_, _, err := c.nc.WriteMsgUnix(b, oob, nil)
@@ -179,17 +175,17 @@ func (c *channel) receive(buf []byte) (message, error) {
 		n, oobn, flags, _, err = c.nc.ReadMsgUnix(buf, oob)
 	}
 	if err != nil {
-		return message{fd: -1}, err
+		return message{}, err
 	}
-	m := message{}
+	var m message
 	m.fd, m.file = rights(oob[:oobn])
-	if flags&unix.MSG_CTRUNC != 0 && m.fd >= 0 { // no descriptor was left for the file
+	if flags&unix.MSG_CTRUNC != 0 && m.fd > 0 { // no descriptor was left for the file
 		unix.Close(m.fd)
-		m.fd = -1
+		m.fd = 0
 	}
 	if n < messageHead {
 		closeFD(m.fd)
-		return message{fd: -1}, io.EOF
+		return message{}, io.EOF
 	}
 	m.kind = buf[0]
 	m.slot = int32(binary.BigEndian.Uint32(buf[1:]))
@@ -206,18 +202,18 @@ func (c *channel) close() {
 	c.nc.Close()
 }
 
-// rights returns the descriptors of a message; -1 and 0 if there are none.
+// rights returns the descriptors of a message; 0 for those that it does not have.
 func rights(oob []byte) (fd, file int) {
 	if len(oob) == 0 {
-		return -1, 0
+		return 0, 0
 	}
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(messages) == 0 {
-		return -1, 0
+		return 0, 0
 	}
 	fds, err := unix.ParseUnixRights(&messages[0])
 	if err != nil || len(fds) == 0 {
-		return -1, 0
+		return 0, 0
 	}
 	if len(fds) > 1 {
 		file = fds[1]
@@ -225,8 +221,10 @@ func rights(oob []byte) (fd, file int) {
 	return fds[0], file
 }
 
+// closeFD closes fd unless it is 0, which stands for no descriptor: descriptor 0 itself is
+// the standard input.
 func closeFD(fd int) {
-	if fd >= 0 {
+	if fd > 0 {
 		unix.Close(fd)
 	}
 }

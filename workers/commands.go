@@ -50,11 +50,9 @@ func (w *Worker) receiveCommands() {
 			w.leave()
 		case msgReport:
 			w.report()
-		case msgPing:
-			w.ch.send(message{kind: msgPong, fd: -1})
 		case msgFreeMemory:
 			debug.FreeOSMemory()
-			w.ch.send(message{kind: msgFreeMemory, fd: -1})
+			w.ch.send(message{kind: msgFreeMemory})
 		}
 	}
 }
@@ -64,8 +62,8 @@ func (w *Worker) open(m message) {
 		closeFD(m.fd)
 		return
 	}
-	if m.fd < 0 {
-		w.ch.send(message{kind: msgReopen, slot: m.slot, gen: m.gen, fd: -1})
+	if m.fd == 0 {
+		w.ch.send(message{kind: msgReopen, slot: m.slot, gen: m.gen})
 		return
 	}
 	c := &sharedConn{m.slot, m.gen, newSocket(m.fd)}
@@ -154,5 +152,5 @@ func (w *Worker) report() {
 	if w.Report != nil {
 		text = w.Report()
 	}
-	w.ch.send(message{kind: msgReported, text: text, fd: -1})
+	w.ch.send(message{kind: msgReported, text: text})
 }

@@ -14,7 +14,7 @@ import (
 func (p *Pool) share(fd int, long bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if long && fd >= 0 && p.connCount < p.o.Conns {
+	if long && fd > 0 && p.connCount < p.o.Conns {
 		p.startSpool(fd)
 	} else {
 		p.shareLocked(fd)
@@ -25,7 +25,7 @@ func (p *Pool) share(fd int, long bool) {
 const spoolRequest = 1
 
 func (p *Pool) shareLocked(fd int) {
-	if fd < 0 {
+	if fd == 0 {
 		return
 	}
 	if slot := p.freeConn(); slot >= 0 {
@@ -71,7 +71,7 @@ func (p *Pool) addConn(slot int32, c *connection) {
 	s.word.Store(word(c.gen, ownerNone))
 	p.conns[slot] = c
 	p.connCount++
-	p.broadcast(message{kind: msgOpen, slot: slot, gen: c.gen, fd: -1})
+	p.broadcast(message{kind: msgOpen, slot: slot, gen: c.gen})
 }
 
 func (p *Pool) freeIndex() int32 {
@@ -110,7 +110,7 @@ func (p *Pool) unshare(slot int32, c *connection) {
 		c.file.Close()
 		p.extraFDs--
 	}
-	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen, fd: -1})
+	p.broadcast(message{kind: msgClose, slot: slot, gen: c.gen})
 }
 
 func (p *Pool) broadcast(m message) {
@@ -131,7 +131,7 @@ func (p *Pool) closeIdle(slot int32, c *connection) bool {
 		if !p.mem.conns[slot].release(c.gen, ownerMaster) {
 			p.mem.conns[slot].word.Store(word(c.gen, ownerNone))
 		}
-		p.broadcast(message{kind: msgRecheck, fd: -1})
+		p.broadcast(message{kind: msgRecheck})
 		return false
 	}
 	p.drop(slot, c)

@@ -207,7 +207,7 @@ func TestAfterKill(t *testing.T) {
 	for range 2 {
 		assert.Equal(t, "time", p.asked(t, "hang=100", ""))
 	}
-	before := func() int { _, facts, _, _ := p.Status(); return facts.Replaced }
+	before := func() int { return p.Status().Replaced }
 	require.Equal(t, 2, before())
 	var wg sync.WaitGroup
 	for range 5 { // so many that each number is used again
@@ -221,7 +221,7 @@ func TestAfterKill(t *testing.T) {
 func TestReloadAtMost(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 2})
 	first := p.pids()
-	require.NoError(t, p.Reload())
+	require.NoError(t, p.Reload(p.o))
 	require.Eventually(t, func() bool {
 		now := p.pids()
 		for pid := range first {
@@ -235,7 +235,7 @@ func TestReloadAtMost(t *testing.T) {
 }
 
 func (p *pool) pids() map[int]bool {
-	ws, _, _, _ := p.Status()
+	ws := p.Status().Workers
 	pids := map[int]bool{}
 	for _, w := range ws {
 		pids[w.Pid] = true
@@ -273,7 +273,7 @@ func TestShutdownWithoutWorkers(t *testing.T) {
 	}
 	require.NoError(t, <-down)
 	wg.Wait()
-	assert.Error(t, p.Reload(), "it would start processes that nobody ends")
+	assert.Error(t, p.Reload(p.o), "it would start processes that nobody ends")
 	assert.Empty(t, p.pids())
 }
 
@@ -340,7 +340,7 @@ func TestSendersAreNoScripts(t *testing.T) {
 		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "scriptbig=4000000"}, strings.NewReader(""), stuck{}, io.Discard)
 	}
 	sending := func() bool {
-		ws, _, _, _ := p.Status()
+		ws := p.Status().Workers
 		n := 0
 		for _, w := range ws {
 			if w.State == "running" || w.State == "reading" {
@@ -387,8 +387,7 @@ func TestNoRoom(t *testing.T) {
 		wg.Go(func() { assert.Contains(t, p.asked(t, "wait="+gate, "slow"), "slow") })
 	}
 	require.Eventually(t, func() bool {
-		_, _, conns, _ := p.Status()
-		return atGate(t, gate) == 2 && conns == 2
+		return atGate(t, gate) == 2 && p.Status().Conns == 2
 	}, patience, time.Millisecond)
 	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
 	late := make([]*fcgitest.Client, 8)

@@ -23,7 +23,7 @@ const (
 func (w *process) freeMemory() {
 	if !w.freeing && !w.leaving {
 		w.freeing = true
-		w.ch.enqueue(message{kind: msgFreeMemory, fd: -1})
+		w.ch.enqueue(message{kind: msgFreeMemory})
 	}
 }
 

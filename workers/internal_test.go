@@ -20,8 +20,9 @@ import (
 func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
-	p = &Pool{o: Options{}.withDefaults(), mem: new(sharedMemory), spools: map[*spool]bool{}}
-	p.counts.Lost = map[Reason]int{}
+	p = &Pool{
+		o: Options{}.withDefaults(), mem: new(sharedMemory), spools: map[*spool]bool{}, lost: map[Reason]int{},
+	}
 	w = &process{ch: &channel{}, state: &p.mem.workers[0]}
 	w.ch.filled = sync.NewCond(&w.ch.mu)
 	w.state.reset()
@@ -75,7 +76,7 @@ func TestDeadBeforeRead(t *testing.T) {
 	require.NoError(t, w.cmd.Run())
 	p.answerFor(w, nil)
 	assert.Equal(t, 2, p.connCount)
-	assert.Empty(t, p.counts.Lost)
+	assert.Empty(t, p.lost)
 }
 
 // A script that ends while its process is about to be killed takes no other request with it.
@@ -180,12 +181,12 @@ func TestMessagesOfDeadWorker(t *testing.T) {
 		ends[i], err = newChannel(os.NewFile(uintptr(fd), "channel"), nil)
 		require.NoError(t, err)
 	}
-	require.NoError(t, ends[0].write(message{kind: msgRecheck, fd: -1}))
-	require.NoError(t, ends[1].write(message{kind: msgPong, fd: -1}))
+	require.NoError(t, ends[0].write(message{kind: msgRecheck}))
+	require.NoError(t, ends[1].write(message{kind: msgReady}))
 	ends[1].close()
 	m, err := ends[0].receive(make([]byte, maxMessage))
 	require.NoError(t, err)
-	assert.EqualValues(t, msgPong, m.kind)
+	assert.EqualValues(t, msgReady, m.kind)
 	_, err = ends[0].receive(make([]byte, maxMessage))
 	assert.ErrorIs(t, err, io.EOF)
 	ends[0].close()

@@ -20,7 +20,7 @@ import (
 
 // served counts the requests that workers have begun.
 func (p *pool) served() (n int64) {
-	ws, _, _, _ := p.Status()
+	ws := p.Status().Workers
 	for _, w := range ws {
 		n += w.Served
 	}

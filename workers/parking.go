@@ -31,7 +31,7 @@ func (p parking) park(index int32, fd int) error {
 }
 
 // unpark returns the socket that was parked first, and the index of its loop. The
-// socket is -1 if none is parked.
+// socket is 0 if none is parked.
 func (p parking) unpark() (index int32, fd int) {
 	var b [1]byte
 	oob := make([]byte, unix.CmsgSpace(4))
@@ -41,25 +41,25 @@ func (p parking) unpark() (index int32, fd int) {
 			continue
 		}
 		if err != nil {
-			return 0, -1
+			return 0, 0
 		}
 		fd, _ := rights(oob[:n])
 		return int32(b[0]), fd
 	}
 }
 
-// unparkOf returns the socket of loop index, or -1. It parks the sockets of other
+// unparkOf returns the socket of loop index, or 0. It parks the sockets of other
 // loops again.
 func (p parking) unparkOf(index int32) int {
 	for range maxLoops {
 		i, fd := p.unpark()
-		if i == index || fd < 0 {
+		if i == index || fd == 0 {
 			return fd
 		}
 		_ = p.park(i, fd) // there is room: it has just been here
 		unix.Close(fd)
 	}
-	return -1
+	return 0
 }
 
 // maxParkedYields limits how many loops may yield while their sockets are parked:

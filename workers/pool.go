@@ -17,7 +17,6 @@ import (
 // Pool is a master: it starts and supervises workers, and the connections that they share.
 // It runs no requests.
 type Pool struct {
-	requested Options // as given to Start, for Resize
 	o         Options
 	mem       *sharedMemory
 	memFile   *os.File
@@ -37,7 +36,8 @@ type Pool struct {
 	connCount    int              // of conns and spools together
 	extraFDs     int              // descriptors of conns and spools, beside one for each
 	generations  [maxConns]uint32 // generation of each slot
-	counts       Facts            // since Start
+	replaced     int              // see Status
+	lost         map[Reason]int   // see Status
 	failures     int              // workers in a row that died before they were ready
 	retryAt      time.Time        // when another worker may be started
 	closing      bool
@@ -62,17 +62,15 @@ type connection struct {
 
 // Start starts the workers. The pool runs until Shutdown.
 func Start(o Options) (*Pool, error) {
-	asked := o
 	o = o.withDefaults()
 	mem, f, err := newSharedMemory()
 	if err != nil {
 		return nil, err
 	}
 	p := &Pool{
-		requested: asked, o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, lastBusy: time.Now(),
+		o: o, mem: mem, memFile: f, spools: map[*spool]bool{}, lost: map[Reason]int{}, lastBusy: time.Now(),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
-	p.counts.Lost = map[Reason]int{}
 	p.maxBody.Store(o.MaxBody)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +125,7 @@ func nonblockingAll(ls []*os.File) (polls []*os.File, err error) {
 // else File.Fd would make it blocking again.
 func nonblocking(l *os.File) (*os.File, error) {
 	fd := duplicate(int(l.Fd()))
-	if fd < 0 {
+	if fd == 0 {
 		return nil, errors.New("duplicate a listening socket: no descriptor left")
 	}
 	unix.SetNonblock(fd, false)
@@ -141,35 +139,27 @@ func (p *Pool) log(err error) {
 	}
 }
 
-// Command sets the command for workers that are started from now on: see Reload.
-func (p *Pool) Command(command []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.o.Command = command
-}
-
-// Listen sets the listening sockets for workers that are started from now on: see Reload.
-// Connections that wait at the old ones are still served.
-func (p *Pool) Listen(listeners []*os.File) error {
-	polls, err := nonblockingAll(listeners)
+// Reload replaces all workers, the command that starts them, the listening sockets, and the
+// limits Min, Max, Waiting, Conns and MaxBody. It does not change the other options. Requests
+// under way and connections that wait at the old sockets are still served.
+func (p *Pool) Reload(o Options) error {
+	o = o.withDefaults()
+	listeners, err := nonblockingAll(o.Listeners)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.acceptNew()
-	closeAll(p.listeners)
-	p.listeners = polls
-	return nil
-}
-
-// Reload replaces all workers by new ones. Requests under way are finished.
-func (p *Pool) Reload() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.closing {
+		closeAll(listeners)
 		return errors.New("reload: the pool is being shut down")
 	}
+	p.acceptNew()
+	closeAll(p.listeners)
+	p.listeners = listeners
+	p.o.Command, p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Command, o.Min, o.Max, o.Waiting, o.Conns
+	p.o.refusals, p.o.descriptors = o.refusals, o.descriptors
+	p.maxBody.Store(o.MaxBody)
 	room := 0
 	for _, w := range p.processes[:p.o.Max] {
 		if w == nil {
@@ -200,17 +190,4 @@ func (p *Pool) wakeSupervisor() {
 	case p.wake <- struct{}{}:
 	default:
 	}
-}
-
-// Resize changes Options.Max, Waiting and MaxBody.
-func (p *Pool) Resize(max, waiting int, body int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := p.requested
-	o.Max, o.Waiting, o.MaxBody = max, waiting, body
-	o = o.withDefaults()
-	p.o.Min, p.o.Max, p.o.Waiting, p.o.Conns = o.Min, o.Max, o.Waiting, o.Conns
-	p.o.refusals, p.o.descriptors = o.refusals, o.descriptors
-	p.maxBody.Store(o.MaxBody)
-	p.wakeSupervisor()
 }

@@ -33,7 +33,7 @@ type process struct {
 	baseMemory int64     // memory after it was last returned, bytes
 	freeing    bool      // it was told to return memory
 	checks     int
-	silent     int // checks since an unanswered ping; 0: it has answered
+	silent     int // checks since it was asked for a report; 0: it has sent one
 	active     time.Time
 	reported   chan struct{} // it has sent a report
 	gone       chan struct{} // closed when its channel is
@@ -82,11 +82,11 @@ func (p *Pool) spawn() error {
 	p.processes[index] = w
 	for slot, c := range p.conns {
 		if c != nil {
-			w.ch.enqueue(message{kind: msgOpen, slot: int32(slot), gen: c.gen, fd: -1})
+			w.ch.enqueue(message{kind: msgOpen, slot: int32(slot), gen: c.gen})
 		}
 	}
 	if p.closing {
-		w.ch.enqueue(message{kind: msgStopAccepting, fd: -1})
+		w.ch.enqueue(message{kind: msgStopAccepting})
 	}
 	go p.receiveReports(w, in, out)
 	return nil
@@ -102,13 +102,13 @@ func (p *Pool) descriptor(slot int32, gen uint32) (fd, file int) {
 	if c == nil || c.gen != gen {
 		return connectionGone, 0
 	}
-	if fd = duplicate(c.fd); fd >= 0 && c.file != nil {
-		if file = duplicate(int(c.file.Fd())); file < 0 {
+	if fd = duplicate(c.fd); fd > 0 && c.file != nil {
+		if file = duplicate(int(c.file.Fd())); file == 0 {
 			unix.Close(fd)
-			fd = -1
+			fd = 0
 		}
 	}
-	if fd < 0 {
+	if fd == 0 {
 		p.evict()
 		return noDescriptor, 0
 	}
@@ -126,17 +126,18 @@ func (p *Pool) openAgain(w *process, m message) {
 	p.mu.Lock()
 	p.evict()
 	p.mu.Unlock()
-	again := message{kind: msgOpen, slot: m.slot, gen: m.gen, fd: -1}
+	again := message{kind: msgOpen, slot: m.slot, gen: m.gen}
 	time.AfterFunc(descriptorRetry, func() { w.ch.enqueue(again) })
 }
 
 // descriptorRetry is how long a process waits for a descriptor before it tries again.
 const descriptorRetry = 20 * time.Millisecond
 
+// duplicate returns another descriptor of the same file, or 0 if there is none left.
 func duplicate(fd int) int {
 	n, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return -1
+		return 0
 	}
 	return n
 }
@@ -166,14 +167,13 @@ func (p *Pool) receiveReports(w *process, in, out *os.File) {
 			p.mu.Unlock()
 		case msgWake:
 			p.wakeSupervisor()
-		case msgPong:
-			p.mu.Lock()
-			w.silent = 0
-			p.mu.Unlock()
 		case msgReported:
 			if p.o.Report != nil {
 				p.o.Report(m.text)
 			}
+			p.mu.Lock()
+			w.silent = 0
+			p.mu.Unlock()
 			select {
 			case w.reported <- struct{}{}:
 			default:
@@ -221,7 +221,7 @@ func (p *Pool) nowReady(w *process) {
 func (w *process) leave() {
 	if !w.leaving {
 		w.leaving = true
-		w.ch.enqueue(message{kind: msgLeave, fd: -1})
+		w.ch.enqueue(message{kind: msgLeave})
 	}
 }
 
@@ -231,12 +231,12 @@ func (p *Pool) died(w *process, err error) {
 	defer p.mu.Unlock()
 	p.processes[w.index] = nil
 	if !w.leaving {
-		p.counts.Replaced++
+		p.replaced++
 	}
 	p.answerFor(w, err)
 	for _, other := range p.processes {
 		if other != nil {
-			other.ch.enqueue(message{kind: msgRecheck, fd: -1})
+			other.ch.enqueue(message{kind: msgRecheck})
 		}
 	}
 	switch {

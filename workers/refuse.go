@@ -41,7 +41,7 @@ const firstRequestTime = 10 * time.Second
 // awaitRequest waits until a request has begun on fd and returns its id, or 0 if none has.
 func awaitRequest(fd int, patience time.Duration) (id uint16) {
 	other := duplicate(fd)
-	if other < 0 {
+	if other == 0 {
 		return 0
 	}
 	f := os.NewFile(uintptr(other), "connection")
@@ -66,7 +66,7 @@ func (p *Pool) respond(fd int, id uint16, reason Reason) {
 		closeDrained(fd)
 		return
 	}
-	p.counts.Lost[reason]++
+	p.lost[reason]++
 	write(fd, fcgi.AppendResponse(nil, id, p.o.Lost(Loss{Reason: reason})))
 	p.linger(fd)
 }
@@ -112,7 +112,7 @@ func (p *Pool) answerFor(w *process, err error) {
 	}
 	for {
 		index, fd := w.parking.unpark()
-		if fd < 0 {
+		if fd == 0 {
 			return
 		}
 		if t := &w.state.loops[index]; t.phase.Load() >= phaseReading {
@@ -144,7 +144,7 @@ func (w *process) loss(a *activity, err error) Loss {
 func (p *Pool) answerLost(w *process, t *activity, fd int, err error) {
 	loss := w.loss(t, err)
 	id := uint16(t.request.Load())
-	p.counts.Lost[loss.Reason]++
+	p.lost[loss.Reason]++
 	page := p.o.Lost(loss)
 	if id != 0 && !t.sent.Load() {
 		write(fd, fcgi.AppendResponse(nil, id, page))

@@ -35,7 +35,7 @@ func (l *loop) accept(listener int) {
 	switch err {
 	case nil:
 	case unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM:
-		w.ch.send(message{kind: msgNoDescriptor, fd: -1})
+		w.ch.send(message{kind: msgNoDescriptor})
 		time.Sleep(descriptorRetry)
 		return
 	default:
@@ -143,7 +143,7 @@ func (l *loop) begin(number int32, gen uint32) {
 	w := l.w
 	l.activity.begin(number, gen)
 	if w.mem.masterIdle.Load() && w.mem.masterIdle.CompareAndSwap(true, false) {
-		w.ch.send(message{kind: msgWake, fd: -1})
+		w.ch.send(message{kind: msgWake})
 	}
 }
 
@@ -173,7 +173,7 @@ func (l *loop) serveComplete(c *sharedConn, slot *connState) (open bool) {
 			}
 			if !seen.Complete() && n == len(w.peekBuf) {
 				slot.word.Store(word(c.gen, ownerMaster))
-				w.ch.send(message{kind: msgSpool, slot: c.slot, gen: c.gen, fd: -1})
+				w.ch.send(message{kind: msgSpool, slot: c.slot, gen: c.gen})
 				return false
 			}
 			if !seen.Complete() && !c.sock.peerClosed() {
@@ -185,13 +185,13 @@ func (l *loop) serveComplete(c *sharedConn, slot *connState) (open bool) {
 		l.mayYield = !spooled && seen.Complete() && n == seen.Size && n < len(w.peekBuf)
 		if !l.serve(c.sock, seen) {
 			slot.word.Store(word(c.gen, ownerGone))
-			w.ch.send(message{kind: msgGone, slot: c.slot, gen: c.gen, fd: -1})
+			w.ch.send(message{kind: msgGone, slot: c.slot, gen: c.gen})
 			return false
 		}
 		slot.noteIdle()
 		if spooled {
 			slot.spooled.Store(0)
-			w.ch.send(message{kind: msgFileRead, slot: c.slot, gen: c.gen, fd: -1})
+			w.ch.send(message{kind: msgFileRead, slot: c.slot, gen: c.gen})
 		} else if n == seen.Size && n < len(w.peekBuf) {
 			return true // there is an event for later data
 		}

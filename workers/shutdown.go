@@ -13,7 +13,7 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.closing, p.draining = true, true
 	p.checkDone()
-	p.broadcast(message{kind: msgStopAccepting, fd: -1})
+	p.broadcast(message{kind: msgStopAccepting})
 	p.mu.Unlock()
 	stopped := context.AfterFunc(ctx, func() {
 		p.mu.Lock()

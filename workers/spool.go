@@ -68,7 +68,7 @@ func (p *Pool) newSpool(fd int) (*spool, error) {
 	}
 	os.Remove(file.Name())
 	other := duplicate(fd)
-	if other < 0 {
+	if other == 0 {
 		file.Close()
 		return nil, errors.New("spool a request: no descriptor left")
 	}
@@ -179,7 +179,7 @@ func (p *Pool) fileRead(slot int32, gen uint32) {
 		c.file.Close()
 		c.file = nil
 		p.extraFDs--
-		p.broadcast(message{kind: msgFileRead, slot: slot, gen: gen, fd: -1})
+		p.broadcast(message{kind: msgFileRead, slot: slot, gen: gen})
 	}
 }
 

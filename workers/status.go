@@ -4,11 +4,21 @@ package workers
 
 import (
 	"context"
+	"maps"
 	"time"
 )
 
-// WorkerFacts say what a worker is doing.
-type WorkerFacts struct {
+// Status says what the workers are doing, and counts what has happened since Start.
+type Status struct {
+	Workers  []WorkerStatus
+	Conns    int // open connections
+	Waiting  int // requests that wait for a worker
+	Replaced int // workers started in place of one that died or was killed
+	Lost     map[Reason]int
+}
+
+// WorkerStatus says what a worker is doing.
+type WorkerStatus struct {
 	Pid     int
 	State   string // "starting", "idle", "reading", "running" or "leaving"
 	Since   time.Time
@@ -16,53 +26,42 @@ type WorkerFacts struct {
 	Running time.Duration // of the present request; 0 if there is none
 }
 
-// Facts are counts since Start.
-type Facts struct {
-	Replaced int // workers started in place of one that died or was killed
-	Lost     map[Reason]int
-}
-
-// Status returns what the workers are doing, the counts, and the numbers of connections and
-// of waiting requests.
-func (p *Pool) Status() (ws []WorkerFacts, facts Facts, conns, waiting int) {
+// Status returns the present status.
+func (p *Pool) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	facts = p.counts
-	facts.Lost = map[Reason]int{}
-	for r, n := range p.counts.Lost {
-		facts.Lost[r] = n
-	}
+	s := Status{Conns: p.connCount, Replaced: p.replaced, Lost: maps.Clone(p.lost)}
 	for _, w := range p.processes {
 		if w != nil {
-			ws = append(ws, w.facts())
+			s.Workers = append(s.Workers, w.status())
 		}
 	}
 	for _, c := range p.conns {
 		if c != nil && c.waiting != 0 {
-			waiting++
+			s.Waiting++
 		}
 	}
-	return ws, facts, p.connCount, waiting
+	return s
 }
 
-func (w *process) facts() WorkerFacts {
-	f := WorkerFacts{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.state.served.Load()}
+func (w *process) status() WorkerStatus {
+	s := WorkerStatus{Pid: w.cmd.Process.Pid, State: "starting", Since: w.started, Served: w.state.served.Load()}
 	current := w.state.activeLoop()
 	if began := current.began.Load(); began != 0 {
-		f.Running = time.Duration(now() - began)
+		s.Running = time.Duration(now() - began)
 	}
 	switch {
 	case w.leaving:
-		f.State = "leaving"
+		s.State = "leaving"
 	case !w.ready:
 	case current.phase.Load() == phaseRunning:
-		f.State = "running"
+		s.State = "running"
 	case current.phase.Load() == phaseReading:
-		f.State = "reading"
+		s.State = "reading"
 	default:
-		f.State = "idle"
+		s.State = "idle"
 	}
-	return f
+	return s
 }
 
 // Ask makes all workers send a report, and waits until they have done so, or until ctx ends.
@@ -76,7 +75,7 @@ func (p *Pool) Ask(ctx context.Context) {
 			case <-w.reported:
 			default:
 			}
-			w.ch.enqueue(message{kind: msgReport, fd: -1})
+			w.ch.enqueue(message{kind: msgReport})
 			asked = append(asked, w)
 		}
 	}

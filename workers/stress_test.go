@@ -109,16 +109,16 @@ func TestStress(t *testing.T) {
 	wg.Go(func() {
 		for !stopped() {
 			time.Sleep(700 * time.Millisecond)
-			assert.NoError(t, p.Reload())
+			assert.NoError(t, p.Reload(p.o))
 		}
 	})
 	wg.Wait()
 	t.Logf("%d ordinary requests, %d hostile, %d connections left rudely", n.ordinary.Load(), n.hostile.Load(), n.rude.Load())
 	require.Eventually(t, func() bool {
-		ws, _, conns, _ := p.Status()
-		return len(ws) == 2 && conns == 0 && descriptors(os.Getpid()) <= self+2 && runtime.NumGoroutine() <= goroutines+4
+		s := p.Status()
+		return len(s.Workers) == 2 && s.Conns == 0 && descriptors(os.Getpid()) <= self+2 && runtime.NumGoroutine() <= goroutines+4
 	}, patience, 20*time.Millisecond, "%v", p.left())
-	ws, _, _, _ := p.Status()
+	ws := p.Status().Workers
 	for _, w := range ws {
 		require.Eventually(t, func() bool { return descriptors(w.Pid) < 20 }, patience, 10*time.Millisecond, "a worker's descriptors are given back")
 		assert.Less(t, resident(t, w.Pid), 300<<20)
@@ -140,8 +140,7 @@ func resident(t *testing.T, pid int) (bytes int) {
 }
 
 func (p *pool) left() string {
-	ws, facts, conns, waiting := p.Status()
-	return fmt.Sprintf("workers %v, facts %+v, %d connections, %d wait, %d descriptors, %d goroutines", ws, facts, conns, waiting, descriptors(os.Getpid()), runtime.NumGoroutine())
+	return fmt.Sprintf("%+v, %d descriptors, %d goroutines", p.Status(), descriptors(os.Getpid()), runtime.NumGoroutine())
 }
 
 func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bool, n *tally) {

@@ -61,7 +61,7 @@ func (p *Pool) checkUnread() {
 		c.unread = some
 	}
 	if look {
-		p.broadcast(message{kind: msgRecheck, fd: -1})
+		p.broadcast(message{kind: msgRecheck})
 	}
 	if fds = fds[:0]; !p.closing {
 		for _, l := range p.listeners {
@@ -77,8 +77,8 @@ func (p *Pool) checkUnread() {
 }
 
 const (
-	pingEvery       = 10 // checks between two pings
-	maxSilentChecks = 30 // checks that a worker may leave a ping unanswered
+	reportEvery     = 10 // checks after which a worker is asked for a report, to see whether it reacts
+	maxSilentChecks = 30 // checks that it may take
 )
 
 // checkWorker kills w if it does not react, and else checks its memory.
@@ -96,9 +96,9 @@ func (p *Pool) checkWorker(w *process) {
 			w.kill(Hung)
 		}
 	default:
-		if w.checks++; w.checks%pingEvery == 0 {
+		if w.checks++; w.checks%reportEvery == 0 {
 			w.silent = 1
-			w.ch.enqueue(message{kind: msgPing, fd: -1})
+			w.ch.enqueue(message{kind: msgReport})
 		}
 		w.checkMemory()
 	}

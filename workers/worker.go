@@ -125,7 +125,7 @@ func (w *Worker) Serve(s *fcgi.Server) error {
 		}
 	}
 	w.state.ready.Store(true)
-	w.ch.send(message{kind: msgReady, fd: -1})
+	w.ch.send(message{kind: msgReady})
 	go w.receiveCommands()
 	w.startLoops()
 	err := <-w.ended

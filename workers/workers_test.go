@@ -151,6 +151,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 // pool is a running one.
 type pool struct {
 	*workers.Pool
+	o      workers.Options
 	addrs  []net.Addr
 	losses chan workers.Loss
 	next   atomic.Int64 // of addrs, for who connects
@@ -193,6 +194,7 @@ func startOn(t *testing.T, o workers.Options, networks ...string) *pool {
 		return []byte("Status: 500 Lost\r\n\r\n" + string(l.Reason))
 	}
 	o.Log = func(err error) { t.Log(err) }
+	p.o = o
 	p.Pool, err = workers.Start(o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -211,9 +213,8 @@ func (p *pool) dial() (net.Conn, error) {
 
 // running counts the workers with a request.
 func (p *pool) running() int {
-	ws, _, _, _ := p.Status()
 	n := 0
-	for _, w := range ws {
+	for _, w := range p.Status().Workers {
 		if w.State == "running" {
 			n++
 		}
@@ -379,7 +380,7 @@ func TestBusy(t *testing.T) {
 	for range 3 {
 		long()
 	}
-	count := func() int { ws, _, _, _ := p.Status(); return len(ws) }
+	count := func() int { return len(p.Status().Workers) }
 	require.Eventually(t, func() bool { return count() == 4 }, patience, time.Millisecond)
 	text, err := ask(p.client(t, true), "", "quick")
 	assert.NoError(t, err)
@@ -434,7 +435,7 @@ func TestIncompleteRequests(t *testing.T) {
 func TestReload(t *testing.T) {
 	p := start(t, workers.Options{})
 	before := map[int]bool{}
-	ws, _, _, _ := p.Status()
+	ws := p.Status().Workers
 	for _, w := range ws {
 		before[w.Pid] = true
 	}
@@ -458,9 +459,9 @@ func TestReload(t *testing.T) {
 			}
 		})
 	}
-	require.NoError(t, p.Reload())
+	require.NoError(t, p.Reload(p.o))
 	require.Eventually(t, func() bool {
-		ws, _, _, _ := p.Status()
+		ws := p.Status().Workers
 		old, fresh := 0, 0
 		for _, w := range ws {
 			if before[w.Pid] {
@@ -532,7 +533,7 @@ func TestReports(t *testing.T) {
 	mu.Lock()
 	clear(told)
 	mu.Unlock()
-	require.NoError(t, p.Reload())
+	require.NoError(t, p.Reload(p.o))
 	require.Eventually(t, func() bool { return all(first) }, patience, 10*time.Millisecond, "as they leave")
 }
 
@@ -552,12 +553,12 @@ func TestListen(t *testing.T) {
 	for range 4 { // nobody has the time to take them up
 		wg.Go(func() { assert.Contains(t, p.asked(t, "", "waits"), "waits") })
 	}
-	waits := func() bool { _, _, _, waiting := p.Status(); return waiting == 4 }
+	waits := func() bool { return p.Status().Waiting == 4 }
 	require.Eventually(t, waits, patience, time.Millisecond)
 	first := p.pids()
 	f, addr := listener(t, "tcp")
-	require.NoError(t, p.Listen([]*os.File{f}))
-	require.NoError(t, p.Reload())
+	p.o.Listeners = []*os.File{f}
+	require.NoError(t, p.Reload(p.o))
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	wg.Wait()
 	require.Eventually(t, func() bool {

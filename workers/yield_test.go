@@ -141,7 +141,7 @@ func TestKillBesideOthers(t *testing.T) {
 func TestLeaveWaitsForYielded(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
 	for _, end := range []func(){
-		func() { require.NoError(t, p.Reload()) },
+		func() { require.NoError(t, p.Reload(p.o)) },
 		func() { go p.Shutdown(context.Background()) },
 	} {
 		all := append(p.yielders(t, 2, true), p.yielders(t, 2, false)...)

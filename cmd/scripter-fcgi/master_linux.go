@@ -61,19 +61,25 @@ func (m *master) start(bounds gateway.Bounds, ls *sockets) (err error) {
 	if m.resident, err = detach(ls.resident); err != nil {
 		return err
 	}
-	m.workers, err = workers.Start(workers.Options{
-		Command:        workerCommand(m.executable, rootConf{m.o.root, m.o.reach}),
-		Listeners:      files(m.web, m.resident),
+	m.workers, err = workers.Start(m.poolOptions(rootConf{m.o.root, m.o.reach}, m.resident, m.o.workers, bounds))
+	return err
+}
+
+// poolOptions returns the options of the pool for the root s.
+func (m *master) poolOptions(s rootConf, resident detached, limit int, bounds gateway.Bounds) workers.Options {
+	return workers.Options{
+		// The command starts a worker on the root.
+		Command:        append([]string{m.executable, "--root", s.root}, s.reach.Flags()...),
+		Listeners:      files(m.web, resident),
 		Drain:          m.o.listen != "",
-		Max:            m.o.workers,
+		Max:            limit,
 		Waiting:        bounds.Waiting,
 		MaxBody:        bounds.Body,
 		CurrentMaxBody: m.limit.current,
 		Lost:           func(l workers.Loss) []byte { return lost(m.log, &m.sum, l) },
 		Report:         m.addReport,
 		Log:            func(err error) { m.log.Warn("workers", "err", err) },
-	})
-	return err
+	}
 }
 
 func (m *master) close() {
@@ -100,7 +106,7 @@ func (m *master) reload(ctx context.Context, s rootConf, l net.Listener, moved b
 			return err
 		}
 	}
-	if err := m.restart(ctx, s, files(m.web, resident)); err != nil {
+	if err := m.restart(ctx, s, resident); err != nil {
 		if moved {
 			resident.close()
 		}
@@ -114,8 +120,8 @@ func (m *master) reload(ctx context.Context, s rootConf, l net.Listener, moved b
 }
 
 // restart reads the settings of a root and starts new workers on it. If the root cannot
-// be opened, everything stays as it is.
-func (m *master) restart(ctx context.Context, s rootConf, listeners []*os.File) error {
+// be opened, nothing changes.
+func (m *master) restart(ctx context.Context, s rootConf, resident detached) error {
 	db, err := openDB(s.root)
 	if err != nil {
 		return err
@@ -128,13 +134,8 @@ func (m *master) restart(ctx context.Context, s rootConf, listeners []*os.File) 
 	if !m.o.fixed {
 		limit = atMost(b, defaultWorkers)
 	}
-	if err := m.workers.Listen(listeners); err != nil {
-		return err
-	}
-	m.workers.Command(workerCommand(m.executable, s))
-	m.workers.Resize(limit, b.Waiting, b.Body)
 	m.limit.move(s.root)
-	return m.workers.Reload()
+	return m.workers.Reload(m.poolOptions(s, resident, limit, b))
 }
 
 // askRegularly asks the workers for their counts until ctx ends.
@@ -171,14 +172,14 @@ func (m *master) counts() metrics.Counts {
 }
 
 func (m *master) facts() poolFacts {
-	ws, facts, _, waiting := m.workers.Status()
-	f := poolFacts{Waiting: waiting, Restarts: uint64(facts.Replaced), Kills: map[string]uint64{}}
+	s := m.workers.Status()
+	f := poolFacts{Waiting: s.Waiting, Restarts: uint64(s.Replaced), Kills: map[string]uint64{}}
 	for _, reason := range []workers.Reason{workers.Crashed, workers.TooLong, workers.TooLarge, workers.Hung} {
-		if n := facts.Lost[reason]; n > 0 {
+		if n := s.Lost[reason]; n > 0 {
 			f.Kills[string(reason)] = uint64(n)
 		}
 	}
-	for _, w := range ws {
+	for _, w := range s.Workers {
 		one := workerFacts{PID: w.Pid, State: w.State, Requests: uint64(w.Served), Started: w.Since}
 		if w.Running > 0 {
 			f.Running++
@@ -234,9 +235,4 @@ func ownProgram() (string, error) {
 		return own, nil
 	}
 	return os.Executable()
-}
-
-// workerCommand starts a worker on a root.
-func workerCommand(executable string, s rootConf) []string {
-	return append([]string{executable, "--root", s.root}, s.reach.Flags()...)
 }
