@@ -19,7 +19,8 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./fcgi ./gateway ./lua ./objectdb ./objectdb/sqlitestore ./objectfiles ./script
+RACE  = ./autosave ./fcgi ./gateway ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
+        ./script ./site ./workers
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
 COUNTS = $(CURDIR)/bin/corpus-counts
