@@ -31,28 +31,29 @@ type Options struct {
 
 // Gateway answers requests from one root. It is safe for concurrent use.
 type Gateway struct {
-	db       *objectdb.DB
-	runner   *runner.Runner
-	log      *slog.Logger
-	wanted   *slog.Logger // Options.Requests
-	now      func() time.Time
-	site     *site.Cache
-	supplied *objectdb.Derived[suppliedScripts]
-	names    []string // Options.HandlerNames
-	reach    atomic.Pointer[site.Reach]
-	pages    pageCache
-	found    foundFiles
-	values   *objectdb.DerivedMap[*cachedPage, *pageValues]
-	started  time.Time
-	metrics  metrics.Metrics
-	slots    slots
+	db        *objectdb.DB
+	runner    *runner.Runner
+	log       *slog.Logger
+	wanted    *slog.Logger // Options.Requests
+	now       func() time.Time
+	site      *site.Cache
+	passwords *site.Passwords
+	supplied  *objectdb.Derived[suppliedScripts]
+	names     []string // Options.HandlerNames
+	reach     atomic.Pointer[site.Reach]
+	pages     pageCache
+	found     foundFiles
+	values    *objectdb.DerivedMap[*cachedPage, *pageValues]
+	started   time.Time
+	metrics   metrics.Metrics
+	slots     slots
 }
 
 // New makes a gateway.
-func New(o Options) *Gateway { return newGateway(o, Verbs()) }
+func New(o Options) *Gateway { return newGateway(o) }
 
-// newGateway makes a gateway whose scripts see these verbs.
-func newGateway(o Options, verbs []script.Verb) *Gateway {
+// newGateway makes a gateway whose scripts see all verbs and more.
+func newGateway(o Options, more ...script.Verb) *Gateway {
 	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames}
 	g.SetReach(o.Reach)
 	if g.log == nil {
@@ -64,7 +65,8 @@ func newGateway(o Options, verbs []script.Verb) *Gateway {
 	if g.now == nil {
 		g.now = time.Now
 	}
-	g.started, g.site = g.now(), site.NewCache()
+	g.started, g.site, g.passwords = g.now(), site.NewCache(), site.NewPasswords()
+	verbs := append(verbsWith(g.passwords), more...)
 	g.runner = runner.New(runner.Config{
 		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site, Now: g.now, Guard: o.Guard, Outside: g.outside,
 	})

@@ -23,9 +23,9 @@ import (
 // panicSite is a site whose gateway has a verb that panics.
 func panicSite(t *testing.T) (*testSite, *testlog.Buffer) {
 	s := newSite(t)
-	s.g = newGateway(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))}, append(Verbs(), script.Verb{
+	s.g = newGateway(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))}, script.Verb{
 		Name: "test.panic", Doc: "Panics.", Page: true, Func: func(*script.Call) error { panic("the mistake") },
-	}))
+	})
 	s.script("bad", `scratchpad.left = 1 test.panic () return "never"`)
 	s.script("caught", `pcall (function () test.panic () end) return "as if nothing had been"`)
 	s.script("good", `return "fine"`)

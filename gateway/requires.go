@@ -112,7 +112,7 @@ func (x *exchange) knows(ctx context.Context, hash, password string) (bool, erro
 	if hash != "" && hash == x.verified {
 		return true, nil
 	}
-	ok, err := site.CheckPassword(ctx, hash, password)
+	ok, err := x.g.passwords.Check(ctx, hash, password)
 	if ok {
 		x.verified = hash
 	}

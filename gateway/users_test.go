@@ -52,9 +52,9 @@ func TestUsers(t *testing.T) {
 // TestManyPasswords: a request that waits too long for other passwords is answered 503.
 func TestManyPasswords(t *testing.T) {
 	s := newSite(t)
-	s.g = newGateway(Options{DB: s.db}, append(Verbs(), script.Verb{
+	s.g = newGateway(Options{DB: s.db}, script.Verb{
 		Name: "test.wait", Doc: "Fails.", Func: func(*script.Call) error { return site.ErrManyPasswords },
-	}))
+	})
 	s.script("x", `return test.wait ()`)
 	resp := s.ask("/x.fcgi", nil)
 	assert.Equal(t, 503, resp.Status)

@@ -16,8 +16,11 @@ import (
 // Verbs returns all verbs in the order of their names: those of package verbs, and the
 // group webserver, which is the gateway's. Scripts see them as tables in
 // system.verbs.builtins; most scripts call the objects of the root that use them.
-func Verbs() []script.Verb {
-	list := slices.Concat(verbs.All(), answerVerbs, headVerbs, siteVerbs)
+func Verbs() []script.Verb { return verbsWith(site.NewPasswords()) }
+
+// verbsWith returns all verbs; they hash passwords with p.
+func verbsWith(p *site.Passwords) []script.Verb {
+	list := slices.Concat(verbs.All(p), answerVerbs, headVerbs, siteVerbs)
 	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }

@@ -39,10 +39,10 @@ const ConfFile = "scripter.conf"
 // systemConf is the configuration file that is tried last.
 const systemConf = "/etc/scripter/scripter.conf"
 
-// ReadConf reads a configuration file. Its lines are "name: value"; a line that
+// readConf reads a configuration file. Its lines are "name: value"; a line that
 // begins with "#" is a comment, such as a first line "#!…" that names the program.
 // A relative path of a root is relative to the file's folder.
-func ReadConf(file string) (Conf, error) {
+func readConf(file string) (Conf, error) {
 	c := Conf{File: file}
 	f, err := os.Open(file)
 	if err != nil {
@@ -97,8 +97,8 @@ func validNPH(s string) bool { return s == "auto" || s == "on" || s == "off" }
 
 func validResident(s string) bool { return s == "auto" || s == "start" || s == "off" }
 
-// ErrNoRoot is returned if no variable and no configuration file names a root.
-var ErrNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, " +
+// errNoRoot is returned if no variable and no configuration file names a root.
+var errNoRoot = errors.New("no root is named: set SCRIPTER_ROOT, " +
 	"or write \"root: /path/to/scripter.root\" into " + ConfFile + " beside the program or into " + systemConf)
 
 // FindConf finds the configuration of a program that a web server starts. The
@@ -121,7 +121,7 @@ func FindConf(env map[string]string, script, executable string) (Conf, error) {
 	c, err := findRoot(env, script, executable)
 	c.NPH, c.Resident = cmp.Or(nph, c.NPH), cmp.Or(resident, c.Resident)
 	if err == nil {
-		err = c.Reach.AddVariables(env)
+		err = c.Reach.addVariables(env)
 	}
 	return c, err
 }
@@ -131,7 +131,7 @@ func FindConf(env map[string]string, script, executable string) (Conf, error) {
 // system's, if that file names the same root.
 func ConfOf(root string, env map[string]string, executable string) (Conf, error) {
 	c := confOf(root, "--root", "", executable)
-	return c, c.Reach.AddVariables(env)
+	return c, c.Reach.addVariables(env)
 }
 
 func confOf(root, by, script, executable string) Conf {
@@ -140,7 +140,7 @@ func confOf(root, by, script, executable string) Conf {
 		if file == "" {
 			continue
 		}
-		found, err := ReadConf(file)
+		found, err := readConf(file)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // no file for this program
 		case err != nil:
@@ -158,13 +158,13 @@ func isSameRoot(a, b string) bool {
 	if a == b {
 		return true
 	}
-	realA, errA := RealPath(a)
-	realB, errB := RealPath(b)
+	realA, errA := realPath(a)
+	realB, errB := realPath(b)
 	return errA == nil && errB == nil && realA == realB
 }
 
-// RealPath returns the absolute path with all symbolic links resolved.
-func RealPath(path string) (string, error) {
+// realPath returns the absolute path with all symbolic links resolved.
+func realPath(path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", err
@@ -185,15 +185,15 @@ func findRoot(env map[string]string, script, executable string) (Conf, error) {
 		}
 	}
 	if script != "" {
-		return ReadConf(script)
+		return readConf(script)
 	}
 	for _, file := range []string{filepath.Join(filepath.Dir(executable), ConfFile), systemConf} {
-		c, err := ReadConf(file)
+		c, err := readConf(file)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return c, err
 		}
 	}
-	return Conf{}, ErrNoRoot
+	return Conf{}, errNoRoot
 }
 
 // ScriptFile reports whether the system started the program through a file with the

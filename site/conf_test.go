@@ -17,7 +17,7 @@ func TestReadConf(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
 	}
 	write("#!/usr/bin/scripter-cgi\nroot: data/root\n\n# a comment\nnph: off\nresident: start\n")
-	c, err := ReadConf(file)
+	c, err := readConf(file)
 	require.NoError(t, err)
 	assert.Equal(t, Conf{Root: filepath.Join(dir, "data/root"), NPH: "off", Resident: "start", File: file}, c)
 	for text, want := range map[string]string{
@@ -28,7 +28,7 @@ func TestReadConf(t *testing.T) {
 		"root /x\n":              "line 1",
 	} {
 		write(text)
-		_, err := ReadConf(file)
+		_, err := readConf(file)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -38,7 +38,7 @@ func TestFindConf(t *testing.T) {
 	exe := filepath.Join(dir, "scripter-cgi")
 	conf := filepath.Join(dir, "scripter.conf")
 	_, err := FindConf(nil, "", exe)
-	require.ErrorIs(t, err, ErrNoRoot)
+	require.ErrorIs(t, err, errNoRoot)
 	require.NoError(t, os.WriteFile(conf, []byte("root: /beside\nnph: on\nresident: off\n"), 0o644))
 	script := filepath.Join(dir, "cgi")
 	require.NoError(t, os.WriteFile(script, []byte("#!/x\nroot: /script\n"), 0o755))
@@ -113,7 +113,7 @@ func FuzzConf(f *testing.F) {
 	file := filepath.Join(f.TempDir(), "cgi")
 	f.Fuzz(func(t *testing.T, text string) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o755))
-		if c, err := ReadConf(file); err == nil {
+		if c, err := readConf(file); err == nil {
 			require.True(t, filepath.IsAbs(c.Root), "%q", c.Root)
 			require.True(t, c.NPH == "" || validNPH(c.NPH))
 			for _, folder := range append(c.Reach.Pages, c.Reach.CacheFolders...) {

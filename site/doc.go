@@ -21,9 +21,9 @@ import "scripter/objectdb"
 var (
 	home = objectdb.Address{"user", "webserver"}
 
-	ActionTable   = home.Child("actionTable") // action -> URL path of its handler
+	actionTable   = home.Child("actionTable") // action -> URL path of its handler
 	ActionObjects = home.Child("actions")     // action -> the object that answers
-	MimeTable     = home.Child("mimeTable")   // extension -> type and action
+	mimeTable     = home.Child("mimeTable")   // extension -> type and action
 	Users         = home.Child("users")       // realm -> user -> password hash
 
 	// Overrides and DirectoryIndex are tables host -> path prefix -> value.

@@ -105,11 +105,9 @@ func (r *reader) limitRows() map[string]limitCells {
 			continue
 		}
 		cells := map[*Setting]float64{}
-		for _, c := range r.in(n) {
-			if set, ok := limitNamed(c.Name()); ok {
-				if v, err := r.checked(c, set); err == nil {
-					cells[set] = float64(v.(objectdb.Number))
-				}
+		for _, c := range r.limitCells(n) {
+			if c.Why == nil {
+				cells[c.Setting] = float64(c.Value.(objectdb.Number))
 			}
 		}
 		rows[objectdb.Fold(n.Name())] = limitCells{n.Name(), cells}
@@ -117,11 +115,12 @@ func (r *reader) limitRows() map[string]limitCells {
 	return rows
 }
 
-// limitNamed returns the limit with a name. It ignores case.
-func limitNamed(name string) (*Setting, bool) {
-	i := slices.IndexFunc(limitSettings, func(s *Setting) bool { return objectdb.Fold(s.Name) == objectdb.Fold(name) })
-	if i < 0 {
-		return nil, false
+// limitNamed returns the limit with a name, or nil. It ignores case.
+func limitNamed(name string) *Setting {
+	for _, s := range limitSettings {
+		if objectdb.Fold(s.Name) == objectdb.Fold(name) {
+			return s
+		}
 	}
-	return limitSettings[i], true
+	return nil
 }

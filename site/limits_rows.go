@@ -10,9 +10,9 @@ import (
 
 // SetLimit checks a limit for the object at a and stores it. The object need not exist.
 func SetLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting, value float64) error {
-	name := a.String()
-	if err := objectdb.CheckName(name); err != nil {
-		return fmt.Errorf("the address %.60s… cannot be the name of a row: %w", name, err)
+	name, err := rowName(a)
+	if err != nil {
+		return err
 	}
 	if err := set.Check(objectdb.Number(value)); err != nil {
 		return err
@@ -22,15 +22,7 @@ func SetLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting, value float64) 
 
 // RemoveLimit removes a limit of the object at a, and its row if no limit remains.
 func RemoveLimit(tx *objectdb.Tx, a objectdb.Address, set *Setting) error {
-	row := LimitRows.Child(a.String())
-	if err := removeRow(tx, row.Child(set.Name)); err != nil {
-		return err
-	}
-	cells, err := tx.List(row)
-	if err == nil && len(cells) == 0 {
-		err = tx.Delete(row)
-	}
-	return err
+	return removeFrom(tx, LimitRows.Child(a.String()), set.Name)
 }
 
 // LimitRow is a row of [LimitRows].
@@ -42,9 +34,10 @@ type LimitRow struct {
 
 // LimitCell is a cell of a row.
 type LimitCell struct {
-	Name  string
-	Value objectdb.Value
-	Why   error // why it has no effect
+	Setting *Setting // nil: there is no such limit
+	Name    string
+	Value   objectdb.Value
+	Why     error // why it has no effect
 }
 
 // ReadLimitRows returns all rows, with their errors.
@@ -91,16 +84,23 @@ func readLimitRow(tx *objectdb.Tx, n *objectdb.Node) (LimitRow, error) {
 	}
 	_, r.Why = rowAddress(tx, n.Name())
 	reader := reader{tx: tx}
-	for _, c := range reader.in(n) {
-		cell := LimitCell{Name: c.Name()}
-		if set, ok := limitNamed(c.Name()); !ok {
-			cell.Why = errors.New("there is no such limit of a script")
-		} else if cell.Value, cell.Why = reader.checked(c, set); cell.Why == nil {
-			cell.Name = set.Name
-		}
-		r.Cells = append(r.Cells, cell)
-	}
+	r.Cells = reader.limitCells(n)
 	return r, reader.err
+}
+
+// limitCells returns the cells of a row, with their errors.
+func (r *reader) limitCells(row *objectdb.Node) []LimitCell {
+	var cells []LimitCell
+	for _, n := range r.in(row) {
+		c := LimitCell{Name: n.Name()}
+		if c.Setting = limitNamed(n.Name()); c.Setting == nil {
+			c.Why = errors.New("there is no such limit of a script")
+		} else if c.Value, c.Why = r.checked(n, c.Setting); c.Why == nil {
+			c.Name = c.Setting.Name
+		}
+		cells = append(cells, c)
+	}
+	return cells
 }
 
 // rowAddress returns the address that a row applies to, and why it has no effect.

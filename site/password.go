@@ -36,26 +36,36 @@ const (
 	maxPassword  = 1024 // bytes
 	passwordSalt = 16   // bytes
 	passwordHash = 32   // bytes
+	// maxHashes is how many hashes are computed at a time, so that many logins at once
+	// use neither all processors nor all memory.
+	maxHashes = 2
 	// passwordWait is how long a hash waits for the ones before it.
 	passwordWait = 2 * time.Second
 )
 
-// hashing admits two hashes at a time in this process, so that many logins at once use
-// neither all processors nor all memory.
-var hashing = make(chan struct{}, 2)
-
 // ErrManyPasswords is returned if a hash has waited longer than passwordWait for others.
 var ErrManyPasswords = errors.New("too many passwords are being checked")
 
-func hashPassword(ctx context.Context, password string, salt []byte, cost argonCost, size uint32) ([]byte, error) {
+// Passwords hashes passwords and checks them. It is safe for concurrent use.
+type Passwords struct {
+	slots chan struct{}
+}
+
+// NewPasswords returns a Passwords. A process needs one.
+func NewPasswords() *Passwords { return &Passwords{make(chan struct{}, maxHashes)} }
+
+// key computes the hash of a password.
+func (p *Passwords) key(
+	ctx context.Context, password string, salt []byte, cost argonCost, size uint32,
+) ([]byte, error) {
 	if len(password) > maxPassword {
 		return nil, fmt.Errorf("the password has more than %d bytes", maxPassword)
 	}
 	timer := time.NewTimer(passwordWait)
 	defer timer.Stop()
 	select {
-	case hashing <- struct{}{}:
-		defer func() { <-hashing }()
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
 	case <-timer.C:
 		return nil, ErrManyPasswords
 	case <-ctx.Done():
@@ -68,13 +78,13 @@ func hashPassword(ctx context.Context, password string, salt []byte, cost argonC
 	return key, nil
 }
 
-// HashPassword returns the text that is stored for a password.
-func HashPassword(ctx context.Context, password string) (string, error) {
+// Hash returns the text that is stored for a password.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, passwordSalt)
 	if _, err := rand.Read(salt); err != nil {
 		return "", fmt.Errorf("read random bytes: %w", err)
 	}
-	hash, err := hashPassword(ctx, password, salt, passwordCost, passwordHash)
+	hash, err := p.key(ctx, password, salt, passwordCost, passwordHash)
 	if err != nil {
 		return "", err
 	}
@@ -83,17 +93,18 @@ func HashPassword(ctx context.Context, password string) (string, error) {
 		passwordCost.threads, b64.EncodeToString(salt), b64.EncodeToString(hash)), nil
 }
 
-var errHash = errors.New(`this is no hash of hash.password, which begins "$argon2id$v=19$m="`)
+// notHash is the error of a text that is not a stored hash.
+const notHash = `this is no hash of hash.password, which begins "$argon2id$v=19$m="`
 
 // parseHash parses the text that is stored for a password.
 func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
-		return cost, nil, nil, errHash
+		return cost, nil, nil, errors.New(notHash)
 	}
 	n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &cost.memory, &cost.time, &cost.threads)
 	if err != nil || n != 3 || parts[3] != fmt.Sprintf("m=%d,t=%d,p=%d", cost.memory, cost.time, cost.threads) {
-		return cost, nil, nil, errHash
+		return cost, nil, nil, errors.New(notHash)
 	}
 	most := maxPasswordCost
 	if cost.memory > most.memory || cost.time > most.time || cost.threads > most.threads ||
@@ -103,10 +114,10 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	}
 	b64 := base64.RawStdEncoding.Strict()
 	if salt, err = b64.DecodeString(parts[4]); err != nil || len(salt) < 8 || len(salt) > 64 {
-		return cost, nil, nil, errHash
+		return cost, nil, nil, errors.New(notHash)
 	}
 	if hash, err = b64.DecodeString(parts[5]); err != nil || len(hash) < 16 || len(hash) > 64 {
-		return cost, nil, nil, errHash
+		return cost, nil, nil, errors.New(notHash)
 	}
 	return cost, salt, hash, nil
 }
@@ -115,9 +126,9 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 // refuse as a known one.
 const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// CheckPassword reports whether a password has this hash, in a time that does not
-// depend on the answer. No password has the hash "".
-func CheckPassword(ctx context.Context, text, password string) (bool, error) {
+// Check reports whether a password has this hash, in a time that does not depend on the
+// answer. No password has the hash "".
+func (p *Passwords) Check(ctx context.Context, text, password string) (bool, error) {
 	known := text != ""
 	if !known {
 		text = nobody
@@ -129,7 +140,7 @@ func CheckPassword(ctx context.Context, text, password string) (bool, error) {
 	if len(password) > maxPassword { // nobody has such a password, but the check takes as long
 		password, known = password[:maxPassword], false
 	}
-	got, err := hashPassword(ctx, password, salt, cost, uint32(len(want)))
+	got, err := p.key(ctx, password, salt, cost, uint32(len(want)))
 	if err != nil {
 		return false, err
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 func TestPasswords(t *testing.T) {
-	ctx := context.Background()
-	one, err := HashPassword(ctx, "sesame")
+	ctx, p := context.Background(), NewPasswords()
+	one, err := p.Hash(ctx, "sesame")
 	require.NoError(t, err)
-	two, err := HashPassword(ctx, "sesame")
+	two, err := p.Hash(ctx, "sesame")
 	require.NoError(t, err)
 	assert.NotEqual(t, one, two, "each has a salt of its own")
 	assert.NotContains(t, one, "sesame")
@@ -26,30 +26,36 @@ func TestPasswords(t *testing.T) {
 		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "password", true},
 		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "passwort", false},
 	} {
-		got, err := CheckPassword(ctx, c.hash, c.password)
+		got, err := p.Check(ctx, c.hash, c.password)
 		require.NoError(t, err, c.hash)
 		assert.Equal(t, c.want, got, "%s %s", c.hash, c.password)
 	}
-	longest, err := HashPassword(ctx, strings.Repeat("x", maxPassword))
+	longest, err := p.Hash(ctx, strings.Repeat("x", maxPassword))
 	require.NoError(t, err)
 	for n, want := range map[int]bool{maxPassword: true, maxPassword + 1: false, 1 << 20: false} {
-		ok, err := CheckPassword(ctx, longest, strings.Repeat("x", n))
+		ok, err := p.Check(ctx, longest, strings.Repeat("x", n))
 		require.NoError(t, err, "nobody has a longer password")
 		assert.Equal(t, want, ok, n)
 	}
-	_, err = HashPassword(ctx, strings.Repeat("x", maxPassword+1))
+	_, err = p.Hash(ctx, strings.Repeat("x", maxPassword+1))
 	assert.ErrorContains(t, err, "more than 1024 bytes")
+}
+
+// busyPasswords returns a Passwords whose slots are all in use.
+func busyPasswords() *Passwords {
+	p := NewPasswords()
+	for range maxHashes {
+		p.slots <- struct{}{}
+	}
+	return p
 }
 
 // Specification: 5.1
 func TestPasswordHashes(t *testing.T) {
-	// No turn to hash anything comes: what is refused is refused before.
-	hashing <- struct{}{}
-	hashing <- struct{}{}
-	defer func() { <-hashing; <-hashing }()
+	p := busyPasswords() // invalid hashes are refused before a slot is free
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := CheckPassword(gone, nobody, "x")
+	_, err := p.Check(gone, nobody, "x")
 	require.ErrorIs(t, err, context.Canceled)
 	for _, bad := range []string{
 		"sesame", "$argon2id$", "$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
@@ -58,7 +64,7 @@ func TestPasswordHashes(t *testing.T) {
 		"$argon2id$v=19$m=256,t=0,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
 		"$argon2id$v=19$m=256,t=99,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=-1,t=1,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
 	} {
-		_, err := CheckPassword(gone, bad, "x")
+		_, err := p.Check(gone, bad, "x")
 		assert.Error(t, err, bad)
 		assert.NotErrorIs(t, err, context.Canceled, bad)
 	}
@@ -66,14 +72,12 @@ func TestPasswordHashes(t *testing.T) {
 
 // TestPasswordsWait: two are hashed at a time. Waiting too long is an error.
 func TestPasswordsWait(t *testing.T) {
-	hashing <- struct{}{}
-	hashing <- struct{}{}
-	defer func() { <-hashing; <-hashing }()
+	p := busyPasswords()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := CheckPassword(ctx, nobody, "x")
+	_, err := p.Check(ctx, nobody, "x")
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = CheckPassword(context.Background(), nobody, "x")
+	_, err = p.Check(context.Background(), nobody, "x")
 	assert.ErrorIs(t, err, ErrManyPasswords)
 }
 
@@ -95,10 +99,11 @@ func FuzzParseHash(f *testing.F) {
 }
 
 func BenchmarkCheckPassword(b *testing.B) {
-	hash, err := HashPassword(context.Background(), "sesame")
+	p := NewPasswords()
+	hash, err := p.Hash(context.Background(), "sesame")
 	require.NoError(b, err)
 	for b.Loop() {
-		if ok, err := CheckPassword(context.Background(), hash, "sesame"); !ok || err != nil {
+		if ok, err := p.Check(context.Background(), hash, "sesame"); !ok || err != nil {
 			b.Fatal(ok, err)
 		}
 	}

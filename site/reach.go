@@ -82,9 +82,9 @@ func addOnce(list []string, value string) []string {
 	return append(list, value)
 }
 
-// AddVariables adds the values of the environment variables in env. Colons separate
+// addVariables adds the values of the environment variables in env. Colons separate
 // folders; blanks or commas separate servers.
-func (r *Reach) AddVariables(env map[string]string) error {
+func (r *Reach) addVariables(env map[string]string) error {
 	for _, key := range ReachKeys {
 		value := either(env, key.Variable)
 		if value == "" {

@@ -32,12 +32,12 @@ func TestReach(t *testing.T) {
 	assert.Equal(t, want, r)
 
 	var v Reach
-	require.NoError(t, v.AddVariables(map[string]string{
+	require.NoError(t, v.addVariables(map[string]string{
 		"SCRIPTER_PAGES": "/srv/a:/srv/b", "REDIRECT_SCRIPTER_CACHE": "proxy:6081, other", "SCRIPTER_CACHE_FOLDER": "/var/c", "SCRIPTER_SENDFILE": "on",
 		"HTTP_SCRIPTER_PAGES": "/etc",
 	}))
 	assert.Equal(t, Reach{Pages: []string{"/srv/a", "/srv/b"}, Caches: []string{"proxy:6081", "other:80"}, CacheFolders: []string{"/var/c"}, Sendfile: true}, v)
-	assert.ErrorContains(t, v.AddVariables(map[string]string{"SCRIPTER_PAGES": "here"}), "SCRIPTER_PAGES: pages")
+	assert.ErrorContains(t, v.addVariables(map[string]string{"SCRIPTER_PAGES": "here"}), "SCRIPTER_PAGES: pages")
 	v.AddAll(r)
 	assert.Len(t, v.Pages, 3)
 

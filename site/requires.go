@@ -116,9 +116,6 @@ func (r *reader) requirement(n *objectdb.Node) Requirement {
 	return q
 }
 
-// HasRequirements reports whether any object may have a requirement.
-func (s *Snapshot) HasRequirements() bool { return len(s.requires.rows) > 0 || s.requires.err != nil }
-
 // Requirement returns the requirement of the object at a.
 func (s *Snapshot) Requirement(a objectdb.Address) Requirement {
 	if s.requires.err != nil {

@@ -1,7 +1,6 @@
 package site
 
 import (
-	"fmt"
 	"strings"
 
 	"scripter/objectdb"
@@ -17,9 +16,9 @@ func SetRequirement(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	if !HasURLs(a) {
 		return noURLs(a)
 	}
-	name := a.String()
-	if err := objectdb.CheckName(name); err != nil {
-		return fmt.Errorf("the address %.60s… cannot be the name of a row: %w", name, err)
+	name, err := rowName(a)
+	if err != nil {
+		return err
 	}
 	return tx.Put(RequireRows.Child(name), objectdb.String(text))
 }

@@ -35,10 +35,12 @@ var (
 	FlScriptTrap = &Setting{Name: "flScriptTrap", Default: objectdb.Boolean(true), Title: "Use Script-Based Trap",
 		Meaning: "requests go first to the script at system.verbs.traps.<serverId>.sdoc"}
 	ServerPath = &Setting{Name: "serverPath", Default: objectdb.String(""), Title: "Set Path to Server",
-		Meaning: "the web server's program, a file", Check: checkServerPath}
+		Meaning: "the web server's program, a file",
+		Check:   exists(false, " is a folder; set the path of the program itself, not of its folder")}
 	WebsiteFolderPath = &Setting{Name: "websiteFolderPath", Default: objectdb.String(""),
 		Title:   "Set Website Folder Path",
-		Meaning: "the web site's folder, for servers that do not tell DOCUMENT_ROOT", Check: checkWebsiteFolderPath}
+		Meaning: "the web site's folder, for servers that do not tell DOCUMENT_ROOT",
+		Check:   exists(true, " is a file; set the path of the web site's folder, not of the program")}
 	ServerName = &Setting{Name: "serverName", Default: objectdb.String(""), Title: "Set Server Name",
 		Meaning: `the name in the Server field; "" = what the web server calls itself in SERVER_SOFTWARE`,
 		Check:   checkServerName}
@@ -177,34 +179,20 @@ func whole(low, high float64) func(objectdb.Value) error {
 // decimal formats a number without an exponent.
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-func checkServerPath(v objectdb.Value) error {
-	p := string(v.(objectdb.String))
-	if p == "" {
-		return nil
-	}
-	info, err := os.Stat(p)
-	switch {
-	case err != nil:
+// exists returns a check that a path is "", or that of a folder or of a file. wrong says
+// what to do about a path of the other kind.
+func exists(folder bool, wrong string) func(objectdb.Value) error {
+	return func(v objectdb.Value) error {
+		p := string(v.(objectdb.String))
+		if p == "" {
+			return nil
+		}
+		info, err := os.Stat(p)
+		if err == nil && info.IsDir() != folder {
+			err = errors.New(p + wrong)
+		}
 		return err
-	case info.IsDir():
-		return fmt.Errorf("%s is a folder; set the path of the program itself, not of its folder", p)
 	}
-	return nil
-}
-
-func checkWebsiteFolderPath(v objectdb.Value) error {
-	p := string(v.(objectdb.String))
-	if p == "" {
-		return nil
-	}
-	info, err := os.Stat(p)
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is a file; set the path of the web site's folder, not of the program", p)
-	}
-	return nil
 }
 
 func checkServerName(v objectdb.Value) error {
@@ -216,9 +204,7 @@ func checkServerName(v objectdb.Value) error {
 	return nil
 }
 
-func checkServerID(v objectdb.Value) error {
-	return objectdb.CheckName(string(v.(objectdb.String)))
-}
+func checkServerID(v objectdb.Value) error { return objectdb.CheckName(string(v.(objectdb.String))) }
 
 func checkErrorStatus(v objectdb.Value) error {
 	if n := v.(objectdb.Number); n != 200 && n != 500 {

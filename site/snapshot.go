@@ -137,20 +137,20 @@ func (s *Snapshot) HasScriptsIn(p string) bool {
 	return false
 }
 
-// Traps is the table of the scripts that receive events. EventClass and EventID are the
+// traps is the table of the scripts that receive events. eventClass and eventID are the
 // names of a request's event in the original (specification, 6.1).
-var Traps = objectdb.Address{"system", "verbs", "traps"}
+var traps = objectdb.Address{"system", "verbs", "traps"}
 
 const (
-	EventClass = "WWWΩ"
-	EventID    = "sdoc"
+	eventClass = "WWWΩ"
+	eventID    = "sdoc"
 )
 
 // Trap returns the address of the script that receives the event of a request.
 func (s *Snapshot) Trap() (a objectdb.Address, ok bool) { return s.trap, s.trap != nil }
 
 // TrapAddress returns the address of the trap in the specification (section 2.3).
-func (s *Snapshot) TrapAddress() objectdb.Address { return Traps.Child(s.trapTable()).Child(EventID) }
+func (s *Snapshot) TrapAddress() objectdb.Address { return traps.Child(s.trapTable()).Child(eventID) }
 
 func (s *Snapshot) trapTable() string { return strings.TrimRight(s.String(ServerID), " ") }
 
@@ -303,22 +303,22 @@ func (r *reader) pageFolders() []string {
 // the table of traps, then in the table named by the server's id, then in the one named
 // by the event's class. Names shorter than four letters may be padded with blanks.
 func (r *reader) trap(server string) objectdb.Address {
-	traps, err := r.tx.Find(Traps)
+	all, err := r.tx.Find(traps)
 	if err != nil {
 		r.note(err)
 		return nil
 	}
-	if r.isScript(traps, EventID) {
-		return Traps.Child(EventID)
+	if r.isScript(all, eventID) {
+		return traps.Child(eventID)
 	}
-	for _, name := range []string{server, EventClass} {
-		table := r.child(traps, name)
+	for _, name := range []string{server, eventClass} {
+		table := r.child(all, name)
 		if n := 4 - utf8.RuneCountInString(name); table == nil && n > 0 {
 			name += strings.Repeat(" ", n)
-			table = r.child(traps, name)
+			table = r.child(all, name)
 		}
-		if table != nil && table.Kind() == objectdb.KindTable && r.isScript(table, EventID) {
-			return Traps.Child(name).Child(EventID)
+		if table != nil && table.Kind() == objectdb.KindTable && r.isScript(table, eventID) {
+			return traps.Child(name).Child(eventID)
 		}
 	}
 	return nil

@@ -153,7 +153,7 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 		warnings = append(warnings, fmt.Sprintf("%s is recognized as our handler only if the program itself "+
 			"has this name, or handler names it in scripter.conf", base))
 	}
-	return warnings, tx.Put(ActionTable.Child(name), objectdb.String(handler))
+	return warnings, tx.Put(actionTable.Child(name), objectdb.String(handler))
 }
 
 // handlerNames are the file names of our handler, wherever it lies (specification, 2.1).
@@ -179,7 +179,7 @@ func checkActionName(name string) error {
 // RemoveAction removes a row of the action handler table. The warnings say what still
 // names the action.
 func RemoveAction(tx *objectdb.Tx, name string) (warnings []string, err error) {
-	if err := removeRow(tx, ActionTable.Child(name)); err != nil {
+	if err := removeRow(tx, actionTable.Child(name)); err != nil {
 		return nil, err
 	}
 	s, err := Read(tx)
@@ -210,6 +210,27 @@ func removeRow(tx *objectdb.Tx, a objectdb.Address) error {
 	return err
 }
 
+// removeFrom removes a row of a table, and the table if no row remains.
+func removeFrom(tx *objectdb.Tx, table objectdb.Address, name string) error {
+	if err := removeRow(tx, table.Child(name)); err != nil {
+		return err
+	}
+	rows, err := tx.List(table)
+	if err == nil && len(rows) == 0 {
+		err = tx.Delete(table)
+	}
+	return err
+}
+
+// rowName returns the name of the row for the object at a.
+func rowName(a objectdb.Address) (string, error) {
+	name := a.String()
+	if err := objectdb.CheckName(name); err != nil {
+		return "", fmt.Errorf("the address %.60s… cannot be the name of a row: %w", name, err)
+	}
+	return name, nil
+}
+
 // spelledAction returns an action's name as its table spells it.
 func spelledAction(tx *objectdb.Tx, name string) (string, error) {
 	s, err := Read(tx)
@@ -236,7 +257,7 @@ func SetMimeType(tx *objectdb.Tx, ext, typ string, action *string) error {
 	if err != nil || !strings.Contains(media, "/") || strings.ContainsAny(typ, "\r\n") {
 		return fmt.Errorf("%q is no MIME type such as text/html", typ)
 	}
-	row := MimeTable.Child(ext)
+	row := mimeTable.Child(ext)
 	if err := tx.Put(row.Child("type"), objectdb.String(typ)); err != nil {
 		return err
 	}
@@ -258,7 +279,7 @@ func SetMimeType(tx *objectdb.Tx, ext, typ string, action *string) error {
 }
 
 // RemoveMimeType removes a row of the mime extension table.
-func RemoveMimeType(tx *objectdb.Tx, ext string) error { return removeRow(tx, MimeTable.Child(ext)) }
+func RemoveMimeType(tx *objectdb.Tx, ext string) error { return removeRow(tx, mimeTable.Child(ext)) }
 
 // SetPathRow checks a row of Overrides or DirectoryIndex and stores it. It returns the
 // row as stored.
@@ -305,13 +326,5 @@ func checkIndex(value string) (string, error) {
 
 // RemovePathRow removes a row of Overrides or DirectoryIndex, and a host without rows.
 func RemovePathRow(tx *objectdb.Tx, table objectdb.Address, host, prefix string) error {
-	h := table.Child(strings.ToLower(host))
-	if err := removeRow(tx, h.Child(prefix)); err != nil {
-		return err
-	}
-	rows, err := tx.List(h)
-	if err == nil && len(rows) == 0 {
-		err = tx.Delete(h)
-	}
-	return err
+	return removeFrom(tx, table.Child(strings.ToLower(host)), prefix)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs/base64"
 	"scripter/verbs/clock"
 	"scripter/verbs/date"
@@ -22,9 +23,9 @@ import (
 	"scripter/verbs/url"
 )
 
-// All returns the verbs of every group.
-func All() []script.Verb {
-	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs,
+// All returns the verbs of every group. They hash passwords with p.
+func All(p *site.Passwords) []script.Verb {
+	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs(p),
 		html.Verbs, json.Verbs, random.Verbs, text.Verbs, url.Verbs)
 }
 

@@ -14,12 +14,13 @@ import (
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/script"
+	"scripter/site"
 	"scripter/verbs"
 )
 
 // TestVerbs tests what each verb returns; %q is how Lua writes it.
 func TestVerbs(t *testing.T) {
-	engine := script.NewEngine(verbs.All(), verbs.Properties()...)
+	engine := script.NewEngine(verbs.All(site.NewPasswords()), verbs.Properties()...)
 	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "site.root"), objectdb.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
@@ -176,7 +177,7 @@ func TestGroups(t *testing.T) {
 			folders = append(folders, e.Name())
 		}
 	}
-	for _, v := range verbs.All() {
+	for _, v := range verbs.All(site.NewPasswords()) {
 		group, _, _ := strings.Cut(v.Name, ".")
 		if !slices.Contains(groups, group) {
 			groups = append(groups, group)
