@@ -13,14 +13,12 @@ import (
 	"scripter/site"
 )
 
-// What commands run for an author. Most of it is done by [runner.Runner].
-
-// outside gives the scripts that a command runs what a request would give them: the
-// parameters of an empty request, and a host that has no client.
+// outside returns the parameters and the host of the scripts that a command runs: those of
+// GET / without a client. So a script that uses parameters, or verbs such as write and
+// webserver.expandPage, can be tried from the command line.
 func (g *Gateway) outside(run *runner.Run) (names *script.Table, host any, err error) {
-	x := g.newExchange(&Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}, nil)
-	c := x.newAttempt(run)
-	c.target, _ = dispatch(x.request, c.Site())
+	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}
+	c := g.newExchange(r, nil).newDispatched(run)
 	err = c.makeParams()
 	return c.params, c, err
 }
@@ -31,13 +29,18 @@ func (g *Gateway) Types(ctx context.Context) (map[string]string, error) {
 	return g.runner.Types(ctx, paramTypes)
 }
 
-// ExpandFile expands the markers of a file, as the MACRO action would for
-// the request r; a marker that fails shows why. The file may lie anywhere.
+// ExpandFile expands the markers of a file as the MACRO action would for the request r. A
+// marker that fails shows why. The file may lie anywhere.
 func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (string, error) {
 	shown := *r
 	shown.Developer = true
+	x := g.newExchange(&shown, nil)
 	text := ""
-	err := g.runAs(ctx, &shown, runner.Options{}, func(c *attempt) error {
+	_, err := g.runner.Run(ctx, runner.Options{}, func(run *runner.Run) error {
+		c := x.newDispatched(run)
+		if err := c.begin(); err != nil {
+			return err
+		}
 		found, err := lookAt(file)
 		if err != nil {
 			return notFound(err)
@@ -53,21 +56,7 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	return text, err
 }
 
-// runAs runs fn in one transaction in which scripts see the request.
-func (g *Gateway) runAs(ctx context.Context, r *Request, o runner.Options, fn func(c *attempt) error) error {
-	x := g.newExchange(r, nil)
-	_, err := g.runner.Run(ctx, o, func(run *runner.Run) error {
-		c := x.newAttempt(run)
-		c.target, _ = dispatch(r, c.Site())
-		if err := c.begin(); err != nil {
-			return err
-		}
-		return fn(c)
-	})
-	return err
-}
-
-// Explanation tells what would answer a request.
+// Explanation says what would answer a request.
 type Explanation struct {
 	Target Target
 	Status int    // of the refusal; 0 when something would answer
@@ -75,8 +64,8 @@ type Explanation struct {
 	Limits []site.Limit
 }
 
-// Explain finds out what would answer r without running anything; r.Trace is
-// told each rule and address on the way.
+// Explain returns what would answer r, without running anything. It calls r.Trace with each
+// rule and address on the way.
 func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) {
 	var e Explanation
 	if err := r.Check(); err != nil {
@@ -102,7 +91,7 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 	return e, err
 }
 
-// explain goes the way of [attempt.answer] without running scripts.
+// explain follows the steps of [attempt.answer] without running scripts.
 func (c *attempt) explain() (string, error) {
 	if c.target.Action == "" {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
@@ -122,7 +111,7 @@ func (c *attempt) explain() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if strings.EqualFold(c.target.Action, "MACRO") {
+		if strings.EqualFold(c.target.Action, macroAction) {
 			file, err := c.findFile(c.pageFiles())
 			if err != nil {
 				return "", err
@@ -151,13 +140,12 @@ func (c *attempt) traceLimits(list []site.Limit) {
 	}
 }
 
-// DecodePath decodes the percent signs of a URL's path; those that cannot be
-// decoded stay.
+// DecodePath decodes each %XX of a URL's path. What is no such code is not changed.
 func DecodePath(p string) string {
 	s, _ := httpform.Unescape(p, false)
 	return s
 }
 
-// Describe tells a developer all of an error: message, object, line, its
-// text, traceback.
+// Describe returns all that is known of an error, for a developer: message, object, line, the
+// text of the line, traceback.
 func Describe(err error) string { return developerMessage(err) }

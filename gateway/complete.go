@@ -11,7 +11,7 @@ import (
 	"scripter/site"
 )
 
-// finish checks a response and completes it for the wire.
+// finish adds the fields that scripts have set, checks a response and completes it.
 func (c *attempt) finish(resp *httpheader.Response) error {
 	for _, f := range c.fields {
 		resp.Add(f.Name, f.Value)
@@ -32,10 +32,10 @@ func (c *attempt) finish(resp *httpheader.Response) error {
 	return nil
 }
 
-// complete adds what every response has on every road: the word to caches
-// (specification, 4.3.3: nothing is cached unless the script says so; caches
-// in front keep responses that say nothing), the answer to a conditional
-// request, and the length.
+// complete adds to a response what every response has, by every transport: a Cache-Control
+// field (specification, 4.3.3: nothing is cached unless the script says so; caches in front
+// would cache responses without it) and the answer to a conditional request. It removes a
+// Content-Length.
 func complete(r *Request, resp *httpheader.Response) {
 	sayCaching(r, resp)
 	if r.conditional() && httpheader.NotModified(r.Params["REQUEST_METHOD"], r.field, resp) {
@@ -114,14 +114,14 @@ func hasDate(resp *httpheader.Response, name string) bool {
 	return err == nil
 }
 
-// bodyless statuses have no body whatever the script wrote (RFC 9110, 6.4.1 and
-// 15.3.6).
+// bodyless reports whether responses with this status have no body, whatever the script wrote
+// (RFC 9110, 6.4.1 and 15.3.6).
 func bodyless(status int) bool { return status == 204 || status == 205 || status == 304 }
 
-// linkRedirect gives a redirect without a body a short page with the link:
-// "some client proxies do not understand this 302 response" (specification,
-// 4.2), and RFC 9110, 15.4, asks for it. A script that says another type than
-// HTML wants no page. Where the link goes is checked with the response.
+// linkRedirect adds a short page with the link to a redirect without a body: "some client
+// proxies do not understand this 302 response" (specification, 4.2), and RFC 9110, 15.4, asks
+// for it. A response with another type than HTML gets no page. The URL is checked with the
+// response.
 func linkRedirect(resp *httpheader.Response) {
 	location := resp.Get("Location")
 	if !resp.Redirects() || location == "" {
@@ -136,7 +136,8 @@ func linkRedirect(resp *httpheader.Response) {
 		title = httpheader.ReasonText(resp.Status)
 	}
 	link := html.EscapeString(asciiURL(location))
-	resp.Body = "<html><head><title>" + html.EscapeString(title) + "</title></head><body><p>The page is at <a href=\"" + link + "\">" + link + "</a>.</p></body></html>\n"
+	resp.Body = "<html><head><title>" + html.EscapeString(title) + "</title></head>" +
+		"<body><p>The page is at <a href=\"" + link + "\">" + link + "</a>.</p></body></html>\n"
 }
 
 // completeTargets makes the fields Location and URI absolute (specification, 4.2). A
@@ -147,7 +148,8 @@ func (c *attempt) completeTargets(resp *httpheader.Response) {
 		resp.Complete(c.base())
 	}
 	if resp.Redirects() && !resp.Has("Location") && !c.isQuiet() {
-		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.request.LogPath(), "script", c.answerer(), "status", resp.Status)
+		c.g.log.Warn("a redirect has no Location: no browser follows it", "path", c.request.LogPath(),
+			"script", c.answerer(), "status", resp.Status)
 	}
 }
 
@@ -185,8 +187,8 @@ func plainURL(s string) string {
 	return b.String()
 }
 
-// asciiURL writes the bytes of a URL that are not ASCII as %XX: the page then
-// means the same in every character set.
+// asciiURL replaces the bytes of a URL that are not ASCII with %XX, so that the page means the
+// same in every charset.
 func asciiURL(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

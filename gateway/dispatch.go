@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"scripter/runner"
 	"scripter/site"
 )
 
@@ -22,21 +23,20 @@ type Target struct {
 	// Action is the action's name as the action table spells it; "" when
 	// nothing binds the path to an action.
 	Action string
-	// Rule tells what chose the action: the variable, override or extension.
+	// Rule says what chose the action: a variable, an override or an extension.
 	Rule string
-	// ViaHandler is true when the web server came by the handler's own URL.
+	// ViaHandler is true if the web server has called the handler's own URL.
 	ViaHandler bool
 
 	handler string // path of the action's handler
 }
 
-// dispatch finds path, file and action of a request. It is one rule for all
-// web servers; the rows of its test bear the names of the set-ups.
+// dispatch finds the path and the action of a request, by one rule for all web servers. The
+// rows of its test have the names of the set-ups.
 //
-// Web servers disagree on SCRIPT_NAME and PATH_INFO: behind an action the
-// first is the handler and the second the page, elsewhere both together are
-// the page. REQUEST_URI is only used to refuse direct calls of the handler:
-// after an internal redirect it is still the client's.
+// Web servers disagree on SCRIPT_NAME and PATH_INFO: behind an action the first is the handler
+// and the second the page; elsewhere both together are the page. REQUEST_URI serves only to
+// refuse direct calls of the handler: after an internal redirect it is still the client's.
 func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	p := r.Params
 	name, info := p["SCRIPT_NAME"], p["PATH_INFO"]
@@ -50,7 +50,8 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	if d.ViaHandler {
 		r.trace("%s is the handler: the page is PATH_INFO, %q", name, info)
 		if directCall(p, name) {
-			return d, &Error{Status: 404, warns: true, Message: fmt.Sprintf("%s was called by its own URL, which would go round the web server's access rules", name)}
+			return d, &Error{Status: 404, warns: true, Message: fmt.Sprintf(
+				"%s was called by its own URL, which would go round the web server's access rules", name)}
 		}
 		whole = info
 	}
@@ -82,6 +83,14 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 		}
 	}
 	return d, nil
+}
+
+// newDispatched returns an attempt whose target is found, for runs that are not the request
+// itself. A request that cannot be dispatched has an empty target.
+func (x *exchange) newDispatched(r *runner.Run) *attempt {
+	c := x.newAttempt(r)
+	c.target, _ = dispatch(x.request, c.Site())
+	return c
 }
 
 // boundAction returns the action that the mime table names for the extension of a
@@ -126,13 +135,12 @@ func splitExtension(s *site.Snapshot, p string) (head, extra string) {
 	return p, ""
 }
 
-// chooseAction chooses the action of a path: the web server's word, then an
-// override in the root, then the extension (specification, 2.1: Action
-// Override forces any folder or file). A word that names no known action is
-// the name of something else and is ignored. Many web servers name the action of
-// every request. So a word that repeats the extension's own action is not an
-// override and has no precedence over one in the root. HTTP_* variables are
-// ignored: the client writes them.
+// chooseAction chooses the action of a path: the one that a variable of the web server names,
+// else an override in the root, else the action of the extension (specification, 2.1: Action
+// Override forces any folder or file). A variable that names no action is ignored. Many web
+// servers name the action of every request. So a variable that only repeats the action of the
+// extension is no override, and an override in the root has precedence over it. HTTP_*
+// variables are ignored: the client writes them.
 func chooseAction(s *site.Snapshot, r *Request, p string) (a site.Action, rule string) {
 	for _, v := range [...]string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
 		word := r.Params[v]
@@ -195,10 +203,9 @@ func firstSegment(p string) (seg, rest string) {
 	return s, ""
 }
 
-// directCall tells whether the client itself named the handler's URL. Such
-// a request reaches every file below the document root past the rules that
-// the web server has for it. A server that tells neither REQUEST_URI nor
-// REDIRECT_STATUS cannot be asked and counts as direct.
+// directCall reports whether the client itself has named the handler's URL. Such a request
+// would reach every file below the document root past the rules of the web server. Without
+// REQUEST_URI, REDIRECT_STATUS and REDIRECT_URL a call counts as direct.
 func directCall(p map[string]string, handler string) bool {
 	uri := p["REQUEST_URI"]
 	if uri == "" {
@@ -228,8 +235,8 @@ func withoutOrigin(uri string) string {
 	return uri
 }
 
-// cutPathArgs cuts path arguments off at the first "$"; some proxies write
-// it %24 and some servers leave that as it is.
+// cutPathArgs cuts off the path arguments, which begin at the first "$". Some proxies write it
+// as %24, and some web servers do not decode that.
 func cutPathArgs(p string) (rest, args string) {
 	rest, args, _ = strings.Cut(p, "$")
 	if i := strings.Index(rest, "%24"); i >= 0 {
@@ -249,10 +256,9 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// files lists where the file of the path may lie, best first; which of them
-// the web server means depends on how it came to us. A file of another name is
-// never meant: where /sent.txt is a file, lighttpd splits /sent.txt/x.mcro behind
-// it, and would have us take what a visitor may have sent for a page.
+// files returns where the file of the path may lie, best first. Only files with the name of
+// the path count: if /sent.txt is a file, lighttpd cuts /sent.txt/x.mcro after it, and
+// /sent.txt, which a visitor may have written, would be taken for the page.
 func (d Target) files(p map[string]string) []string {
 	var files []string
 	add := func(f string) {
@@ -278,7 +284,8 @@ func (d Target) files(p map[string]string) []string {
 	return files
 }
 
-// scriptFilename takes what mod_proxy_fcgi puts before the file name off.
+// scriptFilename returns the path in a SCRIPT_FILENAME without what mod_proxy_fcgi puts in front
+// of it.
 func scriptFilename(f string) string {
 	rest, ok := strings.CutPrefix(f, "proxy:fcgi://")
 	if !ok {

@@ -26,20 +26,20 @@ type Error struct {
 	realm   string // of a 401: the realm whose users may log in
 	Err     error
 
-	warns bool // the owner reads of it where only warnings are logged
+	warns bool // logged as a warning, although the status is below 500
 }
 
 func (e *Error) Error() string { return e.Message }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// tooLarge returns the error of a limit that the request of a visitor exceeds: 413.
+// tooLarge returns the error for a request that exceeds a limit: 413.
 func tooLarge(b runner.Bound, format string, args ...any) error {
 	err := b.Error(format, args...)
 	return &Error{Status: 413, Message: err.Error(), Err: err}
 }
 
-// fail logs a failure and answers it, if nothing was sent yet.
+// fail logs a failure and sends an error page, if nothing was sent yet.
 func (x *exchange) fail(ctx context.Context, err error) Outcome {
 	out := Outcome{Err: err}
 	g, path := x.g, x.request.LogPath()
@@ -50,18 +50,18 @@ func (x *exchange) fail(ctx context.Context, err error) Outcome {
 		return out
 	}
 	status := statusOf(err)
-	var crowd *busyError
-	isCrowd := errors.As(err, &crowd)
+	var busy *busyError
+	isBusy := errors.As(err, &busy)
 	// The pages of 404 and 401 show no number: a 401 only asks for a name and password.
-	if status != 401 && status != 404 && !isCrowd && err != errNoRoot {
+	if status != 401 && status != 404 && !isBusy && err != errNoRoot {
 		out.Incident = x.incidentID()
 	}
 	switch {
-	case isCrowd:
+	case isBusy:
 		if n := g.slots.takeRefused(time.Now()); n > 0 {
 			g.log.Warn("too many requests at once: some were turned away", "turnedAway", n, "path", path, "err", err)
 		}
-	case err != errNoRoot && !x.isQuiet(): // who could not open it has said why
+	case err != errNoRoot && !x.isQuiet(): // the program that could not open the root has logged why
 		g.logFailure(path, status, out.Incident, err)
 	}
 	if x.out.started {
@@ -76,16 +76,16 @@ func (x *exchange) fail(ctx context.Context, err error) Outcome {
 	return out
 }
 
-// statusOf gives the status of a failure (the visitor's half of it).
+// statusOf returns the status of the response to a failure.
 func statusOf(err error) int {
 	var e *Error
-	var crowd *busyError
+	var busy *busyError
 	switch {
 	case errors.As(err, &e):
 		return e.Status
-	case errors.As(err, &crowd), errors.Is(err, site.ErrManyPasswords), errors.Is(err, objectdb.ErrBusy):
-		return 503
-	case errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrDisk), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
+	case errors.As(err, &busy), errors.Is(err, site.ErrManyPasswords), errors.Is(err, objectdb.ErrBusy),
+		errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrDisk),
+		errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
 		return 503
 	}
 	return 500
@@ -99,7 +99,8 @@ func IsIncident(text string) bool {
 	return len(text) == incidentLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// newIncident makes the number that a visitor's page and the log share.
+// newIncident returns a new number for a failure, which stands in the visitor's page and in the
+// log.
 func newIncident() string {
 	var b [5]byte
 	rand.Read(b[:])
@@ -115,18 +116,19 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	if r.givenToken() == "" {
 		return false
 	}
-	known := false
+	ok := false
 	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
 		s, err := g.site.Snapshot(tx)
-		known = err == nil && r.hasToken(s)
+		ok = err == nil && r.hasToken(s)
 		return err
 	})
-	return known && err == nil
+	return ok && err == nil
 }
 
 // showsErrors reports whether a page shows the errors of its markers.
 func (c *attempt) showsErrors() bool { return c.request.ShowErrors || c.developer() }
 
+// developer is [Gateway.developer] within the transaction, but without Request.ShowErrors.
 func (c *attempt) developer() bool {
 	return c.request.Developer || c.request.hasToken(c.Site())
 }
@@ -137,7 +139,7 @@ func (r *Request) hasToken(s *site.Snapshot) bool {
 	return given != "" && sameToken(given, s.String(site.DebugToken))
 }
 
-// givenToken is what the request offers as the developer's token.
+// givenToken returns the developer's token that the request has, or "".
 func (r *Request) givenToken() string {
 	if t := r.Params["HTTP_SCRIPTER_TOKEN"]; t != "" {
 		return t
@@ -149,13 +151,14 @@ func (r *Request) givenToken() string {
 	return tableText(parseCookies(c), "scripterToken")
 }
 
+// sameToken compares in constant time. An empty token equals none.
 func sameToken(given, token string) bool {
 	return token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) == 1
 }
 
-// LostAnswer is the answer to a FastCGI request that a process did not live to
-// answer (500), that took too long to arrive (408), or that there is no room
-// for (503): a plain page, with the number of an incident for the log.
+// LostAnswer returns the answer to a FastCGI request whose process has ended (500), that took
+// too long to arrive (408), or for which there is no slot (503): a plain page, and the number
+// of an incident for the log.
 func LostAnswer(status int) (answer []byte, incident string) {
 	var b bytes.Buffer
 	r := &Request{Form: Parsed}
@@ -173,8 +176,8 @@ func LostAnswer(status int) (answer []byte, incident string) {
 	return b.Bytes(), incident
 }
 
-// panicked is a panic in Go while a request was answered: a mistake of ours. It
-// fails this request alone; package script has its own for panics in verbs.
+// panicked is the error of a panic in Go while a request was answered, which is a mistake in
+// Scripter. Only this request fails. Package script handles panics in verbs.
 type panicked struct {
 	value any
 	stack []byte
@@ -182,8 +185,8 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// safely calls fn and makes an error of its panic. What fn holds it gives back
-// by defer: locks, transactions, its turn.
+// safely calls fn and returns its panic as an error. So fn must release what it holds by
+// defer.
 func safely(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

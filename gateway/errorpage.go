@@ -16,14 +16,14 @@ import (
 	"scripter/verbs/html"
 )
 
-// failurePage makes the response to a failure: the site's own page, from
+// failurePage returns the response to a failure: the site's own page, from
 // user.webserver.prefs, or the developer's.
 func (x *exchange) failurePage(ctx context.Context, status int, incident string, err error) *httpheader.Response {
 	r := x.request
-	var crowd *busyError
-	if x.g.db == nil || errors.As(err, &crowd) { // a page that runs scripts would be one more of the crowd
+	var busy *busyError
+	if x.g.db == nil || errors.As(err, &busy) { // the site's own page would run scripts, which needs a slot
 		message, wait := visitorMessage(status), "1"
-		if x.g.db == nil { // somebody has to mend that first
+		if x.g.db == nil { // the owner has to do something first
 			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
 		}
 		resp := plainPage(r, status, message, incident)
@@ -51,8 +51,7 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 	return resp
 }
 
-// visitorPage makes the site's own page for a failure, or a plain page if that fails
-// too.
+// visitorPage returns the site's own page for a failure, or a plain page if that fails, too.
 func (x *exchange) visitorPage(ctx context.Context, status int, incident string) *httpheader.Response {
 	message := visitorMessage(status)
 	// After Yield another request may be running scripts of this page.
@@ -68,12 +67,11 @@ func (x *exchange) visitorPage(ctx context.Context, status int, incident string)
 	return plainPage(x.request, status, message, incident)
 }
 
-// sitePage makes the site's own page of a failure.
+// sitePage returns the site's own page for a failure.
 func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
 	inner := x.within()
 	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
-		c := inner.newAttempt(r)
-		c.target, _ = dispatch(c.request, c.Site())
+		c := inner.newDispatched(r)
 		if err := c.begin(); err != nil {
 			return err
 		}
@@ -84,7 +82,7 @@ func (x *exchange) sitePage(ctx context.Context, status int, message, incident s
 	return resp, err
 }
 
-// visitorMessage says no more than the status does.
+// visitorMessage returns the text for visitors, which says no more than the status.
 func visitorMessage(status int) string {
 	switch status {
 	case 400:
@@ -107,8 +105,8 @@ func visitorMessage(status int) string {
 	return "The page could not be made."
 }
 
-// developerMessage says all there is to say: message, object, line, its text,
-// and the calls that led there.
+// developerMessage returns all that is known of an error: its message and object, the line and
+// its text, and the calls that led there.
 func developerMessage(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -121,8 +119,8 @@ func developerMessage(err error) string {
 	return s.Detail()
 }
 
-// errorPage makes the page of a failure from user.webserver.prefs.errorPage
-// or fileNotFoundPage.
+// errorPage returns the response to a failure, with the page user.webserver.prefs.errorPage or
+// fileNotFoundPage.
 func (c *attempt) errorPage(status int, message, incident string) (*httpheader.Response, error) {
 	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
 	pref := "errorPage"
@@ -136,8 +134,8 @@ func (c *attempt) errorPage(status int, message, incident string) (*httpheader.R
 	return c.prefPage(line, pref, message, incident)
 }
 
-// prefPage makes the response of a page in user.webserver.prefs, whose markers
-// see errorMessage and incident.
+// prefPage returns a response with a page of user.webserver.prefs, whose markers see
+// errorMessage and incident.
 func (c *attempt) prefPage(line, pref, message, incident string) (*httpheader.Response, error) {
 	c.params.Set("errorMessage", message)
 	c.params.Set("incident", incident)
@@ -168,7 +166,7 @@ func (c *attempt) prefPage(line, pref, message, incident string) (*httpheader.Re
 	return resp, resp.Check()
 }
 
-// refuse answers a visitor while Refuse Connections is on.
+// refuse holds the answer to a visitor while Refuse Connections is on.
 func (c *attempt) refuse() error {
 	c.request.trace("connections are refused (user.webserver.flRefuseConnections)")
 	const message = "The site is closed for maintenance. Please come back later."
@@ -178,7 +176,7 @@ func (c *attempt) refuse() error {
 		resp, err = c.prefPage("503 "+httpheader.ReasonText(503), "maintenancePage", message, "")
 	}
 	if err != nil {
-		if fatal(err) {
+		if isFatal(err) {
 			return err
 		}
 		resp = plainPage(c.request, 503, message, "")
@@ -191,7 +189,7 @@ func (c *attempt) refuse() error {
 	return nil
 }
 
-// plainPage is the page of a failure when the root cannot be asked.
+// plainPage returns a page for a failure that is made without the root.
 func plainPage(r *Request, status int, message, incident string) *httpheader.Response {
 	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
 	server := r.Params["SERVER_SOFTWARE"]
@@ -202,7 +200,8 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	resp.Add("MIME-Version", "1.0")
 	resp.Add("Content-type", "text/html; charset=utf-8")
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
-	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n<pre>" + html.Escape(message) + "</pre>\n"
+	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n" +
+		"<pre>" + html.Escape(message) + "</pre>\n"
 	if incident != "" {
 		body += "<p>Incident " + incident + "</p>\n"
 	}
@@ -210,7 +209,7 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 	return resp
 }
 
-// developerPage makes the developer's page for a failure: what went wrong, the lines
+// developerPage returns the developer's page for a failure: what went wrong, the lines
 // of the script around it, the calls that led there, and the number of the incident.
 // It does not use the site's own page, which may say less.
 func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
@@ -225,7 +224,8 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 	resp.Set("Content-type", "text/html; charset=utf-8")
 	message, detail, _ := strings.Cut(developerMessage(err), "\n")
 	var b strings.Builder
-	b.WriteString("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>" + html.Escape(message) + "</title>\n<style>" + developerStyle + "</style></head>\n<body>\n")
+	b.WriteString("<!DOCTYPE html>\n<html>\n<head><meta charset=\"utf-8\"><title>" + html.Escape(message) +
+		"</title>\n<style>" + developerStyle + "</style></head>\n<body>\n")
 	b.WriteString("<h1>" + html.Escape(message) + "</h1>\n")
 	var s *script.Error
 	var e *Error
@@ -238,7 +238,8 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 	if detail != "" && (s == nil || lua.IsPanic(err)) {
 		b.WriteString("<pre>" + html.Escape(detail) + "</pre>\n")
 	}
-	b.WriteString("<p>" + html.Escape(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) + " was answered with " + line)
+	b.WriteString("<p>" + html.Escape(clip(r.Params["REQUEST_METHOD"]+" "+r.LogPath(), 300)) +
+		" was answered with " + line)
 	if incident != "" {
 		b.WriteString(". Incident <code>" + incident + "</code>: <code>scripter requests " + incident +
 			"</code> shows the request, if Debugging is on (<code>scripter settings flDebug true</code>)")
@@ -249,8 +250,8 @@ func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, inc
 }
 
 const developerStyle = "body{font:16px/1.5 sans-serif;margin:2em;max-width:60em}h1{font-size:1.3em}" +
-
-	"h1,pre{white-space:pre-wrap;overflow-wrap:anywhere}h2{font-size:1em}pre{background:#f4f4f4;color:#222;padding:1em}mark{background:#fd8}"
+	"h1,pre{white-space:pre-wrap;overflow-wrap:anywhere}h2{font-size:1em}" +
+	"pre{background:#f4f4f4;color:#222;padding:1em}mark{background:#fd8}"
 
 // writeExcerpt writes the lines of the script around the error.
 func writeExcerpt(b *strings.Builder, s *script.Error) {

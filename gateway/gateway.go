@@ -72,7 +72,7 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	})
 	if g.db != nil {
 		g.supplied = objectdb.NewDerived(g.readSupplied)
-		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](keptPageValues)
+		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](maxPageValues)
 	}
 	return g
 }

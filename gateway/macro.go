@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"scripter/lua"
@@ -14,11 +15,12 @@ import (
 	"scripter/verbs/html"
 )
 
-// maxNesting bounds pages within pages: a marker's script that expands a page
-// whose marker expands a page.
+// maxNesting limits how deep pages are nested: a marker calls a script that expands a page
+// whose marker calls a script.
 const maxNesting = 16
 
-// problem is a marker that gave nothing.
+// problem is a failed marker, or a failed callback: then only page, which is its address, and
+// err are set.
 type problem struct {
 	page         string
 	line, column int
@@ -26,19 +28,19 @@ type problem struct {
 	err          error
 }
 
-// expandPage is the MACRO action: the file of the request, its markers
-// replaced (specification, 4.4).
+// expandPage returns the page that the parameters name, with its markers replaced
+// (specification, 4.4).
 func (c *attempt) expandPage(params *script.Table) (string, error) {
 	var file foundFile
 	var err error
 	p := tableText(params, "scriptName")
 	switch {
 	case p == c.target.Path && c.target.PathArgs != "":
-		// A web server that looks for files would take this for the name of another file.
+		// A web server that looks for files takes this for the name of another file.
 		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, and pages have no path arguments", p)}
 	case p == c.target.Path:
 		file, err = c.findFile(c.pageFiles())
-	default: // a trap sent the request to another page
+	default: // a script has changed scriptName
 		if err = CheckPath(p); err == nil {
 			file, err = c.findNamed(strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/"))
 		}
@@ -53,7 +55,7 @@ func (c *attempt) expandPage(params *script.Table) (string, error) {
 	return c.expand(page, file.real, nil)
 }
 
-// macroPage does what the supplied script of the MACRO action says.
+// macroPage does what the supplied script of the MACRO action does.
 func (c *attempt) macroPage(params *script.Table) (script.Value, error) {
 	resp, err := c.newResponse("", c.defaultType())
 	if err != nil {
@@ -63,8 +65,8 @@ func (c *attempt) macroPage(params *script.Table) (script.Value, error) {
 	return made{resp}, err
 }
 
-// expand replaces the markers of a page. names, when given, are looked up
-// before everything else.
+// expand replaces the markers of a page. A marker looks for a name in names, which may be nil,
+// before it looks anywhere else.
 func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (string, error) {
 	if c.depth >= maxNesting {
 		return "", fmt.Errorf("%s: pages within pages go deeper than %d", name, maxNesting)
@@ -83,26 +85,26 @@ func (c *attempt) objectPage(n *objectdb.Node) (*cachedPage, error) {
 	return c.g.pages.object(c.Tx, n)
 }
 
-// evaluator gives the text of one page's markers (specification, 4.4.2).
+// evaluator evaluates the markers of one page (specification, 4.4.2).
 type evaluator struct {
 	c     *attempt
 	page  string
 	names *script.Table
 
-	values *pageValues // nil: none are known
-	ran    bool        // something was called since they were found to hold
+	values *pageValues // nil: none are cached
+	ran    bool        // a marker was evaluated since values were checked
 }
 
-// Eval gives a marker's text. A marker that fails gives nothing to a visitor
-// and its reason to a developer, and what it has written to the root is undone;
-// the log has it in both cases. Only what ends the whole request is an error.
+// Eval returns the text of a marker. If the marker fails, what it has written to the root is
+// undone, the log gets the reason, and the text is "", or the reason if a developer asks.
+// Eval returns an error only if it ends the whole request.
 func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	c := e.c
 	if c.markers++; float64(c.markers) > c.Limits().Get(site.MaxMacros).Value {
 		limit := c.Count(site.MaxMacros)
 		return "", limit.Error("%s: more than %d markers in one request", e.page, limit.Most)
 	}
-	if text, ok := e.known(m); ok {
+	if text, ok := e.cached(m); ok {
 		return text, nil
 	}
 	e.ran = true
@@ -114,7 +116,7 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 	if err == nil {
 		return text, nil
 	}
-	if fatal(err) {
+	if isFatal(err) {
 		return "", err
 	}
 	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, err})
@@ -125,9 +127,10 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 		html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(err))), nil
 }
 
-// known gives the text of a marker that is only a value of the root.
-func (e *evaluator) known(m *macros.Marker) (string, bool) {
-	if e.values == nil || m.Index >= len(e.values.known) || !e.values.known[m.Index] {
+// cached returns the text of a marker that only names a value in the root, if it is cached
+// and still right.
+func (e *evaluator) cached(m *macros.Marker) (string, bool) {
+	if e.values == nil || m.Index >= len(e.values.cached) || !e.values.cached[m.Index] {
 		return "", false
 	}
 	if e.ran {
@@ -140,26 +143,27 @@ func (e *evaluator) known(m *macros.Marker) (string, bool) {
 	return e.values.texts[m.Index], true
 }
 
-// fatal tells what no marker may swallow: an exceeded limit, a panic, a lost
-// race, a lost client, a broken root.
-func fatal(err error) bool {
+// isFatal reports whether an error ends the whole request: an exceeded limit, a panic, a lost
+// race, a client that is gone, a root that cannot be read.
+func isFatal(err error) bool {
 	var s *script.Error
 	if errors.As(err, &s) && s.Limit != "" || lua.IsPanic(err) {
 		return true
 	}
-	for _, e := range []error{errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fatalErrors, func(e error) bool { return errors.Is(err, e) })
 }
 
+var fatalErrors = []error{
+	errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk,
+	context.Canceled, context.DeadlineExceeded,
+}
+
+// marker returns the text of a marker.
 func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	if m.Err != nil {
 		var e *macros.Error
 		if errors.As(m.Err, &e) {
-			return "", errors.New(e.Message) // its place is told by who shows it
+			return "", errors.New(e.Message) // without the line and column, which the caller adds
 		}
 		return "", m.Err
 	}
@@ -191,10 +195,10 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	return e.c.Thread.Text(v)
 }
 
-// isRaw: raw (x) inserts a value of the request as it came.
+// isRaw reports whether a call is raw (x), which inserts x without escaping it.
 func isRaw(x macros.Call) bool { return len(x.Path) == 1 && strings.EqualFold(x.Path[0], "raw") }
 
-// raw returns the text of its argument, as a marker shows it but never escaped.
+// raw returns the text of the argument of raw, as a marker inserts it but not escaped.
 func (e *evaluator) raw(x macros.Call) (string, error) {
 	if len(x.Args) != 1 {
 		return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
@@ -217,9 +221,8 @@ func (e *evaluator) raw(x macros.Call) (string, error) {
 	return e.text(v, x.Path)
 }
 
-// name finds what a name means; foreign tells that the value came with the
-// request and is not to be trusted. A script named without parentheses is
-// called without arguments: its source is never shown.
+// name returns the value of a name. A script is called without arguments: its source is never
+// shown. foreign is true if the value came with the request, so that it must be escaped.
 func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error) {
 	m, err := e.lookup(x.Path)
 	if err != nil {
@@ -245,9 +248,10 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 // meaning is what a name means for the markers of a page.
 type meaning struct {
 	script.Meaning
-	given bool // the script that expands the page has passed it
+	given bool // the script that expands the page has passed the value
 }
 
+// lookup finds what a name means.
 func (e *evaluator) lookup(path []string) (meaning, error) {
 	if e.names != nil {
 		if v := tableLookup(e.names, path); v != nil {
@@ -258,7 +262,7 @@ func (e *evaluator) lookup(path []string) (meaning, error) {
 	return meaning{m, false}, err
 }
 
-// tableLookup follows a path through Lua tables; nil when it ends nowhere.
+// tableLookup follows a path through Lua tables. It returns nil if there is no such cell.
 func tableLookup(t *script.Table, path []string) script.Value {
 	var v script.Value = t
 	for _, name := range path {
@@ -271,6 +275,7 @@ func tableLookup(t *script.Table, path []string) script.Value {
 	return v
 }
 
+// callable reports whether a value is a script or a function.
 func callable(v script.Value) bool {
 	switch v := v.(type) {
 	case *script.Function:
@@ -281,6 +286,7 @@ func callable(v script.Value) bool {
 	return false
 }
 
+// call calls a script or function with the arguments of the marker.
 func (e *evaluator) call(x macros.Call) (script.Value, error) {
 	m, err := e.lookup(x.Path)
 	if err != nil {
@@ -311,13 +317,13 @@ func (e *evaluator) call(x macros.Call) (script.Value, error) {
 	return e.c.Thread.CallValue(m.Value, args...)
 }
 
-// passwordFilter is the only macro that may get the visitor's password.
+// passwordFilter is the only macro that may get the visitor's password as an argument.
 var passwordFilter = objectdb.Address{"suites", "webserver", "macros", "passwordFilter"}
 
-// value returns an argument. With password, it may be the visitor's password. Bare
-// words that name nothing are text, so counter (home, site) needs no quotes. The
-// name of a script, of a verb or of a Lua function is passed as text: what a marker
-// calls never gets a function.
+// value returns the value of an argument, which may be the visitor's password only if
+// password is true. A bare word that names nothing is text, so counter (home, site) needs no
+// quotes. The name of a script, verb or Lua function is text, too: a marker never passes a
+// function.
 func (e *evaluator) value(x macros.Expr, password bool) (script.Value, error) {
 	switch x := x.(type) {
 	case macros.String:
@@ -348,8 +354,7 @@ func (e *evaluator) value(x macros.Expr, password bool) (script.Value, error) {
 	return nil, fmt.Errorf("a marker cannot hold a %T", x)
 }
 
-// text makes the text of a marker's value. Tables have no text that a page
-// would want.
+// text returns the text of a marker's value, and an error for a table.
 func (e *evaluator) text(v script.Value, path []string) (string, error) {
 	switch t := v.(type) {
 	case nil:

@@ -12,9 +12,9 @@ import (
 	"scripter/site"
 )
 
-// What markers may call and see. The authors of pages are often not the authors of
-// scripts. So markers reach no code but scripts of the root and the verbs that are
-// marked for pages, and no secrets.
+// This file says what markers may call and see. The authors of pages are often not the
+// authors of scripts. So markers can call only scripts of the root and the verbs that are
+// marked for pages, and they see no secrets.
 
 // addresses is a set of addresses, each stored as its folded names with a dot after
 // each name.
@@ -28,6 +28,7 @@ func newAddresses(list ...objectdb.Address) addresses {
 	return s
 }
 
+// foldedKey returns the folded names of an address, with a dot after each of them.
 func foldedKey(a objectdb.Address) string {
 	var b strings.Builder
 	for _, name := range a {
@@ -84,6 +85,7 @@ var notForPages = func() addresses {
 	return s
 }()
 
+// mayCall ends the error for a call that is not allowed.
 const mayCall = "markers call the standard macros, scripts of the root that do not run the site, " +
 	"and verbs that are marked for pages (docs/macros.md); write a script that does it, and call that"
 
@@ -97,7 +99,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 		}
 		allowed = m.Origin != script.FromRoot || !notForPages.covers(m.Address)
 	case *script.Function:
-		// A function in Lua comes from a script, which has passed it with the names.
+		// The script that expands the page has passed this function.
 		allowed = e.c.Thread.IsForPages(v) || m.Origin == script.FromRequest && v.IsLua()
 	}
 	if !allowed {
@@ -106,7 +108,7 @@ func (e *evaluator) checkCall(m meaning, path []string) error {
 	return nil
 }
 
-// withURL are the objects that URLs lead to. They may require a user.
+// withURL are the objects that have URLs. They may require a user.
 var withURL = newAddresses(site.Scripts, site.ActionObjects)
 
 // checkRead returns an error for a secret, and for an object whose requirement the

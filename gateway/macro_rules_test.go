@@ -57,7 +57,9 @@ func TestMarkersReach(t *testing.T) {
 	for name, value := range params {
 		r.Params[name] = value
 	}
-	require.NoError(t, s.g.runAs(t.Context(), r, runner.Options{ReadOnly: true}, func(c *attempt) error {
+	_, err = s.g.runner.Run(t.Context(), runner.Options{ReadOnly: true}, func(run *runner.Run) error {
+		c := s.g.newExchange(r, nil).newDispatched(run)
+		require.NoError(t, c.begin())
 		require.NoError(t, c.Tx.Walk(nil, func(a objectdb.Address, _ *objectdb.Node) error {
 			if len(a) > 0 {
 				names = append(names, a.String())
@@ -100,7 +102,8 @@ func TestMarkersReach(t *testing.T) {
 			}
 		}
 		return nil
-	}))
+	})
+	require.NoError(t, err)
 	got := strings.Join(list, "\n") + "\n"
 	if *updateMarkers {
 		require.NoError(t, os.WriteFile("testdata/markers.txt", []byte(got), 0o644))

@@ -17,21 +17,21 @@ import (
 // maxPage is the largest file, in bytes, whose markers are expanded.
 const maxPage = 16 << 20
 
-// cachedPage is a parsed page. It is never changed.
+// cachedPage is a parsed page. Only last changes.
 type cachedPage struct {
 	*macros.Page
-	size int
-	html bool         // the text says that it is HTML
-	kept bool         // for other requests, in a pageCache
-	last atomic.Int64 // bytes that it had when its markers were replaced last; 0: not yet
+	size   int
+	html   bool         // the text looks like HTML
+	cached bool         // a pageCache has it, for other requests
+	last   atomic.Int64 // size of the text when it was expanded last; 0: never
 }
 
 func newCachedPage(text string) *cachedPage {
 	return &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
 }
 
-// looksLikeHTML is the CGI Framework's test for texts in the root: "<html", in
-// whatever case.
+// looksLikeHTML reports whether a text contains "<html", in any case: so the CGI Framework
+// tested the texts of a root.
 func looksLikeHTML(text string) bool {
 	const tag = "<html"
 	for {
@@ -46,8 +46,8 @@ func looksLikeHTML(text string) bool {
 	}
 }
 
-// pageCache keeps parsed pages by the identity of what they were parsed
-// from: a file's path, time and size, or an object's id and version.
+// pageCache holds parsed pages by the identity of their source: a file's path, time and size,
+// or an object's id and version.
 type pageCache struct {
 	mu    sync.Mutex
 	pages map[pageKey]*cachedPage
@@ -64,8 +64,8 @@ type pageKey struct {
 	id, version int64
 }
 
-// pageCacheBytes bounds the text that the cache holds on to; beyond it the
-// cache starts anew.
+// pageCacheBytes limits the size of the pages in the cache. A page that would exceed it
+// empties the cache.
 const pageCacheBytes = 16 << 20
 
 func (pc *pageCache) get(k pageKey) *cachedPage {
@@ -81,7 +81,7 @@ func (pc *pageCache) get(k pageKey) *cachedPage {
 }
 
 func (pc *pageCache) put(k pageKey, p *cachedPage) {
-	p.kept = true
+	p.cached = true
 	pc.mu.Lock()
 	defer pc.mu.Unlock()
 	if pc.pages == nil || pc.bytes+p.size > pageCacheBytes {
@@ -91,8 +91,9 @@ func (pc *pageCache) put(k pageKey, p *cachedPage) {
 	pc.bytes += p.size
 }
 
+// object returns the page that a text object of the root is.
 func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, error) {
-	// An object written in this very transaction has no version of its own yet.
+	// An object that this transaction has written has no version of its own yet.
 	k := pageKey{id: n.ID(), version: n.Version()}
 	if !tx.Written() {
 		if p := pc.get(k); p != nil {
@@ -124,8 +125,8 @@ func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, err
 func (g *Gateway) pageOf(found foundFile) (*cachedPage, error) {
 	pc, info := &g.pages, found.info
 	k := pageKey{file: found.real, time: info.ModTime(), size: info.Size()}
-	// A file changed within the clock's last tick may change again under
-	// the same time: it is not kept.
+	// A file that was changed a moment ago may change again and have the same time: such a
+	// page is not cached.
 	fresh := time.Since(info.ModTime()) < 50*time.Millisecond
 	if p := pc.get(k); p != nil && !fresh {
 		return p, nil
@@ -150,25 +151,22 @@ func (g *Gateway) pageOf(found foundFile) (*cachedPage, error) {
 	return p, nil
 }
 
-// pageValues are the texts of those markers of a page that are nothing but the
-// name of a value in the root. They are found once for all requests, and again
-// when something was written on the way to one of them.
+// pageValues are the texts of those markers of a page that only name a value in the root. They
+// are found once for many requests, and again if an object that they depend on was written.
 type pageValues struct {
-	texts []string // by Marker.Index
-	known []bool
-	names []string // the first names; where one means something else, nothing counts
+	texts  []string // by Marker.Index
+	cached []bool   // texts has the text of the marker
+	names  []string // the first names of the markers; if a script changes one, the texts are not used
 }
 
-// keptPageValues is of how many pages they are kept; longestPageValue is the
-// longest text that is, in bytes.
 const (
-	keptPageValues   = 1000
-	longestPageValue = 64 << 10
+	maxPageValues    = 1000     // pages whose values are cached
+	longestPageValue = 64 << 10 // bytes of the longest text that is cached
 )
 
-// pageValues finds the values of a page that is kept.
+// pageValues returns the values of a page, or nil if there are none for this attempt.
 func (c *attempt) pageValues(page *cachedPage) *pageValues {
-	if !page.kept || c.g.values == nil || c.Tx.Written() {
+	if !page.cached || c.g.values == nil || c.Tx.Written() {
 		return nil
 	}
 	v, err := c.g.values.Get(c.Tx, page, func(tx *objectdb.Tx) (*pageValues, error) { return c.g.readPageValues(tx, page) })
@@ -178,10 +176,10 @@ func (c *attempt) pageValues(page *cachedPage) *pageValues {
 	return v
 }
 
-// readPageValues finds them in a thread of its own, which remembers nothing.
+// readPageValues reads the values of a page, in a thread of its own.
 func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues, error) {
 	markers := page.Markers()
-	p := &pageValues{texts: make([]string, len(markers)), known: make([]bool, len(markers))}
+	p := &pageValues{texts: make([]string, len(markers)), cached: make([]bool, len(markers))}
 	t := g.runner.Engine().NewThread(tx.Context(), script.ThreadOptions{Tx: tx})
 	defer t.Close()
 	for i, m := range markers {
@@ -200,7 +198,7 @@ func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues
 		if !ok || len(text) > longestPageValue {
 			continue
 		}
-		p.texts[i], p.known[i] = text, true
+		p.texts[i], p.cached[i] = text, true
 		if !slices.Contains(p.names, name.Path[0]) {
 			p.names = append(p.names, name.Path[0])
 		}
@@ -208,7 +206,7 @@ func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues
 	return p, nil
 }
 
-// plainText gives the text of a value that has one wherever it is used.
+// plainText returns the text of a value if it is the same in every run.
 func plainText(t *script.Thread, v objectdb.Value) (string, bool) {
 	switch v.(type) {
 	case objectdb.String, objectdb.Text, objectdb.Number, objectdb.Boolean:
@@ -218,10 +216,10 @@ func plainText(t *script.Thread, v objectdb.Value) (string, bool) {
 	return "", false
 }
 
-// expanded is a page with its markers replaced.
+// expanded returns the text of a page with its markers replaced.
 func (c *attempt) expanded(page *cachedPage, e *evaluator) (string, error) {
 	var b strings.Builder
-	b.Grow(page.room())
+	b.Grow(page.expectedSize())
 	if err := page.ExpandTo(&b, e); err != nil {
 		return "", err
 	}
@@ -229,8 +227,8 @@ func (c *attempt) expanded(page *cachedPage, e *evaluator) (string, error) {
 	return b.String(), nil
 }
 
-// room is how many bytes the expanded page will take, as far as can be known.
-func (p *cachedPage) room() int {
+// expectedSize returns how many bytes the expanded page will probably have.
+func (p *cachedPage) expectedSize() int {
 	if n := p.last.Load(); n > 0 {
 		return int(n)
 	}

@@ -11,25 +11,24 @@ import (
 	"scripter/script"
 )
 
-// errStopped marks what ends a run for good, whatever its script catches.
+// errStopped is in every error that ends a run even if its script catches errors.
 var errStopped = errors.New("the run was stopped")
 
-// stopped is an error that ends a run.
+// stopped makes an error end the run.
 type stopped struct{ err error }
 
 func (e stopped) Error() string   { return e.err.Error() }
 func (e stopped) Unwrap() []error { return []error{errStopped, e.err} }
 
-// sendPartial sends a piece of the response at once (specification, 2.2: the
-// amount of data returned per partial-send call is the chunk size). The
-// first piece begins with a head, or gets webserver.httpheader () in front;
-// it commits what the script has written so far, and from then on the
-// request cannot be run again.
+// sendPartial sends a piece of the response at once (specification, 2.2: the amount of data
+// returned per partial-send call is the chunk size). The first piece begins with a head, or
+// webserver.httpheader () is put in front of it. The first piece commits what the script has
+// written so far; from then on the request cannot be run again.
 func (c *attempt) sendPartial(data string) error {
 	if c.out.w == nil {
 		return errors.New("there is no client to send to")
 	}
-	// A visitor may be slow in taking it, which is not the script's fault.
+	// The script is not at fault if the visitor is slow.
 	c.Suspend()
 	defer c.Resume()
 	begin, before := time.Now(), c.out.sent
@@ -41,16 +40,16 @@ func (c *attempt) sendPartial(data string) error {
 	return c.sendPiece(data)
 }
 
-// slowest is how many bytes a second a visitor must take; a slower one uses up
-// the script's time, so that nobody can hold a worker for hours.
+// slowest is how many bytes per second a visitor must take. The time that a slower visitor
+// takes counts as time of the script, so that nobody can occupy a worker for hours.
 const slowest = 32 << 10
 
-// granted is how long a visitor may take over n bytes.
+// granted returns how long a visitor may take for n bytes.
 func granted(n int64) time.Duration {
 	return time.Duration(float64(n) / slowest * float64(time.Second))
 }
 
-// sendWritten sends what scripts wrote before.
+// sendWritten sends what scripts have written with the verb write.
 func (c *attempt) sendWritten() error {
 	w := c.TakeOutput()
 	if w == nil {
@@ -67,6 +66,7 @@ func (c *attempt) sendWritten() error {
 	return c.stopOnError(c.out.copy(rest))
 }
 
+// sendPiece sends a piece of the body, the first one after the head.
 func (c *attempt) sendPiece(data string) error {
 	if c.out.started {
 		return c.stopOnError(c.out.write(data))
@@ -105,8 +105,8 @@ func (c *attempt) sendPiece(data string) error {
 	return c.stopOnError(c.out.flush())
 }
 
-// endStream sends the return value of a script that has sent pieces. After the
-// last piece it sends nothing.
+// endStream sends what a script has returned that has sent pieces before, unless one of them
+// was the last one.
 func (c *attempt) endStream(v script.Value) error {
 	v, err := unmade(v)
 	if err != nil {
@@ -182,8 +182,8 @@ func declaredLength(resp *httpheader.Response) (int64, error) {
 	return length, nil
 }
 
-// stopOnError ends the run when a piece cannot be sent or written: the
-// client is gone, or the race is lost and the run begins anew.
+// stopOnError ends the run if there is an error: the client is gone, or the request has lost a
+// race and is run again.
 func (c *attempt) stopOnError(err error) error {
 	if err != nil {
 		c.Thread.Stop(stopped{err})

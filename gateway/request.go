@@ -18,25 +18,25 @@ type Request struct {
 	// Body is the request's body; nil is an empty one. It is read outside of
 	// transactions.
 	Body io.Reader
-	// Form is the form in which the head of the response leaves.
+	// Form is the form of the response's head.
 	Form Form
-	// CloseField adds "Connection: close" to a complete response: the web
-	// server that passes it on would otherwise wait for more.
+	// CloseField adds "Connection: close" to a complete response. Without it the web server
+	// that passes the response on would wait for more.
 	CloseField bool
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
-	// Transport is the name of the way the request came, for "scripter doctor".
+	// Transport is the name of the transport, for "scripter doctor".
 	Transport string
-	// Developer shows errors in full; set by transports that no visitor can use.
+	// Developer shows errors in full. Only transports set it that no visitor can use.
 	Developer bool
-	// ShowErrors shows errors in full too, but unlike Developer it does not pass
-	// maintenance: the request comes from a program on this machine.
+	// ShowErrors shows errors in full, too, but does not answer during maintenance, as Developer
+	// does: the request comes from a program on this machine.
 	ShowErrors bool
 	// Yield, if set, is called once the scripts of the request have ended, what they wrote is
 	// committed, and the request only waits for the disk: other requests may then run.
 	Yield func()
-	// Trace is told, when set, which rules were tried (scripter explain).
+	// Trace, if set, is called with each rule that was tried (scripter explain).
 	Trace func(step string)
 
 	repeated string // a header field that came with two spellings; "" = none
@@ -53,9 +53,6 @@ const (
 	// passes on untouched (RFC 3875, 5).
 	NPH
 )
-
-// Param gives the variable name, "" when absent.
-func (r *Request) Param(name string) string { return r.Params[name] }
 
 func (r *Request) trace(format string, args ...any) {
 	if r.Trace != nil {
@@ -131,11 +128,10 @@ func (r *Request) withoutUncheckedUser() *Request {
 	return r
 }
 
-// methods are those that scripts get to see.
+// methods are the methods of requests that scripts may answer.
 const methods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
 
-// Check refuses what no honest client or server sends, before anything is
-// looked up for it.
+// Check returns an error for a request that no honest client or server sends.
 func (r *Request) Check() error {
 	if m := r.Params["REQUEST_METHOD"]; !isToken(m) || len(m) > 32 {
 		return &Error{Status: 400, Message: fmt.Sprintf("the method %.40q is none", m)}
@@ -143,7 +139,7 @@ func (r *Request) Check() error {
 	switch m := r.Params["REQUEST_METHOD"]; m {
 	case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS":
 	case "TRACE", "CONNECT":
-		// TRACE would show scripts' visitors what proxies added.
+		// TRACE would show visitors what proxies have added.
 		return &Error{Status: 405, Message: m + " is not answered", Allow: methods}
 	default:
 		return &Error{Status: 501, Message: fmt.Sprintf("the method %.40q is unknown", m)}
@@ -158,7 +154,7 @@ func (r *Request) Check() error {
 	return nil
 }
 
-// isToken is token of RFC 9110, 5.6.2.
+// isToken reports whether a text is a token (RFC 9110, 5.6.2).
 func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isAlnum(s[i]) && strings.IndexByte("!#$%&'*+-.^_`|~", s[i]) < 0 {
@@ -179,12 +175,12 @@ func (r *Request) unusualBody() bool {
 	return (m == "GET" || m == "HEAD") && hasBody(r)
 }
 
-// conditional tells whether a request has a condition that can be answered 304.
+// conditional reports whether a request has a condition that can be answered 304.
 func (r *Request) conditional() bool {
 	return r.Params["HTTP_IF_NONE_MATCH"] != "" || r.Params["HTTP_IF_MODIFIED_SINCE"] != ""
 }
 
-// field gives a field of the request by its name, "If-None-Match".
+// field returns a header field of the request by its name, such as If-None-Match.
 func (r *Request) field(name string) string {
 	return r.Params["HTTP_"+strings.ReplaceAll(strings.ToUpper(name), "-", "_")]
 }

@@ -10,16 +10,15 @@ import (
 	"scripter/site"
 )
 
-// The two actions of the specification (1.2): scripterAction runs the script that
-// the path names, macroAction is the one whose script is supplied.
+// The two actions of the specification (1.2): SCRIPTER runs the script that the path names,
+// MACRO expands the markers of a page.
 const (
 	scripterAction = "SCRIPTER"
 	macroAction    = "MACRO"
 )
 
-// trap gives the request to the trap of the event, when Use Script-Based Trap
-// is on (specification, 4.3.5 and 6.1). The supplied one calls
-// webserver.handler, which is [attempt.handle].
+// trap runs the trap if Use Script-Based Trap is on (specification, 4.3.5 and 6.1), else the
+// handler. The supplied trap calls webserver.handler, which is [attempt.handle].
 func (c *attempt) trap() (script.Value, error) {
 	if c.Site().Flag(site.FlScriptTrap) {
 		if a, ok := c.Site().Trap(); ok {
@@ -36,10 +35,8 @@ func (c *attempt) trap() (script.Value, error) {
 	return c.handle(c.params)
 }
 
-// handle runs the action of a parameter table, which a trap may have
-// changed: the script at user.webserver.actions.<action>, else the object
-// that the path names below suites.webserverScripts (specification, 4.3.6).
-// The callbacks of user.webserver stand around it.
+// handle runs the callbacks, and between them the action of a parameter table, which a trap
+// may have changed.
 func (c *attempt) handle(params *script.Table) (script.Value, error) {
 	around, err := c.nextCallbacks()
 	if err != nil {
@@ -55,6 +52,9 @@ func (c *attempt) handle(params *script.Table) (script.Value, error) {
 	return around.after(params, v)
 }
 
+// runAction runs the action of a parameter table: the script at
+// user.webserver.actions.<action>, else the object that the path names below
+// suites.webserverScripts (specification, 4.3.6).
 func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
 	c.acting++
@@ -89,30 +89,32 @@ func (c *attempt) actionObject(name string) objectdb.Address {
 	return a.Object
 }
 
-// tableText gives a text cell of a Lua table, "" when it holds none.
+// tableText returns the text in a cell of a Lua table, or "" if the cell holds no text.
 func tableText(t *script.Table, name string) string {
 	s, _ := t.Get(name).(string)
 	return s
 }
 
-// callbacks are the tables of scripts at user.webserver.callbacks, under the
-// names of the CGI Framework. Scripts run in the order of their names; an
-// address in such a table stands for the script that lies there.
+// callbacks are the scripts in the tables of user.webserver.callbacks, which have the names of
+// the CGI Framework. The scripts of a table run in the order of their names. An address in
+// such a table stands for the script at this address.
 //
-//   - filterRequest (params) may change the parameters. What it returns does
-//     not matter, and one that fails is logged and passed over.
-//   - handleRequest (params): the first that returns something other than
-//     nothing answers the request, in place of the action.
-//   - filterPage (params, page) gets the complete response as text and may
-//     return another one.
+//   - filterRequest (params) may change the parameters. Its result is ignored. If it fails,
+//     the error is logged and the request goes on.
+//   - handleRequest (params) may answer the request in place of the action: the first result
+//     that is neither nil nor "" is the answer.
+//   - filterPage (params, page) gets the complete response as text and may return another
+//     one.
 //
-// They stand around the outermost webserver.handler of a request only: a
-// script that calls the handler again does not meet itself.
+// Only the outermost webserver.handler of a request runs callbacks, so a callback may call
+// webserver.handler.
 type callbacks struct {
 	c    *attempt
-	home *objectdb.Node // nil: there are none
+	home *objectdb.Node // the table of their tables; nil: there are no callbacks
 }
 
+// nextCallbacks returns the callbacks of a call of the handler: none if another call of it is
+// running.
 func (c *attempt) nextCallbacks() (callbacks, error) {
 	if c.around {
 		return callbacks{}, nil
@@ -128,14 +130,14 @@ func (c *attempt) nextCallbacks() (callbacks, error) {
 // callbackTables is the table of the tables of callbacks.
 var callbackTables = objectdb.Address{"user", "webserver", "callbacks"}
 
-// before runs filterRequest and handleRequest. done tells that v is the reply.
+// before runs filterRequest and handleRequest. If done is true, v is the reply.
 func (b callbacks) before(params *script.Table) (v script.Value, done bool, err error) {
 	if b.home == nil {
 		return nil, false, nil
 	}
 	for _, a := range b.scripts("filterRequest") {
 		if _, err := b.c.Thread.Run(a, params); err != nil {
-			if fatal(err) {
+			if isFatal(err) {
 				return nil, false, err
 			}
 			b.c.problems = append(b.c.problems, problem{page: a.String(), err: err})
@@ -155,8 +157,8 @@ func (b callbacks) before(params *script.Table) (v script.Value, done bool, err 
 	return nil, false, nil
 }
 
-// after gives the reply to filterPage, as the text of a complete response. An
-// empty reply, and one of which a part was sent, stays as it is.
+// after passes the reply through the filterPage scripts, as the text of a complete response.
+// A reply that is empty, or of which a part was sent, is not changed.
 func (b callbacks) after(params *script.Table, v script.Value) (script.Value, error) {
 	if b.home == nil || b.c.out.started {
 		return v, nil
@@ -185,7 +187,7 @@ func (b callbacks) after(params *script.Table, v script.Value) (script.Value, er
 	return page, nil
 }
 
-// scripts lists the scripts of one table, in order.
+// scripts returns the addresses of the scripts of one table, in the order of their names.
 func (b callbacks) scripts(name string) []objectdb.Address {
 	table, err := b.c.Tx.Child(b.home, name)
 	if err != nil || table.Kind() != objectdb.KindTable {
@@ -209,8 +211,8 @@ func (b callbacks) scripts(name string) []objectdb.Address {
 	return list
 }
 
-// responseText makes the text of a complete response of what a script wrote
-// and returned; "" when there is none.
+// responseText returns the complete response that is made of what a script wrote and
+// returned, as text; "" if there is none.
 func (c *attempt) responseText(v script.Value) (string, error) {
 	written := c.Output()
 	resp, err := c.response(v)
@@ -220,7 +222,7 @@ func (c *attempt) responseText(v script.Value) (string, error) {
 	if err := c.completeType(resp, written, false); err != nil {
 		return "", err
 	}
-	c.ownType, c.page = false, "" // the header is complete; the filter may change it
+	c.ownType, c.page = false, "" // the type is complete now; a filter may change it
 	text, err := nphText(resp)
 	if err != nil || written == nil {
 		return text, err
