@@ -14,8 +14,8 @@ import (
 	"scripter/internal/fcgitest"
 )
 
-// A server that shuts down and gets no processor until the time for its queue is
-// over still serves the connections that wait there.
+// A server that is shut down serves the connections that wait in its queue, also if it gets
+// no processor time until the deadline of the queue has passed.
 func TestQueueOfARetiredListener(t *testing.T) {
 	spec := "unix:" + filepath.Join(t.TempDir(), "s")
 	l, err := Listen(spec, ListenOptions{})
@@ -36,7 +36,7 @@ func TestQueueOfARetiredListener(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		err := s.accept(l)
-		l.Close() // and with it whoever is left
+		l.Close() // this also closes the connections that are left
 		ended <- err
 	}()
 	for _, c := range waiting {

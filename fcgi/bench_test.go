@@ -16,12 +16,12 @@ import (
 	"scripter/fcgi"
 )
 
-// page is a small response, as of a macro page or a script.
+// page is a small response, like that of a macro page or a script.
 var page = "Status: 200 OK\r\nContent-Type: text/html\r\n\r\n" + strings.Repeat("<p>hello</p>", 20)
 
-// BenchmarkServer measures whole requests on a unix socket: kept open, a new
-// connection for each, with a body, with a large answer; net/http/fcgi for
-// comparison. The figures include the client's half.
+// BenchmarkServer measures whole requests on a unix socket: on a kept connection, with a new
+// connection for each, with a body, and with a large response. It measures net/http/fcgi for
+// comparison. The figures include the client's share.
 func BenchmarkServer(b *testing.B) {
 	echo := func(ctx context.Context, r *fcgi.Request) {
 		io.Copy(io.Discard, r.Stdin)
@@ -38,7 +38,8 @@ func BenchmarkServer(b *testing.B) {
 		benchKept(b, startBench(b, echo), request(1, true, strings.Repeat("x", 1<<20)))
 	})
 	b.Run("large256k", func(b *testing.B) {
-		benchKept(b, startBench(b, func(ctx context.Context, r *fcgi.Request) { r.Stdout.Write(large) }), request(1, true, ""))
+		h := func(ctx context.Context, r *fcgi.Request) { r.Stdout.Write(large) }
+		benchKept(b, startBench(b, h), request(1, true, ""))
 	})
 	b.Run("std/keep", func(b *testing.B) { benchKept(b, startStd(b), request(1, true, "")) })
 	b.Run("std/close", func(b *testing.B) { benchClosed(b, startStd(b)) })

@@ -12,8 +12,8 @@ import (
 	"scripter/fcgi"
 )
 
-// TestArrived: Len of Stdin is what can be read without waiting.
-func TestArrived(t *testing.T) {
+// Len of Stdin returns how many bytes can be read without waiting.
+func TestStdinLen(t *testing.T) {
 	left := make(chan *fcgi.Request, 1)
 	looked := make(chan bool)
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -30,14 +30,20 @@ func TestArrived(t *testing.T) {
 		first, then []byte
 		want        string
 	}{
-		"whole":                   {slices.Concat(rec(stdin, 1, "abcd"), rec(stdin, 1, "")), nil, "4 2 0"},
-		"with padding":            {slices.Concat(padded(stdin, 1, "abc", 5), padded(stdin, 1, "d", 7), rec(stdin, 1, "")), nil, "4 2 0"},
-		"without its end":         {rec(stdin, 1, "abcd"), rec(stdin, 1, ""), "4 2 0"},
-		"part of a record":        {rec(stdin, 1, "abcd")[:11], slices.Concat([]byte("d"), rec(stdin, 1, "")), "3 "},
-		"a header":                {rec(stdin, 1, "abcd")[:8], slices.Concat([]byte("abcd"), rec(stdin, 1, "")), "0 "},
-		"part of a header":        {rec(stdin, 1, "abcd")[:7], slices.Concat(rec(stdin, 1, "abcd")[7:], rec(stdin, 1, "")), "0 "},
-		"behind another's record": {slices.Concat(rec(stdin, 2, "of nobody"), rec(stdin, 1, "abcd")), rec(stdin, 1, ""), "0 "},
-		"none":                    {rec(stdin, 1, ""), nil, "0 0 0"},
+		"whole": {slices.Concat(rec(stdin, 1, "abcd"), rec(stdin, 1, "")), nil, "4 2 0"},
+		"with padding": {
+			slices.Concat(padded(stdin, 1, "abc", 5), padded(stdin, 1, "d", 7), rec(stdin, 1, "")), nil, "4 2 0",
+		},
+		"without its end":  {rec(stdin, 1, "abcd"), rec(stdin, 1, ""), "4 2 0"},
+		"part of a record": {rec(stdin, 1, "abcd")[:11], slices.Concat([]byte("d"), rec(stdin, 1, "")), "3 "},
+		"a header":         {rec(stdin, 1, "abcd")[:8], slices.Concat([]byte("abcd"), rec(stdin, 1, "")), "0 "},
+		"part of a header": {
+			rec(stdin, 1, "abcd")[:7], slices.Concat(rec(stdin, 1, "abcd")[7:], rec(stdin, 1, "")), "0 ",
+		},
+		"behind another record": {
+			slices.Concat(rec(stdin, 2, "unknown id"), rec(stdin, 1, "abcd")), rec(stdin, 1, ""), "0 ",
+		},
+		"none": {rec(stdin, 1, ""), nil, "0 0 0"},
 	} {
 		w := s.dial(t)
 		w.send(slices.Concat(head(1, true, serverParams()), c.first))

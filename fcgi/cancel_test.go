@@ -16,7 +16,7 @@ import (
 	"scripter/fcgi"
 )
 
-// waiting has a handler that waits for its context and tells the cause.
+// waiting has a handler that waits until its context ends and records the cause.
 type waiting struct {
 	begun  chan bool // one for each request that has begun
 	causes chan error
@@ -34,7 +34,8 @@ func (h waiting) handle(ctx context.Context, _ *fcgi.Request) {
 	}
 }
 
-// Section 5.4: exactly one FCGI_END_REQUEST, wherever the abort comes.
+// An aborted request is answered with one FCGI_END_REQUEST, wherever the abort comes (section
+// 5.4).
 func TestAbort(t *testing.T) {
 	h := newWaiting()
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -83,7 +84,7 @@ func TestAbort(t *testing.T) {
 			w.wantAnswer(1, helloAnswer)
 		})
 	}
-	t.Run("of a connection that is not kept", func(t *testing.T) {
+	t.Run("connection that is not kept", func(t *testing.T) {
 		w := s.dial(t)
 		w.send(rec(begin, 1, beginBody(1, false)), rec(abort, 1, ""))
 		w.want(ended(1, 0, 0))
@@ -91,7 +92,7 @@ func TestAbort(t *testing.T) {
 	})
 }
 
-// closeWays are the ways in which a web server leaves.
+// closeWays are the ways in which a web server closes a connection.
 var closeWays = map[string]func(nc net.Conn){
 	"close": func(nc net.Conn) { nc.Close() },
 	"reset": func(nc net.Conn) {
@@ -107,7 +108,9 @@ var servers = map[string]func(testing.TB, fcgi.Limits, fcgi.Handler) *server{"un
 func TestClosedConnectionCancels(t *testing.T) {
 	for network, start := range servers {
 		for way, leave := range closeWays {
-			for name, body := range map[string]string{"no body": "", "unread body": "abc", "large unread body": strings.Repeat("x", 100000)} {
+			for name, body := range map[string]string{
+				"no body": "", "unread body": "abc", "large unread body": strings.Repeat("x", 100000),
+			} {
 				t.Run(network+"/"+way+"/"+name, func(t *testing.T) {
 					h := newWaiting()
 					s := start(t, fcgi.Limits{}, h.handle)
@@ -122,7 +125,7 @@ func TestClosedConnectionCancels(t *testing.T) {
 	}
 }
 
-// A request is watched as long as it runs, not just at its beginning.
+// The server checks the connection for as long as a request runs, not just at its beginning.
 func TestLateCloseCancels(t *testing.T) {
 	h := newWaiting()
 	s := serve(t, fcgi.Limits{}, h.handle)
@@ -134,8 +137,8 @@ func TestLateCloseCancels(t *testing.T) {
 	assert.ErrorIs(t, <-h.causes, fcgi.ErrClosed)
 }
 
-// A peer that never stops sending while its request runs does not keep the
-// server from watching others.
+// A peer that never stops sending while its request runs does not keep the server from
+// checking other connections.
 func TestFloodDuringRequest(t *testing.T) {
 	h := newWaiting()
 	s := serve(t, fcgi.Limits{}, h.handle)
@@ -159,7 +162,7 @@ func TestFloodDuringRequest(t *testing.T) {
 	assert.ErrorIs(t, <-h.causes, fcgi.ErrClosed)
 	select {
 	case <-stop:
-		t.Error("the flood has ended: the other was not closed beside it")
+		t.Error("the flood has ended before the other connection was closed")
 	default:
 	}
 	flood.Close()
@@ -167,7 +170,7 @@ func TestFloodDuringRequest(t *testing.T) {
 	<-stop
 }
 
-// A web server that says that it will send nothing more still wants its answer.
+// A web server that closes its half of the connection still gets its response.
 func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 	for network, start := range servers {
 		for _, keep := range []bool{true, false} {
@@ -185,10 +188,10 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 				w := s.dial(t)
 				w.send(request(1, keep, ""))
 				w.Conn.(interface{ CloseWrite() error }).CloseWrite()
-				if network == "tcp" { // the stream is ended to see whether anybody is there
+				if network == "tcp" { // the server ends the stream to find out whether the peer is there
 					w.want(frame{stderr, 1, ""})
 				}
-				time.Sleep(200 * time.Millisecond) // several looks
+				time.Sleep(200 * time.Millisecond) // several checks
 				close(goOn)
 				a, err := w.answer(1)
 				require.NoError(t, err)
@@ -204,7 +207,7 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 	}
 }
 
-func TestBodyCutShort(t *testing.T) {
+func TestTruncatedBody(t *testing.T) {
 	for network, start := range servers {
 		t.Run(network, func(t *testing.T) {
 			errs := make(chan error, 1)
@@ -231,8 +234,8 @@ func TestBodyCutShort(t *testing.T) {
 	}
 }
 
-// The connection is closed at every byte of a request; nothing may be left of
-// it, which the end of the test looks at.
+// A connection can be closed after any byte of a request. Nothing is left of the request: the
+// end of the test checks that.
 func TestCloseAtEveryStage(t *testing.T) {
 	for network, start := range servers {
 		for way, leave := range closeWays {
@@ -253,7 +256,7 @@ func TestCloseAtEveryStage(t *testing.T) {
 	}
 }
 
-// Writing to a web server that is gone fails and cancels.
+// Writing to a web server that is gone fails and cancels the context.
 func TestWriteAfterClose(t *testing.T) {
 	causes := make(chan error, 1)
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -272,13 +275,13 @@ func TestWriteAfterClose(t *testing.T) {
 	assert.ErrorIs(t, <-causes, fcgi.ErrClosed)
 }
 
-// A handler that answers without reading a large body: the answer arrives, be
-// the web server one that reads only after it has sent everything.
+// The response of a handler that does not read a large body arrives, also if the web server
+// reads only after it has sent everything.
 func TestUnreadBody(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		for _, size := range []int{1, 1 << 20} {
 			t.Run(fmt.Sprint("keep=", keep, "/", size), func(t *testing.T) {
-				// No limit may be what ends the wait for an answer.
+				// No limit may end the wait for the response.
 				limits := fcgi.Limits{BodyIdle: time.Hour, Body: time.Hour, Idle: time.Hour}
 				s := serve(t, limits, func(ctx context.Context, r *fcgi.Request) {
 					if r.Params["HTTP_HOST"] != "" {

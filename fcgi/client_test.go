@@ -56,7 +56,7 @@ func TestClientErrors(t *testing.T) {
 		_, err := c.Do(t.Context(), serverParams(), body, io.Discard, io.Discard)
 		return err
 	}
-	t.Run("nobody there", func(t *testing.T) {
+	t.Run("no socket", func(t *testing.T) {
 		_, err := fcgitest.Dial(t.Context(), "unix:/no/such/socket")
 		assert.ErrorContains(t, err, "fcgitest: dial unix:/no/such/socket")
 	})
@@ -68,30 +68,31 @@ func TestClientErrors(t *testing.T) {
 		<-h.begun
 		c := s.client(t)
 		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrOverloaded)
-		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrOverloaded) // the connection goes on
+		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrOverloaded) // the connection stays open
 	})
-	t.Run("responder goes away", func(t *testing.T) {
+	t.Run("responder closes", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {})
 		c := s.client(t)
 		s.Close()
 		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrClosed)
 		assert.ErrorIs(t, do(t, c, nil), fcgitest.ErrClosed)
 	})
-	t.Run("responder goes away before the body ends", func(t *testing.T) {
+	t.Run("responder closes before the body ends", func(t *testing.T) {
 		a, b := net.Pipe()
 		defer a.Close()
 		go func() {
 			io.CopyN(io.Discard, b, 40_000)
 			b.Close()
 		}()
-		assert.ErrorIs(t, do(t, fcgitest.NewClient(a, true), strings.NewReader(strings.Repeat("b", 100_000))), fcgitest.ErrClosed)
+		body := strings.NewReader(strings.Repeat("b", 100_000))
+		assert.ErrorIs(t, do(t, fcgitest.NewClient(a, true), body), fcgitest.ErrClosed)
 	})
 	t.Run("bad body", func(t *testing.T) {
 		s := serve(t, fcgi.Limits{}, hello)
 		bad := errors.New("bad body")
 		assert.ErrorIs(t, do(t, s.client(t), io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(bad))), bad)
 	})
-	t.Run("given up", func(t *testing.T) {
+	t.Run("cancelled", func(t *testing.T) {
 		h := newWaiting()
 		c := serve(t, fcgi.Limits{}, h.handle).client(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -122,8 +123,7 @@ func TestClientErrors(t *testing.T) {
 	})
 }
 
-// net/http/fcgi as the oracle: our client gets the same from it, and it gets the
-// same from the wire, as from our server.
+// Our client gets the same response from our server and from net/http/fcgi.
 func TestAgainstStandardLibrary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "std")
 	l, err := net.Listen("unix", path)

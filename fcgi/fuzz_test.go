@@ -16,9 +16,8 @@ import (
 	"scripter/fcgi"
 )
 
-// FuzzServer sends any bytes to a server. Whatever comes back must be whole
-// records, every request ends at most once and says nothing afterwards, and the
-// server serves the next connection.
+// FuzzServer sends any bytes to a server. It must answer in whole records, end each request at
+// most once, send nothing for a request afterwards, and serve the next connection.
 func FuzzServer(f *testing.F) {
 	whole := request(1, true, "a body")
 	f.Add(whole)
@@ -27,7 +26,8 @@ func FuzzServer(f *testing.F) {
 	f.Add(slices.Concat(rec(getValues, 0, pair("FCGI_MPXS_CONNS", "")), rec(99, 0, "x"), whole))
 	f.Add(slices.Concat(rec(begin, 1, beginBody(1, true)), rec(begin, 2, beginBody(1, true)), rec(abort, 1, "")))
 	f.Add(slices.Concat(head(1, true, map[string]string{"A": "b"}), rec(stdin, 1, "x"), rec(abort, 1, ""), whole))
-	f.Add(slices.Concat(rec(begin, 3, beginBody(2, true)), rec(begin, 3, beginBody(1, true)), rec(params, 3, "\x05"), rec(params, 3, "")))
+	f.Add(slices.Concat(rec(begin, 3, beginBody(2, true)), rec(begin, 3, beginBody(1, true)),
+		rec(params, 3, "\x05"), rec(params, 3, "")))
 	f.Add([]byte("GET / HTTP/1.0\r\n\r\n"))
 
 	var once sync.Once
@@ -37,7 +37,7 @@ func FuzzServer(f *testing.F) {
 			s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: fcgi.Limits{BodyIdle: 50 * time.Millisecond}}
 			go s.Serve(l)
 		})
-		// The last word of a damaged input may be taken for something else.
+		// After a damaged input the server may not recognize the record that talk adds.
 		checkAnswers(t, input, talk(l.dial(), input, 60*time.Millisecond))
 		a, err := newFrames(bytes.NewReader(talk(l.dial(), whole, patience))).answer(1)
 		require.NoError(t, err)
@@ -45,23 +45,23 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// echo answers with the first parameter's first byte and the body.
+// echo responds with a fixed text and the body.
 func echo(ctx context.Context, r *fcgi.Request) {
 	io.WriteString(r.Stdout, "b ")
 	io.Copy(r.Stdout, r.Stdin)
 }
 
-// talk sends input and returns all that comes until the server has nothing more
-// to say, or is silent for so long.
+// talk sends input and returns everything that the server sends until it has handled the
+// input, or has sent nothing for the given time.
 func talk(nc net.Conn, input []byte, silence time.Duration) []byte {
 	go func() {
 		nc.Write(input)
-		// The last word: its answer tells that all else was dealt with.
+		// The response to this record shows that everything before it was handled.
 		nc.Write(rec(getValues, 0, pair("FCGI_MAX_REQS", "")))
 	}()
 	defer nc.Close()
 	var out []byte
-	buf := make([]byte, 1<<20) // more than one write of the server: none is cut
+	buf := make([]byte, 1<<20) // more than one write of the server, so that none is truncated
 	for {
 		nc.SetReadDeadline(time.Now().Add(silence))
 		n, err := nc.Read(buf)
@@ -102,8 +102,8 @@ func checkAnswers(t *testing.T, input, output []byte) {
 	}
 }
 
-// TestMutatedRequests is the fuzzing that every run of the tests does: damaged
-// requests over real sockets, and no wrong answer among those that are whole.
+// A server responds correctly to whole requests among damaged ones. This is the fuzzing that
+// every run of the tests does, over real sockets.
 func TestMutatedRequests(t *testing.T) {
 	s := serve(t, fcgi.Limits{BodyIdle: 20 * time.Millisecond, Params: 20 * time.Millisecond}, hello)
 	whole := request(1, true, "a body")

@@ -28,7 +28,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 		defer close(closed)
 		fresh.wantClosed()
 	}()
-	for idle := false; !idle; { // one that works is not idle
+	for idle := false; !idle; { // a connection with requests is not idle
 		select {
 		case <-closed:
 			idle = true
@@ -45,12 +45,12 @@ func TestSlowParams(t *testing.T) {
 	s := serve(t, fcgi.Limits{Params: 60 * time.Millisecond}, hello)
 	w := s.dial(t)
 	w.send(head(1, true, serverParams())[:40])
-	go trickle(w, rec(params, 1, pair("A", "b"))) // which does not help
+	go trickle(w, rec(params, 1, pair("A", "b"))) // this does not extend the limit
 	w.wantClosed()
 	assert.Contains(t, s.reports(), "web server timeout")
 }
 
-// trickle sends a piece now and again, for as long as it is taken.
+// trickle sends a piece every 10 ms until writing fails.
 func trickle(w io.Writer, piece []byte) {
 	for {
 		if _, err := w.Write(piece); err != nil {
@@ -61,7 +61,8 @@ func trickle(w io.Writer, piece []byte) {
 }
 
 func TestSlowBody(t *testing.T) {
-	s := serve(t, fcgi.Limits{BodyIdle: 60 * time.Millisecond, Body: 200 * time.Millisecond}, func(ctx context.Context, r *fcgi.Request) {
+	limits := fcgi.Limits{BodyIdle: 60 * time.Millisecond, Body: 200 * time.Millisecond}
+	s := serve(t, limits, func(ctx context.Context, r *fcgi.Request) {
 		b, err := io.ReadAll(r.Stdin)
 		assert.ErrorIs(t, err, fcgi.ErrBodyTimeout)
 		assert.NoError(t, ctx.Err())
@@ -69,7 +70,7 @@ func TestSlowBody(t *testing.T) {
 	})
 	t.Run("silent", func(t *testing.T) {
 		w := s.dial(t)
-		w.send(slices.Concat(head(1, true, serverParams()), rec(stdin, 1, "abc"))) // at once: no pause in it counts
+		w.send(slices.Concat(head(1, true, serverParams()), rec(stdin, 1, "abc"))) // in one piece, so that there is no pause
 		w.wantAnswer(1, "408 after 3")
 		w.wantClosed()
 	})
@@ -84,7 +85,7 @@ func TestSlowBody(t *testing.T) {
 	})
 }
 
-// A web server that does not read blocks its own request only, and not for ever.
+// A web server that does not read blocks only its own request, and only for a limited time.
 func TestWriteLimit(t *testing.T) {
 	errs := make(chan error, 1)
 	s := serve(t, fcgi.Limits{Write: 400 * time.Millisecond}, func(ctx context.Context, r *fcgi.Request) {
@@ -111,7 +112,7 @@ func TestWriteLimit(t *testing.T) {
 	}
 }
 
-// A reader that is slow but reads gets everything.
+// A slow reader gets the whole response.
 func TestSlowReader(t *testing.T) {
 	const limit = time.Second
 	s := serve(t, fcgi.Limits{Write: limit}, func(ctx context.Context, r *fcgi.Request) {
@@ -152,7 +153,7 @@ func TestOpenRequestsLimit(t *testing.T) {
 	for {
 		c.send(request(6, true, ""))
 		got, err := c.answer(6)
-		require.NoError(t, err) // refused for ever: the deadline of c
+		require.NoError(t, err) // the deadline of c has passed if it is always refused
 		if got.status == 0 {
 			break
 		}
@@ -186,8 +187,8 @@ func TestConnectionLimit(t *testing.T) {
 	kept[4].wantAnswer(2, "")
 }
 
-// A thousand idle connections and a hundred half requests: small, and others
-// are served.
+// Hundreds of idle connections and incomplete requests take little memory, and other
+// requests are served.
 func TestManyIdleConnections(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, hello)
 	var before, after runtime.MemStats
@@ -199,11 +200,11 @@ func TestManyIdleConnections(t *testing.T) {
 			nc.Close()
 		}
 	}()
-	const idle = 700 // the machine of the test may allow 1024 descriptors a process
+	const idle = 700 // the limit of the process may be 1024 descriptors
 	for range idle {
 		nc, err := net.Dial(s.network, s.addr)
 		if err != nil && strings.Contains(err.Error(), "too many open files") {
-			for range 20 { // those of others are needed, too
+			for range 20 { // the server and the client need some, too
 				open[0].Close()
 				open = open[1:]
 			}
@@ -227,7 +228,7 @@ func TestManyIdleConnections(t *testing.T) {
 	assert.Less(t, each, int64(64<<10))
 }
 
-// scarceListener fails as accept does when descriptors have run out.
+// scarceListener fails like accept without free descriptors.
 type scarceListener struct {
 	net.Listener
 	failures int

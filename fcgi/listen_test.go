@@ -51,7 +51,7 @@ func TestListenUnix(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, fs.ModeSocket|0o600, mode())
 
-	// A successor's file is not removed.
+	// The file of another listener is not removed.
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
 	require.NoError(t, l.Close())
@@ -70,8 +70,7 @@ func TestListenUnix(t *testing.T) {
 	assert.Len(t, left, 1, "temporary files are left")
 }
 
-// The socket appears with its final mode, and nobody else can enter the folder that
-// exists before it.
+// The socket appears with its final mode, and no other user can enter the temporary folder.
 func TestListenIsNeverOpen(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o755|fs.ModeSetgid)) // new folders inherit setgid
@@ -107,8 +106,8 @@ func TestListenIsNeverOpen(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// Another user who may write to the folder, and replaces every new file in it with a
-// link, cannot make Listen change the owner or mode of another file.
+// A user who may write to the folder and replaces every new file in it with a link cannot
+// make Listen change the owner or mode of another file.
 func TestListenAmongOthers(t *testing.T) {
 	dir := t.TempDir()
 	for d := dir; d != filepath.Dir(d) && d != os.TempDir(); d = filepath.Dir(d) {
@@ -146,7 +145,7 @@ func TestListenAmongOthers(t *testing.T) {
 	t.Logf("%d of 400 sockets could be made", made)
 }
 
-// replaceAll replaces every new file of a folder with a link to victim, for ever.
+// replaceAll replaces every new file of a folder with a link to victim. It never ends.
 func replaceAll(folder, victim string) {
 	for n := 0; ; n++ {
 		entries, _ := os.ReadDir(folder)
@@ -186,7 +185,7 @@ func TestListenErrors(t *testing.T) {
 	}
 }
 
-// FCGI_WEB_SERVER_ADDRS (section 3.2).
+// FCGI_WEB_SERVER_ADDRS names the addresses that may connect (section 3.2).
 func TestWebServerAddrs(t *testing.T) {
 	for env, served := range map[string]bool{
 		"": true, "127.0.0.1": true, "192.0.2.1, 127.0.0.1": true, "192.0.2.1": false, "::1": false,
@@ -209,7 +208,7 @@ func TestWebServerAddrs(t *testing.T) {
 		require.NoError(t, err)
 		l.Close()
 	})
-	t.Run("unix sockets are not concerned", func(t *testing.T) {
+	t.Run("unix sockets are exempt", func(t *testing.T) {
 		t.Setenv("FCGI_WEB_SERVER_ADDRS", "192.0.2.1")
 		w := serve(t, fcgi.Limits{}, hello).dial(t)
 		w.send(request(1, true, ""))
@@ -241,7 +240,7 @@ func TestWebServerAddrs(t *testing.T) {
 	})
 }
 
-// The test program runs itself as a FastCGI process that was given its socket.
+// The test program starts itself as a FastCGI process that inherits its socket.
 func TestMain(m *testing.M) {
 	if os.Getenv("FCGI_TEST_CHILD") == "" {
 		os.Exit(m.Run())
@@ -299,13 +298,13 @@ func TestInherited(t *testing.T) {
 				nc.Write(request(1, true, ""))
 				a, err := newFrames(nc).answer(1)
 				require.NoError(t, err)
-				assert.Equal(t, "child ", a.stdout) // LISTEN_FDS is not handed on
+				assert.Equal(t, "child ", a.stdout) // LISTEN_FDS is removed
 			})
 		}
 	}
 }
 
-// Standard input that is no listening socket, above all mod_cgid's connected one.
+// Standard input may be something else than a listening socket: that of mod_cgid is connected.
 func TestNothingInherited(t *testing.T) {
 	a, b := socketPair(t)
 	file, err := os.Open(os.DevNull)

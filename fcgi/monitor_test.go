@@ -23,7 +23,7 @@ func TestInterruptOfAnEarlierWait(t *testing.T) {
 		r.c().nc.SetWriteDeadline(past)
 		io.Copy(r.Stdout, r.Stdin)
 	}}
-	s.init() // the test looks at the connections before Serve may have begun
+	s.init() // the test reads the connections, maybe before Serve has begun
 	go s.Serve(l)
 	defer s.Close()
 	nc, err := net.Dial("unix", l.Addr().String())

@@ -23,14 +23,26 @@ func TestParseParams(t *testing.T) {
 		want  map[string]string
 		err   error
 	}{
-		"nothing":              {"", map[string]string{}, nil},
-		"ordinary":             {pairs("A", "b", "C", ""), map[string]string{"A": "b", "C": ""}, nil},
-		"last wins":            {pairs("A", "b", "X", "y", "A", "c"), map[string]string{"A": "c", "X": "y"}, nil},
-		"fields are joined":    {pairs("HTTP_ACCEPT", "a", "HTTP_ACCEPT", "b", "HTTP_ACCEPT", "c"), map[string]string{"HTTP_ACCEPT": "a, b, c"}, nil},
-		"cookies are joined":   {pairs("HTTP_COOKIE", "a=1", "HTTP_COOKIE", "b=2"), map[string]string{"HTTP_COOKIE": "a=1; b=2"}, nil},
-		"lighttpd, two names":  {pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "lighttpd/1.4.69", "HTTP_X_A", "b"), nil, errConflict},
-		"nginx, one name":      {pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "nginx/1.22.1", "HTTP_X_A", "b"), map[string]string{"HTTP_X_A": "a, b", "SERVER_SOFTWARE": "nginx/1.22.1"}, nil},
-		"same length twice":    {pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "3"), map[string]string{"CONTENT_LENGTH": "3"}, nil},
+		"nothing":   {"", map[string]string{}, nil},
+		"ordinary":  {pairs("A", "b", "C", ""), map[string]string{"A": "b", "C": ""}, nil},
+		"last wins": {pairs("A", "b", "X", "y", "A", "c"), map[string]string{"A": "c", "X": "y"}, nil},
+		"fields are joined": {
+			pairs("HTTP_ACCEPT", "a", "HTTP_ACCEPT", "b", "HTTP_ACCEPT", "c"),
+			map[string]string{"HTTP_ACCEPT": "a, b, c"}, nil,
+		},
+		"cookies are joined": {
+			pairs("HTTP_COOKIE", "a=1", "HTTP_COOKIE", "b=2"), map[string]string{"HTTP_COOKIE": "a=1; b=2"}, nil,
+		},
+		"lighttpd, two names": {
+			pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "lighttpd/1.4.69", "HTTP_X_A", "b"), nil, errConflict,
+		},
+		"nginx, one name": {
+			pairs("HTTP_X_A", "a", "SERVER_SOFTWARE", "nginx/1.22.1", "HTTP_X_A", "b"),
+			map[string]string{"HTTP_X_A": "a, b", "SERVER_SOFTWARE": "nginx/1.22.1"}, nil,
+		},
+		"same length twice": {
+			pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "3"), map[string]string{"CONTENT_LENGTH": "3"}, nil,
+		},
 		"two lengths":          {pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "4"), nil, errConflict},
 		"two scripts":          {pairs("SCRIPT_NAME", "/a", "SCRIPT_NAME", "/b"), nil, errConflict},
 		"third length differs": {pairs("CONTENT_LENGTH", "3", "CONTENT_LENGTH", "3", "CONTENT_LENGTH", ""), nil, errConflict},
@@ -58,8 +70,8 @@ func TestPairLengths(t *testing.T) {
 	}
 }
 
-// FuzzParams holds the parser against the rules: what it accepts, encoded
-// again, is the same; what it takes lies within its input.
+// FuzzParams checks that an accepted block has the same parameters after it is encoded again,
+// and that they lie within the input.
 func FuzzParams(f *testing.F) {
 	f.Add(pairs("SCRIPT_NAME", "/a", "QUERY_STRING", ""))
 	f.Add(pairs("A", strings.Repeat("v", 200), "HTTP_X", "1", "HTTP_X", "2"))

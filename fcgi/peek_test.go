@@ -18,8 +18,7 @@ import (
 	"scripter/fcgi"
 )
 
-// What can be read without waiting ends behind the first whole request, and
-// the padding that belongs to a record is waited for.
+// Size ends after the first complete request, with the padding of its last record.
 func TestPeek(t *testing.T) {
 	whole, values := request(7, true, "a body"), rec(getValues, 0, pair("FCGI_MPXS_CONNS", ""))
 	padded := slices.Concat(whole[:len(whole)-8], []byte{1, stdin, 0, 7, 0, 0, 3, 0}, make([]byte, 3))
@@ -49,9 +48,8 @@ func TestPeek(t *testing.T) {
 	}
 }
 
-// FuzzPeek compares what Peek says with what a server needs: a Turn
-// ends without more bytes than Size, and where there is no Size, the rest of a
-// request would give one.
+// FuzzPeek compares the result of Peek with what a server needs: ServeReady reads Size bytes
+// and waits for no more. If Size is 0, there is one after the rest of the request is added.
 func FuzzPeek(f *testing.F) {
 	whole := request(1, true, "a body")
 	f.Add(whole)
@@ -61,12 +59,14 @@ func FuzzPeek(f *testing.F) {
 	f.Add(slices.Concat(rec(begin, 1, beginBody(1, true)), rec(begin, 2, beginBody(1, true)), rec(abort, 1, "")))
 	f.Add(slices.Concat(rec(begin, 1, beginBody(1, true)), rec(begin, 1, beginBody(1, true))[:9]))
 	f.Add(slices.Concat(head(1, true, map[string]string{"A": "b"}), rec(stdin, 1, "x"), rec(abort, 1, ""), whole))
-	f.Add(slices.Concat(rec(begin, 3, beginBody(2, true)), rec(begin, 3, beginBody(1, true)), rec(params, 3, "\x05"), rec(params, 3, "")))
+	f.Add(slices.Concat(rec(begin, 3, beginBody(2, true)), rec(begin, 3, beginBody(1, true)),
+		rec(params, 3, "\x05"), rec(params, 3, "")))
 	f.Add(append(slices.Clone(whole[:len(whole)-8]), 1, stdin, 0, 1, 0, 0, 3, 0))
 	f.Add([]byte("GET / HTTP/1.0\r\n\r\n"))
 
 	const long = time.Hour
-	s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: fcgi.Limits{Idle: long, Params: long, Body: long, BodyIdle: long, Write: long}}
+	limits := fcgi.Limits{Idle: long, Params: long, Body: long, BodyIdle: long, Write: long}
+	s := &fcgi.Server{Handler: echo, Log: func(error) {}, Limits: limits}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		a := fcgi.Peek(in)
 		require.GreaterOrEqual(t, fcgi.DeclaredLength(in), int64(-1))
@@ -82,7 +82,7 @@ func FuzzPeek(f *testing.F) {
 		ours, theirs := aheadPair(t)
 		defer theirs.Close()
 		defer ours.Close()
-		_, err := theirs.Write(in[:a.Size]) // all is there, as it is for who has looked
+		_, err := theirs.Write(in[:a.Size]) // everything has arrived
 		require.NoError(t, err)
 		go func() {
 			io.Copy(io.Discard, theirs)
@@ -93,15 +93,17 @@ func FuzzPeek(f *testing.F) {
 		select {
 		case <-done:
 		case <-time.After(patience):
-			t.Fatalf("Turn waits after %x", in[:a.Size])
+			t.Fatalf("ServeReady waits after %x", in[:a.Size])
 		}
 	})
 }
 
-// CopyRequest reads as far as Peek looks, and not further.
+// CopyRequest reads as much as Peek examines, and no more.
 func TestCopyRequest(t *testing.T) {
 	large := slices.Concat(request(1, true, strings.Repeat("body", 5000)), request(2, true, ""))
-	for _, in := range [][]byte{request(7, true, "a body"), large, slices.Concat(rec(getValues, 0, ""), large), []byte("GET / HTTP/1.0\r\n")} {
+	for _, in := range [][]byte{
+		request(7, true, "a body"), large, slices.Concat(rec(getValues, 0, ""), large), []byte("GET / HTTP/1.0\r\n"),
+	} {
 		for _, size := range []int{16, 100, 64 << 10} {
 			var out bytes.Buffer
 			src := bytes.NewReader(in)
@@ -109,7 +111,7 @@ func TestCopyRequest(t *testing.T) {
 			require.NoError(t, err)
 			want := fcgi.Peek(in)
 			if in[0] != 1 {
-				want.Size = 8 // Peek sees all that is there
+				want.Size = 8 // Peek examines everything
 			}
 			assert.Equal(t, want, a)
 			assert.Equal(t, in[:a.Size], out.Bytes())
@@ -130,8 +132,8 @@ func TestCopyRequest(t *testing.T) {
 	assert.EqualValues(t, 1, a.ID)
 }
 
-// A body may have as many bytes as are allowed, in whatever records they come;
-// beyond that, and where records hold next to nothing, the copying ends.
+// A body may have as many bytes as the limit allows, in records of any size. CopyRequest
+// returns an error if there are more, or if there are too many small records.
 func TestCopyRequestLimit(t *testing.T) {
 	whole := func(pieces ...string) []byte {
 		b := head(1, true, map[string]string{"A": "b"})
@@ -153,7 +155,11 @@ func TestCopyRequestLimit(t *testing.T) {
 		{"none came", whole(), 0, nil},
 		{"small records", whole(tiny[:100_000]...), 100_000, nil},
 		{"very small records", whole(tiny...), 300_000, fcgi.ErrBodyTooLarge},
-		{"records of nobody", slices.Concat(head(1, true, nil)[:16], slices.Repeat(rec(stdin, 9, "xxxxxxxx"), 100_000)), 10, fcgi.ErrBodyTooLarge},
+		{
+			"records of no request",
+			slices.Concat(head(1, true, nil)[:16], slices.Repeat(rec(stdin, 9, "xxxxxxxx"), 100_000)),
+			10, fcgi.ErrBodyTooLarge,
+		},
 	} {
 		var out bytes.Buffer
 		a, err := fcgi.CopyRequest(&out, bytes.NewReader(c.in), make([]byte, 16<<10), c.limit)
@@ -162,22 +168,24 @@ func TestCopyRequestLimit(t *testing.T) {
 	}
 }
 
-// The declared length is found where all parameters are there, and is a number.
+// DeclaredLength needs all parameters, and a CONTENT_LENGTH that is a number.
 func TestDeclaredLength(t *testing.T) {
 	long := strings.Repeat("v", 3000)
+	twelve := slices.Clip(head(7, true, map[string]string{"CONTENT_LENGTH": "12"}))
 	for _, c := range []struct {
 		name string
 		in   []byte
 		want int64
 	}{
 		{"declared", head(7, true, map[string]string{"A": long, "CONTENT_LENGTH": "5000000000", "Z": long}), 5_000_000_000},
-		{"and part of a body", append(head(7, true, map[string]string{"CONTENT_LENGTH": "12"}), rec(stdin, 7, "part")...), 12},
-		{"behind a question", append(rec(getValues, 0, pair("FCGI_MPXS_CONNS", "")), head(7, true, map[string]string{"CONTENT_LENGTH": "12"})...), 12},
+		{"and part of a body", append(twelve, rec(stdin, 7, "part")...), 12},
+		{"after FCGI_GET_VALUES", append(rec(getValues, 0, pair("FCGI_MPXS_CONNS", "")), twelve...), 12},
 		{"none", head(7, true, map[string]string{"A": "b"}), -1},
 		{"empty", head(7, true, map[string]string{"CONTENT_LENGTH": ""}), -1},
 		{"no number", head(7, true, map[string]string{"CONTENT_LENGTH": "+12"}), -1},
 		{"too many digits", head(7, true, map[string]string{"CONTENT_LENGTH": "99999999999999999999"}), -1},
-		{"twice", slices.Concat(rec(begin, 7, beginBody(1, true)), rec(params, 7, pair("CONTENT_LENGTH", "1")+pair("CONTENT_LENGTH", "2")), rec(params, 7, "")), -1},
+		{"twice", slices.Concat(rec(begin, 7, beginBody(1, true)),
+			rec(params, 7, pair("CONTENT_LENGTH", "1")+pair("CONTENT_LENGTH", "2")), rec(params, 7, "")), -1},
 		{"parameters in part", rec(begin, 7, beginBody(1, true)), -1},
 		{"cut", head(7, true, map[string]string{"CONTENT_LENGTH": "12"})[:40], -1},
 		{"aborted", slices.Concat(rec(begin, 7, beginBody(1, true)), rec(abort, 7, "")), -1},
@@ -189,8 +197,8 @@ func TestDeclaredLength(t *testing.T) {
 	}
 }
 
-// extended returns in with the record under way completed, and the ends of the
-// streams of request id.
+// extended returns in with its last record completed, and the ends of the streams of request
+// id.
 func extended(in []byte, id uint16) []byte {
 	out := slices.Clone(in)
 	for rest := in; ; {

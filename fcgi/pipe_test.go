@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// pipeListener serves net.Pipe connections: no sockets, no buffers between.
+// pipeListener serves net.Pipe connections: they have no buffers.
 type pipeListener struct {
 	conns chan net.Conn
 	once  sync.Once

@@ -18,8 +18,8 @@ import (
 	"scripter/fcgi"
 )
 
-// The specification's first example (appendix B), byte for byte, not as our
-// helpers make it.
+// The server answers the first example of the specification (appendix B), byte for byte. The
+// test does not use our helpers.
 func TestSpecificationExample(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
 		assert.Equal(t, map[string]string{"SERVER_PORT": "80", "SERVER_ADDR": "199.170.183.42"}, r.Params)
@@ -42,8 +42,8 @@ func TestSpecificationExample(t *testing.T) {
 		"\x01\x03\x00\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 }
 
-// Section 4.1: only the names asked for, each once, with true values; no
-// request is needed, and one that is being sent is not disturbed.
+// FCGI_GET_VALUES returns the values that were asked for, each once (section 4.1). It needs no
+// request, and does not disturb one that is being sent.
 func TestGetValues(t *testing.T) {
 	s := serve(t, fcgi.Limits{Conns: 12, Requests: 7}, hello)
 	all := pair("FCGI_MAX_CONNS", "12") + pair("FCGI_MAX_REQS", "7") + pair("FCGI_MPXS_CONNS", "0")
@@ -54,7 +54,9 @@ func TestGetValues(t *testing.T) {
 		"twice":        {pair("FCGI_MAX_REQS", "") + pair("FCGI_MAX_REQS", ""), pair("FCGI_MAX_REQS", "7")},
 		"with a value": {pair("FCGI_MAX_REQS", "99"), pair("FCGI_MAX_REQS", "7")},
 		"none":         {"", ""},
-		"long":         {strings.Repeat(pair("X", strings.Repeat("y", 500)), 120) + pair("FCGI_MAX_REQS", ""), pair("FCGI_MAX_REQS", "7")},
+		"long": {
+			strings.Repeat(pair("X", strings.Repeat("y", 500)), 120) + pair("FCGI_MAX_REQS", ""), pair("FCGI_MAX_REQS", "7"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := s.dial(t)
@@ -88,8 +90,7 @@ func TestGetValues(t *testing.T) {
 	})
 }
 
-// Section 4.2: a management record of a type that we do not know is answered
-// with its type.
+// A management record of an unknown type is answered with its type (section 4.2).
 func TestUnknownManagementTypes(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, hello)
 	w := s.dial(t)
@@ -106,7 +107,7 @@ func TestUnknownManagementTypes(t *testing.T) {
 	w.wantAnswer(1, helloAnswer)
 }
 
-// Section 5.5: FCGI_UNKNOWN_ROLE.
+// A request with an unknown role is answered with FCGI_UNKNOWN_ROLE (section 5.5).
 func TestUnknownRoles(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, hello)
 	for _, role := range []byte{0, 2, 3, 77} {
@@ -154,8 +155,8 @@ func TestBadBegin(t *testing.T) {
 	assert.Contains(t, s.reports(), "not FastCGI 1.0")
 }
 
-// Section 5.5: FCGI_CANT_MPX_CONN, and the request that was there first is not
-// disturbed, wherever it is.
+// A second request on a busy connection is answered with FCGI_CANT_MPX_CONN (section 5.5). It
+// does not disturb the first one.
 func TestSecondRequestIsRefused(t *testing.T) {
 	goOn := make(chan struct{})
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -224,8 +225,7 @@ func TestManyBegins(t *testing.T) {
 	w.wantAnswer(1, "hello  ")
 }
 
-// Nothing runs before the parameters are complete; what comes out of order is
-// ignored.
+// No handler is called before the parameters are complete. Records out of order are ignored.
 func TestRecordsOutOfOrder(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, hello)
 	w := s.dial(t)
@@ -233,22 +233,23 @@ func TestRecordsOutOfOrder(t *testing.T) {
 	w.send(rec(stdin, 1, "early"), rec(stdin, 1, ""), rec(data, 1, "data"), rec(stdin, 5, "stranger"), rec(77, 1, "x"))
 	w.send(rec(params, 1, pair("SCRIPT_NAME", "/a")), rec(params, 1, ""))
 	w.send(rec(params, 1, pair("SCRIPT_NAME", "/b")), rec(data, 1, "data"), rec(params, 1, ""))
-	w.send(rec(stdin, 1, "body"), rec(params, 1, pair("SCRIPT_NAME", "/c")), rec(data, 1, ""), rec(stdin, 1, "!"), rec(stdin, 1, ""))
+	w.send(rec(stdin, 1, "body"), rec(params, 1, pair("SCRIPT_NAME", "/c")), rec(data, 1, ""),
+		rec(stdin, 1, "!"), rec(stdin, 1, ""))
 	w.wantAnswer(1, "hello /a body!")
 	w.send(rec(stdin, 1, "late"), rec(params, 1, "late"), rec(abort, 1, ""), rec(abort, 9, ""), rec(end, 1, "12345678"))
 	w.send(request(2, true, ""))
 	w.wantAnswer(2, helloAnswer)
 }
 
-// However the bytes are cut into records and records into writes, the request
-// is the same.
-func TestRecordBorders(t *testing.T) {
+// It does not matter how a request is split into records, and records into writes.
+func TestRecordBoundaries(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
 		body, err := io.ReadAll(r.Stdin)
 		fmt.Fprintf(r.Stdout, "%d %q %s %v", len(r.Params), r.Params["NAME"], body, err)
 	})
 	value := strings.Repeat("v", 300)
-	text := pair("NAME", value) + pair("EMPTY", "") + long(4) + long(1) + "LONGx" + long(0x40) + size(2) + strings.Repeat("n", 0x40) + "vv"
+	text := pair("NAME", value) + pair("EMPTY", "") + long(4) + long(1) + "LONGx" +
+		long(0x40) + size(2) + strings.Repeat("n", 0x40) + "vv"
 	want := fmt.Sprintf("4 %q the body <nil>", value)
 
 	t.Run("byte by byte", func(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 	"scripter/fcgi"
 )
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for something that should happen at once: a busy machine
+// may take seconds.
 const patience = time.Minute
 
-// server is a running server with what it reported.
+// server is a running server with the errors that it has reported.
 type server struct {
 	*fcgi.Server
 	network, addr string
@@ -35,7 +35,7 @@ type server struct {
 // serve starts a server on a unix socket. At the end of the test it must have
 // stopped and left no goroutine.
 func serve(t testing.TB, l fcgi.Limits, h fcgi.Handler) *server {
-	// t.TempDir has the name of the test in it: too long for a socket where TMPDIR is long.
+	// The path of t.TempDir contains the name of the test, and can be too long for a socket.
 	dir, err := os.MkdirTemp("", "fcgi")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
@@ -69,7 +69,7 @@ func serveOn(t testing.TB, spec string, limits fcgi.Limits, h fcgi.Handler) *ser
 	return s
 }
 
-// reports returns what the server reported, as one text.
+// reports returns the errors that the server has reported, as one text.
 func (s *server) reports() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func ended(id uint16, app, status byte) frame {
 	return frame{end, id, string([]byte{0, 0, 0, app, status, 0, 0, 0})}
 }
 
-// hello answers with the name of the script and the body.
+// hello responds with the name of the script and the body.
 func hello(ctx context.Context, r *fcgi.Request) {
 	body, err := io.ReadAll(r.Stdin)
 	if err != nil {
@@ -153,7 +153,8 @@ func hello(ctx context.Context, r *fcgi.Request) {
 const helloAnswer = "hello /samples.hello.fcgi "
 
 func TestServe(t *testing.T) {
-	for name, start := range map[string]func(testing.TB, fcgi.Limits, fcgi.Handler) *server{"unix": serve, "tcp": serveTCP} {
+	starts := map[string]func(testing.TB, fcgi.Limits, fcgi.Handler) *server{"unix": serve, "tcp": serveTCP}
+	for name, start := range starts {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, fcgi.Limits{}, hello)
 
@@ -187,7 +188,9 @@ func TestLargeBodyAndAnswer(t *testing.T) {
 			io.Copy(r.Stdout, r.Stdin)
 		}
 	})
-	for _, n := range []int{1, 8184, 8192, 8193, 32767, 32768, 65527, 65528, 65529, 65535, 65536, 131070, 131072, 1 << 20, 1<<20 + 33333} {
+	for _, n := range []int{
+		1, 8184, 8192, 8193, 32767, 32768, 65527, 65528, 65529, 65535, 65536, 131070, 131072, 1 << 20, 1<<20 + 33333,
+	} {
 		body := strings.Repeat("0123456789abcdef", n/16+1)[:n]
 		w := s.dial(t)
 		go w.Write(request(1, true, body))
@@ -198,7 +201,7 @@ func TestLargeBodyAndAnswer(t *testing.T) {
 	}
 }
 
-// A small response is one write.
+// A small response is sent in one write.
 func TestSmallAnswerIsOneWrite(t *testing.T) {
 	l := newPipeListener()
 	s := &fcgi.Server{Handler: func(ctx context.Context, r *fcgi.Request) {
@@ -212,7 +215,7 @@ func TestSmallAnswerIsOneWrite(t *testing.T) {
 	defer nc.Close()
 	go nc.Write(request(1, true, ""))
 	buf := make([]byte, 4096)
-	n, err := nc.Read(buf) // a pipe hands over one write at a time
+	n, err := nc.Read(buf) // one read of a pipe returns one write
 	require.NoError(t, err)
 	a, err := newFrames(strings.NewReader(string(buf[:n]))).answer(1)
 	require.NoError(t, err)
@@ -224,7 +227,7 @@ func TestFlushSends(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
 		io.WriteString(r.Stdout, "one")
 		assert.NoError(t, r.Flush())
-		assert.NoError(t, r.Flush()) // nothing to send: no empty record
+		assert.NoError(t, r.Flush()) // no empty record is sent
 		<-goOn
 		io.WriteString(r.Stdout, "two")
 	})
@@ -281,8 +284,8 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	assert.Contains(t, s.reports(), "server_test.go")
 }
 
-// runtime.Goexit in a handler (as t.FailNow does it) costs the connection, not
-// the server.
+// A handler that calls runtime.Goexit, as t.FailNow does, ends the connection but not the
+// server.
 func TestGoexitInHandler(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
 		if r.ID == 1 {
@@ -320,7 +323,7 @@ func TestStreamsEndWithTheRequest(t *testing.T) {
 	w.wantAnswer(2, "")
 }
 
-// What a handler may keep: the strings, not the map.
+// A handler may keep the strings of Params, but not the map.
 func TestParamStringsSurvive(t *testing.T) {
 	var first string
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -357,9 +360,9 @@ func TestConcurrentRequests(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBrokenAnswer: half an answer ends with the connection, not with
-// FCGI_END_REQUEST, and the next connection is served.
-func TestBrokenAnswer(t *testing.T) {
+// A truncated response ends with the connection, not with FCGI_END_REQUEST. The next connection
+// is served.
+func TestBrokenResponse(t *testing.T) {
 	s := serve(t, fcgi.Limits{}, func(_ context.Context, r *fcgi.Request) {
 		io.WriteString(r.Stdout, "half")
 		r.Broken = r.ID == 1

@@ -18,7 +18,7 @@ import (
 	"scripter/internal/fcgitest"
 )
 
-// Running requests are finished, idle connections closed, and new ones not served.
+// Shutdown finishes running requests, closes idle connections and accepts no new ones.
 func TestShutdown(t *testing.T) {
 	goOn, begun := make(chan struct{}), make(chan bool)
 	s := serve(t, fcgi.Limits{}, func(ctx context.Context, r *fcgi.Request) {
@@ -60,7 +60,7 @@ func TestShutdown(t *testing.T) {
 	close(goOn)
 	running.wantAnswer(1, "done")
 	running.wantClosed()
-	fresh.wantClosed() // after a while: its first request might have been under way
+	fresh.wantClosed() // after a while: its first request might be on its way
 	assert.NoError(t, <-down)
 	assert.ErrorIs(t, s.Serve(newPipeListener()), fcgi.ErrServerClosed)
 }
@@ -84,10 +84,9 @@ func TestShutdownOfAnUnusedServer(t *testing.T) {
 	assert.ErrorIs(t, s.Serve(newPipeListener()), fcgi.ErrServerClosed)
 }
 
-// Restarts under load: no request that was taken is dropped. The client dials
-// anew for each request, as web servers do, and tries again only where it was
-// refused, or has been idle for longer than a
-// server that shuts down waits.
+// A restart under load drops no request. The client connects for each request, as web servers
+// do, and tries again only if the connection was refused, or was idle for longer than a server
+// waits when it shuts down.
 func TestShutdownUnderLoad(t *testing.T) {
 	spec := "unix:" + filepath.Join(t.TempDir(), "s")
 	var answered atomic.Int64

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// The wire as the tests see it: written from the specification, apart from the
-// package's own encoder.
+// The tests encode and decode records themselves, by the specification and without the
+// package's encoder.
 
 const (
 	begin, abort, end, params, stdin, stdout = 1, 2, 3, 4, 5, 6
@@ -18,7 +18,7 @@ const (
 	unknownType                              = 11
 )
 
-// rec makes one record.
+// rec returns one record.
 func rec(typ byte, id uint16, content string) []byte { return padded(typ, id, content, 0) }
 
 func padded(typ byte, id uint16, content string, padding int) []byte {
@@ -30,7 +30,7 @@ func padded(typ byte, id uint16, content string, padding int) []byte {
 	return b
 }
 
-// pair makes a name-value pair with lengths as short as they can be.
+// pair returns a name-value pair with lengths in the shortest form.
 func pair(name, value string) string { return size(len(name)) + size(len(value)) + name + value }
 
 func size(n int) string {
@@ -40,7 +40,7 @@ func size(n int) string {
 	return long(n)
 }
 
-// long makes a length of four bytes, however small n is.
+// long returns n as a length of four bytes.
 func long(n int) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(n)|0x80000000))
 }
@@ -61,12 +61,12 @@ func beginBody(role byte, keep bool) string {
 	return string([]byte{0, role, flags, 0, 0, 0, 0, 0})
 }
 
-// head makes the records of a request up to the end of its parameters.
+// head returns the records of a request up to the end of its parameters.
 func head(id uint16, keep bool, m map[string]string) []byte {
 	return slices.Concat(rec(begin, id, beginBody(1, keep)), rec(params, id, block(m)), rec(params, id, ""))
 }
 
-// request makes all records of a request.
+// request returns all records of a request.
 func request(id uint16, keep bool, body string) []byte {
 	b := head(id, keep, serverParams())
 	for len(body) > 0 {
@@ -106,7 +106,7 @@ func (f *frames) next() (frame, error) {
 	return frame{h[1], binary.BigEndian.Uint16(h[2:]), string(content[:len(content)-int(h[6])])}, nil
 }
 
-// untilEnd skips to the end of a request without making anything.
+// untilEnd skips to the end of a request. It allocates nothing.
 func (f *frames) untilEnd() error {
 	for {
 		h, err := f.in.Peek(8)
@@ -120,7 +120,7 @@ func (f *frames) untilEnd() error {
 	}
 }
 
-// answer is what came for one request.
+// answer is the response to one request.
 type answer struct {
 	stdout, stderr string
 	app            uint32
