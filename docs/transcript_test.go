@@ -155,7 +155,8 @@ func (s *session) shell(text string) *exec.Cmd {
 	// What is ended is ended with all that it has started.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = 10 * time.Second
-	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + s.home, "LC_ALL=C", "TZ=UTC"}
+	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + s.home, "TMPDIR=" + s.home,
+		"LC_ALL=C", "TZ=UTC"}
 	return c
 }
 

@@ -165,7 +165,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	c.CompletionOptions.HiddenDefaultCmd = true
 	c.AddCommand(
 		t.initCommand(), t.reachFlags(t.serveCommand()),
-		t.getCommand(), t.putCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
+		t.getCommand(), t.putCommand(), t.editCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
 		t.reachFlags(t.runCommand()), t.reachFlags(t.evalCommand()), t.reachFlags(t.luaCommand()),
 		t.lintCommand(), t.typesCommand(),
 		t.reachFlags(t.callCommand()), t.reachFlags(t.explainCommand()), t.reachFlags(t.expandCommand()),
