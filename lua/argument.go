@@ -52,6 +52,16 @@ func fail(L *lua.LState, format string, args ...any) {
 	Throw(L, lua.LString(where(L, i)+fmt.Sprintf(format, args...)))
 }
 
+// complain raises an error of an operator: with the position of the instruction,
+// with none if a function in Go has called for it (luaG_runerror).
+func complain(L *lua.LState, format string, args ...any) {
+	position := ""
+	if l, ok := levelAt(L, 0); ok {
+		position = l.prefix()
+	}
+	Throw(L, lua.LString(position+fmt.Sprintf(format, args...)))
+}
+
 // checkAny wants argument n to be there, nil included.
 func CheckAny(L *lua.LState, n int) lua.LValue {
 	if n > L.GetTop() {

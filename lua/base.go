@@ -171,13 +171,7 @@ func baseRawset(L *lua.LState) int {
 	t := CheckTable(L, 1)
 	k := CheckAny(L, 2)
 	v := CheckAny(L, 3)
-	if n, ok := k.(lua.LNumber); ok && n != n {
-		fail0(L, "table index is NaN")
-	}
-	if k == lua.LNil {
-		fail0(L, "table index is nil")
-	}
-	RawSet(t, k, v)
+	setItem(L, t, k, v)
 	L.SetTop(1)
 	return 1
 }

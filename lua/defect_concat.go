@@ -53,7 +53,7 @@ func (s *State) concat(L *lua.LState, operands []lua.LValue) lua.LValue {
 			if isText(left) {
 				bad, operand = joined, i+1
 			}
-			L.RaiseError("attempt to concatenate %s", describeOperand(L, 0, bad, operand, calculated))
+			complain(L, "attempt to concatenate %s", describeOperand(L, bad, operand))
 		}
 		joined = s.metaCall(L, f, left, joined)
 	}

@@ -155,6 +155,9 @@ calls:
 						continue
 					}
 				}
+				cf.Pc = pc
+				reg.set(ra, s.length(L, reg.array[local+inst.b()]))
+				continue
 			case lua.OP_JMP:
 				pc += inst.jump()
 				continue
@@ -231,6 +234,9 @@ calls:
 			case lua.OP_CALL:
 				cf.Pc = pc
 				f, ok := reg.array[ra].(*lua.LFunction)
+				if !ok {
+					checkCallable(L, reg.array[ra])
+				}
 				if !ok || stack.segSp == lua.FramesPerSegment {
 					break
 				}
@@ -252,6 +258,9 @@ calls:
 				if enterCall(m, stack, callee) {
 					continue calls
 				}
+			case lua.OP_TAILCALL:
+				cf.Pc = pc
+				checkCallable(L, reg.array[ra])
 			case lua.OP_RETURN:
 				if m.Parent != nil && m.stack.Sp() == 1 {
 					break
@@ -309,6 +318,8 @@ calls:
 						continue
 					}
 				}
+				cf.Pc = pc
+				checkCallable(L, reg.array[ra])
 			case lua.OP_SETLIST:
 				cf.Pc = pc
 				c := inst.c()
@@ -376,7 +387,7 @@ func (r *registers) setTop(top, old int) {
 func loopNumber(L *lua.LState, v lua.LValue, what string) lua.LNumber {
 	f, ok := ToNumber(v)
 	if !ok {
-		L.RaiseError("'for' %s must be a number", what)
+		complain(L, "'for' %s must be a number", what)
 	}
 	return lua.LNumber(f)
 }

@@ -133,7 +133,7 @@ func (m *matcher) replace(out *text, repl lua.LValue, s, end int) {
 		m.template(out, string(r), s, end)
 		return
 	case *lua.LTable:
-		v = m.L.GetTable(r, m.value(0, s, end))
+		v = m.b.getIndex(m.L, r, m.value(0, s, end))
 	case *lua.LFunction:
 		m.L.Push(r)
 		n := m.push(s, end, true)

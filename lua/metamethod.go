@@ -14,7 +14,7 @@ import (
 func (s *State) metaCall(L *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 	if _, ok := f.(*lua.LFunction); !ok {
 		if _, ok := L.GetMetaField(f, "__call").(*lua.LFunction); !ok {
-			L.RaiseError("attempt to call a %s value", typeName(f))
+			complain(L, "attempt to call a %s value", typeName(f))
 		}
 	}
 	return call1(L, f, args...)
@@ -38,7 +38,7 @@ func (s *State) arith(L *lua.LState, op int, a, b lua.LValue) lua.LValue {
 		if okX {
 			bad, operand = b, 1
 		}
-		L.RaiseError("attempt to perform arithmetic on %s", describeOperand(L, 0, bad, operand, calculated))
+		complain(L, "attempt to perform arithmetic on %s", describeOperand(L, bad, operand))
 	}
 	return s.metaCall(L, f, a, b)
 }
@@ -71,6 +71,28 @@ func compute(op int, x, y lua.LNumber) lua.LNumber {
 // right for an infinite divisor, for which gopher-lua's is wrong. The conversion
 // keeps Go's compiler from joining two roundings into one.
 func modulo(a, b float64) float64 { return a - float64(math.Floor(a/b)*b) }
+
+// length is the operator #.
+func (s *State) length(L *lua.LState, v lua.LValue) lua.LValue {
+	if f, ok := L.GetMetaField(v, "__len").(*lua.LFunction); ok {
+		return call1(L, f, v)
+	}
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		complain(L, "attempt to get length of %s", describeOperand(L, v, 0))
+	}
+	return s.numbers.value(lua.LNumber(t.Len()))
+}
+
+// checkCallable raises an error if what an instruction is to call cannot be called.
+func checkCallable(L *lua.LState, v lua.LValue) {
+	if _, ok := v.(*lua.LFunction); ok {
+		return
+	}
+	if _, ok := L.GetMetaField(v, "__call").(*lua.LFunction); !ok {
+		complain(L, "attempt to call %s", describeOperand(L, v, 0))
+	}
+}
 
 // equal is == (luaV_equalval) of values that are not the same.
 func (s *State) equal(L *lua.LState, a, b lua.LValue) bool {
@@ -141,15 +163,16 @@ func (s *State) lessEqual(L *lua.LState, a, b lua.LValue) bool {
 // notOrdered raises the error of two values without an order (luaG_ordererror).
 func notOrdered(L *lua.LState, a, b lua.LValue) bool {
 	if left, right := typeName(a), typeName(b); left != right {
-		L.RaiseError("attempt to compare %s with %s", left, right)
+		complain(L, "attempt to compare %s with %s", left, right)
 	} else {
-		L.RaiseError("attempt to compare two %s values", left)
+		complain(L, "attempt to compare two %s values", left)
 	}
 	return false
 }
 
 // getIndex returns object[key] (luaV_gettable).
 func (s *State) getIndex(L *lua.LState, object, key lua.LValue) lua.LValue {
+	first := object
 	for range lua.MaxTableGetLoop {
 		t, isTable := object.(*lua.LTable)
 		if isTable {
@@ -163,18 +186,29 @@ func (s *State) getIndex(L *lua.LState, object, key lua.LValue) lua.LValue {
 			return call1(L, f, object, key)
 		case *lua.LNilType:
 			if !isTable {
-				L.RaiseError("attempt to index a non-table object(%v) with key '%s'", object.Type(), key)
+				notIndexed(L, first, object)
 			}
 			return lua.LNil
 		}
 		object = f
 	}
-	L.RaiseError("too many recursions in gettable")
+	complain(L, "loop in gettable")
 	return lua.LNil
+}
+
+// notIndexed raises the error of an object that has no fields. It is the operand, or
+// its metatable leads there.
+func notIndexed(L *lua.LState, operand, object lua.LValue) {
+	about := "a " + typeName(object) + " value"
+	if object == operand {
+		about = describeOperand(L, operand, 0)
+	}
+	complain(L, "attempt to index %s", about)
 }
 
 // setIndex is object[key] = value (luaV_settable).
 func (s *State) setIndex(L *lua.LState, object, key, value lua.LValue) {
+	first := object
 	for range lua.MaxTableGetLoop {
 		t, isTable := object.(*lua.LTable)
 		if isTable && (t.Metatable == lua.LNil || itemsOf(t).get(key) != lua.LNil) {
@@ -192,14 +226,14 @@ func (s *State) setIndex(L *lua.LState, object, key, value lua.LValue) {
 			return
 		case *lua.LNilType:
 			if !isTable {
-				L.RaiseError("attempt to index a non-table object(%v) with key '%s'", object.Type(), key)
+				notIndexed(L, first, object)
 			}
 			setItem(L, t, key, value)
 			return
 		}
 		object = f
 	}
-	L.RaiseError("too many recursions in settable")
+	complain(L, "loop in settable")
 }
 
 // setItem stores t[key], or raises an error if it is no key.
@@ -207,10 +241,10 @@ func setItem(L *lua.LState, t *lua.LTable, key, value lua.LValue) {
 	switch k := key.(type) {
 	case lua.LNumber:
 		if k != k {
-			L.RaiseError("table index is NaN")
+			complain(L, "table index is NaN")
 		}
 	case *lua.LNilType:
-		L.RaiseError("table index is nil")
+		complain(L, "table index is nil")
 	}
 	itemsOf(t).set(key, value)
 }

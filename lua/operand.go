@@ -18,57 +18,43 @@ type Source struct {
 	Key    *Source    // … and its key
 }
 
-// describeOperand describes v, an operand on which the function at a level failed.
-// registersOf returns the registers of the operands of instructions that may
-// have failed so.
-func describeOperand(L *lua.LState, level int, v lua.LValue, operand int, registersOf func(instruction) []int) string {
+// describeOperand describes v, an operand on which the instruction that runs has
+// failed: "local 'x' (a nil value)", or "a nil value". Operands count from 0.
+func describeOperand(L *lua.LState, v lua.LValue, operand int) string {
 	about := "a " + typeName(v) + " value"
-	l, ok := levelAt(L, level)
-	if !ok || l.fn.IsG {
+	cf := machineOf(L).currentFrame
+	if cf.Fn.IsG {
 		return about
+	}
+	code := instruction(cf.Fn.Proto.Code[cf.Pc-1])
+	if code.op() == lua.OP_SELF {
+		operand = 1 // the receiver: 0 is the method, see describe
 	}
 	if owner := Of(L).owner; owner != nil {
 		var from *Source
-		if d, ok := L.GetStack(level); ok {
-			from = frame{L, d, l.fn}.source(l.line, v, operand, registersOf)
+		f := frame{L, cf}
+		if r := code.operands()[operand]; r&constant == 0 && f.register(r) == v {
+			from = f.from(cf.Pc-1, r, 0)
 		}
 		if name := owner.Describe(v, from); name != "" {
 			return name
 		}
 	}
-	if name := operandText(describedAt(l.fn.Proto, l.line), operand); name != "" {
+	if name := operandText(describedAt(cf.Fn.Proto, cf.Pc-1), operand); name != "" {
 		return name + " (" + about + ")"
 	}
 	return about
 }
 
-// indexed returns the register of what an instruction indexes.
-func indexed(i instruction) []int {
+// operands returns the registers or constants on which the instruction may fail.
+func (i instruction) operands() []int {
 	switch i.op() {
-	case lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
-		return []int{i.b()}
-	case lua.OP_SETTABLE, lua.OP_SETTABLEKS:
+	case lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP:
 		return []int{i.a()}
-	}
-	return nil
-}
-
-// called returns the register of what an instruction calls.
-func called(i instruction) []int {
-	switch i.op() {
-	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP:
-		return []int{i.a()}
-	}
-	return nil
-}
-
-// calculated returns the registers of the operands of an operator.
-func calculated(i instruction) []int {
-	switch i.op() {
+	case lua.OP_SELF:
+		return []int{i.a(), i.b()}
 	case lua.OP_ADD, lua.OP_SUB, lua.OP_MUL, lua.OP_DIV, lua.OP_MOD, lua.OP_POW:
 		return []int{i.b(), i.c()}
-	case lua.OP_UNM, lua.OP_LEN:
-		return []int{i.b()}
 	case lua.OP_CONCAT:
 		var registers []int
 		for r := i.b(); r <= i.c(); r++ {
@@ -76,59 +62,28 @@ func calculated(i instruction) []int {
 		}
 		return registers
 	}
-	return nil
+	return []int{i.b()}
 }
 
 // A frame is a call of a Lua function whose registers can be followed back to
 // where their values came from.
 type frame struct {
-	L   *lua.LState
-	dbg *lua.Debug
-	fn  *lua.LFunction
+	L    *lua.LState
+	call *callFrame
 }
 
-// sourceDepth bounds the length of the chains that source follows.
+// sourceDepth bounds the length of the chains that from follows.
 const sourceDepth = 20
 
-// source returns where an operand with the value v came from, nil if it is not
-// known or a local. position is that of the instruction which failed.
-func (f frame) source(position int, v lua.LValue, operand int, registersOf func(instruction) []int) *Source {
-	proto := f.fn.Proto
-	for pc, code := range proto.Code {
-		if proto.DbgSourcePositions[pc] != position {
-			continue
-		}
-		registers := registersOf(instruction(code))
-		if instruction(code).op() == lua.OP_SELF {
-			operand = 0 // operand 1 is the receiver, see describe
-		}
-		if operand >= len(registers) || registers[operand]&constant != 0 {
-			continue
-		}
-		register := registers[operand]
-		if now := f.register(register); now != nil && now != v {
-			continue
-		}
-		if s := f.from(pc, register, 0); s != nil {
-			return s
-		}
-	}
-	return nil
-}
-
-// register returns what a register holds now, a Go nil if it holds nothing.
+// register returns what a register holds now.
 func (f frame) register(r int) lua.LValue {
-	name, v := f.L.GetLocal(f.dbg, r+1)
-	if name == "" {
-		return nil
-	}
-	return v
+	return machineOf(f.L).reg.array[f.call.LocalBase+r]
 }
 
 // isLocal reports whether a register is that of a local of the script before the
 // instruction at pc.
 func (f frame) isLocal(pc, r int) bool {
-	name, _ := f.fn.LocalName(r+1, pc)
+	name, _ := f.call.Fn.LocalName(r+1, pc)
 	return name != "" && name[0] != '(' // else one of the normaliser's
 }
 
@@ -142,22 +97,22 @@ func (f frame) from(pc, r, depth int) *Source {
 	if at < 0 || depth > sourceDepth {
 		return nil
 	}
-	i := instruction(f.fn.Proto.Code[at])
+	i := instruction(f.call.Fn.Proto.Code[at])
 	switch i.op() {
 	case lua.OP_MOVE:
 		return f.from(at, i.b(), depth+1)
 	case lua.OP_LOADK:
-		return valueSource(f.fn.Proto.Constants[i.bx()])
+		return valueSource(f.call.Fn.Proto.Constants[i.bx()])
 	case lua.OP_GETUPVAL:
-		_, v := f.L.GetUpvalue(f.fn, i.b()+1)
+		_, v := f.L.GetUpvalue(f.call.Fn, i.b()+1)
 		return valueSource(v)
 	case lua.OP_GETGLOBAL:
-		return &Source{Global: f.fn.Proto.Constants[i.bx()].String()}
+		return &Source{Global: f.call.Fn.Proto.Constants[i.bx()].String()}
 	case lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
 		table := f.from(at, i.b(), depth+1)
 		var key *Source
 		if c := i.c(); c&constant != 0 {
-			key = valueSource(f.fn.Proto.Constants[c&^constant])
+			key = valueSource(f.call.Fn.Proto.Constants[c&^constant])
 		} else {
 			key = f.from(at, c, depth+1)
 		}
@@ -179,14 +134,14 @@ func valueSource(v lua.LValue) *Source {
 // are not followed: within an expression there are none but those of and and or.
 func (f frame) setter(pc, r int) int {
 	last := -1
-	code := f.fn.Proto.Code
+	code := f.call.Fn.Proto.Code
 	for at := 0; at < pc; at++ {
 		i := instruction(code[at])
 		if i.sets(r) {
 			last = at
 		}
 		if i.op() == lua.OP_CLOSURE { // a word follows for every upvalue
-			at += int(f.fn.Proto.FunctionPrototypes[i.bx()].NumUpvalues)
+			at += int(f.call.Fn.Proto.FunctionPrototypes[i.bx()].NumUpvalues)
 		}
 	}
 	return last

@@ -8,20 +8,15 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// The compiler keeps one number for every instruction, its line, and that is
-// all that an error can ask the machine for. The normaliser packs more into
-// it: what the operands of the instruction are called, which is what makes
-// "attempt to index field 'header' (a nil value)" possible. From the lowest
-// bit: the line, the register (plus one) that operand gives, and the index
-// (plus one) of the text among the constants of the function. Where int has 32
-// bits there is no room, and messages have no names.
+// The compiler stores one number for each instruction: its line. The normaliser
+// packs more into it, so that a message can say "attempt to index field 'header'
+// (a nil value)": above the line stands the index, plus one, of a text among the
+// constants of the function, which tells what the operands are called. Where int
+// has 32 bits there is no room, and messages have no names.
 const (
-	lineBits     = 20
-	registerBits = 9
-	lineMask     = 1<<lineBits - 1
-	registerMask = 1<<registerBits - 1
-	textShift    = lineBits + registerBits
-	describing   = bits.UintSize >= 64
+	lineBits   = 20
+	lineMask   = 1<<lineBits - 1
+	describing = bits.UintSize >= 64
 )
 
 // plainLine returns the line without what describe has added.
@@ -34,7 +29,7 @@ func (n *normaliser) describe(e ast.Expr, text string) {
 		return
 	}
 	n.texts = append(n.texts, text)
-	e.SetLine(plainLine(e.Line()) | len(n.texts)<<textShift)
+	e.SetLine(plainLine(e.Line()) | len(n.texts)<<lineBits)
 }
 
 // describeValue says where a value comes from, "" if it has no name.
@@ -72,7 +67,7 @@ func (n *normaliser) kind(name string) string {
 func (n *normaliser) patch(p *lua.FunctionProto) {
 	placed := map[int]int{}
 	for pc, position := range p.DbgSourcePositions {
-		text := position >> textShift
+		text := position >> lineBits
 		at := placed[text]
 		if text != 0 && at == 0 {
 			p.Constants = append(p.Constants, lua.LString(n.texts[text-1]))
@@ -80,12 +75,12 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 			placed[text] = at
 		}
 		if describing {
-			p.DbgSourcePositions[pc] = plainLine(position) | operand(p.Code[pc])<<lineBits | at<<textShift
+			p.DbgSourcePositions[pc] = plainLine(position) | at<<lineBits
 		}
 	}
 	for i := range p.DbgCalls {
 		c := &p.DbgCalls[i]
-		if name := firstOperand(describedAt(p, p.DbgSourcePositions[c.Pc])); name != "" {
+		if name := operandText(describedAt(p, c.Pc), 0); name != "" {
 			c.Name = name
 		}
 	}
@@ -95,44 +90,22 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 	}
 }
 
-// operand returns the register that holds the function of a call, the operand
-// of a unary operator or what is indexed, plus one; 0 for other instructions.
-func operand(code uint32) int {
-	switch i := instruction(code); i.op() {
-	case lua.OP_CALL, lua.OP_TAILCALL, lua.OP_TFORLOOP, lua.OP_SETTABLE, lua.OP_SETTABLEKS:
-		return i.a() + 1
-	case lua.OP_UNM, lua.OP_LEN, lua.OP_GETTABLE, lua.OP_GETTABLEKS, lua.OP_SELF:
-		if i.b()&constant == 0 {
-			return i.b() + 1
-		}
-	}
-	return 0
-}
-
 // wanted returns how many results a call takes, -1 for all that there are.
 func wanted(call instruction) int { return call.c() - 1 }
 
-// describedAt returns the text of a position of p.
-func describedAt(p *lua.FunctionProto, position int) string {
-	if at := position >> textShift; at > 0 && at <= len(p.Constants) {
+// describedAt returns the text of an instruction of p.
+func describedAt(p *lua.FunctionProto, pc int) string {
+	if at := p.DbgSourcePositions[pc] >> lineBits; at > 0 && at <= len(p.Constants) {
 		return p.Constants[at-1].String()
 	}
 	return ""
 }
 
-// firstOperand returns the description of the first operand.
-func firstOperand(text string) string {
-	first, _, _ := strings.Cut(text, "\x00")
-	return first
-}
-
 // operandText returns the description of the i-th operand.
 func operandText(text string, i int) string {
 	for ; i > 0; i-- {
-		var ok bool
-		if _, text, ok = strings.Cut(text, "\x00"); !ok {
-			return ""
-		}
+		_, text, _ = strings.Cut(text, "\x00")
 	}
-	return firstOperand(text)
+	text, _, _ = strings.Cut(text, "\x00")
+	return text
 }

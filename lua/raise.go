@@ -37,7 +37,7 @@ func Throw(L *lua.LState, v lua.LValue) {
 // A level is one entry of a state's call stack.
 type level struct {
 	fn   *lua.LFunction
-	line int    // position as the machine knows it, see describe
+	line int    // the position in gopher-lua's terms, see describe
 	what string // "main", "Lua", "G", "tail"
 	name string
 	lost int // callers that it has replaced by tail calls
@@ -104,8 +104,7 @@ func (s *State) callerOf(L *lua.LState) *lua.LState {
 	return nil
 }
 
-// reword puts the real line into a message of the machine and, if the machine
-// itself complains, says it in the words of PUC Lua.
+// reword puts the real line into a message of gopher-lua.
 func reword(L *lua.LState, message string) string {
 	top, ok := levelAt(L, 0)
 	if !ok {
@@ -128,45 +127,8 @@ func reword(L *lua.LState, message string) string {
 	}
 	if rest == "registry overflow" {
 		rest = "stack overflow"
-	} else if !top.fn.IsG {
-		rest = complaint(L, top, rest)
 	}
 	return l.prefix() + rest
-}
-
-// complaint translates an error of the machine.
-func complaint(L *lua.LState, l level, message string) string {
-	// operand is what an instruction with one operand works on.
-	operand := func() lua.LValue { return L.Get(l.line >> lineBits & registerMask) }
-	if kind, ok := strings.CutPrefix(message, "attempt to index a non-table object("); ok {
-		kind, _, _ = strings.Cut(kind, ")")
-		v := operand()
-		if kind != typeName(v) { // it is what a metatable leads to
-			return "attempt to index a " + kind + " value"
-		}
-		i := 0
-		if strings.HasPrefix(describedAt(l.fn.Proto, l.line), "method ") { // it is the receiver
-			i = 1
-		}
-		return "attempt to index " + describeOperand(L, 0, v, i, indexed)
-	}
-	switch message {
-	case "attempt to call a non-function object":
-		return "attempt to call " + describeOperand(L, 0, operand(), 0, called)
-	case "__len undefined":
-		return "attempt to get length of " + describeOperand(L, 0, operand(), 0, calculated)
-	case "for statement init must be a number":
-		return "'for' initial value must be a number"
-	case "for statement limit must be a number":
-		return "'for' limit must be a number"
-	case "for statement step must be a number":
-		return "'for' step must be a number"
-	case "too many recursions in gettable":
-		return "loop in gettable"
-	case "too many recursions in settable":
-		return "loop in settable"
-	}
-	return message
 }
 
 // splitName takes apart the name that the machine knows for a call: what patch

@@ -26,23 +26,9 @@ func (s *sorter) swap(i, j int) {
 func (s *sorter) before(a, b lua.LValue) bool {
 	s.b.Charge(s.L, 1)
 	if s.less == nil {
-		return lessThan(s.L, a, b)
+		return s.b.less(s.L, a, b)
 	}
 	return lua.LVAsBool(call1(s.L, s.less, a, b))
-}
-
-// lessThan is the operator, with PUC Lua's complaints.
-func lessThan(L *lua.LState, a, b lua.LValue) bool {
-	if ta, tb := typeName(a), typeName(b); ta != tb {
-		fail0(L, "attempt to compare "+ta+" with "+tb)
-	} else if ta != "number" && ta != "string" {
-		f := metaField(L, a, "__lt")
-		if f == lua.LNil || f != metaField(L, b, "__lt") {
-			fail0(L, "attempt to compare two "+ta+" values")
-		}
-		return lua.LVAsBool(call1(L, f, a, b))
-	}
-	return L.LessThan(a, b)
 }
 
 func (s *sorter) sort(lo, up int) {
