@@ -65,18 +65,20 @@ func (t *Thread) stored(l *readList, at *objectdb.Node, name string) error {
 	if err != nil {
 		return err
 	}
-	if n.Kind() == objectdb.KindTable { // the script gave it names
-		return nil
-	}
-	v, err := t.tx.Value(n)
-	if err != nil {
-		return err
-	}
-	if list, ok := v.(objectdb.List); ok {
-		l.value, l.node, l.version = list, n, n.Version()
+	if n.Kind() == objectdb.KindList { // else the script gave it names
 		t.lists[n.ID()] = l
+		return l.read(t.tx, n)
 	}
 	return nil
+}
+
+// read takes the list from node n.
+func (l *readList) read(tx *objectdb.Tx, n *objectdb.Node) error {
+	v, err := tx.Value(n)
+	if err == nil {
+		l.value, l.node, l.version = v.(objectdb.List), n, n.Version()
+	}
+	return err
 }
 
 // writeLists writes the lists that scripts have changed.
@@ -122,7 +124,7 @@ func (t *Thread) writeLists() error {
 // Changed lists have been written before.
 func (t *Thread) findLists() error {
 	before := t.lists
-	t.lists = nil
+	t.lists = make(map[int64]*readList, len(before))
 	for _, l := range before {
 		n, err := t.tx.Find(t.tx.Address(l.node))
 		if err := unlessMissing(err); err != nil {
@@ -131,15 +133,11 @@ func (t *Thread) findLists() error {
 		if err != nil || n.Kind() != objectdb.KindList {
 			continue
 		}
-		v, err := t.tx.Value(n)
-		if err != nil {
+		old := l.value
+		if err := l.read(t.tx, n); err != nil {
 			return err
 		}
-		if list, ok := v.(objectdb.List); ok && objectdb.Equal(list, l.value) {
-			if t.lists == nil {
-				t.lists = make(map[int64]*readList, len(before))
-			}
-			l.value, l.node, l.version = list, n, n.Version()
+		if objectdb.Equal(old, l.value) {
 			t.lists[n.ID()] = l
 		}
 	}
@@ -157,11 +155,9 @@ func (t *Thread) restoreLists() error {
 			delete(t.lists, id)
 			continue
 		}
-		v, err := t.tx.Value(n)
-		if err != nil {
+		if err := l.read(t.tx, n); err != nil {
 			return err
 		}
-		l.value, l.node, l.version = v.(objectdb.List), n, n.Version()
 		if isSame(l.table, l.value) {
 			continue
 		}

@@ -48,11 +48,7 @@ func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (
 	case lua.LBool:
 		return objectdb.Boolean(lv), nil
 	case *lua.LTable:
-		if depth >= maxAssignDepth {
-			return refuse("the table nests more than %d deep or contains itself", maxAssignDepth)
-		}
-		s.t.settle(lv)
-		return s.table(lv, at, depth)
+		return s.table(lv, at, depth, false)
 	case *lua.LFunction:
 		o := s.t.scripts[lv]
 		if o == nil {
@@ -76,16 +72,26 @@ func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (
 	return refuse("a %s cannot be stored", lv.Type())
 }
 
-// table makes a list of a table whose keys are 1..n, and a branch of one whose
-// keys are strings.
-func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int) (any, error) {
+// table returns a list for a table whose keys are 1..n, and for one that is empty and marked as
+// a list. For any other table it returns a branch or, within a list, a record.
+func (s storing) table(lt *lua.LTable, at func() objectdb.Address, depth int, inList bool) (any, error) {
+	if depth >= maxAssignDepth {
+		return nil, &assignError{at(), fmt.Sprintf("the table nests more than %d deep or contains itself", maxAssignDepth)}
+	}
+	s.t.settle(lt)
 	names, items, err := keysOf(lt, at)
 	if err != nil {
 		return nil, err
 	}
-	s.charge(items + len(names))
-	if isList(lt, names, items) {
+	if s.L != nil {
+		s.t.state.Charge(s.L, items+len(names))
+	}
+	slices.Sort(names)
+	switch {
+	case items > 0 || lt.Metatable == listMeta && len(names) == 0:
 		return s.list(lt, items, at, depth)
+	case inList:
+		return s.record(lt, names, at, depth)
 	}
 	return s.branch(lt, names, at, depth)
 }
@@ -108,13 +114,8 @@ func keysOf(lt *lua.LTable, at func() objectdb.Address) (names []string, items i
 	return names, items, nil
 }
 
-// isList reports whether a table is a list: it has items, or it is empty and marked as a
-// list.
-func isList(lt *lua.LTable, names []string, items int) bool {
-	return items > 0 || lt.Metatable == listMeta && len(names) == 0
-}
-
-func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth int) (objectdb.Value, error) {
+// list makes a list of a table with n numeric keys.
+func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth int) (any, error) {
 	list := make(objectdb.List, n)
 	for i := range list {
 		lv := lua.RawGet(lt, lua.LNumber(i+1))
@@ -131,37 +132,26 @@ func (s storing) list(lt *lua.LTable, n int, at func() objectdb.Address, depth i
 	return list, nil
 }
 
-// item returns the stored form of an item of a list. A table with names becomes a record,
-// and so does an empty table that is not marked as a list.
-func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (objectdb.Value, error) {
+// item returns the stored form of an item of a list, or of a field of a record in it.
+func (s storing) item(lv lua.LValue, at func() objectdb.Address, depth int) (v objectdb.Value, err error) {
 	if lv == luaNull {
 		return objectdb.Null{}, nil
 	}
-	lt, ok := lv.(*lua.LTable)
-	if !ok {
-		v, err := s.convert(lv, at, depth)
-		if err != nil {
-			return nil, err
-		}
-		if o, ok := v.(*Object); ok {
-			return s.recordOf(o, at)
-		}
-		return v.(objectdb.Value), nil
+	var item any
+	if lt, ok := lv.(*lua.LTable); ok {
+		item, err = s.table(lt, at, depth, true)
+	} else {
+		item, err = s.convert(lv, at, depth)
 	}
-	if depth >= maxAssignDepth {
-		return nil, &assignError{at(), fmt.Sprintf("the table nests more than %d deep or contains itself", maxAssignDepth)}
+	if o, ok := item.(*Object); ok {
+		return s.recordOf(o, at)
 	}
-	s.t.settle(lt)
-	names, items, err := keysOf(lt, at)
-	if err != nil {
-		return nil, err
-	}
-	s.charge(items + len(names))
-	if isList(lt, names, items) {
-		list, err := s.list(lt, items, at, depth)
-		return list, err
-	}
-	slices.Sort(names)
+	v, _ = item.(objectdb.Value)
+	return v, err
+}
+
+// record makes a record of a table within a list.
+func (s storing) record(lt *lua.LTable, names []string, at func() objectdb.Address, depth int) (any, error) {
 	r := make(objectdb.Record, len(names))
 	for i, name := range names {
 		place := func() objectdb.Address { return at().Child(name) }
@@ -205,15 +195,8 @@ func (b *branch) record() objectdb.Record {
 	return r
 }
 
-// charge counts n steps of work if a script waits for them.
-func (s storing) charge(n int) {
-	if s.L != nil {
-		s.t.state.Charge(s.L, n)
-	}
-}
-
+// branch makes a branch of a table with names.
 func (s storing) branch(lt *lua.LTable, names []string, at func() objectdb.Address, depth int) (any, error) {
-	slices.Sort(names)
 	b := &branch{names: names, items: make([]any, len(names))}
 	folds := make(map[string]string, len(names))
 	for i, name := range names {

@@ -13,10 +13,8 @@ import (
 // dateLayout is the text of a date.
 const dateLayout = "2006-01-02 15:04:05"
 
-// Text limits.
-const (
-	maxTextDepth = 16
-)
+// maxTextDepth bounds how deep tables and lists nest in a text.
+const maxTextDepth = 16
 
 // errLongText ends the writing of a text.
 var errLongText = errors.New("the text is longer than the limit allows")
@@ -55,13 +53,8 @@ func kindName(v Value) string {
 // with the cells of tables inside it below, one tab deeper. Text fails when it
 // would be longer than Limits.StringBytes.
 func (t *Thread) Text(v Value) (string, error) {
-	switch v := v.(type) {
-	case nil:
-		return "", nil
-	case string:
-		return v, nil
-	case float64:
-		return lua.NumberText(v), nil
+	if s, ok := v.(string); ok {
+		return s, nil
 	}
 	w := textWriter{t: t, limit: t.state.Limits().StringBytes}
 	if err := w.value(v, 0); err != nil {
@@ -72,10 +65,10 @@ func (t *Thread) Text(v Value) (string, error) {
 
 // A textWriter gathers the text of a value.
 type textWriter struct {
-	lists int // lists around the value that is being written
 	t     *Thread
 	b     strings.Builder
-	limit int
+	limit int           // of b, in bytes
+	lists int           // lists around the value that is being written
 	open  []*lua.LTable // tables being written, to stop at one that contains itself
 }
 
@@ -95,13 +88,9 @@ func (w *textWriter) value(v Value, depth int) error {
 		return w.write(fmt.Sprint(v))
 	case float64:
 		return w.write(lua.NumberText(v))
-	case int:
-		return w.write(lua.NumberText(float64(v)))
-	case int64:
-		return w.write(lua.NumberText(float64(v)))
 	case string:
 		return w.write(v)
-	case []string:
+	case int, int64, []string:
 		return w.value(w.t.fromLua(w.t.toLua(v)), depth)
 	case *Table:
 		return w.table(v, depth)
@@ -115,16 +104,6 @@ func (w *textWriter) value(v Value, depth int) error {
 
 func (w *textWriter) stored(v objectdb.Value, depth int) error {
 	switch v := v.(type) {
-	case objectdb.Boolean:
-		return w.value(bool(v), depth)
-	case objectdb.Number:
-		return w.write(lua.NumberText(float64(v)))
-	case objectdb.String:
-		return w.write(string(v))
-	case objectdb.Text:
-		return w.write(string(v))
-	case objectdb.Outline:
-		return w.write(string(v))
 	case objectdb.Script:
 		return w.write(string(v))
 	case objectdb.Date:
@@ -144,7 +123,7 @@ func (w *textWriter) stored(v objectdb.Value, depth int) error {
 	case objectdb.Null:
 		return w.write("null")
 	}
-	return nil
+	return w.value(w.t.fromLua(fromRoot(v)), depth) // a boolean, number or string
 }
 
 // list writes "{1, 2}".
@@ -218,8 +197,7 @@ func (w *textWriter) table(tb *Table, depth int) error {
 func (w *textWriter) isList(tb *Table) bool {
 	lt := tb.expose(w.t)
 	tb.materialise()
-	n := lt.Len()
-	return n == len(sortedKeys(lt)) && (n > 0 || lt.Metatable == listMeta)
+	return tb.IsList() && keyCount(lt, lt.Len()) == lt.Len()
 }
 
 func (w *textWriter) object(o *Object, depth int) error {
