@@ -96,7 +96,8 @@ func (o *Object) entryAt(key float64) (entry, error) {
 func (o *Object) checkPosition(key float64, hit string) error {
 	text := lua.NumberText(key)
 	if looksNumeric(hit) {
-		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q is: write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
+		return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, where the record %[3]q is: "+
+			"write %[1]s [%[4]q] for the name, or odb.nth (%[1]s, %[2]s) for the position",
 			o.Label(), text, hit, spelledLike(text, hit))}
 	}
 	other, err := o.numbered(text, hit)
@@ -107,7 +108,8 @@ func (o *Object) checkPosition(key float64, hit string) error {
 	if hit != "" {
 		what = fmt.Sprintf("where the record %q is", hit)
 	}
-	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, such as %[4]q: write %[1]s [%[5]q] for the name",
+	return &positionError{fmt.Sprintf("%[1]s [%[2]s] is a position, %[3]s, and this table has numbers for names, "+
+		"such as %[4]q: write %[1]s [%[5]q] for the name",
 		o.Label(), text, what, other, spelledLike(text, other))}
 }
 
@@ -174,6 +176,9 @@ func odbAppend(L *lua.LState) int {
 
 // nextKey returns the number after the last one in the table, as a name.
 func (o *Object) nextKey(L *lua.LState) (string, error) {
+	refuse := func(format string, args ...any) (string, error) {
+		return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf(format, args...)}
+	}
 	last := 0
 	for end := ":"; o.node != nil; { // what comes after 9
 		n, err := o.thread.tx.Last(o.node, "0", end)
@@ -191,15 +196,15 @@ func (o *Object) nextKey(L *lua.LState) (string, error) {
 			continue
 		}
 		if len(name) != keyDigits {
-			return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf(
-				"the name %q in the table does not sort with numbers of %d digits: rename it and similar ones to names such as %q first (odb.rename)",
-				name, keyDigits, fmt.Sprintf("%0*d", keyDigits, i))}
+			return refuse("the name %q in the table does not sort with numbers of %d digits: "+
+				"rename it and similar ones to names such as %q first (odb.rename)",
+				name, keyDigits, fmt.Sprintf("%0*d", keyDigits, i))
 		}
 		last = i
 		break
 	}
 	if last == maxKey {
-		return "", &objectdb.Error{Op: "append", Address: o.Address(), Err: fmt.Errorf("the number %d is taken, and it is the last one", maxKey)}
+		return refuse("the number %d is taken, and it is the last one", maxKey)
 	}
 	return fmt.Sprintf("%0*d", keyDigits, last+1), nil
 }

@@ -11,34 +11,34 @@ import (
 )
 
 // odbFunctions is the library odb: what the syntax of Lua cannot say about the
-// root. An address is given as a string ("user.webserver.prefs"), an address
-// value, or the table or script itself.
+// root. [ODB] describes the functions. An address is a string ("user.webserver.prefs"), an
+// address value, or the table or script itself.
 var odbFunctions map[string]*lua.LFunction
 
 func init() { // not in the declaration: the functions refer to metatables that refer to them
 	odbFunctions = make(map[string]*lua.LFunction)
 	for name, f := range map[string]lua.LGFunction{
-		"get":     odbGet,     // get (address [, default])
-		"set":     odbSet,     // set (address, value): makes the tables above
-		"defined": odbDefined, // defined (address)
-		"append":  odbAppend,  // append (table, value): stores it under the next number, which it returns
-		"nth":     odbNth,     // nth (table, i): name and value of the i-th cell; -1 is the last
-		"delete":  odbDelete,  // delete (address): true if there was something
-		"kind":    odbKind,    // kind (x): "table", "script", "date" …; nil for nothing
-		"size":    odbSize,    // size (x): cells of a table, bytes of anything else
-		"name":    odbName,    // name (x): the last name of an address
-		"parent":  odbParent,  // parent (x): the address above
-		"pairs":   odbPairs,   // pairs (t): sorted by name, for Lua tables too
-		"move":    odbMove,    // move (from, to)
-		"copy":    odbCopy,    // copy (from, to)
-		"rename":  odbRename,  // rename (address, name)
-		"text":    odbText,    // text (string): to be stored as text; text (x): the text of x
-		"outline": odbOutline, // outline (string): to be stored as outline
-		"script":  odbScript,  // script (source): to be stored as script
-		"list":    odbList,    // list (…): to be stored as list, even if empty
-		"date":    odbDate,    // date (), date (unix), date (text), date {year=, …}
-		"binary":  odbBinary,  // binary (data [, type])
-		"address": odbAddress, // address (x [, name …]): names are added as they are
+		"get":     odbGet,
+		"set":     odbSet,
+		"defined": odbDefined,
+		"append":  odbAppend,
+		"nth":     odbNth,
+		"delete":  odbDelete,
+		"kind":    odbKind,
+		"size":    odbSize,
+		"name":    odbName,
+		"parent":  odbParent,
+		"pairs":   odbPairs,
+		"move":    odbMove,
+		"copy":    odbCopy,
+		"rename":  odbRename,
+		"text":    odbText,
+		"outline": odbOutline,
+		"script":  odbScript,
+		"list":    odbList,
+		"date":    odbDate,
+		"binary":  odbBinary,
+		"address": odbAddress,
 	} {
 		odbFunctions[name] = lua.GoFunction(f)
 	}

@@ -36,7 +36,8 @@ type Cells interface {
 // NewRecord returns a table with the cells of a shape. A value is made when it
 // is first asked for, by Go or by a script.
 func NewRecord(s *Shape, of Cells) *Table {
-	return &Table{record: &shaped{shape: s, of: of, shared: true, sharedIndex: true}, cells: s.cells, index: s.index, left: len(s.cells)}
+	record := &shaped{shape: s, of: of, shared: true, sharedIndex: true}
+	return &Table{record: record, cells: s.cells, index: s.index, left: len(s.cells)}
 }
 
 // shaped is what a table has of its shape.

@@ -76,7 +76,8 @@ func objectNewIndex(L *lua.LState) int {
 			t.raise(L, "", o.because("set", key, err))
 		}
 		if name = e.name; name == "" {
-			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)", o.Label(), lua.NumberText(float64(key)))
+			t.fail(L, "%s has no cell [%s]: a new one needs a name, or odb.append (%[1]s, value)",
+				o.Label(), lua.NumberText(float64(key)))
 		}
 	default:
 		t.fail(L, "a name in %s must be a string, not a %s", o.Label(), kindName(t.fromLua(key)))

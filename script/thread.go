@@ -215,7 +215,8 @@ func (t *Thread) CallValue(f Value, args ...Value) (Value, error) {
 		if f.Kind() == objectdb.KindScript {
 			return t.run(f.luaValue(), args)
 		}
-		return nil, &Error{Message: fmt.Sprintf("call %s: %v", f.Address(), ErrNotScript), Address: f.Address(), Err: ErrNotScript}
+		a := f.Address()
+		return nil, &Error{Message: fmt.Sprintf("call %s: %v", a, ErrNotScript), Address: a, Err: ErrNotScript}
 	case objectdb.Script:
 		return t.RunSource("script", string(f), args...)
 	}
@@ -256,7 +257,7 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 	return t.fromLua(result), nil
 }
 
-// know remembers where messages that name a chunk lead.
+// addChunk notes where messages that name a chunk lead.
 func (t *Thread) addChunk(name string, c *chunk) {
 	if t.chunks == nil {
 		t.chunks = make(map[string]*chunk, 8)

@@ -62,7 +62,8 @@ func (l *linter) expr(e ast.Expr) {
 		l.get(e, false)
 	case *ast.StringExpr:
 		if strings.Contains(e.Value, "<!--#") && l.marked == 0 {
-			l.report(l.tree.Token(e), "marker", "a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it")
+			l.report(l.tree.Token(e), "marker",
+				"a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it")
 		}
 	case *ast.FuncCallExpr:
 		l.call(e)
@@ -229,8 +230,8 @@ func (l *linter) position(e *ast.AttrGetExpr) {
 	}
 	first, err := o.NumericName()
 	if first != "" {
-		l.report(at, "number", "a number is a position in %s, which has numbers for names, such as %q: write odb.nth (%[1]s, i) for a position, or [tostring (i)] for a name",
-			o.Label(), first)
+		l.report(at, "number", "a number is a position in %s, which has numbers for names, such as %q: "+
+			"write odb.nth (%[1]s, i) for a position, or [tostring (i)] for a name", o.Label(), first)
 	}
 	l.err = err
 }

@@ -45,13 +45,13 @@ func meta(body string) string {
 // there are, and where the descriptions lie.
 func languageServerSettings() string {
 	builtin := map[string]string{}
-	for _, name := range []string{"basic", "coroutine", "math", "os", "string", "table"} {
+	for _, name := range strings.Fields("basic builtin coroutine math os string table") { // builtin has the types
 		builtin[name] = "enable"
 	}
-	for _, name := range []string{"bit", "bit32", "builtin", "debug", "ffi", "io", "jit", "jit.profile", "jit.util", "package", "string.buffer", "table.clear", "table.new", "utf8"} {
+	for _, name := range strings.Fields("bit bit32 debug ffi io jit jit.profile jit.util package string.buffer " +
+		"table.clear table.new utf8") {
 		builtin[name] = "disable"
 	}
-	builtin["builtin"] = "enable" // the types themselves
 	b, _ := json.MarshalIndent(map[string]any{
 		"runtime.version":           "Lua 5.1",
 		"runtime.builtin":           builtin,
