@@ -58,7 +58,9 @@ func Script(t *script.Thread, name, source string) ([]Finding, error) {
 		return nil, fmt.Errorf("lint %s: %w", name, err)
 	}
 	l := &linter{t: t, name: name, tree: tree, own: map[string]bool{}}
-	l.assignedNames()
+	l.block(tree.Stmts)
+	l.rawsetNames()
+	l.second = true
 	l.block(tree.Stmts)
 	if l.err != nil {
 		return nil, fmt.Errorf("lint %s: %w", name, l.err)
@@ -74,8 +76,10 @@ func Script(t *script.Thread, name, source string) ([]Finding, error) {
 	return l.found, nil
 }
 
-// A linter walks through one script.
+// A linter walks through one script twice: first it notes which names the script assigns, then it
+// reports what it finds.
 type linter struct {
+	second bool // the second walk
 	t      *script.Thread
 	name   string
 	tree   *lua.Tree
@@ -110,6 +114,9 @@ func (v *lintLocal) used() bool {
 
 // report notes a finding at a token.
 func (l *linter) report(index int, rule, format string, args ...any) {
+	if !l.second {
+		return
+	}
 	t := l.tree.Tokens[index]
 	l.found = append(l.found, Finding{l.name, t.Line, t.Column, rule, fmt.Sprintf(format, args...)})
 }
@@ -199,7 +206,7 @@ func (l *linter) stmt(s ast.Stmt) {
 		if s.Name.Func != nil {
 			l.target(s.Name.Func)
 		} else {
-			l.expr(s.Name.Receiver)
+			l.target(&ast.AttrGetExpr{Object: s.Name.Receiver, Key: &ast.StringExpr{Value: s.Name.Method}})
 		}
 		l.function(s.Func, s.Name.Method != "")
 	case *ast.ReturnStmt:
@@ -225,8 +232,15 @@ func (l *linter) localStmt(s *ast.LocalAssignStmt) {
 	}
 }
 
-// target is what an assignment stores into: a local is not read by it.
+// target is the walk through what an assignment stores into, or the name of a function. The
+// assignment gives a value to a global, or to a cell of a table. It does not read a local.
 func (l *linter) target(e ast.Expr) {
+	if root, names := chain(e); root != nil && !l.second {
+		if root.Value == "_G" && len(names) == 1 {
+			l.own[names[0]] = true
+		}
+		l.own[strings.Join(append([]string{root.Value}, names...), ".")] = true
+	}
 	if _, ok := e.(*ast.IdentExpr); ok {
 		return
 	}

@@ -12,18 +12,8 @@ import (
 	"scripter/script"
 )
 
-// assignedNames notes what the script gives a value itself: globals, and cells
-// of tables by their dotted names.
-func (l *linter) assignedNames() {
-	walkTargets(l.tree.Stmts, func(e ast.Expr) {
-		if root, names := chain(e); root != nil {
-			if root.Value == "_G" && len(names) == 1 {
-				l.own[names[0]] = true
-			}
-			l.own[strings.Join(append([]string{root.Value}, names...), ".")] = true
-		}
-	})
-	// rawset (_G, "name", value)
+// rawsetNames notes the globals that the script assigns by rawset (_G, "name", value).
+func (l *linter) rawsetNames() {
 	tokens := l.tree.Tokens
 	for i := 0; i+4 < len(tokens); i++ {
 		if tokens[i].Text == "rawset" && tokens[i+2].Text == "_G" && len(tokens[i+4].Text) > 2 {
@@ -165,7 +155,7 @@ func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bo
 		v.read = true
 		return
 	}
-	if l.own[root.Value] || root.Value == "_G" || l.err != nil {
+	if !l.second || l.own[root.Value] || root.Value == "_G" || l.err != nil {
 		return
 	}
 	v, err := l.t.Lookup(root.Value)
@@ -212,7 +202,7 @@ func (l *linter) names(path string, v script.Value, names []string, keys []int, 
 // position checks t [number], where t is a table of the root: a number is a position,
 // but the author may mean a name if the names of the table look like numbers.
 func (l *linter) position(e *ast.AttrGetExpr) {
-	if l.err != nil || !l.isCount(e.Key) {
+	if !l.second || l.err != nil || !l.isCount(e.Key) {
 		return
 	}
 	o := l.tableOf(e.Object)
