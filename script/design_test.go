@@ -31,7 +31,11 @@ func TestRootInLua(t *testing.T) {
 	names.Set("referer", "of the request")
 	for _, c := range []struct{ sentence, source, want string }{
 		{"the root is seen as Lua tables", `user.saveInterval = 6 return user.saveInterval`, "6"},
-		{"a cell by a name in a variable", `local host = "host" scratchpad.visits [host] = scratchpad.visits [host] + 1 return scratchpad.visits.host`, "3"},
+		{
+			"a cell by a name in a variable",
+			`local host = "host" scratchpad.visits [host] = scratchpad.visits [host] + 1 return scratchpad.visits.host`,
+			"3",
+		},
 		{"locals come first", `local user = {saveInterval = "local"} return user.saveInterval`, "local"},
 		{"then globals assigned in this run", `referer = "global" return referer`, "global"},
 		{"then Lua's libraries", `return type (string)`, "table"},
@@ -50,11 +54,23 @@ func TestRootInLua(t *testing.T) {
 		{"nil deletes", `user.saveInterval = nil return tostring (odb.defined ("user.saveInterval"))`, "false"},
 		{"a missing cell is nil", `return tostring (user.nothing)`, "nil"},
 		{"rawget (_G, name) asks without an error", `return tostring (rawget (_G, "nothing"))`, "nil"},
-		{"require runs a script once, with its name", `return require ("user.lib").name .. tostring (require ("user.lib") == require ("USER.LIB")) .. scratchpad.loads`, "user.libtrue1"},
-		{"a list that was read is the list itself", `local l = user.list table.insert (l, 2) table.sort (l) return table.concat (user.list, " ")`, "1 2 3"},
+		{
+			"require runs a script once, with its name",
+			`return require ("user.lib").name .. tostring (require ("user.lib") == require ("USER.LIB")) .. scratchpad.loads`,
+			"user.libtrue1",
+		},
+		{
+			"a list that was read is the list itself",
+			`local l = user.list table.insert (l, 2) table.sort (l) return table.concat (user.list, " ")`,
+			"1 2 3",
+		},
 		{"and may be assigned back", `local l = user.list table.insert (l, 2) user.list = l return #user.list`, "3"},
 		{"a copy is odb.list", `local l = odb.list (unpack (user.list)) table.insert (l, 2) return #l .. #user.list`, "32"},
-		{"iteration is in the order of the names", `local s = "" for n in pairs (suites.webserver) do s = s .. n .. " " end return s`, "head macros "},
+		{
+			"iteration is in the order of the names",
+			`local s = "" for n in pairs (suites.webserver) do s = s .. n .. " " end return s`,
+			"head macros ",
+		},
 	} {
 		within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
 			v, err := th.RunSource("test", c.source)

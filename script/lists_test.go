@@ -42,37 +42,44 @@ func kept(t *testing.T, db *objectdb.DB, source, then string) string {
 
 func TestListsOfRecords(t *testing.T) {
 	const all = `return odb.text (user.l)`
-	for source, want := range map[string]string{
-		`return 1`:                                                           "{{a = 1, tags = {}}, {a = 2, tags = {x}}}",
-		`user.l [1].a = 2`:                                                   "{{a = 2, tags = {}}, {a = 2, tags = {x}}}",
-		`user.l [1].new = true`:                                              "{{a = 1, new = true, tags = {}}, {a = 2, tags = {x}}}",
-		`user.l [2].tags [2] = "y"`:                                          "{{a = 1, tags = {}}, {a = 2, tags = {x, y}}}",
-		`table.remove (user.l [2].tags)`:                                     "{{a = 1, tags = {}}, {a = 2, tags = {}}}",
-		`user.l [1].tags = nil user.l [1].a = nil`:                           "{{}, {a = 2, tags = {x}}}",
-		`table.insert (user.l, 1, {b = {{}}})`:                               "{{b = {{}}}, {a = 1, tags = {}}, {a = 2, tags = {x}}}",
-		`table.insert (user.l, user.t)`:                                      "{{a = 1, tags = {}}, {a = 2, tags = {x}}, {x = 1}}",
-		`table.remove (user.l, 1)`:                                           "{{a = 2, tags = {x}}}",
-		`table.sort (user.l, function (x, y) return x.a > y.a end)`:          "{{a = 2, tags = {x}}, {a = 1, tags = {}}}",
-		`for i, r in ipairs (user.l) do r.n = i end`:                         "{{a = 1, n = 1, tags = {}}, {a = 2, n = 2, tags = {x}}}",
-		`for i, r in odb.pairs (user) do if i == "l" then r [2] = 0 end end`: "{{a = 1, tags = {}}, 0}",
-		`local l = odb.get ("user.l") l [1] = "s"`:                           "{s, {a = 2, tags = {x}}}",
-		`local l = user.l l [3] = 3 user.l = l l [4] = 4`:                    "{{a = 1, tags = {}}, {a = 2, tags = {x}}, 3, 4}",
-		`local r = user.l [1] user.l = {r} r.a = 9`:                          "{{a = 1, tags = {}}}",
-		`local l = user.l user.l = {1} l [1] = 9`:                            "{1}",
-		`local l = user.l user.l = nil user.l = {1} l [1] = 9`:               "{1}",
-		`local l = user.l user.l = 5 l [1] = 9 user.l = {l [1]}`:             "{9}",
-		`local l = user.l user.l [1] = 1 user.l [2] = 2 return l == user.l and 1 or error ("another table")`: "{1, 2}",
-		`local l = user.l l [1] = 9 odb.delete ("user.l") user.l = odb.list ()`:                              "{}",
-		`while #user.l > 0 do table.remove (user.l) end`:                                                     "{}",
-		`local l = user.l odb.move ("user.l", "user.m") l [1] = 1 odb.move ("user.m", "user.l") l [2] = 2`:   "{1, 2}",
-		`local l = user.l l [1] = 1 odb.rename ("user", "other") l [2] = 2 odb.rename ("other", "user")`:     "{1, 2}",
-		`local l = user.l [1] l.a = 7 odb.copy ("user.l", "user.m") user.l = user.m`:                         "{{a = 7, tags = {}}, {a = 2, tags = {x}}}",
-		`user.l [1] = 1 user.l [2] = 2 user.copy = user assert (odb.text (user.copy.l) == "{1, 2}")`:         "{1, 2}",
-		`user.l [1] = 1 user.l [2] = 2 assert (odb.text (user):find ("l\tlist: {1, 2}", 1, true))`:           "{1, 2}",
-		`user.l [1] = 1 user.l [2] = 2 assert (odb.size ("user.l") == 5)`:                                    "{1, 2}",
-		`user.m = user.l user.m [1] = 0`:                                                                     "{{a = 1, tags = {}}, {a = 2, tags = {x}}}",
-		`pcall (function () user.l [1].a = 5 error ("no") end)`:                                              "{{a = 5, tags = {}}, {a = 2, tags = {x}}}",
+	for _, c := range [][2]string{
+		{`return 1`, "{{a = 1, tags = {}}, {a = 2, tags = {x}}}"},
+		{`user.l [1].a = 2`, "{{a = 2, tags = {}}, {a = 2, tags = {x}}}"},
+		{`user.l [1].new = true`, "{{a = 1, new = true, tags = {}}, {a = 2, tags = {x}}}"},
+		{`user.l [2].tags [2] = "y"`, "{{a = 1, tags = {}}, {a = 2, tags = {x, y}}}"},
+		{`table.remove (user.l [2].tags)`, "{{a = 1, tags = {}}, {a = 2, tags = {}}}"},
+		{`user.l [1].tags = nil user.l [1].a = nil`, "{{}, {a = 2, tags = {x}}}"},
+		{`table.insert (user.l, 1, {b = {{}}})`, "{{b = {{}}}, {a = 1, tags = {}}, {a = 2, tags = {x}}}"},
+		{`table.insert (user.l, user.t)`, "{{a = 1, tags = {}}, {a = 2, tags = {x}}, {x = 1}}"},
+		{`table.remove (user.l, 1)`, "{{a = 2, tags = {x}}}"},
+		{`table.sort (user.l, function (x, y) return x.a > y.a end)`, "{{a = 2, tags = {x}}, {a = 1, tags = {}}}"},
+		{`for i, r in ipairs (user.l) do r.n = i end`, "{{a = 1, n = 1, tags = {}}, {a = 2, n = 2, tags = {x}}}"},
+		{`for i, r in odb.pairs (user) do if i == "l" then r [2] = 0 end end`, "{{a = 1, tags = {}}, 0}"},
+		{`local l = odb.get ("user.l") l [1] = "s"`, "{s, {a = 2, tags = {x}}}"},
+		{`local l = user.l l [3] = 3 user.l = l l [4] = 4`, "{{a = 1, tags = {}}, {a = 2, tags = {x}}, 3, 4}"},
+		{`local r = user.l [1] user.l = {r} r.a = 9`, "{{a = 1, tags = {}}}"},
+		{`local l = user.l user.l = {1} l [1] = 9`, "{1}"},
+		{`local l = user.l user.l = nil user.l = {1} l [1] = 9`, "{1}"},
+		{`local l = user.l user.l = 5 l [1] = 9 user.l = {l [1]}`, "{9}"},
+		{
+			`local l = user.l user.l [1] = 1 user.l [2] = 2 return l == user.l and 1 or error ("another table")`,
+			"{1, 2}",
+		},
+		{`local l = user.l l [1] = 9 odb.delete ("user.l") user.l = odb.list ()`, "{}"},
+		{`while #user.l > 0 do table.remove (user.l) end`, "{}"},
+		{`local l = user.l odb.move ("user.l", "user.m") l [1] = 1 odb.move ("user.m", "user.l") l [2] = 2`, "{1, 2}"},
+		{`local l = user.l l [1] = 1 odb.rename ("user", "other") l [2] = 2 odb.rename ("other", "user")`, "{1, 2}"},
+		{
+			`local l = user.l [1] l.a = 7 odb.copy ("user.l", "user.m") user.l = user.m`,
+			"{{a = 7, tags = {}}, {a = 2, tags = {x}}}",
+		},
+		{`user.l [1] = 1 user.l [2] = 2 user.copy = user assert (odb.text (user.copy.l) == "{1, 2}")`, "{1, 2}"},
+		{`user.l [1] = 1 user.l [2] = 2 assert (odb.text (user):find ("l\tlist: {1, 2}", 1, true))`, "{1, 2}"},
+		{`user.l [1] = 1 user.l [2] = 2 assert (odb.size ("user.l") == 5)`, "{1, 2}"},
+		{`user.m = user.l user.m [1] = 0`, "{{a = 1, tags = {}}, {a = 2, tags = {x}}}"},
+		{`pcall (function () user.l [1].a = 5 error ("no") end)`, "{{a = 5, tags = {}}, {a = 2, tags = {x}}}"},
 	} {
+		source, want := c[0], c[1]
 		assert.Equal(t, want, kept(t, records(t), source, all), source)
 	}
 	db := records(t)
@@ -86,14 +93,24 @@ func TestListsOfRecords(t *testing.T) {
 // nothing that it wrote is stored.
 func TestListErrors(t *testing.T) {
 	db := records(t)
-	for source, want := range map[string]string{
-		`user.t.x = 2 user.l [1].f = type`:                               "set user.l.1.f: a function cannot be stored: odb.script (source) makes a script",
-		`user.t.x = 2 user.l [4] = 1`:                                    "set user.l: a list needs the items 1 to 3, and [3] is missing",
-		`user.t.x = 2 user.l [1] = nil`:                                  "set user.l: a list needs the items 1 to 1, and [1] is missing",
-		`user.t.x = 2 user.l.name = 1`:                                   "set user.l: a table with names and numbers is neither a table nor a list of the root",
-		`user.t.x = 2 user.l [1].self = user.l`:                          "",
-		`user.t.x = 2 user.l [1].f = type odb.copy ("user.l", "user.m")`: "set user.l.1.f: a function cannot be stored: odb.script (source) makes a script",
+	for _, c := range [][2]string{
+		{
+			`user.t.x = 2 user.l [1].f = type`,
+			"set user.l.1.f: a function cannot be stored: odb.script (source) makes a script",
+		},
+		{`user.t.x = 2 user.l [4] = 1`, "set user.l: a list needs the items 1 to 3, and [3] is missing"},
+		{`user.t.x = 2 user.l [1] = nil`, "set user.l: a list needs the items 1 to 1, and [1] is missing"},
+		{
+			`user.t.x = 2 user.l.name = 1`,
+			"set user.l: a table with names and numbers is neither a table nor a list of the root",
+		},
+		{`user.t.x = 2 user.l [1].self = user.l`, ""},
+		{
+			`user.t.x = 2 user.l [1].f = type odb.copy ("user.l", "user.m")`,
+			"set user.l.1.f: a function cannot be stored: odb.script (source) makes a script",
+		},
 	} {
+		source, want := c[0], c[1]
 		err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			th := NewEngine(nil).NewThread(context.Background(), ThreadOptions{Tx: tx})
 			defer th.Close()

@@ -55,37 +55,38 @@ var testVerbs = []Verb{
 
 func TestVerb(t *testing.T) {
 	db := newDB(t)
-	for source, want := range map[string]string{
-		`return test.upper ("a")`:                                       "A!",
-		`return test.upper (12, "?")`:                                   "12?",
-		`return test.upper (odb.text "ab")`:                             "AB!",
-		`local a, b = test.add ("3") return a .. b`:                     "44",
-		`return test.add (1.5, 2)`:                                      "error: bad argument #1 to 'add' (number has no integer representation)",
-		`local a, b = test.negate (false) return tostring (a and b)`:    "true",
-		`return test.negate (1)`:                                        "error: bad argument #1 to 'negate' (boolean expected, got number)",
-		`return test.count {1, 2, x = 3}`:                               "3",
-		`return test.count (nil, {})`:                                   "0",
-		`return test.count ()`:                                          "error: bad argument #2 to 'count' (table expected, got no value)",
-		`return test.upper ()`:                                          "error: bad argument #1 to 'upper' (string expected, got no value)",
-		`return test.upper (nil)`:                                       "error: bad argument #1 to 'upper' (string expected, got nil)",
-		`return test.upper {}`:                                          "error: bad argument #1 to 'upper' (string expected, got table)",
-		`return test.upper (odb.date (0))`:                              "error: bad argument #1 to 'upper' (string expected, got date)",
-		`return test.range (5)`:                                         "error: bad argument #1 to 'range' (must be less than 3)",
-		`return test.text (odb.date (0))`:                               "1970-01-01 00:00:00",
-		`return test.nargs (nil, nil)`:                                  "2",
-		`return select ('#', test.nothing ())`:                          "0",
-		`return test.list () [2]`:                                       "b",
-		`local t = {} return tostring (test.same (t) == t)`:             "true",
-		`return tostring (test.same (test.upper) == test.upper)`:        "true",
-		`return test.each (function (x) return x + 1 end, 2)`:           "3",
-		`return test.fail ()`:                                           "error: test.fail: it is Monday",
-		`return deep.er.verb ()`:                                        "deep",
-		`return system.verbs.builtins.test.upper ("x")`:                 "X!",
-		`return SYSTEM.Verbs.Builtins.TEST.Upper ("x")`:                 "X!",
-		`local s = "" for k in pairs (deep) do s = s .. k end return s`: "er",
-		`return #system.verbs.builtins`:                                 "2",
-		`return tostring (system.verbs.builtins)`:                       "table: system.verbs.builtins",
+	for _, c := range [][2]string{
+		{`return test.upper ("a")`, "A!"},
+		{`return test.upper (12, "?")`, "12?"},
+		{`return test.upper (odb.text "ab")`, "AB!"},
+		{`local a, b = test.add ("3") return a .. b`, "44"},
+		{`return test.add (1.5, 2)`, "error: bad argument #1 to 'add' (number has no integer representation)"},
+		{`local a, b = test.negate (false) return tostring (a and b)`, "true"},
+		{`return test.negate (1)`, "error: bad argument #1 to 'negate' (boolean expected, got number)"},
+		{`return test.count {1, 2, x = 3}`, "3"},
+		{`return test.count (nil, {})`, "0"},
+		{`return test.count ()`, "error: bad argument #2 to 'count' (table expected, got no value)"},
+		{`return test.upper ()`, "error: bad argument #1 to 'upper' (string expected, got no value)"},
+		{`return test.upper (nil)`, "error: bad argument #1 to 'upper' (string expected, got nil)"},
+		{`return test.upper {}`, "error: bad argument #1 to 'upper' (string expected, got table)"},
+		{`return test.upper (odb.date (0))`, "error: bad argument #1 to 'upper' (string expected, got date)"},
+		{`return test.range (5)`, "error: bad argument #1 to 'range' (must be less than 3)"},
+		{`return test.text (odb.date (0))`, "1970-01-01 00:00:00"},
+		{`return test.nargs (nil, nil)`, "2"},
+		{`return select ('#', test.nothing ())`, "0"},
+		{`return test.list () [2]`, "b"},
+		{`local t = {} return tostring (test.same (t) == t)`, "true"},
+		{`return tostring (test.same (test.upper) == test.upper)`, "true"},
+		{`return test.each (function (x) return x + 1 end, 2)`, "3"},
+		{`return test.fail ()`, "error: test.fail: it is Monday"},
+		{`return deep.er.verb ()`, "deep"},
+		{`return system.verbs.builtins.test.upper ("x")`, "X!"},
+		{`return SYSTEM.Verbs.Builtins.TEST.Upper ("x")`, "X!"},
+		{`local s = "" for k in pairs (deep) do s = s .. k end return s`, "er"},
+		{`return #system.verbs.builtins`, "2"},
+		{`return tostring (system.verbs.builtins)`, "table: system.verbs.builtins"},
 	} {
+		source, want := c[0], c[1]
 		within(t, db, ThreadOptions{}, func(th *Thread) {
 			v, err := th.RunSource("test", source)
 			got := ""
@@ -131,18 +132,22 @@ func TestObjectWinsOverVerb(t *testing.T) {
 // A table that holds only verbs is like any other table of the root.
 func TestTableOfVerbs(t *testing.T) {
 	db := newDB(t)
-	for source, want := range map[string]string{
-		`return test.upper ("a") .. test.Upper ("b") .. TEST.UPPER ("c")`:                                                       "A!B!C!",
-		`return tostring (test.nope) .. tostring (test.__index) .. tostring (test [true])`:                                      "nilnilnil",
-		`return tostring (test) .. tostring (#test > 5)`:                                                                        "table: system.verbs.builtins.testtrue",
-		`return tostring (test == test) .. tostring (test == system.verbs.builtins.test)`:                                       "truetrue",
-		`return tostring (test [1] == test.add) .. tostring (test [1000])`:                                                      "truenil",
-		`local t = test t.mine = 1 return t.mine .. test.mine .. t.upper ("a") .. test.UPPER ("b")`:                             "11A!B!",
-		`local t = test test.upper = odb.script "return 'own'" return t.upper () .. test.upper ()`:                              "ownown",
-		`local t, n = test, 0 for name, verb in pairs (t) do n = n + 1 assert (t [name] == verb) end return tostring (n == #t)`: "true",
-		`return tostring (getmetatable (test)) .. tostring (rawequal (test.upper, test.Upper))`:                                 "falsetrue",
-		`return tostring (pcall (setmetatable, test, {}))`:                                                                      "false",
+	for _, c := range [][2]string{
+		{`return test.upper ("a") .. test.Upper ("b") .. TEST.UPPER ("c")`, "A!B!C!"},
+		{`return tostring (test.nope) .. tostring (test.__index) .. tostring (test [true])`, "nilnilnil"},
+		{`return tostring (test) .. tostring (#test > 5)`, "table: system.verbs.builtins.testtrue"},
+		{`return tostring (test == test) .. tostring (test == system.verbs.builtins.test)`, "truetrue"},
+		{`return tostring (test [1] == test.add) .. tostring (test [1000])`, "truenil"},
+		{`local t = test t.mine = 1 return t.mine .. test.mine .. t.upper ("a") .. test.UPPER ("b")`, "11A!B!"},
+		{`local t = test test.upper = odb.script "return 'own'" return t.upper () .. test.upper ()`, "ownown"},
+		{
+			`local t, n = test, 0 for name, verb in pairs (t) do n = n + 1 assert (t [name] == verb) end return tostring (n == #t)`,
+			"true",
+		},
+		{`return tostring (getmetatable (test)) .. tostring (rawequal (test.upper, test.Upper))`, "falsetrue"},
+		{`return tostring (pcall (setmetatable, test, {}))`, "false"},
 	} {
+		source, want := c[0], c[1]
 		assert.Equal(t, want, run(t, db, source), source)
 	}
 	assert.Equal(t, "attempt to call a missing object: system.verbs.builtins.test.nope", fails(t, db, "test.nope ()").Message)
