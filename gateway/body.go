@@ -15,9 +15,8 @@ import (
 	"scripter/script"
 )
 
-// contentLength gives the declared length of the body: -1 when none is
-// declared and the body ends with the stream (a chunked body behind Apache's
-// mod_cgi has no CONTENT_LENGTH, Caddy's has -1).
+// contentLength returns the declared length of the body, or -1 if the body ends with the
+// stream: a chunked body has no CONTENT_LENGTH behind Apache's mod_cgi, and -1 behind Caddy.
 func contentLength(p map[string]string) (int64, error) {
 	s := p["CONTENT_LENGTH"]
 	switch {
@@ -49,9 +48,9 @@ func hasBody(r *Request) bool {
 	return n != 0 || err != nil
 }
 
-// readBody returns the whole body: scripts see it as one text (postArgs), as they always
-// did. It fails with status 413 over the limit (at once when the length is declared),
-// 400 when fewer bytes came than were declared, 408 when the transport gave up waiting.
+// readBody returns the whole body, which scripts see as one text (postArgs). The status of its
+// error is 413 if the body exceeds the limit, 400 if it has fewer bytes than declared, and 408
+// if it does not arrive in time.
 func (r *Request) readBody(limit runner.Bound) (string, error) {
 	n, err := contentLength(r.Params)
 	switch {
@@ -89,7 +88,7 @@ func (r *Request) readBody(limit runner.Bound) (string, error) {
 	return b.String(), nil
 }
 
-// smallBody is the largest body that is read through a buffer that stays, in bytes.
+// smallBody is the size in bytes of the largest body that is read through a pooled buffer.
 const smallBody = 64 << 10
 
 var bodyBuffers = sync.Pool{New: func() any { return new([smallBody]byte) }}
@@ -112,7 +111,7 @@ func shortBody(got, n int64) error {
 	return &Error{Status: 400, Message: fmt.Sprintf("the body has %d of %d declared bytes", got, n)}
 }
 
-// bodyError is the failure of a body that ended with err.
+// bodyError returns the error for a body whose reading ended with err.
 func bodyError(err error, got int64) error {
 	if errors.Is(err, fcgi.ErrBodyTimeout) || os.IsTimeout(err) {
 		return &Error{Status: 408, Message: fmt.Sprintf("the body stopped after %d bytes", got), Err: err}
@@ -150,10 +149,10 @@ func formError(err error, most runner.Bound) error {
 	return &Error{Status: 400, Message: err.Error(), Err: err}
 }
 
-// requestForm is what the body of a request says when it is a form.
+// requestForm is the form in the body of a request.
 type requestForm struct {
 	args  *script.Table // name -> text, the last one sent
-	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil if the form cannot have any
+	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil if not multipart
 
 	encoded string // the body, when it is URL-encoded
 	parts   []part // of a multipart form, in the order sent
@@ -200,8 +199,7 @@ func parseBody(contentType, body string, most runner.Bound) (requestForm, error)
 	return requestForm{}, nil
 }
 
-// multipartForm makes the tables of a multipart form. File names are data and never
-// paths.
+// multipartForm returns the tables of a multipart form. File names are data, never paths.
 func multipartForm(parts []httpform.Part) requestForm {
 	f := requestForm{args: script.NewTable(), files: script.NewTable()}
 	for _, p := range parts {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -10,16 +11,15 @@ import (
 	"time"
 )
 
-// CGI is one run of a CGI program (RFC 3875): all that the web server gives
-// it, as parameters.
+// CGI is one run of a CGI program (RFC 3875): what the web server gives it.
 type CGI struct {
 	Environ []string
 	Stdin   io.Reader
 	Stdout  io.Writer
 	// Program is the path by which the program was started.
 	Program string
-	// NPH is "on" or "off" to force the form of the response, "auto" or ""
-	// to find it out.
+	// NPH is "on" or "off" to force the form of the response; "auto" or "" leaves it to
+	// the gateway.
 	NPH string
 	// HandlerNames are file names that count as the handler's own.
 	HandlerNames []string
@@ -36,13 +36,13 @@ type CGI struct {
 // the last bytes, they correct the Content-Length, and the client does not notice.
 const settle = 100 * time.Millisecond
 
-// Bounds of what is read of a body that nobody wanted.
+// How much of a body is read and thrown away after the response, and for how long.
 const (
 	drainLimit = 256 << 20 // bytes
 	drainTime  = 10 * time.Second
 )
 
-// How long a body may take if [CGI] does not say it.
+// How long a body may take by default: see [CGI].
 const (
 	bodyIdle = 15 * time.Second
 	bodyTime = 60 * time.Second
@@ -55,7 +55,7 @@ type stdinReader struct {
 	from io.Reader
 	idle time.Duration
 	end  time.Time // deadline of the whole body
-	late bool      // the body took too long, and nothing more is read
+	late bool      // the body took too long: nothing more is read
 }
 
 func (r *stdinReader) Read(p []byte) (int, error) {
@@ -88,12 +88,14 @@ func (r *stdinReader) Read(p []byte) (int, error) {
 	}
 }
 
-// ServeCGI answers one request. Arguments of the program are never read: a
-// query without "=" arrives in them (RFC 3875, 4.4).
+// ServeCGI answers one request. It does not read the arguments of the program: a query without
+// "=" arrives there (RFC 3875, 4.4).
 func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	r := c.request()
 	begun := time.Now()
-	body := &stdinReader{ctx: ctx, from: c.Stdin, idle: orTime(c.BodyIdle, bodyIdle), end: begun.Add(orTime(c.Body, bodyTime))}
+	body := &stdinReader{
+		ctx: ctx, from: c.Stdin, idle: cmp.Or(c.BodyIdle, bodyIdle), end: begun.Add(cmp.Or(c.Body, bodyTime)),
+	}
 	if r.Body != nil {
 		r.Body = body
 	}
@@ -105,8 +107,8 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	if out.Short {
 		time.Sleep(settle)
 	}
-	// mod_cgid and fcgiwrap lose the response of a program that leaves its
-	// input unread. A body that took too long is not waited for again.
+	// mod_cgid and fcgiwrap lose the response of a program that does not read its input to the
+	// end.
 	if hasBody(r) && !body.late {
 		body.end = time.Now().Add(drainTime)
 		io.Copy(io.Discard, io.LimitReader(body, drainLimit))
@@ -114,24 +116,20 @@ func (g *Gateway) ServeCGI(ctx context.Context, c CGI) Outcome {
 	return out
 }
 
-func orTime(d, or time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return or
-}
-
-// serveCGI answers a request of a CGI program, in whatever process.
+// serveCGI answers a request of a CGI program, in the program itself or in a resident server.
 func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome {
 	if r.Params["SCRIPT_NAME"]+r.Params["PATH_INFO"] == "" && r.Form == NPH {
-		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; \"scripter call /NAME.fcgi\" answers a request by hand")
+		g.log.Warn("no CGI variables: this is a CGI program, started by a web server; " +
+			"\"scripter call /NAME.fcgi\" answers a request by hand")
 	}
 	if r.Form == NPH && r.Params["REDIRECT_STATUS"] != "" {
-		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.LogPath())
+		g.log.Warn("an nph- handler was reached by an internal redirect: Apache appends a second response; "+
+			"reach it by RewriteRule … [PT], or name the handler Scripter.acgi", "path", r.LogPath())
 	}
 	return g.Answer(ctx, r, w)
 }
 
+// request returns the request.
 func (c CGI) request() *Request {
 	p, repeated := c.vars, ""
 	if p == nil {
@@ -172,9 +170,9 @@ func Variables(environ []string) (p map[string]string, repeated string) {
 	return p, repeated
 }
 
-// wantsNPH tells whether a web server passes a complete response on
-// untouched: only Apache does, for programs whose names begin with nph-.
-// Everybody else makes the status line from a Status field.
+// wantsNPH reports whether the web server passes a complete response on unchanged. Only Apache
+// does, for programs whose names begin with nph-. Other web servers make the status line from
+// a Status field.
 func wantsNPH(p map[string]string, program string) bool {
 	name := program
 	for _, v := range []string{"SCRIPT_NAME", "SCRIPT_FILENAME"} {

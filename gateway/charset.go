@@ -14,18 +14,21 @@ import (
 	"scripter/site"
 )
 
-// charsetTypes are the types outside of text/ whose parameter charset browsers heed
+// charsetTypes are the types outside of text/ whose parameter charset browsers respect
 // (RFC 3236, RFC 9239). JSON has no such parameter (RFC 8259), and other XML
 // declares its encoding in the document.
-var charsetTypes = []string{"application/xhtml+xml", "application/javascript", "application/x-javascript", "application/ecmascript"}
+var charsetTypes = []string{
+	"application/xhtml+xml", "application/javascript", "application/x-javascript", "application/ecmascript",
+}
 
+// hasCharset reports whether a MIME type has a parameter charset.
 func hasCharset(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || isOneOf(kind, charsetTypes)
 }
 
-// completeType completes the Content-Type of a response if its script has left that
-// to the gateway. rest is the rest of the body, or nil. The first piece of a streamed
-// response decides.
+// completeType completes the Content-Type of a response if its script has left that to the
+// gateway. rest is the rest of the body, or nil. Of a streamed response only the first piece
+// is looked at.
 func (c *attempt) completeType(resp *httpheader.Response, rest *runner.Output, streamed bool) error {
 	if !c.ownType {
 		return nil
@@ -63,7 +66,7 @@ func (c *attempt) nameCharset(resp *httpheader.Response, more io.Reader, streame
 // withCharset returns the type with the charset of its text, or unchanged.
 func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
 	plain := kind
-	if kind != htmlType { // the type of most
+	if kind != htmlType { // which most responses have
 		media, params, err := mime.ParseMediaType(kind)
 		if _, has := params["charset"]; err != nil || has || !hasCharset(media) {
 			return kind, nil
@@ -82,16 +85,21 @@ func withCharset(kind, text string, more io.Reader, cut bool) (string, error) {
 // ownCharset finds the charset that a text declares: in HTML's meta, in the XML
 // declaration, in the first rule of CSS.
 var ownCharset = map[string]*regexp.Regexp{
-	"text/html":             regexp.MustCompile(`(?i)<meta\s+(?:charset|http-equiv[^>]*charset)\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
-	"application/xhtml+xml": regexp.MustCompile(`(?i)<meta\s+(?:charset|http-equiv[^>]*charset)\s*=\s*["']?([^\s"'/>;]+)|^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
-	"text/xml":              regexp.MustCompile(`(?i)^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`),
+	"text/html":             regexp.MustCompile(metaCharset + "|" + xmlCharset),
+	"application/xhtml+xml": regexp.MustCompile(metaCharset + "|" + xmlCharset),
+	"text/xml":              regexp.MustCompile(xmlCharset),
 	"text/css":              regexp.MustCompile(`(?i)^@charset "([^"]+)"`),
 }
+
+const (
+	metaCharset = `(?i)<meta\s+(?:charset|http-equiv[^>]*charset)\s*=\s*["']?([^\s"'/>;]+)`
+	xmlCharset  = `(?i)^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"']+)`
+)
 
 // namesCharset reports whether a text of that type declares at its beginning a
 // charset other than UTF-8.
 func namesCharset(kind, text string) bool {
-	const most = 1024 // what browsers look at
+	const most = 1024 // bytes that browsers look at
 	find := ownCharset[kind]
 	if find == nil {
 		return false
@@ -162,6 +170,7 @@ type fileTyping struct {
 	charset bool   // flAddCharset
 }
 
+// typingOf returns the fileTyping for a file with this name.
 func typingOf(s *site.Snapshot, name string) fileTyping {
 	ext := filepath.Ext(name)
 	t, _ := s.MimeType(ext)

@@ -127,10 +127,11 @@ func linkRedirect(resp *httpheader.Response) {
 	if !resp.Redirects() || location == "" {
 		return
 	}
-	if kind, _, err := mime.ParseMediaType(resp.Get("Content-Type")); resp.Has("Content-Type") && (err != nil || kind != "text/html") {
+	kind, _, err := mime.ParseMediaType(resp.Get("Content-Type"))
+	if resp.Has("Content-Type") && (err != nil || kind != htmlType) {
 		return
 	}
-	resp.Set("Content-Type", "text/html")
+	resp.Set("Content-Type", htmlType)
 	title := resp.Reason
 	if title == "" {
 		title = httpheader.ReasonText(resp.Status)

@@ -61,7 +61,8 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	}
 	for seg := range strings.SplitSeq(whole, "/") {
 		if site.IsHandler(seg) {
-			return d, &Error{Status: 404, Message: fmt.Sprintf("%s is the handler's own URL, which answers nothing itself", clip(whole, 200))}
+			return d, &Error{Status: 404, Message: fmt.Sprintf(
+				"%s is the handler's own URL, which answers nothing itself", clip(whole, 200))}
 		}
 	}
 	slash := strings.HasSuffix(whole, "/") && whole != "/"

@@ -68,9 +68,12 @@ func (x *exchange) visitorPage(ctx context.Context, status int, incident string)
 }
 
 // sitePage returns the site's own page for a failure.
-func (x *exchange) sitePage(ctx context.Context, status int, message, incident string) (resp *httpheader.Response, err error) {
+func (x *exchange) sitePage(
+	ctx context.Context, status int, message, incident string,
+) (resp *httpheader.Response, err error) {
 	inner := x.within()
-	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}, func(r *runner.Run) error {
+	o := runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}
+	_, err = x.g.runner.Run(ctx, o, func(r *runner.Run) error {
 		c := inner.newDispatched(r)
 		if err := c.begin(); err != nil {
 			return err
@@ -212,7 +215,9 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 // developerPage returns the developer's page for a failure: what went wrong, the lines
 // of the script around it, the calls that led there, and the number of the incident.
 // It does not use the site's own page, which may say less.
-func (g *Gateway) developerPage(ctx context.Context, r *Request, status int, incident string, err error) *httpheader.Response {
+func (g *Gateway) developerPage(
+	ctx context.Context, r *Request, status int, incident string, err error,
+) *httpheader.Response {
 	line := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	resp := plainPage(r, status, "", incident)
 	switch {

@@ -11,7 +11,9 @@ import (
 
 // ServeFCGI answers one FastCGI request; it is an [fcgi.Handler].
 func (g *Gateway) ServeFCGI(ctx context.Context, f *fcgi.Request) {
-	out := g.Answer(ctx, &Request{Params: f.Params, Body: f.Stdin, Form: Parsed, HandlerNames: g.names, Transport: "FastCGI", Yield: f.Yield}, f.Stdout)
+	out := g.Answer(ctx, &Request{
+		Params: f.Params, Body: f.Stdin, Form: Parsed, HandlerNames: g.names, Transport: "FastCGI", Yield: f.Yield,
+	}, f.Stdout)
 	f.Broken = out.Broken
 	// mod_fcgid appends an error page to a response that breaks off, which may fill it
 	// up to its Content-Length. It passes a response that is too short on unchanged.
@@ -56,9 +58,9 @@ func NewResident(g *Gateway, root string, used func()) (*Resident, error) {
 	return &Resident{g, real, used}, nil
 }
 
-// residentVariable begins the names of what scripter-cgi tells beside a request's variables.
-// scripter-cgi passes no other variable with such a name, and no web server sets one: those
-// of header fields begin with HTTP_.
+// residentVariable begins the names of the variables that scripter-cgi adds to those of a
+// request. It passes no other variable with such a name on, and a client cannot send one: the
+// variables of header fields begin with HTTP_.
 const residentVariable = "scripter."
 
 // residentAccepted is the first byte of FCGI_STDERR. It tells scripter-cgi that the request
@@ -74,6 +76,10 @@ func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 		s.gateway.ServeFCGI(ctx, f)
 		return
 	}
+	if asked != s.root {
+		f.AppStatus = 1
+		return
+	}
 	c := CGI{
 		Stdin: f.Stdin, Stdout: f.Stdout,
 		Program: f.Params[residentVariable+"program"], NPH: f.Params[residentVariable+"nph"],
@@ -84,10 +90,6 @@ func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 		c.HandlerNames = append(c.HandlerNames, filepath.Base(script))
 	}
 	c.HandlerNames = append(c.HandlerNames, filepath.Base(f.Params[residentVariable+"executable"]))
-	if asked != s.root {
-		f.AppStatus = 1
-		return
-	}
 	for name := range f.Params {
 		if strings.HasPrefix(name, residentVariable) {
 			delete(f.Params, name)
@@ -99,6 +101,5 @@ func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 	if s.used != nil {
 		s.used()
 	}
-	g := s.gateway
-	f.Broken = g.serveCGI(ctx, c.request(), f.Stdout).Broken
+	f.Broken = s.gateway.serveCGI(ctx, c.request(), f.Stdout).Broken
 }

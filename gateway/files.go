@@ -16,11 +16,10 @@ import (
 	"scripter/site"
 )
 
-// foundFile is a file that [attempt.findFile] has found: its real path, the folder that
-// allows it, and its description.
+// foundFile is a file that may be read.
 type foundFile struct {
-	real string
-	base string // the allowed folder that it lies below, without links
+	real string // its path, links resolved
+	base string // the allowed folder that it lies below, links resolved
 	info os.FileInfo
 }
 
@@ -68,8 +67,8 @@ func notFound(err error) error {
 	return &Error{Status: status, Message: err.Error(), Err: err}
 }
 
-// passOn finds the file of the request itself, for a script that returned
-// the empty text: "the web server shall do it".
+// passOn finds the plain file that the URL of the request leads to, for a script that returned
+// "": the web server shall serve the URL.
 func (c *attempt) passOn() (foundFile, error) {
 	if e, ok := c.Site().MimeType(filepath.Ext(c.target.Path)); ok && e.Action != "" {
 		return foundFile{}, &Error{Status: 404, Message: c.target.Path + " is not a plain file that could be sent instead"}
@@ -128,29 +127,32 @@ func (g *Gateway) isOwn(info os.FileInfo) bool {
 	})
 }
 
+// rootSuffixes end the names of roots and of files beside them.
+var rootSuffixes = []string{
+	".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log",
+}
+
 // belongsToRoot reports whether a file with this name is a root, a saved copy, an
 // archive of replaced objects, another file beside a root, or a configuration file
 // or a copy of one.
 func belongsToRoot(name string) bool {
 	name = strings.ToLower(name)
-	for _, mark := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
-		if _, stamp, ok := strings.Cut(name, mark); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
+	for _, suffix := range []string{".undo-", ".redo-", ".undo.part-", ".redo.part-"} {
+		if _, stamp, ok := strings.Cut(name, suffix); ok && stamp != "" && '0' <= stamp[0] && stamp[0] <= '9' {
 			return true
 		}
 	}
 	if rest, ok := strings.CutPrefix(name, site.ConfFile); ok && (rest == "" || rest[0] < 'a' || rest[0] > 'z') {
 		return true // also scripter.conf~ and scripter.conf.bak
 	}
-	return slices.ContainsFunc(
-		[]string{".root", ".root-wal", ".root-shm", ".root-journal", ".root-lock", ".root-door", ".part", ".saving", ".resident.log"},
-		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
+	return slices.ContainsFunc(rootSuffixes, func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }
 
-// pageFiles lists where the page of the request may lie, best first.
+// pageFiles returns where the page of the request may lie, best first.
 func (c *attempt) pageFiles() []string {
 	files := c.target.files(c.request.Params)
 	if folder := c.Site().String(site.WebsiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
-		// An unlisted folder is not searched.
+		// A folder that is not listed is not searched.
 		if c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
 		}
@@ -165,7 +167,7 @@ func (c *attempt) findFile(files []string) (foundFile, error) {
 	if c.replay == nil || len(files) == 0 {
 		return c.findFirst(files)
 	}
-	// A script may have written the kept request.
+	// A script may have written the recorded request.
 	first := error(nil)
 	for _, f := range files {
 		found, err := c.findNamed(f)
@@ -179,12 +181,13 @@ func (c *attempt) findFile(files []string) (foundFile, error) {
 	return foundFile{}, first
 }
 
+// findFirst is findFile for paths that come from the web server.
 func (c *attempt) findFirst(files []string) (foundFile, error) {
 	first := error(nil)
 	for _, f := range files {
-		if known, ok := c.g.found.get(c, f); ok {
-			c.request.trace("file %s", known.real)
-			return known, nil
+		if found, ok := c.g.found.get(c, f); ok {
+			c.request.trace("file %s", found.real)
+			return found, nil
 		}
 		found, err := lookAt(f)
 		if err == nil {
@@ -205,13 +208,15 @@ func (c *attempt) findFirst(files []string) (foundFile, error) {
 	folder := c.Site().String(site.WebsiteFolderPath)
 	if folder == "" {
 		return foundFile{}, notFound(fmt.Errorf(
-			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set", c.target.Path))
+			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set",
+			c.target.Path))
 	}
 	err := c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder)
 	return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s: %v", c.target.Path, err), Err: err}
 }
 
-// lookAt resolves the links of a path and describes the regular file there.
+// lookAt resolves the links of a path, which must lead to a regular file. The base of the
+// result is empty.
 func lookAt(file string) (foundFile, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -239,13 +244,14 @@ func (c *attempt) findNamed(file string) (foundFile, error) {
 	if err != nil {
 		c.request.trace("%v", err)
 		return foundFile{}, &Error{Status: 404, Err: err, Message: fmt.Sprintf(
-			"there is no page at %s: no regular file that may be read, or a link leads out of the folders that pages come from", file)}
+			"there is no page at %s: no regular file that may be read, "+
+				"or a link leads out of the folders that pages come from", file)}
 	}
 	return found, nil
 }
 
 // documentRoot returns the document root that the web server names, or "" if it is
-// unknown. A kept request lies in the root, where scripts can write: when it runs
+// unknown. A recorded request lies in the root, where scripts can write: when it runs
 // again, its document root counts only if the caller of Replay names the same.
 func (x *exchange) documentRoot() string {
 	root := x.request.Params["DOCUMENT_ROOT"]
@@ -318,64 +324,62 @@ func below(path, folder string) (base string, ok bool) {
 	return base, strings.HasPrefix(path, base+"/") || strings.HasPrefix(path, filepath.Clean(folder)+"/")
 }
 
-// foundFiles remembers for a moment which files pages come from: to follow a
-// path link by link takes longer than to expand most pages. That the path still
-// leads to the same file is asked each time.
+// foundFiles caches for a moment where paths lead: to resolve the links of a path takes longer
+// than to expand most pages. Each use checks that the path still leads to the same file.
 type foundFiles struct {
 	mu    sync.Mutex
-	files map[foundKey]rememberedFile
+	files map[foundKey]cachedFile
 }
 
 type foundKey struct{ file, root string } // root is the document root
 
-type rememberedFile struct {
+type cachedFile struct {
 	foundFile
-	site *site.Snapshot // which folders are allowed
-	at   time.Time      // when the path was followed
+	site *site.Snapshot // it says which folders are allowed
+	at   time.Time      // when the links were resolved
 }
 
-// A path is followed anew after foundMemory; beyond foundMost all are forgotten.
 const (
-	foundMemory = time.Second
-	foundMost   = 10_000
+	foundTime = time.Second // after which the links of a path are resolved again
+	maxFound  = 10_000      // more paths empty the cache
 )
 
-// get gives what a file is now, if its path was followed a moment ago for the
-// same document root and by the same rules.
+// get returns what a file is now, if its path was resolved a moment ago for the same document
+// root and the same site.
 func (ff *foundFiles) get(c *attempt, file string) (foundFile, bool) {
 	ff.mu.Lock()
-	known, ok := ff.files[foundKey{file, c.documentRoot()}]
+	cached, ok := ff.files[foundKey{file, c.documentRoot()}]
 	ff.mu.Unlock()
-	if !ok || known.site != c.Site() || time.Since(known.at) > foundMemory {
+	if !ok || cached.site != c.Site() || time.Since(cached.at) > foundTime {
 		return foundFile{}, false
 	}
 	now, err := os.Stat(file)
-	if err != nil || !unchanged(now, known.info) || !now.Mode().IsRegular() {
+	if err != nil || !unchanged(now, cached.info) || !now.Mode().IsRegular() {
 		return foundFile{}, false
 	}
-	return foundFile{known.real, known.base, now}, true
+	return foundFile{cached.real, cached.base, now}, true
 }
 
-// forget removes all remembered paths, so that their links are resolved again.
+// forget empties the cache, so that all links are resolved again.
 func (ff *foundFiles) forget() {
 	ff.mu.Lock()
 	defer ff.mu.Unlock()
 	ff.files = nil
 }
 
-// unchanged tells whether two looks at a path have met the same file. A file
-// that is made when another is removed often gets that one's number, so the
-// number alone does not tell.
+// unchanged reports whether a and b describe the same unchanged file. A new file often gets the
+// inode number of one that was removed, so the number alone is not enough.
 func unchanged(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
+// put caches where a path leads, and returns it.
 func (ff *foundFiles) put(c *attempt, file string, f foundFile) foundFile {
 	ff.mu.Lock()
 	defer ff.mu.Unlock()
-	if ff.files == nil || len(ff.files) >= foundMost {
-		ff.files = make(map[foundKey]rememberedFile)
+	if ff.files == nil || len(ff.files) >= maxFound {
+		ff.files = make(map[foundKey]cachedFile)
 	}
-	ff.files[foundKey{file, c.documentRoot()}] = rememberedFile{f, c.Site(), time.Now()}
+	ff.files[foundKey{file, c.documentRoot()}] = cachedFile{f, c.Site(), time.Now()}
 	return f
 }

@@ -34,7 +34,7 @@ type Gateway struct {
 	db        *objectdb.DB
 	runner    *runner.Runner
 	log       *slog.Logger
-	wanted    *slog.Logger // Options.Requests
+	verbose   *slog.Logger // Options.Requests
 	now       func() time.Time
 	site      *site.Cache
 	passwords *site.Passwords
@@ -49,18 +49,18 @@ type Gateway struct {
 	slots     slots
 }
 
-// New makes a gateway.
+// New returns a gateway.
 func New(o Options) *Gateway { return newGateway(o) }
 
-// newGateway makes a gateway whose scripts see all verbs and more.
+// newGateway returns a gateway whose scripts see all verbs and more.
 func newGateway(o Options, more ...script.Verb) *Gateway {
-	g := &Gateway{db: o.DB, log: o.Log, wanted: o.Requests, now: o.Now, names: o.HandlerNames}
+	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames}
 	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}
-	if g.wanted == nil {
-		g.wanted = g.log
+	if g.verbose == nil {
+		g.verbose = g.log
 	}
 	if g.now == nil {
 		g.now = time.Now
@@ -68,7 +68,8 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	g.started, g.site, g.passwords = g.now(), site.NewCache(), site.NewPasswords()
 	verbs := append(verbsWith(g.passwords), more...)
 	g.runner = runner.New(runner.Config{
-		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site, Now: g.now, Guard: o.Guard, Outside: g.outside,
+		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site,
+		Now: g.now, Guard: o.Guard, Outside: g.outside,
 	})
 	if g.db != nil {
 		g.supplied = objectdb.NewDerived(g.readSupplied)
@@ -86,23 +87,23 @@ func (g *Gateway) SetReach(r site.Reach) {
 	g.found.forget()
 }
 
-// Site returns the snapshot of the site that the gateway keeps.
+// Site returns the cache of the site's snapshot.
 func (g *Gateway) Site() *site.Cache { return g.site }
 
-// Unavailable makes a gateway that has no root: it answers every request 503.
+// Unavailable returns a gateway without a root, which answers every request with 503.
 func Unavailable(log *slog.Logger) *Gateway {
 	return New(Options{Log: log})
 }
 
 var errNoRoot error = &Error{Status: 503, Message: "there is no root to answer from"}
 
-// Outcome is what became of a request.
+// Outcome says how a request was answered.
 type Outcome struct {
 	Status   int    // of the response as it was sent; 0 when nothing was
 	Incident string // number of the failure in the log and on its page
 	Err      error  // the failure
-	// Broken is true when the response began and could not be finished: the
-	// transport must not end it as if it were whole.
+	// Broken is true if the response began and could not be finished. The transport must not
+	// end it as if it were complete.
 	Broken bool
 	// Short is true if a broken response is shorter than its Content-Length. Then the
 	// client notices, however the transport ends the response.
@@ -137,9 +138,9 @@ func (x *exchange) answer(ctx context.Context) Outcome {
 	return out
 }
 
-// journey is the way of a request. Most requests are planned and run in one
-// transaction. If something has to be done first that waits or writes, the transaction
-// ends after the plan, it is done, and the run has a transaction of its own.
+// journey does the steps of a request. Most requests are planned and run in one transaction.
+// If a body is to be read first, or the request to be recorded, the transaction ends after the
+// plan, and the scripts run in a second one.
 func (x *exchange) journey(ctx context.Context) error {
 	if x.g.db == nil {
 		return errNoRoot
@@ -166,10 +167,9 @@ func (x *exchange) journey(ctx context.Context) error {
 	return x.send()
 }
 
-// Version is that of the three programs; a release sets it with
+// Version is the version of the three programs. A release sets it with
 // -ldflags "-X scripter/gateway.Version=…".
 var Version = "0.1.0"
 
-// Program is what the programs call themselves in what they leave behind: in
-// a root that they have made, and in an archive.
+// Program returns the name and version that a new root and an archive have.
 func Program() string { return "scripter " + Version }

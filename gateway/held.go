@@ -12,16 +12,15 @@ import (
 	"scripter/runner"
 )
 
-// held is a response that waits for the commit: one that was made, with more of its body
-// or without, or a plain file.
+// held is a response that waits for the commit, or a plain file that is the response.
 type held struct {
 	resp *httpheader.Response
-	rest *runner.Output                        // more of its body
+	rest *runner.Output                        // the rest of its body; nil: there is none
 	file func() (*os.File, os.FileInfo, error) // opens the file that is sent instead of resp
 	kind fileTyping                            // finds the type of file
 }
 
-// hold holds a response in place of the one that was held before.
+// hold holds a response instead of the one that was held before.
 func (x *exchange) hold(h held) {
 	x.held.close()
 	x.held = h
@@ -29,7 +28,7 @@ func (x *exchange) hold(h held) {
 
 func (h held) close() { h.rest.Close() }
 
-// send sends what is held, unless sendPartial has sent the response.
+// send sends the held response, unless sendPartial has sent one.
 func (x *exchange) send() error {
 	h, out := x.held, x.out
 	switch {
@@ -62,9 +61,8 @@ func (x *exchange) send() error {
 	return out.copy(rest)
 }
 
-// sendFile sends a plain file, for a script that returned the empty text.
-// The library knows ranges and conditions; its response is written in the
-// form of the transport.
+// sendFile sends a plain file, for a script that returned "". Package net/http handles ranges
+// and conditions; a fileWriter sends its response.
 func (x *exchange) sendFile() error {
 	r := x.request
 	f, info, err := x.held.file()
@@ -77,7 +75,9 @@ func (x *exchange) sendFile() error {
 		return &Error{Status: 405, Message: "a file answers GET and HEAD only", Allow: "GET, HEAD"}
 	}
 	req := &http.Request{Method: method, Header: http.Header{}}
-	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since"} {
+	for _, name := range []string{
+		"Range", "If-Range", "If-None-Match", "If-Match", "If-Modified-Since", "If-Unmodified-Since",
+	} {
 		if v := r.field(name); v != "" {
 			req.Header.Set(name, v)
 		}
@@ -93,7 +93,7 @@ func (x *exchange) sendFile() error {
 	return w.err
 }
 
-// fileWriter turns what net/http says of a file into our response.
+// fileWriter sends what net/http writes as the response to a request.
 type fileWriter struct {
 	a      *responder
 	r      *Request
@@ -105,7 +105,9 @@ func (w *fileWriter) Header() http.Header { return w.header }
 
 func (w *fileWriter) WriteHeader(status int) {
 	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
-	for _, name := range []string{"Content-Type", "Content-Length", "Content-Range", "Last-Modified", "ETag", "Accept-Ranges"} {
+	for _, name := range []string{
+		"Content-Type", "Content-Length", "Content-Range", "Last-Modified", "ETag", "Accept-Ranges",
+	} {
 		if v := w.header.Get(name); v != "" {
 			resp.Add(name, v)
 		}

@@ -14,17 +14,18 @@ import (
 	"scripter/site"
 )
 
-// log writes the line of a request when Verbose Messages is on.
+// log writes a line for the request if Verbose Messages is on.
 func (x *exchange) log() {
 	if x.plan == nil || !x.plan.verbose || x.plan.quiet {
 		return
 	}
 	r := x.request
-	x.g.wanted.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", x.action(),
-		"status", x.out.status, "time", x.now().Sub(x.began).Round(time.Microsecond), "server", r.Params["SERVER_SOFTWARE"])
+	x.g.verbose.Info("request", "method", r.Params["REQUEST_METHOD"], "path", r.LogPath(), "action", x.action(),
+		"status", x.out.status, "time", x.now().Sub(x.began).Round(time.Microsecond),
+		"server", r.Params["SERVER_SOFTWARE"])
 }
 
-// LogPath returns the URL for the log: clipped, and without secrets of the query.
+// LogPath returns the URL for the log: clipped, and with secrets of the query masked.
 func (r *Request) LogPath() string {
 	if u := r.Params["REQUEST_URI"]; u != "" {
 		if path, query, ok := strings.Cut(u, "?"); ok {
@@ -46,7 +47,7 @@ func (g *Gateway) logFailure(path string, status int, incident string, err error
 	switch {
 	case errors.As(err, &e) && status < 500:
 		level := slog.LevelInfo
-		if e.warns || incident != "" { // who reads the number must find it in the log, of a CGI program too
+		if e.warns || incident != "" { // a CGI program logs warnings only, and the log must have the number
 			level = slog.LevelWarn
 		}
 		g.log.Log(context.Background(), level, "request refused", append(args, "err", e)...)
@@ -69,16 +70,19 @@ func (g *Gateway) logFailure(path string, status int, incident string, err error
 	g.log.Error("script failed", append(args, "detail", s.Detail())...)
 }
 
+// logProblems logs the markers and callbacks that have failed.
 func (c *attempt) logProblems() {
 	for _, p := range c.problems {
 		if p.marker == "" {
 			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))
 			continue
 		}
-		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column, "marker", clip(p.marker, 200), "err", developerMessage(p.err))
+		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column,
+			"marker", clip(p.marker, 200), "err", developerMessage(p.err))
 	}
 }
 
+// clip cuts a text to n bytes.
 func clip(s string, n int) string {
 	if len(s) > n {
 		return s[:n] + "…"
@@ -86,21 +90,21 @@ func clip(s string, n int) string {
 	return s
 }
 
-// The slow log: a request that takes longer than the setting slowLog is logged
-// at that moment, with the place in Lua where it is, and once more when it is
-// over. A request that was not in Lua then is logged at its end only.
+// The slow log: a request that takes longer than the setting slowLog is logged at that moment,
+// with the place in Lua where it is, and once more at its end. A request that is not in Lua at
+// that moment is logged at its end only.
 
-// slowBody bounds what is logged of a form's body, in bytes.
+// slowBody is how many bytes of a form's body are logged.
 const slowBody = 1000
 
-// watchSlow makes the run tell when its scripts are slow.
+// watchSlow makes the run call logSlow if its scripts are slow.
 func (c *attempt) watchSlow() {
 	limit := time.Duration(c.Limits().Get(site.SlowLog).Value * float64(time.Millisecond))
 	if limit <= 0 || c.isQuiet() {
 		return
 	}
 	c.slow = limit
-	if c.slowID == "" { // else it was logged; this is another run
+	if c.slowID == "" { // else the first run was logged
 		c.SlowAfter = max(limit-c.now().Sub(c.began), time.Microsecond)
 		c.Slow = c.logSlow
 	}
@@ -108,7 +112,7 @@ func (c *attempt) watchSlow() {
 
 // logSlow logs where the scripts are.
 func (x *exchange) logSlow(frames []lua.Frame) {
-	x.slowID = x.incidentID() // of a failure to come, too
+	x.slowID = x.incidentID() // a failure of this request will have the same number
 	x.g.metrics.Slow.Add(1)
 	args := append([]any{"id", x.slowID}, x.slowArgs()...)
 	args = append(args, "action", x.action(), "ran", x.now().Sub(x.began).Round(time.Millisecond))
@@ -124,7 +128,7 @@ func (x *exchange) logSlow(frames []lua.Frame) {
 	x.g.log.Warn("slow request", append(args, "detail", strings.Join(lines, "\n"))...)
 }
 
-// slowArgs returns what the slow log says of the request itself, without secrets.
+// slowArgs returns what the slow log says of the request itself, with secrets masked.
 func (x *exchange) slowArgs() []any {
 	r := x.request
 	args := []any{"method", r.Params["REQUEST_METHOD"], "path", r.LogPath()}
@@ -143,10 +147,12 @@ func (x *exchange) endSlow(out Outcome, took time.Duration) {
 	switch {
 	case x.slow <= 0 || took < x.slow || x.isQuiet():
 	case x.slowID != "":
-		g.log.Warn("slow request ended", "id", x.slowID, "path", x.request.LogPath(), "status", out.Status, "took", took.Round(time.Millisecond))
+		g.log.Warn("slow request ended", "id", x.slowID, "path", x.request.LogPath(),
+			"status", out.Status, "took", took.Round(time.Millisecond))
 	default:
 		g.metrics.Slow.Add(1)
-		g.log.Warn("slow request", append(x.slowArgs(), "action", x.action(), "status", out.Status, "took", took.Round(time.Millisecond),
-			"detail", "not in a script: it waited for its body, its turn, the root or the client")...)
+		g.log.Warn("slow request", append(x.slowArgs(), "action", x.action(), "status", out.Status,
+			"took", took.Round(time.Millisecond),
+			"detail", "not in a script: it waited for its body, a slot, the root or the client")...)
 	}
 }

@@ -42,7 +42,8 @@ func (c *attempt) expandPage(params *script.Table) (string, error) {
 		file, err = c.findFile(c.pageFiles())
 	default: // a script has changed scriptName
 		if err = CheckPath(p); err == nil {
-			file, err = c.findNamed(strings.TrimSuffix(tableText(params, "websiteFolder"), "/") + "/" + strings.TrimPrefix(p, "/"))
+			folder := strings.TrimSuffix(tableText(params, "websiteFolder"), "/")
+			file, err = c.findNamed(folder + "/" + strings.TrimPrefix(p, "/"))
 		}
 	}
 	if err != nil {
@@ -62,7 +63,7 @@ func (c *attempt) macroPage(params *script.Table) (script.Value, error) {
 		return nil, err
 	}
 	resp.Body, err = c.expandPage(params)
-	return made{resp}, err
+	return responseValue{resp}, err
 }
 
 // expand replaces the markers of a page. A marker looks for a name in names, which may be nil,
@@ -301,14 +302,15 @@ func (e *evaluator) call(x macros.Call) (script.Value, error) {
 	if err := e.checkCall(m, x.Path); err != nil {
 		return nil, err
 	}
-	own := m.Origin == script.FromRoot && (m.Address == nil || strings.HasPrefix(foldedKey(m.Address), "suites.webserver."))
+	supplied := m.Origin == script.FromRoot &&
+		(m.Address == nil || strings.HasPrefix(foldedKey(m.Address), "suites.webserver."))
 	filter := passwordFilter.Equal(m.Address)
 	args := make([]script.Value, len(x.Args))
 	for i, arg := range x.Args {
 		if args[i], err = e.value(arg, filter); err != nil {
 			return nil, err
 		}
-		if own {
+		if supplied {
 			if err := e.checkNoScripts(args[i]); err != nil {
 				return nil, err
 			}

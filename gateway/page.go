@@ -132,7 +132,8 @@ func (g *Gateway) pageOf(found foundFile) (*cachedPage, error) {
 		return p, nil
 	}
 	if info.Size() > maxPage {
-		return nil, &Error{Status: 413, Message: fmt.Sprintf("%s has %d bytes, a page at most %d", found.real, info.Size(), maxPage)}
+		return nil, &Error{Status: 413, Message: fmt.Sprintf(
+			"%s has %d bytes, a page at most %d", found.real, info.Size(), maxPage)}
 	}
 	f, now, err := g.openFile(found)
 	if err != nil {
@@ -169,7 +170,9 @@ func (c *attempt) pageValues(page *cachedPage) *pageValues {
 	if !page.cached || c.g.values == nil || c.Tx.Written() {
 		return nil
 	}
-	v, err := c.g.values.Get(c.Tx, page, func(tx *objectdb.Tx) (*pageValues, error) { return c.g.readPageValues(tx, page) })
+	v, err := c.g.values.Get(c.Tx, page, func(tx *objectdb.Tx) (*pageValues, error) {
+		return c.g.readPageValues(tx, page)
+	})
 	if err != nil || !c.Thread.Untouched(v.names...) {
 		return nil
 	}

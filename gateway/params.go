@@ -15,14 +15,14 @@ import (
 	"scripter/site"
 )
 
-// connections numbers requests for connectionID, from a start that differs
-// between processes: milliseconds of a month, so that Lua prints all digits.
+// connections counts requests, for connectionID. It starts with a number that differs between
+// processes: milliseconds, cut to 32 bits so that Lua prints all digits.
 var connections atomic.Uint64
 
 func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 
-// parameters give the cells of a request's parameter table: most scripts read
-// few of them.
+// parameters make the cells of a request's parameter table when they are read: most scripts
+// read few of them.
 type parameters struct {
 	request    *Request
 	body       string
@@ -34,10 +34,9 @@ type parameters struct {
 	maxFields  runner.Bound
 }
 
-// paramShape is the names of the parameter table's cells: the fields of the CGI
-// Framework (specification, 2.3: what is kept at scratchpad.cgiparams) and,
-// beside them, searchTable, fields, headers, cookies, files, allFiles and cgi,
-// which are ours.
+// paramCells are the cells of the parameter table: those of the CGI Framework (specification,
+// 2.3: what lies at scratchpad.cgiparams), and searchTable, fields, headers, cookies, files,
+// allFiles and cgi, which it did not have.
 var (
 	paramCells = [...]struct {
 		name  string
@@ -99,7 +98,7 @@ func paramNames() []string {
 	return names
 }
 
-// Cell gives a parameter when it is asked for. Texts are "" when absent.
+// Cell returns the value of cell i. A text that is absent is "".
 func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.request.Params) }
 
 // newParameters returns the parameters of a request that asks for a target.
@@ -110,8 +109,8 @@ func newParameters(x *exchange, t Target, s *site.Snapshot, maxFields runner.Bou
 	}
 }
 
-// table returns the parameter table. A form that is none is refused at once, everything
-// else is made when it is read.
+// table returns the parameter table, or an error for a form that cannot be read. The cells are
+// made when they are read.
 func (p *parameters) table() (*script.Table, error) {
 	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.maxFields.Most); err != nil {
 		return nil, formError(err, p.maxFields)
@@ -125,7 +124,7 @@ func (p *parameters) table() (*script.Table, error) {
 	return script.NewRecord(paramShape, p), nil
 }
 
-// tableOr gives an empty table for none.
+// tableOr returns t, or an empty table if t is nil.
 func tableOr(t *script.Table) *script.Table {
 	if t == nil {
 		return script.NewTable()
@@ -133,7 +132,7 @@ func tableOr(t *script.Table) *script.Table {
 	return t
 }
 
-// variable gives the first of these variables that is not empty.
+// variable returns a function that returns the first of these variables that is not empty.
 func variable(names ...string) func(*parameters, map[string]string) script.Value {
 	return func(_ *parameters, vars map[string]string) script.Value { return firstOf(vars, names) }
 }
@@ -154,7 +153,7 @@ func (p *parameters) pathArgs(map[string]string) script.Value {
 	return p.target.Extra
 }
 
-// user is the web server's word, which has verified it, before the visitor's.
+// user returns the name that the web server has checked, else the name that the visitor claims.
 func (p *parameters) user(vars map[string]string) script.Value {
 	if user := p.request.checkedUser(); user != "" {
 		return user
@@ -194,7 +193,7 @@ func (p *parameters) appName(vars map[string]string) script.Value {
 
 func (p *parameters) id() string { return strconv.FormatUint(p.connection, 10) }
 
-// searchTable reads the query string, whose fields were counted.
+// searchTable returns the fields of the query string, which table has checked.
 func (p *parameters) searchTable(vars map[string]string) script.Value {
 	t, err := lastFields(vars["QUERY_STRING"], p.maxFields, false)
 	if err != nil {
@@ -209,7 +208,7 @@ func (p *parameters) searchTable(vars map[string]string) script.Value {
 func (p *parameters) fields(vars map[string]string) script.Value {
 	t := script.NewTable()
 	add := func(name, value string) { addToList(t, name, value) }
-	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.Most, false, add) // counted when the request began
+	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.Most, false, add) // table has checked it
 	p.form.eachText(p.maxFields, add)
 	return t
 }
@@ -225,15 +224,15 @@ func (p *parameters) allFiles(map[string]string) script.Value {
 	return t
 }
 
-// seen tells which variables scripts see: all but HTTP_PROXY, because no
-// field may pass for a proxy setting (httpoxy).
-func seen(name string) bool { return name != "HTTP_PROXY" }
+// isVisible reports whether scripts see a variable: all but HTTP_PROXY, because no header
+// field must look like a proxy setting (httpoxy).
+func isVisible(name string) bool { return name != "HTTP_PROXY" }
 
-// headerTable gives the fields of the request by their names in lower case.
+// headerTable returns the header fields of the request by their names in lower case.
 func headerTable(p map[string]string) *script.Table {
 	t := script.NewTable()
 	for name, value := range p {
-		if h, ok := strings.CutPrefix(name, "HTTP_"); ok && seen(name) {
+		if h, ok := strings.CutPrefix(name, "HTTP_"); ok && isVisible(name) {
 			t.Set(fieldName(h), value)
 		}
 	}
@@ -261,18 +260,18 @@ func parseCookies(field string) *script.Table {
 	return t
 }
 
-// variableTable gives every CGI variable under its own name.
+// variableTable returns all CGI variables under their own names.
 func variableTable(p map[string]string) *script.Table {
 	t := script.NewTable()
 	for name, value := range p {
-		if seen(name) {
+		if isVisible(name) {
 			t.Set(name, value)
 		}
 	}
 	return t
 }
 
-// fieldName makes user-agent of USER_AGENT.
+// fieldName returns user-agent for USER_AGENT.
 func fieldName(v string) string {
 	b := []byte(v)
 	for i, c := range b {
@@ -286,8 +285,8 @@ func fieldName(v string) string {
 	return string(b)
 }
 
-// basicAuth decodes an Authorization field of RFC 7617. Nobody has verified
-// the name: REMOTE_USER is the web server's word, this is the visitor's.
+// basicAuth decodes an Authorization field (RFC 7617). Nobody has checked the name: REMOTE_USER
+// is the one that the web server has checked.
 func basicAuth(field string) (user, password string) {
 	scheme, token, ok := strings.Cut(field, " ")
 	if !ok || !strings.EqualFold(scheme, "Basic") {
@@ -301,11 +300,11 @@ func basicAuth(field string) (user, password string) {
 	return user, password
 }
 
-// fullRequestLimit is what WebSTAR gave of a request's head, in bytes.
+// fullRequestLimit is the size in bytes that WebSTAR cut the head of a request to.
 const fullRequestLimit = 4096
 
-// fullRequest rebuilds the head of the request: request line and fields, in
-// the order of their names, cut at fullRequestLimit.
+// fullRequest returns the head of the request as it probably was: the request line and the
+// fields in the order of their names, cut to fullRequestLimit.
 func (r *Request) fullRequest() string {
 	p := r.Params
 	uri := p["REQUEST_URI"]
@@ -321,7 +320,8 @@ func (r *Request) fullRequest() string {
 	}
 	var names []string
 	for name := range p {
-		if strings.HasPrefix(name, "HTTP_") && name != "HTTP_PROXY" && name != "HTTP_CONTENT_TYPE" && name != "HTTP_CONTENT_LENGTH" {
+		if strings.HasPrefix(name, "HTTP_") && isVisible(name) &&
+			name != "HTTP_CONTENT_TYPE" && name != "HTTP_CONTENT_LENGTH" {
 			names = append(names, name)
 		}
 	}
@@ -346,7 +346,7 @@ func (r *Request) fullRequest() string {
 	return string(b)
 }
 
-// titleName makes User-Agent of USER_AGENT.
+// titleName returns User-Agent for USER_AGENT.
 func titleName(v string) string {
 	b := []byte(strings.ToLower(v))
 	up := true

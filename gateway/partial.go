@@ -108,7 +108,7 @@ func (c *attempt) sendPiece(data string) error {
 // endStream sends what a script has returned that has sent pieces before, unless one of them
 // was the last one.
 func (c *attempt) endStream(v script.Value) error {
-	v, err := unmade(v)
+	v, err := forScript(v)
 	if err != nil {
 		return err
 	}

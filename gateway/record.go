@@ -11,9 +11,9 @@ import (
 	"scripter/site"
 )
 
-// How long recording waits for other writers: before the run it holds the visitor up,
-// after the answer nobody waits. Tests wait longer: a machine that stood still in the
-// meantime has not made anybody wait.
+// How long recording waits for other writers: before the run, while the visitor waits, and
+// after the answer. Tests set longer times, because a test machine may stand still for a
+// while.
 var (
 	patienceBefore = 500 * time.Millisecond
 	patienceAfter  = 2 * time.Second
@@ -55,8 +55,7 @@ func (x *exchange) record(ctx context.Context) {
 	}
 }
 
-// updateSoon is UpdateLocked that waits for the writer's lock no longer than
-// patience. What it does with the lock is small, and bounded by the lock's own limit.
+// updateSoon is UpdateLocked, but waits for the writer's lock no longer than patience.
 func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn func(*objectdb.Tx) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -12,8 +12,7 @@ import (
 type ReplayOptions struct {
 	// Commit keeps what the run changes in the root.
 	Commit bool
-	// Developer shows errors in full; without it they are shown as they were
-	// then.
+	// Developer shows errors in full; without it they are shown as in the recorded answer.
 	Developer bool
 	// DocumentRoot is the document root that the request may have, beside the folders that
 	// are listed for the root. The recorded one is not trusted: it lies in the root, where
@@ -21,11 +20,16 @@ type ReplayOptions struct {
 	DocumentRoot string
 }
 
-// Replay runs a recorded request again, on today's scripts and pages. Its clock stands at
-// the recorded time; math.random, connectionID and the number of an incident are those of
-// then. The run itself is not recorded.
-func (g *Gateway) Replay(ctx context.Context, recorded *requestlog.Request, w io.Writer, o ReplayOptions) (Outcome, *requestlog.Answer) {
-	x := g.newExchange(&Request{Params: recorded.Variables, Form: NPH, HandlerNames: recorded.HandlerNames, Developer: recorded.Developer || o.Developer}, w)
+// Replay runs a recorded request again, on the present scripts and pages. The clock of the run
+// stands at the recorded time; math.random, connectionID and the number of an incident are
+// the recorded ones. The run itself is not recorded.
+func (g *Gateway) Replay(
+	ctx context.Context, recorded *requestlog.Request, w io.Writer, o ReplayOptions,
+) (Outcome, *requestlog.Answer) {
+	x := g.newExchange(&Request{
+		Params: recorded.Variables, Form: NPH, HandlerNames: recorded.HandlerNames,
+		Developer: recorded.Developer || o.Developer,
+	}, w)
 	defer x.close()
 	then := recorded.Time.Local()
 	x.now, x.began = func() time.Time { return then }, then

@@ -41,7 +41,7 @@ func (c *attempt) requireBelow(a objectdb.Address) error {
 	for _, of := range c.Site().RequirementsIn(a) {
 		_, err := c.Tx.Find(of)
 		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
-			continue // nobody can reach it
+			continue // there is no such object
 		}
 		if err == nil {
 			err = c.require(of)

@@ -13,11 +13,11 @@ import (
 	"scripter/site"
 )
 
-// httpheaderScript builds the head of responses that do not bring their own
-// (specification, 2.3 and 4.3.7).
+// httpheaderScript is the script that builds the head of a response without one (specification,
+// 2.3 and 4.3.7).
 var httpheaderScript = objectdb.Address{"suites", "webserver", "httpheader"}
 
-// header is webserver.httpheader (status, modifier).
+// header returns what webserver.httpheader (status, modifier) returns.
 func (c *attempt) header(status, modifier string) (string, error) {
 	if c.supplied().header {
 		return httpheader.Build(status, modifier, c.server())
@@ -32,11 +32,11 @@ func (c *attempt) header(status, modifier string) (string, error) {
 	return httpheader.Build(status, modifier, c.server())
 }
 
-// made is a response of ours on its way from the action to the answer, where no
-// script asks for its text.
-type made struct{ resp *httpheader.Response }
+// responseValue is a response as the result of an action. It becomes text only if a script
+// gets it.
+type responseValue struct{ resp *httpheader.Response }
 
-// newResponse is the response whose header is the verb webserver.httpHeader's.
+// newResponse returns a response with the header that the verb webserver.httpHeader makes.
 func (c *attempt) newResponse(status, modifier string) (*httpheader.Response, error) {
 	resp, err := httpheader.New(status, modifier, c.server())
 	if err == nil {
@@ -45,23 +45,22 @@ func (c *attempt) newResponse(status, modifier string) (*httpheader.Response, er
 	return resp, err
 }
 
-// unmade returns the text of a made response, and any other value as it is.
-func unmade(v script.Value) (script.Value, error) {
-	m, ok := v.(made)
+// forScript returns the text of a responseValue, and any other value unchanged.
+func forScript(v script.Value) (script.Value, error) {
+	r, ok := v.(responseValue)
 	if !ok {
 		return v, nil
 	}
-	return nphText(m.resp)
+	return nphText(r.resp)
 }
 
-// nphText returns a response as scripts see one: a complete head and the body.
+// nphText returns a response as scripts see it: a complete head and the body.
 func nphText(resp *httpheader.Response) (string, error) {
 	head, err := resp.AppendNPH(make([]byte, 0, 256+len(resp.Body)))
 	return string(append(head, resp.Body...)), err
 }
 
-// reply makes a response of what the script returned and leaves it in the
-// answer, to be sent after the commit.
+// reply makes a response of what the script returned and holds it until the commit.
 func (c *attempt) reply(v script.Value) error {
 	if c.out.started {
 		return c.endStream(v)
@@ -73,15 +72,17 @@ func (c *attempt) reply(v script.Value) error {
 	if resp == nil {
 		file, err := c.passOn()
 		if err != nil {
-			return c.nothing(v, err)
+			return c.noFile(v, err)
 		}
 		c.hold(held{
-			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) }, kind: typingOf(c.Site(), c.target.Path),
+			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) },
+			kind: typingOf(c.Site(), c.target.Path),
 		})
 		return nil
 	}
 	if limit := c.Size(site.MaxResponse); int64(len(resp.Body)) > limit.Most {
-		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.Error("the response has %d bytes, the limit is %d", len(resp.Body), limit.Most))
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit",
+			limit.Error("the response has %d bytes, the limit is %d", len(resp.Body), limit.Most))
 	}
 	if err := c.completeType(resp, c.Output(), false); err != nil {
 		return err
@@ -97,10 +98,10 @@ func (c *attempt) reply(v script.Value) error {
 	return nil
 }
 
-// nothing returns the error for a script that left its URL to the web server, if there
-// is no file. A script that returned "" meant that; one that returned nothing has
-// probably forgotten its return.
-func (c *attempt) nothing(v script.Value, err error) error {
+// noFile returns the error for a script that left its URL to the web server, if err says that
+// there is no file. A script that returned "" meant that; one that returned nothing probably
+// lacks a return.
+func (c *attempt) noFile(v script.Value, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
 		return err
@@ -134,9 +135,8 @@ func (c *attempt) checkReturned(v script.Value) error {
 		"return a text, or a table of status, headers and body; \"\" leaves the URL to the web server", c.answerer(), what)}
 }
 
-// unsendable says what a value is whose text is not for visitors: a table of the
-// root, which its text would publish with all that is below it, or code.
-// It returns "" for any other value.
+// unsendable returns what a value is if its text is not for visitors: a table of the root,
+// whose text would publish all that is below it, or code. It returns "" for other values.
 func unsendable(v script.Value) string {
 	switch v := v.(type) {
 	case *script.Object:
@@ -147,7 +147,7 @@ func unsendable(v script.Value) string {
 	return ""
 }
 
-// textForVisitor returns the text of argument i of a verb that sends it.
+// textForVisitor returns the text of argument i of a verb, which sends it to the visitor.
 func textForVisitor(v *script.Call, i int) (string, error) {
 	if what := unsendable(v.Value(i)); what != "" {
 		return "", fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
@@ -157,9 +157,9 @@ func textForVisitor(v *script.Call, i int) (string, error) {
 
 var errWritten = errors.New("a response table has its own body: write and a table cannot go together")
 
-// response reads what a script wrote and returned: a complete response, a
-// text that wants a header in front, a table {status=, headers=, body=}, or
-// nothing (nil), which asks the web server to serve the URL itself.
+// response makes a response of what a script wrote and returned: a complete response, a text
+// without a header, or a table {status=, headers=, body=}. It returns nil if the script leaves
+// the URL to the web server.
 func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
 	if err := c.checkReturned(v); err != nil {
 		return nil, err
@@ -175,11 +175,11 @@ func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
 		c.ownType = true
 		return c.typedResponse(b.Type, b.Data)
 	}
-	if m, ok := v.(made); ok && c.Output() == nil {
+	if r, ok := v.(responseValue); ok && c.Output() == nil {
 		c.ownType = true
-		return m.resp, nil
+		return r.resp, nil
 	}
-	v, err := unmade(v)
+	v, err := forScript(v)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
 	return c.textResponse(text)
 }
 
-// textResponse parses a complete response, or puts a header in front.
+// textResponse parses a complete response, or adds a header to a text without one.
 func (c *attempt) textResponse(text string) (*httpheader.Response, error) {
 	if strings.HasPrefix(text, "HTTP/") {
 		resp, err := httpheader.Parse(text)
@@ -207,7 +207,7 @@ func (c *attempt) textResponse(text string) (*httpheader.Response, error) {
 			return nil, fmt.Errorf("the script's response: %w", err)
 		}
 		if resp.Body != "" && !resp.Has("Content-Type") {
-			// Some web servers send no type then, others guess one.
+			// Without a type some web servers send none, and others guess one.
 			resp.Add("Content-Type", c.defaultType())
 			c.ownType = true
 		}
@@ -221,7 +221,7 @@ func (c *attempt) textResponse(text string) (*httpheader.Response, error) {
 // served.
 func (c *attempt) typedResponse(kind, body string) (*httpheader.Response, error) {
 	if c.supplied().header {
-		resp, err := httpheader.New("200 OK", kind, c.server()) // checked before it leaves
+		resp, err := httpheader.New("200 OK", kind, c.server()) // finish checks it
 		if err == nil {
 			resp.Body = body
 		}
@@ -288,6 +288,7 @@ func (c *attempt) tableResponse(t *script.Table) (*httpheader.Response, error) {
 	return resp, err
 }
 
+// tableFields adds the headers of a response table.
 func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 	if v == nil {
 		return nil
@@ -319,7 +320,7 @@ func (c *attempt) tableFields(resp *httpheader.Response, v script.Value) error {
 // htmlType is the default MIME type.
 const htmlType = "text/html"
 
-// defaultType is the MIME type of the path's extension in the mime table
+// defaultType returns the MIME type of the path's extension, from the mime table
 // (specification, 2.1).
 func (c *attempt) defaultType() string {
 	p := c.target.Path

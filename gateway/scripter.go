@@ -25,15 +25,16 @@ func (c *attempt) scripter(params *script.Table) (script.Value, error) {
 	return c.serve(n, a, params)
 }
 
-// scriptObject finds the object that a path names, walking name by name. The
-// address is spelled as the objects are.
+// scriptObject finds the object that a path names, name by name. The address has the spelling of
+// the objects.
 func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, error) {
 	names, err := namesOf(c.Tx, c.Site(), p)
 	if err != nil {
 		return nil, nil, &Error{Status: 404, Message: err.Error()}
 	}
 	if !c.Site().HasScriptsIn(p) {
-		return nil, nil, &Error{Status: 404, Message: fmt.Sprintf("scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
+		return nil, nil, &Error{Status: 404, Message: fmt.Sprintf(
+			"scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
 			path.Dir(site.CleanPath(p)), c.Site().String(site.ScriptFolders))}
 	}
 	a := append(make(objectdb.Address, 0, len(site.Scripts)+len(names)), site.Scripts...)
@@ -61,6 +62,7 @@ func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, erro
 	return n, a, nil
 }
 
+// servable reports whether objects of a kind can answer a request.
 func servable(k objectdb.Kind) bool {
 	switch k {
 	case objectdb.KindScript, objectdb.KindString, objectdb.KindText, objectdb.KindOutline, objectdb.KindBinary:
@@ -69,6 +71,7 @@ func servable(k objectdb.Kind) bool {
 	return false
 }
 
+// found says what was found, for a trace.
 func found(n *objectdb.Node, err error) string {
 	if err != nil {
 		return err.Error()
@@ -94,6 +97,7 @@ func namesOf(tx *objectdb.Tx, s *site.Snapshot, p string) ([]string, error) {
 	return names, err
 }
 
+// hasScript reports whether these names lead to an object that can answer a request.
 func hasScript(tx *objectdb.Tx, names []string) bool {
 	n, err := tx.Find(append(slices.Clone(site.Scripts), names...))
 	return err == nil && servable(n.Kind())
@@ -119,8 +123,8 @@ func scriptNames(dotted string) ([]string, error) {
 	return names, nil
 }
 
-// serve answers with an object: a script is called with the parameters, a
-// text has its markers expanded, a binary goes out as it is.
+// serve returns the answer of an object: the result of a script, which is called with the
+// parameters, a text with its markers expanded, or a binary.
 func (c *attempt) serve(n *objectdb.Node, a objectdb.Address, params *script.Table) (script.Value, error) {
 	switch n.Kind() {
 	case objectdb.KindScript:
@@ -138,8 +142,8 @@ func (c *attempt) serve(n *objectdb.Node, a objectdb.Address, params *script.Tab
 	return nil, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
 }
 
-// serveText answers with a text object, as HTML if it looks like that. A type in the
-// mime table for the URL's extension takes precedence.
+// serveText returns the answer of a text object, with the type that the mime table has for the
+// URL's extension; without one it is HTML if it looks like HTML.
 func (c *attempt) serveText(n *objectdb.Node, a objectdb.Address) (script.Value, error) {
 	page, err := c.objectPage(n)
 	if err != nil {
@@ -156,19 +160,19 @@ func (c *attempt) serveText(n *objectdb.Node, a objectdb.Address) (script.Value,
 	return c.serveTyped(kind, text)
 }
 
-// serveTyped answers with the text of an object. The gateway completes its type.
+// serveTyped returns a response with the text of an object. The gateway completes its type.
 func (c *attempt) serveTyped(kind, text string) (script.Value, error) {
 	c.ownType = c.ownType || c.acting == 1
 	resp, err := c.typedResponse(kind, text)
 	if err == nil {
 		err = resp.Check()
 	}
-	return made{resp}, err
+	return responseValue{resp}, err
 }
 
-// answering returns the address of the object that answers for a target: the
-// script of its action, or what its path names. It need not be there; nil when
-// nothing can be.
+// answering returns the address of the object that answers for a target: the script of its
+// action, or the object that its path names, which may be missing. It returns nil if the path
+// names no object.
 func answering(tx *objectdb.Tx, s *site.Snapshot, t Target) objectdb.Address {
 	if a, _ := s.Action(t.Action); a.Object != nil {
 		return a.Object
@@ -180,4 +184,5 @@ func answering(tx *objectdb.Tx, s *site.Snapshot, t Target) objectdb.Address {
 	return append(slices.Clone(site.Scripts), names...)
 }
 
+// answering returns the address of the object that answers the request: see [answering].
 func (c *attempt) answering() objectdb.Address { return answering(c.Tx, c.Site(), c.target) }

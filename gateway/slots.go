@@ -58,7 +58,7 @@ func newBusyError(set *site.Setting, format string, args ...any) error {
 	return &busyError{&runner.LimitError{Setting: set, Message: fmt.Sprintf(format, args...)}}
 }
 
-// setLimits sets the limits. Requests that wait may get slots by it.
+// setLimits sets the limits, and gives slots that become free to requests that wait.
 func (q *slots) setLimits(b slotLimits) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.hasSlot { // at the same moment
+	if t.hasSlot { // it was granted at the same moment
 		q.running--
 		q.grant()
 	} else {
@@ -124,6 +124,7 @@ func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error
 	return true, err
 }
 
+// enqueue adds a request to those that wait.
 func (q *slots) enqueue(t *waiter, front bool) *list.Element {
 	if front {
 		return q.waiters.PushFront(t)
@@ -131,6 +132,7 @@ func (q *slots) enqueue(t *waiter, front bool) *list.Element {
 	return q.waiters.PushBack(t)
 }
 
+// countRefused counts a request that is refused.
 func (q *slots) countRefused() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -189,7 +191,7 @@ func slotLimitsOf(s *site.Snapshot) slotLimits {
 	return b
 }
 
-// limitsDue reports, once in a while, that the settings are to be read.
+// limitsDue reports whether the settings are to be read, which is true once in slotsRead.
 func (q *slots) limitsDue(now time.Time) bool {
 	before := q.limitsRead.Load()
 	return now.UnixNano()-before >= int64(slotsRead) && q.limitsRead.CompareAndSwap(before, now.UnixNano())
@@ -216,7 +218,7 @@ func (g *Gateway) acquireSlot(ctx context.Context, again bool) (release func(), 
 	return g.slots.release, err
 }
 
-// Load is how many requests there are at one moment.
+// Load says how many requests there are at one moment.
 type Load struct {
 	Running int // requests under way
 	Waiting int // requests that wait for a slot
@@ -228,15 +230,15 @@ func (g *Gateway) Load() Load {
 	return Load{Running: int(g.metrics.Running.Load()) - waiting, Waiting: waiting}
 }
 
-// Bounds are what an owner sets for requests at the same time: see the settings maxRunning,
-// 0 for the program's choice, and maxWaiting. Body is how many bytes a body may have, for
-// the script with the largest limit.
+// Bounds are limits for a program that has its own queue: the settings maxRunning, 0 for the
+// program's choice, and maxWaiting. Body is how many bytes a body may have, for the script with
+// the largest limit.
 type Bounds struct {
 	Running, Waiting int
 	Body             int64
 }
 
-// ReadBounds reads them, for a program that has its own queue.
+// ReadBounds returns the Bounds that the root has.
 func ReadBounds(tx *objectdb.Tx) (Bounds, error) {
 	s, err := site.Read(tx)
 	if err != nil {

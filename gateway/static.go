@@ -11,7 +11,7 @@ import (
 	"scripter/site"
 )
 
-// What a built-in web server needs to know before it calls [Gateway.Answer] or sends a
+// This file has what a built-in web server needs before it calls [Gateway.Answer] or sends a
 // file itself.
 
 // Answers reports whether the root binds the path of a request to an action. If not,
@@ -42,7 +42,7 @@ func (g *Gateway) Refuse(ctx context.Context, r *Request, w io.Writer, err error
 // defaultIndex is the DirectoryIndex where user.webserver.directoryIndex has none.
 const defaultIndex = "index.html default.mcro"
 
-// DirectoryIndex returns the file names that may answer for the URL of a folder, best
+// DirectoryIndex returns the names of the files that may answer for the URL of a folder, best
 // first (specification, 4.1 and 4.4.4).
 func (g *Gateway) DirectoryIndex(ctx context.Context, r *Request, folder string) ([]string, error) {
 	names := ""

@@ -9,19 +9,21 @@ import (
 	"scripter/httpheader"
 )
 
-// StdHandler answers requests that come through net/http/fcgi, as a second
-// responder to compare ours with. That package keeps SCRIPT_NAME, PATH_INFO
-// and REQUEST_URI to itself; what can be had back from the rest is put
-// together here. variables is its ProcessEnv: named by the program that serves so, it
-// is in no other.
-func (g *Gateway) StdHandler(variables func(*http.Request) map[string]string) http.Handler {
+// StdHandler returns a handler for net/http/fcgi, which is a second responder to compare
+// package fcgi with. net/http/fcgi hides SCRIPT_NAME, PATH_INFO and REQUEST_URI; stdParams
+// rebuilds them. processEnv is fcgi.ProcessEnv: as a parameter, so that only the program that
+// needs it links net/http/fcgi.
+func (g *Gateway) StdHandler(processEnv func(*http.Request) map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &Request{Params: stdParams(r, variables(r)), Body: r.Body, HandlerNames: g.names, Transport: "net/http/fcgi"}
+		req := &Request{
+			Params: stdParams(r, processEnv(r)), Body: r.Body, HandlerNames: g.names, Transport: "net/http/fcgi",
+		}
 		g.Answer(r.Context(), req, &headWriter{w})
 	})
 }
 
-// stdParams rebuilds the CGI variables of a request, of which some are known.
+// stdParams returns the CGI variables of a request: the known ones, and what can be rebuilt of
+// the others.
 func stdParams(r *http.Request, known map[string]string) map[string]string {
 	p := maps.Clone(known)
 	if p == nil {
@@ -47,8 +49,8 @@ func stdParams(r *http.Request, known map[string]string) map[string]string {
 		p["REMOTE_ADDR"] = strings.Trim(r.RemoteAddr[:i], "[]")
 		p["REMOTE_PORT"] = r.RemoteAddr[i+1:]
 	}
-	// The page: behind an action PATH_TRANSLATED has it, else DOCUMENT_URI
-	// or SCRIPT_FILENAME below DOCUMENT_ROOT, else the URL of the client.
+	// The path is in REDIRECT_URL or DOCUMENT_URI, else it is SCRIPT_FILENAME below
+	// DOCUMENT_ROOT, else the path of the client's URL.
 	root := strings.TrimSuffix(p["DOCUMENT_ROOT"], "/")
 	file := scriptFilename(p["SCRIPT_FILENAME"])
 	inner, inRoot := strings.CutPrefix(file, root+"/")
@@ -65,7 +67,7 @@ func stdParams(r *http.Request, known map[string]string) map[string]string {
 	return p
 }
 
-// headWriter is a way out that takes the head of a response as fields.
+// headWriter writes the head of a response as fields of a http.ResponseWriter.
 type headWriter struct{ http.ResponseWriter }
 
 // WriteHead sends the head of resp.
@@ -77,7 +79,7 @@ func (w *headWriter) WriteHead(resp *httpheader.Response) error {
 	return nil
 }
 
-// Flush sends what was gathered.
+// Flush sends what is buffered.
 func (w *headWriter) Flush() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }

@@ -25,10 +25,9 @@ func verbsWith(p *site.Passwords) []script.Verb {
 	return list
 }
 
-// The glue of apps.httpd (specification, 6): what its scripts cannot know by
-// themselves. Two web servers may share one root and one server id; a script
-// tells them apart by the name of the one that asked.
-
+// appInfo is the table of what the scripts of apps.httpd know of the web server (specification,
+// 6). Two web servers may share a root and a server id. Scripts distinguish them by the name of
+// the web server whose request they answer.
 var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
 
 // properties are the computed cells of the root.
@@ -64,8 +63,8 @@ func stringSetting(t *script.Thread, set *site.Setting) string {
 // 4.1.17): "Apache/2.4.62 (Debian)".
 type product struct{ name, version string }
 
-// serverOf gives the web server whose request is being answered; where there
-// is none, the one of Set Server Name.
+// serverOf returns the web server whose request is answered, or that of Set Server Name if the
+// request does not name it.
 func serverOf(t *script.Thread) product {
 	if c, ok := t.Host().(*attempt); ok {
 		if s := c.request.Params["SERVER_SOFTWARE"]; s != "" {
@@ -78,6 +77,7 @@ func serverOf(t *script.Thread) product {
 	return product{name: "Scripter"}
 }
 
+// parseProduct splits a product at its slash.
 func parseProduct(s string) product {
 	name, version, ok := strings.Cut(s, "/")
 	if !ok {
@@ -97,4 +97,5 @@ func hostOf(v *script.Call) (*attempt, error) {
 
 func secondsOf(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
+// quote quotes a text for a message, and clips it.
 func quote(s string) string { return strconv.Quote(clip(s, 200)) }

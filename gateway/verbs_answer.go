@@ -125,7 +125,7 @@ func verbHandler(v *script.Call) error {
 	}
 	result, err := c.handle(v.Table(1))
 	if err == nil {
-		result, err = unmade(result)
+		result, err = forScript(result)
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func verbProcessMacros(v *script.Call) error {
 	}
 	names := v.OptTable(2)
 	if names == c.params {
-		names = nil // the parameters are looked up anyway, and known as foreign
+		names = nil // markers find the parameters anyway, and escape them
 	}
 	text, err := c.expand(newCachedPage(v.Text(1)), "webserver.processMacros", names)
 	if err != nil {
@@ -177,8 +177,8 @@ func verbProcessMacros(v *script.Call) error {
 	return nil
 }
 
-// verbSendPartial takes its second and third argument in either place, so
-// that sendPartial (data, false) works without a parameter table.
+// verbSendPartial takes its second and third argument in either order, so that
+// sendPartial (data, false) works without a parameter table.
 func verbSendPartial(v *script.Call) error {
 	c, err := hostOf(v)
 	if err != nil {
@@ -208,7 +208,8 @@ func verbSendPartial(v *script.Call) error {
 // checkOutput returns an error if what scripts write is longer than maxResponse.
 func (c *attempt) checkOutput(size int64) error {
 	if limit := c.Size(site.MaxResponse); size > limit.Most {
-		return fmt.Errorf("%w; webserver.sendPartial has no such limit", limit.Error("the response is longer than %d bytes", limit.Most))
+		return fmt.Errorf("%w; webserver.sendPartial has no such limit",
+			limit.Error("the response is longer than %d bytes", limit.Most))
 	}
 	return nil
 }

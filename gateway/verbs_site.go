@@ -143,11 +143,11 @@ func verbInit(v *script.Call) error {
 	return nil
 }
 
-// suppliedData is where the objects lie that an owner of a root is given.
+// suppliedData is the table of the objects that a root has at user.webserver in the beginning.
 var suppliedData = objectdb.Address{"suites", "webserver", "data"}
 
-// addMissing copies what lies below from and is missing below to. It tells in
-// made what it copied.
+// addMissing copies the objects of from that to does not have, and adds their addresses to
+// made.
 func addMissing(tx *objectdb.Tx, from, to objectdb.Address, made *script.Table) error {
 	list, err := tx.List(from)
 	if err != nil {
@@ -188,7 +188,9 @@ func verbStatusReport(v *script.Call) error {
 	line("Requests answered", answered)
 	line("Requests failed", failed)
 	line("Requests running", c.g.metrics.Running.Load())
-	for _, s := range []*site.Setting{site.FlRefuseConnections, site.FlSuspendLogging, site.FlVerboseMessages, site.FlDebug, site.FlScriptTrap} {
+	for _, s := range []*site.Setting{
+		site.FlRefuseConnections, site.FlSuspendLogging, site.FlVerboseMessages, site.FlDebug, site.FlScriptTrap,
+	} {
 		line(s.Title, c.Site().Flag(s))
 	}
 	v.Return(b.String())
@@ -227,8 +229,8 @@ func (c *attempt) purgeCaches(ctx context.Context) {
 	})
 }
 
-// verbDebugCGI is debugCGI of the CGI Framework: there it ran the handler
-// again on scratchpad.cgiparams, so that a script could be followed.
+// verbDebugCGI is debugCGI of the CGI Framework, which ran the handler again on
+// scratchpad.cgiparams, so that a script could be debugged.
 func verbDebugCGI(v *script.Call) error {
 	c, err := hostOf(v)
 	if err != nil {
@@ -261,7 +263,7 @@ func lastRecorded(c *attempt) (*requestlog.Request, error) {
 	return requestlog.Find(c.Tx, 0)
 }
 
-// boundedWriter holds a response up to a limit, in bytes.
+// boundedWriter holds a response, up to a limit of bytes.
 type boundedWriter struct {
 	bytes.Buffer
 	limit runner.Bound
@@ -274,5 +276,5 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// WriteString is Write: without it the buffer's own would be taken.
+// WriteString is Write. Without it io.WriteString would call the method of the buffer.
 func (w *boundedWriter) WriteString(s string) (int, error) { return w.Write([]byte(s)) }
