@@ -46,7 +46,7 @@ func newSite(t *testing.T) *testSite {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, s.db.Close()) })
 	s.update(func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	})
 	log := slog.New(slog.NewTextHandler(s.log, nil))

@@ -157,7 +157,7 @@ func newSuiteSite(t *testing.T) suiteSite {
 	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, LockTime: -1}) // a busy machine takes its time
 	require.NoError(t, err)
 	require.NoError(t, db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	}))
 	require.NoError(t, db.Close())

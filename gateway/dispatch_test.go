@@ -29,7 +29,7 @@ func newDB(t testing.TB) *objectdb.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	})
 	return db

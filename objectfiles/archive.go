@@ -19,10 +19,8 @@ import (
 // objects is found when they are imported.
 type Archive struct {
 	Manifest Manifest // without Files
-	Readme   string
-	Bytes    int64 // of all files, unpacked
-	Largest  int64 // the size of the largest file
-	Files    int   // the number of files without the manifest
+	Largest  int64    // the size of the largest file
+	Files    int      // the number of files without the manifest
 	zip      *zip.Reader
 	spool    *os.File // a tar.gz rewritten as a zip file; nil for a zip
 }
@@ -150,7 +148,7 @@ func (x *Archive) compare(files map[string]*zip.File, unpacked *byteCheck) error
 		listed[m.Name] = true
 		err := sizes.add(m.Name, m.Size)
 		if err == nil {
-			err = x.compareFile(f, m, unpacked)
+			err = compareFile(f, m, unpacked)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
@@ -162,24 +160,16 @@ func (x *Archive) compare(files map[string]*zip.File, unpacked *byteCheck) error
 			return fmt.Errorf("%w: the manifest does not list %s", ErrArchive, name)
 		}
 	}
-	x.Bytes, x.Files = unpacked.bytes, len(x.Manifest.Files)
+	x.Files = len(x.Manifest.Files)
 	x.Manifest.Files = nil // it takes much memory for very many files
 	return nil
 }
 
 // compareFile compares the checksum of a file with the manifest.
-func (x *Archive) compareFile(f *zip.File, m ManifestFile, unpacked *byteCheck) error {
+func compareFile(f *zip.File, m ManifestFile, unpacked *byteCheck) error {
 	hash := sha256.New()
-	w := io.MultiWriter(unpacked, hash)
-	var readme strings.Builder
-	if f.Name == readmeFile {
-		w = io.MultiWriter(w, &readme)
-	}
-	if err := copyEntry(w, f); err != nil {
+	if err := copyEntry(io.MultiWriter(unpacked, hash), f); err != nil {
 		return err
-	}
-	if f.Name == readmeFile {
-		x.Readme = readme.String()
 	}
 	if fileSum(hash.Sum(nil)).String() != strings.ToLower(m.SHA256) {
 		return fmt.Errorf("%w: its checksum is not that of the manifest: the archive is damaged", ErrArchive)
@@ -198,8 +188,8 @@ func copyEntry(w io.Writer, f *zip.File) error {
 	return err
 }
 
-// Objects returns the folder form that the archive holds.
-func (x *Archive) Objects() fs.FS {
+// objects returns the folder form that the archive holds.
+func (x *Archive) objects() fs.FS {
 	objects, err := fs.Sub(x.zip, objectsFolder)
 	if err != nil {
 		panic(err) // cannot happen: the name is a constant
@@ -207,10 +197,10 @@ func (x *Archive) Objects() fs.FS {
 	return objects
 }
 
-// Import imports the objects of the archive into the table at a as ImportFunc
+// Import imports the objects of the archive into the table at a as Import
 // does, and removes the objects that the manifest says.
 func (x *Archive) Import(tx *objectdb.Tx, a objectdb.Address, fn func(Change) error) (ImportResult, error) {
-	m := &importer{tx: tx, fsys: x.Objects(), fn: fn}
+	m := &importer{tx: tx, fsys: x.objects(), fn: fn}
 	if _, err := fs.Stat(x.zip, objectsFolder); err == nil {
 		if err := m.run(a); err != nil {
 			return m.result, err

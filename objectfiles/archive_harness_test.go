@@ -149,11 +149,11 @@ func filesOf(t *testing.T, data []byte) map[string]string {
 	require.NoError(t, err)
 	defer x.Close()
 	files := map[string]string{}
-	require.NoError(t, fs.WalkDir(x.Objects(), ".", func(name string, e fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(x.objects(), ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(x.Objects(), name)
+		content, err := fs.ReadFile(x.objects(), name)
 		files[name] = string(content)
 		return err
 	}))

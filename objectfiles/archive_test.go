@@ -68,7 +68,7 @@ func requireArchiveRoundTrip(t *testing.T, db *objectdb.DB, format ArchiveFormat
 	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	defer x.Close()
-	assert.Equal(t, "read me\n", x.Readme)
+	assert.Equal(t, "read me\n", string(must(fs.ReadFile(x.zip, readmeFile))(t)))
 	assert.Equal(t, "test 1", x.Manifest.Program)
 	assert.Equal(t, ArchiveForm, x.Manifest.Form)
 	assert.Equal(t, objectdb.FileVersion, x.Manifest.Root)
@@ -77,7 +77,7 @@ func requireArchiveRoundTrip(t *testing.T, db *objectdb.DB, format ArchiveFormat
 	dir := filepath.Join(t.TempDir(), "export")
 	count := export(t, db, "", dir)
 	unpacked := filepath.Join(t.TempDir(), "unpacked")
-	require.NoError(t, os.CopyFS(unpacked, x.Objects()))
+	require.NoError(t, os.CopyFS(unpacked, x.objects()))
 	assert.Equal(t, contents(t, dir), contents(t, unpacked))
 
 	before := dump(t, db)

@@ -61,7 +61,7 @@ func TestImportAcceptsOwnArchives(t *testing.T) {
 				require.NoError(t, w.Close(Manifest{}, "read me"))
 				x, err := openBytes(b.Bytes(), ImportLimits{})
 				require.NoError(t, err)
-				t.Logf("%d objects, %d bytes, packed %d", w.Count(), x.Bytes, b.Len())
+				t.Logf("%d objects, packed %d", w.Count(), b.Len())
 				require.NoError(t, x.Close())
 			})
 		}

@@ -189,7 +189,7 @@ func exportTo(t testing.TB, db *objectdb.DB, a, dir string, mirror bool) (p *Exp
 
 func importDir(t testing.TB, db *objectdb.DB, fsys fs.FS, a string) (r ImportResult) {
 	t.Helper()
-	update(t, db, func(tx *objectdb.Tx) { r = must(Import(tx, fsys, addr(t, a)))(t) })
+	update(t, db, func(tx *objectdb.Tx) { r = must(Import(tx, fsys, addr(t, a), nil))(t) })
 	return r
 }
 

@@ -18,14 +18,11 @@ import (
 // same value as its file is not written. A file does not replace a table
 // (objectdb.ErrIsTable), and a folder replaces only a table (objectdb.ErrNotTable). Hidden
 // files, and files that editors and systems leave, are ignored. The error names the file.
-func Import(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address) (ImportResult, error) {
-	return ImportFunc(tx, fsys, a, nil)
-}
-
-// ImportFunc is Import that calls fn for each object before it is written. An error of
-// fn ends the import. The files must exist until the transaction has ended, because large
-// ones are read again.
-func ImportFunc(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address, fn func(Change) error) (ImportResult, error) {
+//
+// If fn is not nil, it is called for each object before it is written; its error ends the
+// import. The files must exist until the transaction has ended, because large ones are read
+// again.
+func Import(tx *objectdb.Tx, fsys fs.FS, a objectdb.Address, fn func(Change) error) (ImportResult, error) {
 	m := &importer{tx: tx, fsys: fsys, fn: fn}
 	err := m.run(a)
 	return m.result, err

@@ -29,7 +29,7 @@ func TestLargeValuesOfAnImport(t *testing.T) {
 		"list.json": {Data: []byte("[1, [2]]")}, "small.txt": {Data: []byte("small")},
 	}
 	update(t, db, func(tx *objectdb.Tx) {
-		assert.Equal(t, ImportResult{Added: 3, Changed: 2}, must(Import(tx, tree, addr(t, "t")))(t))
+		assert.Equal(t, ImportResult{Added: 3, Changed: 2}, must(Import(tx, tree, addr(t, "t"), nil))(t))
 		assert.Equal(t, objectdb.Text(large), must(tx.Get(addr(t, "t.new")))(t))
 		require.NoError(t, tx.Move(addr(t, "t.new"), addr(t, "u.moved")))
 		require.NoError(t, tx.Copy(addr(t, "t.list"), addr(t, "u.copied")))
@@ -48,7 +48,7 @@ func TestLargeValuesOfAnImport(t *testing.T) {
 	for _, now := range []string{"another text", ""} {
 		tree := fstest.MapFS{"new.txt": {Data: []byte(large)}}
 		err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
-			_, err := Import(tx, tree, addr(t, "t"))
+			_, err := Import(tx, tree, addr(t, "t"), nil)
 			if tree["new.txt"].Data = []byte(now); now == "" {
 				delete(tree, "new.txt")
 			}
@@ -134,7 +134,7 @@ func TestImportFailures(t *testing.T) {
 			put(t, db, "table.x", objectdb.Number(1), "value", objectdb.Number(1))
 			before := dump(t, db)
 			err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
-				_, err := Import(tx, fstest.MapFS{"0.txt": {Data: []byte("first")}, test.file: {Data: []byte(test.content)}}, objectdb.Address{})
+				_, err := Import(tx, fstest.MapFS{"0.txt": {Data: []byte("first")}, test.file: {Data: []byte(test.content)}}, objectdb.Address{}, nil)
 				return err
 			})
 			if test.name == "empty name" { // it begins with a dot
@@ -151,13 +151,13 @@ func TestImportFailures(t *testing.T) {
 	}
 	db := open(t)
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := Import(tx, fstest.MapFS{"a.txt": {}, "A.lua": {}}, objectdb.Address{})
+		_, err := Import(tx, fstest.MapFS{"a.txt": {}, "A.lua": {}}, objectdb.Address{}, nil)
 		return err
 	})
 	assert.EqualError(t, err, `objectdb: import a.txt: an object is there already: A.lua stands for "a" too`)
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "x.txt")))
-	err = db.Update(context.Background(), func(tx *objectdb.Tx) error { _, err := Import(tx, os.DirFS(dir), objectdb.Address{}); return err })
+	err = db.Update(context.Background(), func(tx *objectdb.Tx) error { _, err := Import(tx, os.DirFS(dir), objectdb.Address{}, nil); return err })
 	assert.EqualError(t, err, "objectdb: import x.txt: it is neither a file nor a folder, but a link")
 }
 

@@ -116,8 +116,10 @@ type tarWriter struct {
 
 // newTarWriter returns a writer; files returns the number of files and folders so far.
 func newTarWriter(w io.Writer, t time.Time, files func() int) *tarWriter {
-	gzip := newTarGzip(w, files)
-	return &tarWriter{gzip: gzip, w: tar.NewWriter(gzip), t: t}
+	g := &tarGzip{files: files, level: gzip.DefaultCompression}
+	g.ratio.w = w
+	g.writers = map[int]*gzip.Writer{g.level: gzip.NewWriter(&g.ratio)}
+	return &tarWriter{gzip: g, w: tar.NewWriter(g), t: t}
 }
 
 func (x *tarWriter) add(name string, content []byte) error {
@@ -147,13 +149,6 @@ type tarGzip struct {
 	level   int
 	huffman bool // only Huffman coding
 	store   bool // the next bytes are not compressed
-}
-
-func newTarGzip(w io.Writer, files func() int) *tarGzip {
-	g := &tarGzip{files: files, level: gzip.DefaultCompression}
-	g.ratio.w = w
-	g.writers = map[int]*gzip.Writer{g.level: gzip.NewWriter(&g.ratio)}
-	return g
 }
 
 func (g *tarGzip) Write(p []byte) (int, error) {

@@ -43,7 +43,7 @@ func load(t *testing.T, db *objectdb.DB) objectfiles.ImportResult {
 	var result objectfiles.ImportResult
 	require.NoError(t, db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 		var err error
-		result, err = objectfiles.Import(tx, root.FS, nil)
+		result, err = objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	}))
 	return result

@@ -30,7 +30,7 @@ func newSite(t testing.TB) *testSite {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	})
 	return &testSite{t, db}

@@ -29,7 +29,7 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	}))
 	t.Cleanup(func() {

@@ -46,7 +46,7 @@ func makeRoot(t *testing.T) string {
 	db, err := sqlitestore.Create(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil, nil); err != nil {
 			return err
 		}
 		return tx.Put(objectdb.Address{"suites", "webserverScripts", "slow"},

@@ -63,7 +63,7 @@ func (t *tool) fill(ctx context.Context, file string) error {
 		return err
 	}
 	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		_, err := objectfiles.Import(tx, root.FS, nil)
+		_, err := objectfiles.Import(tx, root.FS, nil, nil)
 		return err
 	})
 	return errors.Join(err, db.Close())

@@ -61,13 +61,13 @@ func openFolder(name string, limits objectfiles.ImportLimits) (*source, error) {
 		return nil, err
 	}
 	s := &source{name: name, folder: folder}
-	size, err := objectfiles.CheckFolder(folder.FS(), limits)
+	files, largest, err := objectfiles.CheckFolder(folder.FS(), limits)
 	if err != nil {
 		s.close()
 		return nil, limitHint(s.explain(fmt.Errorf("import %s: %w", name, err)), err)
 	}
-	boundMemory(size.Files, size.Largest)
-	s.files = size.Files
+	boundMemory(files, largest)
+	s.files = files
 	return s, nil
 }
 
@@ -126,7 +126,7 @@ func (s *source) importInto(
 	if s.archive != nil {
 		return s.archive.Import(tx, a, fn)
 	}
-	return objectfiles.ImportFunc(tx, s.folder.FS(), a, fn)
+	return objectfiles.Import(tx, s.folder.FS(), a, fn)
 }
 
 // explain adds a hint to an error of an import.

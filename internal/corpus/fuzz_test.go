@@ -120,7 +120,7 @@ func suppliedRoot(f *testing.F, more map[string]objectdb.Value) []byte {
 	db, err := sqlitestore.Create(path, objectdb.Options{Relaxed: true})
 	require.NoError(f, err)
 	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error {
-		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil, nil); err != nil {
 			return err
 		}
 		for name, v := range more {

@@ -45,7 +45,7 @@ func newPlace(t testing.TB, scripts map[string]string) *place {
 	db, err := sqlitestore.Create(p.root, objectdb.Options{})
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
-		if _, err := objectfiles.Import(tx, root.FS, nil); err != nil {
+		if _, err := objectfiles.Import(tx, root.FS, nil, nil); err != nil {
 			return err
 		}
 		for name, source := range scripts {
