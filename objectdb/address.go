@@ -57,7 +57,8 @@ func (p *addressParser) accept(c byte) bool {
 
 func (p *addressParser) fail(pos int, why string) error {
 	column := utf8.RuneCountInString(p.text[:pos]) + 1
-	return &Error{Op: "parse address", Address: nil, Err: fmt.Errorf("%w: %q, column %d: %s", ErrName, p.text, column, why)}
+	err := fmt.Errorf("%w: %q, column %d: %s", ErrName, p.text, column, why)
+	return &Error{Op: "parse address", Err: err}
 }
 
 func (p *addressParser) name() (string, error) {

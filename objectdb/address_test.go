@@ -75,7 +75,8 @@ func TestAddressesAreListsOfNames(t *testing.T) {
 
 func TestFold(t *testing.T) {
 	for _, same := range [][]string{
-		{"ABC", "abc", "aBc"}, {"Straße", "STRAẞE"}, {"k", "K", "\u212a"}, {"ſ", "s", "S"}, {"Σ", "σ", "ς"}, {"Å", "å", "\u212b"},
+		{"ABC", "abc", "aBc"}, {"Straße", "STRAẞE"}, {"k", "K", "\u212a"}, {"ſ", "s", "S"}, {"Σ", "σ", "ς"},
+		{"Å", "å", "\u212b"},
 	} {
 		for _, name := range same {
 			assert.Equal(t, Fold(same[0]), Fold(name), name)
@@ -94,11 +95,13 @@ func TestParseKind(t *testing.T) {
 		assert.Equal(t, k, got)
 	}
 	_, err := ParseKind("wptext")
-	assert.EqualError(t, err, `objectdb: "wptext" is no kind; the kinds are boolean, number, string, text, outline, script, date, binary, list, address, table`)
+	assert.EqualError(t, err, `objectdb: "wptext" is no kind; the kinds are boolean, number, string, text, `+
+		`outline, script, date, binary, list, address, table`)
 }
 
 func FuzzParseAddress(f *testing.F) {
-	for _, s := range []string{"", "user.webserver.prefs", `user.["odd.name"]`, `a["b"]["\x41\\\""]`, "a..b", "[", "ä.é"} {
+	for _, s := range []string{"", "user.webserver.prefs", `user.["odd.name"]`, `a["b"]["\x41\\\""]`,
+		"a..b", "[", "ä.é"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -18,7 +18,9 @@ func TestForgottenValuesLeaveNothing(t *testing.T) {
 	a := objectdb.Address{"numbers"}
 	m := objectdb.NewDerivedMap[string, objectdb.Value](2)
 	for _, name := range []string{"a", "b", "c", "b"} {
-		require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(a.Child(name), objectdb.Number(1)) }))
+		require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
+			return tx.Put(a.Child(name), objectdb.Number(1))
+		}))
 		require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {
 			_, err := m.Get(tx, name, func(tx *objectdb.Tx) (objectdb.Value, error) { return tx.Get(a.Child(name)) })
 			return err

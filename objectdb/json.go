@@ -196,7 +196,8 @@ func ParseJSON(text string) (Value, error) {
 	v, err := jsonValue(parsed, 0)
 	switch v.(type) {
 	case Record:
-		return nil, errors.New(`a JSON object is a record, which can only be within a list; a value of another kind is written as in {"date": "…"}`)
+		return nil, errors.New("a JSON object is a record, which can only be within a list; " +
+			`a value of another kind is written as in {"date": "…"}`)
 	case Null:
 		return nil, errors.New("null can only be within a list")
 	}
@@ -288,7 +289,8 @@ func jsonObject(p map[string]any) (Value, error) {
 			payload, fits = field.(string)
 		}
 		if !fits {
-			return nil, fmt.Errorf("the value of %q has the wrong type; a record with this name is written {\"record\": {…}}", name)
+			return nil, fmt.Errorf("the value of %q has the wrong type; "+
+				`a record with this name is written {"record": {…}}`, name)
 		}
 	}
 	if _, ok := p["type"]; ok && kind != KindBinary {

@@ -87,7 +87,8 @@ func (r *Row) node(up *Node) *Node {
 // the row in another one.
 func (r *Row) nodeIn(table int64, up *Node) (*Node, error) {
 	if r.Parent != table || r.ID == table {
-		return nil, fmt.Errorf("%w: object %d is found in table %d and says that it is in %d", ErrDamaged, r.ID, table, r.Parent)
+		return nil, fmt.Errorf("%w: object %d is found in table %d and says that it is in %d",
+			ErrDamaged, r.ID, table, r.Parent)
 	}
 	return r.node(up), nil
 }

@@ -13,5 +13,6 @@ const (
 // IsRoot reports whether a file that begins with head, of 100 bytes or more, is a
 // root or a copy of one.
 func IsRoot(head []byte) bool {
-	return len(head) >= 100 && string(head[:16]) == "SQLite format 3\x00" && binary.BigEndian.Uint32(head[68:]) == ApplicationID
+	return len(head) >= 100 && string(head[:16]) == "SQLite format 3\x00" &&
+		binary.BigEndian.Uint32(head[68:]) == ApplicationID
 }

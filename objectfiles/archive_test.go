@@ -189,7 +189,8 @@ func spelling(t testing.TB, db *objectdb.DB) map[string]string {
 
 func TestArchiveRemoves(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.a", objectdb.Number(1), "t.b.c", objectdb.Number(2), "t.d.e", objectdb.Number(3), "t.d.f", objectdb.Number(4), "u", objectdb.Number(5))
+	put(t, db, "t.a", objectdb.Number(1), "t.b.c", objectdb.Number(2), "t.d.e", objectdb.Number(3),
+		"t.d.f", objectdb.Number(4), "u", objectdb.Number(5))
 	data := makeArchive(t, Zip, []archiveEntry{{name: "objects/new.json", body: "1"}}, func(m *Manifest) {
 		m.Remove = []string{"a", "b", "b.c", "d", "d.e", "never"}
 	})
@@ -213,7 +214,8 @@ func TestArchiveRemoves(t *testing.T) {
 
 func TestImportStopsWithItsContext(t *testing.T) {
 	db := open(t)
-	data := makeArchive(t, Zip, []archiveEntry{{name: "objects/a.json", body: "1"}, {name: "objects/b.json", body: "2"}}, nil)
+	data := makeArchive(t, Zip, []archiveEntry{{name: "objects/a.json", body: "1"}, {name: "objects/b.json", body: "2"}},
+		nil)
 	x, err := openBytes(data, ImportLimits{})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -235,7 +237,8 @@ func TestArchivesWithFolders(t *testing.T) {
 				return archiveEntry{name: name, mode: fs.ModeDir, tarType: tar.TypeDir}
 			}
 			db := open(t)
-			data := makeArchive(t, format, []archiveEntry{folder("objects/"), folder("objects/b/"), {name: "objects/b/a.txt", body: "x"}, folder("objects/empty/")}, nil)
+			data := makeArchive(t, format, []archiveEntry{folder("objects/"), folder("objects/b/"),
+				{name: "objects/b/a.txt", body: "x"}, folder("objects/empty/")}, nil)
 			assert.Equal(t, ImportResult{Added: 3}, importBytes(t, db, data))
 			requireEqual(t, objectdb.Text("x"), get(t, db, "t.b.a"))
 		})
@@ -247,7 +250,8 @@ func TestArchivesWithFolders(t *testing.T) {
 func TestImportKeepsBytesOfTexts(t *testing.T) {
 	db := open(t)
 	const text = "one\rtwo\r\nthree\x8e\xff\x00"
-	importBytes(t, db, makeArchive(t, TarGzip, []archiveEntry{{name: "objects/a.txt", body: text}, {name: "objects/b.lua", body: text}}, nil))
+	importBytes(t, db, makeArchive(t, TarGzip, []archiveEntry{{name: "objects/a.txt", body: text},
+		{name: "objects/b.lua", body: text}}, nil))
 	requireEqual(t, objectdb.Text(text), get(t, db, "t.a"))
 	requireEqual(t, objectdb.Script(text), get(t, db, "t.b"))
 }

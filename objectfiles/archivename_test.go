@@ -40,11 +40,13 @@ func TestArchiveNames(t *testing.T) {
 		for format, f := range archiveFormats {
 			t.Run(fmt.Sprintf("%s %.20q", format, test.name), func(t *testing.T) {
 				good := archiveEntry{name: "objects/good.txt", body: "good"}
-				requireRefused(t, makeArchive(t, f, []archiveEntry{good, {name: test.name, body: "x"}}, nil), ImportLimits{}, test.want)
+				requireRefused(t, makeArchive(t, f, []archiveEntry{good, {name: test.name, body: "x"}}, nil), ImportLimits{},
+					test.want)
 			})
 		}
 	}
 	// In a tar.gz these cannot be.
 	requireRefused(t, makeArchive(t, Zip, []archiveEntry{{name: ""}}, nil), ImportLimits{}, "is empty")
-	requireRefused(t, makeArchive(t, Zip, []archiveEntry{{name: "objects/a\x00.txt"}}, nil), ImportLimits{}, `the name "objects/a\x00.txt" holds the byte 0x00`)
+	requireRefused(t, makeArchive(t, Zip, []archiveEntry{{name: "objects/a\x00.txt"}}, nil), ImportLimits{},
+		`the name "objects/a\x00.txt" holds the byte 0x00`)
 }

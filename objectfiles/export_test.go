@@ -30,7 +30,8 @@ func obstacles(t testing.TB, db *objectdb.DB, a, dir string) (in []Obstacle) {
 
 func TestExportUpdatesEarlierExport(t *testing.T) {
 	db := open(t)
-	put(t, db, "a", objectdb.Number(1), "b.c", objectdb.Number(2), "d", objectdb.Text("x"), "e.f", objectdb.Number(1), "n", objectdb.Number(1))
+	put(t, db, "a", objectdb.Number(1), "b.c", objectdb.Number(2), "d", objectdb.Text("x"), "e.f", objectdb.Number(1),
+		"n", objectdb.Number(1))
 	dir := t.TempDir()
 	writeFile(t, "x", dir, ".git", "config")
 	p := exportTo(t, db, "", dir, false)
@@ -60,7 +61,8 @@ func TestExportUpdatesEarlierExport(t *testing.T) {
 	now, err := os.Stat(filepath.Join(dir, "a.json"))
 	require.NoError(t, err)
 	assert.Equal(t, old.ModTime(), now.ModTime(), "a file that is right is not written")
-	for name, mode := range map[string]os.FileMode{"d.lua": 0o600, exportNoteFile: 0o600, "e": 0o700 | os.ModeDir, "n.json": 0o640} {
+	for name, mode := range map[string]os.FileMode{"d.lua": 0o600, exportNoteFile: 0o600, "e": 0o700 | os.ModeDir,
+		"n.json": 0o640} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
 		assert.Equal(t, mode, info.Mode(), name)
@@ -70,7 +72,8 @@ func TestExportUpdatesEarlierExport(t *testing.T) {
 // Export neither overwrites nor removes what it did not write, unless it makes a mirror.
 func TestExportKeepsWhatOthersWrote(t *testing.T) {
 	db := open(t)
-	put(t, db, "head", objectdb.Script("one"), "tail", objectdb.Script("two"), "gone", objectdb.Script("three"), "t.x", objectdb.Number(1), "left", objectdb.Number(1))
+	put(t, db, "head", objectdb.Script("one"), "tail", objectdb.Script("two"), "gone", objectdb.Script("three"),
+		"t.x", objectdb.Number(1), "left", objectdb.Number(1))
 	dir := t.TempDir()
 	export(t, db, "", dir)
 	writeFile(t, "edited", dir, "head.lua")
@@ -144,7 +147,8 @@ func TestExportRefusesOtherFolders(t *testing.T) {
 // has nothing else. An object of that name gets another file name.
 func TestReadmeIsNotAnObject(t *testing.T) {
 	db := open(t)
-	put(t, db, "site.page", objectdb.Script("one"), "site.ReadMe", objectdb.Binary{Type: "text/markdown", Data: "an object"}, "site.t.x", objectdb.Number(1))
+	put(t, db, "site.page", objectdb.Script("one"),
+		"site.ReadMe", objectdb.Binary{Type: "text/markdown", Data: "an object"}, "site.t.x", objectdb.Number(1))
 	dir := t.TempDir()
 	writeFile(t, "mine", dir, "README.md")
 	writeFile(t, "x", dir, ".git", "config")

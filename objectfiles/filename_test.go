@@ -12,16 +12,21 @@ import (
 
 // oddNames are names that a file system might get wrong.
 var oddNames = []string{
-	"plain", "UPPER", "con", "Con.txt", "com1", "lpt9.x", "COM10", "nul ", "aux.", ".", "..", "...", ".git", ".hidden", "end.", " lead", "trail ", " ",
-	"a/b", `a\b`, "a:b", "a*?\"<>|b", "100%", "%41", "%", "~x", "x~1", "new\nline", "tab\t", "\x01", "\x7f", "ä", "Ångström", "日本語", "e\u0301", "\u212b", "\ufffd", "\u202e",
-	"x.lua", "x.LUA", "x", "x.txt", "x.gif", "x.json", "x.opml.", "x.lua.lua", "x.unknown", "_index", "_INDEX", "_index.json", "_", "_x", "-", "-rf", "'", "$HOME", "a b",
-	strings.Repeat("n", 250), strings.Repeat("n", 251), strings.Repeat("n", 255), strings.Repeat("ä", 127), strings.Repeat("ä", 126) + "b", strings.Repeat(".", 255),
+	"plain", "UPPER", "con", "Con.txt", "com1", "lpt9.x", "COM10", "nul ", "aux.", ".", "..", "...", ".git", ".hidden",
+	"end.", " lead", "trail ", " ",
+	"a/b", `a\b`, "a:b", "a*?\"<>|b", "100%", "%41", "%", "~x", "x~1", "new\nline", "tab\t", "\x01", "\x7f", "ä",
+	"Ångström", "日本語", "e\u0301", "\u212b", "\ufffd", "\u202e",
+	"x.lua", "x.LUA", "x", "x.txt", "x.gif", "x.json", "x.opml.", "x.lua.lua", "x.unknown", "_index", "_INDEX",
+	"_index.json", "_", "_x", "-", "-rf", "'", "$HOME", "a b",
+	strings.Repeat("n", 250), strings.Repeat("n", 251), strings.Repeat("n", 255), strings.Repeat("ä", 127),
+	strings.Repeat("ä", 126) + "b", strings.Repeat(".", 255),
 }
 
 func TestFileNamesAreUnique(t *testing.T) {
 	seen := map[string]string{}
 	for _, name := range oddNames {
-		for _, v := range []objectdb.Value{nil, objectdb.Script(""), objectdb.String(""), objectdb.Number(1), objectdb.Binary{Type: "image/gif"}} {
+		for _, v := range []objectdb.Value{nil, objectdb.Script(""), objectdb.String(""), objectdb.Number(1),
+			objectdb.Binary{Type: "image/gif"}} {
 			f := fileOf(name, v)
 			assert.LessOrEqual(t, len(f.name), maxFileName)
 			folded := strings.ToLower(f.name)

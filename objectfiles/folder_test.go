@@ -26,15 +26,18 @@ func TestTheFolderForm(t *testing.T) {
 		"suites.when", objectdb.Date{Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)},
 		"suites.where", objectdb.Address{"user", "odd.name"},
 		"suites.list", objectdb.List{objectdb.Number(1), objectdb.String("two"), objectdb.List{}},
-		"suites.logo", objectdb.Binary{Type: "image/gif", Data: "GIF89a"}, "suites.style", objectdb.Binary{Type: "text/css", Data: "body{}"},
+		"suites.logo", objectdb.Binary{Type: "image/gif", Data: "GIF89a"},
+		"suites.style", objectdb.Binary{Type: "text/css", Data: "body{}"},
 		"suites.data", objectdb.Binary{Type: "application/x-odd", Data: "\x00"},
-		`suites.["logo.gif"].x`, objectdb.Number(1), `suites.["a/b"]`, objectdb.Number(2), `suites.["con"]`, objectdb.Number(3),
+		`suites.["logo.gif"].x`, objectdb.Number(1), `suites.["a/b"]`, objectdb.Number(2),
+		`suites.["con"]`, objectdb.Number(3),
 	)
 	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.NewTable(addr(t, "suites.empty"))) })
 	dir := t.TempDir()
 	assert.Equal(t, 19, export(t, db, "suites", dir))
 	assert.Equal(t, map[string]string{
-		"_index.json":              "{\n\t\".\": {\"form\":1},\n\t\"data.bin\": {\"kind\":\"binary\",\"type\":\"application/x-odd\"},\n\t\"odd.txt\": {\"kind\":\"outline\"}\n}\n",
+		"_index.json": "{\n\t\".\": {\"form\":1},\n\t\"data.bin\": " +
+			"{\"kind\":\"binary\",\"type\":\"application/x-odd\"},\n\t\"odd.txt\": {\"kind\":\"outline\"}\n}\n",
 		"webserver/httpheader.lua": "return 1",
 		"page.txt":                 "no newline added",
 		"greeting.str":             "hello\n",

@@ -131,8 +131,10 @@ var oddValues = func() []objectdb.Value {
 		values = append(values, objectdb.Number(f))
 	}
 	for _, s := range []string{
-		"", "\n", "line\n", "ä\u0000b", "\x00", "\xff\xfe", "a\r\nb", "\ufffd", "\ufeffbom", "nan", "a\x01", "<&\"'>\r \t x", "\u2028",
-		"\t", "\t\tjump", "a\n\t\tb", "a\n\tb\n\t\tc\nd", "return 1\n", strings.Repeat("x", 16<<10+1), strings.Repeat("ä", 100_000),
+		"", "\n", "line\n", "ä\u0000b", "\x00", "\xff\xfe", "a\r\nb", "\ufffd", "\ufeffbom", "nan", "a\x01", "<&\"'>\r \t x",
+		"\u2028",
+		"\t", "\t\tjump", "a\n\t\tb", "a\n\tb\n\t\tc\nd", "return 1\n", strings.Repeat("x", 16<<10+1),
+		strings.Repeat("ä", 100_000),
 	} {
 		values = append(values, objectdb.String(s), objectdb.Text(s), objectdb.Outline(s), objectdb.Script(s))
 	}
@@ -237,7 +239,9 @@ func randomValue(r *rand.Rand, depth int) objectdb.Value {
 		b.WriteString(alphabet[r.IntN(len(alphabet))])
 	}
 	s := b.String()
-	return []objectdb.Value{objectdb.String(s), objectdb.Text(s), objectdb.Script(s), objectdb.Outline(s), objectdb.Binary{Type: []string{"image/png", "text/x-y", ""}[r.IntN(3)], Data: s}, objectdb.Number(r.NormFloat64())}[r.IntN(6)]
+	return []objectdb.Value{objectdb.String(s), objectdb.Text(s), objectdb.Script(s), objectdb.Outline(s),
+		objectdb.Binary{Type: []string{"image/png", "text/x-y", ""}[r.IntN(3)], Data: s},
+		objectdb.Number(r.NormFloat64())}[r.IntN(6)]
 }
 
 func requireSameTree(t *testing.T, want, got *objectdb.DB) {

@@ -23,18 +23,27 @@ func TestArchiveEntries(t *testing.T) {
 		want    string
 	}{
 		{"link", []archiveEntry{link}, "objects/l.txt is neither a file nor a folder, but a link"},
-		{"link as a folder", []archiveEntry{{name: "objects/d", body: "/tmp", mode: fs.ModeSymlink, tarType: tar.TypeSymlink}, file("objects/d/a.txt")}, ""},
-		{"hard link", []archiveEntry{{name: "objects/l.txt", body: "objects/a.txt", mode: fs.ModeSymlink, tarType: tar.TypeLink}}, "but a link"},
-		{"device", []archiveEntry{{name: "objects/d.bin", mode: fs.ModeDevice | fs.ModeCharDevice, tarType: tar.TypeChar}}, "but a device"},
-		{"pipe", []archiveEntry{{name: "objects/p.bin", mode: fs.ModeNamedPipe, tarType: tar.TypeFifo}}, "neither a file nor a folder"},
+		{"link as a folder", []archiveEntry{{name: "objects/d", body: "/tmp", mode: fs.ModeSymlink, tarType: tar.TypeSymlink},
+			file("objects/d/a.txt")}, ""},
+		{"hard link", []archiveEntry{{name: "objects/l.txt", body: "objects/a.txt", mode: fs.ModeSymlink,
+			tarType: tar.TypeLink}}, "but a link"},
+		{"device", []archiveEntry{{name: "objects/d.bin", mode: fs.ModeDevice | fs.ModeCharDevice, tarType: tar.TypeChar}},
+			"but a device"},
+		{"pipe", []archiveEntry{{name: "objects/p.bin", mode: fs.ModeNamedPipe, tarType: tar.TypeFifo}},
+			"neither a file nor a folder"},
 		{"twice", []archiveEntry{file("objects/a.txt"), file("objects/a.txt")}, `it holds "objects/a.txt" twice`},
 		{"manifest twice", []archiveEntry{{name: manifestFile, body: "{}"}, {name: manifestFile, body: "{}"}}, "twice"},
-		{"folder twice", []archiveEntry{{name: "objects/d/", mode: fs.ModeDir, tarType: tar.TypeDir}, file("objects/d/a.txt"), {name: "objects/d/", mode: fs.ModeDir, tarType: tar.TypeDir}}, `it holds "objects/d" twice`},
-		{"case", []archiveEntry{file("objects/a.txt"), file("objects/A.txt")}, `"objects/a.txt" and "objects/A.txt" differ only in case`},
-		{"case of a folder", []archiveEntry{file("objects/d/a.txt"), file("objects/D/b.txt")}, `"objects/d" and "objects/D" differ only in case`},
+		{"folder twice", []archiveEntry{{name: "objects/d/", mode: fs.ModeDir, tarType: tar.TypeDir}, file("objects/d/a.txt"),
+			{name: "objects/d/", mode: fs.ModeDir, tarType: tar.TypeDir}}, `it holds "objects/d" twice`},
+		{"case", []archiveEntry{file("objects/a.txt"), file("objects/A.txt")},
+			`"objects/a.txt" and "objects/A.txt" differ only in case`},
+		{"case of a folder", []archiveEntry{file("objects/d/a.txt"), file("objects/D/b.txt")},
+			`"objects/d" and "objects/D" differ only in case`},
 		{"case of the top", []archiveEntry{file("Objects/d/a.txt"), file("objects/b.txt")}, ""},
-		{"file over folder", []archiveEntry{file("objects/d/a.txt"), file("objects/d")}, `"objects/d" is both a file and a folder`},
-		{"folder over file", []archiveEntry{file("objects/d"), file("objects/d/a.txt")}, `"objects/d" is both a file and a folder`},
+		{"file over folder", []archiveEntry{file("objects/d/a.txt"), file("objects/d")},
+			`"objects/d" is both a file and a folder`},
+		{"folder over file", []archiveEntry{file("objects/d"), file("objects/d/a.txt")},
+			`"objects/d" is both a file and a folder`},
 	}
 	for _, test := range tests {
 		for format, f := range archiveFormats {
@@ -50,9 +59,13 @@ func TestArchiveWithTwoFilesOfOneObject(t *testing.T) {
 	for _, other := range []string{"objects/%41.txt", "objects/A.lua", "objects/a.json"} {
 		db := open(t)
 		before := dump(t, db)
-		x, err := openBytes(makeArchive(t, Zip, []archiveEntry{{name: "objects/0.txt"}, {name: "objects/a.str"}, {name: other, body: "1"}}, nil), ImportLimits{})
+		x, err := openBytes(makeArchive(t, Zip, []archiveEntry{{name: "objects/0.txt"}, {name: "objects/a.str"},
+			{name: other, body: "1"}}, nil), ImportLimits{})
 		require.NoError(t, err)
-		err = db.Update(context.Background(), func(tx *objectdb.Tx) error { _, err := x.Import(tx, objectdb.Address{}, nil); return err })
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			_, err := x.Import(tx, objectdb.Address{}, nil)
+			return err
+		})
 		assert.ErrorIs(t, err, objectdb.ErrExists, other)
 		assert.Equal(t, before, dump(t, db))
 	}
@@ -62,7 +75,8 @@ func TestArchiveWithTwoFilesOfOneObject(t *testing.T) {
 // objects.
 func TestDamagedArchives(t *testing.T) {
 	db := open(t)
-	put(t, db, "t.a", objectdb.Script("return 1"), "t.b.c", objectdb.Number(2), "t.d", objectdb.Binary{Type: "image/gif", Data: "GIF89a"})
+	put(t, db, "t.a", objectdb.Script("return 1"), "t.b.c", objectdb.Number(2),
+		"t.d", objectdb.Binary{Type: "image/gif", Data: "GIF89a"})
 	for name, format := range archiveFormats {
 		data := archiveOf(t, db, "t", format)
 		for n := range len(data) {
@@ -91,10 +105,16 @@ func TestDamagedArchives(t *testing.T) {
 // imported objects has the same objects.
 func FuzzImport(f *testing.F) {
 	for _, format := range archiveFormats {
-		f.Add(makeArchive(f, format, []archiveEntry{{name: "README.txt", body: "x"}, {name: "objects/a.lua", body: "return 1"}, {name: "objects/b/_index.json", body: "{}"}}, nil))
-		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/a.json", body: `{"date": "2026-01-02T15:04:05Z"}`}, {name: "objects/o.opml", body: "<opml/>"}}, func(m *Manifest) { m.Remove = []string{"old.a"} }))
-		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/a", body: "/etc", mode: fs.ModeSymlink, tarType: tar.TypeSymlink}}, nil))
-		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/../a.txt"}, {name: "objects/A.txt"}, {name: "objects/a.txt"}}, nil))
+		f.Add(makeArchive(f, format, []archiveEntry{{name: "README.txt", body: "x"},
+			{name: "objects/a.lua", body: "return 1"}, {name: "objects/b/_index.json", body: "{}"}}, nil))
+		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/a.json", body: `{"date": "2026-01-02T15:04:05Z"}`},
+			{name: "objects/o.opml", body: "<opml/>"}}, func(m *Manifest) {
+			m.Remove = []string{"old.a"}
+		}))
+		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/a", body: "/etc", mode: fs.ModeSymlink,
+			tarType: tar.TypeSymlink}}, nil))
+		f.Add(makeArchive(f, format, []archiveEntry{{name: "objects/../a.txt"}, {name: "objects/A.txt"},
+			{name: "objects/a.txt"}}, nil))
 	}
 	f.Add(overlappingZip(f, 20, []byte("x")))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
@@ -136,7 +156,8 @@ func FuzzArchiveFiles(f *testing.F) {
 	db := open(f)
 	put(f, db, "other", objectdb.Number(1), "t.a", objectdb.Number(1))
 	f.Fuzz(func(t *testing.T, name1, body1, name2, body2 string) {
-		if strings.ContainsRune(name1+name2, 0) || name1 == "" || name2 == "" || strings.HasSuffix(name1, "/") || strings.HasSuffix(name2, "/") {
+		if strings.ContainsRune(name1+name2, 0) || name1 == "" || name2 == "" ||
+			strings.HasSuffix(name1, "/") || strings.HasSuffix(name2, "/") {
 			return // the writer of tar files refuses the first, and makes folders of the last
 		}
 		var results [2]map[string]string

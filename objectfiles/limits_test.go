@@ -23,7 +23,8 @@ func TestStrictLimits(t *testing.T) {
 	require.NoError(t, w.Put(objectdb.Address{"list"}, objectdb.List{objectdb.String(strings.Repeat("x", freeJSON))}))
 	require.NoError(t, w.Close(Manifest{}, ""))
 	requireRefused(t, b.Bytes(), ImportLimits{Strict: true}, "are allowed here")
-	requireRefused(t, makeArchive(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}}, nil), ImportLimits{Strict: true}, "it unpacks to more than 33554432 bytes")
+	requireRefused(t, makeArchive(t, Zip, []archiveEntry{{name: "objects/a.txt", body: strings.Repeat("x", FreeBytes)}},
+		nil), ImportLimits{Strict: true}, "it unpacks to more than 33554432 bytes")
 }
 
 func TestCheckFolder(t *testing.T) {
@@ -64,7 +65,8 @@ func TestBombs(t *testing.T) {
 	for name, format := range archiveFormats {
 		t.Run(name, func(t *testing.T) {
 			data := makeArchive(t, format, bomb, nil)
-			requireRefused(t, data, ImportLimits{}, "too large: it unpacks to more than 33554432 bytes (33554432, or 25 times its size)")
+			requireRefused(t, data, ImportLimits{}, "too large: it unpacks to more than 33554432 bytes (33554432, "+
+				"or 25 times its size)")
 			requireRefused(t, data, ImportLimits{Bytes: 8 << 20}, "it unpacks to more than 8388608 bytes")
 			x, err := openBytes(data, ImportLimits{Bytes: 66 << 20})
 			require.NoError(t, err, "the owner has said how much he expects")
@@ -75,14 +77,17 @@ func TestBombs(t *testing.T) {
 			for i := range many {
 				many[i].name = fmt.Sprintf("objects/a%d.txt", i)
 			}
-			requireRefused(t, makeArchive(t, format, many, nil), ImportLimits{Files: 200}, "it holds more than 200 files and folders")
+			requireRefused(t, makeArchive(t, format, many, nil), ImportLimits{Files: 200},
+				"it holds more than 200 files and folders")
 			folders := []archiveEntry{}
 			for i := range 10 {
 				folders = append(folders, archiveEntry{name: fmt.Sprintf("objects/%d%s/a.txt", i, strings.Repeat("/d", 100))})
 			}
-			requireRefused(t, makeArchive(t, format, folders, nil), ImportLimits{Files: 200}, "it holds more than 200 files and folders")
+			requireRefused(t, makeArchive(t, format, folders, nil), ImportLimits{Files: 200},
+				"it holds more than 200 files and folders")
 			list := []archiveEntry{{name: "objects/list.json", body: "[" + strings.Repeat("0,", 2<<20) + "0]"}}
-			requireRefused(t, makeArchive(t, format, list, nil), ImportLimits{}, "objects/list.json: too large: a .json file has 4194307 bytes; at most 2097152 are allowed here")
+			requireRefused(t, makeArchive(t, format, list, nil), ImportLimits{},
+				"objects/list.json: too large: a .json file has 4194307 bytes; at most 2097152 are allowed here")
 		})
 	}
 }
@@ -105,7 +110,8 @@ func TestGzipBomb(t *testing.T) {
 	}
 	zeros := bytes.Repeat(member(make([]byte, 1<<20)), 2048)
 	requireRefused(t, append(member(header(tar.TypeReg, "objects/a.bin", 2<<30)), zeros...), ImportLimits{}, "too large")
-	requireRefused(t, append(makeArchive(t, TarGzip, nil, nil), zeros...), ImportLimits{}, "there is more after the last file")
+	requireRefused(t, append(makeArchive(t, TarGzip, nil, nil), zeros...), ImportLimits{},
+		"there is more after the last file")
 	// A sparse file says that it is large, and holds nothing.
 	sparse := header(tar.TypeReg, "objects/a.bin", 0)
 	sparse[156] = tar.TypeGNUSparse

@@ -34,7 +34,8 @@ func FuzzImportedFile(f *testing.F) {
 	}
 	f.Add(uint8(0), []byte(`<opml><head><title>x</title></head><body><outline text="a" _note="b"/></body></opml>`))
 	f.Add(uint8(1), []byte(`{"date": "2026-01-02T15:04:05+02:00"}`))
-	f.Add(uint8(1), []byte(`[{"name": "Ada", "tags": [], "by": null, "text": {"record": {"text": "x"}}}, {"base64": 1, "date": 2}, null]`))
+	f.Add(uint8(1), []byte(`[{"name": "Ada", "tags": [], "by": null, "text": {"record": {"text": `+
+		`"x"}}}, {"base64": 1, "date": 2}, null]`))
 	suffixes := []string{".opml", ".json"}
 	db := open(f)
 	errUndo := errors.New("stored")

@@ -52,20 +52,24 @@ func TestOverlappingZipEntries(t *testing.T) {
 	// The same with a manifest that lists all of them: 1000 MB in 100 KB.
 	m := Manifest{Form: 1}
 	var sum ManifestFile
-	require.NoError(t, json.Unmarshal([]byte(`{"sha256":"30e14955ebf1352266dc2ff8067e68104607e750abb9d3b36582b8af909fcb58"}`), &sum))
+	text := `{"sha256":"30e14955ebf1352266dc2ff8067e68104607e750abb9d3b36582b8af909fcb58"}`
+	require.NoError(t, json.Unmarshal([]byte(text), &sum))
 	for _, f := range x.File {
 		m.Files = append(m.Files, ManifestFile{f.Name, 1 << 20, sum.SHA256})
 	}
 	manifest, err := json.Marshal(m)
 	require.NoError(t, err)
-	listed := makeZip(t, []archiveEntry{{name: manifestFile, body: string(manifest)}, {name: "objects/a0000000.txt", body: string(content)}})
+	listed := makeZip(t, []archiveEntry{{name: manifestFile, body: string(manifest)},
+		{name: "objects/a0000000.txt", body: string(content)}})
 	at := bytes.Index(listed, []byte(entryMark))
 	directory := listed[at : len(listed)-22]
 	last := directory[bytes.LastIndex(directory, []byte(entryMark)):]
 	for i := 1; i < 1000; i++ {
-		directory = append(bytes.Clone(directory), bytes.Replace(last, []byte("a0000000"), fmt.Appendf(nil, "a%07d", i), 1)...)
+		directory = append(bytes.Clone(directory), bytes.Replace(last, []byte("a0000000"), fmt.Appendf(nil, "a%07d", i),
+			1)...)
 	}
-	requireRefused(t, concat(listed[:at], directory, zipEnd(1001, len(directory), at)), ImportLimits{}, "too large: it unpacks to more than")
+	requireRefused(t, concat(listed[:at], directory, zipEnd(1001, len(directory), at)), ImportLimits{},
+		"too large: it unpacks to more than")
 }
 
 // A zip file with very many entries is refused before they are in memory, even if it says that
@@ -97,7 +101,8 @@ func TestFalseSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			w := zip.NewWriter(&b)
-			h := &zip.FileHeader{Name: "objects/a.txt", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(body)), CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body))}
+			h := &zip.FileHeader{Name: "objects/a.txt", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(body)),
+				CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body))}
 			lie(h)
 			f, err := w.CreateRaw(h)
 			require.NoError(t, err)

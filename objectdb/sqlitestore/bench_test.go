@@ -24,7 +24,8 @@ func filled(b *testing.B, n int, o objectdb.Options) (*objectdb.DB, objectdb.Add
 	for from := 0; from < n; from += 100_000 {
 		require.NoError(b, db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 			for i := from; i < min(n, from+100_000); i++ {
-				a := objectdb.Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100), fmt.Sprint("object", i%100)}
+				a := objectdb.Address{"user", "webserver", fmt.Sprint("site", i/10000), fmt.Sprint("table", i/100%100),
+					fmt.Sprint("object", i%100)}
 				if err := tx.Put(a, objectdb.String(fmt.Sprint("value ", i))); err != nil {
 					return err
 				}
@@ -42,7 +43,9 @@ func eachSize(b *testing.B, fn func(b *testing.B, n int)) {
 }
 
 // lookUp walks five levels in one long transaction.
-func lookUp(b *testing.B, db *objectdb.DB, a objectdb.Address, run func(context.Context, func(*objectdb.Tx) error) error) {
+func lookUp(
+	b *testing.B, db *objectdb.DB, a objectdb.Address, run func(context.Context, func(*objectdb.Tx) error) error,
+) {
 	require.NoError(b, run(context.Background(), func(tx *objectdb.Tx) error {
 		b.ReportAllocs()
 		b.ResetTimer()
@@ -113,7 +116,9 @@ func BenchmarkPageUnderWrites(b *testing.B) {
 					defer beat.Stop()
 					for ctx.Err() == nil {
 						<-beat.C
-						if err := other.Update(ctx, func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"workspace", "n"}) }); err != nil && ctx.Err() == nil {
+						if err := other.Update(ctx, func(tx *objectdb.Tx) error {
+							return increment(tx, objectdb.Address{"workspace", "n"})
+						}); err != nil && ctx.Err() == nil {
 							b.Error(err)
 						}
 					}

@@ -57,7 +57,8 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	}
 	for r, err := range w.Values {
 		if err == nil {
-			err = c.execBefore(ctx, sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type, objectdb.EncodeColumn(r.Value))
+			err = c.execBefore(ctx, sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type,
+				objectdb.EncodeColumn(r.Value))
 		}
 		if err != nil {
 			return err

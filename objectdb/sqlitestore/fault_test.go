@@ -71,7 +71,8 @@ func deepFile(t *testing.T) ([]byte, map[string]objectdb.Value) {
 	require.NoError(t, err)
 	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 60 {
-			require.NoError(t, tx.Put(objectdb.Address{"t", fmt.Sprint(i % 7), "deep", fmt.Sprint("x", i)}, objectdb.String(strings.Repeat("z", i*7))))
+			require.NoError(t, tx.Put(objectdb.Address{"t", fmt.Sprint(i % 7), "deep", fmt.Sprint("x", i)},
+				objectdb.String(strings.Repeat("z", i*7))))
 		}
 		require.NoError(t, tx.Put(objectdb.Address{"big"}, objectdb.Text(strings.Repeat("big", 10_000))))
 	})
@@ -143,7 +144,8 @@ func TestDamagedWAL(t *testing.T) {
 	require.NoError(t, err)
 	defer db.Close()
 	for n := range 60 {
-		put(t, db, "a.n", objectdb.Number(n), "b.n", objectdb.Number(n), "b.x"+fmt.Sprint(n), objectdb.String(strings.Repeat("x", n*20)))
+		put(t, db, "a.n", objectdb.Number(n), "b.n", objectdb.Number(n), "b.x"+fmt.Sprint(n),
+			objectdb.String(strings.Repeat("x", n*20)))
 	}
 	root, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -214,7 +216,9 @@ func TestTheWALIsRemoved(t *testing.T) {
 		}
 		require.NoError(t, os.Remove(path+"-wal"))
 		for range 2 {
-			err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(99)) })
+			err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				return tx.Put(objectdb.Address{"n"}, objectdb.Number(99))
+			})
 			require.ErrorIs(t, err, objectdb.ErrDamaged)
 			require.ErrorContains(t, err, "was removed while it was in use; end all programs that use it, and start them again")
 		}
@@ -252,7 +256,9 @@ func TestASyncThatFails(t *testing.T) {
 	c.wal.letGo()
 	c.wal = (&walFile{File: reader, info: c.wal.info}).hold()
 	c.broken = true // it is not to be met again
-	err = db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(2)) })
+	err = db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(2))
+	})
 	require.ErrorIs(t, err, objectdb.ErrDisk)
 	assert.ErrorContains(t, err, "what was committed may be lost when the power fails: invalid argument")
 	assert.True(t, s.unsynced.marked())

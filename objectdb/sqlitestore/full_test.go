@@ -26,7 +26,8 @@ func fill(db *objectdb.DB, free func() error) error {
 		return db.Update(ctx, func(tx *objectdb.Tx) error {
 			bulk := objectdb.Text(strings.Repeat(fmt.Sprint(n, " "), 5000))
 			return errors.Join(
-				tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)), tx.Put(objectdb.Address{"bulk", fmt.Sprint(n)}, bulk), tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n)))
+				tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)), tx.Put(objectdb.Address{"bulk", fmt.Sprint(n)}, bulk),
+				tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n)))
 		})
 	}
 	look := func(want int) error {
@@ -111,12 +112,12 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 // Catalogue: P4
 func TestAFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-		t.Log("a file system of one's own may not be mounted: TestAFileThatMayNotGrow stands for this") // an ordinary user's desk
+	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m")
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+		t.Log("this user may not mount a file system: see TestAFileThatMayNotGrow")
 		return
-	} else {
-		require.NoError(t, err)
 	}
+	require.NoError(t, err)
 	defer func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) }()
 	ballast := filepath.Join(dir, "ballast")
 	require.NoError(t, os.WriteFile(ballast, make([]byte, 500_000), 0o600))

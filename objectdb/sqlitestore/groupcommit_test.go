@@ -105,12 +105,15 @@ func BenchmarkCommit(b *testing.B) {
 	for _, relaxed := range []bool{true, false} {
 		for _, n := range []int{1, 4, 16} {
 			b.Run(fmt.Sprintf("relaxed=%v/goroutines=%d", relaxed, n), func(b *testing.B) {
-				db, err := Create(b.TempDir()+"/bench.root", objectdb.Options{Relaxed: relaxed, LockTime: -1, BusyTimeout: time.Minute})
+				db, err := Create(b.TempDir()+"/bench.root",
+					objectdb.Options{Relaxed: relaxed, LockTime: -1, BusyTimeout: time.Minute})
 				require.NoError(b, err)
 				defer db.Close()
 				ctx, left := context.Background(), atomic.Int64{}
 				left.Store(int64(b.N))
-				require.NoError(b, db.Update(ctx, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(0)) }))
+				require.NoError(b, db.Update(ctx, func(tx *objectdb.Tx) error {
+					return tx.Put(objectdb.Address{"n"}, objectdb.Number(0))
+				}))
 				b.ReportAllocs()
 				b.ResetTimer()
 				var all sync.WaitGroup

@@ -23,7 +23,8 @@ var migrations = []string{
 }
 
 func newer(version int64) error {
-	return fmt.Errorf("%w: its version is %d, this program knows %d; use the newer program", objectdb.ErrNewer, version, objectdb.FileVersion)
+	return fmt.Errorf("%w: its version is %d, this program knows %d; use the newer program",
+		objectdb.ErrNewer, version, objectdb.FileVersion)
 }
 
 // migrate brings an older root to the version target: it saves a copy, which
@@ -31,7 +32,8 @@ func newer(version int64) error {
 // once, one does it and the others wait.
 func (s *store) migrate(target int, steps []string) error {
 	if s.options.ReadOnly {
-		return fmt.Errorf("%w: it is of an older version, and to bring it up to date it must be written", objectdb.ErrReadOnly)
+		return fmt.Errorf("%w: it is of an older version, and to bring it up to date it must be written",
+			objectdb.ErrReadOnly)
 	}
 	ctx := context.Background()
 	right, err := startSaving(ctx, s.path, s.options.BusyTimeout)
@@ -59,12 +61,14 @@ func (s *store) migrate(target int, steps []string) error {
 		return err // another program was faster
 	}
 	if failure = s.saveBefore(ctx, right, version, gen); failure != nil {
-		return fmt.Errorf("its version is %d, and before it is brought to %d a copy must be saved: %w", version, target, failure)
+		return fmt.Errorf("its version is %d, and before it is brought to %d a copy must be saved: %w",
+			version, target, failure)
 	}
 	if err := c.takeSteps(version, target, steps); err != nil {
 		return fmt.Errorf("it could not be brought from version %d to %d, and is as it was: %w", version, target, err)
 	}
-	if _, err := c.c.Exec(`UPDATE meta SET generation = ?, migrated_by = ?`, []driver.Value{gen + 1, s.options.Program}); err != nil {
+	_, err = c.c.Exec(`UPDATE meta SET generation = ?, migrated_by = ?`, []driver.Value{gen + 1, s.options.Program})
+	if err != nil {
 		return sqlError(err)
 	}
 	if err := c.commit(); err != nil {

@@ -60,7 +60,8 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	path := oldRoot(t)
 	said, err := Inspect(path)
 	require.NoError(t, err)
-	assert.Equal(t, objectdb.Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said, "looking changes nothing")
+	assert.Equal(t, objectdb.Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said,
+		"looking changes nothing")
 	_, err = Open(path, objectdb.Options{ReadOnly: true})
 	require.ErrorIs(t, err, objectdb.ErrReadOnly)
 	assert.ErrorContains(t, err, "it is of an older version")
@@ -122,7 +123,8 @@ func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 		require.NoError(t, err)
 		defer c.close()
 		var row [1]driver.Value
-		require.NoError(t, c.first(row[:], `SELECT group_concat(concat_ws(' ', m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk), char(10))
+		require.NoError(t, c.first(row[:], `SELECT
+			group_concat(concat_ws(' ', m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk), char(10))
 			FROM sqlite_schema m, pragma_table_info(m.name) c`))
 		return row[0].(string)
 	}
@@ -150,12 +152,14 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	put(t, running, "user.name", objectdb.String("Grace"))
 
 	db := newStore(path, objectdb.Options{Program: "scripter 5"})
-	require.NoError(t, db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
+	require.NoError(t, db.migrate(objectdb.FileVersion+2,
+		later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
 	c, err := openConn(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer c.close()
 	var row [3]driver.Value
-	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by, (SELECT user_version FROM pragma_user_version) FROM meta`))
+	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by,
+		(SELECT user_version FROM pragma_user_version) FROM meta`))
 	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(objectdb.FileVersion + 2)}, row)
 	list, err := Copies(path)
 	require.NoError(t, err)
@@ -164,7 +168,9 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 
 	// What was open reads on, and writes no more.
 	requireEqual(t, objectdb.String("Grace"), get(t, running, "user.name"))
-	err = running.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
+	err = running.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"x"}, objectdb.Number(1))
+	})
 	require.ErrorIs(t, err, objectdb.ErrNewer)
 	_, err = Open(path, objectdb.Options{})
 	require.ErrorIs(t, err, objectdb.ErrNewer)

@@ -83,10 +83,11 @@ func createFile(path string, o objectdb.Options) error {
 	if o.Now != nil {
 		now = o.Now
 	}
+	made := now().UnixNano()
 	script := fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA journal_mode = WAL; BEGIN; %s
 		INSERT INTO meta (only, generation, last_id) VALUES (1, 1, %d);
 		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', NULL); COMMIT;`,
-		objectdb.ApplicationID, objectdb.FileVersion, schema, objectdb.RootID, objectdb.RootID, now().UnixNano(), now().UnixNano())
+		objectdb.ApplicationID, objectdb.FileVersion, schema, objectdb.RootID, objectdb.RootID, made, made)
 	_, err = c.c.Exec(script, nil)
 	if err == nil {
 		_, err = c.c.Exec(`UPDATE meta SET made_by = ?`, []driver.Value{o.Program})
@@ -184,7 +185,8 @@ func (s *store) explain(err error) error {
 	// SQLite keeps the -wal and -shm files beside the root.
 	probe, perr := os.CreateTemp(filepath.Dir(s.path), ".scripter-probe-")
 	if perr != nil {
-		return fmt.Errorf("%w: its folder cannot be written, and SQLite must keep two files there: %w", objectdb.ErrReadOnly, pathError(perr))
+		return fmt.Errorf("%w: its folder cannot be written, and SQLite must keep two files there: %w",
+			objectdb.ErrReadOnly, pathError(perr))
 	}
 	probe.Close()
 	os.Remove(probe.Name())
@@ -208,7 +210,8 @@ func resolved(path string) string {
 
 // openFiles are the files that this process has open as roots. They belong to the
 // process and not to a store: closing any descriptor of a file drops all the locks
-// that the process holds on it. So the header of an open file is not read by hand again (https://www.sqlite.org/howtocorrupt.html, 2.2).
+// that the process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2). So the
+// header of an open file is not read by hand again.
 var openFiles struct {
 	sync.Mutex
 	files []fileID
@@ -272,7 +275,9 @@ func (s *store) checkFile(info os.FileInfo) error {
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-			return fmt.Errorf("%w: this user may not open it (%w); give the user of the web server the right to read and write it and its folder", objectdb.ErrReadOnly, pathError(err))
+			return fmt.Errorf("%w: this user may not open it (%w); "+
+				"give the user of the web server the right to read and write it and its folder",
+				objectdb.ErrReadOnly, pathError(err))
 		}
 		return pathError(err)
 	}
@@ -307,7 +312,8 @@ func checkHeader(h *[100]byte, path string, size int64) error {
 		page = 65536
 	}
 	if want := page * int64(number(28)); size < want && !hasContent(path+"-wal") {
-		return fmt.Errorf("%w: it is cut off, %d bytes of %d are there; restore a copy of it", objectdb.ErrDamaged, size, want)
+		return fmt.Errorf("%w: it is cut off, %d bytes of %d are there; restore a copy of it",
+			objectdb.ErrDamaged, size, want)
 	}
 	return nil
 }

@@ -25,7 +25,9 @@ func openAs(path string) {
 	o := objectdb.Options{ReadOnly: os.Getenv(openVariable+"_READONLY") != ""}
 	db, err := Open(path, o)
 	if err == nil && !o.ReadOnly {
-		err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(2)) })
+		err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{"x"}, objectdb.Number(2))
+		})
 	}
 	if err != nil {
 		os.Stdout.WriteString(err.Error())
@@ -44,7 +46,8 @@ func wholeFile(t *testing.T) string {
 	require.NoError(t, err)
 	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 200 {
-			require.NoError(t, tx.Put(objectdb.Address{"t", "x" + strings.Repeat("y", i)}, objectdb.String(strings.Repeat("z", 500))))
+			require.NoError(t, tx.Put(objectdb.Address{"t", "x" + strings.Repeat("y", i)},
+				objectdb.String(strings.Repeat("z", 500))))
 		}
 	})
 	require.NoError(t, db.Close())
@@ -70,9 +73,15 @@ func TestOpenFailures(t *testing.T) {
 		want error
 		says string
 	}{
-		{"missing", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no") }, fs.ErrNotExist, "file does not exist; create the root first"},
-		{"no such folder", func(t *testing.T) string { return filepath.Join(t.TempDir(), "no", "no") }, fs.ErrNotExist, "file does not exist; create the root first"},
-		{"folder", func(t *testing.T) string { return t.TempDir() }, objectdb.ErrNotRoot, "file is not a root: it is a folder"},
+		{"missing", func(t *testing.T) string {
+			return filepath.Join(t.TempDir(), "no")
+		}, fs.ErrNotExist, "file does not exist; create the root first"},
+		{"no such folder", func(t *testing.T) string {
+			return filepath.Join(t.TempDir(), "no", "no")
+		}, fs.ErrNotExist, "file does not exist; create the root first"},
+		{"folder", func(t *testing.T) string {
+			return t.TempDir()
+		}, objectdb.ErrNotRoot, "file is not a root: it is a folder"},
 		{"empty", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "empty")
 			require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -91,7 +100,8 @@ func TestOpenFailures(t *testing.T) {
 		{"other program", func(t *testing.T) string { return changed(t, wholeFile(t), 68, 0, 0, 0, 7) },
 			objectdb.ErrNotRoot, "file is not a root: it is an SQLite file of another program (application_id 0x7)"},
 		{"newer", func(t *testing.T) string { return changed(t, wholeFile(t), 60, 0, 0, 0, 9) },
-			objectdb.ErrNewer, "root was made by a newer version: its version is 9, this program knows 3; use the newer program"},
+			objectdb.ErrNewer, "root was made by a newer version: its version is 9, this program knows 3; " +
+				"use the newer program"},
 		{"cut off", func(t *testing.T) string {
 			path := wholeFile(t)
 			require.NoError(t, os.Truncate(path, 5000))

@@ -55,7 +55,9 @@ func TestAWriterComesInWhenTheHolderIsKilled(t *testing.T) {
 	holder := startHolder(t, db.Path())
 	done := make(chan error)
 	go func() {
-		done <- db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
+		done <- db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{"x"}, objectdb.Number(1))
+		})
 	}()
 	select {
 	case err := <-done:
@@ -86,7 +88,9 @@ func TestWaitingInTheQueueIsBounded(t *testing.T) {
 	// Who gave up does not keep the others out.
 	require.NoError(t, patient.Update(context.Background(), write))
 	require.NoError(t, patient.Update(context.Background(), write))
-	require.Eventually(t, func() bool { return db.Update(context.Background(), write) == nil }, 30*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool {
+		return db.Update(context.Background(), write) == nil
+	}, 30*time.Second, time.Millisecond)
 	requireEqual(t, objectdb.Number(3), get(t, db, "x"))
 }
 

@@ -59,21 +59,25 @@ var kinds = func() map[string]objectdb.Kind {
 func objectRow(columns *[11]driver.Value) (objectdb.Row, error) {
 	var r objectdb.Row
 	var kind string
-	ok := scan(&r.ID, columns[0]) && scan(&r.Parent, columns[1]) && scan(&r.Name, columns[2]) && scan(&r.Fold, columns[3]) &&
-		scan(&kind, columns[4]) && scan(&r.Version, columns[5]) && scan(&r.Created, columns[6]) && scan(&r.Modified, columns[7]) &&
+	failed := func(format string, args ...any) (objectdb.Row, error) {
+		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: "+format, append([]any{objectdb.ErrDamaged}, args...)...)
+	}
+	ok := scan(&r.ID, columns[0]) && scan(&r.Parent, columns[1]) &&
+		scan(&r.Name, columns[2]) && scan(&r.Fold, columns[3]) && scan(&kind, columns[4]) &&
+		scan(&r.Version, columns[5]) && scan(&r.Created, columns[6]) && scan(&r.Modified, columns[7]) &&
 		scan(&r.Size, columns[8]) && scan(&r.Type, columns[9])
 	if !ok {
-		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: object %v has a column of the wrong type", objectdb.ErrDamaged, columns[0])
+		return failed("object %v has a column of the wrong type", columns[0])
 	}
 	if r.Kind = kinds[kind]; r.Kind == 0 {
-		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: object %d is of the unknown kind %q", objectdb.ErrDamaged, r.ID, kind)
+		return failed("object %d is of the unknown kind %q", r.ID, kind)
 	}
 	if columns[10] == nil {
 		return r, nil
 	}
 	var err error
 	if r.Value, err = objectdb.DecodeColumn(r.Kind, r.Type, columns[10]); err != nil {
-		return objectdb.Row{ID: r.ID}, fmt.Errorf("%w: the value of object %d (%s) is wrong: %w", objectdb.ErrDamaged, r.ID, kind, err)
+		return failed("the value of object %d (%s) is wrong: %w", r.ID, kind, err)
 	}
 	return r, nil
 }

@@ -69,7 +69,8 @@ func (s *store) newestIsFresh() (objectdb.Copy, bool) {
 		return objectdb.Copy{}, false
 	}
 	now, err := s.info()
-	same := err == nil && now.Version == saved.Version && now.Generation == saved.Generation && now.Created.Equal(saved.Created)
+	same := err == nil && now.Version == saved.Version && now.Generation == saved.Generation &&
+		now.Created.Equal(saved.Created)
 	if same {
 		list[0].Fresh = s.options.Now()
 		same = os.Chtimes(list[0].Path, list[0].Fresh, list[0].Fresh) == nil
@@ -78,7 +79,9 @@ func (s *store) newestIsFresh() (objectdb.Copy, bool) {
 }
 
 // saveWith makes a copy of what conn sees, and finishes s by it.
-func (s *store) saveWith(ctx context.Context, conn *conn, right *saving, version int, progress func(done, all int64)) (objectdb.Copy, error) {
+func (s *store) saveWith(
+	ctx context.Context, conn *conn, right *saving, version int, progress func(done, all int64),
+) (objectdb.Copy, error) {
 	c, err := newCopy(s.path, s.options.Now(), version)
 	if err != nil {
 		return c, err
@@ -119,7 +122,8 @@ func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all in
 		select {
 		case err := <-done:
 			var sqlite sqlite3.Error
-			if cause := context.Cause(ctx); cause != nil && (errors.Is(err, ctx.Err()) || errors.As(err, &sqlite) && sqlite.Code == sqlite3.ErrInterrupt) {
+			interrupted := errors.As(err, &sqlite) && sqlite.Code == sqlite3.ErrInterrupt
+			if cause := context.Cause(ctx); cause != nil && (interrupted || errors.Is(err, ctx.Err())) {
 				return cause
 			}
 			if err == nil && progress != nil {

@@ -87,7 +87,8 @@ func TestSave(t *testing.T) {
 
 	put(t, db, "a.b", objectdb.String("second"))
 	assert.Equal(t, objectdb.String("first"), soundCopy(t, first.Path, "a.b"))
-	assert.Equal(t, []string{"test.root", "test.root-lock", "test.root-shm", "test.root-wal", "test.saved-20260131-183000.root"}, fileNames(t, dir),
+	assert.Equal(t, []string{"test.root", "test.root-lock", "test.root-shm", "test.root-wal",
+		"test.saved-20260131-183000.root"}, fileNames(t, dir),
 		"a copy is one file, and nothing else is left")
 
 	list, err := Copies(db.Path())
@@ -137,7 +138,8 @@ func TestCopiesSortWhateverTheClockDoes(t *testing.T) {
 	for _, c := range list {
 		kept = append(kept, soundCopy(t, c.Path, "n"))
 	}
-	assert.Equal(t, []objectdb.Value{objectdb.Number(4), objectdb.Number(3), objectdb.Number(2)}, kept, "newest first; the oldest are gone")
+	assert.Equal(t, []objectdb.Value{objectdb.Number(4), objectdb.Number(3), objectdb.Number(2)}, kept,
+		"newest first; the oldest are gone")
 	assert.Equal(t, "test.saved-20260131-183002.root", filepath.Base(list[2].Path))
 	assert.Equal(t, "test.saved-20360131-183001.root", filepath.Base(list[0].Path))
 }
@@ -147,8 +149,10 @@ func TestOnlyCopiesAreListedAndRemoved(t *testing.T) {
 	dir := filepath.Dir(db.Path())
 	others := []string{"test.saved-2026.root", "test.saved-20260131-183000.root.bak", "other.saved-20260131-183000.root",
 		"test.saved-20269931-183000.root", "test.saved-20200131-183000.v1.root", "test.saved-20200131-183000.v0.root",
-		"test.saved-20200131-183000.5.root", "test.saved-20200131-183000.v01.root", "test.saved-20200131-183000.v+1.root", "test.saved-20200131-183000.v.root",
-		"test.saved-20200131-183000.v10000.root", "test.saved-.root", "test.saved-20200131-183000", "test.saved-2020131-1183000.root"}
+		"test.saved-20200131-183000.5.root", "test.saved-20200131-183000.v01.root", "test.saved-20200131-183000.v+1.root",
+		"test.saved-20200131-183000.v.root",
+		"test.saved-20200131-183000.v10000.root", "test.saved-.root", "test.saved-20200131-183000",
+		"test.saved-2020131-1183000.root"}
 	for _, name := range others {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600))
 	}
@@ -246,7 +250,8 @@ func TestASaveThatFailsSaysSo(t *testing.T) {
 	assert.Contains(t, failure.Why, "file already exists")
 	assert.WithinDuration(t, time.Now(), failure.Time, time.Minute)
 	for i := range 60 {
-		require.NoError(t, os.Remove(filepath.Join(dir, "test.saved-"+next.Time.Add(time.Duration(i)*time.Second).Format(copyTime)+".root")))
+		require.NoError(t, os.Remove(filepath.Join(dir,
+			"test.saved-"+next.Time.Add(time.Duration(i)*time.Second).Format(copyTime)+".root")))
 	}
 	c := save(t, db, objectdb.SaveOptions{})
 	assert.Equal(t, objectdb.Number(1), soundCopy(t, c.Path, "a"))
@@ -358,7 +363,8 @@ func TestKilledWhileSaving(t *testing.T) {
 				if err := tx.Put(objectdb.Address{"a", "n"}, objectdb.Number(n)); err != nil {
 					return err
 				}
-				if err := tx.Put(objectdb.Address{"bulk", fmt.Sprint(n % 100)}, objectdb.Text(strings.Repeat("y", n%30_000))); err != nil {
+				if err := tx.Put(objectdb.Address{"bulk", fmt.Sprint(n % 100)},
+					objectdb.Text(strings.Repeat("y", n%30_000))); err != nil {
 					return err
 				}
 				return tx.Put(objectdb.Address{"b", "n"}, objectdb.Number(n))

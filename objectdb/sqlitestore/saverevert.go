@@ -76,13 +76,16 @@ func (s *store) saveNow(ctx context.Context, right *saving, o objectdb.SaveOptio
 }
 
 // sameObject compares an object of the root, o, with one of the copy, s.
-const sameObject = `s.id = o.id AND s.parent = o.parent AND s.name = o.name AND s.fold = o.fold AND s.kind = o.kind AND s.ver = o.ver
-	AND s.created = o.created AND s.modified = o.modified AND s.size = o.size AND s.type = o.type AND s.value IS o.value`
+const sameObject = `s.id = o.id AND s.parent = o.parent AND s.name = o.name AND s.fold = o.fold
+	AND s.kind = o.kind AND s.ver = o.ver AND s.created = o.created AND s.modified = o.modified
+	AND s.size = o.size AND s.type = o.type AND s.value IS o.value`
 
 // replace puts the objects of the copy into the place of those of the root.
 func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *objectdb.Reverted) error {
 	var meta [3]driver.Value
-	if err := c.first(meta[:], `SELECT generation, last_id, (SELECT count(*) FROM main.object WHERE id NOT IN (SELECT id FROM saved.object)) FROM saved.meta`); err != nil {
+	err := c.first(meta[:], `SELECT generation, last_id,
+		(SELECT count(*) FROM main.object WHERE id NOT IN (SELECT id FROM saved.object)) FROM saved.meta`)
+	if err != nil {
 		return err
 	}
 	savedGen, savedLast, err := metaRow([2]driver.Value{meta[0], meta[1]})
@@ -99,7 +102,9 @@ func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *object
 		}
 		return result.RowsAffected()
 	}
-	if _, err := exec(`DELETE FROM main.object AS o WHERE NOT EXISTS (SELECT 1 FROM saved.object AS s WHERE ` + sameObject + `)`); err != nil {
+	_, err = exec(`DELETE FROM main.object AS o
+		WHERE NOT EXISTS (SELECT 1 FROM saved.object AS s WHERE ` + sameObject + `)`)
+	if err != nil {
 		return err
 	}
 	r.Restored, err = exec(`INSERT INTO main.object (`+rowColumns+`value)
@@ -108,7 +113,9 @@ func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *object
 	if err != nil {
 		return err
 	}
-	if _, err := exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`, now, max(last, savedLast)); err != nil {
+	_, err = exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`,
+		now, max(last, savedLast))
+	if err != nil {
 		return err
 	}
 	if err := context.Cause(ctx); err != nil {

@@ -48,7 +48,8 @@ func TestRevert(t *testing.T) {
 	other, err := Open(db.Path(), patient) // another program, with caches of its own
 	require.NoError(t, err)
 	defer other.Close()
-	put(t, db, "t.same", objectdb.String("same"), "t.changed", objectdb.String("old"), "t.deleted.x", objectdb.Number(1), "u.moved", objectdb.Number(2), "v", objectdb.Text(strings.Repeat("z", 50_000)))
+	put(t, db, "t.same", objectdb.String("same"), "t.changed", objectdb.String("old"), "t.deleted.x", objectdb.Number(1),
+		"u.moved", objectdb.Number(2), "v", objectdb.Text(strings.Repeat("z", 50_000)))
 	put(t, db, "swap.a", objectdb.Number(1), "swap.b", objectdb.Number(2))
 	before, versions := state(t, db)
 	c := save(t, db, objectdb.SaveOptions{})

@@ -63,12 +63,14 @@ const (
 const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, `
 
 var statementSQL = [statements]string{
-	sqlMeta:     `SELECT generation, last_id FROM meta`,
-	sqlVersion:  `PRAGMA user_version`,
-	sqlChanges:  `SELECT changes, reverted FROM meta`,
-	sqlChild:    `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object WHERE parent = ?1 AND fold = ?2`,
-	sqlByID:     `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
-	sqlChildren: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE parent = ?1 ORDER BY fold`,
+	sqlMeta:    `SELECT generation, last_id FROM meta`,
+	sqlVersion: `PRAGMA user_version`,
+	sqlChanges: `SELECT changes, reverted FROM meta`,
+	sqlChild: `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object
+		WHERE parent = ?1 AND fold = ?2`,
+	sqlByID: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
+	sqlChildren: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
+		WHERE parent = ?1 ORDER BY fold`,
 	sqlLast: `SELECT ` + rowColumns + `CASE WHEN size <= ?4 THEN value END FROM object
 		WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 ORDER BY fold DESC LIMIT 1`,
 	sqlCount:      `SELECT count(*) FROM object WHERE parent = ?1`,

@@ -28,7 +28,8 @@ func (s *store) checkShared(f *os.File) error {
 		case usedWithoutShared(f, shm):
 			what = "its file -shm was removed while it was in use; end all programs that use it"
 		case replaced(f, shm):
-			what = "another file took its place while programs used that one; end them, and move the old one's -wal and -shm away"
+			what = "another file took its place while programs used that one; " +
+				"end them, and move the old one's -wal and -shm away"
 		default:
 			return nil
 		}

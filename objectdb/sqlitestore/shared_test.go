@@ -35,7 +35,8 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link.root")
 	require.NoError(t, os.Symlink(path, link))
 	require.NoError(t, os.Remove(path+"-shm"))
-	for _, o := range []objectdb.Options{{BusyTimeout: 50 * time.Millisecond}, {BusyTimeout: 50 * time.Millisecond, ReadOnly: true}} {
+	for _, o := range []objectdb.Options{{BusyTimeout: 50 * time.Millisecond},
+		{BusyTimeout: 50 * time.Millisecond, ReadOnly: true}} {
 		for _, name := range []string{path, link} {
 			_, err = Open(name, o)
 			require.ErrorIs(t, err, objectdb.ErrDamaged)
@@ -140,7 +141,9 @@ func TestRootMovedInUse(t *testing.T) {
 			db := openRoot(t)
 			put(t, db, "n", objectdb.Number(1))
 			require.NoError(t, move(db.Path()))
-			err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(2)) })
+			err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+				return tx.Put(objectdb.Address{"n"}, objectdb.Number(2))
+			})
 			require.ErrorIs(t, err, objectdb.ErrDamaged)
 			assert.ErrorContains(t, err, "it was moved, or another file took its place, while it was in use")
 			requireEqual(t, objectdb.Number(1), get(t, db, "n"))

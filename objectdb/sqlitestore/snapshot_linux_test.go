@@ -89,7 +89,9 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 		{"something else is written", nil, func(t *testing.T, other *objectdb.DB) {
 			put(t, other, "other.x", objectdb.Number(2), "other.new", objectdb.Number(2))
 		}, 1},
-		{"a name comes into a table on the way", nil, func(t *testing.T, other *objectdb.DB) { put(t, other, "site.new", objectdb.Number(1)) }, 1},
+		{"a name comes into a table on the way", nil, func(t *testing.T, other *objectdb.DB) {
+			put(t, other, "site.new", objectdb.Number(1))
+		}, 1},
 		{"a table on the way is spelled anew", nil, func(t *testing.T, other *objectdb.DB) {
 			update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "site"), addr(t, "SITE"))) })
 		}, 2},
@@ -123,7 +125,8 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 		}, func(t *testing.T, other *objectdb.DB) { put(t, other, "site.none", objectdb.Number(2)) }, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			db, s, other := watching(t, "site.a", objectdb.Number(1), "site.b", objectdb.Number(1), "other.x", objectdb.Number(1))
+			db, s, other := watching(t, "site.a", objectdb.Number(1), "site.b", objectdb.Number(1),
+				"other.x", objectdb.Number(1))
 			if c.first != nil { // so that the cache knows it
 				update(t, db, func(tx *objectdb.Tx) { c.first(t, tx) })
 			}

@@ -78,7 +78,9 @@ type originWriter struct {
 	store *originStore
 }
 
-func (s *originStore) BeginWrite(ctx context.Context, since int64, wait *time.Duration) (objectdb.Writer, objectdb.State, error) {
+func (s *originStore) BeginWrite(
+	ctx context.Context, since int64, wait *time.Duration,
+) (objectdb.Writer, objectdb.State, error) {
 	w, state, err := s.store.BeginWrite(ctx, since, wait)
 	return originWriter{w, s}, state, err
 }

@@ -103,7 +103,9 @@ func TestRewriteFindsLostPages(t *testing.T) {
 	_, err = f.WriteAt(make([]byte, 50), at)
 	require.NoError(t, err)
 	s.unsynced.mark()
-	err = db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(3)) })
+	err = db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(3))
+	})
 	require.ErrorIs(t, err, objectdb.ErrDamaged)
 	assert.ErrorContains(t, err, "the disk has lost 1 of")
 	assert.True(t, s.unsynced.marked())
@@ -117,7 +119,9 @@ func FuzzSoundFrames(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.root")
 	db, err := Create(path, objectdb.Options{Now: func() time.Time { return someDay }})
 	require.NoError(f, err)
-	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) }))
+	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
+	}))
 	wal, err := os.ReadFile(path + "-wal")
 	require.NoError(f, err)
 	require.NoError(f, db.Close())

@@ -29,7 +29,10 @@ func BenchmarkWalkAndWrite(b *testing.B) {
 				stop, stopped := make(chan bool), make(chan bool)
 				require.NoError(b, db.Update(ctx, func(tx *objectdb.Tx) error {
 					seen := 0
-					if err := tx.Walk(objectdb.Address{"user"}, func(objectdb.Address, *objectdb.Node) error { seen++; return nil }); err != nil {
+					if err := tx.Walk(objectdb.Address{"user"}, func(objectdb.Address, *objectdb.Node) error {
+						seen++
+						return nil
+					}); err != nil {
 						return err
 					}
 					if err := other.Update(ctx, raise); err != nil {

@@ -155,7 +155,11 @@ func (c *conn) checkpoint(s statement) (walState, error) {
 // failed looks at an error of SQLite, because a sync of its own may have failed.
 func (c *conn) failed(err error) {
 	var sqlite sqlite3.Error
-	if errors.As(err, &sqlite) && (sqlite.ExtendedCode == sqlite3.ErrIoErrFsync || sqlite.ExtendedCode == sqlite3.ErrIoErrDirFsync) {
+	if !errors.As(err, &sqlite) {
+		return
+	}
+	switch sqlite.ExtendedCode {
+	case sqlite3.ErrIoErrFsync, sqlite3.ErrIoErrDirFsync:
 		c.unsynced.mark()
 	}
 }

@@ -13,12 +13,16 @@ import (
 // Another process writes one object: what is known of the others stays known.
 func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	db := open(t)
-	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1), "b.t.x", objectdb.Number(1))
+	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1),
+		"b.t.x", objectdb.Number(1))
 	other, err := t.Open(db.Path(), patient)
 	require.NoError(t, err)
 	defer other.Close()
 	made := 0
-	b := objectdb.NewDerived(func(tx *objectdb.Tx) (objectdb.Value, error) { made++; return tx.Get(objectdb.Address{"b", "x"}) })
+	b := objectdb.NewDerived(func(tx *objectdb.Tx) (objectdb.Value, error) {
+		made++
+		return tx.Get(objectdb.Address{"b", "x"})
+	})
 	misses := func() uint64 {
 		before := db.CacheStats().Misses
 		view(t, db, func(tx *objectdb.Tx) {
@@ -46,11 +50,17 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 		made   int
 	}{
 		{"a value", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"a", "x"}, objectdb.Number(2)) }, 1, 0},
-		{"a new name: its table was written too", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"a", "new"}, objectdb.Number(2)) }, 1, 0},
+		{"a new name: its table was written too", func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{"a", "new"}, objectdb.Number(2))
+		}, 1, 0},
 		{"a name goes", func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"a", "y"}) }, 2, 0},
-		{"what a value was made of, in a table that is listed", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"b", "x"}, objectdb.Number(2)) }, 2, 1},
+		{"what a value was made of, in a table that is listed", func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{"b", "x"}, objectdb.Number(2))
+		}, 2, 1},
 		{"a table moves", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"b"}, objectdb.Address{"c"}) }, 0, 0},
-		{"and comes back", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"c"}, objectdb.Address{"b"}) }, 2, 1},
+		{"and comes back", func(tx *objectdb.Tx) error {
+			return tx.Move(objectdb.Address{"c"}, objectdb.Address{"b"})
+		}, 2, 1},
 	} {
 		made = 0
 		change(test.do)

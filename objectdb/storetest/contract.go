@@ -17,19 +17,43 @@ import (
 // oddValues are values that a store might get wrong.
 var oddValues = []objectdb.Value{
 	objectdb.Boolean(true), objectdb.Boolean(false),
-	objectdb.Number(0), objectdb.Number(math.Copysign(0, -1)), objectdb.Number(1.5), objectdb.Number(1 << 53), objectdb.Number(-(1<<53 - 1)), objectdb.Number(1e300), objectdb.Number(5e-324),
-	objectdb.Number(math.MaxFloat64), objectdb.Number(math.Inf(1)), objectdb.Number(math.Inf(-1)), objectdb.Number(math.NaN()), objectdb.Number(0.1), objectdb.Number(1e21), objectdb.Number(123456789012345680000),
-	objectdb.String(""), objectdb.String("ä\u0000b"), objectdb.String("\xff\xfe"), objectdb.String("a\r\nb"), objectdb.String(strings.Repeat("x", int(objectdb.WholeValue)+1)), objectdb.String("\ufffd"), objectdb.String("nan"),
-	objectdb.Text(""), objectdb.Text("line\n"), objectdb.Text("\x00"), objectdb.Text(strings.Repeat("ä", 100_000)), objectdb.Text("\ufeffbom"),
-	objectdb.Outline(""), objectdb.Outline("\n"), objectdb.Outline("a\n\tb\n\t\tc\nd"), objectdb.Outline("\t\tjump"), objectdb.Outline("a\n\t\tb"), objectdb.Outline("a\x01"), objectdb.Outline("<&\"'>\r \t x"), objectdb.Outline("\xff"), objectdb.Outline("a\n"), objectdb.Outline("\t"),
+	objectdb.Number(0), objectdb.Number(math.Copysign(0, -1)), objectdb.Number(1.5), objectdb.Number(1 << 53),
+	objectdb.Number(-(1<<53 - 1)), objectdb.Number(1e300), objectdb.Number(5e-324),
+	objectdb.Number(math.MaxFloat64), objectdb.Number(math.Inf(1)), objectdb.Number(math.Inf(-1)),
+	objectdb.Number(math.NaN()), objectdb.Number(0.1), objectdb.Number(1e21), objectdb.Number(123456789012345680000),
+	objectdb.String(""), objectdb.String("ä\u0000b"), objectdb.String("\xff\xfe"), objectdb.String("a\r\nb"),
+	objectdb.String(strings.Repeat("x", int(objectdb.WholeValue)+1)), objectdb.String("\ufffd"), objectdb.String("nan"),
+	objectdb.Text(""), objectdb.Text("line\n"), objectdb.Text("\x00"), objectdb.Text(strings.Repeat("ä", 100_000)),
+	objectdb.Text("\ufeffbom"),
+	objectdb.Outline(""), objectdb.Outline("\n"), objectdb.Outline("a\n\tb\n\t\tc\nd"), objectdb.Outline("\t\tjump"),
+	objectdb.Outline("a\n\t\tb"), objectdb.Outline("a\x01"), objectdb.Outline("<&\"'>\r \t x"), objectdb.Outline("\xff"),
+	objectdb.Outline("a\n"), objectdb.Outline("\t"),
 	objectdb.Script("return 1\n"), objectdb.Script(""),
-	objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}, objectdb.Date{Time: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)}, objectdb.Date{Time: time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)},
-	objectdb.Binary{Type: "image/gif", Data: "GIF89a\x00\xff"}, objectdb.Binary{Type: "", Data: ""}, objectdb.Binary{Type: "text/x-odd; charset=\"ä\"", Data: "x"}, objectdb.Binary{Type: "application/octet-stream", Data: strings.Repeat("\x00", 50_000)}, objectdb.Binary{Type: "application/json", Data: "{}"},
-	objectdb.List{}, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.List{}, objectdb.String("x")}, objectdb.Boolean(true), objectdb.Text("t"), objectdb.Outline("o"), objectdb.Script("s"), objectdb.Binary{Type: "image/png", Data: "\xff"},
-		objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}, objectdb.Address{"a", "b.c"}, objectdb.Address{}, objectdb.Number(math.NaN()), objectdb.Number(math.Inf(-1)), objectdb.Number(math.Copysign(0, -1)), objectdb.String("\xff"), objectdb.Text("\xff"), objectdb.String("\u2028<>&")},
-	objectdb.List{objectdb.Record{}, objectdb.Null{}, objectdb.Record{{Name: "", Value: objectdb.Null{}}, {Name: "A", Value: objectdb.List{}}, {Name: "a", Value: objectdb.Record{{Name: "b", Value: objectdb.List{objectdb.Record{{Name: "c", Value: objectdb.Number(1)}}}}}}, {Name: "x\x00\n.", Value: objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}}}},
-	objectdb.List{objectdb.Record{{Name: "date", Value: objectdb.String("x")}}, objectdb.Record{{Name: "record", Value: objectdb.Record{{Name: "record", Value: objectdb.Number(1)}}}}, objectdb.Record{{Name: "base64", Value: objectdb.Boolean(true)}, {Name: "string", Value: objectdb.String("/w==")}},
-		objectdb.Record{{Name: "binary", Value: objectdb.String("")}, {Name: "type", Value: objectdb.String("x")}}, objectdb.Record{{Name: "base64", Value: objectdb.Number(1)}, {Name: "type", Value: objectdb.Number(1)}}, objectdb.Record{{Name: "date", Value: objectdb.Null{}}, {Name: "text", Value: objectdb.Null{}}}, objectdb.Record{{Name: "table", Value: objectdb.Text("t")}}},
+	objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
+	objectdb.Date{Time: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)},
+	objectdb.Date{Time: time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC)},
+	objectdb.Binary{Type: "image/gif", Data: "GIF89a\x00\xff"}, objectdb.Binary{Type: "", Data: ""},
+	objectdb.Binary{Type: "text/x-odd; charset=\"ä\"", Data: "x"},
+	objectdb.Binary{Type: "application/octet-stream", Data: strings.Repeat("\x00", 50_000)},
+	objectdb.Binary{Type: "application/json", Data: "{}"},
+	objectdb.List{}, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.List{}, objectdb.String("x")},
+		objectdb.Boolean(true), objectdb.Text("t"), objectdb.Outline("o"), objectdb.Script("s"),
+		objectdb.Binary{Type: "image/png", Data: "\xff"},
+		objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}, objectdb.Address{"a", "b.c"}, objectdb.Address{},
+		objectdb.Number(math.NaN()), objectdb.Number(math.Inf(-1)), objectdb.Number(math.Copysign(0, -1)),
+		objectdb.String("\xff"), objectdb.Text("\xff"), objectdb.String("\u2028<>&")},
+	objectdb.List{objectdb.Record{}, objectdb.Null{},
+		objectdb.Record{{Name: "", Value: objectdb.Null{}}, {Name: "A", Value: objectdb.List{}},
+			{Name: "a", Value: objectdb.Record{{Name: "b",
+				Value: objectdb.List{objectdb.Record{{Name: "c", Value: objectdb.Number(1)}}}}}},
+			{Name: "x\x00\n.", Value: objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)}}}},
+	objectdb.List{objectdb.Record{{Name: "date", Value: objectdb.String("x")}},
+		objectdb.Record{{Name: "record", Value: objectdb.Record{{Name: "record", Value: objectdb.Number(1)}}}},
+		objectdb.Record{{Name: "base64", Value: objectdb.Boolean(true)}, {Name: "string", Value: objectdb.String("/w==")}},
+		objectdb.Record{{Name: "binary", Value: objectdb.String("")}, {Name: "type", Value: objectdb.String("x")}},
+		objectdb.Record{{Name: "base64", Value: objectdb.Number(1)}, {Name: "type", Value: objectdb.Number(1)}},
+		objectdb.Record{{Name: "date", Value: objectdb.Null{}}, {Name: "text", Value: objectdb.Null{}}},
+		objectdb.Record{{Name: "table", Value: objectdb.Text("t")}}},
 	objectdb.Address{}, objectdb.Address{"user", "odd.name", "\"\\\n\x01"}, objectdb.Address{"ä"},
 }
 
@@ -70,12 +94,15 @@ func testValuesThatCannotBeStored(t *T) {
 	}
 	for _, v := range []objectdb.Value{
 		nil, objectdb.List{nil}, deep, objectdb.Date{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		objectdb.Binary{Type: "a\nb", Data: ""}, objectdb.Binary{Type: "\xff", Data: ""}, objectdb.Binary{Type: strings.Repeat("x", 256), Data: ""},
+		objectdb.Binary{Type: "a\nb", Data: ""}, objectdb.Binary{Type: "\xff", Data: ""},
+		objectdb.Binary{Type: strings.Repeat("x", 256), Data: ""},
 	} {
 		err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, v) })
 		assert.ErrorIs(t, err, objectdb.ErrValue, "%#v", v)
 	}
-	err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Address{"\xff"}) })
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"x"}, objectdb.Address{"\xff"})
+	})
 	assert.ErrorIs(t, err, objectdb.ErrName)
 }
 
@@ -91,7 +118,8 @@ func testStoredValuesAreNotShared(t *T) {
 
 func testNamesIgnoreCaseAndKeepTheirSpelling(t *T) {
 	db := open(t)
-	put(t, db, "user.Straße", objectdb.Number(1), "User.zebra", objectdb.Number(2), "USER.Äpfel", objectdb.Number(3), "user.apple", objectdb.Number(4), "user.Kelvin", objectdb.Number(5))
+	put(t, db, "user.Straße", objectdb.Number(1), "User.zebra", objectdb.Number(2), "USER.Äpfel", objectdb.Number(3),
+		"user.apple", objectdb.Number(4), "user.Kelvin", objectdb.Number(5))
 	view(t, db, func(tx *objectdb.Tx) {
 		assert.Equal(t, "user", names(t, tx, ""))
 		assert.Equal(t, "apple Kelvin Straße zebra Äpfel", names(t, tx, "user"))
@@ -114,7 +142,9 @@ func testNamesIgnoreCaseAndKeepTheirSpelling(t *T) {
 func testNamesThatCannotBe(t *T) {
 	db := open(t)
 	for _, name := range []string{"", "a\x00b", "\xff", strings.Repeat("x", 256)} {
-		err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", name}, objectdb.Number(1)) })
+		err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{"t", name}, objectdb.Number(1))
+		})
 		assert.ErrorIs(t, err, objectdb.ErrName, "%q", name)
 		view(t, db, func(tx *objectdb.Tx) {
 			_, err := tx.Get(objectdb.Address{name})
@@ -138,25 +168,43 @@ func testAddressOperations(t *T) {
 		want error
 	}{
 		{"get missing", func(tx *objectdb.Tx) error { _, err := tx.Get(addr(t, "a.x")); return err }, objectdb.ErrNotFound},
-		{"get below a value", func(tx *objectdb.Tx) error { _, err := tx.Get(addr(t, "a.s.x")); return err }, objectdb.ErrNotFound},
+		{"get below a value", func(tx *objectdb.Tx) error {
+			_, err := tx.Get(addr(t, "a.s.x"))
+			return err
+		}, objectdb.ErrNotFound},
 		{"get a table", func(tx *objectdb.Tx) error { _, err := tx.Get(addr(t, "a.b")); return err }, objectdb.ErrIsTable},
-		{"get the root", func(tx *objectdb.Tx) error { _, err := tx.Get(objectdb.Address{}); return err }, objectdb.ErrIsTable},
+		{"get the root", func(tx *objectdb.Tx) error {
+			_, err := tx.Get(objectdb.Address{})
+			return err
+		}, objectdb.ErrIsTable},
 		{"list a value", func(tx *objectdb.Tx) error { _, err := tx.List(addr(t, "a.s")); return err }, objectdb.ErrNotTable},
 		{"list missing", func(tx *objectdb.Tx) error { _, err := tx.List(addr(t, "x")); return err }, objectdb.ErrNotFound},
 		{"stat missing", func(tx *objectdb.Tx) error { _, err := tx.Stat(addr(t, "x")); return err }, objectdb.ErrNotFound},
-		{"put over a table", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "a.b"), objectdb.Number(1)) }, objectdb.ErrIsTable},
-		{"put at the root", func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{}, objectdb.Number(1)) }, objectdb.ErrIsTable},
-		{"put below a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "a.s.x.y"), objectdb.Number(1)) }, objectdb.ErrNotTable},
+		{"put over a table", func(tx *objectdb.Tx) error {
+			return tx.Put(addr(t, "a.b"), objectdb.Number(1))
+		}, objectdb.ErrIsTable},
+		{"put at the root", func(tx *objectdb.Tx) error {
+			return tx.Put(objectdb.Address{}, objectdb.Number(1))
+		}, objectdb.ErrIsTable},
+		{"put below a value", func(tx *objectdb.Tx) error {
+			return tx.Put(addr(t, "a.s.x.y"), objectdb.Number(1))
+		}, objectdb.ErrNotTable},
 		{"new table over a value", func(tx *objectdb.Tx) error { return tx.NewTable(addr(t, "a.s")) }, objectdb.ErrExists},
-		{"new table below a value", func(tx *objectdb.Tx) error { return tx.NewTable(addr(t, "a.s.t")) }, objectdb.ErrNotTable},
+		{"new table below a value", func(tx *objectdb.Tx) error {
+			return tx.NewTable(addr(t, "a.s.t"))
+		}, objectdb.ErrNotTable},
 		{"new table over a table", func(tx *objectdb.Tx) error { return tx.NewTable(addr(t, "a.b")) }, nil},
 		{"new table at the root", func(tx *objectdb.Tx) error { return tx.NewTable(objectdb.Address{}) }, nil},
 		{"delete missing", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "a.x")) }, objectdb.ErrNotFound},
 		{"delete the root", func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{}) }, objectdb.ErrRoot},
 		{"move missing", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "x"), addr(t, "y")) }, objectdb.ErrNotFound},
-		{"move over another", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "a.s"), addr(t, "a.b")) }, objectdb.ErrExists},
+		{"move over another", func(tx *objectdb.Tx) error {
+			return tx.Move(addr(t, "a.s"), addr(t, "a.b"))
+		}, objectdb.ErrExists},
 		{"move the root", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{}, addr(t, "y")) }, objectdb.ErrRoot},
-		{"copy over another", func(tx *objectdb.Tx) error { return tx.Copy(addr(t, "a.s"), addr(t, "a.b")) }, objectdb.ErrExists},
+		{"copy over another", func(tx *objectdb.Tx) error {
+			return tx.Copy(addr(t, "a.s"), addr(t, "a.b"))
+		}, objectdb.ErrExists},
 		{"copy missing", func(tx *objectdb.Tx) error { return tx.Copy(addr(t, "x"), addr(t, "y")) }, objectdb.ErrNotFound},
 	}
 	for _, s := range steps {
@@ -171,9 +219,13 @@ func testAddressOperations(t *T) {
 			require.ErrorAs(t, err, &ours)
 		})
 	}
-	err := db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Move(addr(t, "a"), addr(t, "a.b.c.d")) })
+	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Move(addr(t, "a"), addr(t, "a.b.c.d"))
+	})
 	assert.EqualError(t, err, "objectdb: move a: a.b.c.d lies below it")
-	err = db.Update(context.Background(), func(tx *objectdb.Tx) error { return tx.Put(addr(t, "a.s.x"), objectdb.Number(1)) })
+	err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		return tx.Put(addr(t, "a.s.x"), objectdb.Number(1))
+	})
 	assert.EqualError(t, err, "objectdb: put a.s.x: object is not a table: a.s")
 	requireEqual(t, objectdb.Number(1), get(t, db, "a.b.c"))
 }
@@ -367,8 +419,10 @@ func testRecordsAreOfLists(t *T) {
 		a := objectdb.Address{"x"}
 		require.ErrorContains(t, tx.Put(a, objectdb.Record{}), "a record can only be within a list")
 		require.ErrorContains(t, tx.Put(a, objectdb.Null{}), "a null can only be within a list")
-		require.ErrorContains(t, tx.Put(a, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)}, {Name: "a", Value: objectdb.Number(2)}}}), `the field "a" occurs twice`)
-		require.ErrorContains(t, tx.Put(a, objectdb.List{objectdb.Record{{Name: "\xff", Value: objectdb.Number(1)}}}), "is not UTF-8")
+		require.ErrorContains(t, tx.Put(a, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)},
+			{Name: "a", Value: objectdb.Number(2)}}}), `the field "a" occurs twice`)
+		require.ErrorContains(t, tx.Put(a, objectdb.List{objectdb.Record{{Name: "\xff", Value: objectdb.Number(1)}}}),
+			"is not UTF-8")
 		require.ErrorContains(t, tx.Put(a, objectdb.List{objectdb.Record{{Name: "b", Value: nil}}}), `item 1: field "b"`)
 		deep := objectdb.Value(objectdb.List{})
 		for range maxListDepth {
@@ -381,8 +435,10 @@ func testRecordsAreOfLists(t *T) {
 		r[0].Value = objectdb.Number(3)
 		got, err := tx.Get(a)
 		require.NoError(t, err)
-		requireEqual(t, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)}, {Name: "b", Value: objectdb.Number(2)}}}, got)
+		requireEqual(t, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)},
+			{Name: "b", Value: objectdb.Number(2)}}}, got)
 	})
 	_, err := objectdb.ParseKind("record")
-	assert.ErrorContains(t, err, "the kinds are boolean, number, string, text, outline, script, date, binary, list, address, table")
+	assert.ErrorContains(t, err, "the kinds are boolean, number, string, text, outline, script, date, binary, "+
+		"list, address, table")
 }

@@ -36,7 +36,8 @@ func sumOf(a objectdb.Address) (d *objectdb.Derived[float64], made *int) {
 
 func testDerived(t *T) {
 	db := open(t)
-	put(t, db, "site.numbers.a", objectdb.Number(1), "site.numbers.b", objectdb.Number(2), "site.other", objectdb.Number(1))
+	put(t, db, "site.numbers.a", objectdb.Number(1), "site.numbers.b", objectdb.Number(2),
+		"site.other", objectdb.Number(1))
 	d, made := sumOf(addr(t, "site.numbers"))
 	total := func() (total float64) {
 		view(t, db, func(tx *objectdb.Tx) {
@@ -164,15 +165,21 @@ func testDerivedAfterOwnWrites(t *T) {
 		kept  bool
 	}{
 		{"nothing", func(tx *objectdb.Tx) error { return nil }, true},
-		{"a value elsewhere", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.other.x"), objectdb.Number(2)) }, true},
-		{"a new table elsewhere", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "else.deep.deeper"), objectdb.Number(2)) }, true},
+		{"a value elsewhere", func(tx *objectdb.Tx) error {
+			return tx.Put(addr(t, "site.other.x"), objectdb.Number(2))
+		}, true},
+		{"a new table elsewhere", func(tx *objectdb.Tx) error {
+			return tx.Put(addr(t, "else.deep.deeper"), objectdb.Number(2))
+		}, true},
 		{"a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(2)) }, false},
 		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.b"), objectdb.Number(2)) }, false},
 		{"a name less", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers.a")) }, false},
 		{"the table gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers")) }, false},
 		{"a table above it gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site")) }, false},
 		{"a table above it moved", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "site"), addr(t, "moved")) }, false},
-		{"a new name beside the table", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.more"), objectdb.Number(2)) }, true},
+		{"a new name beside the table", func(tx *objectdb.Tx) error {
+			return tx.Put(addr(t, "site.more"), objectdb.Number(2))
+		}, true},
 		{"very much elsewhere", func(tx *objectdb.Tx) error {
 			for i := range 100 {
 				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {

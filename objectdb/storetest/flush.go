@@ -25,7 +25,9 @@ func testBeforeSync(t *T) {
 		})
 	}
 	db := openWith(t, objectdb.Options{})
-	require.NoError(t, update(db, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) }))
+	require.NoError(t, update(db, func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
+	}))
 	assert.Equal(t, 1, called)
 	require.NoError(t, update(db, func(tx *objectdb.Tx) error {
 		require.NoError(t, tx.Put(objectdb.Address{"n"}, objectdb.Number(2)))
@@ -39,6 +41,8 @@ func testBeforeSync(t *T) {
 	assert.Equal(t, 2, called, "there is nothing to sync")
 
 	relaxed := openWith(t, objectdb.Options{Relaxed: true})
-	require.NoError(t, update(relaxed, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) }))
+	require.NoError(t, update(relaxed, func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
+	}))
 	assert.Equal(t, 2, called)
 }

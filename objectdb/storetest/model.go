@@ -236,7 +236,9 @@ func (p *player) look(tx *objectdb.Tx, a objectdb.Address) {
 	}
 	require.ErrorIs(p.t, err, objectdb.ErrIsTable, story)
 	last, err := tx.Last(got, "b", "d")
-	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool { return objectdb.Fold(name) < "b" || "d" <= objectdb.Fold(name) })
+	inside := slices.DeleteFunc(p.m.children(a), func(name string) bool {
+		return objectdb.Fold(name) < "b" || "d" <= objectdb.Fold(name)
+	})
 	if len(inside) == 0 {
 		require.ErrorIs(p.t, err, objectdb.ErrNotFound, story)
 	} else {

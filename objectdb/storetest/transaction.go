@@ -95,7 +95,8 @@ func testConflicts(t *T) {
 		{"each is moved below the other",
 			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"t"}, objectdb.Address{"v", "t"}) },
 			func(tx *objectdb.Tx) error {
-				if err := tx.Move(objectdb.Address{"v"}, objectdb.Address{"t", "v"}); !errors.Is(err, objectdb.ErrNotTable) && err != nil {
+				err := tx.Move(objectdb.Address{"v"}, objectdb.Address{"t", "v"})
+				if err != nil && !errors.Is(err, objectdb.ErrNotTable) {
 					return tx.Put(objectdb.Address{"n"}, objectdb.String(err.Error()))
 				}
 				return nil
@@ -113,7 +114,8 @@ func testConflicts(t *T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *T) {
 			db := open(t)
-			put(t, db, "n", objectdb.Number(0), "t.sub.y", objectdb.Number(0), "t.x", objectdb.Number(0), "v.z", objectdb.Number(0))
+			put(t, db, "n", objectdb.Number(0), "t.sub.y", objectdb.Number(0), "t.x", objectdb.Number(0),
+				"v.z", objectdb.Number(0))
 			runs := 0
 			require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 				runs++

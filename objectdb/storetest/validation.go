@@ -21,7 +21,8 @@ func testLargeReadSets(t *T) {
 		db := open(t)
 		update(t, db, func(tx *objectdb.Tx) {
 			for i := range objects {
-				require.NoError(t, tx.Put(objectdb.Address{"big", fmt.Sprint("table", i%50), fmt.Sprint("object", i)}, objectdb.Number(i)))
+				require.NoError(t, tx.Put(objectdb.Address{"big", fmt.Sprint("table", i%50), fmt.Sprint("object", i)},
+					objectdb.Number(i)))
 			}
 			require.NoError(t, tx.Put(objectdb.Address{"else", "x"}, objectdb.Number(0)))
 		})
@@ -38,27 +39,35 @@ func testLargeReadSets(t *T) {
 		{"nothing", nil, 1},
 		{"something else", []func(*objectdb.Tx) error{write("else", "x")}, 1},
 		{"a value", []func(*objectdb.Tx) error{write("big", "table7", "object7")}, 2},
-		{"a value, and then something else", []func(*objectdb.Tx) error{write("big", "table7", "object7"), write("else", "x")}, 2},
+		{"a value, and then something else", []func(*objectdb.Tx) error{write("big", "table7", "object7"),
+			write("else", "x")}, 2},
 		{"a new name", []func(*objectdb.Tx) error{write("big", "table7", "new")}, 2},
 		{"a new table", []func(*objectdb.Tx) error{write("big", "new", "x")}, 2},
-		{"a table gone", []func(*objectdb.Tx) error{func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"big", "table7"}) }}, 2},
-		{"all moved", []func(*objectdb.Tx) error{func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"big"}, objectdb.Address{"moved"}) }}, 2},
+		{"a table gone", []func(*objectdb.Tx) error{func(tx *objectdb.Tx) error {
+			return tx.Delete(objectdb.Address{"big", "table7"})
+		}}, 2},
+		{"all moved", []func(*objectdb.Tx) error{func(tx *objectdb.Tx) error {
+			return tx.Move(objectdb.Address{"big"}, objectdb.Address{"moved"})
+		}}, 2},
 		{"very much else", []func(*objectdb.Tx) error{func(tx *objectdb.Tx) error {
 			for i := range 3000 {
-				if err := tx.Put(objectdb.Address{"else", fmt.Sprint(i, strings.Repeat("x", 100))}, objectdb.Number(i)); err != nil {
+				if err := tx.Put(objectdb.Address{"else", fmt.Sprint(i, strings.Repeat("x", 100))},
+					objectdb.Number(i)); err != nil {
 					return err
 				}
 			}
 			return nil
 		}}, 1},
-		{"very much else, and a value", []func(*objectdb.Tx) error{write("big", "table7", "object7"), func(tx *objectdb.Tx) error {
-			for i := range 3000 {
-				if err := tx.Put(objectdb.Address{"else", fmt.Sprint(i, strings.Repeat("x", 100))}, objectdb.Number(i)); err != nil {
-					return err
+		{"very much else, and a value", []func(*objectdb.Tx) error{write("big", "table7", "object7"),
+			func(tx *objectdb.Tx) error {
+				for i := range 3000 {
+					if err := tx.Put(objectdb.Address{"else", fmt.Sprint(i, strings.Repeat("x", 100))},
+						objectdb.Number(i)); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		}}, 2},
+				return nil
+			}}, 2},
 	} {
 		t.Run(c.what, func(t *T) {
 			db := fill(t)
