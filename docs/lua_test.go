@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/gateway"
-	"scripter/lua"
 	"scripter/script"
 )
 
@@ -19,7 +18,7 @@ import (
 func TestLua(t *testing.T) {
 	page := read(t, "lua.md")
 	for name, want := range map[string]string{
-		"departures": departures(), "defects": defects(), "odb": described(script.ODB()), "verbs": groups(gateway.Verbs()),
+		"odb": described(script.ODB()), "verbs": groups(gateway.Verbs()),
 	} {
 		before, rest, ok := strings.Cut(page, "<!-- "+name+": ")
 		require.True(t, ok, name)
@@ -35,31 +34,6 @@ func TestLua(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile("lua.md", []byte(page), 0o644))
 	}
-}
-
-// departures is the table of differences from Lua 5.1.
-func departures() string {
-	var b strings.Builder
-	b.WriteString("| Difference | Reason | Example | Here | Lua 5.1.5 |\n|---|---|---|---|---|\n")
-	for _, d := range script.Departures() {
-		example := strings.ReplaceAll(strings.ReplaceAll(d.Example, "\n", " "), "|", `\|`)
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s |\n", d.What, d.Why, example, d.Gives, d.PUC)
-	}
-	return b.String()
-}
-
-// defects is the table of what gopher-lua does wrong, and where that is cured.
-func defects() string {
-	var b strings.Builder
-	b.WriteString("| Defect of gopher-lua 1.1.2 | Example | Here, as in Lua 5.1.5 | Cured in |\n|---|---|---|---|\n")
-	for _, d := range lua.Defects() {
-		example := ""
-		if d.Example != "" {
-			example = "`" + strings.ReplaceAll(strings.ReplaceAll(d.Example, "\n", " "), "|", `\|`) + "`"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | [%s](../lua/%[4]s) |\n", d.What, example, d.Gives, d.File)
-	}
-	return b.String()
 }
 
 // groups describes the verbs, a section for each group.

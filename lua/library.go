@@ -11,8 +11,8 @@ import (
 // only the tables that its script asks for, and what a script does to those is
 // its own affair.
 //
-// They answer as PUC Lua 5.1.5 does; the differences are listed by [Departures],
-// each with an example that the tests run.
+// They answer as PUC Lua 5.1.5 does; docs/lua.md lists the differences, each with an
+// example that the tests run.
 
 // libraries is what one state has made of them.
 type libraries struct {

@@ -44,7 +44,7 @@
 //
 // # Departures from Lua 5.1
 //
-// [Departures] lists them, each with its reason and an example. The first: an
+// docs/lua.md lists them, each with its reason and an example. The first: an
 // undefined global name is an error, not nil, unless this run assigned it;
 // rawget (_G, "x") asks without an error.
 package script
