@@ -57,7 +57,7 @@ func TestParseAddressErrors(t *testing.T) {
 	}
 }
 
-func TestAddressesAreListsOfNames(t *testing.T) {
+func TestAddressIsAListOfNames(t *testing.T) {
 	a := Address{"a", "b"}
 	child := a.Child("c.d")
 	assert.Equal(t, `a.b.["c.d"]`, child.String())

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestTheCacheIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	c := newCache(100_000)
 	c.advance(1, Changes{})
 	for i := range 10_000 {
@@ -20,7 +20,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	assert.Nil(t, c.child(1, 1, []byte("8")))
 }
 
-func TestTheCacheServesTheGenerationsThatItKnows(t *testing.T) {
+func TestCacheGenerations(t *testing.T) {
 	c := newCache(100_000)
 	c.advance(5, Changes{})
 	old := &Node{id: 2, parent: 1, fold: "x", ver: 3, kind: KindNumber}

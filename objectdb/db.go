@@ -25,14 +25,13 @@ type Options struct {
 	// 2 s, negative is no limit. Only the commit itself, after the last write, is not
 	// bounded.
 	LockTime time.Duration
-	// CacheBytes is about the memory that read objects are kept in; 0 is
-	// 32 MB, negative is none.
+	// CacheBytes is about how much memory the cache takes; 0 is 32 MB, negative is none.
 	CacheBytes int
 	// WALBytes is how long an SQLite root's file -wal may grow before a commit folds it
 	// into the root and empties it; 0 is right for processes that stay, which do it at
-	// 1000 pages. Processes that end without Close need it: each reads the whole
-	// file before it can begin, and none knows what of it another one has folded in,
-	// so that without it the file would grow for ever.
+	// 1000 pages. Processes that end without Close need it: each reads the whole file
+	// before it can begin, and does not know how much of it another one has folded, so the
+	// file would grow for ever.
 	WALBytes int64
 	// Program is what the program calls itself, such as "scripter 0.1.0": a
 	// root records who made it, and who brought it to a newer version.

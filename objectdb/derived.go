@@ -19,7 +19,7 @@ type Derived[T any] struct {
 
 // NewDerived returns a Derived, for transactions of one DB. What make returns must
 // follow from what it reads in its transaction and from nothing else. An error is
-// not kept.
+// not cached.
 func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
 	return &Derived[T]{make: make}
 }
@@ -60,7 +60,7 @@ func (o *overlay) wroteAt(b *dependencies) bool {
 	return false
 }
 
-// A DerivedMap holds a Derived for each key, of which it keeps the last ones.
+// A DerivedMap holds a Derived for each key, up to a number of keys.
 type DerivedMap[K comparable, T any] struct {
 	most int
 

@@ -10,8 +10,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// What a DerivedMap has forgotten leaves nothing in the cache.
-func TestForgottenValuesLeaveNothing(t *testing.T) {
+// The cache does not watch places for values that a DerivedMap has forgotten.
+func TestForgottenDerivedValues(t *testing.T) {
 	db, err := sqlitestore.Create(t.TempDir()+"/a.root", objectdb.Options{Relaxed: true})
 	require.NoError(t, err)
 	defer db.Close()

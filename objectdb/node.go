@@ -6,8 +6,8 @@ import (
 )
 
 // A Node is a handle on one object, as one transaction sees it; it is valid
-// until that transaction ends. What it says of itself is what it was when it
-// was got; what it holds is asked of the transaction and is always the present.
+// until that transaction ends. Its methods return what was so when it was got; the methods of
+// the transaction return what is so now.
 type Node struct {
 	id, parent int64
 	ver        int64
@@ -53,7 +53,7 @@ func (n *Node) Size() int64 { return n.size }
 // Type is the MIME type of a binary.
 func (n *Node) Type() string { return n.typ }
 
-// exists is false for the nodes that say that there is nothing.
+// exists reports whether there is an object: a node of kind 0 stands for none.
 func (n *Node) exists() bool { return n.kind != 0 }
 
 // Object is what Stat and List tell of an object.

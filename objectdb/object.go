@@ -4,8 +4,7 @@ import (
 	"fmt"
 )
 
-// find walks to a. What is missing on the way, or lies below something that
-// is no table, is a node of kind 0.
+// find returns the node at a, of kind 0 if there is no object.
 func (tx *Tx) find(a Address) (*Node, error) {
 	if err := tx.usable(); err != nil {
 		return nil, err

@@ -7,8 +7,7 @@ import (
 )
 
 // overlay is what a transaction has written and not committed: for each place
-// what it found there and what it left there. The order of the writes is
-// forgotten.
+// what it found there and what it left there, without the order of the writes.
 type overlay struct {
 	tables  map[int64]*delta
 	objects map[int64]*Node // the present node of each object that was written; kind 0: gone

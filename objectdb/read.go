@@ -44,7 +44,7 @@ func (tx *Tx) at(parent int64, fold []byte, up *Node) (*Node, error) {
 	return tx.base(parent, fold, up)
 }
 
-// step looks for a name in a table. Where there is none it gives a node of kind 0.
+// step returns the object with a name in a table, or a node of kind 0.
 func (tx *Tx) step(t *Node, name string) (*Node, error) {
 	t, err := tx.table(t)
 	if err != nil {

@@ -47,8 +47,8 @@ type SaveOptions struct {
 	// Changed returns the newest copy and ErrUnchanged, instead of a new copy, when
 	// nothing was committed since it was saved.
 	Changed bool
-	// Due is asked when nobody else can save any more; its error, if it returns
-	// one, ends the save before anything is done. nil is none.
+	// Due, if it is set, is called once no other program can save. If it returns an
+	// error, the save ends before anything is done.
 	Due func() error
 	// Progress is called about ten times a second, and at the end, with the
 	// bytes that are written and about how many there will be.
@@ -62,7 +62,7 @@ var (
 	ErrSaving = errors.New("a copy of the root is being saved already")
 )
 
-// A Failure is a save that did not come to its end.
+// A Failure is a save that was not finished.
 type Failure struct {
 	Time time.Time // of its last sign of life; zero when there was no failure
 	Why  string    // "" while it is still at work

@@ -79,8 +79,8 @@ func (tx *Tx) writeTree(t *Node, name string, w tree) error {
 }
 
 // Walk calls fn for the object at a and all below it, each table before what is
-// in it, children in order. When fn gives fs.SkipDir for a table, what is in it is
-// left out; fs.SkipAll ends the walk; any other error is given back.
+// in it, children in order. If fn returns fs.SkipDir for a table, what is in it is
+// left out; fs.SkipAll ends the walk; any other error is returned.
 func (tx *Tx) Walk(a Address, fn func(Address, *Node) error) error {
 	n, err := tx.mustFind(a)
 	if err != nil {

@@ -2,7 +2,7 @@ package objectdb
 
 import "slices"
 
-// attempts is what Try knows of the attempts under way, the innermost last.
+// attempts are the calls of Try under way, the innermost last.
 type attempts struct {
 	from  []int    // where the steps of each begin in steps
 	steps []func() // undo what was written, from the last to the first
@@ -11,7 +11,7 @@ type attempts struct {
 	failed bool
 }
 
-// Try runs fn and gives its error. After an error the root is, for the rest of
+// Try runs fn and returns its error. After an error the root is, for the rest of
 // the transaction, as it was when Try was called, but for what a Flush within fn
 // has committed. What fn has read still counts as read. Attempts may be made
 // inside of attempts. One that writes nothing costs nothing.

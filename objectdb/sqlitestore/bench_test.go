@@ -97,8 +97,8 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
-// BenchmarkPageUnderWrites reads 20 values a transaction, while another process
-// would write another object 100 times a second or not.
+// BenchmarkPageUnderWrites reads 20 values in each transaction, alone, and while another
+// process writes another object 100 times a second.
 func BenchmarkPageUnderWrites(b *testing.B) {
 	for _, writes := range []bool{false, true} {
 		b.Run(fmt.Sprint("writes=", writes), func(b *testing.B) {

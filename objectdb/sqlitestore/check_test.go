@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// spoil runs SQL on a root behind its back.
+// spoil runs SQL on the file of a root.
 func spoil(t *testing.T, path, sql string) {
 	t.Helper()
 	c, err := openConn(path, patient)

@@ -21,7 +21,7 @@ import (
 	"scripter/objectdb"
 )
 
-// What a process of a crowd is told and what it tells.
+// crowdVariable tells a process of a crowd what to do; it prints a crowdReport.
 const crowdVariable = "OBJECTDB_TEST_CROWD"
 
 type crowdOrder struct {
@@ -87,8 +87,8 @@ func joinCrowd(order string) {
 	os.Exit(0)
 }
 
-// crowd lets n processes raise counters times times in all, and gives what all of
-// them tell.
+// crowd starts n processes that raise counters, so many times in all, and returns their
+// reports as one.
 func crowd(t testing.TB, path string, n, times, counters int) (all crowdReport, took time.Duration) {
 	t.Helper()
 	var ready, done sync.WaitGroup
@@ -154,7 +154,7 @@ func sum(t testing.TB, db *objectdb.DB, n int) (total objectdb.Number) {
 }
 
 // Catalogue: C1
-func TestManyProcessesWaitInTheQueue(t *testing.T) {
+func TestManyProcessesWaitForTheLock(t *testing.T) {
 	for _, n := range []int{1, 50} {
 		t.Run(fmt.Sprint("counters=", n), func(t *testing.T) {
 			db := openRootWith(t, objectdb.Options{})
@@ -164,9 +164,9 @@ func TestManyProcessesWaitInTheQueue(t *testing.T) {
 	}
 }
 
-// BenchmarkCounterOfProcesses: processes on one root raise counters, each step on
-// the disk when it returns. The metrics are the rate, what a step waited, and
-// how many of a hundred steps were run twice.
+// BenchmarkCounterOfProcesses raises counters in several processes; each step is on the disk
+// when it returns. The metrics are the rate, the waits, and how many of a hundred steps ran
+// twice.
 func BenchmarkCounterOfProcesses(b *testing.B) {
 	for _, counters := range []int{1, 10_000} {
 		for _, n := range []int{1, 4, 8, 16} {

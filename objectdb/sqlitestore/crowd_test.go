@@ -18,11 +18,11 @@ import (
 	"scripter/objectdb"
 )
 
-// Some move a table about and delete what is beside it, others write in it:
-// each write that was acknowledged is found, and nothing is torn off.
+// Some processes move a table and delete its neighbours while others write in it: each
+// acknowledged write is found, and every object is in a table.
 //
 // Catalogue: C3
-func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
+func TestMoveTablesUnderWrites(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "here.box.x", objectdb.Number(0), "there.x", objectdb.Number(0))
 	const workers, times = 4, 20
@@ -72,7 +72,7 @@ func TestTablesAreMovedWhileOthersWriteInThem(t *testing.T) {
 
 const crashVariable = "OBJECTDB_TEST_CRASH"
 
-// crash counts for ever and says each number when it is committed.
+// crash raises a counter for ever, and prints each number after its commit.
 func crash(path string) {
 	db, err := Open(path, patient)
 	for n := 1; err == nil; n++ {
@@ -89,7 +89,7 @@ func crash(path string) {
 }
 
 // Catalogue: P1
-func TestAKilledProcessLosesNothingThatWasCommitted(t *testing.T) {
+func TestKilledProcessLosesNoCommit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)

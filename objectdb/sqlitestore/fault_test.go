@@ -18,7 +18,7 @@ import (
 	"scripter/objectdb"
 )
 
-// tortureVariable makes the tests of faults longer: by so many times.
+// tortureVariable says how many times longer the tests of faults run.
 const tortureVariable = "OBJECTDB_TEST_TORTURE"
 
 func torture() int {
@@ -26,8 +26,8 @@ func torture() int {
 	return max(n, 1)
 }
 
-// seedOfDamage is the same one for every ordinary run: what a run meets, the next
-// one meets too. Who looks for new cases has others each time.
+// seedOfDamage returns the same seed for every ordinary run, so that a failure happens again.
+// With tortureVariable it is a new one each time.
 func seedOfDamage() uint64 {
 	if torture() > 1 {
 		return rand.Uint64()
@@ -84,8 +84,8 @@ func deepFile(t *testing.T) ([]byte, map[string]objectdb.Value) {
 	return content, all
 }
 
-// A file in which bytes were changed, or which was cut off, gives an error or what
-// it held: never a crash, and reading leaves it as it is.
+// A file in which bytes were changed, or which was truncated, gives an error or its content:
+// never a crash, and reading does not change it.
 //
 // Catalogue: P6
 func TestDamagedFiles(t *testing.T) {
@@ -116,7 +116,7 @@ func TestDamagedFiles(t *testing.T) {
 		story := fmt.Sprintf("seed %d, case %d", seed, i)
 		got, err := readAll(path)
 		if err == nil {
-			// A bit of a value or of a time is nobody's to notice; the rest is there.
+			// A changed bit of a value or of a time cannot be noticed; the rest is there.
 			require.Len(t, got, len(want), story)
 		} else {
 			reported++
@@ -133,8 +133,8 @@ func TestDamagedFiles(t *testing.T) {
 	assert.Positive(t, reported)
 }
 
-// A WAL in which bytes were changed, or which was cut off, is played as far as it
-// is whole: the root is as it was after one of the commits.
+// SQLite replays a WAL in which bytes were changed, or which was truncated, as far as it is
+// whole: the root is as it was after one of the commits.
 //
 // Catalogue: P6
 func TestDamagedWAL(t *testing.T) {
@@ -191,16 +191,16 @@ func TestDamagedWAL(t *testing.T) {
 }
 
 // Catalogue: P7
-func TestNothingIsMadeWhereNoRootIs(t *testing.T) {
+func TestOpenMakesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	_, err := Open(filepath.Join(dir, "a.root"), objectdb.Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	assert.Empty(t, fileNames(t, dir))
 }
 
-// The WAL is removed while the root is in use: nothing that was committed is lost,
-// and nobody writes where it would be.
-func TestTheWALIsRemoved(t *testing.T) {
+// The WAL is removed while the root is in use: no commit is lost, and later writes are
+// refused.
+func TestWALRemovedInUse(t *testing.T) {
 	for _, written := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "a.root")
 		db, err := Create(path, objectdb.Options{})
@@ -241,11 +241,11 @@ func TestTheWALIsRemoved(t *testing.T) {
 	}
 }
 
-// A sync that fails: the commit is not acknowledged, and nothing after it is until
-// all of it is on the disk.
+// A commit whose sync fails is not acknowledged, nor is a later one until both are on the
+// disk.
 //
 // Catalogue: P15
-func TestASyncThatFails(t *testing.T) {
+func TestCommitWithFailedSync(t *testing.T) {
 	db, s := openStore(t, objectdb.Options{})
 	put(t, db, "n", objectdb.Number(1))
 	reader, writer, err := os.Pipe() // which cannot be synced
@@ -255,7 +255,7 @@ func TestASyncThatFails(t *testing.T) {
 	c := s.idle[0] // the next transaction uses it
 	c.wal.letGo()
 	c.wal = (&walFile{File: reader, info: c.wal.info}).hold()
-	c.broken = true // it is not to be met again
+	c.broken = true // so that it is not used again
 	err = db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Put(objectdb.Address{"n"}, objectdb.Number(2))
 	})
@@ -268,10 +268,10 @@ func TestASyncThatFails(t *testing.T) {
 	requireEqual(t, objectdb.Number(3), get(t, db, "m"))
 }
 
-// A reader that does not end keeps the WAL; when it has ended the WAL is cut back.
+// The WAL grows while a reader does not end, and is truncated afterwards.
 //
 // Catalogue: P16
-func TestTheWALIsBounded(t *testing.T) {
+func TestWALIsBounded(t *testing.T) {
 	db, s := openStore(t, patient)
 	pages := func() int64 {
 		c, err := s.acquire()

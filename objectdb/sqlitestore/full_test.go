@@ -18,8 +18,8 @@ import (
 	"scripter/objectdb"
 )
 
-// fill writes until the disk takes no more, then calls free and writes again. It
-// gives an error when anything is not as it must be.
+// fill writes until the disk is full, then calls free and writes again. It returns an error
+// if the root is not as it must be.
 func fill(db *objectdb.DB, free func() error) error {
 	ctx := context.Background()
 	step := func(n int) error {
@@ -44,7 +44,7 @@ func fill(db *objectdb.DB, free func() error) error {
 			return nil
 		})
 	}
-	// A failure may make room: the last connection that closes folds the WAL.
+	// After a failure there may be room again: the last connection folds the WAL when it closes.
 	n := 0
 	for failures := 0; failures < 3; {
 		err := step(n + 1)
@@ -74,7 +74,7 @@ func fill(db *objectdb.DB, free func() error) error {
 
 const limitVariable = "OBJECTDB_TEST_LIMIT"
 
-// fillLimited does it as a process whose files may not grow beyond 1 MB (EFBIG).
+// fillLimited calls fill in a process whose files may not grow beyond 1 MB (EFBIG).
 func fillLimited(path string) {
 	signal.Ignore(syscall.SIGXFSZ)
 	limit := func(size uint64) error {
@@ -95,7 +95,7 @@ func fillLimited(path string) {
 }
 
 // Catalogue: P4
-func TestAFileThatMayNotGrow(t *testing.T) {
+func TestFileSizeLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, objectdb.Options{})
 	require.NoError(t, err)
@@ -110,11 +110,11 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 }
 
 // Catalogue: P4
-func TestAFullDisk(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m")
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-		t.Log("this user may not mount a file system: see TestAFileThatMayNotGrow")
+		t.Log("this user may not mount a file system: see TestFileSizeLimit")
 		return
 	}
 	require.NoError(t, err)

@@ -33,9 +33,8 @@ func (rs *groupCommit) waiting() bool {
 	return rs.next != nil
 }
 
-// Whoever comes while a sync is under way is served by the next one, which is one
-// for all of them.
-func TestOneSyncServesAllWhoWait(t *testing.T) {
+// All commits that come while a sync is under way share the next one.
+func TestCommitsShareOneSync(t *testing.T) {
 	var rs groupCommit
 	w := testWAL(t, "wal")
 	first, goOn := make(chan struct{}), make(chan struct{})
@@ -68,8 +67,8 @@ func TestOneSyncServesAllWhoWait(t *testing.T) {
 	assert.False(t, rs.waiting())
 }
 
-// A WAL that SQLite has begun anew is another file: to sync the old one is no help.
-func TestASyncIsOfOneFile(t *testing.T) {
+// If SQLite has made a new WAL, a commit syncs that file and not the old one.
+func TestSyncAfterNewWAL(t *testing.T) {
 	var rs groupCommit
 	first, goOn := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
@@ -87,7 +86,7 @@ func TestASyncIsOfOneFile(t *testing.T) {
 	all.Wait()
 }
 
-// After a failed sync no commit is acknowledged until the WAL is written again.
+// After a failed sync no commit is acknowledged until the WAL is rewritten.
 //
 // Catalogue: P15
 func TestCommitFailsAfterFailedSync(t *testing.T) {

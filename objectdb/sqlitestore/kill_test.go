@@ -23,8 +23,7 @@ import (
 
 const stepVariable = "OBJECTDB_TEST_STEP"
 
-// stepForever raises the common counter and its own one, and says each time what
-// its own one is.
+// stepForever raises the common counter and its own, and prints its own after each commit.
 func stepForever(path string) {
 	own := objectdb.Address{"by", os.Getenv(stepVariable + "_NAME")}
 	db, err := Open(path, objectdb.Options{BusyTimeout: patience, LockTime: patience})
@@ -52,8 +51,8 @@ func stepForever(path string) {
 	os.Exit(1)
 }
 
-// Sixteen processes write and one saves copies, and all are killed at random, again
-// and again: each step that was acknowledged is there, whole, and so is each copy.
+// Sixteen processes write and one saves copies; all are killed at random, again and again.
+// Each acknowledged step is found whole, and each copy is sound.
 //
 // Catalogue: P1, P2
 func TestKilledAtRandom(t *testing.T) {
@@ -82,7 +81,7 @@ func TestKilledAtRandom(t *testing.T) {
 				line, err := lines.ReadString('\n')
 				if err != nil {
 					assert.Equal(t, io.EOF, err)
-					break // what is cut off was not acknowledged
+					break // a truncated line acknowledges nothing
 				}
 				n, err := strconv.ParseFloat(line[:len(line)-1], 64)
 				if !assert.NoError(t, err, line) {

@@ -10,8 +10,8 @@ import (
 )
 
 // migrations bring a root from one version of its form to the next: the
-// statements at n make version n+1 of version n. Roots of all versions are about,
-// so a row is never changed once it was released, only added. A program that has a
+// statements at n make version n+1 of version n. Users have roots of all versions,
+// so a released entry is never changed. A program that has a
 // root open while a newer one brings it up to date reads on, and is refused at
 // its next write (conn.beginWrite): a step must leave the columns that older
 // programs read.
@@ -28,8 +28,8 @@ func newer(version int64) error {
 }
 
 // migrate brings an older root to the version target: it saves a copy, which
-// stays, and takes the steps in one transaction. Of many programs that come at
-// once, one does it and the others wait.
+// stays, and runs the migrations in one transaction. If many programs open the root at
+// once, one migrates it and the others wait.
 func (s *store) migrate(target int, steps []string) error {
 	if s.options.ReadOnly {
 		return fmt.Errorf("%w: it is of an older version, and to bring it up to date it must be written",

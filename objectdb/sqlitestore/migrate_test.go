@@ -56,7 +56,7 @@ func oldRoot(t *testing.T) string {
 }
 
 // Specification: 1.5, 9.1
-func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
+func TestMigration(t *testing.T) {
 	path := oldRoot(t)
 	said, err := Inspect(path)
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 	save(t, db, objectdb.SaveOptions{Keep: 1})
 	save(t, db, objectdb.SaveOptions{Keep: 1})
 	assert.FileExists(t, list[0].Path, "it stays, however many copies come after it")
-	// The old copy can be gone back to, and is itself left as it is.
+	// Revert can go back to the old copy, and does not change it.
 	_, err = db.Revert(context.Background(), list[0].Path, objectdb.SaveOptions{})
 	require.NoError(t, err)
 	requireEqual(t, objectdb.String("Ada"), get(t, db, "user.name"))
@@ -117,7 +117,7 @@ func TestAnOlderRootIsBroughtUpToDate(t *testing.T) {
 }
 
 // Specification: 9.1
-func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
+func TestNewAndMigratedRootsAreTheSame(t *testing.T) {
 	shape := func(path string) string {
 		c, err := openConn(path, objectdb.Options{})
 		require.NoError(t, err)
@@ -136,15 +136,15 @@ func TestAFreshRootAndABroughtUpOneAreTheSame(t *testing.T) {
 	assert.Contains(t, shape(old), "object value")
 }
 
-// later returns the migrations with two more, which a test has made up.
+// later returns the migrations with two more, for tests.
 func later(next, afterNext string) []string {
 	return append(append([]string{}, migrations...), next, afterNext)
 }
 
-// The versions to come, through the same code.
+// Migrations of later versions run in order.
 //
 // Catalogue: P9
-func TestStepsAreTakenInOrder(t *testing.T) {
+func TestMigrationsRunInOrder(t *testing.T) {
 	path := oldRoot(t)
 	running, err := Open(path, patient)
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	require.Len(t, list, 2)
 	assert.Equal(t, objectdb.FileVersion, list[0].Version)
 
-	// What was open reads on, and writes no more.
+	// A program that has the root open can read, and cannot write.
 	requireEqual(t, objectdb.String("Grace"), get(t, running, "user.name"))
 	err = running.Update(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Put(objectdb.Address{"x"}, objectdb.Number(1))
@@ -180,7 +180,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 }
 
 // Catalogue: P9
-func TestAStepThatFailsChangesNothing(t *testing.T) {
+func TestFailedMigrationChangesNothing(t *testing.T) {
 	path := oldRoot(t)
 	db := newStore(path, objectdb.Options{})
 	for range 3 {
@@ -203,8 +203,8 @@ func TestAStepThatFailsChangesNothing(t *testing.T) {
 	requireSound(t, opened)
 }
 
-// No copy, no migration.
-func TestWithoutACopyNothingIsBroughtUp(t *testing.T) {
+// If the copy cannot be saved, the root is not migrated.
+func TestNoMigrationWithoutCopy(t *testing.T) {
 	path := oldRoot(t)
 	s, err := startSaving(context.Background(), path, 0)
 	require.NoError(t, err)
@@ -216,8 +216,8 @@ func TestWithoutACopyNothingIsBroughtUp(t *testing.T) {
 	assert.Equal(t, 1, said.Version)
 }
 
-// A copy that is given the root's name by hand is a root like any other.
-func TestACopyInThePlaceOfTheRoot(t *testing.T) {
+// A copy that is renamed to the root's name is a root like any other.
+func TestCopyInPlaceOfTheRoot(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "a", objectdb.Number(1))
 	c := save(t, db, objectdb.SaveOptions{})

@@ -156,8 +156,8 @@ func (s *store) firstRead() error {
 	return nil
 }
 
-// bringUp makes of the file what this program works with: the newest version,
-// in WAL mode. A saved copy that was given the place of the root is not in it.
+// bringUp migrates the file to the newest version and sets WAL mode, in which a saved copy in
+// the place of the root is not.
 func (s *store) bringUp(c *conn) error {
 	version, err := c.version()
 	if err == nil && version < objectdb.FileVersion {
@@ -174,7 +174,7 @@ func (s *store) bringUp(c *conn) error {
 	return sqlError(err)
 }
 
-// explain adds to an error of the first read what its reader can do about it.
+// explain adds to an error of the first read what the user can do about it.
 func (s *store) explain(err error) error {
 	if errors.Is(err, objectdb.ErrBusy) {
 		return fmt.Errorf("%w, and was for %v; end the program that holds it", err, s.options.BusyTimeout)

@@ -20,7 +20,7 @@ import (
 
 const openVariable = "OBJECTDB_TEST_OPEN"
 
-// openAs opens a root, prints what comes of it and ends.
+// openAs opens a root, prints the result, and ends.
 func openAs(path string) {
 	o := objectdb.Options{ReadOnly: os.Getenv(openVariable+"_READONLY") != ""}
 	db, err := Open(path, o)
@@ -128,7 +128,7 @@ func TestOpenFailures(t *testing.T) {
 	}
 }
 
-func TestRandomBytesInTheFileAreReported(t *testing.T) {
+func TestRandomBytesAreReported(t *testing.T) {
 	path := wholeFile(t)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -151,7 +151,7 @@ func TestRandomBytesInTheFileAreReported(t *testing.T) {
 }
 
 // Catalogue: P6
-func TestAWrongWALIsNotPlayed(t *testing.T) {
+func TestForeignWALIsNotReplayed(t *testing.T) {
 	path := wholeFile(t)
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestCreate(t *testing.T) {
 }
 
 // Catalogue: P5
-func TestAReadOnlyRoot(t *testing.T) {
+func TestReadOnlyRoot(t *testing.T) {
 	path := wholeFile(t)
 	db, err := Open(path, objectdb.Options{ReadOnly: true})
 	require.NoError(t, err)
@@ -202,10 +202,10 @@ func TestAReadOnlyRoot(t *testing.T) {
 	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
-// An ordinary user meets a file, then a folder, that it may not write.
+// An ordinary user may not write the file, then the folder.
 //
 // Catalogue: P5
-func TestOpenWithoutTheRight(t *testing.T) {
+func TestOpenWithoutPermission(t *testing.T) {
 	path := wholeFile(t)
 	for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		require.NoError(t, os.Chmod(dir, 0o755))
@@ -250,7 +250,7 @@ func TestOpenOfALockedFile(t *testing.T) {
 	require.ErrorIs(t, err, objectdb.ErrBusy)
 	assert.EqualError(t, err, "objectdb: open "+path+
 		": root is locked by another writer, and was for 20ms; end the program that holds it")
-	if took := time.Since(start); took > 4*time.Second { // a machine that stands still does so once
+	if took := time.Since(start); took > 4*time.Second { // else the machine was too busy
 		start = time.Now()
 		_, err = Open(path, objectdb.Options{BusyTimeout: 20 * time.Millisecond})
 		require.ErrorIs(t, err, objectdb.ErrBusy)

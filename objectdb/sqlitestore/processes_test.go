@@ -80,7 +80,7 @@ func TestManyProcessesRaiseOneCounter(t *testing.T) {
 			assert.NoError(t, err, string(out))
 		}()
 	}
-	for range timesEach { // and this process
+	for range timesEach { // this process raises it too
 		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, increment(tx, objectdb.Address{"n"})) })
 	}
 	done.Wait()

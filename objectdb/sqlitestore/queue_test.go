@@ -50,7 +50,7 @@ func startHolder(t *testing.T, path string) *exec.Cmd {
 }
 
 // Catalogue: P8
-func TestAWriterComesInWhenTheHolderIsKilled(t *testing.T) {
+func TestLockOfKilledWriterIsReleased(t *testing.T) {
 	db := openRootWith(t, objectdb.Options{Relaxed: true, BusyTimeout: time.Minute})
 	holder := startHolder(t, db.Path())
 	done := make(chan error)
@@ -70,7 +70,7 @@ func TestAWriterComesInWhenTheHolderIsKilled(t *testing.T) {
 }
 
 // Catalogue: P8
-func TestWaitingInTheQueueIsBounded(t *testing.T) {
+func TestWaitForLockIsBounded(t *testing.T) {
 	db := openRootWith(t, objectdb.Options{Relaxed: true, BusyTimeout: 50 * time.Millisecond})
 	patient, err := Open(db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute})
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestWaitingInTheQueueIsBounded(t *testing.T) {
 	assert.ErrorIs(t, patient.Update(short, write), context.DeadlineExceeded)
 	require.NoError(t, holder.Process.Kill())
 	_ = holder.Wait()
-	// Who gave up does not keep the others out.
+	// A writer that stopped waiting does not hold the lock.
 	require.NoError(t, patient.Update(context.Background(), write))
 	require.NoError(t, patient.Update(context.Background(), write))
 	require.Eventually(t, func() bool {
@@ -104,8 +104,8 @@ func inPlaceOf(path string, create func() error) error {
 	}
 }
 
-// What is right does not depend on the queue's file.
-func TestTheFileOfTheQueueIsLost(t *testing.T) {
+// Commits are right even if the lock file is removed or replaced.
+func TestLockFileRemoved(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(path string) error
@@ -145,7 +145,7 @@ func TestTheFileOfTheQueueIsLost(t *testing.T) {
 	}
 }
 
-func TestTheFileOfTheQueueHasTheRightsOfTheRoot(t *testing.T) {
+func TestLockFileHasModeOfRoot(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.root")
 	db, err := Create(path, patient)
 	require.NoError(t, err)

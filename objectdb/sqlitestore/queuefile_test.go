@@ -10,7 +10,7 @@ import (
 )
 
 // The mode of an existing lock file is not changed: it may be a link to somebody's file.
-func TestTheLockFileOfAnotherIsLeftAsItIs(t *testing.T) {
+func TestExistingLockFileKeepsItsMode(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a.root")
 	require.NoError(t, os.WriteFile(root, nil, 0o666))
 	q := newQueue(root)

@@ -21,7 +21,7 @@ import (
 	"scripter/objectdb"
 )
 
-// soundCopy looks whether a copy is whole, and gives an object of it.
+// soundCopy checks a copy, and returns one of its objects.
 func soundCopy(t *testing.T, path, address string) objectdb.Value {
 	t.Helper()
 	db, err := Open(path, objectdb.Options{ReadOnly: true})
@@ -106,7 +106,7 @@ func TestSave(t *testing.T) {
 	assert.Equal(t, int64(4), said.Objects)
 }
 
-func TestTheWALIsFoldedIn(t *testing.T) {
+func TestSaveFoldsTheWAL(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "a", objectdb.Text(strings.Repeat("needle ", 1000)))
 	save(t, db, objectdb.SaveOptions{})
@@ -119,9 +119,9 @@ func TestTheWALIsFoldedIn(t *testing.T) {
 	assert.Equal(t, get(t, db, "a"), soundCopy(t, alone, "a"))
 }
 
-// The clock is set back and forth: names sort as the copies were made, and of
-// two saves in one second both are there.
-func TestCopiesSortWhateverTheClockDoes(t *testing.T) {
+// The clock is set back and forth: the names sort in the order of the saves, and two saves in
+// one second make two copies.
+func TestCopyTimesWhenTheClockIsSetBack(t *testing.T) {
 	now := &clock{now: someDay}
 	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
 	for i, at := range []time.Duration{0, 0, -time.Hour, 24 * 3652 * time.Hour, -10 * time.Minute} {
@@ -198,7 +198,7 @@ func TestSaveOnlyWhatChanged(t *testing.T) {
 	assert.NotEqual(t, first.Path, save(t, db, objectdb.SaveOptions{Changed: true}).Path)
 }
 
-func TestOneSavesAtATime(t *testing.T) {
+func TestOneSaveAtATime(t *testing.T) {
 	db := openRoot(t)
 	s, err := startSaving(context.Background(), db.Path(), 0)
 	require.NoError(t, err)
@@ -219,7 +219,7 @@ func TestOneSavesAtATime(t *testing.T) {
 	assert.ErrorIs(t, err, notNow)
 	assert.Zero(t, LastFailure(db.Path()))
 
-	// Many at once: each makes a copy of its own, none spoils another's.
+	// Many saves at once make a sound copy each.
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
@@ -233,7 +233,7 @@ func TestOneSavesAtATime(t *testing.T) {
 	assert.Len(t, list, 9)
 }
 
-func TestASaveThatFailsSaysSo(t *testing.T) {
+func TestFailedSave(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "a", objectdb.Number(1))
 	dir := filepath.Dir(db.Path())
@@ -261,7 +261,7 @@ func TestASaveThatFailsSaysSo(t *testing.T) {
 	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
-func TestASaveIsInterrupted(t *testing.T) {
+func TestInterruptedSave(t *testing.T) {
 	db := openRoot(t)
 	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 300 {
@@ -281,7 +281,7 @@ func TestASaveIsInterrupted(t *testing.T) {
 			}
 		}()
 		c, err := db.Save(ctx, objectdb.SaveOptions{})
-		if err == nil { // it was done before we could look
+		if err == nil { // the save ended too early for the test
 			require.NoError(t, os.Remove(c.Path))
 		}
 		return err
@@ -316,7 +316,7 @@ func madeSince(t *testing.T, path string, before []objectdb.Copy) int {
 	return n
 }
 
-// begunAt is when the unfinished copy was written to, the zero time without one.
+// begunAt returns when the unfinished copy was last written; zero if there is none.
 func begunAt(path string) time.Time {
 	info, err := os.Lstat(savingPath(path))
 	if err != nil {
@@ -337,9 +337,9 @@ func saveForever(path string) {
 	os.Exit(1)
 }
 
-// A program is killed while it saves and another one writes (specification of
-// 1998: the environment is saved while requests come in). Every copy that has its
-// name is whole, the root is too, and what was left is cleared away.
+// A program is killed while it saves and another one writes (specification of 1998: the
+// environment is saved while requests come in). The root and every finished copy are sound,
+// and unfinished ones are removed.
 //
 // Specification: 2.2.7
 // Catalogue: P2
@@ -383,7 +383,7 @@ func TestKilledWhileSaving(t *testing.T) {
 		cmd.Env = append(os.Environ(), saveVariable+"="+path)
 		cmd.Stdout = &out
 		require.NoError(t, cmd.Start())
-		// It dies while it makes its first copy, or its second.
+		// It is killed while it makes its first copy, or its second.
 		done := i % 2
 		require.Eventually(t, func() bool {
 			begun := begunAt(path)

@@ -125,7 +125,7 @@ func (s *saving) finish(c *objectdb.Copy) error {
 	return err
 }
 
-// failedMark begins an unfinished copy that says why it is none.
+// failedMark begins the file when it holds the error of a save, and no copy.
 const failedMark = "not saved: "
 
 // end releases the lock. What is unfinished is removed, but the text of a failure

@@ -157,7 +157,7 @@ func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy
 	o := objectdb.Options{ReadOnly: true, CacheBytes: -1}
 	if said.Version < objectdb.FileVersion {
 		dir, name := besideRoot(s.path)
-		// The right to save makes it ours alone.
+		// Only the process that holds the lock for saving uses this folder.
 		dir = filepath.Join(dir, name+".reverting")
 		tidy = func() { os.RemoveAll(dir) }
 		tidy()

@@ -91,7 +91,7 @@ func TestRevert(t *testing.T) {
 	requireCacheTrue(t, db)
 	requireCacheTrue(t, other)
 
-	// And forth again: the state before is a copy like any other.
+	// Forth again: the state before is a copy like any other.
 	revert(t, other, r.Before)
 	again, _ := state(t, db)
 	assert.Equal(t, changed, again)
@@ -148,9 +148,9 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 	assert.Zero(t, LastFailure(db.Path()))
 }
 
-// A transaction that has begun before a revert, and writes after it, is run
-// again: what it has seen is gone, even where the same ids are back.
-func TestATransactionThatMeetsARevertIsRunAgain(t *testing.T) {
+// A transaction that begins before a revert and writes after it is run again: what it read has
+// gone, even if objects have the same ids again.
+func TestRevertDuringTransaction(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "a", objectdb.Number(1))
 	c := save(t, db, objectdb.SaveOptions{})
@@ -160,15 +160,15 @@ func TestATransactionThatMeetsARevertIsRunAgain(t *testing.T) {
 		if runs++; runs == 1 {
 			revert(t, db, c)
 		}
-		require.NoError(t, tx.Put(objectdb.Address{"blind"}, objectdb.Number(runs))) // which meets nobody else
+		require.NoError(t, tx.Put(objectdb.Address{"blind"}, objectdb.Number(runs))) // does not conflict
 	})
 	assert.Equal(t, 2, runs)
 	requireEqual(t, objectdb.Number(1), get(t, db, "a"))
 	requireEqual(t, objectdb.Number(2), get(t, db, "blind"))
 }
 
-// The root's file was put back from an old copy by hand, and went on from there:
-// then two histories have given the same ids and versions to other things.
+// The file of the root was replaced by an old copy, and was written since: two histories have
+// given the same ids and versions to different objects.
 func TestRevertAcrossTwoHistories(t *testing.T) {
 	db := openRoot(t)
 	put(t, db, "a", objectdb.Number(1))
@@ -201,8 +201,8 @@ func TestRevertAcrossTwoHistories(t *testing.T) {
 	requireSound(t, second)
 }
 
-// Readers and writers go on while the root goes back and forth between two
-// states of a hundred objects: nobody sees a mixture, no write is lost in silence.
+// Readers and writers run while the root is reverted between two states of a hundred objects:
+// no reader sees a mixture, and no acknowledged write is lost unnoticed.
 func TestRevertUnderUse(t *testing.T) {
 	db := openRoot(t)
 	const objects = 100

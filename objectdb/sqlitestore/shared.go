@@ -13,11 +13,11 @@ import (
 
 // checkShared refuses a root whose file -shm was removed while other processes use
 // it. That file is where SQLite's processes tell one another what is in the WAL
-// (https://www.sqlite.org/walformat.html, 2): who came now would make a new one,
-// and each side would write over what the other has committed. Those that have the
-// old one go on rightly among themselves. So is a root that has taken the place of
-// another one in use. F is the root, which nothing else of this process has open: to
-// close it gives up all locks on it.
+// (https://www.sqlite.org/walformat.html, 2): a process that opened the root now would
+// make a new one, and each side would overwrite the commits of the other. Processes that have
+// the old one work correctly with one another. It also refuses a root that has replaced
+// another one in use. f is the root, which nothing else of this process has open, because
+// closing it releases all locks on it.
 func (s *store) checkShared(f *os.File) error {
 	shm := resolved(s.path) + "-shm"
 	// A process that opens or closes the root at this moment looks the same for a

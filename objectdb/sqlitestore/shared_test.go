@@ -18,9 +18,9 @@ import (
 	"scripter/objectdb"
 )
 
-// Somebody removes the file -shm while a process writes. That process goes on, and
-// another one that comes now is refused: it would write over what the first one
-// commits. When the first one has ended, all that it has told is there.
+// The file -shm is removed while a process writes. That process goes on, and a new one is
+// refused: it would overwrite the commits of the first one. When the first one has ended,
+// all its acknowledged commits are there.
 //
 // Catalogue: P6
 func TestSharedMemoryRemoved(t *testing.T) {
@@ -60,8 +60,8 @@ func TestSharedMemoryRemoved(t *testing.T) {
 	}))
 }
 
-// startSteps starts a process that raises counters in the root. Step waits until it
-// tells what its own is, end kills it.
+// startSteps starts a process that raises counters in the root. step waits until it prints its
+// own counter; end kills it.
 func startSteps(t *testing.T, path string) (step func() float64, end func()) {
 	t.Helper()
 	writer := exec.Command(os.Args[0])
@@ -84,8 +84,8 @@ func startSteps(t *testing.T, path string) (step func() float64, end func()) {
 	}, end
 }
 
-// Another root takes the place of one in use. It is refused as long as somebody has
-// the old one open, whose WAL lies beside it.
+// Another file replaces a root in use. It is refused as long as a process has the old one
+// open, because the WAL beside it is that of the old one.
 //
 // Catalogue: P6
 func TestRootReplacedInUse(t *testing.T) {
@@ -122,8 +122,8 @@ func TestRootReplacedInUse(t *testing.T) {
 	}))
 }
 
-// Who has a root open that was moved away, or that another one has taken the place
-// of, reads on; what it writes would be lost, and is refused.
+// A process that has a root open which was moved, or replaced by another file, can read. Its
+// writes would be lost, and are refused.
 //
 // Catalogue: P6
 func TestRootMovedInUse(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Elsewhere every transaction asks SQLite: nothing is put off.
+// On other systems every transaction begins a session at once.
 
 // reads counts the read transactions of a store that has one connection, which is idle.
 func reads(t testing.TB, s *store) int {
@@ -23,8 +23,7 @@ func reads(t testing.TB, s *store) int {
 	return s.idle[0].index.reads
 }
 
-// begun reports whether the transaction under way has a connection, in a store that has
-// one.
+// begun reports whether the transaction under way uses the only connection of a store.
 func (s *store) begun() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,9 +50,9 @@ func watching(t *testing.T, pairs ...any) (db *objectdb.DB, s *store, other *obj
 	return db, s, other
 }
 
-// What the cache holds is read without SQLite until somebody writes, and then not for
-// one transaction longer.
-func TestSQLiteIsAskedOnlyAfterWrites(t *testing.T) {
+// What is cached is read without SQLite until another process writes; the next transaction
+// begins a session.
+func TestSessionBeginsOnlyAfterWrites(t *testing.T) {
 	db, s, other := watching(t, "site.a", objectdb.Number(0))
 	for n := range 20 {
 		put(t, other, "site.a", objectdb.Number(n))
@@ -78,8 +77,8 @@ func TestSQLiteIsAskedOnlyAfterWrites(t *testing.T) {
 	assert.Greater(t, reads(t, s), before, "it has written itself")
 }
 
-// Another one commits between what is read in the cache and the first that is not there.
-func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
+// Another process commits between what a transaction reads from the cache and its first miss.
+func TestCommitBeforeSessionBegins(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		first func(t *testing.T, tx *objectdb.Tx)
@@ -127,7 +126,7 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			db, s, other := watching(t, "site.a", objectdb.Number(1), "site.b", objectdb.Number(1),
 				"other.x", objectdb.Number(1))
-			if c.first != nil { // so that the cache knows it
+			if c.first != nil { // so that it is cached
 				update(t, db, func(tx *objectdb.Tx) { c.first(t, tx) })
 			}
 			runs := 0
@@ -163,9 +162,9 @@ func TestAStateThatChangesBeforeItIsRead(t *testing.T) {
 	}
 }
 
-// A function that does not tell of the error is run again all the same, and
-// nothing that it made of a mixture is committed.
-func TestAnOvertakenTransactionIsNotCommitted(t *testing.T) {
+// A function that drops the error is run again too, and nothing that it made of two states is
+// committed.
+func TestOvertakenTransactionIsNotCommitted(t *testing.T) {
 	db, _, other := watching(t, "a", objectdb.Number(1))
 	runs := 0
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
@@ -186,8 +185,8 @@ func TestAnOvertakenTransactionIsNotCommitted(t *testing.T) {
 	assert.Equal(t, objectdb.Number(2), get(t, db, "sum"))
 }
 
-// What is listed and made, and what an address is made of, is of one state too.
-func TestListsAndDerivedBegin(t *testing.T) {
+// Lists, derived values and addresses are of one state too.
+func TestListsAndDerivedBeginSession(t *testing.T) {
 	for what, do := range map[string]func(tx *objectdb.Tx, table *objectdb.Node) error{
 		"stat":  func(tx *objectdb.Tx, _ *objectdb.Node) error { _, err := tx.Stat(addr(t, "site.deep")); return err },
 		"list":  func(tx *objectdb.Tx, table *objectdb.Node) error { _, err := tx.Children(table); return err },
@@ -204,7 +203,7 @@ func TestListsAndDerivedBegin(t *testing.T) {
 		},
 	} {
 		db, s, _ := watching(t, "site.deep.a", objectdb.Number(1))
-		for range 2 { // the second time the cache knows
+		for range 2 { // the second time it is cached
 			update(t, db, func(tx *objectdb.Tx) {
 				table, err := tx.Find(addr(t, "site.deep"))
 				require.NoError(t, err)
@@ -215,8 +214,8 @@ func TestListsAndDerivedBegin(t *testing.T) {
 	}
 }
 
-// Whoever writes names into a table does not meet those who list it later.
-func TestATableThatIsListedInANewerState(t *testing.T) {
+// A transaction that writes names into a table does not conflict with later listings.
+func TestListingInANewerState(t *testing.T) {
 	db, s, other := watching(t, "site.deep.a", objectdb.Number(1))
 	runs := 0
 	update(t, db, func(tx *objectdb.Tx) {
@@ -235,8 +234,8 @@ func TestATableThatIsListedInANewerState(t *testing.T) {
 	assert.Equal(t, objectdb.Number(2), get(t, db, "count"))
 }
 
-// Writers of two handles, checkpoints of every sort, and readers: each sees the
-// last commit that ended before it began.
+// Two DBs write, checkpoints of every sort run, and readers see the last commit that ended
+// before they began.
 func TestNoCommitIsMissed(t *testing.T) {
 	db, s, other := watching(t, "a", objectdb.Number(0), "b", objectdb.Number(0))
 	random := rand.New(rand.NewPCG(7, 11))
@@ -270,8 +269,9 @@ func TestNoCommitIsMissed(t *testing.T) {
 	assert.Greater(t, late, 100)
 }
 
-// Where the name of the index is another file's, or nobody's, SQLite is asked each time.
-func TestAnIndexThatIsNotOurs(t *testing.T) {
+// If the name of the index is that of another file, or of none, every transaction begins a
+// session.
+func TestForeignWALIndex(t *testing.T) {
 	for what, spoil := range map[string]func(path string) error{
 		"removed":        func(path string) error { return os.Remove(path + "-shm") },
 		"another's":      func(path string) error { return os.Rename(path+"-shm", path+"-elsewhere") },

@@ -19,16 +19,16 @@ import (
 	"scripter/objectdb"
 )
 
-// Processes that write two numbers at once, and are killed at it: readers never see two
-// that differ, nor less than a process has said to be committed.
-func TestReadersBesideProcessesThatAreKilled(t *testing.T) {
+// Processes write two numbers in one transaction, and are killed: readers never see two that
+// differ, nor numbers older than an acknowledged commit.
+func TestReadersWhileWritersAreKilled(t *testing.T) {
 	db, err := Create(filepath.Join(t.TempDir(), "a.root"), patient)
 	require.NoError(t, err)
 	defer db.Close()
 	put(t, db, "a.n", objectdb.Number(0), "b.n", objectdb.Number(0))
 	for i := range 3 {
 		put(t, db, "a.n", objectdb.Number(0), "b.n", objectdb.Number(0))
-		var said atomic.Int64 // the number that was said last
+		var said atomic.Int64 // the number that was acknowledged last
 		ended := make(chan struct{})
 		var readers sync.WaitGroup
 		for range 4 {

@@ -16,8 +16,7 @@ import (
 // TestContract runs the tests that every store must pass.
 func TestContract(t *testing.T) { storetest.Run(t, storetest.Backend{Create: Create, Open: Open}) }
 
-// openRoot returns a new root, and checks at the end of the test that everything is as it
-// must be in it.
+// openRoot returns a new root, which is checked at the end of the test.
 func openRoot(t testing.TB) *objectdb.DB { return openRootWith(t, patient) }
 
 func openRootWith(t testing.TB, o objectdb.Options) *objectdb.DB {
@@ -41,7 +40,7 @@ func openStore(t testing.TB, o objectdb.Options) (*objectdb.DB, *store) {
 	return db, s
 }
 
-// requireCacheTrue compares what the cache says with what the file has.
+// requireCacheTrue compares the cache with the file.
 func requireCacheTrue(t testing.TB, db *objectdb.DB) {
 	t.Helper()
 	fresh, err := Open(db.Path(), objectdb.Options{CacheBytes: -1})

@@ -17,7 +17,7 @@ import (
 // the same file takes the place of that process.
 //
 // Catalogue: P15
-func TestFailedSyncIsKnownToAll(t *testing.T) {
+func TestFailedSyncOfAnotherProcess(t *testing.T) {
 	db, s := openStore(t, objectdb.Options{})
 	put(t, db, "n", objectdb.Number(1))
 	others, err := open(db.Path(), objectdb.Options{})

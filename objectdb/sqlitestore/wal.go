@@ -104,7 +104,7 @@ func (c *conn) findRoot() error {
 func (c *conn) findWAL() error {
 	name := c.c.GetFilename("main") + "-wal"
 	if c.wal == nil {
-		// Nobody holds locks on the WAL: closing it again gives up none.
+		// There are no locks on the WAL, so closing it releases none.
 		w, err := openWAL(name)
 		if err == nil {
 			c.wal = w
@@ -177,8 +177,8 @@ func (c *conn) framesAfterFailure(marked bool) (int64, error) {
 	return max(w.pages, 0), err
 }
 
-// foldWAL brings what is in the WAL into the root, if it is time. It does no harm
-// when it cannot: a later commit tries again.
+// foldWAL brings what is in the WAL into the root, if it is time. If it cannot, a later
+// commit tries again.
 func (s *store) foldWAL(ctx context.Context) {
 	limit := s.options.WALBytes
 	if limit <= 0 && s.commits.Add(1)%foldLooks != 0 {

@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Another process writes one object: what is known of the others stays known.
+// When another process writes one object, the others stay cached.
 func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	db := open(t)
 	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1),
@@ -74,7 +74,7 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	}
 }
 
-// What only looks as if it lay in itself, because of where it was before, does not.
+// Two tables that change their order are not taken for a table in itself.
 func testTablesThatChangeTheirOrderAreNotDamaged(t *T) {
 	db := open(t)
 	put(t, db, "y.x.z.v", objectdb.Number(1))

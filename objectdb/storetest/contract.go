@@ -151,7 +151,7 @@ func testNamesThatCannotBe(t *T) {
 			assert.ErrorIs(t, err, objectdb.ErrNotFound, "%q", name)
 		})
 	}
-	// A byte that is no UTF-8 is not taken for the character that stands for such.
+	// A byte that is not UTF-8 is not taken for U+FFFD.
 	put(t, db, "[\"\ufffd\"]", objectdb.Number(1), `["`+strings.Repeat("ä", 127)+`"]`, objectdb.Number(2))
 	view(t, db, func(tx *objectdb.Tx) {
 		_, err := tx.Get(objectdb.Address{"\xff"})

@@ -134,7 +134,7 @@ func testDerivedCountsAsRead(t *T) {
 		{"read", "numbers.a", 2},
 		{"not read", "elsewhere", 1},
 	} {
-		view(t, db, func(tx *objectdb.Tx) { double.Get(tx) }) // it is kept
+		view(t, db, func(tx *objectdb.Tx) { double.Get(tx) }) // it is cached
 		runs := 0
 		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			total, err := double.Get(tx)
@@ -202,7 +202,7 @@ func testDerivedAfterOwnWrites(t *T) {
 			require.NoError(t, err)
 			before := *made
 			require.NoError(t, c.write(tx), c.what)
-			d.Get(tx) // an error is as good as another value: there may be no table
+			d.Get(tx) // an error is right too: there may be no table
 			assert.Equal(t, c.kept, *made == before, c.what)
 			return errUndo
 		})
@@ -257,7 +257,7 @@ func testDerivedMap(t *T) {
 	assert.Equal(t, "abacb", made)
 }
 
-// However reads and writes meet, the value is that of the state that is seen.
+// Whatever reads and writes run at once, the value is that of the state that is seen.
 func testDerivedUnderLoad(t *T) {
 	db := open(t)
 	put(t, db, "numbers.a", objectdb.Number(0), "numbers.b", objectdb.Number(0), "other.c", objectdb.Number(0))

@@ -14,14 +14,14 @@ import (
 	"scripter/objectdb"
 )
 
-// Patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// Patience is how long a test waits for something that must come at once: a busy machine may
+// stand still for seconds.
 const Patience = time.Minute
 
 // Patient are options for tests.
 var Patient = objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: Patience}
 
-// RequireSound stops the test unless everything is as it must be in a root.
+// RequireSound stops the test unless Check finds nothing wrong in a root.
 func RequireSound(t testing.TB, db *objectdb.DB) {
 	t.Helper()
 	problems, err := db.Check(context.Background())
@@ -29,7 +29,7 @@ func RequireSound(t testing.TB, db *objectdb.DB) {
 	require.Empty(t, problems)
 }
 
-// Increment raises a number: it is a read and a write of what was read.
+// Increment raises a number: it reads it and writes it.
 func Increment(tx *objectdb.Tx, a objectdb.Address) error {
 	v, err := tx.Get(a)
 	if errors.Is(err, objectdb.ErrNotFound) {

@@ -13,7 +13,7 @@ import (
 	"scripter/objectdb"
 )
 
-// model is what a root is, in the plainest form: folded addresses, and what is there.
+// model is a root in the plainest form: objects by folded address.
 // The keys' names are joined by a byte that the names of these tests lack.
 type model map[string]modelObject
 
@@ -156,7 +156,7 @@ func (m model) children(a objectdb.Address) (names []string) {
 	return names
 }
 
-// player does the same at random to a root and to a model.
+// player makes the same random changes to a root and to a model.
 type player struct {
 	t   *T
 	r   *rand.Rand
@@ -302,7 +302,7 @@ func testRandomOperations(t *T) {
 	}
 }
 
-// transaction does a few things, and undoes them or not.
+// transaction makes a few changes, and undoes them or not.
 func (p *player) transaction(db *objectdb.DB) {
 	p.before, p.handles = []model{p.m.clone()}, nil
 	run := []func(context.Context, func(*objectdb.Tx) error) error{db.Update, db.UpdateLocked}[p.r.IntN(2)]
@@ -345,7 +345,7 @@ func (p *player) steps(tx *objectdb.Tx) {
 	}
 }
 
-// attempt does a few things within the transaction, and undoes them or not.
+// attempt makes a few changes within the transaction, and undoes them or not.
 func (p *player) attempt(tx *objectdb.Tx) {
 	p.log = append(p.log, "try")
 	p.before = append(p.before, p.m.clone())
@@ -371,7 +371,7 @@ func (p *player) attempt(tx *objectdb.Tx) {
 	p.before = p.before[:last]
 }
 
-// lookAtHandles compares what handles stand for, where they stand for anything.
+// lookAtHandles compares the objects of the handles that are still valid.
 func (p *player) lookAtHandles(tx *objectdb.Tx) {
 	for _, n := range p.handles {
 		story := strings.Join(append(p.log, "handle "+n.Name()), "\n")

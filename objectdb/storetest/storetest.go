@@ -1,6 +1,6 @@
-// Package storetest has the tests that every store of objectdb must pass: what a root
-// promises, whatever keeps it. Run runs them. A store's own package tests what it alone
-// has, such as files, processes and power cuts.
+// Package storetest has the tests that every store of objectdb must pass: the promises of a
+// root. Run runs them. The package of a store tests what it alone has, such as files, processes
+// and power cuts.
 package storetest
 
 import (
@@ -93,8 +93,7 @@ var tests = []struct {
 	{"WritesTellsWhetherTheTransactionSeesSomethingElse", testWritesTellsWhetherTheTransactionSeesSomethingElse},
 }
 
-// open returns a new root, and checks at the end of the test that everything is as it must
-// be in it.
+// open returns a new root, which is checked at the end of the test.
 func open(t *T) *objectdb.DB { return openWith(t, Patient) }
 
 func openWith(t *T, o objectdb.Options) *objectdb.DB {

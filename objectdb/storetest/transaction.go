@@ -133,7 +133,7 @@ func testConflicts(t *T) {
 	}
 }
 
-// requireCacheTrue compares what the cache says with what the store has.
+// requireCacheTrue compares the cache with the store.
 func requireCacheTrue(t *T, db *objectdb.DB) {
 	t.Helper()
 	fresh, err := t.Open(db.Path(), objectdb.Options{CacheBytes: -1})

@@ -99,7 +99,7 @@ func fromWithin(t testing.TB, tx *objectdb.Tx) map[string]objectdb.Value {
 	return all
 }
 
-// Handles got within a failed attempt stand for what is there now, or for nothing.
+// Handles from a failed attempt stand for what is there now, or for nothing.
 func testHandlesFromAFailedAttempt(t *T) {
 	db := open(t)
 	put(t, db, "t.x", objectdb.Number(1), "t.sub.y", objectdb.Number(2))

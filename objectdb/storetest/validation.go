@@ -13,8 +13,8 @@ import (
 	"scripter/objectdb"
 )
 
-// testLargeReadSets: a transaction that has read very much is validated like any other,
-// whatever the store still knows of what was changed meanwhile.
+// testLargeReadSets: a transaction that has read very much is validated like any other, however
+// much of the changes since then the store knows.
 func testLargeReadSets(t *T) {
 	const objects = 5000
 	fill := func(t *T) *objectdb.DB {
@@ -96,8 +96,8 @@ func testLargeReadSets(t *T) {
 	}
 }
 
-// testTheLockIsLimitedWhileWritesAreApplied: that the function has ended does not let a
-// commit hold the lock for longer.
+// testTheLockIsLimitedWhileWritesAreApplied: LockTime bounds a commit, too, whose function has
+// ended.
 func testTheLockIsLimitedWhileWritesAreApplied(t *T) {
 	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: time.Millisecond})
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
