@@ -56,17 +56,12 @@ func listenAll(o options, log *slog.Logger) (*sockets, error) {
 // listenResident opens the resident socket of root. The listener is nil if another
 // server has it, which is an error if there is no socket for web servers.
 func (s *sockets) listenResident(root string, log *slog.Logger) (l net.Listener, path string, err error) {
-	if path, err = gateway.ResidentSocket(root); err != nil {
-		return nil, "", err
+	l, path, err = listenResident(root)
+	if err != nil && path != "" && s.web != nil {
+		log.Info("no requests are taken from scripter-cgi", "err", err)
+		err = nil
 	}
-	if l, _, err = listenResident(root); err == nil {
-		return l, path, nil
-	}
-	if s.web == nil {
-		return nil, "", err
-	}
-	log.Info("no requests are taken from scripter-cgi", "err", err)
-	return nil, path, nil
+	return l, path, err
 }
 
 // move opens the resident socket of another root and calls reload with it. moved is

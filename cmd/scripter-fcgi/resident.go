@@ -34,26 +34,26 @@ func handlerFor(g *gateway.Gateway, root string) (fcgi.Handler, error) {
 
 // listenResident opens the resident socket of root. Only this process's user and root may
 // connect; if this process runs as root, the owner of the database may too. It fails if
-// another server has the socket.
+// another server has the socket, and returns the path then too.
 func listenResident(root string) (l net.Listener, path string, err error) {
 	if path, err = gateway.ResidentSocket(root); err != nil {
-		return nil, "", err
+		return nil, path, err
 	}
 	// Without the lock, servers that start at the same time would each find a socket
 	// without a listener, and replace it.
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return nil, "", err
+		return nil, path, err
 	}
 	defer folder.Close()
 	if err := syscall.Flock(int(folder.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, "", fmt.Errorf("lock %s: %w", folder.Name(), err)
+		return nil, path, fmt.Errorf("lock %s: %w", folder.Name(), err)
 	}
 	o := fcgi.ListenOptions{Mode: 0o600}
 	if os.Geteuid() == 0 {
 		info, err := os.Stat(root)
 		if err != nil {
-			return nil, "", err
+			return nil, path, err
 		}
 		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
 			o.Owner = &fcgi.Owner{UID: int(owner.Uid), GID: int(owner.Gid)}

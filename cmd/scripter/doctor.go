@@ -219,7 +219,12 @@ func (t *tool) printFindings(d *doctor) error {
 // change returns the lines to change for a check: those for the way in which the web
 // server calls Scripter, else those for the web server, else those for all.
 func (d *doctor) change(check string) []string {
-	for _, key := range []string{check + " " + d.server + "-" + d.way, check + " " + d.server, check} {
+	keys := []string{check + " " + d.server + "-" + d.way, check + " " + d.server, check}
+	switch check {
+	case "extra path", "arguments", "letters":
+		keys = append(keys, "pattern "+d.server)
+	}
+	for _, key := range keys {
 		if text, ok := changes[key]; ok {
 			return strings.Split(text, "\n")
 		}

@@ -16,7 +16,7 @@ import (
 const scriptPath = "/scripterDoctor.fcgi"
 
 // probe sends a request with the token.
-func (d *doctor) probe(ctx context.Context, q question) (*answered, error) {
+func (d *doctor) probe(ctx context.Context, q question) *answered {
 	q.probe = true
 	return d.ask.ask(ctx, q)
 }
@@ -54,9 +54,9 @@ func (d *doctor) reached(path string, r *answered) {
 
 // checkScripter requests a script, with all forms of path that a script may have.
 func (d *doctor) checkScripter(ctx context.Context) {
-	r, err := d.probe(ctx, question{path: scriptPath + "?a=1&b=2"})
-	if err != nil || r.Probe == nil {
-		d.unreached("SCRIPTER", scriptPath, r, err)
+	r := d.probe(ctx, question{path: scriptPath + "?a=1&b=2"})
+	if r.Probe == nil {
+		d.unreached("SCRIPTER", scriptPath, r)
 		return
 	}
 	d.reached(scriptPath, r)
@@ -69,9 +69,9 @@ func (d *doctor) checkScripter(ctx context.Context) {
 		{"extra path", "/extra/path", "/extra/path", ""},
 		{"arguments", "$one$two", "", "one$two"},
 	} {
-		r, err := d.probe(ctx, question{path: scriptPath + v.path})
-		if err != nil || r.Probe == nil {
-			d.fault(v.check, "%s%s does not reach Scripter: %s", scriptPath, v.path, outcome(r, err))
+		r := d.probe(ctx, question{path: scriptPath + v.path})
+		if r.Probe == nil {
+			d.fault(v.check, "%s%s does not reach Scripter: %s", scriptPath, v.path, r.outcome())
 			continue
 		}
 		if d.checkPath(r, scriptPath, v.extra, v.args) {
@@ -84,12 +84,12 @@ func (d *doctor) checkScripter(ctx context.Context) {
 // checkSpelling looks at extensions that are nearly the right one.
 func (d *doctor) checkSpelling(ctx context.Context) {
 	upper := strings.TrimSuffix(scriptPath, ".fcgi") + ".FCGI"
-	if r, err := d.probe(ctx, question{path: upper}); err != nil || r.Probe == nil {
-		d.warn("letters", "the extension in capitals, %s, does not reach Scripter: %s", upper, outcome(r, err))
+	if r := d.probe(ctx, question{path: upper}); r.Probe == nil {
+		d.warn("letters", "the extension in capitals, %s, does not reach Scripter: %s", upper, r.outcome())
 	} else {
 		d.ok("letters", "the extension may be written in capitals")
 	}
-	if r, err := d.probe(ctx, question{path: scriptPath + ".txt"}); err == nil && r.Probe != nil {
+	if r := d.probe(ctx, question{path: scriptPath + ".txt"}); r.Probe != nil {
 		d.warn("extension",
 			"%s.txt reaches Scripter too: a name is taken for a script whose last extension is another", scriptPath)
 	}
@@ -177,7 +177,7 @@ func (d *doctor) checkMacro(ctx context.Context) {
 	}
 	if strings.Join(pages, "") == "" {
 		pages = []string{"/default.mcro"}
-		if r, err := d.probe(ctx, question{path: pages[0]}); err != nil || r.Probe == nil && !d.disclosed(r, pages[0]) {
+		if r := d.probe(ctx, question{path: pages[0]}); r.Probe == nil && !d.disclosed(r, pages[0]) {
 			d.add(stateWarning, "MACRO", "no page with the extension .mcro is known to try; name one with --page")
 			return
 		}
@@ -192,12 +192,12 @@ func (d *doctor) checkMacro(ctx context.Context) {
 
 // checkPage asks for a URL whose page is at the path want.
 func (d *doctor) checkPage(ctx context.Context, check, url, want string) {
-	r, err := d.probe(ctx, question{path: url})
+	r := d.probe(ctx, question{path: url})
 	switch {
-	case err == nil && r.Probe == nil && d.disclosed(r, want):
+	case r.Probe == nil && d.disclosed(r, want):
 		d.fault("source", "%s is sent to visitors with its markers: everybody can read the source of pages", url)
-	case err != nil || r.Probe == nil:
-		d.unreached(check, url, r, err)
+	case r.Probe == nil:
+		d.unreached(check, url, r)
 	case !d.checkPath(r, want, "", ""):
 		d.reached(url, r)
 	case !strings.EqualFold(r.Probe.Action, "MACRO"):
@@ -241,18 +241,11 @@ func (d *doctor) checkIndex(ctx context.Context) {
 	if url != "/" {
 		url += "/"
 	}
-	r, err := d.probe(ctx, question{path: url})
-	if err == nil && r.Probe == nil && !d.disclosed(r, p) && (r.Status == 403 || r.Status == 404) {
+	r := d.probe(ctx, question{path: url})
+	if r.Probe == nil && !d.disclosed(r, p) && (r.Status == 403 || r.Status == 404) {
 		d.warn("index",
 			"%s is answered %s, although %s is there: DirectoryIndex does not name default.mcro", url, r.status(), p)
 		return
 	}
 	d.checkPage(ctx, "index", url, p)
-}
-
-func outcome(r *answered, err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return "the answer is " + r.status()
 }

@@ -20,11 +20,11 @@ func (d *doctor) checkBody(ctx context.Context) {
 		if n = min(n, d.maxBody); n <= last {
 			break
 		}
-		r, err := d.probe(ctx, question{method: "POST", path: d.works, body: make([]byte, n)})
+		r := d.probe(ctx, question{method: "POST", path: d.works, body: make([]byte, n)})
 		switch {
-		case err != nil || r.Probe == nil:
+		case r.Probe == nil:
 			d.fault("body", "a body of %s does not arrive, although user.webserver.maxBody is %s: %s",
-				bytesText(n), bytesText(d.maxBody), outcome(r, err))
+				bytesText(n), bytesText(d.maxBody), r.outcome())
 			return
 		case r.Probe.Variables["CONTENT_LENGTH"] == "" && r.Probe.Body == 0:
 			d.add(stateFault, "variable", "CONTENT_LENGTH is missing: no form arrives",
@@ -55,14 +55,13 @@ func bytesText(n int64) string {
 // sent: for a client that does not accept gzip, and for one that does.
 func (d *doctor) checkPieces(ctx context.Context) {
 	var plain, packed *answered
-	var err, packedErr error
 	var both sync.WaitGroup
-	both.Go(func() { plain, err = d.pieces(ctx) })
-	both.Go(func() { packed, packedErr = d.pieces(ctx, "Accept-Encoding: gzip") })
+	both.Go(func() { plain = d.pieces(ctx) })
+	both.Go(func() { packed = d.pieces(ctx, "Accept-Encoding: gzip") })
 	both.Wait()
 	switch {
-	case err != nil || string(plain.Body) != probe.First+probe.Last:
-		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", outcome(plain, err))
+	case string(plain.Body) != probe.First+probe.Last:
+		d.fault("buffering", "an answer in two pieces does not arrive whole: %s", plain.outcome())
 		return
 	case !plain.apart() && d.server == "apache" && (d.way == "cgi" || d.way == "nph"):
 		// mod_cgi passes each piece on at once. mod_deflate, which Debian enables,
@@ -76,7 +75,7 @@ func (d *doctor) checkPieces(ctx context.Context) {
 		return
 	}
 	d.ok("buffering", "a piece arrives before the next one is sent")
-	if packedErr == nil && packed.Header.Get("Content-Encoding") != "" && !packed.apart() {
+	if packed.Header.Get("Content-Encoding") != "" && !packed.apart() {
 		d.note("compression", "compression (%s) holds pieces of a response back until the last one is sent; "+
 			"it matters only for scripts that stream their response",
 			packed.Header.Get("Content-Encoding"))
@@ -85,14 +84,14 @@ func (d *doctor) checkPieces(ctx context.Context) {
 
 // pieces asks for an answer in two pieces, three times if they come together: on
 // a busy machine we may ourselves have been too late to see the first one alone.
-func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered, err error) {
+func (d *doctor) pieces(ctx context.Context, fields ...string) (r *answered) {
 	for range 3 {
-		r, err = d.probe(ctx, question{path: d.works, kind: probe.Pieces, fields: fields})
-		if err != nil || r.apart() {
+		r = d.probe(ctx, question{path: d.works, kind: probe.Pieces, fields: fields})
+		if r.err != nil || r.apart() {
 			break
 		}
 	}
-	return r, err
+	return r
 }
 
 // apart reports whether the first piece came well before the last.
@@ -101,8 +100,8 @@ func (r *answered) apart() bool { return r.Last.Sub(r.First) >= probe.Pause/2 }
 // checkAnswers checks whether the web server changes our responses.
 func (d *doctor) checkAnswers(ctx context.Context) {
 	d.checkStatus(ctx)
-	r, err := d.probe(ctx, question{path: d.works})
-	if err != nil || r.Probe == nil {
+	r := d.probe(ctx, question{path: d.works})
+	if r.Probe == nil {
 		return // another check has reported it
 	}
 	right := len(d.findings)
@@ -124,10 +123,10 @@ func (d *doctor) checkAnswers(ctx context.Context) {
 }
 
 func (d *doctor) checkHead(ctx context.Context) {
-	r, err := d.probe(ctx, question{method: "HEAD", path: d.works})
+	r := d.probe(ctx, question{method: "HEAD", path: d.works})
 	switch {
-	case err != nil || r.Status != 200 || !r.fromScripter():
-		d.fault("HEAD", "the method HEAD does not reach Scripter: %s", outcome(r, err))
+	case r.Status != 200 || !r.fromScripter():
+		d.fault("HEAD", "the method HEAD does not reach Scripter: %s", r.outcome())
 	case len(r.Extra) > 0:
 		d.fault("HEAD", "the answer to HEAD has a body: %.60q", r.Extra)
 	default:
@@ -137,19 +136,19 @@ func (d *doctor) checkHead(ctx context.Context) {
 
 // checkStatus asks for an error page and a redirect of ours.
 func (d *doctor) checkStatus(ctx context.Context) {
-	r, err := d.probe(ctx, question{path: d.works, kind: probe.Error})
+	r := d.probe(ctx, question{path: d.works, kind: probe.Error})
 	switch {
-	case err != nil || r.Status != 404:
-		d.fault("status", "the status 404 of a script does not arrive: %s", outcome(r, err))
+	case r.Status != 404:
+		d.fault("status", "the status 404 of a script does not arrive: %s", r.outcome())
 	case string(r.Body) != probe.ErrorBody:
 		d.fault("error pages", "the web server puts a page of its own in the place of a script's error page")
 	default:
 		d.ok("error pages", "status and page of a script's error arrive")
 	}
-	r, err = d.probe(ctx, question{path: d.works, kind: probe.Redirect})
+	r = d.probe(ctx, question{path: d.works, kind: probe.Redirect})
 	switch {
-	case err != nil || r.Status != 302:
-		d.fault("redirect", "the status 302 of a script does not arrive: %s", outcome(r, err))
+	case r.Status != 302:
+		d.fault("redirect", "the status 302 of a script does not arrive: %s", r.outcome())
 	case r.Header.Get("Location") != probe.Location:
 		d.fault("redirect", "the web server changes a redirect to %s into one to %q",
 			probe.Location, r.Header.Get("Location"))

@@ -43,8 +43,9 @@ type question struct {
 	kind   string // of the probe
 }
 
-// answered is a response.
+// answered is a response, or the error that came in its place.
 type answered struct {
+	err         error
 	Status      int
 	Reason      string
 	Header      http.Header
@@ -133,12 +134,12 @@ func (q question) wire(a *asker) []byte {
 
 // ask sends one request and reads its response, also from a server that responds before
 // it has read the whole body.
-func (a *asker) ask(ctx context.Context, q question) (*answered, error) {
+func (a *asker) ask(ctx context.Context, q question) *answered {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	conn, err := a.dial(ctx)
 	if err != nil {
-		return nil, err
+		return &answered{err: err}
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
@@ -146,15 +147,15 @@ func (a *asker) ask(ctx context.Context, q question) (*answered, error) {
 	go conn.Write(q.wire(a)) // a failure shows in the answer that does not come
 	r, err := readAnswer(conn, q.method)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil, fmt.Errorf("no answer within %v", askTime)
+		return &answered{err: fmt.Errorf("no answer within %v", askTime)}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no answer that can be read: %w", err)
+		return &answered{err: fmt.Errorf("no answer that can be read: %w", err)}
 	}
 	if q.probe && q.kind == "" {
 		r.Probe = probeReply(r.Body)
 	}
-	return r, nil
+	return r
 }
 
 func readAnswer(conn io.Reader, method string) (*answered, error) {
@@ -201,4 +202,11 @@ func (r *answered) fromScripter() bool { return r.Header.Get("Mime-Version") != 
 
 func (r *answered) status() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", r.Status, r.Reason))
+}
+
+func (r *answered) outcome() string {
+	if r.err != nil {
+		return r.err.Error()
+	}
+	return "the answer is " + r.status()
 }

@@ -70,18 +70,11 @@ var changes = map[string]string{
 	"path caddy":          "transport fastcgi { split .fcgi }",
 	"path apache":         "Action SCRIPTER /cgi-bin/Scripter.acgi virtual",
 
-	"extra path nginx":    `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`,
-	"extra path apache":   `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`,
-	"extra path lighttpd": `$HTTP["url"] =~ "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"`,
-	"extra path caddy":    `path_regexp (?i)^/.*\.fcgi([/$]|$)`,
-	"arguments nginx":     `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`,
-	"arguments apache":    `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`,
-	"arguments lighttpd":  `$HTTP["url"] =~ "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"`,
-	"arguments caddy":     `path_regexp (?i)^/.*\.fcgi([/$]|$)`,
-	"letters nginx":       `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) (the sign is ~*, not ~)`,
-	"letters apache":      `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`,
-	"letters lighttpd":    `$HTTP["url"] =~ "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"`,
-	"letters caddy":       `path_regexp (?i)^/.*\.fcgi([/$]|$)`,
+	"pattern nginx":    `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`,
+	"pattern apache":   `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`,
+	"pattern lighttpd": `$HTTP["url"] =~ "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"`,
+	"pattern caddy":    `path_regexp (?i)^/.*\.fcgi([/$]|$)`,
+	"letters nginx":    `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) (the sign is ~*, not ~)`,
 	"extension apache": `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"> SetHandler SCRIPTER </LocationMatch> ` +
 		`instead of AddHandler`,
 

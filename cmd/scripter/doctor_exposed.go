@@ -25,9 +25,9 @@ func (d *doctor) checkSource(ctx context.Context) {
 	folder := d.folder()
 	asked := 0
 	shown := func(url, file string) bool {
-		r, err := d.ask.ask(ctx, question{path: url})
+		r := d.ask.ask(ctx, question{path: url})
 		asked++
-		if err != nil || !d.disclosed(r, file) {
+		if !d.disclosed(r, file) {
 			return false
 		}
 		d.add(stateFault, "source",
@@ -78,9 +78,9 @@ func (d *doctor) checkNotUTF8(ctx context.Context) {
 		return
 	}
 	source, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(p)))
-	r, askErr := d.ask.ask(ctx, question{path: p + "/%E9"})
+	r := d.ask.ask(ctx, question{path: p + "/%E9"})
 	switch {
-	case err != nil || askErr != nil:
+	case err != nil || r.err != nil:
 	case r.Status == 200 && len(source) > 0 && bytes.Equal(r.Body, source) && !r.fromScripter():
 		d.fault("not UTF-8", "%s/%%E9 is answered with the file: "+
 			"the regular expressions of this web server do not match paths "+
@@ -106,10 +106,7 @@ func (d *doctor) checkFolders(ctx context.Context) {
 		"//" + otherHost + "%2f..%2f" + target, "/%2f" + otherHost + "/..%2f" + target,
 		"//" + otherHost + "/%2e%2e/" + target,
 	} {
-		r, err := origin.ask(ctx, question{path: url})
-		if err != nil {
-			continue
-		}
+		r := origin.ask(ctx, question{path: url})
 		if to := r.Header.Get("Location"); strings.HasPrefix(strings.ReplaceAll(to, `\`, "/"), "//") ||
 			strings.Contains(to, "://"+otherHost) {
 			d.fault("other host",
@@ -138,9 +135,9 @@ func subfolder(folder string) string {
 // checkPurge sends PURGE for a page that does not exist to the cache in front, if there
 // is one, as any visitor behind a proxy on this machine could.
 func (d *doctor) checkPurge(ctx context.Context) {
-	r, err := d.ask.origin().ask(ctx, question{method: "PURGE", path: "/scripterDoctor.none"})
-	varnish := err == nil && (r.Header.Get("X-Varnish") != "" ||
-		strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish"))
+	r := d.ask.origin().ask(ctx, question{method: "PURGE", path: "/scripterDoctor.none"})
+	varnish := r.Header.Get("X-Varnish") != "" ||
+		strings.Contains(strings.ToLower(r.Header.Get("Via")), "varnish")
 	switch {
 	case !varnish:
 	case r.Status == 200:

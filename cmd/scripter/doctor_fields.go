@@ -30,9 +30,9 @@ var wanted = []struct {
 
 // checkVariables checks the CGI variables of a request.
 func (d *doctor) checkVariables(ctx context.Context) {
-	r, err := d.probe(ctx, question{path: d.works + "?a=1&b=2"})
-	if err != nil || r.Probe == nil {
-		d.fault("query", "%s with a query does not reach Scripter: %s", d.works, outcome(r, err))
+	r := d.probe(ctx, question{path: d.works + "?a=1&b=2"})
+	if r.Probe == nil {
+		d.fault("query", "%s with a query does not reach Scripter: %s", d.works, r.outcome())
 		return
 	}
 	d.reply = r.Probe
@@ -112,10 +112,10 @@ func (d *doctor) checkOverride() {
 // checkFields sends Authorization, which some web servers drop, and Proxy, which all
 // should drop.
 func (d *doctor) checkFields(ctx context.Context) {
-	r, err := d.probe(ctx, question{path: d.works, fields: []string{"Proxy: http://scripter-probe.invalid/"}})
+	r := d.probe(ctx, question{path: d.works, fields: []string{"Proxy: http://scripter-probe.invalid/"}})
 	switch {
-	case err != nil || r.Probe == nil:
-		d.ok("proxy", "a request with a Proxy field is not passed on: %s", outcome(r, err))
+	case r.Probe == nil:
+		d.ok("proxy", "a request with a Proxy field is not passed on: %s", r.outcome())
 	case r.Probe.Variables["HTTP_PROXY"] != "":
 		d.fault("proxy",
 			"a visitor's Proxy field arrives as HTTP_PROXY, which programs take for a setting "+
@@ -128,18 +128,18 @@ func (d *doctor) checkFields(ctx context.Context) {
 	if d.ask.given("Authorization") == "" {
 		fields = []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("scripter-doctor:none"))}
 	}
-	r, err = d.probe(ctx, question{path: d.works, fields: fields})
+	r = d.probe(ctx, question{path: d.works, fields: fields})
 	switch {
-	case err == nil && r.Probe == nil && (r.Status == 401 || r.Status == 403):
+	case r.Probe == nil && (r.Status == 401 || r.Status == 403):
 		d.ok("authorization", "the web server checks names and passwords itself")
-	case err != nil || r.Probe == nil:
-		d.fault("authorization", "a request with a name and a password does not reach Scripter: %s", outcome(r, err))
+	case r.Probe == nil:
+		d.fault("authorization", "a request with a name and a password does not reach Scripter: %s", r.outcome())
 	case r.Probe.Variables["HTTP_AUTHORIZATION"] == "":
 		d.fault("authorization", "the Authorization field is taken away: scripts see neither username nor password")
 	default:
 		d.ok("authorization", "name and password of HTTP Basic arrive")
 	}
-	if err == nil && r.Probe != nil && fields != nil {
+	if r.Probe != nil && fields != nil {
 		d.checkUser(r.Probe.Variables)
 	}
 }
@@ -154,9 +154,9 @@ func (d *doctor) checkUnderscores(ctx context.Context) {
 		if i%2 == 1 {
 			fields[0], fields[1] = fields[1], fields[0]
 		}
-		r, err := d.probe(ctx, question{path: d.works, fields: fields})
+		r := d.probe(ctx, question{path: d.works, fields: fields})
 		switch {
-		case err != nil || r.Probe == nil:
+		case r.Probe == nil:
 		case r.Probe.Refused == "" && strings.Contains(r.Probe.Variables["HTTP_X_REAL_IP"], visitor):
 			d.fault("underscore", "a visitor's field X_Real_Ip arrives under the name of X-Real-Ip, "+
 				"in which a proxy in front passes on addresses: scripts cannot tell them apart")

@@ -15,9 +15,9 @@ var statusName = regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
 func shownName(ctx context.Context, a *asker) (status, field string, err error) {
 	origin := a.origin()
 	for _, path := range []string{"/server-status?auto", "/server-status"} {
-		r, err := origin.ask(ctx, question{path: path})
-		if err != nil {
-			return "", "", err
+		r := origin.ask(ctx, question{path: path})
+		if r.err != nil {
+			return "", "", r.err
 		}
 		if r.fromScripter() {
 			continue // a script has that path

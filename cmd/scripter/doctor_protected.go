@@ -44,17 +44,17 @@ func (d *doctor) checkProtected(ctx context.Context) {
 		name, _, _ := strings.Cut(f, ":")
 		return strings.EqualFold(strings.TrimSpace(name), "Authorization")
 	})
-	ask := func(path string) (*answered, error) { return stranger.ask(ctx, question{path: path, probe: true}) }
+	ask := func(path string) *answered { return stranger.ask(ctx, question{path: path, probe: true}) }
 	open := false
 	for _, name := range []string{"scripter-doctor.fcgi", "scripter-doctor.mcro", "scripter-doctor.html"} {
 		path := p.path + "/" + name
-		r, err := ask(path)
-		if err == nil && r.Status == 404 && r.Probe == nil && strings.HasSuffix(name, ".mcro") {
+		r := ask(path)
+		if r.Status == 404 && r.Probe == nil && strings.HasSuffix(name, ".mcro") {
 			continue // nginx looks whether there is such a page before it asks for a password
 		}
-		if err != nil || r.Status != 401 && r.Status != 403 {
+		if r.Status != 401 && r.Status != 403 {
 			open = true
-			d.fault("protected", "%s needs no password: %s", path, outcome(r, err))
+			d.fault("protected", "%s needs no password: %s", path, r.outcome())
 		}
 	}
 	if open {
@@ -67,7 +67,7 @@ func (d *doctor) checkProtected(ctx context.Context) {
 			continue
 		}
 		path := strings.TrimSuffix(strings.Replace(folder, "*", "/", 1), "/") + "/scripter-doctor.fcgi"
-		if r, err := ask(path); err == nil && r.Probe != nil {
+		if r := ask(path); r.Probe != nil {
 			elsewhere = append(elsewhere, path)
 		}
 	}

@@ -178,8 +178,8 @@ func (d *doctor) handlers() []string {
 func (d *doctor) checkDirect(ctx context.Context) {
 	origin := d.ask.origin()
 	for _, h := range d.handlers() {
-		r, err := origin.ask(ctx, question{path: h + scriptPath, probe: true})
-		if err == nil && r.Probe != nil && r.Probe.Refused == "" {
+		r := origin.ask(ctx, question{path: h + scriptPath, probe: true})
+		if r.Probe != nil && r.Probe.Refused == "" {
 			d.fault("direct call",
 				"%s%s is answered: whoever names the handler goes round the access rules of pages", h, scriptPath)
 			return
@@ -199,8 +199,8 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	conf := path.Dir(urls[len(urls)-1]) + "/scripter.conf"
 	urls = append(urls, conf, conf+"/%E9", "/scripter.conf")
 	for _, u := range urls {
-		r, err := origin.ask(ctx, question{path: u})
-		if err == nil && r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) ||
+		r := origin.ask(ctx, question{path: u})
+		if r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) ||
 			bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {
 			safe = false
 			d.fault("public", "%s is sent to visitors as a file", u)
@@ -208,8 +208,8 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	}
 	if u, ok := d.rootURL(); ok {
 		safe = false
-		r, err := d.ask.ask(ctx, question{path: u})
-		if err == nil && bytes.HasPrefix(r.Body, []byte("SQLite format 3")) {
+		r := d.ask.ask(ctx, question{path: u})
+		if bytes.HasPrefix(r.Body, []byte("SQLite format 3")) {
 			d.fault("public", "the root itself, with all that is in it, is sent to visitors: %s", u)
 		} else {
 			d.warn("public",

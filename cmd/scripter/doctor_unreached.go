@@ -4,9 +4,9 @@ import "fmt"
 
 // unreached reports why Scripter did not answer a probe for an action, as far as the
 // response shows it.
-func (d *doctor) unreached(check, path string, r *answered, err error) {
-	if err != nil {
-		d.fault(check, "%s: %v; a web server that waits for a program to start does that", path, err)
+func (d *doctor) unreached(check, path string, r *answered) {
+	if r.err != nil {
+		d.fault(check, "%s: %v; a web server that waits for a program to start does that", path, r.err)
 		return
 	}
 	says := fmt.Sprintf("%s is answered %s", path, r.status())

@@ -18,8 +18,9 @@ import (
 
 // replay is one run of "scripter replay".
 type replay struct {
-	commit, diff                   bool
-	params, headers, fields, datas []string
+	commit, diff  bool
+	fields, datas []string
+	variableFlags
 }
 
 func (t *tool) replayCommand() *cobra.Command {
@@ -53,8 +54,7 @@ names.`,
 	}
 	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
 	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs from the answer of then")
-	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
-	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
+	f.variableFlags.add(c)
 	c.Flags().StringArrayVar(&f.fields, "field", nil,
 		"form field NAME=VALUE, in the query and the body; may be repeated")
 	c.Flags().StringArrayVar(&f.datas, "data", nil, `body of the request; "@FILE" reads a file, "@-" stdin`)
@@ -140,19 +140,8 @@ func howToGive(item string) string {
 
 // complete puts the values of the command line into a recorded request.
 func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
-	for _, v := range f.params {
-		name, value, ok := strings.Cut(v, "=")
-		if !ok || name == "" {
-			return usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
-		}
-		r.SetVariable(name, value)
-	}
-	for _, h := range f.headers {
-		name, value, err := headerVariable(h)
-		if err != nil {
-			return err
-		}
-		r.SetVariable(name, value)
+	if err := f.each(r.SetVariable); err != nil {
+		return err
 	}
 	if len(f.datas) > 1 {
 		return usageError{errors.New("--data is given more than once")}
@@ -182,19 +171,6 @@ func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 		}
 	}
 	return nil
-}
-
-// headerVariable returns the CGI variable of a field "Name: value".
-func headerVariable(h string) (name, value string, err error) {
-	name, value, ok := strings.Cut(h, ":")
-	if name = strings.TrimSpace(name); !ok || name == "" {
-		return "", "", usageError{fmt.Errorf("--header %q is not \"Name: value\"", h)}
-	}
-	name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
-	if name != "CONTENT_TYPE" && name != "CONTENT_LENGTH" {
-		name = "HTTP_" + name
-	}
-	return name, strings.TrimSpace(value), nil
 }
 
 // printDiff prints what differs between the answers of then and now, and

@@ -20,14 +20,46 @@ import (
 // requestFlags describe a request of the command line.
 type requestFlags struct {
 	method, data, site string
-	headers, params    []string
+	variableFlags
+}
+
+// variableFlags give CGI variables.
+type variableFlags struct {
+	headers, params []string
+}
+
+func (f *variableFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
+	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
+}
+
+// each calls set with each variable.
+func (f *variableFlags) each(set func(name, value string)) error {
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return usageError{fmt.Errorf("--header %q is not \"Name: value\"", h)}
+		}
+		name = strings.ReplaceAll(strings.ToUpper(name), "-", "_")
+		if name != "CONTENT_TYPE" && name != "CONTENT_LENGTH" {
+			name = "HTTP_" + name
+		}
+		set(name, strings.TrimSpace(value))
+	}
+	for _, v := range f.params {
+		name, value, ok := strings.Cut(v, "=")
+		if !ok || name == "" {
+			return usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
+		}
+		set(name, value)
+	}
+	return nil
 }
 
 func (f *requestFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.method, "method", "", "request method; GET, or POST with --data")
 	c.Flags().StringVar(&f.data, "data", "", `body of the request; "@FILE" reads a file, "@-" stdin`)
-	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
-	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
+	f.variableFlags.add(c)
 	c.Flags().StringVar(&f.site, "site", "site", "folder of the pages (DOCUMENT_ROOT)")
 }
 
@@ -59,21 +91,7 @@ func (f *requestFlags) request(path string, stdin io.Reader) (*gateway.Request, 
 	if f.method != "" {
 		p["REQUEST_METHOD"] = f.method
 	}
-	for _, h := range f.headers {
-		name, value, err := headerVariable(h)
-		if err != nil {
-			return nil, err
-		}
-		p[name] = value
-	}
-	for _, v := range f.params {
-		name, value, ok := strings.Cut(v, "=")
-		if !ok {
-			return nil, usageError{fmt.Errorf("--param %q is not NAME=VALUE", v)}
-		}
-		p[name] = value
-	}
-	return r, nil
+	return r, f.each(func(name, value string) { p[name] = value })
 }
 
 func readData(data string, stdin io.Reader) ([]byte, error) {
