@@ -1,532 +1,416 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"scripter/objectdb"
 	"scripter/objectfiles"
 )
 
-// record has what one command replaces, for "scripter undo": the old objects in an
-// archive beside the root, and in its manifest the state of every object before and
-// after the command. The file gets its name before the command is committed, so that
-// every change has a record. A record whose command was never committed has states that
-// are not those of the root.
-//
-// A nil record notes nothing.
-type record struct {
-	objectfiles.Undo
-	stack stack
-	file  *os.File // nil until something is replaced
-	w     *objectfiles.ArchiveWriter
-	time  time.Time
-	noted map[string]bool // the addresses of objects, folded
-	tops  []objectdb.Address
-	bytes int64
-	name  string // the name of the finished file
+func (t *tool) undoCommand() *cobra.Command {
+	var list, force bool
+	c := &cobra.Command{
+		Use:   "undo",
+		Short: "take back the last put, rm, mv, cp or import",
+		Long: `Undo takes back the last put, rm, mv, cp or import that changed the root; run again,
+it takes back the one before. If somebody else has changed an object since, undo
+names it and changes nothing. "scripter redo" makes the change again.
+--list lists what can be taken back, the newest first.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if list {
+				return t.listRecords(c.Context())
+			}
+			return t.takeBack(c.Context(), undoStack, redoStack, force)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list what can be taken back, and change nothing")
+	c.Flags().BoolVar(&force, "force", false, "take it back although an object was changed since")
+	return c
 }
 
-// stack is one of the two stacks of records beside a root: undo, and redo, onto which
-// undo pushes a record of what it replaces.
-type stack struct {
-	root string // its path, links resolved
-	what string
+func (t *tool) redoCommand() *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use:   "redo",
+		Short: "make again what undo has taken back",
+		Long: `Redo makes the change again that the last "scripter undo" took back. After a new put,
+rm, mv, cp or import there is nothing to make again.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return t.takeBack(c.Context(), redoStack, undoStack, force)
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "make it again although an object was changed since")
+	return c
 }
 
-const (
-	undoStack = "undo"
-	redoStack = "redo"
+// sources are open records, which are closed after the transaction that imports them.
+type sources []*source
 
-	maxRecords  = 50        // of each stack
-	recordBytes = 256 << 20 // at most, of one record and of a stack
-
-	recordTime = "20060102T150405.000Z"
-)
-
-func (t *tool) stack(what string) stack {
-	root := t.rootFile()
-	if real, err := filepath.EvalSymlinks(root); err == nil {
-		root = real
-	}
-	return stack{root, what}
-}
-
-func (s stack) newRecord(command string) *record {
-	return &record{stack: s, Undo: objectfiles.Undo{Command: command}, noted: map[string]bool{}}
-}
-
-func foldedKey(a objectdb.Address) string {
-	names := make([]string, len(a))
-	for i, name := range a {
-		names[i] = objectdb.Fold(name)
-	}
-	return strings.Join(names, "\x00")
-}
-
-// tree notes the object at a with all below it, and the tables above it that are
-// missing, before they are changed.
-func (r *record) tree(tx *objectdb.Tx, a objectdb.Address) error {
-	if r == nil || len(a) == 0 {
-		return nil
-	}
-	r.tops = append(r.tops, a)
-	return r.object(tx, a, true)
-}
-
-// object notes the object at a, with all below it if below is true, and the tables above
-// it that are missing.
-func (r *record) object(tx *objectdb.Tx, a objectdb.Address, below bool) error {
-	if err := r.missing(tx, a); r == nil || err != nil {
-		return err
-	}
-	n, err := tx.Find(a)
-	if errors.Is(err, objectdb.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return tx.Walk(tx.Address(n), func(a objectdb.Address, n *objectdb.Node) error {
-		v, err := valueOf(tx, n)
-		if err != nil {
-			return err
-		}
-		if err := r.add(a, v, true); err != nil || below {
-			return err
-		}
-		return fs.SkipDir
-	})
-}
-
-// missing notes the objects up to a that are not there.
-func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
-	if r == nil {
-		return nil
-	}
-	for i := range a {
-		_, err := tx.Find(a[:i+1])
-		if errors.Is(err, objectdb.ErrNotFound) {
-			err = r.add(a[:i+1], nil, false)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change notes the object that one change of an import is about to replace.
-func (r *record) change(c objectfiles.Change) error {
-	if r == nil || c.State == objectfiles.Same {
-		return nil
-	}
-	return r.add(c.Address, c.Old, c.State != objectfiles.Added)
-}
-
-// add notes one object before it is changed: its value, which is nil for a table, or that
-// it does not exist.
-func (r *record) add(a objectdb.Address, v objectdb.Value, exists bool) error {
-	key := foldedKey(a)
-	if r.noted[key] {
-		return nil
-	}
-	if err := r.begin(); err != nil {
-		return r.failed(err)
-	}
-	r.noted[key] = true
-	o := objectfiles.UndoObject{Address: a.String()}
-	if exists {
-		o.Table = v == nil
-		o.Before = contentState(a.Name(), v)
-		if err := r.w.Put(a, v); err != nil {
-			return r.failed(err)
-		}
-		if r.bytes += int64(len(valueText(v))); r.bytes > recordBytes {
-			return r.failed(fmt.Errorf("it has more than %d MB", recordBytes>>20))
-		}
-	}
-	r.Objects = append(r.Objects, o)
-	return nil
-}
-
-func (r *record) failed(err error) error {
-	return hintError{fmt.Errorf("keep what is replaced: %w", err),
-		"--no-undo makes the change without keeping the old objects"}
-}
-
-// begin makes the file. It is as secret as the root: only its owner can read it, and
-// where the system allows it, that is the owner of the root.
-func (r *record) begin() error {
-	if r.file != nil {
-		return nil
-	}
-	r.time = time.Now().UTC()
-	if err := r.stack.clearParts(); err != nil {
-		return err
-	}
-	// Others may write in the folder. A name that they cannot predict is neither their
-	// link nor a file that they hold open.
-	var err error
-	r.file, err = os.CreateTemp(filepath.Dir(r.stack.root), filepath.Base(r.stack.root)+r.stack.part()+"*")
-	if err != nil {
-		return err
-	}
-	r.w = objectfiles.NewArchiveWriter(r.file, objectfiles.Zip, r.time)
-	if info, err := os.Stat(r.stack.root); err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok {
-			// The operator may be another user than the web server's.
-			_ = r.file.Chown(int(owner.Uid), int(owner.Gid))
-		}
-	}
-	return nil
-}
-
-// part returns the middle of the name of a record that is being written.
-func (s stack) part() string { return "." + s.what + ".part-" }
-
-// clearParts removes unfinished records of commands that were killed. The caller holds the
-// writer's lock, so no other command writes one.
-func (s stack) clearParts() error {
-	entries, err := os.ReadDir(filepath.Dir(s.root))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), filepath.Base(s.root)+s.part()) {
-			continue
-		}
-		if info, err := e.Info(); err != nil || !s.owns(info) {
-			continue
-		}
-		if err := os.Remove(filepath.Join(filepath.Dir(s.root), e.Name())); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// finish notes the state after the command, and gives the record its name. The caller
-// holds the writer's lock and commits afterwards.
-func (r *record) finish(tx *objectdb.Tx) error {
-	if r == nil || r.file == nil {
-		return nil
-	}
-	if err := r.addNew(tx); err != nil {
-		return err
-	}
-	for i := range r.Objects {
-		var err error
-		if r.Objects[i].After, err = stateOf(tx, &r.Undo, r.Objects[i].Address); err != nil {
-			return err
-		}
-	}
-	if !slices.ContainsFunc(r.Objects, func(o objectfiles.UndoObject) bool { return o.Before != o.After }) {
-		r.file.Close()
-		err := os.Remove(r.file.Name())
-		r.file = nil
-		return err
-	}
-	m := objectfiles.Manifest{
-		Program: program(), Time: r.time.Truncate(time.Second),
-		Undo:  &r.Undo,
-		Notes: fmt.Sprintf("What %q replaced. \"scripter %s\" brings it back.", "scripter "+r.Command, r.stack.what),
-	}
-	if err := r.w.Close(m, readme(m, r.w.Count(), nil)); err != nil {
-		return r.failed(err)
-	}
-	if err := errors.Join(r.file.Sync(), r.file.Close()); err != nil {
-		return r.failed(err)
-	}
-	// The writer's lock is held, so nobody else chooses a name now. Names sort in the
-	// order in which the records were made, also after the clock was set back.
-	list, err := r.stack.files()
-	if err != nil {
-		return r.failed(err)
-	}
-	if len(list) > 0 {
-		last, err := time.Parse(recordTime, r.stack.stamp(list[len(list)-1]))
-		if err == nil && !r.time.Truncate(time.Millisecond).After(last) {
-			r.time = last.Add(time.Millisecond)
-		}
-	}
-	name := r.stack.prefix() + r.time.Format(recordTime) + ".zip"
-	if err := os.Rename(r.file.Name(), name); err != nil {
-		return r.failed(err)
-	}
-	r.name = name
-	if err := syncFolder(filepath.Dir(name)); err != nil {
-		return r.failed(err)
-	}
-	return nil
-}
-
-// addNew notes the objects in the noted trees that did not exist before.
-func (r *record) addNew(tx *objectdb.Tx) error {
-	for _, top := range r.tops {
-		err := tx.Walk(top, func(a objectdb.Address, _ *objectdb.Node) error {
-			return r.add(a, nil, false)
-		})
-		if err != nil && !errors.Is(err, objectdb.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
-}
-
-// stateOf returns the state of the object at an address, or "" if there is none. For a
-// moved object only its place counts: to move it back loses no change that others have
-// made in it.
-func stateOf(tx *objectdb.Tx, u *objectfiles.Undo, address string) (string, error) {
-	a, err := objectdb.ParseAddress(address)
-	if err != nil {
-		return "", err
-	}
-	n, err := tx.Find(a)
-	if errors.Is(err, objectdb.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if slices.Contains(u.Moved, address) {
-		return placeState(n), nil
-	}
-	v, err := valueOf(tx, n)
-	return contentState(n.Name(), v), err
-}
-
-// compare compares a record with the root. It returns the objects that were changed since
-// the command; gone reports that the command was never committed or is taken back already.
-func compare(tx *objectdb.Tx, u *objectfiles.Undo) (changed []string, gone bool, err error) {
-	gone = true
-	for _, o := range u.Objects {
-		state, err := stateOf(tx, u, o.Address)
-		if err != nil {
-			return nil, false, err
-		}
-		if state != o.After {
-			changed = append(changed, o.Address)
-		}
-		gone = gone && state == o.Before
-	}
-	return changed, gone && len(changed) > 0, nil
-}
-
-// move notes that the object at from is about to be moved.
-func (r *record) move(tx *objectdb.Tx, from, to objectdb.Address) error {
-	if r == nil || len(from) == 0 || len(to) == 0 {
-		return nil
-	}
-	n, err := tx.Find(from)
-	if err != nil {
-		return err
-	}
-	if err := r.missing(tx, to[:len(to)-1]); err != nil {
-		return err
-	}
-	if err := r.begin(); err != nil {
-		return r.failed(err)
-	}
-	from = tx.Address(n)
-	r.Moved = []string{from.String(), to.String()}
-	if there, err := tx.Find(to); err == nil && there.ID() == n.ID() {
-		r.Objects = append(r.Objects, objectfiles.UndoObject{Address: to.String(), Before: placeState(n)})
-		return nil
-	}
-	r.Objects = append(r.Objects,
-		objectfiles.UndoObject{Address: from.String(), Before: placeState(n)},
-		objectfiles.UndoObject{Address: to.String()})
-	return nil
-}
-
-// contentState returns the state for the name and the value of an object; v is nil for a
-// table.
-func contentState(name string, v objectdb.Value) string {
-	if v == nil {
-		return digest("table", name)
-	}
-	mime := ""
-	if b, ok := v.(objectdb.Binary); ok {
-		mime = b.Type
-	}
-	return digest(v.Kind().String(), name, mime, exactText(v))
-}
-
-// exactText returns the text of a value, which differs for values that valueText prints
-// alike in a list.
-func exactText(v objectdb.Value) string {
-	var parts []string
-	switch v := v.(type) {
-	case objectdb.List:
-		for _, e := range v {
-			parts = append(parts, e.Kind().String(), exactText(e))
-		}
-	case objectdb.Record:
-		for _, f := range v {
-			parts = append(parts, f.Name, f.Value.Kind().String(), exactText(f.Value))
-		}
-	default:
-		return valueText(v)
-	}
-	return digest(parts...)
-}
-
-// placeState returns the state for the name of an object, whatever its content is.
-func placeState(n *objectdb.Node) string { return digest("object", n.Name()) }
-
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// valueOf returns the value of an object, or nil for a table.
-func valueOf(tx *objectdb.Tx, n *objectdb.Node) (objectdb.Value, error) {
-	if n.Kind() == objectdb.KindTable {
-		return nil, nil
-	}
-	return tx.Value(n)
-}
-
-// abandon removes the record of a command that failed. If the record already had its name,
-// it stays when the command was committed all the same.
-func (r *record) abandon(ctx context.Context, db *objectdb.DB) {
-	if r == nil || r.file == nil {
-		return
-	}
-	r.file.Close()
-	if r.name == "" {
-		os.Remove(r.file.Name())
-		return
-	}
-	var changed []string
-	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) (err error) {
-		changed, _, err = compare(tx, &r.Undo)
-		return err
-	})
-	if err == nil && len(changed) > 0 {
-		os.Remove(r.name)
-	}
-}
-
-// finished reports whether the record can be taken back: its command has replaced something.
-func (r *record) finished() bool { return r != nil && r.name != "" }
-
-// recorded runs a command that notes in r what it replaces, and removes the records of
-// redo and the oldest records of undo.
-func (t *tool) recorded(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx) error) error {
-	if err := commit(ctx, db, r, fn); err != nil || !r.finished() {
-		return err
-	}
-	if err := errors.Join(t.stack(redoStack).prune(0, 0), r.stack.prune(maxRecords, recordBytes)); err != nil {
-		t.warn("it is done, but old records of %q could not be removed: %v", "scripter undo", err)
-	}
-	return nil
-}
-
-// commit commits what fn changes, with the record r of it.
-func commit(ctx context.Context, db *objectdb.DB, r *record, fn func(tx *objectdb.Tx) error) error {
-	err := db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		if err := fn(tx); err != nil {
-			return err
-		}
-		return r.finish(tx)
-	})
-	if err != nil {
-		r.abandon(ctx, db)
-	}
-	return err
-}
-
-func (s stack) prefix() string { return s.root + "." + s.what + "-" }
-
-func (s stack) stamp(file string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(file, s.prefix()), ".zip")
-}
-
-var recordName = regexp.MustCompile(`^\d{8}T\d{6}\.\d{3}Z\.zip$`)
-
-// files returns the records, the oldest first. It leaves out files of other users: they
-// could make undo store any object.
-func (s stack) files() ([]string, error) {
-	dir, base := filepath.Split(s.prefix())
-	entries, err := os.ReadDir(filepath.Clean(filepath.Join(dir, ".")))
+// open opens a record.
+func (list *sources) open(name string) (*source, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	var list []string
-	for _, e := range entries {
-		stamp, ok := strings.CutPrefix(e.Name(), base)
-		if !ok || !recordName.MatchString(stamp) {
-			continue
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	// Its size was bounded when it was made.
+	archive, err := objectfiles.OpenArchive(file, info.Size(),
+		objectfiles.ImportLimits{Bytes: math.MaxInt64, Files: math.MaxInt32})
+	if err != nil {
+		file.Close()
+		return nil, hintError{fmt.Errorf("%s: %w", name, err), "remove this file to go on with the command before"}
+	}
+	s := &source{name: name, archive: archive, file: file}
+	*list = append(*list, s)
+	if archive.Manifest.Undo == nil {
+		return nil, hintError{fmt.Errorf("%s was made by an older program", name),
+			"scripter import " + name + " goes back"}
+	}
+	return s, nil
+}
+
+func (list *sources) close() {
+	for _, s := range *list {
+		s.close()
+	}
+}
+
+// takeBack takes back the newest record of the stack from, and records what that replaces
+// in the stack to.
+func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var taken *takenBack
+	var done []string // files of records that are no longer needed
+	var skipped []string
+	var opened sources
+	defer opened.close()
+	r := t.stack(to).newRecord("")
+	err = commit(ctx, db, r, func(tx *objectdb.Tx) error {
+		list, err := t.stack(from).files()
+		if err != nil {
+			return err
 		}
-		if info, err := e.Info(); err == nil && s.owns(info) {
-			list = append(list, s.prefix()+stamp)
+		for _, name := range slices.Backward(list) {
+			s, err := opened.open(name)
+			if err != nil {
+				return err
+			}
+			u := s.archive.Manifest.Undo
+			changed, gone, err := compare(tx, u)
+			switch {
+			case err != nil:
+				return err
+			case gone:
+				done, skipped = append(done, name), append(skipped, u.Command)
+				continue
+			case len(changed) > 0 && !force:
+				return hintError{fmt.Errorf("%q is not taken back: %s since", "scripter "+u.Command, changedText(changed)),
+					fmt.Sprintf("--force does it all the same, and keeps the present values for %q", "scripter "+to)}
+			}
+			done = append(done, name)
+			taken = &takenBack{Undo: u, again: from == redoStack}
+			r.Command = u.Command
+			return taken.apply(tx, s.archive, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range done {
+		err = errors.Join(err, os.Remove(name))
+	}
+	if err = errors.Join(err, t.stack(to).prune(maxRecords, recordBytes)); err != nil {
+		t.warn("it is done, but an old record could not be removed: %v", err)
+	}
+	for _, command := range skipped {
+		t.warn("%q was not finished, or is taken back already", "scripter "+command)
+	}
+	switch {
+	case taken != nil:
+		return t.printTakenBack(taken)
+	case from == undoStack:
+		return errors.New("there is nothing to take back: no put, rm, mv, cp or import of this root is kept")
+	}
+	return errors.New("there is nothing to make again: nothing was taken back since the last change")
+}
+
+func changedText(list []string) string {
+	const most = 10
+	text := strings.Join(list[:min(most, len(list))], ", ")
+	if len(list) > most {
+		text += fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	if len(list) == 1 {
+		return text + " was changed"
+	}
+	return text + " were changed"
+}
+
+// takenBack is a record that undo or redo takes back.
+type takenBack struct {
+	*objectfiles.Undo
+	again bool     // redo makes the change again
+	stays []string // tables that stay because they hold other objects by now
+}
+
+// apply restores the objects that the record's command has replaced, and removes those
+// that it has added. r notes the present objects.
+func (b *takenBack) apply(tx *objectdb.Tx, archive *objectfiles.Archive, r *record) error {
+	objects, err := b.parse()
+	if err != nil {
+		return err
+	}
+	if len(b.Moved) == 2 {
+		from, fromErr := objectdb.ParseAddress(b.Moved[0])
+		to, err := objectdb.ParseAddress(b.Moved[1])
+		if err := errors.Join(fromErr, err); err != nil {
+			return err
+		}
+		if err := r.move(tx, to, from); err != nil {
+			return err
+		}
+		if err := tx.Move(to, from); err != nil {
+			return err
 		}
 	}
-	slices.Sort(list)
+	for _, o := range objects {
+		if err := r.object(tx, o.address, false); err != nil {
+			return err
+		}
+	}
+	for _, o := range objects {
+		if err := b.clear(tx, o, r); err != nil {
+			return err
+		}
+	}
+	_, err = archive.Import(tx, nil, nil)
+	return err
+}
+
+type undoObject struct {
+	objectfiles.UndoObject
+	address objectdb.Address
+}
+
+// parse returns the objects except the moved one, the deepest first.
+func (b *takenBack) parse() ([]undoObject, error) {
+	var list []undoObject
+	for _, o := range b.Objects {
+		if slices.Contains(b.Moved, o.Address) {
+			continue
+		}
+		a, err := objectdb.ParseAddress(o.Address)
+		if err != nil || len(a) == 0 {
+			return nil, fmt.Errorf("the record names %q, which is not the address of an object", o.Address)
+		}
+		list = append(list, undoObject{o, a})
+	}
+	slices.SortStableFunc(list, func(a, b undoObject) int { return cmp.Compare(len(b.address), len(a.address)) })
 	return list, nil
 }
 
-// owns reports whether only this user, the owner of the root and the administrator can
-// have written a file.
-func (s stack) owns(file fs.FileInfo) bool {
-	of, ok := file.Sys().(*syscall.Stat_t)
-	if !file.Mode().IsRegular() || !ok || file.Mode().Perm()&0o022 != 0 {
-		return false
+// clear removes an object that did not exist before the command, or that was a table and is
+// not, or the other way round. It removes a table only if it is empty.
+func (b *takenBack) clear(tx *objectdb.Tx, o undoObject, r *record) error {
+	n, err := tx.Find(o.address)
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return nil
 	}
-	if of.Uid == 0 || int(of.Uid) == os.Geteuid() {
-		return true
-	}
-	root, err := os.Stat(s.root)
-	if err != nil {
-		return false
-	}
-	owner, ok := root.Sys().(*syscall.Stat_t)
-	return ok && of.Uid == owner.Uid
-}
-
-// prune removes the oldest records beyond a number and a total size. The newest stays,
-// whatever its size.
-func (s stack) prune(most int, bytes int64) error {
-	list, err := s.files()
 	if err != nil {
 		return err
 	}
-	slices.Reverse(list)
-	var errs []error
-	for i, name := range list {
-		if info, err := os.Lstat(name); err == nil {
-			bytes -= info.Size()
+	table := n.Kind() == objectdb.KindTable
+	if o.Before == o.After || o.Before != "" && table == o.Table {
+		return nil
+	}
+	if table {
+		size, err := tx.Len(n)
+		if err != nil {
+			return err
 		}
-		if i >= most || i > 0 && bytes < 0 {
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
+		if size > 0 && o.Before == "" {
+			b.stays = append(b.stays, o.Address)
+			return nil
+		}
+		if err := r.tree(tx, o.address); err != nil {
+			return err
+		}
+	}
+	return tx.Delete(o.address)
+}
+
+// counts returns how many objects a record changes, adds and removes when it is taken back.
+func (b *takenBack) counts() (changed, added, removed int) {
+	for _, o := range b.Objects {
+		switch {
+		case slices.Contains(b.Moved, o.Address) || o.Before == o.After:
+		case o.Before == "":
+			removed++
+		case o.After == "":
+			added++
+		default:
+			changed++
+		}
+	}
+	return changed, added, removed - len(b.stays)
+}
+
+// text returns what taking the record back does: "1 object changed, 2 objects added".
+func (b *takenBack) text() string {
+	var parts []string
+	if len(b.Moved) == 2 {
+		parts = append(parts, fmt.Sprintf("%s moved to %s", b.Moved[1], b.Moved[0]))
+	}
+	changed, added, removed := b.counts()
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{changed, "changed"}, {added, "added"}, {removed, "removed"}} {
+		if p.n > 0 {
+			parts = append(parts, counted(p.n, "object")+" "+p.what)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing changed"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (t *tool) printTakenBack(b *takenBack) error {
+	if t.json {
+		changed, added, removed := b.counts()
+		return t.printJSON(map[string]any{
+			"command": b.Command, "changed": changed,
+			"added": added, "removed": removed, "stays": append([]string{}, b.stays...),
+		})
+	}
+	for _, a := range b.stays {
+		fmt.Fprintf(t.out, "%s stays: it holds other objects\n", a)
+	}
+	command := "scripter " + b.Command
+	if b.again {
+		fmt.Fprintf(t.out, "made %q again: %s; %s takes it back\n", command, b.text(), t.self(undoStack))
+	} else {
+		fmt.Fprintf(t.out, "took back %q: %s; %s makes it again\n", command, b.text(), t.self(redoStack))
+	}
+	return nil
+}
+
+// self returns the command line of another command on the same root.
+func (t *tool) self(command string) string {
+	if t.root == "" {
+		return "scripter " + command
+	}
+	return "scripter --root " + shellWord(t.root) + " " + command
+}
+
+// listRecords lists what undo can take back. To find out, it takes back one record after
+// another in a transaction that is not committed.
+func (t *tool) listRecords(ctx context.Context) error {
+	list, err := t.stack(undoStack).files()
+	if err != nil {
+		return err
+	}
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var records []listedRecord
+	var opened sources
+	defer opened.close()
+	err = db.Update(ctx, func(tx *objectdb.Tx) error {
+		records = nil
+		for _, name := range slices.Backward(list) {
+			r, err := tryRecord(tx, name, &opened)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				records = append(records, *r)
 			}
 		}
-	}
-	return errors.Join(errs...)
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
+		return errDryRun
+	})
+	if !errors.Is(err, errDryRun) {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	if t.json {
+		return t.printJSON(append([]listedRecord{}, records...))
+	}
+	if len(records) == 0 {
+		fmt.Fprintln(t.out, "there is nothing to take back")
+		return nil
+	}
+	var rows [][]string
+	for _, r := range records {
+		rows = append(rows, []string{r.Time.Format("2006-01-02 15:04:05"), "scripter " + r.Command, r.does})
+	}
+	return t.columns(rows)
+}
+
+// listedRecord is a record in the output of --list.
+type listedRecord struct {
+	File    string    `json:"file"`
+	Command string    `json:"command,omitempty"`
+	Time    time.Time `json:"time"`
+	Changed []string  `json:"changedSince"`
+	Error   string    `json:"error,omitempty"`
+	does    string
+}
+
+// tryRecord takes a record back in tx. It returns nil for a record whose command was never
+// committed or is taken back already.
+func tryRecord(tx *objectdb.Tx, name string, opened *sources) (*listedRecord, error) {
+	r := &listedRecord{File: name, Changed: []string{}}
+	s, err := opened.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		r.Error, r.does = err.Error(), err.Error()
+		return r, nil
+	}
+	u := s.archive.Manifest.Undo
+	r.Command, r.Time = u.Command, s.archive.Manifest.Time.UTC()
+	changed, gone, err := compare(tx, u)
+	switch {
+	case err != nil:
+		return nil, err
+	case gone:
+		return nil, nil
+	case len(changed) > 0:
+		r.Changed, r.does = changed, "not without --force: "+changedText(changed)+" since"
+		return r, nil
+	}
+	b := &takenBack{Undo: u}
+	if err := b.apply(tx, s.archive, nil); err != nil {
+		r.Error, r.does = err.Error(), err.Error()
+		return r, nil
+	}
+	r.does = b.text()
+	return r, nil
 }
