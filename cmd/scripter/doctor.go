@@ -64,7 +64,7 @@ type finding struct {
 	Change []string `json:"change,omitempty"` // lines for the web server's configuration, or commands
 }
 
-// doctor is one examination.
+// doctor is one run of the command.
 type doctor struct {
 	ask  *asker
 	root string // file of the root

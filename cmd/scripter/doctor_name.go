@@ -9,9 +9,9 @@ import (
 // statusName is the name in the page of /server-status.
 var statusName = regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
 
-// shownName asks a web server what it calls itself: on its /server-status
-// display (specification, 2.2), and in the Server field of an answer of its
-// own. Either is "" if the web server does not show it.
+// shownName returns the name that a web server shows: on its /server-status display
+// (specification, 2.2), and in the Server field of an answer that no script has made.
+// Either is "" if the web server does not show it.
 func shownName(ctx context.Context, a *asker) (status, field string, err error) {
 	origin := a.origin()
 	for _, path := range []string{"/server-status?auto", "/server-status"} {
@@ -38,7 +38,7 @@ func shownName(ctx context.Context, a *asker) (status, field string, err error) 
 	return "", field, nil
 }
 
-// origin asks for paths of the whole server, not below the URL's path.
+// origin returns an asker for paths of the whole server, not below the URL's path.
 func (a *asker) origin() *asker {
 	b := *a
 	u := *a.base
@@ -47,13 +47,13 @@ func (a *asker) origin() *asker {
 	return &b
 }
 
-// sameName compares a name with what the web server shows, which may leave
-// the version out.
+// sameName reports whether a name is the one that the web server shows, which may lack the
+// version.
 func sameName(name, shown string) bool {
 	return name == shown || strings.HasPrefix(name, shown+"/") && !strings.HasPrefix(shown, "Apache")
 }
 
-// serverKind finds the make of a web server in its name.
+// serverKind returns the make of a web server with this name, or "".
 func serverKind(name string) string {
 	for _, kind := range []string{"apache", "nginx", "lighttpd", "caddy", "scripter"} {
 		if strings.HasPrefix(strings.ToLower(name), kind) {
@@ -94,8 +94,8 @@ func (d *doctor) checkName(ctx context.Context) bool {
 	return true
 }
 
-// checkTold compares the name that scripts are told with the one that is
-// shown: it is what the Server field says while Set Server Name is empty.
+// checkTold compares SERVER_SOFTWARE with the name that the web server shows: while Set
+// Server Name is empty, responses have it in their Server field.
 func (d *doctor) checkTold() {
 	told := d.reply.Variables["SERVER_SOFTWARE"]
 	switch {

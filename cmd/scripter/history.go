@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// history is the lines typed at "scripter lua", in memory and in a file that
+// history holds the lines typed at "scripter lua", in memory and in a file that
 // only its owner can read: they may hold passwords. It is a term.History.
 type history struct {
 	lines []string // oldest first
-	file  *os.File // nil: the lines are kept in memory only
+	file  *os.File // nil: the lines are in memory only
 }
 
 // maxHistory is how many lines are read back. The file is cut to as many when

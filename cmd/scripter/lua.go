@@ -18,14 +18,13 @@ import (
 func (t *tool) luaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "lua",
-		Short: "run Lua as it is typed",
-		Long: `Lua reads Lua line by line and prints what each line gives. A line that is not
-finished goes on in the next one. Each is a transaction of its own: what it
-changes in the root is kept at once, and its variables and globals end with it;
-what shall last for the next line goes into a table of the root, such as
-scratchpad. At a terminal, the arrow keys bring back earlier lines, which are
-kept in $XDG_STATE_HOME/scripter/lua_history (else ~/.local/state); Ctrl-C
-forgets a line that is not finished, Ctrl-D or the word exit ends.
+		Short: "run Lua line by line",
+		Long: `Lua reads Lua line by line and prints the values of each line. An unfinished line
+continues in the next one. Each line is a transaction of its own: its changes in the
+root are committed at once, and its variables and globals end with it. Store what the
+next line needs in a table of the root, such as scratchpad. At a terminal, the arrow
+keys bring back earlier lines from $XDG_STATE_HOME/scripter/lua_history (else
+~/.local/state); Ctrl-C drops an unfinished line, Ctrl-D or the word exit ends.
 Without a terminal, the exit status is 1 when a line failed.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -41,12 +40,12 @@ Without a terminal, the exit status is 1 when a line failed.`,
 	}
 }
 
-// session is Lua as it is typed.
+// session runs Lua line by line.
 type session struct {
 	g        *gateway.Gateway
 	out, err io.Writer
-	typed    string // what is not finished
-	failed   int
+	typed    string // the lines of an unfinished statement
+	failed   int    // the number of statements that failed
 }
 
 const (
@@ -54,7 +53,7 @@ const (
 	promptMore = ">> "
 )
 
-// readLines reads a file or a pipe.
+// readLines runs the lines of a file or a pipe.
 func (s *session) readLines(ctx context.Context, in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for end := false; !end; {
@@ -63,7 +62,7 @@ func (s *session) readLines(ctx context.Context, in io.Reader) error {
 			return fmt.Errorf("read stdin: %w", err)
 		}
 		if end = err == io.EOF; end && line == "" {
-			break // the line before has ended with its text
+			break // the text ends with a line end
 		}
 		s.line(ctx, strings.TrimRight(line, "\r\n"))
 	}
@@ -74,7 +73,7 @@ func (s *session) readLines(ctx context.Context, in io.Reader) error {
 	return nil
 }
 
-// talk reads a terminal.
+// talk runs the lines typed at a terminal.
 func (s *session) talk(ctx context.Context, in, out *os.File, root string) error {
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -94,13 +93,13 @@ func (s *session) talk(ctx context.Context, in, out *os.File, root string) error
 	s.err = s.out
 	h, err := openHistory()
 	if err != nil {
-		fmt.Fprintln(s.err, "scripter: no history is kept:", err)
+		fmt.Fprintln(s.err, "scripter: earlier lines are not saved:", err)
 	}
 	defer h.close()
 	terminal.History = h
 	fmt.Fprintf(s.out, `scripter %s, Lua 5.1, %s
-Each line is a transaction of its own: what it changes in the root is kept at
-once, and its names are gone. Keep things in scratchpad. Ctrl-D ends.
+Each line is a transaction of its own: its changes in the root are committed at once,
+and its variables end with it. Store values in scratchpad. Ctrl-D ends.
 `, version, root)
 	for ctx.Err() == nil {
 		terminal.SetPrompt(prompt)
@@ -126,7 +125,7 @@ once, and its names are gone. Keep things in scratchpad. Ctrl-D ends.
 	return nil
 }
 
-// line adds a line to what is typed, and runs that if it is whole.
+// line adds a line to the unfinished statement, and runs it if it is complete now.
 func (s *session) line(ctx context.Context, line string) {
 	if s.typed != "" {
 		line = s.typed + "\n" + line
@@ -137,7 +136,7 @@ func (s *session) line(ctx context.Context, line string) {
 	}
 }
 
-// finish runs what is typed.
+// finish runs the statement that was typed.
 func (s *session) finish(ctx context.Context) {
 	typed := s.typed
 	s.typed = ""

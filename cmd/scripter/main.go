@@ -1,5 +1,5 @@
-// Scripter is the operator's tool: it makes a root, looks into it, changes
-// it, runs its scripts, explains requests, and serves it over HTTP.
+// Scripter is the operator's tool: it makes a root, shows and changes its objects, runs
+// its scripts, explains requests, and serves it over HTTP.
 //
 // Each subcommand is a file of this folder.
 package main
@@ -37,17 +37,18 @@ func main() {
 // tool is one run of the program: what its subcommands share.
 type tool struct {
 	in       io.Reader
-	out, err io.Writer  // what is printed to out is made visible: see visibleWriter
-	exact    io.Writer  // the same place, for exact bytes: see raw
-	screen   *os.File   // the same place, if it is a file, such as a terminal
+	out, err io.Writer  // out makes control characters visible: see visibleWriter
+	exact    io.Writer  // the standard output for exact bytes: see raw
+	screen   *os.File   // the standard output if it is a file, such as a terminal
 	root     string     // --root
 	json     bool       // --json
 	reach    site.Reach // flags of reachFlags
 	name     string     // of the command, as in "scripter put"
 }
 
-// written is where a command prints; it remembers the first failure, which most
-// commands do not look at: what was not printed has failed, on a full disk too.
+// written passes on what a command prints, and remembers the first error. Most commands
+// do not look at errors of printing, but one whose output is lost, for example on a full
+// disk, has failed.
 type written struct {
 	io.Writer
 	err error
@@ -74,8 +75,8 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
-// run runs the program and returns its exit status: 0, 1 when it failed, 2
-// when the command line was wrong.
+// run runs the program and returns its exit status: 0, 1 after a failure, 2 after a wrong
+// command line.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	w := &written{Writer: out}
 	shown := &visibleWriter{w: w}
@@ -105,8 +106,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	return 1
 }
 
-// unknown makes a usage error, with a hint, of the library's error about a command
-// that is none.
+// unknown turns the library's error about an unknown command into a usage error with a
+// hint.
 func unknown(c *cobra.Command, err error) error {
 	var name string
 	if err == nil {
@@ -179,7 +180,8 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	return c
 }
 
-// helpCommand is "scripter help": the library's own succeeds for a command that is none.
+// helpCommand returns "scripter help". The library's own command succeeds for an unknown
+// command.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -222,9 +224,8 @@ func (t *tool) rootFile() string {
 	return "scripter.root"
 }
 
-// forRequests is how the root is opened where requests are answered,
-// forWork where the owner works on it, which may hold the lock for long, and
-// forReading where a command only looks.
+// forRequests opens the root to answer requests, forWork for changes by the owner, which
+// may hold the lock for long, and forReading for commands that only read.
 var (
 	forRequests = objectdb.Options{Program: gateway.Program()}
 	forWork     = objectdb.Options{Program: gateway.Program(), LockTime: -1}
@@ -246,7 +247,7 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 	return db, err
 }
 
-// origin says who runs which command.
+// origin returns who runs which command.
 func (t *tool) origin() objectdb.Origin {
 	return objectdb.Origin{Who: userName(os.Geteuid()), Why: t.name}
 }

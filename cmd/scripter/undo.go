@@ -152,7 +152,7 @@ func (t *tool) takeBack(ctx context.Context, from, to string, force bool) error 
 	case taken != nil:
 		return t.printTakenBack(taken)
 	case from == undoStack:
-		return errors.New("there is nothing to take back: no put, rm, mv, cp or import of this root is kept")
+		return errors.New("there is nothing to take back: no put, rm, mv, cp or import of this root has a record")
 	}
 	return errors.New("there is nothing to make again: nothing was taken back since the last change")
 }
