@@ -122,9 +122,9 @@ func TestNoWayOut(t *testing.T) {
 	assert.True(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
 }
 
-// TestKeptDocumentRoot checks that the document root of a kept request is not trusted:
+// TestRecordedDocumentRoot checks that the document root of a recorded request is not trusted:
 // a script can write such a request into the root.
-func TestKeptDocumentRoot(t *testing.T) {
+func TestRecordedDocumentRoot(t *testing.T) {
 	s := newSite(t)
 	elsewhere := t.TempDir()
 	require.NoError(t, os.WriteFile(elsewhere+"/x.mcro", []byte("secret text"), 0o644))
@@ -157,7 +157,7 @@ func TestKeptDocumentRoot(t *testing.T) {
 	for _, answer := range []string{read(func(*requestlog.Request) {}, o), read(forged, o), read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
 		assert.NotContains(t, answer, "secret text")
 		assert.NotContains(t, answer, "own page")
-		assert.Contains(t, answer, "the document root of the kept request, ")
+		assert.Contains(t, answer, "the document root of the recorded request, ")
 	}
 	missing := func(k *requestlog.Request) {
 		k.Variables["DOCUMENT_ROOT"], k.Variables["SCRIPT_NAME"], k.Variables["SCRIPT_FILENAME"] = elsewhere, "/y.mcro", elsewhere+"/y.mcro"

@@ -46,7 +46,7 @@ func (x *exchange) record(ctx context.Context) {
 	})
 	switch {
 	case err != nil:
-		g.log.Warn("request not kept", "path", x.request.LogPath(), "err", err)
+		g.log.Warn("request not recorded", "path", x.request.LogPath(), "err", err)
 	case late:
 		g.log.Info("debugging has switched itself off", "setting", site.DebugMinutes.Address())
 	default:
@@ -129,6 +129,6 @@ func (x *exchange) recordOutcome(ctx context.Context, out Outcome) {
 	}
 	entry.SetOutcome(x.out.rec, x.out.status, out.Incident, failure, g.now())
 	if err := g.updateSoon(context.WithoutCancel(ctx), patienceAfter, entry.AddOutcome); err != nil {
-		g.log.Warn("outcome of a request not kept", "path", x.request.LogPath(), "number", entry.Number, "err", err)
+		g.log.Warn("outcome of a request not recorded", "path", x.request.LogPath(), "number", entry.Number, "err", err)
 	}
 }

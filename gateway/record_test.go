@@ -260,7 +260,7 @@ func TestDebuggingNeverFails(t *testing.T) {
 		update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad"}) })
 		s.put("scratchpad", objectdb.String("mine"))
 		assert.Equal(t, 200, s.ask("/x.fcgi", nil).Status)
-		assert.Contains(t, s.log.String(), "request not kept")
+		assert.Contains(t, s.log.String(), "request not recorded")
 	})
 	t.Run("a form that cannot be read", func(t *testing.T) {
 		s := debugging(t)
@@ -293,7 +293,7 @@ func TestDebuggingNeverFails(t *testing.T) {
 		assert.Less(t, time.Since(start), patience/2, "it has not waited for the writer as others do")
 		close(release)
 		require.NoError(t, <-done)
-		assert.Contains(t, s.log.String(), "request not kept")
+		assert.Contains(t, s.log.String(), "request not recorded")
 	})
 }
 
@@ -361,7 +361,7 @@ func BenchmarkDebugging(b *testing.B) {
 }
 
 // TestServerNameWarns: Set Server Name must equal what the web server shows
-// as its name (specification, 2.2); the last kept request tells it.
+// as its name (specification, 2.2); the last recorded request tells it.
 //
 // Specification: 2.2.4
 func TestServerNameWarns(t *testing.T) {

@@ -202,7 +202,7 @@ func TestDebugCGI(t *testing.T) {
 	s.script("again", `return webserver.debugCGI ()`)
 	resp := s.ask("/again.fcgi", nil)
 	assert.Equal(t, 500, resp.Status)
-	assert.Contains(t, s.lastRecorded().Error, "no such request is kept before this one")
+	assert.Contains(t, s.lastRecorded().Error, "no such request is recorded before this one")
 
 	s.ask("/x.fcgi?q=there", nil)
 	update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{"scratchpad", "left"}) })

@@ -77,13 +77,13 @@ return done and "flushed" or why:match ("no cache is configured")`,
 	},
 	{
 		Name: "webserver.debugCGI",
-		Doc: "Runs the last request that Debugging has kept again, on today's scripts, and returns its " +
+		Doc: "Runs the last request that Debugging has recorded again, on today's scripts, and returns its " +
 			"response. What it changes in the root is not kept.",
 		Results: script.Returns("string", "the complete response, with errors in full"),
-		Errors:  "no request is kept; inside of a request that is itself run again",
+		Errors:  "no request is recorded; inside of a request that is itself run again",
 		Example: `local ok, message = pcall (function () return webserver.debugCGI () end)
 return (message:match ("no such.*"))`,
-		Gives: "no such request is kept: scratchpad.cgiparamsLog is empty",
+		Gives: "no such request is recorded: scratchpad.cgiparamsLog is empty",
 		Func:  verbDebugCGI,
 	},
 }

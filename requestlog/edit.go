@@ -102,10 +102,10 @@ func (r *Request) complete(item string) {
 func (r *Request) Incomplete() error {
 	switch {
 	case slices.Contains(r.Cut, bodyItem):
-		return fmt.Errorf("request %d had a body of %d bytes, of which the first %d were kept",
+		return fmt.Errorf("request %d had a body of %d bytes, of which the first %d were recorded",
 			r.Number, r.BodySize, len(r.Body))
 	case slices.Contains(r.Masked, bodyItem):
-		return fmt.Errorf("the body of request %d speaks of a secret and was not kept", r.Number)
+		return fmt.Errorf("the body of request %d speaks of a secret and was not recorded", r.Number)
 	}
 	return nil
 }

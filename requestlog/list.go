@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNotFound is the error for a request that is not recorded.
-var ErrNotFound = errors.New("no such request is kept")
+var ErrNotFound = errors.New("no such request is recorded")
 
 // numbers returns the numbers of the recorded requests in ascending order.
 func numbers(tx *objectdb.Tx) ([]int, error) {
@@ -62,7 +62,7 @@ func Find(tx *objectdb.Tx, number int) (*Request, error) {
 		number = numbers[len(numbers)-1]
 	case !slices.Contains(numbers, number):
 		first, last := numbers[0], numbers[len(numbers)-1]
-		return nil, fmt.Errorf("%w: the kept ones are %d to %d, not %d", ErrNotFound, first, last, number)
+		return nil, fmt.Errorf("%w: the recorded ones are %d to %d, not %d", ErrNotFound, first, last, number)
 	}
 	return read(tx, number)
 }
@@ -115,7 +115,7 @@ func ServerNameWarning(tx *objectdb.Tx, name string) string {
 		return ""
 	}
 	if own := r.Variables["SERVER_SOFTWARE"]; own != "" && own != name {
-		return fmt.Sprintf("the web server calls itself %q, by the last kept request; \"\" takes its own word", own)
+		return fmt.Sprintf("the web server calls itself %q, by the last recorded request; \"\" takes its own word", own)
 	}
 	return ""
 }

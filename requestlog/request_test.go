@@ -79,7 +79,7 @@ func TestNewIsBounded(t *testing.T) {
 	assert.Equal(t, []string{"HTTP_A", "body"}, r.Cut)
 	assert.Len(t, r.Variables, 2)
 	assert.Len(t, r.Body, maxBody)
-	assert.ErrorContains(t, r.Incomplete(), "of which the first 65536 were kept")
+	assert.ErrorContains(t, r.Incomplete(), "of which the first 65536 were recorded")
 }
 
 func TestSetField(t *testing.T) {

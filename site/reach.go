@@ -188,7 +188,7 @@ func (u *Unlisted) Error() string {
 	what := "user.webserver." + u.Setting + " names " + u.Value + ", which scripter.conf does not list"
 	switch {
 	case u.Setting == "":
-		what = "the document root of the kept request, " + u.Value +
+		what = "the document root of the recorded request, " + u.Value +
 			", comes from the root, where scripts can write, and scripter.conf does not list it"
 	case u.Key == KeySendfile:
 		what = "user.webserver." + u.Setting + " is on, but scripter.conf does not allow it"

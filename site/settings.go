@@ -47,7 +47,7 @@ var (
 	ChunkSize = &Setting{Name: "chunkSize", Default: objectdb.Number(24), Title: "Set Chunk Size",
 		Meaning: "kilobytes that leave at once; 0 = a response is never cut into chunks", Check: whole(0, 1<<20)}
 	FlDebug = &Setting{Name: "flDebug", Default: objectdb.Boolean(false), Title: "Debugging",
-		Meaning: "the parameters of the last request are kept at scratchpad.cgiparams, " +
+		Meaning: "the parameters of the last request are recorded at scratchpad.cgiparams, " +
 			"and the last maxRequests beside them"}
 	FlAutoSave = &Setting{Name: "flAutoSave", Default: objectdb.Boolean(false),
 		Title:   "Auto-Save Frontier-style agent",
@@ -106,14 +106,14 @@ var (
 	MaxWaiting = &Setting{Name: "maxWaiting", Default: objectdb.Number(256), Title: "Most requests waiting",
 		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503",
 		Check:   whole(0, 1<<20)}
-	MaxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most kept requests",
-		Meaning: "requests that Debugging keeps at scratchpad.cgiparamsLog; 0 = none", Check: whole(0, 1000)}
+	MaxRequests = &Setting{Name: "maxRequests", Default: objectdb.Number(50), Title: "Most recorded requests",
+		Meaning: "requests that Debugging records at scratchpad.cgiparamsLog; 0 = none", Check: whole(0, 1000)}
 	DebugMinutes = &Setting{Name: "debugMinutes", Default: objectdb.Number(30), Title: "Debugging ends after",
 		Meaning: "minutes after which flDebug switches itself off, counted from when it was set; 0 = never",
 		Check:   between(0, 60*24*365)}
 	FlDebugSecrets = &Setting{Name: "flDebugSecrets", Default: objectdb.Boolean(false),
-		Title:   "Debugging keeps secrets",
-		Meaning: "passwords, cookies and tokens of kept requests are not masked"}
+		Title:   "Debugging records secrets",
+		Meaning: "passwords, cookies and tokens of recorded requests are not masked"}
 	FlRefuseConnections = &Setting{Name: "flRefuseConnections", Default: objectdb.Boolean(false),
 		Title: "Refuse connections",
 		Meaning: "maintenance: every request but the developer's is answered 503 " +

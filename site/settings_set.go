@@ -95,7 +95,7 @@ func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) 
 	case FlDebug:
 		minutes := all.Number(DebugMinutes)
 		warn(bool(on) && minutes > 0, "debugging switches itself off after %v minutes (debugMinutes)", minutes)
-		warn(bool(on) && all.Flag(FlDebugSecrets), "secrets are kept as they are (flDebugSecrets)")
+		warn(bool(on) && all.Flag(FlDebugSecrets), "secrets are recorded as they are (flDebugSecrets)")
 	case FlDebugSecrets:
 		warn(bool(on), "passwords, cookies and tokens will lie in the root, and in its copies, "+
 			"for anybody to read who may read the file")

@@ -19,8 +19,8 @@ import (
 func (t *tool) requestsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "requests [N | INCIDENT]",
-		Short: "list the requests that Debugging has kept, or show one",
-		Long: `Requests lists the requests that Debugging has kept, the last one at the end:
+		Short: "list the requests that Debugging has recorded, or show one",
+		Long: `Requests lists the requests that Debugging has recorded, the last one at the end:
 number, time (UTC), status, milliseconds, incident, method and URL. With the
 number N, or the incident number that a visitor saw, it shows one in full.`,
 		Args: args(0, 1),
@@ -65,7 +65,7 @@ func recordedFrom(args []string) (recordedName, error) {
 	case gateway.IsIncident(incident):
 		return recordedName{n, incident}, nil
 	case err != nil || n < 1:
-		err := fmt.Errorf("%q is neither the number of a kept request nor an incident number", args[0])
+		err := fmt.Errorf("%q is neither the number of a recorded request nor an incident number", args[0])
 		return recordedName{}, usageError{err}
 	}
 	return recordedName{number: n}, nil
@@ -86,7 +86,7 @@ func (n recordedName) find(tx *objectdb.Tx) (*requestlog.Request, error) {
 	return r, notRecordedHint(err, fmt.Sprintf(hint, n.incident, debugHint))
 }
 
-const debugHint = `"scripter settings flDebug true" keeps requests from now on, "scripter requests" lists them`
+const debugHint = `"scripter settings flDebug true" records requests from now on, "scripter requests" lists them`
 
 func notRecordedHint(err error, hint string) error {
 	if errors.Is(err, requestlog.ErrNotFound) {
@@ -108,7 +108,7 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 		return t.printJSON(objects)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(t.out, `no requests are kept; "scripter settings flDebug true" keeps requests from now on`)
+		fmt.Fprintln(t.out, `no requests are recorded; "scripter settings flDebug true" records requests from now on`)
 		return nil
 	}
 	var rows [][]string
@@ -137,7 +137,7 @@ func (t *tool) showRequest(r *requestlog.Request) {
 		p("masked: %s\n", strings.Join(r.Masked, ", "))
 	}
 	if len(r.Cut) > 0 {
-		p("too long to be kept: %s\n", strings.Join(r.Cut, ", "))
+		p("too long to be recorded: %s\n", strings.Join(r.Cut, ", "))
 	}
 	p("\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Variables)) {

@@ -27,8 +27,8 @@ func (t *tool) replayCommand() *cobra.Command {
 	var f replay
 	c := &cobra.Command{
 		Use:   "replay [N | INCIDENT]",
-		Short: "run a kept request again, on today's scripts",
-		Long: `Replay runs a request that Debugging has kept again, with the present scripts and
+		Short: "run a recorded request again, on today's scripts",
+		Long: `Replay runs a request that Debugging has recorded again, with the present scripts and
 pages, and prints the complete response: the last request, or number N, or that of
 an incident. The clock stands at the time of the request, and math.random returns
 the same numbers. What the run changes in the root is not kept, unless --commit is
@@ -40,7 +40,7 @@ With --diff it prints what differs from the answer of then: lines of then with
 What was masked has "(masked)" in its place. --param, --header and --field give
 it its value again, --data the whole body.
 
-Scripts can write kept requests. So with --commit a page is read only below a
+Scripts can write recorded requests. So with --commit a page is read only below a
 folder that scripter.conf lists, or that --pages or --param DOCUMENT_ROOT=FOLDER
 names.`,
 		Args: args(0, 1),
@@ -88,7 +88,7 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 		t.warn("masked: %s (%s)", item, howToGive(item))
 	}
 	for _, item := range r.Cut {
-		t.warn("too long to be kept: %s (%s)", item, howToGive(item))
+		t.warn("too long to be recorded: %s (%s)", item, howToGive(item))
 	}
 	var response strings.Builder
 	w := t.raw()
