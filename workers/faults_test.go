@@ -30,11 +30,12 @@ import (
 	"scripter/workers"
 )
 
-// masterEnvironment makes the test's program the master of a pool on a socket.
+// masterEnvironment is the variable that makes the test program the master of a pool. It holds
+// the socket.
 const masterEnvironment = "TEST_MASTER"
 
-// mostEnvironment tells that master how many workers it may have.
-const mostEnvironment = "TEST_MASTER_MOST"
+// maxEnvironment is the variable that holds the largest number of its workers.
+const maxEnvironment = "TEST_MASTER_MOST"
 
 func serveMaster(addr string) error {
 	os.Unsetenv(masterEnvironment)
@@ -51,7 +52,7 @@ func serveMaster(addr string) error {
 	if err != nil {
 		return err
 	}
-	most, _ := strconv.Atoi(os.Getenv(mostEnvironment))
+	most, _ := strconv.Atoi(os.Getenv(maxEnvironment))
 	p, err := workers.Start(workers.Options{
 		Max:       most,
 		Command:   []string{exe},
@@ -77,7 +78,7 @@ type master struct {
 	cmd *exec.Cmd
 }
 
-// startMaster starts one, by a shell that has done what before says.
+// startMaster starts a master in a shell that has run the commands before.
 func startMaster(t *testing.T, addr, before string) master {
 	t.Helper()
 	exe, err := os.Executable()
@@ -128,18 +129,18 @@ func alive(pid int) bool {
 	return err == nil && !strings.HasPrefix(state, "Z")
 }
 
-// descriptors returns how many a process has open.
+// descriptors returns how many open descriptors a process has.
 func descriptors(pid int) int {
 	fds, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return len(fds)
 }
 
-// fewer is how a shell takes itself all descriptors but n, unless it has fewer.
+// fewer returns the shell command that lowers the limit of descriptors to n.
 func fewer(n int) string {
 	return fmt.Sprintf("{ ulimit -Sn %d && ulimit -Hn %[1]d; } 2>/dev/null || test $(ulimit -n) -lt %[1]d || exit 1", n)
 }
 
-// leave leaves this process n descriptors more than it has open.
+// leave limits this process to n descriptors more than it has open.
 func leave(n int) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -149,7 +150,7 @@ func leave(n int) error {
 	return unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
 }
 
-// asked asks once on a connection of its own and expects the answer in time.
+// asked sends one request on a new connection, and expects the response in time.
 func (p *pool) asked(t *testing.T, query, body string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -159,15 +160,12 @@ func (p *pool) asked(t *testing.T, query, body string) string {
 	return text
 }
 
-// tried asks once on a connection of its own.
+// tried sends one request on a new connection.
 func (p *pool) tried(ctx context.Context, t *testing.T, query, body string) (string, error) {
 	t.Helper()
 	c := p.client(t, true)
 	defer c.Close()
-	var out strings.Builder
-	_, err := c.Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
-	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
-	return text, err
+	return askWithin(ctx, c, query, body)
 }
 
 // When the master dies, its workers finish their requests and end. They close the listening
@@ -210,11 +208,11 @@ func TestAfterKill(t *testing.T) {
 	before := func() int { return p.Status().Replaced }
 	require.Equal(t, 2, before())
 	var wg sync.WaitGroup
-	for range 5 { // so many that each number is used again
+	for range 5 { // enough that each index is used again
 		wg.Go(func() { assert.Contains(t, p.asked(t, "sleep=1500", "slow"), "slow") })
 	}
 	wg.Wait()
-	assert.Equal(t, 2, before(), "others were killed")
+	assert.Equal(t, 2, before(), "other workers were killed")
 }
 
 // A reload replaces all processes, also if the pool has Max of them.
@@ -243,7 +241,7 @@ func (p *pool) pids() map[int]bool {
 	return pids
 }
 
-// A shutdown answers a request that has arrived, also if no worker lives.
+// A shutdown answers a request that has arrived, also if there is no worker.
 func TestShutdownWithoutWorkers(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1, Wait: patience})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -263,7 +261,7 @@ func TestShutdownWithoutWorkers(t *testing.T) {
 	defer cancel()
 	down := make(chan error, 1)
 	go func() { down <- p.Shutdown(ctx) }()
-	time.Sleep(50 * time.Millisecond) // mostly the shutdown has begun then
+	time.Sleep(50 * time.Millisecond) // usually the shutdown has begun after that time
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	for _, nc := range waiting {
 		nc.SetReadDeadline(time.Now().Add(patience))
@@ -273,7 +271,7 @@ func TestShutdownWithoutWorkers(t *testing.T) {
 	}
 	require.NoError(t, <-down)
 	wg.Wait()
-	assert.Error(t, p.Reload(p.o), "it would start processes that nobody ends")
+	assert.Error(t, p.Reload(p.o), "nobody would end the new processes")
 	assert.Empty(t, p.pids())
 }
 
@@ -284,7 +282,7 @@ func TestStopped(t *testing.T) {
 	_, err := ask(c, "", "")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond)
-	time.Sleep(50 * time.Millisecond) // until it has let go of the connection, too
+	time.Sleep(50 * time.Millisecond) // until it has released the connection
 	var stopped int
 	for pid := range p.pids() {
 		stopped = pid
@@ -313,10 +311,11 @@ func TestSlowPeers(t *testing.T) {
 		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
-		_, err = nc.Write(append([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0xff, 0, 0, 0}, make([]byte, 40<<10)...))
+		head := []byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0xff, 0, 0, 0}
+		_, err = nc.Write(append(head, make([]byte, 40<<10)...))
 		require.NoError(t, err)
 	}
-	for range 2 { // the last piece leaves when the handler has returned
+	for range 2 { // the last piece is sent when the handler has returned
 		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
@@ -330,19 +329,19 @@ func TestSlowPeers(t *testing.T) {
 }
 
 // A worker that only sends a response does not count as one that runs a script.
-func TestSendersAreNoScripts(t *testing.T) {
+func TestSendingIsNotRunning(t *testing.T) {
 	p := start(t, workers.Options{Max: 2, Wait: time.Minute})
 	for range 2 {
 		nc, err := p.dial()
 		require.NoError(t, err)
 		defer nc.Close()
 		c := fcgitest.NewClient(nc, true)
-		go c.Do(t.Context(), map[string]string{"QUERY_STRING": "scriptbig=4000000"}, strings.NewReader(""), stuck{}, io.Discard)
+		variables := map[string]string{"QUERY_STRING": "scriptbig=4000000"}
+		go c.Do(t.Context(), variables, strings.NewReader(""), stuck{}, io.Discard)
 	}
 	sending := func() bool {
-		ws := p.Status().Workers
 		n := 0
-		for _, w := range ws {
+		for _, w := range p.Status().Workers {
 			if w.State == "running" || w.State == "reading" {
 				n++
 			}
@@ -352,7 +351,7 @@ func TestSendersAreNoScripts(t *testing.T) {
 	require.Eventually(t, sending, patience, time.Millisecond)
 	begun := time.Now()
 	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
-	assert.Less(t, time.Since(begun), 25*time.Second, "the write limit of 30 s would have freed a worker, too")
+	assert.Less(t, time.Since(begun), 25*time.Second, "after the write limit of 30 s a worker is free, too")
 }
 
 type stuck struct{}
@@ -365,7 +364,7 @@ func TestValuesFirst(t *testing.T) {
 	nc, err := p.dial()
 	require.NoError(t, err)
 	defer nc.Close()
-	_, err = nc.Write([]byte{1, 9, 0, 0, 0, 16, 0, 0, 14, 0, 'F', 'C', 'G', 'I', '_', 'M', 'A', 'X', '_', 'C', 'O', 'N', 'N', 'S'})
+	_, err = nc.Write([]byte("\x01\x09\x00\x00\x00\x10\x00\x00\x0e\x00FCGI_MAX_CONNS"))
 	require.NoError(t, err)
 	nc.SetReadDeadline(time.Now().Add(patience))
 	reply := make([]byte, 8)
@@ -391,7 +390,7 @@ func TestNoRoom(t *testing.T) {
 	}, patience, time.Millisecond)
 	assert.Equal(t, string(workers.Refused), p.asked(t, "", ""))
 	late := make([]*fcgitest.Client, 8)
-	for i := range late { // they connect, and have nothing to say for a moment
+	for i := range late { // they connect, and send nothing for a moment
 		late[i] = p.client(t, i%2 == 0)
 	}
 	time.Sleep(100 * time.Millisecond)
@@ -430,14 +429,14 @@ func TestFewDescriptors(t *testing.T) {
 		nc.Close()
 	}
 	for _, pid := range append(children(t, m.cmd.Process.Pid), m.cmd.Process.Pid) {
-		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "given back")
+		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "they are closed")
 	}
 }
 
 // With few descriptors, many slow bodies are answered or refused, with a page or by closing
-// the connection. Neither they nor ordinary requests wait for ever.
+// the connection. Neither they nor ordinary requests wait forever.
 func TestFewDescriptorsForBodies(t *testing.T) {
-	m := startMaster(t, "unix:"+filepath.Join(t.TempDir(), "s"), fewer(160)+"; export "+mostEnvironment+"=2")
+	m := startMaster(t, "unix:"+filepath.Join(t.TempDir(), "s"), fewer(160)+"; export "+maxEnvironment+"=2")
 	whole := wire(false, strings.Repeat("slow", 25_000))
 	slow := make([]net.Conn, 80)
 	for i := range slow {
@@ -445,7 +444,7 @@ func TestFewDescriptorsForBodies(t *testing.T) {
 		require.NoError(t, err)
 		defer nc.Close()
 		nc.SetDeadline(time.Now().Add(patience))
-		nc.Write(whole[:5000+i*500]) // it may be refused already
+		nc.Write(whole[:5000+i*500]) // it may already be refused
 		slow[i] = nc
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -466,7 +465,7 @@ func TestFewDescriptorsForBodies(t *testing.T) {
 				served.Add(1)
 			case len(text) == 0:
 				assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-			case !errors.Is(err, syscall.ECONNRESET): // who still writes may not see all the words
+			case !errors.Is(err, syscall.ECONNRESET): // a peer that is still writing may not receive the page
 				assert.NoError(t, err)
 				assert.Contains(t, text, string(workers.Refused))
 			}
@@ -475,7 +474,7 @@ func TestFewDescriptorsForBodies(t *testing.T) {
 	wg.Wait()
 	assert.Positive(t, served.Load())
 	for _, pid := range append(children(t, m.cmd.Process.Pid), m.cmd.Process.Pid) {
-		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "given back")
+		require.Eventually(t, func() bool { return descriptors(pid) < 60 }, patience, 10*time.Millisecond, "they are closed")
 	}
 }
 

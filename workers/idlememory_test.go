@@ -16,14 +16,14 @@ import (
 	"scripter/workers"
 )
 
-// An idle worker returns the memory of a large request, though it is too little to replace
+// An idle worker returns the memory of a large request, also if that is not enough to replace
 // the worker.
 func TestIdleMemory(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 1})
 	pid, err := strconv.Atoi(strings.TrimSpace(p.asked(t, "", "")))
 	require.NoError(t, err)
 	memory := func() (bytes int) {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)) // nothing, once it has been replaced
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)) // empty if the worker was replaced
 		fmt.Sscan(string(b), new(int), &bytes)
 		return bytes * os.Getpagesize()
 	}

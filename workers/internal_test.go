@@ -15,8 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// silentPool is a pool with one worker, which exists only in the master's records, and one
-// connection.
+// silentPool returns a pool with one connection, and one worker that has no process.
 func silentPool(t *testing.T) (p *Pool, w *process, peer int) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
@@ -43,7 +42,7 @@ func (w *process) kinds() (kinds []byte) {
 	return kinds
 }
 
-// Data that is unread for two checks is checked again.
+// If data is unread for two checks, the workers check their connections again.
 func TestUnreadData(t *testing.T) {
 	p, w, peer := silentPool(t)
 	assert.Equal(t, []byte{msgOpen}, w.kinds())
@@ -79,8 +78,8 @@ func TestDeadBeforeRead(t *testing.T) {
 	assert.Empty(t, p.lost)
 }
 
-// A script that ends while its process is about to be killed takes no other request with it.
-// A script that has ended is not killed.
+// A worker whose script ends just before it is killed begins no other request. A worker whose
+// script has ended is not killed.
 func TestDoomed(t *testing.T) {
 	p, _, _ := silentPool(t)
 	w := &Worker{mem: p.mem, state: &p.mem.workers[0]}
@@ -106,7 +105,7 @@ func TestDoomed(t *testing.T) {
 // answered, and at the latest after the given time.
 //
 // Catalogue: C6
-func TestKillIsPatient(t *testing.T) {
+func TestKillWaitsForYielded(t *testing.T) {
 	begin := func() *process {
 		p, w, _ := silentPool(t)
 		w.state = &p.mem.workers[0]
@@ -131,7 +130,7 @@ func TestKillIsPatient(t *testing.T) {
 	assert.EqualError(t, w.cmd.Wait(), "signal: killed")
 }
 
-// A failed acquire is noticed by the owner, and a closed connection cannot be acquired.
+// The owner notices a failed acquire, and a closed connection cannot be acquired.
 func TestAcquire(t *testing.T) {
 	var s connState
 	s.word.Store(word(5, ownerNone))

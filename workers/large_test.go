@@ -5,6 +5,7 @@ package workers_test
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 	"scripter/workers"
 )
 
-// served counts the requests that workers have begun.
+// served returns how many requests the workers have begun.
 func (p *pool) served() (n int64) {
 	ws := p.Status().Workers
 	for _, w := range ws {
@@ -67,8 +68,8 @@ func testLargeBodies(t *testing.T, network string) {
 	assert.Contains(t, p.asked(t, "", "ordinary"), "ordinary")
 }
 
-// A body that declares too much is refused before the rest arrives. One without end is
-// refused as soon as it is too large.
+// A body whose declared length is too large is refused before the rest arrives. An endless
+// body is refused as soon as it is too large.
 func TestEndlessBody(t *testing.T) {
 	p := start(t, workers.Options{MaxBody: 1 << 20, RequestIdle: patience, RequestTotal: patience})
 	for _, declared := range []bool{true, false} {
@@ -79,8 +80,8 @@ func TestEndlessBody(t *testing.T) {
 		if !declared {
 			params = "\x01\x01AB"
 		}
-		head := append([]byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, byte(len(params)), 0, 0}, params...)
-		_, err = nc.Write(append(head, 1, 4, 0, 1, 0, 0, 0, 0))
+		head := []byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, byte(len(params)), 0, 0}
+		_, err = nc.Write(slices.Concat(head, []byte(params), []byte{1, 4, 0, 1, 0, 0, 0, 0}))
 		require.NoError(t, err)
 		record := append([]byte{1, 5, 0, 1, 0x40, 0, 0, 0}, make([]byte, 16<<10)...)
 		go func() {

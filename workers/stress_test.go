@@ -26,8 +26,8 @@ import (
 	"scripter/workers"
 )
 
-// stressFor is how long TestStress runs: a few seconds, or what
-// SCRIPTER_STRESS says, in Go's notation.
+// stressFor returns how long TestStress runs: a few seconds, or the duration in
+// SCRIPTER_STRESS.
 func stressFor() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("SCRIPTER_STRESS")); err == nil {
 		return d
@@ -35,7 +35,7 @@ func stressFor() time.Duration {
 	return 3 * time.Second
 }
 
-// pieces sends a body in pieces of random length, with pauses now and then.
+// pieces reads a body in pieces of random length, with pauses.
 type pieces struct {
 	r    *rand.Rand
 	rest string
@@ -53,7 +53,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// body makes one of 0 bytes to 1 MB; most are short.
+// body returns a body of 0 bytes to 1 MB; most are short.
 func body(r *rand.Rand) string {
 	n := r.IntN(300)
 	switch r.IntN(12) {
@@ -73,12 +73,12 @@ func body(r *rand.Rand) string {
 	return string(b)
 }
 
-// tally counts what TestStress has done.
+// tally counts the requests of TestStress.
 type tally struct{ ordinary, hostile, rude atomic.Int64 }
 
-// Ordinary requests get their own right answers, exactly once, whatever hostile
-// ones do to the processes and rude web servers to the connections; afterwards
-// nothing is left of it all.
+// Ordinary requests get their own responses, exactly once, while hostile requests end processes
+// and rude web servers close connections. Afterwards no process, connection or descriptor is
+// left.
 func TestStress(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 6, Waiting: 1000, Wait: patience, Spare: 300 * time.Millisecond})
 	warm := p.client(t, true)
@@ -113,24 +113,26 @@ func TestStress(t *testing.T) {
 		}
 	})
 	wg.Wait()
-	t.Logf("%d ordinary requests, %d hostile, %d connections left rudely", n.ordinary.Load(), n.hostile.Load(), n.rude.Load())
+	t.Logf("%d ordinary requests, %d hostile, %d connections closed rudely",
+		n.ordinary.Load(), n.hostile.Load(), n.rude.Load())
 	require.Eventually(t, func() bool {
 		s := p.Status()
-		return len(s.Workers) == 2 && s.Conns == 0 && descriptors(os.Getpid()) <= self+2 && runtime.NumGoroutine() <= goroutines+4
+		return len(s.Workers) == 2 && s.Conns == 0 &&
+			descriptors(os.Getpid()) <= self+2 && runtime.NumGoroutine() <= goroutines+4
 	}, patience, 20*time.Millisecond, "%v", p.left())
-	ws := p.Status().Workers
-	for _, w := range ws {
-		require.Eventually(t, func() bool { return descriptors(w.Pid) < 20 }, patience, 10*time.Millisecond, "a worker's descriptors are given back")
+	for _, w := range p.Status().Workers {
+		few := func() bool { return descriptors(w.Pid) < 20 }
+		require.Eventually(t, few, patience, 10*time.Millisecond, "a worker closes its descriptors")
 		assert.Less(t, resident(t, w.Pid), 300<<20)
 	}
 }
 
-// resident returns the bytes of a process that are in memory.
+// resident returns the resident memory of a process.
 func resident(t *testing.T, pid int) (bytes int) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-		return 0 // it has left
+		return 0 // it has ended
 	}
 	require.NoError(t, err)
 	var size, pages int
@@ -156,7 +158,8 @@ func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bo
 		}
 		var out strings.Builder
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		_, err = c.Do(ctx, map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, &pieces{r, want}, &out, io.Discard)
+		variables := map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}
+		_, err = c.Do(ctx, variables, &pieces{r, want}, &out, io.Discard)
 		cancel()
 		if query == "sum" {
 			assert.NoError(t, err, out.String())
@@ -166,7 +169,7 @@ func (p *pool) ordinary(t *testing.T, r *rand.Rand, keep bool, stopped func() bo
 		if query == "asleep=2" {
 			assert.NoError(t, err)
 			_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
-			lost = text == "crash" // another one has ended its process meanwhile
+			lost = text == "crash" // another request has ended its process
 			assert.True(t, strings.HasSuffix(text, " "+want) || lost, "%.100q", text)
 		}
 		if !keep || query == "shut" || lost {
@@ -187,7 +190,7 @@ func (p *pool) connect(keep bool) (*fcgitest.Client, error) {
 	return fcgitest.NewClient(nc, keep), nil
 }
 
-// hostile asks for what ends the process.
+// hostile sends requests that end their process.
 func (p *pool) hostile(t *testing.T, r *rand.Rand, stopped func() bool, n *tally) {
 	want := map[string]string{"crash": "crash", "exit": "crash", "hang=50": "time", "half": "half"}
 	for ; !stopped(); n.hostile.Add(1) {
@@ -206,7 +209,7 @@ func (p *pool) hostile(t *testing.T, r *rand.Rand, stopped func() bool, n *tally
 	}
 }
 
-// rude leaves at any time, in any way.
+// rude closes connections at any time, in any way.
 func (p *pool) rude(t *testing.T, r *rand.Rand, stopped func() bool, n *tally) {
 	for ; !stopped(); n.rude.Add(1) {
 		nc, err := p.dial()
@@ -229,7 +232,7 @@ func (p *pool) rude(t *testing.T, r *rand.Rand, stopped func() bool, n *tally) {
 	}
 }
 
-// wire returns a request as it is sent.
+// wire returns the bytes of a request.
 func wire(keep bool, body string) []byte {
 	out := []byte{1, 1, 0, 1, 0, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 4, 0, 1, 0, 0, 0, 0}
 	if keep {
@@ -243,8 +246,7 @@ func wire(keep bool, body string) []byte {
 	return append(out, 1, 5, 0, 1, 0, 0, 0, 0)
 }
 
-// A hundred bodies that come slowly hold no worker; fewer where there are few
-// descriptors.
+// A hundred slow bodies occupy no worker. The test sends fewer if it has few descriptors.
 func TestSlowBodies(t *testing.T) {
 	p := start(t, workers.Options{Min: 2, Max: 2, Wait: patience, RequestIdle: patience, RequestTotal: 2 * patience})
 	whole := wire(true, strings.Repeat("slow", 25_000))
@@ -281,7 +283,7 @@ func TestSlowBodies(t *testing.T) {
 	assert.Empty(t, p.losses)
 }
 
-// A body that never comes to its end is refused, and so is one that trickles.
+// A body that does not end in time is refused, whether it stops or arrives slowly.
 func TestEndlessBodies(t *testing.T) {
 	p := start(t, workers.Options{RequestIdle: time.Second, RequestTotal: 2 * time.Second})
 	whole := wire(true, strings.Repeat("slow", 25_000))

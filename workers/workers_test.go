@@ -29,11 +29,11 @@ import (
 	"scripter/workers"
 )
 
-// patience is how long a test waits for what happens at once or not at all: a busy machine
-// may stand still for seconds.
+// patience is how long a test waits for something that should happen at once: a busy machine
+// may take seconds.
 const patience = time.Minute
 
-// TestMain makes the test's own program the worker, too.
+// TestMain makes the test program the worker, too.
 func TestMain(m *testing.M) {
 	w, err := workers.Inherited()
 	if addr := os.Getenv(masterEnvironment); addr != "" && err == nil && w == nil {
@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// os.Exit would let the race detector finish, which has been seen to wait
-	// for ever in a process that others had sent descriptors to.
+	// os.Exit would let the race detector finish, which can hang in a process that has received
+	// descriptors.
 	syscall.Exit(0)
 }
 
@@ -74,7 +74,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	case "yield": // like wait, while other requests run
 		r.Yield()
 		fallthrough
-	case "wait", "waitcrash": // until somebody opens the gate
+	case "wait", "waitcrash": // until the file of the gate exists
 		_, gate, _ := strings.Cut(r.Params["QUERY_STRING"], "=")
 		os.WriteFile(fmt.Sprint(gate, ".", os.Getpid()), nil, 0o600)
 		for _, err := os.Stat(gate); err != nil; _, err = os.Stat(gate) {
@@ -94,22 +94,22 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		select {}
 	case "exit":
 		os.Exit(3)
-	case "half": // an answer, then the crash
+	case "half": // half a response, then a crash
 		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\nhalf")
 		r.Flush()
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
-	case "sum": // of the body
+	case "sum": // responds with a checksum of the body
 		sum := sha256.New()
 		if _, err := io.Copy(sum, r.Stdin); err == nil {
 			fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%x", sum.Sum(nil))
 		}
 		return
-	case "shut": // the body is not wanted
+	case "shut": // closes the body
 		r.Stdin.(io.Closer).Close()
 		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d shut", os.Getpid())
 		return
-	case "stop": // before the next line: a signal to the whole process may be a moment late
+	case "stop": // stops this thread at once: a signal to the process may arrive later
 		runtime.LockOSThread()
 		unix.Tgkill(os.Getpid(), unix.Gettid(), unix.SIGSTOP)
 		runtime.UnlockOSThread()
@@ -117,7 +117,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		slack, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
 		fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%v %v", time.Duration(slack), err)
 		return
-	case "scriptbig": // the script ends, then its answer is sent
+	case "scriptbig": // the script ends, then its response is sent
 		h.w.Begin(time.Minute, 64<<20)
 		h.w.End()
 		fallthrough
@@ -126,7 +126,7 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 		io.WriteString(r.Stdout, "Content-Type: text/plain\r\n\r\n")
 		io.WriteString(r.Stdout, strings.Repeat("b", int(d/time.Millisecond)))
 		return
-	case "few": // descriptors: so many more than this process has open
+	case "few": // limits the process to so many more descriptors than are open
 		if err := leave(int(d / time.Millisecond)); err != nil {
 			panic(err)
 		}
@@ -148,16 +148,16 @@ func (h handler) answer(ctx context.Context, r *fcgi.Request) {
 	fmt.Fprintf(r.Stdout, "Content-Type: text/plain\r\n\r\n%d %s", os.Getpid(), body)
 }
 
-// pool is a running one.
+// pool is a running pool and its sockets.
 type pool struct {
 	*workers.Pool
 	o      workers.Options
 	addrs  []net.Addr
 	losses chan workers.Loss
-	next   atomic.Int64 // of addrs, for who connects
+	next   atomic.Int64 // index in addrs of the next connection
 }
 
-// listener returns a socket, "unix" or "tcp", and its address.
+// listener returns a listening socket of the network, "unix" or "tcp", and its address.
 func listener(t *testing.T, network string) (*os.File, net.Addr) {
 	t.Helper()
 	spec := "127.0.0.1:0"
@@ -205,13 +205,13 @@ func startOn(t *testing.T, o workers.Options, networks ...string) *pool {
 	return p
 }
 
-// dial connects, to one listening socket after the other.
+// dial connects to the listening sockets in turns.
 func (p *pool) dial() (net.Conn, error) {
 	addr := p.addrs[int(p.next.Add(1))%len(p.addrs)]
 	return net.Dial(addr.Network(), addr.String())
 }
 
-// running counts the workers with a request.
+// running returns how many workers have a request.
 func (p *pool) running() int {
 	n := 0
 	for _, w := range p.Status().Workers {
@@ -222,15 +222,15 @@ func (p *pool) running() int {
 	return n
 }
 
-// atGate counts the requests that wait at a gate: see handler.
+// atGate returns how many requests wait at a gate: see handler.
 func atGate(t *testing.T, gate string) int {
 	marks, err := filepath.Glob(gate + ".*")
 	require.NoError(t, err)
 	return len(marks)
 }
 
-// affordable is how many connections, n at most, there are descriptors for in this
-// process, when it needs so many for each: it may be all clients and their master.
+// affordable returns for how many connections, n at most, this process has descriptors, if it
+// needs so many for each. It holds all clients and their master.
 func affordable(t *testing.T, n, each int) int {
 	var limit unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
@@ -247,19 +247,24 @@ func (p *pool) client(t *testing.T, keep bool) *fcgitest.Client {
 }
 
 func ask(c *fcgitest.Client, query, body string) (string, error) {
+	return askWithin(context.Background(), c, query, body)
+}
+
+func askWithin(ctx context.Context, c *fcgitest.Client, query, body string) (string, error) {
 	var out strings.Builder
-	_, err := c.Do(context.Background(), map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}, strings.NewReader(body), &out, io.Discard)
+	variables := map[string]string{"QUERY_STRING": query, "REQUEST_METHOD": "POST"}
+	_, err := c.Do(ctx, variables, strings.NewReader(body), &out, io.Discard)
 	_, text, _ := strings.Cut(out.String(), "\r\n\r\n")
 	return text, err
 }
 
-// askOnce is ask, on a connection that is closed then.
+// askOnce is ask, and closes the connection.
 func askOnce(c *fcgitest.Client, query, body string) (string, error) {
 	defer c.Close()
 	return ask(c, query, body)
 }
 
-// onSockets runs a test on pools that listen at sockets of each kind.
+// onSockets runs a test on pools that listen on sockets of each kind.
 func onSockets(t *testing.T, test func(*testing.T, *pool)) {
 	for _, networks := range [][]string{{"unix"}, {"tcp"}, {"unix", "tcp"}} {
 		t.Run(strings.Join(networks, " and "), func(t *testing.T) {
@@ -500,7 +505,7 @@ func testShutdown(t *testing.T, p *pool) {
 	down := make(chan error, 1)
 	go func() { down <- p.Shutdown(ctx) }()
 	time.Sleep(100 * time.Millisecond)
-	assert.Empty(t, down, "it waits for what is under way")
+	assert.Empty(t, down, "it waits for the requests under way")
 	require.NoError(t, os.WriteFile(gate, nil, 0o600))
 	require.NoError(t, <-down)
 	wg.Wait()
@@ -534,7 +539,7 @@ func TestReports(t *testing.T) {
 	clear(told)
 	mu.Unlock()
 	require.NoError(t, p.Reload(p.o))
-	require.Eventually(t, func() bool { return all(first) }, patience, 10*time.Millisecond, "as they leave")
+	require.Eventually(t, func() bool { return all(first) }, patience, 10*time.Millisecond, "they report when they end")
 }
 
 // The listening sockets change with the workers. Connections that wait at the old ones are
@@ -550,7 +555,7 @@ func TestListen(t *testing.T) {
 		wg.Go(func() { assert.Contains(t, p.asked(t, "wait="+gate, "slow"), "slow") })
 	}
 	require.Eventually(t, func() bool { return p.running() == 2 }, patience, time.Millisecond)
-	for range 4 { // nobody has the time to take them up
+	for range 4 { // all workers are busy
 		wg.Go(func() { assert.Contains(t, p.asked(t, "", "waits"), "waits") })
 	}
 	waits := func() bool { return p.Status().Waiting == 4 }

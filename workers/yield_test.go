@@ -21,17 +21,17 @@ import (
 // yielder is a request that has yielded and waits.
 type yielder struct {
 	gate string
-	text chan string // its answer
+	text chan string // its response
 }
 
-// goOn lets it end, and returns its response.
+// goOn lets the request end, and returns its response.
 func (a yielder) goOn(t *testing.T) string {
 	t.Helper()
 	require.NoError(t, os.WriteFile(a.gate, nil, 0o600))
 	return <-a.text
 }
 
-// yielders makes n requests yield.
+// yielders sends n requests that yield.
 func (p *pool) yielders(t *testing.T, n int, keep bool) (all []yielder) {
 	t.Helper()
 	for i := range n {
@@ -49,7 +49,7 @@ func (p *pool) yielders(t *testing.T, n int, keep bool) (all []yielder) {
 	return all
 }
 
-// While requests only wait, their worker runs others. They end in any order.
+// A worker runs other requests while some have yielded. These can end in any order.
 func TestYield(t *testing.T) {
 	for n, keep := range map[int]bool{7: false, 20: true} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
@@ -62,7 +62,8 @@ func TestYield(t *testing.T) {
 					assert.Contains(t, text, "ordinary")
 				}
 			}
-			require.Eventually(t, func() bool { return p.running() == 0 }, patience, time.Millisecond, "a request that has yielded delays no other")
+			idle := func() bool { return p.running() == 0 }
+			require.Eventually(t, idle, patience, time.Millisecond, "a request that has yielded delays no other")
 			for i := range all {
 				i = (i*3 + 1) % n
 				assert.Contains(t, all[i].goOn(t), fmt.Sprint("yielder ", i))
@@ -73,8 +74,8 @@ func TestYield(t *testing.T) {
 	}
 }
 
-// A connection serves its next request after one that has yielded, also if more requests
-// want to yield than can.
+// A connection serves its next request after one that has yielded, also if more requests call
+// Yield than can yield.
 func TestManyYield(t *testing.T) {
 	p := start(t, workers.Options{Min: 1, Max: 2})
 	var wg sync.WaitGroup
@@ -113,9 +114,10 @@ func TestCrashBesideOthers(t *testing.T) {
 			for _, a := range all {
 				assert.Equal(t, "crash", <-a.text)
 			}
+			const want = "another request ended its process while it waited for the disk (signal: killed)"
 			beside := 0
 			for range 6 {
-				if l := <-p.losses; strings.Contains(l.Err.Error(), "another request ended its process while it waited for the disk (signal: killed)") {
+				if l := <-p.losses; strings.Contains(l.Err.Error(), want) {
 					beside++
 				}
 			}
@@ -125,8 +127,7 @@ func TestCrashBesideOthers(t *testing.T) {
 	}
 }
 
-// A request that has yielded and does not end does not prevent that its process is
-// killed.
+// A process is killed also if a request that has yielded in it does not end.
 //
 // Catalogue: C6
 func TestKillBesideOthers(t *testing.T) {
@@ -146,7 +147,7 @@ func TestLeaveWaitsForYielded(t *testing.T) {
 	} {
 		all := append(p.yielders(t, 2, true), p.yielders(t, 2, false)...)
 		end()
-		time.Sleep(200 * time.Millisecond) // time to do it wrong
+		time.Sleep(200 * time.Millisecond) // the process must not end in this time
 		for _, a := range all {
 			assert.Contains(t, a.goOn(t), "yielder")
 		}
