@@ -23,7 +23,7 @@ const clockSlip = time.Second
 
 var errSavedMeanwhile = errors.New("another program has saved a copy meanwhile")
 
-// Options says what an Agent works with. DB is needed, the rest has defaults.
+// Options configure an Agent. DB is required.
 type Options struct {
 	DB   *objectdb.DB
 	Site *site.Cache      // of DB; nil: the agent has its own
@@ -96,8 +96,8 @@ func (a *Agent) newestCopy() (objectdb.Copy, error) {
 }
 
 // since returns how long ago a time was by the wall clock. If the time lies in the
-// future, the clock was set back, and the time counts as long ago: that costs one copy
-// too many, whose time is right.
+// future, the clock was set back, and the time counts as long ago: the agent may then save
+// one copy too many.
 func (a *Agent) since(then time.Time) time.Duration {
 	if ago := a.now().Round(0).Sub(then); ago >= -clockSlip {
 		return ago
@@ -105,8 +105,8 @@ func (a *Agent) since(then time.Time) time.Duration {
 	return math.MaxInt64
 }
 
-// save saves the copy that is due. Only one program saves it, however many find it due:
-// due is asked again when nobody else can save.
+// save saves the copy that is due. If several programs find it due, only one saves it: due is
+// called again under the lock of the save.
 func (a *Agent) save(ctx context.Context, due func() error) (objectdb.Copy, error) {
 	start := time.Now()
 	c, err := Save(ctx, a.db, objectdb.SaveOptions{Changed: true, Due: due, Wait: saveWait})
@@ -130,9 +130,9 @@ func (a *Agent) logUnfinished(f objectdb.Failure) {
 	}
 }
 
-// Start starts the agent, once, in a program that stays. The agent saves a copy every
+// Start starts the agent, once, in a program that keeps running. The agent saves a copy every
 // saveInterval unless another program does. It measures the interval by the monotonic
-// clock, which nobody can set. stop ends the agent and returns when it has ended.
+// clock, which nobody can set. stop ends the agent, and returns when it has ended.
 func (a *Agent) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

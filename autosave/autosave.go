@@ -1,7 +1,7 @@
 // Package autosave saves copies of a root: [Save] at once, an [Agent] when one is due
 // (specification, 2.2, 2.3 and 8). It also sets and clears the dirty root flag.
 //
-// A program that stays calls [Agent.Start]. A program that answers one request and ends
+// A program that keeps running calls [Agent.Start]. A program that answers one request and ends
 // asks [Agent.IsDue], and has another process call [Agent.SaveIfDue].
 package autosave
 

@@ -19,7 +19,7 @@ import (
 	"scripter/site"
 )
 
-// A busy machine may stand still for seconds.
+// patient is for busy machines, which may take seconds for anything.
 var patient = objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute}
 
 // testRoot is a root without supplied objects: all settings have their defaults.
@@ -63,7 +63,7 @@ func (r *testRoot) isDirty() (dirty bool) {
 
 var changed = objectdb.Address{"workspace", "changed"}
 
-// change commits something that is to be saved.
+// change commits a change.
 func (r *testRoot) change() {
 	r.t.Helper()
 	r.update(func(tx *objectdb.Tx) error { return tx.Put(changed, objectdb.String(time.Now().String())) })
@@ -76,7 +76,7 @@ func (r *testRoot) copies() []objectdb.Copy {
 	return list
 }
 
-// inFakeTime runs a test in which an hour takes no time.
+// inFakeTime runs a test with a fake clock.
 func inFakeTime(t *testing.T, fn func(t *testing.T, r *testRoot)) {
 	synctest.Test(t, func(t *testing.T) { fn(t, newRoot(t)) })
 }
@@ -138,7 +138,7 @@ func TestDirtyRoot(t *testing.T) {
 	})
 }
 
-// The flag is set again during the save: the copy does not have that change.
+// If the flag is set again during a save, it stays set: the copy does not have that change.
 //
 // Specification: 2.2.8, 2.3.6
 func TestDirtyRootSetDuringSave(t *testing.T) {
@@ -204,7 +204,7 @@ func TestAutoSaveByManyPrograms(t *testing.T) {
 	})
 }
 
-// A program that is started again and again goes by the age of the newest copy.
+// A program that is started for each request decides by the age of the newest copy.
 //
 // Specification: 2.2.9, 8.2
 func TestAutoSaveByShortPrograms(t *testing.T) {
@@ -221,7 +221,7 @@ func TestAutoSaveByShortPrograms(t *testing.T) {
 	})
 }
 
-// The wall clock jumps: the agent saves neither at each request nor never again.
+// If the wall clock jumps, the agent neither saves at each request nor stops saving.
 func TestAutoSaveWhenTheClockJumps(t *testing.T) {
 	now := time.Date(2026, 1, 31, 18, 30, 0, 0, time.UTC)
 	clock := func() time.Time { return now }

@@ -1,6 +1,9 @@
 package fcgi
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Limits limit what a peer can occupy. A zero field means the default.
 type Limits struct {
@@ -9,7 +12,7 @@ type Limits struct {
 	ParamBytes int // bytes of parameters; default 256 kB. Above it: status 431
 	ParamCount int // number of parameters; default 1000. Above it: status 431
 
-	Idle     time.Duration // a kept connection without a request; default 60 s
+	Idle     time.Duration // an open connection without a request; default 60 s
 	Params   time.Duration // from FCGI_BEGIN_REQUEST to the last parameter; default 30 s
 	BodyIdle time.Duration // between two pieces of a body; default 15 s
 	Body     time.Duration // until the end of a body; default 60 s
@@ -17,28 +20,14 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	l.Conns = orInt(l.Conns, 1000)
-	l.Requests = orInt(l.Requests, l.Conns)
-	l.ParamBytes = orInt(l.ParamBytes, 256<<10)
-	l.ParamCount = orInt(l.ParamCount, 1000)
-	l.Idle = orTime(l.Idle, 60*time.Second)
-	l.Params = orTime(l.Params, 30*time.Second)
-	l.BodyIdle = orTime(l.BodyIdle, 15*time.Second)
-	l.Body = orTime(l.Body, 60*time.Second)
-	l.Write = orTime(l.Write, 30*time.Second)
+	l.Conns = cmp.Or(l.Conns, 1000)
+	l.Requests = cmp.Or(l.Requests, l.Conns)
+	l.ParamBytes = cmp.Or(l.ParamBytes, 256<<10)
+	l.ParamCount = cmp.Or(l.ParamCount, 1000)
+	l.Idle = cmp.Or(l.Idle, 60*time.Second)
+	l.Params = cmp.Or(l.Params, 30*time.Second)
+	l.BodyIdle = cmp.Or(l.BodyIdle, 15*time.Second)
+	l.Body = cmp.Or(l.Body, 60*time.Second)
+	l.Write = cmp.Or(l.Write, 30*time.Second)
 	return l
-}
-
-func orInt(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
-}
-
-func orTime(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }

@@ -108,15 +108,15 @@ func TestFlushCacheFails(t *testing.T) {
 	s.list("cache-folder", "/nowhere")
 	s.list("cache", server.URL)
 	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nowhere/at/all")})
-	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is no folder on this machine")
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is not a folder on this machine")
 	s.put("user.webserver.cacheFolders", objectdb.List{})
 
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(server.URL)})
 	for path, why := range map[string]string{
-		"news":                      "it is no path such as /news.fcgi",
+		"news":                      "it is not a path such as /news.fcgi",
 		"ftp%3A%2F%2Fx%2Fy":         "it is neither a path such as /news.fcgi nor an http address",
 		"http%3A%2F%2Fu%3Ap%40x%2F": "it is neither a path",
-		"%2Fx%0D%0AHost%3A+y":       "it is no path",
+		"%2Fx%0D%0AHost%3A+y":       "it is not a path",
 		"*":                         "it is neither a path",
 	} {
 		assert.Contains(t, s.ask("/flush.fcgi?path="+path, nil).Body, why, path)

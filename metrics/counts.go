@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Counts are what a process has done since they were last taken. They are sums, so those of
-// many processes and times can be added in any order. They are sent as JSON.
+// Counts counts what a process has done since the last [Metrics.Take]. Counts of several
+// processes and times can be added in any order. They are sent as JSON.
 type Counts struct {
-	// Actions are the requests, by action; those that were refused before
-	// they had one, or whose process was killed, are under "-".
+	// Actions counts the requests by action. "-" counts those that were refused
+	// before they had an action, and those whose process was killed.
 	Actions map[string]ActionCounts `json:"actions,omitempty"`
-	// Limits are the requests that a limit has ended, by the name of its setting.
+	// Limits counts the requests that a limit has ended, by the name of its setting.
 	Limits map[string]uint64 `json:"limits,omitempty"`
-	// Caches are the "objects" read, the "scripts" compiled, the "pages" parsed.
+	// Caches counts the lookups in the caches of "objects", "scripts" and "pages".
 	Caches map[string]CacheCount `json:"caches,omitempty"`
 
 	Incidents uint64 `json:"incidents,omitempty"` // failures with a number in the log
@@ -25,18 +25,18 @@ type Counts struct {
 	Bytes     uint64 `json:"bytes,omitempty"`     // of responses, heads included
 }
 
-// ActionCounts are the requests of one action.
+// ActionCounts counts the requests of one action.
 type ActionCounts struct {
-	// Statuses are the requests by the status of the response; 0 are those
-	// to which nothing was sent, because the client had gone.
+	// Statuses counts the requests by the status of the response. 0 counts those
+	// without a response, because the client was gone.
 	Statuses map[int]uint64 `json:"statuses"`
-	// Classes are the requests by their duration: see [DurationBounds].
+	// Classes counts the requests by their duration: see [DurationBounds].
 	Classes []uint64 `json:"classes"`
 	// Seconds is the sum of the durations.
 	Seconds float64 `json:"seconds"`
 }
 
-// CacheCount says how often a cache had what was looked for, and how often not.
+// CacheCount counts the lookups in a cache.
 type CacheCount struct {
 	Hits   uint64 `json:"hits"`
 	Misses uint64 `json:"misses"`
@@ -58,7 +58,7 @@ func (c *Counts) Requests() (n uint64) {
 	return n
 }
 
-// Add adds more to c and does not change more.
+// Add adds more to c. It does not change more.
 func (c *Counts) Add(more Counts) {
 	for name, a := range more.Actions {
 		if c.Actions == nil {
@@ -106,9 +106,9 @@ func (a *ActionCounts) add(more ActionCounts) {
 	a.Seconds += more.Seconds
 }
 
-// LostCounts counts a request that no worker answered: status is that of the response that
-// was sent instead, ran is how long the request ran, and limit is the name of the limit that
-// ended it, or "".
+// LostCounts returns the counts of one request that no worker answered. status is that of the
+// response that was sent instead, ran is how long the request ran, and limit is the name of
+// the limit that ended it, or "".
 func LostCounts(status int, ran time.Duration, limit string) Counts {
 	classes := make([]uint64, len(DurationBounds)+1)
 	a := ActionCounts{Statuses: map[int]uint64{status: 1}, Classes: classes, Seconds: ran.Seconds()}
@@ -120,15 +120,15 @@ func LostCounts(status int, ran time.Duration, limit string) Counts {
 	return c
 }
 
-// Copy returns counts that share nothing with c.
+// Copy returns a deep copy of c.
 func (c *Counts) Copy() Counts {
 	var sum Counts
 	sum.Add(*c)
 	return sum
 }
 
-// Take returns what was counted since the last call; caches are the present counts of the
-// caches, which only grow. One place of a process takes the counts and adds them up.
+// Take returns what was counted since the last call. caches holds the present counts of the
+// caches, which only grow. Only one caller in a process takes the counts.
 func (m *Metrics) Take(caches map[string]CacheCount) Counts {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,7 +176,7 @@ func (a *actionMetrics) take() (c ActionCounts, any bool) {
 	return c, any || c.Seconds > 0
 }
 
-// takeCaches returns by how much counts have grown.
+// takeCaches returns by how much the counts of the caches have grown.
 func (m *Metrics) takeCaches(now map[string]CacheCount) map[string]CacheCount {
 	more := map[string]CacheCount{}
 	for name, n := range now {

@@ -1,7 +1,7 @@
 // Package metrics counts what a process of Scripter does, for its status.
 //
 //	metrics.go   the live counters
-//	counts.go    what was taken of them, which can be added up and sent as JSON
+//	counts.go    counts taken from them, which can be added and sent as JSON
 package metrics
 
 import (
@@ -13,14 +13,14 @@ import (
 )
 
 // DurationBounds are the upper bounds, in seconds, of the classes in which the
-// durations of requests are counted; one more class holds what is longer.
+// durations of requests are counted. One more class counts longer ones.
 var DurationBounds = [...]float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
 
 // Metrics counts what a process does. A finished request costs it a few atomic additions and
 // no memory; [Metrics.Take] takes the counts, except for the first three. The zero Metrics is
 // ready for use, by many goroutines at once.
 type Metrics struct {
-	Running  atomic.Int64  // requests that are answered at the moment
+	Running  atomic.Int64  // requests under way
 	answered atomic.Uint64 // requests since the process began
 	failed   atomic.Uint64 // those of them that ended with an error
 
@@ -36,7 +36,7 @@ type Metrics struct {
 	bytes     atomic.Uint64
 
 	mu    sync.Mutex            // held while counts are taken
-	taken map[string]CacheCount // what was taken of the caches before
+	taken map[string]CacheCount // counts of the caches at the last Take
 }
 
 // actionMetrics counts the requests of one action.
@@ -49,7 +49,7 @@ type actionMetrics struct {
 // maxStatus is the greatest status that a response can have.
 const maxStatus = 599
 
-// noAction stands for the action of a request that was refused before it had one.
+// noAction is counted as the action of a request that was refused before it had one.
 const noAction = "-"
 
 // maxCounters limits how many names are counted separately: names come from the root.
@@ -59,8 +59,8 @@ const maxCounters = 64
 // otherNames is where the names beyond maxCounters are counted.
 const otherNames = "(others)"
 
-// counters are counts by name. Finding one takes no lock; a new one is put into a copy of
-// the map.
+// counters holds counters by name. Finding one takes no lock. A new one is added to a copy
+// of the map.
 type counters[T any] struct {
 	m  atomic.Pointer[map[string]*T]
 	mu sync.Mutex
@@ -98,7 +98,7 @@ func (c *counters[T]) all() map[string]*T {
 	return nil
 }
 
-// A Request is what is counted of a request that was answered or abandoned.
+// Request describes a request that was answered or abandoned, for [Metrics.CountRequest].
 type Request struct {
 	Action   string // "" if it was refused before it had one
 	Status   int    // of the response; 0 if nothing was sent

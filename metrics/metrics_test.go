@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestCountersAreBounded: however many names there are, the memory is.
+// The number of counters is limited, whatever the number of names.
 func TestCountersAreBounded(t *testing.T) {
 	var m Metrics
 	for i := range 10 * maxCounters {
@@ -18,7 +18,7 @@ func TestCountersAreBounded(t *testing.T) {
 	assert.Equal(t, uint64(9*maxCounters), m.actions.all()[otherNames].statuses[200].Load())
 }
 
-// TestCountingIsCheap: to count a request takes no memory.
+// Counting a request allocates no memory.
 func TestCountingIsCheap(t *testing.T) {
 	var m Metrics
 	m.CountRequest(Request{Action: "SCRIPTER", Status: 200})
@@ -36,7 +36,7 @@ func TestDurationClass(t *testing.T) {
 	}
 }
 
-// TestCountsCopy: what was copied does not change with what it was copied from.
+// A copy does not change with its original.
 func TestCountsCopy(t *testing.T) {
 	one := Counts{
 		Actions: map[string]ActionCounts{"A": {Statuses: map[int]uint64{200: 1}, Classes: []uint64{1}, Seconds: 0.5}},

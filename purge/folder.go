@@ -21,7 +21,7 @@ type folder struct {
 
 // empty removes the pages that nginx (proxy_cache, fastcgi_cache) or Apache
 // (mod_cache_disk) has in the folder; both notice that a file is gone. It leaves other
-// files alone, follows no links inside the folder, and removes nothing outside the listed
+// files, follows no links inside the folder, and removes nothing outside the listed
 // folder even if the path has links.
 func (f folder) empty(ctx context.Context) error {
 	root, err := f.open()
@@ -74,8 +74,8 @@ func (f folder) open() (*os.Root, error) {
 	return above.OpenRoot(inside)
 }
 
-// isCacheFile reports whether a cache has made a file: its place comes from a digest of
-// the URL, and it begins as a file of that cache does.
+// isCacheFile reports whether a file belongs to a cache: its path is a digest of the URL, and
+// it begins like a file of that cache.
 func isCacheFile(root *os.Root, path string) bool {
 	names := strings.Split(path, "/")
 	if isNginxPath(names) {
@@ -88,8 +88,8 @@ func isCacheFile(root *os.Root, path string) bool {
 	case suffix == ".header":
 		return isModCacheHeader(root, path)
 	}
-	// A body looks like any file. It is the cache's if the header beside it is, which
-	// is still there: it comes after the body in the order of names.
+	// A body looks like any file. It belongs to the cache if the header beside it does. The
+	// header still exists: WalkDir visits .data before .header.
 	return isModCacheHeader(root, strings.TrimSuffix(path, stem+suffix)+stem+".header")
 }
 
@@ -154,8 +154,8 @@ func isModCacheHeader(root *os.Root, path string) bool {
 	})
 }
 
-// begins reports whether the beginning of a regular file looks right.
-func begins(root *os.Root, path string, looksRight func(head []byte) bool) bool {
+// begins reports whether path is a regular file, and matches accepts its beginning.
+func begins(root *os.Root, path string, matches func(head []byte) bool) bool {
 	if info, err := root.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
@@ -169,5 +169,5 @@ func begins(root *os.Root, path string, looksRight func(head []byte) bool) bool 
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return false
 	}
-	return looksRight(head[:n])
+	return matches(head[:n])
 }

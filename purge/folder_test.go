@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEmptyFolder shows that only what a cache has made is removed.
+// Only the files of a cache are removed.
 func TestEmptyFolder(t *testing.T) {
 	outside := t.TempDir()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func TestEmptyFolder(t *testing.T) {
 		"Q/w/WFxhOjg1kZVJNMJVRPkB.header.vary/a/b/cdefghijklmnopqrst_@.data":   "a form",
 	}
 	kept := map[string]string{
-		"c/30/b7f54b2df7773722d382f4809d65029c":             nginx, // another's folder
+		"c/30/b7f54b2df7773722d382f4809d65029c":             nginx, // folder of another digest
 		"a/9c/b7f54b2df7773722d382f4809d65029c":             nginx,
 		"0/00/00000000000000000000000000000000":             "no key in it",
 		"B7F54B2DF7773722D382F4809D65029C":                  nginx,

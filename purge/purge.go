@@ -1,8 +1,8 @@
-// Package purge makes the caches in front of a web server forget pages. A cache server
-// such as Varnish gets PURGE requests; from the folder in which nginx or Apache keeps a
-// cache, all pages are removed.
+// Package purge removes pages from the caches in front of a web server. It sends PURGE
+// requests to cache servers such as Varnish, and removes all pages from the folders in which
+// nginx or Apache keeps a cache.
 //
-// A [List] collects what a request wants purged, until its changes are committed.
+// A [List] collects the pages that a request wants to purge, until its changes are committed.
 package purge
 
 import (
@@ -23,7 +23,7 @@ import (
 const (
 	serversTime = 2 * time.Second // for all servers together
 	foldersTime = 5 * time.Second // for all folders together
-	maxPages    = 100             // in a List; more than that are all pages
+	maxPages    = 100             // in a List; more stand for all pages
 )
 
 // A Page is a page of a host. The zero Page stands for all pages.
@@ -41,7 +41,7 @@ func ParsePage(target, host string) (Page, error) {
 	u, err := url.ParseRequestURI(target)
 	switch {
 	case err != nil:
-		return Page{}, fmt.Errorf("flush %.200q: it is no path such as /news.fcgi", target)
+		return Page{}, fmt.Errorf("flush %.200q: it is not a path such as /news.fcgi", target)
 	case u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/"):
 		return Page{host, u.RequestURI()}, nil
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil:
@@ -57,7 +57,7 @@ type Caches struct {
 }
 
 // Find returns the caches that the settings of a site name. It returns an error if they
-// name none, or one that reach does not list, or a folder that is not there.
+// name none, or one that reach does not list, or a folder that does not exist.
 func Find(s *site.Snapshot, reach site.Reach) (Caches, error) {
 	c := Caches{servers: s.Strings(site.CacheServers)}
 	folders := s.Strings(site.CacheFolders)
@@ -77,14 +77,14 @@ func Find(s *site.Snapshot, reach site.Reach) (Caches, error) {
 		}
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			return c, fmt.Errorf("flush the cache folder %s (user.webserver.cacheFolders): "+
-				"it is no folder on this machine", path)
+				"it is not a folder on this machine", path)
 		}
 		c.folders = append(c.folders, folder{path, listed})
 	}
 	return c, nil
 }
 
-// A List is what is to be purged. The zero List is nothing.
+// A List holds pages to purge. The zero List is empty.
 type List struct {
 	pages  []Page
 	caches Caches
@@ -102,8 +102,8 @@ func (l *List) Add(p Page, from Caches) {
 	}
 }
 
-// Purge purges the pages, all servers at once. For each cache that fails it calls failed,
-// from any goroutine.
+// Purge purges the pages from all caches, from the servers in parallel. For each cache that
+// fails it calls failed, from any goroutine.
 func (l *List) Purge(ctx context.Context, failed func(cache string, err error)) {
 	if l.pages == nil {
 		return

@@ -25,8 +25,8 @@ func TestParsePage(t *testing.T) {
 		assert.Equal(t, want, p, target)
 	}
 	for target, why := range map[string]string{
-		"news":              "it is no path such as /news.fcgi",
-		"/x\r\nHost: y":     "it is no path",
+		"news":              "it is not a path such as /news.fcgi",
+		"/x\r\nHost: y":     "it is not a path",
 		"*":                 "it is neither a path",
 		"ftp://x/y":         "it is neither a path such as /news.fcgi nor an http address",
 		"http://u:p@host/x": "it is neither a path",

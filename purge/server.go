@@ -6,8 +6,7 @@ import (
 	"net/http"
 )
 
-// A PURGE request with this field and value is for all pages, as
-// conf-examples/varnish.vcl has it.
+// A PURGE request with this field and value is for all pages: see conf-examples/varnish.vcl.
 const (
 	flushField = "Scripter-Flush"
 	flushAll   = "all"

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Begin tells the master that a script begins. The master kills the process if the
-// script has not ended a quarter after limit, or if the process has grown by more
-// than bytes and 64 MB. 0 means no limit.
+// Begin tells the master that a script begins. The master kills the process if the script
+// runs for a quarter longer than limit, or if the process grows by more than bytes and 64 MB.
+// 0 means no limit.
 func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.state.bytes.Store(bytes)
 	w.setMemoryLimit(bytes)

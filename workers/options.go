@@ -3,13 +3,15 @@
 package workers
 
 import (
+	"cmp"
 	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Options configure a pool. Command, Listeners and Lost are required.
+// Options configure a pool. Command, Listeners and Lost are required. A zero field means the
+// default.
 type Options struct {
 	// Command starts a worker: the program and its arguments. The program must
 	// call Inherited, and Serve on the result.
@@ -54,36 +56,20 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	number := func(n *int, otherwise int) {
-		if *n <= 0 {
-			*n = otherwise
-		}
-	}
-	duration := func(d *time.Duration, otherwise time.Duration) {
-		if *d <= 0 {
-			*d = otherwise
-		}
-	}
-	number(&o.Min, 2)
-	number(&o.Max, 16)
-	o.Max = min(o.Max, maxWorkers, maxProcessesAffordable())
-	o.Min = min(o.Min, o.Max)
-	number(&o.Waiting, 200)
-	number(&o.Conns, 1000)
-	o.Conns = min(o.Conns, maxConns)
-	duration(&o.Wait, 10*time.Second)
-	duration(&o.Idle, time.Minute)
-	duration(&o.RequestIdle, 15*time.Second)
-	duration(&o.RequestTotal, time.Minute)
-	duration(&o.Spare, 10*time.Second)
-	duration(&o.Hung, 2*time.Minute)
-	if o.MaxBody <= 0 {
-		o.MaxBody = 16 << 20
-	}
+	o.Max = min(cmp.Or(o.Max, 16), maxWorkers, maxProcessesAffordable())
+	o.Min = min(cmp.Or(o.Min, 2), o.Max)
+	o.Waiting = cmp.Or(o.Waiting, 200)
+	o.Wait = cmp.Or(o.Wait, 10*time.Second)
+	o.Idle = cmp.Or(o.Idle, time.Minute)
+	o.RequestIdle = cmp.Or(o.RequestIdle, 15*time.Second)
+	o.RequestTotal = cmp.Or(o.RequestTotal, time.Minute)
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.Spare = cmp.Or(o.Spare, 10*time.Second)
+	o.Hung = cmp.Or(o.Hung, 2*time.Minute)
 	spare := descriptorLimit() - perProcess*o.Max
 	o.refusals = min(256, max(8, spare/16))
 	o.descriptors = max(8, spare-2*o.refusals) // a connection that has sent nothing yet needs two
-	o.Conns = min(o.Conns, o.descriptors)
+	o.Conns = min(cmp.Or(o.Conns, 1000), maxConns, o.descriptors)
 	return o
 }
 

@@ -102,28 +102,28 @@ func (p *Pool) answerFor(w *process, err error) {
 		default:
 			continue
 		}
-		t := w.state.serving(int32(slot), c.gen)
-		if t == nil {
+		a := w.state.serving(int32(slot), c.gen)
+		if a == nil {
 			s.word.Store(word(c.gen, ownerNone))
 			continue
 		}
 		p.unshare(int32(slot), c)
-		p.answerLost(w, t, c.fd, err)
+		p.answerLost(w, a, c.fd, err)
 	}
 	for {
 		index, fd := w.parking.unpark()
 		if fd == 0 {
 			return
 		}
-		if t := &w.state.loops[index]; t.phase.Load() >= phaseReading {
-			p.answerLost(w, t, fd, err)
+		if a := &w.state.loops[index]; a.phase.Load() >= phaseReading {
+			p.answerLost(w, a, fd, err)
 		} else {
 			p.shareLocked(fd)
 		}
 	}
 }
 
-// loss says what became of the request of activity a of w, which ended with err.
+// loss returns the loss of the request of activity a, whose worker w has ended with err.
 func (w *process) loss(a *activity, err error) Loss {
 	l := Loss{Reason: Crashed, Pid: w.cmd.Process.Pid, Err: ended(err)}
 	switch {
@@ -141,12 +141,12 @@ func (w *process) loss(a *activity, err error) Loss {
 
 // answerLost answers the request of activity a on fd, if nothing was sent yet, and closes
 // fd.
-func (p *Pool) answerLost(w *process, t *activity, fd int, err error) {
-	loss := w.loss(t, err)
-	id := uint16(t.request.Load())
+func (p *Pool) answerLost(w *process, a *activity, fd int, err error) {
+	loss := w.loss(a, err)
+	id := uint16(a.request.Load())
 	p.lost[loss.Reason]++
 	page := p.o.Lost(loss)
-	if id != 0 && !t.sent.Load() {
+	if id != 0 && !a.sent.Load() {
 		write(fd, fcgi.AppendResponse(nil, id, page))
 		p.linger(fd)
 		return
@@ -154,7 +154,7 @@ func (p *Pool) answerLost(w *process, t *activity, fd int, err error) {
 	closeDrained(fd)
 }
 
-// peekRequest says what has arrived on fd.
+// peekRequest examines what has arrived on fd.
 func peekRequest(fd int) fcgi.Peeked { return fcgi.Peek(peekBytes(fd)) }
 
 // peekBytes returns what has arrived on fd and leaves it there.

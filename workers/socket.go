@@ -184,8 +184,8 @@ func (s *socket) readSome(fd int, p []byte) (int, error) {
 }
 
 func (s *socket) progressed() {
-	if t := s.activity.Load(); t != nil {
-		t.progress.Store(now())
+	if a := s.activity.Load(); a != nil {
+		a.progress.Store(now())
 	}
 }
 
@@ -201,8 +201,8 @@ func (s *socket) Write(p []byte) (int, error) {
 // WriteBuffers writes all pieces with as few system calls as possible, and removes from
 // pieces what it has written.
 func (s *socket) WriteBuffers(pieces *net.Buffers) error {
-	if t := s.activity.Load(); t != nil {
-		t.sent.Store(true)
+	if a := s.activity.Load(); a != nil {
+		a.sent.Store(true)
 	}
 	for len(*pieces) > 0 {
 		if t := s.writeBy.Load(); t != 0 && t <= now() {

@@ -158,12 +158,12 @@ func (p *Pool) enforce(w *process, t int64, took time.Duration) {
 // checks the active loop only if active is true.
 func (w *process) stuck(t int64, active bool, limit time.Duration) bool {
 	for i := range w.state.loops {
-		turn := &w.state.loops[i]
+		a := &w.state.loops[i]
 		if int32(i) == w.state.active.Load() && !active {
 			continue
 		}
-		busy := turn.since.Load()
-		if busy != 0 && time.Duration(t-busy) > limit && time.Duration(t-turn.progress.Load()) > limit {
+		busy := a.since.Load()
+		if busy != 0 && time.Duration(t-busy) > limit && time.Duration(t-a.progress.Load()) > limit {
 			return true
 		}
 	}
