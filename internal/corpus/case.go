@@ -15,7 +15,7 @@ import (
 //go:embed testdata/*.txtar
 var testdata embed.FS
 
-// Case is one file of testdata: what must be there, and what is asked.
+// A Case is one file of testdata: the files that it needs, and its requests.
 type Case struct {
 	Name  string // of its file, without the suffix
 	About string
@@ -23,25 +23,24 @@ type Case struct {
 	Steps []Step
 }
 
-// File is one object or one page of a case. Its Name begins with "root/",
-// "site/" or "second/".
+// A File is an object or a page of a case. Its Name begins with "root/", "site/" or
+// "second/".
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Step is one request and the answer that is wanted. The steps of a case run
-// one after the other.
+// A Step is one request and the checks of its answer. The steps of a case run one after
+// the other.
 type Step struct {
-	Kept bool   // sent on the connection of the step before, if the server keeps it open
-	Head string // request line and fields, lines ended by LF, placeholders unfilled
-	Body string
-	Want Want
+	SameConn bool   // sent on the connection of the step before, if the server keeps it open
+	Head     string // request line and fields, with LF as line end and with placeholders
+	Body     string
+	Want     Want
 }
 
-// Load reads all cases, in the order of their names, and the files that they
-// share. It fails when two cases write the same file, since all of them live
-// in one site.
+// Load reads all cases, in the order of their names, and the files that they share. It
+// returns an error if two cases write the same file, because all share one site.
 func Load() (cases []Case, shared []File, err error) {
 	entries, err := testdata.ReadDir("testdata")
 	if err != nil {
@@ -59,10 +58,10 @@ func Load() (cases []Case, shared []File, err error) {
 			return nil, nil, fmt.Errorf("case %s: %w", name, err)
 		}
 		for _, f := range c.Files {
-			// Names of objects are unique without regard to case.
+			// Names of objects ignore case.
 			key := strings.ToLower(f.Name)
 			if other, taken := owner[key]; taken {
-				return nil, nil, fmt.Errorf("case %s: %s is written by case %s already", name, f.Name, other)
+				return nil, nil, fmt.Errorf("case %s: case %s writes %s too", name, other, f.Name)
 			}
 			owner[key] = name
 		}
@@ -79,7 +78,7 @@ func parseCase(name string, text []byte) (Case, error) {
 	a := txtar.Parse(text)
 	c := Case{Name: name, About: strings.TrimSpace(string(a.Comment))}
 	if c.About == "" {
-		return c, fmt.Errorf("does not say what it holds")
+		return c, fmt.Errorf("does not say what it checks")
 	}
 	for _, f := range a.Files {
 		if err := c.section(f.Name, string(f.Data)); err != nil {
@@ -88,7 +87,7 @@ func parseCase(name string, text []byte) (Case, error) {
 	}
 	for i, s := range c.Steps {
 		if len(s.Want.checks) == 0 {
-			return c, fmt.Errorf("request %d wants nothing", i+1)
+			return c, fmt.Errorf("request %d has no checks", i+1)
 		}
 	}
 	return c, nil
@@ -101,7 +100,7 @@ func (c *Case) section(name, data string) error {
 	}
 	switch {
 	case name == "request", name == "request kept" && step != nil:
-		c.Steps = append(c.Steps, Step{Kept: name != "request", Head: unescape(strings.TrimRight(data, "\n"))})
+		c.Steps = append(c.Steps, Step{SameConn: name != "request", Head: unescape(strings.TrimRight(data, "\n"))})
 	case step == nil && isSiteFile(name):
 		f, err := siteFile(name, data)
 		if err != nil {
@@ -109,7 +108,7 @@ func (c *Case) section(name, data string) error {
 		}
 		c.Files = append(c.Files, f)
 	case step == nil:
-		return fmt.Errorf("is no file of the site and stands before the first request")
+		return fmt.Errorf("is neither a file of the site nor a request")
 	case name == "request body":
 		step.Body = unescape(strings.TrimSuffix(data, "\n"))
 	case name == "want":
@@ -132,7 +131,7 @@ func siteFile(name, data string) (File, error) {
 		raw, err := hex.DecodeString(strings.Join(strings.Fields(data), ""))
 		return File{plain, raw}, err
 	}
-	// A string is its file, byte for byte; the last line end is the archive's.
+	// The value of a string is the whole file; the last line end belongs to the archive.
 	if strings.HasSuffix(name, ".str") {
 		data = strings.TrimSuffix(data, "\n")
 	}

@@ -15,28 +15,28 @@ import (
 	"time"
 )
 
-// Client sends requests to a transport as bytes, so that a path such as /..%2f or
-// a field that no library would send arrives as it is written.
+// A Client sends requests to a transport as bytes: a path such as /..%2f, or a field that
+// no library would send, arrives unchanged.
 type Client struct {
 	Addr string // HOST:PORT of a listening HTTP server
 }
 
-// answerTime bounds one request with its answer.
+// answerTime is how long a request and its answer may take.
 const answerTime = time.Minute
 
-// Response is an answer as it came over the wire.
+// A Response is an answer as it was received.
 type Response struct {
 	Proto  string
 	Status int
 	Reason string
-	Fields []Field // spelling and order as sent
-	Body   string  // chunks joined
+	Fields []Field // in the order and spelling of the answer
+	Body   string  // without the chunked coding
 }
 
-// Field is one line of an answer's header.
+// A Field is one line of an answer's header.
 type Field struct{ Name, Value string }
 
-// Field returns the value of the fields called name, joined by ", ", and
+// Field returns the values of the fields called name, joined by ", ", and reports
 // whether there is one.
 func (r *Response) Field(name string) (string, bool) {
 	var values []string
@@ -48,8 +48,8 @@ func (r *Response) Field(name string) (string, bool) {
 	return strings.Join(values, ", "), values != nil
 }
 
-// WaitReady waits until a script's answer comes back: a web server accepts
-// connections before the process that starts its programs is there.
+// WaitReady waits until a script answers: a web server accepts connections before it can
+// start programs.
 func (c Client) WaitReady(t testing.TB) {
 	t.Helper()
 	last := "nothing"
@@ -73,7 +73,7 @@ func (c Client) WaitReady(t testing.TB) {
 	t.Fatalf("%s does not run scripts; its last answer: %s", c.Addr, last)
 }
 
-// Conn is a connection to a transport.
+// A Conn is a connection to a transport.
 type Conn struct {
 	conn net.Conn
 	br   *bufio.Reader
@@ -91,8 +91,8 @@ func (c Client) Dial() (*Conn, error) {
 // Close closes the connection.
 func (c *Conn) Close() error { return c.conn.Close() }
 
-// Do sends one request and reads its answer; interim answers (1xx) are passed
-// over. A server that answers before it has read the whole body is heard.
+// Do sends one request and reads its answer. It skips interim answers (1xx), and accepts
+// an answer that comes before the server has read the whole body.
 func (c *Conn) Do(request []byte) (*Response, error) {
 	if err := c.conn.SetDeadline(time.Now().Add(answerTime)); err != nil {
 		return nil, err
@@ -111,24 +111,23 @@ func (c *Conn) Do(request []byte) (*Response, error) {
 	return r, nil
 }
 
-// End waits until the server closes the connection. It fails when anything
-// follows the answer: a second one, which a kept connection would have given to
-// the next request.
+// End waits until the server closes the connection. It returns an error for anything that
+// follows the answer, such as a second one, which the next request would have received.
 func (c *Conn) End() error {
 	defer c.conn.Close()
 	extra, err := io.ReadAll(io.LimitReader(c.br, 1000))
 	switch {
 	case len(extra) > 0:
-		return fmt.Errorf("after the answer comes %q", extra)
+		return fmt.Errorf("%q follows the answer", extra)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return errors.New("the connection is not closed after the answer")
 	}
 	return nil // a reset is an end too
 }
 
-// Kept tells whether the server leaves the connection open after the answer
+// KeepsAlive reports whether the server leaves the connection open after the answer
 // (RFC 9112, section 9.3).
-func (r *Response) Kept() bool {
+func (r *Response) KeepsAlive() bool {
 	connection, _ := r.Field("Connection")
 	if r.Proto == "HTTP/1.0" {
 		return strings.EqualFold(connection, "keep-alive")
@@ -209,7 +208,7 @@ func readChunks(br *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The trailer, which is left to us, ends with an empty line.
+	// The reader leaves the trailer, which ends with an empty line.
 	tp := textproto.NewReader(br)
 	for {
 		if line, err := tp.ReadLine(); line == "" || err != nil {

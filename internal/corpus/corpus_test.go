@@ -23,15 +23,15 @@ func TestLoad(t *testing.T) {
 func TestParseCaseRefuses(t *testing.T) {
 	const about = "About.\n"
 	for _, test := range []struct{ name, text, want string }{
-		{"silent", "-- request --\nGET / HTTP/1.0\n-- want --\nstatus 200\n", "does not say what it holds"},
-		{"no wish", about + "-- request --\nGET / HTTP/1.0\n", "request 1 wants nothing"},
+		{"silent", "-- request --\nGET / HTTP/1.0\n-- want --\nstatus 200\n", "does not say what it checks"},
+		{"no wish", about + "-- request --\nGET / HTTP/1.0\n", "request 1 has no checks"},
 		{"unknown section", about + "-- request --\nGET / HTTP/1.0\n-- wants --\nstatus 200\n", "is unknown"},
-		{"want first", about + "-- want --\nstatus 200\n", "stands before the first request"},
+		{"want first", about + "-- want --\nstatus 200\n", "neither a file of the site nor a request"},
 		{"file afterwards", about + "-- request --\nGET / HTTP/1.0\n-- want --\nstatus 200\n-- site/x --\n", "is unknown"},
-		{"status", about + "-- request --\nGET / HTTP/1.0\n-- want --\nstatus 99\n", `"99" is no status`},
+		{"status", about + "-- request --\nGET / HTTP/1.0\n-- want --\nstatus 99\n", `"99" is not a status`},
 		{"pattern", about + "-- request --\nGET / HTTP/1.0\n-- want --\nfield A ~ (\n", "missing closing )"},
 		{"field", about + "-- request --\nGET / HTTP/1.0\n-- want --\nfield A\n", "needs a colon"},
-		{"body", about + "-- request --\nGET / HTTP/1.0\n-- want --\nbody like x\n", "no way to look at a body"},
+		{"body", about + "-- request --\nGET / HTTP/1.0\n-- want --\nbody like x\n", "not a check of a body"},
 		{"hex", about + "-- site/x.hex --\nzz\n-- request --\nGET / HTTP/1.0\n-- want --\nstatus 200\n", "invalid byte"},
 	} {
 		_, err := parseCase(test.name, []byte(test.text))
@@ -98,7 +98,10 @@ func TestReadResponse(t *testing.T) {
 	}{
 		"to the end": {wire: "HTTP/1.0 200 OK\r\nA: b\r\n\r\nall of it", body: "all of it"},
 		"length":     {wire: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nallmore", body: "all"},
-		"chunks":     {wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nall\r\n2\r\n!!\r\n0\r\n\r\n", body: "all!!"},
+		"chunks": {
+			wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nall\r\n2\r\n!!\r\n0\r\n\r\n",
+			body: "all!!",
+		},
 		"interim":    {wire: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\nafter", body: "after"},
 		"head":       {wire: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", head: true},
 		"no content": {wire: "HTTP/1.1 204 No Content\r\n\r\n"},

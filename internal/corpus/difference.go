@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Difference is one thing that a transport does in its own way, and why we let it.
+// A Difference is a difference that a transport may have, with the reason.
 type Difference struct {
-	Transports string // patterns of path.Match for names of transports, blanks between
+	Transports string // patterns of path.Match for names of transports, separated by blanks
 	Cases      string // likewise for names of cases
-	Aspect     string // "status", "reason", "body", "field NAME", or "answer" when there is none
-	Gives      string // regular expression that what the transport gives must match
+	Aspect     string // "status", "reason", "body", "field NAME"; "answer" if there is none
+	Gives      string // regular expression that must match what the answer has
 	Why        string
 }
 
@@ -20,17 +20,17 @@ func (d Difference) String() string {
 	return fmt.Sprintf("{%s} {%s} %s ~ %s (%s)", d.Transports, d.Cases, d.Aspect, d.Gives, d.Why)
 }
 
-// transportDifferences are the rows of one transport, and which of them were met.
+// transportDifferences are the rows of one transport.
 type transportDifferences struct {
 	rows []*transportDifference
 }
 
-// transportDifference is a row taken apart: one pattern of cases.
+// A transportDifference is one pattern of cases of a row.
 type transportDifference struct {
 	Difference
 	cases string
 	gives *regexp.Regexp
-	met   bool
+	met   bool // a case had this difference
 }
 
 func differencesOf(transport string, table []Difference) *transportDifferences {
@@ -46,7 +46,7 @@ func differencesOf(transport string, table []Difference) *transportDifferences {
 	return d
 }
 
-// caseDifferences are the rows that may be used by one case.
+// caseDifferences are the rows that apply to one case.
 type caseDifferences []*transportDifference
 
 func (d *transportDifferences) of(name string) caseDifferences {
@@ -59,8 +59,7 @@ func (d *transportDifferences) of(name string) caseDifferences {
 	return rows
 }
 
-// allows reports whether a row lets the transport give got for aspect, and marks
-// the row as met.
+// allows reports whether a row allows got for an aspect, and marks the row as met.
 func (d caseDifferences) allows(aspect, got string) bool {
 	for _, row := range d {
 		if row.Aspect == aspect && row.gives.MatchString(got) {

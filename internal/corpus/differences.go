@@ -1,7 +1,7 @@
 package corpus
 
-// Differences is what web servers do in their own way. Every row must be met
-// by each of its transports in each of its patterns of cases, or the run fails.
+// Differences lists what web servers do in their own way. For each row, each of its
+// transports must have the difference in a case of each pattern, or the run fails.
 var Differences = []Difference{
 	{
 		Transports: "lighttpd-* caddy fcgi-std", Cases: "*", Aspect: "reason",
@@ -21,7 +21,8 @@ var Differences = []Difference{
 	{
 		Transports: "gateway cgi-* fcgi fcgi-std serve caddy", Cases: "path-dots", Aspect: "status",
 		Gives: `^400$`,
-		Why:   "no server in front has taken the dots out of the path (Caddy passes them on, as our model does), and we refuse them",
+		Why: "no web server has removed the dots from the path (Caddy passes them on, as our model does), " +
+			"and we refuse them",
 	},
 	{
 		Transports: "serve", Cases: "params-host", Aspect: "body",
@@ -36,7 +37,7 @@ var Differences = []Difference{
 	{
 		Transports: "apache-*", Cases: "path-encoded-slash", Aspect: "status",
 		Gives: `^404$`,
-		Why:   "Apache answers 404 to an encoded slash as long as AllowEncodedSlashes is off, which is a good thing",
+		Why:   "Apache answers 404 to an encoded slash as long as AllowEncodedSlashes is off, which is safe",
 	},
 	{
 		Transports: "lighttpd-*", Cases: "refused-injection hostile-response", Aspect: "status",

@@ -1,13 +1,13 @@
-// Package corpus holds Scripter's promise as data: requests, and the answers
-// that every transport must give to them. A transport is a way from a client to the
-// gateway: a program, a web server in front of it, or the gateway itself.
+// Package corpus has requests, and the answers that every transport must give to them,
+// as data. A transport is a way from a client to the gateway: a program, a web server in
+// front of it, or the gateway itself.
 //
-// Run starts one transport and puts every case through it. A case is a file of
-// testdata in the txtar form: the objects and the pages that it needs, then
-// requests as they go over the wire, each followed by what is wanted. All
-// cases share one root and one site, so each uses names of its own.
+// Run starts one transport and sends the requests of every case to it. A case is a file
+// of testdata in the txtar form: the objects and pages that it needs, then requests as
+// they are sent, each followed by the checks of its answer. All cases share one root and
+// one site, so each uses names of its own.
 //
-//	The first lines say what the case holds; a last one may name the rows
+//	The first lines say what the case checks; a last one may name the rows
 //	of docs/specification.rows that it shows, "Specification: 4.1.1, 4.2.1".
 //	-- root/suites/webserverScripts/hello/x.lua --   an object, in the form of the folder root/
 //	-- site/hello/page.mcro --                       a file below the document root (second/: of the second host)
@@ -21,13 +21,12 @@
 //	body contains Hello                              also: lacks, =, ~, length, sha256
 //	-- want body --                                  the whole body, without its last line end
 //
-// "request kept" instead of "request" is sent on the connection of the request
-// before it, where the server keeps that open. {host}, {port} and {length} stand
-// for the transport's address and the length of the request's body, {text*300} for
-// 300 times text. A file of the root or the site whose name ends in .hex is written
-// without that suffix, from hexadecimal digits. An archive without a request holds
-// what all cases share.
+// A section "request kept" instead of "request" is sent on the connection of the request
+// before it, if the server keeps that open. {host}, {port} and {length} are replaced by
+// the transport's address and the length of the request's body, {text*300} by 300 times
+// text. A file of the root or the site whose name ends in .hex is written without that
+// suffix, from hexadecimal digits. A file without a request has what all cases share.
 //
-// What a web server does in its own way stands in Differences, with a reason.
-// A row there that no case needs any more is a failure, so the table stays true.
+// Differences lists what a web server does in its own way, with a reason. A row that no
+// case needs is a failure.
 package corpus

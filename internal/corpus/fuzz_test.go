@@ -34,7 +34,8 @@ import (
 func FuzzRequest(f *testing.F) {
 	z, dir := newFuzzed(f), f.TempDir()
 	for _, seed := range requestSeeds(f) {
-		f.Add(seed.vars, seed.body, `local p = ... return p.fullRequest .. p.postArgs`, "<!--#referer--> <!--#method-->", false)
+		f.Add(seed.vars, seed.body,
+			`local p = ... return p.fullRequest .. p.postArgs`, "<!--#referer--> <!--#method-->", false)
 	}
 	const vars = "REQUEST_METHOD=POST\x00SCRIPT_NAME=/fuzz.fcgi\x00QUERY_STRING=x=1&x=2\x00CONTENT_LENGTH=3"
 	for _, source := range []string{
@@ -42,7 +43,8 @@ func FuzzRequest(f *testing.F) {
 		`return "HTTP/1.0 404 FILE NOT FOUND\r\nContent-Length: 9\r\n\r\nbody"`,
 		`webserver.sendPartial ("first") scratchpad.x = {1, {2}} error ({1, 2})`,
 		`scratchpad.a = {b = {c = 1}} odb.move ("scratchpad.a.b", "scratchpad.d") return json.encode (odb.get ("scratchpad"))`,
-		`write ("a") write (("b"):rep (3e5)) return "c"`, `return ""`, `return nil`, `local t = {} t.t = t return t`, `while true do end`,
+		`write ("a") write (("b"):rep (3e5)) return "c"`, `return ""`, `return nil`,
+		`local t = {} t.t = t return t`, `while true do end`,
 		`return webserver.processMacros ((...).searchTable.x [1], {x = "<>"})`, `return odb.binary ("\0\1", "image/gif")`,
 	} {
 		f.Add(vars, "a=b", source, "", true)
@@ -73,8 +75,10 @@ func FuzzRequest(f *testing.F) {
 			require.NoError(t, z.renew())
 		}
 		out.Reset()
-		o = z.Answer(t.Context(), &gateway.Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/ready.fcgi"}}, &out)
-		require.True(t, o.Status == 200 && strings.HasSuffix(out.String(), "\r\n\r\nready"), "the next request: %s", out.String())
+		next := map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/ready.fcgi"}
+		o = z.Answer(t.Context(), &gateway.Request{Params: next}, &out)
+		ready := o.Status == 200 && strings.HasSuffix(out.String(), "\r\n\r\nready")
+		require.True(t, ready, "the next request: %s", out.String())
 	})
 }
 
@@ -82,7 +86,9 @@ func FuzzRequest(f *testing.F) {
 // or answers; the program lives.
 func FuzzRoot(f *testing.F) {
 	whole := suppliedRoot(f, nil)
-	for _, at := range []uint32{0, 16, 18, 24, 28, 40, 52, 60, 68, 96, 100, 103, 105, 108, 4096, 4100, 8192, 8200, 50_000, 100_000} {
+	for _, at := range []uint32{
+		0, 16, 18, 24, 28, 40, 52, 60, 68, 96, 100, 103, 105, 108, 4096, 4100, 8192, 8200, 50_000, 100_000,
+	} {
 		f.Add(at, []byte{0xff}, uint32(0))
 		f.Add(at, []byte{0, 0, 0, 0}, uint32(0))
 	}
@@ -152,7 +158,8 @@ func newFuzzed(f *testing.F) *fuzzed {
 	z := &fuzzed{path: filepath.Join(f.TempDir(), "fuzz.root"), whole: suppliedRoot(f, map[string]objectdb.Value{
 		"user.webserver.maxInstructions": objectdb.Number(2), "user.webserver.maxTime": objectdb.Number(20),
 		"user.webserver.maxString": objectdb.Number(1), "user.webserver.maxResponse": objectdb.Number(1),
-		"user.webserver.maxPatternSteps": objectdb.Number(1), "suites.webserverScripts.ready": objectdb.Script(`return "ready"`),
+		"user.webserver.maxPatternSteps": objectdb.Number(1),
+		"suites.webserverScripts.ready":  objectdb.Script(`return "ready"`),
 	})}
 	require.NoError(f, z.renew())
 	f.Cleanup(func() { z.db.Close() })

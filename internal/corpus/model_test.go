@@ -123,7 +123,8 @@ func (m *model) route(out *bufio.Writer, req *http.Request) {
 		m.call(out, req, m.wiring(m, docRoot, p, "SCRIPTER"))
 	case privateURL.MatchString(p):
 		plain(out, 404, "")
-	case pageURL.MatchString(p) && (isFile(pageFile(docRoot, p)) || strings.ContainsAny(p, "\\\x00") || strings.Contains(p, "..")):
+	case pageURL.MatchString(p) &&
+		(isFile(pageFile(docRoot, p)) || strings.ContainsAny(p, "\\\x00") || strings.Contains(p, "..")):
 		m.call(out, req, m.wiring(m, docRoot, p, "MACRO"))
 	case isFolder(file):
 		plain(out, 301, "Location: http://"+req.Host+path.Clean(p)+"/\r\n")
@@ -251,13 +252,17 @@ func static(out io.Writer, req *http.Request, file string) {
 		return
 	}
 	kind := map[string]string{".html": "text/html", ".txt": "text/plain", ".gif": "image/gif"}[filepath.Ext(file)]
-	fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nDate: %s\r\nServer: Apache/2.4 (model)\r\nLast-Modified: %s\r\nETag: \"%x\"\r\nContent-Length: %d\r\nAccept-Ranges: bytes\r\nConnection: close\r\nContent-Type: %s\r\n\r\n",
-		time.Now().UTC().Format(http.TimeFormat), info.ModTime().UTC().Format(http.TimeFormat), info.ModTime().UnixNano(), len(data), kind)
+	fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nDate: %s\r\nServer: Apache/2.4 (model)\r\nLast-Modified: %s\r\n"+
+		"ETag: \"%x\"\r\nContent-Length: %d\r\nAccept-Ranges: bytes\r\nConnection: close\r\n"+
+		"Content-Type: %s\r\n\r\n",
+		time.Now().UTC().Format(http.TimeFormat), info.ModTime().UTC().Format(http.TimeFormat),
+		info.ModTime().UnixNano(), len(data), kind)
 	if req.Method == "GET" {
 		out.Write(data)
 	}
 }
 
 func plain(out io.Writer, status int, fields string) {
-	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n", status, http.StatusText(status), fields)
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n",
+		status, http.StatusText(status), fields)
 }

@@ -14,16 +14,16 @@ import (
 	"scripter/internal/testlog"
 )
 
-// Process is a server that runs for the time of a test.
+// A Process is a server that runs during a test.
 type Process struct {
 	cmd  *exec.Cmd
 	out  testlog.Buffer
 	done chan struct{}
 }
 
-// StartProcess starts a program in a process group of its own and ends the
-// group with the test. What the program wrote is shown when the test failed.
-// As root it runs as the web servers' user when asServer is set.
+// StartProcess starts a program in a process group of its own and ends the group with
+// the test. If the test fails, it logs the program's output. If asServer is set and the
+// test runs as root, the program runs as the web servers' user.
 func StartProcess(t testing.TB, asServer bool, env []string, name string, args ...string) *Process {
 	t.Helper()
 	p := &Process{cmd: exec.Command(name, args...), done: make(chan struct{})}
@@ -37,7 +37,7 @@ func StartProcess(t testing.TB, asServer bool, env []string, name string, args .
 		t.Fatalf("start %s: %v", name, err)
 	}
 	go func() {
-		p.cmd.Wait() // its status is of no interest: a test looks at answers
+		p.cmd.Wait() // tests check answers, not the exit status
 		close(p.done)
 	}()
 	t.Cleanup(func() {
@@ -49,17 +49,17 @@ func StartProcess(t testing.TB, asServer bool, env []string, name string, args .
 	return p
 }
 
-// Pid is the number of the process, and of its group.
+// Pid returns the number of the process, which is also that of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Output is what the program wrote so far.
+// Output returns the program's output so far.
 func (p *Process) Output() string { return p.out.String() }
 
-// stop asks the process and its children to end (fcgiwrap waits for its own),
-// then ends what is left of the group.
+// stop asks the process and its children to end (fcgiwrap waits for its children), and
+// then kills the rest of the group.
 func (p *Process) stop() {
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
 	select {
@@ -70,11 +70,11 @@ func (p *Process) stop() {
 	<-p.done
 }
 
-// startTime is how long a server may take to start: a machine may be busy.
+// startTime is how long a server may take to start on a busy machine.
 const startTime = time.Minute
 
-// WaitFor waits until a connection to addr is accepted; it fails when the
-// process ends before.
+// WaitFor waits until a connection to addr is accepted. The test fails if the process
+// ends before.
 func (p *Process) WaitFor(t testing.TB, network, addr string) {
 	t.Helper()
 	for end := time.Now().Add(startTime); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -91,9 +91,9 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 	t.Fatalf("%s does not answer at %s:\n%s", p.cmd.Path, addr, p.Output())
 }
 
-// StartResident starts a resident server for the site, to which every scripter-cgi
-// hands its requests over, and fails when none came by the end of the test.
-// asServer is that of StartProcess.
+// StartResident starts a resident server for the site, to which every scripter-cgi hands
+// its requests over. The test fails if the server gets no request. asServer is that of
+// StartProcess.
 func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 	t.Helper()
 	sock := s.Root + "-door"
@@ -109,27 +109,26 @@ func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 	return p
 }
 
-// FreePort returns a loopback port that nobody listens on and, until the test
-// ends, nobody else gets: it lies below those that the system gives away by
-// itself, for connections too, and other tests keep off a port whose number is
-// taken for UDP.
+// FreePort returns a free loopback port, which no other test gets until this one ends.
+// It lies below the ports that the system assigns, and a UDP socket with the same number
+// reserves it.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	lowest := lowestGiven(t)
+	lowest := lowestAssigned(t)
 	var last error
 	for range 1000 {
 		addr := fmt.Sprintf("127.0.0.1:%d", lowest/2+rand.IntN(lowest/2))
-		var sign net.PacketConn
-		if sign, last = net.ListenPacket("udp", addr); last != nil {
+		var reserved net.PacketConn
+		if reserved, last = net.ListenPacket("udp", addr); last != nil {
 			continue
 		}
 		var l net.Listener
 		if l, last = net.Listen("tcp", addr); last != nil {
-			sign.Close()
+			reserved.Close()
 			continue
 		}
 		l.Close()
-		t.Cleanup(func() { sign.Close() })
+		t.Cleanup(func() { reserved.Close() })
 		_, port, _ := net.SplitHostPort(addr)
 		return port
 	}
@@ -137,8 +136,8 @@ func FreePort(t testing.TB) string {
 	return ""
 }
 
-// lowestGiven returns the lowest port that the system gives to who asks for any.
-func lowestGiven(t testing.TB) int {
+// lowestAssigned returns the lowest port that the system assigns by itself.
+func lowestAssigned(t testing.TB) int {
 	t.Helper()
 	const file = "/proc/sys/net/ipv4/ip_local_port_range"
 	text, err := os.ReadFile(file)

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// programNames are the commands that a site needs.
+// programNames are the programs that a site needs.
 var programNames = []string{"scripter", "scripter-cgi", "scripter-fcgi"}
 
-// built holds the folder of the programs, made once for a test process.
+// built is the folder of the programs, which a test process builds once.
 var built struct {
 	sync.Mutex
 	dir string
@@ -28,9 +28,8 @@ func (s *Site) installPrograms(t testing.TB) {
 	}
 }
 
-// ProgramFolder returns a folder with the three programs: the one in SCRIPTER_BIN
-// where that is set (make test builds them once), else they are built for this
-// test process.
+// ProgramFolder returns a folder with the three programs: the one that SCRIPTER_BIN names
+// (make test builds them once), or else one that it builds for this test process.
 func ProgramFolder(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("SCRIPTER_BIN"); dir != "" {
@@ -68,7 +67,7 @@ func buildPrograms(t testing.TB) string {
 	return dir
 }
 
-// RemovePrograms removes what was built. TestMain calls it at the end.
+// RemovePrograms removes the built programs. TestMain calls it at the end.
 func RemovePrograms() {
 	built.Lock()
 	defer built.Unlock()
@@ -78,8 +77,7 @@ func RemovePrograms() {
 	}
 }
 
-// CopyProgram makes an executable copy, as an administrator who installs it
-// would.
+// CopyProgram makes an executable copy of a program.
 func CopyProgram(t testing.TB, from, to string) {
 	t.Helper()
 	src, err := os.Open(from)

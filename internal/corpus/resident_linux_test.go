@@ -26,10 +26,13 @@ func TestResidentStarts(t *testing.T) {
 		}
 	})
 	sock := s.Root + "-door"
-	require.NoError(t, os.WriteFile(s.Program("scripter.conf"), []byte("root: "+s.Root+"\nresident: start\npages: /srv/listed\n"), 0o644))
+	conf := "root: " + s.Root + "\nresident: start\npages: /srv/listed\n"
+	require.NoError(t, os.WriteFile(s.Program("scripter.conf"), []byte(conf), 0o644))
 	ask := func() {
 		cmd := exec.Command(s.Program("scripter-cgi"))
-		cmd.Env = []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/ready.fcgi", "REQUEST_URI=/ready.fcgi"}
+		cmd.Env = []string{
+			"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/ready.fcgi", "REQUEST_URI=/ready.fcgi",
+		}
 		var log strings.Builder
 		cmd.Stderr = &log
 		out, err := cmd.Output()
@@ -45,7 +48,8 @@ func TestResidentStarts(t *testing.T) {
 	first := listener(t, sock, 0)
 	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", first))
 	require.NoError(t, err)
-	assert.Contains(t, string(command), "--pages\x00/srv/listed", "it may use the same folders as the request that starts it")
+	assert.Contains(t, string(command), "--pages\x00/srv/listed",
+		"it may use the same folders as the request that starts it")
 	time.Sleep(100 * time.Millisecond)
 	ask()
 	require.NoError(t, syscall.Kill(first, syscall.SIGKILL))
@@ -59,7 +63,10 @@ func TestResidentStarts(t *testing.T) {
 	ask()
 	second := listener(t, sock, first)
 	require.NoError(t, syscall.Kill(second, syscall.SIGTERM))
-	require.Eventually(t, func() bool { _, err := os.Lstat(sock); return os.IsNotExist(err) }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		_, err := os.Lstat(sock)
+		return os.IsNotExist(err)
+	}, 20*time.Second, 10*time.Millisecond)
 
 	log, err := os.ReadFile(filepath.Join(filepath.Dir(s.Root), "scripter.resident.log"))
 	require.NoError(t, err)

@@ -9,18 +9,17 @@ import (
 	"testing"
 )
 
-// Transport is one way from a client to the gateway.
+// A Transport is one way from a client to the gateway.
 type Transport interface {
-	// Name tells the transport from all others, in messages and in Differences.
+	// Name returns the name of the transport in messages and in Differences.
 	Name() string
 	// Start makes the transport answer for s until the test ends.
 	Start(t *testing.T, s *Site) Client
 }
 
-// Run starts transport on a site of its own and puts every case through it, each
-// as a subtest; then the hostile pairs of parity, and more, which sees the
-// started transport too. It counts the cases in the file named by
-// SCRIPTER_CORPUS_COUNTS, where that is set: one line for each transport.
+// Run starts transport on a site of its own. It runs every case as a subtest, then the
+// pairs of parity, and then more with the same transport. If SCRIPTER_CORPUS_COUNTS names
+// a file, Run adds a line with the number of cases to it.
 func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 	t.Helper()
 	cases, _, err := Load()
@@ -41,7 +40,7 @@ func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 			}
 		})
 	}
-	if ran == len(cases) { // not when -run picked some
+	if ran == len(cases) { // -run has not selected some of them
 		for _, row := range d.unused() {
 			t.Errorf("difference not met, remove it from the table: %s", row)
 		}
@@ -55,9 +54,9 @@ func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 
 func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 	t.Helper()
-	var conn *Conn // open where the server keeps it
+	var conn *Conn // nil: closed
 	for i, step := range c.Steps {
-		if conn != nil && !step.Kept {
+		if conn != nil && !step.SameConn {
 			conn.Close()
 			conn = nil
 		}
@@ -68,7 +67,7 @@ func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 			}
 		}
 		r := answer(t, client, conn, d, i+1, step)
-		if r != nil && r.Kept() {
+		if r != nil && r.KeepsAlive() {
 			continue
 		}
 		if err := conn.End(); r != nil && err != nil {
@@ -81,8 +80,8 @@ func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 	}
 }
 
-// answer sends the request of one step and looks at what comes back, which it
-// returns; nil when nothing came.
+// answer sends the request of one step, checks the answer and returns it, or nil if there
+// is none.
 func answer(t *testing.T, client Client, conn *Conn, d caseDifferences, number int, step Step) *Response {
 	t.Helper()
 	fill := filler(client, step)
@@ -100,7 +99,7 @@ func answer(t *testing.T, client Client, conn *Conn, d caseDifferences, number i
 		}
 		if d.allows(c.aspect, got) {
 			if c.aspect == "status" {
-				return r // the web server answered by itself: the rest is its own page
+				return r // the web server has answered by itself, with its own page
 			}
 			continue
 		}
@@ -110,7 +109,7 @@ func answer(t *testing.T, client Client, conn *Conn, d caseDifferences, number i
 	return r
 }
 
-// filler returns the function that puts values into a step's placeholders.
+// filler returns a function that replaces the placeholders of a step.
 func filler(client Client, step Step) func(string) string {
 	_, port, _ := strings.Cut(client.Addr, ":")
 	names := strings.NewReplacer(
@@ -123,7 +122,7 @@ func filler(client Client, step Step) func(string) string {
 
 var repeated = regexp.MustCompile(`(?s)\{([^{}]{1,200})\*([0-9]+)\}`)
 
-// repeat writes {x*3} out as xxx.
+// repeat replaces {x*3} by xxx.
 func repeat(s string) string {
 	return repeated.ReplaceAllStringFunc(s, func(r string) string {
 		m := repeated.FindStringSubmatch(r)
@@ -132,8 +131,8 @@ func repeat(s string) string {
 	})
 }
 
-// wire returns the request as bytes. A body is sent in chunks of 7 bytes when
-// the head says that it is chunked.
+// wire returns the request as bytes. If the header names the chunked coding, the body has
+// chunks of 7 bytes.
 func (s Step) wire(fill func(string) string) []byte {
 	head := strings.ReplaceAll(fill(s.Head), "\n", "\r\n") + "\r\n\r\n"
 	body := repeat(s.Body)

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// Site is what every transport serves: one root with the objects of all cases, and
-// the folders of two virtual hosts. It lies in folders as the examples of
-// conf-examples have them below /srv/scripter.
+// A Site is what a transport serves: one root with the objects of all cases, and the
+// document roots of two virtual hosts. Its folders are those of conf-examples below
+// /srv/scripter.
 type Site struct {
-	Dir      string // what stands for /srv/scripter
+	Dir      string // in place of /srv/scripter
 	WWW      string // document root of the first host: Dir/www
 	Second   string // of the second host: Dir/second
 	Root     string // the root's file: Dir/data/scripter.root
@@ -23,8 +23,8 @@ type Site struct {
 	Listed   string // lines of scripter.conf with the folders and hosts that the root may use
 }
 
-// NewSite makes a site below a temporary folder, with root and folders given
-// to the user whom web servers run as, when the test itself runs as root.
+// NewSite makes a site in a temporary folder. If the test runs as root, the web servers'
+// user owns the site.
 func NewSite(t testing.TB) *Site {
 	t.Helper()
 	cases, shared, err := Load()
@@ -60,11 +60,12 @@ func NewSite(t testing.TB) *Site {
 	return s
 }
 
-// write puts a file where its kind lives.
+// write writes a file of a case into the folder of its kind.
 func (s *Site) write(t testing.TB, objects string, f File) {
 	t.Helper()
 	top, rest, _ := strings.Cut(f.Name, "/")
-	path := filepath.Join(map[string]string{"root": objects, "site": s.WWW, "second": s.Second}[top], filepath.FromSlash(rest))
+	folder := map[string]string{"root": objects, "site": s.WWW, "second": s.Second}[top]
+	path := filepath.Join(folder, filepath.FromSlash(rest))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +82,10 @@ func (s *Site) scripter(t testing.TB, args ...string) {
 	}
 }
 
-// Program returns the path of one of our programs.
+// Program returns the path of a program.
 func (s *Site) Program(name string) string { return filepath.Join(s.Programs, name) }
 
-// OpenTempDir is t.TempDir, readable by a web server of another user.
+// OpenTempDir returns a temporary folder like t.TempDir that other users can read.
 func OpenTempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -96,9 +97,9 @@ func OpenTempDir(t testing.TB) string {
 	return dir
 }
 
-// ServerUser returns the user to whom web servers started by root change:
-// www-data. ok is false when the test does not run as root; then everything
-// runs as who we are.
+// ServerUser returns the ids of www-data, the user to whom web servers change that root
+// has started. ok is false if the test does not run as root: then all processes run as
+// the user of the test.
 func ServerUser(t testing.TB) (uid, gid int, ok bool) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -116,7 +117,7 @@ func ServerUser(t testing.TB) (uid, gid int, ok bool) {
 	return uid, gid, true
 }
 
-// GiveToServer makes the web servers' user the owner of all below dir.
+// GiveToServer makes the web servers' user the owner of dir and of everything in it.
 func GiveToServer(t testing.TB, dir string) {
 	t.Helper()
 	uid, gid, ok := ServerUser(t)

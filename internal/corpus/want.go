@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Want is what a case expects of one answer.
+// A Want has the checks of one answer.
 type Want struct{ checks []check }
 
-// check looks at one aspect of an answer: "status", "reason", "body", or
-// "field" and the field's name in lower case. It returns what the answer has,
-// and what is wrong with that, or "".
+// A check checks one aspect of an answer: "status", "reason", "body", or "field" and the
+// field's name in lower case. look returns what the answer has and, if that is wrong, why.
 type check struct {
 	aspect string
 	look   func(r *Response, fill func(string) string) (got, wrong string)
@@ -54,7 +53,7 @@ func (w *Want) status(rest string) error {
 	}
 	for _, c := range codes {
 		if n, err := strconv.Atoi(c); err != nil || n < 200 || n > 599 {
-			return fmt.Errorf("%q is no status", c)
+			return fmt.Errorf("%q is not a status", c)
 		}
 	}
 	w.add("status", func(r *Response, _ func(string) string) (string, string) {
@@ -158,7 +157,7 @@ func (w *Want) body(rest string) error {
 			return got, unequal(arg, got)
 		})
 	default:
-		return fmt.Errorf("%q is no way to look at a body", word)
+		return fmt.Errorf("%q is not a check of a body", word)
 	}
 	return nil
 }
@@ -189,7 +188,7 @@ func unmatched(re *regexp.Regexp, got string) string {
 	return "want a match of " + re.String()
 }
 
-// clip keeps a message readable when a body is long.
+// clip shortens a long text for a message.
 func clip(s string) string {
 	const most = 600
 	if len(s) <= most {

@@ -1,4 +1,5 @@
-// Package testlog has a buffer for the output of programs that a test reads meanwhile.
+// Package testlog has a buffer for the output of a program that a test reads while the
+// program runs.
 package testlog
 
 import (
@@ -25,7 +26,7 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Take returns what has been written since the last Take, and forgets it.
+// Take returns what has been written since the last Take.
 func (b *Buffer) Take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

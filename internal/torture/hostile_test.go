@@ -65,7 +65,8 @@ func TestHostileScripts(t *testing.T) {
 		p.set(t, `user.webserver.limits.["suites.webserverScripts"].slowLog`, objectdb.Number(1))
 		p.set(t, `user.webserver.limits.["suites.webserverScripts.hello"].slowLog`, objectdb.Number(0))
 		status := filepath.Join(p.dir, "status")
-		h := &hostile{responder: p.startWith(t, "unix", p.program("scripter-fcgi"), "--status", "unix:"+status), status: status}
+		r := p.startWith(t, "unix", p.program("scripter-fcgi"), "--status", "unix:"+status)
+		h := &hostile{responder: r, status: status}
 		wg.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -81,7 +82,8 @@ func TestHostileScripts(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	t.Logf("%d hostile scripts stopped by the language, %d by the end of their process, %d tried again; the longest took %.3f times its limit, the largest grew by %d MB",
+	t.Logf("%d hostile scripts stopped by the language, %d by the end of their process, %d tried again; "+
+		"the longest took %.3f times its limit, the largest grew by %d MB",
 		results.stopped, results.killed, results.again, results.longest.Seconds()/hostileTime.Seconds(), results.largest>>20)
 	assert.NotZero(t, results.stopped)
 	assert.GreaterOrEqual(t, results.killed, 4, "those that were frozen")
@@ -139,9 +141,10 @@ func (h *hostile) freeze() {
 	// On a machine that stood still an ordinary script would have run for as long.
 	h.alone.Lock()
 	defer h.alone.Unlock()
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", h.status)
-	}}}
+	}
+	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(20 * time.Millisecond) {
 		var report struct {
 			Time    time.Time
@@ -197,7 +200,8 @@ func (h *hostile) attack(t *testing.T, name string, during func(), results *host
 		results.add(took, grown, byKill)
 		return
 	}
-	assert.Fail(t, "a hostile script was stopped too late", "%s: after %v, when its process had grown by %d MB", name, took, grown>>20)
+	assert.Fail(t, "a hostile script was stopped too late",
+		"%s: after %v, when its process had grown by %d MB", name, took, grown>>20)
 }
 
 // What the program tells of a script that was stopped, and of one whose worker

@@ -156,8 +156,10 @@ func (r *responder) serves(t *testing.T) {
 // variables are what a web server tells of a request for a script.
 func variables(name, query string, length int) map[string]string {
 	vars := map[string]string{
-		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_SOFTWARE": "torture", "SERVER_NAME": "localhost",
-		"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/" + name + ".fcgi", "REQUEST_URI": "/" + name + ".fcgi?" + query, "QUERY_STRING": query,
+		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1",
+		"SERVER_SOFTWARE": "torture", "SERVER_NAME": "localhost",
+		"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/" + name + ".fcgi",
+		"REQUEST_URI": "/" + name + ".fcgi?" + query, "QUERY_STRING": query,
 		"REMOTE_ADDR": "127.0.0.1", "REDIRECT_STATUS": "200",
 	}
 	if length > 0 {
@@ -188,7 +190,9 @@ const (
 
 // cgi answers one request with a scripter-cgi of its own. kill, when it is sent
 // something, ends that process at once.
-func (p *place) cgi(ctx context.Context, name, query, body, resident string, kill <-chan time.Time) (status int, text string, err error) {
+func (p *place) cgi(
+	ctx context.Context, name, query, body, resident string, kill <-chan time.Time,
+) (status int, text string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if kill != nil {

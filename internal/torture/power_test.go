@@ -144,7 +144,8 @@ func (p *place) traceVisitors(t *testing.T, inject string) (trace string) {
 	t.Helper()
 	trace = filepath.Join(t.TempDir(), "trace")
 	r := &responder{network: "unix", addr: filepath.Join(p.dir, "s")}
-	daemon := fmt.Sprintf("%s --root %s --listen unix:%s --workers 2 & daemon=$!", p.program("scripter-fcgi"), p.root, r.addr)
+	daemon := fmt.Sprintf("%s --root %s --listen unix:%s --workers 2 & daemon=$!",
+		p.program("scripter-fcgi"), p.root, r.addr)
 	// Then the commands that come, each on a line.
 	shell := daemon + `; while read -r line; do eval "$line"; done; kill $daemon; wait`
 	command := traceCommand(trace, inject, "bash", "-c", shell)

@@ -35,7 +35,10 @@ const traced = "openat,open,creat,pwrite64,write,writev,pwritev,ftruncate,falloc
 // writes the calls to file: strings in full and as numbers, descriptors with their
 // paths. inject is the fault that strace injects into calls (strace(1), inject=), or "".
 func traceCommand(file, inject string, command ...string) []string {
-	strace := []string{"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-e", "trace=" + traced, "-e", "signal=none", "-o", file}
+	strace := []string{
+		"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000",
+		"-e", "trace=" + traced, "-e", "signal=none", "-o", file,
+	}
 	if inject != "" {
 		strace = append(strace, "-e", "inject="+inject)
 	}

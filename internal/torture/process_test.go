@@ -149,7 +149,9 @@ func TestSignals(t *testing.T) {
 	eventually(t, func() bool { return len(children(r.Pid())) >= 2 }, "there are no workers")
 	before := children(r.Pid())
 	for _, pid := range append(before, r.Pid()) {
-		for _, s := range []syscall.Signal{syscall.SIGPIPE, syscall.SIGXFSZ, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGCONT} {
+		for _, s := range []syscall.Signal{
+			syscall.SIGPIPE, syscall.SIGXFSZ, syscall.SIGCHLD, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGCONT,
+		} {
 			require.NoError(t, syscall.Kill(pid, s), "%d, %v", pid, s)
 			r.serves(t)
 		}

@@ -152,7 +152,8 @@ func (s *stepper) stop(t *testing.T, how string, try func(query, body string) re
 		require.False(t, got.status >= 400, "%s: the peer was told %d, and the root is changed", how, got.status)
 	case assert.ObjectsAreEqual(before, stands):
 		s.stood[how+": as before"]++
-		require.False(t, got.begun && got.status < 400, "%s: the peer was told %d, and the root is not changed", how, got.status)
+		require.False(t, got.begun && got.status < 400,
+			"%s: the peer was answered %d, but the root is not changed", how, got.status)
 	default:
 		require.Equal(t, after, stands, "%s: the root is between two states", how)
 	}
@@ -198,7 +199,8 @@ func TestStoppedAnywhere(t *testing.T) {
 	}
 	for range tries / 3 {
 		s.stop(t, "a CGI program that hands its request over is killed", func(query, body string) result {
-			got := s.process(t, query, body, byResident, len(body), time.After(time.Duration(s.random.Intn(15_000))*time.Microsecond))
+			kill := time.After(time.Duration(s.random.Intn(15_000)) * time.Microsecond)
+			got := s.process(t, query, body, byResident, len(body), kill)
 			s.quiet(t)
 			return got
 		})
@@ -221,8 +223,10 @@ func TestStoppedAnywhere(t *testing.T) {
 		t.Logf("%s: %d", how, n)
 	}
 	for _, how := range []string{
-		"not stopped: as after", "a write fails: as before", "instructions used up: as before", "the body breaks off: as before",
-		"the request breaks off: as before", "the peer leaves in the answer: as after", "the peer leaves while it runs: as before", "a CGI program is killed: as before",
+		"not stopped: as after", "a write fails: as before", "instructions used up: as before",
+		"the body breaks off: as before",
+		"the request breaks off: as before", "the peer leaves in the answer: as after",
+		"the peer leaves while it runs: as before", "a CGI program is killed: as before",
 	} {
 		assert.NotZero(t, s.stood[how], how)
 	}

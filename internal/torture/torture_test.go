@@ -152,7 +152,8 @@ func (v *visitor) account(stands map[string]string) {
 		v.count.fault(lostSteps, "%s was told of step %d, and %d stands in the root", v.name, v.last, n)
 	}
 	if n > v.told+v.unknown {
-		v.count.fault(wrongAnswers, "%s made %d steps, with %d unknown, and %d stands in the root", v.name, v.told, v.unknown, n)
+		v.count.fault(wrongAnswers, "%s made %d steps and %d unknown ones, but the root has %d",
+			v.name, v.told, v.unknown, n)
 	}
 }
 

@@ -175,7 +175,8 @@ func (v *visitor) byDaemon(ctx context.Context, script, query string) reply {
 
 // byCommand asks with "scripter call".
 func (v *visitor) byCommand(ctx context.Context, script, query string) reply {
-	out, err := exec.CommandContext(ctx, v.program("scripter"), "--root", v.root, "call", "/"+script+".fcgi?"+query).Output()
+	url := "/" + script + ".fcgi?" + query
+	out, err := exec.CommandContext(ctx, v.program("scripter"), "--root", v.root, "call", url).Output()
 	head, body, ok := strings.Cut(string(out), "\r\n\r\n")
 	var status int
 	if _, scanned := fmt.Sscanf(head, "HTTP/1.0 %d", &status); !ok || scanned != nil {

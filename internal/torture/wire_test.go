@@ -71,7 +71,8 @@ func TestPeersThatLeave(t *testing.T) {
 		},
 	}
 	for stage, n := range map[string]int{
-		"half a header": 4, "begun": head, "in the parameters": head + 50, "before their end": params - 8, "before the body": params,
+		"half a header": 4, "begun": head, "in the parameters": head + 50,
+		"before their end": params - 8, "before the body": params,
 		"in the body": params + 2000, "before its end": len(whole) - 8, "all sent": len(whole),
 	} {
 		stages[stage] = func(nc net.Conn) error {
