@@ -70,7 +70,10 @@ type DB struct {
 	store   Store
 	options Options
 	cache   *cache
-	counts  cacheCounts
+
+	// See CacheStats. A transaction counts for itself and adds its sums when it ends, so
+	// that transactions do not contend for them.
+	hits, misses atomic.Uint64
 
 	publishing  sync.Mutex   // held from before a commit until the cache knows of it
 	uncommitted atomic.Int64 // the last id or version below zero

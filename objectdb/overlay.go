@@ -158,32 +158,20 @@ func (tx *Tx) writable(t *Node) (*Node, error) {
 // Set puts v under name into table t, in the place of whatever is there, even a
 // table with all below it. An object that is no table keeps its ID, its
 // creation time and the spelling of its name.
-func (tx *Tx) Set(t *Node, name string, v Value) error {
-	v, size, err := own(v)
-	if err != nil {
-		return err
-	}
-	return tx.write(t, name, nodeOf(v, size))
-}
-
-// nodeOf returns a node that has only content.
-func nodeOf(v Value, size int64) *Node {
-	n := &Node{kind: v.Kind(), size: size, value: v, dirty: true}
-	if b, ok := v.(Binary); ok {
-		n.typ = b.Type
-	}
-	return n
-}
+func (tx *Tx) Set(t *Node, name string, v Value) error { return tx.SetLater(t, name, v, nil) }
 
 // SetLater stores v like Set, but a large value or a list is not kept in memory until the
-// commit. again returns the same value again when it is needed.
+// commit. again returns the same value again when it is needed; if it is nil, SetLater is Set.
 func (tx *Tx) SetLater(t *Node, name string, v Value, again func() (Value, error)) error {
 	v, size, err := own(v)
 	if err != nil {
 		return err
 	}
-	n := nodeOf(v, size)
-	if size > keptValue || n.kind == KindList {
+	n := &Node{kind: v.Kind(), size: size, value: v, dirty: true}
+	if b, ok := v.(Binary); ok {
+		n.typ = b.Type
+	}
+	if again != nil && (size > keptValue || n.kind == KindList) {
 		n.value, n.later = nil, again
 	}
 	return tx.write(t, name, n)

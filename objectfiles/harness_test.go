@@ -1,7 +1,6 @@
 package objectfiles
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"math"
@@ -17,84 +16,32 @@ import (
 
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/storetest"
 )
+
+var (
+	update       = storetest.Update
+	view         = storetest.View
+	addr         = storetest.Addr
+	put          = storetest.Put
+	get          = storetest.Get
+	names        = storetest.Names
+	stat         = storetest.Stat
+	requireEqual = storetest.RequireEqual
+)
+
+func must[V any](v V, err error) func(testing.TB) V { return storetest.Must(v, err) }
 
 // open returns a new root, which is checked at the end of the test.
 func open(t testing.TB) *objectdb.DB {
 	t.Helper()
-	options := objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute}
-	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), options)
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), storetest.Patient)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		problems, err := db.Check(context.Background())
-		require.NoError(t, err)
-		require.Empty(t, problems)
+		storetest.RequireSound(t, db)
 		require.NoError(t, db.Close())
 	})
 	return db
-}
-
-func update(t testing.TB, db *objectdb.DB, fn func(*objectdb.Tx)) {
-	t.Helper()
-	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
-}
-
-func view(t testing.TB, db *objectdb.DB, fn func(*objectdb.Tx)) {
-	t.Helper()
-	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
-}
-
-func addr(t testing.TB, s string) objectdb.Address {
-	t.Helper()
-	a, err := objectdb.ParseAddress(s)
-	require.NoError(t, err)
-	return a
-}
-
-// put stores values in one transaction: address, value, address, value…
-func put(t testing.TB, db *objectdb.DB, pairs ...any) {
-	t.Helper()
-	update(t, db, func(tx *objectdb.Tx) {
-		for i := 0; i < len(pairs); i += 2 {
-			require.NoError(t, tx.Put(addr(t, pairs[i].(string)), pairs[i+1].(objectdb.Value)))
-		}
-	})
-}
-
-func get(t testing.TB, db *objectdb.DB, a string) (v objectdb.Value) {
-	t.Helper()
-	view(t, db, func(tx *objectdb.Tx) {
-		var err error
-		v, err = tx.Get(addr(t, a))
-		require.NoError(t, err)
-	})
-	return v
-}
-
-// names returns the names of the children at a, separated by blanks.
-func names(t testing.TB, tx *objectdb.Tx, a string) string {
-	t.Helper()
-	objects, err := tx.List(addr(t, a))
-	require.NoError(t, err)
-	var list []string
-	for _, o := range objects {
-		list = append(list, o.Name)
-	}
-	return strings.Join(list, " ")
-}
-
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return v
-	}
-}
-
-func stat(t testing.TB, db *objectdb.DB, a string) (o objectdb.Object) {
-	t.Helper()
-	view(t, db, func(tx *objectdb.Tx) { o = must(tx.Stat(addr(t, a)))(t) })
-	return o
 }
 
 // dump returns all that a root says of its objects.
@@ -111,14 +58,6 @@ func dump(t testing.TB, db *objectdb.DB) (all []string) {
 		}))
 	})
 	return all
-}
-
-func requireEqual(t testing.TB, want, got objectdb.Value) {
-	t.Helper()
-	if !objectdb.Equal(want, got) {
-		require.Equal(t, want, got)
-		t.Fatalf("want %#v, got %#v", want, got)
-	}
 }
 
 // oddValues are values that a form might get wrong.

@@ -217,7 +217,7 @@ func TestOneSaveAtATime(t *testing.T) {
 	notNow := errors.New("not now")
 	_, err = db.Save(context.Background(), objectdb.SaveOptions{Due: func() error { return notNow }})
 	assert.ErrorIs(t, err, notNow)
-	assert.Zero(t, LastFailure(db.Path()))
+	assert.Zero(t, db.LastFailure())
 
 	// Many saves at once make a sound copy each.
 	var done sync.WaitGroup
@@ -246,7 +246,7 @@ func TestFailedSave(t *testing.T) {
 	}
 	_, err = db.Save(context.Background(), objectdb.SaveOptions{})
 	require.ErrorIs(t, err, fs.ErrExist)
-	failure := LastFailure(db.Path())
+	failure := db.LastFailure()
 	assert.Contains(t, failure.Why, "file already exists")
 	assert.WithinDuration(t, time.Now(), failure.Time, time.Minute)
 	for i := range 60 {
@@ -255,7 +255,7 @@ func TestFailedSave(t *testing.T) {
 	}
 	c := save(t, db, objectdb.SaveOptions{})
 	assert.Equal(t, objectdb.Number(1), soundCopy(t, c.Path, "a"))
-	assert.Zero(t, LastFailure(db.Path()), "the next one clears the note away")
+	assert.Zero(t, db.LastFailure(), "the next one clears the note away")
 
 	_, err = newStore(db.Path(), objectdb.Options{ReadOnly: true}).Save(context.Background(), objectdb.SaveOptions{})
 	assert.ErrorIs(t, err, objectdb.ErrReadOnly)

@@ -144,10 +144,8 @@ func (s *saving) end(err error) {
 	s.file = nil
 }
 
-// LastFailure returns what became of the last save of the root at path when it was not
-// finished: it failed, was killed, or is still at work.
-func LastFailure(path string) objectdb.Failure {
-	f, err := os.Open(savingPath(path))
+func (s *store) LastFailure() objectdb.Failure {
+	f, err := os.Open(savingPath(s.path))
 	if err != nil {
 		return objectdb.Failure{}
 	}
@@ -167,5 +165,3 @@ func LastFailure(path string) objectdb.Failure {
 	}
 	return objectdb.Failure{Time: info.ModTime(), Why: why}
 }
-
-func (s *store) LastFailure() objectdb.Failure { return LastFailure(s.path) }

@@ -145,7 +145,7 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 	list, err := Copies(db.Path())
 	require.NoError(t, err)
 	assert.Len(t, list, 1, "nothing was done")
-	assert.Zero(t, LastFailure(db.Path()))
+	assert.Zero(t, db.LastFailure())
 }
 
 // A transaction that begins before a revert and writes after it is run again: what it read has

@@ -13,9 +13,9 @@ import (
 // When another process writes one object, the others stay cached.
 func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	db := open(t)
-	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1),
+	Put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1), "b.x", objectdb.Number(1),
 		"b.t.x", objectdb.Number(1))
-	other, err := t.Open(db.Path(), patient)
+	other, err := t.Open(db.Path(), Patient)
 	require.NoError(t, err)
 	defer other.Close()
 	made := 0
@@ -25,12 +25,12 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 	})
 	misses := func() uint64 {
 		before := db.CacheStats().Misses
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			for _, a := range []string{"a.x", "a.y", "b.x", "b.t.x"} {
-				_, err := tx.Get(addr(t, a))
+				_, err := tx.Get(Addr(t, a))
 				require.True(t, err == nil || errors.Is(err, objectdb.ErrNotFound))
 			}
-			require.NotEmpty(t, names(t, tx, "b"))
+			require.NotEmpty(t, Names(t, tx, "b"))
 			_, err := b.Get(tx)
 			require.NoError(t, err)
 		})
@@ -77,11 +77,11 @@ func testTheCacheForgetsOnlyWhatOthersChanged(t *T) {
 // Two tables that change their order are not taken for a table in itself.
 func testTablesThatChangeTheirOrderAreNotDamaged(t *T) {
 	db := open(t)
-	put(t, db, "y.x.z.v", objectdb.Number(1))
-	requireEqual(t, objectdb.Number(1), get(t, db, "y.x.z.v"))
-	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "y.x"), addr(t, "x"))) })
-	requireEqual(t, objectdb.Number(1), get(t, db, "x.z.v"))
-	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "y"), addr(t, "x.z.y"))) })
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "v y", names(t, tx, "x.z")) })
+	Put(t, db, "y.x.z.v", objectdb.Number(1))
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "y.x.z.v"))
+	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(Addr(t, "y.x"), Addr(t, "x"))) })
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "x.z.v"))
+	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(Addr(t, "y"), Addr(t, "x.z.y"))) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "v y", Names(t, tx, "x.z")) })
 	requireCacheTrue(t, db)
 }

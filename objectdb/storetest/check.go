@@ -14,11 +14,11 @@ func testCheckUnderWrites(t *T) {
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			put(t, db, "a.n", objectdb.Number(n))
+			Put(t, db, "a.n", objectdb.Number(n))
 		}
 	})
 	for range 200 {
-		requireSound(t, db)
+		RequireSound(t, db)
 	}
 	cancel()
 	writer.Wait()

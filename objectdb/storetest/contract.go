@@ -59,21 +59,21 @@ var oddValues = []objectdb.Value{
 
 func testEveryValueIsKept(t *T) {
 	db := open(t)
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		for i, v := range oddValues {
 			a := objectdb.Address{"values", v.Kind().String() + string(rune('a'+i))}
 			require.NoError(t, tx.Put(a, v))
 			got, err := tx.Get(a)
 			require.NoError(t, err)
-			requireEqual(t, v, got)
+			RequireEqual(t, v, got)
 		}
 	})
 	check := func(db *objectdb.DB) {
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			for i, v := range oddValues {
 				got, err := tx.Get(objectdb.Address{"values", v.Kind().String() + string(rune('a'+i))})
 				require.NoError(t, err)
-				requireEqual(t, v, got)
+				RequireEqual(t, v, got)
 				assert.Equal(t, v.Kind(), got.Kind())
 			}
 		})
@@ -109,31 +109,31 @@ func testValuesThatCannotBeStored(t *T) {
 func testStoredValuesAreNotShared(t *T) {
 	db := open(t)
 	list := objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Number(2)}}
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		require.NoError(t, tx.Put(objectdb.Address{"list"}, list))
 		list[0], list[1].(objectdb.List)[0] = objectdb.Number(9), objectdb.Number(9)
 	})
-	requireEqual(t, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Number(2)}}, get(t, db, "list"))
+	RequireEqual(t, objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Number(2)}}, Get(t, db, "list"))
 }
 
 func testNamesIgnoreCaseAndKeepTheirSpelling(t *T) {
 	db := open(t)
-	put(t, db, "user.Straße", objectdb.Number(1), "User.zebra", objectdb.Number(2), "USER.Äpfel", objectdb.Number(3),
+	Put(t, db, "user.Straße", objectdb.Number(1), "User.zebra", objectdb.Number(2), "USER.Äpfel", objectdb.Number(3),
 		"user.apple", objectdb.Number(4), "user.Kelvin", objectdb.Number(5))
-	view(t, db, func(tx *objectdb.Tx) {
-		assert.Equal(t, "user", names(t, tx, ""))
-		assert.Equal(t, "apple Kelvin Straße zebra Äpfel", names(t, tx, "user"))
+	View(t, db, func(tx *objectdb.Tx) {
+		assert.Equal(t, "user", Names(t, tx, ""))
+		assert.Equal(t, "apple Kelvin Straße zebra Äpfel", Names(t, tx, "user"))
 		for _, a := range []string{"user.STRAßE", "user.straẞe", "USER.äPFEL", "user.\u212aelvin", "user.KELVIN"} {
-			_, err := tx.Get(addr(t, a))
+			_, err := tx.Get(Addr(t, a))
 			assert.NoError(t, err, a)
 		}
-		_, err := tx.Get(addr(t, "user.strasse"))
+		_, err := tx.Get(Addr(t, "user.strasse"))
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
 	})
-	put(t, db, "user.APPLE", objectdb.String("other"))
-	view(t, db, func(tx *objectdb.Tx) {
-		assert.Equal(t, "apple Kelvin Straße zebra Äpfel", names(t, tx, "user"))
-		n, err := tx.Nth(must(tx.Find(addr(t, "user")))(t), 2)
+	Put(t, db, "user.APPLE", objectdb.String("other"))
+	View(t, db, func(tx *objectdb.Tx) {
+		assert.Equal(t, "apple Kelvin Straße zebra Äpfel", Names(t, tx, "user"))
+		n, err := tx.Nth(Must(tx.Find(Addr(t, "user")))(t), 2)
 		require.NoError(t, err)
 		assert.Equal(t, "Kelvin", n.Name())
 	})
@@ -146,14 +146,14 @@ func testNamesThatCannotBe(t *T) {
 			return tx.Put(objectdb.Address{"t", name}, objectdb.Number(1))
 		})
 		assert.ErrorIs(t, err, objectdb.ErrName, "%q", name)
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			_, err := tx.Get(objectdb.Address{name})
 			assert.ErrorIs(t, err, objectdb.ErrNotFound, "%q", name)
 		})
 	}
 	// A byte that is not UTF-8 is not taken for U+FFFD.
-	put(t, db, "[\"\ufffd\"]", objectdb.Number(1), `["`+strings.Repeat("ä", 127)+`"]`, objectdb.Number(2))
-	view(t, db, func(tx *objectdb.Tx) {
+	Put(t, db, "[\"\ufffd\"]", objectdb.Number(1), `["`+strings.Repeat("ä", 127)+`"]`, objectdb.Number(2))
+	View(t, db, func(tx *objectdb.Tx) {
 		_, err := tx.Get(objectdb.Address{"\xff"})
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
 	})
@@ -161,51 +161,51 @@ func testNamesThatCannotBe(t *T) {
 
 func testAddressOperations(t *T) {
 	db := open(t)
-	put(t, db, "a.b.c", objectdb.Number(1), "a.s", objectdb.String("x"))
+	Put(t, db, "a.b.c", objectdb.Number(1), "a.s", objectdb.String("x"))
 	steps := []struct {
 		name string
 		do   func(*objectdb.Tx) error
 		want error
 	}{
-		{"get missing", func(tx *objectdb.Tx) error { _, err := tx.Get(addr(t, "a.x")); return err }, objectdb.ErrNotFound},
+		{"get missing", func(tx *objectdb.Tx) error { _, err := tx.Get(Addr(t, "a.x")); return err }, objectdb.ErrNotFound},
 		{"get below a value", func(tx *objectdb.Tx) error {
-			_, err := tx.Get(addr(t, "a.s.x"))
+			_, err := tx.Get(Addr(t, "a.s.x"))
 			return err
 		}, objectdb.ErrNotFound},
-		{"get a table", func(tx *objectdb.Tx) error { _, err := tx.Get(addr(t, "a.b")); return err }, objectdb.ErrIsTable},
+		{"get a table", func(tx *objectdb.Tx) error { _, err := tx.Get(Addr(t, "a.b")); return err }, objectdb.ErrIsTable},
 		{"get the root", func(tx *objectdb.Tx) error {
 			_, err := tx.Get(objectdb.Address{})
 			return err
 		}, objectdb.ErrIsTable},
-		{"list a value", func(tx *objectdb.Tx) error { _, err := tx.List(addr(t, "a.s")); return err }, objectdb.ErrNotTable},
-		{"list missing", func(tx *objectdb.Tx) error { _, err := tx.List(addr(t, "x")); return err }, objectdb.ErrNotFound},
-		{"stat missing", func(tx *objectdb.Tx) error { _, err := tx.Stat(addr(t, "x")); return err }, objectdb.ErrNotFound},
+		{"list a value", func(tx *objectdb.Tx) error { _, err := tx.List(Addr(t, "a.s")); return err }, objectdb.ErrNotTable},
+		{"list missing", func(tx *objectdb.Tx) error { _, err := tx.List(Addr(t, "x")); return err }, objectdb.ErrNotFound},
+		{"stat missing", func(tx *objectdb.Tx) error { _, err := tx.Stat(Addr(t, "x")); return err }, objectdb.ErrNotFound},
 		{"put over a table", func(tx *objectdb.Tx) error {
-			return tx.Put(addr(t, "a.b"), objectdb.Number(1))
+			return tx.Put(Addr(t, "a.b"), objectdb.Number(1))
 		}, objectdb.ErrIsTable},
 		{"put at the root", func(tx *objectdb.Tx) error {
 			return tx.Put(objectdb.Address{}, objectdb.Number(1))
 		}, objectdb.ErrIsTable},
 		{"put below a value", func(tx *objectdb.Tx) error {
-			return tx.Put(addr(t, "a.s.x.y"), objectdb.Number(1))
+			return tx.Put(Addr(t, "a.s.x.y"), objectdb.Number(1))
 		}, objectdb.ErrNotTable},
-		{"new table over a value", func(tx *objectdb.Tx) error { return tx.NewTable(addr(t, "a.s")) }, objectdb.ErrExists},
+		{"new table over a value", func(tx *objectdb.Tx) error { return tx.NewTable(Addr(t, "a.s")) }, objectdb.ErrExists},
 		{"new table below a value", func(tx *objectdb.Tx) error {
-			return tx.NewTable(addr(t, "a.s.t"))
+			return tx.NewTable(Addr(t, "a.s.t"))
 		}, objectdb.ErrNotTable},
-		{"new table over a table", func(tx *objectdb.Tx) error { return tx.NewTable(addr(t, "a.b")) }, nil},
+		{"new table over a table", func(tx *objectdb.Tx) error { return tx.NewTable(Addr(t, "a.b")) }, nil},
 		{"new table at the root", func(tx *objectdb.Tx) error { return tx.NewTable(objectdb.Address{}) }, nil},
-		{"delete missing", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "a.x")) }, objectdb.ErrNotFound},
+		{"delete missing", func(tx *objectdb.Tx) error { return tx.Delete(Addr(t, "a.x")) }, objectdb.ErrNotFound},
 		{"delete the root", func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address{}) }, objectdb.ErrRoot},
-		{"move missing", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "x"), addr(t, "y")) }, objectdb.ErrNotFound},
+		{"move missing", func(tx *objectdb.Tx) error { return tx.Move(Addr(t, "x"), Addr(t, "y")) }, objectdb.ErrNotFound},
 		{"move over another", func(tx *objectdb.Tx) error {
-			return tx.Move(addr(t, "a.s"), addr(t, "a.b"))
+			return tx.Move(Addr(t, "a.s"), Addr(t, "a.b"))
 		}, objectdb.ErrExists},
-		{"move the root", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{}, addr(t, "y")) }, objectdb.ErrRoot},
+		{"move the root", func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{}, Addr(t, "y")) }, objectdb.ErrRoot},
 		{"copy over another", func(tx *objectdb.Tx) error {
-			return tx.Copy(addr(t, "a.s"), addr(t, "a.b"))
+			return tx.Copy(Addr(t, "a.s"), Addr(t, "a.b"))
 		}, objectdb.ErrExists},
-		{"copy missing", func(tx *objectdb.Tx) error { return tx.Copy(addr(t, "x"), addr(t, "y")) }, objectdb.ErrNotFound},
+		{"copy missing", func(tx *objectdb.Tx) error { return tx.Copy(Addr(t, "x"), Addr(t, "y")) }, objectdb.ErrNotFound},
 	}
 	for _, s := range steps {
 		t.Run(s.name, func(t *T) {
@@ -220,22 +220,22 @@ func testAddressOperations(t *T) {
 		})
 	}
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		return tx.Move(addr(t, "a"), addr(t, "a.b.c.d"))
+		return tx.Move(Addr(t, "a"), Addr(t, "a.b.c.d"))
 	})
 	assert.EqualError(t, err, "objectdb: move a: a.b.c.d lies below it")
 	err = db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		return tx.Put(addr(t, "a.s.x"), objectdb.Number(1))
+		return tx.Put(Addr(t, "a.s.x"), objectdb.Number(1))
 	})
 	assert.EqualError(t, err, "objectdb: put a.s.x: object is not a table: a.s")
-	requireEqual(t, objectdb.Number(1), get(t, db, "a.b.c"))
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "a.b.c"))
 }
 
 func testPutReplacesAnyValue(t *T) {
 	db := open(t)
-	put(t, db, "x", objectdb.Number(1))
-	before := stat(t, db, "x")
-	put(t, db, "X", objectdb.Script("return 2"))
-	after := stat(t, db, "x")
+	Put(t, db, "x", objectdb.Number(1))
+	before := Stat(t, db, "x")
+	Put(t, db, "X", objectdb.Script("return 2"))
+	after := Stat(t, db, "x")
 	assert.Equal(t, "x", after.Name)
 	assert.Equal(t, objectdb.KindScript, after.Kind)
 	assert.Equal(t, int64(8), after.Size)
@@ -246,112 +246,112 @@ func testPutReplacesAnyValue(t *T) {
 func testTimesComeFromTheClock(t *T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 7, time.UTC)
 	db := openWith(t, objectdb.Options{Relaxed: true, Now: func() time.Time { return now }})
-	put(t, db, "t.x", objectdb.Number(1))
+	Put(t, db, "t.x", objectdb.Number(1))
 	first := now
 	now = now.Add(time.Hour)
-	put(t, db, "t.x", objectdb.Number(2))
-	o, table := stat(t, db, "t.x"), stat(t, db, "t")
+	Put(t, db, "t.x", objectdb.Number(2))
+	o, table := Stat(t, db, "t.x"), Stat(t, db, "t")
 	assert.Equal(t, first, o.Created)
 	assert.Equal(t, now, o.Modified)
 	assert.Equal(t, first, table.Modified, "no name came or went")
-	put(t, db, "t.y", objectdb.Number(2))
-	assert.Equal(t, now, stat(t, db, "t").Modified)
-	assert.Greater(t, stat(t, db, "t").Version, table.Version)
+	Put(t, db, "t.y", objectdb.Number(2))
+	assert.Equal(t, now, Stat(t, db, "t").Modified)
+	assert.Greater(t, Stat(t, db, "t").Version, table.Version)
 }
 
 func testMoveAndCopy(t *T) {
 	db := open(t)
 	big := objectdb.Text(strings.Repeat("big", int(objectdb.WholeValue)))
-	put(t, db, "a.b.c", objectdb.Number(1), "a.b.big", big, "z.q", objectdb.Number(2))
+	Put(t, db, "a.b.c", objectdb.Number(1), "a.b.big", big, "z.q", objectdb.Number(2))
 	id := func(a string) (n int64) {
-		view(t, db, func(tx *objectdb.Tx) { n = must(tx.Find(addr(t, a)))(t).ID() })
+		View(t, db, func(tx *objectdb.Tx) { n = Must(tx.Find(Addr(t, a)))(t).ID() })
 		return n
 	}
 	before := id("a.b.c")
-	update(t, db, func(tx *objectdb.Tx) {
-		require.NoError(t, tx.Move(addr(t, "a.b"), addr(t, "new.place.B")))
-		assert.Equal(t, "", names(t, tx, "a"))
-		assert.Equal(t, "big c", names(t, tx, "new.place.b"))
-		requireEqual(t, big, must(tx.Get(addr(t, "new.place.b.big")))(t))
-		assert.Equal(t, "new.place.B.c", tx.Address(must(tx.Find(addr(t, "new.place.b.c")))(t)).String())
+	Update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Move(Addr(t, "a.b"), Addr(t, "new.place.B")))
+		assert.Equal(t, "", Names(t, tx, "a"))
+		assert.Equal(t, "big c", Names(t, tx, "new.place.b"))
+		RequireEqual(t, big, Must(tx.Get(Addr(t, "new.place.b.big")))(t))
+		assert.Equal(t, "new.place.B.c", tx.Address(Must(tx.Find(Addr(t, "new.place.b.c")))(t)).String())
 	})
 	assert.Equal(t, before, id("new.place.b.c"))
-	requireEqual(t, big, get(t, db, "new.place.b.big"))
-	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(addr(t, "new"), addr(t, "NEW"))) })
-	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Copy(addr(t, "NEW"), addr(t, "new.copy"))) })
-	view(t, db, func(tx *objectdb.Tx) {
-		assert.Equal(t, "a NEW z", names(t, tx, ""))
-		assert.Equal(t, "copy place", names(t, tx, "new"))
-		assert.Equal(t, "place", names(t, tx, "new.copy"))
-		requireEqual(t, big, must(tx.Get(addr(t, "new.copy.place.b.big")))(t))
+	RequireEqual(t, big, Get(t, db, "new.place.b.big"))
+	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(Addr(t, "new"), Addr(t, "NEW"))) })
+	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Copy(Addr(t, "NEW"), Addr(t, "new.copy"))) })
+	View(t, db, func(tx *objectdb.Tx) {
+		assert.Equal(t, "a NEW z", Names(t, tx, ""))
+		assert.Equal(t, "copy place", Names(t, tx, "new"))
+		assert.Equal(t, "place", Names(t, tx, "new.copy"))
+		RequireEqual(t, big, Must(tx.Get(Addr(t, "new.copy.place.b.big")))(t))
 	})
 	assert.NotEqual(t, before, id("new.copy.place.b.c"))
 }
 
 func testObjectsChangePlaces(t *T) {
 	db := open(t)
-	put(t, db, "a.x", objectdb.Number(1), "b.x", objectdb.Number(2))
-	update(t, db, func(tx *objectdb.Tx) {
-		require.NoError(t, tx.Move(addr(t, "a"), addr(t, "tmp")))
-		require.NoError(t, tx.Move(addr(t, "b"), addr(t, "a")))
-		require.NoError(t, tx.Move(addr(t, "tmp"), addr(t, "b")))
-		require.NoError(t, tx.Move(addr(t, "b.x"), addr(t, "out")))
-		require.NoError(t, tx.Delete(addr(t, "b")))
+	Put(t, db, "a.x", objectdb.Number(1), "b.x", objectdb.Number(2))
+	Update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Move(Addr(t, "a"), Addr(t, "tmp")))
+		require.NoError(t, tx.Move(Addr(t, "b"), Addr(t, "a")))
+		require.NoError(t, tx.Move(Addr(t, "tmp"), Addr(t, "b")))
+		require.NoError(t, tx.Move(Addr(t, "b.x"), Addr(t, "out")))
+		require.NoError(t, tx.Delete(Addr(t, "b")))
 	})
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "a out", names(t, tx, "")) })
-	requireEqual(t, objectdb.Number(2), get(t, db, "a.x"))
-	requireEqual(t, objectdb.Number(1), get(t, db, "out"))
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "a out", Names(t, tx, "")) })
+	RequireEqual(t, objectdb.Number(2), Get(t, db, "a.x"))
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "out"))
 }
 
 func testWritesBelowADeletedTableAreRefused(t *T) {
 	db := open(t)
-	put(t, db, "a.b.c.d", objectdb.Number(1))
-	update(t, db, func(tx *objectdb.Tx) {
-		c := must(tx.Find(addr(t, "a.b.c")))(t)
-		fresh := must(tx.SetTable(c, "fresh"))(t)
+	Put(t, db, "a.b.c.d", objectdb.Number(1))
+	Update(t, db, func(tx *objectdb.Tx) {
+		c := Must(tx.Find(Addr(t, "a.b.c")))(t)
+		fresh := Must(tx.SetTable(c, "fresh"))(t)
 		require.NoError(t, tx.Set(fresh, "x", objectdb.Number(1)))
-		require.NoError(t, tx.Delete(addr(t, "a")))
+		require.NoError(t, tx.Delete(Addr(t, "a")))
 		assert.ErrorIs(t, tx.Set(c, "e", objectdb.Number(2)), objectdb.ErrNotFound)
 		assert.ErrorIs(t, tx.Set(fresh, "e", objectdb.Number(2)), objectdb.ErrNotFound)
-		require.NoError(t, tx.Put(addr(t, "a.new"), objectdb.Number(3)))
+		require.NoError(t, tx.Put(Addr(t, "a.new"), objectdb.Number(3)))
 	})
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "new", names(t, tx, "a")) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "new", Names(t, tx, "a")) })
 }
 
 func testNodes(t *T) {
 	db := open(t)
-	put(t, db, "t.b", objectdb.Number(1), "t.a.x", objectdb.Number(2), "t.C", objectdb.Number(3))
-	update(t, db, func(tx *objectdb.Tx) {
-		table := must(tx.Child(tx.Root(), "T"))(t)
+	Put(t, db, "t.b", objectdb.Number(1), "t.a.x", objectdb.Number(2), "t.C", objectdb.Number(3))
+	Update(t, db, func(tx *objectdb.Tx) {
+		table := Must(tx.Child(tx.Root(), "T"))(t)
 		_, err := tx.Child(table, "zzz")
 		assert.Equal(t, objectdb.ErrNotFound, err)
-		_, err = tx.Child(must(tx.Child(table, "b"))(t), "x")
+		_, err = tx.Child(Must(tx.Child(table, "b"))(t), "x")
 		assert.ErrorIs(t, err, objectdb.ErrNotTable)
 		require.NoError(t, tx.Set(table, "b", objectdb.String("new")))
 		require.NoError(t, tx.Set(table, "a", objectdb.String("a table was here")))
 		require.NoError(t, tx.Set(table, "0", objectdb.Number(0)))
 		require.NoError(t, tx.Remove(table, "c"))
 		require.NoError(t, tx.Remove(table, "never was"))
-		assert.Equal(t, 3, must(tx.Len(table))(t))
-		assert.Equal(t, "0", must(tx.Nth(table, 1))(t).Name())
+		assert.Equal(t, 3, Must(tx.Len(table))(t))
+		assert.Equal(t, "0", Must(tx.Nth(table, 1))(t).Name())
 		_, err = tx.Nth(table, 4)
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
 		_, err = tx.Nth(table, 0)
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
-		sub := must(tx.SetTable(table, "b"))(t)
+		sub := Must(tx.SetTable(table, "b"))(t)
 		assert.Negative(t, sub.ID())
-		assert.Equal(t, 0, must(tx.Len(sub))(t))
+		assert.Equal(t, 0, Must(tx.Len(sub))(t))
 		require.NoError(t, tx.Set(sub, "deep", objectdb.Number(7)))
 		require.NoError(t, tx.Set(sub, "Deeper", objectdb.Number(8)))
-		assert.Equal(t, 2, must(tx.Len(sub))(t))
-		assert.Equal(t, "t.b.Deeper", tx.Address(must(tx.Child(sub, "deeper"))(t)).String())
+		assert.Equal(t, 2, Must(tx.Len(sub))(t))
+		assert.Equal(t, "t.b.Deeper", tx.Address(Must(tx.Child(sub, "deeper"))(t)).String())
 		assert.Equal(t, "t.b", tx.Address(sub).String())
 		_, err = tx.Value(sub)
 		assert.ErrorIs(t, err, objectdb.ErrIsTable)
 		assert.True(t, tx.Written())
 	})
-	view(t, db, func(tx *objectdb.Tx) {
-		assert.Equal(t, "0 a b", names(t, tx, "t"))
+	View(t, db, func(tx *objectdb.Tx) {
+		assert.Equal(t, "0 a b", Names(t, tx, "t"))
 		assert.ErrorIs(t, tx.Set(tx.Root(), "x", objectdb.Number(1)), objectdb.ErrReadOnly)
 		assert.ErrorIs(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)), objectdb.ErrReadOnly)
 		assert.ErrorIs(t, tx.Delete(objectdb.Address{"t"}), objectdb.ErrReadOnly)
@@ -361,10 +361,10 @@ func testNodes(t *T) {
 
 func testWalk(t *T) {
 	db := open(t)
-	put(t, db, "a.b.c", objectdb.Number(1), "a.d", objectdb.Number(2), "e", objectdb.Number(3))
+	Put(t, db, "a.b.c", objectdb.Number(1), "a.d", objectdb.Number(2), "e", objectdb.Number(3))
 	walked := func(skip string, with error) string {
 		var seen []string
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 				seen = append(seen, a.String()+":"+n.Kind().String())
 				if a.String() == skip {
@@ -387,7 +387,7 @@ func testWalk(t *T) {
 
 func testAnErrorLeavesTheRootAsItWas(t *T) {
 	db := open(t)
-	put(t, db, "x", objectdb.Number(1))
+	Put(t, db, "x", objectdb.Number(1))
 	boom := errors.New("boom")
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(2)))
@@ -407,15 +407,15 @@ func testAnErrorLeavesTheRootAsItWas(t *T) {
 		return tx.Put(objectdb.Address{"x"}, objectdb.Number(4))
 	})
 	assert.ErrorIs(t, err, context.Canceled)
-	requireEqual(t, objectdb.Number(1), get(t, db, "x"))
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x", names(t, tx, "")) })
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "x"))
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x", Names(t, tx, "")) })
 }
 
 // TestRecordsAreOfLists: no object is a record or null, and a stored list shares nothing
 // with the caller's.
 func testRecordsAreOfLists(t *T) {
 	db := open(t)
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		a := objectdb.Address{"x"}
 		require.ErrorContains(t, tx.Put(a, objectdb.Record{}), "a record can only be within a list")
 		require.ErrorContains(t, tx.Put(a, objectdb.Null{}), "a null can only be within a list")
@@ -435,7 +435,7 @@ func testRecordsAreOfLists(t *T) {
 		r[0].Value = objectdb.Number(3)
 		got, err := tx.Get(a)
 		require.NoError(t, err)
-		requireEqual(t, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)},
+		RequireEqual(t, objectdb.List{objectdb.Record{{Name: "a", Value: objectdb.Number(1)},
 			{Name: "b", Value: objectdb.Number(2)}}}, got)
 	})
 	_, err := objectdb.ParseKind("record")

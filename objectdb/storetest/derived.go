@@ -36,11 +36,11 @@ func sumOf(a objectdb.Address) (d *objectdb.Derived[float64], made *int) {
 
 func testDerived(t *T) {
 	db := open(t)
-	put(t, db, "site.numbers.a", objectdb.Number(1), "site.numbers.b", objectdb.Number(2),
+	Put(t, db, "site.numbers.a", objectdb.Number(1), "site.numbers.b", objectdb.Number(2),
 		"site.other", objectdb.Number(1))
-	d, made := sumOf(addr(t, "site.numbers"))
+	d, made := sumOf(Addr(t, "site.numbers"))
 	total := func() (total float64) {
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			var err error
 			total, err = d.Get(tx)
 			require.NoError(t, err)
@@ -49,7 +49,7 @@ func testDerived(t *T) {
 	}
 	assert.Equal(t, 3.0, total())
 	assert.Equal(t, 3.0, total())
-	put(t, db, "site.other", objectdb.Number(2))
+	Put(t, db, "site.other", objectdb.Number(2))
 	assert.Equal(t, 3.0, total())
 	assert.Equal(t, 1, *made, "nothing that counts was written")
 
@@ -58,18 +58,18 @@ func testDerived(t *T) {
 		do   func(*objectdb.Tx) error
 		want float64
 	}{
-		{"a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(10)) }, 12},
-		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.c"), objectdb.Number(3)) }, 15},
-		{"a name that goes", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers.b")) }, 13},
+		{"a value", func(tx *objectdb.Tx) error { return tx.Put(Addr(t, "site.numbers.a"), objectdb.Number(10)) }, 12},
+		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(Addr(t, "site.numbers.c"), objectdb.Number(3)) }, 15},
+		{"a name that goes", func(tx *objectdb.Tx) error { return tx.Delete(Addr(t, "site.numbers.b")) }, 13},
 		{"a table above it", func(tx *objectdb.Tx) error {
-			if err := tx.Move(addr(t, "site"), addr(t, "moved")); err != nil {
+			if err := tx.Move(Addr(t, "site"), Addr(t, "moved")); err != nil {
 				return err
 			}
-			return tx.Put(addr(t, "site.numbers.z"), objectdb.Number(5))
+			return tx.Put(Addr(t, "site.numbers.z"), objectdb.Number(5))
 		}, 5},
 	} {
 		before := *made
-		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, step.do(tx)) })
+		Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, step.do(tx)) })
 		assert.Equal(t, step.want, total(), step.what)
 		total()
 		assert.Equal(t, before+1, *made, step.what)
@@ -78,14 +78,14 @@ func testDerived(t *T) {
 
 func testDerivedOfAnotherProcess(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", objectdb.Number(1))
-	d, _ := sumOf(addr(t, "numbers"))
-	other, err := t.Open(db.Path(), patient)
+	Put(t, db, "numbers.a", objectdb.Number(1))
+	d, _ := sumOf(Addr(t, "numbers"))
+	other, err := t.Open(db.Path(), Patient)
 	require.NoError(t, err)
 	defer other.Close()
 	for i := 1.0; i < 4; i++ {
-		put(t, other, "numbers.a", objectdb.Number(i))
-		view(t, db, func(tx *objectdb.Tx) {
+		Put(t, other, "numbers.a", objectdb.Number(i))
+		View(t, db, func(tx *objectdb.Tx) {
 			total, err := d.Get(tx)
 			require.NoError(t, err)
 			assert.Equal(t, i, total)
@@ -95,33 +95,33 @@ func testDerivedOfAnotherProcess(t *T) {
 
 func testDerivedIsOfTheStateThatTheTransactionSees(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", objectdb.Number(1))
-	d, _ := sumOf(addr(t, "numbers"))
+	Put(t, db, "numbers.a", objectdb.Number(1))
+	d, _ := sumOf(Addr(t, "numbers"))
 	get := func(tx *objectdb.Tx) float64 {
 		total, err := d.Get(tx)
 		require.NoError(t, err)
 		return total
 	}
-	view(t, db, func(older *objectdb.Tx) {
-		put(t, db, "numbers.a", objectdb.Number(2))
-		view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
+	View(t, db, func(older *objectdb.Tx) {
+		Put(t, db, "numbers.a", objectdb.Number(2))
+		View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
 		assert.Equal(t, 1.0, get(older))
-		view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
+		View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx)) })
 	})
 	errGiveUp := errors.New("given up")
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		require.NoError(t, tx.Put(addr(t, "numbers.a"), objectdb.Number(100)))
+		require.NoError(t, tx.Put(Addr(t, "numbers.a"), objectdb.Number(100)))
 		assert.Equal(t, 100.0, get(tx), "its own writes included")
 		return errGiveUp
 	})
 	require.ErrorIs(t, err, errGiveUp)
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx), "and nobody else's") })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, 2.0, get(tx), "and nobody else's") })
 }
 
 func testDerivedCountsAsRead(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", objectdb.Number(1))
-	inner, _ := sumOf(addr(t, "numbers"))
+	Put(t, db, "numbers.a", objectdb.Number(1))
+	inner, _ := sumOf(Addr(t, "numbers"))
 	double := objectdb.NewDerived(func(tx *objectdb.Tx) (float64, error) {
 		total, err := inner.Get(tx)
 		return 2 * total, err
@@ -134,21 +134,21 @@ func testDerivedCountsAsRead(t *T) {
 		{"read", "numbers.a", 2},
 		{"not read", "elsewhere", 1},
 	} {
-		view(t, db, func(tx *objectdb.Tx) { double.Get(tx) }) // it is cached
+		View(t, db, func(tx *objectdb.Tx) { double.Get(tx) }) // it is cached
 		runs := 0
 		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			total, err := double.Get(tx)
 			require.NoError(t, err)
 			if runs++; runs == 1 {
-				put(t, db, c.writes, objectdb.Number(7+runs))
+				Put(t, db, c.writes, objectdb.Number(7+runs))
 			}
-			return tx.Put(addr(t, "result"), objectdb.Number(total))
+			return tx.Put(Addr(t, "result"), objectdb.Number(total))
 		}))
 		assert.Equal(t, c.runs, runs, c.what)
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			total, err := double.Get(tx)
 			require.NoError(t, err)
-			v, err := tx.Get(addr(t, "result"))
+			v, err := tx.Get(Addr(t, "result"))
 			require.NoError(t, err)
 			assert.Equal(t, objectdb.Number(total), v, c.what)
 		})
@@ -157,8 +157,8 @@ func testDerivedCountsAsRead(t *T) {
 
 func testDerivedAfterOwnWrites(t *T) {
 	db := open(t)
-	put(t, db, "site.numbers.a", objectdb.Number(1), "site.other.x", objectdb.Number(1), "else.x", objectdb.Number(1))
-	d, made := sumOf(addr(t, "site.numbers"))
+	Put(t, db, "site.numbers.a", objectdb.Number(1), "site.other.x", objectdb.Number(1), "else.x", objectdb.Number(1))
+	d, made := sumOf(Addr(t, "site.numbers"))
 	for _, c := range []struct {
 		what  string
 		write func(*objectdb.Tx) error
@@ -166,23 +166,23 @@ func testDerivedAfterOwnWrites(t *T) {
 	}{
 		{"nothing", func(tx *objectdb.Tx) error { return nil }, true},
 		{"a value elsewhere", func(tx *objectdb.Tx) error {
-			return tx.Put(addr(t, "site.other.x"), objectdb.Number(2))
+			return tx.Put(Addr(t, "site.other.x"), objectdb.Number(2))
 		}, true},
 		{"a new table elsewhere", func(tx *objectdb.Tx) error {
-			return tx.Put(addr(t, "else.deep.deeper"), objectdb.Number(2))
+			return tx.Put(Addr(t, "else.deep.deeper"), objectdb.Number(2))
 		}, true},
-		{"a value", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(2)) }, false},
-		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(addr(t, "site.numbers.b"), objectdb.Number(2)) }, false},
-		{"a name less", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers.a")) }, false},
-		{"the table gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site.numbers")) }, false},
-		{"a table above it gone", func(tx *objectdb.Tx) error { return tx.Delete(addr(t, "site")) }, false},
-		{"a table above it moved", func(tx *objectdb.Tx) error { return tx.Move(addr(t, "site"), addr(t, "moved")) }, false},
+		{"a value", func(tx *objectdb.Tx) error { return tx.Put(Addr(t, "site.numbers.a"), objectdb.Number(2)) }, false},
+		{"a new name", func(tx *objectdb.Tx) error { return tx.Put(Addr(t, "site.numbers.b"), objectdb.Number(2)) }, false},
+		{"a name less", func(tx *objectdb.Tx) error { return tx.Delete(Addr(t, "site.numbers.a")) }, false},
+		{"the table gone", func(tx *objectdb.Tx) error { return tx.Delete(Addr(t, "site.numbers")) }, false},
+		{"a table above it gone", func(tx *objectdb.Tx) error { return tx.Delete(Addr(t, "site")) }, false},
+		{"a table above it moved", func(tx *objectdb.Tx) error { return tx.Move(Addr(t, "site"), Addr(t, "moved")) }, false},
 		{"a new name beside the table", func(tx *objectdb.Tx) error {
-			return tx.Put(addr(t, "site.more"), objectdb.Number(2))
+			return tx.Put(Addr(t, "site.more"), objectdb.Number(2))
 		}, true},
 		{"very much elsewhere", func(tx *objectdb.Tx) error {
 			for i := range 100 {
-				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
+				if err := tx.Put(Addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
 					return err
 				}
 			}
@@ -190,11 +190,11 @@ func testDerivedAfterOwnWrites(t *T) {
 		}, true},
 		{"very much, and a value", func(tx *objectdb.Tx) error {
 			for i := range 100 {
-				if err := tx.Put(addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
+				if err := tx.Put(Addr(t, "else").Child(fmt.Sprint("n", i)), objectdb.Number(i)); err != nil {
 					return err
 				}
 			}
-			return tx.Put(addr(t, "site.numbers.a"), objectdb.Number(2))
+			return tx.Put(Addr(t, "site.numbers.a"), objectdb.Number(2))
 		}, false},
 	} {
 		err := db.Update(t.Context(), func(tx *objectdb.Tx) error {
@@ -214,9 +214,9 @@ var errUndo = errors.New("undo")
 
 func testDerivedErrorIsNotKept(t *T) {
 	db := open(t)
-	d, made := sumOf(addr(t, "numbers"))
+	d, made := sumOf(Addr(t, "numbers"))
 	for range 2 {
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			_, err := d.Get(tx)
 			assert.ErrorIs(t, err, objectdb.ErrNotFound)
 		})
@@ -226,15 +226,15 @@ func testDerivedErrorIsNotKept(t *T) {
 
 func testDerivedMap(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", objectdb.Number(1), "numbers.b", objectdb.Number(2), "numbers.c", objectdb.Number(3))
+	Put(t, db, "numbers.a", objectdb.Number(1), "numbers.b", objectdb.Number(2), "numbers.c", objectdb.Number(3))
 	m := objectdb.NewDerivedMap[string, objectdb.Value](2)
 	made := ""
 	get := func(name string) (v objectdb.Value) {
-		view(t, db, func(tx *objectdb.Tx) {
+		View(t, db, func(tx *objectdb.Tx) {
 			var err error
 			v, err = m.Get(tx, name, func(tx *objectdb.Tx) (objectdb.Value, error) {
 				made += name
-				return tx.Get(addr(t, "numbers").Child(name))
+				return tx.Get(Addr(t, "numbers").Child(name))
 			})
 			require.NoError(t, err)
 		})
@@ -243,7 +243,7 @@ func testDerivedMap(t *T) {
 	assert.Equal(t, objectdb.Number(1), get("a"))
 	assert.Equal(t, objectdb.Number(2), get("b"))
 	get("a")
-	put(t, db, "numbers.a", objectdb.Number(10))
+	Put(t, db, "numbers.a", objectdb.Number(10))
 	assert.Equal(t, objectdb.Number(10), get("a"))
 	get("b")
 	assert.Equal(t, "aba", made, "b was not written")
@@ -251,7 +251,7 @@ func testDerivedMap(t *T) {
 	get("b")
 	get("c")
 	assert.Equal(t, "abacb", made, "a third one makes it forget the others")
-	put(t, db, "numbers.a", objectdb.Number(11))
+	Put(t, db, "numbers.a", objectdb.Number(11))
 	get("b")
 	get("c")
 	assert.Equal(t, "abacb", made)
@@ -260,10 +260,10 @@ func testDerivedMap(t *T) {
 // Whatever reads and writes run at once, the value is that of the state that is seen.
 func testDerivedUnderLoad(t *T) {
 	db := open(t)
-	put(t, db, "numbers.a", objectdb.Number(0), "numbers.b", objectdb.Number(0), "other.c", objectdb.Number(0))
+	Put(t, db, "numbers.a", objectdb.Number(0), "numbers.b", objectdb.Number(0), "other.c", objectdb.Number(0))
 	d := objectdb.NewDerived(func(tx *objectdb.Tx) (total float64, err error) {
 		for _, name := range []string{"numbers.a", "numbers.b"} {
-			v, err := tx.Get(addr(t, name))
+			v, err := tx.Get(Addr(t, name))
 			if err != nil {
 				return 0, err
 			}
@@ -281,29 +281,29 @@ func testDerivedUnderLoad(t *T) {
 					if err != nil {
 						return err
 					}
-					a, err := tx.Get(addr(t, "numbers.a"))
+					a, err := tx.Get(Addr(t, "numbers.a"))
 					if err != nil {
 						return err
 					}
-					b, err := tx.Get(addr(t, "numbers.b"))
+					b, err := tx.Get(Addr(t, "numbers.b"))
 					if err != nil {
 						return err
 					}
 					assert.Equal(t, float64(a.(objectdb.Number)+b.(objectdb.Number)), total)
-					v, err := tx.Get(addr(t, name))
+					v, err := tx.Get(Addr(t, name))
 					if err != nil {
 						return err
 					}
-					return tx.Put(addr(t, name), v.(objectdb.Number)+1)
+					return tx.Put(Addr(t, name), v.(objectdb.Number)+1)
 				}))
 			}
 		})
 	}
 	group.Wait()
-	view(t, db, func(tx *objectdb.Tx) {
+	View(t, db, func(tx *objectdb.Tx) {
 		total, err := d.Get(tx)
 		require.NoError(t, err)
-		c, err := tx.Get(addr(t, "other.c"))
+		c, err := tx.Get(Addr(t, "other.c"))
 		require.NoError(t, err)
 		assert.Equal(t, 400.0, total+float64(c.(objectdb.Number)))
 	})

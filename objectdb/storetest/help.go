@@ -131,13 +131,13 @@ func RequireSame(t testing.TB, want, got *objectdb.DB) {
 // dump returns everything there is to know of every object, found by name and by list.
 func dump(t testing.TB, db *objectdb.DB) (all []string) {
 	t.Helper()
-	view(t, db, func(tx *objectdb.Tx) {
+	View(t, db, func(tx *objectdb.Tx) {
 		require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, listed *objectdb.Node) error {
-			n := must(tx.Find(a))(t)
+			n := Must(tx.Find(a))(t)
 			line := fmt.Sprintf("%s %d %+v", a, n.ID(), object(n))
 			assert.Equal(t, object(listed), object(n), line)
 			if n.Kind() != objectdb.KindTable {
-				line += fmt.Sprintf(" %v", must(tx.Value(n))(t))
+				line += fmt.Sprintf(" %v", Must(tx.Value(n))(t))
 			}
 			all = append(all, line)
 			return nil

@@ -279,7 +279,7 @@ func testRandomOperations(t *T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint(seed), func(t *T) {
 			t.Parallel()
-			options := objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1} // a busy machine takes its time
+			options := objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: -1} // a busy machine takes its time
 			if seed%3 == 1 {
 				options.CacheBytes = 4000 // hardly anything stays
 			} else if seed%3 == 2 {

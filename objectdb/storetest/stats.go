@@ -30,7 +30,7 @@ func testCacheStats(t *T) {
 	assert.Zero(t, again.Misses)
 	assert.Positive(t, again.Hits)
 
-	other, err := t.Open(db.Path(), patient)
+	other, err := t.Open(db.Path(), Patient)
 	require.NoError(t, err)
 	defer other.Close()
 	require.NoError(t, other.Update(context.Background(), func(tx *objectdb.Tx) error {

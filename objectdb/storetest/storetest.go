@@ -107,24 +107,6 @@ func openWith(t *T, o objectdb.Options) *objectdb.DB {
 	return db
 }
 
-const patience = Patience
-
-var (
-	patient      = Patient
-	update       = Update
-	view         = View
-	addr         = Addr
-	put          = Put
-	get          = Get
-	names        = Names
-	stat         = Stat
-	requireEqual = RequireEqual
-	requireSound = RequireSound
-	increment    = Increment
-)
-
-func must[V any](v V, err error) func(testing.TB) V { return Must(v, err) }
-
 // object returns what is known of the object of a node.
 func object(n *objectdb.Node) objectdb.Object {
 	return objectdb.Object{

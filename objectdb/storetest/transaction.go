@@ -16,18 +16,18 @@ import (
 
 func testATransactionSeesOneState(t *T) {
 	db := open(t)
-	put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1))
-	view(t, db, func(tx *objectdb.Tx) {
-		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "x"}))(t))
-		put(t, db, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2), "a.z", objectdb.Number(2))
-		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(objectdb.Address{"a"}, objectdb.Address{"b"})) })
-		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "x"}))(t))
-		requireEqual(t, objectdb.Number(1), must(tx.Get(objectdb.Address{"a", "y"}))(t))
-		assert.Equal(t, "x y", names(t, tx, "a"))
+	Put(t, db, "a.x", objectdb.Number(1), "a.y", objectdb.Number(1))
+	View(t, db, func(tx *objectdb.Tx) {
+		RequireEqual(t, objectdb.Number(1), Must(tx.Get(objectdb.Address{"a", "x"}))(t))
+		Put(t, db, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2), "a.z", objectdb.Number(2))
+		Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(objectdb.Address{"a"}, objectdb.Address{"b"})) })
+		RequireEqual(t, objectdb.Number(1), Must(tx.Get(objectdb.Address{"a", "x"}))(t))
+		RequireEqual(t, objectdb.Number(1), Must(tx.Get(objectdb.Address{"a", "y"}))(t))
+		assert.Equal(t, "x y", Names(t, tx, "a"))
 		_, err := tx.Find(objectdb.Address{"b"})
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
 	})
-	requireEqual(t, objectdb.Number(2), get(t, db, "b.y"))
+	RequireEqual(t, objectdb.Number(2), Get(t, db, "b.y"))
 }
 
 // Two transactions run so that each reads before the other writes.
@@ -38,8 +38,8 @@ func testConflicts(t *T) {
 		runs         int                      // of outer
 	}{
 		{"both raise a counter",
-			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) },
-			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }, 2},
+			func(tx *objectdb.Tx) error { return Increment(tx, objectdb.Address{"n"}) },
+			func(tx *objectdb.Tx) error { return Increment(tx, objectdb.Address{"n"}) }, 2},
 		{"both write blindly",
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(1)) },
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(5)) }, 1},
@@ -48,7 +48,7 @@ func testConflicts(t *T) {
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "new2"}, objectdb.Number(5)) }, 1},
 		{"one reads what the other does not touch",
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(1)) },
-			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) }, 1},
+			func(tx *objectdb.Tx) error { return Increment(tx, objectdb.Address{"n"}) }, 1},
 		{"what was not there has come",
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"new"}, objectdb.Number(1)) },
 			func(tx *objectdb.Tx) error {
@@ -108,13 +108,13 @@ func testConflicts(t *T) {
 			func(tx *objectdb.Tx) error { return tx.Move(objectdb.Address{"n"}, objectdb.Address{"N"}) },
 			func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"n"}, objectdb.Number(7)) }, 1},
 		{"a reader never conflicts",
-			func(tx *objectdb.Tx) error { return increment(tx, objectdb.Address{"n"}) },
+			func(tx *objectdb.Tx) error { return Increment(tx, objectdb.Address{"n"}) },
 			func(tx *objectdb.Tx) error { _, err := tx.Get(objectdb.Address{"n"}); return err }, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *T) {
 			db := open(t)
-			put(t, db, "n", objectdb.Number(0), "t.sub.y", objectdb.Number(0), "t.x", objectdb.Number(0),
+			Put(t, db, "n", objectdb.Number(0), "t.sub.y", objectdb.Number(0), "t.x", objectdb.Number(0),
 				"v.z", objectdb.Number(0))
 			runs := 0
 			require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
@@ -127,7 +127,7 @@ func testConflicts(t *T) {
 				return err
 			}))
 			assert.Equal(t, test.runs, runs)
-			requireSound(t, db)
+			RequireSound(t, db)
 			requireCacheTrue(t, db)
 		})
 	}
@@ -154,7 +154,7 @@ func testOfTwoCounterRaisesOneIsRunAgain(t *T) {
 			first := true
 			assert.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 				runs.Add(1)
-				err := increment(tx, objectdb.Address{"n"})
+				err := Increment(tx, objectdb.Address{"n"})
 				if first {
 					first = false
 					both.Done()
@@ -166,7 +166,7 @@ func testOfTwoCounterRaisesOneIsRunAgain(t *T) {
 	}
 	done.Wait()
 	assert.Equal(t, int64(3), runs.Load())
-	requireEqual(t, objectdb.Number(2), get(t, db, "n"))
+	RequireEqual(t, objectdb.Number(2), Get(t, db, "n"))
 }
 
 func testManyGoroutinesRaiseOneCounter(t *T) {
@@ -183,7 +183,7 @@ func testManyGoroutinesRaiseOneCounter(t *T) {
 			}
 			for range times {
 				if !assert.NoError(t, run(context.Background(), func(tx *objectdb.Tx) error {
-					return errors.Join(increment(tx, objectdb.Address{"n"}), increment(tx, objectdb.Address{"by", strconv.Itoa(w)}))
+					return errors.Join(Increment(tx, objectdb.Address{"n"}), Increment(tx, objectdb.Address{"by", strconv.Itoa(w)}))
 				})) {
 					return
 				}
@@ -191,28 +191,28 @@ func testManyGoroutinesRaiseOneCounter(t *T) {
 		}()
 	}
 	done.Wait()
-	requireEqual(t, objectdb.Number(workers*times), get(t, db, "n"))
-	requireEqual(t, objectdb.Number(times), get(t, db, "by.3"))
+	RequireEqual(t, objectdb.Number(workers*times), Get(t, db, "n"))
+	RequireEqual(t, objectdb.Number(times), Get(t, db, "by.3"))
 	requireCacheTrue(t, db)
 }
 
 func testTheCacheFollowsOtherProcesses(t *T) {
 	db := open(t)
-	put(t, db, "a.x", objectdb.Number(1))
+	Put(t, db, "a.x", objectdb.Number(1))
 	other, err := t.Open(db.Path(), objectdb.Options{}) // has a cache of its own, as a process has
 	require.NoError(t, err)
 	defer other.Close()
-	requireEqual(t, objectdb.Number(1), get(t, db, "a.x"))
-	requireEqual(t, objectdb.Number(1), get(t, other, "a.x"))
-	put(t, other, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2))
-	requireEqual(t, objectdb.Number(2), get(t, db, "a.x"))
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x y", names(t, tx, "a")) })
-	put(t, db, "a.x", objectdb.Number(3))
-	requireEqual(t, objectdb.Number(3), get(t, other, "a.x"))
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "a.x"))
+	RequireEqual(t, objectdb.Number(1), Get(t, other, "a.x"))
+	Put(t, other, "a.x", objectdb.Number(2), "a.y", objectdb.Number(2))
+	RequireEqual(t, objectdb.Number(2), Get(t, db, "a.x"))
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "x y", Names(t, tx, "a")) })
+	Put(t, db, "a.x", objectdb.Number(3))
+	RequireEqual(t, objectdb.Number(3), Get(t, other, "a.x"))
 }
 
 func testALockedTransactionKeepsOthersOut(t *T) {
-	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond, LockTime: patience})
+	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: 30 * time.Millisecond, LockTime: Patience})
 	other, err := t.Open(db.Path(), objectdb.Options{BusyTimeout: 30 * time.Millisecond})
 	require.NoError(t, err)
 	defer other.Close()
@@ -222,7 +222,7 @@ func testALockedTransactionKeepsOthersOut(t *T) {
 			start := time.Now()
 			err := rival.Update(ctx, func(tx *objectdb.Tx) error { return tx.Put(objectdb.Address{"x"}, objectdb.Number(1)) })
 			assert.ErrorIs(t, err, objectdb.ErrBusy)
-			assert.Less(t, time.Since(start), patience/2)
+			assert.Less(t, time.Since(start), Patience/2)
 			require.NoError(t, rival.View(ctx, func(tx *objectdb.Tx) error { return nil }), "readers do not wait")
 		}
 		cancelled, cancel := context.WithCancel(ctx)
@@ -230,7 +230,7 @@ func testALockedTransactionKeepsOthersOut(t *T) {
 		assert.ErrorIs(t, db.Update(cancelled, func(tx *objectdb.Tx) error { return nil }), context.Canceled)
 		return tx.Put(objectdb.Address{"y"}, objectdb.Number(1))
 	}))
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "y", names(t, tx, "")) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "y", Names(t, tx, "")) })
 }
 
 func testALockedTransactionIsLimited(t *T) {
@@ -242,7 +242,7 @@ func testALockedTransactionIsLimited(t *T) {
 	})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.ErrorContains(t, err, "the writer's lock was held for 10ms")
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "", names(t, tx, "")) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "", Names(t, tx, "")) })
 }
 
 func testAFlushEndsTheLimitToo(t *T) {
@@ -272,25 +272,25 @@ func testAFlushEndsTheLimitToo(t *T) {
 
 func testFlush(t *T) {
 	db := open(t)
-	put(t, db, "t.n", objectdb.Number(1), "gone.x", objectdb.Number(1))
+	Put(t, db, "t.n", objectdb.Number(1), "gone.x", objectdb.Number(1))
 	boom := errors.New("boom")
 	runs := 0
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
-		table := must(tx.Find(objectdb.Address{"t"}))(t)
-		gone := must(tx.Find(objectdb.Address{"gone"}))(t)
-		n := must(tx.Child(table, "n"))(t)
-		fresh := must(tx.SetTable(table, "fresh"))(t)
+		table := Must(tx.Find(objectdb.Address{"t"}))(t)
+		gone := Must(tx.Find(objectdb.Address{"gone"}))(t)
+		n := Must(tx.Child(table, "n"))(t)
+		fresh := Must(tx.SetTable(table, "fresh"))(t)
 		require.NoError(t, tx.Set(table, "n", objectdb.Number(2)))
 		require.NoError(t, tx.Flush())
-		requireEqual(t, objectdb.Number(2), get(t, db, "t.n"))
-		put(t, db, "t.other", objectdb.Number(3))
-		update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"gone"})) })
+		RequireEqual(t, objectdb.Number(2), Get(t, db, "t.n"))
+		Put(t, db, "t.other", objectdb.Number(3))
+		Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"gone"})) })
 		require.NoError(t, tx.Flush())
 
 		// Handles from before stand for what is there now.
-		requireEqual(t, objectdb.Number(2), must(tx.Value(n))(t))
-		requireEqual(t, objectdb.Number(3), must(tx.Value(must(tx.Child(table, "other"))(t)))(t))
+		RequireEqual(t, objectdb.Number(2), Must(tx.Value(n))(t))
+		RequireEqual(t, objectdb.Number(3), Must(tx.Value(Must(tx.Child(table, "other"))(t)))(t))
 		assert.Equal(t, "t.fresh", tx.Address(fresh).String())
 		require.NoError(t, tx.Set(fresh, "x", objectdb.Number(4)))
 		assert.ErrorIs(t, tx.Set(gone, "x", objectdb.Number(4)), objectdb.ErrNotFound)
@@ -300,20 +300,20 @@ func testFlush(t *T) {
 	})
 	assert.Equal(t, boom, err)
 	assert.Equal(t, 1, runs)
-	requireEqual(t, objectdb.Number(4), get(t, db, "t.fresh.x"))
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "fresh n other", names(t, tx, "t")) })
+	RequireEqual(t, objectdb.Number(4), Get(t, db, "t.fresh.x"))
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "fresh n other", Names(t, tx, "t")) })
 }
 
 func testFlushMeetsAConflict(t *T) {
 	db := open(t)
-	put(t, db, "n", objectdb.Number(1))
+	Put(t, db, "n", objectdb.Number(1))
 	for _, swallow := range []bool{false, true} {
 		runs := 0
 		require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			runs++
-			require.NoError(t, increment(tx, objectdb.Address{"n"}))
+			require.NoError(t, Increment(tx, objectdb.Address{"n"}))
 			if runs == 1 {
-				put(t, db, "n", objectdb.Number(10))
+				Put(t, db, "n", objectdb.Number(10))
 			}
 			err := tx.Flush()
 			if swallow {
@@ -322,19 +322,19 @@ func testFlushMeetsAConflict(t *T) {
 			return err
 		}))
 		assert.Equal(t, 2, runs, "nothing was committed, so it may run again")
-		requireEqual(t, objectdb.Number(11), get(t, db, "n"))
+		RequireEqual(t, objectdb.Number(11), Get(t, db, "n"))
 	}
 	runs := 0
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
 		require.NoError(t, tx.Flush()) // something was sent, though nothing was written
-		require.NoError(t, increment(tx, objectdb.Address{"n"}))
-		put(t, db, "n", objectdb.Number(20))
+		require.NoError(t, Increment(tx, objectdb.Address{"n"}))
+		Put(t, db, "n", objectdb.Number(20))
 		return nil
 	})
 	assert.ErrorIs(t, err, objectdb.ErrConflict)
 	assert.Equal(t, 1, runs)
-	requireEqual(t, objectdb.Number(20), get(t, db, "n"))
+	RequireEqual(t, objectdb.Number(20), Get(t, db, "n"))
 }
 
 func testUncommittedVersionsAreNeverMetAgain(t *T) {
@@ -343,24 +343,24 @@ func testUncommittedVersionsAreNeverMetAgain(t *T) {
 	for range 3 {
 		_ = db.Update(context.Background(), func(tx *objectdb.Tx) error {
 			require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
-			n := must(tx.Find(objectdb.Address{"x"}))(t)
+			n := Must(tx.Find(objectdb.Address{"x"}))(t)
 			assert.False(t, seen[n.Version()])
 			seen[n.Version()] = true
 			return errors.New("not committed")
 		})
 	}
-	put(t, db, "x", objectdb.Number(1))
-	first := stat(t, db, "x")
-	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"x"})) })
-	put(t, db, "x", objectdb.Number(1))
-	assert.Greater(t, stat(t, db, "x").Version, first.Version)
+	Put(t, db, "x", objectdb.Number(1))
+	first := Stat(t, db, "x")
+	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.Address{"x"})) })
+	Put(t, db, "x", objectdb.Number(1))
+	assert.Greater(t, Stat(t, db, "x").Version, first.Version)
 }
 
 func testAnEndedTransactionIsRefused(t *T) {
 	db := open(t)
 	var kept *objectdb.Tx
 	var root *objectdb.Node
-	update(t, db, func(tx *objectdb.Tx) { kept, root = tx, tx.Root() })
+	Update(t, db, func(tx *objectdb.Tx) { kept, root = tx, tx.Root() })
 	_, err := kept.Get(objectdb.Address{"x"})
 	assert.ErrorIs(t, err, objectdb.ErrEnded)
 	_, err = kept.Child(root, "x")

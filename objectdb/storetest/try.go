@@ -50,34 +50,34 @@ func testAFailedAttemptIsUndone(t *T) {
 				require.NoError(t, tx.Delete(objectdb.Address{"t"}))
 				return boom
 			}))
-			requireEqual(t, objectdb.Number(8), must(tx.Get(objectdb.Address{"t", "x"}))(t))
+			RequireEqual(t, objectdb.Number(8), Must(tx.Get(objectdb.Address{"t", "x"}))(t))
 		}},
 		{"an inner attempt succeeds", func(t *T, tx *objectdb.Tx) {
 			require.NoError(t, tx.Try(func() error { return tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)) }))
-			requireEqual(t, objectdb.Number(9), must(tx.Get(objectdb.Address{"t", "x"}))(t))
+			RequireEqual(t, objectdb.Number(9), Must(tx.Get(objectdb.Address{"t", "x"}))(t))
 		}},
 	}
 	for _, test := range tests {
 		for _, early := range []bool{false, true} {
 			t.Run(test.name, func(t *T) {
 				db := open(t)
-				put(t, db, "t.x", objectdb.Number(1), "u.x", objectdb.Number(2), "early", objectdb.String("first"))
-				generation := must(db.Info(context.Background()))(t).Generation
-				update(t, db, func(tx *objectdb.Tx) {
+				Put(t, db, "t.x", objectdb.Number(1), "u.x", objectdb.Number(2), "early", objectdb.String("first"))
+				generation := Must(db.Info(context.Background()))(t).Generation
+				Update(t, db, func(tx *objectdb.Tx) {
 					if early {
 						require.NoError(t, tx.Put(objectdb.Address{"early"}, objectdb.String("second")))
 						require.NoError(t, tx.Put(objectdb.Address{"t", "early"}, objectdb.Number(3)))
-						assert.Equal(t, "early x", names(t, tx, "t"))
+						assert.Equal(t, "early x", Names(t, tx, "t"))
 					}
 					before := fromWithin(t, tx)
 					assert.Equal(t, boom, tx.Try(func() error { test.attempt(t, tx); return boom }))
 					assert.Equal(t, before, fromWithin(t, tx))
 					assert.Equal(t, early, tx.Written())
 				})
-				view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "early t u", names(t, tx, "")) })
-				requireEqual(t, objectdb.Number(1), get(t, db, "t.x"))
+				View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "early t u", Names(t, tx, "")) })
+				RequireEqual(t, objectdb.Number(1), Get(t, db, "t.x"))
 				if !early {
-					assert.Equal(t, generation, must(db.Info(context.Background()))(t).Generation, "there was nothing to commit")
+					assert.Equal(t, generation, Must(db.Info(context.Background()))(t).Generation, "there was nothing to commit")
 				}
 				requireCacheTrue(t, db)
 			})
@@ -92,7 +92,7 @@ func fromWithin(t testing.TB, tx *objectdb.Tx) map[string]objectdb.Value {
 	require.NoError(t, tx.Walk(objectdb.Address{}, func(a objectdb.Address, n *objectdb.Node) error {
 		all[a.String()] = nil
 		if n.Kind() != objectdb.KindTable {
-			all[a.String()] = must(tx.Value(n))(t)
+			all[a.String()] = Must(tx.Value(n))(t)
 		}
 		return nil
 	}))
@@ -102,26 +102,26 @@ func fromWithin(t testing.TB, tx *objectdb.Tx) map[string]objectdb.Value {
 // Handles from a failed attempt stand for what is there now, or for nothing.
 func testHandlesFromAFailedAttempt(t *T) {
 	db := open(t)
-	put(t, db, "t.x", objectdb.Number(1), "t.sub.y", objectdb.Number(2))
+	Put(t, db, "t.x", objectdb.Number(1), "t.sub.y", objectdb.Number(2))
 	for _, written := range []bool{false, true} {
-		update(t, db, func(tx *objectdb.Tx) {
+		Update(t, db, func(tx *objectdb.Tx) {
 			if written {
 				require.NoError(t, tx.Put(objectdb.Address{"other"}, objectdb.Number(1)))
 			}
 			var x, fresh, inFresh, moved *objectdb.Node
 			assert.Error(t, tx.Try(func() error {
 				require.NoError(t, tx.Put(objectdb.Address{"t", "x"}, objectdb.Number(9)))
-				x = must(tx.Find(objectdb.Address{"t", "x"}))(t)
-				fresh = must(tx.SetTable(tx.Root(), "fresh"))(t)
+				x = Must(tx.Find(objectdb.Address{"t", "x"}))(t)
+				fresh = Must(tx.SetTable(tx.Root(), "fresh"))(t)
 				require.NoError(t, tx.Set(fresh, "z", objectdb.Number(9)))
-				inFresh = must(tx.Child(fresh, "z"))(t)
+				inFresh = Must(tx.Child(fresh, "z"))(t)
 				require.NoError(t, tx.Move(objectdb.Address{"t", "sub"}, objectdb.Address{"fresh", "sub"}))
-				moved = must(tx.Find(objectdb.Address{"fresh", "sub"}))(t)
+				moved = Must(tx.Find(objectdb.Address{"fresh", "sub"}))(t)
 				return errors.New("boom")
 			}))
-			requireEqual(t, objectdb.Number(1), must(tx.Value(x))(t))
+			RequireEqual(t, objectdb.Number(1), Must(tx.Value(x))(t))
 			assert.Equal(t, "t.sub", tx.Address(moved).String())
-			requireEqual(t, objectdb.Number(2), must(tx.Value(must(tx.Child(moved, "y"))(t)))(t))
+			RequireEqual(t, objectdb.Number(2), Must(tx.Value(Must(tx.Child(moved, "y"))(t)))(t))
 			for _, err := range []error{
 				tx.Set(fresh, "q", objectdb.Number(1)),
 				second(tx.Children(fresh)), second(tx.Len(fresh)), second(tx.Child(fresh, "z")), second(tx.Value(inFresh)),
@@ -131,14 +131,14 @@ func testHandlesFromAFailedAttempt(t *T) {
 			require.NoError(t, tx.Set(moved, "z", objectdb.Number(3)))
 		})
 	}
-	requireEqual(t, objectdb.Number(3), get(t, db, "t.sub.z"))
+	RequireEqual(t, objectdb.Number(3), Get(t, db, "t.sub.z"))
 }
 
 func second[T any](_ T, err error) error { return err }
 
 func testAFlushWithinAnAttemptStays(t *T) {
 	db := open(t)
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		require.NoError(t, tx.Put(objectdb.Address{"before"}, objectdb.Number(1)))
 		assert.Error(t, tx.Try(func() error {
 			require.NoError(t, tx.Put(objectdb.Address{"sent"}, objectdb.Number(2)))
@@ -149,49 +149,49 @@ func testAFlushWithinAnAttemptStays(t *T) {
 			})
 		}))
 		assert.False(t, tx.Written())
-		assert.Equal(t, "before sent", names(t, tx, ""))
+		assert.Equal(t, "before sent", Names(t, tx, ""))
 	})
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "before sent", names(t, tx, "")) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "before sent", Names(t, tx, "")) })
 }
 
 // What a failed attempt has read still counts: that it failed may be due to it.
 func testAFailedAttemptHasRead(t *T) {
 	db := open(t)
-	put(t, db, "n", objectdb.Number(0))
+	Put(t, db, "n", objectdb.Number(0))
 	runs := 0
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		runs++
 		err := tx.Try(func() error {
-			if must(tx.Get(objectdb.Address{"n"}))(t) == objectdb.Number(0) {
+			if Must(tx.Get(objectdb.Address{"n"}))(t) == objectdb.Number(0) {
 				return errors.New("n is 0")
 			}
 			return nil
 		})
 		if runs == 1 {
-			put(t, db, "n", objectdb.Number(1))
+			Put(t, db, "n", objectdb.Number(1))
 		}
 		return tx.Put(objectdb.Address{"failed"}, objectdb.Boolean(err != nil))
 	}))
 	assert.Equal(t, 2, runs)
-	requireEqual(t, objectdb.Boolean(false), get(t, db, "failed"))
+	RequireEqual(t, objectdb.Boolean(false), Get(t, db, "failed"))
 }
 
 func testAPanicInAnAttemptIsUndone(t *T) {
 	db := open(t)
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		assert.Panics(t, func() {
 			_ = tx.Try(func() error {
 				require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))
 				panic("boom")
 			})
 		})
-		assert.Equal(t, "", names(t, tx, ""))
+		assert.Equal(t, "", Names(t, tx, ""))
 	})
 }
 
 func testWritesTellsWhetherTheTransactionSeesSomethingElse(t *T) {
 	db := open(t)
-	update(t, db, func(tx *objectdb.Tx) {
+	Update(t, db, func(tx *objectdb.Tx) {
 		last := tx.Writes()
 		changed := func() bool { before := last; last = tx.Writes(); return last != before }
 		require.NoError(t, tx.Put(objectdb.Address{"x"}, objectdb.Number(1)))

@@ -19,7 +19,7 @@ func testLargeReadSets(t *T) {
 	const objects = 5000
 	fill := func(t *T) *objectdb.DB {
 		db := open(t)
-		update(t, db, func(tx *objectdb.Tx) {
+		Update(t, db, func(tx *objectdb.Tx) {
 			for i := range objects {
 				require.NoError(t, tx.Put(objectdb.Address{"big", fmt.Sprint("table", i%50), fmt.Sprint("object", i)},
 					objectdb.Number(i)))
@@ -71,7 +71,7 @@ func testLargeReadSets(t *T) {
 	} {
 		t.Run(c.what, func(t *T) {
 			db := fill(t)
-			other, err := t.Open(db.Path(), patient)
+			other, err := t.Open(db.Path(), Patient)
 			require.NoError(t, err)
 			defer other.Close()
 			runs := 0
@@ -90,7 +90,7 @@ func testLargeReadSets(t *T) {
 				return tx.Put(objectdb.Address{"seen"}, objectdb.Number(seen))
 			}))
 			assert.Equal(t, c.runs, runs)
-			requireSound(t, db)
+			RequireSound(t, db)
 			requireCacheTrue(t, db)
 		})
 	}
@@ -99,7 +99,7 @@ func testLargeReadSets(t *T) {
 // testTheLockIsLimitedWhileWritesAreApplied: LockTime bounds a commit, too, whose function has
 // ended.
 func testTheLockIsLimitedWhileWritesAreApplied(t *T) {
-	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: time.Millisecond})
+	db := openWith(t, objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: time.Millisecond})
 	err := db.Update(context.Background(), func(tx *objectdb.Tx) error {
 		for i := range 20_000 {
 			if err := tx.Put(objectdb.Address{"t", fmt.Sprint(i)}, objectdb.Number(i)); err != nil {
@@ -110,11 +110,11 @@ func testTheLockIsLimitedWhileWritesAreApplied(t *T) {
 	})
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.ErrorContains(t, err, "the writer's lock was held for 1ms")
-	view(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "", names(t, tx, "")) })
+	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "", Names(t, tx, "")) })
 
 	unlimited, err := t.Open(db.Path(), objectdb.Options{Relaxed: true, LockTime: -1})
 	require.NoError(t, err)
 	defer unlimited.Close()
-	put(t, unlimited, "x", objectdb.Number(1))
-	requireEqual(t, objectdb.Number(1), get(t, db, "x"))
+	Put(t, unlimited, "x", objectdb.Number(1))
+	RequireEqual(t, objectdb.Number(1), Get(t, db, "x"))
 }
