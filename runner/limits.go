@@ -100,7 +100,7 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return e.Message }
 
-// LimitOf returns the name of the setting whose limit has caused err, or "".
+// LimitOf returns the name of the setting whose limit caused err, or "".
 func LimitOf(err error) string {
 	if set := limitSettings[lua.LimitName(err)]; set != nil {
 		return set.Name

@@ -9,7 +9,7 @@ import (
 
 const (
 	outputMemory = 256 << 10 // how much of an output stays in memory, in bytes
-	outputBegin  = 4 << 10   // what it takes at once, in bytes: most outputs are shorter
+	outputBegin  = 4 << 10   // the first buffer, in bytes: most outputs are shorter
 )
 
 // Output is the text that scripts write during a run: the beginning in memory, the
@@ -32,8 +32,8 @@ func (r *Run) StartOutput(check func(size int64) error) *Output {
 // Output returns what scripts have written, nil if StartOutput was not called.
 func (r *Run) Output() *Output { return r.output }
 
-// TakeOutput returns what scripts have written and leaves the run without it. Whoever
-// takes it closes it.
+// TakeOutput returns what scripts have written and removes it from the run. The caller
+// closes it.
 func (r *Run) TakeOutput() *Output {
 	o := r.output
 	r.output = nil

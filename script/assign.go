@@ -83,16 +83,16 @@ func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {
 			return err
 		}
 	}
-	kept := t.replaceList(o.node, name, lv)
+	list := t.replaceList(o.node, name, lv)
 	t.changed(o)
 	if err := t.store(o.node, name, item); err != nil {
 		return err
 	}
-	return t.stored(kept, o.node, name)
+	return t.stored(list, o.node, name)
 }
 
-// keepKind makes text of a string that replaces text, and likewise an outline:
-// scripts see both as strings and would change the kind by every edit.
+// keepKind returns the string as text if it replaces text, and as an outline if it
+// replaces an outline: scripts see both as strings, so an edit would change the kind.
 func (o *Object) keepKind(name string, s objectdb.String) (objectdb.Value, error) {
 	n, err := o.thread.tx.Child(o.node, name)
 	switch {
@@ -108,7 +108,7 @@ func (o *Object) keepKind(name string, s objectdb.String) (objectdb.Value, error
 	return s, nil
 }
 
-// makeReal makes sure that a table of verbs exists in the database.
+// makeReal makes the table in the database if it is only one of verbs.
 func (o *Object) makeReal() error {
 	if o.node != nil {
 		return nil
@@ -175,7 +175,7 @@ func (t *Thread) copyTo(o *Object, at *objectdb.Node, name string) error {
 		}
 		return t.tx.Copy(from, to)
 	}
-	// One lies in the other: read it whole before anything is replaced.
+	// One of the tables contains the other: read it before anything is replaced.
 	b, err := t.read(o.node)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (t *Thread) changed(o *Object) {
 	}
 }
 
-// forget forgets where names of the root were found.
+// forget empties the caches of what names mean.
 func (t *Thread) forget() {
 	t.writes++
 	t.cached.clear()

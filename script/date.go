@@ -94,7 +94,7 @@ func dateLe(L *lua.LState) int {
 	return 1
 }
 
-// dateAdd is date + seconds, either way round.
+// dateAdd is date + seconds or seconds + date.
 func dateAdd(L *lua.LState) int {
 	d, ok := markedValue(L.Get(1)).(objectdb.Date)
 	n, okN := L.Get(2).(lua.LNumber)

@@ -10,18 +10,18 @@ import (
 	"scripter/objectdb"
 )
 
-// ErrNotScript says that what was to be called is no script.
+// ErrNotScript says that an object to be called is no script.
 var ErrNotScript = errors.New("object is not a script")
 
-// An Error is why a script failed. Message is for its author; a visitor is
-// shown none of it.
+// An Error says why a script failed. It is for the author of the script, never
+// for a visitor.
 type Error struct {
 	Message string           // what went wrong, without the place
 	Name    string           // the script, as messages call it: its address, or the name given to RunSource
 	Address objectdb.Address // the script object; nil if it is none
 	Line    int              // counted from 1; 0 if unknown
 	Source  string           // the text of that line
-	Frames  []lua.Frame      // the calls that led there, innermost first
+	Frames  []lua.Frame      // the calls that were active, innermost first
 	Limit   string           // the limit that ended the run: "time", "instructions", "memory" …
 	Err     error            // the cause in Go, if there is one; what Stop was given
 
@@ -55,7 +55,7 @@ func (e *Error) Excerpt() []SourceLine {
 	return lines
 }
 
-// Error gives the message with its place: "user.hello:4: attempt to …".
+// Error returns the message with its place: "user.hello:4: attempt to …".
 func (e *Error) Error() string {
 	if e.Name == "" || e.Line == 0 {
 		return e.Message
@@ -66,7 +66,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause in Go.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Detail tells all there is to tell, for the log: the message, the source line,
+// Detail returns all that is known, for the log: the message, the source line,
 // the frames and, after a panic of a verb, the Go stack.
 func (e *Error) Detail() string {
 	var b strings.Builder
@@ -86,14 +86,14 @@ func (e *Error) Detail() string {
 	return b.String()
 }
 
-// fail raises a Lua error at the place of the script that runs.
+// fail raises a Lua error at the line that runs.
 func (t *Thread) fail(L *lua.LState, format string, args ...any) {
 	L.Error(lua.LString(fmt.Sprintf(format, args...)), 1)
 }
 
-// raise raises a Lua error for a Go one. Errors that a script could have
-// avoided can be caught by it. Those that it cannot help (the root is locked,
-// damaged, or was changed by another request) stop the run.
+// raise raises a Lua error for a Go one. A script can catch errors that it could
+// have avoided. Others (the root is locked, damaged, or was changed by another
+// request) stop the run.
 func (t *Thread) raise(L *lua.LState, prefix string, err error) {
 	var script *Error
 	switch {
@@ -122,7 +122,7 @@ func catchable(err error) bool {
 	return true
 }
 
-// plain is the text of err for a script: without the names of packages.
+// plain returns the text of err for a script, without the names of packages.
 func plain(err error) string {
 	if e, ok := err.(*objectdb.Error); ok && e.Address != nil && e.Path == "" {
 		name := e.Address.String()
@@ -134,7 +134,7 @@ func plain(err error) string {
 	return strings.TrimPrefix(err.Error(), "objectdb: ")
 }
 
-// newError makes the Error of a run that failed.
+// newError returns the Error of a run that failed.
 func (t *Thread) newError(err error, frames []lua.Frame) *Error {
 	e := &Error{Frames: frames, Message: err.Error()}
 	var api *lua.ApiError
@@ -146,8 +146,8 @@ func (t *Thread) newError(err error, frames []lua.Frame) *Error {
 	if message, cause := t.state.Cause(); cause != nil && strings.HasSuffix(e.Message, message) {
 		var inner *Error
 		if errors.As(cause, &inner) && e.Message == message {
-			// The error of a script that a verb called: it knows more, and
-			// its frames go on to the outermost script.
+			// The error of a script that a verb called has more details, and
+			// its frames include those of the outermost script.
 			return inner
 		}
 		e.Err = cause
@@ -171,14 +171,14 @@ func clipMessage(s string) string {
 	return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(s[:longestMessage], ""), len(s))
 }
 
-// stoppedError makes the Error of a run that was stopped.
+// stoppedError returns the Error of a run that was stopped.
 func (t *Thread) stoppedError(err error, frames []lua.Frame) *Error {
 	e := &Error{Message: err.Error(), Frames: frames, Limit: lua.LimitName(err), Err: err}
 	t.locate(e)
 	return e
 }
 
-// syntaxError makes the Error of a script that does not compile.
+// syntaxError returns the Error of a script that does not compile.
 func (t *Thread) syntaxError(err error, a objectdb.Address, source string) *Error {
 	e := &Error{Message: err.Error(), Address: a, Err: err}
 	var s *lua.SyntaxError
@@ -190,7 +190,7 @@ func (t *Thread) syntaxError(err error, a objectdb.Address, source string) *Erro
 	return e
 }
 
-// errorText is the text of an error value: of a table its field message.
+// errorText returns the text of an error value: of a table its field message.
 func (t *Thread) errorText(lv lua.LValue) string {
 	switch v := lv.(type) {
 	case lua.LString, lua.LNumber, lua.LBool:
@@ -209,7 +209,7 @@ func (t *Thread) errorText(lv lua.LValue) string {
 	return fmt.Sprintf("(error value is a %s)", kindName(t.fromLua(lv)))
 }
 
-// locate finds the place of an error: that with which its message begins, else
+// locate sets the place of an error: the place at the beginning of its message, or
 // the innermost line that ran. A message that went through coroutine.wrap
 // begins with several places, the innermost last.
 func (t *Thread) locate(e *Error) {
@@ -239,7 +239,7 @@ func (t *Thread) locate(e *Error) {
 	}
 }
 
-// place takes the place from the beginning of a message: "name:line: text".
+// place splits a message that begins with a place: "name:line: text". name is "" for others.
 func (t *Thread) place(message string) (name string, line int, text string) {
 	for name := range t.chunks {
 		rest, ok := strings.CutPrefix(message, name+":")

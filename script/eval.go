@@ -7,10 +7,9 @@ import (
 	"scripter/lua"
 )
 
-// Eval runs what somebody types: an expression, or several with commas between
-// them, gives its values; anything else gives what it returns. A "=" before an
-// expression is passed over, as Lua's own program does. name is what messages
-// call the text.
+// Eval runs typed Lua and returns the values of an expression, or of several with
+// commas between them, or what the statements return. It ignores a "=" before an
+// expression, as Lua's own program does. Messages call the text name.
 func (t *Thread) Eval(name, typed string) ([]Value, error) {
 	source, err := typedSource(name, typed, t.state.Limits().SourceBytes)
 	if err != nil {
@@ -34,7 +33,7 @@ func (t *Thread) Eval(name, typed string) ([]Value, error) {
 	return values, err
 }
 
-// typedSource makes a script of what somebody types.
+// typedSource returns typed Lua as a script.
 func typedSource(name, typed string, most int) (string, error) {
 	plain := typed
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(typed, " \t"), "="); ok {
@@ -51,14 +50,14 @@ func typedSource(name, typed string, most int) (string, error) {
 	return plain, err
 }
 
-// CheckTyped is Check for what Eval runs.
+// CheckTyped returns the error with which Eval refuses typed Lua, nil for none.
 func CheckTyped(name, typed string) error {
 	_, err := typedSource(name, typed, 0)
 	return err
 }
 
-// Unfinished reports whether err says no more than that the text ended too
-// early: more lines may make it whole.
+// Unfinished reports whether err says only that the text ended too early, so that
+// more lines may complete it.
 func Unfinished(err error) bool {
 	var s *lua.SyntaxError
 	if !errors.As(err, &s) {

@@ -7,9 +7,9 @@ import (
 	"scripter/objectdb"
 )
 
-// Lookup finds what a dotted name means in a script of this thread: the first
-// name as a bare one, the others in the table found by the name before. It
-// gives nil where there is nothing. Scripts come as *Object and are not run.
+// Lookup returns what a dotted name means in a script of this thread, nil for
+// nothing: the first name as a bare one, each other one in the table that the name
+// before it means. A script is an *Object and is not run.
 func (t *Thread) Lookup(names ...string) (Value, error) {
 	var lv lua.LValue = lua.LNil
 	for i, name := range names {
@@ -89,8 +89,8 @@ func (t *Thread) IsForPages(v Value) bool {
 }
 
 // Untouched reports whether bare names mean in the thread's scripts what the
-// root says: no script has made a global of one, and none came with the request.
-// It is false when the run was stopped.
+// root says: no script has made a global of one, and none is a name of the request.
+// It returns false if the run was stopped.
 func (t *Thread) Untouched(names ...string) bool {
 	if t.state.Err() != nil {
 		return false

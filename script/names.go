@@ -18,10 +18,10 @@ func init() {
 	})
 }
 
-// openEnvironment makes bare names mean what they mean in scripts.
+// openEnvironment gives _G the metatable by which scripts find bare names.
 func (t *Thread) openEnvironment() { t.state.Globals().Metatable = environmentMeta }
 
-// environmentIndex finds a name that is no local and no global with a value.
+// environmentIndex finds a name that is neither a local nor a global with a value.
 func environmentIndex(L *lua.LState) int {
 	name, ok := L.Get(2).(lua.LString)
 	if !ok {
@@ -43,8 +43,8 @@ func environmentIndex(L *lua.LState) int {
 	return 1
 }
 
-// Elsewhere says, for names that people know from elsewhere, what there is here
-// instead. It returns "" for all others.
+// Elsewhere returns a hint for a name that people know from other environments:
+// what to use here instead. It returns "" for all other names.
 func Elsewhere(name string) string {
 	switch name {
 	case "print", "echo":
@@ -76,9 +76,9 @@ func (t *Thread) assign(name string) {
 	t.cached.drop(name)
 }
 
-// global finds a name that has no value in _G, in the order: libraries, names of the request, the
-// root, the tables of system.paths. It returns nil if the name is undefined.
-// Names that lead to tables, scripts and verbs are remembered.
+// global returns the meaning of a name that has no value in _G. It looks in this order: libraries,
+// names of the request, the root, the tables of system.paths. It returns nil if the name is undefined.
+// It caches names of tables, scripts and verbs.
 func (t *Thread) global(name string) (lua.LValue, error) {
 	if lv := t.cached.get(name); lv != lua.LNil {
 		return lv, nil
@@ -88,7 +88,7 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	}
 	if lv := t.builtin(name); lv != lua.LNil {
 		lua.RawSet(t.state.Globals(), lua.LString(name), lv)
-		t.assign(name) // whoever looks again has assigned nil
+		t.assign(name) // if it has no value later, a script has assigned nil
 		return lv, nil
 	}
 	if v, ok := t.opt.Names.Lookup(name); ok {
@@ -109,7 +109,7 @@ func (t *Thread) rawGlobal(name string) lua.LValue {
 	return lua.RawGet(t.state.Globals(), lua.LString(name))
 }
 
-// builtin returns Lua's own meaning of a name, LNil for nothing.
+// builtin returns what a name means in Lua's libraries, LNil for nothing.
 func (t *Thread) builtin(name string) lua.LValue {
 	if f := ownFunctions[name]; f != nil {
 		return f
@@ -120,7 +120,7 @@ func (t *Thread) builtin(name string) lua.LValue {
 	return t.state.Library(name)
 }
 
-// Origin says where the first part of a name in a page was found.
+// An Origin says where the first part of a name in a page was found.
 type Origin int
 
 // The origins of a name.
@@ -131,7 +131,7 @@ const (
 	FromLua                   // Lua's libraries, and odb
 )
 
-// Meaning is what a dotted name means in a page.
+// A Meaning is what a dotted name means in a page.
 type Meaning struct {
 	Value   Value // nil if the name means nothing
 	Found   bool

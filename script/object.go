@@ -16,7 +16,7 @@ import (
 type Object struct {
 	thread *Thread
 	node   *objectdb.Node // nil for a table that holds nothing but verbs
-	verbs  *verbTable     // verbs and tables of verbs seen in it, or nil
+	verbs  *verbTable     // its cells that are verbs or tables of verbs, or nil
 	up     *Object        // the table in which it was found, nil if unknown
 	ud     lua.LUserData  // what Lua holds of a table
 
@@ -24,7 +24,7 @@ type Object struct {
 	writes int            // Thread.writes when fn was made
 }
 
-// init makes the object known to Lua as a table.
+// init sets what Lua holds of a table.
 func (o *Object) init() {
 	o.ud.Value = o
 	o.ud.Metatable = objectMeta
@@ -45,7 +45,7 @@ func (o *Object) Kind() objectdb.Kind {
 	return o.node.Kind()
 }
 
-// Address returns where the object is.
+// Address returns the address of the object.
 func (o *Object) Address() objectdb.Address {
 	if o.node == nil {
 		if o.verbs == nil {
@@ -89,9 +89,8 @@ func (t *Thread) object(up *Object, n *objectdb.Node, verbs *verbTable) *Object 
 	return o
 }
 
-// maxHandles bounds the memory of a script that walks through a large root. A
-// handle met again after that many others is not the same Lua value any more,
-// though still equal.
+// maxHandles bounds the memory of a script that walks through a large root. After
+// that many handles an object gets another Lua value, which equals the one before.
 const maxHandles = 1 << 14
 
 // virtualObject returns the one Object of a table that holds only verbs.
@@ -116,8 +115,8 @@ func (o *Object) luaValue() lua.LValue {
 	return &o.ud
 }
 
-// function returns the Lua function of a script object. A script that does not
-// compile is a function that says so when it is called.
+// function returns the Lua function of a script object. If the script does not
+// compile, the function raises that error.
 func (o *Object) function() *lua.LFunction {
 	t := o.thread
 	if o.fn != nil && o.writes == t.writes {
@@ -181,7 +180,7 @@ func (o *Object) Names() ([]string, error) {
 	return names, err
 }
 
-// HasVerbs reports whether verbs are seen in table o.
+// HasVerbs reports whether some cells of table o are verbs.
 func (o *Object) HasVerbs() bool { return o.verbs != nil && o.verbs.hasVerbs }
 
 // cell returns what Lua sees under name in table o, nil where there is
@@ -223,7 +222,7 @@ func (t *Thread) ofVerbs(vt *verbTable, fold string) lua.LValue {
 	return lua.LNil
 }
 
-// see returns what Lua sees of a node in table o. sub are the verbs seen in it, if it is a
+// see returns what Lua sees of a node in table o. sub has the verbs in the node, if it is a
 // table.
 func (o *Object) see(n *objectdb.Node, sub *verbTable) (lua.LValue, error) {
 	switch n.Kind() {

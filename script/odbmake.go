@@ -5,8 +5,8 @@ import (
 	"scripter/objectdb"
 )
 
-// odbText has two uses. Of a string it makes a text: the same string, which is
-// stored as an object of kind text. Of anything else it gives the text as a
+// odbText has two uses. For a string it returns a text: the same string, which is
+// stored as an object of kind text. For anything else it returns the text as a
 // string: the source of a script, the cells of a table, a date as it prints.
 func odbText(L *lua.LState) int {
 	if s, ok := L.Get(1).(lua.LString); ok {
@@ -22,8 +22,8 @@ func odbOutline(L *lua.LState) int {
 	return 1
 }
 
-// odbScript refuses source that does not compile, so that a script learns of
-// it when it writes and not when somebody calls.
+// odbScript refuses source that does not compile, so that the error comes when the
+// script is made and not when it is called.
 func odbScript(L *lua.LState) int {
 	source := lua.CheckString(L, 1)
 	t := threadOf(L)

@@ -1,8 +1,6 @@
 package script
 
-import (
-	"scripter/lua"
-)
+import "scripter/lua"
 
 // owner is a Thread as its Lua state sees it.
 type owner Thread
@@ -10,7 +8,7 @@ type owner Thread
 // FunctionName returns the name of a verb.
 func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.nameOf(f) }
 
-// TypeName returns what messages about wrong arguments call a table of the root.
+// TypeName returns the name of a table of the root in messages about wrong arguments.
 func (o *owner) TypeName(v lua.LValue) string {
 	if o := objectOf(v); o != nil {
 		return "the table " + o.Label() + " of the root; pairs, next, # and assignment work on it, and odb"
@@ -18,8 +16,8 @@ func (o *owner) TypeName(v lua.LValue) string {
 	return ""
 }
 
-// Describe names the object that an operand was read from, or that it is: "a
-// missing object: user.x", "a number: user.n".
+// Describe returns which object an operand is, or was read from: "a missing object: user.x",
+// "a number: user.n".
 func (o *owner) Describe(v lua.LValue, from *lua.Source) string {
 	t := (*Thread)(o)
 	if fn, ok := v.(*lua.LFunction); ok && t.scripts[fn] != nil {
@@ -40,7 +38,7 @@ func (o *owner) Describe(v lua.LValue, from *lua.Source) string {
 	return what + ": " + table.Address().Child(string(key)).String()
 }
 
-// valueOf returns the value at a source, nil if it cannot be told. It reads the
+// valueOf returns the value at a source, nil if it is not known. It reads the
 // root and runs nothing.
 func (t *Thread) valueOf(s *lua.Source) lua.LValue {
 	var v lua.LValue

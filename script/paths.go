@@ -17,17 +17,17 @@ var defaultPaths = []objectdb.Address{
 	{"apps"},
 }
 
-// searchPaths is where bare names are looked for after the root itself. It is
-// made once for all runs, until something that it was made of is written.
+// searchPaths are the tables in which bare names are looked for after the root
+// itself. All runs share one value, until something that it was made from changes.
 type searchPaths struct {
 	paths []searchPath
-	ids   []int64 // of the tables in which a change moves global names
+	ids   []int64 // of the tables whose changes may change the meaning of a bare name
 }
 
 // A searchPath leads from the root to a table of system.paths.
 type searchPath []step
 
-// A step is a table on the way: in the database, of verbs, or both.
+// A step is a table on a path: in the database, of verbs, or both.
 type step struct {
 	node  *objectdb.Node
 	verbs *verbTable
@@ -70,8 +70,8 @@ func (e *Engine) makePaths(tx *objectdb.Tx) (*searchPaths, error) {
 	return found, err
 }
 
-// walk returns the way to a table, nil if there is none, and notes the ids on
-// it.
+// walk returns the path to a table, nil if there is none, and adds the ids of the
+// tables on it to found.ids.
 func (e *Engine) walk(tx *objectdb.Tx, a objectdb.Address, found *searchPaths) (searchPath, error) {
 	at := step{verbs: e.tree}
 	if tx != nil {
@@ -108,8 +108,8 @@ func (e *Engine) walk(tx *objectdb.Tx, a objectdb.Address, found *searchPaths) (
 }
 
 // cell returns what Lua sees under name in the table at the end of the path, nil
-// where there is nothing. Handles of the tables on the way are made only for
-// what lies in the database.
+// where there is nothing. It makes handles of the tables on the path only if the
+// cell is in the database.
 func (p searchPath) cell(t *Thread, name string) (lua.LValue, error) {
 	end := step{t.root.node, t.root.verbs}
 	if len(p) > 0 {
@@ -207,7 +207,7 @@ func pathAddresses(tx *objectdb.Tx) ([]objectdb.Address, error) {
 	return addresses, nil
 }
 
-// unlessMissing returns err unless it says that something is not there.
+// unlessMissing returns err, or nil if err says that an object does not exist.
 func unlessMissing(err error) error {
 	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
 		return nil

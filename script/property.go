@@ -13,7 +13,7 @@ import (
 type Property struct {
 	Address objectdb.Address
 	Doc     string
-	// Value gives what the cell holds, nil for nothing.
+	// Value returns the value of the cell, nil for nothing.
 	Value func(*Thread) Value
 }
 

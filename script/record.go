@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Shape is the names of the cells that many tables have in common. It is made
-// once; all tables share it.
+// A Shape holds the names of the cells that many tables have in common. All these
+// tables share it.
 type Shape struct {
 	cells []cell
 	index map[string]int // by the name
@@ -26,10 +26,10 @@ func NewShape(names ...string) *Shape {
 	return s
 }
 
-// Cells gives the values of a table's cells, by their place in its shape.
+// Cells returns the values of a table's cells, by their place in its shape.
 type Cells interface {
-	// Cell gives a value when it is asked for, a text perhaps more than once: it
-	// must then be the same one.
+	// Cell returns the value of a cell. It may be called more than once for a text,
+	// and then returns the same one.
 	Cell(i int) Value
 }
 
@@ -40,7 +40,7 @@ func NewRecord(s *Shape, of Cells) *Table {
 	return &Table{record: record, cells: s.cells, index: s.index, left: len(s.cells)}
 }
 
-// shaped is what a table has of its shape.
+// shaped is what a table with a shape has.
 type shaped struct {
 	shape       *Shape
 	of          Cells
@@ -48,8 +48,8 @@ type shaped struct {
 	sharedIndex bool // and so is its index
 }
 
-// value gives the value of cell i, which is made now if it was not yet. A text is
-// not kept: as long as only such are asked for, the cells stay those of the shape.
+// value returns the value of cell i. It stores a value that Cells has made now, unless that is
+// a text: so the table needs no cells of its own while only texts are read.
 func (tb *Table) value(i int) Value {
 	c := &tb.cells[i]
 	if c.of == 0 {
@@ -62,7 +62,7 @@ func (tb *Table) value(i int) Value {
 	return v
 }
 
-// own gives cell i to be changed.
+// own returns cell i for a change, in cells that are not those of the shape.
 func (tb *Table) own(i int) *cell {
 	if tb.record != nil {
 		tb.record.ownCells(tb)

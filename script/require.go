@@ -9,9 +9,8 @@ import (
 var loading = lua.LValue(&lua.LUserData{Metatable: lua.LNil})
 
 // requireScript is require (name): it runs the script that the dotted name means,
-// with the name as its argument, and returns its result. The result is kept for
-// the run; a script that returns nothing gives true. Frontier had no such verb;
-// Lua's own looks for files, of which a script has none.
+// with the name as its argument, and returns its result, or true if it has none. It
+// runs a script once in a run and returns the same result again.
 func requireScript(L *lua.LState) int {
 	t := threadOf(L)
 	name := lua.CheckString(L, 1)

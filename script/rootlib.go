@@ -1,12 +1,9 @@
 package script
 
-import (
-	"scripter/lua"
-)
+import "scripter/lua"
 
-// ownFunctions are the library functions that know more than Lua's own: that a
-// table of the root is a table, and that some tables have cells which Lua does
-// not have yet.
+// ownFunctions replace functions of Lua's library. They know tables of the root,
+// and tables whose cells the Lua table does not have yet.
 var ownFunctions map[string]*lua.LFunction
 
 func init() {
@@ -23,12 +20,12 @@ func init() {
 	}
 }
 
-// original calls the library function that one of ours stands before.
+// original calls the function of Lua's library that one of ownFunctions replaces.
 func original(L *lua.LState, name string) int {
 	return lua.Of(L).Library(name).(*lua.LFunction).GFunction(L)
 }
 
-// settled is a library function that wants an ordinary table.
+// settled returns a library function that first makes its argument an ordinary table.
 func settled(name string) *lua.LFunction {
 	return lua.GoFunction(func(L *lua.LState) int {
 		settleArgument(L)
@@ -45,8 +42,8 @@ func settleArgument(L *lua.LState) {
 	}
 }
 
-// settleGlobals puts our functions into _G, so that who walks it or reads it
-// raw does not get Lua's own of the same names.
+// settleGlobals puts ownFunctions into _G, so that a script that walks _G, or reads
+// it by rawget, does not get Lua's functions of these names.
 func (t *Thread) settleGlobals() {
 	for name := range ownFunctions {
 		if _, own := t.assigned[name]; !own {
@@ -64,7 +61,7 @@ func rootType(L *lua.LState) int {
 	return original(L, "type")
 }
 
-// rootGetmetatable hides the metatables of tables that look ordinary.
+// rootGetmetatable hides the metatables that mark tables for this package.
 func rootGetmetatable(L *lua.LState) int {
 	if lt, ok := L.Get(1).(*lua.LTable); ok && (lt.Metatable == lazyMeta || lt.Metatable == listMeta) {
 		L.Push(lua.LNil)
@@ -81,8 +78,7 @@ func rootPairs(L *lua.LState) int {
 	return original(L, "pairs")
 }
 
-// rootIpairs counts through a table of the root in its order, while there are
-// cells.
+// rootIpairs walks through the cells of a table of the root by their positions.
 func rootIpairs(L *lua.LState) int {
 	o := objectOf(L.Get(1))
 	if o == nil {

@@ -10,8 +10,8 @@ import (
 	"scripter/objectdb"
 )
 
-// A branch is a table to be written: everything is looked at before anything
-// is written, so that a value that cannot be stored leaves the root as it was.
+// A branch is a table to be written. All of it is checked before anything is
+// written, so that a value that cannot be stored leaves the root as it was.
 type branch struct {
 	names []string
 	items []any // objectdb.Value, *branch or *Object (a table to be copied)
@@ -34,8 +34,8 @@ type storing struct {
 	L *lua.LState
 }
 
-// convert returns an objectdb.Value, a *branch or an *Object. at tells where
-// the value is going, for messages.
+// convert returns an objectdb.Value, a *branch or an *Object. at returns the address
+// of the value, for messages.
 func (s storing) convert(lv lua.LValue, at func() objectdb.Address, depth int) (any, error) {
 	refuse := func(format string, args ...any) (any, error) {
 		return nil, &assignError{at(), fmt.Sprintf(format, args...)}
@@ -167,7 +167,7 @@ func (s storing) record(lt *lua.LTable, names []string, at func() objectdb.Addre
 	return r, nil
 }
 
-// recordOf returns a record with everything below a table of the root.
+// recordOf returns a record of everything below a table of the root.
 func (s storing) recordOf(o *Object, at func() objectdb.Address) (objectdb.Value, error) {
 	if o.node == nil {
 		return nil, &assignError{at(), "a table of verbs cannot be copied"}
@@ -182,7 +182,7 @@ func (s storing) recordOf(o *Object, at func() objectdb.Address) (objectdb.Value
 	return b.record(), nil
 }
 
-// record returns a record with everything in the branch.
+// record returns a record of everything in the branch.
 func (b *branch) record() objectdb.Record {
 	r := make(objectdb.Record, len(b.names))
 	for i, name := range b.names {
@@ -218,7 +218,7 @@ func (s storing) branch(lt *lua.LTable, names []string, at func() objectdb.Addre
 	return b, nil
 }
 
-// quote shows a name in a message, cut if it is long.
+// quote returns a name for a message, cut if it is long.
 func quote(name string) string {
 	if len(name) > 64 {
 		name = strings.ToValidUTF8(name[:64], "") + "…"

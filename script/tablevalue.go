@@ -7,12 +7,11 @@ import (
 	"scripter/lua"
 )
 
-// Table is a Lua table in the hands of Go. One that NewTable made needs no Lua
-// state and stays in Go until a script looks: its cells become Lua values one
-// by one, when they are first read, so that a request pays only for the
-// parameters it uses.
+// A Table is a Lua table for Go code. One that NewTable made needs no Lua state
+// until a script gets it; then each cell becomes a Lua value when the script first
+// reads it, so that a request pays only for the parameters that it uses.
 //
-// A Table belongs to one thread at a time, like everything of a thread.
+// A Table belongs to one thread at a time.
 type Table struct {
 	thread *Thread
 	lua    *lua.LTable // nil until a script is given the table
@@ -26,18 +25,17 @@ type Table struct {
 	marked bool    // it is a list, while lua is nil
 }
 
-// A cell is a named value of a Table. It is gone when Lua has it, or when it
-// was deleted.
+// A cell is a named value of a Table.
 type cell struct {
 	name  string
 	value Value
-	of    int // place in the shape + 1, while the record is to give the value
-	gone  bool
+	of    int  // place in the shape + 1, while the value is not made
+	gone  bool // deleted, or in the Lua table
 }
 
-// Tables with more cells than indexed have an index; with more than eager they
-// are given to Lua whole, because a script that gets so many reads them all. So
-// are tables when a thread has maxLazy that are not read to their end.
+// Tables with more cells than indexed have an index. With more than eager they
+// become Lua tables as a whole, because a script that gets so many reads them all; so
+// do further tables of a thread with maxLazy tables that are not.
 const (
 	indexed = 32
 	eager   = 128
@@ -84,7 +82,7 @@ func (tb *Table) Set(name string, v Value) {
 	}
 }
 
-// find returns the place in cells of the living cell called name, or -1.
+// find returns the index of the cell called name, or -1.
 func (tb *Table) find(name string) int {
 	if tb.left == 0 {
 		return -1
@@ -192,7 +190,7 @@ func (tb *Table) Delete(name string) {
 	}
 }
 
-// Names returns the texts among the keys, in order.
+// Names returns the names of the table, in order.
 func (tb *Table) Names() []string {
 	var names []string
 	tb.Each(func(k, _ Value) bool {
@@ -206,8 +204,7 @@ func (tb *Table) Names() []string {
 }
 
 // Each calls f for every item in order and then for every other cell, until f
-// returns false. Names are strings, numbers float64. f may delete what it is
-// shown.
+// returns false. Keys are strings and float64. f may delete the cell that it gets.
 func (tb *Table) Each(f func(k, v Value) bool) {
 	if tb.lua != nil {
 		tb.materialise()
@@ -234,7 +231,7 @@ func (tb *Table) Each(f func(k, v Value) bool) {
 	}
 }
 
-// expose gives the table its Lua form in thread t.
+// expose returns the table as a Lua table of thread t.
 func (tb *Table) expose(t *Thread) *lua.LTable {
 	if tb.lua != nil {
 		return tb.lua
@@ -261,6 +258,7 @@ func (tb *Table) expose(t *Thread) *lua.LTable {
 	return tb.lua
 }
 
+// giveItems moves the items to the Lua table.
 func (tb *Table) giveItems() {
 	for _, v := range tb.items {
 		lua.Append(tb.lua, tb.thread.toLua(v))
@@ -268,7 +266,7 @@ func (tb *Table) giveItems() {
 	tb.items = nil
 }
 
-// give hands cell i to Lua and returns its value.
+// give moves cell i to the Lua table and returns its value.
 func (tb *Table) give(i int) lua.LValue {
 	name := tb.cells[i].name
 	lv := tb.thread.toLua(tb.value(i))
@@ -281,8 +279,8 @@ func (tb *Table) give(i int) lua.LValue {
 	return lv
 }
 
-// materialise hands all that is left to Lua: from then on the table is an
-// ordinary one.
+// materialise moves all cells that are left to the Lua table, which is an ordinary
+// one from then on.
 func (tb *Table) materialise() {
 	for i := 0; tb.left > 0; i++ {
 		if !tb.cells[i].gone {
@@ -291,6 +289,7 @@ func (tb *Table) materialise() {
 	}
 }
 
+// settled drops what an ordinary Lua table does not need.
 func (tb *Table) settled() {
 	tb.cells, tb.index = nil, nil
 	if tb.lua.Metatable == lazyMeta {

@@ -19,8 +19,8 @@ const maxTextDepth = 16
 // errLongText ends the writing of a text.
 var errLongText = errors.New("the text is longer than the limit allows")
 
-// kindName names the kind of a value as messages do: with the words of the
-// root where it has one, else Lua's.
+// kindName returns the name of a value's kind for messages: the root's word if it
+// has one, else Lua's.
 func kindName(v Value) string {
 	switch v := v.(type) {
 	case nil:
@@ -45,13 +45,12 @@ func kindName(v Value) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// Text returns the text of a value, as Frontier's string () gave it: a string
-// is itself, nil is empty, a number is printed with 14 digits, a date as
-// "2006-01-02 15:04:05" in UTC, a binary as its bytes, an outline as lines
-// indented by tabs, a list as "{1, 2}", an address dotted, a script as its
-// source. A table is a line "name<TAB>kind: value" for every cell in order,
-// with the cells of tables inside it below, one tab deeper. Text fails when it
-// would be longer than Limits.StringBytes.
+// Text returns the text of a value, as Frontier's string () did: a string as it is, "" for nil,
+// a number with 14 digits, a date as "2006-01-02 15:04:05" in UTC, a binary as its bytes, an
+// outline as lines indented by tabs, a list as "{1, 2}", an address with dots, a script as its
+// source. A table gives a line "name<TAB>kind: value" for each cell in order, and below it the
+// cells of a table in it, one tab deeper. Text fails if the text would be longer than
+// Limits.StringBytes.
 func (t *Thread) Text(v Value) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
@@ -63,7 +62,7 @@ func (t *Thread) Text(v Value) (string, error) {
 	return w.b.String(), nil
 }
 
-// A textWriter gathers the text of a value.
+// A textWriter writes the text of a value.
 type textWriter struct {
 	t     *Thread
 	b     strings.Builder
@@ -240,7 +239,7 @@ func (w *textWriter) object(o *Object, depth int) error {
 	return nil
 }
 
-// stored returns the value of an entry with its kind, for listings.
+// stored returns the value of an entry. Text and outlines keep their kind.
 func (o *Object) stored(e entry) (Value, error) {
 	if e.node == nil || e.node.Kind() == objectdb.KindTable {
 		lv, err := o.value(e)

@@ -13,7 +13,7 @@ import (
 // ThreadOptions say what a thread sees and what it may use.
 type ThreadOptions struct {
 	// Tx is the transaction in which the thread sees the root. All that its
-	// scripts read and write happens there; to commit is its owner's business.
+	// scripts read and write happens there; whoever made it commits it.
 	Tx *objectdb.Tx
 	// Limits bound all runs of the thread together.
 	Limits lua.Limits
@@ -33,10 +33,9 @@ type ThreadOptions struct {
 	SlowAfter time.Duration
 }
 
-// A Thread is one request's way through Lua: a fresh Lua state over one
-// transaction. It may run several scripts one after the other (a trap, a
-// handler, the macros of a page); they share globals and limits. It is for one
-// goroutine, Stop excepted.
+// A Thread runs the scripts of one request: a trap, a handler, the macros of a
+// page. It has a fresh Lua state over one transaction; the scripts share globals
+// and limits. Only Stop may be called from another goroutine.
 type Thread struct {
 	engine *Engine
 	ctx    context.Context
@@ -44,7 +43,7 @@ type Thread struct {
 	tx     *objectdb.Tx
 	state  *lua.State
 	caller *lua.LState // the state or coroutine that calls a verb now
-	unlock func() bool
+	unlock func() bool // ends the wait for the end of the transaction's lock
 	closed bool
 
 	root     *Object
@@ -61,10 +60,10 @@ type Thread struct {
 	writes   int                           // raised by every change of the root
 	moves    int                           // raised when an object gets another address
 
-	call *Call // spare
+	call *Call // for the next call of a verb
 }
 
-// chunk is where a message's position leads.
+// A chunk is a script that positions in messages refer to.
 type chunk struct {
 	address objectdb.Address
 	source  string
@@ -78,8 +77,8 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 		Limits: o.Limits, Owner: (*owner)(t), Now: o.Now, Seed: o.Seed, Slow: o.Slow, SlowAfter: o.SlowAfter,
 	})
 	if o.Tx != nil && o.Tx.Locked() {
-		held := o.Tx.Context()
-		t.unlock = context.AfterFunc(held, func() { t.state.Stop(context.Cause(held)) })
+		locked := o.Tx.Context()
+		t.unlock = context.AfterFunc(locked, func() { t.state.Stop(context.Cause(locked)) })
 	}
 	t.root = &Object{thread: t, verbs: e.tree}
 	if o.Tx != nil {
@@ -93,8 +92,8 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 // threadOf returns the thread that L belongs to.
 func threadOf(L *lua.LState) *Thread { return (*Thread)(lua.Of(L).Owner().(*owner)) }
 
-// Close frees what the thread holds. Values that came out of it are dead: its
-// state may be another thread's by then, so nothing leads there any more.
+// Close frees what the thread holds. Its values must not be used any more: another
+// thread may have its state.
 func (t *Thread) Close() {
 	if t.closed {
 		return
@@ -174,9 +173,9 @@ func (t *Thread) Now() time.Time {
 // an error that is err. Stop may be called from any goroutine, and by verbs.
 func (t *Thread) Stop(err error) { t.state.Stop(err) }
 
-// Postpone gives the run that much more time than its limit: it has waited for
-// somebody who is not its business. A Go function that the run has called may
-// use it, on the run's own goroutine.
+// Postpone adds d to the time limit of the run, because it has waited for
+// something that the script did not cause. Only a Go function that the run has
+// called may use it, on the goroutine of the run.
 func (t *Thread) Postpone(d time.Duration) { t.state.Postpone(d) }
 
 // Run calls the script object at a with args and returns its first result.
@@ -195,7 +194,7 @@ func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
 }
 
 // RunSource runs source, which need not be in the root, with args as its
-// "..." and returns its first result. name is what messages call it.
+// "..." and returns its first result. Messages call it name.
 func (t *Thread) RunSource(name, source string, args ...Value) (Value, error) {
 	proto, err := t.state.Compile(name, source)
 	if err != nil {
@@ -257,7 +256,7 @@ func (t *Thread) run(fn lua.LValue, args []Value) (Value, error) {
 	return t.fromLua(result), nil
 }
 
-// addChunk notes where messages that name a chunk lead.
+// addChunk notes the script that messages call name.
 func (t *Thread) addChunk(name string, c *chunk) {
 	if t.chunks == nil {
 		t.chunks = make(map[string]*chunk, 8)

@@ -7,11 +7,11 @@ import (
 	"scripter/objectdb"
 )
 
-// Value is a value on its way between Go and Lua: nil, bool, float64, string,
-// *Table, *Function, *Object, objectdb.Date, objectdb.Binary,
-// objectdb.Address or objectdb.Null. These are what scripts hand to Go.
+// A Value passes between Go and Lua. Scripts give Go nil, bool, float64, string,
+// *Table, *Function, *Object, objectdb.Date, objectdb.Binary, objectdb.Address
+// and objectdb.Null.
 //
-// Go may hand over more: int, int64, []string, and every objectdb.Value. Text
+// Go may give scripts more: int, int64, []string, and every objectdb.Value. Text
 // and outlines become Lua strings, a list becomes a fresh Lua table, with records as
 // Lua tables in it. objectdb.Null is json.null.
 //
@@ -20,7 +20,7 @@ import (
 // objectdb.Text and objectdb.Outline.
 type Value any
 
-// Function is a Lua function: a closure of the running script, a library
+// A Function is a Lua function: a closure of the running script, a library
 // function or a verb. It belongs to its thread.
 type Function struct {
 	fn *lua.LFunction
@@ -31,8 +31,8 @@ type foreign struct {
 	lv lua.LValue
 }
 
-// toLua gives the Lua form of a Go value. It panics on a type that Value does
-// not list: that is a mistake in a verb.
+// toLua returns the Lua form of a Go value. It panics on a type that Value does
+// not list, which is a mistake in a verb.
 func (t *Thread) toLua(v Value) lua.LValue {
 	switch v := v.(type) {
 	case nil:
@@ -76,7 +76,7 @@ func (t *Thread) toLua(v Value) lua.LValue {
 	panic(fmt.Sprintf("script: a %T cannot be given to Lua", v))
 }
 
-// fromLua gives the Go form of a Lua value. Tables and functions are passed
+// fromLua returns the Go form of a Lua value. Tables and functions are passed
 // by reference.
 func (t *Thread) fromLua(lv lua.LValue) Value {
 	switch lv := lv.(type) {
@@ -106,7 +106,8 @@ func (t *Thread) fromLua(lv lua.LValue) Value {
 	return foreign{lv}
 }
 
-// table wraps a Lua table; one that Go made comes back as what it was.
+// table returns the Table of a Lua table: the same one if Go made it and the Lua table does not
+// have all of its cells yet.
 func (t *Thread) table(tb *lua.LTable) *Table {
 	if tb.Metatable == lazyMeta {
 		if own := t.lazy[tb]; own != nil {

@@ -17,7 +17,7 @@ type Verb struct {
 	Doc     string  // one or two sentences
 	Params  []Param // its arguments; the optional ones come last
 	Results []Param // what it returns; nothing for none
-	Errors  string  // why it may fail beside wrong arguments, "" if it cannot
+	Errors  string  // why it may fail with right arguments, "" if it cannot
 	Example string  // an expression, or a script
 	Gives   string  // the text of what the example returns or writes
 
@@ -26,8 +26,8 @@ type Verb struct {
 	Page bool
 
 	// Func does the work. An error becomes a Lua error that begins with the
-	// verb's name. A panic ends the run, and no pcall can hold it: nobody knows
-	// what it has left half done. It is told in full to the log only.
+	// verb's name. A panic ends the run, and pcall cannot catch it, because it may
+	// have left work half done. Only the log gets its details.
 	Func func(*Call) error
 }
 
@@ -42,7 +42,7 @@ type Call struct {
 	n      int
 }
 
-// verbFunction makes the Lua function of a verb.
+// verbFunction returns the Lua function of a verb.
 func verbFunction(v *Verb) *lua.LFunction {
 	return lua.GoFunction(func(L *lua.LState) int {
 		t := threadOf(L)
@@ -70,11 +70,11 @@ func verbFunction(v *Verb) *lua.LFunction {
 	})
 }
 
-// verbCharge is what a verb's call counts, in instructions.
+// verbCharge is the number of instructions that a call of a verb counts as.
 const verbCharge = 20
 
-// do calls the verb's function. Its panics are errors of this request alone;
-// Lua errors raised by accessors pass.
+// do calls the verb's function. It returns a panic as an error, and lets Lua
+// errors pass, which accessors raise.
 func (c *Call) do() (err error) {
 	caller := c.thread.caller
 	defer func() {
@@ -129,8 +129,8 @@ func (c *Call) wrong(i int, want string) {
 
 func (c *Call) absent(i int) bool { return c.arg(i) == lua.LNil }
 
-// String returns argument i, a string. A number is taken for its text, as
-// everywhere in Lua, and so is a text or outline.
+// String returns argument i, a string. It converts a number, as everywhere in
+// Lua, and a text or outline.
 func (c *Call) String(i int) string {
 	switch v := c.arg(i).(type) {
 	case lua.LString:
@@ -149,7 +149,7 @@ func (c *Call) String(i int) string {
 	return ""
 }
 
-// OptString is String with a value for an argument that is nil.
+// OptString returns argument i as String does, or def if it is nil.
 func (c *Call) OptString(i int, def string) string {
 	if c.absent(i) {
 		return def
@@ -157,7 +157,7 @@ func (c *Call) OptString(i int, def string) string {
 	return c.String(i)
 }
 
-// Number returns argument i, a number or a string that reads as one.
+// Number returns argument i, a number or a string that Lua can convert to one.
 func (c *Call) Number(i int) float64 {
 	switch v := c.arg(i).(type) {
 	case lua.LNumber:
@@ -180,7 +180,7 @@ func (c *Call) Int(i int) int {
 	return int(n)
 }
 
-// OptInt is Int with a value for an argument that is nil.
+// OptInt returns argument i as Int does, or def if it is nil.
 func (c *Call) OptInt(i, def int) int {
 	if c.absent(i) {
 		return def
@@ -197,7 +197,7 @@ func (c *Call) Bool(i int) bool {
 	return bool(b)
 }
 
-// OptBool is Bool with a value for an argument that is nil.
+// OptBool returns argument i as Bool does, or def if it is nil.
 func (c *Call) OptBool(i int, def bool) bool {
 	if c.absent(i) {
 		return def
@@ -215,7 +215,7 @@ func (c *Call) Table(i int) *Table {
 	return c.thread.table(tb)
 }
 
-// OptTable is Table for an argument that may be nil, and then it returns nil.
+// OptTable returns argument i as Table does, or nil if it is nil.
 func (c *Call) OptTable(i int) *Table {
 	if c.absent(i) {
 		return nil
@@ -235,14 +235,14 @@ func (c *Call) Text(i int) string {
 	return s
 }
 
-// Charge counts n steps of work as instructions of the script. It raises the
-// error of the limit that they exceed, or that time and memory have exceeded
-// meanwhile. A verb that makes many values calls it as it goes, one step for
-// each at least: nothing else stops it before it returns.
+// Charge counts n steps of work as instructions of the script. It raises an error
+// if the run has exceeded a limit: of instructions, time or memory. A verb that
+// makes many values calls it with one step at least for each value, because nothing
+// else stops the verb before it returns.
 func (c *Call) Charge(n int) { c.thread.state.Charge(c.state, n) }
 
-// Return gives the call its results. The last Return counts. A string over the
-// limit of its length raises an error.
+// Return sets the results of the call; a later Return replaces them. A string that
+// is longer than its limit raises an error.
 func (c *Call) Return(v ...Value) {
 	if c.n > 0 {
 		c.state.Pop(c.n)

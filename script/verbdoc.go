@@ -1,12 +1,13 @@
 package script
 
-import "scripter/lua"
+import (
+	"strings"
 
-import "strings"
+	"scripter/lua"
+)
 
-// A Param is one argument or result of a verb, for everything that tells
-// people and editors about verbs. Nothing is checked by it: that is done by
-// the accessors of Call.
+// A Param describes one argument or result of a verb to people and editors. It
+// checks nothing: the accessors of Call do.
 type Param struct {
 	Name string // "text"; "…" for any number of arguments; a result may have none
 	// Type is written as lua-language-server reads it: string, number,
@@ -14,14 +15,14 @@ type Param struct {
 	// "date|nil".
 	Type     string
 	Optional bool
-	Default  string // what an optional argument is when it is not given, as Lua; "" for nil
-	Doc      string // what the name and the type do not tell; may be empty
+	Default  string // the value of an optional argument that is not given, as Lua; "" for nil
+	Doc      string // what the name and the type do not say; may be empty
 }
 
 // Arg returns an argument that must be given.
 func Arg(name, kind, doc string) Param { return Param{Name: name, Type: kind, Doc: doc} }
 
-// Opt returns an argument that may be left out; def is what it is then.
+// Opt returns an argument that may be left out; def is its value then.
 func Opt(name, kind, def, doc string) Param {
 	return Param{Name: name, Type: kind, Optional: true, Default: def, Doc: doc}
 }
@@ -29,7 +30,7 @@ func Opt(name, kind, def, doc string) Param {
 // Returns describes a verb that has one result, without a name.
 func Returns(kind, doc string) []Param { return []Param{{Type: kind, Doc: doc}} }
 
-// Usage is how the verb is called: `text.pad (text, width [, side = "right"])`.
+// Usage returns how the verb is called: `text.pad (text, width [, side = "right"])`.
 func (v *Verb) Usage() string {
 	var b strings.Builder
 	b.WriteString(v.Name + " (")
@@ -58,8 +59,8 @@ func (v *Verb) Usage() string {
 	return b.String()
 }
 
-// Source is the verb's example as a script: an expression is returned, if the
-// verb returns anything.
+// Source returns the verb's example as a script, which returns the value of an
+// expression if the verb has results.
 func (v *Verb) Source() string {
 	if source := "return " + v.Example; len(v.Results) > 0 && lua.Check(v.Name, source, 0) == nil {
 		return source

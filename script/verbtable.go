@@ -99,23 +99,23 @@ func (vt *verbTable) sort() {
 	}
 }
 
-// verbsMeta is the metatable of the Lua tables that hold verbs under their
-// names. No script has such a table in its hands.
-var verbsMeta = lua.NewMetatable()
+// verbNamesMeta is the metatable of the Lua tables that hold verbs under their
+// names. Scripts cannot reach such a table.
+var verbNamesMeta = lua.NewMetatable()
 
 func init() {
-	lua.Define(verbsMeta, map[string]lua.LGFunction{"__index": verbsIndex})
+	lua.Define(verbNamesMeta, map[string]lua.LGFunction{"__index": verbsIndex})
 }
 
-// verbsMeta gives the metatable of objects that hold only the verbs of vt: the
-// interpreter finds them by itself, as they are spelled. Verbs are the same for all
-// threads and for ever; for every other name it calls [verbsIndex], and named
-// finds the table for that. It is made when it is first needed: a process that
-// answers one request needs few.
+// verbsMeta returns the metatable of objects that hold only the cells of vt. Its
+// __index is a table of the verbs as they are spelled, in which the interpreter finds
+// them without a call into Go. For all other names it calls [verbsIndex], which finds
+// vt in e.named. All threads share the metatable. It is made on first use, because a
+// process that answers one request needs few.
 func (e *Engine) verbsMeta(vt *verbTable) *lua.LTable {
 	vt.once.Do(func() {
 		named := lua.NewTable(0, len(vt.cells))
-		named.Metatable = verbsMeta
+		named.Metatable = verbNamesMeta
 		for _, name := range vt.names {
 			if verb := vt.cells[objectdb.Fold(name)].verb; verb != nil {
 				lua.RawSet(named, lua.LString(name), verb)

@@ -24,7 +24,7 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// String is the finding in one line: "user.hello:4:7: …".
+// String returns the finding in one line: "user.hello:4:7: …".
 func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s", lua.Place(f.Name, f.Line, f.Column), f.Message)
 }
@@ -44,7 +44,7 @@ func (f Finding) String() string {
 //     ("number");
 //   - a string with "<!--#" that does not go through processMacros ("marker").
 //
-// Nothing is said of a line with a comment "lint: ok".
+// It reports nothing for a line with a comment "lint: ok".
 func Script(t *script.Thread, name, source string) ([]Finding, error) {
 	if err := t.Check(name, source); err != nil {
 		var s *lua.SyntaxError
@@ -85,7 +85,7 @@ type linter struct {
 	tree   *lua.Tree
 	own    map[string]bool // globals that the script assigns, and dotted names below tables
 	locals []*lintLocal    // visible now, innermost last
-	marked int             // calls of processMacros around
+	marked int             // calls of processMacros around this place
 	found  []Finding
 	err    error
 
@@ -97,7 +97,7 @@ type lintLocal struct {
 	name  string
 	index int // of its token
 	read  bool
-	quiet bool       // not to be spoken of
+	quiet bool       // not reported when nothing reads it
 	count bool       // the variable of a numeric "for"
 	next  *lintLocal // the one after it in the same statement
 }
@@ -138,7 +138,7 @@ func (l *linter) local(name string) *lintLocal {
 	return nil
 }
 
-// scoped runs fn and forgets the locals that it declared.
+// scoped runs fn and ends the scope of the locals that it declared.
 func (l *linter) scoped(fn func()) {
 	n := len(l.locals)
 	fn()

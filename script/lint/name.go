@@ -22,7 +22,7 @@ func (l *linter) rawsetNames() {
 	}
 }
 
-// chain takes apart a.b ["c"]: the first name, and the constant names after it.
+// chain returns the first name of a.b ["c"], and the constant names after it.
 // root is nil if the expression is something else.
 func chain(e ast.Expr) (root *ast.IdentExpr, names []string) {
 	switch e := e.(type) {
@@ -83,7 +83,7 @@ func (l *linter) expr(e ast.Expr) {
 	}
 }
 
-// get is a.b: a chain of constant names is looked at as a whole.
+// get checks a.b. It checks a chain of constant names as a whole.
 func (l *linter) get(e *ast.AttrGetExpr, called bool) {
 	root, names := chain(e)
 	if root == nil {
@@ -123,7 +123,7 @@ func (l *linter) call(e *ast.FuncCallExpr) {
 	l.exprs(e.Args)
 }
 
-// method is a:b (): of a chain the method is one more name.
+// method checks a:b ().
 func (l *linter) method(e *ast.FuncCallExpr) {
 	root, names := chain(e.Receiver)
 	if root == nil || len(names) > 0 {
@@ -148,7 +148,7 @@ func (l *linter) function(f *ast.FunctionExpr, method bool) {
 	})
 }
 
-// read is the reading of a name, and of the names after it in the tables that
+// read checks a name that the script reads, and the names after it in the tables that
 // it means. keys are their tokens.
 func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bool) {
 	if v := l.local(root.Value); v != nil {
@@ -168,7 +168,7 @@ func (l *linter) read(root *ast.IdentExpr, names []string, keys []int, called bo
 	}
 }
 
-// names follows the names after a global through tables.
+// names checks the names after a global, table by table.
 func (l *linter) names(path string, v script.Value, names []string, keys []int, called bool) {
 	for i, name := range names {
 		parent := path
@@ -226,7 +226,7 @@ func (l *linter) position(e *ast.AttrGetExpr) {
 	l.err = err
 }
 
-// isCount reports whether an expression is a number for certain.
+// isCount reports whether an expression is certainly a number.
 func (l *linter) isCount(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.NumberExpr, *ast.UnaryMinusOpExpr, *ast.UnaryLenOpExpr, *ast.ArithmeticOpExpr:
@@ -304,7 +304,7 @@ func fieldNames(t *script.Table) []string {
 	return names
 }
 
-// meant names what an undefined name may have been meant to be.
+// meant returns a hint for an undefined name: what its author may have meant.
 func (l *linter) meant(name string) string {
 	if text, ok := l.guesses[name]; ok {
 		return text
@@ -336,8 +336,8 @@ func (l *linter) guess(name string) string {
 	return near(name, known)
 }
 
-// near is "; did you mean x?" for the known name that differs least, "" if
-// none is like it.
+// near returns "; did you mean x?" for the known name that differs least, "" if
+// none is similar.
 func near(name string, known []string) string {
 	if best := Nearest(name, known); best != "" {
 		return "; did you mean " + best + "?"
@@ -358,7 +358,7 @@ func Nearest(name string, known []string) string {
 	return best
 }
 
-// distance is how many bytes must be changed, added, left out or swapped with
+// distance returns how many bytes must be changed, added, left out or swapped with
 // their neighbour to make b of a (optimal string alignment).
 func distance(a, b string) int {
 	if len(a)-len(b) > 3 || len(b)-len(a) > 3 || len(a) > 64 {

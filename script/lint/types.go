@@ -36,13 +36,13 @@ func Types(t *script.Thread, names map[string]string) (map[string]string, error)
 	}, nil
 }
 
-// meta begins a file that describes and is never run.
+// meta returns a file of descriptions, which is never run.
 func meta(body string) string {
 	return "---@meta _\n-- Written by \"scripter types\". Changes will be lost.\n\n" + body
 }
 
-// languageServerSettings are those of a folder of scripts: the libraries that
-// there are, and where the descriptions lie.
+// languageServerSettings returns the settings for a folder of scripts: the libraries
+// that scripts have, and the folder of the descriptions.
 func languageServerSettings() string {
 	builtin := map[string]string{}
 	for _, name := range strings.Fields("basic builtin coroutine math os string table") { // builtin has the types
@@ -144,7 +144,7 @@ func verbType(v *script.Verb, name string) string {
 	return b.String()
 }
 
-// describe tells what the name and type of a parameter do not.
+// describe returns what the name and type of a parameter do not say.
 func describe(p script.Param) string {
 	switch {
 	case p.Default != "" && p.Doc != "":
@@ -176,7 +176,7 @@ func comment(b *strings.Builder, text string) {
 	}
 }
 
-// luaName is a parameter's name as Lua takes it.
+// luaName returns a parameter's name as a name of Lua.
 func luaName(s string) string {
 	if s == "…" {
 		return "..."
@@ -239,7 +239,7 @@ func scoped(text string) string {
 	return strings.Join(parts, "")
 }
 
-// groupClass is the class of a group of verbs.
+// groupClass returns the class of a group of verbs.
 func groupClass(group string) string { return "verbs." + group }
 
 // request describes the names of the request: as fields of the parameter table,
@@ -279,7 +279,7 @@ func fieldName(name string) string {
 	return "[" + luaQuoted(name) + "]"
 }
 
-// luaQuoted writes a name as a string of Lua.
+// luaQuoted returns a name as a string of Lua.
 func luaQuoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -298,8 +298,8 @@ func luaQuoted(s string) string {
 	return b.String()
 }
 
-// maxFields bounds how many cells of one table are described, maxClasses how
-// many tables: an editor reads it all, and data are no vocabulary.
+// maxTypeFields bounds the cells of one table that are described, and maxTypeClasses
+// the tables, because an editor reads all descriptions.
 const (
 	maxTypeFields  = 500
 	maxTypeClasses = 5000
@@ -344,7 +344,7 @@ func (w *typeWriter) root() (string, error) {
 	return w.b.String() + globals.String(), nil
 }
 
-// kind is the type of what Lua sees; tables are described on the way.
+// kind returns the type of what Lua sees, and describes it if it is a table.
 func (w *typeWriter) kind(v script.Value) (string, error) {
 	if o := table(v); o != nil {
 		return w.class(o)
@@ -410,7 +410,7 @@ func (w *typeWriter) class(o *script.Object) (string, error) {
 	return name, nil
 }
 
-// className makes a name of an address that no other table has.
+// className returns a name for the class of a table, which no other table has.
 func (w *typeWriter) className(a objectdb.Address) string {
 	var b strings.Builder
 	b.WriteString("root")
@@ -432,7 +432,7 @@ func (w *typeWriter) className(a objectdb.Address) string {
 	return name
 }
 
-// parent is the group of verbs behind a table of that name: the objects of
+// parent returns the class that the class of a table extends: the objects of
 // suites.webserver call the verbs of webserver.
 func (w *typeWriter) parent(a objectdb.Address) string {
 	if g := w.group(a); g != "" {
@@ -453,13 +453,13 @@ func (w *typeWriter) group(a objectdb.Address) string {
 	return ""
 }
 
-// inherited reports whether a script is described by a verb of its name.
+// inherited reports whether a verb of its name describes a script.
 func (w *typeWriter) inherited(a objectdb.Address, name string) bool {
 	g := w.group(a)
 	return g != "" && slices.ContainsFunc(w.t.Engine().Verbs(), func(v script.Verb) bool { return v.Name == g+"."+name })
 }
 
-// summary is the first line of a script that says something.
+// summary returns the comment in the first line of a script.
 func (w *typeWriter) summary(v script.Value) string {
 	o, ok := v.(*script.Object)
 	if !ok || o.Kind() != objectdb.KindScript {
