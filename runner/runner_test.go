@@ -25,7 +25,8 @@ var (
 // newRunner returns a Runner of a new root.
 func newRunner(t *testing.T, c Config) (*Runner, *objectdb.DB) {
 	t.Helper()
-	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"),
+		objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	put(t, db, counter, objectdb.Number(1))
@@ -214,7 +215,8 @@ func TestCommands(t *testing.T) {
 		names.Set("visitor", "nobody")
 		return names, nil, nil
 	}})
-	put(t, db, objectdb.Address{"workspace", "greet"}, objectdb.Script(`scratchpad.n = 7 return "hello " .. ... .. " from " .. visitor`))
+	put(t, db, objectdb.Address{"workspace", "greet"},
+		objectdb.Script(`scratchpad.n = 7 return "hello " .. ... .. " from " .. visitor`))
 	text, err := r.Call(t.Context(), objectdb.Address{"workspace", "greet"}, []string{"Ada"})
 	require.NoError(t, err)
 	assert.Equal(t, "hello Ada from nobody", text)
@@ -243,7 +245,8 @@ func TestLimits(t *testing.T) {
 	text, err := r.Call(t.Context(), a, nil)
 	require.NoError(t, err)
 	assert.Len(t, text, 2_000_000)
-	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, site.MaxString, 1) }))
+	require.NoError(t,
+		db.Update(t.Context(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, site.MaxString, 1) }))
 	_, err = r.Call(t.Context(), a, nil)
 	assert.Equal(t, "maxString", LimitOf(err))
 	assert.ErrorContains(t, err, `user.webserver.limits.["workspace.long"].maxString`)

@@ -106,7 +106,8 @@ func TestRunsAreAlone(t *testing.T) {
 
 // TestODBIsComplete: the functions that the design lists.
 func TestODBIsComplete(t *testing.T) {
-	for _, name := range []string{"get", "set", "defined", "delete", "kind", "size", "name", "parent", "pairs", "move", "copy", "rename", "text", "script", "date", "binary", "address"} {
+	for _, name := range []string{"get", "set", "defined", "delete", "kind", "size", "name", "parent", "pairs", "move",
+		"copy", "rename", "text", "script", "date", "binary", "address"} {
 		assert.Contains(t, odbFunctions, name)
 	}
 }

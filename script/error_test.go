@@ -52,7 +52,9 @@ func TestThreadGoesOnAfterAnError(t *testing.T) {
 	db := newDB(t)
 	within(t, db, ThreadOptions{}, func(th *Thread) {
 		for i := range 50 {
-			_, err := th.RunSource("test", "kept = (rawget (_G, 'kept') or 0) + 1\nlocal function deep (n) if n == 0 then error 'deep' end deep (n - 1) end deep (20)")
+			_, err := th.RunSource("test",
+				"kept = (rawget (_G, 'kept') or 0) + 1\nlocal function deep (n) if n == 0 then error 'deep' end deep (n "+
+					"- 1) end deep (20)")
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, "deep", e.Message)
@@ -142,15 +144,20 @@ func TestHandlesSurviveFlush(t *testing.T) {
 // which limit it has reached; registers have none that can be set.
 func TestStackOverflow(t *testing.T) {
 	db := newDB(t)
+	const tooDeep = "stack overflow: calls nest more than 200 deep"
 	for name, c := range map[string]struct{ source, message, limit string }{
-		"recursion":  {"local function f() return 1 + f() end\nreturn f()", "stack overflow: calls nest more than 200 deep", "depth"},
-		"in a table": {"local t t = setmetatable({}, {__index = function(_, k) return t[k] end})\nreturn t.x", "stack overflow: calls nest more than 200 deep", "depth"},
-		"sort":       {"local function f() table.sort({1, 2, 3}, f) end\nf()", "stack overflow: calls nest more than 200 deep", "depth"},
-		"gsub":       {"local function f() return (('x'):gsub('x', f)) end\nf()", "stack overflow: calls nest more than 200 deep", "depth"},
-		"tostring":   {"local t t = setmetatable({}, {__tostring = function() return tostring(t) end})\nreturn tostring(t)", "stack overflow: calls nest more than 200 deep", "depth"},
-		"passed on":  {"local function f() return 1 + f() end\nerror((select(2, pcall(f))), 0)", "stack overflow: calls nest more than 200 deep", "depth"},
-		"coroutine":  {"local function f() return 1 + f() end\nreturn coroutine.wrap(f)()", "stack overflow: calls nest more than 200 deep", "depth"},
-		"registers":  {"local function f(n, ...) return 1 + f(n, unpack({}, 1, n)) end\nreturn f(7000)", "stack overflow", ""},
+		"recursion": {"local function f() return 1 + f() end\nreturn f()", tooDeep, "depth"},
+		"in a table": {
+			"local t t = setmetatable({}, {__index = function(_, k) return t[k] end})\nreturn t.x", tooDeep, "depth"},
+		"sort": {"local function f() table.sort({1, 2, 3}, f) end\nf()", tooDeep, "depth"},
+		"gsub": {"local function f() return (('x'):gsub('x', f)) end\nf()", tooDeep, "depth"},
+		"tostring": {
+			"local t t = setmetatable({}, {__tostring = function() return tostring(t) end})\nreturn tostring(t)",
+			tooDeep, "depth"},
+		"passed on": {"local function f() return 1 + f() end\nerror((select(2, pcall(f))), 0)", tooDeep, "depth"},
+		"coroutine": {"local function f() return 1 + f() end\nreturn coroutine.wrap(f)()", tooDeep, "depth"},
+		"registers": {
+			"local function f(n, ...) return 1 + f(n, unpack({}, 1, n)) end\nreturn f(7000)", "stack overflow", ""},
 		"pcalls":     {"local function f() local ok, e = pcall(f) error(e, 0) end\nf()", "C stack overflow", ""},
 		"coroutines": {"local function f() return 1 + coroutine.wrap(f)() end\nf()", "C stack overflow", ""},
 	} {

@@ -42,8 +42,10 @@ func TestEval(t *testing.T) {
 
 func TestUnfinished(t *testing.T) {
 	for typed, want := range map[string]bool{
-		"if x then": true, "f (": true, "x = {": true, "return [[a": true, "--[[ a": true, "local x =": true, "1 +": true, "= 1 +": true,
-		"for i = 1, 2 do\n": true, "x = 'a": false, "x = = 1": false, "end": false, "1": false, "x = 1": false, "break": false,
+		"if x then": true, "f (": true, "x = {": true, "return [[a": true,
+		"--[[ a": true, "local x =": true, "1 +": true, "= 1 +": true,
+		"for i = 1, 2 do\n": true, "x = 'a": false, "x = = 1": false,
+		"end": false, "1": false, "x = 1": false, "break": false,
 	} {
 		assert.Equal(t, want, Unfinished(CheckTyped("typed", typed)), typed)
 	}

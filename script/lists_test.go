@@ -83,10 +83,13 @@ func TestListsOfRecords(t *testing.T) {
 		assert.Equal(t, want, kept(t, records(t), source, all), source)
 	}
 	db := records(t)
-	assert.Equal(t, "table", kept(t, db, `table.remove (user.flat) table.remove (user.flat) user.flat.name = 1`, `return odb.kind ("user.flat")`))
-	assert.Equal(t, "listlist", kept(t, db, `user.empty [1] = 1 user.empty [1] = nil user.x = {user.empty}`, `return odb.kind ("user.empty") .. odb.kind ("user.x")`))
-	assert.Equal(t, "{{}, {}}12", kept(t, db, `user.x = {{}, odb.list ()} user.x [1].a = 1 user.x [2] [1] = 2 user.y = {{}, odb.list ()}`,
-		`return odb.text (user.y) .. user.x [1].a .. user.x [2] [1]`))
+	assert.Equal(t, "table",
+		kept(t, db, `table.remove (user.flat) table.remove (user.flat) user.flat.name = 1`, `return odb.kind ("user.flat")`))
+	assert.Equal(t, "listlist", kept(t, db, `user.empty [1] = 1 user.empty [1] = nil user.x = {user.empty}`,
+		`return odb.kind ("user.empty") .. odb.kind ("user.x")`))
+	assert.Equal(t, "{{}, {}}12",
+		kept(t, db, `user.x = {{}, odb.list ()} user.x [1].a = 1 user.x [2] [1] = 2 user.y = {{}, odb.list ()}`,
+			`return odb.text (user.y) .. user.x [1].a .. user.x [2] [1]`))
 }
 
 // TestListErrors: a run fails if it puts something into a list that a list cannot hold, and
@@ -190,7 +193,8 @@ func TestListsThatWereTried(t *testing.T) {
 			assert (test.try (function () l [2].a = 30 end))`)
 		return err
 	}))
-	assert.Equal(t, "{{a = 10, tags = {}}, {a = 30, tags = {x}}}{3, 1, 5}{}", run(t, db, `return odb.text (user.l) .. odb.text (user.flat) .. odb.text (user.empty)`))
+	assert.Equal(t, "{{a = 10, tags = {}}, {a = 30, tags = {x}}}{3, 1, 5}{}",
+		run(t, db, `return odb.text (user.l) .. odb.text (user.flat) .. odb.text (user.empty)`))
 }
 
 // TestUnchangedListsAreNotWritten: reading a list does not write it.

@@ -127,7 +127,8 @@ func TestNamesUsedAgainMayChangeWithinARun(t *testing.T) {
 func TestNamesKnownToARunAreItsOwn(t *testing.T) {
 	with, without := site(t), newDB(t)
 	require.Equal(t, "nil", run(t, without, `own = nil return tostring (own)`))
-	put(t, with, map[string]objectdb.Value{"apps.tool": objectdb.Script("return 'apps'"), "apps.own.x": objectdb.String("of the root")})
+	put(t, with, map[string]objectdb.Value{"apps.tool": objectdb.Script("return 'apps'"),
+		"apps.own.x": objectdb.String("of the root")})
 	for range 100 {
 		require.Equal(t, "apps of the root", run(t, with, `tool () return tool () .. " " .. own.x`))
 		require.Equal(t, "undefined name: tool", fails(t, without, "return tool").Message)
@@ -165,7 +166,8 @@ func TestResolve(t *testing.T) {
 	args.Set("who", "me")
 	names.Set("argTable", args)
 	within(t, db, ThreadOptions{Names: names}, func(th *Thread) {
-		_, err := th.RunSource("test", `title = "of the run" method = "of the run" page = {title = "hidden"} function helper () end`)
+		_, err := th.RunSource("test",
+			`title = "of the run" method = "of the run" page = {title = "hidden"} function helper () end`)
 		require.NoError(t, err)
 		for _, c := range []struct {
 			path    []string
@@ -226,8 +228,10 @@ func TestRequire(t *testing.T) {
 		"suites.lib.bad":   objectdb.Script(`error ("no good", 0)`),
 		"user.loads":       objectdb.Number(0),
 	})
-	assert.Equal(t, "lib.tools1", run(t, db, `local a = require "lib.tools" local b = require "suites.lib.TOOLS" return b.name .. user.loads`))
-	assert.Equal(t, "true", run(t, db, `tools = require "lib.tools" lib = {} return tostring (tools == require "lib.tools")`))
+	assert.Equal(t, "lib.tools1",
+		run(t, db, `local a = require "lib.tools" local b = require "suites.lib.TOOLS" return b.name .. user.loads`))
+	assert.Equal(t, "true",
+		run(t, db, `tools = require "lib.tools" lib = {} return tostring (tools == require "lib.tools")`))
 	assert.Equal(t, "true", run(t, db, `return tostring (require "lib.none")`))
 	assert.Contains(t, fails(t, db, `require "lib.self"`).Message, "the script requires itself")
 	assert.Equal(t, `require "no.such": no script has this name`, fails(t, db, `require "no.such"`).Message)

@@ -25,7 +25,8 @@ func TestLooksNumeric(t *testing.T) {
 // numberedSite returns a root with a table whose records have numbers for names.
 func numberedSite(t *testing.T) *objectdb.DB {
 	db := newDB(t)
-	values := map[string]objectdb.Value{"user.mixed.a": objectdb.Number(1), "user.mixed.b": objectdb.Number(2), "user.mixed.12": objectdb.Number(12)}
+	values := map[string]objectdb.Value{"user.mixed.a": objectdb.Number(1), "user.mixed.b": objectdb.Number(2),
+		"user.mixed.12": objectdb.Number(12)}
 	for i := 1; i <= 11; i++ {
 		values[fmt.Sprintf("user.t.%d", i)] = objectdb.String(fmt.Sprintf("record %d", i))
 	}
@@ -37,7 +38,8 @@ func numberedSite(t *testing.T) *objectdb.DB {
 // record than the one of that number, because names sort as text: 1, 10, 11, 2.
 func TestPositionsThatMislead(t *testing.T) {
 	db := numberedSite(t)
-	hit := `user.t [3] is a position, where the record "11" is: write user.t ["3"] for the name, or odb.nth (user.t, 3) for the position`
+	hit := `user.t [3] is a position, where the record "11" is: ` +
+		`write user.t ["3"] for the name, or odb.nth (user.t, 3) for the position`
 	for _, c := range [][2]string{
 		{`user.t [3] = "lost"`, hit},
 		{`user.t [3] = nil`, hit},
@@ -45,43 +47,53 @@ func TestPositionsThatMislead(t *testing.T) {
 		{`local t = user.t t [3] = {a = 1}`, hit},
 		{
 			`return user.t [1]`,
-			`user.t [1] is a position, where the record "1" is: write user.t ["1"] for the name, or odb.nth (user.t, 1) for the position`,
+			`user.t [1] is a position, where the record "1" is: write user.t ["1"] for the name, or odb.nth (user.t, ` +
+				`1) for the position`,
 		},
 		{
 			`user.t [12] = "new"`,
-			`user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
+			`user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write ` +
+				`user.t ["12"] for the name`,
 		},
 		{
 			`return user.t [12]`,
-			`user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["12"] for the name`,
+			`user.t [12] is a position, where no record is, and this table has numbers for names, such as "1": write ` +
+				`user.t ["12"] for the name`,
 		},
 		{
 			`return user.t [0]`,
-			`user.t [0] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["0"] for the name`,
+			`user.t [0] is a position, where no record is, and this table has numbers for names, such as "1": write ` +
+				`user.t ["0"] for the name`,
 		},
 		{
 			`return user.t [1.5]`,
-			`user.t [1.5] is a position, where no record is, and this table has numbers for names, such as "1": write user.t ["1.5"] for the name`,
+			`user.t [1.5] is a position, where no record is, and this table has numbers for names, such as "1": write ` +
+				`user.t ["1.5"] for the name`,
 		},
 		{
 			`return user.mixed [12]`,
-			`user.mixed [12] is a position, where no record is, and this table has numbers for names, such as "12": write user.mixed ["12"] for the name`,
+			`user.mixed [12] is a position, where no record is, and this table has numbers for names, such as "12": ` +
+				`write user.mixed ["12"] for the name`,
 		},
 		{
 			`odb.append ("user.new", "a") return user.new [1]`,
-			`user.new [1] is a position, where the record "000000001" is: write user.new ["000000001"] for the name, or odb.nth (user.new, 1) for the position`,
+			`user.new [1] is a position, where the record "000000001" is: write user.new ["000000001"] for the name, ` +
+				`or odb.nth (user.new, 1) for the position`,
 		},
 		{
 			`odb.append ("user.new", "a") return user.new [2]`,
-			`user.new [2] is a position, where no record is, and this table has numbers for names, such as "000000001": write user.new ["000000002"] for the name`,
+			`user.new [2] is a position, where no record is, and this table has numbers for names, such as ` +
+				`"000000001": write user.new ["000000002"] for the name`,
 		},
 		{
 			`odb.append ("user.new", "a") return user.new [-2.5]`,
-			`user.new [-2.5] is a position, where no record is, and this table has numbers for names, such as "000000001": write user.new ["-2.5"] for the name`,
+			`user.new [-2.5] is a position, where no record is, and this table has numbers for names, such as ` +
+				`"000000001": write user.new ["-2.5"] for the name`,
 		},
 		{
 			`odb.append ("user.t", 1)`,
-			`append user.t: the name "9" in the table does not sort with numbers of 9 digits: rename it and similar ones to names such as "000000009" first (odb.rename)`,
+			`append user.t: the name "9" in the table does not sort with numbers of 9 digits: rename it and similar ` +
+				`ones to names such as "000000009" first (odb.rename)`,
 		},
 		{`odb.append ("user.t.1", 1)`, "append user.t.1: object is not a table"},
 		{
@@ -130,7 +142,8 @@ func TestAppend(t *testing.T) {
 			"2",
 		},
 		{
-			`odb.append ("user.new", 1) user.new.title = "x" user.new ["2026-01-31"] = 1 user.new [":"] = 1 user.new ["0001x"] = 1 return odb.append (user.new, 2)`,
+			`odb.append ("user.new", 1) user.new.title = "x" user.new ["2026-01-31"] = 1 user.new [":"] = 1 user.new ` +
+				`["0001x"] = 1 return odb.append (user.new, 2)`,
 			"000000002",
 		},
 		{
@@ -140,7 +153,8 @@ func TestAppend(t *testing.T) {
 		{`odb.append ("user.new", 1) user.new ["000000001"] = nil return odb.append (user.new, 3)`, "000000001"},
 		{`user.new = {["000000041"] = 1} return odb.append (user.new, 1)`, "000000042"},
 		{
-			`for i = 1, 200 do odb.append ("user.new", i) end return (odb.nth (user.new, -1)) .. #user.new .. user.new ["000000200"]`,
+			`for i = 1, 200 do odb.append ("user.new", i) end return (odb.nth (user.new, -1)) .. #user.new .. ` +
+				`user.new ["000000200"]`,
 			"000000200200200",
 		},
 	} {

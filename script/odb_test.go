@@ -56,7 +56,8 @@ func TestODB(t *testing.T) {
 		{`return odb.text "ab" .. "c" .. #odb.text "ab"`, "abc2"},
 		{`return odb.text "abc":upper () .. odb.outline "x":rep (2)`, "ABCxx"},
 		{
-			`local d = odb.date (0) return d.year .. "-" .. d.month .. "-" .. d.day .. " " .. d.hour .. d.min .. d.sec .. d.wday .. d.yday .. d.unix`,
+			`local d = odb.date (0) return d.year .. "-" .. d.month .. "-" .. d.day .. " " .. d.hour .. d.min .. ` +
+				`d.sec .. d.wday .. d.yday .. d.unix`,
 			"1970-1-1 000510",
 		},
 		{`return odb.date "1998-01-24 10:30:05".unix`, "885637805"},
@@ -64,7 +65,8 @@ func TestODB(t *testing.T) {
 		{`return odb.date ("Sat, 24 Jan 1998 10:30:05 GMT").day`, "24"},
 		{`return (odb.date (100) - odb.date (40)) .. " " .. (odb.date (0) + 61)`, "60 1970-01-01 00:01:01"},
 		{
-			`return tostring (odb.date (1) < odb.date (2)) .. tostring (odb.date (1) <= odb.date (0)) .. tostring (odb.date (1) == odb.date (1))`,
+			`return tostring (odb.date (1) < odb.date (2)) .. tostring (odb.date (1) <= odb.date (0)) .. tostring ` +
+				`(odb.date (1) == odb.date (1))`,
 			"truefalsetrue",
 		},
 		{`return odb.date (odb.date (7)).unix`, "7"},
@@ -132,7 +134,8 @@ func randomValue(r *rand.Rand, depth int) objectdb.Value {
 	case 0:
 		return objectdb.Boolean(r.IntN(2) == 0)
 	case 1:
-		return objectdb.Number([]float64{0, math.Copysign(0, -1), 1 << 53, -1, 0.1, math.Inf(1), math.NaN(), math.SmallestNonzeroFloat64, r.NormFloat64()}[r.IntN(9)])
+		return objectdb.Number([]float64{0, math.Copysign(0, -1), 1 << 53, -1, 0.1, math.Inf(1), math.NaN(),
+			math.SmallestNonzeroFloat64, r.NormFloat64()}[r.IntN(9)])
 	case 2:
 		return objectdb.String(text())
 	case 3:

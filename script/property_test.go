@@ -15,7 +15,8 @@ import (
 func TestProperties(t *testing.T) {
 	reads := 0
 	engine := NewEngine(testVerbs,
-		Property{Address: objectdb.Address{"apps", "httpd", "appInfo", "name"}, Value: func(th *Thread) Value { reads++; return th.Host() }},
+		Property{Address: objectdb.Address{"apps", "httpd", "appInfo", "name"},
+			Value: func(th *Thread) Value { reads++; return th.Host() }},
 		Property{Address: objectdb.Address{"apps", "httpd", "appInfo", "none"}, Value: func(*Thread) Value { return nil }},
 	)
 	db := newDB(t)

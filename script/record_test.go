@@ -26,7 +26,8 @@ func (s *spelled) Cell(i int) Value {
 }
 
 func newSpelled() (*Table, *spelled) {
-	s := &spelled{names: strings.Fields("one two three four five six seven eight nine ten eleven twelve userAgent list"), asked: map[string]int{}}
+	s := &spelled{names: strings.Fields("one two three four five six seven eight nine ten eleven twelve userAgent list"),
+		asked: map[string]int{}}
 	return NewRecord(NewShape(s.names...), s), s
 }
 
@@ -56,7 +57,8 @@ func TestRecord(t *testing.T) {
 	tb.Delete("four")
 	tb.Set("four", "again")
 	tb.Set("five", nil)
-	for name, want := range map[string]Value{"one": "ONE", "two": "changed", "Two": "another name", "three": nil, "four": "again", "five": nil, "six": "SIX"} {
+	for name, want := range map[string]Value{"one": "ONE", "two": "changed", "Two": "another name", "three": nil,
+		"four": "again", "five": nil, "six": "SIX"} {
 		assert.Equal(t, want, tb.Get(name), name)
 	}
 	v, ok := tb.Lookup("FOUR")

@@ -17,15 +17,17 @@ func site(t testing.TB) *objectdb.DB {
 	t.Helper()
 	db := newDB(t)
 	put(t, db, map[string]objectdb.Value{
-		"user.webserver.saveInterval":      objectdb.Number(10),
-		"user.webserver.flDebug":           objectdb.Boolean(false),
-		`user.webserver.["odd.name"]`:      objectdb.String("odd"),
-		"user.page":                        objectdb.Text("<h1>Hello</h1>"),
-		"user.notes":                       objectdb.Outline("a\n\tb"),
-		"user.born":                        objectdb.Date{Time: time.Date(1998, 1, 24, 10, 30, 5, 0, time.UTC)},
-		"user.logo":                        objectdb.Binary{Type: "image/gif", Data: "GIF89a"},
-		"user.where":                       objectdb.Address{"user", "page"},
-		"user.list":                        objectdb.List{objectdb.Number(1), objectdb.String("two"), objectdb.List{objectdb.Number(3)}},
+		"user.webserver.saveInterval": objectdb.Number(10),
+		"user.webserver.flDebug":      objectdb.Boolean(false),
+		`user.webserver.["odd.name"]`: objectdb.String("odd"),
+		"user.page":                   objectdb.Text("<h1>Hello</h1>"),
+		"user.notes":                  objectdb.Outline("a\n\tb"),
+		"user.born":                   objectdb.Date{Time: time.Date(1998, 1, 24, 10, 30, 5, 0, time.UTC)},
+		"user.logo":                   objectdb.Binary{Type: "image/gif", Data: "GIF89a"},
+		"user.where":                  objectdb.Address{"user", "page"},
+		"user.list": objectdb.List{
+			objectdb.Number(1), objectdb.String("two"), objectdb.List{objectdb.Number(3)},
+		},
 		"user.empty":                       objectdb.List{},
 		"suites.webserver.httpheader":      objectdb.Script("return 'HTTP/1.0 200 OK'"),
 		"suites.webserver.macros.counter":  objectdb.Script("return 'count ' .. (... or '')"),
@@ -127,7 +129,8 @@ func TestWriteRoot(t *testing.T) {
 		},
 		{`for k in pairs (scratchpad.fruit) do scratchpad.fruit [k] = nil end return #scratchpad.fruit`, "0"},
 		{
-			`for k in pairs (scratchpad.fruit) do scratchpad.fruit.cherry = nil scratchpad.fruit.zebra = 1 user.last = k end return user.last`,
+			`for k in pairs (scratchpad.fruit) do scratchpad.fruit.cherry = nil scratchpad.fruit.zebra = 1 user.last ` +
+				`= k end return user.last`,
 			"Banana",
 		},
 		{`local k = next (scratchpad.fruit) scratchpad.fruit [k] = nil return (next (scratchpad.fruit, k))`, "Banana"},
@@ -231,15 +234,18 @@ func TestRootErrors(t *testing.T) {
 		{`suites.broken ()`, "unexpected symbol near '='"},
 		{
 			`return setmetatable (user, {})`,
-			"bad argument #1 to 'setmetatable' (table expected, got the table user of the root; pairs, next, # and assignment work on it, and odb)",
+			"bad argument #1 to 'setmetatable' (table expected, got the table user of the root; pairs, next, # and " +
+				"assignment work on it, and odb)",
 		},
 		{
 			`table.insert (user.webserver, 1)`,
-			"bad argument #1 to 'insert' (table expected, got the table user.webserver of the root; pairs, next, # and assignment work on it, and odb)",
+			"bad argument #1 to 'insert' (table expected, got the table user.webserver of the root; pairs, next, # " +
+				"and assignment work on it, and odb)",
 		},
 		{
 			`table.sort (scratchpad.fruit)`,
-			"bad argument #1 to 'sort' (table expected, got the table scratchpad.fruit of the root; pairs, next, # and assignment work on it, and odb)",
+			"bad argument #1 to 'sort' (table expected, got the table scratchpad.fruit of the root; pairs, next, # " +
+				"and assignment work on it, and odb)",
 		},
 	} {
 		source, want := c[0], c[1]

@@ -16,19 +16,32 @@ import (
 // TestSlow: a run that takes long is told of once, with the calls as they are,
 // through protected calls and coroutines, and goes on as if nothing had been.
 func TestSlow(t *testing.T) {
-	const wait = "\nlocal function busy () local t = os.time () while os.time () - t < 60 and not told () do end return 'done' end\n"
+	const wait = "\nlocal function busy () local t = os.time () " +
+		"while os.time () - t < 60 and not told () do end return 'done' end\n"
 	for name, c := range map[string]struct {
 		source string
 		want   []string // of the traceback, in order
 	}{
-		"plain":                   {"return busy ()", []string{"slow:2"}},
-		"a call":                  {"local function f () local x = busy () return x end local y = f () return y", []string{"slow:2 in busy", "slow:3 in f", "slow:3"}},
-		"pcall":                   {"local ok, x = pcall (busy) return x", []string{"slow:2", "[Go] in pcall", "slow:3"}},
-		"coroutine":               {"local co = coroutine.wrap (function () local x = busy () return x end) local y = co () return y", []string{"slow:2 in busy", "slow:3", "slow:3"}},
-		"pcall in a coroutine":    {"local co = coroutine.wrap (function () local ok, x = pcall (busy) return x end) local y = co () return y", []string{"slow:2", "[Go] in pcall", "slow:3", "slow:3"}},
-		"coroutine in a pcall":    {"local ok, x = pcall (function () local x = coroutine.wrap (function () local z = busy () return z end) () return x end) return x", []string{"slow:2 in busy", "slow:3", "[Go] in pcall", "slow:3"}},
-		"after a coroutine":       {"local co = coroutine.create (function () coroutine.yield (1) end) coroutine.resume (co) local x = busy () return x", []string{"slow:2 in busy", "slow:3"}},
-		"in a function of a sort": {"local t = {3, 1, 2} table.sort (t, function (a, b) if t [1] then busy () end return a < b end) return 'done'", []string{"slow:2 in busy", "slow:3", "[Go] in sort", "slow:3"}},
+		"plain": {"return busy ()", []string{"slow:2"}},
+		"a call": {"local function f () local x = busy () return x end local y = f () return y",
+			[]string{"slow:2 in busy", "slow:3 in f", "slow:3"}},
+		"pcall": {"local ok, x = pcall (busy) return x",
+			[]string{"slow:2", "[Go] in pcall", "slow:3"}},
+		"coroutine": {"local co = coroutine.wrap (function () local x = busy () return x end) local y = co () return y",
+			[]string{"slow:2 in busy", "slow:3", "slow:3"}},
+		"pcall in a coroutine": {
+			"local co = coroutine.wrap (function () local ok, x = pcall (busy) return x end) local y = co () return y",
+			[]string{"slow:2", "[Go] in pcall", "slow:3", "slow:3"}},
+		"coroutine in a pcall": {
+			"local ok, x = pcall (function () local x = coroutine.wrap (function () local z = busy () return z end) " +
+				"() return x end) return x",
+			[]string{"slow:2 in busy", "slow:3", "[Go] in pcall", "slow:3"}},
+		"after a coroutine": {
+			"local co = coroutine.create (function () coroutine.yield (1) end) coroutine.resume (co) local x = busy () return x",
+			[]string{"slow:2 in busy", "slow:3"}},
+		"in a function of a sort": {
+			"local t = {3, 1, 2} table.sort (t, function (a, b) if t [1] then busy () end return a < b end) return 'done'",
+			[]string{"slow:2 in busy", "slow:3", "[Go] in sort", "slow:3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var lines []string
@@ -58,7 +71,7 @@ func inOrder(lines, parts []string) bool {
 // the traceback.
 func runSlowly(t *testing.T, source string) []string {
 	var told [][]lua.Frame
-	e := NewEngine([]Verb{{Name: "told", Doc: "x", Results: []Param{{Name: "r", Type: "boolean"}}, Func: func(c *Call) error {
+	e := NewEngine([]Verb{{Name: "told", Doc: "x", Results: Returns("boolean", ""), Func: func(c *Call) error {
 		c.Return(len(told) > 0)
 		return nil
 	}}})
@@ -81,7 +94,8 @@ func runSlowly(t *testing.T, source string) []string {
 
 // TestNotSlow: a run that is done in time is not told of.
 func TestNotSlow(t *testing.T) {
-	th := NewEngine(nil).NewThread(context.Background(), ThreadOptions{SlowAfter: time.Hour, Slow: func(f []lua.Frame) { panic(fmt.Sprint(f)) }})
+	th := NewEngine(nil).NewThread(context.Background(),
+		ThreadOptions{SlowAfter: time.Hour, Slow: func(f []lua.Frame) { panic(fmt.Sprint(f)) }})
 	defer th.Close()
 	_, err := th.RunSource("quick", "for i = 1, 100000 do end")
 	require.NoError(t, err)

@@ -38,7 +38,8 @@ func TestClosedThread(t *testing.T) {
 // newDB returns an empty root.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
-	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"),
+		objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	return db

@@ -20,12 +20,13 @@ func TestTracebackNamesEveryCall(t *testing.T) {
 		"user.passes":  objectdb.Script("return test.each (user.page, ...)"),
 		"user.page":    objectdb.Script("local function part (x)\n\treturn x.a.b\nend\nlocal r = part ({})\nreturn r"),
 		"user.three":   objectdb.Script("return user.trap (...)"),
-		"user.loop":    objectdb.Script("local function f (n)\n\tif n == 0 then error (\"end\") end\n\treturn f (n - 1)\nend\nlocal r = f (50)"),
-		"user.co":      objectdb.Script("local c = coroutine.wrap (function () return user.page () end)\nc ()"),
-		"user.caught":  objectdb.Script("local ok, e = pcall (user.page)\nerror (e, 0)"),
-		"user.gone":    objectdb.Script("return user.nothing ()"),
-		"user.called":  objectdb.Script("user ()"),
-		"user.joined":  objectdb.Script("local x = user .. 1"),
+		"user.loop": objectdb.Script(
+			"local function f (n)\n\tif n == 0 then error (\"end\") end\n\treturn f (n - 1)\nend\nlocal r = f (50)"),
+		"user.co":     objectdb.Script("local c = coroutine.wrap (function () return user.page () end)\nc ()"),
+		"user.caught": objectdb.Script("local ok, e = pcall (user.page)\nerror (e, 0)"),
+		"user.gone":   objectdb.Script("return user.nothing ()"),
+		"user.called": objectdb.Script("user ()"),
+		"user.joined": objectdb.Script("local x = user .. 1"),
 	})
 	page := []string{"user.page:2 in part", "user.page:4"}
 	for script, want := range map[string][]string{

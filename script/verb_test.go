@@ -110,7 +110,8 @@ func TestVerbPanicIsAnErrorOfOneRequest(t *testing.T) {
 	assert.NotContains(t, e.Error(), "secret")
 	assert.Contains(t, e.Detail(), "secret of the house")
 	assert.Contains(t, e.Detail(), "verb_test.go")
-	assert.Equal(t, "test.panic: internal error", fails(t, db, "local ok, m = pcall (test.panic) return tostring (ok)").Message, "no pcall holds it")
+	assert.Equal(t, "test.panic: internal error",
+		fails(t, db, "local ok, m = pcall (test.panic) return tostring (ok)").Message, "no pcall holds it")
 }
 
 func TestObjectWinsOverVerb(t *testing.T) {
@@ -141,7 +142,8 @@ func TestTableOfVerbs(t *testing.T) {
 		{`local t = test t.mine = 1 return t.mine .. test.mine .. t.upper ("a") .. test.UPPER ("b")`, "11A!B!"},
 		{`local t = test test.upper = odb.script "return 'own'" return t.upper () .. test.upper ()`, "ownown"},
 		{
-			`local t, n = test, 0 for name, verb in pairs (t) do n = n + 1 assert (t [name] == verb) end return tostring (n == #t)`,
+			`local t, n = test, 0 for name, verb in pairs (t) do n = n + 1 assert (t [name] == verb) end return ` +
+				`tostring (n == #t)`,
 			"true",
 		},
 		{`return tostring (getmetatable (test)) .. tostring (rawequal (test.upper, test.Upper))`, "falsetrue"},
@@ -150,7 +152,8 @@ func TestTableOfVerbs(t *testing.T) {
 		source, want := c[0], c[1]
 		assert.Equal(t, want, run(t, db, source), source)
 	}
-	assert.Equal(t, "attempt to call a missing object: system.verbs.builtins.test.nope", fails(t, db, "test.nope ()").Message)
+	assert.Equal(t, "attempt to call a missing object: system.verbs.builtins.test.nope",
+		fails(t, db, "test.nope ()").Message)
 	assert.Equal(t, "attempt to concatenate a table: system.verbs.builtins.test", fails(t, db, "return test .. 1").Message)
 }
 

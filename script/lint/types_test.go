@@ -69,7 +69,8 @@ func TestTypes(t *testing.T) {
 			"---@field born date\n", "---@field pic binary\n", `---@field ["end"] address` + "\n",
 			"---@type root.user\nuser = nil\n", "---@type root.suites.plain\nplain = nil\n",
 			"---@class root.suites.test: verbs.test\n---@field other fun(...: any): any # another (x)\n---@field [string] any\n",
-			"---@field method string\n", "---@field headers table<string, any>\n", "---@field cookies table<string, string>\n", "---@type string\nmethod = nil\n",
+			"---@field method string\n", "---@field headers table<string, any>\n",
+			"---@field cookies table<string, string>\n", "---@type string\nmethod = nil\n",
 		} {
 			assert.Contains(t, all, want)
 		}
@@ -81,7 +82,8 @@ func TestTypesOfALargeRoot(t *testing.T) {
 	db := newDB(t, nil)
 	require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
 		for i := range 600 {
-			if err := tx.Put(objectdb.Address{"user", "data", strings.Repeat("x", 1+i%200) + string(rune('a'+i/200))}, objectdb.Number(1)); err != nil {
+			if err := tx.Put(objectdb.Address{"user", "data", strings.Repeat("x", 1+i%200) + string(rune('a'+i/200))},
+				objectdb.Number(1)); err != nil {
 				return err
 			}
 		}
@@ -96,9 +98,11 @@ func TestTypesOfALargeRoot(t *testing.T) {
 
 func TestVerbType(t *testing.T) {
 	v := script.Verb{Name: "a.b", Doc: "Does it.", Errors: "rain", Example: "a.b (1)", Gives: "2",
-		Params:  []script.Param{{Name: "end", Type: "string"}, {Name: "n", Type: "integer", Optional: true, Default: "3", Doc: "how many"}, {Name: "…", Type: "any"}},
+		Params: []script.Param{{Name: "end", Type: "string"},
+			{Name: "n", Type: "integer", Optional: true, Default: "3", Doc: "how many"}, {Name: "…", Type: "any"}},
 		Results: []script.Param{{Type: "date|nil", Doc: "nil for none"}}}
 	assert.Equal(t, "---Does it.\n---Fails for: rain.\n---```lua\n---a.b (1)\n---```\n---gives 2\n"+
-		"---@param end_ string\n---@param n? integer how many; 3 when it is not given\n---@param ... any\n---@return date|nil # nil for none\n"+
+		"---@param end_ string\n---@param n? integer how many; 3 when it is not given\n---@param ... any\n"+
+		"---@return date|nil # nil for none\n"+
 		"function a.b(end_, n, ...) end\n", verbType(&v, "a.b"))
 }
