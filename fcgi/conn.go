@@ -241,7 +241,7 @@ func (c *conn) readFailed(req *request, err error) {
 		c.s.report(&Error{"read", c.peer(), err})
 		req.cancel(err)
 	case err == io.EOF && c.raw != nil:
-		// Perhaps only one half is closed. The monitor will find out.
+		// Perhaps only one half is closed. The monitor finds that out.
 		if c.peerClosed() {
 			req.cancel(ErrClosed)
 		}

@@ -130,7 +130,7 @@ func (c *conn) param(req *request) (event, error) {
 	return c.ready(req)
 }
 
-// ready is called when all parameters are there.
+// ready is called when all parameters have arrived.
 func (c *conn) ready(req *request) (event, error) {
 	m := c.mem
 	clear(m.table)
@@ -230,7 +230,7 @@ func (c *conn) management() error {
 	return nil
 }
 
-// values answers the names in query that we know (section 4.1), each once.
+// values returns the values of the known names in query (section 4.1), each once.
 func (s *Server) values(query []byte) (values []byte, ok bool) {
 	var conns, requests, mpxs bool
 	for len(query) > 0 {
@@ -259,8 +259,8 @@ func appendOnce(dst []byte, done *bool, name string, value int) []byte {
 	return appendPair(dst, name, strconv.Itoa(value))
 }
 
-// takeStdinEnd consumes the end of the body when it is the next thing in the
-// buffer. From most web servers that of an empty body comes with the parameters.
+// takeStdinEnd consumes the end of the body if it is next in the buffer. Most web servers send
+// the end of an empty body with the parameters.
 func (c *conn) takeStdinEnd(req *request) {
 	b := c.buf[c.r:c.w]
 	if c.inRecord || len(b) < headerLen || b[0] != version {

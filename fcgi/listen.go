@@ -240,7 +240,7 @@ func checkStale(path string) error {
 		return err
 	}
 	if file.Mode().Type() != fs.ModeSocket {
-		return errors.New("the file is there and is not a socket")
+		return errors.New("the file exists and is not a socket")
 	}
 	nc, err := net.DialTimeout("unix", path, 2*time.Second)
 	switch {

@@ -11,13 +11,14 @@ var (
 	errConflict  = errors.New("parameter given twice with different values")
 )
 
-// parseParams puts the pairs of block into m, at most limit of them. A name
-// given twice keeps its last value, but repeated header fields (HTTP_*) are
-// joined as RFC 9110, section 5.3, allows, and a second, different
-// CONTENT_LENGTH or SCRIPT_NAME is errConflict: to choose one would be to let
-// the sender choose. An empty name or a NUL, which no CGI variable can hold,
-// is errMalformed. lighttpd joins repeated fields itself. If it sends a variable twice,
-// the fields had two names, such as "X-Real-Ip" and "X_Real_Ip": that is errConflict too.
+// parseParams puts the pairs of block into m, at most limit of them. Of a repeated name it
+// keeps the last value, with these exceptions: it joins repeated header fields (HTTP_*), as
+// RFC 9110, section 5.3, allows, and it returns errConflict for a second, different
+// CONTENT_LENGTH or SCRIPT_NAME, because the sender of a request must not choose which one
+// counts. For an empty name or a NUL, which no CGI variable can hold, it returns errMalformed.
+//
+// lighttpd joins repeated fields itself. If it sends a variable twice, the fields had
+// different names, such as "X-Real-Ip" and "X_Real_Ip": that is errConflict, too.
 func parseParams(m map[string]string, block string, limit int) error {
 	count := 0
 	for rest := block; rest != ""; {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Peeked says what bytes that were received, but not read, hold of a request.
+// Peeked describes the part of a request in bytes that were received but not read.
 type Peeked struct {
-	// Size is how many of the bytes can be read without waiting for more: they end with a
+	// Size is how many of the bytes can be read without waiting for more. They end with a
 	// complete request, with a record that is answered at once or ignored, or with an error.
 	// 0: none.
 	Size int
@@ -25,8 +25,7 @@ type Peeked struct {
 // Complete reports whether reading needs no more data.
 func (a Peeked) Complete() bool { return a.Size > 0 }
 
-// Peek examines b, which begins with a record, as a connection receives it between two
-// requests. Processes that share a connection peek before they read: if a process dies,
+// Peek examines b, the bytes that a connection has received between two requests. Processes that share a connection peek before they read: if a process dies,
 // unread data is still there for the next one. Peek does not examine what follows the first
 // complete request.
 func Peek(b []byte) Peeked {
@@ -60,7 +59,7 @@ var ErrBodyTooLarge = errors.New("body too large")
 // 16 bytes. What came before an error is copied and examined, too.
 //
 // The error is ErrBodyTooLarge as soon as the body has more than limit bytes, or the records
-// have more than twice as many and 1 MB: records can hold next to nothing.
+// have more than twice as many and 1 MB, because records can be nearly empty.
 func CopyRequest(dst io.Writer, src io.Reader, buf []byte, limit int64) (Peeked, error) {
 	var l peeker
 	for copied := 0; ; {
@@ -138,7 +137,7 @@ func DeclaredLength(b []byte) int64 {
 type peeker struct {
 	Peeked
 	begun, paramsEnded bool
-	body               int64 // bytes of it
+	body               int64 // bytes of the body
 }
 
 // invalid reports whether a record is an error. It needs only the header.

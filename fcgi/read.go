@@ -34,7 +34,7 @@ type reader struct {
 	rem      int    // bytes of its content not consumed yet
 	pad      int    // bytes of its padding not consumed yet
 	nowait   bool   // fill does not block: it fails with errWouldBlock
-	reads    int    // and does so anyway after so many reads
+	reads    int    // how many reads it may make then
 }
 
 var errWouldBlock = errors.New("fcgi: nothing to read yet")
@@ -141,7 +141,7 @@ type nowReader interface {
 	ReadNow(p []byte) (int, error)
 }
 
-// header makes sure that a record is under way and its header known.
+// header reads the header of the next record, unless a record is under way.
 func (c *conn) header() error {
 	if c.inRecord {
 		return nil

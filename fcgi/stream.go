@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// The streams of a request. They are the request itself under other names, so
-// that they cost nothing.
+// The streams of a request. They are the request itself with other methods, so that they need
+// no memory of their own.
 type (
 	stdin  request
 	stdout request
@@ -161,8 +161,7 @@ func (o *stdout) Write(p []byte) (int, error) {
 func (o *stdout) WriteString(s string) (int, error) {
 	req := (*request)(o)
 	if len(s) >= directSize {
-		// Large pieces are sent without a copy, and only read. Copying them costs a
-		// tenth of the processor time of a response of 10 MB.
+		// Large pieces are sent without a copy, and nothing changes them.
 		return o.Write(unsafe.Slice(unsafe.StringData(s), len(s)))
 	}
 	c := req.c

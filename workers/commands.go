@@ -21,7 +21,7 @@ type sharedConn struct {
 	sock *socket
 }
 
-// receiveCommands does what the master tells the worker to do.
+// receiveCommands handles the messages of the master.
 func (w *Worker) receiveCommands() {
 	buf := make([]byte, maxMessage)
 	for {
@@ -100,7 +100,7 @@ func (w *Worker) recheck() {
 }
 
 // enqueueSpooled makes the active loop serve c, for which there is no event. If the queue is
-// full, the master notices after a while that nobody has read the request.
+// full, the master notices after a while that no worker has read the request.
 func (w *Worker) enqueueSpooled(c *sharedConn) {
 	select {
 	case w.spooled <- c:

@@ -9,7 +9,7 @@
 //
 // # A request's way
 //
-// Every worker holds every kept connection, so an idle connection occupies no
+// Every worker holds every open connection, so an idle connection occupies no
 // worker, and the next request of a connection is served by any free worker.
 //
 //   - All workers wait for the listening sockets and the shared connections with

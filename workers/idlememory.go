@@ -54,7 +54,8 @@ func (p *Pool) memoryFreed(w *process) {
 	}
 }
 
-// checkMemory is for a worker that is never idle for long. The caller holds p.mu.
+// checkMemory calls freeMemory for a worker that is large and never idle for long. The caller
+// holds p.mu.
 func (w *process) checkMemory() {
 	if w.state.idle() && resident(w.cmd.Process.Pid) > maxIdleMemory {
 		w.freeMemory()

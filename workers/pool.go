@@ -44,7 +44,7 @@ type Pool struct {
 	dismissed    bool          // the closing pool has told its workers to leave
 	draining     bool          // the closing pool still has requests to answer
 	newWaiting   bool          // new connections waited at the last check
-	lastBusy     time.Time     // when anything last happened
+	lastBusy     time.Time     // when a worker was last busy
 	baseMemory   int64         // memory of the master after it was last returned, bytes
 	wake         chan struct{} // wakes supervise
 	done         chan struct{} // closed when the last worker of a closing pool has ended

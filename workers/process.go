@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a worker, as the master sees it.
+// process is a worker in the records of the master.
 type process struct {
 	index      int
 	cmd        *exec.Cmd

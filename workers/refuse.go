@@ -51,7 +51,7 @@ func awaitRequest(fd int, patience time.Duration) (id uint16) {
 		return 0
 	}
 	raw.Read(func(fd uintptr) (done bool) {
-		b, err := peekFD(int(fd))
+		b, err := peek(int(fd))
 		a := fcgi.Peek(b)
 		id = a.ID
 		return id != 0 || a.Complete() || len(b) == 0 && err != unix.EAGAIN
@@ -155,15 +155,13 @@ func (p *Pool) answerLost(w *process, a *activity, fd int, err error) {
 }
 
 // peekRequest examines what has arrived on fd.
-func peekRequest(fd int) fcgi.Peeked { return fcgi.Peek(peekBytes(fd)) }
-
-// peekBytes returns what has arrived on fd and leaves it there.
-func peekBytes(fd int) []byte {
-	b, _ := peekFD(fd)
-	return b
+func peekRequest(fd int) fcgi.Peeked {
+	b, _ := peek(fd)
+	return fcgi.Peek(b)
 }
 
-func peekFD(fd int) ([]byte, error) {
+// peek returns what has arrived on fd and leaves it there.
+func peek(fd int) ([]byte, error) {
 	b := make([]byte, peekSize)
 	n, _, err := unix.Recvfrom(fd, b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	return b[:max(n, 0)], err

@@ -17,7 +17,6 @@ import (
 // connection would be woken for each byte. Reads and writes poll by themselves.
 type socket struct {
 	fd            int
-	tcp           bool
 	activity      atomic.Pointer[activity] // of the loop that serves it; nil: none yet
 	readBy        atomic.Int64             // deadlines, see now; 0: none
 	writeBy       atomic.Int64
@@ -59,10 +58,8 @@ func (s *socket) closeFile() {
 
 func newSocket(fd int) *socket {
 	s := &socket{fd: fd}
-	if family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err == nil {
-		s.tcp = family != unix.AF_UNIX
-	}
-	if !s.tcp { // the kernel adapts the buffers of TCP itself
+	// The kernel adapts the buffers of TCP itself.
+	if family, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); family == unix.AF_UNIX {
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
 	}
 	return s

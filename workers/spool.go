@@ -79,7 +79,8 @@ func (p *Pool) newSpool(fd int) (*spool, error) {
 // copy copies the request into the file. If the request declares a body that is too large,
 // copy reads none of it.
 func (s *spool) copy() (fcgi.Peeked, error) {
-	most, seen := s.p.maxBody.Load(), peekBytes(s.fd)
+	most := s.p.maxBody.Load()
+	seen, _ := peek(s.fd)
 	declared := fcgi.DeclaredLength(seen)
 	if declared < 0 || declared > most {
 		most = s.p.currentMaxBody()

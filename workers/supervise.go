@@ -6,7 +6,7 @@ import "time"
 
 const (
 	// busyInterval is how often the master checks its workers while they work, idleInterval
-	// how often else.
+	// how often it does otherwise.
 	busyInterval = 5 * time.Millisecond
 	idleInterval = 50 * time.Millisecond
 	// quietAfter is when the master stops checking: a worker that begins something wakes it.
@@ -16,13 +16,13 @@ const (
 	stuckAfter = 20 * time.Millisecond
 	// overrun is the part of its time limit by which a script may exceed it, and margin how
 	// much its process may grow beyond its memory limit, before the master kills the process.
-	// The language measures both more exactly, but cannot stop a single operation. What is
-	// promised is a quarter and 64 MB; the rest is for what happens between two checks.
+	// The language measures both more exactly, but cannot stop a single operation. The promise
+	// is a quarter and 64 MB, which leaves room for what happens between two checks.
 	overrun = 5
 	margin  = 48 << 20
 )
 
-// supervise does everything that must happen in time.
+// supervise checks workers and connections at intervals, until the pool has ended.
 func (p *Pool) supervise() {
 	timer := time.NewTimer(idleInterval)
 	defer timer.Stop()
