@@ -31,7 +31,8 @@ type benchWork struct {
 	size                     int // of the body; 0: it varies
 }
 
-const benchHello = "<html><body><p>Hello, world." + "!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!" + "</p></body></html>\n"
+const benchHello = "<html><body><p>Hello, world." +
+	"!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!" + "</p></body></html>\n"
 
 var benchWorks = []benchWork{
 	{name: "W1", script: "return [==[\n" + benchHello + "]==]", size: len(benchHello)},
@@ -97,14 +98,19 @@ func (w benchWork) params(s *testSite) map[string]string {
 		uri = "/" + w.name + ".mcro"
 	}
 	p := map[string]string{
-		"QUERY_STRING": "", "REQUEST_METHOD": "GET", "CONTENT_TYPE": "", "CONTENT_LENGTH": "", "SCRIPT_NAME": uri, "REQUEST_URI": uri,
-		"DOCUMENT_URI": uri, "DOCUMENT_ROOT": s.folder, "SERVER_PROTOCOL": "HTTP/1.1", "REQUEST_SCHEME": "http", "GATEWAY_INTERFACE": "CGI/1.1",
-		"SERVER_SOFTWARE": "nginx/1.26.3", "REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": "51122", "REMOTE_USER": "", "SERVER_ADDR": "127.0.0.1",
-		"SERVER_PORT": "8080", "SERVER_NAME": "", "REDIRECT_STATUS": "200", "HTTP_HOST": "127.0.0.1", "SCRIPT_FILENAME": s.folder + uri,
+		"QUERY_STRING": "", "REQUEST_METHOD": "GET", "CONTENT_TYPE": "", "CONTENT_LENGTH": "",
+		"SCRIPT_NAME": uri, "REQUEST_URI": uri,
+		"DOCUMENT_URI": uri, "DOCUMENT_ROOT": s.folder, "SERVER_PROTOCOL": "HTTP/1.1", "REQUEST_SCHEME": "http",
+		"GATEWAY_INTERFACE": "CGI/1.1",
+		"SERVER_SOFTWARE":   "nginx/1.26.3", "REMOTE_ADDR": "127.0.0.1", "REMOTE_PORT": "51122",
+		"REMOTE_USER": "", "SERVER_ADDR": "127.0.0.1",
+		"SERVER_PORT": "8080", "SERVER_NAME": "", "REDIRECT_STATUS": "200", "HTTP_HOST": "127.0.0.1",
+		"SCRIPT_FILENAME": s.folder + uri,
 		"HTTP_USER_AGENT": "wrk/4.1.0", "HTTP_ACCEPT": "*/*",
 	}
 	if w.form != "" {
-		p["REQUEST_METHOD"], p["CONTENT_TYPE"], p["CONTENT_LENGTH"] = "POST", "application/x-www-form-urlencoded", strconv.Itoa(len(w.form))
+		p["REQUEST_METHOD"], p["CONTENT_TYPE"], p["CONTENT_LENGTH"] = "POST",
+			"application/x-www-form-urlencoded", strconv.Itoa(len(w.form))
 	}
 	return p
 }

@@ -15,7 +15,8 @@ const callbacksAt = "user.webserver.callbacks."
 func TestFilterRequest(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.method .. tostring (p.trail)`)
-	s.put(callbacksAt+"filterRequest.b", objectdb.Script(`local p = ... p.trail = tostring (p.trail) .. "b" return "ignored"`))
+	s.put(callbacksAt+"filterRequest.b",
+		objectdb.Script(`local p = ... p.trail = tostring (p.trail) .. "b" return "ignored"`))
 	s.put(callbacksAt+"filterRequest.a", objectdb.Script(`local p = ... p.trail = "a"`))
 	s.put("workspace.elsewhere", objectdb.Script(`local p = ... p.trail = p.trail .. "e"`))
 	s.put(callbacksAt+"filterRequest.c", objectdb.Address{"workspace", "elsewhere"})
@@ -57,9 +58,11 @@ func TestHandleRequest(t *testing.T) {
 
 func TestFilterPage(t *testing.T) {
 	s := newSite(t)
-	s.put(callbacksAt+"filterPage.a", objectdb.Script(`local p, page = ... return (page:gsub ("body", p.method .. " body"))`))
+	s.put(callbacksAt+"filterPage.a",
+		objectdb.Script(`local p, page = ... return (page:gsub ("body", p.method .. " body"))`))
 	s.put(callbacksAt+"filterPage.b", objectdb.Script(`local p, page = ... scratchpad.seen = page`))
-	s.put(callbacksAt+"filterPage.c", objectdb.Script(`local p, page = ... return (page:gsub ("\r\n\r\n", "\r\nX-Filter: yes\r\n\r\n", 1))`))
+	s.put(callbacksAt+"filterPage.c",
+		objectdb.Script(`local p, page = ... return (page:gsub ("\r\n\r\n", "\r\nX-Filter: yes\r\n\r\n", 1))`))
 	for _, source := range []string{
 		`return "body"`,
 		`return webserver.httpHeader () .. "body"`,
@@ -72,7 +75,8 @@ func TestFilterPage(t *testing.T) {
 		assert.Equal(t, "yes", resp.Get("X-Filter"), source)
 		assert.Equal(t, "8", resp.Get("Content-Length"), source)
 		seen := string(s.get("scratchpad.seen").(objectdb.String))
-		assert.True(t, strings.HasPrefix(seen, "HTTP/1.0 200 OK\r\n") && strings.HasSuffix(seen, "\r\n\r\nGET body"), "%s: %q", source, seen)
+		assert.True(t, strings.HasPrefix(seen, "HTTP/1.0 200 OK\r\n") && strings.HasSuffix(seen, "\r\n\r\nGET body"),
+			"%s: %q", source, seen)
 	}
 	s.page("p.mcro", "<!--#method--> body")
 	assert.Equal(t, "GET GET body", s.ask("/p.mcro", nil).Body)

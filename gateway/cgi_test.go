@@ -22,12 +22,15 @@ func TestForm(t *testing.T) {
 		nph  string
 		want Form
 	}{
-		"by hand":                   {nil, "", NPH},
-		"by hand, forced":           {nil, "off", Parsed},
-		"Apache, Action":            {append(apache, "SCRIPT_NAME=/cgi-bin/Scripter.acgi", "REDIRECT_STATUS=200"), "auto", Parsed},
-		"Apache, nph by rewrite":    {append(apache, "SCRIPT_NAME=/cgi-bin/nph-Scripter.acgi"), "auto", NPH},
-		"Apache, nph by Action":     {append(apache, "SCRIPT_NAME=/cgi-bin/nph-Scripter.acgi", "REDIRECT_STATUS=200"), "", NPH},
-		"nginx ignores nph":         {[]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SERVER_SOFTWARE=nginx/1.22", "SCRIPT_FILENAME=/x/nph-Scripter.acgi"}, "", Parsed},
+		"by hand":         {nil, "", NPH},
+		"by hand, forced": {nil, "off", Parsed},
+		"Apache, Action": {append(apache, "SCRIPT_NAME=/cgi-bin/Scripter.acgi", "REDIRECT_STATUS=200"), "auto",
+			Parsed},
+		"Apache, nph by rewrite": {append(apache, "SCRIPT_NAME=/cgi-bin/nph-Scripter.acgi"), "auto", NPH},
+		"Apache, nph by Action": {append(apache, "SCRIPT_NAME=/cgi-bin/nph-Scripter.acgi", "REDIRECT_STATUS=200"), "",
+			NPH},
+		"nginx ignores nph": {[]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET",
+			"SERVER_SOFTWARE=nginx/1.22", "SCRIPT_FILENAME=/x/nph-Scripter.acgi"}, "", Parsed},
 		"an unknown server":         {[]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET"}, "", Parsed},
 		"an unknown server, forced": {[]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET"}, "on", NPH},
 	} {
@@ -40,8 +43,10 @@ func TestForm(t *testing.T) {
 func TestServeCGI(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.method .. p.postArgs`)
-	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SERVER_SOFTWARE=Apache/2.4", "SCRIPT_NAME=/cgi-bin/Scripter.acgi", "PATH_INFO=/x.fcgi",
-		"REQUEST_URI=/x.fcgi", "REDIRECT_STATUS=200", "REDIRECT_HANDLER=scripter", "CONTENT_LENGTH=4", "HTTP_PROXY=http://evil/"}
+	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SERVER_SOFTWARE=Apache/2.4",
+		"SCRIPT_NAME=/cgi-bin/Scripter.acgi", "PATH_INFO=/x.fcgi",
+		"REQUEST_URI=/x.fcgi", "REDIRECT_STATUS=200", "REDIRECT_HANDLER=scripter",
+		"CONTENT_LENGTH=4", "HTTP_PROXY=http://evil/"}
 	stdin := strings.NewReader("bodyand more that nobody declared")
 	var out bytes.Buffer
 	o := s.g.ServeCGI(context.Background(), CGI{Environ: env, Stdin: stdin, Stdout: &out})
@@ -66,7 +71,8 @@ func TestCGIEnds(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SCRIPT_NAME=/x.fcgi", "REQUEST_URI=/x.fcgi", "CONTENT_LENGTH=100"}
+	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SCRIPT_NAME=/x.fcgi",
+		"REQUEST_URI=/x.fcgi", "CONTENT_LENGTH=100"}
 	var out bytes.Buffer
 	o := s.g.ServeCGI(ctx, CGI{Environ: env, Stdin: in, Stdout: &out})
 	assert.Error(t, o.Err)
@@ -96,10 +102,12 @@ func TestCGISlowBody(t *testing.T) {
 					}
 				}
 			}()
-			env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SCRIPT_NAME=/x.fcgi", "REQUEST_URI=/x.fcgi", "CONTENT_LENGTH=100000"}
+			env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=POST", "SCRIPT_NAME=/x.fcgi",
+				"REQUEST_URI=/x.fcgi", "CONTENT_LENGTH=100000"}
 			var out bytes.Buffer
 			begun := time.Now()
-			o := s.g.ServeCGI(context.Background(), CGI{Environ: env, Stdin: in, Stdout: &out, BodyIdle: 200 * time.Millisecond, Body: 500 * time.Millisecond})
+			o := s.g.ServeCGI(context.Background(),
+				CGI{Environ: env, Stdin: in, Stdout: &out, BodyIdle: 200 * time.Millisecond, Body: 500 * time.Millisecond})
 			assert.Equal(t, 408, o.Status)
 			assert.False(t, o.Broken)
 			assert.Contains(t, out.String(), "Status: 408 Request Timeout\r\n")
@@ -112,19 +120,23 @@ func TestCGISlowBody(t *testing.T) {
 func TestOwnName(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "ran"`)
-	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/cgi-bin/site.cgi", "PATH_INFO=/x.fcgi", "REQUEST_URI=/x.fcgi"}
+	env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/cgi-bin/site.cgi",
+		"PATH_INFO=/x.fcgi", "REQUEST_URI=/x.fcgi"}
 	var out bytes.Buffer
-	s.g.ServeCGI(context.Background(), CGI{Environ: env, Stdin: strings.NewReader(""), Stdout: &out, HandlerNames: []string{"site.cgi"}})
+	s.g.ServeCGI(context.Background(),
+		CGI{Environ: env, Stdin: strings.NewReader(""), Stdout: &out, HandlerNames: []string{"site.cgi"}})
 	assert.Contains(t, out.String(), "ran")
 	out.Reset()
 	env[4] = "REQUEST_URI=/cgi-bin/site.cgi/x.fcgi"
-	s.g.ServeCGI(context.Background(), CGI{Environ: env, Stdin: strings.NewReader(""), Stdout: &out, HandlerNames: []string{"site.cgi"}})
+	s.g.ServeCGI(context.Background(),
+		CGI{Environ: env, Stdin: strings.NewReader(""), Stdout: &out, HandlerNames: []string{"site.cgi"}})
 	assert.Contains(t, out.String(), "Status: 404")
 }
 
 func TestUnavailable(t *testing.T) {
 	var out bytes.Buffer
-	Unavailable(nil).ServeCGI(context.Background(), CGI{Environ: []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET"}, Stdin: strings.NewReader(""), Stdout: &out})
+	Unavailable(nil).ServeCGI(context.Background(),
+		CGI{Environ: []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET"}, Stdin: strings.NewReader(""), Stdout: &out})
 	assert.True(t, strings.HasPrefix(out.String(), "Status: 503"), out.String())
 	assert.Contains(t, out.String(), "Retry-After: 30")
 	assert.NotContains(t, out.String(), "busy")

@@ -26,9 +26,12 @@ func TestCharset(t *testing.T) {
 	s.page("latin.mcro", "<html>Gr\xfc\xdfe</html>")
 	s.page("empty.mcro", "")
 	for name, source := range map[string]string{
-		"text": `return "<h1>Hällo</h1>"`, "ascii": `return "Hello"`, "latin": `return "H\228llo"`, "written": `write ("Hä") write ("llo") return ""`,
-		"header": `return webserver.httpheader () .. "Hällo"`, "typed": `return webserver.httpheader ("200 OK", "text/plain") .. "Hällo"`,
-		"table": `return {body = "Hällo"}`, "tableTyped": `return {headers = {["Content-Type"] = "Text/Plain;"}, body = "Hällo"}`,
+		"text": `return "<h1>Hällo</h1>"`, "ascii": `return "Hello"`, "latin": `return "H\228llo"`,
+		"written":      `write ("Hä") write ("llo") return ""`,
+		"header":       `return webserver.httpheader () .. "Hällo"`,
+		"typed":        `return webserver.httpheader ("200 OK", "text/plain") .. "Hällo"`,
+		"table":        `return {body = "Hällo"}`,
+		"tableTyped":   `return {headers = {["Content-Type"] = "Text/Plain;"}, body = "Hällo"}`,
 		"tableCharset": `return {headers = {["Content-Type"] = "text/html;charset=iso-8859-1"}, body = "Hello"}`,
 		"tableJSON":    `return {headers = {["Content-Type"] = "application/json"}, body = '"Hällo"'}`,
 		"tableScript":  `return {headers = {["Content-Type"] = "application/javascript"}, body = '"Hällo"'}`,
@@ -54,20 +57,27 @@ func TestCharset(t *testing.T) {
 		s.script(name, source)
 	}
 	kinds := map[string]string{
-		"text": "text/html; charset=utf-8", "ascii": "text/html; charset=utf-8", "latin": "text/html", "written": "text/html; charset=utf-8",
-		"header": "text/html", "typed": "text/plain",
-		"table": "text/html; charset=utf-8", "tableTyped": "Text/Plain; charset=utf-8", "tableCharset": "text/html;charset=iso-8859-1",
-		"tableJSON": "application/json", "tableScript": "application/javascript; charset=utf-8", "tableXHTML": "application/xhtml+xml; charset=utf-8",
+		"text": "text/html; charset=utf-8", "ascii": "text/html; charset=utf-8", "latin": "text/html",
+		"written": "text/html; charset=utf-8",
+		"header":  "text/html", "typed": "text/plain",
+		"table": "text/html; charset=utf-8", "tableTyped": "Text/Plain; charset=utf-8",
+		"tableCharset": "text/html;charset=iso-8859-1",
+		"tableJSON":    "application/json", "tableScript": "application/javascript; charset=utf-8",
+		"tableXHTML":  "application/xhtml+xml; charset=utf-8",
 		"tableBroken": "text/html; x", "noType": "text/html; charset=utf-8", "built": "text/html; charset=utf-8",
-		"meta": "text/html", "metaHTTP": "text/html", "metaUTF8": "text/html; charset=utf-8", "metaOther": "text/html; charset=utf-8", "metaLate": "text/html; charset=utf-8",
+		"meta": "text/html", "metaHTTP": "text/html", "metaUTF8": "text/html; charset=utf-8",
+		"metaOther": "text/html; charset=utf-8", "metaLate": "text/html; charset=utf-8",
 		"mention": "text/html; charset=utf-8", "xml": "text/html",
 		"streamed": "text/html; charset=utf-8", "streamedHead": "text/html", "streamedOld": "text/html",
-		"long": "text/html; charset=utf-8", "longOld": "text/html", "own": "text/html; charset=utf-8", "fails": "text/html; charset=utf-8",
+		"long": "text/html; charset=utf-8", "longOld": "text/html", "own": "text/html; charset=utf-8",
+		"fails":   "text/html; charset=utf-8",
 		"missing": "text/html; charset=utf-8",
-		"plain":   "text/plain; charset=utf-8", "page": "text/html; charset=utf-8", "style": "text/css; charset=utf-8", "styleLatin": "text/css",
+		"plain":   "text/plain; charset=utf-8", "page": "text/html; charset=utf-8",
+		"style": "text/css; charset=utf-8", "styleLatin": "text/css",
 		"data": "application/json", "picture": "image/svg+xml",
 	}
-	pages := map[string]string{"page.mcro": "text/html; charset=utf-8", "latin.mcro": "text/html", "empty.mcro": "text/html"}
+	pages := map[string]string{"page.mcro": "text/html; charset=utf-8",
+		"latin.mcro": "text/html", "empty.mcro": "text/html"}
 	check := func() {
 		t.Helper()
 		for name, want := range kinds {
@@ -80,8 +90,10 @@ func TestCharset(t *testing.T) {
 	check()
 	assert.Equal(t, "Grüße", s.ask("/streamed.fcgi", nil).Body)
 	// The same if the scripts run in Lua, without the gateway's short cuts.
-	s.put("suites.webserver.httpheader", objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
-	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script("local p = ...\nlocal page = webserver.handler (p)\nreturn page"))
+	s.put("suites.webserver.httpheader",
+		objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
+	s.put("system.verbs.traps.httpd.sdoc",
+		objectdb.Script("local p = ...\nlocal page = webserver.handler (p)\nreturn page"))
 	check()
 	s.put("user.webserver.callbacks.filterPage.x", objectdb.Script("return nil"))
 	for _, name := range []string{"text", "latin", "table", "page", "header"} {
@@ -112,20 +124,24 @@ func TestMimeTableCounts(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for path, want := range map[string]string{
-			"/page.mcro": "text/plain; charset=utf-8", "/text.fcgi": "text/xml; charset=utf-8", "/table.fcgi": "text/xml; charset=utf-8",
-			"/streamed.fcgi": "text/xml; charset=utf-8", "/feed.fcgi": "text/xml; charset=utf-8", "/header.fcgi": "text/html", "/fails.fcgi": "text/html; charset=utf-8",
+			"/page.mcro": "text/plain; charset=utf-8", "/text.fcgi": "text/xml; charset=utf-8",
+			"/table.fcgi":    "text/xml; charset=utf-8",
+			"/streamed.fcgi": "text/xml; charset=utf-8", "/feed.fcgi": "text/xml; charset=utf-8", "/header.fcgi": "text/html",
+			"/fails.fcgi": "text/html; charset=utf-8",
 		} {
 			assert.Equal(t, want, s.ask(path, nil).Get("Content-Type"), path)
 		}
 	}
 	check()
-	s.put("suites.webserver.httpheader", objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
+	s.put("suites.webserver.httpheader",
+		objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
 	check()
 }
 
 // TestIsUTF8 cuts texts into two pieces at many places.
 func TestIsUTF8(t *testing.T) {
-	for _, text := range []string{"", "abc", "Grüße, 世界 🎉", "\xff", "abc\xc3", "\xe4\xb8", "🎉\xf0\x9f", "\x80", strings.Repeat("世", 50_000), strings.Repeat("世", 50_000) + "\xe4"} {
+	for _, text := range []string{"", "abc", "Grüße, 世界 🎉", "\xff", "abc\xc3", "\xe4\xb8", "🎉\xf0\x9f", "\x80",
+		strings.Repeat("世", 50_000), strings.Repeat("世", 50_000) + "\xe4"} {
 		for cut := 0; cut <= len(text); cut += max(1, len(text)/13) {
 			got, err := isUTF8(text[:cut], bytes.NewReader([]byte(text[cut:])), false)
 			require.NoError(t, err)

@@ -69,7 +69,8 @@ func TestDispatchRoads(t *testing.T) {
 		},
 		"Apache Action, mod_proxy_fcgi without a file": {
 			"SCRIPT_NAME": "/cgi-bin", "PATH_INFO": "/Scripter.acgi/samples.hello.fcgi/extra/path",
-			"SCRIPT_FILENAME": "proxy:fcgi://localhost/srv/www/cgi-bin", "PATH_TRANSLATED": "/srv/www/Scripter.acgi/samples.hello.fcgi/extra/path",
+			"SCRIPT_FILENAME":  "proxy:fcgi://localhost/srv/www/cgi-bin",
+			"PATH_TRANSLATED":  "/srv/www/Scripter.acgi/samples.hello.fcgi/extra/path",
 			"REDIRECT_HANDLER": "scripter", "REDIRECT_URL": "/samples.hello.fcgi/extra/path",
 		},
 		"Apache FilesMatch proxy": {
@@ -86,12 +87,14 @@ func TestDispatchRoads(t *testing.T) {
 		},
 		"Apache Action, mod_proxy_fcgi": {
 			"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/samples.hello.fcgi/extra/path",
-			"SCRIPT_FILENAME": "proxy:fcgi://localhost/srv/cgi-bin/Scripter.acgi", "PATH_TRANSLATED": "/srv/www/samples.hello.fcgi/extra/path",
+			"SCRIPT_FILENAME":  "proxy:fcgi://localhost/srv/cgi-bin/Scripter.acgi",
+			"PATH_TRANSLATED":  "/srv/www/samples.hello.fcgi/extra/path",
 			"REDIRECT_HANDLER": "scripter",
 		},
 		"Apache rewrite to nph": {
 			"SCRIPT_NAME": "/cgi-bin/nph-Scripter.acgi", "PATH_INFO": "/samples.hello.fcgi/extra/path",
-			"SCRIPT_FILENAME": "/srv/cgi-bin/nph-Scripter.acgi", "PATH_TRANSLATED": "/srv/cgi-bin/nph-Scripter.acgi/samples.hello.fcgi/extra/path",
+			"SCRIPT_FILENAME": "/srv/cgi-bin/nph-Scripter.acgi",
+			"PATH_TRANSLATED": "/srv/cgi-bin/nph-Scripter.acgi/samples.hello.fcgi/extra/path",
 		},
 		"Apache ScriptAliasMatch": {
 			"SCRIPT_NAME": "/samples.hello.fcgi/extra/path", "SCRIPT_FILENAME": "/srv/cgi-bin/Scripter.acgi",
@@ -148,13 +151,16 @@ func TestDispatchFile(t *testing.T) {
 			"SCRIPT_NAME": "/docs/page.mcro", "SCRIPT_FILENAME": "/other/docs/page.mcro", "REQUEST_URI": "/docs/page.mcro",
 		},
 		"mod_proxy_fcgi": {
-			"SCRIPT_NAME": "/docs/page.mcro", "SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//other/docs/page.mcro", "REQUEST_URI": "/docs/page.mcro",
+			"SCRIPT_NAME": "/docs/page.mcro", "SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//other/docs/page.mcro",
+			"REQUEST_URI": "/docs/page.mcro",
 		},
 		"with path arguments": {
-			"SCRIPT_NAME": "/docs/page.mcro$a/b", "SCRIPT_FILENAME": "/other/docs/page.mcro$a/b", "REQUEST_URI": "/docs/page.mcro$a/b",
+			"SCRIPT_NAME": "/docs/page.mcro$a/b", "SCRIPT_FILENAME": "/other/docs/page.mcro$a/b",
+			"REQUEST_URI": "/docs/page.mcro$a/b",
 		},
 		"an interpreter with extra path": {
-			"SCRIPT_NAME": "/docs/page.mcro", "PATH_INFO": "/extra", "SCRIPT_FILENAME": "/other/docs/page.mcro", "REQUEST_URI": "/docs/page.mcro/extra",
+			"SCRIPT_NAME": "/docs/page.mcro", "PATH_INFO": "/extra", "SCRIPT_FILENAME": "/other/docs/page.mcro",
+			"REQUEST_URI": "/docs/page.mcro/extra",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,7 +186,8 @@ func TestDispatchFile(t *testing.T) {
 	})
 	t.Run("percent signs of ProxyPassMatch", func(t *testing.T) {
 		p := map[string]string{
-			"SCRIPT_NAME": "/my page.mcro", "SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//srv/www/my%20page.mcro", "DOCUMENT_ROOT": "/srv/www",
+			"SCRIPT_NAME":     "/my page.mcro",
+			"SCRIPT_FILENAME": "proxy:fcgi://127.0.0.1:9000//srv/www/my%20page.mcro", "DOCUMENT_ROOT": "/srv/www",
 		}
 		d, err := dispatchWith(t, db, p)
 		require.NoError(t, err)
@@ -203,7 +210,8 @@ func TestDispatchPathArgs(t *testing.T) {
 	} {
 		d, err := dispatchWith(t, db, map[string]string{"SCRIPT_NAME": c.path, "REQUEST_URI": c.path})
 		if assert.NoError(t, err, c.path) {
-			assert.Equal(t, []string{c.want, c.args, c.extra, "SCRIPTER"}, []string{d.Path, d.PathArgs, d.Extra, d.Action}, c.path)
+			assert.Equal(t, []string{c.want, c.args, c.extra, "SCRIPTER"},
+				[]string{d.Path, d.PathArgs, d.Extra, d.Action}, c.path)
 		}
 	}
 }
@@ -221,14 +229,27 @@ func TestDispatchRefuses(t *testing.T) {
 		{"a NUL", map[string]string{"SCRIPT_NAME": "/page.mcro\x00.html"}, 400},
 		{"a line end", map[string]string{"SCRIPT_NAME": "/page\n.mcro"}, 400},
 		{"nothing", map[string]string{}, 400},
-		{"a page's name and a script's", map[string]string{"SCRIPT_NAME": "/x.mcro/y.fcgi", "REDIRECT_HANDLER": "SCRIPTER"}, 404},
-		{"a page's name and a script's, without a word", map[string]string{"SCRIPT_NAME": "/x.mcro", "PATH_INFO": "/a/y.FCGI/b"}, 404},
-		{"the handler itself", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/private/page.mcro", "REQUEST_URI": "/cgi-bin/Scripter.acgi/private/page.mcro"}, 404},
-		{"the handler in other letters", map[string]string{"SCRIPT_NAME": "/cgi-bin/scripter.ACGI", "PATH_INFO": "/p.mcro", "REQUEST_URI": "/cgi-bin/scripter.ACGI/p.mcro"}, 404},
-		{"the handler, absolute", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro", "REQUEST_URI": "http://h/cgi-bin/Scripter.acgi/p.mcro?x"}, 404},
-		{"the handler, encoded", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro", "REQUEST_URI": "/cgi-bin//%53cripter.acgi/./p.mcro"}, 404},
-		{"the handler, badly encoded", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro$%zz", "REQUEST_URI": "/cgi-bin/%53cripter.acgi/p.mcro$%zz"}, 404},
-		{"the handler without a word", map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro"}, 404},
+		{"a page's name and a script's",
+			map[string]string{"SCRIPT_NAME": "/x.mcro/y.fcgi", "REDIRECT_HANDLER": "SCRIPTER"}, 404},
+		{"a page's name and a script's, without a word",
+			map[string]string{"SCRIPT_NAME": "/x.mcro", "PATH_INFO": "/a/y.FCGI/b"}, 404},
+		{"the handler itself",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/private/page.mcro",
+				"REQUEST_URI": "/cgi-bin/Scripter.acgi/private/page.mcro"}, 404},
+		{"the handler in other letters",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/scripter.ACGI", "PATH_INFO": "/p.mcro",
+				"REQUEST_URI": "/cgi-bin/scripter.ACGI/p.mcro"}, 404},
+		{"the handler, absolute",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro",
+				"REQUEST_URI": "http://h/cgi-bin/Scripter.acgi/p.mcro?x"}, 404},
+		{"the handler, encoded",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro",
+				"REQUEST_URI": "/cgi-bin//%53cripter.acgi/./p.mcro"}, 404},
+		{"the handler, badly encoded",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro$%zz",
+				"REQUEST_URI": "/cgi-bin/%53cripter.acgi/p.mcro$%zz"}, 404},
+		{"the handler without a word",
+			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro"}, 404},
 	} {
 		_, err := dispatchWith(t, db, c.p)
 		var e *Error
@@ -308,7 +329,8 @@ func FuzzDispatch(f *testing.F) {
 	f.Add("/cgi-bin/Scripter.acgi", "/x.fcgi", "/x.fcgi")
 	db := newDB(f)
 	f.Fuzz(func(t *testing.T, name, info, uri string) {
-		d, err := dispatchWith(t, db, map[string]string{"SCRIPT_NAME": name, "PATH_INFO": info, "REQUEST_URI": uri, "DOCUMENT_ROOT": "/srv/www"})
+		d, err := dispatchWith(t, db,
+			map[string]string{"SCRIPT_NAME": name, "PATH_INFO": info, "REQUEST_URI": uri, "DOCUMENT_ROOT": "/srv/www"})
 		if err != nil {
 			return
 		}

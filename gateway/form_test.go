@@ -32,7 +32,8 @@ func plain(v script.Value) any {
 
 // Specification: 4.1.2, 4.1.6
 func TestLastFields(t *testing.T) {
-	got, err := lastFields("a=1&x+y=%41%2b&a=2&__index=1&=3&a=100%&b", runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
+	got, err := lastFields("a=1&x+y=%41%2b&a=2&__index=1&=3&a=100%&b",
+		runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"a": "100%", "x y": "A+", "__index": "1", "": "3", "b": ""}, plain(got))
 }
@@ -40,7 +41,8 @@ func TestLastFields(t *testing.T) {
 // Specification: 8.3
 func TestParseFormLimits(t *testing.T) {
 	var e *Error
-	_, err := lastFields(strings.Repeat("a=1&", 11), runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
+	_, err := lastFields(strings.Repeat("a=1&", 11),
+		runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, false)
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, 413, e.Status)
 	_, err = lastFields("a=%zz", runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10}, true)
@@ -72,7 +74,8 @@ Content-Type: application/octet-stream
 
 --B--
 `)
-	f, err := parseBody("multipart/form-data; boundary=B", multi, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
+	f, err := parseBody("multipart/form-data; boundary=B", multi,
+		runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"title": "again"}, plain(f.args))
 	assert.Len(t, f.parts, 4, "all parts, in their order")
@@ -93,7 +96,8 @@ Content-Type: application/octet-stream
 		{"multipart/form-data", multi, 400},
 		{"multipart/form-data; boundary=" + strings.Repeat("x", 71), multi, 400},
 		{"multipart/form-data; boundary=B", multi[:len(multi)-40], 400},
-		{"multipart/form-data; boundary=B", strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
+		{"multipart/form-data; boundary=B",
+			strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
 		{"application/x-www-form-urlencoded", "a=%4", 400},
 	} {
 		_, err := parseBody(c.contentType, c.body, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
@@ -113,7 +117,8 @@ func FuzzParseBody(f *testing.F) {
 	f.Add("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--")
 	f.Add("application/x-www-form-urlencoded", "a=1")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		if _, err := parseBody(contentType, body, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 100}); err != nil {
+		if _, err := parseBody(contentType, body,
+			runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 100}); err != nil {
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Contains(t, []int{400, 413}, e.Status)
@@ -126,7 +131,8 @@ func BenchmarkLastFields(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := lastFields(text, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 1000}, true); err != nil {
+		if _, err := lastFields(text,
+			runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 1000}, true); err != nil {
 			b.Fatal(err)
 		}
 	}

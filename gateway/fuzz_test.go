@@ -22,8 +22,10 @@ import (
 // authorization, host, length, path, the bounded copy of the head.
 func FuzzFields(f *testing.F) {
 	for _, s := range []string{
-		`a=1; b="two"; c=x=y; a=3; ; d; =e`, "Basic QWRhOnNlY3JldCB3b3Jk", "Basic =", "localhost:8080", "[::1]:80", "localhost?", "5", "-1", "+5",
-		"100000000000000000000", "/a%2fb%zz%", "http://host/x?y", "/x.fcgi$y%24z", "GET / HTTP/1.0", "password=hush&a=b", "%70ass=x",
+		`a=1; b="two"; c=x=y; a=3; ; d; =e`, "Basic QWRhOnNlY3JldCB3b3Jk", "Basic =", "localhost:8080",
+		"[::1]:80", "localhost?", "5", "-1", "+5",
+		"100000000000000000000", "/a%2fb%zz%", "http://host/x?y", "/x.fcgi$y%24z", "GET / HTTP/1.0",
+		"password=hush&a=b", "%70ass=x",
 	} {
 		f.Add(s)
 	}
@@ -47,7 +49,8 @@ func FuzzFields(f *testing.F) {
 		require.LessOrEqual(t, len(DecodePath(s)), len(s))
 		requestPath(s)
 		requestlog.MaskForm(s)
-		r := &Request{Params: map[string]string{"REQUEST_URI": s, "HTTP_X": s, "HTTP_COOKIE": s, "QUERY_STRING": s, "REQUEST_METHOD": s}}
+		r := &Request{Params: map[string]string{"REQUEST_URI": s, "HTTP_X": s, "HTTP_COOKIE": s,
+			"QUERY_STRING": s, "REQUEST_METHOD": s}}
 		require.LessOrEqual(t, len(r.fullRequest()), fullRequestLimit)
 		r.LogPath()
 		new(requestlog.Mask).Variables(r.Params)
@@ -100,7 +103,8 @@ return "done"`
 	s := newSite(f)
 	s.script("x", `local p = ... local run = loadstring (p.argTable.source) return run (p.argTable.a, p.argTable.b)`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		body := "source=" + string(httpform.Escape(nil, source)) + "&a=" + string(httpform.Escape(nil, a)) + "&b=" + string(httpform.Escape(nil, b))
+		body := "source=" + string(httpform.Escape(nil, source)) + "&a=" + string(httpform.Escape(nil, a)) + "&b=" +
+			string(httpform.Escape(nil, b))
 		s.t = t
 		start := time.Now()
 		resp := s.post("/x.fcgi", "application/x-www-form-urlencoded", body)
@@ -197,7 +201,8 @@ func FuzzSettings(f *testing.F) {
 			tx := run.Tx
 			home := objectdb.Address{"user", "webserver"}
 			for _, a := range []objectdb.Address{
-				home.Child(name), home.Child("mimeTable").Child(ext).Child("type"), home.Child("mimeTable").Child("." + ext).Child("action"),
+				home.Child(name), home.Child("mimeTable").Child(ext).Child("type"),
+				home.Child("mimeTable").Child("." + ext).Child("action"),
 				home.Child("overrides").Child(host).Child(prefix), home.Child("directoryIndex").Child(host).Child(prefix),
 				home.Child("actionTable").Child(value), home.Child("prefs").Child("errorPage"),
 			} {
@@ -208,7 +213,8 @@ func FuzzSettings(f *testing.F) {
 				}
 			}
 			// What was put is asked for, and taken back by the error.
-			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}), nil)
+			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}),
+				nil)
 			c := x.newAttempt(run)
 			for _, set := range site.Settings {
 				v := c.Site().Value(set)

@@ -81,7 +81,8 @@ func (s *testSite) page(name, text string) {
 func (s *testSite) request(path string, more map[string]string) *Request {
 	script, query, _ := strings.Cut(path, "?")
 	p := map[string]string{
-		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_SOFTWARE": "Test/1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
+		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_SOFTWARE": "Test/1",
+		"SERVER_NAME": "localhost", "SERVER_PORT": "80",
 		"REQUEST_METHOD": "GET", "SCRIPT_NAME": script, "REQUEST_URI": path, "QUERY_STRING": query, "DOCUMENT_ROOT": s.folder,
 		"REMOTE_ADDR": "192.0.2.1", "HTTP_HOST": "localhost",
 	}
@@ -107,7 +108,8 @@ func (s *testSite) answer(r *Request) (*httpheader.Response, Outcome) {
 
 func (s *testSite) post(path, contentType, body string) *httpheader.Response {
 	s.t.Helper()
-	r := s.request(path, map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": contentType, "CONTENT_LENGTH": strconv.Itoa(len(body))})
+	r := s.request(path, map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": contentType,
+		"CONTENT_LENGTH": strconv.Itoa(len(body))})
 	r.Body = strings.NewReader(body)
 	resp, _ := s.answer(r)
 	return resp
@@ -123,10 +125,14 @@ func TestSpecificationShapes(t *testing.T) {
 	s.script("go", `return webserver.httpHeader ("302 FOUND", "http://elsewhere.test/x")`)
 	s.script("secret", `return webserver.httpHeader ("401 UNAUTHORIZED", "Members") .. "who are you?"`)
 	for path, want := range map[string]string{
-		"/ok.fcgi": "HTTP/1.0 200 OK\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 4\r\n\r\nbody",
-		"/go.fcgi": "HTTP/1.0 302 FOUND\r\nLocation: http://elsewhere.test/x\r\nURI: http://elsewhere.test/x\r\nServer: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 144\r\n\r\n" +
-			"<html><head><title>FOUND</title></head><body><p>The page is at <a href=\"http://elsewhere.test/x\">http://elsewhere.test/x</a>.</p></body></html>\n",
-		"/secret.fcgi": "HTTP/1.0 401 UNAUTHORIZED\r\nWWW-Authenticate: Basic realm=\"Members\"\r\nServer: Test/1\r\nContent-Type: text/html; charset=utf-8\r\nCache-Control: private, no-cache\r\nContent-Length: 12\r\n\r\nwho are you?",
+		"/ok.fcgi": "HTTP/1.0 200 OK\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/html\r\n" +
+			"Cache-Control: private, no-cache\r\nContent-Length: 4\r\n\r\nbody",
+		"/go.fcgi": "HTTP/1.0 302 FOUND\r\nLocation: http://elsewhere.test/x\r\nURI: http://elsewhere.test/x\r\n" +
+			"Server: Test/1\r\nContent-Type: text/html\r\nCache-Control: private, no-cache\r\nContent-Length: 144\r\n\r\n" +
+			"<html><head><title>FOUND</title></head>" +
+			"<body><p>The page is at <a href=\"http://elsewhere.test/x\">http://elsewhere.test/x</a>.</p></body></html>\n",
+		"/secret.fcgi": "HTTP/1.0 401 UNAUTHORIZED\r\nWWW-Authenticate: Basic realm=\"Members\"\r\nServer: Test/1\r\n" +
+			"Content-Type: text/html; charset=utf-8\r\nCache-Control: private, no-cache\r\nContent-Length: 12\r\n\r\nwho are you?",
 	} {
 		var b bytes.Buffer
 		s.g.Answer(context.Background(), s.request(path, nil), &b)
@@ -146,21 +152,33 @@ func TestResponses(t *testing.T) {
 		fields       map[string]string
 	}{
 		{"text", `return "hello"`, 200, "OK", "hello", map[string]string{"Content-Type": "text/html; charset=utf-8"}},
-		{"binary", `return odb.binary ("GIF89a", "image/gif")`, 200, "OK", "GIF89a", map[string]string{"Content-Type": "image/gif"}},
+		{"binary", `return odb.binary ("GIF89a", "image/gif")`, 200, "OK", "GIF89a",
+			map[string]string{"Content-Type": "image/gif"}},
 		{"number", `return 42`, 200, "OK", "42", nil},
-		{"complete", `return "HTTP/1.1 201 Made\r\nX-A: b\r\nContent-Type: text/plain\r\n\r\nmade"`, 201, "Made", "made", map[string]string{"X-A": "b", "Content-Type": "text/plain"}},
-		{"no type", `return "HTTP/1.0 200 OK\r\n\r\nx"`, 200, "OK", "x", map[string]string{"Content-Type": "text/html; charset=utf-8"}},
+		{"complete", `return "HTTP/1.1 201 Made\r\nX-A: b\r\nContent-Type: text/plain\r\n\r\nmade"`, 201, "Made", "made",
+			map[string]string{"X-A": "b", "Content-Type": "text/plain"}},
+		{"no type", `return "HTTP/1.0 200 OK\r\n\r\nx"`, 200, "OK", "x",
+			map[string]string{"Content-Type": "text/html; charset=utf-8"}},
 		{"LF", `return "HTTP/1.0 200 OK\nX-A: b\n\nbody"`, 200, "OK", "body", map[string]string{"X-A": "b"}},
 		{"CR", `return "HTTP/1.0 200 OK\rX-A: b\r\rbody\r"`, 200, "OK", "body\r", map[string]string{"X-A": "b"}},
-		{"table", `return {status = "404 Gone Fishing", headers = {["X-A"] = "b", ["Set-Cookie"] = {"a=1", "b=2"}}, body = "x"}`, 404, "Gone Fishing", "x", map[string]string{"X-A": "b", "Content-Type": "text/html; charset=utf-8"}},
+		{"table",
+			`return {status = "404 Gone Fishing", headers = {["X-A"] = "b", ["Set-Cookie"] = {"a=1", "b=2"}}, body = "x"}`,
+			404, "Gone Fishing", "x", map[string]string{"X-A": "b", "Content-Type": "text/html; charset=utf-8"}},
 		{"bare", `return {body = 1}`, 200, "OK", "1", nil},
-		{"lying length", `return "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nlonger"`, 200, "OK", "longer", map[string]string{"Content-Length": "6"}},
-		{"no content", `return {status = 204, body = "ignored"}`, 204, "No Content", "", map[string]string{"Content-Length": ""}},
-		{"accel", `return {headers = {["X-Accel-Redirect"] = "/etc", ["X-Sendfile"] = "/etc/passwd"}, body = "x"}`, 200, "OK", "x", map[string]string{"X-Accel-Redirect": "", "X-Sendfile": ""}},
-		{"own cache word", `return {headers = {["Cache-Control"] = "max-age=5"}, body = "x"}`, 200, "OK", "x", map[string]string{"Cache-Control": "max-age=5"}},
-		{"useless expires", `return {headers = {Expires = "-1"}, body = "x"}`, 200, "OK", "x", map[string]string{"Cache-Control": "private, no-cache"}},
-		{"splitting", `return {headers = {["X-A"] = "b\r\nX-Evil: c"}, body = "x"}`, 500, "Internal Server Error", "*", map[string]string{"X-Evil": ""}},
-		{"splitting a redirect", `return webserver.httpHeader ("302 FOUND", "http://a/\r\nX-Evil: 1")`, 500, "Internal Server Error", "*", map[string]string{"X-Evil": ""}},
+		{"lying length", `return "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nlonger"`, 200, "OK", "longer",
+			map[string]string{"Content-Length": "6"}},
+		{"no content", `return {status = 204, body = "ignored"}`, 204, "No Content", "",
+			map[string]string{"Content-Length": ""}},
+		{"accel", `return {headers = {["X-Accel-Redirect"] = "/etc", ["X-Sendfile"] = "/etc/passwd"}, body = "x"}`, 200,
+			"OK", "x", map[string]string{"X-Accel-Redirect": "", "X-Sendfile": ""}},
+		{"own cache word", `return {headers = {["Cache-Control"] = "max-age=5"}, body = "x"}`, 200, "OK", "x",
+			map[string]string{"Cache-Control": "max-age=5"}},
+		{"useless expires", `return {headers = {Expires = "-1"}, body = "x"}`, 200, "OK", "x",
+			map[string]string{"Cache-Control": "private, no-cache"}},
+		{"splitting", `return {headers = {["X-A"] = "b\r\nX-Evil: c"}, body = "x"}`, 500, "Internal Server Error", "*",
+			map[string]string{"X-Evil": ""}},
+		{"splitting a redirect", `return webserver.httpHeader ("302 FOUND", "http://a/\r\nX-Evil: 1")`, 500,
+			"Internal Server Error", "*", map[string]string{"X-Evil": ""}},
 		{"hop by hop", `return {headers = {Connection = "keep-alive"}, body = "x"}`, 500, "Internal Server Error", "*", nil},
 		{"no status", `return {status = 99}`, 500, "Internal Server Error", "*", nil},
 		{"half a status", `return {status = 200.5}`, 500, "Internal Server Error", "*", nil},
@@ -248,9 +266,12 @@ func TestNames(t *testing.T) {
 	for path, want := range map[string]int{
 		"/folder.run.fcgi": 200, "/FOLDER.Run.FCGI": 200, "/any/where/folder.run.fcgi": 200, "/folder.run.fcgi/extra": 200,
 		"/folder.text.fcgi": 200, "/folder.html.fcgi": 200, "/folder.gif.fcgi": 200,
-		"/folder.fcgi": 403, "/folder.number.fcgi": 403, "/folder._private.fcgi": 404, "/folder.nothing.fcgi": 404, "/folder.run.more.fcgi": 404,
-		"/.fcgi": 404, "/folder..run.fcgi": 404, "/folder.r\xc3\xbcn.fcgi": 404, `/folder.["run"].fcgi`: 404, "/folder.run .fcgi": 404,
-		"/system.verbs.traps.httpd.sdoc.fcgi": 404, "/user.webserver.debugToken.fcgi": 404, "/scratchpad.fcgi": 404, "/folder.\xc5\xbfun.fcgi": 404,
+		"/folder.fcgi": 403, "/folder.number.fcgi": 403, "/folder._private.fcgi": 404,
+		"/folder.nothing.fcgi": 404, "/folder.run.more.fcgi": 404,
+		"/.fcgi": 404, "/folder..run.fcgi": 404, "/folder.r\xc3\xbcn.fcgi": 404,
+		`/folder.["run"].fcgi`: 404, "/folder.run .fcgi": 404,
+		"/system.verbs.traps.httpd.sdoc.fcgi": 404, "/user.webserver.debugToken.fcgi": 404, "/scratchpad.fcgi": 404,
+		"/folder.\xc5\xbfun.fcgi": 404,
 	} {
 		assert.Equal(t, want, s.ask(path, nil).Status, path)
 	}
@@ -268,12 +289,18 @@ func TestParams(t *testing.T) {
 		return table.concat ({p.pathArgs, p.httpSearchArgs, p.postArgs, p.method, p.scriptName, p.action, p.actionPath, p.contentType,
 			p.referer, p.userAgent, p.username, p.password, p.clientIP, p.serverName, p.serverPort, p.argTable.a, p.argTable.b .. table.concat (p.fields.b, "+"),
 			p.searchTable.x, p.headers ["user-agent"], p.cookies.c, p.cgi.REQUEST_METHOD, p.websiteFolder, p.fullRequest:match ("^[^\r]*")}, "|")`)
-	r := s.request("/p.fcgi$y?x=1", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "14",
-		"HTTP_REFERER": "http://r/", "HTTP_USER_AGENT": "UA", "HTTP_AUTHORIZATION": "Basic dTpwOnc=", "HTTP_COOKIE": "c=d", "HTTP_PROXY": "evil"})
+	r := s.request("/p.fcgi$y?x=1",
+		map[string]string{"REQUEST_METHOD": "POST",
+			"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "14",
+			"HTTP_REFERER": "http://r/", "HTTP_USER_AGENT": "UA", "HTTP_AUTHORIZATION": "Basic dTpwOnc=",
+			"HTTP_COOKIE": "c=d", "HTTP_PROXY": "evil"})
 	r.Body = strings.NewReader("a=1&b=2&b=%203")
 	resp, _ := s.answer(r)
-	assert.Equal(t, "y|x=1|a=1&b=2&b=%203|POST|/p.fcgi|SCRIPTER|/cgi-bin/Scripter.acgi|application/x-www-form-urlencoded|http://r/|UA|u|p:w|192.0.2.1|localhost|80|1| 32+ 3|1|UA|d|POST|"+s.folder+"|POST /p.fcgi$y?x=1 HTTP/1.1", resp.Body)
-	s.script("q", `local p = ... return tostring (p.cgi.HTTP_PROXY) .. tostring (p.headers.proxy) .. type (p.connectionID)`)
+	assert.Equal(t,
+		"y|x=1|a=1&b=2&b=%203|POST|/p.fcgi|SCRIPTER|/cgi-bin/Scripter.acgi|application/x-www-form-urlencoded|"+
+			"http://r/|UA|u|p:w|192.0.2.1|localhost|80|1| 32+ 3|1|UA|d|POST|"+s.folder+"|POST /p.fcgi$y?x=1 HTTP/1.1", resp.Body)
+	s.script("q",
+		`local p = ... return tostring (p.cgi.HTTP_PROXY) .. tostring (p.headers.proxy) .. type (p.connectionID)`)
 	assert.Equal(t, "nilnilnumber", s.ask("/q.fcgi", map[string]string{"HTTP_PROXY": "evil"}).Body)
 }
 
@@ -338,7 +365,8 @@ func TestPages(t *testing.T) {
 	s.page("a.mcro", "first")
 	s.page("inner.mcro", "inner")
 	require.NoError(t, os.Symlink(filepath.Join(s.folder, "inner.mcro"), filepath.Join(s.folder, "ok.mcro")))
-	for path, want := range map[string]int{"/a.mcro": 200, "/ok.mcro": 200, "/link.mcro": 403, "/dir.mcro": 404, "/missing.mcro": 404, "/a.mcro/extra": 200} {
+	for path, want := range map[string]int{"/a.mcro": 200, "/ok.mcro": 200, "/link.mcro": 403, "/dir.mcro": 404,
+		"/missing.mcro": 404, "/a.mcro/extra": 200} {
 		assert.Equal(t, want, s.ask(path, nil).Status, path)
 	}
 	s.page("a.mcro", "second, longer")
@@ -546,8 +574,11 @@ func TestDebugging(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `error ("boom")`)
 	ask := func() {
-		r := s.request("/x.fcgi?q=1&token=hush", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "41",
-			"HTTP_AUTHORIZATION": "Basic aHVzaDpodXNo", "HTTP_COOKIE": "id=hush; hush", "REDIRECT_HTTP_COOKIE": "id=hush", "HTTP_X_AUTH_TOKEN": "hush", "HTTP_REFERER": "http://r/?password=hush"})
+		r := s.request("/x.fcgi?q=1&token=hush",
+			map[string]string{"REQUEST_METHOD": "POST",
+				"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "41",
+				"HTTP_AUTHORIZATION": "Basic aHVzaDpodXNo", "HTTP_COOKIE": "id=hush; hush", "REDIRECT_HTTP_COOKIE": "id=hush",
+				"HTTP_X_AUTH_TOKEN": "hush", "HTTP_REFERER": "http://r/?password=hush"})
 		r.Body = strings.NewReader("a=1&A=2&=3&password=hush&%70asswort=hush&")
 		resp, _ := s.answer(r)
 		require.Equal(t, 500, resp.Status)
@@ -563,7 +594,8 @@ func TestDebugging(t *testing.T) {
 	assert.Equal(t, objectdb.String("/x.fcgi"), s.get("scratchpad.cgiparams.scriptName"))
 	assert.Equal(t, objectdb.String("POST"), s.get("scratchpad.cgiparams.method"))
 	assert.Equal(t, objectdb.String("2"), s.get("scratchpad.cgiparams.argTable.A"))
-	assert.Equal(t, objectdb.String("1"), s.get(`scratchpad.cgiparams.argTable.["a (3)"]`), "a name that differs only in case gets a number")
+	assert.Equal(t, objectdb.String("1"), s.get(`scratchpad.cgiparams.argTable.["a (3)"]`),
+		"a name that differs only in case gets a number")
 	assert.NotContains(t, s.kept(), "hush")
 	assert.NotContains(t, s.kept(), "aHVzaDpodXNo")
 	assert.Equal(t, 404, s.ask("/scratchpad.cgiparams.fcgi", nil).Status)
@@ -608,7 +640,9 @@ func TestDebuggingBodies(t *testing.T) {
 func TestPost(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.argTable.a .. p.files.f.data`)
-	resp := s.post("/x.fcgi", "multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\r\n--B--\r\n")
+	resp := s.post("/x.fcgi", "multipart/form-data; boundary=B",
+		"--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n"+
+			"--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\r\n--B--\r\n")
 	assert.Equal(t, "AF", resp.Body)
 	assert.Equal(t, 400, s.post("/x.fcgi", "application/x-www-form-urlencoded", "a=%zz").Status)
 	s.put("user.webserver.maxBody", objectdb.Number(0.00001))
@@ -638,7 +672,8 @@ func TestRefused(t *testing.T) {
 
 func BenchmarkAnswer(b *testing.B) {
 	s := newSite(b)
-	s.script("hello", `return webserver.httpHeader () .. "<html><body>Hello, world. This page has about one hundred bytes, as the comparison wants.</body></html>"`)
+	s.script("hello",
+		`return webserver.httpHeader () .. "<html><body>Hello, world. This page has about one hundred bytes, as the comparison wants.</body></html>"`)
 	var page strings.Builder
 	for i := range 20 {
 		name := fmt.Sprintf("value%d", i)

@@ -41,7 +41,8 @@ func TestFilesElsewhere(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "folder.mcro"), 0o755))
 	s.page("sent.txt", "secret")
 	for _, path := range []string{
-		"/out.mcro", "/beside.mcro", "/up.mcro", "/folder/secret.mcro", "/loop.mcro", "/environ.mcro", "/zero.mcro", "/self.mcro",
+		"/out.mcro", "/beside.mcro", "/up.mcro", "/folder/secret.mcro", "/loop.mcro",
+		"/environ.mcro", "/zero.mcro", "/self.mcro",
 		"/nowhere.mcro", "/fifo.mcro", "/folder.mcro", "/sent.txt/x.mcro", "/sent.txt/.mcro",
 	} {
 		answered := make(chan *httpheader.Response, 1)
@@ -94,17 +95,21 @@ func TestOddVariables(t *testing.T) {
 	s.script("x", `local p = ... return p.fullRequest .. p.serverName .. p.pathArgs`)
 	long := strings.Repeat("x", 100_000)
 	for i, more := range []map[string]string{
-		{"SERVER_PROTOCOL": "HTTP/9.9"}, {"SERVER_PROTOCOL": ""}, {"SERVER_PROTOCOL": long}, {"SERVER_NAME": "", "HTTP_HOST": ""},
+		{"SERVER_PROTOCOL": "HTTP/9.9"}, {"SERVER_PROTOCOL": ""}, {"SERVER_PROTOCOL": long},
+		{"SERVER_NAME": "", "HTTP_HOST": ""},
 		{"SERVER_PORT": "none"}, {"REQUEST_URI": ""}, {"REQUEST_URI": "%"}, {"REQUEST_URI": "http://"}, {"REQUEST_URI": long},
 		{"QUERY_STRING": strings.Repeat("%", 1000)}, {"QUERY_STRING": "=&=&;"}, {"HTTP_COOKIE": strings.Repeat(";", 60_000)},
-		{"HTTP_COOKIE": long}, {"HTTP_AUTHORIZATION": "Basic " + long}, {"HTTP_AUTHORIZATION": "Basic"}, {"HTTP_IF_NONE_MATCH": long},
+		{"HTTP_COOKIE": long}, {"HTTP_AUTHORIZATION": "Basic " + long},
+		{"HTTP_AUTHORIZATION": "Basic"}, {"HTTP_IF_NONE_MATCH": long},
 		{"HTTP_IF_MODIFIED_SINCE": "Mon, 99 Foo"}, {"DOCUMENT_ROOT": ""}, {"DOCUMENT_ROOT": "/"}, {"PATH_INFO": "/" + long},
-		{"PATH_TRANSLATED": "\x01"}, {"SCRIPT_FILENAME": "proxy:fcgi://"}, {"REMOTE_ADDR": "", "REMOTE_HOST": ""}, {"HTTP_": "x", "HTTP__": "y"},
+		{"PATH_TRANSLATED": "\x01"}, {"SCRIPT_FILENAME": "proxy:fcgi://"},
+		{"REMOTE_ADDR": "", "REMOTE_HOST": ""}, {"HTTP_": "x", "HTTP__": "y"},
 	} {
 		resp := s.ask("/x.fcgi", more)
 		assert.Less(t, resp.Status, 500, "%d", i)
 	}
-	for i, p := range []map[string]string{nil, {}, {"REQUEST_METHOD": "GET"}, {"REQUEST_METHOD": "GET", "SCRIPT_NAME": "x"}} {
+	for i, p := range []map[string]string{nil, {}, {"REQUEST_METHOD": "GET"},
+		{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "x"}} {
 		for _, form := range []Form{Parsed, NPH} {
 			var out strings.Builder
 			o := s.g.Answer(t.Context(), &Request{Params: p, Form: form}, &out)
@@ -132,7 +137,8 @@ func TestVerbsStop(t *testing.T) {
 		assert.Equal(t, 500, resp.Status, name)
 		assert.ErrorContains(t, out.Err, c.limit, name)
 	}
-	s.script("x", `return #text.split (("a,"):rep (1e4), ",") .. " " .. #json.decode ("[" .. ("1,"):rep (1e4) .. "1]") .. " " .. json.encode (("é<"):rep (3))`)
+	s.script("x",
+		`return #text.split (("a,"):rep (1e4), ",") .. " " .. #json.decode ("[" .. ("1,"):rep (1e4) .. "1]") .. " " .. json.encode (("é<"):rep (3))`)
 	assert.Equal(t, `10001 10001 "é\u003cé\u003cé\u003c"`, s.ask("/x.fcgi", nil).Body)
 	s.script("x", `local s = ("x"):rep (65535) .. ("é"):rep (70000) return tostring (json.decode (json.encode (s)) == s)`)
 	assert.Equal(t, "true", s.ask("/x.fcgi", nil).Body, "texts are encoded in pieces")

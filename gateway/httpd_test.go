@@ -18,7 +18,8 @@ import (
 func TestAppInfo(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.serverPath", objectdb.String("/usr/sbin/apache2"))
-	s.script("x", `return httpd.appInfo.name .. "|" .. apps.httpd.appInfo.version .. "|" .. httpd.appInfo.id .. "|" .. httpd.appInfo.path`)
+	s.script("x",
+		`return httpd.appInfo.name .. "|" .. apps.httpd.appInfo.version .. "|" .. httpd.appInfo.id .. "|" .. httpd.appInfo.path`)
 	for software, want := range map[string]string{
 		"Apache/2.4.62 (Debian)": "Apache|2.4.62 (Debian)|httpd|/usr/sbin/apache2",
 		"nginx/1.26.3":           "nginx|1.26.3|httpd|/usr/sbin/apache2",
@@ -61,7 +62,9 @@ func TestRefuseConnections(t *testing.T) {
 	assert.Equal(t, "x", s.ask("/x.fcgi", nil).Body)
 	assert.Equal(t, "closed", s.ask("/close.fcgi", nil).Body)
 	s.put("user.webserver.retryAfter", objectdb.Number(77))
-	for _, r := range []*Request{s.request("/x.fcgi", nil), s.request("/x.fcgi", map[string]string{"HTTP_SCRIPTER_TOKEN": ""}), s.request("/x.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "3"})} {
+	for _, r := range []*Request{s.request("/x.fcgi", nil),
+		s.request("/x.fcgi", map[string]string{"HTTP_SCRIPTER_TOKEN": ""}),
+		s.request("/x.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "3"})} {
 		r.Body = strings.NewReader("a=b")
 		resp, out := s.answer(r)
 		assert.Equal(t, 503, resp.Status)
@@ -92,7 +95,8 @@ func TestLogSwitches(t *testing.T) {
 	s := newSite(t)
 	s.script("bad", `error ("boom")`)
 	s.script("x", `return "x"`)
-	s.script("switch", `httpd.suspendLogging ((...).searchTable.s == "1") httpd.verboseMessages ((...).searchTable.v == "1") return "x"`)
+	s.script("switch",
+		`httpd.suspendLogging ((...).searchTable.s == "1") httpd.verboseMessages ((...).searchTable.v == "1") return "x"`)
 	s.page("p.mcro", "<!--#nothing-->")
 	logged := func() string {
 		s.log.Take()
@@ -107,7 +111,9 @@ func TestLogSwitches(t *testing.T) {
 	assert.NotContains(t, plain, "msg=request ")
 	s.ask("/switch.fcgi?v=1", nil)
 	verbose := logged()
-	assert.Regexp(t, `msg=request method=GET path="/x.fcgi\?password=\(masked\)" action=SCRIPTER status=200 time=\S+ server=Test/1`, verbose)
+	assert.Regexp(t,
+		`msg=request method=GET path="/x.fcgi\?password=\(masked\)" action=SCRIPTER status=200 time=\S+ server=Test/1`,
+		verbose)
 	assert.Regexp(t, `msg=request .*path=/bad.fcgi action=SCRIPTER status=500`, verbose)
 	assert.Contains(t, verbose, "boom")
 	s.ask("/switch.fcgi?v=1&s=1", nil)

@@ -39,7 +39,8 @@ func TestLimitsOfAScript(t *testing.T) {
 
 	assert.Contains(t, text("/long.fcgi"), "string length limit of 1048576 bytes exceeded (user.webserver.maxString)")
 	s.limit("suites.webserverScripts", "maxString", 2)
-	assert.Contains(t, text("/long.fcgi"), `limit of 2097152 bytes exceeded (user.webserver.limits.[&quot;suites.webserverScripts&quot;].maxString)`)
+	assert.Contains(t, text("/long.fcgi"),
+		`limit of 2097152 bytes exceeded (user.webserver.limits.[&quot;suites.webserverScripts&quot;].maxString)`)
 	s.limit("suites.webserverScripts.long", "maxString", 4)
 	assert.Equal(t, "xxx", text("/long.fcgi"))
 	assert.Equal(t, "xxx", text("/LONG.fcgi"), "whatever its case")
@@ -62,7 +63,8 @@ func TestEveryLimitOfAScript(t *testing.T) {
 	s := newSite(t)
 	s.page("page.mcro", strings.Repeat("<!--#method-->", 5))
 	post := func(body string) *Request {
-		r := s.request("", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "20"})
+		r := s.request("", map[string]string{"REQUEST_METHOD": "POST",
+			"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "20"})
 		r.Body = strings.NewReader(body)
 		return r
 	}
@@ -75,12 +77,18 @@ func TestEveryLimitOfAScript(t *testing.T) {
 	}{
 		{"maxTime", 0.05, `while true do end`, 500, "time limit of 50ms exceeded"},
 		{"maxInstructions", 0.05, `for i = 1, 1e6 do end return "ok"`, 500, "limit of 50000 instructions exceeded"},
-		{"maxMemory", 8, `local t = {} for i = 1, 64 do t [i] = ("x"):rep (2^20) .. i end for i = 1, 4e6 do end return #t == 64 and "ok"`, 500, "memory limit of 8 MB exceeded"},
+		{"maxMemory", 8,
+			`local t = {} for i = 1, 64 do t [i] = ("x"):rep (2^20) .. i end for i = 1, 4e6 do end return #t == 64 and "ok"`,
+			500, "memory limit of 8 MB exceeded"},
 		{"maxString", 0.5, `return ("x"):rep (2^20):sub (1, 2)`, 500, "string length limit of 524288 bytes exceeded"},
-		{"maxPatternSteps", 0.001, `return ("x"):rep (500):find (".-b") or "ok"`, 500, "limit of 1000 pattern steps exceeded"},
-		{"maxCoroutines", 2, `for i = 1, 3 do coroutine.create (function () end) end return "ok"`, 500, "limit of 2 coroutines exceeded"},
-		{"maxDepth", 20, `local function f (n) if n > 0 then return 1 + f (n - 1) end return 0 end return "ok" .. f (40)`, 500, "stack overflow: calls nest more than 20 deep"},
-		{"maxSource", 1, `return assert (loadstring ("return [[" .. ("x"):rep (2000) .. "]]")) ():sub (1, 2)`, 500, "source is longer than 1024 bytes"},
+		{"maxPatternSteps", 0.001, `return ("x"):rep (500):find (".-b") or "ok"`, 500,
+			"limit of 1000 pattern steps exceeded"},
+		{"maxCoroutines", 2, `for i = 1, 3 do coroutine.create (function () end) end return "ok"`, 500,
+			"limit of 2 coroutines exceeded"},
+		{"maxDepth", 20, `local function f (n) if n > 0 then return 1 + f (n - 1) end return 0 end return "ok" .. f (40)`,
+			500, "stack overflow: calls nest more than 20 deep"},
+		{"maxSource", 1, `return assert (loadstring ("return [[" .. ("x"):rep (2000) .. "]]")) ():sub (1, 2)`, 500,
+			"source is longer than 1024 bytes"},
 		{"maxSource", 1, "return 'ok' --" + strings.Repeat("-", 2000), 500, "source is longer than 1024 bytes"},
 		{"maxResponse", 1, `return ("x"):rep (2 * 2^20)`, 500, "the response has 2097152 bytes, the limit is 1048576"},
 		{"maxResponse", 1, `for i = 1, 3 do write (("x"):rep (2^19)) end`, 500, "the response is longer than 1048576 bytes"},
@@ -102,7 +110,8 @@ func TestEveryLimitOfAScript(t *testing.T) {
 		runtime.GC() // what others left would count as in use before the run
 		status, out, page := ask("bound")
 		assert.Equal(t, c.status, status, "%s: %s", c.name, c.source)
-		assert.Contains(t, page, c.text+" (user.webserver.limits.[&quot;suites.webserverScripts.bound&quot;]."+c.name+")", c.source)
+		assert.Contains(t, page,
+			c.text+" (user.webserver.limits.[&quot;suites.webserverScripts.bound&quot;]."+c.name+")", c.source)
 		assert.Equal(t, c.name, runner.LimitOf(out.Err), c.source)
 		assert.Equal(t, map[string]uint64{c.name: 1}, s.g.TakeCounts().Limits)
 		if c.name != "maxTime" {
@@ -119,7 +128,8 @@ func TestEveryLimitOfAScript(t *testing.T) {
 	r.Developer = true
 	resp, out := s.answer(r)
 	assert.Equal(t, 500, resp.Status)
-	assert.Contains(t, resp.Body, "more than 4 markers in one request (user.webserver.limits.[&quot;user.webserver.actions.macro&quot;].maxMacros)")
+	assert.Contains(t, resp.Body,
+		"more than 4 markers in one request (user.webserver.limits.[&quot;user.webserver.actions.macro&quot;].maxMacros)")
 	assert.Equal(t, "maxMacros", runner.LimitOf(out.Err))
 	s.limit("suites.webserverScripts.deepCalls", "maxDepth", 50)
 	s.script("deepCalls", `local function f (n) return n == 0 and 0 or 1 + f (n - 1) end return f (100)`)
@@ -137,7 +147,8 @@ func TestLimitsWithoutWebServer(t *testing.T) {
 	s.limit("suites.webserverScripts.loop", "maxTime", 3)
 	s.limit("suites.webserverScripts.loop", "maxMemory", 7)
 	const want = "limit of 20000 instructions exceeded"
-	given := map[string]string{"SCRIPT_NAME": "/loop.fcgi", "REQUEST_URI": "/loop.fcgi", "REQUEST_METHOD": "GET", "GATEWAY_INTERFACE": "CGI/1.1"}
+	given := map[string]string{"SCRIPT_NAME": "/loop.fcgi", "REQUEST_URI": "/loop.fcgi", "REQUEST_METHOD": "GET",
+		"GATEWAY_INTERFACE": "CGI/1.1"}
 
 	var environ []string
 	for name, value := range given {
@@ -245,7 +256,8 @@ func TestSetLimit(t *testing.T) {
 		{objectdb.Address{"user", "x"}, 0, "0 is not between 0.01 and 3600"},
 		{objectdb.Address{strings.Repeat("long", 60), "and", strings.Repeat("long", 60)}, 1, "cannot be the name of a row"},
 	} {
-		err := s.db.Update(context.Background(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, c.a, site.MaxTime, c.value) })
+		err := s.db.Update(context.Background(),
+			func(tx *objectdb.Tx) error { return site.SetLimit(tx, c.a, site.MaxTime, c.value) })
 		assert.ErrorContains(t, err, c.want)
 	}
 	_, ok := site.FindLimit("maxSaves")

@@ -31,8 +31,10 @@ func TestMarkersReach(t *testing.T) {
 	s.put("scratchpad.cgiparams.password", objectdb.String("seesame"))
 	s.put("system.temp.probes.x", objectdb.String("seesame"))
 	params := map[string]string{
-		"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame", "HTTP_SCRIPTER_TOKEN": "seesame", "HTTP_PROXY_AUTHORIZATION": "seesame",
-		"REDIRECT_HTTP_AUTHORIZATION": "seesame", "DB_PASSWORD": "seesame", "HTTP_REFERER": "http://a.test/", "QUERY_STRING": "q=1",
+		"HTTP_AUTHORIZATION": "Basic YWRhOnNlZXNhbWU=", "HTTP_COOKIE": "id=seesame", "HTTP_SCRIPTER_TOKEN": "seesame",
+		"HTTP_PROXY_AUTHORIZATION":    "seesame",
+		"REDIRECT_HTTP_AUTHORIZATION": "seesame", "DB_PASSWORD": "seesame",
+		"HTTP_REFERER": "http://a.test/", "QUERY_STRING": "q=1",
 	}
 	var names []string
 	for _, c := range paramCells {
@@ -113,7 +115,8 @@ func TestMarkersReach(t *testing.T) {
 	const how = "if that is intended: go test ./gateway -run TestMarkersReach -update-markers"
 	listed := strings.Split(strings.TrimSpace(string(want)), "\n")
 	for _, line := range list {
-		assert.True(t, slices.Contains(listed, line), "a marker can %s, which testdata/markers.txt does not list; %s", line, how)
+		assert.True(t, slices.Contains(listed, line),
+			"a marker can %s, which testdata/markers.txt does not list; %s", line, how)
 	}
 	for _, line := range listed {
 		assert.True(t, slices.Contains(list, line), "a marker cannot %s, which testdata/markers.txt lists; %s", line, how)
@@ -140,9 +143,11 @@ func TestMarkersCallNoCode(t *testing.T) {
 	s.put("user.prices", objectdb.List{objectdb.Number(1)})
 	s.put("user.stock.tea", objectdb.Number(7))
 	s.put("user.source.x", objectdb.Script(`return "seesame"`))
-	s.put("user.apply", objectdb.Script(`local f, x = ... return type (f) == "function" and "ran " .. tostring (f (x)) or f`))
+	s.put("user.apply",
+		objectdb.Script(`local f, x = ... return type (f) == "function" and "ran " .. tostring (f (x)) or f`))
 	s.put("user.leak", objectdb.Script(`params = {password = "seesame"} f = loadstring return ""`))
-	s.put("user.show", objectdb.Script(`return webserver.processMacros ((...), {double = function (x) return x .. x end, given = "<g>"})`))
+	s.put("user.show",
+		objectdb.Script(`return webserver.processMacros ((...), {double = function (x) return x .. x end, given = "<g>"})`))
 	for marker, want := range map[string]string{
 		`pcall (loadstring ("return 'seesame'"))`:             code,
 		`loadstring ("return 'seesame'")`:                     code,
@@ -243,7 +248,8 @@ func TestMarkersAndRequirements(t *testing.T) {
 	s := newSite(t)
 	s.put("suites.webserverScripts.members.list", objectdb.Script(`return "list"`))
 	s.put("suites.webserverScripts.members.text", objectdb.Text("text"))
-	s.put("suites.webserverScripts.page", objectdb.Text(`[<!--#suites.webserverScripts.members.list ()--><!--#webserverScripts.Members.text--><!--#html.escape (suites.webserverScripts.members.text)-->]`))
+	s.put("suites.webserverScripts.page",
+		objectdb.Text(`[<!--#suites.webserverScripts.members.list ()--><!--#webserverScripts.Members.text--><!--#html.escape (suites.webserverScripts.members.text)-->]`))
 	for range 2 {
 		assert.Equal(t, "[listtexttext]", s.ask("/page.fcgi", nil).Body)
 	}

@@ -32,7 +32,8 @@ func TestAFailedMarkerLeavesNothing(t *testing.T) {
 		local text = webserver.processMacros ("<!--#user.bad ()-->" .. "<!--#user.count ()-->")
 		if ... then error ("later") end
 		return text`))
-	s.page("p.mcro", `<!--#user.count ()-->,<!--#user.bad ()-->,<!--#user.seen ()-->,<!--#user.caught ()-->,<!--#user.inner ()-->,<!--#user.inner (true)-->,<!--#user.count ()-->`)
+	s.page("p.mcro",
+		`<!--#user.count ()-->,<!--#user.bad ()-->,<!--#user.seen ()-->,<!--#user.caught ()-->,<!--#user.inner ()-->,<!--#user.inner (true)-->,<!--#user.count ()-->`)
 	resp := s.ask("/p.mcro", nil)
 	assert.Equal(t, 200, resp.Status)
 	assert.Equal(t, "1,,1false1nil,caught,2,,3", resp.Body)

@@ -27,7 +27,8 @@ func TestCounts(t *testing.T) {
 	s.g.TakeCounts()
 
 	var sent int64
-	for path, n := range map[string]int{"/ok.fcgi": 3, "/bad.fcgi": 2, "/loop.fcgi": 1, "/page.mcro": 2, "/none.fcgi": 1, "/x.unknown": 1} {
+	for path, n := range map[string]int{"/ok.fcgi": 3, "/bad.fcgi": 2, "/loop.fcgi": 1, "/page.mcro": 2,
+		"/none.fcgi": 1, "/x.unknown": 1} {
 		for range n {
 			w := &counting{}
 			s.g.Answer(context.Background(), s.request(path, map[string]string{"PATH_TRANSLATED": s.folder + path}), w)

@@ -18,7 +18,8 @@ func TestPageValues(t *testing.T) {
 	s.put("user.page.flag", objectdb.Boolean(true))
 	s.put("user.page.list", objectdb.List{objectdb.Number(1)})
 	s.put("user.page.script", objectdb.Script(`return "ran"`))
-	s.page("x.mcro", `<!--#user.page.text-->|<!--#USER.page.number-->|<!--#user.page.flag-->|<!--#user.page.list-->|<!--#user.page.script-->|<!--#user.page.none-->|<!--#referer-->|<!--#user.page-->`)
+	s.page("x.mcro",
+		`<!--#user.page.text-->|<!--#USER.page.number-->|<!--#user.page.flag-->|<!--#user.page.list-->|<!--#user.page.script-->|<!--#user.page.none-->|<!--#referer-->|<!--#user.page-->`)
 	page := func() string {
 		s.t.Helper()
 		return s.ask("/x.mcro", map[string]string{"HTTP_REFERER": "<r>"}).Body
@@ -63,7 +64,8 @@ func TestPageValuesThatThePageChanges(t *testing.T) {
 			s := newSite(t)
 			s.put("user.page.text", objectdb.String("as it was"))
 			s.put("user.page.script", objectdb.Script(c.source))
-			s.put("suites.webserverScripts.x", objectdb.Text(`<!--#user.page.text-->|<!--#user.page.script()-->|<!--#user.page.text-->|<!--#title-->`))
+			s.put("suites.webserverScripts.x",
+				objectdb.Text(`<!--#user.page.text-->|<!--#user.page.script()-->|<!--#user.page.text-->|<!--#title-->`))
 			for range 2 {
 				assert.Equal(t, c.want, s.ask("/x.fcgi", nil).Body)
 				s.put("user.page.text", objectdb.String("as it was"))

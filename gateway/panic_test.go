@@ -42,7 +42,8 @@ func TestPanicInAVerb(t *testing.T) {
 			return func(path string) string {
 				var b bytes.Buffer
 				s.g.ServeCGI(context.Background(), CGI{Stdin: strings.NewReader(""), Stdout: &b, Environ: []string{
-					"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=" + path, "REQUEST_URI=" + path, "DOCUMENT_ROOT=" + s.folder, "SERVER_SOFTWARE=Test/1",
+					"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=" + path, "REQUEST_URI=" + path,
+					"DOCUMENT_ROOT=" + s.folder, "SERVER_SOFTWARE=Test/1",
 				}})
 				return b.String()
 			}
@@ -59,7 +60,9 @@ func TestPanicInAVerb(t *testing.T) {
 			t.Cleanup(func() { c.Close() })
 			return func(path string) string {
 				var b bytes.Buffer
-				_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path, "DOCUMENT_ROOT": s.folder}, strings.NewReader(""), &b, io.Discard)
+				_, err := c.Do(context.Background(),
+					map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path, "DOCUMENT_ROOT": s.folder},
+					strings.NewReader(""), &b, io.Discard)
 				require.NoError(t, err)
 				return b.String()
 			}
@@ -97,7 +100,8 @@ func TestPanicOutsideScripts(t *testing.T) {
 	s.put("user.webserver.maxRunning", objectdb.Number(1))
 	assert.Equal(t, "fine", s.ask("/good.fcgi", nil).Body)
 	for range 3 {
-		r := s.request("/good.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "text/plain", "CONTENT_LENGTH": "4"})
+		r := s.request("/good.fcgi",
+			map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "text/plain", "CONTENT_LENGTH": "4"})
 		r.Body = badReader{}
 		resp, out := s.answer(r)
 		assert.Equal(t, 500, resp.Status)

@@ -59,7 +59,8 @@ func TestProbe(t *testing.T) {
 	assert.NotContains(t, resp.Body, "hush")
 	assert.NotContains(t, resp.Body, token)
 	p := asReply(t, resp.Body)
-	assert.Equal(t, []string{"CGI", "nph", "/page.mcro", "/extra", "a", "MACRO", "Test/1", filepath.Join(s.folder, "page.mcro")},
+	assert.Equal(t, []string{"CGI", "nph", "/page.mcro", "/extra", "a", "MACRO", "Test/1",
+		filepath.Join(s.folder, "page.mcro")},
 		[]string{p.Transport, p.Form, p.Path, p.Extra, p.PathArgs, p.Action, p.Server, p.File})
 	assert.Equal(t, 5, p.Body)
 	assert.Equal(t, requestlog.Masked, p.Variables["HTTP_AUTHORIZATION"])
@@ -101,7 +102,8 @@ func TestProbeToken(t *testing.T) {
 	asReply(t, ask(second))
 	sum := sha256.Sum256([]byte(token))
 	hash := hex.EncodeToString(sum[:])
-	for _, bad := range []string{"x", "", " ", token[1:], token + "x", strings.ToUpper(token), hash, hash[:16], strings.Repeat("x", 1<<16)} {
+	for _, bad := range []string{"x", "", " ", token[1:], token + "x", strings.ToUpper(token), hash,
+		hash[:16], strings.Repeat("x", 1<<16)} {
 		assert.Equal(t, "trapped", ask(bad), "%.40q", bad)
 	}
 	var keys bytes.Buffer
@@ -169,7 +171,8 @@ func TestProbeKinds(t *testing.T) {
 	assert.Equal(t, probe.ErrorBody, body)
 
 	var w timedWriter
-	out := s.g.Answer(context.Background(), s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces, "SERVER_SOFTWARE": "nginx/1"}), &w)
+	out := s.g.Answer(context.Background(),
+		s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces, "SERVER_SOFTWARE": "nginx/1"}), &w)
 	assert.Equal(t, 200, out.Status)
 	assert.Contains(t, w.text.String(), "X-Accel-Buffering: no")
 	assert.True(t, strings.HasSuffix(w.text.String(), "\r\n\r\n"+probe.First+probe.Last), &w.text)
@@ -177,7 +180,8 @@ func TestProbeKinds(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	out = s.g.Answer(ctx, s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces}), &timedWriter{})
+	out = s.g.Answer(ctx,
+		s.request("/x.fcgi", map[string]string{probeVariable: token + " " + probe.Pieces}), &timedWriter{})
 	assert.True(t, out.Broken, "a client that is gone is not waited for")
 }
 

@@ -36,7 +36,8 @@ func TestNoWayOut(t *testing.T) {
 	copy(head, "SQLite format 3\x00")
 	copy(head[68:], "SCrt")
 	s.page("copy.mcro", string(head)) // of another root
-	s.put("user.webserver.pageFolders", objectdb.List{objectdb.String("/proc/self"), objectdb.String(elsewhere), objectdb.String("/etc")})
+	s.put("user.webserver.pageFolders",
+		objectdb.List{objectdb.String("/proc/self"), objectdb.String(elsewhere), objectdb.String("/etc")})
 	s.put("user.webserver.websiteFolderPath", objectdb.String(elsewhere))
 	const expand = `local p = (...).searchTable
 	local ok, text = pcall (webserver.expandPage, {scriptName = p.name, websiteFolder = p.folder or websiteFolder})
@@ -104,20 +105,23 @@ func TestNoWayOut(t *testing.T) {
 	s.script("flush", `local ok, why = pcall (webserver.flushCache) return {body = why}`)
 	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/etc")})
 	one := s.ask("/flush.fcgi", nil).Body
-	assert.Contains(t, one, `user.webserver.cacheFolders names /etc, which scripter.conf does not list: add the line "cache-folder: /etc"`)
+	assert.Contains(t, one,
+		`user.webserver.cacheFolders names /etc, which scripter.conf does not list: add the line "cache-folder: /etc"`)
 	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nothing")})
 	assert.Equal(t, one, strings.ReplaceAll(s.ask("/flush.fcgi", nil).Body, "/nothing", "/etc"))
 	s.put("user.webserver.cacheFolders", objectdb.List{})
 	server := newCacheServer(t)
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(server.URL)})
-	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "user.webserver.cacheServers names "+server.URL+", which scripter.conf does not list")
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body,
+		"user.webserver.cacheServers names "+server.URL+", which scripter.conf does not list")
 	assert.Empty(t, server.asked())
 
 	s.script("accel", `return {headers = {["X-Sendfile"] = "/etc/passwd"}, body = "x"}`)
 	s.put("user.webserver.flPassAccel", objectdb.Boolean(true))
 	s.log.Take()
 	assert.False(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
-	assert.Contains(t, s.log.String(), `user.webserver.flPassAccel is on, but scripter.conf does not allow it: add the line \"sendfile: on\"`)
+	assert.Contains(t, s.log.String(),
+		`user.webserver.flPassAccel is on, but scripter.conf does not allow it: add the line \"sendfile: on\"`)
 	s.list("sendfile", "on")
 	assert.True(t, s.ask("/accel.fcgi", nil).Has("X-Sendfile"))
 }
@@ -154,17 +158,20 @@ func TestRecordedDocumentRoot(t *testing.T) {
 	}
 	forged := func(k *requestlog.Request) { k.Variables["DOCUMENT_ROOT"] = elsewhere }
 	o := ReplayOptions{Developer: true}
-	for _, answer := range []string{read(func(*requestlog.Request) {}, o), read(forged, o), read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
+	for _, answer := range []string{read(func(*requestlog.Request) {}, o), read(forged, o),
+		read(forged, ReplayOptions{Developer: true, DocumentRoot: s.folder})} {
 		assert.NotContains(t, answer, "secret text")
 		assert.NotContains(t, answer, "own page")
 		assert.Contains(t, answer, "the document root of the recorded request, ")
 	}
 	missing := func(k *requestlog.Request) {
-		k.Variables["DOCUMENT_ROOT"], k.Variables["SCRIPT_NAME"], k.Variables["SCRIPT_FILENAME"] = elsewhere, "/y.mcro", elsewhere+"/y.mcro"
+		k.Variables["DOCUMENT_ROOT"], k.Variables["SCRIPT_NAME"],
+			k.Variables["SCRIPT_FILENAME"] = elsewhere, "/y.mcro", elsewhere+"/y.mcro"
 	}
 	there, _, _ := strings.Cut(read(forged, o), "Incident")
 	notThere, _, _ := strings.Cut(read(missing, o), "Incident")
-	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"), "the answer does not show whether the file exists")
+	assert.Equal(t, there, strings.ReplaceAll(notThere, "y.mcro", "x.mcro"),
+		"the answer does not show whether the file exists")
 	assert.Contains(t, read(forged, ReplayOptions{DocumentRoot: elsewhere}), "secret text")
 	s.list("pages", s.folder)
 	assert.Contains(t, read(func(*requestlog.Request) {}, o), "own page")
@@ -185,11 +192,13 @@ func TestWebsiteFolderPath(t *testing.T) {
 	none := map[string]string{"DOCUMENT_ROOT": ""}
 	resp := s.ask("/x.mcro", none)
 	assert.Equal(t, 404, resp.Status)
-	assert.Contains(t, s.log.String(), "the web server does not tell where the file of /x.mcro lies, and user.webserver.websiteFolderPath is not set")
+	assert.Contains(t, s.log.String(),
+		"the web server does not tell where the file of /x.mcro lies, and user.webserver.websiteFolderPath is not set")
 
 	s.put("user.webserver.websiteFolderPath", objectdb.String(s.folder+"/"))
 	assert.Equal(t, 403, s.ask("/x.mcro", none).Status)
-	assert.Contains(t, s.log.String(), "/x.mcro: user.webserver.websiteFolderPath names "+s.folder+"/, which scripter.conf does not list")
+	assert.Contains(t, s.log.String(),
+		"/x.mcro: user.webserver.websiteFolderPath names "+s.folder+"/, which scripter.conf does not list")
 
 	s.list("pages", filepath.Dir(s.folder))
 	assert.Equal(t, "page "+s.folder+"/", s.ask("/x.mcro", none).Body)

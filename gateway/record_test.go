@@ -121,7 +121,8 @@ func TestRecordedTransports(t *testing.T) {
 	s.script("plain", `return ""`)
 	s.script("pieces", `webserver.sendPartial ("one, "); webserver.sendPartial ("two, "); return "three"`)
 	s.script("written", `for i = 1, 100 do write (string.rep ("x", 100)) end`)
-	for path, want := range map[string]string{"/plain.txt": "the file", "/pieces.fcgi": "one, two, three", "/written.fcgi": strings.Repeat("x", 10000)} {
+	for path, want := range map[string]string{"/plain.txt": "the file", "/pieces.fcgi": "one, two, three",
+		"/written.fcgi": strings.Repeat("x", 10000)} {
 		var b strings.Builder
 		s.g.Answer(context.Background(), s.request(path, map[string]string{"SCRIPTER_ACTION": "SCRIPTER"}), &b)
 		require.True(t, strings.HasSuffix(b.String(), want), b.String())
@@ -308,7 +309,8 @@ func TestSecretsMasked(t *testing.T) {
 		return {headers = {["X-Echo"] = p.password, ["Set-Cookie"] = "sid=" .. p.password}, body = p.argTable.password .. html.escape (p.searchTable.token) .. p.cookies.sid}`)
 	ask := func(body string) {
 		_, out := s.answer(s.postForm("/echo.fcgi?token=hush%3C1%3E", body, map[string]string{
-			"HTTP_AUTHORIZATION": "Basic YWRhOmh1c2h0d28=", "HTTP_COOKIE": "sid=hush-three", "HTTP_X_API_KEY": "hush-four", "HTTP_REFERER": "http://r/?session=hush-five",
+			"HTTP_AUTHORIZATION": "Basic YWRhOmh1c2h0d28=", "HTTP_COOKIE": "sid=hush-three", "HTTP_X_API_KEY": "hush-four",
+			"HTTP_REFERER": "http://r/?session=hush-five",
 		}))
 		require.NotZero(t, out.Status)
 	}
@@ -317,7 +319,8 @@ func TestSecretsMasked(t *testing.T) {
 	assert.NotContains(t, s.scratchpad(), "YWRhOmh1c2h0d28=")
 	assert.Equal(t, "(masked)(masked)(masked)", s.lastRecorded().Answer.Body)
 	assert.Contains(t, s.lastRecorded().Answer.Head, "X-Echo: (masked)\n")
-	assert.Equal(t, []string{"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_X_API_KEY", "field password", "field session", "field token"}, s.lastRecorded().Masked)
+	assert.Equal(t, []string{"HTTP_AUTHORIZATION", "HTTP_COOKIE", "HTTP_X_API_KEY", "field password", "field session",
+		"field token"}, s.lastRecorded().Masked)
 	ask("password=987")
 	assert.Equal(t, "(masked)(masked)(masked)", s.lastRecorded().Answer.Body, "the digits of a card")
 	ask("password=hush-zero&fail=1")
@@ -326,12 +329,15 @@ func TestSecretsMasked(t *testing.T) {
 
 	ask("colour=red&password=hush-zero&password=hush-again&colour=blue")
 	assert.NotContains(t, s.scratchpad(), "hush", "a secret that is sent twice")
-	assert.Equal(t, objectdb.List{objectdb.String(requestlog.Masked), objectdb.String(requestlog.Masked)}, s.get("scratchpad.cgiparams.fields.password"))
-	assert.Equal(t, objectdb.List{objectdb.String("red"), objectdb.String("blue")}, s.get("scratchpad.cgiparams.fields.colour"))
+	assert.Equal(t, objectdb.List{objectdb.String(requestlog.Masked), objectdb.String(requestlog.Masked)},
+		s.get("scratchpad.cgiparams.fields.password"))
+	assert.Equal(t, objectdb.List{objectdb.String("red"), objectdb.String("blue")},
+		s.get("scratchpad.cgiparams.fields.colour"))
 	edge := "--B\r\nContent-Disposition: form-data; name="
 	_, out := s.answer(s.postForm("/echo.fcgi?token=hush-1&token=hush-2",
 		edge+"password\r\n\r\nhush-3\r\n"+edge+"password\r\n\r\nhush-4\r\n"+edge+"secret; filename=a\r\n\r\nhush-5\r\n"+
-			edge+"secret; filename=b\r\n\r\nhush-6\r\n"+edge+"open; filename=c\r\n\r\nfile\r\n--B--\r\n", map[string]string{"CONTENT_TYPE": "multipart/form-data; boundary=B"}))
+			edge+"secret; filename=b\r\n\r\nhush-6\r\n"+edge+"open; filename=c\r\n\r\nfile\r\n--B--\r\n",
+		map[string]string{"CONTENT_TYPE": "multipart/form-data; boundary=B"}))
 	require.NotZero(t, out.Status)
 	assert.NotContains(t, s.scratchpad(), "hush", "secrets in a multipart form")
 	assert.Equal(t, objectdb.String("file"), s.get(`scratchpad.cgiparams.allFiles.open.["file 1"].data`))

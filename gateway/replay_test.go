@@ -102,8 +102,10 @@ func TestReplayOfPages(t *testing.T) {
 // given again, and then does not come into the comparison.
 func TestReplayMasked(t *testing.T) {
 	s := debugging(t)
-	s.script("x", `local p = ... return p.argTable.password .. " " .. p.searchTable.token .. " " .. p.cookies.sid .. " " .. p.username .. p.password`)
-	_, out := s.answer(s.postForm("/x.fcgi?token=hush+one", "password=hush+two&a=1", map[string]string{"HTTP_COOKIE": "sid=hush-three", "HTTP_AUTHORIZATION": "Basic YWRhOmh1c2hmb3Vy"}))
+	s.script("x",
+		`local p = ... return p.argTable.password .. " " .. p.searchTable.token .. " " .. p.cookies.sid .. " " .. p.username .. p.password`)
+	_, out := s.answer(s.postForm("/x.fcgi?token=hush+one", "password=hush+two&a=1",
+		map[string]string{"HTTP_COOKIE": "sid=hush-three", "HTTP_AUTHORIZATION": "Basic YWRhOmh1c2hmb3Vy"}))
 	require.Equal(t, 200, out.Status)
 	then := s.lastRecorded()
 	text, _, now := s.replay(s.lastRecorded(), ReplayOptions{})
@@ -127,7 +129,9 @@ func TestReplayMasked(t *testing.T) {
 func TestReplayMultipart(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `local p = ... return p.argTable.a .. p.argTable.password .. p.files.f.data`)
-	body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n--B\r\nContent-Disposition: form-data; name=password\r\n\r\nhush\r\n--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\x00\xff\r\n--B--\r\n"
+	body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nA\r\n" +
+		"--B\r\nContent-Disposition: form-data; name=password\r\n\r\nhush\r\n" +
+		"--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nF\x00\xff\r\n--B--\r\n"
 	require.Equal(t, 200, s.post("/x.fcgi", "multipart/form-data; boundary=B", body).Status)
 	k := s.lastRecorded()
 	assert.Equal(t, []string{"field password"}, k.Masked)

@@ -16,10 +16,12 @@ import (
 )
 
 func TestIsHost(t *testing.T) {
-	for _, h := range []string{"", "localhost", "localhost:8080", "a.b-c_d.test", "127.0.0.1:80", "[::1]", "[::1]:8080", "x:"} {
+	for _, h := range []string{"", "localhost", "localhost:8080", "a.b-c_d.test",
+		"127.0.0.1:80", "[::1]", "[::1]:8080", "x:"} {
 		assert.True(t, site.IsHost(h), h)
 	}
-	for _, h := range []string{"localhost?", "#", "/x?", "u@h", "[::1", "%zz", "a b", "x\"<y", "a\r\nb", ":80", "h:port", "[]", "[x]", strings.Repeat("a", 301)} {
+	for _, h := range []string{"localhost?", "#", "/x?", "u@h", "[::1", "%zz", "a b", "x\"<y", "a\r\nb", ":80", "h:port",
+		"[]", "[x]", strings.Repeat("a", 301)} {
 		assert.False(t, site.IsHost(h), h)
 	}
 }
@@ -59,7 +61,8 @@ func TestReadBody(t *testing.T) {
 		{"no number", "ten", "hello", false, "", 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := &Request{Params: map[string]string{"CONTENT_LENGTH": c.length}, Body: iotest.OneByteReader(strings.NewReader(c.body))}
+			r := &Request{Params: map[string]string{"CONTENT_LENGTH": c.length},
+				Body: iotest.OneByteReader(strings.NewReader(c.body))}
 			if c.chunked {
 				r.Params["HTTP_TRANSFER_ENCODING"] = "chunked"
 			}
@@ -93,7 +96,8 @@ func TestSettingsTable(t *testing.T) {
 	for _, s := range site.Settings[:9] {
 		titles = append(titles, s.Title)
 	}
-	assert.Equal(t, []string{"Use Script-Based Trap", "Set Path to Server", "Set Website Folder Path", "Set Server Name", "Set Chunk Size",
+	assert.Equal(t, []string{"Use Script-Based Trap", "Set Path to Server", "Set Website Folder Path",
+		"Set Server Name", "Set Chunk Size",
 		"Debugging", "Auto-Save Frontier-style agent", "Use Dirty Root Flag", "Set Save Interval"}, titles)
 	names := map[string]bool{}
 	for _, s := range site.Settings {

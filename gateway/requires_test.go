@@ -79,7 +79,8 @@ func TestRequiresLogin(t *testing.T) {
 	s := newSite(t)
 	s.script("report", `return {headers = {["Cache-Control"] = "public, max-age=60"}, body = "the report"}`)
 	s.script("private", `return {headers = {["Cache-Control"] = "private, max-age=60"}, body = "the report"}`)
-	s.script("add", `httpd.addUser ("Ada", "sesame") httpd.addUser ("Bob", "sesame") httpd.addUser ("Eve", "sesame", 'the "back" room') return "done"`)
+	s.script("add",
+		`httpd.addUser ("Ada", "sesame") httpd.addUser ("Bob", "sesame") httpd.addUser ("Eve", "sesame", 'the "back" room') return "done"`)
 	require.Equal(t, 200, s.ask("/add.fcgi", nil).Status)
 	ask := func(path, says string) (int, string, string) {
 		t.Helper()
@@ -115,7 +116,8 @@ func TestRequiresLogin(t *testing.T) {
 	assert.Equal(t, `Basic realm="the \"back\" room", charset="UTF-8"`, field)
 	got, _, _ = ask("/report.fcgi", "Eve:sesame")
 	assert.Equal(t, 200, got)
-	assert.Equal(t, 401, s.ask("/report.fcgi", map[string]string{"REMOTE_USER": "Eve"}).Status, "a user whom the web server has checked has no realm")
+	assert.Equal(t, 401, s.ask("/report.fcgi", map[string]string{"REMOTE_USER": "Eve"}).Status,
+		"a user whom the web server has checked has no realm")
 	s.put(`user.webserver.users.["the \"back\" room"].Eve`, objectdb.String("no hash"))
 	got, _, _ = ask("/report.fcgi", "Eve:sesame")
 	assert.Equal(t, 500, got, "an invalid hash admits nobody")
@@ -154,7 +156,8 @@ func TestScriptFolders(t *testing.T) {
 		open    string // paths that answer; all others of the list below do not
 	}{
 		{objectdb.String("/"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"},
-		{objectdb.String("*"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
+		{objectdb.String("*"),
+			"/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
 		{nil, "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x /a/x.fcgi /A/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
 		{objectdb.String(" /a\n/a/b "), "/a/x.fcgi /a/b/x.fcgi /a/b/x.fcgi/extra"},
 		{objectdb.String("a"), "/x.fcgi //x.fcgi /./x.fcgi /x.fcgi/extra/x"}, // invalid: the strictest value counts
@@ -166,7 +169,8 @@ func TestScriptFolders(t *testing.T) {
 			s.put("user.webserver.scriptFolders", c.setting)
 		}
 		open := strings.Fields(c.open)
-		for _, path := range []string{"/x.fcgi", "//x.fcgi", "/./x.fcgi", "/x.fcgi/extra/x", "/a/x.fcgi", "/A/x.fcgi", "/a/b/x.fcgi", "/a/b/x.fcgi/extra"} {
+		for _, path := range []string{"/x.fcgi", "//x.fcgi", "/./x.fcgi", "/x.fcgi/extra/x", "/a/x.fcgi", "/A/x.fcgi",
+			"/a/b/x.fcgi", "/a/b/x.fcgi/extra"} {
 			want := 404
 			for _, p := range open {
 				if p == path {

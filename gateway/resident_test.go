@@ -45,7 +45,9 @@ func TestResidentServesWebServers(t *testing.T) {
 	d, err := NewResident(New(Options{}), file, func() { used++ })
 	require.NoError(t, err)
 	var out, log way
-	d.ServeFCGI(context.Background(), &fcgi.Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/x.fcgi"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log})
+	d.ServeFCGI(context.Background(),
+		&fcgi.Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/x.fcgi"},
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log})
 	assert.True(t, strings.HasPrefix(out.String(), "Status: 503 "), out.String())
 	assert.Empty(t, log.String())
 	assert.Zero(t, used)
@@ -66,7 +68,8 @@ func TestResident(t *testing.T) {
 		begins string
 	}{
 		{name: "taken", params: map[string]string{"scripter.root": real}, taken: true, begins: "Status: 503 "},
-		{name: "nph", params: map[string]string{"scripter.root": real, "scripter.nph": "on"}, taken: true, begins: "HTTP/1.0 503 "},
+		{name: "nph", params: map[string]string{"scripter.root": real, "scripter.nph": "on"},
+			taken: true, begins: "HTTP/1.0 503 "},
 		{name: "another root", params: map[string]string{"scripter.root": real + "x"}},
 		{name: "gone", params: map[string]string{"scripter.root": real}, gone: true},
 	}
@@ -79,7 +82,8 @@ func TestResident(t *testing.T) {
 			if test.gone {
 				out.err = errors.New("gone")
 			}
-			for name, value := range map[string]string{"REQUEST_METHOD": "GET", "GATEWAY_INTERFACE": "CGI/1.1", "SCRIPT_NAME": "/x.fcgi", "SERVER_PROTOCOL": "HTTP/1.0"} {
+			for name, value := range map[string]string{"REQUEST_METHOD": "GET", "GATEWAY_INTERFACE": "CGI/1.1",
+				"SCRIPT_NAME": "/x.fcgi", "SERVER_PROTOCOL": "HTTP/1.0"} {
 				test.params[name] = value
 			}
 			f := &fcgi.Request{Params: test.params, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &log}

@@ -49,7 +49,10 @@ func TestSlotOrder(t *testing.T) {
 	_, err = q.acquire(context.Background(), false)
 	var crowd *busyError
 	require.ErrorAs(t, err, &crowd)
-	assert.Equal(t, "1 requests run and 3 wait, which is all that may (user.webserver.maxRunning, user.webserver.maxWaiting)", crowd.Error())
+	assert.Equal(t,
+		"1 requests run and 3 wait, which is all that may "+
+			"(user.webserver.maxRunning, user.webserver.maxWaiting)",
+		crowd.Error())
 	for i := range 3 {
 		q.release()
 		assert.Equal(t, i, <-entered)
@@ -157,7 +160,8 @@ func TestSlotsInUse(t *testing.T) {
 // Retry-After and runs nothing; the others are answered.
 func TestTooManyRequests(t *testing.T) {
 	s := newSite(t)
-	s.script("stream", `webserver.sendPartial ("begun", nil, true) while true do webserver.sendPartial ("x", nil, true) end`)
+	s.script("stream",
+		`webserver.sendPartial ("begun", nil, true) while true do webserver.sendPartial ("x", nil, true) end`)
 	s.put("user.webserver.maxRunning", objectdb.Number(1))
 	s.put("user.webserver.maxWaiting", objectdb.Number(1))
 	s.put("user.webserver.maxTime", objectdb.Number(60))
@@ -209,7 +213,8 @@ func TestSlowBodyHoldsNoSlot(t *testing.T) {
 	s.put("user.webserver.maxRunning", objectdb.Number(1))
 	assert.Equal(t, 404, s.ask("/none.fcgi", nil).Status)
 	r, w := io.Pipe()
-	post := s.request("/echo.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "4", "CONTENT_TYPE": "text/plain"})
+	post := s.request("/echo.fcgi",
+		map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": "4", "CONTENT_TYPE": "text/plain"})
 	post.Body = r
 	answered := make(chan string)
 	go func() {
@@ -248,7 +253,8 @@ func TestBodyIsReadWithoutSlot(t *testing.T) {
 		"less than it said": {"abc", "4", 0, "", 400},
 	} {
 		b := &observedBody{Reader: strings.NewReader(c.body), g: s.g, turns: -1}
-		post := s.request("/echo.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": c.length, "CONTENT_TYPE": "text/plain"})
+		post := s.request("/echo.fcgi",
+			map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": c.length, "CONTENT_TYPE": "text/plain"})
 		post.Body = b
 		var out bytes.Buffer
 		s.g.Answer(t.Context(), post, &out)

@@ -41,7 +41,9 @@ func TestSlowLog(t *testing.T) {
 	var lines []string
 	for range 20 { // a machine may stand still for as long before the script begins, or all the time that it runs
 		s.g.TakeCounts()
-		r := s.request("/slow.fcgi?x=1&token=abcdefgh", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "26"})
+		r := s.request("/slow.fcgi?x=1&token=abcdefgh",
+			map[string]string{"REQUEST_METHOD": "POST",
+				"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": "26"})
 		r.Body = strings.NewReader(body)
 		require.Equal(t, 200, s.g.Answer(context.Background(), r, io.Discard).Status)
 		lines = s.slowLines()
@@ -50,7 +52,8 @@ func TestSlowLog(t *testing.T) {
 		}
 	}
 	require.Len(t, lines, 2)
-	assert.Regexp(t, `msg="slow request" id=(\w+) method=POST path="/slow.fcgi\?x=1&token=\(masked\)" bodyBytes=26 body="name=Ada&password=\(masked\)" action=SCRIPTER ran=\d+`, lines[0])
+	assert.Regexp(t,
+		`msg="slow request" id=(\w+) method=POST path="/slow.fcgi\?x=1&token=\(masked\)" bodyBytes=26 body="name=Ada&password=\(masked\)" action=SCRIPTER ran=\d+`, lines[0])
 	assert.Contains(t, lines[0], " addr=workspace.work line=2 ")
 	assert.Regexp(t, `workspace.work:2.*\\nsuites.webserverScripts.slow:2`, lines[0])
 	assert.Regexp(t, `msg="slow request ended" id=\w+ path=.* status=200 took=\d+`, lines[1])
@@ -84,7 +87,8 @@ func TestSlowOutsideScripts(t *testing.T) {
 	s := newSite(t)
 	s.script("quick", "return 'done'")
 	s.put("user.webserver.slowLog", objectdb.Number(200))
-	r := s.request("/quick.fcgi", map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "text/plain", "CONTENT_LENGTH": "4"})
+	r := s.request("/quick.fcgi",
+		map[string]string{"REQUEST_METHOD": "POST", "CONTENT_TYPE": "text/plain", "CONTENT_LENGTH": "4"})
 	slow, w := io.Pipe()
 	r.Body = slow
 	go func() {

@@ -37,8 +37,10 @@ func (s *testSite) everything() map[string]int64 {
 func TestParseArgsStaysInItsTable(t *testing.T) {
 	s := newSite(t)
 	names := []string{
-		"user.webserver.debugToken", "..user.webserver.debugToken", "a.b.c", `["user"].x`, "__index", "__newindex", "__metatable", "1", "-1",
-		"[user.webserver.flScriptTrap]", "^", "@root", "scratchpad", "x\x00y", "x]=1 user.y", strings.Repeat("n", 255), "\xff", "Ünï",
+		"user.webserver.debugToken", "..user.webserver.debugToken", "a.b.c", `["user"].x`, "__index",
+		"__newindex", "__metatable", "1", "-1",
+		"[user.webserver.flScriptTrap]", "^", "@root", "scratchpad", "x\x00y", "x]=1 user.y",
+		strings.Repeat("n", 255), "\xff", "Ünï",
 	}
 	s.put("workspace.target", objectdb.List{})
 	update(t, s.db, func(tx *objectdb.Tx) error {
@@ -114,7 +116,8 @@ func TestCookies(t *testing.T) {
 		}
 		assert.Equal(t, []string{"a=x+y%3B; Path=/", "b=2; Path=/b; Secure; HttpOnly; SameSite=Lax"}, cookies, source)
 	}
-	for _, bad := range []string{`"a b", 1`, `"", 1`, `"a", 1, "x;y"`, `"a", 1, "x\r\ny"`, `"a", 1, "", "soon;"`, `"a", 1, "", nil, "/\n"`, `"a", 1, "", nil, "/", false, false, "Loose"`} {
+	for _, bad := range []string{`"a b", 1`, `"", 1`, `"a", 1, "x;y"`, `"a", 1, "x\r\ny"`, `"a", 1, "", "soon;"`,
+		`"a", 1, "", nil, "/\n"`, `"a", 1, "", nil, "/", false, false, "Loose"`} {
 		s.script("x", `local ok, e = pcall (webserver.util.setCookie, (...), `+bad+`) return tostring (ok) .. e`)
 		assert.Regexp(t, `^false.*bad argument #\d to 'setCookie'`, s.ask("/x.fcgi", nil).Body, bad)
 	}
@@ -130,7 +133,8 @@ func TestParseHeaders(t *testing.T) {
 		local line, t = webserver.util.parseHeaders ("POST /x HTTP/1.1\r\nHost: a\r\nX-One: 1\rx-Two: a\nx-Two: b\r\n\tfolded\r\nbare\r\n\r\nBody: no", {kept = "k"})
 		return table.concat ({line, t.Host, t ["X-One"], t ["x-Two"] [1], t ["x-Two"] [2], t.bare, t.kept, tostring (t.Body)}, "|")`)
 	assert.Equal(t, "POST /x HTTP/1.1|a|1|a|b folded||k|nil", s.ask("/x.fcgi", nil).Body)
-	s.script("x", `local p = ... local line, t = webserver.util.parseHeaders (p.fullRequest) return line .. "|" .. t ["User-Agent"]`)
+	s.script("x",
+		`local p = ... local line, t = webserver.util.parseHeaders (p.fullRequest) return line .. "|" .. t ["User-Agent"]`)
 	assert.Equal(t, "GET /x.fcgi HTTP/1.1|T/1", s.ask("/x.fcgi", map[string]string{"HTTP_USER_AGENT": "T/1"}).Body)
 	s.put("user.webserver.maxFields", objectdb.Number(2))
 	s.script("x", `return tostring (pcall (webserver.util.parseHeaders, "G\na:1\nb:1\nc:1"))`)
@@ -160,7 +164,8 @@ func TestAuth(t *testing.T) {
 // Specification: 4.2.1
 func TestBuildResponse(t *testing.T) {
 	s := newSite(t)
-	s.script("x", `return webserver.util.buildResponse ("201 Made Here", {["Content-Type"] = "text/plain", ["Set-Cookie"] = {"a=1", "b=2"}}, "made")`)
+	s.script("x",
+		`return webserver.util.buildResponse ("201 Made Here", {["Content-Type"] = "text/plain", ["Set-Cookie"] = {"a=1", "b=2"}}, "made")`)
 	resp := s.ask("/x.fcgi", nil)
 	assert.Equal(t, 201, resp.Status)
 	assert.Equal(t, "Made Here", resp.Reason)
@@ -199,10 +204,13 @@ func TestInit(t *testing.T) {
 	})
 	s.put(`user.webserver.mimeTable.[".fcgi"].action`, objectdb.String("SCRIPTER"))
 	before = s.everything()
-	assert.Equal(t, `user.webserver.flDebug user.webserver.callbacks user.webserver.mimeTable.[".fcgi"].type user.webserver.mimeTable.[".mcro"] user.webserver.prefs.fileNotFoundPage`,
+	assert.Equal(t,
+		`user.webserver.flDebug user.webserver.callbacks user.webserver.mimeTable.[".fcgi"].type `+
+			`user.webserver.mimeTable.[".mcro"] user.webserver.prefs.fileNotFoundPage`,
 		s.ask("/x.fcgi", nil).Body)
 	after := s.everything()
-	kinds := map[string]bool{"user.webserver": true, "user.webserver.prefs": true, "user.webserver.mimeTable": true, `user.webserver.mimeTable.[".fcgi"]`: true}
+	kinds := map[string]bool{"user.webserver": true, "user.webserver.prefs": true, "user.webserver.mimeTable": true,
+		`user.webserver.mimeTable.[".fcgi"]`: true}
 	for address, version := range before {
 		if !kinds[address] { // a table's version is that of its set of names
 			assert.Equal(t, version, after[address], address)
@@ -262,7 +270,8 @@ func TestCounterPicture(t *testing.T) {
 	resp := s.ask("/counter.svg.fcgi?name=home", nil)
 	assert.Equal(t, 200, resp.Status)
 	assert.Equal(t, "image/svg+xml", resp.Get("Content-Type"))
-	assert.True(t, strings.HasPrefix(resp.Body, `<svg xmlns="http://www.w3.org/2000/svg" width="124" height="34"`), resp.Body)
+	assert.True(t, strings.HasPrefix(resp.Body, `<svg xmlns="http://www.w3.org/2000/svg" width="124" height="34"`),
+		resp.Body)
 	assert.Contains(t, resp.Body, `aria-label="2"`)
 	assert.Equal(t, 5, strings.Count(resp.Body, ">0</text>"))
 	assert.Contains(t, resp.Body, ">2</text>\n</svg>")
@@ -277,7 +286,8 @@ func TestCounterPicture(t *testing.T) {
 func TestFilters(t *testing.T) {
 	s := newSite(t)
 	fields := map[string]string{
-		"HTTP_USER_AGENT": "Mozilla/5.0 (X11; Linux)", "HTTP_REFERER": "http://Search.test/?q=tea", "REMOTE_HOST": "pc7.Example.com",
+		"HTTP_USER_AGENT": "Mozilla/5.0 (X11; Linux)", "HTTP_REFERER": "http://Search.test/?q=tea",
+		"REMOTE_HOST": "pc7.Example.com",
 		"REMOTE_ADDR": "10.1.2.3", "HTTP_AUTHORIZATION": "Basic QWRhOlNlc2FtZQ==", // Ada, Sesame
 	}
 	for marker, want := range map[string]string{

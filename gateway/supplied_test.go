@@ -32,17 +32,25 @@ func TestScriptsInPlaceOfSuppliedOnes(t *testing.T) {
 		script, page    int // statuses
 		supplied        suppliedScripts
 	}{
-		"the header":              {"suites.webserver.httpheader", mine, 299, 299, suppliedScripts{trap: true}},
-		"the verb of the header":  {"system.verbs.builtins.webserver.httpHeader", mine, 299, 299, suppliedScripts{trap: true}},
-		"the handler":             {"suites.webserver.handler", mine, 299, 299, suppliedScripts{header: true, macro: true}},
-		"a name before all":       {"webserver.handler", mine, 299, 299, suppliedScripts{}},
-		"the trap":                {"system.verbs.traps.httpd.sdoc", mine, 299, 299, suppliedScripts{header: true, macro: true}},
-		"the trap, by other name": {"system.verbs.traps.httpd.sdoc", "return webserver.dispatch (...)", 200, 200, suppliedScripts{header: true, macro: true}},
-		"another trap":            {"system.verbs.traps.sdoc", mine, 299, 299, suppliedScripts{header: true, macro: true}},
-		"the action":              {"user.webserver.actions.MACRO", mine, 200, 299, suppliedScripts{trap: true, header: true}},
-		"the page":                {"suites.webserver.expandPage", `return "mine"`, 200, 200, suppliedScripts{trap: true, header: true}},
-		"a comment":               {"suites.webserver.httpheader", "-- mine\n\n\treturn system.verbs.builtins.webserver.httpHeader (...)\n", 200, 200, suppliedScripts{trap: true, header: true, macro: true}},
-		"a long comment":          {"suites.webserver.httpheader", "--[[\nreturn system.verbs.builtins.webserver.httpHeader (...)\n--]]" + mine, 299, 299, suppliedScripts{trap: true}},
+		"the header": {"suites.webserver.httpheader", mine, 299, 299, suppliedScripts{trap: true}},
+		"the verb of the header": {"system.verbs.builtins.webserver.httpHeader", mine, 299,
+			299, suppliedScripts{trap: true}},
+		"the handler":       {"suites.webserver.handler", mine, 299, 299, suppliedScripts{header: true, macro: true}},
+		"a name before all": {"webserver.handler", mine, 299, 299, suppliedScripts{}},
+		"the trap": {"system.verbs.traps.httpd.sdoc", mine, 299, 299,
+			suppliedScripts{header: true, macro: true}},
+		"the trap, by other name": {"system.verbs.traps.httpd.sdoc", "return webserver.dispatch (...)", 200, 200,
+			suppliedScripts{header: true, macro: true}},
+		"another trap": {"system.verbs.traps.sdoc", mine, 299, 299, suppliedScripts{header: true, macro: true}},
+		"the action": {"user.webserver.actions.MACRO", mine, 200, 299,
+			suppliedScripts{trap: true, header: true}},
+		"the page": {"suites.webserver.expandPage", `return "mine"`, 200, 200,
+			suppliedScripts{trap: true, header: true}},
+		"a comment": {"suites.webserver.httpheader",
+			"-- mine\n\n\treturn system.verbs.builtins.webserver.httpHeader (...)\n", 200, 200,
+			suppliedScripts{trap: true, header: true, macro: true}},
+		"a long comment": {"suites.webserver.httpheader",
+			"--[[\nreturn system.verbs.builtins.webserver.httpHeader (...)\n--]]" + mine, 299, 299, suppliedScripts{trap: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -94,7 +102,8 @@ func TestActionsInAnyCase(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return (...).action .. (...).actionPath`)
 	for _, word := range []string{"SCRIPTER", "scripter", "Scripter"} {
-		assert.Equal(t, "SCRIPTER/cgi-bin/Scripter.acgi", s.ask("/x.html", map[string]string{"SCRIPTER_ACTION": word}).Body, word)
+		assert.Equal(t, "SCRIPTER/cgi-bin/Scripter.acgi",
+			s.ask("/x.html", map[string]string{"SCRIPTER_ACTION": word}).Body, word)
 	}
 	assert.Equal(t, 200, s.ask("/x.FCGI", nil).Status)
 	s.put("user.webserver.overrides.LocalHost.["+`"/y/"`+"]", objectdb.String("scripter"))

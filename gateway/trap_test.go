@@ -56,7 +56,8 @@ func TestTrapThatFails(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "x"`)
 	s.put("scratchpad.n", objectdb.Number(1))
-	for _, source := range []string{`scratchpad.n = 2 error ("secret")`, `scratchpad.n = 2 if`, `scratchpad.n = 2 return {what = 1}`} {
+	for _, source := range []string{`scratchpad.n = 2 error ("secret")`, `scratchpad.n = 2 if`,
+		`scratchpad.n = 2 return {what = 1}`} {
 		s.log.Take()
 		s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(source))
 		resp := s.ask("/x.fcgi", nil)

@@ -33,7 +33,8 @@ func newCacheServer(t *testing.T) *cacheServer {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.told = append(s.told, strings.TrimSpace(fmt.Sprintf("%s %s%s %s", r.Method, r.Host, r.RequestURI, r.Header.Get("Scripter-Flush"))))
+		s.told = append(s.told,
+			strings.TrimSpace(fmt.Sprintf("%s %s%s %s", r.Method, r.Host, r.RequestURI, r.Header.Get("Scripter-Flush"))))
 		if s.look != nil {
 			s.look()
 		}
@@ -61,7 +62,8 @@ func TestFlushCacheTellsServers(t *testing.T) {
 	s, one, two := newSite(t), newCacheServer(t), newCacheServer(t)
 	s.list("cache", one.URL)
 	s.list("cache", two.URL)
-	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(one.URL), objectdb.String(strings.TrimPrefix(two.URL, "http://"))})
+	s.put("user.webserver.cacheServers",
+		objectdb.List{objectdb.String(one.URL), objectdb.String(strings.TrimPrefix(two.URL, "http://"))})
 	everything := "PURGE " + strings.TrimPrefix(one.URL, "http://") + "/ all"
 	for _, c := range []struct {
 		source string
@@ -69,7 +71,8 @@ func TestFlushCacheTellsServers(t *testing.T) {
 	}{
 		{`webserver.flushCache ("/news.fcgi$a%20b?x=1")`, []string{"PURGE localhost/news.fcgi$a%20b?x=1"}},
 		{`webserver.flushCache ("http://second.test:81/")`, []string{"PURGE second.test:81/"}},
-		{`webserver.flushCache ("/a") webserver.flushCache ("/a") webserver.flushCache ("/b")`, []string{"PURGE localhost/a", "PURGE localhost/b"}},
+		{`webserver.flushCache ("/a") webserver.flushCache ("/a") webserver.flushCache ("/b")`,
+			[]string{"PURGE localhost/a", "PURGE localhost/b"}},
 		{`webserver.flushCache ()`, []string{everything}},
 		{`webserver.flushCache ("/a") webserver.flushCache ("") webserver.flushCache ("/b")`, []string{everything}},
 		{`for i = 1, 101 do webserver.flushCache ("/" .. i) end`, []string{everything}},
@@ -95,20 +98,23 @@ func TestFlushCacheTellsServers(t *testing.T) {
 
 	s.script("flush", `webserver.sendPartial ("x") webserver.flushCache ("/a") error ("no")`)
 	s.ask("/flush.fcgi", nil)
-	assert.Equal(t, []string{"PURGE localhost/a"}, one.asked(), "what was committed by the first piece may be in the cache")
+	assert.Equal(t, []string{"PURGE localhost/a"}, one.asked(),
+		"what was committed by the first piece may be in the cache")
 }
 
 // TestFlushCacheFails: where nothing can be flushed the script is told; a
 // cache that fails later is told to the log, and the visitor gets the answer.
 func TestFlushCacheFails(t *testing.T) {
 	s, server := newSite(t), newCacheServer(t)
-	s.script("flush", `local ok, why = pcall (webserver.flushCache, (...).searchTable.path) return {body = ok and "done" or why}`)
+	s.script("flush",
+		`local ok, why = pcall (webserver.flushCache, (...).searchTable.path) return {body = ok and "done" or why}`)
 	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "no cache is configured")
 
 	s.list("cache-folder", "/nowhere")
 	s.list("cache", server.URL)
 	s.put("user.webserver.cacheFolders", objectdb.List{objectdb.String("/nowhere/at/all")})
-	assert.Contains(t, s.ask("/flush.fcgi", nil).Body, "flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is not a folder on this machine")
+	assert.Contains(t, s.ask("/flush.fcgi", nil).Body,
+		"flush the cache folder /nowhere/at/all (user.webserver.cacheFolders): it is not a folder on this machine")
 	s.put("user.webserver.cacheFolders", objectdb.List{})
 
 	s.put("user.webserver.cacheServers", objectdb.List{objectdb.String(server.URL)})
@@ -150,7 +156,8 @@ func TestHTTPHeader2(t *testing.T) {
 		{`("200 OK", "text/html", 30)`, "public, max-age=30", "", "Fri, 16 Jan 1998 12:00:30 GMT"},
 		{`("200 OK", "text/html", 0)`, "public, max-age=0, must-revalidate", "", "Fri, 16 Jan 1998 12:00:42 GMT"},
 		{`("200 OK", "text/html", 2.9, "page")`, "public, max-age=2", `"3660315a9af3df255d8f19ab077e4797"`, ""},
-		{`("200 OK", "text/html", nil, odb.date ("1998-01-02T03:04:05Z"))`, "public, max-age=60", "", "Fri, 02 Jan 1998 03:04:05 GMT"},
+		{`("200 OK", "text/html", nil, odb.date ("1998-01-02T03:04:05Z"))`, "public, max-age=60", "",
+			"Fri, 02 Jan 1998 03:04:05 GMT"},
 	} {
 		s.script("page", `return webserver.httpHeader2 `+c.call+` .. "x"`)
 		resp := s.ask("/page.fcgi", nil)

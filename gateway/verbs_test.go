@@ -28,8 +28,9 @@ func TestWebserverVerbs(t *testing.T) {
 		`webserver.processMacros ("<!--#x--> <!--#user.data.name-->", {x = "y"})`: "y Ada",
 		`webserver.fileNotFoundError ():match ("^[^\r]*")`:                        "HTTP/1.0 404 FILE NOT FOUND",
 		`webserver.errorMessage ("oh <no>"):match ("oh &lt;no&gt;")`:              "oh &lt;no&gt;",
-		`webserver.httpHeader ("404 FILE NOT FOUND", "text/plain")`:               "HTTP/1.0 404 FILE NOT FOUND\r\nServer: Test/1\r\nMIME-Version: 1.0\r\nContent-type: text/plain\r\n\r\n",
-		`webserver.httpHeader2 ("200 OK", "text/css", 5):match ("max%-age=%d+")`:  "max-age=5",
+		`webserver.httpHeader ("404 FILE NOT FOUND", "text/plain")`: "HTTP/1.0 404 FILE NOT FOUND\r\nServer: Test/1\r\n" +
+			"MIME-Version: 1.0\r\nContent-type: text/plain\r\n\r\n",
+		`webserver.httpHeader2 ("200 OK", "text/css", 5):match ("max%-age=%d+")`: "max-age=5",
 	} {
 		s.script("v", `return {headers = {["Content-Type"] = "text/plain"}, body = tostring (`+expression+`)}`)
 		resp := s.ask("/v.fcgi", nil)

@@ -29,7 +29,8 @@ func TestVerbExamples(t *testing.T) {
 	}
 }
 
-var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|table<string, string\|string\[\]>)$`)
+var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|` +
+	`table<string, string\|string\[\]>)$`)
 
 // TestVerbsAreDocumented: sentences, types that editors know, and optional
 // arguments last.
@@ -71,11 +72,12 @@ func TestVerbsTakeWhatTheySay(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for want, params := range map[string][]script.Param{
-		"a.b ()":                  nil,
-		"a.b (x, y)":              {script.Arg("x", "any", ""), script.Arg("y", "any", "")},
-		`a.b (x [, y [, z = 1]])`: {script.Arg("x", "any", ""), script.Opt("y", "any", "", ""), script.Opt("z", "number", "1", "")},
-		`a.b ([x = "q" [, y]])`:   {script.Opt("x", "string", `"q"`, ""), script.Opt("y", "any", "", "")},
-		"a.b (…)":                 {script.Arg("…", "any", "")},
+		"a.b ()":     nil,
+		"a.b (x, y)": {script.Arg("x", "any", ""), script.Arg("y", "any", "")},
+		`a.b (x [, y [, z = 1]])`: {script.Arg("x", "any", ""), script.Opt("y", "any", "", ""),
+			script.Opt("z", "number", "1", "")},
+		`a.b ([x = "q" [, y]])`: {script.Opt("x", "string", `"q"`, ""), script.Opt("y", "any", "", "")},
+		"a.b (…)":               {script.Arg("…", "any", "")},
 	} {
 		v := script.Verb{Name: "a.b", Params: params}
 		assert.Equal(t, want, v.Usage())

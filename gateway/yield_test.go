@@ -19,7 +19,8 @@ func TestYield(t *testing.T) {
 	s.script("show", `return "n is " .. user.n`)
 	s.script("parts", `user.n = user.n + 1 webserver.sendPartial ("first, ") user.n = user.n + 1 return "last"`)
 	s.script("fails", `user.n = 100 error ("no")`)
-	db, err := sqlitestore.Open(s.db.Path(), objectdb.Options{BusyTimeout: patience, LockTime: patience}) // one that waits for the disk
+	db, err := sqlitestore.Open(s.db.Path(),
+		objectdb.Options{BusyTimeout: patience, LockTime: patience}) // one that waits for the disk
 	require.NoError(t, err)
 	defer db.Close()
 	s.g = New(Options{DB: db})
