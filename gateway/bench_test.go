@@ -22,8 +22,8 @@ import (
 	"scripter/objectdb"
 )
 
-// The works of bench/, which compares us with our peers: what a request of each
-// costs from the FastCGI parameters to the answer, and with a socket around it.
+// The works of bench/, which compares Scripter with other systems: what a request of each work
+// costs from the FastCGI parameters to the answer, with a socket and without one.
 
 // benchWork is one work: a script at suites.webserverScripts, or a page.
 type benchWork struct {
@@ -73,7 +73,7 @@ func benchForm() string {
 	return strings.Join(fields, "&")
 }
 
-// newBenchSite is a site with the works, logging as scripter-fcgi does.
+// newBenchSite returns a site with the works, which logs as scripter-fcgi does.
 func newBenchSite(t testing.TB) *testSite {
 	s := &testSite{t: t, db: newDB(t), folder: t.TempDir()}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
@@ -91,7 +91,7 @@ func newBenchSite(t testing.TB) *testSite {
 	return s
 }
 
-// params are the variables that nginx sends with its fastcgi_params.
+// params returns the variables that nginx sends with its fastcgi_params.
 func (w benchWork) params(s *testSite) map[string]string {
 	uri := "/" + w.name + ".fcgi"
 	if w.page != "" {
@@ -115,9 +115,9 @@ func (w benchWork) params(s *testSite) map[string]string {
 	return p
 }
 
-// sink takes an answer as the FastCGI responder's stream does, without a socket.
+// sink receives an answer as the FastCGI responder's stream does, without a socket.
 type sink struct {
-	first []byte // what came first
+	first []byte // the first piece
 	size  int
 }
 
@@ -135,10 +135,10 @@ func (o *sink) WriteString(p string) (int, error) {
 
 func (o *sink) Flush() error { return nil }
 
-// bodySize is the length of the body in the sink.
+// bodySize returns the length of the body in the sink.
 func (o *sink) bodySize() int { return o.size - bytes.Index(o.first, []byte("\r\n\r\n")) - 4 }
 
-// fits tells whether an answer is that of the work.
+// fits reports whether an answer is that of the work.
 func (w benchWork) fits(o *sink) bool {
 	return bytes.HasPrefix(o.first, []byte("Status: 200 ")) && (w.size == 0 || o.bodySize() == w.size)
 }
@@ -214,7 +214,7 @@ func dialGateway(t testing.TB, g *Gateway) *fcgitest.Client {
 	return c
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -29,12 +29,12 @@ func TestFilterRequest(t *testing.T) {
 	assert.Contains(t, s.log.String(), "user.webserver.callbacks.filterRequest.a")
 	assert.Contains(t, s.log.String(), "broken filter")
 
-	// A limit is no slip: it ends the request.
+	// A limit ends the request.
 	s.put("user.webserver.maxTime", objectdb.Number(0.1))
 	s.put(callbacksAt+"filterRequest.a", objectdb.Script(`while true do end`))
 	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status)
 
-	// It may turn the request to another action or script.
+	// It may change the action or the script.
 	s.put("user.webserver.maxTime", objectdb.Number(10))
 	s.put(callbacksAt+"filterRequest.a", objectdb.Script(`local p = ... p.scriptName = "/y.fcgi"`))
 	s.script("y", `return "y"`)
@@ -99,5 +99,5 @@ func TestFilterPage(t *testing.T) {
 	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status)
 	assert.Contains(t, s.log.String(), "it returns the page, or nothing")
 	s.put(callbacksAt+"filterPage.b", objectdb.Script(`error ("no")`))
-	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status, "a page that was not filtered does not go out")
+	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status, "a page that was not filtered is not sent")
 }

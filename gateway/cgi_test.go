@@ -14,7 +14,7 @@ import (
 	"scripter/objectdb"
 )
 
-// TestForm: the form of the head, by what the web server says of itself.
+// TestForm checks which form the head has behind each web server.
 func TestForm(t *testing.T) {
 	apache := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SERVER_SOFTWARE=Apache/2.4"}
 	for name, c := range map[string]struct {
@@ -63,7 +63,7 @@ func TestServeCGI(t *testing.T) {
 	assert.Contains(t, out.String(), "Connection: close\r\n", "the connection must not be used for another request")
 }
 
-// TestCGIEnds: a signal ends a program that waits for its input.
+// TestCGIEnds checks that a signal ends a program that waits for its input.
 func TestCGIEnds(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "x"`)
@@ -79,8 +79,8 @@ func TestCGIEnds(t *testing.T) {
 	assert.True(t, o.Broken)
 }
 
-// TestCGISlowBody checks that a program answers 408 and exits if the body does not
-// come, or comes byte by byte.
+// TestCGISlowBody checks that a program answers 408 and exits if the body does not arrive, or
+// arrives byte by byte.
 //
 // Catalogue: B6
 func TestCGISlowBody(t *testing.T) {
@@ -116,7 +116,7 @@ func TestCGISlowBody(t *testing.T) {
 	}
 }
 
-// TestOwnName: the name of the two-line file counts as the handler's.
+// TestOwnName checks that the name of the two-line file counts as the handler's.
 func TestOwnName(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "ran"`)

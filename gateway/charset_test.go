@@ -89,7 +89,7 @@ func TestCharset(t *testing.T) {
 	}
 	check()
 	assert.Equal(t, "Grüße", s.ask("/streamed.fcgi", nil).Body)
-	// The same if the scripts run in Lua, without the gateway's short cuts.
+	// The same if the supplied scripts run in Lua.
 	s.put("suites.webserver.httpheader",
 		objectdb.Script("local status, modifier = ...\nreturn system.verbs.builtins.webserver.httpHeader (status, modifier)"))
 	s.put("system.verbs.traps.httpd.sdoc",
@@ -106,11 +106,11 @@ func TestCharset(t *testing.T) {
 	assert.Equal(t, "text/html", s.ask("/page.mcro", nil).Get("Content-Type"))
 }
 
-// TestMimeTableCounts checks that a response without a type of its own gets the type
-// of its extension.
+// TestMimeTableType checks that a response without a type of its own gets the type of its
+// extension.
 //
 // Specification: 2.1.4
-func TestMimeTableCounts(t *testing.T) {
+func TestMimeTableType(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.mimeTable.[\".mcro\"].type", objectdb.String("text/plain"))
 	s.put("user.webserver.mimeTable.[\".fcgi\"].type", objectdb.String("text/xml"))

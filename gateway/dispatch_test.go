@@ -16,13 +16,13 @@ import (
 	"scripter/site"
 )
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for what happens at once or never: a busy machine may stand
+// still for seconds.
 const patience = time.Minute
 
 var patient = objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience}
 
-// newDB makes a root with the supplied objects.
+// newDB returns a root with the supplied objects.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
 	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), patient)
@@ -54,11 +54,11 @@ func dispatchWith(t testing.TB, db *objectdb.DB, p map[string]string) (Target, e
 	return d, err
 }
 
-// TestDispatchRoads has a row for each way in which a web server was seen to
-// tell the same request: /samples.hello.fcgi/extra/path?y=2.
+// TestDispatchSetUps has a row for each set of variables that web servers send for the same
+// request: /samples.hello.fcgi/extra/path?y=2.
 //
 // Specification: 4.3.4, 6.1
-func TestDispatchRoads(t *testing.T) {
+func TestDispatchSetUps(t *testing.T) {
 	db := newDB(t)
 	const uri = "/samples.hello.fcgi/extra/path?y=2"
 	for name, p := range map[string]map[string]string{
@@ -133,7 +133,7 @@ func TestDispatchRoads(t *testing.T) {
 	}
 }
 
-// TestDispatchFile: which file a page is, behind each kind of set-up.
+// TestDispatchFile checks which file a page is, behind each kind of set-up.
 //
 // Specification: 4.1.3
 func TestDispatchFile(t *testing.T) {
@@ -231,7 +231,7 @@ func TestDispatchRefuses(t *testing.T) {
 		{"nothing", map[string]string{}, 400},
 		{"a page's name and a script's",
 			map[string]string{"SCRIPT_NAME": "/x.mcro/y.fcgi", "REDIRECT_HANDLER": "SCRIPTER"}, 404},
-		{"a page's name and a script's, without a word",
+		{"a page's name and a script's, without a variable",
 			map[string]string{"SCRIPT_NAME": "/x.mcro", "PATH_INFO": "/a/y.FCGI/b"}, 404},
 		{"the handler itself",
 			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/private/page.mcro",
@@ -248,7 +248,7 @@ func TestDispatchRefuses(t *testing.T) {
 		{"the handler, badly encoded",
 			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro$%zz",
 				"REQUEST_URI": "/cgi-bin/%53cripter.acgi/p.mcro$%zz"}, 404},
-		{"the handler without a word",
+		{"the handler without a variable",
 			map[string]string{"SCRIPT_NAME": "/cgi-bin/Scripter.acgi", "PATH_INFO": "/p.mcro"}, 404},
 	} {
 		_, err := dispatchWith(t, db, c.p)
@@ -303,7 +303,7 @@ func TestDispatchAction(t *testing.T) {
 		{"/alls/x.html", "", nil, ""},
 		{"/alls/x.html", "one.test:8080", nil, "MACRO"},
 		{"/nonsense/x.html", "", nil, ""},
-		// A word that repeats the extension's own action is not an override.
+		// A variable that repeats the action of the extension is not an override.
 		{"/all/x.fcgi", "", nil, "MACRO"},
 		{"/all/x.fcgi", "", map[string]string{"REDIRECT_HANDLER": "scripter"}, "MACRO"},
 		{"/all/scripts/x.mcro", "", map[string]string{"REDIRECT_HANDLER": "MACRO"}, "SCRIPTER"},

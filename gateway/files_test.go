@@ -11,9 +11,9 @@ import (
 	"scripter/objectdb"
 )
 
-// A path that was followed a moment ago is believed only while it leads to the
-// same file, and for the same folders.
-func TestPathThatWasFollowedBefore(t *testing.T) {
+// TestCachedPath checks that a cached path is used only while it leads to the same file, and only
+// for the same folders.
+func TestCachedPath(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.mcro")
 	require.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
 	for name, c := range map[string]struct {

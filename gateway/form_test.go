@@ -12,7 +12,7 @@ import (
 	"scripter/site"
 )
 
-// plain makes Go values of a Lua table, for comparison.
+// plain returns a Lua table as Go values, for comparison.
 func plain(v script.Value) any {
 	t, ok := v.(*script.Table)
 	if !ok {

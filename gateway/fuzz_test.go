@@ -18,8 +18,8 @@ import (
 	"scripter/site"
 )
 
-// FuzzFields gives any text to the readers of single fields: cookies,
-// authorization, host, length, path, the bounded copy of the head.
+// FuzzFields passes any text to what reads single fields: cookies, authorization, host, length,
+// path, the head of the request.
 func FuzzFields(f *testing.F) {
 	for _, s := range []string{
 		`a=1; b="two"; c=x=y; a=3; ; d; =e`, "Basic QWRhOnNlY3JldCB3b3Jk", "Basic =", "localhost:8080",
@@ -60,9 +60,8 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// FuzzVerbs gives any two texts to the verbs that read texts. Each ends soon,
-// with a result or an error that a script can catch, and what is decoded of what
-// was encoded is the same.
+// FuzzVerbs passes any two texts to the verbs that read texts. Each verb must end soon, with a
+// result or an error that a script can catch. What is encoded and decoded must be the same.
 func FuzzVerbs(f *testing.F) {
 	for _, s := range [][2]string{
 		{`{"a": [1, null, "\u00e9"], "b": -1.5e3}`, "none"}, {"[[[[", "%"}, {"2026-01-31T18:30:00Z", "%d %B %Y, %H:%M"},
@@ -156,9 +155,8 @@ user.fuzz [2] = "more"`
 	})
 }
 
-// FuzzPage gives any text to the reader of pages, as a file's and as a text's in
-// the root, with any query: the answer is a page, and text beside the markers
-// stands in it unchanged.
+// FuzzPage expands any text as a page, in a file and in the root, with any query: the answer
+// must be a page with the text outside of markers unchanged.
 func FuzzPage(f *testing.F) {
 	f.Add("a <!--#method--> b", "x=1")
 	f.Add("<!--#user.fuzz (searchTable.x, \"a\", 1, true)-->", "x=%3C!--%23method--%3E")
@@ -177,7 +175,7 @@ func FuzzPage(f *testing.F) {
 			require.Equal(t, text, resp.Body)
 		}
 		if resp.Status == 500 {
-			require.Contains(t, s.log.String(), "failed", "why is told to the log")
+			require.Contains(t, s.log.String(), "failed", "the log says why")
 		}
 		s.log.Take()
 	})
@@ -186,8 +184,8 @@ func FuzzPage(f *testing.F) {
 // errUndo ends a transaction whose changes are undone.
 var errUndo = errors.New("undo")
 
-// FuzzSettings gives any values to the settings and tables that every request
-// reads: a slip of the owner must not take the site down.
+// FuzzSettings stores any values in the settings and tables that every request reads: a mistake
+// of the owner must not take the site down.
 func FuzzSettings(f *testing.F) {
 	f.Add("maxTime", "-1", ".fcgi", "*", "/")
 	f.Add("chunkSize", "1e300", ".mcro", "localhost", "/a")
@@ -212,7 +210,7 @@ func FuzzSettings(f *testing.F) {
 					}
 				}
 			}
-			// What was put is asked for, and taken back by the error.
+			// The request sees what was put; the error undoes it.
 			x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"HTTP_HOST": "localhost", "REDIRECT_HANDLER": value}),
 				nil)
 			c := x.newAttempt(run)

@@ -22,7 +22,7 @@ import (
 	"scripter/requestlog"
 )
 
-// testSite is a root, a folder of pages and a gateway over both.
+// testSite is a root, a folder of pages and a gateway that answers from both.
 type testSite struct {
 	t      testing.TB
 	db     *objectdb.DB
@@ -34,7 +34,7 @@ type testSite struct {
 func newSite(t testing.TB) *testSite {
 	s := &testSite{t: t, db: newDB(t), folder: t.TempDir(), log: &testlog.Buffer{}}
 	s.g = New(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))})
-	// As supplied it is ten seconds, for which a busy machine may stand still.
+	// The default of ten seconds may be too short for a busy machine.
 	s.put("user.webserver.maxTime", objectdb.Number(300))
 	return s
 }
@@ -67,7 +67,7 @@ func (s *testSite) get(address string) objectdb.Value {
 	return v
 }
 
-// script puts a script for the URL /NAME.fcgi.
+// script stores a script for the URL /NAME.fcgi.
 func (s *testSite) script(name, source string) {
 	s.t.Helper()
 	s.put("suites.webserverScripts."+name, objectdb.Script(source))
@@ -115,8 +115,8 @@ func (s *testSite) post(path, contentType, body string) *httpheader.Response {
 	return resp
 }
 
-// TestSpecificationShapes: section 4.2, byte for byte, where the cache word
-// of 4.3.3 and the length are what every response gets.
+// TestSpecificationShapes checks the responses of section 4.2, byte for byte, with the
+// Cache-Control of 4.3.3 and the length that every response gets.
 //
 // Specification: 4.2.1, 4.2.2, 4.3.7
 func TestSpecificationShapes(t *testing.T) {
@@ -218,7 +218,7 @@ func TestFailureLeavesTheRootAsItWas(t *testing.T) {
 	assert.Contains(t, s.log.String(), "suites.webserverScripts.x")
 }
 
-// TestIncident: the number on the visitor's page is the one in the log.
+// TestIncident checks that the number on the visitor's page is the one in the log.
 //
 // Specification: 7.1
 func TestIncident(t *testing.T) {
@@ -395,7 +395,7 @@ func TestTrap(t *testing.T) {
 	s.put(trap, objectdb.Script(`error ("trap")`))
 	assert.Equal(t, 500, s.ask("/x.fcgi", nil).Status)
 	s.put("user.webserver.serverId", objectdb.String("other"))
-	assert.Equal(t, "xnil", s.ask("/x.fcgi", nil).Body, "no trap of that server: the built-in route")
+	assert.Equal(t, "xnil", s.ask("/x.fcgi", nil).Body, "there is no trap for this server id")
 }
 
 // Specification: 2.3.3, 4.3.6
@@ -458,7 +458,7 @@ func TestHead(t *testing.T) {
 	assert.True(t, strings.HasSuffix(b.String(), "Content-Length: 11\r\n\r\n"), b.String())
 }
 
-// pieces records what was written between two flushes.
+// pieces records what is written between two flushes.
 type pieces struct {
 	bytes.Buffer
 	sent []int
@@ -517,7 +517,7 @@ func TestSendPartial(t *testing.T) {
 	assert.True(t, s.g.Answer(context.Background(), s.request("/x.fcgi", nil), &p).Broken)
 }
 
-// TestCounter: requests that raise the same number together lose none.
+// TestCounter checks that requests that increment the same number at the same time lose nothing.
 //
 // Specification: 3.1
 func TestCounter(t *testing.T) {
@@ -547,8 +547,8 @@ func TestCounter(t *testing.T) {
 	assert.Equal(t, objectdb.Number(clients*each), s.get("scratchpad.n"))
 }
 
-// TestSendPartialAgain: a request that loses the race before anything was
-// sent is run again, and sends once.
+// TestSendPartialAgain checks that a request that loses a race before anything was sent is run
+// again, and sends its response once.
 func TestSendPartialAgain(t *testing.T) {
 	s := newSite(t)
 	s.put("scratchpad.n", objectdb.Number(0))
@@ -601,7 +601,7 @@ func TestDebugging(t *testing.T) {
 	assert.Equal(t, 404, s.ask("/scratchpad.cgiparams.fcgi", nil).Status)
 }
 
-// kept gives all that lies at scratchpad.cgiparams as one text.
+// kept returns all that lies at scratchpad.cgiparams as one text.
 func (s *testSite) kept() string {
 	var all strings.Builder
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -617,8 +617,8 @@ func (s *testSite) kept() string {
 	return all.String()
 }
 
-// TestDebuggingBodies: no form of a body carries a secret into the root, and
-// none fills it.
+// TestDebuggingBodies checks that no secret of a body is recorded, whatever its form, and that a
+// body cannot fill the root.
 func TestDebuggingBodies(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return "x"`)

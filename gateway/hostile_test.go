@@ -16,8 +16,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestFilesElsewhere: what a page's name leads to is a regular file below the
-// folder of pages, or nothing: it is not opened, and nobody waits for it.
+// TestFilesElsewhere checks that a path that leads to anything but a regular file below the
+// folder of pages is not opened, and that no request waits for it.
 func TestFilesElsewhere(t *testing.T) {
 	s := newSite(t)
 	beside := s.folder + "-old"
@@ -56,12 +56,13 @@ func TestFilesElsewhere(t *testing.T) {
 			t.Fatalf("%s is not answered", path)
 		}
 	}
-	// lighttpd splits behind the first file that there is.
+	// lighttpd cuts the path after the first file that exists.
 	resp := s.ask("/sent.txt", map[string]string{"PATH_INFO": "/x.mcro", "SCRIPT_FILENAME": s.folder + "/sent.txt"})
 	assert.Equal(t, 404, resp.Status)
 }
 
-// TestPagesWithinPages: a page that expands itself, and markers without end.
+// TestPagesWithinPages checks that a page that expands itself, and one with too many markers, is
+// an error.
 func TestPagesWithinPages(t *testing.T) {
 	s := newSite(t)
 	s.put("user.again", objectdb.Script(`return webserver.processMacros ("x<!--#user.again ()-->")`))
@@ -76,8 +77,8 @@ func TestPagesWithinPages(t *testing.T) {
 	assert.Equal(t, strings.Repeat("GET", 100), s.ask("/few.mcro", nil).Body)
 }
 
-// TestLargestResponse: a response over the limit is an error, and no part of it
-// is sent.
+// TestLargestResponse checks that a response over the limit is an error, and that no part of it is
+// sent.
 func TestLargestResponse(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.maxResponse", objectdb.Number(1))
@@ -88,8 +89,8 @@ func TestLargestResponse(t *testing.T) {
 	assert.NotContains(t, resp.Body, "xxxx")
 }
 
-// TestOddVariables: whatever a web server says, or does not say, the answer is
-// well-formed, and none of the server's own faults.
+// TestOddVariables checks that the answer is well-formed and no panic, whatever variables the web
+// server sends.
 func TestOddVariables(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `local p = ... return p.fullRequest .. p.serverName .. p.pathArgs`)
@@ -119,8 +120,7 @@ func TestOddVariables(t *testing.T) {
 	}
 }
 
-// TestVerbsStop: what a verb makes of a long text is counted as it is made, so
-// that the limits of the script stop it.
+// TestVerbsStop checks that the limits of a script stop a verb that makes a long result.
 func TestVerbsStop(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.maxInstructions", objectdb.Number(1))

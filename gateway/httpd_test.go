@@ -11,8 +11,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestAppInfo: the server is told from its own request, and from the setting
-// when there is none (specification, 2.3 and 6.2).
+// TestAppInfo checks that appInfo has the name of the web server of the request, else that of the
+// setting (specification, 2.3 and 6.2).
 //
 // Specification: 2.2.4, 2.3.10, 6.2
 func TestAppInfo(t *testing.T) {
@@ -33,13 +33,13 @@ func TestAppInfo(t *testing.T) {
 	s.page("p.mcro", "<!--#httpd.appInfo.name-->")
 	assert.Equal(t, "Test", s.ask("/p.mcro", nil).Body)
 	s.put("apps.httpd.appInfo.name", objectdb.String("mine"))
-	assert.Equal(t, "mine", s.ask("/p.mcro", nil).Body, "an object of the root goes before it")
+	assert.Equal(t, "mine", s.ask("/p.mcro", nil).Body, "an object of the root has precedence")
 }
 
-// TestEachServerItsName: requests of two servers at once, on one gateway.
+// TestServerNameOfEachRequest sends requests of two web servers at the same time to one gateway.
 //
 // Specification: 6.2.1, 6.2.3
-func TestEachServerItsName(t *testing.T) {
+func TestServerNameOfEachRequest(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return httpd.appInfo.name .. " " .. httpd.getPort () .. " " .. (...).connectionID`)
 	var wg sync.WaitGroup
@@ -70,7 +70,7 @@ func TestRefuseConnections(t *testing.T) {
 		assert.Equal(t, 503, resp.Status)
 		assert.Equal(t, "77", resp.Get("Retry-After"))
 		assert.Contains(t, resp.Body, "closed for maintenance")
-		assert.NoError(t, out.Err, "nobody has to look into it")
+		assert.NoError(t, out.Err, "it is not a failure")
 	}
 	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.n"))
 	assert.NotContains(t, s.log.String(), "ERROR")
@@ -85,7 +85,7 @@ func TestRefuseConnections(t *testing.T) {
 	})
 	resp := s.ask("/x.fcgi", nil)
 	assert.Equal(t, 503, resp.Status)
-	assert.Equal(t, "77", resp.Get("Retry-After"), "a page that is missing opens nothing")
+	assert.Equal(t, "77", resp.Get("Retry-After"), "the connection is refused without the page, too")
 	s.put("user.webserver.flRefuseConnections", objectdb.Boolean(false))
 	assert.Equal(t, "x", s.ask("/x.fcgi", nil).Body)
 }
@@ -120,11 +120,11 @@ func TestLogSwitches(t *testing.T) {
 	assert.Empty(t, logged())
 }
 
-// TestGlueTables: the texts of 1998 for the two tables, set as a whole or not
-// at all.
+// TestHTTPDTables checks the verbs of 1998 that read and set the action table and the mime table
+// as texts: a table is set as a whole or not at all.
 //
 // Specification: 2.1.1, 2.1.3, 2.3.9
-func TestGlueTables(t *testing.T) {
+func TestHTTPDTables(t *testing.T) {
 	s := newSite(t)
 	run := func(source string) string {
 		t.Helper()
@@ -154,7 +154,7 @@ func TestGlueTables(t *testing.T) {
 	} {
 		assert.Contains(t, run(source), want, source)
 	}
-	assert.Equal(t, before, run(`return httpd.getSuffixMappings ()`), "nothing was set by half")
+	assert.Equal(t, before, run(`return httpd.getSuffixMappings ()`), "no part of an invalid text is set")
 	assert.Equal(t, actions, run(`return httpd.getActions ()`))
 	run(`httpd.setActions (httpd.getActions () .. "LOUD\t/cgi-bin/Scripter.acgi\n")
 		user.webserver.actions.LOUD = odb.script ("return 'loud'")

@@ -11,8 +11,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestLargeTexts: to replace the markers of a text takes no more memory, garbage
-// included, than three times the text, however many there are.
+// TestLargeTexts checks that expanding a text allocates at most three times its size, however
+// many markers it has.
 func TestLargeTexts(t *testing.T) {
 	const size = 15 << 20
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestLargeTexts(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes f takes, in all.
+// allocated returns how many bytes f allocates in all.
 func allocated(f func()) int {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -27,8 +27,8 @@ func (s *testSite) limit(address, name string, value float64) {
 	update(s.t, s.db, func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, set, value) })
 }
 
-// TestLimitsOfAScript: a row of its own goes before that of its table, and
-// both before the setting, cell by cell.
+// TestLimitsOfAScript checks that the row of a script has precedence over that of its table, and
+// both over the setting, cell by cell.
 func TestLimitsOfAScript(t *testing.T) {
 	s := newSite(t)
 	s.script("long", `return string.rep ("x", 3 * 2^20):sub (1, 3)`)
@@ -49,16 +49,15 @@ func TestLimitsOfAScript(t *testing.T) {
 	assert.Contains(t, text("/deep.long.fcgi"), "limit of 2097152 bytes", "a row that has no such cell hides none")
 
 	s.put(`user.webserver.limits.["suites.webserverScripts.long"].maxString`, objectdb.Number(-1))
-	assert.Contains(t, text("/long.fcgi"), "limit of 2097152 bytes", "a value that is no good counts as not there")
+	assert.Contains(t, text("/long.fcgi"), "limit of 2097152 bytes", "an invalid value is ignored")
 	update(t, s.db, func(tx *objectdb.Tx) error {
 		return site.RemoveLimit(tx, objectdb.Address{"suites", "webserverScripts"}, site.MaxString)
 	})
 	assert.Contains(t, text("/long.fcgi"), "limit of 1048576 bytes")
 }
 
-// TestEveryLimitOfAScript: each limit can be lowered for one script, which is
-// then stopped by it, counted under its name, and told where it was set;
-// another script is not.
+// TestEveryLimitOfAScript checks that each limit can be lowered for one script. The limit stops
+// this script and no other. The error says where it was set, and it is counted under its name.
 func TestEveryLimitOfAScript(t *testing.T) {
 	s := newSite(t)
 	s.page("page.mcro", strings.Repeat("<!--#method-->", 5))
@@ -107,7 +106,7 @@ func TestEveryLimitOfAScript(t *testing.T) {
 		}
 		s.limit("suites.webserverScripts.bound", c.name, c.value)
 		s.g.TakeCounts()
-		runtime.GC() // what others left would count as in use before the run
+		runtime.GC() // garbage of other tests would count as memory in use
 		status, out, page := ask("bound")
 		assert.Equal(t, c.status, status, "%s: %s", c.name, c.source)
 		assert.Contains(t, page,
@@ -164,13 +163,13 @@ func TestLimitsWithoutWebServer(t *testing.T) {
 	guarded := New(Options{DB: s.db, Guard: told})
 	guarded.Answer(context.Background(), s.request("/loop.fcgi", nil), &bytes.Buffer{})
 	require.NotEmpty(t, told.times)
-	assert.LessOrEqual(t, told.times[0], 3*time.Second, "whoever guards the process is told the script's own limit")
+	assert.LessOrEqual(t, told.times[0], 3*time.Second, "the guard gets the limit of the script")
 	assert.Positive(t, told.times[0])
 	assert.Equal(t, int64(7<<20), told.bytes[0])
 	assert.Equal(t, 1, strings.Count(s.log.String(), "limit=maxInstructions"), s.log.String())
 }
 
-// noted is a guard that remembers what it was told.
+// noted is a guard that records the limits that it gets.
 type noted struct {
 	times []time.Duration
 	bytes []int64
@@ -182,8 +181,8 @@ func (n *noted) Begin(limit time.Duration, bytes int64) {
 
 func (n *noted) End() {}
 
-// TestExplainLimits: explain has all limits, and tells of those that are not
-// the settings'.
+// TestExplainLimits checks that explain returns all limits, and traces those that differ from the
+// settings.
 func TestExplainLimits(t *testing.T) {
 	s := newSite(t)
 	s.script("x", `return 1`)
@@ -201,8 +200,8 @@ func TestExplainLimits(t *testing.T) {
 	assert.Equal(t, "user.webserver.maxInstructions", e.Limits[1].From().String())
 }
 
-// TestLintLimits: rows that have no effect are found, in the whole root and
-// in the table of the rows, and nowhere else.
+// TestLintLimits checks that lint of the root, or of the table of the rows, finds rows without
+// effect.
 func TestLintLimits(t *testing.T) {
 	s := newSite(t)
 	s.script("good", `return 1`)

@@ -15,8 +15,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// hold takes the writer's lock, as another program does that writes for long, and
-// returns what gives it back. One that is no Scripter takes no place in the queue.
+// hold takes the writer's lock, as a program does that writes for a long time. It returns a
+// function that releases the lock. A program other than Scripter does not use the queue.
 func (s *testSite) hold(queues bool) (release func()) {
 	s.t.Helper()
 	other, err := sqlitestore.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: -1})
@@ -41,8 +41,7 @@ func (s *testSite) hold(queues bool) (release func()) {
 	}
 }
 
-// gatewayThatWaits is a gateway on the root of s that waits for the writer's lock
-// for so long.
+// gatewayThatWaits returns a gateway on the root of s that waits so long for the writer's lock.
 func (s *testSite) gatewayThatWaits(wait time.Duration, now func() time.Time) *Gateway {
 	s.t.Helper()
 	db, err := sqlitestore.Open(s.db.Path(), objectdb.Options{Relaxed: true, BusyTimeout: wait, LockTime: patience})
@@ -51,9 +50,9 @@ func (s *testSite) gatewayThatWaits(wait time.Duration, now func() time.Time) *G
 	return New(Options{DB: db, Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: now})
 }
 
-// TestLockedByAnother: while somebody else holds the writer's lock, who only reads
-// is answered as always, and who writes gets 503: the visitor with an incident,
-// the developer with the reason. Nothing of it is kept, and nothing is sent.
+// TestLockedByAnother checks that, while another program holds the writer's lock, a request that
+// only reads is answered, and one that writes gets 503: a visitor with an incident, a developer
+// with the reason. Nothing is committed or sent.
 //
 // Catalogue: P8
 func TestLockedByAnother(t *testing.T) {
@@ -77,7 +76,7 @@ func TestLockedByAnother(t *testing.T) {
 			for name := range writers {
 				for _, lately := range []bool{false, true} {
 					path := "/" + name + ".fcgi"
-					if lately { // it wants the lock from its start
+					if lately { // then the request takes the lock from its start
 						s.g.runner.Conflicted(path, time.Now().Add(time.Minute))
 					}
 					resp, out := s.answer(s.request(path, nil))
@@ -104,8 +103,8 @@ func TestLockedByAnother(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNotRunning: the time that a request waits for the writer's lock is
-// none of its scripts'.
+// TestWaitingIsNotRunning checks that the time for which a request waits for the writer's lock
+// does not count as time of its scripts.
 func TestWaitingIsNotRunning(t *testing.T) {
 	s := newSite(t)
 	s.script("write", `scratchpad.mark = 1 for i = 1, 1000000 do end return "done"`)

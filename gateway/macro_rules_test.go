@@ -199,7 +199,7 @@ func TestMarkersCallNoCode(t *testing.T) {
 		`f ("return 1")`:                                    "names nothing that could be called",
 		`webserver.processMacros ("<!--#user.webserver.debugToken-->")`: secret,
 		`user.show ("<!--#pcall (loadstring)-->")`:                      code,
-		// What markers can still do.
+		// What markers can do.
 		`user.apply (odb.set, "user.greeting")`:                     "odb.set",
 		`user.apply (pcall)`:                                        "pcall",
 		`user.apply (user.source.x)`:                                "user.source.x",

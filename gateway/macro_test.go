@@ -8,10 +8,11 @@ import (
 	"scripter/objectdb"
 )
 
-// What a marker that fails has written is undone, and nothing else.
+// TestFailedMarkerIsUndone checks that what a failed marker has written is undone, and nothing
+// else.
 //
 // Specification: 4.4.2.3
-func TestAFailedMarkerLeavesNothing(t *testing.T) {
+func TestFailedMarkerIsUndone(t *testing.T) {
 	s := newSite(t)
 	s.put("scratchpad.n", objectdb.Number(0))
 	s.put("scratchpad.old.x", objectdb.Number(1))
@@ -40,6 +41,6 @@ func TestAFailedMarkerLeavesNothing(t *testing.T) {
 	assert.Equal(t, objectdb.Number(3), s.get("scratchpad.n"))
 	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.old.x"))
 	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.outer"))
-	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.caught"), "what a script catches it has done")
+	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.caught"), "a marker whose script catches the error has not failed")
 	assert.Contains(t, s.log.String(), "later")
 }

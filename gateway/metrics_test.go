@@ -15,8 +15,7 @@ import (
 	"scripter/objectdb"
 )
 
-// TestCounts: each request is counted once, under its action and status, with
-// what it met.
+// TestCounts checks that each request is counted once, under its action and status.
 func TestCounts(t *testing.T) {
 	s := newSite(t)
 	s.script("ok", `return "fine"`)
@@ -62,7 +61,7 @@ func TestCounts(t *testing.T) {
 	assert.GreaterOrEqual(t, c.Caches["scripts"].Misses, uint64(3))
 	assert.Positive(t, c.Caches["objects"].Hits)
 
-	assert.Equal(t, metrics.Counts{}, s.g.TakeCounts(), "what was taken is not given twice")
+	assert.Equal(t, metrics.Counts{}, s.g.TakeCounts(), "what was taken is not counted again")
 }
 
 type counting struct{ n int64 }
@@ -72,8 +71,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestCountsTaken: counts that are taken while requests run, sent and added up
-// in any order, have every request once.
+// TestCountsTaken checks that counts that are taken while requests run have every request once
+// when they are added up, in any order.
 func TestCountsTaken(t *testing.T) {
 	s := newSite(t)
 	s.script("ok", `return "fine"`)

@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// A page whose values are kept shows at once what becomes of them.
+// TestPageValues checks that a page whose values are cached shows each change of them at once.
 func TestPageValues(t *testing.T) {
 	s := newSite(t)
 	s.put("user.page.text", objectdb.String("one <b>"))
@@ -48,8 +48,9 @@ func TestPageValues(t *testing.T) {
 	}
 }
 
-// The markers of a page see what the scripts before them have written to the root, and
-// the plain values of their globals. They do not see their tables and functions.
+// TestPageValuesThatThePageChanges checks that the markers of a page see what the scripts of
+// earlier markers have written to the root, and the plain values of their globals, but not their
+// tables and functions.
 func TestPageValuesThatThePageChanges(t *testing.T) {
 	for _, c := range []struct{ name, source, want string }{
 		{"a global table", `user = {page = {text = "changed"}}`, "as it was||as it was|"},

@@ -20,7 +20,7 @@ import (
 	"scripter/script"
 )
 
-// panicSite is a site whose gateway has a verb that panics.
+// panicSite returns a site whose gateway has a verb that panics.
 func panicSite(t *testing.T) (*testSite, *testlog.Buffer) {
 	s := newSite(t)
 	s.g = newGateway(Options{DB: s.db, Log: slog.New(slog.NewTextHandler(s.log, nil))}, script.Verb{
@@ -33,9 +33,9 @@ func panicSite(t *testing.T) (*testSite, *testlog.Buffer) {
 	return s, s.log
 }
 
-// TestPanicInAVerb: on every road that request is answered 500 with an incident
-// number, the log has the stack under it, the root is as before, and the next
-// request is served.
+// TestPanicInAVerb checks with every transport that the request is answered 500 with the number
+// of an incident, that the log has the stack under this number, that the root is unchanged, and
+// that the next request is answered.
 func TestPanicInAVerb(t *testing.T) {
 	roads := map[string]func(t *testing.T, s *testSite) func(path string) string{
 		"CGI": func(t *testing.T, s *testSite) func(string) string {
@@ -55,7 +55,7 @@ func TestPanicInAVerb(t *testing.T) {
 			server := &fcgi.Server{Handler: s.g.ServeFCGI, Log: func(err error) { t.Errorf("the road heard of it: %v", err) }}
 			go server.Serve(l)
 			t.Cleanup(func() { server.Close() })
-			c, err := fcgitest.Dial(context.Background(), spec) // one connection, as web servers keep it
+			c, err := fcgitest.Dial(context.Background(), spec) // web servers keep the connection open, too
 			require.NoError(t, err)
 			t.Cleanup(func() { c.Close() })
 			return func(path string) string {
@@ -93,8 +93,8 @@ func TestPanicInAVerb(t *testing.T) {
 	}
 }
 
-// TestPanicOutsideScripts: a mistake of ours elsewhere fails its request alone,
-// and gives back what it held.
+// TestPanicOutsideScripts checks that a panic elsewhere fails its request alone, which releases
+// what it holds.
 func TestPanicOutsideScripts(t *testing.T) {
 	s, log := panicSite(t)
 	s.put("user.webserver.maxRunning", objectdb.Number(1))
@@ -121,7 +121,7 @@ type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { panic("no body") }
 
-// badWriter is a way out that panics.
+// badWriter is a writer that panics.
 type badWriter struct{}
 
 func (badWriter) Write([]byte) (int, error) { panic("no way out") }

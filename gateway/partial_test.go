@@ -15,7 +15,7 @@ import (
 	"scripter/objectdb"
 )
 
-// slowVisitor takes what is written at so many bytes a second.
+// slowVisitor is a writer that takes so many bytes per second.
 type slowVisitor struct {
 	rate  float64
 	bytes int
@@ -27,11 +27,12 @@ func (v *slowVisitor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The time that a visitor takes is not the script's, unless it is very long.
+// TestSlowVisitors checks that the time of a slow visitor does not count as time of the script,
+// unless the visitor is very slow.
 func TestSlowVisitors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		testSlowVisitors(t, newSite(t))
-		time.Sleep(time.Minute) // the watchdog of the scripts runs on for a moment
+		time.Sleep(time.Minute) // the watchdog of the scripts ends a moment later
 	})
 }
 

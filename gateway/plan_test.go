@@ -12,7 +12,7 @@ import (
 	"scripter/objectdb"
 )
 
-// TestPlanIsMadeAnew: what the owner sets while the body of a request is read counts for
+// TestPlanIsMadeAnew checks that settings that change while the body of a request is read apply to
 // its run.
 func TestPlanIsMadeAnew(t *testing.T) {
 	for _, c := range []struct {

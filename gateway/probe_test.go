@@ -39,8 +39,8 @@ func asReply(t *testing.T, body string) probe.Reply {
 	return p
 }
 
-// TestProbe: what arrived comes back, before trap and script, with secrets
-// masked; the token itself does not.
+// TestProbe checks that the answer says what has arrived, with secrets masked and without the
+// token, and that neither the trap nor a script runs.
 func TestProbe(t *testing.T) {
 	s := newSite(t)
 	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(`error "the trap ran"`))
@@ -73,11 +73,11 @@ func TestProbe(t *testing.T) {
 	assert.True(t, p.Files[0].Write && p.Files[1].Write)
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		_, err := tx.Stat(requestlog.LastParams)
-		assert.ErrorIs(t, err, objectdb.ErrNotFound, "a probe is not kept")
+		assert.ErrorIs(t, err, objectdb.ErrNotFound, "a probe is not recorded")
 		return nil
 	}))
 
-	// What the gateway refuses is refused, and said.
+	// The answer says what the gateway refuses.
 	p = asReply(t, s.ask("/cgi-bin/Scripter.acgi/page.mcro", map[string]string{probeVariable: token}).Body)
 	assert.Contains(t, p.Refused, "own URL")
 	p = asReply(t, s.ask("/x.fcgi", map[string]string{probeVariable: token, "REQUEST_METHOD": "TRACE"}).Body)
@@ -88,7 +88,7 @@ func TestProbe(t *testing.T) {
 	assert.Contains(t, asReply(t, resp.Body).BodyError, "5 of 9")
 }
 
-// TestProbeToken: without a good token a probe is a request like any other.
+// TestProbeToken checks that a probe without a good token is a request like any other.
 func TestProbeToken(t *testing.T) {
 	s := newSite(t)
 	s.put("system.verbs.traps.httpd.sdoc", objectdb.Script(`return "trapped"`))
@@ -137,7 +137,7 @@ func TestProbeToken(t *testing.T) {
 	}))
 	update(t, s.db, func(tx *objectdb.Tx) error { return probe.RemoveToken(tx, second) }) // twice is no failure
 
-	// A token that was left behind goes with the next one.
+	// A new token removes old ones.
 	update(t, s.db, func(tx *objectdb.Tx) error {
 		if _, err := probe.NewToken(tx, time.Now()); err != nil {
 			return err
@@ -150,12 +150,12 @@ func TestProbeToken(t *testing.T) {
 	})
 	require.NoError(t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		list, err := tx.List(probe.Tokens)
-		assert.Len(t, list, 2, "the new one, and what was never ours")
+		assert.Len(t, list, 2, "the new one, and what is no token")
 		return err
 	}))
 }
 
-// TestProbeKinds: pieces, a redirect, an error page.
+// TestProbeKinds checks the other kinds of answer: pieces, a redirect, an error page.
 func TestProbeKinds(t *testing.T) {
 	s := newSite(t)
 	token := newProbe(t, s)
@@ -185,7 +185,7 @@ func TestProbeKinds(t *testing.T) {
 	assert.True(t, out.Broken, "a client that is gone is not waited for")
 }
 
-// timedWriter knows when it was first and last written to.
+// timedWriter records when it was first and last written to.
 type timedWriter struct {
 	text        bytes.Buffer
 	first, last time.Time

@@ -93,7 +93,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 	assert.Len(t, answers, 2, "the folder that is named, and another one")
 	s.put("user.webserver.websiteFolderPath", objectdb.String(elsewhere))
-	// A visitor who cooperates with the script.
+	// A visitor who knows the script.
 	assert.Equal(t, 403, s.ask("/linked/secret.mcro", nil).Status)
 	for _, folder := range []string{"/etc", "/nothing"} {
 		s.put("user.webserver.websiteFolderPath", objectdb.String(folder))

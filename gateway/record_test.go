@@ -20,7 +20,7 @@ import (
 
 func init() { patienceBefore, patienceAfter = patience, patience }
 
-// debugging is a site with Debugging on.
+// debugging returns a site with Debugging on.
 func debugging(t testing.TB) *testSite {
 	s := newSite(t)
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))
@@ -45,7 +45,7 @@ func (s *testSite) lastRecorded() *requestlog.Request {
 	return list[len(list)-1]
 }
 
-// scratchpad gives all that lies there as one text.
+// scratchpad returns all that lies there as one text.
 func (s *testSite) scratchpad() string {
 	var all strings.Builder
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -61,7 +61,7 @@ func (s *testSite) scratchpad() string {
 	return all.String()
 }
 
-// postForm makes a request with a URL-encoded body.
+// postForm returns a request with a URL-encoded body.
 func (s *testSite) postForm(path, body string, more map[string]string) *Request {
 	r := s.request(path, more)
 	r.Params["REQUEST_METHOD"], r.Params["CONTENT_LENGTH"] = "POST", strconv.Itoa(len(body))
@@ -72,8 +72,8 @@ func (s *testSite) postForm(path, body string, more map[string]string) *Request 
 	return r
 }
 
-// TestRecorded: what the log says of a request that worked, and of one that
-// failed (specification, 2.2: Debugging).
+// TestRecorded checks what is recorded of a request that worked, and of one that failed
+// (specification, 2.2: Debugging).
 //
 // Specification: 2.2.6, 2.3.8
 func TestRecorded(t *testing.T) {
@@ -112,7 +112,7 @@ func TestRecorded(t *testing.T) {
 	assert.Equal(t, []string{"field password"}, k.Masked)
 }
 
-// TestRecordedTransports: answers that are not held (a file, pieces) are kept too.
+// TestRecordedTransports checks that answers that are not held (a file, pieces) are recorded, too.
 //
 // Specification: 2.2.6
 func TestRecordedTransports(t *testing.T) {
@@ -136,8 +136,8 @@ func TestRecordedTransports(t *testing.T) {
 	assert.Empty(t, s.lastRecorded().Answer.Body)
 }
 
-// TestRecordedAreTheLast: the log is as long as maxRequests, scratchpad.cgiparams
-// is always the last.
+// TestRecordedAreTheLast checks that the last maxRequests requests are recorded, and that
+// scratchpad.cgiparams has the last one.
 //
 // Specification: 2.2.6, 2.3.8
 func TestRecordedAreTheLast(t *testing.T) {
@@ -165,8 +165,8 @@ func TestRecordedAreTheLast(t *testing.T) {
 	assert.Equal(t, objectdb.String("stays"), s.get("scratchpad.cgiparamsLog.mine"))
 }
 
-// TestRecordedConcurrently: requests at once are all kept, each with its outcome, and
-// what they do in the root is as exact as without.
+// TestRecordedConcurrently checks that requests at the same time are all recorded, each with its
+// outcome, and that what they count is exact.
 func TestRecordedConcurrently(t *testing.T) {
 	s := debugging(t)
 	s.put("scratchpad.n", objectdb.Number(0))
@@ -193,7 +193,7 @@ func TestRecordedConcurrently(t *testing.T) {
 	assert.Len(t, seen, clients*each, "each answer is that of its own request")
 }
 
-// TestRecordedIsBounded: a visitor cannot fill the root because debugging is on.
+// TestRecordedIsBounded checks that a visitor cannot fill the root while Debugging is on.
 func TestRecordedIsBounded(t *testing.T) {
 	s := debugging(t)
 	s.script("long", `return string.rep ("long ", 20000)`)
@@ -219,7 +219,7 @@ func TestRecordedIsBounded(t *testing.T) {
 	assert.Less(t, len(s.scratchpad()), (256+64+2*64+16)<<10)
 }
 
-// TestDebuggingEnds: it switches itself off after debugMinutes.
+// TestDebuggingEnds checks that Debugging switches itself off after debugMinutes.
 func TestDebuggingEnds(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return "x"`)
@@ -242,8 +242,7 @@ func TestDebuggingEnds(t *testing.T) {
 	assert.Len(t, s.recorded(), 3)
 }
 
-// TestDebuggingNeverFails: whatever stands in the way of keeping, the request
-// is answered.
+// TestDebuggingNeverFails checks that a request that cannot be recorded is answered.
 //
 // Specification: 2.2.6
 func TestDebuggingNeverFails(t *testing.T) {
@@ -298,8 +297,8 @@ func TestDebuggingNeverFails(t *testing.T) {
 	})
 }
 
-// TestSecretsMasked: no road of a secret leads into the root, its way back in
-// the response included; with flDebugSecrets all are kept.
+// TestSecretsMasked checks that no secret is recorded, not even as part of the response, and that
+// with flDebugSecrets all are.
 //
 // Specification: 2.3.8
 func TestSecretsMasked(t *testing.T) {
@@ -351,7 +350,7 @@ func TestSecretsMasked(t *testing.T) {
 	assert.Empty(t, s.lastRecorded().Masked)
 }
 
-// BenchmarkDebugging: off it costs nothing; on, its two writes.
+// BenchmarkDebugging measures a request with Debugging off, and on, which costs two writes.
 func BenchmarkDebugging(b *testing.B) {
 	for _, on := range []bool{false, true} {
 		b.Run(fmt.Sprint(on), func(b *testing.B) {
@@ -366,8 +365,8 @@ func BenchmarkDebugging(b *testing.B) {
 	}
 }
 
-// TestServerNameWarns: Set Server Name must equal what the web server shows
-// as its name (specification, 2.2); the last recorded request tells it.
+// TestServerNameWarns checks the warning if Set Server Name differs from the name of the web
+// server in the last recorded request (specification, 2.2).
 //
 // Specification: 2.2.4
 func TestServerNameWarns(t *testing.T) {
@@ -376,7 +375,7 @@ func TestServerNameWarns(t *testing.T) {
 		update(t, s.db, func(tx *objectdb.Tx) error { w = requestlog.ServerNameWarning(tx, name); return nil })
 		return w
 	}
-	assert.Empty(t, warning("Other/1"), "nobody knows")
+	assert.Empty(t, warning("Other/1"), "no request was recorded")
 	s.script("x", `return "x"`)
 	s.ask("/x.fcgi", nil)
 	assert.Contains(t, warning("Other/1"), `"Test/1"`)

@@ -10,7 +10,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestRedirectsCarryTheLink, for proxies and clients that do not follow them.
+// TestRedirectsCarryTheLink checks the page of a redirect, for proxies and clients that do not
+// follow it.
 //
 // Specification: 4.2.2, 4.2.3
 func TestRedirectsCarryTheLink(t *testing.T) {

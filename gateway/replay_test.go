@@ -22,8 +22,8 @@ func (s *testSite) replay(k *requestlog.Request, o ReplayOptions) (string, Outco
 	return b.String(), out, now
 }
 
-// TestReplay: the same request on the same scripts gives the same answer,
-// whatever time it is, and changes nothing.
+// TestReplay checks that a recorded request gives the same answer from the same scripts at any
+// time, and changes nothing.
 //
 // Specification: 2.2.6, 2.3.8
 func TestReplay(t *testing.T) {
@@ -46,7 +46,7 @@ func TestReplay(t *testing.T) {
 		assert.True(t, strings.HasSuffix(text, k.Answer.Body), text)
 		assert.Equal(t, objectdb.Number(0), s.get("scratchpad.n"))
 	}
-	assert.Len(t, s.recorded(), 1, "a replay is not kept")
+	assert.Len(t, s.recorded(), 1, "a replay is not recorded")
 
 	_, _, _ = s.replay(s.lastRecorded(), ReplayOptions{Commit: true})
 	assert.Equal(t, objectdb.Number(1), s.get("scratchpad.n"))
@@ -55,8 +55,8 @@ func TestReplay(t *testing.T) {
 	assert.True(t, strings.HasSuffix(text, "today's"))
 }
 
-// TestReplayOfFailures: the page of then, with the incident of then; the
-// developer sees the error.
+// TestReplayOfFailures checks that a replay shows the recorded page with its incident, and the
+// error to a developer.
 func TestReplayOfFailures(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `scratchpad.left = 1; error ("boom")`)
@@ -70,7 +70,7 @@ func TestReplayOfFailures(t *testing.T) {
 	assert.NotContains(t, s.scratchpad(), "scratchpad.left=")
 }
 
-// TestReplayOfPieces: sendPartial commits, but not in a replay.
+// TestReplayOfPieces checks that sendPartial does not commit in a replay.
 func TestReplayOfPieces(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `scratchpad.left = "pieces"; webserver.sendPartial ("one, "); scratchpad.left = "more"; return "two"`)
@@ -84,7 +84,7 @@ func TestReplayOfPieces(t *testing.T) {
 	assert.Equal(t, objectdb.String("before"), s.get("scratchpad.left"))
 }
 
-// TestReplayOfPages: a page and its markers, at the time of then.
+// TestReplayOfPages checks that the markers of a page see the recorded time.
 func TestReplayOfPages(t *testing.T) {
 	s := debugging(t)
 	then := time.Now()
@@ -98,8 +98,8 @@ func TestReplayOfPages(t *testing.T) {
 	assert.True(t, strings.HasSuffix(s.ask("/p.mcro", nil).Body, "2"), "the replay was not counted")
 }
 
-// TestReplayMasked: what was masked has "(masked)" in its place until it is
-// given again, and then does not come into the comparison.
+// TestReplayMasked checks that a replay has "(masked)" for each secret, unless the secret is given,
+// and that secrets are masked in the answer that is compared.
 func TestReplayMasked(t *testing.T) {
 	s := debugging(t)
 	s.script("x",
@@ -141,7 +141,7 @@ func TestReplayMultipart(t *testing.T) {
 	assert.True(t, strings.HasSuffix(text, "APF\x00\xff"), text)
 }
 
-// TestIncomplete: a body that was not kept has to be given.
+// TestIncomplete checks that a body that was not recorded has to be given.
 func TestIncomplete(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return postArgs`)
@@ -155,8 +155,7 @@ func TestIncomplete(t *testing.T) {
 	assert.Equal(t, "12", k.Variables["CONTENT_LENGTH"])
 }
 
-// TestReplayFlushesNothing: what a run does beyond the root is not done by a
-// replay that keeps nothing.
+// TestReplayFlushesNothing checks that a replay that commits nothing does not flush caches.
 func TestReplayFlushesNothing(t *testing.T) {
 	purged := 0
 	cache := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { purged++ }))
@@ -198,8 +197,8 @@ func TestRecordedIsFound(t *testing.T) {
 	assert.ErrorContains(t, err, "1 to 2")
 }
 
-// TestDebugCGI: webserver.debugCGI () gives the response of the last kept
-// request, which is not the one that calls it.
+// TestDebugCGI checks that webserver.debugCGI () returns the response of the last recorded request
+// before the one that calls it.
 func TestDebugCGI(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `scratchpad.left = 1 return "hello " .. searchTable.q`)
@@ -215,7 +214,7 @@ func TestDebugCGI(t *testing.T) {
 	assert.Equal(t, "hello there", resp.Body)
 	assert.NotContains(t, s.scratchpad(), "scratchpad.left=")
 
-	// The last one is now a call of debugCGI itself: it does not go round.
+	// The last one is now a call of debugCGI itself, which is not run within a replay.
 	resp = s.ask("/again.fcgi", nil)
 	assert.Equal(t, 500, resp.Status)
 	assert.Contains(t, resp.Body, "this request is run again itself")

@@ -123,7 +123,8 @@ func TestRequiresLogin(t *testing.T) {
 	assert.Equal(t, 500, got, "an invalid hash admits nobody")
 }
 
-// TestKeepPrivate: no word of a script lets a shared cache keep what only some may have.
+// TestKeepPrivate checks that no header of a script lets a shared cache store a response that
+// requires a user.
 func TestKeepPrivate(t *testing.T) {
 	for control, want := range map[string]string{
 		"":                                 "private, no-cache",

@@ -29,7 +29,7 @@ func TestResidentSocket(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// way takes the output of a request; its flush may fail.
+// way receives the output of a request; its flush may fail.
 type way struct {
 	strings.Builder
 	err error
@@ -37,7 +37,7 @@ type way struct {
 
 func (w *way) Flush() error { return w.err }
 
-// A web server's own request is answered like any other.
+// TestResidentServesWebServers checks that the request of a web server is answered like any other.
 func TestResidentServesWebServers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.root")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -53,8 +53,8 @@ func TestResidentServesWebServers(t *testing.T) {
 	assert.Zero(t, used)
 }
 
-// A request is taken up when it is for this root and its sender still waits, and
-// answered as the CGI process would answer it.
+// TestResident checks that a request is accepted if it is for this root and its sender still
+// waits, and that it is answered as the CGI process would answer it.
 func TestResident(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.root")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

@@ -10,9 +10,9 @@ import (
 	"scripter/objectdb"
 )
 
-// TestReturnedNonsense checks that a return value that cannot be a response is an
+// TestInvalidReturnValues checks that a return value that cannot be a response is an
 // error that tells the author what to return, and that visitors do not see the value.
-func TestReturnedNonsense(t *testing.T) {
+func TestInvalidReturnValues(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.debugToken", objectdb.String("sesame"))
 	developer := map[string]string{"HTTP_SCRIPTER_TOKEN": "sesame"}

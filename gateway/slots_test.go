@@ -29,7 +29,7 @@ func (q *slots) untilWaiting(t *testing.T, n int) {
 	require.Eventually(t, func() bool { _, waiting := q.load(); return waiting == n }, patience, time.Millisecond)
 }
 
-// TestSlotOrder: requests get slots in the order of arrival, and are refused if the queue is
+// TestSlotOrder checks that requests get slots in the order of arrival, and are refused if the queue is
 // full.
 func TestSlotOrder(t *testing.T) {
 	q := gateOf(1, 3, time.Minute)
@@ -47,12 +47,12 @@ func TestSlotOrder(t *testing.T) {
 		q.untilWaiting(t, i+1)
 	}
 	_, err = q.acquire(context.Background(), false)
-	var crowd *busyError
-	require.ErrorAs(t, err, &crowd)
+	var busy *busyError
+	require.ErrorAs(t, err, &busy)
 	assert.Equal(t,
 		"1 requests run and 3 wait, which is all that may "+
 			"(user.webserver.maxRunning, user.webserver.maxWaiting)",
-		crowd.Error())
+		busy.Error())
 	for i := range 3 {
 		q.release()
 		assert.Equal(t, i, <-entered)
@@ -66,7 +66,7 @@ func TestSlotOrder(t *testing.T) {
 	assert.Zero(t, q.takeRefused(now), "once a second")
 }
 
-// TestSlotAgain: a request that released its slot for its body goes before the others, and
+// TestSlotAgain checks that a request that released its slot for its body goes before the others, and
 // is not refused.
 func TestSlotAgain(t *testing.T) {
 	q := gateOf(1, 1, time.Minute)
@@ -88,7 +88,7 @@ func TestSlotAgain(t *testing.T) {
 	q.release()
 }
 
-// TestSlotGivenUp: a client that is gone, and a request that has waited too long, leave the
+// TestSlotGivenUp checks that a client that is gone, and a request that has waited too long, leave the
 // queue.
 func TestSlotGivenUp(t *testing.T) {
 	q := gateOf(1, 1, time.Minute)
@@ -121,8 +121,8 @@ func TestSlotGivenUp(t *testing.T) {
 	assert.NoError(t, <-done, "a larger setting lets in who waits")
 }
 
-// TestSlotsInUse: never more requests run than slots, whoever comes and goes, and none is
-// left behind.
+// TestSlotsInUse checks that never more requests run than there are slots, and that all slots are
+// free in the end.
 func TestSlotsInUse(t *testing.T) {
 	q := gateOf(3, 1000, time.Minute)
 	var mu sync.Mutex
@@ -156,8 +156,8 @@ func TestSlotsInUse(t *testing.T) {
 	assert.Zero(t, waiting)
 }
 
-// TestTooManyRequests: beyond the settings a request is answered 503 with
-// Retry-After and runs nothing; the others are answered.
+// TestTooManyRequests checks that a request beyond the settings gets 503 with Retry-After and runs
+// nothing, and that the others are answered.
 func TestTooManyRequests(t *testing.T) {
 	s := newSite(t)
 	s.script("stream",
@@ -206,7 +206,7 @@ func TestTooManyRequests(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(s.log.String(), "too many requests at once"))
 }
 
-// TestSlowBodyHoldsNoSlot: while a body arrives, other requests run.
+// TestSlowBodyHoldsNoSlot checks that other requests run while a body arrives.
 func TestSlowBodyHoldsNoSlot(t *testing.T) {
 	s := newSite(t)
 	s.script("echo", `return (...).postArgs .. "!"`)
@@ -233,7 +233,7 @@ func TestSlowBodyHoldsNoSlot(t *testing.T) {
 	assert.Zero(t, running)
 }
 
-// TestBodyIsReadWithoutSlot: while a body is read, the request has no slot, however much
+// TestBodyIsReadWithoutSlot checks that while a body is read, the request has no slot, however much
 // of the body has arrived.
 func TestBodyIsReadWithoutSlot(t *testing.T) {
 	s := newSite(t)
@@ -242,7 +242,7 @@ func TestBodyIsReadWithoutSlot(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
 		length string
-		turns  int // of all requests while the body is read; -1: it is not read
+		slots  int // of all requests while the body is read; -1: it is not read
 		want   string
 		status int
 	}{
@@ -252,7 +252,7 @@ func TestBodyIsReadWithoutSlot(t *testing.T) {
 		"too large":         {strings.Repeat("x", 600), "600", -1, "", 413},
 		"less than it said": {"abc", "4", 0, "", 400},
 	} {
-		b := &observedBody{Reader: strings.NewReader(c.body), g: s.g, turns: -1}
+		b := &observedBody{Reader: strings.NewReader(c.body), g: s.g, slots: -1}
 		post := s.request("/echo.fcgi",
 			map[string]string{"REQUEST_METHOD": "POST", "CONTENT_LENGTH": c.length, "CONTENT_TYPE": "text/plain"})
 		post.Body = b
@@ -260,7 +260,7 @@ func TestBodyIsReadWithoutSlot(t *testing.T) {
 		s.g.Answer(t.Context(), post, &out)
 		assert.Contains(t, out.String(), strconv.Itoa(c.status), name)
 		assert.Contains(t, out.String(), c.want, name)
-		assert.Equal(t, c.turns, b.turns, name)
+		assert.Equal(t, c.slots, b.slots, name)
 	}
 }
 
@@ -268,15 +268,15 @@ func TestBodyIsReadWithoutSlot(t *testing.T) {
 type observedBody struct {
 	io.Reader
 	g     *Gateway
-	turns int
+	slots int
 }
 
 func (b *observedBody) Read(p []byte) (int, error) {
-	b.turns, _ = b.g.slots.load()
+	b.slots, _ = b.g.slots.load()
 	return b.Reader.Read(p)
 }
 
-// TestBounds: a program with its own queue accepts bodies as large as the script with the
+// TestBounds checks that a program with its own queue accepts bodies as large as the script with the
 // largest limit may have.
 func TestBounds(t *testing.T) {
 	s := newSite(t)

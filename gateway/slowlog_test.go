@@ -13,7 +13,7 @@ import (
 	"scripter/objectdb"
 )
 
-// slowLines gives the lines of the slow log.
+// slowLines returns the lines of the slow log.
 func (s *testSite) slowLines() []string {
 	var lines []string
 	for line := range strings.Lines(s.log.String()) {
@@ -25,8 +25,8 @@ func (s *testSite) slowLines() []string {
 	return lines
 }
 
-// TestSlowLog: a request that takes long is logged where it is, without its
-// secrets, and when it is over; a quick one is not.
+// TestSlowLog checks that a slow request is logged with the place where it is, without its
+// secrets, and again at its end, and that a quick one is not.
 func TestSlowLog(t *testing.T) {
 	s := newSite(t)
 	s.put("workspace.work", objectdb.Script("local t = os.clock ()\nwhile os.clock () - t < 0.3 do end"))
@@ -39,7 +39,7 @@ func TestSlowLog(t *testing.T) {
 	s.put("user.webserver.slowLog", objectdb.Number(100))
 	body := "name=Ada&password=hunter22"
 	var lines []string
-	for range 20 { // a machine may stand still for as long before the script begins, or all the time that it runs
+	for range 20 { // a busy machine may stand still before the script begins, or while it runs
 		s.g.TakeCounts()
 		r := s.request("/slow.fcgi?x=1&token=abcdefgh",
 			map[string]string{"REQUEST_METHOD": "POST",
@@ -81,8 +81,8 @@ func TestSlowLog(t *testing.T) {
 	assert.Empty(t, s.slowLines())
 }
 
-// TestSlowOutsideScripts: a request that is slow for another reason is logged
-// at its end.
+// TestSlowOutsideScripts checks that a request that is slow for another reason is logged at its
+// end.
 func TestSlowOutsideScripts(t *testing.T) {
 	s := newSite(t)
 	s.script("quick", "return 'done'")

@@ -16,7 +16,7 @@ import (
 	"scripter/root"
 )
 
-// everything gives the address and version of each object.
+// everything returns the address and version of each object.
 func (s *testSite) everything() map[string]int64 {
 	s.t.Helper()
 	m := map[string]int64{}
@@ -29,9 +29,8 @@ func (s *testSite) everything() map[string]int64 {
 	return m
 }
 
-// TestParseArgsStaysInItsTable: names that look like addresses, metamethods or
-// Lua are names of cells; nothing else in the root changes. In 1998 they were
-// evaluated.
+// TestParseArgsStaysInItsTable checks that names that look like addresses, metamethods or Lua are
+// only names of cells, and that nothing else in the root changes. In 1998 they were evaluated.
 //
 // Specification: 4.1.6
 func TestParseArgsStaysInItsTable(t *testing.T) {
@@ -95,8 +94,8 @@ func TestParseArgsStaysInItsTable(t *testing.T) {
 	assert.Len(t, after, len(before))
 }
 
-// TestCookies: written to the response whatever the script returns, and read
-// back by the next request.
+// TestCookies checks that cookies are sent whatever the script returns, and read by the next
+// request.
 func TestCookies(t *testing.T) {
 	s := newSite(t)
 	for _, source := range []string{
@@ -181,7 +180,7 @@ func TestBuildResponse(t *testing.T) {
 	}
 }
 
-// TestInit: what is missing is made, and nothing else is touched.
+// TestInit checks that init makes what is missing and changes nothing else.
 //
 // Specification: 2.1.7
 func TestInit(t *testing.T) {
@@ -212,7 +211,7 @@ func TestInit(t *testing.T) {
 	kinds := map[string]bool{"user.webserver": true, "user.webserver.prefs": true, "user.webserver.mimeTable": true,
 		`user.webserver.mimeTable.[".fcgi"]`: true}
 	for address, version := range before {
-		if !kinds[address] { // a table's version is that of its set of names
+		if !kinds[address] { // the version of a table changes with its names
 			assert.Equal(t, version, after[address], address)
 		}
 	}
@@ -222,8 +221,8 @@ func TestInit(t *testing.T) {
 	assert.Equal(t, objectdb.String("MACRO"), s.get(`user.webserver.mimeTable.[".mcro"].action`))
 }
 
-// TestCounterMacro: exact when many count at once, apart by name and by folder,
-// with commas.
+// TestCounterMacro checks that counts are exact with many requests at once, separate for each name
+// and folder, and shown with commas.
 //
 // Specification: 2.4.4, 4.4.2.3
 func TestCounterMacro(t *testing.T) {
@@ -280,7 +279,7 @@ func TestCounterPicture(t *testing.T) {
 	assert.Equal(t, "4", s.ask("/c.mcro", nil).Body, "one count for text and picture")
 }
 
-// TestFilters: in pages, on what the request brings.
+// TestFilters tests the macros that show or hide parts of a page by the request.
 //
 // Specification: 5.1
 func TestFilters(t *testing.T) {
@@ -317,7 +316,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// TestMacrosReadme: every marker that the text teaches expands, and the text
+// TestMacrosReadme checks that every marker in the text of the macros works, and that the text
 // names every macro.
 //
 // Specification: 2.3.5

@@ -23,8 +23,8 @@ func TestSuppliedScripts(t *testing.T) {
 	assert.Equal(t, suppliedScripts{trap: true, header: true, macro: true}, s.supplied())
 }
 
-// A script in the place of a supplied one is run, and so is one that a supplied script
-// would call.
+// TestScriptsInPlaceOfSuppliedOnes checks that a script in the place of a supplied one is run, and
+// so is one that a supplied script would call.
 func TestScriptsInPlaceOfSuppliedOnes(t *testing.T) {
 	const mine = `return "HTTP/1.0 299 MINE\r\nServer: x\r\n\r\n"`
 	for name, c := range map[string]struct {
@@ -65,7 +65,7 @@ func TestScriptsInPlaceOfSuppliedOnes(t *testing.T) {
 	}
 }
 
-// What a request has changed applies to the rest of it.
+// TestRequestThatChangesTheSite checks that what a request has changed applies to the rest of it.
 func TestRequestThatChangesTheSite(t *testing.T) {
 	for name, c := range map[string]struct {
 		source string

@@ -11,8 +11,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestTrapIsFound: where the trap of the event may lie, the first of these
-// going before the others (specification, 2.3 and 6.1).
+// TestTrapIsFound checks where the trap may lie, and which place has precedence (specification,
+// 2.3 and 6.1).
 //
 // Specification: 2.2.1, 2.3.1, 4.3.5, 6.1
 func TestTrapIsFound(t *testing.T) {
@@ -22,7 +22,7 @@ func TestTrapIsFound(t *testing.T) {
 		update(t, s.db, func(tx *objectdb.Tx) error { return tx.Delete(objectdb.Address(a)) })
 	}
 	drop("system", "verbs", "traps", "httpd", "sdoc")
-	assert.Equal(t, "x", s.ask("/x.fcgi", nil).Body, "no trap: the built-in route")
+	assert.Equal(t, "x", s.ask("/x.fcgi", nil).Body, "there is no trap")
 	for _, where := range []string{
 		`system.verbs.traps.WWWΩ.sdoc`,
 		`system.verbs.traps.["WEB "].sdoc`,
@@ -38,18 +38,18 @@ func TestTrapIsFound(t *testing.T) {
 		assert.Contains(t, s.log.String(), "trap "+where+" gets the parameters first")
 	}
 	s.put("system.verbs.traps.sdoc", objectdb.String("no script"))
-	assert.Equal(t, "system.verbs.traps.WEB.sdoc", s.ask("/x.fcgi", nil).Body, "what is no script is passed over")
+	assert.Equal(t, "system.verbs.traps.WEB.sdoc", s.ask("/x.fcgi", nil).Body, "an object that is no script is no trap")
 }
 
-// traced is a request that writes its trace to the log of the site.
+// traced returns a request that writes its trace to the log of the site.
 func (s *testSite) traced(path string) *Request {
 	r := s.request(path, nil)
 	r.Trace = func(step string) { fmt.Fprintln(s.log, step) }
 	return r
 }
 
-// TestTrapThatFails: the visitor sees an incident, the log the trap; the root
-// is as it was.
+// TestTrapThatFails checks that the visitor sees an incident, that the log names the trap, and
+// that the root is unchanged.
 //
 // Specification: 2.3.1, 7.1
 func TestTrapThatFails(t *testing.T) {
@@ -79,7 +79,7 @@ func TestTrapThatFails(t *testing.T) {
 	assert.Equal(t, "sorry", s.ask("/x.fcgi", nil).Body)
 }
 
-// TestEmptyReply: the empty text asks for the file itself, whoever returns it.
+// TestEmptyReply checks that "" leaves the URL to the web server, whichever script returns it.
 //
 // Specification: 6.3
 func TestEmptyReply(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"scripter/site"
 )
 
-// TestUsers: the verbs of the glue, by realm; what is kept tells no password.
+// TestUsers checks the verbs for users, by realm, and that no password is stored in clear.
 //
 // Specification: 2.3.9, 5.1
 func TestUsers(t *testing.T) {
@@ -49,7 +49,7 @@ func TestUsers(t *testing.T) {
 	assert.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$`, string(kept.(objectdb.String)))
 }
 
-// TestManyPasswords: a request that waits too long for other passwords is answered 503.
+// TestManyPasswords checks that a request that waits too long for other passwords is answered 503.
 func TestManyPasswords(t *testing.T) {
 	s := newSite(t)
 	s.g = newGateway(Options{DB: s.db}, script.Verb{

@@ -19,7 +19,7 @@ import (
 	"scripter/objectdb"
 )
 
-// cacheServer records what it is told to forget.
+// cacheServer records the PURGE requests that it gets.
 type cacheServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ func newCacheServer(t *testing.T) *cacheServer {
 	return s
 }
 
-// asked gives what it was told since the last time, in order.
+// asked returns the requests since the last call, in order.
 func (s *cacheServer) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *cacheServer) asked() []string {
 	return told
 }
 
-// TestFlushCacheTellsServers: each configured server, after the commit, before
-// the answer.
+// TestFlushCacheTellsServers checks that each configured server gets the request after the commit
+// and before the answer.
 //
 // Specification: 1.4
 func TestFlushCacheTellsServers(t *testing.T) {
@@ -102,8 +102,8 @@ func TestFlushCacheTellsServers(t *testing.T) {
 		"what was committed by the first piece may be in the cache")
 }
 
-// TestFlushCacheFails: where nothing can be flushed the script is told; a
-// cache that fails later is told to the log, and the visitor gets the answer.
+// TestFlushCacheFails checks that the script gets an error if nothing can be flushed, and that the
+// log has an error if a cache fails later, when the visitor gets the answer anyway.
 func TestFlushCacheFails(t *testing.T) {
 	s, server := newSite(t), newCacheServer(t)
 	s.script("flush",
@@ -134,7 +134,7 @@ func TestFlushCacheFails(t *testing.T) {
 	assert.Contains(t, s.log.String(), "cache not flushed")
 	assert.Contains(t, s.log.String(), "it answers 405 Method Not Allowed; does it allow PURGE from here?")
 
-	// A server that accepts and says nothing.
+	// A server that accepts connections and does not answer.
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer silent.Close()
@@ -145,7 +145,8 @@ func TestFlushCacheFails(t *testing.T) {
 	assert.Contains(t, s.log.String(), "context deadline exceeded")
 }
 
-// TestHTTPHeader2: what a user adds to his copy of httpheader.
+// TestHTTPHeader2 checks the fields for caches that webserver.httpHeader2 makes, and that a
+// conditional request is answered 304.
 //
 // Specification: 2.3.12, 4.3.3
 func TestHTTPHeader2(t *testing.T) {

@@ -50,7 +50,7 @@ func TestSetDirtyRoot(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	s := newSite(t)
-	folder := t.TempDir() // of temporary files: other programs have theirs where they belong
+	folder := t.TempDir() // for temporary files, apart from those of other programs
 	t.Setenv("TMPDIR", folder)
 	for _, c := range []struct{ source, want string }{
 		{`write ("a", 1, true) write (nil, "b")`, "a1trueb"},

@@ -11,8 +11,7 @@ import (
 	"scripter/script"
 )
 
-// TestVerbExamples runs the example of every verb in a request of its own: an
-// expression gives a value, a script answers.
+// TestVerbExamples runs the example of every verb in a request of its own.
 func TestVerbExamples(t *testing.T) {
 	s := newSite(t)
 	s.page("hello.mcro", `<p><!--#html.escape ("1 < 2")--></p>`)
@@ -32,8 +31,8 @@ func TestVerbExamples(t *testing.T) {
 var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|` +
 	`table<string, string\|string\[\]>)$`)
 
-// TestVerbsAreDocumented: sentences, types that editors know, and optional
-// arguments last.
+// TestVerbsAreDocumented checks that verbs are documented with sentences and with types that
+// editors know, and that optional arguments are the last ones.
 func TestVerbsAreDocumented(t *testing.T) {
 	names := map[string]bool{}
 	for _, v := range Verbs() {
@@ -54,8 +53,7 @@ func TestVerbsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestVerbsTakeWhatTheySay calls every verb without arguments: those that need
-// one say so, the others do not.
+// TestVerbsTakeWhatTheySay calls every verb without arguments: those that need one return an error.
 func TestVerbsTakeWhatTheySay(t *testing.T) {
 	s := newSite(t)
 	for _, v := range Verbs() {

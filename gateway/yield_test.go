@@ -11,8 +11,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// A request that has written yields while it only waits for the disk: other requests see
-// what it has written.
+// TestYield checks that a request that has written yields while it only waits for the disk, and
+// that other requests see what it has written.
 func TestYield(t *testing.T) {
 	s := newSite(t)
 	s.script("raise", `user.n = (user.n or 0) + 1 return "n " .. user.n`)
@@ -42,8 +42,8 @@ func TestYield(t *testing.T) {
 	assert.Equal(t, []string{"n is 1", "n is 5"}, seen, "a script that goes on does not yield")
 }
 
-// A request that fails after it has yielded gets a plain page: the site's own page would run
-// a script beside another one.
+// TestFailureAfterYield checks that a request that fails after it has yielded gets a plain page:
+// the site's own page would run a script beside another one.
 func TestFailureAfterYield(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.prefs.fileNotFoundPage", objectdb.Text("ours"))
