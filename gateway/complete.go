@@ -176,28 +176,21 @@ func (c *attempt) base() httpheader.Base {
 
 // plainURL replaces bytes that are invalid in a URL with %XX; some clients send them.
 func plainURL(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c > ' ' && c < 0x7f && strings.IndexByte("\"#<>\\^`{|}", c) < 0 {
-			b.WriteByte(c)
-		} else {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
+	return encodeBytes(s, func(c byte) bool { return c > ' ' && c < 0x7f && strings.IndexByte("\"#<>\\^`{|}", c) < 0 })
 }
 
 // asciiURL replaces the bytes of a URL that are not ASCII with %XX, so that the page means the
 // same in every charset.
-func asciiURL(s string) string {
-	const hex = "0123456789ABCDEF"
+func asciiURL(s string) string { return encodeBytes(s, func(c byte) bool { return c < 0x80 }) }
+
+// encodeBytes replaces the bytes of a text that may not stay with %XX.
+func encodeBytes(s string, mayStay func(byte) bool) string {
 	var b strings.Builder
-	for i := range len(s) {
-		if c := s[i]; c < 0x80 {
+	for _, c := range []byte(s) {
+		if mayStay(c) {
 			b.WriteByte(c)
 		} else {
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()

@@ -116,13 +116,8 @@ func (g *Gateway) developer(ctx context.Context, r *Request) bool {
 	if r.givenToken() == "" {
 		return false
 	}
-	ok := false
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		ok = err == nil && r.hasToken(s)
-		return err
-	})
-	return ok && err == nil
+	s, err := g.siteNow(ctx)
+	return err == nil && r.hasToken(s)
 }
 
 // showsErrors reports whether a page shows the errors of its markers.

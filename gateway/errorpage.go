@@ -223,8 +223,10 @@ func (g *Gateway) developerPage(
 	switch {
 	case status == 404:
 		resp.Reason = "FILE NOT FOUND" // as on the site's own page
-	case status == 500 && g.errorStatusNow(ctx) == 200:
-		resp.Status, resp.Reason = 200, httpheader.ReasonText(200)
+	case status == 500:
+		if s, err := g.siteNow(ctx); err == nil && s.Number(site.ErrorStatus) == 200 {
+			resp.Status, resp.Reason = 200, httpheader.ReasonText(200)
+		}
 	}
 	resp.Set("Content-type", "text/html; charset=utf-8")
 	message, detail, _ := strings.Cut(developerMessage(err), "\n")
@@ -285,17 +287,4 @@ func writeCalls(b *strings.Builder, frames []lua.Frame) {
 		b.WriteString(html.Escape(f.String()) + "\n")
 	}
 	b.WriteString("</pre>\n")
-}
-
-// errorStatusNow returns the setting errorStatus, or 500 if the root cannot be read.
-func (g *Gateway) errorStatusNow(ctx context.Context) float64 {
-	n := 500.0
-	g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		if err == nil {
-			n = s.Number(site.ErrorStatus)
-		}
-		return err
-	})
-	return n
 }

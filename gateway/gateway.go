@@ -90,6 +90,15 @@ func (g *Gateway) SetReach(r site.Reach) {
 // Site returns the cache of the site's snapshot.
 func (g *Gateway) Site() *site.Cache { return g.site }
 
+// siteNow returns the site as it is now, for what happens outside of a transaction.
+func (g *Gateway) siteNow(ctx context.Context) (s *site.Snapshot, err error) {
+	err = g.db.View(ctx, func(tx *objectdb.Tx) (err error) {
+		s, err = g.site.Snapshot(tx)
+		return err
+	})
+	return s, err
+}
+
 // Unavailable returns a gateway without a root, which answers every request with 503.
 func Unavailable(log *slog.Logger) *Gateway {
 	return New(Options{Log: log})

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/base64"
 	"path/filepath"
 	"slices"
@@ -63,7 +64,7 @@ var (
 		{"serverPath", func(p *parameters, _ map[string]string) script.Value { return p.program }},
 		{"appName", (*parameters).appName},
 		{"appID", func(*parameters, map[string]string) script.Value { return "" }},
-		{"binaryID", func(p *parameters, _ map[string]string) script.Value { return p.id() }},
+		{"binaryID", func(p *parameters, _ map[string]string) script.Value { return strconv.FormatUint(p.connection, 10) }},
 		{"connectionID", func(p *parameters, _ map[string]string) script.Value { return float64(p.connection) }},
 		{"searchTable", (*parameters).searchTable},
 		{"argTable", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.args) }},
@@ -134,32 +135,24 @@ func tableOr(t *script.Table) *script.Table {
 
 // variable returns a function that returns the first of these variables that is not empty.
 func variable(names ...string) func(*parameters, map[string]string) script.Value {
-	return func(_ *parameters, vars map[string]string) script.Value { return firstOf(vars, names) }
-}
-
-func firstOf(vars map[string]string, names []string) string {
-	for _, name := range names {
-		if v := vars[name]; v != "" {
-			return v
+	return func(_ *parameters, vars map[string]string) script.Value {
+		for _, name := range names {
+			if v := vars[name]; v != "" {
+				return v
+			}
 		}
+		return ""
 	}
-	return ""
 }
 
 func (p *parameters) pathArgs(map[string]string) script.Value {
-	if p.target.PathArgs != "" {
-		return p.target.PathArgs
-	}
-	return p.target.Extra
+	return cmp.Or(p.target.PathArgs, p.target.Extra)
 }
 
 // user returns the name that the web server has checked, else the name that the visitor claims.
 func (p *parameters) user(vars map[string]string) script.Value {
-	if user := p.request.checkedUser(); user != "" {
-		return user
-	}
-	user, _ := basicAuth(vars["HTTP_AUTHORIZATION"])
-	return user
+	claimed, _ := basicAuth(vars["HTTP_AUTHORIZATION"])
+	return cmp.Or(p.request.checkedUser(), claimed)
 }
 
 func (p *parameters) password(vars map[string]string) script.Value {
@@ -168,20 +161,12 @@ func (p *parameters) password(vars map[string]string) script.Value {
 }
 
 func (p *parameters) serverName(vars map[string]string) script.Value {
-	if host := vars["SERVER_NAME"]; host != "" {
-		return host
-	}
-	if host := p.request.Host(); host != "" {
-		return host
-	}
-	return vars["SERVER_ADDR"] // behind lighttpd and Caddy, when an old client names no host
+	// Behind lighttpd and Caddy only SERVER_ADDR is set if an old client names no host.
+	return cmp.Or(vars["SERVER_NAME"], p.request.Host(), vars["SERVER_ADDR"])
 }
 
 func (p *parameters) websiteFolder(vars map[string]string) script.Value {
-	if folder := vars["DOCUMENT_ROOT"]; folder != "" {
-		return folder
-	}
-	return p.websiteDir
+	return cmp.Or(vars["DOCUMENT_ROOT"], p.websiteDir)
 }
 
 func (p *parameters) appName(vars map[string]string) script.Value {
@@ -190,8 +175,6 @@ func (p *parameters) appName(vars map[string]string) script.Value {
 	}
 	return vars["SERVER_SOFTWARE"]
 }
-
-func (p *parameters) id() string { return strconv.FormatUint(p.connection, 10) }
 
 // searchTable returns the fields of the query string, which table has checked.
 func (p *parameters) searchTable(vars map[string]string) script.Value {

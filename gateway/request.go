@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -101,7 +102,7 @@ const redirectUser = "REDIRECT_REMOTE_USER"
 
 // checkedUser returns the name that the web server has checked, or "".
 func (r *Request) checkedUser() string {
-	return firstOf(r.Params, []string{"REMOTE_USER", redirectUser})
+	return cmp.Or(r.Params["REMOTE_USER"], r.Params[redirectUser])
 }
 
 // withoutUncheckedUser returns the request without the name of a visitor whose login has

@@ -201,15 +201,11 @@ func (q *slots) limitsDue(now time.Time) bool {
 func (g *Gateway) acquireSlot(ctx context.Context, again bool) (release func(), err error) {
 	if running, _ := g.slots.load(); running > 0 && g.slots.limitsDue(time.Now()) {
 		// While all slots are in use, no request reads the settings.
-		if err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-			s, err := g.site.Snapshot(tx)
-			if err == nil {
-				g.slots.setLimits(slotLimitsOf(s))
-			}
-			return err
-		}); err != nil {
+		s, err := g.siteNow(ctx)
+		if err != nil {
 			return nil, err
 		}
+		g.slots.setLimits(slotLimitsOf(s))
 	}
 	waited, err := g.slots.acquire(ctx, again)
 	if waited {

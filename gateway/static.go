@@ -1,13 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
-	"scripter/objectdb"
 	"scripter/site"
 )
 
@@ -17,17 +17,12 @@ import (
 // Answers reports whether the root binds the path of a request to an action. If not,
 // the web server sends a file.
 func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
-	answers := true // Answer reports why the request cannot be dispatched
-	g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		if err != nil {
-			return err
-		}
-		d, err := dispatch(r, s)
-		answers = err != nil || d.Action != ""
-		return nil
-	})
-	return answers
+	s, err := g.siteNow(ctx)
+	if err != nil {
+		return true // Answer reports the error, and that of dispatch
+	}
+	d, err := dispatch(r, s)
+	return err != nil || d.Action != ""
 }
 
 // Refuse answers a request with the error page for err.
@@ -45,34 +40,20 @@ const defaultIndex = "index.html default.mcro"
 // DirectoryIndex returns the names of the files that may answer for the URL of a folder, best
 // first (specification, 4.1 and 4.4.4).
 func (g *Gateway) DirectoryIndex(ctx context.Context, r *Request, folder string) ([]string, error) {
-	names := ""
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		if err == nil {
-			names = s.DirectoryIndex(r.Host(), folder)
-		}
-		return err
-	})
-	if names == "" {
-		names = defaultIndex
+	s, err := g.siteNow(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return strings.Fields(names), err
+	return strings.Fields(cmp.Or(s.DirectoryIndex(r.Host(), folder), defaultIndex)), nil
 }
 
 // ServerName returns the setting Set Server Name, or "" if it is not set.
 func (g *Gateway) ServerName(ctx context.Context) string {
-	name := ""
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		if err == nil {
-			name = s.String(site.ServerName)
-		}
-		return err
-	})
+	s, err := g.siteNow(ctx)
 	if err != nil {
 		return ""
 	}
-	return name
+	return s.String(site.ServerName)
 }
 
 // CheckHidden returns an error if a path has a hidden name, such as .git, or if the file
@@ -116,18 +97,11 @@ func findBelow(folder, file string) (foundFile, error) {
 // ContentType returns the MIME type of a file with this name and content, with the
 // charset of its text.
 func (g *Gateway) ContentType(ctx context.Context, name string, content io.ReadSeeker) (string, error) {
-	var typing fileTyping
-	err := g.db.View(ctx, func(tx *objectdb.Tx) error {
-		s, err := g.site.Snapshot(tx)
-		if err == nil {
-			typing = typingOf(s, name)
-		}
-		return err
-	})
+	s, err := g.siteNow(ctx)
 	if err != nil {
 		return "", err
 	}
-	kind, err := typing.of(content)
+	kind, err := typingOf(s, name).of(content)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	}
