@@ -22,16 +22,16 @@ type attempt struct {
 	waited   time.Duration      // for the writer's lock, before the first piece of sendPartial
 	markers  int                // expanded so far
 	depth    int                // of pages within pages
-	nested   int                // calls of webserver.handler within one another
-	ended    bool               // sendPartial said that no more follows
+	nested   int                // depth of calls of webserver.handler
+	ended    bool               // sendPartial has sent the last piece
 	private  bool               // only some visitors may have the answer
-	around   bool               // the callbacks stand around a handler already
+	around   bool               // callbacks are run around a call of the handler
 	fields   []httpheader.Field // added to the response whatever the script returns
 	acting   int                // depth of nested actions
 	ownType  bool               // the gateway completes the type of the response
 	page     string             // path of the page that is the response; "" = not a page
 	problems []problem          // failed markers, logged after the commit
-	purges   purge.List         // what caches are to forget after the commit
+	purges   purge.List         // what is purged from caches after the commit
 }
 
 func (x *exchange) newAttempt(r *runner.Run) *attempt { return &attempt{exchange: x, Run: r} }
@@ -78,8 +78,8 @@ func (c *attempt) makeParams() (err error) {
 	return err
 }
 
-// server is the name in the Server field (specification, 2.2: Set Server
-// Name must equal what the web server shows as its name).
+// server returns the name in the Server field (specification, 2.2: Set Server Name must equal
+// what the web server shows as its name).
 func (c *attempt) server() string {
 	if s := c.Site().String(site.ServerName); s != "" {
 		return s

@@ -22,17 +22,17 @@ type exchange struct {
 	plan       *plan // nil: not made yet
 	body       string
 	bodyRead   bool
-	recorded   bool                // Debugging was asked whether it records this request
-	entry      *requestlog.Request // what it has recorded; nil for nothing
+	recorded   bool                // record was called
+	entry      *requestlog.Request // the recorded request; nil: it is not recorded
 	held       held                // the response, until it is sent
 	connection uint64              // the parameter connectionID; 0 before it has one
 	seed       int64               // of math.random; 0 is any
 	incident   string              // number of its failure; "" = none yet
-	verified   string              // the hash of the user whose password was right
+	verified   string              // the hash of the password that was right
 	yielded    bool                // Request.Yield was called
 
-	slow   time.Duration // from which on the request is slow; 0 = never
-	slowID string        // the incident under which it was logged as slow
+	slow   time.Duration // a request that takes longer is logged; 0 = none is
+	slowID string        // the number under which it was logged as slow
 }
 
 // newExchange begins an exchange whose response goes to w.
@@ -41,8 +41,8 @@ func (g *Gateway) newExchange(r *Request, w io.Writer) *exchange {
 	return &exchange{g: g, request: r, out: newResponder(w, r), now: g.now, began: g.now()}
 }
 
-// within returns an exchange for what is run on behalf of x and sends nothing itself: an
-// error page. It has no body, which may be what has failed.
+// within returns an exchange for the scripts of an error page, which sends nothing itself. It
+// has no body: to read it may be what has failed.
 func (x *exchange) within() *exchange {
 	r := *x.request
 	r.Body, r.Yield, r.Trace = nil, nil, nil
@@ -60,7 +60,7 @@ func (x *exchange) isDry() bool { return x.replay != nil && !x.replay.Commit }
 // isQuiet reports whether the setting Suspend Logging applies.
 func (x *exchange) isQuiet() bool { return x.plan != nil && x.plan.quiet }
 
-// action returns the action of the request, "" before it is known.
+// action returns the action of the request, or "" if there is no plan yet.
 func (x *exchange) action() string {
 	if x.plan == nil {
 		return ""
@@ -76,7 +76,7 @@ func (x *exchange) connectionID() uint64 {
 	return x.connection
 }
 
-// incidentID returns the number of the request in the log, and makes it if there is none.
+// incidentID returns the number of the request in the log. The first call makes it.
 func (x *exchange) incidentID() string {
 	if x.incident == "" {
 		x.incident = newIncident()
@@ -85,7 +85,7 @@ func (x *exchange) incidentID() string {
 }
 
 // run makes an attempt in a transaction, and a second one if it loses a race. It reports
-// false if the attempt ended after the plan, because the request is to be prepared.
+// false if the attempt ended after the plan, because the request is not ready.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	if x.replay == nil { // else the script that runs it again has a slot
 		release, err := x.g.acquireSlot(ctx, x.plan != nil)
@@ -110,7 +110,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	if err == nil && !x.isQuiet() {
 		last.logProblems()
 	}
-	if err == nil || last != nil && x.out.started { // a part may be committed
+	if err == nil || last != nil && x.out.started { // then a part may be committed
 		last.purgeCaches(ctx)
 	}
 	return done, err

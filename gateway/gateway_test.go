@@ -596,13 +596,13 @@ func TestDebugging(t *testing.T) {
 	assert.Equal(t, objectdb.String("2"), s.get("scratchpad.cgiparams.argTable.A"))
 	assert.Equal(t, objectdb.String("1"), s.get(`scratchpad.cgiparams.argTable.["a (3)"]`),
 		"a name that differs only in case gets a number")
-	assert.NotContains(t, s.kept(), "hush")
-	assert.NotContains(t, s.kept(), "aHVzaDpodXNo")
+	assert.NotContains(t, s.recordedText(), "hush")
+	assert.NotContains(t, s.recordedText(), "aHVzaDpodXNo")
 	assert.Equal(t, 404, s.ask("/scratchpad.cgiparams.fcgi", nil).Status)
 }
 
-// kept returns all that lies at scratchpad.cgiparams as one text.
-func (s *testSite) kept() string {
+// recordedText returns all that lies at scratchpad.cgiparams as one text.
+func (s *testSite) recordedText() string {
 	var all strings.Builder
 	require.NoError(s.t, s.db.View(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Walk(requestlog.LastParams, func(a objectdb.Address, n *objectdb.Node) error {
@@ -629,11 +629,11 @@ func TestDebuggingBodies(t *testing.T) {
 		"multipart/form-data; boundary=B":   "--B\r\nContent-Disposition: form-data; name=password\r\n\r\nhush\r\n--B--\r\n",
 	} {
 		require.Equal(t, 200, s.post("/x.fcgi", contentType, body).Status)
-		assert.Contains(t, s.kept(), "scratchpad.cgiparams.method=POST", contentType)
-		assert.NotContains(t, s.kept(), "hush", contentType)
+		assert.Contains(t, s.recordedText(), "scratchpad.cgiparams.method=POST", contentType)
+		assert.NotContains(t, s.recordedText(), "hush", contentType)
 	}
 	require.Equal(t, 200, s.post("/x.fcgi", "", strings.Repeat("a="+strings.Repeat("x", 60_000)+"&", 200)).Status)
-	assert.Less(t, len(s.kept()), 512<<10)
+	assert.Less(t, len(s.recordedText()), 512<<10)
 }
 
 // Specification: 4.1.2, 4.1.6

@@ -7,7 +7,7 @@ import (
 	"scripter/site"
 )
 
-// plan is what the site says of a request before anything is run for it.
+// plan is what the settings and tables of the site say of a request.
 type plan struct {
 	site    *site.Snapshot // that the plan was made of
 	target  Target
@@ -19,8 +19,8 @@ type plan struct {
 	verbose bool         // one line is logged of the request
 }
 
-// makePlan takes over the plan of the exchange if it was made of the snapshot that the
-// transaction sees, and makes a new one otherwise.
+// makePlan makes the plan of the exchange, unless it was made of the snapshot that the
+// transaction sees.
 func (c *attempt) makePlan() (err error) {
 	s := c.Site()
 	if c.plan != nil && c.plan.site == s {
@@ -42,8 +42,8 @@ func (c *attempt) makePlan() (err error) {
 	return nil
 }
 
-// isReady reports whether nothing is to be done before scripts run: no body to be read
-// and no request to be recorded, neither of which happens inside a transaction.
+// isReady reports whether scripts can run: no body is to be read and no request to be recorded,
+// which both happen outside of the transaction.
 func (x *exchange) isReady() bool {
 	return (x.bodyRead || !hasBody(x.request)) && (x.recorded || !x.plan.debug)
 }

@@ -107,7 +107,7 @@ func (r *Request) checkedUser() string {
 
 // withoutUncheckedUser returns the request without the name of a visitor whose login has
 // failed. Apache passes it to an ErrorDocument in the same variable as a name that it has
-// checked. The statuses of its redirects tell them apart: after 401 the login has failed;
+// checked. The statuses of its redirects distinguish the two: after 401 the login has failed;
 // after 400 and 500 Apache may not have checked it.
 func (r *Request) withoutUncheckedUser() *Request {
 	if r.Params[redirectUser] == "" {

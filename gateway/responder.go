@@ -14,7 +14,7 @@ import (
 type responder struct {
 	w       io.Writer // nil: there is no client
 	form    Form
-	closes  bool // say so in a complete head
+	closes  bool // a complete head has "Connection: close"
 	noBody  bool // HEAD, or a status without a body
 	nginx   bool
 	started bool
@@ -23,10 +23,10 @@ type responder struct {
 	sent    int64                // bytes, the head included
 	length  int64                // Content-Length of a streamed response; -1 = none
 	body    int64                // bytes of the body so far
-	rec     *requestlog.Recorder // of Debugging; nil when it is off
+	rec     *requestlog.Recorder // of Debugging; nil: nothing is recorded
 }
 
-// flusher is a way out that gathers what is written until it is told.
+// flusher is a writer that buffers what is written until Flush is called.
 type flusher interface{ Flush() error }
 
 func newResponder(w io.Writer, r *Request) *responder {
@@ -37,7 +37,7 @@ func newResponder(w io.Writer, r *Request) *responder {
 	}
 }
 
-// isShort reports whether less was sent than the Content-Length says.
+// isShort reports whether less of the body was sent than the Content-Length says.
 func (a *responder) isShort() bool { return a.started && a.length >= 0 && a.body < a.length }
 
 // setNoLength sets the Content-Length of a response without a body: 205 has 0
@@ -158,9 +158,9 @@ func (a *responder) writeChunks(text string) error {
 	return nil
 }
 
-// count counts bytes of the body before they are sent. It returns an error if a
-// streamed response gets more than its Content-Length: a client would take them
-// for the beginning of the next response.
+// count counts bytes of the body before they are sent. It returns an error if a streamed
+// response would get longer than its Content-Length: a client would take the rest for the
+// beginning of the next response.
 func (a *responder) count(n int) error {
 	a.body += int64(n)
 	if a.length >= 0 && a.body > a.length {

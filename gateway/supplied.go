@@ -9,7 +9,7 @@ import (
 	"scripter/site"
 )
 
-// Nearly every request goes through two or three supplied scripts, which only call verbs.
+// Nearly every request runs two or three supplied scripts, which only call verbs.
 // While they, and the names that they use, are as supplied, the gateway calls the verbs
 // itself; otherwise it runs the scripts. Both ways give the same response. This file
 // decides which one is taken. docs/performance.md says what it saves.
@@ -91,9 +91,9 @@ func withoutComments(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// supplied returns which scripts are as supplied for the scripts of this attempt: none of
-// those that ran has changed what a name means. If that cannot be read, it is none: then
-// the scripts run, and meet the error.
+// supplied returns which scripts are as supplied. If a script of this attempt has changed the
+// meaning of their names, or if the root cannot be read, it is none of them: then the scripts
+// run, and return the error.
 func (c *attempt) supplied() suppliedScripts {
 	if !c.Thread.Untouched(suppliedNames...) {
 		return suppliedScripts{}
