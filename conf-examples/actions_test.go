@@ -46,7 +46,8 @@ func setUpWith(t *testing.T, name string) setUp {
 // put stores an object in the root of a site, before its server runs.
 func put(t *testing.T, site *corpus.Site, args ...string) {
 	t.Helper()
-	out, err := exec.Command(site.Program("scripter"), append([]string{"--root", site.Root, "put", "--parents"}, args...)...).CombinedOutput()
+	out, err := exec.Command(site.Program("scripter"), append([]string{"--root", site.Root, "put", "--parents"},
+		args...)...).CombinedOutput()
 	require.NoError(t, err, "put %s: %s", args, out)
 }
 
@@ -62,11 +63,14 @@ func get(t *testing.T, client corpus.Client, path string) *corpus.Response {
 
 // actionScripts are the actions of the test: each says its name, and what it got.
 var actionScripts = map[string]string{
-	"SHOUT":         `local p = ... return webserver.expandPage (p):upper ()`,
-	"ERROR":         `local p = ... return {status = tonumber (p.scriptName:match ("%d+$")), body = "ERROR for " .. p.cgi.REQUEST_URI}`,
-	"NOACCESS":      `local p = ... return {status = tonumber (p.scriptName:match ("%d+$")), body = "NOACCESS for " .. p.cgi.REQUEST_URI}`,
-	"INDEX":         `local p = ... return "INDEX for " .. p.cgi.REQUEST_URI`,
-	"PREPROCESSOR":  `local p = ... scratchpad.pre = (scratchpad.pre or 0) + 1 if p.searchTable.x then return "PREPROCESSOR " .. p.searchTable.x end return ""`,
+	"SHOUT": `local p = ... return webserver.expandPage (p):upper ()`,
+	"ERROR": `local p = ... return {status = tonumber (p.scriptName:match ("%d+$")), ` +
+		`body = "ERROR for " .. p.cgi.REQUEST_URI}`,
+	"NOACCESS": `local p = ... return {status = tonumber (p.scriptName:match ("%d+$")), ` +
+		`body = "NOACCESS for " .. p.cgi.REQUEST_URI}`,
+	"INDEX": `local p = ... return "INDEX for " .. p.cgi.REQUEST_URI`,
+	"PREPROCESSOR": `local p = ... scratchpad.pre = (scratchpad.pre or 0) + 1 ` +
+		`if p.searchTable.x then return "PREPROCESSOR " .. p.searchTable.x end return ""`,
 	"POSTPROCESSOR": `local p = ... scratchpad.post = p.cgi.REQUEST_URI return "nobody sees this"`,
 }
 
@@ -82,7 +86,8 @@ func TestActions(t *testing.T) {
 			for action, source := range actionScripts {
 				put(t, site, "user.webserver.actions."+action, "--kind", "script", source)
 			}
-			put(t, site, "suites.webserverScripts.seen", "--kind", "script", `return tostring (rawget (_G, "x")) .. tostring (scratchpad.post) .. " " .. tostring (scratchpad.pre)`)
+			put(t, site, "suites.webserverScripts.seen", "--kind", "script",
+				`return tostring (rawget (_G, "x")) .. tostring (scratchpad.post) .. " " .. tostring (scratchpad.pre)`)
 			put(t, site, "suites.webserverScripts.own404", "--kind", "script", `return {status = 404, body = "my own"}`)
 			if name == "nginx-fastcgi" {
 				rowsOfTheExample(t, site)
@@ -123,7 +128,8 @@ func TestActions(t *testing.T) {
 			if name == "nginx-fastcgi" {
 				want = "nil/post/x.txt 2"
 			}
-			assert.Eventually(t, func() bool { return get(t, client, "/seen.fcgi").Body == want }, time.Minute, 50*time.Millisecond, want)
+			assert.Eventually(t, func() bool { return get(t, client, "/seen.fcgi").Body == want }, time.Minute,
+				50*time.Millisecond, want)
 		})
 	}
 }

@@ -37,15 +37,18 @@ type cacheSetUp struct {
 
 var cacheSetUps = []cacheSetUp{
 	{
-		name: "varnish", programs: []string{"varnishd"}, files: []string{"varnish.vcl"}, port: "6081", behind: "apache-proxy-fcgi",
+		name: "varnish", programs: []string{"varnishd"}, files: []string{"varnish.vcl"}, port: "6081",
+		behind:  "apache-proxy-fcgi",
 		command: varnish, asks: true,
 	},
 	{
-		name: "nginx-cache", programs: []string{"nginx"}, files: []string{"nginx-cache.conf", "nginx-base.conf"}, port: "8090", behind: "nginx-fastcgi",
+		name: "nginx-cache", programs: []string{"nginx"}, files: []string{"nginx-cache.conf", "nginx-base.conf"},
+		port: "8090", behind: "nginx-fastcgi",
 		command: nginx, folder: true,
 	},
 	{
-		name: "apache-cache", programs: []string{"apache2"}, files: []string{"apache-cache.conf", "apache-base.conf"}, port: "8091", behind: "apache-cgi",
+		name: "apache-cache", programs: []string{"apache2"}, files: []string{"apache-cache.conf", "apache-base.conf"},
+		port: "8091", behind: "apache-cgi",
 		command: apache, folder: true,
 	},
 }
@@ -54,7 +57,8 @@ var cacheSetUps = []cacheSetUp{
 const backendPort = "8085"
 
 func varnish(p place, conf string) []string {
-	return []string{"varnishd", "-F", "-n", filepath.Join(p.run, "varnish"), "-a", "visitors=127.0.0.1:" + p.port, "-a", "purge=127.0.0.1:" + p.purgePort, "-T", "none", "-s", "default,16m", "-f", conf}
+	return []string{"varnishd", "-F", "-n", filepath.Join(p.run, "varnish"), "-a", "visitors=127.0.0.1:" + p.port, "-a",
+		"purge=127.0.0.1:" + p.purgePort, "-T", "none", "-s", "default,16m", "-f", conf}
 }
 
 // cached is a site behind a web server behind a cache.
@@ -84,10 +88,12 @@ func startCached(t *testing.T, s cacheSetUp) *cached {
 	}
 	c := &cached{cacheSetUp: s, t: t, site: corpus.NewSite(t)}
 	c.install()
-	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t), purgePort: corpus.FreePort(t)}
+	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t),
+		purgePort: corpus.FreePort(t)}
 	// The lines of scripter.conf that list the cache for this root.
 	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.purgePort, filepath.Join(p.Dir, "cache"))
-	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed), 0o644))
+	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed),
+		0o644))
 	server := setUps[i].Start(t, c.site)
 	between := httptest.NewServer(c.recorder(server.Addr))
 	t.Cleanup(between.Close)
@@ -115,7 +121,8 @@ func (c *cached) recorder(web string) http.Handler {
 			h := r.Request.Header
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.passed = append(c.passed, passage{r.Request.Method, r.Request.URL.RequestURI(), h.Get("If-None-Match") + h.Get("If-Modified-Since"), r.StatusCode, len(body)})
+			c.passed = append(c.passed, passage{r.Request.Method, r.Request.URL.RequestURI(), h.Get("If-None-Match") +
+				h.Get("If-Modified-Since"), r.StatusCode, len(body)})
 			return nil
 		},
 	}
@@ -136,7 +143,8 @@ func (c *cached) start(p place, web string) {
 	for _, f := range c.files {
 		data, err := os.ReadFile(f)
 		require.NoError(c.t, err)
-		text := strings.NewReplacer("/srv/scripter", p.Dir, "/run/scripter", p.run, ":"+c.port, ":"+p.port, backendPort, web).Replace(string(data))
+		text := strings.NewReplacer("/srv/scripter", p.Dir, "/run/scripter", p.run, ":"+c.port, ":"+p.port, backendPort,
+			web).Replace(string(data))
 		if _, _, ok := corpus.ServerUser(c.t); !ok {
 			text = serverUser.ReplaceAllString(text, "")
 		}
@@ -185,12 +193,14 @@ var cacheObjects = map[string]string{
 
 func (c *cached) install() {
 	// A case of the corpus has a copy of its own; here the supplied one counts.
-	c.tool("put", "--parents", "suites.webserver.httpHeader2", "--kind", "script", "--file", "../root/suites/webserver/httpHeader2.lua")
+	c.tool("put", "--parents", "suites.webserver.httpHeader2", "--kind", "script", "--file",
+		"../root/suites/webserver/httpHeader2.lua")
 	for name, source := range cacheObjects {
 		c.tool("put", "--parents", "suites.webserverScripts.caches."+name, "--kind", "script", source)
 	}
 	c.tool("put", "--parents", "workspace.version", "--kind", "number", "1")
-	require.NoError(c.t, os.WriteFile(filepath.Join(c.site.WWW, "cache.mcro"), []byte("<html><!--#counter(cache)--></html>"), 0o644))
+	require.NoError(c.t, os.WriteFile(filepath.Join(c.site.WWW, "cache.mcro"),
+		[]byte("<html><!--#counter(cache)--></html>"), 0o644))
 	old := time.Date(1998, 1, 16, 12, 0, 0, 0, time.UTC)
 	require.NoError(c.t, os.Chtimes(filepath.Join(c.site.WWW, "static-picture", "dot.gif"), old, old))
 	for i := range 2 { // for keepsNoBody
@@ -333,7 +343,8 @@ func (c *cached) keepsNoBody(t *testing.T) {
 		conn, err := c.client.Dial()
 		require.NoError(t, err)
 		defer conn.Close()
-		request := "GET " + path + " HTTP/1.1\r\nHost: " + c.client.Addr + "\r\nConnection: close\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n"
+		request := "GET " + path + " HTTP/1.1\r\nHost: " + c.client.Addr + "\r\nConnection: close\r\n" +
+			strings.Join(fields, "\r\n") + "\r\n\r\n"
 		body := "x=1"
 		if strings.HasPrefix(fields[0], "Transfer-Encoding") {
 			body = "3\r\nx=1\r\n0\r\n\r\n"

@@ -89,7 +89,8 @@ func TestDoctorHealthy(t *testing.T) {
 			reset(t, site)
 			list := doctor(t, site, setUpNamed(t, s.name).Start(t, site))
 			assert.Empty(t, bad(list), "%+v", list)
-			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables", "proxy", "authorization", "user",
+			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables",
+				"proxy", "authorization", "user",
 				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name",
 				"source", "not UTF-8", "other host", "underscore"} {
 				assert.Contains(t, checks(list), check)
@@ -132,7 +133,8 @@ func edits(t *testing.T, file string, pairs ...string) func(string, string) stri
 	}
 }
 
-const locationMatch = "<LocationMatch \"(?i)^/(?!cgi-bin/).*\\.fcgi([/$]|$)\">\n    SetHandler SCRIPTER\n</LocationMatch>"
+const locationMatch = "<LocationMatch \"(?i)^/(?!cgi-bin/).*\\.fcgi([/$]|$)\">\n" +
+	"    SetHandler SCRIPTER\n</LocationMatch>"
 
 // faulty are configurations with faults, and what the doctor finds.
 var faulty = []struct {
@@ -158,7 +160,8 @@ var faulty = []struct {
 			`<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`, `<LocationMatch "^/(?!cgi-bin/).*\.fcgi$">`,
 			"<FilesMatch \"(?i)\\.mcro$\">\n    SetHandler MACRO\n</FilesMatch>", "ServerTokens Prod",
 		},
-		want: []string{"warning software", "fault extra path", "fault arguments", "warning letters", "fault source", "fault authorization"},
+		want: []string{"warning software", "fault extra path", "fault arguments", "warning letters", "fault source",
+			"fault authorization"},
 		lines: []string{
 			`<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)">`, `<FilesMatch "(?i)\.mcro$"> SetHandler MACRO </FilesMatch>`,
 			"ServerTokens Full", "CGIPassAuth On",
@@ -184,7 +187,8 @@ var faulty = []struct {
 		name: "an nph- program behind an Action", setUp: "apache-nph", file: "apache-nph.conf", broken: true,
 		edits: []string{
 			`ScriptAliasMatch "(?is)^/(?!cgi-bin/|(?-i:override/)).*\.fcgi([/$].*)?$" "/srv/scripter/cgi-bin/nph-Scripter.acgi"`,
-			"LoadModule actions_module /usr/lib/apache2/modules/mod_actions.so\nAction SCRIPTER /cgi-bin/nph-Scripter.acgi virtual\n" + locationMatch,
+			"LoadModule actions_module /usr/lib/apache2/modules/mod_actions.so\n" +
+				"Action SCRIPTER /cgi-bin/nph-Scripter.acgi virtual\n" + locationMatch,
 		},
 		want:  []string{"fault second answer"},
 		lines: []string{"ScriptAliasMatch"},
@@ -205,7 +209,8 @@ var faulty = []struct {
 		name: "mod_proxy_fcgi buffers, mod_headers writes", setUp: "apache-proxy-fcgi", file: "apache-proxy-fcgi.conf",
 		edits: []string{
 			" flushpackets=on", "",
-			"TraceEnable Off", "LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so\nHeader edit Location ^http: https:\nHeader set Cache-Control max-age=60",
+			"TraceEnable Off", "LoadModule headers_module /usr/lib/apache2/modules/mod_headers.so\n" +
+				"Header edit Location ^http: https:\nHeader set Cache-Control max-age=60",
 		},
 		want:  []string{"fault buffering", "fault redirect", "fault twice"},
 		lines: []string{"flushpackets=on", "Header edit Location", "let the web server set that field"},
@@ -213,29 +218,38 @@ var faulty = []struct {
 	{
 		name: "nginx with half of its lines", setUp: "nginx-fastcgi", file: "nginx-fastcgi.conf",
 		edits: []string{
-			"fastcgi_param HTTP_PROXY        \"\";\n", "", "REMOTE_USER       $scripter_user;", "REMOTE_USER       $remote_user;", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
+			"fastcgi_param HTTP_PROXY        \"\";\n", "", "REMOTE_USER       $scripter_user;",
+			"REMOTE_USER       $remote_user;", "fastcgi_param REQUEST_URI       $request_uri;\n", "",
 			"fastcgi_param QUERY_STRING      $query_string;\n", "", "fastcgi_param REDIRECT_HANDLER  $scripter_action;\n", "",
 			"client_max_body_size 16m;", "client_max_body_size 100k;\nfastcgi_intercept_errors on; error_page 404 /none.html;",
-			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;", "fastcgi_keep_conn on;\n", "", // on a kept connection nginx holds no record back
-			"fastcgi_param SCRIPT_FILENAME   $document_root$fastcgi_script_name;\n", "", "fastcgi_param DOCUMENT_ROOT     $document_root;\n", "",
-			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; fastcgi_pass scripter; }\n    include /srv",
+			"fastcgi_buffering off;", "fastcgi_ignore_headers X-Accel-Buffering;", "fastcgi_keep_conn on;\n", "",
+			// on a kept connection nginx holds no record back
+			"fastcgi_param SCRIPT_FILENAME   $document_root$fastcgi_script_name;\n", "",
+			"fastcgi_param DOCUMENT_ROOT     $document_root;\n", "",
+			"    include /srv", "location /cgi-bin/ { fastcgi_split_path_info ^(/cgi-bin/Scripter.acgi)(/.*)$; " +
+				"fastcgi_pass scripter; }\n    include /srv",
 		},
 		also: []string{"nginx-locations.inc", `"^/cgi-bin(/|$)"`, `"^/none$"`},
 		args: []string{"--page", "/page-case/PAGE.MCRO"},
-		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault user", "fault body", "fault buffering", "fault error pages", "fault direct call"},
+		want: []string{"fault page file", "fault variable", "warning override", "fault proxy", "fault user", "fault body",
+			"fault buffering", "fault error pages", "fault direct call"},
 		lines: []string{
-			"fastcgi_param REQUEST_URI $request_uri;", "fastcgi_param QUERY_STRING $query_string;", `fastcgi_param HTTP_PROXY "";`, "fastcgi_param REMOTE_USER $scripter_user;",
+			"fastcgi_param REQUEST_URI $request_uri;", "fastcgi_param QUERY_STRING $query_string;",
+			`fastcgi_param HTTP_PROXY "";`, "fastcgi_param REMOTE_USER $scripter_user;",
 			"client_max_body_size 16m;", "fastcgi_buffering off;", "fastcgi_intercept_errors off;",
 		},
 	},
 	{
 		name: "nginx with locations of its own", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
 		edits: []string{
-			`location ~* (?s)^/(?!cgi-bin/).*\.fcgi([/$]|$) {`, "location ~ \\.fcgi$ {\nexpires 1h;\nif ($request_method = HEAD) { return 405; }",
+			`location ~* (?s)^/(?!cgi-bin/).*\.fcgi([/$]|$) {`,
+			"location ~ \\.fcgi$ {\nexpires 1h;\nif ($request_method = HEAD) { return 405; }",
 			`location ~* (?s)^/(?!cgi-bin/).*\.mcro(/|$) {`, `location ~* \.none$ {`,
 		},
-		want:  []string{"fault extra path", "fault arguments", "warning letters", "fault source", "fault HEAD", "fault cache"},
-		lines: []string{`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`, `location ~* ^/(?!cgi-bin/).*\.mcro(/|$) { fastcgi_pass scripter; }`},
+		want: []string{"fault extra path", "fault arguments", "warning letters", "fault source", "fault HEAD",
+			"fault cache"},
+		lines: []string{`location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$)`,
+			`location ~* ^/(?!cgi-bin/).*\.mcro(/|$) { fastcgi_pass scripter; }`},
 	},
 	{
 		name: "nginx and no daemon", setUp: "nginx-fastcgi", broken: true,
@@ -245,7 +259,8 @@ var faulty = []struct {
 	},
 	{
 		name: "fcgiwrap without the path", setUp: "nginx-fcgiwrap", file: "nginx-fcgiwrap.conf", broken: true,
-		edits: []string{"fastcgi_param PATH_INFO         $uri;\n", "", "fastcgi_param CONTENT_LENGTH    $content_length;\n", ""},
+		edits: []string{"fastcgi_param PATH_INFO         $uri;\n", "", "fastcgi_param CONTENT_LENGTH    $content_length;\n",
+			""},
 		want:  []string{"fault path", "fault variable"},
 		lines: []string{"fastcgi_param PATH_INFO $uri;", "fastcgi_param CONTENT_LENGTH $content_length;"},
 	},
@@ -255,7 +270,8 @@ var faulty = []struct {
 			"server.stream-response-body = 1\n", "", `url.access-deny = ( "" )`, "",
 		},
 		after: func(t *testing.T, s *corpus.Site) {
-			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "cgi-bin", "scripter.conf"), []byte("root: "+s.Root+"\n"),
+				0o644))
 		},
 		want:  []string{"fault buffering", "fault public", "fault source"}, // backup copies of editors
 		lines: []string{"server.stream-response-body = 1", `url.access-deny = ( "" )`},
@@ -278,14 +294,16 @@ var faulty = []struct {
 	},
 	{
 		name: "lighttpd, of an older example", setUp: "lighttpd-fastcgi", file: "lighttpd-fastcgi.conf",
-		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`, `"(?is)^/cgi-bin(?:/|$)|^(?!`, `"(?is)^/none|^(?!`, `|/scripter\.conf(?:[^a-z/][^/]*)?(?:/|$)`, ""},
+		edits: []string{`$HTTP["url"] !~ "^/"`, `$HTTP["url"] == "/none"`, `"(?is)^/cgi-bin(?:/|$)|^(?!`,
+			`"(?is)^/none|^(?!`, `|/scripter\.conf(?:[^a-z/][^/]*)?(?:/|$)`, ""},
 		after: leaveConf,
 		want:  []string{"fault public", "fault source", "fault not UTF-8"},
 		lines: []string{`$HTTP["url"] !~ "^/"`},
 	},
 	{
 		name: "nginx, of an older example", setUp: "nginx-fastcgi", file: "nginx-locations.inc",
-		edits: []string{`"^/cgi-bin(/|$)"`, `"^/none$"`, `|/scripter\.conf([^a-z/][^/]*)?(/|$)`, "", `|\.mcro[^/$]|[~#](/|$)`, ""},
+		edits: []string{`"^/cgi-bin(/|$)"`, `"^/none$"`, `|/scripter\.conf([^a-z/][^/]*)?(/|$)`, "",
+			`|\.mcro[^/$]|[~#](/|$)`, ""},
 		after: func(t *testing.T, s *corpus.Site) {
 			leaveConf(t, s)
 			require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "old.mcro~"), []byte("<!--#method-->"), 0o644))
@@ -297,7 +315,8 @@ var faulty = []struct {
 	{
 		name: "Apache with Debian's compression", setUp: "apache-cgi", file: "apache-cgi.conf",
 		edits: []string{"TraceEnable Off", "LoadModule filter_module /usr/lib/apache2/modules/mod_filter.so\n" +
-			"LoadModule deflate_module /usr/lib/apache2/modules/mod_deflate.so\nAddOutputFilterByType DEFLATE text/html text/plain"},
+			"LoadModule deflate_module /usr/lib/apache2/modules/mod_deflate.so\n" +
+			"AddOutputFilterByType DEFLATE text/html text/plain"},
 		want:  []string{"note compression"},
 		lines: []string{`no-gzip (only for a script that calls webserver.sendPartial`},
 	},
@@ -310,11 +329,14 @@ var faulty = []struct {
 	{
 		name: "Caddy as it is supplied", setUp: "caddy", file: "Caddyfile",
 		edits: []string{
-			"header_up -Proxy\n", "", "header_down -Status\n", "header_down Location ^http: https:\n", "header_down -Server\n", "", "flush_interval -1\n", "",
+			"header_up -Proxy\n", "", "header_down -Status\n", "header_down Location ^http: https:\n", "header_down -Server\n",
+			"", "flush_interval -1\n", "",
 			"root * /srv/scripter/www\n", "root * /srv/scripter/www\n\trequest_body {\n\t\tmax_size 100KB\n\t}\n",
 		},
-		want:  []string{"fault proxy", "fault body", "fault buffering", "fault redirect", "fault twice", "fault status field"},
-		lines: []string{"header_up -Proxy", "max_size 16MB", "flush_interval -1", "header_down -Status", "header_down -Server"},
+		want: []string{"fault proxy", "fault body", "fault buffering", "fault redirect", "fault twice",
+			"fault status field"},
+		lines: []string{"header_up -Proxy", "max_size 16MB", "flush_interval -1", "header_down -Status",
+			"header_down -Server"},
 	},
 }
 

@@ -87,7 +87,8 @@ func TestExamplesSubstitute(t *testing.T) {
 		text, err := os.ReadFile(s.files[0])
 		require.NoError(t, err)
 		assert.Contains(t, string(text), ":"+s.port, s.files[0])
-		assert.Equal(t, backendPort, strings.Join(slices.Compact(examplePort.FindAllString(string(text), -1)), " "), s.files[0])
+		assert.Equal(t, backendPort, strings.Join(slices.Compact(examplePort.FindAllString(string(text), -1)), " "),
+			s.files[0])
 		substitutesFolders(t, s.files[0], string(text))
 	}
 }

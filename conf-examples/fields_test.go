@@ -24,12 +24,14 @@ func TestUnderscores(t *testing.T) {
 				conn, err := client.Dial()
 				require.NoError(t, err)
 				defer conn.Close()
-				r, err := conn.Do([]byte("GET /field.fcgi HTTP/1.1\r\nHost: " + client.Addr + "\r\nConnection: close\r\n" + fields + "\r\n"))
+				r, err := conn.Do([]byte("GET /field.fcgi HTTP/1.1\r\nHost: " + client.Addr + "\r\nConnection: close\r\n" +
+					fields + "\r\n"))
 				require.NoError(t, err)
 				return r
 			}
 			for _, fields := range []string{
-				"X_Real_Ip: visitor\r\nX-Real-Ip: proxy\r\n", "X-Real-Ip: proxy\r\nX_Real-Ip: visitor\r\n", "x-real_ip: visitor\r\nX-Real-Ip: proxy\r\nX_REAL_IP: visitor\r\n",
+				"X_Real_Ip: visitor\r\nX-Real-Ip: proxy\r\n", "X-Real-Ip: proxy\r\nX_Real-Ip: visitor\r\n",
+				"x-real_ip: visitor\r\nX-Real-Ip: proxy\r\nX_REAL_IP: visitor\r\n",
 			} {
 				r := ask(fields)
 				assert.Equal(t, 200, r.Status, fields)
@@ -37,7 +39,8 @@ func TestUnderscores(t *testing.T) {
 			}
 			assert.Equal(t, "nil nil", ask("X_Real_Ip: visitor\r\n").Body)
 			// A name that the example does not list: lighttpd passes on both, Scripter answers 400.
-			for _, fields := range []string{"X_Other_Name: visitor\r\nX-Other-Name: proxy\r\n", "X-Other-Name: proxy\r\nX-Other_Name: visitor\r\n"} {
+			for _, fields := range []string{"X_Other_Name: visitor\r\nX-Other-Name: proxy\r\n",
+				"X-Other-Name: proxy\r\nX-Other_Name: visitor\r\n"} {
 				r := ask(fields)
 				assert.Contains(t, []int{200, 400}, r.Status, fields)
 				assert.NotContains(t, r.Body, "visitor", fields)
@@ -58,7 +61,8 @@ func TestUnderscores(t *testing.T) {
 func TestServerField(t *testing.T) {
 	for _, c := range []struct{ setUp, sees string }{
 		{"apache-cgi", "Apache/"}, {"apache-fcgid", "Apache/"}, {"caddy", "Caddy"},
-		{"apache-nph", ""}, {"apache-proxy-fcgi", ""}, {"nginx-fastcgi", ""}, {"nginx-fcgiwrap", ""}, {"lighttpd-cgi", ""}, {"lighttpd-fastcgi", ""},
+		{"apache-nph", ""}, {"apache-proxy-fcgi", ""}, {"nginx-fastcgi", ""}, {"nginx-fcgiwrap", ""}, {"lighttpd-cgi", ""},
+		{"lighttpd-fastcgi", ""},
 	} {
 		t.Run(c.setUp, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +71,8 @@ func TestServerField(t *testing.T) {
 			put(t, site, "user.webserver.serverName", "WebTen/2.0")
 			put(t, site, "suites.webserverScripts.own", "--kind", "script", `return {headers = {Server = "Own/1.0"}, body = ""}`)
 			client := s.Start(t, site)
-			for path, writes := range map[string]string{"/own.fcgi": "Own/1.0", "/get-script.fcgi": "WebTen/2.0", "/page-plain/page.mcro": "WebTen/2.0"} {
+			for path, writes := range map[string]string{"/own.fcgi": "Own/1.0", "/get-script.fcgi": "WebTen/2.0",
+				"/page-plain/page.mcro": "WebTen/2.0"} {
 				server, _ := get(t, client, path).Field("Server")
 				if c.sees == "" {
 					assert.Equal(t, writes, server, path)

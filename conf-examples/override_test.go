@@ -24,7 +24,8 @@ var forced = []struct {
 	{"nginx-fcgiwrap", "nginx-fcgiwrap.conf", "~^/override/             MACRO;", "~^/override/ SCRIPTER;"},
 	{"lighttpd-cgi", "lighttpd-cgi.conf", `"SCRIPTER_ACTION" => "MACRO"`, `"SCRIPTER_ACTION" => "SCRIPTER"`},
 	{"lighttpd-fastcgi", "lighttpd-fastcgi.conf", `"SCRIPTER_ACTION" => "MACRO"`, `"SCRIPTER_ACTION" => "SCRIPTER"`},
-	{"caddy", "Caddyfile", "split .html .mcro .txt\n\t\t\tenv REDIRECT_HANDLER MACRO", "split .html .mcro .hello\n\t\t\tenv REDIRECT_HANDLER SCRIPTER"},
+	{"caddy", "Caddyfile", "split .html .mcro .txt\n\t\t\tenv REDIRECT_HANDLER MACRO",
+		"split .html .mcro .hello\n\t\t\tenv REDIRECT_HANDLER SCRIPTER"},
 }
 
 // TestForcedScripter forces SCRIPTER on a folder, behind each web server. The part of
@@ -38,7 +39,8 @@ func TestForcedScripter(t *testing.T) {
 			s := setUpNamed(t, f.setUp)
 			s.edit = edits(t, f.file, f.macro, f.scripter)
 			site := corpus.NewSite(t)
-			put(t, site, "suites.webserverScripts.p.hello", "--kind", "script", `return "the script p.hello by " .. (...).action`)
+			put(t, site, "suites.webserverScripts.p.hello", "--kind", "script",
+				`return "the script p.hello by " .. (...).action`)
 			put(t, site, "suites.webserverScripts.report", "--kind", "script", `return "the script report by " .. (...).action`)
 			for _, name := range []string{"p.hello", "report.html", "nothing.html"} {
 				require.NoError(t, os.WriteFile(filepath.Join(site.WWW, "override", name), nil, 0o644))
@@ -77,7 +79,8 @@ func TestPrivateFiles(t *testing.T) {
 			assert.Equal(t, "challenge", get(t, client, "/.well-known/acme").Body)
 			assert.Equal(t, "page GET", get(t, client, "/site.root.mcro").Body)
 			// The redirect of a folder stays on the host.
-			for _, path := range []string{"//evil.example%2f..%2fboth", "//evil.example/%2e%2e/both", "/%2fevil.example/..%2fboth", `/%5cevil.example/..%2fboth`} {
+			for _, path := range []string{"//evil.example%2f..%2fboth", "//evil.example/%2e%2e/both",
+				"/%2fevil.example/..%2fboth", `/%5cevil.example/..%2fboth`} {
 				to, _ := get(t, client, path).Field("Location")
 				assert.Contains(t, []string{"", "/both/", "http://" + client.Addr + "/both/"}, to, path)
 			}

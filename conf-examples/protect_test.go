@@ -124,7 +124,8 @@ func TestProtectedFolder(t *testing.T) {
 			const host, says = "scripter.example", "ada:sesame"
 
 			for path, want := range map[string]string{
-				"/members/page.mcro": "secret page", "/members/plain.html": "secret file", "/members/protected.fcgi": "secret script of ada",
+				"/members/page.mcro": "secret page", "/members/plain.html": "secret file",
+				"/members/protected.fcgi":       "secret script of ada",
 				"/members/protected.fcgi/extra": "secret script of ada", "/members/PROTECTED.FCGI$x": "secret script of ada",
 			} {
 				assert.Equal(t, 401, get(t, client, path).Status, path)
@@ -147,9 +148,12 @@ func TestProtectedFolder(t *testing.T) {
 			// script has no other URL.
 			urls := []string{
 				"/protected.fcgi", "/PROTECTED.fcgi", "/protected.fcgi/members/", "/any/protected.fcgi", "//members/protected.fcgi",
-				"/members//protected.fcgi", "/./members/protected.fcgi", "/x/../members/protected.fcgi", "/members%2Fprotected.fcgi",
-				"/%6Dembers/protected.fcgi", "/MEMBERS/protected.fcgi", "/members/protected.fcgi/%E9", "/members/%E9/protected.fcgi",
-				"/members/page.mcro/%E9", "/members/page.mcro/extra", "//members/page.mcro", "//members/plain.html", "/x/../members/plain.html",
+				"/members//protected.fcgi", "/./members/protected.fcgi", "/x/../members/protected.fcgi",
+				"/members%2Fprotected.fcgi",
+				"/%6Dembers/protected.fcgi", "/MEMBERS/protected.fcgi", "/members/protected.fcgi/%E9",
+				"/members/%E9/protected.fcgi",
+				"/members/page.mcro/%E9", "/members/page.mcro/extra", "//members/page.mcro", "//members/plain.html",
+				"/x/../members/plain.html",
 			}
 			for _, path := range urls {
 				r := get(t, client, path)

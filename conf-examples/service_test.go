@@ -27,7 +27,8 @@ func TestService(t *testing.T) {
 	text, err := os.ReadFile("scripter.service")
 	require.NoError(t, err)
 	unit := filepath.Join(t.TempDir(), "scripter.service")
-	require.NoError(t, os.WriteFile(unit, bytes.ReplaceAll(text, []byte("/usr/local/bin/scripter-fcgi"), []byte(site.Program("scripter-fcgi"))), 0o644))
+	require.NoError(t, os.WriteFile(unit, bytes.ReplaceAll(text, []byte("/usr/local/bin/scripter-fcgi"),
+		[]byte(site.Program("scripter-fcgi"))), 0o644))
 	analyze := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("systemd-analyze", args...).CombinedOutput()
@@ -36,7 +37,8 @@ func TestService(t *testing.T) {
 	}
 	assert.Empty(t, analyze("verify", unit))
 	// The threshold is ten times what docs/operations.md says.
-	assert.Contains(t, analyze("security", "--offline=yes", "--no-pager", "--threshold=10", unit), "Overall exposure level for scripter.service: 0.5")
+	assert.Contains(t, analyze("security", "--offline=yes", "--no-pager", "--threshold=10", unit),
+		"Overall exposure level for scripter.service: 0.5")
 
 	sets := syscallSets(analyze("syscall-filter", "--no-pager"))
 	allowed := map[string]bool{}
@@ -54,7 +56,8 @@ func TestService(t *testing.T) {
 
 	socket, trace := filepath.Join(t.TempDir(), "s"), filepath.Join(t.TempDir(), "trace")
 	_, gid, asRoot := corpus.ServerUser(t)
-	args := []string{"-f", "-qq", "-o", trace, site.Program("scripter-fcgi"), "--root", site.Root, "--listen", "unix:" + socket, "--status", "unix:" + socket + "s"}
+	args := []string{"-f", "-qq", "-o", trace, site.Program("scripter-fcgi"), "--root", site.Root, "--listen",
+		"unix:" + socket, "--status", "unix:" + socket + "s"}
 	if asRoot {
 		require.NotZero(t, gid)
 		args = append(args, "--group", "www-data")
@@ -63,7 +66,8 @@ func TestService(t *testing.T) {
 	for _, path := range []string{"/ready.fcgi", "/page-plain.mcro", "/none.fcgi"} {
 		client, err := fcgitest.Dial(t.Context(), "unix:"+socket)
 		require.NoError(t, err)
-		_, err = client.Do(t.Context(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path, "DOCUMENT_ROOT": site.WWW}, strings.NewReader(""), io.Discard, io.Discard)
+		_, err = client.Do(t.Context(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path,
+			"DOCUMENT_ROOT": site.WWW}, strings.NewReader(""), io.Discard, io.Discard)
 		require.NoError(t, err)
 		require.NoError(t, client.Close())
 	}

@@ -70,21 +70,25 @@ var setUps = []setUp{
 		},
 	},
 	{
-		name: "apache-proxy-fcgi", programs: []string{"apache2"}, files: []string{"apache-proxy-fcgi.conf", "apache-base.conf"},
+		name: "apache-proxy-fcgi", programs: []string{"apache2"},
+		files:   []string{"apache-proxy-fcgi.conf", "apache-base.conf"},
 		command: apache, daemon: true, install: func(t *testing.T, p place) {
 			p.write(t, "cgi-bin/Scripter.acgi", 0o644, "")
 		},
 	},
 	{
-		name: "nginx-fastcgi", programs: []string{"nginx"}, files: []string{"nginx-fastcgi.conf", "nginx-base.conf", "nginx-locations.inc"},
+		name: "nginx-fastcgi", programs: []string{"nginx"}, files: []string{"nginx-fastcgi.conf", "nginx-base.conf",
+			"nginx-locations.inc"},
 		command: nginx, daemon: true,
 	},
 	{
-		name: "nginx-fcgiwrap", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf", "nginx-locations.inc"},
+		name: "nginx-fcgiwrap", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf",
+			"nginx-locations.inc"},
 		command: nginx, install: installFcgiwrap,
 	},
 	{
-		name: "nginx-fcgiwrap-relay", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf", "nginx-locations.inc"},
+		name: "nginx-fcgiwrap-relay", programs: fcgiwrap, files: []string{"nginx-fcgiwrap.conf", "nginx-base.conf",
+			"nginx-locations.inc"},
 		command: nginx, resident: true, install: installFcgiwrap,
 	},
 	{
@@ -125,7 +129,8 @@ func apache(p place, conf string) []string {
 }
 
 func nginx(p place, _ string) []string {
-	return []string{"nginx", "-p", p.Dir, "-e", filepath.Join(p.run, "nginx.log"), "-c", "conf/nginx-base.conf", "-g", "daemon off;"}
+	return []string{"nginx", "-p", p.Dir, "-e", filepath.Join(p.run, "nginx.log"), "-c", "conf/nginx-base.conf", "-g",
+		"daemon off;"}
 }
 
 func lighttpd(_ place, conf string) []string {

@@ -26,7 +26,8 @@ func TestCheckedUser(t *testing.T) {
 			members := filepath.Join(site.Dir, "members")
 			require.NoError(t, os.WriteFile(members, []byte("ada:{PLAIN}sesame\n"), 0o644))
 			s.edit = edits(t, name+".conf", "server_name second.example;",
-				"server_name second.example;\nauth_basic Members;\nauth_basic_user_file "+members+";\nset $scripter_user $remote_user;")
+				"server_name second.example;\nauth_basic Members;\nauth_basic_user_file "+members+
+					";\nset $scripter_user $remote_user;")
 			client := s.Start(t, site)
 			for _, c := range []struct {
 				host, says string

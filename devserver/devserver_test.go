@@ -50,7 +50,8 @@ func newSite(t *testing.T) *testSite {
 		return err
 	})
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	s.server = &Server{Gateway: gateway.New(gateway.Options{DB: s.db, Log: log}), Folder: s.folder, Software: "Scripter/test", Log: log,
+	s.server = &Server{Gateway: gateway.New(gateway.Options{DB: s.db, Log: log}), Folder: s.folder,
+		Software: "Scripter/test", Log: log,
 		Hosts: []string{"x", "h", "other.test", "One.test", "two.test.", "a.example:80", "site.test", "192.0.2.7:8080"}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -134,11 +135,15 @@ Content-Type: text/html; charset=utf-8\r
 func TestServeScripts(t *testing.T) {
 	s := newSite(t)
 	addr := s.addr
-	s.script("x", `local p = ... return webserver.httpHeader ("200 OK", "text/plain") .. p.method .. " " .. p.pathArgs .. " " .. p.postArgs .. " " .. p.cgi.REQUEST_URI`)
-	assert.Equal(t, "HTTP/1.0 200 OK\r\nServer: Scripter/test\r\nMIME-Version: 1.0\r\nContent-type: text/plain\r\nCache-Control: private, no-cache\r\nContent-Length: 20\r\n\r\nGET a  /x.fcgi$a?b=c",
+	s.script("x", `local p = ... return webserver.httpHeader ("200 OK", "text/plain") .. p.method .. `+
+		`" " .. p.pathArgs .. " " .. p.postArgs .. " " .. p.cgi.REQUEST_URI`)
+	assert.Equal(t, "HTTP/1.0 200 OK\r\nServer: Scripter/test\r\nMIME-Version: 1.0\r\n"+
+		"Content-type: text/plain\r\nCache-Control: private, no-cache\r\nContent-Length: 20\r\n\r\nGET a  /x.fcgi$a?b=c",
 		raw(t, addr, "GET /x.fcgi$a?b=c HTTP/1.0\r\n\r\n"))
-	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), "POST  abc /x.fcgi")
-	assert.Contains(t, raw(t, addr, "GET http://other.test/x.fcgi HTTP/1.1\r\nHost: h\r\n\r\n"), "GET   http://other.test/x.fcgi")
+	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.1\r\nHost: h\r\n"+
+		"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"), "POST  abc /x.fcgi")
+	assert.Contains(t, raw(t, addr, "GET http://other.test/x.fcgi HTTP/1.1\r\nHost: h\r\n\r\n"),
+		"GET   http://other.test/x.fcgi")
 	assert.Contains(t, raw(t, addr, "GET /x.fcgi$http://a//b/../c HTTP/1.0\r\n\r\n"), "GET http://a//b/../c ")
 	s.page("plain.html", "plain")
 	assert.Contains(t, raw(t, addr, "GET /x.fcgi$x/../plain.html HTTP/1.0\r\n\r\n"), "GET x/../plain.html ")
@@ -180,7 +185,8 @@ func TestNotServed(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "empty"), 0o755))
 	s.page(".hidden", "secret")
 	s.page("page.mcro", "secret source <!--#nothing-->")
-	for _, path := range []string{"/link.html", "/data.html", "/hard.html", "/.hidden", "/empty/", "/missing", "/../secret.html", "/%2e%2e/secret.html", "/..%5csecret.html", "/x%00.html"} {
+	for _, path := range []string{"/link.html", "/data.html", "/hard.html", "/.hidden", "/empty/", "/missing",
+		"/../secret.html", "/%2e%2e/secret.html", "/..%5csecret.html", "/x%00.html"} {
 		got := raw(t, addr, "GET "+path+" HTTP/1.0\r\n\r\n")
 		assert.Regexp(t, `^HTTP/1\.\d 40[04] `, got, path)
 		assert.NotContains(t, got, "secret", path)
@@ -230,9 +236,11 @@ func TestHosts(t *testing.T) {
 	s.page("plain.html", "<p>plain</p>")
 	s.script("x", `scratchpad.ran = true return "ran"`)
 	for host, ours := range map[string]bool{
-		"localhost": true, "LOCALHOST.:8080": true, "app.localhost:1": true, "127.0.0.1": true, "127.8.9.1:80": true, "[::1]:81": true,
-		addr: true, "one.test": true, "two.test:81": true, "a.example": true, "192.0.2.7": true,
-		"evil.example": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "192.0.2.8": false, "[2001:db8::1]": false,
+		"localhost": true, "LOCALHOST.:8080": true, "app.localhost:1": true, "127.0.0.1": true, "127.8.9.1:80": true,
+		"[::1]:81": true,
+		addr:       true, "one.test": true, "two.test:81": true, "a.example": true, "192.0.2.7": true,
+		"evil.example": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "192.0.2.8": false,
+		"[2001:db8::1]": false,
 		"10.0.0.1:8080": false, "xx": false, "notlocalhost": false,
 	} {
 		for path, answer := range map[string]string{"/plain.html": "200", "/x.fcgi": "200", "/none.html": "404"} {
@@ -247,7 +255,8 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	// The host of an absolute target takes precedence (RFC 9112, 3.2.2).
-	assert.Contains(t, raw(t, addr, "GET http://evil.example/plain.html HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"), " 421 ")
+	assert.Contains(t, raw(t, addr, "GET http://evil.example/plain.html HTTP/1.1\r\n"+
+		"Host: localhost\r\nConnection: close\r\n\r\n"), " 421 ")
 	assert.Contains(t, raw(t, addr, "GET /plain.html HTTP/1.0\r\n\r\n"), " 200 ")
 	assert.Contains(t, s.log.String(), "request for an unknown host")
 
@@ -277,15 +286,19 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 	require.NoError(t, os.Mkdir(s.folder+"/.git", 0o755))
 	require.NoError(t, os.Mkdir(s.folder+"/sub", 0o755))
 	refused := map[string]string{
-		"x.root": "text", "X.ROOT": "text", "x.root-wal": "text", "x.root-shm": "text", "x.root-lock": "", "x.root-door": "text", "x.root-journal": "text",
+		"x.root": "text", "X.ROOT": "text", "x.root-wal": "text", "x.root-shm": "text", "x.root-lock": "",
+		"x.root-door": "text", "x.root-journal": "text",
 		"x.saved-20260131T183000Z.root": "text", "x.saved-20260131T183000Z.v2.root": "text", "x.saving": "text",
 		"x.root.undo-20260131T183000.000Z.zip": "text", "x.root.undo.part": "text",
-		"x.root.redo-20260131T183000.000Z.zip": "text", "x.root.undo.part-123": "text", "x.root.redo.part-123": "text", "upload.part": "text", "x.resident.log": "text",
-		"scripter.conf": "text", "sub/Scripter.conf": "text", "scripter.conf.bak": "text", ".env": "text", ".git/config": "text", ".htpasswd": "text",
+		"x.root.redo-20260131T183000.000Z.zip": "text", "x.root.undo.part-123": "text", "x.root.redo.part-123": "text",
+		"upload.part": "text", "x.resident.log": "text",
+		"scripter.conf": "text", "sub/Scripter.conf": "text", "scripter.conf.bak": "text", ".env": "text",
+		".git/config": "text", ".htpasswd": "text",
 		"backup.bin": string(head), "page.html": string(head), "page.mcro": string(head),
 	}
 	served := map[string]string{
-		"app.sqlite": other, "root": "text", "x.root.txt": "text", "scripter.config": "text", "jquery.undo-redo.js": "text", "x.conf": "text", "party.html": "text", "empty.txt": "", "sub/a.b": "text",
+		"app.sqlite": other, "root": "text", "x.root.txt": "text", "scripter.config": "text", "jquery.undo-redo.js": "text",
+		"x.conf": "text", "party.html": "text", "empty.txt": "", "sub/a.b": "text",
 	}
 	for name, text := range refused {
 		s.page(name, text)
@@ -294,7 +307,8 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 		s.page(name, text)
 	}
 	// Links to them.
-	for name, to := range map[string]string{"link.txt": ".env", "link.html": "backup.bin", "hidden": ".git", "conf.txt": "scripter.conf", "own.txt": s.db.Path(), "wal.txt": s.db.Path() + "-wal"} {
+	for name, to := range map[string]string{"link.txt": ".env", "link.html": "backup.bin", "hidden": ".git",
+		"conf.txt": "scripter.conf", "own.txt": s.db.Path(), "wal.txt": s.db.Path() + "-wal"} {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(s.folder, to)
 		}
@@ -340,7 +354,8 @@ func TestWhatBelongsToARootIsNotServed(t *testing.T) {
 func TestCharsetOfFiles(t *testing.T) {
 	s := newSite(t)
 	addr := s.addr
-	for name, kind := range map[string]string{"utf8": "text/html; charset=utf-8", "latin": "text/html", "passed-utf8": "text/html; charset=utf-8", "passed-latin": "text/html"} {
+	for name, kind := range map[string]string{"utf8": "text/html; charset=utf-8", "latin": "text/html",
+		"passed-utf8": "text/html; charset=utf-8", "passed-latin": "text/html"} {
 		text := "<p>Grüße</p>"
 		if strings.HasSuffix(name, "latin") {
 			text = "<p>Gr\xfc\xdfe</p>"

@@ -32,8 +32,10 @@ func TestErrorsShownToThisMachine(t *testing.T) {
 	assert.Contains(t, page, "HTTP/1.0 500 Internal Server Error\r\n")
 	at := 0
 	for _, part := range []string{
-		"<h1>suites.webserverScripts.bad:4: attempt to index local &#39;t&#39; (a nil value)</h1>", "   3  -- here &lt;it&gt; comes\n", "<mark>   4  return t.x</mark>\n", "   5  -- after\n",
-		"<h2>Calls</h2>", "suites.webserverScripts.bad:4", "suites.webserverScripts.outer", "GET /outer.fcgi was answered with 500", "Incident <code>",
+		"<h1>suites.webserverScripts.bad:4: attempt to index local &#39;t&#39; (a nil value)</h1>",
+		"   3  -- here &lt;it&gt; comes\n", "<mark>   4  return t.x</mark>\n", "   5  -- after\n",
+		"<h2>Calls</h2>", "suites.webserverScripts.bad:4", "suites.webserverScripts.outer",
+		"GET /outer.fcgi was answered with 500", "Incident <code>",
 	} {
 		i := strings.Index(page[at:], part)
 		require.GreaterOrEqual(t, i, 0, "%s\nin\n%s", part, page)
@@ -45,14 +47,18 @@ func TestErrorsShownToThisMachine(t *testing.T) {
 	assert.Contains(t, get("/nothing.fcgi", addr, "1.1", ""), "<h1>there is no suites.webserverScripts.nothing</h1>")
 	assert.Contains(t, get("/nothing.html", addr, "1.1", ""), "404")
 
-	for _, host := range []string{"localhost", "localhost:" + port, "127.0.0.1", "127.8.9.1:80", "[::1]:" + port, "LOCALHOST", "mine.localhost:" + port} {
+	for _, host := range []string{"localhost", "localhost:" + port, "127.0.0.1", "127.8.9.1:80", "[::1]:" + port,
+		"LOCALHOST", "mine.localhost:" + port} {
 		assert.Contains(t, get("/bad.fcgi", host, "1.1", ""), "attempt to index", host)
 	}
 	for _, c := range []struct{ host, proto, fields string }{
-		{"rebound.example", "1.1", ""}, {"rebound.example:" + port, "1.1", ""}, {"127.0.0.1.example", "1.1", ""}, {"192.0.2.1", "1.1", ""},
+		{"rebound.example", "1.1", ""}, {"rebound.example:" + port, "1.1", ""}, {"127.0.0.1.example", "1.1", ""},
+		{"192.0.2.1", "1.1", ""},
 		{addr, "1.0", ""}, // as nginx asks
-		{addr, "1.1", "X-Forwarded-For: 192.0.2.1\r\n"}, {addr, "1.1", "x_forwarded_for: 192.0.2.1\r\n"}, {addr, "1.1", "Forwarded: for=192.0.2.1\r\n"},
-		{addr, "1.1", "Via: 1.1 proxy\r\n"}, {addr, "1.1", "X-Real-IP: 192.0.2.1\r\n"}, {addr, "1.1", "X-Forwarded-Proto: https\r\n"},
+		{addr, "1.1", "X-Forwarded-For: 192.0.2.1\r\n"}, {addr, "1.1", "x_forwarded_for: 192.0.2.1\r\n"},
+		{addr, "1.1", "Forwarded: for=192.0.2.1\r\n"},
+		{addr, "1.1", "Via: 1.1 proxy\r\n"}, {addr, "1.1", "X-Real-IP: 192.0.2.1\r\n"},
+		{addr, "1.1", "X-Forwarded-Proto: https\r\n"},
 	} {
 		for _, path := range []string{"/bad.fcgi", "/page.mcro"} {
 			got := get(path, c.host, c.proto, c.fields)

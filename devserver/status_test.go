@@ -21,13 +21,15 @@ func TestServerStatus(t *testing.T) {
 	s := newSite(t)
 	addr := s.addr
 	got := raw(t, addr, "GET /server-status?auto HTTP/1.0\r\nHost: site.test:80\r\n\r\n")
-	assert.Regexp(t, `^HTTP/1\.1 200 OK\r\n(?s:.*)Cache-Control: private, no-cache\r\n(?s:.*)\r\n\r\nsite\.test\nServerVersion: Scripter/test\n`, got)
+	assert.Regexp(t, `^HTTP/1\.1 200 OK\r\n(?s:.*)Cache-Control: private, no-cache\r\n`+
+		`(?s:.*)\r\n\r\nsite\.test\nServerVersion: Scripter/test\n`, got)
 	got = raw(t, addr, "GET /server-status HTTP/1.0\r\nHost: site.test\r\n\r\n")
 	assert.Contains(t, got, "<dt>Server Version: Scripter/test</dt>")
 	assert.True(t, strings.HasSuffix(raw(t, addr, "HEAD /server-status HTTP/1.0\r\n\r\n"), "\r\n\r\n"))
 	assert.Contains(t, raw(t, addr, "POST /server-status HTTP/1.0\r\nContent-Length: 0\r\n\r\n"), "405 ")
 
-	for from, shown := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false, "nonsense": false} {
+	for from, shown := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.1:5": false,
+		"nonsense": false} {
 		hr := newHTTPRequest(t, "/server-status", from)
 		assert.Equal(t, shown, showsStatus(hr, statusPath), from)
 	}

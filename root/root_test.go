@@ -23,7 +23,8 @@ import (
 // supplied makes a root with the supplied objects.
 func supplied(t *testing.T) *objectdb.DB {
 	t.Helper()
-	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "scripter.root"), objectdb.Options{Relaxed: true, LockTime: -1})
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "scripter.root"),
+		objectdb.Options{Relaxed: true, LockTime: -1})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		problems, err := db.Check(context.Background())
@@ -183,7 +184,8 @@ func TestUsageComments(t *testing.T) {
 			v, err := tx.Get(objectdb.Address{"suites", "webserver", o.Name})
 			require.NoError(t, err)
 			first, _, _ := strings.Cut(string(v.(objectdb.Script)), "\n")
-			assert.True(t, strings.HasPrefix(strings.ToLower(first), "-- webserver."+strings.ToLower(o.Name)+" ("), "%s begins %q", o.Name, first)
+			assert.True(t, strings.HasPrefix(strings.ToLower(first), "-- webserver."+strings.ToLower(o.Name)+" ("),
+				"%s begins %q", o.Name, first)
 		}
 	})
 }

@@ -43,7 +43,8 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 // ask runs the program once.
 func ask(args, env []string) (code int, out, log string) {
 	var stdout, stderr bytes.Buffer
-	env = append([]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/samples.tellTime.fcgi", "REQUEST_URI=/samples.tellTime.fcgi"}, env...)
+	env = append([]string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/samples.tellTime.fcgi",
+		"REQUEST_URI=/samples.tellTime.fcgi"}, env...)
 	code = run(context.Background(), "", args, env, strings.NewReader(""), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
@@ -55,7 +56,8 @@ func TestArgumentsAreNotBelieved(t *testing.T) {
 	env := []string{"SCRIPTER_ROOT=" + file}
 	_, plain, _ := ask([]string{"Scripter.acgi"}, env)
 	require.Contains(t, plain, "Status: 200 OK")
-	for _, args := range [][]string{{"Scripter.acgi", "--root", "/etc/passwd"}, {"Scripter.acgi", "-h"}, {"Scripter.acgi", file, file}} {
+	for _, args := range [][]string{{"Scripter.acgi", "--root", "/etc/passwd"}, {"Scripter.acgi", "-h"},
+		{"Scripter.acgi", file, file}} {
 		code, out, _ := ask(args, env)
 		assert.Zero(t, code)
 		assert.Equal(t, len(plain), len(out), args)
@@ -75,7 +77,8 @@ func TestBadInputIsLogged(t *testing.T) {
 		{"REQUEST_METHOD=POST SCRIPT_NAME=/x.fcgi CONTENT_LENGTH=ten", `CONTENT_LENGTH is \"ten\", not a number of bytes`},
 		{"REQUEST_METHOD=GET SCRIPT_NAME=/x.fcgi HTTP_HOST=a/b", `the Host field \"a/b\" names no host`},
 		{"REQUEST_METHOD=GET SCRIPT_NAME=/a/../x.fcgi", `has a \"..\" part`},
-		{"REQUEST_METHOD=GET SCRIPT_NAME=" + handler + " PATH_INFO=/x.fcgi REQUEST_URI=" + handler + "/x.fcgi", "was called by its own URL"},
+		{"REQUEST_METHOD=GET SCRIPT_NAME=" + handler + " PATH_INFO=/x.fcgi REQUEST_URI=" + handler + "/x.fcgi",
+			"was called by its own URL"},
 	} {
 		var stdout, stderr bytes.Buffer
 		env := append(strings.Fields(c.env), "GATEWAY_INTERFACE=CGI/1.1", "SCRIPTER_ROOT="+file)
@@ -108,10 +111,12 @@ func TestVerboseMessages(t *testing.T) {
 // web server says a method.
 func TestByHand(t *testing.T) {
 	var out, log bytes.Buffer
-	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""), &out, &log))
+	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""),
+		&out, &log))
 	assert.Equal(t, gateway.Program()+"\n", out.String())
 	out.Reset()
-	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--help"}, nil, strings.NewReader(""), &out, &log))
+	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--help"}, nil, strings.NewReader(""),
+		&out, &log))
 	assert.Contains(t, out.String(), "scripter call")
 	out.Reset()
 	env := []string{"REQUEST_METHOD=GET", "QUERY_STRING=--version"}

@@ -29,11 +29,14 @@ import (
 
 // scripts of these tests.
 var relayScripts = map[string]string{
-	"count":  "scratchpad.n = (scratchpad.n or 0) + 1\nreturn \"count \" .. scratchpad.n",
-	"echo":   "local p = ...\nreturn p.method .. \" \" .. #p.postArgs .. \" \" .. p.postArgs:sub (1, 20) .. \" \" .. p.cgi.SCRIPT_NAME",
+	"count": "scratchpad.n = (scratchpad.n or 0) + 1\nreturn \"count \" .. scratchpad.n",
+	"echo": "local p = ...\nreturn p.method .. \" \" .. #p.postArgs .. " +
+		"\" \" .. p.postArgs:sub (1, 20) .. \" \" .. p.cgi.SCRIPT_NAME",
 	"forged": "local p = ...\nreturn \"it is \" .. tostring (p.cgi [\"scripter.nph\"])",
 	"slow":   "scratchpad.n = 1\nlocal t = os.time ()\nwhile os.time () < t + 8 do end\nreturn \"late\"",
-	"parts":  "webserver.sendPartial (webserver.httpHeader (\"200 OK\", \"text/plain\"))\nfor i = 1, 64 do webserver.sendPartial ((\"x\"):rep (64 * 1024)) end\nwebserver.sendPartial (\"end\", false)\nreturn \"\"",
+	"parts": "webserver.sendPartial (webserver.httpHeader (\"200 OK\", \"text/plain\"))\n" +
+		"for i = 1, 64 do webserver.sendPartial ((\"x\"):rep (64 * 1024)) end\n" +
+		"webserver.sendPartial (\"end\", false)\nreturn \"\"",
 }
 
 func makeRelayRoot(t *testing.T) (string, *objectdb.DB) {
@@ -164,11 +167,16 @@ func TestRelayAnswersAlike(t *testing.T) {
 		"head":                  func() program { return program{name: "echo", env: []string{root, "REQUEST_METHOD=HEAD"}} },
 		"a long answer":         func() program { return program{name: "parts", env: []string{root}} },
 		"nph": func() program {
-			return program{name: "echo", args: []string{"nph-x.acgi"}, env: []string{root, "SERVER_SOFTWARE=Apache/2", "SCRIPT_FILENAME=/x/nph-x.acgi"}}
+			return program{name: "echo", args: []string{"nph-x.acgi"}, env: []string{root, "SERVER_SOFTWARE=Apache/2",
+				"SCRIPT_FILENAME=/x/nph-x.acgi"}}
 		},
-		"nph: on":            func() program { return program{name: "echo", env: []string{root, "SCRIPTER_NPH=on"}} },
-		"a name twice":       func() program { return program{name: "echo", env: []string{root, "HTTP_HOST=a", "HTTP_HOST=b"}} },
-		"the handler's name": func() program { return program{name: "own", args: []string{"/cgi-bin/own.fcgi"}, env: []string{root}} },
+		"nph: on": func() program { return program{name: "echo", env: []string{root, "SCRIPTER_NPH=on"}} },
+		"a name twice": func() program {
+			return program{name: "echo", env: []string{root, "HTTP_HOST=a", "HTTP_HOST=b"}}
+		},
+		"the handler's name": func() program {
+			return program{name: "own", args: []string{"/cgi-bin/own.fcgi"}, env: []string{root}}
+		},
 		"many variables": func() program {
 			p := program{name: "echo", env: []string{root}}
 			for i := range 800 {
@@ -207,7 +215,8 @@ func withoutIncident(out string) string { return incident.ReplaceAllString(out, 
 func TestRelayForged(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)
-	got, taken := program{name: "forged", env: []string{"SCRIPTER_ROOT=" + file, "scripter.nph=on", "scripter.root=/x"}}.runThrough(t, used)
+	got, taken := program{name: "forged", env: []string{"SCRIPTER_ROOT=" + file, "scripter.nph=on",
+		"scripter.root=/x"}}.runThrough(t, used)
 	assert.True(t, strings.HasPrefix(got.out, "Status: 200 OK\r\n"), got.out)
 	assert.Contains(t, got.out, "it is nil")
 	assert.EqualValues(t, 1, taken)
@@ -219,8 +228,12 @@ func TestRelayTrustsNobody(t *testing.T) {
 		do  func(t *testing.T, folder, sock string)
 		why string
 	}{
-		"everybody may write to the socket": {func(t *testing.T, _, sock string) { require.NoError(t, os.Chmod(sock, 0o666)) }, "everybody may write to it"},
-		"everybody may write to the folder": {func(t *testing.T, folder, _ string) { require.NoError(t, os.Chmod(folder, 0o777)) }, "everybody may write to its folder"},
+		"everybody may write to the socket": {func(t *testing.T, _, sock string) {
+			require.NoError(t, os.Chmod(sock, 0o666))
+		}, "everybody may write to it"},
+		"everybody may write to the folder": {func(t *testing.T, folder, _ string) {
+			require.NoError(t, os.Chmod(folder, 0o777))
+		}, "everybody may write to its folder"},
 		"a link": {func(t *testing.T, _, sock string) {
 			require.NoError(t, os.Rename(sock, sock+"x"))
 			require.NoError(t, os.Symlink(sock+"x", sock))
@@ -333,7 +346,8 @@ func reachable(t *testing.T) string {
 // answers by itself, with the body that nobody has read; one that went away after
 // it took it up does not.
 func TestRelayServerGoes(t *testing.T) {
-	const taken, part, end = "\x01\x07\x00\x01\x00\x01\x00\x00\x06", "\x01\x06\x00\x01\x00\x0f\x00\x00Status: 200 OK\n", "\x01\x03\x00\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	const taken, part, end = "\x01\x07\x00\x01\x00\x01\x00\x00\x06", "\x01\x06\x00\x01\x00\x0f\x00\x00Status: 200 OK\n",
+		"\x01\x03\x00\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	tests := []struct {
 		name, answers string
 		out           string // begins what the visitor gets
@@ -351,7 +365,8 @@ func TestRelayServerGoes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			file, _ := makeRelayRoot(t)
 			serveBytes(t, file, test.answers)
-			got := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "REQUEST_METHOD=POST", "CONTENT_LENGTH=6"}, body: strings.NewReader("a body")}.run(t)
+			got := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "REQUEST_METHOD=POST", "CONTENT_LENGTH=6"},
+				body: strings.NewReader("a body")}.run(t)
 			assert.True(t, strings.HasPrefix(got.out, test.out), "%q %q", got.out, got.log)
 			assert.Equal(t, test.code, got.code)
 			if test.code == 0 {
@@ -481,7 +496,8 @@ func TestBodyThatStops(t *testing.T) {
 	var waiting sync.WaitGroup
 	for _, switched := range []string{"auto", "off"} {
 		waiting.Go(func() {
-			cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=" + switched, "REQUEST_METHOD=POST", "CONTENT_LENGTH=9"}}.command()
+			cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "SCRIPTER_RESIDENT=" + switched,
+				"REQUEST_METHOD=POST", "CONTENT_LENGTH=9"}}.command()
 			body, err := cmd.StdinPipe()
 			assert.NoError(t, err)
 			defer body.Close()
@@ -506,7 +522,8 @@ func TestBodyThatStops(t *testing.T) {
 func TestRelayTerminatedEarly(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)
-	cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "REQUEST_METHOD=POST", "CONTENT_LENGTH=9"}}.command()
+	cmd := program{name: "echo", env: []string{"SCRIPTER_ROOT=" + file, "REQUEST_METHOD=POST",
+		"CONTENT_LENGTH=9"}}.command()
 	body, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	defer body.Close()

@@ -131,6 +131,7 @@ func TestAutoSaveFails(t *testing.T) {
 	require.NoError(t, os.Chtimes(unfinished, old, old))
 	assert.Contains(t, ask(), `level=WARN msg="the save before this one was not finished"`)
 	require.Eventually(t, func() bool { return len(copies(t, file)) == 1 }, patience, 10*time.Millisecond)
-	assert.Eventually(t, func() bool { _, err := os.Lstat(unfinished); return os.IsNotExist(err) }, patience, 10*time.Millisecond)
+	assert.Eventually(t, func() bool { _, err := os.Lstat(unfinished); return os.IsNotExist(err) }, patience,
+		10*time.Millisecond)
 	assert.Empty(t, ask())
 }

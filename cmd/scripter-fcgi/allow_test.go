@@ -41,8 +41,10 @@ func TestAllow(t *testing.T) {
 				require.NoError(t, err)
 				addr := free.Addr().String()
 				require.NoError(t, free.Close())
-				p := startProcess(t, c.env, append([]string{"--root", makeRoot(t), "--listen", addr, "--workers", workers, "--door", "off"}, c.args...)...)
-				require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "msg=listening") }, patience, 5*time.Millisecond, p.log)
+				p := startProcess(t, c.env, append([]string{"--root", makeRoot(t), "--listen", addr, "--workers", workers,
+					"--door", "off"}, c.args...)...)
+				require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "msg=listening") }, patience,
+					5*time.Millisecond, p.log)
 				assert.Contains(t, p.log.String(), "every user of the allowed machines can pretend to be the web server here")
 				client, err := fcgitest.Dial(t.Context(), addr)
 				require.NoError(t, err)
@@ -50,7 +52,8 @@ func TestAllow(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				var out bytes.Buffer
-				_, err = client.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/x.fcgi", "REQUEST_URI": "/x.fcgi"}, strings.NewReader(""), &out, io.Discard)
+				_, err = client.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/x.fcgi",
+					"REQUEST_URI": "/x.fcgi"}, strings.NewReader(""), &out, io.Discard)
 				assert.Equal(t, c.taken, err == nil && strings.Contains(out.String(), "404"), "%v %s", err, out.String())
 				p.signal(syscall.SIGTERM)
 				assert.Zero(t, p.end(), p.log)
@@ -71,12 +74,15 @@ func TestAllow(t *testing.T) {
 		}
 		log := &testlog.Buffer{}
 		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, io.Discard, log))
-		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: no allowed addresses are named: whoever connects can pretend to be the web server")
+		assert.Contains(t, log.String(), "scripter-fcgi: listen 127.0.0.1:0: no allowed addresses are named: "+
+			"whoever connects can pretend to be the web server")
 		t.Setenv("FCGI_WEB_SERVER_ADDRS", " ")
-		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, io.Discard, log), "blanks name nobody")
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0"}, nil, io.Discard,
+			log), "blanks name nobody")
 		os.Unsetenv("FCGI_WEB_SERVER_ADDRS")
 		assert.Contains(t, log.String(), "hint: --allow 127.0.0.1 allows every user of this machine")
-		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow", "127.0.0.1", "--responder", "std"}, nil, io.Discard, log))
+		assert.Equal(t, 1, run(t.Context(), []string{"--root", makeRoot(t), "--listen", "127.0.0.1:0", "--allow",
+			"127.0.0.1", "--responder", "std"}, nil, io.Discard, log))
 		assert.Contains(t, log.String(), "--responder std does not check addresses")
 		assert.Equal(t, 2, run(t.Context(), []string{"--allow", "localhost"}, nil, io.Discard, log))
 		assert.Contains(t, log.String(), `"localhost" is not an IP address`)

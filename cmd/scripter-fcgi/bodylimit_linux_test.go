@@ -28,7 +28,8 @@ func (d *daemon) post(path string, megabytes float64, declared bool) string {
 	require.NoError(d.t, err)
 	defer c.Close()
 	body := strings.Repeat("b", int(megabytes*(1<<20)))
-	vars := map[string]string{"REQUEST_METHOD": "POST", "SCRIPT_NAME": path, "REQUEST_URI": path, "CONTENT_TYPE": "text/plain", "HTTP_TRANSFER_ENCODING": "chunked"}
+	vars := map[string]string{"REQUEST_METHOD": "POST", "SCRIPT_NAME": path, "REQUEST_URI": path,
+		"CONTENT_TYPE": "text/plain", "HTTP_TRANSFER_ENCODING": "chunked"}
 	if declared {
 		vars["CONTENT_LENGTH"] = strconv.Itoa(len(body))
 		delete(vars, "HTTP_TRANSFER_ENCODING")
@@ -43,7 +44,8 @@ func (d *daemon) post(path string, megabytes float64, declared bool) string {
 // process, one below by the script's limit; a limit that is raised counts at once.
 func TestLargeBodies(t *testing.T) {
 	root := makeRoot(t)
-	scripts(t, root, map[string]string{"size": `return "got " .. # (...).postArgs`, "upload": `return "got " .. # (...).postArgs`})
+	scripts(t, root, map[string]string{"size": `return "got " .. # (...).postArgs`,
+		"upload": `return "got " .. # (...).postArgs`})
 	setting(t, root, "maxBody", 1)
 	setting(t, root, `limits.["suites.webserverScripts.upload"].maxBody`, 2)
 	exe, err := os.Executable()
@@ -64,7 +66,8 @@ func TestLargeBodies(t *testing.T) {
 	require.Eventually(t, refused, patience, 10*time.Millisecond, p.log)
 	setting(t, root, "maxBody", 3)
 	for _, declared := range []bool{true, false} {
-		require.Eventually(t, func() bool { return strings.Contains(p.post("/size.fcgi", 2.5, declared), "got 2621440") }, patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(p.post("/size.fcgi", 2.5, declared), "got 2621440") },
+			patience, 10*time.Millisecond)
 	}
 	var r report
 	require.Eventually(t, func() bool {

@@ -50,7 +50,8 @@ func makeRoot(t *testing.T) string {
 			return err
 		}
 		return tx.Put(objectdb.Address{"suites", "webserverScripts", "slow"},
-			objectdb.Script(`webserver.sendPartial ("begun ") local t = os.time () while os.time () - t < 2 do end return "slow"`))
+			objectdb.Script(`webserver.sendPartial ("begun ") `+
+				`local t = os.time () while os.time () - t < 2 do end return "slow"`))
 	}))
 	require.NoError(t, db.Close())
 	return file
@@ -67,7 +68,8 @@ func TestDrain(t *testing.T) {
 	go func() {
 		done <- run(ctx, []string{"--root", makeRoot(t), "--listen", "unix:" + sock, "--mode", "600"}, nil, io.Discard, log)
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, patience, 10*time.Millisecond, log)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "listening") }, patience,
+		10*time.Millisecond, log)
 	info, err := os.Stat(sock)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -78,10 +80,12 @@ func TestDrain(t *testing.T) {
 	out := &testlog.Buffer{}
 	answered := make(chan error, 1)
 	go func() {
-		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi", "REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), out, io.Discard)
+		_, err := c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/slow.fcgi",
+			"REQUEST_URI": "/slow.fcgi"}, strings.NewReader(""), out, io.Discard)
 		answered <- err
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(out.String(), "begun") }, patience, 10*time.Millisecond, log)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "begun") }, patience,
+		10*time.Millisecond, log)
 	stop()
 	require.NoError(t, <-answered)
 	assert.Contains(t, out.String(), "slow")

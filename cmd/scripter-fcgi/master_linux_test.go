@@ -43,7 +43,8 @@ func startProgram(t *testing.T, exe, root string, args ...string) *program {
 		p.cmd.Wait()
 		assert.Equal(t, 0, p.cmd.ProcessState.ExitCode(), p.log)
 	})
-	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "listening") }, patience, 5*time.Millisecond, p.log)
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "listening") }, patience,
+		5*time.Millisecond, p.log)
 	return p
 }
 
@@ -133,7 +134,8 @@ func TestMaxRunningTakenBack(t *testing.T) {
 	require.Contains(t, p.log.String(), "workers=1")
 	setting(t, root, "maxRunning", 0)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGHUP))
-	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience, 5*time.Millisecond, p.log)
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience,
+		5*time.Millisecond, p.log)
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -142,7 +144,8 @@ func TestMaxRunningTakenBack(t *testing.T) {
 		c, err := fcgitest.Dial(ctx, "unix:"+p.sock)
 		require.NoError(t, err)
 		defer c.Close()
-		go c.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/stay.fcgi", "REQUEST_URI": "/stay.fcgi"}, strings.NewReader(""), &answers[i], io.Discard)
+		go c.Do(ctx, map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/stay.fcgi", "REQUEST_URI": "/stay.fcgi"},
+			strings.NewReader(""), &answers[i], io.Discard)
 	}
 	both := func() bool {
 		return strings.Contains(answers[0].String(), "begun") && strings.Contains(answers[1].String(), "begun")

@@ -52,13 +52,15 @@ func testReach(t *testing.T, workers string) {
 	p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path, "SCRIPTER_PAGES=" + named},
 		"--listen", "unix:"+sock, "--workers", workers, "--root", root, "--pages", flagged)
 	sd.until("READY=1")
-	assert.Contains(t, p.log.String(), "user.webserver.websiteFolderPath names "+other+", which scripter.conf does not list")
+	assert.Contains(t, p.log.String(), "user.webserver.websiteFolderPath names "+other+
+		", which scripter.conf does not list")
 	real, err := filepath.EvalSymlinks(root)
 	require.NoError(t, err)
 	answers := func(want string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			return strings.Contains(askWith(t, sock, map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro"}), want)
+			return strings.Contains(askWith(t, sock, map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro"}),
+				want)
 		}, patience, 10*time.Millisecond, p.log)
 	}
 	for _, f := range []string{lined, flagged, named} {
@@ -69,7 +71,8 @@ func testReach(t *testing.T, workers string) {
 	answers("Status: 403")
 	// Neither a variable of the request nor what scripter-cgi passes on adds to a list.
 	for _, at := range []string{sock, residentSocket(t, root)} {
-		vars := map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro", "SCRIPTER_PAGES": other, "REDIRECT_SCRIPTER_PAGES": other}
+		vars := map[string]string{"SCRIPT_NAME": "/x.mcro", "REQUEST_URI": "/x.mcro", "SCRIPTER_PAGES": other,
+			"REDIRECT_SCRIPTER_PAGES": other}
 		if at != sock {
 			vars["scripter.root"], vars["scripter.pages"] = real, other
 		}

@@ -73,9 +73,11 @@ func testIdleExit(t *testing.T) bool {
 	done := make(chan int, 1)
 	begun := time.Now()
 	go func() {
-		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil, io.Discard, &log)
+		done <- run(context.Background(), []string{"--root", file, "--listen", "door", "--idle-exit", "3s"}, nil,
+			io.Discard, &log)
 	}()
-	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil || len(done) > 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Lstat(path); return err == nil || len(done) > 0 }, patience,
+		5*time.Millisecond)
 	var use lastUse
 	use.move(path)
 	last, pause := begun, time.Duration(0)

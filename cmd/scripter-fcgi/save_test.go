@@ -32,10 +32,12 @@ func TestAutoSave(t *testing.T) {
 	log := &testlog.Buffer{}
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"--root", file, "--workers", "0", "--listen", "unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, io.Discard, log)
+		done <- run(ctx, []string{"--root", file, "--workers", "0", "--listen",
+			"unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, io.Discard, log)
 	}()
 	// The copy is there a moment before the agent has finished with it, and says so.
-	require.Eventually(t, func() bool { return strings.Contains(log.String(), "saved a copy") }, patience, 10*time.Millisecond, log)
+	require.Eventually(t, func() bool { return strings.Contains(log.String(), "saved a copy") }, patience,
+		10*time.Millisecond, log)
 	list, err := sqlitestore.Copies(file)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)

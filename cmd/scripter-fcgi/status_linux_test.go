@@ -26,7 +26,8 @@ func TestStatusOfALostRequest(t *testing.T) {
 		if err := tx.Put(objectdb.Address{"user", "webserver", "maxTime"}, objectdb.Number(600)); err != nil {
 			return err
 		}
-		return tx.Put(objectdb.Address{"suites", "webserverScripts", "busy"}, objectdb.Script(`while true do local t = {} for i = 1, 100 do t [i] = i end end`))
+		return tx.Put(objectdb.Address{"suites", "webserverScripts", "busy"},
+			objectdb.Script(`while true do local t = {} for i = 1, 100 do t [i] = i end end`))
 	}))
 	require.NoError(t, db.Close())
 	sock := filepath.Join(t.TempDir(), "status.sock")
@@ -41,7 +42,8 @@ func TestStatusOfALostRequest(t *testing.T) {
 	}
 	// An answer is there a moment before its worker is idle again; and who is asked
 	// on a busy machine may tell too late for the one who asks.
-	require.Eventually(t, func() bool { r := status(); return r.Requests == 3 && r.quiet() }, patience, 10*time.Millisecond, "the workers have told")
+	require.Eventually(t, func() bool { r := status(); return r.Requests == 3 && r.quiet() }, patience,
+		10*time.Millisecond, "the workers have told")
 
 	answer := make(chan string)
 	go func() { answer <- d.ask("/busy.fcgi") }()
@@ -57,7 +59,8 @@ func TestStatusOfALostRequest(t *testing.T) {
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	assert.Contains(t, <-answer, "Status: 500")
 	var r report
-	require.Eventually(t, func() bool { r = status(); return r.Actions["-"].Statuses[500] == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { r = status(); return r.Actions["-"].Statuses[500] == 1 }, patience,
+		10*time.Millisecond)
 	assert.Equal(t, uint64(4), r.Requests)
 	assert.Equal(t, uint64(3), r.Actions["SCRIPTER"].Statuses[200])
 	assert.Equal(t, uint64(1), r.Incidents)

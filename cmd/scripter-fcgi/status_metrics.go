@@ -53,7 +53,8 @@ var (
 func (r report) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		metricInfo, metricStart, metricRequests, metricDurations, metricLimits, metricIncidents, metricAgain,
-		metricWaited, metricSlow, metricBytes, metricCaches, metricSaves, metricRunning, metricWaiting, metricWorkers, metricRestarts, metricKills,
+		metricWaited, metricSlow, metricBytes, metricCaches, metricSaves, metricRunning, metricWaiting, metricWorkers,
+		metricRestarts, metricKills,
 	} {
 		to <- d
 	}

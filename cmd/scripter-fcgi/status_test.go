@@ -37,12 +37,14 @@ type daemon struct {
 func start(t *testing.T, root string, args ...string) *daemon {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	d := &daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &testlog.Buffer{}, stop: stop, done: make(chan int, 1)}
+	d := &daemon{t: t, sock: filepath.Join(t.TempDir(), "s.sock"), log: &testlog.Buffer{}, stop: stop,
+		done: make(chan int, 1)}
 	go func() {
 		d.done <- run(ctx, append([]string{"--root", root, "--listen", "unix:" + d.sock}, args...), nil, io.Discard, d.log)
 	}()
 	t.Cleanup(func() { stop(); d.end() })
-	require.Eventually(t, func() bool { return strings.Contains(d.log.String(), "listening") }, patience, 5*time.Millisecond, d.log)
+	require.Eventually(t, func() bool { return strings.Contains(d.log.String(), "listening") }, patience,
+		5*time.Millisecond, d.log)
 	return d
 }
 
@@ -66,7 +68,8 @@ func (d *daemon) ask(path string) string {
 	require.NoError(d.t, err)
 	defer c.Close()
 	var out bytes.Buffer
-	_, err = c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path, "REQUEST_URI": path}, strings.NewReader(""), &out, io.Discard)
+	_, err = c.Do(context.Background(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": path,
+		"REQUEST_URI": path}, strings.NewReader(""), &out, io.Discard)
 	require.NoError(d.t, err)
 	return out.String()
 }
@@ -138,8 +141,10 @@ func testStatus(t *testing.T, form string, processes int) {
 	assert.Equal(t, 200, code)
 	assert.Equal(t, "no-store", head.Get("Cache-Control"))
 	for _, line := range []string{
-		"program: scripter ", "requests: 7\n", "requests SCRIPTER 200: 2\n", "requests SCRIPTER 404: 2\n", "requests SCRIPTER 500: 1\n",
-		"requests - 404: 2\n", "incidents: 1\n", "running: 0\n", "waiting: 0\n", "\nworkers: ", "cache scripts: ", "saved copies: 0, failed 0\n",
+		"program: scripter ", "requests: 7\n", "requests SCRIPTER 200: 2\n", "requests SCRIPTER 404: 2\n",
+		"requests SCRIPTER 500: 1\n",
+		"requests - 404: 2\n", "incidents: 1\n", "running: 0\n", "waiting: 0\n", "\nworkers: ", "cache scripts: ",
+		"saved copies: 0, failed 0\n",
 	} {
 		assert.Contains(t, text, line)
 	}
@@ -215,7 +220,8 @@ func TestStatusRefuses(t *testing.T) {
 func TestStatusSocket(t *testing.T) {
 	t.Setenv("FCGI_WEB_SERVER_ADDRS", "192.0.2.1")
 	for spec, want := range map[string]string{
-		"0.0.0.0:0": "its own machine", ":0": "its own machine", "nonsense": "want unix:PATH or HOST:PORT", "unix:/nowhere/s": "/nowhere/s",
+		"0.0.0.0:0": "its own machine", ":0": "its own machine", "nonsense": "want unix:PATH or HOST:PORT",
+		"unix:/nowhere/s": "/nowhere/s",
 	} {
 		_, err := listenStatus(spec, options{mode: 0o600})
 		assert.ErrorContains(t, err, want, spec)
@@ -240,8 +246,10 @@ func TestStatusOfWorkers(t *testing.T) {
 	p := &fixedPool{}
 	for range 3 {
 		p.sum.add(metrics.Counts{
-			Actions: map[string]metrics.ActionCounts{"SCRIPTER": {Statuses: map[int]uint64{200: 5, 0: 1}, Classes: []uint64{6}, Seconds: 0.25}},
-			Limits:  map[string]uint64{"maxTime": 1}, Caches: map[string]metrics.CacheCount{"pages": {Hits: 2, Misses: 1}}, Saves: 1,
+			Actions: map[string]metrics.ActionCounts{"SCRIPTER": {Statuses: map[int]uint64{200: 5, 0: 1}, Classes: []uint64{6},
+				Seconds: 0.25}},
+			Limits: map[string]uint64{"maxTime": 1}, Caches: map[string]metrics.CacheCount{"pages": {Hits: 2, Misses: 1}},
+			Saves: 1,
 		})
 	}
 	now := time.Now()
@@ -262,8 +270,10 @@ func TestStatusOfWorkers(t *testing.T) {
 	}
 	text := get("text")
 	for _, line := range []string{
-		"requests SCRIPTER 200: 15\n", "requests SCRIPTER none: 3\n", "limit maxTime: 3\n", "cache pages: 6 hits, 3 misses\n", "saved copies: 3, failed 0\n",
-		"milliseconds SCRIPTER: mean 41.7, half within 1, 99% within 1\n", "waiting: 2\n", "restarts: 3\n", "killed, memory: 1\n", "killed, time: 2\n",
+		"requests SCRIPTER 200: 15\n", "requests SCRIPTER none: 3\n", "limit maxTime: 3\n",
+		"cache pages: 6 hits, 3 misses\n", "saved copies: 3, failed 0\n",
+		"milliseconds SCRIPTER: mean 41.7, half within 1, 99% within 1\n", "waiting: 2\n", "restarts: 3\n",
+		"killed, memory: 1\n", "killed, time: 2\n",
 		"worker 12: idle, 0 requests",
 	} {
 		assert.Contains(t, text, line)
@@ -282,7 +292,8 @@ func TestStatusOfWorkers(t *testing.T) {
 
 func TestFormOf(t *testing.T) {
 	for accept, want := range map[string]string{
-		"": "text", "*/*": "text", "text/html,application/xhtml+xml": "text", "application/json": "json", "text/plain": "text",
+		"": "text", "*/*": "text", "text/html,application/xhtml+xml": "text", "application/json": "json",
+		"text/plain": "text",
 		"application/openmetrics-text; version=1.0.0": "openmetrics", "text/plain;version=0.0.4": "openmetrics",
 		"image/png, application/json;q=0.5": "json",
 	} {

@@ -134,7 +134,8 @@ func TestService(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, drain, 30, "requests under way have 30 s")
 	run := t.TempDir()
-	command := strings.Fields(strings.NewReplacer("/srv/scripter/data/scripter.root", makeRoot(t), "/run/scripter", run).Replace(unit["ExecStart"]))
+	command := strings.Fields(strings.NewReplacer("/srv/scripter/data/scripter.root", makeRoot(t), "/run/scripter",
+		run).Replace(unit["ExecStart"]))
 	assert.Equal(t, "/usr/local/bin/scripter-fcgi", command[0])
 
 	sd := newSystemd(t)
@@ -247,7 +248,8 @@ func testHangup(t *testing.T, workers string) {
 			if err := tx.Put(objectdb.Address{"user", "webserver", "flVerboseMessages"}, objectdb.Boolean(true)); err != nil {
 				return err
 			}
-			return tx.Put(objectdb.Address{"suites", "webserverScripts", "which"}, objectdb.Script(`return "root `+strconv.Itoa(i)+`"`))
+			return tx.Put(objectdb.Address{"suites", "webserverScripts", "which"},
+				objectdb.Script(`return "root `+strconv.Itoa(i)+`"`))
 		}))
 		require.NoError(t, db.Close())
 	}
@@ -266,7 +268,8 @@ func testHangup(t *testing.T, workers string) {
 		return string(b)
 	}
 	sd, sock := newSystemd(t), filepath.Join(dir, "s.sock")
-	p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "unix:"+sock, "--log", log, "--workers", workers)
+	p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "unix:"+sock, "--log", log, "--workers",
+		workers)
 	hangUp := func() {
 		p.signal(syscall.SIGHUP)
 		sd.until("RELOADING=1")
@@ -274,21 +277,25 @@ func testHangup(t *testing.T, workers string) {
 	}
 	answers := func(want string) {
 		t.Helper()
-		require.Eventually(t, func() bool { return strings.Contains(askAt(t, sock, "/which.fcgi"), want) }, patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(askAt(t, sock, "/which.fcgi"), want) }, patience,
+			10*time.Millisecond)
 	}
 	sd.until("READY=1")
 	answers("root 0")
-	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience,
+		10*time.Millisecond)
 
 	require.NoError(t, os.Rename(log, log+".1"))
 	configure("root: " + roots[1])
 	hangUp()
 	answers("root 1")
-	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(read(log), "path=/which.fcgi") }, patience,
+		10*time.Millisecond)
 	assert.Contains(t, read(log), "SIGHUP: log file, scripter.conf and settings were read again")
 	assert.NotContains(t, read(log+".1"), "SIGHUP")
 
-	assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "root 1", "the resident socket is that of the new root")
+	assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "root 1",
+		"the resident socket is that of the new root")
 	assert.NoFileExists(t, residentSocket(t, roots[0]))
 
 	for _, bad := range []string{"root: /nowhere/x.root", "nonsense", "root: " + broken} {
@@ -329,7 +336,8 @@ func TestHangupAtStart(t *testing.T) {
 	_, err = began.Write(text)
 	require.NoError(t, err)
 	require.NoError(t, began.Close())
-	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience, 10*time.Millisecond, p.log)
+	require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "SIGHUP: ") }, patience,
+		10*time.Millisecond, p.log)
 	p.signal(syscall.SIGTERM)
 	assert.Zero(t, p.end(), p.log)
 }
@@ -350,7 +358,8 @@ func TestHangupResidentOnly(t *testing.T) {
 			configure := func(root string) { require.NoError(t, os.WriteFile(conf, []byte("root: "+root), 0o600)) }
 			configure(roots[0])
 			sd := newSystemd(t)
-			p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "door", "--idle-exit", "1h", "--workers", workers)
+			p := startProcess(t, []string{"NOTIFY_SOCKET=" + sd.path}, "--listen", "door", "--idle-exit", "1h", "--workers",
+				workers)
 			sd.until("READY=1")
 			assert.Contains(t, askAt(t, residentSocket(t, roots[0]), "/which.fcgi"), "404")
 			for _, next := range roots[1:] {
@@ -361,7 +370,8 @@ func TestHangupResidentOnly(t *testing.T) {
 				assert.NoFileExists(t, residentSocket(t, roots[0]))
 				assert.Contains(t, askAt(t, residentSocket(t, roots[1]), "/which.fcgi"), "404")
 			}
-			require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "another process answers") }, patience, 10*time.Millisecond, p.log)
+			require.Eventually(t, func() bool { return strings.Contains(p.log.String(), "another process answers") }, patience,
+				10*time.Millisecond, p.log)
 			p.signal(syscall.SIGTERM)
 			assert.Zero(t, p.end(), p.log)
 			assert.NoFileExists(t, residentSocket(t, roots[1]))

@@ -146,7 +146,8 @@ func TestMayWrite(t *testing.T) {
 
 func TestFindPage(t *testing.T) {
 	dir := t.TempDir()
-	for _, f := range []string{"a/b/deep.mcro", "a/near.mcro", ".hidden/x.mcro", "a/with blank.mcro", "1/2/3/4/5/far.txt", "plain.html"} {
+	for _, f := range []string{"a/b/deep.mcro", "a/near.mcro", ".hidden/x.mcro", "a/with blank.mcro",
+		"1/2/3/4/5/far.txt", "plain.html"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, f)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, f), nil, 0o644))
 	}

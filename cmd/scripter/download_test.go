@@ -39,8 +39,12 @@ func TestImportByHTTP(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		http.ServeFile(w, r, file)
 	})
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/samples.tar.gz", http.StatusFound) })
-	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/round", http.StatusFound) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/samples.tar.gz", http.StatusFound)
+	})
+	mux.HandleFunc("/round", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/round", http.StatusFound)
+	})
 	for _, to := range []string{"https://127.0.0.1:1/x", "ftp://127.0.0.1:1/x", "file:///etc/passwd"} {
 		mux.HandleFunc("/to-"+to[:3], func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", to)
@@ -233,7 +237,8 @@ func writeZip(t *testing.T, file string, files map[string]string) {
 		_, err = io.WriteString(f, body)
 		require.NoError(t, err)
 		sum := sha256.Sum256([]byte(body))
-		m.Files = append(m.Files, objectfiles.ManifestFile{Name: name, Size: int64(len(body)), SHA256: hex.EncodeToString(sum[:])})
+		m.Files = append(m.Files, objectfiles.ManifestFile{Name: name, Size: int64(len(body)),
+			SHA256: hex.EncodeToString(sum[:])})
 	}
 	f, err := w.Create("manifest.json")
 	require.NoError(t, err)

@@ -102,7 +102,8 @@ func TestImportByFTP(t *testing.T) {
 
 	code, out, errs := tooled(t, "--root", root, "import", url+"samples.tar.gz")
 	require.Zero(t, code, errs)
-	assert.Regexp(t, `^imported ftp://.*/pub/samples.tar.gz into suites.webserverScripts.samples: 0 added, 0 changed, \d+ the same\n$`, out)
+	assert.Regexp(t, `^imported ftp://.*/pub/samples.tar.gz into suites.webserverScripts.samples: `+
+		`0 added, 0 changed, \d+ the same\n$`, out)
 
 	code, out, errs = tooled(t, "--root", root, "import", url+"with%20space.zip", "copied.here", "--parents")
 	require.Zero(t, code, errs)
@@ -110,10 +111,11 @@ func TestImportByFTP(t *testing.T) {
 	assert.Contains(t, out, " 0 changed, 0 the same\nscripter --root ")
 
 	for file, want := range map[string]string{
-		"none.zip":              "/pub/none.zip: ",
-		"":                      "fetch ftp://",
-		"a%0D%0ADELE%20b":       "fetch ftp://",
-		"large.zip --max-size":  "the file is larger than an archive may be: 2097152 bytes, at most 1048576 are allowed\nscripter: hint: --max-size allows more",
+		"none.zip":        "/pub/none.zip: ",
+		"":                "fetch ftp://",
+		"a%0D%0ADELE%20b": "fetch ftp://",
+		"large.zip --max-size": "the file is larger than an archive may be: 2097152 bytes, at most 1048576 are allowed\n" +
+			"scripter: hint: --max-size allows more",
 		"large.zip":             "archive is refused",
 		"large.zip --timeout 0": "--timeout is more",
 	} {

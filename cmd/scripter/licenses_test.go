@@ -28,7 +28,8 @@ func TestLicenses(t *testing.T) {
 	own, err := os.ReadFile("../../LICENSE")
 	require.NoError(t, err)
 	want["scripter.txt"] = string(own)
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}", "../../cmd/...")
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}",
+		"../../cmd/...")
 	out, err := list.Output()
 	require.NoError(t, err)
 	for line := range strings.Lines(string(out)) {

@@ -101,7 +101,8 @@ func httpGet(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: http PATH [FORM]")
 	}
 	url := "http://" + ts.Getenv("ADDR") + args[0]
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	var resp *http.Response
 	var err error
 	if len(args) > 1 {

@@ -24,7 +24,8 @@ func TestLostOutput(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "x.root")
 	var out, errs bytes.Buffer
 	require.Zero(t, run(t.Context(), []string{"--root", root, "init"}, nil, &out, &errs), &errs)
-	for _, command := range []string{"ls", "ls -l", "ls --json", "get user.webserver.serverId", "eval 1", "version", "settings", "explain /x.fcgi", "help"} {
+	for _, command := range []string{"ls", "ls -l", "ls --json", "get user.webserver.serverId", "eval 1", "version",
+		"settings", "explain /x.fcgi", "help"} {
 		errs.Reset()
 		args := append([]string{"--root", root}, strings.Fields(command)...)
 		assert.Equal(t, 1, run(t.Context(), args, nil, failing{}, &errs), command)
@@ -44,10 +45,14 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 	}
 	call("init")
 	for _, a := range []string{
-		"user.webserver.serverName", "user.webserver.serverPath", `user.webserver.actionTable.["` + evil + `"]`, "user.webserver.actionTable.SCRIPTER",
-		`user.webserver.overrides.["` + evil + `"].["/x"]`, `user.webserver.overrides.["*"].["` + evil + `"]`, `user.webserver.mimeTable.[".` + evil + `"].type`,
-		`user.webserver.directoryIndex.["*"].["` + evil + `"]`, `user.webserver.requires.["suites.webserverScripts.` + evil + `"]`, "user.webserver.errorStatus",
-		`user.webserver.limits.["suites.` + evil + `"].maxTime`, "workspace." + evil, `suites.webserverScripts.["` + evil + `"]`,
+		"user.webserver.serverName", "user.webserver.serverPath", `user.webserver.actionTable.["` + evil + `"]`,
+		"user.webserver.actionTable.SCRIPTER",
+		`user.webserver.overrides.["` + evil + `"].["/x"]`, `user.webserver.overrides.["*"].["` + evil + `"]`,
+		`user.webserver.mimeTable.[".` + evil + `"].type`,
+		`user.webserver.directoryIndex.["*"].["` + evil + `"]`, `user.webserver.requires.["suites.webserverScripts.` +
+			evil + `"]`, "user.webserver.errorStatus",
+		`user.webserver.limits.["suites.` + evil + `"].maxTime`, "workspace." + evil, `suites.webserverScripts.["` + evil +
+			`"]`,
 	} {
 		_, errs := call("put", "--parents", "--force", "--", a, evil)
 		assert.NotContains(t, errs, "\x1b", a)
@@ -57,8 +62,10 @@ func TestNothingDrivesTheTerminal(t *testing.T) {
 	call("call", "/echo.fcgi?x="+evil, "--header", "User-Agent: "+evil, "--header", evil+": x")
 	call("call", "/"+evil+".fcgi")
 	for _, args := range []string{
-		"settings", "settings serverName", "actions", "mimetypes", "overrides", "index", "limits", "requires", "ls workspace", "ls -l user.webserver", "ls -l workspace",
-		"requests", "requests 1", "requests 2", "replay 1 --diff", "lint", "undo --list", "explain /" + evil + ".fcgi", "get nothing." + evil, "settings " + evil, "rm workspace." + evil, evil,
+		"settings", "settings serverName", "actions", "mimetypes", "overrides", "index", "limits", "requires",
+		"ls workspace", "ls -l user.webserver", "ls -l workspace",
+		"requests", "requests 1", "requests 2", "replay 1 --diff", "lint", "undo --list", "explain /" + evil + ".fcgi",
+		"get nothing." + evil, "settings " + evil, "rm workspace." + evil, evil,
 	} {
 		out, errs := call(strings.Fields(args)...)
 		for _, bad := range []string{"\x1b", "\u009b", "\u202e", "\a"} {

@@ -19,8 +19,10 @@ func TestExportsAreSecret(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"export", "suites", filepath.Join(dir, "a.zip")}, {"export", "suites", filepath.Join(dir, "a.tar.gz")},
-		{"export", "suites", filepath.Join(dir, "a.zip"), "--force"}, {"export", "suites", filepath.Join(dir, "new", "folder")},
-		{"types", filepath.Join(dir, "editor")}, {"import", "testdata", "t"}, {"import", filepath.Join(dir, "new", "folder"), "copied"},
+		{"export", "suites", filepath.Join(dir, "a.zip"), "--force"},
+		{"export", "suites", filepath.Join(dir, "new", "folder")},
+		{"types", filepath.Join(dir, "editor")}, {"import", "testdata", "t"},
+		{"import", filepath.Join(dir, "new", "folder"), "copied"},
 	} {
 		code, _, errs := tooled(t, append([]string{"--root", root}, args...)...)
 		if args[1] != "testdata" {
