@@ -11,7 +11,7 @@ import (
 // Arguments of library functions are checked as PUC Lua does (lauxlib.c), with
 // its messages.
 
-// argumentError raises "bad argument #n to 'f' (why)".
+// ArgumentError raises "bad argument #n to 'f' (why)".
 func ArgumentError(L *lua.LState, n int, why string) {
 	kind, name := "", ""
 	if l, ok := levelAt(L, 0); ok {
@@ -62,7 +62,7 @@ func complain(L *lua.LState, format string, args ...any) {
 	Throw(L, lua.LString(position+fmt.Sprintf(format, args...)))
 }
 
-// checkAny wants argument n to be there, nil included.
+// CheckAny wants argument n to be there, nil included.
 func CheckAny(L *lua.LState, n int) lua.LValue {
 	if n > L.GetTop() {
 		ArgumentError(L, n, "value expected")
@@ -70,7 +70,7 @@ func CheckAny(L *lua.LState, n int) lua.LValue {
 	return L.Get(n)
 }
 
-// checkString returns argument n, a string or a number.
+// CheckString returns argument n, a string or a number.
 func CheckString(L *lua.LState, n int) string {
 	switch v := L.Get(n).(type) {
 	case lua.LString:
@@ -82,7 +82,7 @@ func CheckString(L *lua.LState, n int) string {
 	return ""
 }
 
-// optString is checkString with a default for nil and none.
+// OptString is CheckString with a default for nil and none.
 func OptString(L *lua.LState, n int, def string) string {
 	if L.Get(n) == lua.LNil {
 		return def
@@ -107,10 +107,10 @@ func optNumber(L *lua.LState, n int, def float64) float64 {
 	return checkNumber(L, n)
 }
 
-// checkInt returns argument n cut to an integer.
+// CheckInt returns argument n cut to an integer.
 func CheckInt(L *lua.LState, n int) int { return toInt(checkNumber(L, n)) }
 
-// optInt is checkInt with a default for nil and none.
+// optInt is CheckInt with a default for nil and none.
 func optInt(L *lua.LState, n int, def int) int {
 	if L.Get(n) == lua.LNil {
 		return def
@@ -141,7 +141,7 @@ func ToNumber(v lua.LValue) (float64, bool) {
 	return 0, false
 }
 
-// checkTable returns argument n, a table.
+// CheckTable returns argument n, a table.
 func CheckTable(L *lua.LState, n int) *lua.LTable {
 	t, ok := L.Get(n).(*lua.LTable)
 	if !ok {

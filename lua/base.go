@@ -142,7 +142,7 @@ var ipairsFunction = GoFunction(func(L *lua.LState) int {
 	return 2
 })
 
-// rawInt returns t[i] without metamethods, whether the machine keeps the item
+// rawInt returns t[i] without metamethods, whether gopher-lua keeps the item
 // in the table's array or not.
 func rawInt(t *lua.LTable, i int) lua.LValue {
 	return itemsOf(t).getInt(i)

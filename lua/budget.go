@@ -102,7 +102,7 @@ func (s *State) exceed(limit, format string, args ...any) {
 	s.Stop(s.limitError(limit, format, args...))
 }
 
-// charge counts n steps of a library function as instructions and raises an
+// Charge counts n steps of a library function as instructions and raises an
 // error when that was too much. Functions that can be long call it as they go.
 func (s *State) Charge(L *lua.LState, n int) {
 	s.left -= int64(n)
@@ -114,12 +114,12 @@ func (s *State) Charge(L *lua.LState, n int) {
 	}
 }
 
-// raise raises the error of a stopped run.
+// RaiseStop raises the error of a stopped run.
 func (s *State) RaiseStop(L *lua.LState) {
 	L.Error(lua.LString(s.Err().Error()), 0)
 }
 
-// checkLength raises an error when a string of n bytes is not to be made, and
+// CheckLength raises an error when a string of n bytes is not to be made, and
 // charges for the copying when it is.
 func (s *State) CheckLength(L *lua.LState, n int) {
 	if n > s.limits.StringBytes || n < 0 {

@@ -28,10 +28,10 @@ type SyntaxError struct {
 	Near    string
 	Message string
 	Source  string
-	limit   error // that it is over
+	limit   error // the limit that the source exceeds
 }
 
-// Unwrap returns the limit of a run that the source is over.
+// Unwrap returns the limit of a run that the source exceeds.
 func (e *SyntaxError) Unwrap() error { return e.limit }
 
 // Error has the form of Lua's own messages: "name:line: message near 'text'".
@@ -105,8 +105,8 @@ func (n *normaliser) compile(name, source string, limit int) (proto *lua.Functio
 	return proto, nil
 }
 
-// compileError turns what the normaliser or the compiler said into a
-// *SyntaxError. The parser says nothing: checkSyntax is stricter.
+// compileError makes a *SyntaxError of an error of the normaliser or the compiler. The
+// parser has none, because checkSyntax is stricter.
 func compileError(name, source string, v any) error {
 	e := &SyntaxError{Name: name, Line: 1}
 	switch v := v.(type) {

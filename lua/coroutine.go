@@ -7,8 +7,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// The machine's own functions do the switching. What is added is the budget,
-// without which a coroutine would escape it, and PUC Lua's answers.
+// gopher-lua's own functions switch between coroutines. This file adds the limits,
+// which a coroutine would escape otherwise, and PUC Lua's answers.
 var machineCreate, machineResume = func() (create, resume lua.LGFunction) {
 	L := lua.NewState(lua.Options{SkipOpenLibs: true, RegistrySize: 256, CallStackSize: 8, MinimizeStackMemory: true})
 	lua.OpenCoroutine(L)
@@ -143,7 +143,8 @@ func resume(L, th *lua.LState, guarded bool) int {
 	return n
 }
 
-// resumeMachine resumes; a failure of the machine becomes one of the coroutine.
+// resumeMachine resumes the coroutine at argument 1. A panic of gopher-lua becomes an
+// error of the coroutine.
 func resumeMachine(L *lua.LState) (n int) {
 	top := L.GetTop()
 	if n := resultsAwaited(L.Get(1).(*lua.LState)); n >= 0 {
@@ -162,10 +163,9 @@ func resumeMachine(L *lua.LState) (n int) {
 }
 
 // resultsAwaited returns how many values the call of yield takes in which th
-// waits, -1 for all that it is given. The machine does not fill up with nil what
-// a resumption gives, nor cut it: the variables beyond were without any value
-// and above the top of the stack, where the next function that the machine
-// called wrote over them, and "return (coroutine.yield ())" gave all values.
+// waits, -1 for all values. gopher-lua neither fills up nor cuts what a resumption
+// gives: the variables beyond had no value and lay above the top of the stack, where
+// the next call wrote over them, and "return (coroutine.yield ())" gave all values.
 func resultsAwaited(th *lua.LState) int {
 	cf := machineOf(th).currentFrame
 	if cf == nil || cf.Fn.IsG || cf.Pc == 0 { // not started
@@ -206,8 +206,8 @@ func coroutineStatus(L *lua.LState) int {
 	return 1
 }
 
-// coroutineRunning is coroutine.running (). The coroutines of protected calls
-// are nobody's business.
+// coroutineRunning is coroutine.running (). It does not show the states in which
+// protected calls run.
 func coroutineRunning(L *lua.LState) int {
 	if active := Of(L).active; len(active) > 0 {
 		L.Push(active[len(active)-1])

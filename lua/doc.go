@@ -8,11 +8,11 @@
 //	…
 //	result, frames, err := s.Call(nil, s.NewFunction(proto), args)
 //
-// The package adds to gopher-lua what that lacks: limits that no script escapes,
-// libraries that answer as PUC Lua 5.1.5 does, errors that name the variable
-// and the line, and a compiler that is right where gopher-lua's is wrong. It
-// knows nothing of the root; what it must know of its user is the interface
-// Owner.
+// The package adds to gopher-lua limits that no script escapes, libraries that
+// answer as PUC Lua 5.1.5 does, errors that name the variable and the line, and
+// cures for the defects of its compiler. It knows nothing of the root; what it
+// must know of its user is the interface Owner.
 //
-// In this package "the machine" is gopher-lua's interpreter.
+// Comments name the function of PUC Lua's source that a rule comes from, such as
+// luaL_where.
 package lua

@@ -210,7 +210,7 @@ func formatFloat(s spec, verb byte, f float64) string {
 	return fmt.Sprintf(s.verb(verb), f)
 }
 
-// pad fills up with spaces.
+// pad fills t up with spaces to the width.
 func pad(s spec, t string) string {
 	n := s.width - len(t)
 	if n <= 0 {

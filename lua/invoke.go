@@ -34,9 +34,9 @@ func invoke(L *lua.LState, fn lua.LValue, args ...lua.LValue) (results []lua.LVa
 	return results, nil, nil
 }
 
-// protect calls fn and returns its results, or the value of the error. It does
-// so on a stack of its own: an error makes the machine close the upvalues of
-// every function that is on the same stack, also of those that go on.
+// protect calls fn and returns its results, or the value of the error. The call gets
+// a stack of its own, because an error makes gopher-lua close the upvalues of every
+// function on its stack, also of those that go on.
 func (s *State) protect(L *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue) {
 	if s.depth >= maxGoDepth {
 		return nil, lua.LString("C stack overflow")
@@ -67,8 +67,8 @@ func (s *State) idle(L *lua.LState) bool {
 	return !running
 }
 
-// A stack is a state that lends its stack to the protected calls of another
-// one, whose globals it then has.
+// A stack is a state in which another state makes its protected calls. It has the
+// globals of that one for the time.
 type stack struct {
 	L   *lua.LState
 	own *lua.Global
@@ -97,10 +97,12 @@ func (s *State) releaseStacks() {
 	s.spare = nil
 }
 
-// protectedCall calls fn in th. whole says that th is as it was before.
-func protectedCall(th *lua.LState, fn lua.LValue, args []lua.LValue) (results []lua.LValue, failure lua.LValue, whole bool) {
+// protectedCall calls fn in th. whole reports whether th is as it was before.
+func protectedCall(
+	th *lua.LState, fn lua.LValue, args []lua.LValue,
+) (results []lua.LValue, failure lua.LValue, whole bool) {
 	defer func() {
-		if !whole { // the machine's own protected call has panicked
+		if !whole { // PCall itself has panicked
 			failure = panicValue(recover())
 		}
 	}()
@@ -134,7 +136,7 @@ var guard = GoFunction(func(L *lua.LState) int {
 	return L.GetTop()
 })
 
-// rescue makes a panic of Go an error of Lua while the stack is still there.
+// rescue turns a panic in Go into an error of Lua before the stack is unwound.
 func rescue(L *lua.LState) {
 	switch r := recover().(type) {
 	case nil:
@@ -151,11 +153,11 @@ func rescue(L *lua.LState) {
 
 const stackOverflow = lua.LString("stack overflow")
 
-// callsOverflow is the panic of the machine whose calls nest too deep.
+// callsOverflow is what gopher-lua panics with if calls nest too deep.
 const callsOverflow = "lua callstack overflow"
 
-// overflow returns the error of a machine that panicked because its calls or
-// their registers were too many.
+// overflow returns the error of a state that panicked with r because its calls or
+// their registers were too many. It returns false if r is another panic.
 func (s *State) overflow(L *lua.LState, r any) (lua.LValue, bool) {
 	if panicValue(r) != stackOverflow {
 		return nil, false
@@ -169,13 +171,14 @@ func (s *State) overflow(L *lua.LState, r any) (lua.LValue, bool) {
 	return stackOverflow, true
 }
 
-// tooDeep remembers that the limit of calls within calls was reached. What a
-// script can catch is Lua's own message, which does not name it.
+// tooDeep remembers that the limit of nested calls was reached. The message that a
+// script can catch is Lua's own, which does not name the limit.
 func (s *State) tooDeep() {
-	s.Because(string(stackOverflow), s.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, s.limits.CallDepth))
+	err := s.limitError("depth", "%s: calls nest more than %d deep", stackOverflow, s.limits.CallDepth)
+	s.Because(string(stackOverflow), err)
 }
 
-// panicValue returns the Lua value of what the machine panicked with.
+// panicValue returns the Lua value of a panic of gopher-lua.
 func panicValue(r any) lua.LValue {
 	switch r := r.(type) {
 	case *lua.ApiError:
@@ -186,9 +189,8 @@ func panicValue(r any) lua.LValue {
 	return errorValue(lua.LString(fmt.Sprint(r)))
 }
 
-// errorValue gives two panics of the machine Lua's name for them: that of its
-// call stack, and that of its search for the line of a call for which there
-// were no registers left.
+// errorValue returns "stack overflow" for two panics of gopher-lua: that of a full
+// call stack, and that of a call for which there were no registers left.
 func errorValue(v lua.LValue) lua.LValue {
 	switch v {
 	case lua.LString(callsOverflow), lua.LString("runtime error: index out of range [-1]"):

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// A lexer reads a script word by word as PUC Lua 5.1 does, with its messages.
-// The machine's own is laxer in places (nested long brackets, escapes beyond
-// 255) and stricter in others; for those it leaves an edit, see respelt.
+// A lexer reads the tokens of a script as PUC Lua 5.1 does, with its messages.
+// gopher-lua's accepts some texts that are not Lua (nested long brackets, escapes
+// beyond 255) and refuses some that are; the lexer notes an edit for those, see
+// respelt.
 type lexer struct {
 	source string
 	at     int    // of the byte after the last token
@@ -41,7 +42,7 @@ const (
 	lexFalse
 	lexFor
 	lexFunction
-	lexGoto // a name in Lua 5.1, a word to the machine's parser
+	lexGoto // a name in Lua 5.1, a reserved word for gopher-lua's parser
 	lexIf
 	lexIn
 	lexLocal
@@ -60,8 +61,8 @@ const (
 var lexemeNames = map[lexeme]string{
 	lexEnd: "end", lexName: "<name>", lexNumber: "<number>", lexString: "<string>", lexConcat: "..", lexDots: "...",
 	lexEq: "==", lexNe: "~=", lexLe: "<=", lexGe: ">=", lexAnd: "and", lexBreak: "break", lexDo: "do", lexElse: "else",
-	lexElseif: "elseif", lexFalse: "false", lexFor: "for", lexFunction: "function", lexGoto: "goto", lexIf: "if", lexIn: "in",
-	lexLocal: "local", lexNil: "nil", lexNot: "not", lexOr: "or", lexRepeat: "repeat", lexReturn: "return",
+	lexElseif: "elseif", lexFalse: "false", lexFor: "for", lexFunction: "function", lexGoto: "goto", lexIf: "if",
+	lexIn: "in", lexLocal: "local", lexNil: "nil", lexNot: "not", lexOr: "or", lexRepeat: "repeat", lexReturn: "return",
 	lexThen: "then", lexTrue: "true", lexUntil: "until", lexWhile: "while", lexEOF: "<eof>",
 }
 
@@ -75,8 +76,7 @@ var reservedWords = func() map[string]lexeme {
 	return words
 }()
 
-// IsReserved reports whether s is a word of Lua that cannot be a name, goto
-// included.
+// IsReserved reports whether s cannot be a name, because it is a word of Lua or goto.
 func IsReserved(s string) bool {
 	_, ok := reservedWords[s]
 	return ok
@@ -98,14 +98,14 @@ func (k lexeme) String() string {
 	return string([]byte{byte(k)})
 }
 
-// An edit says that a part of the source is to be spelt otherwise for the
-// machine's parser. It has no line end in it.
+// An edit replaces a part of the source for gopher-lua's parser. Neither the part nor
+// the text has a line end.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// respelt returns the source as the machine's parser reads it rightly.
+// respelt returns the source with the edits, which gopher-lua's parser reads rightly.
 func (l *lexer) respelt() string {
 	if len(l.edits) == 0 {
 		return l.source
@@ -121,7 +121,7 @@ func (l *lexer) respelt() string {
 	return b.String()
 }
 
-// respeltToken returns the last token as the machine's parser reads it rightly.
+// respeltToken returns the last token with its edit.
 func (l *lexer) respeltToken() string {
 	if last := len(l.edits) - 1; last >= 0 && l.edits[last].from == l.start {
 		return l.edits[last].text
@@ -129,7 +129,7 @@ func (l *lexer) respeltToken() string {
 	return l.source[l.start:l.at]
 }
 
-// blank has the machine's parser see spaces between two places.
+// blank replaces the source between two places by spaces.
 func (l *lexer) blank(from, to int) {
 	l.edits = append(l.edits, edit{from, to, strings.Repeat(" ", to-from)})
 }
@@ -164,8 +164,8 @@ func (l *lexer) next() {
 	}
 }
 
-// skip passes over white space up to the next line, or over a comment. It
-// reports whether there was any.
+// skip passes over a line end, a white-space character or a comment. It reports
+// whether there was one.
 func (l *lexer) skip() bool {
 	if l.at == len(l.source) {
 		return false
@@ -204,7 +204,7 @@ func (l *lexer) comment() {
 	} else {
 		l.at = len(l.source)
 	}
-	if strings.HasPrefix(l.source[start:], "--[=") { // which the machine takes for a long one
+	if strings.HasPrefix(l.source[start:], "--[=") { // which gopher-lua takes for a long comment
 		l.blank(start, l.at)
 	}
 }
@@ -370,8 +370,8 @@ func (l *lexer) text(k lexeme) string {
 	return raw
 }
 
-// plainLines writes a long string as PUC Lua keeps it: with LF for every line
-// end, and none right behind the opening bracket.
+// plainLines returns a long string as PUC Lua shows it: with LF for each line end, and
+// without one right after the opening bracket.
 func plainLines(s string) string {
 	opening := longOpening(s) + 2
 	var b strings.Builder
@@ -389,7 +389,7 @@ func plainLines(s string) string {
 	return b.String()
 }
 
-// unescape puts in their places the bytes that escapes stand for.
+// unescape replaces escapes by the bytes that they stand for.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -415,7 +415,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// refuse ends the reading with PUC Lua's message.
+// refuse stops the lexer with PUC Lua's message.
 func (l *lexer) refuse(message, near string) {
 	panic(&refusal{message: message, near: near, line: l.line, start: l.start, from: l.from})
 }

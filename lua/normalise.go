@@ -8,11 +8,11 @@ import "github.com/yuin/gopher-lua/ast"
 // locals apart from the script's own.
 type normaliser struct {
 	fn      *scope
-	visible int // locals and blocks that can be seen from here
-	work    int // what the compiler will have to look through
-	depth   int // of statements and expressions, see level
-	texts   []string
-	plain   bool // no descriptions: code of this package
+	visible int      // visible locals and blocks
+	work    int      // names that the compiler will look through
+	depth   int      // of statements and expressions, see level
+	texts   []string // descriptions of operands, see describe
+	plain   bool     // make no descriptions: the code is this package's
 }
 
 // chunk normalises a whole script.

@@ -106,8 +106,8 @@ func (n *normaliser) call(e *ast.FuncCallExpr) {
 	n.describe(e, "method '"+e.Method+"'\x00"+n.describeValue(e.Receiver))
 }
 
-// function normalises a function's body and reports whether the body uses an
-// outer variable called self.
+// function normalises a function. It reports whether the function uses an outer
+// variable of the name self.
 func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
 	visible := n.visible
 	n.fn = &scope{outer: n.fn, line: plainLine(e.Line()), self: self}
@@ -124,7 +124,7 @@ func (n *normaliser) function(e *ast.FunctionExpr, self string) bool {
 	return used
 }
 
-// foldLogical decides "and" and "or" whose left side is a constant.
+// foldLogical returns what "and" and "or" give if their left side is a constant.
 func foldLogical(e *ast.LogicalOpExpr) ast.Expr {
 	truth, ok := constantTruth(e.Lhs)
 	if !ok {

@@ -6,12 +6,10 @@ import (
 	"strings"
 )
 
-// numberText writes a number as Lua does: with printf's %.14g.
+// NumberText returns the text of a number as Lua writes it: with printf's %.14g.
 func NumberText(f float64) string {
-	if i := int64(f); float64(i) == f && -1e14 < f && f < 1e14 && (i != 0 || !math.Signbit(f)) {
-		return strconv.FormatInt(i, 10)
-	}
-	return string(appendNumber(nil, f))
+	var room [32]byte
+	return string(appendNumber(room[:0], f))
 }
 
 // appendNumber appends the text of f to dst.
@@ -25,7 +23,8 @@ func appendNumber(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', 14, 64)
 }
 
-// specialText is what the C library prints for what is not a finite number.
+// specialText returns what the C library prints for a number that is not finite, ""
+// for others.
 func specialText(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -40,12 +39,12 @@ func specialText(f float64) string {
 	return ""
 }
 
-// parseNumber reads a number as Lua does (luaO_str2d): what C's strtod takes,
+// ParseNumber reads a number as Lua does (luaO_str2d): what C's strtod takes,
 // hexadecimal included, between white space.
 func ParseNumber(s string) (float64, bool) {
 	s = trimSpace(s)
-	if s == "" || len(s) > 400 || strings.ContainsAny(s, "_\x00") {
-		return parseLong(s)
+	if strings.ContainsAny(s, "_\x00") {
+		return 0, false
 	}
 	digits := strings.TrimLeft(s, "+-")
 	if len(s)-len(digits) > 1 {
@@ -57,18 +56,6 @@ func ParseNumber(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
 		err = nil // infinity, as strtod
-	}
-	return f, err == nil
-}
-
-// parseLong is parseNumber for very long texts, such as a thousand digits.
-func parseLong(s string) (float64, bool) {
-	if s == "" || strings.ContainsAny(s, "_\x00xX") {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {
-		err = nil
 	}
 	return f, err == nil
 }

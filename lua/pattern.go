@@ -23,9 +23,8 @@ const noMatch = -1
 
 type capture struct{ from, length int }
 
-// A matcher matches one pattern against one subject, as PUC Lua's lstrlib.c
-// does, and counts its steps: patterns can take time that grows with any power
-// of the subject's length, or exponentially.
+// A matcher matches a pattern against a subject, as PUC Lua's lstrlib.c does. It
+// counts its steps, because their number may grow exponentially with the subject.
 type matcher struct {
 	L       *lua.LState
 	b       *State
@@ -38,7 +37,7 @@ type matcher struct {
 	caps    [maxCaptures]capture
 }
 
-// start readies m; it is its own function so that m can stay on the stack.
+// start initialises m. It returns nothing, so that m can stay on Go's stack.
 func (m *matcher) start(L *lua.LState, subject, pattern string) {
 	m.L, m.b, m.subject, m.pattern = L, Of(L), subject, pattern
 }

@@ -8,9 +8,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// raise is what a state does with an error (lua.LState.Panic): it gives the
-// message the form of PUC Lua's, keeps the traceback where nobody will catch
-// the error, and unwinds.
+// raise is lua.LState.Panic of our states: it puts the line into the message, stores
+// the traceback if no pcall will catch the error, and panics.
 func raise(L *lua.LState) {
 	v := L.Get(-1)
 	s := Of(L)
@@ -24,11 +23,11 @@ func raise(L *lua.LState) {
 		s.ending = ending
 	}
 	s.passing = false
-	// With a stack trace in place the machine does not write one.
+	// gopher-lua writes a stack trace unless there is one.
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: " "})
 }
 
-// throw raises v as it is: it is the script's own value, or has its position.
+// Throw raises v, without adding a position.
 func Throw(L *lua.LState, v lua.LValue) {
 	Of(L).verbatim = true
 	L.Error(v, 0)
@@ -40,7 +39,7 @@ type level struct {
 	line int    // the position in gopher-lua's terms, see describe
 	what string // "main", "Lua", "G", "tail"
 	name string
-	lost int // callers that it has replaced by tail calls
+	lost int // callers that tail calls have replaced
 }
 
 // levelAt returns the i-th level of L, 0 being the function that runs.
@@ -57,10 +56,10 @@ func levelAt(L *lua.LState, i int) (level, bool) {
 	return level{f, d.CurrentLine, d.What, d.Name, tailCalls(d)}, true
 }
 
-// own reports whether the level is one of the functions that only start others.
+// own reports whether the level is a function of this package in Lua, see bodyProto.
 func (l level) own() bool { return !l.fn.IsG && l.fn.Proto.SourceName == ownChunk }
 
-// prefix is the position in front of messages, "" for functions in Go.
+// prefix returns the position in front of messages, "" for functions in Go.
 func (l level) prefix() string {
 	if l.fn.IsG || l.own() {
 		return ""
@@ -131,8 +130,8 @@ func reword(L *lua.LState, message string) string {
 	return l.prefix() + rest
 }
 
-// splitName takes apart the name that the machine knows for a call: what patch
-// put there, "field 'x'", or the machine's own words when it does not know.
+// splitName returns the parts of the name of a call: patch has stored "field 'x'". If
+// it has not, both are empty.
 func splitName(s string) (kind, name string) {
 	kind, name, ok := strings.Cut(s, " '")
 	if !ok || !strings.HasSuffix(name, "'") {

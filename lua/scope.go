@@ -2,7 +2,7 @@ package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
-// A scope is what the normaliser knows of one function while it walks it.
+// A scope is what the normaliser knows of the function in which it is.
 type scope struct {
 	outer     *scope
 	line      int        // where the function begins, 0 for the script
@@ -10,8 +10,8 @@ type scope struct {
 	blocks    []block
 	upvalues  map[string]bool
 	constants []string
-	self      string // name of the local that the function is assigned to …
-	selfUsed  bool   // … and whether it uses such a name of an outer scope
+	self      string // the local that the function is assigned to
+	selfUsed  bool   // the function uses an outer variable of that name
 }
 
 // A variable is a local; it is captured when a function inside uses it.
@@ -25,8 +25,8 @@ type block struct {
 	first   int  // index of its first local
 	visible int  // what was visible before
 	loop    bool // the body of a loop
-	breaks  bool // not a loop, and a break leaves it
-	guard   bool // a loop that a break leaves through a block with captured locals
+	breaks  bool // not a loop, and a break inside leaves it
+	guard   bool // a loop, and a break leaves it through a block with captured locals
 }
 
 func (n *normaliser) enterBlock(loop bool) {
@@ -64,8 +64,9 @@ func (n *normaliser) declare(names ...string) {
 	n.visible += len(names)
 }
 
-// resolve says what a name is, in the words of Lua's messages: "local",
-// "upvalue" or "global". It counts the compiler's work on the way.
+// resolve returns what a name is, in the words of Lua's messages: "local", "upvalue"
+// or "global". It notes the constants and upvalues that the compiler will make, and
+// counts the names that it will look through.
 func (n *normaliser) resolve(at ast.PositionHolder, name string) string {
 	n.work += n.visible
 	if n.work > maxWork {

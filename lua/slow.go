@@ -7,14 +7,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// A run that is slow is told of once, from its own goroutine, at the first look
-// of its budget after the time has come: the calls are then as they are, and the
-// run goes on. A function in Go that takes long is found when it returns.
+// A slow run is reported once, by its own goroutine, when it looks at its limits for
+// the first time after SlowAfter: no call changes meanwhile, and the run goes on. A
+// function in Go that takes long is reported when it returns.
 
-// began is what times of slowness count from, so that they fit an atomic.
+// began is the time from which slowAt counts, so that it fits an atomic.
 var began = time.Now()
 
-// watchSlow makes the run tell where it is when it has been going on for so long.
+// watchSlow makes the run call tell with its calls when it has run for so long.
 func (s *State) watchSlow(after time.Duration, tell func([]Frame)) {
 	if tell != nil && after > 0 {
 		s.report = tell
@@ -22,21 +22,20 @@ func (s *State) watchSlow(after time.Duration, tell func([]Frame)) {
 	}
 }
 
-// isSlow tells that the run is to say where it is.
+// isSlow reports whether the run is slow and has not been reported.
 func (s *State) isSlow(now time.Time) bool {
 	at := s.slowAt.Load()
 	return at != 0 && int64(now.Sub(began)) >= at
 }
 
-// tellSlow tells where the run is, once.
+// reportSlow reports the calls of the run, once.
 func (s *State) reportSlow() {
 	s.slowAt.Store(0)
 	s.report(traceback(s.current()))
 }
 
-// current returns the Lua state that runs now: that of the innermost protected
-// call or coroutine. If there are both, the inner one is the one that was called
-// through the other.
+// current returns the Lua state that runs now: that of the innermost protected call
+// or coroutine. If there are both, it is the one that was called through the other.
 func (s *State) current() *lua.LState {
 	var candidates []*lua.LState
 	if n := len(s.protected); n > 0 {

@@ -161,7 +161,7 @@ func (s *State) Close() {
 	}
 }
 
-// stateOf returns the State that L belongs to.
+// Of returns the State that L belongs to.
 func Of(L *lua.LState) *State {
 	s, ok := L.Context().(*State)
 	if !ok {
@@ -210,7 +210,9 @@ func (s *State) Running() bool { return s.running > 0 }
 // whose Object is the error value; it comes with the calls that led to it,
 // innermost first. If the State was stopped, Err says why. from is the Lua state
 // that called the Go code that calls; it may be nil.
-func (s *State) Call(from *lua.LState, fn lua.LValue, args []lua.LValue) (result lua.LValue, frames []Frame, err error) {
+func (s *State) Call(
+	from *lua.LState, fn lua.LValue, args []lua.LValue,
+) (result lua.LValue, frames []Frame, err error) {
 	s.running++
 	if s.running == 1 {
 		result, frames, err = s.outermost(fn, args)

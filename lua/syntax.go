@@ -12,29 +12,28 @@ const maxLocals = 200
 // LUAI_MAXCCALLS less the calls that lead to a loadstring.
 const maxSyntaxDepth = maxNesting - 2
 
-// A syntax checks a script against the grammar of Lua 5.1. It builds nothing:
-// that is the machine's parser's work, whose messages say little and whose
-// grammar is wider. What it lets pass ends in the machine's parser with its
-// nesting bounded.
+// A syntax checks a script against the grammar of Lua 5.1, and builds no tree:
+// gopher-lua's parser does that. The messages of that parser say little, it accepts
+// more than Lua, and it may overflow Go's stack unless nesting is limited here.
 type syntax struct {
 	lexer
-	kind     lexeme // of the token under consideration
+	kind     lexeme // of the present token
 	lastLine int    // in which the token before it ends
 	ahead    bool   // the lexer has read one token more
 	depth    int
 	fn       *syntaxFunction
 }
 
-// A syntaxFunction is a function under consideration.
+// A syntaxFunction is a function that is being checked.
 type syntaxFunction struct {
 	outer  *syntaxFunction
 	line   int // where it is defined, 0 for the script
 	vararg bool
-	locals int // that can be seen
-	loops  int // around the place
+	locals int // that are visible
+	loops  int // around the present token
 }
 
-// checkSyntax returns source as the machine's parser is to get it, or a
+// checkSyntax returns source in the spelling for gopher-lua's parser, or a
 // *SyntaxError with PUC Lua's message.
 func checkSyntax(name, source string) (respelt string, err error) {
 	s := &syntax{lexer: lexer{source: source, line: 1}, fn: &syntaxFunction{vararg: true}}
@@ -45,8 +44,8 @@ func checkSyntax(name, source string) (respelt string, err error) {
 	return s.respelt(), nil
 }
 
-// syntaxError tells the place of a refusal. It has a column if the token
-// begins in the line that the message names.
+// syntaxError makes the error of a refusal. It has a column if the token begins in the
+// line that the message names.
 func (r *refusal) syntaxError(name, source string) *SyntaxError {
 	e := &SyntaxError{Name: name, Line: r.line, Message: r.message, Near: r.near, Source: SourceLine(source, r.line)}
 	if r.from != r.line {
@@ -150,8 +149,8 @@ func tooMany(line, limit int, what string) string {
 	return fmt.Sprintf("function at line %d has more than %d %s", line, limit, what)
 }
 
-// declare makes n locals more. They are seen at once, though the script sees
-// those of a "local" at its end: only their number matters here.
+// declare counts n locals. Those of a "local" are visible only after it, but here
+// their number alone matters.
 func (s *syntax) declare(n int) {
 	s.fn.locals += n
 	s.bound(s.fn.locals, maxLocals, "local variables")

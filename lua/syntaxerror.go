@@ -45,7 +45,7 @@ func Place(name string, line, column int) string {
 	return fmt.Sprintf("%s:%d:%d", name, line, column)
 }
 
-// sourceLine returns line n of source, counted from 1, cut if it is long.
+// SourceLine returns line n of source, counted from 1, cut if it is long.
 func SourceLine(source string, n int) string {
 	for ; n > 1; n-- {
 		_, rest, ok := strings.Cut(source, "\n")
@@ -58,7 +58,7 @@ func SourceLine(source string, n int) string {
 	return ShortLine(line)
 }
 
-// shortLine cuts a line if it is long.
+// ShortLine cuts a line if it is long.
 func ShortLine(line string) string {
 	line = strings.TrimRight(line, "\r")
 	if len(line) > 200 {

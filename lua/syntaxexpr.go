@@ -19,9 +19,9 @@ func (s *syntax) exprs() {
 
 func (s *syntax) expr() { s.operands(0) }
 
-// binding tells how strongly a binary operator holds what is on its left and
-// on its right; where the right is weaker, it takes all of its kind that
-// follows.
+// binding returns the priority of a binary operator on its left and on its right, 0
+// for what is none. An operator with the lower priority on its right associates to the
+// right.
 func binding(k lexeme) (left, right int) {
 	switch k {
 	case lexOr:

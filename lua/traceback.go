@@ -12,13 +12,13 @@ type Frame struct {
 	Source   string // chunk name: the script's address; "" for a function in Go
 	Line     int    // the line being run, 0 for a function in Go
 	Function string // its name: a verb's whole name, else the name that the call gives
-	// Tail counts calls that are not there any more: "return f ()" gives its
-	// place to f, and its line is lost. Source is the script that the first of
-	// them was, where that is known.
+	// Tail counts the calls that tail calls have replaced: "return f ()" gives its
+	// place to f, and its line is lost. Source is the script that was called first,
+	// if that is known.
 	Tail int
 }
 
-// String is the frame's line in a traceback.
+// String returns the frame's line in a traceback.
 func (f Frame) String() string {
 	text := f.Source
 	switch {
@@ -40,12 +40,12 @@ func (f Frame) String() string {
 	return text
 }
 
-// maxFrames is how many frames of a traceback are kept at either end.
+// maxFrames is how many frames a traceback has at either end.
 const maxFrames = 10
 
-// traceback returns the calls that led to where L is, innermost first, through
-// the coroutines that resumed it and the verbs that called a script. Of a long
-// one the middle is left out.
+// traceback returns the calls that led to where L is, innermost first, also those in
+// the coroutines that resumed L and in the scripts whose verbs called it. A long
+// traceback lacks its middle.
 func traceback(L *lua.LState) []Frame {
 	frames := []Frame{}
 	add := func(f Frame) {
@@ -80,8 +80,7 @@ func traceback(L *lua.LState) []Frame {
 }
 
 // levels returns the number of each call of L, innermost first, as GetStack
-// counts. Callers that a call has replaced count too: the machine shows another
-// function in their place.
+// counts. The numbers of callers that a tail call has replaced are left out.
 func levels(L *lua.LState) []int {
 	d, ok := L.GetStack(0)
 	if !ok {
@@ -95,8 +94,8 @@ func levels(L *lua.LState) []int {
 	return list
 }
 
-// ends leaves out the middle of a list that is much longer than a traceback:
-// the machine takes as long to find a call as there are calls above it.
+// ends returns a list without its middle if it is much longer than a traceback:
+// gopher-lua walks all calls above a call to find it.
 func ends(list []int) []int {
 	const most = 4 * maxFrames
 	if len(list) <= 2*most {
@@ -105,7 +104,8 @@ func ends(list []int) []int {
 	return append(list[:most:most], list[len(list)-most:]...)
 }
 
-// entryOf names the script that was called first in L, "" if it is none.
+// entryOf returns the name of the script that was called first in L, "" if it was a
+// function in Go.
 func (s *State) entryOf(L *lua.LState) string {
 	var fn lua.LValue
 	for _, p := range s.protected {
@@ -122,8 +122,8 @@ func (s *State) entryOf(L *lua.LState) string {
 	return ""
 }
 
-// frame describes a level; there is nothing to say of functions that only
-// start others, of operators, nor of Go functions without a name.
+// frame describes a level. It returns false for functions of this package, for
+// operators, and for functions in Go without a name.
 func (l level) frame(s *State) (Frame, bool) {
 	if l.own() || operatorFunctions[l.fn] {
 		return Frame{}, false
@@ -140,3 +140,7 @@ func (l level) frame(s *State) (Frame, bool) {
 
 // tailCalls returns how many callers a frame has replaced.
 func tailCalls(d *lua.Debug) int { return frameOf(d).TailCall }
+
+// operatorFunctions are the functions that stand for an operator. A traceback
+// leaves them out: the line of the operator says it all.
+var operatorFunctions = map[*lua.LFunction]bool{}

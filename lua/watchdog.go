@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// The interpreter counts its own instructions, but a single one can take
-// milliseconds and megabytes; the watchdog's alarm bounds how many of those fit
-// between two looks. It looks often while the heap grows fast, and else rarely:
-// to wake a thread costs as much as many instructions.
+// The loop counts instructions, but a single one can take milliseconds and megabytes.
+// So the watchdog sets an alarm, for which the loop looks before each instruction. It
+// measures often while the heap grows fast, and rarely otherwise, because waking a
+// thread costs as much as many instructions.
 const (
 	watchOften  = 2 * time.Millisecond
 	watchRarely = 16 * time.Millisecond
-	watchGrowth = 4 << 20 // bytes between two looks
+	watchGrowth = 4 << 20 // bytes between two measurements
 )
 
 // watchIdle is how long the watchdog waits without a run before it ends.
 const watchIdle = 500 * time.Millisecond
 
-// A watchdog is one goroutine for the whole process. It raises the alarm of
-// every run whose time is over or whose process has grown by more than the run
-// may use. It lives only while there are runs, and a little longer.
+// A watchdog is one goroutine for the whole process. It sets the alarm of each run
+// whose time is over, or during which the process has grown by more than the run may
+// use. It ends a little after the last run.
 type watchdog struct {
 	mu    sync.Mutex
 	runs  []*State
 	alive bool
-	heap  int64 // at the last look
+	heap  int64 // as measured last
 }
 
 var watch watchdog
 
-// add puts b under watch.
+// add begins to watch s.
 func (w *watchdog) add(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +46,7 @@ func (w *watchdog) add(s *State) {
 	w.runs = append(w.runs, s)
 }
 
-// remove takes b away again.
+// remove ends watching s.
 func (w *watchdog) remove(s *State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *watchdog) remove(s *State) {
 	w.runs = w.runs[:last]
 }
 
-// postpone gives b more time.
+// postpone gives s more time.
 func (w *watchdog) postpone(s *State, d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,14 +81,14 @@ func (w *watchdog) run() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.alive = false
-	if len(w.runs) > 0 { // one came at the last moment
+	if len(w.runs) > 0 { // one was added meanwhile
 		w.alive = true
 		go w.run()
 	}
 }
 
-// look examines every run. It reports whether there was one, and by how much the
-// heap has grown since the last look.
+// look examines each run. It reports whether there is one, and by how much the heap
+// has grown since the last time.
 func (w *watchdog) look() (runs bool, grown int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,12 +110,12 @@ func (w *watchdog) look() (runs bool, grown int64) {
 	return len(w.runs) > 0, w.heap - before
 }
 
-// maxShares is how many runs at a time are taken into account when the memory
-// of the process is measured against the limit of one.
+// maxShares is how many simultaneous runs count, when the growth of the process is
+// compared with the limit of one run.
 const maxShares = 4
 
-// allowance is how far the process may grow while b runs. The heap does not
-// tell whose a byte is, so runs at the same time have their limits in common.
+// allowance returns how far the process may grow while s runs. Nothing tells which run
+// a byte belongs to, so simultaneous runs share the sum of their limits.
 func (w *watchdog) allowance(s *State) int64 {
 	return s.limits.MemoryBytes * int64(min(max(len(w.runs), 1), maxShares))
 }
@@ -123,8 +123,8 @@ func (w *watchdog) allowance(s *State) int64 {
 // collecting lets one run at a time force a collection.
 var collecting sync.Mutex
 
-// tooMuch decides a suspicion of the watchdog: much of what it saw may be
-// garbage. It collects and looks again.
+// tooMuch reports whether the run uses too much memory, as the watchdog suspects. Much
+// of the growth may be garbage, so it collects and measures again.
 func (s *State) tooMuch() bool {
 	collecting.Lock()
 	defer collecting.Unlock()
