@@ -21,7 +21,8 @@ func TestPasswords(t *testing.T) {
 		hash, password string
 		want           bool
 	}{
-		{one, "sesame", true}, {two, "sesame", true}, {one, "Sesame", false}, {one, "", false}, {"", "sesame", false}, {"", "", false},
+		{one, "sesame", true}, {two, "sesame", true}, {one, "Sesame", false}, {one, "", false},
+		{"", "sesame", false}, {"", "", false},
 		// Of another program, with another cost (RFC 9106 has the function, the PHC string format the text).
 		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "password", true},
 		{"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4", "passwort", false},
@@ -60,9 +61,12 @@ func TestPasswordHashes(t *testing.T) {
 	for _, bad := range []string{
 		"sesame", "$argon2id$", "$argon2i$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
 		"$argon2id$v=16$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
-		"$argon2id$v=19$m=256,t=2,p=1$$", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$AA", "$argon2id$v=19$m=256,t=2,p=1 $c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
-		"$argon2id$v=19$m=256,t=0,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
-		"$argon2id$v=19$m=256,t=99,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", "$argon2id$v=19$m=-1,t=1,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=256,t=2,p=1$$", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$AA",
+		"$argon2id$v=19$m=256,t=2,p=1 $c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=256,t=0,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=9999999,t=2,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=256,t=99,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
+		"$argon2id$v=19$m=-1,t=1,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
 	} {
 		_, err := p.Check(gone, bad, "x")
 		assert.Error(t, err, bad)

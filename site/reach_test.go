@@ -12,13 +12,20 @@ import (
 
 func TestReach(t *testing.T) {
 	var r Reach
-	for _, line := range []string{"pages /srv/other", "pages /srv/other/", "cache Proxy:6081", "cache http://proxy:6081/", "cache https://[::1]", "cache-folder /var/cache/x/.", "sendfile on"} {
+	for _, line := range []string{
+		"pages /srv/other", "pages /srv/other/", "cache Proxy:6081", "cache http://proxy:6081/",
+		"cache https://[::1]", "cache-folder /var/cache/x/.", "sendfile on",
+	} {
 		name, value, _ := strings.Cut(line, " ")
 		require.NoError(t, r.Add(name, value), line)
 	}
-	want := Reach{Pages: []string{"/srv/other"}, Caches: []string{"proxy:6081", "[::1]:443"}, CacheFolders: []string{"/var/cache/x"}, Sendfile: true}
+	want := Reach{
+		Pages: []string{"/srv/other"}, Caches: []string{"proxy:6081", "[::1]:443"},
+		CacheFolders: []string{"/var/cache/x"}, Sendfile: true,
+	}
 	assert.Equal(t, want, r)
-	assert.Equal(t, strings.Fields("--pages /srv/other --cache proxy:6081 --cache [::1]:443 --cache-folder /var/cache/x --sendfile on"), r.Flags())
+	flags := "--pages /srv/other --cache proxy:6081 --cache [::1]:443 --cache-folder /var/cache/x --sendfile on"
+	assert.Equal(t, strings.Fields(flags), r.Flags())
 
 	for line, why := range map[string]string{
 		"pages www": "not an absolute path", "pages ": "not an absolute path", "pages /": "the whole file system",
@@ -33,16 +40,21 @@ func TestReach(t *testing.T) {
 
 	var v Reach
 	require.NoError(t, v.addVariables(map[string]string{
-		"SCRIPTER_PAGES": "/srv/a:/srv/b", "REDIRECT_SCRIPTER_CACHE": "proxy:6081, other", "SCRIPTER_CACHE_FOLDER": "/var/c", "SCRIPTER_SENDFILE": "on",
+		"SCRIPTER_PAGES": "/srv/a:/srv/b", "REDIRECT_SCRIPTER_CACHE": "proxy:6081, other",
+		"SCRIPTER_CACHE_FOLDER": "/var/c", "SCRIPTER_SENDFILE": "on",
 		"HTTP_SCRIPTER_PAGES": "/etc",
 	}))
-	assert.Equal(t, Reach{Pages: []string{"/srv/a", "/srv/b"}, Caches: []string{"proxy:6081", "other:80"}, CacheFolders: []string{"/var/c"}, Sendfile: true}, v)
+	assert.Equal(t, Reach{
+		Pages: []string{"/srv/a", "/srv/b"}, Caches: []string{"proxy:6081", "other:80"},
+		CacheFolders: []string{"/var/c"}, Sendfile: true,
+	}, v)
 	assert.ErrorContains(t, v.addVariables(map[string]string{"SCRIPTER_PAGES": "here"}), "SCRIPTER_PAGES: pages")
 	v.AddAll(r)
 	assert.Len(t, v.Pages, 3)
 
 	for path, listed := range map[string]bool{
-		"/srv/other": true, "/srv/other/x": true, "/srv/other/x/../..": false, "/srv/others": false, "/srv": false, "/": false, "srv/other": false, "": false,
+		"/srv/other": true, "/srv/other/x": true, "/srv/other/x/../..": false, "/srv/others": false,
+		"/srv": false, "/": false, "srv/other": false, "": false,
 	} {
 		assert.Equal(t, listed, r.Check("pageFolders", KeyPages, path) == nil, path)
 	}

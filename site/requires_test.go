@@ -9,7 +9,9 @@ import (
 
 // FuzzRequirement checks that a text is refused or has a valid kind and realm.
 func FuzzRequirement(f *testing.F) {
-	for _, text := range []string{"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada"} {
+	for _, text := range []string{
+		"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

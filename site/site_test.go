@@ -174,7 +174,10 @@ func TestReadFails(t *testing.T) {
 // may call a script then.
 func TestMistakesOfTheOwner(t *testing.T) {
 	s := newSite(t)
-	for _, name := range []string{"mimeTable", "actions", "actionTable", "overrides", "directoryIndex", "limits", "requires", "callbacks", "pageFolders"} {
+	for _, name := range []string{
+		"mimeTable", "actions", "actionTable", "overrides", "directoryIndex", "limits", "requires",
+		"callbacks", "pageFolders",
+	} {
 		update(t, s.db, func(tx *objectdb.Tx) error {
 			if err := tx.Delete(home.Child(name)); err != nil && !errors.Is(err, objectdb.ErrNotFound) {
 				return err

@@ -16,7 +16,8 @@ import (
 func TestActionTable(t *testing.T) {
 	s := newSite(t)
 	const handler = "/cgi-bin/Scripter.acgi"
-	assert.Equal(t, []Action{{"MACRO", handler, ActionObjects.Child("MACRO")}, {"SCRIPTER", handler, nil}}, s.now().Actions())
+	want := []Action{{"MACRO", handler, ActionObjects.Child("MACRO")}, {"SCRIPTER", handler, nil}}
+	assert.Equal(t, want, s.now().Actions())
 	var warnings []string
 	set := func(name, handler string) error {
 		return s.try(func(tx *objectdb.Tx) (err error) { warnings, err = SetAction(tx, name, handler); return err })
@@ -34,7 +35,9 @@ func TestActionTable(t *testing.T) {
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0], "handler.cgi")
 	assert.Len(t, s.now().Actions(), 4, "a name in another case is the same action")
-	for name, path := range map[string]string{"A": "cgi-bin/x", "B": "/folder/", "C": "/a/../b", "D": "/a b", "E": "/a?b", "F G": "/x", "": "/x", "a.b": "/x"} {
+	for name, path := range map[string]string{
+		"A": "cgi-bin/x", "B": "/folder/", "C": "/a/../b", "D": "/a b", "E": "/a?b", "F G": "/x", "": "/x", "a.b": "/x",
+	} {
 		assert.Error(t, set(name, path), "%q %q", name, path)
 	}
 	remove := func(name string) error {
@@ -63,10 +66,16 @@ func TestMimeTable(t *testing.T) {
 	require.NoError(t, set(".mcro", "application/xhtml+xml", nil))
 	require.NoError(t, set(".fcgi", "text/html", word("")))
 	require.NoError(t, set(".xyz", "chemical/x-xyz", nil))
-	assert.Equal(t, []MimeType{{".fcgi", "text/html", ""}, {".loud", "text/plain; charset=utf-8", "MACRO"}, {".mcro", "application/xhtml+xml", "MACRO"}, {".xyz", "chemical/x-xyz", ""}}, s.now().MimeTypes())
+	assert.Equal(t, []MimeType{
+		{".fcgi", "text/html", ""}, {".loud", "text/plain; charset=utf-8", "MACRO"},
+		{".mcro", "application/xhtml+xml", "MACRO"}, {".xyz", "chemical/x-xyz", ""},
+	}, s.now().MimeTypes())
 	err := set(".loud", "text/plain", word("LAOD"))
 	assert.EqualError(t, err, `"LAOD" is no action; the known ones are MACRO, SCRIPTER`)
-	for ext, typ := range map[string]string{"loud": "text/plain", ".": "text/plain", ".a/b": "text/plain", ".a.b": "text/plain", ".ok": "text", ".bad": "text/plain\r\nX: y"} {
+	for ext, typ := range map[string]string{
+		"loud": "text/plain", ".": "text/plain", ".a/b": "text/plain", ".a.b": "text/plain", ".ok": "text",
+		".bad": "text/plain\r\nX: y",
+	} {
 		assert.Error(t, set(ext, typ, nil), "%q %q", ext, typ)
 	}
 	require.NoError(t, s.try(func(tx *objectdb.Tx) error { return RemoveMimeType(tx, ".LOUD") }))
@@ -88,13 +97,18 @@ func TestPathRows(t *testing.T) {
 	require.NoError(t, set(Overrides, PathRow{"*", "/news/", "macro"}))
 	require.NoError(t, set(Overrides, PathRow{"WWW.Example.com", "/old.html", "SCRIPTER"}))
 	require.NoError(t, set(Overrides, PathRow{"[::1]", "/", "MACRO"}))
-	assert.Equal(t, []PathRow{{"*", "/news/", "MACRO"}, {"[::1]", "/", "MACRO"}, {"www.example.com", "/old.html", "SCRIPTER"}}, s.now().PathRows(Overrides))
+	assert.Equal(t, []PathRow{
+		{"*", "/news/", "MACRO"}, {"[::1]", "/", "MACRO"}, {"www.example.com", "/old.html", "SCRIPTER"},
+	}, s.now().PathRows(Overrides))
 	assert.Equal(t, "SCRIPTER", s.now().Override("www.example.com", "/old.html"))
 	assert.Equal(t, "MACRO", s.now().Override("other.example.com", "/news/x"))
 	assert.Empty(t, s.now().Override("other.example.com", "/news"))
 	require.NoError(t, set(DirectoryIndex, PathRow{"*", "/", " default.mcro \t index.html"}))
 	assert.Equal(t, []PathRow{{"*", "/", "default.mcro index.html"}}, s.now().PathRows(DirectoryIndex))
-	for _, r := range []PathRow{{"", "/", "MACRO"}, {"a b", "/", "MACRO"}, {"a:80", "/", "MACRO"}, {"[::1]:80", "/", "MACRO"}, {"*", "news", "MACRO"}, {"*", "/../x", "MACRO"}, {"*", "/x", "NONE"}, {"*", "/x", ""}} {
+	for _, r := range []PathRow{
+		{"", "/", "MACRO"}, {"a b", "/", "MACRO"}, {"a:80", "/", "MACRO"}, {"[::1]:80", "/", "MACRO"},
+		{"*", "news", "MACRO"}, {"*", "/../x", "MACRO"}, {"*", "/x", "NONE"}, {"*", "/x", ""},
+	} {
 		assert.Error(t, set(Overrides, r), "%v", r)
 	}
 	for _, v := range []string{"", "a/b.html", "..", "a\\b"} {
