@@ -100,8 +100,8 @@ func (w *work) sort(deltas []*delta) map[int64]bool {
 	return arrived
 }
 
-// refresh reads the content of objects that were moved and not written: somebody else may
-// have written it since they were seen.
+// refresh reads the content of objects that were moved and not written: another
+// transaction may have written it since they were seen.
 func (w *work) refresh(tx *Tx) error {
 	for _, n := range w.moves {
 		if n.dirty {

@@ -15,8 +15,8 @@ type Options struct {
 	// saved copy and makes no files beside it, and it opens a file that this user may only
 	// read as ReadOnly.
 	Reading bool
-	// Relaxed makes commits faster and gives up the last ones when the power
-	// fails; the root stays consistent.
+	// Relaxed makes commits faster. When the power fails, the last ones may be lost; the root
+	// stays consistent.
 	Relaxed bool
 	// BusyTimeout bounds all waiting for other writers in one transaction; 0 is 5 s.
 	BusyTimeout time.Duration
@@ -33,8 +33,8 @@ type Options struct {
 	// before it can begin, and does not know how much of it another one has folded, so the
 	// file would grow for ever.
 	WALBytes int64
-	// Program is what the program calls itself, such as "scripter 0.1.0": a
-	// root records who made it, and who brought it to a newer version.
+	// Program is the name and version of the program, such as "scripter 0.1.0". A root records
+	// which program made it, and which migrated it.
 	Program string
 	// Origin is that of transactions that do not set their own (Tx.Origin).
 	Origin Origin

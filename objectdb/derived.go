@@ -8,7 +8,7 @@ import (
 // A Derived is a value that is made of what lies in the root, such as settings
 // that were read and checked: it is made once and used by all transactions, until
 // one of the objects that it was made of is written, by whatever process. It is
-// safe for use by many goroutines; so must be its values, which nobody changes.
+// safe for use by many goroutines; so must be its values, which must not be changed.
 //
 // A transaction that asks for it has read those objects: it cannot be committed
 // when another one wrote one of them meanwhile.
@@ -137,7 +137,7 @@ type derivation struct {
 	value any
 	from  *dependencies // nil: there is no value
 	since int64
-	gone  bool // nobody will ask for it again
+	gone  bool // the map has forgotten it
 }
 
 // dependencies are what a value was made of: see readSet.

@@ -19,7 +19,7 @@
 // # Transactions
 //
 // A transaction sees one state of the root, its own writes included, and either
-// all of what it wrote is committed or nothing is. Readers wait for nobody. Writes
+// all of what it wrote is committed or nothing is. Readers do not wait. Writes
 // are gathered in memory; at the end the writer's lock is taken, what the
 // transaction has read is compared with the newest state, and the writes are
 // applied. When something that was read has changed meanwhile, Update runs its
@@ -27,7 +27,7 @@
 // is: that a name led to an object or to none; the content of an object that was
 // looked at; the names in a table that was listed or counted. So two transactions that
 // write different names into one table, or that write without having read, do not
-// meet.
+// conflict.
 //
 // The root may be used by many processes at once. What was read is in a
 // cache that all transactions of a DB share and that is right across
@@ -48,7 +48,7 @@
 //
 // # Saved copies
 //
-// Save makes a copy beside the root while others go on, under a name that carries
-// the time, and Revert makes the root what it was when a copy was saved, under the
-// hands of whoever has it open. Copies lists them.
+// Save makes a copy beside the root while others go on, under a name that has the time.
+// Revert brings the root back to the state of a copy, while other processes have it open.
+// Copies lists the copies.
 package objectdb

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Copy is a saved copy of a root: one file, complete in itself, that nobody writes any
+// Copy is a saved copy of a root: one complete file that is not written any
 // more. Its name is that of the root with the time: site.root has
 // site.saved-20260131-183000.root.
 type Copy struct {
@@ -83,8 +83,8 @@ func (db *DB) Save(ctx context.Context, o SaveOptions) (Copy, error) { return db
 
 // Revert makes the root what it was when the copy at path was saved. The
 // copy is checked first, and the present state is saved. Then, in one transaction
-// of the root itself, all that differs is replaced: whoever has the root open goes on
-// with it, and sees the one state or the other. A transaction that has begun
+// of the root itself, all that differs is replaced: a process that has the root open
+// can go on, and sees the one state or the other. A transaction that has begun
 // before and writes is run again. Objects that are the same keep their version,
 // all others get a new one; the generation goes on.
 //

@@ -80,8 +80,9 @@ func (tx *Tx) sameAs(seen int64, changes *Changes) (bool, error) {
 
 // sameNode reports whether a node is as it was. That is more than what counts at a
 // commit, because the transaction has the node still: not only must a name lead to the same
-// object, but to the same content of it. Of a table nothing is known yet but its
-// name: who asks what is in it, or when it was written, begins to read first.
+// object, but to the same content of it. Of a table the transaction
+// knows only the name yet: it begins a session before it reads what is in it, or when it was
+// written.
 func (tx *Tx) sameNode(n *Node) (bool, error) {
 	now, err := tx.base(n.parent, []byte(n.fold), nil)
 	switch {

@@ -159,7 +159,7 @@ type Commit struct {
 	Inserts iter.Seq2[Row, error] // new objects
 	Touched []int64               // tables whose names have changed: they are modified at Time
 
-	// Changed are the places for the State.Changes of those who come later.
+	// Changed are the places for the State.Changes of later sessions.
 	Changed []Place
 }
 

@@ -29,7 +29,7 @@ type Tx struct {
 
 	over  *overlay // what was written; nil when nothing was
 	wrote int64    // see Writes
-	read  *readSet // what was read; nil when nobody will ask: in transactions that do not validate
+	read  *readSet // what was read; nil in transactions that do not validate
 	lists map[int64][]*Node
 	tries attempts
 
@@ -41,7 +41,7 @@ type Tx struct {
 	err       error           // ends the transaction whatever its function says
 	done      bool
 
-	beforeSync func() // nil: nobody wants to know
+	beforeSync func() // see BeforeSync; may be nil
 }
 
 type txMode uint8
@@ -52,7 +52,7 @@ const (
 	locking
 )
 
-// View runs fn in a transaction that only reads. It waits for nobody.
+// View runs fn in a transaction that only reads. It does not wait for writers.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.run(ctx, viewing, db.patience(), fn)
 }

@@ -17,7 +17,7 @@ import (
 type ExportPlan struct {
 	Objects  int
 	Added    []string // new files
-	Replaced []string // files that an export wrote, that nobody has changed since, and whose content will be another
+	Replaced []string // files as an export wrote them, which get another content
 	Removed  []string // such files whose objects no longer exist
 	Same     int      // files that already have the right content
 	// InTheWay are files and folders that the export did not write and would have to

@@ -27,7 +27,7 @@ type conn struct {
 	args     [11]driver.NamedValue
 
 	locked    bool // the session holds the writer's lock
-	foldAtEnd bool // the session has committed, and nobody waits for a sync
+	foldAtEnd bool // the session has committed, and waits for no sync
 	index     walIndex
 }
 

@@ -6,10 +6,10 @@ import (
 )
 
 // groupCommit syncs the commits of a store's goroutines together: one sync at a time, for
-// all who have come while the one before was under way.
+// all commits that came while the one before was under way.
 type groupCommit struct {
 	mu      sync.Mutex
-	next    *group     // that waits for its sync to begin; nil if nobody waits
+	next    *group     // that waits for its sync to begin; nil if none does
 	running sync.Mutex // held during a sync
 }
 

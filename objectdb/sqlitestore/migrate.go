@@ -36,12 +36,12 @@ func (s *store) migrate(target int, steps []string) error {
 			objectdb.ErrReadOnly)
 	}
 	ctx := context.Background()
-	right, err := startSaving(ctx, s.path, s.options.BusyTimeout)
+	unfinished, err := startSaving(ctx, s.path, s.options.BusyTimeout)
 	if err != nil {
 		return err
 	}
 	var failure error
-	defer func() { right.end(failure) }()
+	defer func() { unfinished.end(failure) }()
 	c, err := s.connect()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *store) migrate(target int, steps []string) error {
 	if err != nil || version >= target {
 		return err // another program was faster
 	}
-	if failure = s.saveBefore(ctx, right, version, gen); failure != nil {
+	if failure = s.saveBefore(ctx, unfinished, version, gen); failure != nil {
 		return fmt.Errorf("its version is %d, and before it is brought to %d a copy must be saved: %w",
 			version, target, failure)
 	}
@@ -80,7 +80,7 @@ func (s *store) migrate(target int, steps []string) error {
 // saveBefore saves the copy before a migration, unless an attempt that failed
 // has left it. It is made by a connection that only reads, and sees what was
 // committed last.
-func (s *store) saveBefore(ctx context.Context, right *saving, version int, gen int64) error {
+func (s *store) saveBefore(ctx context.Context, unfinished *saving, version int, gen int64) error {
 	list, err := Copies(s.path)
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s *store) saveBefore(ctx context.Context, right *saving, version int, gen 
 		return err
 	}
 	defer reader.close()
-	_, err = s.saveWith(ctx, reader, right, version, nil)
+	_, err = s.saveWith(ctx, reader, unfinished, version, nil)
 	return err
 }
 

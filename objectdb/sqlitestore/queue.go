@@ -83,7 +83,7 @@ func (q *queue) open() (*os.File, error) {
 }
 
 // create makes the file, with the rights of the root, so that whoever may write the root
-// can wait. It does not change the mode of a file that somebody else has made meanwhile.
+// can wait. It does not change the mode of a file that another process has made meanwhile.
 func (q *queue) create() (*os.File, error) {
 	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
 	if err != nil {
@@ -107,7 +107,7 @@ func giveRights(f *os.File, root string) error {
 	return f.Chmod(info.Mode().Perm())
 }
 
-// lock takes the kernel's lock on f. Where a file system has none, nobody waits.
+// lock takes the kernel's lock on f. On a file system without locks it does not wait.
 func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error {
 	w, err := q.begin(f)
 	if w == nil {
@@ -178,7 +178,7 @@ func (q *queue) close() {
 	}
 }
 
-// tidy removes the file when nobody has the root open any more: then SQLite has
+// tidy removes the file when no process has the root open any more: then SQLite has
 // removed its WAL.
 func (q *queue) tidy() {
 	if _, err := os.Lstat(q.root + "-wal"); errors.Is(err, os.ErrNotExist) {

@@ -26,13 +26,13 @@ func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Co
 	if s.options.ReadOnly {
 		return c, objectdb.ErrReadOnly
 	}
-	right, err := startSaving(ctx, s.path, o.Wait)
+	unfinished, err := startSaving(ctx, s.path, o.Wait)
 	if err != nil {
 		return c, err
 	}
 	// Only a failure of saving is recorded for LastFailure.
 	var failure error
-	defer func() { right.end(failure) }()
+	defer func() { unfinished.end(failure) }()
 	if o.Due != nil {
 		if err := o.Due(); err != nil {
 			return c, err
@@ -48,7 +48,7 @@ func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Co
 			return c, objectdb.ErrUnchanged
 		}
 	}
-	if c, failure = s.saveWith(ctx, conn, right, 0, o.Progress); failure != nil {
+	if c, failure = s.saveWith(ctx, conn, unfinished, 0, o.Progress); failure != nil {
 		return objectdb.Copy{}, failure
 	}
 	if o.Keep > 0 {
@@ -80,19 +80,19 @@ func (s *store) newestIsFresh() (objectdb.Copy, bool) {
 
 // saveWith makes a copy of what conn sees, and finishes s by it.
 func (s *store) saveWith(
-	ctx context.Context, conn *conn, right *saving, version int, progress func(done, all int64),
+	ctx context.Context, conn *conn, unfinished *saving, version int, progress func(done, all int64),
 ) (objectdb.Copy, error) {
 	c, err := newCopy(s.path, s.options.Now(), version)
 	if err != nil {
 		return c, err
 	}
-	if err := right.clear(); err != nil {
+	if err := unfinished.clear(); err != nil {
 		return c, err
 	}
-	if err := s.patient(func() error { return conn.copyTo(ctx, right, progress) }); err != nil {
+	if err := s.patient(func() error { return conn.copyTo(ctx, unfinished, progress) }); err != nil {
 		return c, err
 	}
-	if err := right.finish(&c); err != nil {
+	if err := unfinished.finish(&c); err != nil {
 		return c, err
 	}
 	return c, nil
@@ -100,10 +100,10 @@ func (s *store) saveWith(
 
 // copyTo writes a copy of what the connection sees into the unfinished file.
 //
-// VACUUM INTO and not the backup API: that begins again whenever somebody else
+// VACUUM INTO and not the backup API: that begins again whenever another process
 // writes, and never ends under steady writes (https://www.sqlite.org/backup.html).
 func (c *conn) copyTo(ctx context.Context, s *saving, progress func(done, all int64)) error {
-	// Folds the WAL into the file, and waits for nobody.
+	// It folds the WAL into the file as far as it can without waiting.
 	if _, err := c.checkpoint(sqlCheckpoint); err != nil {
 		return err
 	}

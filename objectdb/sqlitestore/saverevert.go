@@ -25,11 +25,11 @@ func (s *store) revert(ctx context.Context, path string, o objectdb.SaveOptions)
 	if s.options.ReadOnly {
 		return r, objectdb.ErrReadOnly
 	}
-	right, err := startSaving(ctx, s.path, o.Wait)
+	unfinished, err := startSaving(ctx, s.path, o.Wait)
 	if err != nil {
 		return r, err
 	}
-	defer func() { right.end(nil) }()
+	defer func() { unfinished.end(nil) }()
 	source, tidy, err := s.checkedCopy(ctx, path)
 	if err != nil {
 		return r, fmt.Errorf("%s cannot be used: %w", path, err)
@@ -59,20 +59,20 @@ func (s *store) revert(ctx context.Context, path string, o objectdb.SaveOptions)
 	}
 	// While the lock is held, so that nothing falls between the copy and
 	// what comes now.
-	if r.Before, err = s.saveNow(ctx, right, o); err != nil {
+	if r.Before, err = s.saveNow(ctx, unfinished, o); err != nil {
 		return r, fmt.Errorf("the present state could not be saved: %w", err)
 	}
 	err = s.replace(ctx, c, gen, last, &r)
 	return r, err
 }
 
-func (s *store) saveNow(ctx context.Context, right *saving, o objectdb.SaveOptions) (objectdb.Copy, error) {
+func (s *store) saveNow(ctx context.Context, unfinished *saving, o objectdb.SaveOptions) (objectdb.Copy, error) {
 	other, err := s.acquire()
 	if err != nil {
 		return objectdb.Copy{}, err
 	}
 	defer s.release(other)
-	return s.saveWith(ctx, other, right, 0, o.Progress)
+	return s.saveWith(ctx, other, unfinished, 0, o.Progress)
 }
 
 // sameObject compares an object of the root, o, with one of the copy, s.

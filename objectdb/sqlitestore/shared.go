@@ -52,8 +52,8 @@ func replaced(f *os.File, shm string) bool {
 	return lockOn(s, inUse, 1) == syscall.F_RDLCK && lockOn(f, sharedFirst, sharedSize) == syscall.F_UNLCK
 }
 
-// sharedFirst and sharedSize are what all who have a root open in WAL mode hold a
-// shared lock on: SQLite's SHARED_FIRST and SHARED_SIZE.
+// sharedFirst and sharedSize are the bytes on which every process that has a root open in WAL
+// mode holds a shared lock: SQLite's SHARED_FIRST and SHARED_SIZE.
 const sharedFirst, sharedSize = 0x40000002, 510
 
 // lockOn returns what lock another process has there that would be in the way of
@@ -76,5 +76,5 @@ func usedWithoutShared(f *os.File, shm string) bool {
 	if _, err := f.ReadAt(versions[:], 18); err != nil || versions != [2]byte{2, 2} {
 		return false
 	}
-	return lockOn(f, sharedFirst, sharedSize) == syscall.F_RDLCK // one that is not shared is told by who waits for it
+	return lockOn(f, sharedFirst, sharedSize) == syscall.F_RDLCK // whoever waits for an exclusive lock reports it
 }

@@ -11,7 +11,7 @@ import (
 	"scripter/objectdb"
 )
 
-// idleConns is how many connections a store keeps open while nobody uses them.
+// idleConns is how many unused connections a store keeps open.
 const idleConns = 16
 
 // store is an open root. It is the objectdb.Store of a DB.

@@ -131,7 +131,7 @@ func (c *conn) findWAL() error {
 }
 
 // walState is what a checkpoint tells: the pages in the WAL, and how many of
-// them are in the root. Both are -1 when somebody else is at it.
+// them are in the root. Both are -1 while another process does it.
 type walState struct {
 	busy          bool
 	pages, folded int64
@@ -217,7 +217,7 @@ func (s *store) foldWAL(ctx context.Context) {
 const foldLooks = 8
 
 // emptyWAL folds all of the WAL into the root and empties the file, when it is
-// longer than limit bytes. It waits for nobody; a later commit tries again.
+// longer than limit bytes. It does not wait; a later commit tries again.
 func (c *conn) emptyWAL(limit int64) {
 	if info, err := os.Stat(c.c.GetFilename("main") + "-wal"); err == nil && info.Size() > limit {
 		_, _ = c.checkpoint(sqlCheckpointTruncate)
