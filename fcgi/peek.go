@@ -25,9 +25,9 @@ type Peeked struct {
 // Complete reports whether reading needs no more data.
 func (a Peeked) Complete() bool { return a.Size > 0 }
 
-// Peek examines b, the bytes that a connection has received between two requests. Processes that share a connection peek before they read: if a process dies,
-// unread data is still there for the next one. Peek does not examine what follows the first
-// complete request.
+// Peek examines b, the bytes that a connection has received between two requests. Processes
+// that share a connection peek before they read: if a process dies, unread data is still there
+// for the next one. Peek does not examine what follows the first complete request.
 func Peek(b []byte) Peeked {
 	var l peeker
 	for at := 0; len(b)-at >= headerLen; {
