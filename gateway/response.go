@@ -149,6 +149,9 @@ func unsendable(v script.Value) string {
 
 // textForVisitor returns the text of argument i of a verb, which sends it to the visitor.
 func textForVisitor(v *script.Call, i int) (string, error) {
+	if v.IsString(i) {
+		return v.Text(i), nil
+	}
 	if what := unsendable(v.Value(i)); what != "" {
 		return "", fmt.Errorf("argument %d is %s, which is not for visitors", i, what)
 	}

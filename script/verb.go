@@ -235,6 +235,20 @@ func (c *Call) Text(i int) string {
 	return s
 }
 
+// IsString reports whether argument i is a Lua string, without making a Value of it.
+func (c *Call) IsString(i int) bool {
+	_, ok := c.arg(i).(lua.LString)
+	return ok
+}
+
+// ReturnText is Return of one text, without making a Value of it.
+func (c *Call) ReturnText(s string) {
+	c.Return()
+	c.thread.state.CheckLength(c.state, len(s))
+	c.state.Push(lua.LString(s))
+	c.n = 1
+}
+
 // Charge counts n steps of work as instructions of the script. It raises an error
 // if the run has exceeded a limit: of instructions, time or memory. A verb that
 // makes many values calls it with one step at least for each value, because nothing

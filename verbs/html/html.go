@@ -19,7 +19,7 @@ var Verbs = []script.Verb{
 		Gives:   "&lt;b&gt; &amp; &#39;co&#39;",
 		Page:    true,
 		Func: func(v *script.Call) error {
-			v.Return(Escape(v.Text(1)))
+			v.ReturnText(Escape(v.Text(1)))
 			return nil
 		},
 	},

@@ -21,7 +21,7 @@ var Verbs = []script.Verb{
 		Page:    true,
 		Func: func(v *script.Call) error {
 			s := v.Text(1)
-			v.Return(string(httpform.Escape(make([]byte, 0, len(s)+len(s)/4), s)))
+			v.ReturnText(string(httpform.Escape(make([]byte, 0, len(s)+len(s)/4), s)))
 			return nil
 		},
 	},
