@@ -205,15 +205,6 @@ func verbSendPartial(v *script.Call) error {
 	return nil
 }
 
-// checkOutput returns an error if what scripts write is longer than maxResponse.
-func (c *attempt) checkOutput(size int64) error {
-	if limit := c.Size(site.MaxResponse); size > limit.Most {
-		return fmt.Errorf("%w; webserver.sendPartial has no such limit",
-			limit.Error("the response is longer than %d bytes", limit.Most))
-	}
-	return nil
-}
-
 func verbWrite(v *script.Call) error {
 	c, err := hostOf(v)
 	if err != nil {
@@ -224,7 +215,11 @@ func verbWrite(v *script.Call) error {
 	}
 	output := c.Output()
 	if output == nil {
-		output = c.StartOutput(c.checkOutput)
+		limit := c.Size(site.MaxResponse)
+		output = c.StartOutput(limit.Most, func() error {
+			return fmt.Errorf("%w; webserver.sendPartial has no such limit",
+				limit.Error("the response is longer than %d bytes", limit.Most))
+		})
 	}
 	for i := 1; i <= v.NArgs(); i++ {
 		text, err := textForVisitor(v, i)

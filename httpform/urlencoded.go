@@ -70,11 +70,10 @@ func Unescape(s string, plus bool) (text string, ok bool) {
 	return d.decode(s, plus)
 }
 
-// decoder decodes the pieces of one text into one buffer of the text's size: decoded
-// text is never longer.
+// decoder decodes texts of at most size bytes. Its buffer is used again for each of them.
 type decoder struct {
-	b    strings.Builder
-	size int // of the text
+	b    []byte // nil before the first text that changes
+	size int
 }
 
 func (d *decoder) decode(s string, plus bool) (text string, ok bool) {
@@ -85,12 +84,12 @@ func (d *decoder) decode(s string, plus bool) (text string, ok bool) {
 	if i == len(s) {
 		return s, true
 	}
-	if d.b.Cap() == 0 {
-		d.b.Grow(d.size)
+	if d.b == nil {
+		d.b = make([]byte, d.size)
 	}
 	ok = true
-	start := d.b.Len()
-	d.b.WriteString(s[:i])
+	b := d.b
+	n := copy(b, s[:i])
 	for ; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -103,9 +102,10 @@ func (d *decoder) decode(s string, plus bool) (text string, ok bool) {
 		default:
 			ok = false
 		}
-		d.b.WriteByte(c)
+		b[n] = c
+		n++
 	}
-	return d.b.String()[start:], ok
+	return string(b[:n]), ok
 }
 
 // hexDigit holds the values of the hex digits, and 16 for every other character.

@@ -16,16 +16,17 @@ const (
 // rest in a temporary file that has no name and disappears with the process. A nil
 // Output is empty.
 type Output struct {
-	head  strings.Builder
-	file  *os.File
-	size  int64
-	check func(size int64) error
+	head    strings.Builder
+	file    *os.File
+	size    int64
+	most    int64 // bytes
+	tooLong func() error
 }
 
-// StartOutput gives the run an empty Output; check returns an error for a size that is
-// too large.
-func (r *Run) StartOutput(check func(size int64) error) *Output {
-	r.output = &Output{check: check}
+// StartOutput gives the run an empty Output for at most most bytes. A Write beyond them
+// returns the error that tooLong makes.
+func (r *Run) StartOutput(most int64, tooLong func() error) *Output {
+	r.output = &Output{most: most, tooLong: tooLong}
 	return r.output
 }
 
@@ -42,8 +43,8 @@ func (r *Run) TakeOutput() *Output {
 
 // Write adds a text.
 func (o *Output) Write(text string) error {
-	if err := o.check(o.size + int64(len(text))); err != nil {
-		return err
+	if o.size+int64(len(text)) > o.most {
+		return o.tooLong()
 	}
 	o.size += int64(len(text))
 	if o.file == nil {

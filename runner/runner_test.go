@@ -101,7 +101,7 @@ func TestRunAgain(t *testing.T) {
 		locked = append(locked, run.Tx.Locked())
 		assert.Nil(t, run.Thread)
 		assert.Nil(t, run.Output())
-		run.StartOutput(func(int64) error { return nil }).Write("x")
+		run.StartOutput(1, nil).Write("x")
 		err := raise(run)
 		if !run.Tx.Locked() {
 			put(t, db, counter, objectdb.Number(10))
@@ -186,12 +186,7 @@ func TestGuard(t *testing.T) {
 func TestOutput(t *testing.T) {
 	for _, size := range []int{0, 10, outputMemory, outputMemory + 1, 3 * outputMemory} {
 		text := strings.Repeat("x", size)
-		o := &Output{check: func(size int64) error {
-			if size > 3*outputMemory {
-				return errNo
-			}
-			return nil
-		}}
+		o := &Output{most: 3 * outputMemory, tooLong: func() error { return errNo }}
 		require.NoError(t, o.Write(text[:size/2]))
 		require.NoError(t, o.Write(text[size/2:]))
 		assert.Equal(t, size <= outputMemory, o.InMemory())

@@ -67,18 +67,19 @@ func Escape(s string) string {
 	if more == 0 {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + more)
-	from := 0
+	var short [256]byte
+	b := short[:0]
+	if len(s)+more > len(short) {
+		b = make([]byte, 0, len(s)+more)
+	}
 	for i := 0; i < len(s); i++ {
-		if longer[s[i]] != 0 {
-			b.WriteString(s[from:i])
-			b.WriteString(entity(s[i]))
-			from = i + 1
+		if c := s[i]; longer[c] == 0 {
+			b = append(b, c)
+		} else {
+			b = append(b, entity(c)...)
 		}
 	}
-	b.WriteString(s[from:])
-	return b.String()
+	return string(b)
 }
 
 // entities returns the escaped text, with every character beyond ASCII as a numeric
