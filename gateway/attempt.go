@@ -46,6 +46,11 @@ func (c *attempt) answer() (done bool, err error) {
 	if c.plan.closed && !c.developer() {
 		return true, c.refuse()
 	}
+	if c.request.bodyArrived() {
+		if err := c.readBody(); err != nil {
+			return true, err
+		}
+	}
 	if !c.isReady() {
 		return false, nil
 	}

@@ -48,6 +48,14 @@ func hasBody(r *Request) bool {
 	return n != 0 || err != nil
 }
 
+// bodyArrived reports whether the whole body can be read without waiting for the client. A
+// transport tells how much of it has arrived by a method Len of Body.
+func (r *Request) bodyArrived() bool {
+	arrived, ok := r.Body.(interface{ Len() int })
+	n, err := contentLength(r.Params)
+	return ok && err == nil && 0 < n && n <= smallBody && int64(arrived.Len()) >= n
+}
+
 // readBody returns the whole body, which scripts see as one text (postArgs). The status of its
 // error is 413 if the body exceeds the limit, 400 if it has fewer bytes than declared, and 408
 // if it does not arrive in time.

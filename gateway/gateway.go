@@ -148,8 +148,8 @@ func (x *exchange) answer(ctx context.Context) Outcome {
 }
 
 // journey does the steps of a request. Most requests are planned and run in one transaction.
-// If a body is to be read first, or the request to be recorded, the transaction ends after the
-// plan, and the scripts run in a second one.
+// If a body has not arrived yet, or the request is to be recorded, the transaction ends after
+// the plan, and the scripts run in a second one.
 func (x *exchange) journey(ctx context.Context) error {
 	if x.g.db == nil {
 		return errNoRoot
