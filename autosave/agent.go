@@ -42,7 +42,7 @@ type Agent struct {
 	now   func() time.Time
 	saved func(err error)
 
-	// What Start needs from one check to the next.
+	// Start needs these fields from one check to the next.
 	started bool
 	newest  string    // the copy that was the newest at the last check
 	last    time.Time // when a copy was last saved or tried to be; monotonic

@@ -19,7 +19,7 @@ import (
 	"scripter/site"
 )
 
-// patient is for busy machines, which may take seconds for anything.
+// patient has long timeouts, because any step may take seconds on a busy machine.
 var patient = objectdb.Options{Relaxed: true, BusyTimeout: time.Minute, LockTime: time.Minute}
 
 // testRoot is a root without supplied objects: all settings have their defaults.
@@ -81,7 +81,8 @@ func inFakeTime(t *testing.T, fn func(t *testing.T, r *testRoot)) {
 	synctest.Test(t, func(t *testing.T) { fn(t, newRoot(t)) })
 }
 
-// Auto-Save, Use Dirty Root Flag and Set Save Interval (specification, 2.2, 2.3 and 8).
+// TestAutoSave checks Auto-Save, Use Dirty Root Flag and Set Save Interval (specification,
+// 2.2, 2.3 and 8).
 //
 // Specification: 2.2.7, 2.2.8, 2.2.9, 2.3.6, 2.3.7, 8.2
 func TestAutoSave(t *testing.T) {

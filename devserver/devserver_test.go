@@ -100,7 +100,8 @@ func raw(t *testing.T, addr, text string) string {
 	return string(b)
 }
 
-// TestStaticShape: the last shape of the specification's section 4.2.
+// TestStaticShape checks the response with a file, byte for byte (specification, 4.2, the
+// last shape).
 //
 // Specification: 4.2.4
 func TestStaticShape(t *testing.T) {
@@ -156,7 +157,7 @@ func TestServeScripts(t *testing.T) {
 	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.0\r\nContent-Length: 100000\r\n\r\n"+body), "413 ")
 }
 
-// TestBrokenAnswer: half an answer does not look like a whole one.
+// TestBrokenAnswer checks that a client can tell an incomplete response from a complete one.
 func TestBrokenAnswer(t *testing.T) {
 	s := newSite(t)
 	addr := s.addr
@@ -171,7 +172,7 @@ func TestBrokenAnswer(t *testing.T) {
 	assert.Error(t, err, "the connection is reset")
 }
 
-// TestNotServed: what a visitor must not get as a file.
+// TestNotServed checks that visitors cannot get certain files.
 //
 // Specification: 4.1.5
 func TestNotServed(t *testing.T) {
@@ -210,8 +211,8 @@ func TestServeIndex(t *testing.T) {
 	assert.True(t, strings.HasSuffix(raw(t, addr, "GET /d/ HTTP/1.0\r\nHost: two.test\r\n\r\n"), "\r\n\r\ni"))
 }
 
-// TestServerName: a script always learns a name of its server, as SERVER_NAME and as
-// the parameter of 1998.
+// TestServerName checks that scripts always get a name of the server, as SERVER_NAME and
+// as the parameter of 1998.
 //
 // Specification: 2.3.13
 func TestServerName(t *testing.T) {

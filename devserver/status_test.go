@@ -13,8 +13,8 @@ import (
 	"scripter/gateway"
 )
 
-// TestServerStatus: the built-in server shows its name where web servers do
-// (specification, 2.2), to this machine alone.
+// TestServerStatus checks that the built-in server shows its name at /server-status, as
+// web servers do (specification, 2.2), and only to this machine.
 //
 // Specification: 2.2.4
 func TestServerStatus(t *testing.T) {

@@ -36,9 +36,9 @@ type attempt struct {
 
 func (x *exchange) newAttempt(r *runner.Run) *attempt { return &attempt{exchange: x, Run: r} }
 
-// answer runs the request and holds its response: parameters, action table, trap, action
-// script, response (specification, 4.3). It reports false if it has only made the plan,
-// because the request is not ready.
+// answer finds the action, makes the parameters, runs the trap and the action script, and holds
+// the response (specification, 4.3). done is false if it has only made the plan, because the
+// request is not ready.
 func (c *attempt) answer() (done bool, err error) {
 	if err := c.makePlan(); err != nil {
 		return true, err

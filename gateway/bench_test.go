@@ -22,8 +22,8 @@ import (
 	"scripter/objectdb"
 )
 
-// The works of bench/, which compares Scripter with other systems: what a request of each work
-// costs from the FastCGI parameters to the answer, with a socket and without one.
+// This file measures the works of bench/, which compares Scripter with other systems: the cost of a
+// request from the FastCGI parameters to the answer, with a socket and without one.
 
 // benchWork is one work: a script at suites.webserverScripts, or a page.
 type benchWork struct {

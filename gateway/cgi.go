@@ -36,13 +36,13 @@ type CGI struct {
 // the last bytes, they correct the Content-Length, and the client does not notice.
 const settle = 100 * time.Millisecond
 
-// How much of a body is read and thrown away after the response, and for how long.
+// Limits of reading the rest of a body after the response. What is read is discarded.
 const (
 	drainLimit = 256 << 20 // bytes
 	drainTime  = 10 * time.Second
 )
 
-// How long a body may take by default: see [CGI].
+// The default limits of the time that a body may take: see [CGI].
 const (
 	bodyIdle = 15 * time.Second
 	bodyTime = 60 * time.Second

@@ -140,7 +140,7 @@ func (c *attempt) traceLimits(list []site.Limit) {
 	}
 }
 
-// DecodePath decodes each %XX of a URL's path. What is no such code is not changed.
+// DecodePath decodes each %XX of a URL's path. It leaves an invalid code unchanged.
 func DecodePath(p string) string {
 	s, _ := httpform.Unescape(p, false)
 	return s

@@ -32,9 +32,9 @@ func (c *attempt) finish(resp *httpheader.Response) error {
 	return nil
 }
 
-// complete adds to a response what every response has, by every transport: a Cache-Control
-// field (specification, 4.3.3: nothing is cached unless the script says so; caches in front
-// would cache responses without it) and the answer to a conditional request. It removes a
+// complete does what every response needs, over every transport. It adds a Cache-Control field:
+// nothing is cached unless the script allows it (specification, 4.3.3), and caches in front would
+// cache responses without this field. It answers a conditional request, and it removes a
 // Content-Length.
 func complete(r *Request, resp *httpheader.Response) {
 	sayCaching(r, resp)
@@ -47,7 +47,7 @@ func complete(r *Request, resp *httpheader.Response) {
 	}
 }
 
-// sayCaching adds a Cache-Control field if the response says nothing to caches.
+// sayCaching adds a Cache-Control field if the response has no field for caches.
 func sayCaching(r *Request, resp *httpheader.Response) {
 	switch {
 	case r.unusualBody():
@@ -143,7 +143,7 @@ func linkRedirect(resp *httpheader.Response) {
 
 // completeTargets makes the fields Location and URI absolute (specification, 4.2). A
 // redirect without one is sent as it is, because its body may have the links; but
-// browsers go nowhere with it, so the log says so.
+// browsers do not follow it, so it is logged.
 func (c *attempt) completeTargets(resp *httpheader.Response) {
 	if resp.Has("Location") || resp.Has("URI") {
 		resp.Complete(c.base())

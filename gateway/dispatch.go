@@ -86,8 +86,8 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	return d, nil
 }
 
-// newDispatched returns an attempt whose target is found, for runs that are not the request
-// itself. A request that cannot be dispatched has an empty target.
+// newDispatched returns an attempt with the target of its request, for runs other than that of
+// the request. If the request cannot be dispatched, the target is empty.
 func (x *exchange) newDispatched(r *runner.Run) *attempt {
 	c := x.newAttempt(r)
 	c.target, _ = dispatch(x.request, c.Site())

@@ -16,8 +16,8 @@ import (
 	"scripter/site"
 )
 
-// patience is how long a test waits for what happens at once or never: a busy machine may stand
-// still for seconds.
+// patience is how long a test waits for something that should happen at once: a busy machine may
+// stop for seconds.
 const patience = time.Minute
 
 var patient = objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience}

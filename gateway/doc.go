@@ -5,12 +5,12 @@
 //
 //	cgi.go fcgi.go   the transports, which make a Request
 //	request.go     the variables under their RFC 3875 names, a body, the form of the answer
-//	gateway.go     the steps of the journey
-//	exchange.go    what all steps share: the request, its answer, what was found out so far
+//	gateway.go     the steps of a request
+//	exchange.go    what all steps share: the request, its answer, its plan
 //	attempt.go     one run of the scripts, in one transaction that package runner makes
 //	plan.go        what the site says of the request, before anything is run for it
 //	dispatch.go    path and action
-//	body.go        the body, read outside of transactions, and the fields of a form
+//	body.go        the body and the fields of a form
 //	record.go      the request recorded (package requestlog) while Debugging is on
 //	params.go      the parameter table that scripts get
 //	trap.go        the trap, the callbacks around the handler, the handler
@@ -21,7 +21,7 @@
 //	responder.go   head and body on the way out, in chunks
 //	error.go       what a failure becomes; errorpage.go: the page that is sent instead
 //
-// Beside the journey lie
+// The other files are
 //
 //	requires.go     who may call an object
 //	macro_rules.go  what markers may call and see

@@ -87,7 +87,7 @@ func (x *exchange) incidentID() string {
 // run makes an attempt in a transaction, and a second one if it loses a race. It reports
 // false if the attempt ended after the plan, because the request is not ready.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
-	if x.replay == nil { // else the script that runs it again has a slot
+	if x.replay == nil { // the request of the script that calls for a replay has a slot
 		release, err := x.g.acquireSlot(ctx, x.plan != nil)
 		if err != nil {
 			return false, err
@@ -116,7 +116,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// options say how the scripts of the request are run.
+// options returns the options of the runner for the scripts of the request.
 func (x *exchange) options() runner.Options {
 	o := runner.Options{Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed}
 	if x.replay != nil {

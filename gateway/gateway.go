@@ -52,7 +52,7 @@ type Gateway struct {
 // New returns a gateway.
 func New(o Options) *Gateway { return newGateway(o) }
 
-// newGateway returns a gateway whose scripts see all verbs and more.
+// newGateway returns a gateway whose scripts see all verbs, and more in addition.
 func newGateway(o Options, more ...script.Verb) *Gateway {
 	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames}
 	g.SetReach(o.Reach)
@@ -78,7 +78,7 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	return g
 }
 
-// Runner returns what runs scripts of the root without a request.
+// Runner returns the runner of the gateway, which can run scripts of the root without a request.
 func (g *Gateway) Runner() *runner.Runner { return g.runner }
 
 // SetReach sets what the root may use of its host from now on.
@@ -90,7 +90,7 @@ func (g *Gateway) SetReach(r site.Reach) {
 // Site returns the cache of the site's snapshot.
 func (g *Gateway) Site() *site.Cache { return g.site }
 
-// siteNow returns the site as it is now, for what happens outside of a transaction.
+// siteNow returns the site as it is now, for callers outside of a transaction.
 func (g *Gateway) siteNow(ctx context.Context) (s *site.Snapshot, err error) {
 	err = g.db.View(ctx, func(tx *objectdb.Tx) (err error) {
 		s, err = g.site.Snapshot(tx)
@@ -147,7 +147,7 @@ func (x *exchange) answer(ctx context.Context) Outcome {
 	return out
 }
 
-// journey does the steps of a request. Most requests are planned and run in one transaction.
+// journey runs the steps of a request. Most requests are planned and run in one transaction.
 // If a body has not arrived yet, or the request is to be recorded, the transaction ends after
 // the plan, and the scripts run in a second one.
 func (x *exchange) journey(ctx context.Context) error {

@@ -90,9 +90,9 @@ func clip(s string, n int) string {
 	return s
 }
 
-// The slow log: a request that takes longer than the setting slowLog is logged at that moment,
-// with the place in Lua where it is, and once more at its end. A request that is not in Lua at
-// that moment is logged at its end only.
+// The slow log has each request that takes longer than the setting slowLog. The request is logged
+// when it exceeds this time, with the place in Lua where it is, and once more at its end. A request
+// that is not in Lua at that time is logged at its end only.
 
 // slowBody is how many bytes of a form's body are logged.
 const slowBody = 1000

@@ -30,8 +30,8 @@ func newCachedPage(text string) *cachedPage {
 	return &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
 }
 
-// looksLikeHTML reports whether a text contains "<html", in any case: so the CGI Framework
-// tested the texts of a root.
+// looksLikeHTML reports whether a text contains "<html", in any case. The CGI Framework tested the
+// texts of a root in the same way.
 func looksLikeHTML(text string) bool {
 	const tag = "<html"
 	for {
@@ -91,9 +91,9 @@ func (pc *pageCache) put(k pageKey, p *cachedPage) {
 	pc.bytes += p.size
 }
 
-// object returns the page that a text object of the root is.
+// object returns the page made from a text object of the root.
 func (pc *pageCache) object(tx *objectdb.Tx, n *objectdb.Node) (*cachedPage, error) {
-	// An object that this transaction has written has no version of its own yet.
+	// An object that this transaction has written does not have its new version yet.
 	k := pageKey{id: n.ID(), version: n.Version()}
 	if !tx.Written() {
 		if p := pc.get(k); p != nil {

@@ -42,8 +42,8 @@ func (c *attempt) makePlan() (err error) {
 	return nil
 }
 
-// isReady reports whether scripts can run: no body is to be read and no request to be recorded,
-// which both happen outside of the transaction.
+// isReady reports whether scripts can run in this transaction: the body has been read, and the
+// request recorded if it is to be recorded.
 func (x *exchange) isReady() bool {
 	return (x.bodyRead || !hasBody(x.request)) && (x.recorded || !x.plan.debug)
 }

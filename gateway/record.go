@@ -11,8 +11,8 @@ import (
 	"scripter/site"
 )
 
-// How long recording waits for other writers: before the run, while the visitor waits, and
-// after the answer. Tests set longer times, because a test machine may stand still for a
+// These limit how long recording waits for other writers: before the run, while the visitor
+// waits, and after the answer. Tests set longer times, because a busy machine may stop for a
 // while.
 var (
 	patienceBefore = 500 * time.Millisecond
@@ -55,7 +55,7 @@ func (x *exchange) record(ctx context.Context) {
 	}
 }
 
-// updateSoon is UpdateLocked, but waits for the writer's lock no longer than patience.
+// updateSoon runs fn like UpdateLocked, but waits for the writer's lock no longer than patience.
 func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn func(*objectdb.Tx) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -100,8 +100,8 @@ func (x *exchange) recordIn(tx *objectdb.Tx, s *site.Snapshot) (*requestlog.Requ
 	return entry, m, entry.Add(tx, int(s.Number(site.MaxRequests)))
 }
 
-// paramsOf returns the parameter table that the exchange has if its request is shown, or
-// nil if it has none.
+// paramsOf returns the parameter table that the request shown would have, or nil if shown cannot
+// be dispatched or its form cannot be read. shown is the request of x with its secrets masked.
 func (x *exchange) paramsOf(tx *objectdb.Tx, s *site.Snapshot, shown *Request) *script.Table {
 	target, err := dispatch(&Request{Params: shown.Params, HandlerNames: shown.HandlerNames}, s)
 	if err != nil {

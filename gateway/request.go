@@ -16,8 +16,8 @@ type Request struct {
 	// Params are the CGI variables under their RFC 3875 names. They are
 	// never copied into the environment of this process.
 	Params map[string]string
-	// Body is the request's body; nil is an empty one. It is read outside of
-	// transactions.
+	// Body is the request's body; nil is an empty one. It is read outside of transactions,
+	// unless its method Len, which a transport may offer, says that all of it has arrived.
 	Body io.Reader
 	// Form is the form of the response's head.
 	Form Form

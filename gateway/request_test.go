@@ -110,8 +110,8 @@ func TestSettingsTable(t *testing.T) {
 	}
 }
 
-// TestOriginOfARequest: the commit of a request has its user, method and path; that of a replay
-// belongs to whoever runs it again.
+// TestOriginOfARequest checks that the commit of a request records the user, method and path of the
+// request, and that the commit of a replay records the user who runs it again.
 func TestOriginOfARequest(t *testing.T) {
 	s := newSite(t)
 	x := s.g.newExchange(s.request("/x.fcgi", map[string]string{"REMOTE_USER": "ada", "REQUEST_METHOD": "POST"}), nil)

@@ -233,8 +233,8 @@ func TestSlowBodyHoldsNoSlot(t *testing.T) {
 	assert.Zero(t, running)
 }
 
-// TestBodyIsReadWithoutSlot checks that while a body is read, the request has no slot, however much
-// of the body has arrived.
+// TestBodyIsReadWithoutSlot checks that a request has no slot while its body is read, if the
+// transport does not say how much of the body has arrived.
 func TestBodyIsReadWithoutSlot(t *testing.T) {
 	s := newSite(t)
 	s.script("echo", `return (...).postArgs .. "!"`)

@@ -91,9 +91,9 @@ func withoutComments(source string) string {
 	return strings.Join(lines, "\n")
 }
 
-// supplied returns which scripts are as supplied. If a script of this attempt has changed the
-// meaning of their names, or if the root cannot be read, it is none of them: then the scripts
-// run, and return the error.
+// supplied returns which scripts are as supplied. It returns none of them if a script of this
+// attempt has changed the meaning of their names, or if the root cannot be read: then the scripts
+// are run, and they return the error.
 func (c *attempt) supplied() suppliedScripts {
 	if !c.Thread.Untouched(suppliedNames...) {
 		return suppliedScripts{}

@@ -25,7 +25,7 @@ func verbsWith(p *site.Passwords) []script.Verb {
 	return list
 }
 
-// appInfo is the table of what the scripts of apps.httpd know of the web server (specification,
+// appInfo is the table that tells the scripts of apps.httpd about the web server (specification,
 // 6). Two web servers may share a root and a server id. Scripts distinguish them by the name of
 // the web server whose request they answer.
 var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
@@ -86,7 +86,7 @@ func parseProduct(s string) product {
 	return product{name, version}
 }
 
-// hostOf returns the attempt to answer a request that a verb was called in.
+// hostOf returns the attempt in which a verb was called, or an error outside of a request.
 func hostOf(v *script.Call) (*attempt, error) {
 	c, ok := v.Thread().Host().(*attempt)
 	if !ok {

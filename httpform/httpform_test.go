@@ -84,7 +84,8 @@ func TestParseMultipart(t *testing.T) {
 	}
 }
 
-// FuzzParseMultipart: a form that is written again reads the same.
+// FuzzParseMultipart checks that a form that was parsed and formatted has the same parts
+// when it is parsed again.
 func FuzzParseMultipart(f *testing.F) {
 	f.Add(upload, "B")
 	f.Add("--B\nContent-Disposition: form-data; name=a\n\nx\r\n--B--", "B")

@@ -56,7 +56,7 @@ const noAction = "-"
 // Further names are counted together.
 const maxCounters = 64
 
-// otherNames is where the names beyond maxCounters are counted.
+// otherNames is the name under which names beyond maxCounters are counted.
 const otherNames = "(others)"
 
 // counters holds counters by name. Finding one takes no lock. A new one is added to a copy

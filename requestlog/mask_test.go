@@ -84,7 +84,7 @@ func TestMentionsSecret(t *testing.T) {
 	}
 }
 
-// FuzzMaskMultipart: of a form that can be read no secret value stays.
+// FuzzMaskMultipart checks that no secret value remains in a form that can be read.
 func FuzzMaskMultipart(f *testing.F) {
 	f.Add("name=pass", "hush", "\r\n")
 	f.Add("name=\"a\"; filename=\"--B\"", "x\r\n--B", "\n")

@@ -24,7 +24,7 @@ func update(t *testing.T, fn func(tx *objectdb.Tx)) {
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error { fn(tx); return nil }))
 }
 
-// TestStored: what is read is what was stored, with its outcome.
+// TestStored checks that a stored request, with its outcome, is read unchanged.
 func TestStored(t *testing.T) {
 	m := new(Mask)
 	variables := m.Variables(map[string]string{
@@ -70,7 +70,8 @@ func TestStored(t *testing.T) {
 	})
 }
 
-// TestNewIsBounded: long fields of the client go before the server's variables.
+// TestNewIsBounded checks that New leaves out long fields of the client before it leaves
+// out variables of the server.
 func TestNewIsBounded(t *testing.T) {
 	variables := map[string]string{
 		"SERVER_NAME": strings.Repeat("s", 30<<10), "HTTP_A": strings.Repeat("a", 40<<10), "HTTP_B": "b",

@@ -11,7 +11,7 @@ import (
 	verbjson "scripter/verbs/json"
 )
 
-// What the commands of an author run, without a request.
+// This file has what the commands of an author run without a request.
 
 // outside calls fn with a run whose thread was started, with the limits of the script
 // at a.
@@ -57,13 +57,13 @@ func (r *Runner) Call(ctx context.Context, a objectdb.Address, args []string) (s
 
 // Evaluated is the result of Eval.
 type Evaluated struct {
-	Written string            // by write
-	Texts   []string          // of the values, nil as "nil"
+	Written string            // what the verb write wrote
+	Texts   []string          // the texts of the values, nil as "nil"
 	JSON    []json.RawMessage // the values as json.encode writes them, else their texts
 }
 
-// Eval runs typed Lua in one transaction: the values of an expression, or what the
-// statements return. What it changes stays unless it fails.
+// Eval runs typed Lua in one transaction. It returns the values of an expression, or what
+// the statements return. The changes are committed unless it fails.
 func (r *Runner) Eval(ctx context.Context, typed string) (Evaluated, error) {
 	var e Evaluated
 	err := r.outside(ctx, Options{}, nil, func(run *Run) error {

@@ -2,9 +2,9 @@ package runner
 
 import "time"
 
-// A Guard is told when scripts begin and end, in a process that runs one at a time.
-// It lives outside of the process, which it kills when scripts exceed their limits: a
-// single operation can take long, or much memory, before the language notices.
+// A Guard learns when scripts begin and end, in a process that runs one at a time. It is
+// outside of the process and kills it when scripts exceed their limits: a single operation
+// can use much time or memory before Lua checks the limits.
 type Guard interface {
 	Begin(limit time.Duration, bytes int64)
 	End()

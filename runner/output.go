@@ -23,8 +23,8 @@ type Output struct {
 	tooLong func() error
 }
 
-// StartOutput gives the run an empty Output for at most most bytes. A Write beyond them
-// returns the error that tooLong makes.
+// StartOutput gives the run an empty Output for up to most bytes. A Write that exceeds
+// them returns the error that tooLong returns.
 func (r *Run) StartOutput(most int64, tooLong func() error) *Output {
 	r.output = &Output{most: most, tooLong: tooLong}
 	return r.output

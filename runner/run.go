@@ -18,8 +18,8 @@ type Run struct {
 	Thread *script.Thread // nil before Start
 	Again  bool           // the first call of the function lost a race
 
-	// Script returns the address of the script whose limits count. It is called only if
-	// some script has limits of its own. nil: the limits of the settings count.
+	// Script returns the address of the script whose limits apply. It is called only if
+	// some script has limits of its own. If Script is nil, the limits of the settings apply.
 	Script func() objectdb.Address
 	// Slow is called once, by the goroutine that runs, when scripts are still at work
 	// SlowAfter after the thread was made: see [script.ThreadOptions]. Both are set

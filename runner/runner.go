@@ -62,8 +62,8 @@ type Options struct {
 	ReadOnly bool
 	// Discard undoes what the run has written.
 	Discard bool
-	// Inner says that a script of another run makes this one, which already has the
-	// attention of the Guard.
+	// Inner says that a script of another run makes this one. The Guard was told of that
+	// run already.
 	Inner bool
 	// Origin is that of the transaction; the zero value stands for that of the DB.
 	Origin objectdb.Origin
@@ -71,8 +71,8 @@ type Options struct {
 	Now func() time.Time
 	// Seed is that of math.random; 0 is any.
 	Seed int64
-	// Committed is called once the changes are committed and only the disk is waited
-	// for: see [objectdb.Tx.BeforeSync]. It may be nil.
+	// Committed is called once the changes are committed and the run only waits for the
+	// disk: see [objectdb.Tx.BeforeSync]. It may be nil.
 	Committed func()
 }
 

@@ -48,7 +48,7 @@ func get(t *testing.T, db *objectdb.DB, a objectdb.Address) (v objectdb.Value) {
 	return v
 }
 
-// raise runs a script that raises the counter.
+// raise runs a script that increments the counter.
 func raise(run *Run) error {
 	run.Start(nil, nil)
 	_, err := run.Thread.RunSource("raise", "scratchpad.n = scratchpad.n + 1")
@@ -80,7 +80,8 @@ func TestRun(t *testing.T) {
 	assert.ErrorIs(t, err, objectdb.ErrReadOnly)
 }
 
-// TestOrigin: a run sets the origin of its transaction, or leaves that of the DB.
+// TestOrigin checks that a run sets the origin of its transaction, and that the zero
+// origin leaves that of the DB.
 func TestOrigin(t *testing.T) {
 	r, _ := newRunner(t, Config{})
 	for _, want := range []objectdb.Origin{{}, {Who: "ada", Why: "POST", Path: "/guestbook.fcgi"}} {
@@ -92,8 +93,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestRunAgain: a run that loses a race is made once more, with nothing of the first one,
-// and the next run with its key holds the lock from its start.
+// TestRunAgain checks that a run that loses a race is made once more, without what the
+// first one wrote, and that the next run with its key holds the lock from its start.
 func TestRunAgain(t *testing.T) {
 	r, db := newRunner(t, Config{})
 	var locked []bool
@@ -121,7 +122,7 @@ func TestRunAgain(t *testing.T) {
 	assert.Equal(t, []bool{false, true, true, false, true}, locked)
 }
 
-// TestFlush: what was flushed stays, and the run is not made again.
+// TestFlush checks that flushed changes stay, and that the run is not made again.
 func TestFlush(t *testing.T) {
 	r, db := newRunner(t, Config{})
 	runs := 0
@@ -139,7 +140,7 @@ func TestFlush(t *testing.T) {
 	assert.Equal(t, objectdb.Number(10), get(t, db, counter))
 }
 
-// TestClockAndSeed: scripts have the clock and the random numbers of the options.
+// TestClockAndSeed checks that scripts have the clock and the random numbers of the options.
 func TestClockAndSeed(t *testing.T) {
 	r, _ := newRunner(t, Config{})
 	then := time.Unix(1_000_000_000, 0)
@@ -157,7 +158,7 @@ func TestClockAndSeed(t *testing.T) {
 	assert.Equal(t, ask(), ask())
 }
 
-// testGuard notes what a Guard is told.
+// testGuard is a Guard that records the calls of its methods.
 type testGuard struct{ told []string }
 
 func (g *testGuard) Begin(limit time.Duration, bytes int64) {
@@ -182,7 +183,7 @@ func TestGuard(t *testing.T) {
 	assert.Len(t, g.told, 4)
 }
 
-// TestOutput: a long text goes to a file and comes back whole.
+// TestOutput checks that a long text goes to a file, and that reading returns all of it.
 func TestOutput(t *testing.T) {
 	for _, size := range []int{0, 10, outputMemory, outputMemory + 1, 3 * outputMemory} {
 		text := strings.Repeat("x", size)
@@ -202,8 +203,8 @@ func TestOutput(t *testing.T) {
 	assert.Empty(t, text)
 }
 
-// TestCommands: what a command runs has its own transaction, and the names and the host
-// of Config.Outside.
+// TestCommands checks that the script of a command has a transaction of its own, and the
+// names and the host of Config.Outside.
 func TestCommands(t *testing.T) {
 	r, db := newRunner(t, Config{Outside: func(*Run) (*script.Table, any, error) {
 		names := script.NewTable()
@@ -232,7 +233,8 @@ func TestCommands(t *testing.T) {
 	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
 }
 
-// TestLimits: the limits are those of the script, and their errors name the setting.
+// TestLimits checks that the limits of the script apply, and that their errors name the
+// setting.
 func TestLimits(t *testing.T) {
 	r, db := newRunner(t, Config{})
 	a := objectdb.Address{"workspace", "long"}

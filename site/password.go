@@ -19,8 +19,8 @@ import (
 //
 //	$argon2id$v=19$m=19456,t=2,p=1$salt$hash
 //
-// passwordCost is the cost of one guess, about 20 ms and 19 MB. Each hash names its
-// cost, so that it can be raised later.
+// passwordCost is the cost of one guess. Each hash names its cost, so that the cost of new
+// hashes can be raised later.
 var passwordCost = argonCost{memory: 19 << 10, time: 2, threads: 1}
 
 type argonCost struct {
@@ -122,8 +122,8 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	return cost, salt, hash, nil
 }
 
-// nobody is a hash that no password has. With it, an unknown name takes as long to
-// refuse as a known one.
+// nobody is a hash that no password has. It is checked for an unknown name, so that
+// refusing one takes as long as refusing a known name.
 const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // Check reports whether a password has this hash, in a time that does not depend on the

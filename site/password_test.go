@@ -74,7 +74,8 @@ func TestPasswordHashes(t *testing.T) {
 	}
 }
 
-// TestPasswordsWait: two are hashed at a time. Waiting too long is an error.
+// TestPasswordsWait checks that two passwords are hashed at a time, and that a third one
+// that waits too long gets an error.
 func TestPasswordsWait(t *testing.T) {
 	p := busyPasswords()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -85,8 +86,8 @@ func TestPasswordsWait(t *testing.T) {
 	assert.ErrorIs(t, err, ErrManyPasswords)
 }
 
-// FuzzParseHash: any text is read or refused, and none asks for more than the
-// largest cost.
+// FuzzParseHash checks that no text that is accepted as a hash has a cost above the
+// maximum.
 func FuzzParseHash(f *testing.F) {
 	f.Add(nobody)
 	f.Add("$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4")

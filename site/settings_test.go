@@ -42,7 +42,8 @@ func TestFind(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestSettingFrom: a slip of the owner gives the default, and is told.
+// TestSettingFrom checks that the default replaces an invalid value, and that the state
+// says why.
 //
 // Specification: 2.2.5
 func TestSettingFrom(t *testing.T) {
@@ -69,8 +70,9 @@ func TestSettingFrom(t *testing.T) {
 	assert.Error(t, state.Why)
 }
 
-// TestPathSettings: Set Path to Server takes the application, not its folder;
-// Set Website Folder Path the folder, not the application (specification, 2.2).
+// TestPathSettings checks that Set Path to Server takes the application, not its folder,
+// and that Set Website Folder Path takes the folder, not the application (specification,
+// 2.2).
 //
 // Specification: 2.2.2, 2.2.3
 func TestPathSettings(t *testing.T) {

@@ -92,7 +92,7 @@ func TestCacheKeepsTheSnapshot(t *testing.T) {
 	assert.Equal(t, 16.0, first.Number(MaxBody))
 }
 
-// TestViewFollowsTheTransaction: what a transaction writes counts for its own rest, in
+// TestViewFollowsTheTransaction checks that a transaction sees what it has written, in
 // each part of the snapshot.
 func TestViewFollowsTheTransaction(t *testing.T) {
 	s := newSite(t)
@@ -161,7 +161,7 @@ func TestViewFollowsTheTransaction(t *testing.T) {
 	}
 }
 
-// TestReadFails: an error of the database is not taken for a missing object.
+// TestReadFails checks that Read does not take an error of the database for a missing object.
 func TestReadFails(t *testing.T) {
 	s := newSite(t)
 	var ended *objectdb.Tx
@@ -170,8 +170,8 @@ func TestReadFails(t *testing.T) {
 	assert.ErrorContains(t, err, "read user.webserver: ")
 }
 
-// TestMistakesOfTheOwner: a table that is something else is empty, except that nobody
-// may call a script then.
+// TestMistakesOfTheOwner checks that an object of another kind in the place of a table
+// counts as an empty table; in the place of the requirements, it admits nobody.
 func TestMistakesOfTheOwner(t *testing.T) {
 	s := newSite(t)
 	for _, name := range []string{

@@ -243,7 +243,7 @@ func (r *reader) setting(set *Setting) (objectdb.Value, error) {
 	return r.checked(n, set)
 }
 
-// instead returns the value of a setting whose value in the root is missing or invalid.
+// instead returns the value that replaces one that is missing or invalid in the root.
 func (s *Setting) instead(err error) objectdb.Value {
 	if s.Refused != nil && !errors.Is(err, errNotSet) {
 		return s.Refused

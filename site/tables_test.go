@@ -9,8 +9,8 @@ import (
 	"scripter/objectdb"
 )
 
-// TestActionTable: the action handler table of the specification's 2.1, as
-// supplied and changed.
+// TestActionTable checks the action handler table (specification, 2.1) as supplied, and
+// after changes.
 //
 // Specification: 2.1.1, 2.1.2, 2.1.7
 func TestActionTable(t *testing.T) {
@@ -52,7 +52,7 @@ func TestActionTable(t *testing.T) {
 	assert.Equal(t, []string{"user.webserver.actions.MACRO still answers for it"}, warnings)
 }
 
-// TestMimeTable: the mime extension table of 2.1.
+// TestMimeTable checks the mime extension table (specification, 2.1).
 //
 // Specification: 2.1.3, 2.1.4, 2.1.5, 2.1.7
 func TestMimeTable(t *testing.T) {
@@ -83,8 +83,8 @@ func TestMimeTable(t *testing.T) {
 	assert.Error(t, s.try(func(tx *objectdb.Tx) error { return RemoveMimeType(tx, ".loud") }))
 }
 
-// TestPathRows: Action Override and DirectoryIndex (2.1, 4.4.3, 4.4.4),
-// global, per host, per folder; what is set is what requests find.
+// TestPathRows checks that requests find the rows of Action Override and DirectoryIndex
+// (specification, 2.1, 4.4.3 and 4.4.4): those of all hosts, of one host, of a folder.
 //
 // Specification: 2.1.8, 2.1.9, 4.4.3, 4.4.4
 func TestPathRows(t *testing.T) {

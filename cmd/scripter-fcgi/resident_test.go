@@ -52,8 +52,8 @@ func TestListenResident(t *testing.T) {
 	assert.Equal(t, 1, socks)
 }
 
-// TestIdleExit: a server with the resident socket alone runs while requests come, and
-// ends some time after the last one.
+// TestIdleExit checks that a server with the resident socket alone runs while requests
+// come, and that it ends some time after the last one.
 func TestIdleExit(t *testing.T) {
 	for range 10 {
 		if testIdleExit(t) {

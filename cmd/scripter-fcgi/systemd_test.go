@@ -342,8 +342,8 @@ func TestHangupAtStart(t *testing.T) {
 	assert.Zero(t, p.end(), p.log)
 }
 
-// TestHangupResidentOnly: a server that has nothing but its resident socket moves to
-// the other root, unless another server has the socket of that.
+// TestHangupResidentOnly checks that a server with the resident socket alone changes to
+// another root, unless another server has the resident socket of that root.
 func TestHangupResidentOnly(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		t.Run("workers "+workers, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestInterruptedInit(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestOriginOfACommand: what a command commits has its name and its user.
+// TestOriginOfACommand checks that the commit of a command records its name and its user.
 func TestOriginOfACommand(t *testing.T) {
 	t.Setenv("SCRIPTER_ROOT", filepath.Join(t.TempDir(), "x.root"))
 	tool := &tool{out: io.Discard}
