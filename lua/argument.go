@@ -52,8 +52,8 @@ func fail(L *lua.LState, format string, args ...any) {
 	Throw(L, lua.LString(where(L, i)+fmt.Sprintf(format, args...)))
 }
 
-// complain raises an error of an operator: with the position of the instruction,
-// with none if a function in Go has called for it (luaG_runerror).
+// complain raises the error of an operator. The message has the position of the
+// instruction, or none if a function in Go asked for the operation (luaG_runerror).
 func complain(L *lua.LState, format string, args ...any) {
 	position := ""
 	if l, ok := levelAt(L, 0); ok {
@@ -62,7 +62,7 @@ func complain(L *lua.LState, format string, args ...any) {
 	Throw(L, lua.LString(position+fmt.Sprintf(format, args...)))
 }
 
-// CheckAny wants argument n to be there, nil included.
+// CheckAny returns argument n, which must be given but may be nil.
 func CheckAny(L *lua.LState, n int) lua.LValue {
 	if n > L.GetTop() {
 		ArgumentError(L, n, "value expected")
@@ -90,7 +90,7 @@ func OptString(L *lua.LState, n int, def string) string {
 	return CheckString(L, n)
 }
 
-// checkNumber returns argument n, a number or a string that is one.
+// checkNumber returns argument n, a number or a string that can be read as one.
 func checkNumber(L *lua.LState, n int) float64 {
 	f, ok := ToNumber(L.Get(n))
 	if !ok {
@@ -118,7 +118,8 @@ func optInt(L *lua.LState, n int, def int) int {
 	return CheckInt(L, n)
 }
 
-// toInt cuts a number to an integer; what is too large stays as large as goes.
+// toInt cuts a number to an integer. A number that is too large or too small becomes
+// the largest or the smallest integer.
 func toInt(f float64) int {
 	switch {
 	case f != f:

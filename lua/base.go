@@ -14,7 +14,7 @@ func baseAssert(L *lua.LState) int {
 	return L.GetTop()
 }
 
-// fail0 raises an error whose message has a position already, or wants none.
+// fail0 raises an error whose message has a position already or needs none.
 func fail0(L *lua.LState, message string) { Throw(L, lua.LString(message)) }
 
 // baseError is error (message [, level]).
@@ -72,7 +72,7 @@ func baseSetmetatable(L *lua.LState) int {
 	return 1
 }
 
-// nextFunction is next. It is also part of the loop, see run.
+// nextFunction is the function next. The loop does its work itself, see run.
 var nextFunction *lua.LFunction
 
 func init() { nextFunction = GoFunction(baseNext) }
@@ -93,7 +93,7 @@ func baseNext(L *lua.LState) int {
 	return 2
 }
 
-// materialise makes every library if t is _G, so that a walk finds them.
+// materialise creates all libraries if t is _G, so that a walk over _G finds them.
 func materialise(L *lua.LState, t *lua.LTable) {
 	if t != L.G.Global {
 		return
@@ -228,7 +228,7 @@ func baseTostring(L *lua.LState) int {
 	return 1
 }
 
-// plainText is the text of a value without metamethods.
+// plainText returns the text of a value, without metamethods.
 func plainText(v lua.LValue) string {
 	switch v := v.(type) {
 	case lua.LString:

@@ -69,9 +69,10 @@ var workloads = map[string]string{
 	"yield":  `local c = coroutine.wrap(function() for i = 1, 5000 do coroutine.yield(i) end end) for i = 1, 5000 do c() end`,
 }
 
-// BenchmarkLimits gives the price of the limits: the time of the same work with
-// them, divided by the time without, the two in turn, the least of each: what
-// else the machine does only adds to it. The median is of four sorts of work.
+// BenchmarkLimits reports the cost of the limits: the time of some work with them,
+// divided by its time without them. Both run in turns, and the least time of each
+// counts, because other work on the machine only adds to it. The result is the median
+// of four sorts of work.
 func BenchmarkLimits(b *testing.B) {
 	unlimited = newRun(context.Background(), Limits{Time: time.Hour, Instructions: 1 << 60})
 	defer func() { unlimited = nil }()
@@ -158,8 +159,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkStock is the same work done by the stock compiler and libraries,
-// with a standard context for the deadline.
+// BenchmarkStock does the same work with the stock compiler and libraries, and a
+// standard context for the deadline.
 func BenchmarkStock(b *testing.B) {
 	for name, source := range workloads {
 		b.Run(name, func(b *testing.B) {

@@ -119,8 +119,8 @@ func (s *State) RaiseStop(L *lua.LState) {
 	L.Error(lua.LString(s.Err().Error()), 0)
 }
 
-// CheckLength raises an error when a string of n bytes is not to be made, and
-// charges for the copying when it is.
+// CheckLength raises an error if a string of n bytes is too long. Otherwise it charges
+// for copying the string.
 func (s *State) CheckLength(L *lua.LState, n int) {
 	if n > s.limits.StringBytes || n < 0 {
 		s.refuse(L, "string", "string length limit of %d bytes exceeded", s.limits.StringBytes)

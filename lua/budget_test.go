@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every way that is known to outlive a deadline, or to swallow its error.
+// endless has every known way to outlive a deadline or to swallow its error.
 var endless = map[string]string{
 	"loop":             `while true do end`,
 	"repeat":           `repeat until false`,

@@ -12,15 +12,15 @@ import (
 
 const (
 	maxSource    = 256 << 10 // bytes of one source text, unless the limits of a run say otherwise
-	mostSource   = 1 << 20   // what they may say: the compiler cannot be interrupted
+	mostSource   = 1 << 20   // the largest such limit: the compiler cannot be interrupted
 	maxNesting   = 200       // levels of blocks and expressions, as in PUC Lua (LUAI_MAXCCALLS)
 	maxConstants = 4000      // distinct constants of one function: the compiler's time grows with their square
 )
 
 // A SyntaxError is a script that does not compile. Line counts from 1; Column
 // too, in characters, and it is 0 where the compiler knows only the line. Source
-// is the text of the line. Near is the text at
-// which it stumbled, "" at the end of the source.
+// is the text of the line. Near is the text at which the error was found, "" at the
+// end of the source.
 type SyntaxError struct {
 	Name    string // the script's address or chunk name
 	Line    int

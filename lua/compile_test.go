@@ -55,8 +55,8 @@ func numbered(n int, piece string) string {
 	return b.String()
 }
 
-// Sources that the parser or the compiler would need long or much for, or that
-// it would translate into something else.
+// These sources would cost the parser or the compiler much time or memory, or would be
+// translated wrongly.
 func TestCheckRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ source, why string }{
 		"long":          {strings.Repeat("x = 1 ", 50_000), "source is longer than 262144 bytes"},
@@ -94,7 +94,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// What is large but within the limits compiles, and quickly.
+// Sources that are large but within the limits compile quickly.
 func TestCheckAccepts(t *testing.T) {
 	for name, source := range map[string]string{
 		"statements":    strings.Repeat("x = x + 1 ", 25_000),

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the stock machine does for ever, for seconds and gigabytes, or with the
-// end of the process. Each is tried again and again until the time is over; an
-// error that the script catches is no way out.
+// bombs are scripts that gopher-lua runs for ever, or for seconds and with gigabytes of
+// memory, or that end its process. Each is repeated until the time limit stops it, even
+// if it catches an error.
 var bombs = map[string]string{
 	"find backtracking":        `("a"):rep(28):find(("a?"):rep(28) .. ("a"):rep(28) .. "b")`,
 	"find polynomial":          `("a"):rep(3000):find(".-.-.-.-b$")`,
@@ -56,8 +56,8 @@ var bombs = map[string]string{
 	"# of list with nils":      `local t = {} for i = 1, 1e6 do t[i] = 1 end for i = 1e6, 2, -1 do t[i] = nothing end for i = 1, 1e9 do local n = #t end`,
 }
 
-// margin is how much of a limit may be used. The race detector may need more;
-// "make test" is exact.
+// margin is the part of a limit that a run may use before a test fails. The race
+// detector may need more; "make test" is exact.
 const margin = 1.25
 
 func TestBombsStopInTime(t *testing.T) {
@@ -78,10 +78,10 @@ func TestBombsStopInTime(t *testing.T) {
 	countLanguage(t, "limits: %d bombs and %d hoards stopped within %v x the limit", len(bombs), len(hoards), margin)
 }
 
-// overrun repeats source until the time limit stops it, and returns by how much
-// that came too late: on the wall, or by the processor time that was used after
-// the limit, whichever is less. A machine with other work lengthens the one, the
-// collector on another processor the other.
+// overrun repeats source until the time limit stops it, and returns how late it was
+// stopped: in wall-clock time, or in processor time that was used after the limit,
+// whichever is less. Other work on the machine lengthens the former; a garbage
+// collector on another processor lengthens the latter.
 func overrun(t *testing.T, source string, stopAt time.Duration) time.Duration {
 	s := makeSandbox(Limits{Time: stopAt, MemoryBytes: 512 << 20, Instructions: 1 << 60, Coroutines: 1 << 30})
 	defer s.Close()
@@ -98,8 +98,8 @@ func overrun(t *testing.T, source string, stopAt time.Duration) time.Duration {
 	return min(wall, used-<-uncounted)
 }
 
-// hoards are ways to use memory. What a script holds when it is stopped is not
-// much more than it may.
+// hoards are ways to use memory. When such a script is stopped, it holds little more
+// than its limit.
 var hoards = map[string]string{
 	"strings":    `local t = {} while true do t[#t + 1] = ("x"):rep(1e5) .. #t end`,
 	"doubling":   `local t = {} while true do local s = "x" for i = 1, 22 do s = s .. s end t[#t + 1] = s end`,

@@ -162,10 +162,11 @@ func resumeMachine(L *lua.LState) (n int) {
 	return machineResume(L)
 }
 
-// resultsAwaited returns how many values the call of yield takes in which th
-// waits, -1 for all values. gopher-lua neither fills up nor cuts what a resumption
-// gives: the variables beyond had no value and lay above the top of the stack, where
-// the next call wrote over them, and "return (coroutine.yield ())" gave all values.
+// resultsAwaited returns the number of values that the call of yield takes in which th
+// waits, or -1 for all values. gopher-lua passes on what resume was given, without
+// cutting it or filling it up. Variables for which there was no value then lay above
+// the top of the stack, where the next call overwrote them, and "return
+// (coroutine.yield ())" returned all values.
 func resultsAwaited(th *lua.LState) int {
 	cf := machineOf(th).currentFrame
 	if cf == nil || cf.Fn.IsG || cf.Pc == 0 { // not started

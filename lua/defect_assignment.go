@@ -51,9 +51,9 @@ func storedAt(target ast.Expr, values []ast.Expr) {
 	target.SetLine(position&^lineMask | target.LastLine())
 }
 
-// target normalises the left side of an assignment. What a table and its key
-// are is settled before the right side is evaluated; a local that is not
-// itself assigned, and a constant, can wait.
+// target normalises the left side of an assignment. The table and the key of a field
+// are evaluated before the right side, unless they are constants, or locals that the
+// assignment does not change.
 func (n *normaliser) target(l ast.Expr, assigned map[string]bool, pre *localList, single bool) ast.Expr {
 	at, ok := l.(*ast.AttrGetExpr)
 	if !ok {

@@ -5,9 +5,9 @@ import "github.com/yuin/gopher-lua/ast"
 // gopher-lua does not close the locals of a block that a break leaves, so that a
 // function which uses one goes on to see its register, with the values of others.
 
-// guardStmts returns a declaration for the beginning of a loop: a local that a
-// function uses, though that is never made. It makes the compiler close the locals
-// of the whole body at a break.
+// guardStmts returns declarations for the beginning of a loop: a local, and a function
+// that uses it but is never made. They make the compiler close the locals of the whole
+// body at a break.
 func guardStmts(loop ast.Stmt) []ast.Stmt {
 	use := &ast.FunctionExpr{ParList: &ast.ParList{}, Stmts: []ast.Stmt{
 		lined(&ast.ReturnStmt{Exprs: []ast.Expr{ident(loop, "(guard)")}}, loop),

@@ -75,7 +75,7 @@ func (s *State) join(L *lua.LState, operands ...lua.LValue) (joined lua.LString,
 	}
 	s.CheckLength(L, length)
 	var room [128]byte
-	if length <= len(room) { // the string gets the very length, also of numbers
+	if length <= len(room) { // so the string needs no more memory than its length
 		text := room[:0]
 		for _, v := range operands {
 			switch v := v.(type) {
@@ -100,7 +100,7 @@ func (s *State) join(L *lua.LState, operands ...lua.LValue) (joined lua.LString,
 	return lua.LString(b.String()), true
 }
 
-// numberRoom is what the text of a number needs at most.
+// numberRoom is the greatest length of the text of a number.
 const numberRoom = 24
 
 func isText(v lua.LValue) bool { return v.Type() == lua.LTString || v.Type() == lua.LTNumber }

@@ -25,8 +25,8 @@ func isNumeral(e ast.Expr) bool {
 	return false
 }
 
-// numeralText returns a numeral of which the compiler makes no constant: its first
-// number is a string.
+// numeralText returns an expression of the same value of which the compiler makes no
+// constant, because its first numeral has become a string.
 func numeralText(e ast.Expr) ast.Expr {
 	switch e := e.(type) {
 	case *ast.NumberExpr:

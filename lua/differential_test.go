@@ -102,8 +102,7 @@ func runGenerated(t testing.TB, db *objectdb.DB, source string) string {
 	return settleOutput(out.String())
 }
 
-// Addresses of objects, and the sign of what is not a number, differ between
-// machines.
+// Addresses of objects and the sign of NaN differ between machines.
 var unsettled = regexp.MustCompile(`(table|function|thread|userdata): 0x[0-9a-f]+|-nan\b`)
 
 func settleOutput(s string) string {
@@ -141,8 +140,8 @@ func assertSame(t *testing.T, want, got string, about ...any) {
 	assert.Equal(t, wants, gots, about...)
 }
 
-// referenceLua returns the path of PUC Lua, "" if it is not installed. It must
-// be there when the servers must.
+// referenceLua returns the path of PUC Lua, or "" if it is not installed. Where the
+// tests require the web servers, they require PUC Lua too.
 func referenceLua(t testing.TB) string {
 	path, err := exec.LookPath("lua5.1")
 	if err != nil {

@@ -1,7 +1,7 @@
 package lua
 
-// What the tests of package lua_test, which run scripts as the server does, use of
-// the tests of package lua.
+// The tests of package lua_test run scripts as the server does. They use these names
+// from the tests of package lua.
 var (
 	Program        = program
 	LibraryProgram = libraryProgram

@@ -37,7 +37,7 @@ func stringFormat(L *lua.LState) int {
 	return 1
 }
 
-// A spec is what stands between '%' and the letter.
+// A spec is the part of a conversion between '%' and the letter.
 type spec struct {
 	flags     string
 	width     int
@@ -177,8 +177,8 @@ func toUnsigned(f float64) uint64 {
 	return uint64(toInt(f))
 }
 
-// formatFloat formats as C does: six digits unless told, and words for what is
-// not finite.
+// formatFloat formats f as C does: with six digits if there is no precision, and
+// infinity and NaN as words.
 func formatFloat(s spec, verb byte, f float64) string {
 	if special := specialText(f); special != "" {
 		if verb < 'a' {

@@ -9,8 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// FuzzFormat: any format of any values gives a text or an error; numbers that
-// were written are read again as the same; dates by any format end.
+// FuzzFormat: every format returns a text or raises an error for all values; a number
+// that was formatted reads back the same; os.date returns for every format.
 func FuzzFormat(f *testing.F) {
 	for _, format := range []string{"%d", "%5.2f|%-8s|", "%q", "%x%X%o%u%c%i", "%e %g %G %E", "%%", "%", "%99.99f", "%100d", "%s %s %s %s", "%+05d% d%#x", "%z", "%.3s", "%c\x00%q"} {
 		f.Add(format, "text\x00\r\n\"\\", 1.5)

@@ -59,7 +59,7 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// FuzzNumber: what tonumber reads, it reads from the text of its result too.
+// FuzzNumber: tonumber reads the text of its own result as the same number.
 func FuzzNumber(f *testing.F) {
 	for _, s := range []string{"10", "0x10", "1e3", ".5", " 7 ", "inf", "-0", "1e400", "0x1p4", "１", "1_0"} {
 		f.Add(s)

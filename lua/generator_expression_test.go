@@ -58,7 +58,7 @@ func (g *generator) made(kind genKind, depth int) string {
 		return g.boolean(depth)
 	case list:
 		items := g.exprs(g.between(0, 5), number, min(deeper, 1))
-		for i, e := range items { // what the length of a list with holes is, is open
+		for i, e := range items { // the length of a list with holes is undefined
 			if _, isNumber := ParseNumber(e); !isNumber {
 				items[i] = "(" + e + " or 0)"
 			}
@@ -182,7 +182,7 @@ func (g *generator) text(depth int) string {
 			parts[i] = g.joinable(deeper)
 		}
 		return strings.Join(parts, " .. ")
-	case 3: // of nothing else: the rest of the program could take an address apart
+	case 3: // not of objects: their addresses differ between runs
 		return fmt.Sprintf("tostring (%s)", pick(g, []string{pick(g, numbers), pick(g, texts), "true", "nil", "#" + g.primary(list, 0)}))
 	case 4:
 		return fmt.Sprintf("%s:sub (%d, %d)", g.primary(text1, deeper), g.between(-3, 4), g.between(-2, 6))

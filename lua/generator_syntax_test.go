@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// strayTokens are what a generated mistake puts somewhere: words, signs, and
-// what is no token at all or only the beginning of one.
+// strayTokens are the texts that a generated mistake inserts: words, signs, and texts
+// that are no token or only the beginning of one.
 var strayTokens = strings.Fields(`and break do else elseif end false for function if in local nil not or repeat return then true until while
 	+ - * / % ^ # == ~= <= >= < > = ( ) { } [ ] ; : , . .. ... a b c f x 1 2.5 "s" 's' [[s]] [=[s]=] [==[]]]==]
 	3x 0x 0xFf 0x1p4 1e 1e+ 1e5 1..2 .5 5. 1__ '\65' '\400' "\xg" '\0a' '\9 "open 'open [[open [=open [=[open]] --[[open --[==[closed]==] --[=short

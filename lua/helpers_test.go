@@ -27,13 +27,12 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// tries is how often something is measured that was too much: on a machine with
-// other work most measures may be, but not all.
+// tries is how often a measurement above its limit is repeated: on a machine with other
+// work most measurements may be above it, but not all.
 const tries = 20
 
-// quickest calls fn until it has taken no more than most, 20 times at most,
-// and returns the least that it took: on the wall or of the processor, whichever
-// was less.
+// quickest calls fn until it has taken no more than most, 20 times at most, and returns
+// the least time that it took, by the clock or of the processor, whichever was less.
 func quickest(most time.Duration, fn func()) time.Duration {
 	best := time.Duration(math.MaxInt64)
 	for range tries {
@@ -47,10 +46,10 @@ func quickest(most time.Duration, fn func()) time.Duration {
 	return best
 }
 
-// leastGrowth calls fn until the memory that it returns is no more than most
-// above what was in use before, 20 times at most, and returns the least that
-// it was above. What others of this process hold or throw away meanwhile, or a
-// watchdog that got no processor in time, does not happen each time.
+// leastGrowth calls fn, which returns the memory in use, until that is no more than
+// most above the memory in use before, 20 times at most. It returns the least growth.
+// Other users of memory in this process, or a watchdog that got no processor in time,
+// do not disturb every call.
 func leastGrowth(most int64, fn func() int64) int64 {
 	best := int64(math.MaxInt64)
 	for i := 0; i < tries && best > most; i++ {

@@ -67,8 +67,8 @@ func (s *State) idle(L *lua.LState) bool {
 	return !running
 }
 
-// A stack is a state in which another state makes its protected calls. It has the
-// globals of that one for the time.
+// A stack is a state in which another state makes its protected calls. For that time it
+// has the globals of the other state.
 type stack struct {
 	L   *lua.LState
 	own *lua.Global

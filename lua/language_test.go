@@ -26,8 +26,8 @@ func countLanguage(t *testing.T, format string, args ...any) {
 	require.NoError(t, f.Close())
 }
 
-// wholeLanguage reports whether tests are to run all that they have: in "make
-// test" they do, once, while a bare "go test" is to be quick.
+// wholeLanguage reports whether the tests run all of their cases. They do so once in
+// "make test"; a bare "go test" is quick.
 func wholeLanguage() bool { return os.Getenv("SCRIPTER_LANGUAGE_COUNTS") != "" }
 
 // Differences that third-party programs showed, each with the answer of PUC Lua 5.1.5.

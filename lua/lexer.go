@@ -352,8 +352,8 @@ func (l *lexer) sign(rest string) {
 	}
 }
 
-// text is what messages show of the last token, which has been read as far as
-// l.at. Of a string it is the value behind its quote, up to a byte of 0.
+// text returns what messages show of the last token, of which the lexer has read the
+// source up to l.at. It cuts the text at a byte of 0.
 func (l *lexer) text(k lexeme) string {
 	raw := l.source[l.start:l.at]
 	if k != lexName && k != lexNumber && k != lexString {

@@ -14,7 +14,7 @@ import (
 // They answer as PUC Lua 5.1.5 does; docs/lua.md lists the differences, each with an
 // example that the tests run.
 
-// libraries is what one state has made of them.
+// libraries holds the libraries that one state has made.
 type libraries struct {
 	tables map[string]*lua.LTable
 	text   *lua.LTable // metatable of strings, once the string library is there
@@ -156,8 +156,8 @@ func textIndex(L *lua.LState) int {
 	return 1
 }
 
-// NewTable makes a Lua table with room for items and names. It belongs to
-// no state until a state is given it.
+// NewTable makes a Lua table with room for items and names. It does not belong to a
+// state yet.
 func NewTable(items, names int) *lua.LTable {
 	return (*lua.LState)(nil).CreateTable(items, names)
 }

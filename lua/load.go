@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// stepsPerSourceByte is the price of compiling.
+// stepsPerSourceByte is what compiling one byte of source counts, in instructions.
 const stepsPerSourceByte = 4
 
 // baseLoadstring is loadstring (source [, chunkname]). There is no bytecode.

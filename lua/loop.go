@@ -364,8 +364,8 @@ func (r *registers) operand(constants []lua.LValue, local, rk int) lua.LValue {
 	return r.array[local+rk]
 }
 
-// move moves n values from one register on to another one, so that there are as
-// many as wanted. It makes the last of them the top.
+// move moves n values from one register on to another one. It cuts or fills up their
+// number to want, and makes the last of them the top.
 func (r *registers) move(to, from, n, want int) {
 	top := r.top
 	got := max(0, min(n, want, top-from))
@@ -453,7 +453,7 @@ func (m *machine) leave(stack *segments) {
 	m.currentFrame = m.stack.Last()
 }
 
-// bothNumbers returns two values that are numbers.
+// bothNumbers returns a and b as numbers. ok is false if one of them is no number.
 func bothNumbers(a, b lua.LValue) (x, y lua.LNumber, ok bool) {
 	if x, ok = a.(lua.LNumber); ok {
 		y, ok = b.(lua.LNumber)

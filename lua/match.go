@@ -104,7 +104,7 @@ func stringGsub(L *lua.LState) int {
 		case end != noMatch && end > at:
 			at = end
 		case at < len(s):
-			if end != noMatch { // empty: the character stays
+			if end != noMatch { // the match is empty, so the character stays
 				copied = at
 			}
 			at++
@@ -125,7 +125,7 @@ func stringGsub(L *lua.LState) int {
 	return 2
 }
 
-// replace adds what stands for the match from s to end.
+// replace adds the replacement of the match from s to end.
 func (m *matcher) replace(out *text, repl lua.LValue, s, end int) {
 	var v lua.LValue
 	switch r := repl.(type) {
@@ -154,7 +154,8 @@ func (m *matcher) replace(out *text, repl lua.LValue, s, end int) {
 	}
 }
 
-// template adds a replacement string with its %0 to %9.
+// template adds the string r, in which %0 to %9 stand for the captures of the match
+// from s to end.
 func (m *matcher) template(out *text, r string, s, end int) {
 	for {
 		i := strings.IndexByte(r, '%')
@@ -162,7 +163,7 @@ func (m *matcher) template(out *text, r string, s, end int) {
 			out.add(r)
 			return
 		}
-		if i == len(r)-1 { // what follows in C is the end of the string
+		if i == len(r)-1 { // in C the zero at the end of the string follows
 			out.add(r[:i] + "\x00")
 			return
 		}
@@ -184,7 +185,7 @@ func (m *matcher) template(out *text, r string, s, end int) {
 	}
 }
 
-// A text grows under the limit for strings.
+// A text is a string that is being built. It cannot grow beyond the limit for strings.
 type text struct {
 	strings.Builder
 	L *lua.LState
@@ -197,5 +198,5 @@ func (t *text) add(s string) {
 	t.WriteString(s)
 }
 
-// checkRoom raises an error when a string of n bytes is too long.
+// checkRoom raises an error if a string of n bytes is too long.
 func checkRoom(L *lua.LState, n int) { Of(L).CheckLength(L, n) }

@@ -39,8 +39,8 @@ func specialText(f float64) string {
 	return ""
 }
 
-// ParseNumber reads a number as Lua does (luaO_str2d): what C's strtod takes,
-// hexadecimal included, between white space.
+// ParseNumber reads a number as Lua does (luaO_str2d). It accepts what C's strtod
+// accepts, hexadecimal numbers included, with white space around it.
 func ParseNumber(s string) (float64, bool) {
 	s = trimSpace(s)
 	if strings.ContainsAny(s, "_\x00") {
@@ -60,8 +60,8 @@ func ParseNumber(s string) (float64, bool) {
 	return f, err == nil
 }
 
-// parseInBase reads an integer as C's strtoul does: a sign, and for base 16 a
-// prefix 0x, may stand in front; what does not fit is the largest number.
+// parseInBase reads an integer as C's strtoul does. A sign may stand in front, and for
+// base 16 a prefix 0x. A number that is too large becomes the largest one.
 func parseInBase(s string, base int) (float64, bool) {
 	s = trimSpace(s)
 	negative := false

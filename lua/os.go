@@ -11,10 +11,11 @@ import (
 
 var processStart = time.Now()
 
-// greenwich is UTC with the name that C's strftime has for it after gmtime.
+// greenwich is UTC under the name GMT, which C's strftime prints after gmtime.
 var greenwich = time.FixedZone("GMT", 0)
 
-// osClock is os.clock (): seconds, for differences only.
+// osClock is os.clock (): seconds since the process began, which scripts use to measure
+// time.
 func osClock(L *lua.LState) int {
 	L.Push(lua.LNumber(Of(L).now().Sub(processStart).Seconds()))
 	return 1
@@ -99,7 +100,7 @@ func dateTable(L *lua.LState, t time.Time) *lua.LTable {
 	return d
 }
 
-// goLayouts are the conversions of strftime (C89) that Go has a layout for.
+// goLayouts holds Go's layouts for the conversions of strftime that have one.
 var goLayouts = map[byte]string{
 	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'c': "Mon Jan _2 15:04:05 2006", 'd': "02",
 	'D': "01/02/06", 'e': "_2", 'F': "2006-01-02", 'h': "Jan", 'H': "15", 'I': "03", 'm': "01", 'M': "04", 'p': "PM",

@@ -12,8 +12,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// What a run had is gone when it is over, though its registers and its call
-// stack serve again.
+// A state that is used again keeps nothing of its last run, though its registers and
+// its call stack are the same.
 func TestReleasedStatesKeepNothing(t *testing.T) {
 	var gone atomic.Int32
 	witness := GoFunction(func(L *lua.LState) int {
@@ -49,7 +49,7 @@ func TestReleasedStatesKeepNothing(t *testing.T) {
 	assert.EqualValues(t, 16, gone.Load())
 }
 
-// What is not as it was when it was made does not serve again.
+// A state that a run has changed is not used again.
 func TestUncleanStatesAreNotReused(t *testing.T) {
 	fresh := func() *lua.LState { return New(context.Background(), Options{}).main }
 	run := func(L *lua.LState, source string) error {

@@ -8,11 +8,11 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// The compiler stores one number for each instruction: its line. The normaliser
-// packs more into it, so that a message can say "attempt to index field 'header'
-// (a nil value)": above the line stands the index, plus one, of a text among the
-// constants of the function, which tells what the operands are called. Where int
-// has 32 bits there is no room, and messages have no names.
+// The compiler stores one number for each instruction: its line. The normaliser stores
+// a second one in the bits above the line, so that a message can say "attempt to index
+// field 'header' (a nil value)". It is the index, plus one, of a constant of the
+// function: a text that names the operands. Where int has 32 bits, there is no room for
+// it, and messages name no operands.
 const (
 	lineBits   = 20
 	lineMask   = 1<<lineBits - 1
@@ -22,8 +22,8 @@ const (
 // plainLine returns the line without what describe has added.
 func plainLine(position int) int { return position & lineMask }
 
-// describe notes what the operands of an expression are called. Operands are
-// separated by NUL.
+// describe stores the names of the operands of e for messages. NUL separates them in
+// text.
 func (n *normaliser) describe(e ast.Expr, text string) {
 	if !describing || n.plain || strings.Trim(text, "\x00") == "" {
 		return
@@ -32,7 +32,8 @@ func (n *normaliser) describe(e ast.Expr, text string) {
 	e.SetLine(plainLine(e.Line()) | len(n.texts)<<lineBits)
 }
 
-// describeValue says where a value comes from, "" if it has no name.
+// describeValue returns what messages call the value of e, such as "local 'x'", or ""
+// if it has no name.
 func (n *normaliser) describeValue(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.IdentExpr:
@@ -46,7 +47,7 @@ func (n *normaliser) describeValue(e ast.Expr) string {
 	return ""
 }
 
-// kind is resolve for a name that has been resolved before.
+// kind returns what resolve has returned for the name. It counts nothing.
 func (n *normaliser) kind(name string) string {
 	for f := n.fn; f != nil; f = f.outer {
 		for i := len(f.locals) - 1; i >= 0; i-- {
@@ -61,9 +62,9 @@ func (n *normaliser) kind(name string) string {
 	return "global"
 }
 
-// patch finishes what the compiler made of normalised code: descriptions move
-// from the normaliser's list to the function that they are about, and the
-// instructions of constructors are mended.
+// patch completes the code that the compiler has made of a normalised function. It
+// moves descriptions from the normaliser's list to the constants of the function, and
+// mends the instructions of constructors.
 func (n *normaliser) patch(p *lua.FunctionProto) {
 	placed := map[int]int{}
 	for pc, position := range p.DbgSourcePositions {
@@ -90,10 +91,11 @@ func (n *normaliser) patch(p *lua.FunctionProto) {
 	}
 }
 
-// wanted returns how many results a call takes, -1 for all that there are.
+// wanted returns the number of results that a call asks for, or -1 for all.
 func wanted(call instruction) int { return call.c() - 1 }
 
-// describedAt returns the text of an instruction of p.
+// describedAt returns the text that describe has stored for an instruction of p, or ""
+// if there is none.
 func describedAt(p *lua.FunctionProto, pc int) string {
 	if at := p.DbgSourcePositions[pc] >> lineBits; at > 0 && at <= len(p.Constants) {
 		return p.Constants[at-1].String()
@@ -101,7 +103,7 @@ func describedAt(p *lua.FunctionProto, pc int) string {
 	return ""
 }
 
-// operandText returns the description of the i-th operand.
+// operandText returns the name of the i-th operand in such a text.
 func operandText(text string, i int) string {
 	for ; i > 0; i-- {
 		_, text, _ = strings.Cut(text, "\x00")

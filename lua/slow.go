@@ -14,7 +14,8 @@ import (
 // began is the time from which slowAt counts, so that it fits an atomic.
 var began = time.Now()
 
-// watchSlow makes the run call tell with its calls when it has run for so long.
+// watchSlow makes the run call tell, with the calls that are under way, once it has run
+// for the given time.
 func (s *State) watchSlow(after time.Duration, tell func([]Frame)) {
 	if tell != nil && after > 0 {
 		s.report = tell

@@ -49,7 +49,7 @@ func (s *sorter) sort(lo, up int) {
 			return
 		}
 		mid = s.partition(lo, up, mid)
-		// The shorter part by recursion, the longer by the loop.
+		// Recursion sorts the shorter part, the loop the longer one.
 		if mid-lo < up-mid {
 			s.sort(lo, mid-1)
 			lo = mid + 1
@@ -60,7 +60,8 @@ func (s *sorter) sort(lo, up int) {
 	}
 }
 
-// partition puts the pivot at mid into its place and returns that.
+// partition puts the pivot, which is at mid, into its final place and returns that
+// place.
 func (s *sorter) partition(lo, up, mid int) int {
 	pivot := s.get(mid)
 	s.swap(mid, up-1)

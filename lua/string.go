@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// fromEnd makes a position that counts from the end count from the start.
+// fromEnd returns position i counted from the start. A negative i counts from the end.
 func fromEnd(i, length int) int {
 	if i >= 0 {
 		return i

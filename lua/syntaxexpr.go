@@ -1,6 +1,6 @@
 package lua
 
-// What an expression may be used as.
+// An exprUse says what an expression may be used as.
 type exprUse int
 
 const (
@@ -9,7 +9,7 @@ const (
 	isCall
 )
 
-// exprs reads one expression or more.
+// exprs reads one or more expressions.
 func (s *syntax) exprs() {
 	s.expr()
 	for s.accept(',') {
@@ -19,9 +19,8 @@ func (s *syntax) exprs() {
 
 func (s *syntax) expr() { s.operands(0) }
 
-// binding returns the priority of a binary operator on its left and on its right, 0
-// for what is none. An operator with the lower priority on its right associates to the
-// right.
+// binding returns the priorities of a binary operator on its left and on its right, or
+// 0 if k is none. An operator whose right priority is lower associates to the right.
 func binding(k lexeme) (left, right int) {
 	switch k {
 	case lexOr:
@@ -182,7 +181,7 @@ func (s *syntax) body(method bool, line int) {
 			s.name()
 		case lexDots:
 			s.advance()
-			f.vararg = true // with a local arg
+			f.vararg = true // it has a local arg
 		default:
 			s.fail("<name> or '...' expected")
 		}

@@ -9,7 +9,7 @@ import (
 
 // tableConcat is table.concat (t [, sep [, i [, j]]]).
 func tableConcat(L *lua.LState) int {
-	sep := OptString(L, 2, "") // looked at first, as PUC Lua does
+	sep := OptString(L, 2, "") // checked first, as in PUC Lua
 	t := CheckTable(L, 1)
 	i := optInt(L, 3, 1)
 	j := 0
@@ -174,7 +174,8 @@ func tableSort(L *lua.LState) int {
 	return 0
 }
 
-// sortPlain sorts a list of numbers or of strings alone.
+// sortPlain sorts a list that has only numbers or only strings. It returns false for
+// other lists.
 func sortPlain(s *State, L *lua.LState, t *lua.LTable, n int) bool {
 	if n < 2 {
 		return true

@@ -6,35 +6,35 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// gopher-lua keeps each key from 1 to MaxArrayIndex in an array that begins at
-// 1, nil items too, and the places of deleted keys for ever. So t[1000000] = 1
-// takes 16 MB, a queue (q[last] = v, q[first] = nil) never gives memory back, and
-// to empty a stack by t[#t] = nil, or a table by next, takes the square of the
-// number of items.
+// gopher-lua keeps every key from 1 to MaxArrayIndex in an array that begins at 1, with
+// nil in the gaps, and never frees the places of deleted keys. So t[1000000] = 1 needs
+// memory for a million items, a queue (q[last] = v, q[first] = nil) never shrinks, and
+// emptying a stack with t[#t] = nil, or a table with next, takes quadratic time.
 //
-// Here an array has at most as many gaps as items, more or less, and other
-// integers are keys of the hash part, as in PUC Lua:
+// Here an array has at most about as many gaps as items. Other integers are keys of the
+// hash part, as in PUC Lua:
 //
 //   - an integer from 1 to len (array) is in the array, any other is not;
 //   - the item after the last one of the array is nil;
 //   - the array does not end in nil, unless a constructor has made it so.
 //
-// keys holds the keys of the hash part in the order of a walk. While they are few,
-// k2i is nil. Else it holds the place of each key, and a deleted key loses its
-// entry in keys but not its place, so that a walk can go on from it. Places are
-// freed when a new key needs room, which a walk must not add.
+// keys holds the keys of the hash part in the order of a walk. While there are few
+// keys, k2i is nil. With more keys, k2i holds the place of each key in keys. A deleted
+// key loses its entry in keys but not its place in k2i, so that a walk can go on from
+// it. Places of deleted keys are freed when a new key needs room; a walk must not add
+// keys.
 //
-// What changes a table of a script must do it by these functions: the methods of
-// lua.LTable do not see integers in the hash part, know nothing of deleted keys,
-// and fail where k2i is nil.
+// All changes to the tables of scripts must use these functions. The methods of
+// lua.LTable do not see integers in the hash part, do not know of deleted keys, and
+// fail if k2i is nil.
 
 const (
 	// arraySlack is the number of gaps that even a short array may have.
 	arraySlack = 16
-	// sparseArray is the length from which on an array that grows is looked at:
-	// if most items are nil, as in a queue, it becomes part of the hash.
+	// sparseArray is the length from which an array is examined before it grows: if
+	// most of its items are nil, as in a queue, they move to the hash part.
 	sparseArray = 1024
-	// fewKeys is the number of keys of the hash part that are looked for one by one.
+	// fewKeys is the number of keys up to which the hash part is searched key by key.
 	fewKeys = 8
 )
 
@@ -135,7 +135,7 @@ func (t *items) setHash(key, value lua.LValue) {
 	}
 }
 
-// place gives a new key of the hash part its place in a walk.
+// place gives a new key of the hash part a place in the order of a walk.
 func (t *items) place(key lua.LValue) {
 	if i, ok := t.placeOf(key); ok {
 		t.keys[i] = key
@@ -168,8 +168,8 @@ func (t *items) leavePlace(key lua.LValue) {
 	}
 }
 
-// freePlaces forgets the places of deleted keys. There are n keys, one of which
-// has no place yet.
+// freePlaces frees the places of deleted keys. The table has n keys; one of them has no
+// place yet.
 func (t *items) freePlaces(n int) {
 	keys := t.keys
 	t.keys = t.keys[:0]
@@ -191,7 +191,7 @@ func (t *items) freePlaces(n int) {
 	}
 }
 
-// setInt stores t[i] for an i of 1 or more.
+// setInt stores t[i]. i must be 1 or more.
 func (t *items) setInt(i int, value lua.LValue) {
 	n := len(t.array)
 	switch {
@@ -227,7 +227,7 @@ func (t *items) setInt(i int, value lua.LValue) {
 	}
 }
 
-// trim makes the array end in an item.
+// trim removes the nils at the end of the array.
 func (t *items) trim() {
 	n := len(t.array)
 	for n > 0 && t.array[n-1] == lua.LNil {
@@ -237,8 +237,9 @@ func (t *items) trim() {
 	t.array = t.array[:n]
 }
 
-// taken takes the item i out of the hash part, with its place: a walk that finds
-// a place would go on from there when the array has become shorter.
+// taken removes item i from the hash part, with its place, and returns it. If the place
+// stayed, a walk that reaches item i would go on from the place once the array is
+// shorter.
 func (t *items) taken(i int) lua.LValue {
 	key := lua.LNumber(i)
 	if place, ok := t.placeOf(key); ok {
@@ -253,7 +254,7 @@ func (t *items) taken(i int) lua.LValue {
 	return v
 }
 
-// gather moves what follows the last item of the array into it.
+// gather moves the items that follow the end of the array from the hash part into it.
 func (t *items) gather() {
 	for len(t.dict) > 0 {
 		v := t.taken(len(t.array) + 1)
@@ -264,7 +265,7 @@ func (t *items) gather() {
 	}
 }
 
-// sparse reports whether most of the array is nil.
+// sparse reports whether more than three quarters of the array are nil.
 func (t *items) sparse() bool {
 	live := 0
 	for _, v := range t.array {
@@ -275,7 +276,7 @@ func (t *items) sparse() bool {
 	return live < len(t.array)/4
 }
 
-// spill moves what follows the first gap of the array into the hash part.
+// spill moves the items after the first gap of the array into the hash part.
 func (t *items) spill() {
 	old := t.array
 	n := slices.Index(old, lua.LNil)
@@ -312,8 +313,8 @@ func (t *items) next(key lua.LValue) (lua.LValue, lua.LValue) {
 	return lua.LNil, lua.LNil
 }
 
-// walked returns how many items of the array were walked when key was the last
-// one, or -1 if the walk has come to the hash part.
+// walked returns how many items of the array a walk has passed when it is at key, or -1
+// if the walk has reached the hash part.
 func (t *items) walked(key lua.LValue) int {
 	if key == lua.LNil {
 		return 0

@@ -14,9 +14,9 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// TestSpreadKeepsMeaning takes apart the test files of Lua that come with the
-// machine's module: what is put together again parses, with every name, string
-// and number in its order.
+// TestSpreadKeepsMeaning spreads the test files of Lua that come with gopher-lua. Each
+// of them parses afterwards, and has the same names, strings and numbers in the same
+// order.
 func TestSpreadKeepsMeaning(t *testing.T) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/gopher-lua").Output()
 	require.NoError(t, err)

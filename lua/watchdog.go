@@ -143,8 +143,7 @@ func (s *State) tooMuch() bool {
 	return false
 }
 
-// heapBytes returns the bytes in heap objects, garbage not yet swept included.
-// It costs about half a microsecond.
+// heapBytes returns the bytes in heap objects, including garbage that is not yet swept.
 func heapBytes() int64 {
 	s := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(s[:])

@@ -2,12 +2,12 @@ package objectdb
 
 import "context"
 
-// catchUpSize is the size of a read set that is compared with the newest state before
-// the writer's lock is taken, so that little is left to do while others wait for it.
+// catchUpSize is the size above which a read set is compared with the newest state
+// before the writer's lock is taken, so that others wait less for the lock.
 const catchUpSize = 2000
 
-// commit writes what the transaction has written, under the writer's lock. Last
-// is true when nothing follows in the transaction.
+// commit commits what the transaction has written, under the writer's lock. last says
+// that the transaction ends with this commit.
 func (tx *Tx) commit(last bool) error {
 	if err := tx.usable(); err != nil {
 		return err
@@ -53,13 +53,13 @@ func (tx *Tx) publish(w *work) (flush func(context.Context) error, err error) {
 	return flush, nil
 }
 
-// BeforeSync has fn called once nothing but the disk is waited for: the
-// transaction's function has returned, and what it has written is committed for
-// all others. When nothing was written it is not called.
+// BeforeSync sets a function that the transaction calls at its end, after the commit
+// and before it waits for the disk. Others see by then what was written. fn is not
+// called if there is nothing to wait for.
 func (tx *Tx) BeforeSync(fn func()) { tx.beforeSync = fn }
 
-// lockAndValidate takes the lock, and returns ErrConflict if something that was read has
-// changed.
+// lockAndValidate takes the writer's lock. It returns ErrConflict if something that was
+// read has changed.
 func (tx *Tx) lockAndValidate() error {
 	if tx.read.size() > catchUpSize {
 		if err := tx.catchUp(); err != nil {
@@ -74,8 +74,8 @@ func (tx *Tx) lockAndValidate() error {
 	return tx.validate(seen, &changes)
 }
 
-// catchUp makes the newest state the one that the transaction sees, if all that it has
-// read is the same there.
+// catchUp moves the transaction to the newest state. It returns ErrConflict if
+// something that was read is different there.
 func (tx *Tx) catchUp() error {
 	seen := tx.gen
 	tx.endSession()
@@ -86,8 +86,9 @@ func (tx *Tx) catchUp() error {
 	return tx.validate(seen, &changes)
 }
 
-// validate returns ErrConflict unless what was read in generation seen still stands in
-// the state that is seen now. Whatever was written is at a place that was read.
+// validate returns ErrConflict if something that was read in generation seen is
+// different in the present state. The transaction has also read every place that it has
+// written.
 func (tx *Tx) validate(seen int64, changes *Changes) error {
 	changed := changes.after(seen)
 	ok, err := tx.derivedStands(seen, changes)
@@ -103,9 +104,9 @@ func (tx *Tx) validate(seen int64, changes *Changes) error {
 	return tx.validateWrites(changed)
 }
 
-// derivedStands reports whether what was read in generation seen can be compared with the
-// state that is seen now, and what was derived from it stands. After a Revert an
-// object may be here again, or be another kind of thing, under the id that was read.
+// derivedStands reports whether the derived values that were read in generation seen
+// are still right. It returns false after a Revert, because an id may then name an
+// object that is back, or an object of another kind.
 func (tx *Tx) derivedStands(seen int64, changes *Changes) (bool, error) {
 	if changes.Reverted > seen {
 		return false, nil
@@ -119,8 +120,8 @@ func (tx *Tx) derivedStands(seen int64, changes *Changes) (bool, error) {
 	return true, nil
 }
 
-// unchanged reports whether what was seen at places is there, and whether contents
-// were not written since.
+// unchanged reports whether the same objects are still at places, and whether contents
+// have the same content.
 func (tx *Tx) unchanged(changed changedPlaces, places, contents []*Node) (bool, error) {
 	ok, err := changed.among(places, func(n *Node) (bool, error) {
 		now, err := tx.base(n.parent, []byte(n.fold), nil)
@@ -135,7 +136,8 @@ func (tx *Tx) unchanged(changed changedPlaces, places, contents []*Node) (bool, 
 	})
 }
 
-// validateWrites brings what the writes have replaced up to the state that is seen now.
+// validateWrites replaces what each write was based on by the present state. It returns
+// ErrConflict if another object is now there.
 func (tx *Tx) validateWrites(changed changedPlaces) error {
 	for id, d := range tx.over.tables {
 		if id < 0 {

@@ -7,23 +7,24 @@ import (
 	"scripter/objectdb"
 )
 
-// changeLog is what the last commits have changed, as the root tells it to other
-// processes: they forget that in their caches and keep the rest, and need not compare
-// what else they have read. It stands in the row that every commit writes anyway, and is
-// at most changeLogBytes long, so that the row stays on its page.
+// changeLog lists the places that the last commits have changed. The root stores it for
+// other processes: they drop these places from their caches, keep all others, and need
+// not compare the others with the root. It is stored in the row that every commit
+// writes anyway, and has at most changeLogBytes, so that the row fits its page.
 //
-// It is a number, the generation after which it knows everything, and for each commit
-// its generation, the number of places, and each place as the id of its table and its
-// folded name; numbers are uvarints, a name has its length before it. A place that a
-// later commit has changed too is with that one only: so the log is long enough for
-// about 200 places, however often they are written. Places that were changed long ago
-// fall out of it, and a commit that changed more than it holds empties it. "" knows
-// nothing.
+// It begins with a number: the generation since which it is complete. For each commit
+// follow its generation, the number of places, and each place as the id of its table
+// and its folded name. Numbers are uvarints; the length of a name precedes it. Each
+// place is listed only with the last commit that changed it, so there is room for about
+// 200 places, however often they are written. The oldest commits are dropped to make
+// room. A commit that does not fit leaves the log empty but for the first number. "" is
+// a log that knows nothing.
 type changeLog []byte
 
 const changeLogBytes = 3800
 
-// with returns the log with the commit that leads from generation gen to the next.
+// with returns the log with one more commit, which leads from generation gen to the
+// next and changed places.
 func (l changeLog) with(gen int64, places []objectdb.Place) changeLog {
 	entry := binary.AppendUvarint(make([]byte, 0, 64), uint64(gen+1))
 	entry = binary.AppendUvarint(entry, uint64(len(places)))
@@ -40,7 +41,7 @@ func (l changeLog) with(gen int64, places []objectdb.Place) changeLog {
 	}
 	fresh.places = entry[len(entry)-fresh.bytes:]
 
-	// The log is built behind room for its first number, which is known at the end.
+	// The first number is known at the end, so room for it is left in front.
 	const front = binary.MaxVarintLen64
 	log := make(changeLog, front, front+len(l)+len(entry))
 	r := changeReader{log: l}
@@ -57,7 +58,7 @@ func (l changeLog) with(gen int64, places []objectdb.Place) changeLog {
 	if r.bad || max(last, since) != gen {
 		since, log = gen, log[:front]
 	}
-	// The oldest commits go until the new one has room.
+	// The oldest commits are dropped until the new one fits.
 	const room = changeLogBytes - binary.MaxVarintLen64
 	old := changeReader{log: log, at: front}
 	for old.more() && len(log)-old.at+len(entry) > room {
@@ -71,7 +72,7 @@ func (l changeLog) with(gen int64, places []objectdb.Place) changeLog {
 	return log[begin:]
 }
 
-// placeSet are encoded places.
+// A placeSet is a set of encoded places.
 type placeSet struct {
 	places []byte
 	bytes  int
@@ -95,8 +96,8 @@ func (s *placeSet) has(place []byte) bool {
 	return false
 }
 
-// appendWithout appends to log a commit without the places in a set. The commit begins at
-// byte from of the reader, which has read its number.
+// appendWithout appends a commit to log, without the places in set. The commit begins
+// at byte from of the reader, which has already read the commit's generation.
 func (r *changeReader) appendWithout(set *placeSet, log changeLog, from int, commit int64) changeLog {
 	n := r.number()
 	first, kept := r.at, int64(0)
@@ -122,14 +123,15 @@ func (r *changeReader) appendWithout(set *placeSet, log changeLog, from int, com
 	return log
 }
 
-// nextIn reads a place and reports whether it is in a set.
+// nextIn reads a place and reports whether it is in the set.
 func (r *changeReader) nextIn(set *placeSet) bool {
 	from := r.at
 	r.place(nil)
 	return !r.bad && set.has(r.log[from:r.at])
 }
 
-// read returns what the log says, unless it is no log or does not lead to generation gen.
+// read returns the changes in the log, or no changes if the log is malformed or does
+// not lead to generation gen.
 func (l changeLog) read(gen int64) objectdb.Changes {
 	r := changeReader{log: l}
 	c := objectdb.Changes{Since: r.number()}
@@ -148,7 +150,7 @@ func (l changeLog) read(gen int64) objectdb.Changes {
 	return c
 }
 
-// changeReader reads a log from its byte at on.
+// A changeReader reads a log, from byte at.
 type changeReader struct {
 	log []byte
 	at  int
