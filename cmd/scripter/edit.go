@@ -44,10 +44,12 @@ meantime. "scripter undo" takes an edit back.`,
 			if e.address, err = address(args[0]); err != nil {
 				return err
 			}
+			// Ctrl-C is for the editor: emacs sends it for Ctrl-G to all programs of the terminal.
+			ctx := context.WithoutCancel(c.Context())
 			var done []doneObject
-			err = t.edit(c.Context(), &e, func(text string) error {
+			err = t.edit(ctx, &e, func(text string) error {
 				var err error
-				done, err = t.change(c.Context(), "edit "+args[0], f, func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
+				done, err = t.change(ctx, "edit "+args[0], f, func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
 					if err := e.unchangedSince(tx); err != nil {
 						return nil, err
 					}
@@ -59,10 +61,13 @@ meantime. "scripter undo" takes an edit back.`,
 			switch {
 			case err != nil:
 				return err
-			case done == nil && !f.quiet:
+			case done == nil && f.quiet:
+			case done == nil && t.json:
+				return t.printDone(nil, false)
+			case done == nil:
 				fmt.Fprintf(t.out, "unchanged %s\n", e.address)
-			case done != nil && done[0].kind == objectdb.KindScript && done[0].change != "unchanged":
-				return t.warnOfNames(c.Context(), done[0].address)
+			case done[0].kind == objectdb.KindScript && done[0].change != "unchanged":
+				return t.warnOfNames(ctx, done[0].address)
 			}
 			return nil
 		},

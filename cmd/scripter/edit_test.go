@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,4 +56,35 @@ func TestEditAgain(t *testing.T) {
 	text, err := os.ReadFile(left[0])
 	require.NoError(t, err)
 	assert.Equal(t, "mistake mistake\n", string(text))
+}
+
+// Ctrl-C while the editor runs is for the editor: the text is stored when it ends.
+func TestEditCancelled(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SCRIPTER_ROOT", filepath.Join(dir, "scripter.root"))
+	started, cancelled := filepath.Join(dir, "started"), filepath.Join(dir, "cancelled")
+	t.Setenv("VISUAL", fmt.Sprintf(`edit () {
+		touch %s; while ! [ -e %s ]; do sleep 0.01; done; sleep 0.1; echo 'return 2' > "$1"; }; edit`, started, cancelled))
+	scripter := func(ctx context.Context, out io.Writer, args ...string) int {
+		return run(ctx, args, nil, out, out)
+	}
+	require.Zero(t, scripter(context.Background(), io.Discard, "init"))
+	require.Zero(t, scripter(context.Background(), io.Discard, "put", "user.x", "--kind", "script", "return 1\n"))
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if _, err := os.Stat(started); err == nil {
+				break
+			}
+		}
+		cancel()
+		_ = os.WriteFile(cancelled, nil, 0o600)
+	}()
+	var out strings.Builder
+	assert.Zero(t, scripter(ctx, &out, "edit", "user.x"), "%s", &out)
+	out.Reset()
+	require.Zero(t, scripter(context.Background(), &out, "get", "user.x"))
+	assert.Equal(t, "return 2\n", out.String())
 }
