@@ -227,8 +227,8 @@ func (s *Server) redirect(hr *http.Request, r *gateway.Request, c *conn, p strin
 	return resp.Status
 }
 
-// params returns the CGI variables of a request (RFC 3875, 4.1), as a web server sets
-// them that runs the program for a path of the site.
+// params returns the CGI variables of a request (RFC 3875, 4.1), as a web server sets them
+// if it runs the program for a path of the site.
 func (s *Server) params(hr *http.Request) map[string]string {
 	p := make(map[string]string, len(hr.Header)+20)
 	for name, values := range hr.Header {

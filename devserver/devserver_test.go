@@ -25,7 +25,7 @@ import (
 	"scripter/root"
 )
 
-// A site is a root with a folder of pages, and its server on loopback.
+// A testSite is a root with a folder of pages, and its server on loopback.
 type testSite struct {
 	t      *testing.T
 	db     *objectdb.DB

@@ -71,7 +71,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestCountsTaken checks that counts that are taken while requests run have every request once
+// TestCountsTaken checks that counts that are taken while requests run contain every request once
 // when they are added up, in any order.
 func TestCountsTaken(t *testing.T) {
 	s := newSite(t)

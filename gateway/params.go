@@ -283,7 +283,7 @@ func basicAuth(field string) (user, password string) {
 	return user, password
 }
 
-// fullRequestLimit is the size in bytes that WebSTAR cut the head of a request to.
+// fullRequestLimit is the size in bytes to which WebSTAR cut the head of a request.
 const fullRequestLimit = 4096
 
 // fullRequest returns the head of the request as it probably was: the request line and the

@@ -105,8 +105,8 @@ func (c *attempt) sendPiece(data string) error {
 	return c.stopOnError(c.out.flush())
 }
 
-// endStream sends what a script has returned that has sent pieces before, unless one of them
-// was the last one.
+// endStream ends a response of which the script has sent pieces. It sends what the script has
+// returned, unless one of the pieces was the last one.
 func (c *attempt) endStream(v script.Value) error {
 	v, err := forScript(v)
 	if err != nil {

@@ -77,8 +77,8 @@ func (q *slots) current() slotLimits {
 }
 
 // acquire waits for a slot, and reports whether it had to wait. A request that had a slot
-// before (again) is not refused. After each acquire without an error, release must be
-// called. The error is a *busyError, or why ctx ended.
+// before (again) is not refused because of the others that wait. After each acquire without
+// an error, release must be called. The error is a *busyError, or the cause why ctx ended.
 func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
@@ -93,7 +93,7 @@ func (q *slots) acquire(ctx context.Context, again bool) (waited bool, err error
 	if q.waiters.Len() >= b.waiting && !again {
 		q.refused++
 		q.mu.Unlock()
-		return false, newBusyError(site.MaxWaiting, "%d requests run and %d wait, which is all that may "+
+		return false, newBusyError(site.MaxWaiting, "%d requests run and %d wait, and no more are allowed "+
 			"(user.webserver.%s, user.webserver.%s)",
 			b.running, b.waiting, site.MaxRunning.Name, site.MaxWaiting.Name)
 	}

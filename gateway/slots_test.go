@@ -50,7 +50,7 @@ func TestSlotOrder(t *testing.T) {
 	var busy *busyError
 	require.ErrorAs(t, err, &busy)
 	assert.Equal(t,
-		"1 requests run and 3 wait, which is all that may "+
+		"1 requests run and 3 wait, and no more are allowed "+
 			"(user.webserver.maxRunning, user.webserver.maxWaiting)",
 		busy.Error())
 	for i := range 3 {

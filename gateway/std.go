@@ -11,7 +11,7 @@ import (
 
 // StdHandler returns a handler for net/http/fcgi, which is a second responder to compare
 // package fcgi with. net/http/fcgi hides SCRIPT_NAME, PATH_INFO and REQUEST_URI; stdParams
-// rebuilds them. processEnv is fcgi.ProcessEnv: as a parameter, so that only the program that
+// rebuilds them. processEnv is fcgi.ProcessEnv. It is a parameter, so that only the program that
 // needs it links net/http/fcgi.
 func (g *Gateway) StdHandler(processEnv func(*http.Request) map[string]string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,7 +1,7 @@
-// Package probe is what "scripter doctor" and the gateway agree on. The doctor asks what a
-// web server makes of requests on their way to Scripter: it sends a request with a token in
-// the field [Field]. The SHA-256 of the token lies in the root. The gateway answers such a
-// request before the trap, and runs nothing of the site.
+// Package probe defines the requests with which "scripter doctor" asks the gateway how a web
+// server passes requests on, and the answers. The doctor sends a request with a token in the
+// field [Field]. The SHA-256 of the token lies in the root. The gateway answers such a request
+// before the trap, and runs nothing of the site.
 //
 //	reply.go   what a request and its answer hold
 //	token.go   the token

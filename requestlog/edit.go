@@ -105,7 +105,7 @@ func (r *Request) Incomplete() error {
 		return fmt.Errorf("request %d had a body of %d bytes, of which the first %d were recorded",
 			r.Number, r.BodySize, len(r.Body))
 	case slices.Contains(r.Masked, bodyItem):
-		return fmt.Errorf("the body of request %d speaks of a secret and was not recorded", r.Number)
+		return fmt.Errorf("the body of request %d contains the name of a secret and was not recorded", r.Number)
 	}
 	return nil
 }

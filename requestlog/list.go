@@ -115,7 +115,7 @@ func ServerNameWarning(tx *objectdb.Tx, name string) string {
 		return ""
 	}
 	if own := r.Variables["SERVER_SOFTWARE"]; own != "" && own != name {
-		return fmt.Sprintf("the web server calls itself %q, by the last recorded request; \"\" takes its own word", own)
+		return fmt.Sprintf("the web server calls itself %q, by the last recorded request; \"\" takes this name", own)
 	}
 	return ""
 }

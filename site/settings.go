@@ -179,8 +179,8 @@ func whole(low, high float64) func(objectdb.Value) error {
 // decimal formats a number without an exponent.
 func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// exists returns a check that a path is "", or that of a folder or of a file. wrong says
-// what to do about a path of the other kind.
+// exists returns a check that a path is "", or leads to a folder, or, if folder is false, to
+// a file. wrong is the error for a path of the other kind.
 func exists(folder bool, wrong string) func(objectdb.Value) error {
 	return func(v objectdb.Value) error {
 		p := string(v.(objectdb.String))

@@ -66,7 +66,7 @@ func TestSettingFrom(t *testing.T) {
 	assert.Equal(t, State{Value: objectdb.String("a text is a string"), From: "root"}, s.state(DebugToken))
 	s.put("user.webserver.websiteFolderPath", objectdb.String("/no/such/folder"))
 	state := s.state(WebsiteFolderPath)
-	assert.Equal(t, "root", state.From, "requests do not look")
+	assert.Equal(t, "root", state.From, "requests do not check the path")
 	assert.Error(t, state.Why)
 }
 

@@ -7,7 +7,7 @@ import "C"
 import "unsafe"
 
 // relayed returns whether the request was handed over to a resident server, and why a server
-// is not trusted. relay_linux.c tries that before Go begins.
+// is not trusted. relay_linux.c tries to hand it over before Go begins.
 func relayed() (relayOutcome, string) {
 	return relayOutcome(C.relay_outcome), C.GoString(C.relay_reason)
 }

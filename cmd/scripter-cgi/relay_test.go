@@ -518,7 +518,8 @@ func TestBodyThatStops(t *testing.T) {
 	assert.Zero(t, used.Load())
 }
 
-// SIGTERM while the body is awaited: the server gets no request.
+// TestRelayTerminatedEarly checks that the server gets no request if SIGTERM comes while the
+// relay waits for the body.
 func TestRelayTerminatedEarly(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)

@@ -13,8 +13,8 @@ import (
 	"scripter/site"
 )
 
-// The relay finds the root by the rules of site.FindConf: here both are asked.
-// What is wrong or unusual it leaves to Go, which says so.
+// TestRelayFindsTheRoot checks that the relay and site.FindConf find the same root. The relay
+// leaves an invalid or unusual configuration to Go, which reports its errors.
 func TestRelayFindsTheRoot(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)

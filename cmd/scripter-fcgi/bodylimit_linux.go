@@ -9,13 +9,13 @@ import (
 	"scripter/objectdb"
 )
 
-// bodyLimit returns how large a body may be by the present settings of the root, which
-// the master does not keep open: a setting counts from the next request on.
+// bodyLimit reads from the settings of a root how large a body may be. The master does not
+// keep the root open, so bodyLimit opens it for each read.
 type bodyLimit struct {
 	mu   sync.Mutex
 	root string
-	last int64     // what was read last; 0: nothing
-	when time.Time // it was read
+	last int64     // the limit that was read last; 0: it could not be read
+	when time.Time // the time of the last read
 }
 
 // bodyLimitInterval is how often the settings are read at most: many bodies that are too

@@ -12,11 +12,11 @@ import (
 	"scripter/gateway"
 )
 
-// sockets are what the program listens on.
+// sockets holds the sockets on which the program listens.
 type sockets struct {
 	web      net.Listener // for web servers; nil: none
 	resident net.Listener // for scripter-cgi; nil: none
-	// residentPath is the path of the resident socket, also if another server has
+	// residentPath is the path of the resident socket, even if another server has
 	// it; "" if none is wanted.
 	residentPath string
 	lastUse      *lastUse

@@ -22,8 +22,8 @@ const defaultWorkers = 16
 // maxWorkers is the largest number of workers.
 const maxWorkers = 64
 
-// reportInterval is how often workers are asked for their counts. A worker that is
-// killed takes those since its last report with it.
+// reportInterval is how often workers are asked for their counts. If a worker is killed,
+// its counts since its last report are lost.
 const reportInterval = 5 * time.Second
 
 // master answers requests by worker processes.
@@ -227,7 +227,7 @@ func files(ds ...detached) (fs []*os.File) {
 	return fs
 }
 
-// ownProgram returns the program that this process runs, also if its file was replaced.
+// ownProgram returns the program that this process runs, even if its file was replaced.
 // A newer program would not understand the shared memory of this one.
 func ownProgram() (string, error) {
 	const own = "/proc/self/exe"

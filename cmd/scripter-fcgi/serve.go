@@ -135,8 +135,8 @@ func workersFor(o options, b gateway.Bounds) int {
 	return atMost(b, defaultWorkers)
 }
 
-// atMost returns how many scripts the root's settings allow at a time, and otherwise if
-// they do not say.
+// atMost returns how many scripts the root's settings allow at a time, or otherwise if
+// they set no limit.
 func atMost(b gateway.Bounds, otherwise int) int {
 	if b.Running == 0 {
 		return otherwise

@@ -145,7 +145,7 @@ func (s *status) serveStatus(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// formOf returns the first format of an Accept field that there is.
+// formOf returns the first format of an Accept field that the status has, or "text".
 func formOf(accept string) string {
 	for part := range strings.SplitSeq(accept, ",") {
 		media, parameters, _ := strings.Cut(part, ";")
@@ -177,8 +177,8 @@ func namesThisMachine(host string) bool {
 	return err == nil
 }
 
-// listenStatus opens the socket of the status: a unix socket with the mode of the other
-// one, or a loopback address, whatever web servers are allowed.
+// listenStatus opens the socket of the status: a unix socket with the mode of the one for web
+// servers, or a loopback address. The addresses of allowed web servers do not matter.
 func listenStatus(spec string, o options) (net.Listener, error) {
 	if !strings.HasPrefix(spec, "unix:") {
 		addr, err := net.ResolveTCPAddr("tcp", spec)

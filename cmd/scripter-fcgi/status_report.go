@@ -95,7 +95,8 @@ func (r report) writeText(w io.Writer) {
 
 func sorted[K int | string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// statusText returns a status as text; a request without one had lost its client.
+// statusText returns a status as text: "none" if there was no response because the client was
+// gone.
 func statusText(status int) string {
 	if status == 0 {
 		return "none"

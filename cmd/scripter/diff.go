@@ -7,9 +7,9 @@ import "strings"
 const diffCells = 4 << 20
 
 // diffLines returns the lines that differ between two texts, in their order:
-// "-" before those of the first, "+" before those of the second. It finds the
-// fewest; for very long texts it takes all between the first and the last
-// difference. The result is empty if the texts are equal.
+// "-" before those of the first, "+" before those of the second. It returns as few
+// lines as possible; for very long texts, it returns all lines between the first and
+// the last difference. The result is empty if the texts are equal.
 func diffLines(then, now string) []string {
 	lines := []string{}
 	if then == now {

@@ -91,7 +91,7 @@ func (d *doctor) checkSpelling(ctx context.Context) {
 	}
 	if r := d.probe(ctx, question{path: scriptPath + ".txt"}); r.Probe != nil {
 		d.warn("extension",
-			"%s.txt reaches Scripter too: a name is taken for a script whose last extension is another", scriptPath)
+			"%s.txt reaches Scripter too: a name with another last extension is taken for a script", scriptPath)
 	}
 }
 

@@ -132,8 +132,8 @@ func (q question) wire(a *asker) []byte {
 	return b.Bytes()
 }
 
-// ask sends one request and reads its response, also from a server that responds before
-// it has read the whole body.
+// ask sends one request and reads its response, even if the server responds before it has
+// read the whole body.
 func (a *asker) ask(ctx context.Context, q question) *answered {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

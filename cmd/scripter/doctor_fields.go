@@ -18,7 +18,7 @@ var wanted = []struct {
 	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, stateFault,
 		"scripts do not get what stands behind the question mark"},
 	{"REQUEST_URI", nil, stateFault,
-		"calls of the handler's own URL cannot be told apart, which go round the access rules of pages"},
+		"Scripter cannot recognize calls of the handler's own URL, which bypass the access rules of pages"},
 	{"DOCUMENT_ROOT", nil, stateFault, "pages are not found"},
 	{"REMOTE_ADDR", nil, stateFault, "scripts do not know the client's address"},
 	{"HTTP_HOST", func(d *doctor) string { return d.ask.host() }, stateWarning, "absolute URLs come out wrong"},

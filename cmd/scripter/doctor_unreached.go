@@ -36,7 +36,7 @@ func (d *doctor) unreached(check, path string, r *answered) {
 		d.fault(check, "%s: the web server forbids it", says)
 	case r.Status == 404:
 		d.fault(check, "%s by the web server itself: nothing binds the extension to the action, "+
-			"or a file is wanted that need not be", says)
+			"or the web server looks for a file, which need not exist", says)
 	default:
 		d.fault(check, "%s, and not by Scripter", says)
 	}

@@ -79,8 +79,8 @@ meantime. "scripter undo" takes an edit back.`,
 	return c
 }
 
-// edit gives the value to the editor, and what was saved to store. Without a change it
-// does not call store.
+// edit gives the value to the editor, and passes the saved text to store. If the text was
+// not changed, edit does not call store.
 func (t *tool) edit(ctx context.Context, e *edit, store func(text string) error) error {
 	if err := t.view(ctx, e.read); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (t *tool) runEditor(ctx context.Context, file string) error {
 	return nil
 }
 
-// again asks at a terminal whether the value that was not stored is edited again.
+// again asks at a terminal whether to edit the value again that was not stored.
 func (t *tool) again(why error) bool {
 	in, _ := t.in.(*os.File)
 	if !isTerminal(in) || !isTerminal(t.screen) {

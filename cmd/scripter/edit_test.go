@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal returns the two ends of a terminal: the person's and the program's.
+// openTerminal returns the two ends of a terminal: that of the user and that of the program.
 func openTerminal(t *testing.T) (person, program *os.File) {
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	require.NoError(t, err)

@@ -201,8 +201,8 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// args returns a check for the number of arguments whose failure is a usage
-// error that shows the usage.
+// args returns a check of the number of arguments. Its error is a usage error that shows
+// the usage.
 func args(low, high int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < low || len(args) > high && high >= 0 {
@@ -224,8 +224,8 @@ func (t *tool) rootFile() string {
 	return "scripter.root"
 }
 
-// forRequests opens the root to answer requests, forWork for changes by the owner, which
-// may hold the lock for long, and forReading for commands that only read.
+// Options for opening the root: to answer requests, for changes by the owner, which may
+// hold the lock for long, and for commands that only read.
 var (
 	forRequests = objectdb.Options{Program: gateway.Program()}
 	forWork     = objectdb.Options{Program: gateway.Program(), LockTime: -1}
@@ -247,7 +247,7 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 	return db, err
 }
 
-// origin returns who runs which command.
+// origin returns the origin of the commits: the user and the command.
 func (t *tool) origin() objectdb.Origin {
 	return objectdb.Origin{Who: userName(os.Geteuid()), Why: t.name}
 }

@@ -176,7 +176,7 @@ func whereErrors(inPage bool) string {
 	return "Errors are in the log; --errors page shows them in the page."
 }
 
-// typed returns how a person starts this program again from the same folder. "go run"
+// typed returns the command that starts this program again from the same folder. "go run"
 // starts it in a folder of its own, go-build, which is gone afterwards.
 func typed(program string) string {
 	if strings.Contains(filepath.ToSlash(program), "/go-build") {

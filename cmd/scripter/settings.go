@@ -82,8 +82,8 @@ func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
 	return err
 }
 
-// unlisted returns the folders and hosts that a setting names, or any setting for "", and
-// that the root may not use.
+// unlisted returns the folders and hosts that a setting names but the root may not use. If
+// setting is "", it returns those of all settings.
 func (t *tool) unlisted(tx *objectdb.Tx, setting string) ([]*site.Unlisted, error) {
 	reach, err := t.mayReach()
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 // record has what one command replaces, for "scripter undo": the old objects in an
 // archive beside the root, and in its manifest the state of every object before and
 // after the command. The file gets its name before the command is committed, so that
-// every change has a record. A record whose command was never committed has states that
-// are not those of the root.
+// every change has a record. If the command was never committed, the states in its record
+// differ from those of the root.
 //
 // A nil record notes nothing.
 type record struct {
@@ -110,7 +110,7 @@ func (r *record) object(tx *objectdb.Tx, a objectdb.Address, below bool) error {
 	})
 }
 
-// missing notes the objects up to a that are not there.
+// missing notes the objects up to a that do not exist.
 func (r *record) missing(tx *objectdb.Tx, a objectdb.Address) error {
 	if r == nil {
 		return nil
@@ -286,8 +286,8 @@ func (r *record) addNew(tx *objectdb.Tx) error {
 	return nil
 }
 
-// stateOf returns the state of the object at an address, or "" if there is none. For a
-// moved object only its place counts: to move it back loses no change that others have
+// stateOf returns the state of the object at an address, or "" if there is none. The state
+// of a moved object is its place alone: moving it back loses no change that others have
 // made in it.
 func stateOf(tx *objectdb.Tx, u *objectfiles.Undo, address string) (string, error) {
 	a, err := objectdb.ParseAddress(address)
