@@ -8,7 +8,7 @@
 //	settings.go settings_set.go   the settings: one table for behaviour, commands and manual
 //	snapshot.go                   one immutable copy of the site for many requests
 //	tables.go                     actions, MIME types, overrides, directory indexes
-//	limits.go limits_rows.go      limits of single scripts
+//	limits.go limits_rows.go      the limits and their defaults; limits of single scripts
 //	requires.go requires_rows.go  who may call a script
 //	password.go                   password hashes of users
 //	conf.go reach.go              scripter.conf, variables, flags

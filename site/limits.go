@@ -6,6 +6,43 @@ import (
 	"scripter/objectdb"
 )
 
+// The settings that limit what requests may use, and their defaults.
+var (
+	MaxBody = &Setting{Name: "maxBody", Default: objectdb.Number(16), Title: "Largest body",
+		Meaning: "megabytes of a request's body; more is answered 413", Check: between(0, 1<<12)}
+	MaxFields = &Setting{Name: "maxFields", Default: objectdb.Number(1000), Title: "Most form fields",
+		Meaning: "fields and parts of a form; more is answered 413", Check: whole(1, 1<<20)}
+	MaxResponse = &Setting{Name: "maxResponse", Default: objectdb.Number(64), Title: "Largest response",
+		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it",
+		Check:   between(1, 1<<12)}
+	MaxTime = &Setting{Name: "maxTime", Default: objectdb.Number(10), Title: "Longest run",
+		Meaning: "seconds that all scripts of one request may take together", Check: between(0.01, 3600)}
+	MaxInstructions = &Setting{Name: "maxInstructions", Default: objectdb.Number(1000), Title: "Most instructions",
+		Meaning: "millions of Lua instructions that all scripts of one request may take together",
+		Check:   between(0.001, 1<<20)}
+	MaxMemory = &Setting{Name: "maxMemory", Default: objectdb.Number(64), Title: "Most memory",
+		Meaning: "megabytes that the scripts of one request may hold", Check: between(1, 1<<14)}
+	MaxString = &Setting{Name: "maxString", Default: objectdb.Number(16), Title: "Longest string",
+		Meaning: "megabytes of the longest string that a script can make", Check: between(0.001, 1<<9)}
+	MaxDepth = &Setting{Name: "maxDepth", Default: objectdb.Number(10000), Title: "Deepest calls",
+		Meaning: "calls of Lua functions within one another", Check: whole(10, 1<<20)}
+	MaxPatternSteps = &Setting{Name: "maxPatternSteps", Default: objectdb.Number(20), Title: "Most pattern steps",
+		Meaning: "millions of steps that one search for a pattern may take", Check: between(0.001, 1<<14)}
+	MaxCoroutines = &Setting{Name: "maxCoroutines", Default: objectdb.Number(1000), Title: "Most coroutines",
+		Meaning: "coroutines that the scripts of one request may have at a time; one that has ended does not count",
+		Check:   whole(1, 1<<20)}
+	MaxSource = &Setting{Name: "maxSource", Default: objectdb.Number(256), Title: "Longest source",
+		Meaning: "kilobytes of the source of one script, or of a text for load", Check: between(1, 1<<10)}
+	MaxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
+		Meaning: "markers that one request may expand", Check: whole(1, 1<<24)}
+	MaxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
+		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right",
+		Check:   whole(0, 1<<16)}
+	MaxWaiting = &Setting{Name: "maxWaiting", Default: objectdb.Number(256), Title: "Most requests waiting",
+		Meaning: "requests that wait for their turn, at most maxTime seconds; more are answered 503",
+		Check:   whole(0, 1<<20)}
+)
+
 // LimitRows is the table of the limits of single scripts. The name of a row is the
 // address of a script, or of a table: then the row applies to everything in the table.
 // Its cells have the names of settings. For each setting the row with the nearest

@@ -2,10 +2,10 @@
 //
 // # Many writers
 //
-// Writers wait in a queue of the kernel's: an empty file beside the root, its name with
-// -lock, locked by flock(2). SQLite's own way, to try again after a pause, lets late
-// comers pass, and leaves some waiting for a second. The queue only keeps order: SQLite's
-// lock decides who writes. The wait is bounded by Options.BusyTimeout (ErrBusy).
+// Writers of all processes take the lock of an empty file beside the root, its name with
+// -lock, by flock(2): see writerlock.go. SQLite's own way, to try again after a pause,
+// lets late comers pass, and leaves some waiting for a second. The file only keeps order:
+// SQLite's lock decides who writes. The wait is bounded by Options.BusyTimeout (ErrBusy).
 //
 // A commit waits for the disk after it has given the lock back, and the commits of one
 // process share a sync: see wal.go and groupcommit.go. It returns when it is on the

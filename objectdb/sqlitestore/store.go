@@ -21,7 +21,7 @@ type store struct {
 	file    fileID
 
 	writer   chan struct{} // has one token: the writer's lock among our goroutines
-	queue    *queue        // and among processes
+	shared   *writerLock   // and among processes
 	syncs    groupCommit
 	unsynced unsynced // a sync has failed
 	commits  atomic.Int64
@@ -33,8 +33,8 @@ type store struct {
 }
 
 func newStore(path string, o objectdb.Options) *store {
-	s := &store{path: path, options: o.WithDefaults(), writer: make(chan struct{}, 1), queue: newQueue(path)}
-	s.unsynced.root = s.queue.root
+	s := &store{path: path, options: o.WithDefaults(), writer: make(chan struct{}, 1), shared: newWriterLock(path)}
+	s.unsynced.root = s.shared.root
 	s.writer <- struct{}{}
 	return s
 }
@@ -57,9 +57,9 @@ func (s *store) Close() error {
 	}
 	s.idle = nil
 	forgetFile(s.file)
-	s.queue.close()
+	s.shared.close()
 	if !s.options.ReadOnly {
-		s.queue.tidy()
+		s.shared.tidy()
 	}
 	if err := errors.Join(errs...); err != nil {
 		return &objectdb.Error{Op: "close", Path: s.path, Err: err}
@@ -130,7 +130,7 @@ func (s *store) lockWriter(ctx context.Context, deadline time.Time) error {
 	if err := s.takeToken(ctx, deadline); err != nil {
 		return err
 	}
-	if err := s.queue.enter(ctx, deadline); err != nil {
+	if err := s.shared.enter(ctx, deadline); err != nil {
 		s.writer <- struct{}{}
 		return err
 	}
@@ -156,7 +156,7 @@ func (s *store) takeToken(ctx context.Context, deadline time.Time) error {
 }
 
 func (s *store) unlockWriter() {
-	s.queue.leave()
+	s.shared.leave()
 	s.writer <- struct{}{}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestExistingLockFileKeepsItsMode(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "a.root")
 	require.NoError(t, os.WriteFile(root, nil, 0o666))
-	q := newQueue(root)
+	q := newWriterLock(root)
 	require.NoError(t, os.WriteFile(q.path(), nil, 0o600))
 	_, err := q.create()
 	require.ErrorIs(t, err, os.ErrExist)

@@ -11,20 +11,19 @@ import (
 	"scripter/objectdb"
 )
 
-// queue is where the writers of all processes wait for one another: an empty
-// file beside the root, its name with -lock, locked by flock(2). A writer locks it
-// first, and takes SQLite's own lock then, which is free. The kernel
-// wakes one waiter when the holder unlocks the file or ends, however it ends. SQLite's own
-// way of waiting is to try again after a pause, which lets late comers pass and leaves
-// some waiting for very long.
+// writerLock is the lock that writers of all processes take one after the other: an empty
+// file beside the root, its name with -lock, locked by flock(2). A writer locks it first, and
+// then takes SQLite's own lock, which is free. The kernel wakes one waiter when the holder
+// unlocks the file or ends, however it ends. SQLite's own way of waiting is to try again after
+// a pause, which lets late comers pass and leaves some waiting for very long.
 //
-// Correctness does not depend on the queue: SQLite's lock still decides. So a process
-// that cannot open the file goes without, and a file that is removed while it is in use
-// costs a little order for a moment.
+// Correctness does not depend on it: SQLite's lock still decides. So a process that cannot
+// open the file goes without, and a file that is removed while it is in use costs a little
+// order for a moment.
 //
 // One goroutine of a store uses it at a time.
-type queue struct {
-	root string // the file that is queued for, links resolved
+type writerLock struct {
+	root string // the file of the root, links resolved
 
 	mu   sync.Mutex
 	file *os.File // nil before the first use
@@ -38,58 +37,58 @@ type kernelWait struct {
 	wanted bool
 }
 
-func newQueue(root string) *queue {
-	return &queue{root: resolved(root)}
+func newWriterLock(root string) *writerLock {
+	return &writerLock{root: resolved(root)}
 }
 
-func (q *queue) path() string { return q.root + "-lock" }
+func (l *writerLock) path() string { return l.root + "-lock" }
 
 // enter waits until this process is the one that may write: ErrBusy after the
 // deadline.
-func (q *queue) enter(ctx context.Context, deadline time.Time) error {
+func (l *writerLock) enter(ctx context.Context, deadline time.Time) error {
 	for {
-		f, err := q.open()
+		f, err := l.open()
 		if err != nil {
 			return nil
 		}
-		if err := q.lock(ctx, f, deadline); err != nil {
+		if err := l.lock(ctx, f, deadline); err != nil {
 			return err
 		}
 		// The last user of a root removes the file; then the next one's is another.
 		mine, err := f.Stat()
-		named, err2 := os.Lstat(q.path())
+		named, err2 := os.Lstat(l.path())
 		if err != nil || err2 == nil && os.SameFile(mine, named) {
 			return nil
 		}
-		q.close()
+		l.close()
 	}
 }
 
-func (q *queue) open() (*os.File, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.file != nil {
-		return q.file, nil
+func (l *writerLock) open() (*os.File, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		return l.file, nil
 	}
-	open := func() (*os.File, error) { return os.OpenFile(q.path(), os.O_RDONLY|syscall.O_NOFOLLOW, 0) }
+	open := func() (*os.File, error) { return os.OpenFile(l.path(), os.O_RDONLY|syscall.O_NOFOLLOW, 0) }
 	f, err := open()
 	if errors.Is(err, os.ErrNotExist) {
-		if f, err = q.create(); errors.Is(err, os.ErrExist) {
+		if f, err = l.create(); errors.Is(err, os.ErrExist) {
 			f, err = open()
 		}
 	}
-	q.file = f
+	l.file = f
 	return f, err
 }
 
 // create makes the file, with the rights of the root, so that whoever may write the root
 // can wait. It does not change the mode of a file that another process has made meanwhile.
-func (q *queue) create() (*os.File, error) {
-	f, err := os.OpenFile(q.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
+func (l *writerLock) create() (*os.File, error) {
+	f, err := os.OpenFile(l.path(), os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o660)
 	if err != nil {
 		return nil, err
 	}
-	_ = giveRights(f, q.root)
+	_ = giveRights(f, l.root)
 	return f, nil
 }
 
@@ -108,8 +107,8 @@ func giveRights(f *os.File, root string) error {
 }
 
 // lock takes the kernel's lock on f. On a file system without locks it does not wait.
-func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error {
-	w, err := q.begin(f)
+func (l *writerLock) lock(ctx context.Context, f *os.File, deadline time.Time) error {
+	w, err := l.begin(f)
 	if w == nil {
 		return err
 	}
@@ -123,8 +122,8 @@ func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error 
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	select {
 	case err := <-w.done: // in the last moment
 		return err
@@ -135,23 +134,23 @@ func (q *queue) lock(ctx context.Context, f *os.File, deadline time.Time) error 
 }
 
 // begin takes the lock if it is free, and else returns the wait for it.
-func (q *queue) begin(f *os.File) (*kernelWait, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.wait != nil {
-		q.wait.wanted = true
-		return q.wait, nil
+func (l *writerLock) begin(f *os.File) (*kernelWait, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wait != nil {
+		l.wait.wanted = true
+		return l.wait, nil
 	}
 	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, nil
 	}
 	w := &kernelWait{done: make(chan error, 1), wanted: true}
-	q.wait = w
+	l.wait = w
 	go func() {
 		_ = flock(f, syscall.LOCK_EX)
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.wait = nil
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.wait = nil
 		if !w.wanted {
 			_ = flock(f, syscall.LOCK_UN)
 		}
@@ -161,28 +160,28 @@ func (q *queue) begin(f *os.File) (*kernelWait, error) {
 }
 
 // leave unlocks the file for the next one.
-func (q *queue) leave() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.file != nil {
-		_ = flock(q.file, syscall.LOCK_UN)
+func (l *writerLock) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		_ = flock(l.file, syscall.LOCK_UN)
 	}
 }
 
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.file != nil {
-		q.file.Close()
-		q.file = nil
+func (l *writerLock) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
 	}
 }
 
 // tidy removes the file when no process has the root open any more: then SQLite has
 // removed its WAL.
-func (q *queue) tidy() {
-	if _, err := os.Lstat(q.root + "-wal"); errors.Is(err, os.ErrNotExist) {
-		_ = os.Remove(q.path())
+func (l *writerLock) tidy() {
+	if _, err := os.Lstat(l.root + "-wal"); errors.Is(err, os.ErrNotExist) {
+		_ = os.Remove(l.path())
 	}
 }
 
