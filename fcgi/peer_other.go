@@ -2,6 +2,6 @@
 
 package fcgi
 
-// peerHalfClosed returns false: only Linux tells. Elsewhere a TCP peer that is gone is
-// noticed when the response is sent.
+// peerHalfClosed returns false, because only Linux reports it. Elsewhere the server
+// notices that a TCP peer is gone when it sends the response.
 func (c *conn) peerHalfClosed() bool { return false }

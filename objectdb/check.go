@@ -23,10 +23,9 @@ func (p Problem) String() string {
 	return fmt.Sprintf("object %d (%s): %s", p.ID, p.Address, p.Message)
 }
 
-// Check looks at everything that must be so in a root: the store finds it whole, every
-// object lies in a table and is reached from the root, and names, kinds, versions and
-// values are what they must be. It returns what is wrong; an error means that it could
-// not look.
+// Check checks a root: the store must be intact, every object must lie in a table and
+// be reached from the root, and names, kinds, versions and values must be valid. It
+// returns the problems that it found, or an error if it could not check.
 func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 	var problems []Problem
 	err := db.View(ctx, func(tx *Tx) error {

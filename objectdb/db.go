@@ -103,9 +103,9 @@ func (db *DB) Info(ctx context.Context) (info Info, err error) {
 	return info, err
 }
 
-// follow brings the cache to a state that a session sees, if that is newer. When a
-// commit of this process, which may be what made the state, does not tell the cache
-// soon, the transaction goes without the cache.
+// follow brings the cache to the state that a session sees, if that is newer. A commit
+// of this process holds publishing until it has told the cache. follow waits for it a
+// little; if that is not enough, the transaction does without the cache.
 func (db *DB) follow(s State) {
 	for try := 0; s.Generation > db.cache.generation() && try < 20; try++ {
 		if !db.publishing.TryLock() {

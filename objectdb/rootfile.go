@@ -2,8 +2,9 @@ package objectdb
 
 import "encoding/binary"
 
-// A root in a file, and every saved copy, is an SQLite file that these two numbers of its
-// header tell from others. Package sqlitestore has the rest of its form.
+// A root in a file and its saved copies are SQLite files. These two numbers in the
+// header tell them from other SQLite files. Package sqlitestore describes the rest of
+// the file.
 const (
 	ApplicationID = 0x53437274 // "SCrt"
 	// FileVersion is the version of the form in which this program keeps roots in files.

@@ -35,14 +35,14 @@ type Info struct {
 	MadeBy, MigratedBy string
 }
 
-// SaveOptions are the ways to save a copy. The zero value saves one at once.
+// SaveOptions says how to save a copy. The zero value saves a copy at once.
 type SaveOptions struct {
-	// Keep is how many copies stay: when the new one is finished, the oldest
-	// beyond it are removed. 0 removes none. Copies made before a root was
-	// brought up to date are neither counted nor removed.
+	// Keep is the number of copies that remain: when the new one is finished, the
+	// oldest beyond that number are removed. 0 removes none. Copies made before a root
+	// was brought up to date are neither counted nor removed.
 	Keep int
-	// Wait is how long another program that saves a copy of the same root is
-	// waited for; after it the error is ErrSaving.
+	// Wait is how long Save waits for another program that is saving a copy of the same
+	// root. After that the error is ErrSaving.
 	Wait time.Duration
 	// Changed returns the newest copy and ErrUnchanged, instead of a new copy, when
 	// nothing was committed since it was saved.
@@ -50,8 +50,8 @@ type SaveOptions struct {
 	// Due, if it is set, is called once no other program can save. If it returns an
 	// error, the save ends before anything is done.
 	Due func() error
-	// Progress is called about ten times a second, and at the end, with the
-	// bytes that are written and about how many there will be.
+	// Progress is called about ten times a second, and at the end, with the number of
+	// bytes written and about how many there will be.
 	Progress func(done, all int64)
 }
 

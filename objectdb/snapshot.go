@@ -1,9 +1,9 @@
 package objectdb
 
-// snapshot begins what the transaction sees. One that may be run again begins no session
-// when the store knows the newest generation and the cache stands for it: most of what
-// it asks for is in the cache. The session begins when something is missed there, or
-// written: see reader.
+// snapshot chooses the state that the transaction sees. If the transaction may be run
+// again, and the cache is as new as the store, it begins no session: most of what it
+// reads is in the cache. The session begins when the transaction writes or reads
+// something that is not in the cache: see reader.
 func (tx *Tx) snapshot() error {
 	if tx.mode == optimistic && !tx.flushed {
 		if gen, ok := tx.db.store.Newest(); ok && gen <= tx.db.cache.generation() {
@@ -29,10 +29,10 @@ func (tx *Tx) beginRead() (Changes, error) {
 	return state.Changes, nil
 }
 
-// reader returns the session to read with. Where it begins only now, another one may
-// have committed since the transaction began. Then the transaction sees the
-// newer state from now on, if nothing is different there of what it has read; else it is
-// in conflict, as if that had been found at its end, and is run again.
+// reader returns the session to read with, and begins it if need be. Another
+// transaction may then have committed since this one began. If nothing that this one
+// has read is different, it sees the newer state from now on. Else the error is
+// ErrConflict, as at a commit, and the transaction is run again.
 func (tx *Tx) reader() (Session, error) {
 	if tx.session != nil {
 		return tx.session, nil
@@ -78,11 +78,10 @@ func (tx *Tx) sameAs(seen int64, changes *Changes) (bool, error) {
 	return true, nil
 }
 
-// sameNode reports whether a node is as it was. That is more than what counts at a
-// commit, because the transaction has the node still: not only must a name lead to the same
-// object, but to the same content of it. Of a table the transaction
-// knows only the name yet: it begins a session before it reads what is in it, or when it was
-// written.
+// sameNode reports whether a node is as it was. It compares more than a commit does,
+// because the transaction still has the node: the name must lead to the same object
+// with the same content. Of a table the transaction knows only the name, because it
+// begins a session before it reads what is in a table or writes in it.
 func (tx *Tx) sameNode(n *Node) (bool, error) {
 	now, err := tx.base(n.parent, []byte(n.fold), nil)
 	switch {

@@ -1,7 +1,7 @@
 package objectdb
 
-// CacheStats are how often transactions found what they looked for in the
-// cache of read objects, and how often they had to ask the file. Both only grow.
+// CacheStats counts how often transactions found an object in the cache, and how often
+// they had to ask the store. Both numbers only grow.
 type CacheStats struct {
 	Hits, Misses uint64
 }

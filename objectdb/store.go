@@ -62,8 +62,8 @@ type Session interface {
 	// Value returns the value of the object with this id.
 	Value(ctx context.Context, id int64) (Value, error)
 
-	// All calls fn with each object of the root, or with why it cannot be read. Then the
-	// row has the id only.
+	// All calls fn with each object of the root. If an object cannot be read, fn gets
+	// the reason, and a row that has only the id.
 	All(ctx context.Context, fn func(Row, error)) error
 	// Check calls report with everything that is wrong with the form in which the store
 	// keeps the root.
@@ -89,8 +89,8 @@ type Writer interface {
 // RootID is the id of the root table. Its parent is 0 and its name is "".
 const RootID = 1
 
-// A value longer than WholeValue bytes is read when it is asked for, not with its
-// row; in a listing, one longer than ListedValue.
+// A value longer than WholeValue bytes is not read with its row, but when it is asked
+// for. In a listing the limit is ListedValue.
 const (
 	WholeValue  int64 = 16 << 10
 	ListedValue int64 = 1 << 10
@@ -105,14 +105,13 @@ type State struct {
 
 // Changes is what the last commits have changed.
 type Changes struct {
-	// Since is the generation after which Changes knows everything; 0 when it knows
-	// nothing.
+	// Since is the generation since which Changes is complete; 0 if nothing is known.
 	Since int64
-	// Places are what was changed after Since: every place at which an object came, went
-	// or was written. What was in a table that has gone is not named.
+	// Places has every place at which an object came, went or was written after Since.
+	// The objects in a table that is gone are not listed.
 	Places []Change
-	// Reverted is the generation of the last Revert: objects that it has brought back
-	// have the ids that they had. It is 0 when there was none, or none after Since.
+	// Reverted is the generation of the last Revert after Since, or 0 if there was
+	// none. Objects that a Revert brings back have the ids that they had before.
 	Reverted int64
 }
 

@@ -25,8 +25,8 @@ const (
 // jsonBytes is the number of bytes of the .json files so far.
 type jsonBytes int64
 
-// mustStore reports whether a file must be stored without compression, because import accepts
-// it only from an archive that is as large.
+// mustStore reports whether a file must be stored without compression, because import
+// accepts it only from an archive of that size.
 func (j *jsonBytes) mustStore(name string, content []byte) bool {
 	if path.Ext(name) != ".json" || name == manifestFile {
 		return false

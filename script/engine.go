@@ -25,8 +25,8 @@ type Engine struct {
 	misses    uint64            // scripts compiled
 }
 
-// generationBytes is the length of the sources whose compiled form is cached, in
-// each of the two generations. Compiled code is about twenty times as large.
+// generationBytes is the length of the sources whose compiled form is cached, in each
+// of the two generations. Compiled code is many times larger than its source.
 const generationBytes = 4 << 20
 
 // A codeKey names one state of a script object: an object's version is never

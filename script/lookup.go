@@ -88,9 +88,9 @@ func (t *Thread) IsForPages(v Value) bool {
 	return ok && t.engine.byFn[f.fn] != nil && t.engine.byFn[f.fn].Page
 }
 
-// Untouched reports whether bare names mean in the thread's scripts what the
-// root says: no script has made a global of one, and none is a name of the request.
-// It returns false if the run was stopped.
+// Untouched reports whether bare names in the thread's scripts have the meaning that
+// the root gives them: no script has assigned one as a global, and none is a name of
+// the request. It returns false if the run was stopped.
 func (t *Thread) Untouched(names ...string) bool {
 	if t.state.Err() != nil {
 		return false

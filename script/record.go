@@ -40,7 +40,7 @@ func NewRecord(s *Shape, of Cells) *Table {
 	return &Table{record: record, cells: s.cells, index: s.index, left: len(s.cells)}
 }
 
-// shaped is what a table with a shape has.
+// shaped holds the values of a table that has a shape.
 type shaped struct {
 	shape       *Shape
 	of          Cells

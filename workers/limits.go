@@ -22,9 +22,9 @@ func (w *Worker) Begin(limit time.Duration, bytes int64) {
 	w.state.script.Store(scriptRuns)
 }
 
-// setMemoryLimit makes Go collect garbage before the master counts it as memory of
-// the script. A change stops the process for a moment, so it is only made when the
-// limit has changed.
+// setMemoryLimit makes Go collect garbage before the master counts it as memory of the
+// script. A change stops the process for a moment, so it is made only if the limit is
+// another one.
 func (w *Worker) setMemoryLimit(bytes int64) {
 	if bytes == w.memoryLimit {
 		return

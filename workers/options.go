@@ -87,6 +87,6 @@ func descriptorLimit() int {
 	return max(0, int(limit.Cur)-own)
 }
 
-// maxProcessesAffordable returns for how many workers there are descriptors, if half of them
-// are for connections.
+// maxProcessesAffordable returns the number of workers for which there are enough
+// descriptors, if half of them are for connections.
 func maxProcessesAffordable() int { return max(1, descriptorLimit()/(2*perProcess)) }

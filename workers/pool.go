@@ -121,8 +121,8 @@ func nonblockingAll(ls []*os.File) (polls []*os.File, err error) {
 	return polls, nil
 }
 
-// nonblocking returns a non-blocking duplicate of l, which os.File takes for a blocking one:
-// else File.Fd would make it blocking again.
+// nonblocking returns a non-blocking duplicate of l. os.File takes it for a blocking
+// one; otherwise File.Fd would make it blocking again.
 func nonblocking(l *os.File) (*os.File, error) {
 	fd := duplicate(int(l.Fd()))
 	if fd == 0 {

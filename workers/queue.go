@@ -66,8 +66,8 @@ const (
 	stallTime = 100 * time.Millisecond
 )
 
-// acceptNew accepts connections in place of busy workers, and reports whether there were
-// any.
+// acceptNew accepts connections in place of busy workers. It reports whether it
+// accepted any.
 func (p *Pool) acceptNew() (any bool) {
 	for _, l := range p.listeners {
 		unix.SetNonblock(int(l.Fd()), true) // another process that holds it may have made it blocking

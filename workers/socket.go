@@ -65,9 +65,9 @@ func newSocket(fd int) *socket {
 	return s
 }
 
-// sendBuffer is how many bytes of a response a unix socket takes before the worker must wait
-// for the web server. The kernel allows less if net.core.wmem_max is smaller. With its
-// default of 208 kB a worker would wait a hundred times during a response of 10 MB.
+// sendBuffer is how many bytes of a response a unix socket takes before the worker must
+// wait for the web server. The kernel allows less if net.core.wmem_max is smaller. With
+// the default of net.core.wmem_max a worker waits often during a large response.
 const sendBuffer = 512 << 10
 
 // with calls f with the descriptor, unless the socket is closed.

@@ -229,8 +229,9 @@ func atGate(t *testing.T, gate string) int {
 	return len(marks)
 }
 
-// affordable returns for how many connections, n at most, this process has descriptors, if it
-// needs so many for each. It holds all clients and their master.
+// affordable returns the number of connections, at most n, for which this process has
+// enough descriptors, if it needs so many for each. This process holds all clients and
+// their master.
 func affordable(t *testing.T, n, each int) int {
 	var limit unix.Rlimit
 	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))

@@ -1,5 +1,5 @@
-// Package testlog has a buffer for the output of a program that a test reads while the
-// program runs.
+// Package testlog has a buffer for the output of a program. A test can read the buffer
+// while the program runs.
 package testlog
 
 import (

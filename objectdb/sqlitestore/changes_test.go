@@ -72,7 +72,8 @@ func TestChangeLogIsBounded(t *testing.T) {
 	assert.Equal(t, []string{"0 name"}, list)
 }
 
-// The log has each place once, so many commits of the same places do not empty it.
+// The log lists each place once, so many commits of the same places do not push others
+// out.
 func TestChangeLogHasEachPlaceOnce(t *testing.T) {
 	log := changeLog(nil).with(1, []objectdb.Place{at1(9, "first")})
 	for gen := int64(2); gen < 5000; gen++ {

@@ -16,7 +16,7 @@ import (
 // conn is one SQLite connection, used by one transaction at a time.
 type conn struct {
 	c        *sqlite3.SQLiteConn
-	store    *store    // nil where it is no store's
+	store    *store    // nil if the connection belongs to no store
 	unsynced *unsynced // the store's; nil without a store
 	prepared [statements]*sqlite3.SQLiteStmt
 	snapshot driver.Rows // open while a read transaction lasts

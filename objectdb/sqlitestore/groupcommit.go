@@ -13,16 +13,16 @@ type groupCommit struct {
 	running sync.Mutex // held during a sync
 }
 
-// group are the commits that share one sync. done is closed when it has ended, with err
-// as its result.
+// A group is the commits that share one sync. done is closed when the sync has ended,
+// with err as its result.
 type group struct {
 	wal  *walFile
 	done chan struct{}
 	err  error
 }
 
-// join returns when a sync of w has ended that began after the call. The first of a group
-// makes the call for those who come before the sync begins.
+// join returns after a sync of w that began after the call. The first commit of a group
+// makes that sync for all commits that join before it begins.
 func (g *groupCommit) join(w *walFile, sync func() error) error {
 	g.mu.Lock()
 	if r := g.next; r != nil {

@@ -160,7 +160,8 @@ func (s *store) unlockWriter() {
 	s.writer <- struct{}{}
 }
 
-// patiently calls try again while the root is locked, as long as *wait allows.
+// patiently calls try until the root is not locked, for as long as *wait allows. It
+// reduces *wait by the time that it took.
 func patiently(ctx context.Context, wait *time.Duration, try func() error) error {
 	err := try()
 	if !errors.Is(err, objectdb.ErrBusy) {
@@ -172,8 +173,8 @@ func patiently(ctx context.Context, wait *time.Duration, try func() error) error
 	return err
 }
 
-// retry calls try until it returns something else than ErrBusy, the context
-// ends, or the deadline has passed.
+// retry calls try until it returns anything but ErrBusy, the context ends, or the
+// deadline has passed.
 func retry(ctx context.Context, deadline time.Time, try func() error) error {
 	pause := 100 * time.Microsecond
 	for {
@@ -197,7 +198,7 @@ func retry(ctx context.Context, deadline time.Time, try func() error) error {
 	}
 }
 
-// patient is patiently for the time of one transaction.
+// patient calls try until the root is not locked, for at most Options.BusyTimeout.
 func (s *store) patient(try func() error) error {
 	return retry(context.Background(), time.Now().Add(s.options.BusyTimeout), try)
 }

@@ -8,21 +8,21 @@ import (
 	"unsafe"
 )
 
-// walIndex is SQLite's index of the WAL, the file -shm, as this connection's own
-// SQLite shares it with all processes (https://www.sqlite.org/walformat.html, 2). It
-// begins with a header that every commit changes before it returns, and that stands
-// there twice: a commit writes the second copy first, and a reader that finds both alike
-// has found a whole one. In it are a counter of commits, the number of the WAL's
-// frames with their checksum, and the WAL's salts, so that no header comes twice.
+// walIndex is SQLite's index of the WAL, the file -shm, which SQLite shares with all
+// processes (https://www.sqlite.org/walformat.html, 2). It begins with a header that
+// every commit changes before it returns. The header is there twice: a commit writes
+// the second copy first, so a reader has a complete header if both copies are equal.
+// The header holds a counter of commits, the number of the WAL's frames with their
+// checksum, and the WAL's salts, so no header comes twice.
 //
-// SQLite itself compares headers to know whether the pages that a connection has in
-// memory are still right. We do so to know whether the root has still the generation that the last
-// read transaction has found: a request that finds everything in the cache makes no
+// SQLite compares headers to know whether the pages that a connection has in memory are
+// still right. We compare them to know whether the root still has the generation that
+// the last read transaction saw: a request that finds everything in the cache makes no
 // system call for the root. Without walIndex each transaction reads the generation,
-// which is right too and takes longer: see docs/performance.md.
+// which takes longer: see docs/performance.md.
 //
-// Only a connection that has read may look: SQLite's lock on the file, which it keeps
-// until the connection is closed, has no other process make the file shorter.
+// Only a connection that has read may use the index. SQLite then holds a lock on the
+// file until the connection is closed, so no other process truncates it.
 type walIndex struct {
 	words  *[2 * headerWords]uint64 // nil: there is none to look at
 	mapped []byte
@@ -37,7 +37,7 @@ type walHeader [headerWords]uint64
 const headerWords = 48 / 8
 
 // readsBeforeMap is how many read transactions a connection begins before it maps the
-// index: a process that answers one request does without.
+// index. A process that answers one request does not map it.
 const readsBeforeMap = 4
 
 // header returns the header. It is not ok while a commit writes it, and without an index.
@@ -64,7 +64,8 @@ func (x *walIndex) around(c *conn, begin func() (int64, error)) error {
 	if err != nil {
 		return err
 	}
-	// No header comes twice: when it was the same before and after, it was so meanwhile.
+	// No header comes twice: if it is the same before and after, it did not change in
+	// between.
 	after, ok2 := x.header()
 	x.last, x.gen = after, gen
 	if !ok || !ok2 || before != after {
@@ -86,10 +87,10 @@ func (x *walIndex) newest() (generation int64, ok bool) {
 	return x.gen, ok && h == x.last
 }
 
-// open maps the index of a connection that has read: SQLite has it open, and its
-// descriptor bears the name of the root with -shm. It is not opened a second time: to
-// close that would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html, 2.2).
-// Where it is not found, or the name stands for another file by now, every transaction
+// open maps the index of a connection that has read. SQLite has the file open under the
+// name of the root with -shm. open uses that descriptor, because closing another one
+// would drop SQLite's locks (https://www.sqlite.org/howtocorrupt.html, 2.2). If the
+// descriptor is not found, or the name now belongs to another file, every transaction
 // asks SQLite.
 func (x *walIndex) open(c *conn) {
 	main := c.c.GetFilename("main")

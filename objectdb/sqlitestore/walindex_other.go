@@ -2,7 +2,7 @@
 
 package sqlitestore
 
-// walIndex is the plain way where a process cannot list what it has open: every
+// walIndex does nothing on systems where a process cannot list its open files. Every
 // transaction asks SQLite for the generation. See walindex_linux.go.
 type walIndex struct{}
 

@@ -18,7 +18,7 @@ import (
 // stand still for seconds.
 const Patience = time.Minute
 
-// Patient are options for tests.
+// Patient has the options for tests.
 var Patient = objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: Patience}
 
 // RequireSound stops the test unless Check finds nothing wrong in a root.

@@ -232,8 +232,9 @@ func (l *linter) localStmt(s *ast.LocalAssignStmt) {
 	}
 }
 
-// target is the walk through what an assignment stores into, or the name of a function. The
-// assignment gives a value to a global, or to a cell of a table. It does not read a local.
+// target walks through the left side of an assignment, or the name of a function. The
+// assignment gives a value to a global, or to a cell of a table. It does not read a
+// local.
 func (l *linter) target(e ast.Expr) {
 	if root, names := chain(e); root != nil && !l.second {
 		if root.Value == "_G" && len(names) == 1 {
