@@ -275,9 +275,9 @@ func TestHosts(t *testing.T) {
 	assert.False(t, ran())
 }
 
-// TestWhatBelongsToARootIsNotServed checks that roots, the files beside them, hidden
+// TestRootFilesAreNotServed checks that roots, the files beside them, hidden
 // files and scripter.conf are refused in the site's folder.
-func TestWhatBelongsToARootIsNotServed(t *testing.T) {
+func TestRootFilesAreNotServed(t *testing.T) {
 	s := newSite(t)
 	addr := s.addr
 	head := make([]byte, 4096)

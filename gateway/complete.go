@@ -96,8 +96,8 @@ func keepPrivate(resp *httpheader.Response) {
 }
 
 // forbidsSharing reports whether a Cache-Control field keeps a whole response out of
-// shared caches. private="Set-Cookie" does so for one field of it only, and within
-// quotes the words are nothing.
+// shared caches. private="Set-Cookie" does so for one field only, and a quoted text may
+// contain the same words, so a field with quotes does not count.
 func forbidsSharing(control string) bool {
 	return !strings.Contains(control, `"`) && slices.ContainsFunc(strings.Split(control, ","), func(word string) bool {
 		word = strings.TrimSpace(word)

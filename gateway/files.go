@@ -324,8 +324,8 @@ func below(path, folder string) (base string, ok bool) {
 	return base, strings.HasPrefix(path, base+"/") || strings.HasPrefix(path, filepath.Clean(folder)+"/")
 }
 
-// foundFiles caches for a moment where paths lead: to resolve the links of a path takes longer
-// than to expand most pages. Each use checks that the path still leads to the same file.
+// foundFiles caches for a moment where paths lead, because resolving the links of a path is slow.
+// Each use checks that the path still leads to the same file.
 type foundFiles struct {
 	mu    sync.Mutex
 	files map[foundKey]cachedFile

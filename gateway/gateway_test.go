@@ -408,7 +408,7 @@ func TestActionScript(t *testing.T) {
 	assert.Equal(t, 404, s.ask("/a.html", nil).Status)
 }
 
-func TestEmptyTextIsTheFileItself(t *testing.T) {
+func TestEmptyTextSendsTheFile(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.actions.PREPROCESSOR", objectdb.Script(`return ""`))
 	s.page("a.txt", "plain file")

@@ -136,11 +136,11 @@ func TestRecordedTransports(t *testing.T) {
 	assert.Empty(t, s.lastRecorded().Answer.Body)
 }
 
-// TestRecordedAreTheLast checks that the last maxRequests requests are recorded, and that
+// TestLastRequestsAreRecorded checks that the last maxRequests requests are recorded, and that
 // scratchpad.cgiparams has the last one.
 //
 // Specification: 2.2.6, 2.3.8
-func TestRecordedAreTheLast(t *testing.T) {
+func TestLastRequestsAreRecorded(t *testing.T) {
 	s := debugging(t)
 	s.script("x", `return "x"`)
 	numbers := func(max float64, ask int) []int {

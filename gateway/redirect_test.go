@@ -61,9 +61,9 @@ func TestRedirectsCarryTheLink(t *testing.T) {
 	assert.Equal(t, "142", resp.Get("Content-Length"), "of what GET would give")
 }
 
-// TestRedirectsThatLeadNowhere checks that a redirect without a Location is sent and
+// TestRedirectWithoutLocation checks that a redirect without a Location is sent and
 // logged.
-func TestRedirectsThatLeadNowhere(t *testing.T) {
+func TestRedirectWithoutLocation(t *testing.T) {
 	for source, warned := range map[string]bool{
 		`return {status = 301}`:                                                              true,
 		`return webserver.httpHeader ("303 SEE OTHER")`:                                      true,

@@ -80,9 +80,9 @@ func TestNoBody(t *testing.T) {
 
 var incidentOnPage = regexp.MustCompile(`Incident <code>([a-z2-7]{8})</code>`)
 
-// TestErrorPagesHaveTheirNumber checks that the number of an incident on an error page
+// TestIncidentsOnErrorPages checks that the number of an incident on an error page
 // is in the log.
-func TestErrorPagesHaveTheirNumber(t *testing.T) {
+func TestIncidentsOnErrorPages(t *testing.T) {
 	s := newSite(t)
 	s.script("own", `return webserver.errorMessage ("of my own")`)
 	for path, method := range map[string]string{"/own.fcgi": "GET", "/x.fcgi": "TRACE", "/y.fcgi": "BREW"} {

@@ -53,8 +53,8 @@ func TestVerbsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestVerbsTakeWhatTheySay calls every verb without arguments: those that need one return an error.
-func TestVerbsTakeWhatTheySay(t *testing.T) {
+// TestVerbsRequireArguments calls every verb without arguments: those that need one return an error.
+func TestVerbsRequireArguments(t *testing.T) {
 	s := newSite(t)
 	for _, v := range Verbs() {
 		s.script("none", `local ok, e = pcall (`+v.Name+`) return {body = ok and "fine" or tostring (e)}`)

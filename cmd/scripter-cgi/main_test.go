@@ -49,8 +49,9 @@ func ask(args, env []string) (code int, out, log string) {
 	return code, stdout.String(), stderr.String()
 }
 
-// TestArgumentsAreNotBelieved: a query without "=" arrives as arguments.
-func TestArgumentsAreNotBelieved(t *testing.T) {
+// TestArgumentsAreIgnored checks that arguments have no effect: a query without "=" arrives as
+// arguments.
+func TestArgumentsAreIgnored(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.root")
 	makeRoot(t, file)
 	env := []string{"SCRIPTER_ROOT=" + file}
@@ -64,8 +65,8 @@ func TestArgumentsAreNotBelieved(t *testing.T) {
 	}
 }
 
-// TestBadInputIsLogged: whose request is refused reads a number, and its owner
-// finds it in the web server's log with one sentence.
+// TestBadInputIsLogged checks that the log has a line for a refused request, with the incident
+// number that the visitor sees.
 //
 // Specification: 7.1
 func TestBadInputIsLogged(t *testing.T) {
@@ -91,8 +92,8 @@ func TestBadInputIsLogged(t *testing.T) {
 	}
 }
 
-// TestVerboseMessages: with flVerboseMessages every request has its line in the web
-// server's log, and without it none.
+// TestVerboseMessages checks that each request is logged while flVerboseMessages is on, and none
+// while it is off.
 //
 // Specification: 2.3.9
 func TestVerboseMessages(t *testing.T) {
@@ -107,8 +108,8 @@ func TestVerboseMessages(t *testing.T) {
 	assert.Regexp(t, `^level=INFO msg=request method=GET path=/samples.tellTime.fcgi action=SCRIPTER status=200 `, log)
 }
 
-// TestByHand: a person may ask for the version; the same words are a query where a
-// web server says a method.
+// TestByHand checks that a user can ask for the version and for help. With REQUEST_METHOD set, the
+// same argument is the query of a request.
 func TestByHand(t *testing.T) {
 	var out, log bytes.Buffer
 	assert.Zero(t, run(context.Background(), "", []string{"scripter-cgi", "--version"}, nil, strings.NewReader(""),
@@ -158,8 +159,8 @@ func TestTwoLineFile(t *testing.T) {
 	}
 }
 
-// TestBadRoots: one clear sentence in the web server's log, 503 for the
-// visitor, and nothing made or changed.
+// TestBadRoots checks that a root that cannot be opened gives one line in the web server's log and
+// status 503 for the visitor, and that no file is created or changed.
 //
 // Specification: 7.1
 func TestBadRoots(t *testing.T) {

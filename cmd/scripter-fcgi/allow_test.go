@@ -18,8 +18,8 @@ import (
 	"scripter/internal/testlog"
 )
 
-// TestAllow: only the allowed addresses can connect to a TCP socket, in this process and
-// in the workers; without any, the program does not start.
+// TestAllow checks that only the allowed addresses can connect to a TCP socket, with and without
+// workers, and that the program does not start if none are named.
 func TestAllow(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		for _, c := range []struct {

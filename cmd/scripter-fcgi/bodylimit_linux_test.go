@@ -40,8 +40,8 @@ func (d *daemon) post(path string, megabytes float64, declared bool) string {
 	return out.String()
 }
 
-// TestLargeBodies: a body above what any script may have is refused by the first
-// process, one below by the script's limit; a limit that is raised counts at once.
+// TestLargeBodies checks that the master refuses a body above the largest limit of any script, that
+// the limit of the script refuses a smaller one, and that a raised limit applies without a restart.
 func TestLargeBodies(t *testing.T) {
 	root := makeRoot(t)
 	scripts(t, root, map[string]string{"size": `return "got " .. # (...).postArgs`,

@@ -36,8 +36,8 @@ func startOn(t *testing.T, f *os.File, systemd bool, args ...string) *process {
 	return launch(t, cmd)
 }
 
-// TestInheritedSocket: workers serve the socket that the program was started
-// with, and when it ends, who waits there is served by the next one.
+// TestInheritedSocket checks that workers serve the socket that the program was started with. When
+// the program ends, the next one serves the clients that wait there.
 func TestInheritedSocket(t *testing.T) {
 	for _, c := range []struct {
 		name, network string
@@ -93,9 +93,9 @@ func TestInheritedSocket(t *testing.T) {
 	}
 }
 
-// TestSocketOfOthersToo: whoever else holds the socket may change whether an accept
-// on it waits. That holds up no request, nor the end of the program.
-func TestSocketOfOthersToo(t *testing.T) {
+// TestSharedSocket checks that the program answers requests and ends although another process
+// that shares its socket changes whether accept blocks.
+func TestSharedSocket(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	require.NoError(t, err)
 	defer l.Close()

@@ -57,8 +57,8 @@ func makeRoot(t *testing.T) string {
 	return file
 }
 
-// TestDrain: after the signal requests under way are finished, then the
-// program ends and its socket is gone.
+// TestDrain checks that after a signal the program finishes the requests under way, removes its
+// socket and ends.
 func TestDrain(t *testing.T) {
 	sock := filepath.Join(t.TempDir(), "s.sock")
 	ctx, stop := context.WithCancel(context.Background())
@@ -94,8 +94,8 @@ func TestDrain(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// TestUsage: what is wrong with the command line, or with its root, is one
-// sentence and the right exit status.
+// TestUsage checks the message and the exit status for mistakes on the command line and for a root
+// that cannot be opened.
 func TestUsage(t *testing.T) {
 	for _, c := range []struct {
 		args string
@@ -118,8 +118,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestNoSocket: started by hand without --listen there is nothing to listen
-// on, and the hint says what to do.
+// TestNoSocket checks the hint if the program is started by hand without --listen.
 func TestNoSocket(t *testing.T) {
 	var log bytes.Buffer
 	assert.Equal(t, 1, run(context.Background(), []string{"--root", makeRoot(t)}, nil, io.Discard, &log))

@@ -88,8 +88,8 @@ func children(pid int) (pids []string) {
 	return pids
 }
 
-// TestProgramReplaced: an upgrade takes the program's file away, or puts another
-// one there, while it runs. Workers are still started from the old one.
+// TestProgramReplaced checks that workers are still started from the old program if an upgrade
+// removes or replaces its file while it runs.
 func TestProgramReplaced(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -120,9 +120,9 @@ func TestProgramReplaced(t *testing.T) {
 	assert.NotContains(t, p.log.String(), "before it was ready")
 }
 
-// TestMaxRunningTakenBack: SIGHUP reads how many scripts may run at a time, also
-// when the root no longer says.
-func TestMaxRunningTakenBack(t *testing.T) {
+// TestMaxRunningRemoved checks that SIGHUP reads how many scripts may run at a time, even if the
+// root no longer sets it.
+func TestMaxRunningRemoved(t *testing.T) {
 	root := makeRoot(t)
 	scripts(t, root, map[string]string{"stay": `webserver.sendPartial ("begun") while true do end`})
 	setting(t, root, "maxTime", 600)

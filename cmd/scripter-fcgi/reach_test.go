@@ -16,8 +16,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// TestReach: scripter.conf, flags and the variables of the process list what the root may
-// use. SIGHUP reads the lists again, the workers have them, and no request adds to them.
+// TestReach checks that scripter.conf, flags and the variables of the process list what the root
+// may use, also in workers. SIGHUP reads the lists again, and no request adds to them.
 func TestReach(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		t.Run("workers "+workers, func(t *testing.T) { testReach(t, workers) })

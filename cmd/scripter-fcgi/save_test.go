@@ -16,7 +16,7 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// TestAutoSave: the agent saves while the program runs, and ends with it.
+// TestAutoSave checks that the agent saves while the program runs, and that it ends with it.
 //
 // Specification: 2.2.7, 2.2.9, 8.2
 func TestAutoSave(t *testing.T) {
@@ -35,7 +35,7 @@ func TestAutoSave(t *testing.T) {
 		done <- run(ctx, []string{"--root", file, "--workers", "0", "--listen",
 			"unix:" + filepath.Join(t.TempDir(), "s.sock")}, nil, io.Discard, log)
 	}()
-	// The copy is there a moment before the agent has finished with it, and says so.
+	// The file of the copy exists a moment before the agent has finished and logs it.
 	require.Eventually(t, func() bool { return strings.Contains(log.String(), "saved a copy") }, patience,
 		10*time.Millisecond, log)
 	list, err := sqlitestore.Copies(file)

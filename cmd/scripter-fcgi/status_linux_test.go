@@ -15,9 +15,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// TestStatusOfALostRequest: a request whose worker is killed is answered,
-// logged and counted once, and what the worker had answered before is still
-// counted.
+// TestStatusOfALostRequest checks that a request whose worker is killed is answered, logged and
+// counted once, and that the earlier requests of this worker are still counted.
 func TestStatusOfALostRequest(t *testing.T) {
 	file := makeRoot(t)
 	db, err := sqlitestore.Open(file, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
@@ -40,10 +39,10 @@ func TestStatusOfALostRequest(t *testing.T) {
 	for range 3 {
 		assert.Contains(t, d.ask("/samples.tellTime.fcgi"), "Status: 200")
 	}
-	// An answer is there a moment before its worker is idle again; and who is asked
-	// on a busy machine may tell too late for the one who asks.
+	// A response arrives a moment before its worker is idle again. On a busy machine, a worker
+	// may report its counts too late for the first status.
 	require.Eventually(t, func() bool { r := status(); return r.Requests == 3 && r.quiet() }, patience,
-		10*time.Millisecond, "the workers have told")
+		10*time.Millisecond, "the workers have reported")
 
 	answer := make(chan string)
 	go func() { answer <- d.ask("/busy.fcgi") }()

@@ -101,8 +101,8 @@ func (r report) quiet() bool {
 	return !slices.ContainsFunc(r.Workers, func(w workerFacts) bool { return w.State != "idle" })
 }
 
-// TestStatus: the socket of the status tells what was answered, in three forms;
-// the public one tells nothing. One process and many tell the same.
+// TestStatus checks that the socket of the status shows the counts in three formats, with one
+// process and with many, and that the public socket shows nothing.
 func TestStatus(t *testing.T) {
 	for form, processes := range map[string]int{"0": 1, "16": 2} {
 		t.Run("workers "+form, func(t *testing.T) { testStatus(t, form, processes) })
@@ -182,7 +182,7 @@ func testStatus(t *testing.T, form string, processes int) {
 	assert.NoFileExists(t, sock)
 }
 
-// TestStatusRefuses: what the status does not answer.
+// TestStatusRefuses checks which requests the status refuses.
 func TestStatusRefuses(t *testing.T) {
 	s := &status{pool: &fixedPool{}}
 	for _, c := range []struct {
@@ -215,8 +215,8 @@ func TestStatusRefuses(t *testing.T) {
 	assert.Equal(t, "stopping\n", w.Body.String())
 }
 
-// TestStatusSocket: the status is never on an address that others reach,
-// whatever web servers are trusted.
+// TestStatusSocket checks that the status is never on an address that other machines can reach,
+// even if web servers there are trusted.
 func TestStatusSocket(t *testing.T) {
 	t.Setenv("FCGI_WEB_SERVER_ADDRS", "192.0.2.1")
 	for spec, want := range map[string]string{
@@ -240,8 +240,8 @@ type fixedPool struct {
 func (f *fixedPool) facts() poolFacts       { return f.poolFacts }
 func (f *fixedPool) counts() metrics.Counts { return f.sum.counts() }
 
-// TestStatusOfWorkers: counts that workers have sent, dead ones too, are added
-// up; each worker is shown.
+// TestStatusOfWorkers checks that the status adds up the counts of all workers, including those
+// that have ended, and shows each worker.
 func TestStatusOfWorkers(t *testing.T) {
 	p := &fixedPool{}
 	for range 3 {

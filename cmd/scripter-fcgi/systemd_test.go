@@ -180,9 +180,9 @@ func askWith(t *testing.T, sock string, vars map[string]string) string {
 	return out.String()
 }
 
-// TestStuckIsSilent: while the program does not come round, systemd hears
-// nothing of it; without a watchdog it never does.
-func TestStuckIsSilent(t *testing.T) {
+// TestWatchdogOfStuckProgram checks that the watchdog does not report to systemd while the program is stuck,
+// and that it never reports if systemd has not asked for it.
+func TestWatchdogOfStuckProgram(t *testing.T) {
 	sd := newSystemd(t)
 	s := &supervisor{addr: sd.path, every: time.Millisecond}
 	ctx, stop := context.WithCancel(context.Background())
@@ -229,9 +229,8 @@ func TestSupervisorOf(t *testing.T) {
 	assert.Equal(t, "READY=1\nSTATUS=fine", sd.until("READY"))
 }
 
-// TestHangup: SIGHUP opens the log file again and takes the root that
-// scripter.conf names now, with workers and without; a configuration that is no
-// good leaves all as it is.
+// TestHangup checks that SIGHUP opens the log file again and changes to the root that scripter.conf
+// names now, with workers and without. An invalid configuration changes nothing.
 func TestHangup(t *testing.T) {
 	for _, workers := range []string{"0", "2"} {
 		t.Run("workers "+workers, func(t *testing.T) { testHangup(t, workers) })
@@ -318,8 +317,8 @@ func residentSocket(t *testing.T, root string) string {
 	return path
 }
 
-// TestHangupAtStart: a SIGHUP that comes while the program begins is obeyed as soon
-// as it can be: what was read until then may be old.
+// TestHangupAtStart checks that a SIGHUP that comes while the program starts is handled once it is
+// ready: the settings may have changed after the program read them.
 func TestHangupAtStart(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)

@@ -21,8 +21,8 @@ func newDoctor(t *testing.T, h http.HandlerFunc) *doctor {
 	return &doctor{ask: a, root: "site.root"}
 }
 
-// TestShownName: the name on /server-status in both its forms, else the
-// Server field of an answer that no script has made.
+// TestShownName checks that shownName finds the name on /server-status in both its forms, and the
+// Server field of a response that no script has made.
 //
 // Specification: 2.2.4
 func TestShownName(t *testing.T) {
@@ -65,7 +65,7 @@ func TestSameName(t *testing.T) {
 	assert.False(t, sameName("Apache/2.4.71 (Debian)", "Apache"), "mod_status always shows all of it")
 }
 
-// TestUnreached: what an answer that Scripter did not make says of the fault.
+// TestUnreached checks which fault the doctor finds if Scripter did not make the response.
 func TestUnreached(t *testing.T) {
 	scripter := map[string]string{"MIME-Version": "1.0"}
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestUnreached(t *testing.T) {
 	}
 }
 
-// TestTLS: a certificate that nobody vouches for is said to be one.
+// TestTLS checks that the doctor names the certificate as the fault if it is not trusted.
 func TestTLS(t *testing.T) {
 	s := httptest.NewTLSServer(http.NotFoundHandler())
 	defer s.Close()
@@ -115,8 +115,8 @@ func TestTLS(t *testing.T) {
 	assert.Contains(t, d.findings[0].Reason, "certificate")
 }
 
-// TestChanges: the line to change is the one for the way in which the web
-// server calls Scripter, else the one for that web server, else for all.
+// TestChanges checks that the lines to change are those for the way in which the web server calls
+// Scripter, else those for that web server, else those for all.
 func TestChanges(t *testing.T) {
 	for _, c := range []struct{ check, server, way, want string }{
 		{"body", "apache", "fcgid", "FcgidMaxRequestLen 16777216"},
@@ -159,8 +159,8 @@ func TestFindPage(t *testing.T) {
 	assert.Equal(t, "", findPage(filepath.Join(dir, "missing"), ext(".mcro")))
 }
 
-// TestPurge: the doctor finds a Varnish that accepts PURGE on the port for visitors, and
-// says nothing about another server.
+// TestPurge checks that the doctor finds a Varnish that accepts PURGE on the port for visitors, and
+// that it reports nothing for another server.
 func TestPurge(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -33,8 +33,7 @@ func TestHistory(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
 
-// TestHistoryIsBounded: the newest lines stay, and the file does not grow for
-// ever.
+// TestHistoryIsBounded checks that the newest lines stay and that the size of the file is limited.
 func TestHistoryIsBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lua_history")
 	var text strings.Builder
@@ -52,7 +51,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	assert.Equal(t, strings.Join(h.lines, "\n")+"\n", string(b))
 }
 
-// TestHistoryWithoutAFile: a folder that cannot be made costs the file only.
+// TestHistoryWithoutAFile checks that the history works without a file if its folder cannot be made.
 func TestHistoryWithoutAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

@@ -13,7 +13,7 @@ import (
 	"scripter/objectdb"
 )
 
-// TestInterruptedInit: a root appears whole or not at all.
+// TestInterruptedInit checks that an interrupted init leaves no root.
 func TestInterruptedInit(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -35,7 +35,7 @@ func TestLostOutput(t *testing.T) {
 
 // Names and values of the root, and text from visitors, cannot control the terminal of
 // the user who looks at them.
-func TestNothingDrivesTheTerminal(t *testing.T) {
+func TestTerminalSafety(t *testing.T) {
 	const evil = "a\x1b[2Jb\u009b1mc\u202ed\x9be\af"
 	root := filepath.Join(t.TempDir(), "x.root")
 	call := func(args ...string) (string, string) {

@@ -31,8 +31,8 @@ func toolOn(t *testing.T, root string) func(args ...string) string {
 	}
 }
 
-// TestUndoAfterKill: "scripter put" and "undo" are killed at any moment. Every committed change can
-// be taken back, and a change without a commit is not listed.
+// TestUndoAfterKill kills "scripter put" and "undo" at any moment. Every committed change can be
+// taken back, and a change without a commit is not listed.
 //
 // Catalogue: I5
 func TestUndoAfterKill(t *testing.T) {
@@ -87,7 +87,7 @@ func TestUndoAfterKill(t *testing.T) {
 	t.Logf("%d done, %d not", done, lost)
 }
 
-// TestRecordWithoutCommit: a record whose command was never committed is skipped.
+// TestRecordWithoutCommit checks that a record is skipped if its command was never committed.
 //
 // Catalogue: I5
 func TestRecordWithoutCommit(t *testing.T) {
@@ -128,7 +128,8 @@ func TestRecordWithoutCommit(t *testing.T) {
 	assert.Len(t, list, 1)
 }
 
-// TestRecordsAreBounded: a record that would be too large is refused before anything is changed.
+// TestRecordsAreBounded checks that a record that would be too large is refused before anything is
+// changed.
 func TestRecordsAreBounded(t *testing.T) {
 	root := newRoot(t)
 	toolOn(t, root)("put", "scratchpad.a", "old")
@@ -164,7 +165,7 @@ func TestRecordsAreBounded(t *testing.T) {
 	assert.Equal(t, []string{s.prefix() + "20260103T000000.000Z.zip"}, list, "the newest stays")
 }
 
-// TestForeignRecord: a record that another user has put beside the root is not read.
+// TestForeignRecord checks that a record that another user has put beside the root is not read.
 //
 // Catalogue: I6
 func TestForeignRecord(t *testing.T) {
@@ -207,8 +208,8 @@ func TestForeignRecord(t *testing.T) {
 	assert.Contains(t, scripter("undo", "--list"), "archive is refused")
 }
 
-// TestUndoForTheOwner: if the administrator works on the root of another user, that user
-// can read the records.
+// TestUndoForTheOwner checks that the owner of a root can read the records of commands that the
+// administrator has run on it.
 func TestUndoForTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return // only the administrator can change the owner of a file
@@ -225,7 +226,7 @@ func TestUndoForTheOwner(t *testing.T) {
 	assert.Equal(t, uint32(12345), info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// TestUndoOfAll: objects of every kind come back as they were.
+// TestUndoOfAll checks that undo restores objects of every kind unchanged.
 func TestUndoOfAll(t *testing.T) {
 	root := newRoot(t)
 	scripter := toolOn(t, root)
