@@ -56,7 +56,7 @@ var bombs = map[string]string{
 	"# of list with nils":      `local t = {} for i = 1, 1e6 do t[i] = 1 end for i = 1e6, 2, -1 do t[i] = nothing end for i = 1, 1e9 do local n = #t end`,
 }
 
-// margin is the part of a limit that a run may use before a test fails. The race
+// margin is the multiple of a limit that a run may use before a test fails. The race
 // detector may need more; "make test" is exact.
 const margin = 1.25
 

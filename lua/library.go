@@ -70,8 +70,7 @@ func shared(fs map[string]lua.LGFunction) map[string]lua.LValue {
 	return out
 }
 
-// sharedTable makes a table that any number of states may read. It must never
-// come into the hands of a script.
+// sharedTable makes a table that any number of states may read. No script may get it.
 func sharedTable(fields map[string]lua.LValue) *lua.LTable {
 	t := &lua.LTable{Metatable: lua.LNil}
 	for name, v := range fields {

@@ -34,9 +34,9 @@ func newLuaState(callDepth int) *lua.LState {
 	})
 }
 
-// releaseState puts a state whose run is over into the pool. A state that is not
-// clean, because of an error or because its registers have grown, is left to the
-// garbage collector.
+// releaseState puts a state whose run is over into the pool. It leaves a state that is
+// not clean, because of an error or because its registers have grown, to the garbage
+// collector.
 func releaseState(L *lua.LState) {
 	if !clean(L) {
 		return

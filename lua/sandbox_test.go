@@ -61,7 +61,7 @@ func TestReachable(t *testing.T) {
 	for _, v := range []string{`""`, "1", "nil", "true", "print", "coroutine.create(function() end)", "_G"} {
 		assert.Equal(t, []lua.LValue{lua.LNil}, mustRun(t, s, "return getmetatable("+v+")"), v)
 	}
-	// What the machine keeps for its stock libraries is empty.
+	// The tables that gopher-lua keeps for its own libraries are empty.
 	n := 0
 	s.L.G.Registry.ForEach(func(_, _ lua.LValue) { n++ })
 	assert.Zero(t, n)

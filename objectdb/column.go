@@ -8,7 +8,7 @@ import (
 )
 
 // EncodeColumn returns the form in which a store keeps a value in a column: an int64, a
-// float64, a string, or a []byte; of nil it is nil.
+// float64, a string or a []byte, and nil for nil.
 func EncodeColumn(v Value) any {
 	switch v := v.(type) {
 	case nil:

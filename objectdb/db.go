@@ -36,7 +36,7 @@ type Options struct {
 	// Program is the name and version of the program, such as "scripter 0.1.0". A root records
 	// which program made it, and which migrated it.
 	Program string
-	// Origin is that of transactions that do not set their own (Tx.Origin).
+	// Origin is the origin of transactions that do not set their own (Tx.Origin).
 	Origin Origin
 	// Now is the clock of created and modified times; nil is time.Now.
 	Now func() time.Time

@@ -78,7 +78,7 @@ func (tx *Tx) table(t *Node) (*Node, error) {
 	return tx.present(t)
 }
 
-// steady reports whether all nodes are as they were found.
+// steady reports whether all nodes are still as they were found.
 func (tx *Tx) steady() bool { return tx.over == nil && !tx.flushed && !tx.tries.failed }
 
 // present returns the node that now stands for the object of n; ErrNotFound when

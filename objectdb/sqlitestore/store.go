@@ -124,8 +124,8 @@ func (s *store) release(c *conn) {
 	}
 }
 
-// lockWriter waits until we are the one that may write, among the goroutines of
-// this process and then among processes.
+// lockWriter waits for the writer's lock, first among the goroutines of this process
+// and then among processes.
 func (s *store) lockWriter(ctx context.Context, deadline time.Time) error {
 	if err := s.takeToken(ctx, deadline); err != nil {
 		return err
