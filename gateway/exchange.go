@@ -87,7 +87,7 @@ func (x *exchange) incidentID() string {
 // run makes an attempt in a transaction, and a second one if it loses a race. It reports
 // false if the attempt ended after the plan, because the request is not ready.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
-	if x.replay == nil { // the request of the script that calls for a replay has a slot
+	if x.replay == nil { // a script that replays a request has a slot already
 		release, err := x.g.acquireSlot(ctx, x.plan != nil)
 		if err != nil {
 			return false, err

@@ -39,7 +39,7 @@ func TestSlowLog(t *testing.T) {
 	s.put("user.webserver.slowLog", objectdb.Number(100))
 	body := "name=Ada&password=hunter22"
 	var lines []string
-	for range 20 { // a busy machine may stand still before the script begins, or while it runs
+	for range 20 { // a busy machine may stop before the script begins, or while it runs
 		s.g.TakeCounts()
 		r := s.request("/slow.fcgi?x=1&token=abcdefgh",
 			map[string]string{"REQUEST_METHOD": "POST",

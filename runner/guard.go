@@ -10,7 +10,7 @@ type Guard interface {
 	End()
 }
 
-// Suspend tells the Guard that no script of the run is at work, because the run waits
+// Suspend tells the Guard that no script of the run is running, because the run waits
 // for something else. Resume ends that.
 func (r *Run) Suspend() {
 	if g := r.runner.config.Guard; g != nil && !r.options.Inner {
@@ -18,7 +18,7 @@ func (r *Run) Suspend() {
 	}
 }
 
-// Resume tells the Guard that scripts of the run are at work.
+// Resume tells the Guard that scripts of the run are running.
 func (r *Run) Resume() {
 	if g := r.runner.config.Guard; g != nil && !r.options.Inner && r.Thread != nil {
 		g.Begin(r.bounds.Time-r.bounds.Spent, r.bounds.MemoryBytes)

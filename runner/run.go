@@ -21,9 +21,9 @@ type Run struct {
 	// Script returns the address of the script whose limits apply. It is called only if
 	// some script has limits of its own. If Script is nil, the limits of the settings apply.
 	Script func() objectdb.Address
-	// Slow is called once, by the goroutine that runs, when scripts are still at work
-	// SlowAfter after the thread was made: see [script.ThreadOptions]. Both are set
-	// before Start.
+	// Slow is called once, by the goroutine that runs, if scripts still run when SlowAfter
+	// has passed since the thread was made: see [script.ThreadOptions]. Both are set before
+	// Start.
 	Slow      func([]lua.Frame)
 	SlowAfter time.Duration
 

@@ -19,8 +19,8 @@ import (
 	"scripter/root"
 )
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for something that should happen at once: a
+// busy machine may stop for seconds.
 const patience = time.Minute
 
 // makeRoot makes a root with the supplied objects.
@@ -34,7 +34,7 @@ func makeRoot(t *testing.T, file string) *objectdb.DB {
 	}))
 	t.Cleanup(func() {
 		db.Close()
-		// A process that saves may still be at work there, with nobody waiting for it.
+		// A process that saves a copy may still be running: nothing waits for it.
 		assert.Eventually(t, func() bool { return os.RemoveAll(filepath.Dir(file)) == nil }, patience, 10*time.Millisecond)
 	})
 	return db

@@ -211,7 +211,8 @@ var incident = regexp.MustCompile(`(Incident (<code>)?)[0-9a-z]{8}`)
 // withoutIncident removes the incident number, which differs each time.
 func withoutIncident(out string) string { return incident.ReplaceAllString(out, "$1") }
 
-// What the program tells the resident server cannot be told by a web server.
+// TestRelayForged checks that a request cannot set the variables with which the program informs the
+// resident server.
 func TestRelayForged(t *testing.T) {
 	file, db := makeRelayRoot(t)
 	used := resident(t, file, db, nil)
@@ -473,7 +474,7 @@ func hasOpen(t *testing.T, pid int, file string) {
 	}, patience, 5*time.Millisecond)
 }
 
-// catches tells whether a process has a handler of its own for SIGTERM.
+// catches reports whether a process has a handler of its own for SIGTERM.
 func catches(t *testing.T, pid int) bool {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

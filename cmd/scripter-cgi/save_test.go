@@ -108,8 +108,8 @@ func TestAutoSave(t *testing.T) {
 	}, patience, 10*time.Millisecond, "the finished save clears the flag")
 }
 
-// A save that fails does not harm a request, is told by a later one in the web
-// server's log, and is not tried again at each request.
+// TestAutoSaveFails checks that a save that fails does not affect the response, that a later
+// request reports it in the web server's log, and that it is not tried again at each request.
 func TestAutoSaveFails(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "x.root")

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 // programEnvironment makes the test's own program scripter-fcgi.
 const programEnvironment = "TEST_PROGRAM"
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for something that should happen at once: a
+// busy machine may stop for seconds.
 const patience = time.Minute
 
 func makeRoot(t *testing.T) string {

@@ -96,7 +96,7 @@ func look(t *testing.T, sock, path, accept string) (int, string, http.Header) {
 	return resp.StatusCode, string(b), resp.Header
 }
 
-// quiet tells that no worker has anything to do.
+// quiet reports whether all workers are idle.
 func (r report) quiet() bool {
 	return !slices.ContainsFunc(r.Workers, func(w workerFacts) bool { return w.State != "idle" })
 }

@@ -9,8 +9,8 @@ import (
 // replaceDescriptor makes the descriptor to another name of from.
 func replaceDescriptor(from, to int) error { return unix.Dup3(from, to, 0) }
 
-// monotonic is the time of CLOCK_MONOTONIC, by which systemd tells an answer to
-// its last signal from an earlier one.
+// monotonic returns the time of CLOCK_MONOTONIC. With it, systemd distinguishes an answer
+// to its last signal from an earlier one.
 func monotonic() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {

@@ -58,7 +58,8 @@ func TestEditAgain(t *testing.T) {
 	assert.Equal(t, "mistake mistake\n", string(text))
 }
 
-// Ctrl-C while the editor runs is for the editor: the text is stored when it ends.
+// TestEditCancelled checks that Ctrl-C while the editor runs does not end edit: the text is stored
+// when the editor ends.
 func TestEditCancelled(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("SCRIPTER_ROOT", filepath.Join(dir, "scripter.root"))

@@ -25,15 +25,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// patience is how long a test waits for what comes at once, or not at all: a
-// busy machine may stand still for seconds.
+// patience is how long a test waits for something that should happen at once: a
+// busy machine may stop for seconds.
 const patience = time.Minute
 
 // TestScripts runs what a user types, and compares what appears.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata",
-		Deadline: time.Now().Add(5 * time.Minute), // what hangs is ended, and tells what it was
+		Deadline: time.Now().Add(5 * time.Minute), // a script that hangs is ended, and its name is printed
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve,
 			"http":  httpGet,
