@@ -2,7 +2,7 @@ package lua
 
 import "github.com/yuin/gopher-lua/ast"
 
-// gopher-lua counts the upvalues of a function in a byte, and does not look whether
+// gopher-lua counts the upvalues of a function in a byte, and does not check whether
 // they fit.
 
 // maxUpvalues is how many outer locals one function may use, as in PUC Lua.

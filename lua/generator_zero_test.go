@@ -11,9 +11,9 @@ import (
 	"github.com/yuin/gopher-lua/parse"
 )
 
-// hasNegativeZero reports whether PUC Lua's compiler works out a -0 in a
-// program. It is then the zero of all its function: a constant is looked for
-// by its value, and -0 equals 0.
+// hasNegativeZero reports whether PUC Lua's compiler makes a constant -0 in a program.
+// Every 0 of the same function is then -0, because the compiler looks for a constant by
+// its value, and -0 equals 0.
 func hasNegativeZero(source string) bool {
 	respelt, err := checkSyntax("program", source)
 	if err != nil {

@@ -116,8 +116,8 @@ func (s *State) limitError(limit, format string, args ...any) *limitError {
 	return &limitError{limit, text}
 }
 
-// refuse raises the error of a limit that a script may catch. The script may
-// pass on the message; the limit is known from it at the end.
+// refuse raises the error of a limit that a script may catch. If the script raises the
+// message again, the run's error still names the limit.
 func (s *State) refuse(L *lua.LState, limit, format string, args ...any) {
 	err := s.limitError(limit, format, args...)
 	s.Because(err.text, err)

@@ -9,12 +9,11 @@ import (
 	"scripter/objectdb"
 )
 
-// migrations bring a root from one version of its form to the next: the
-// statements at n make version n+1 of version n. Users have roots of all versions,
-// so a released entry is never changed. A program that has a
-// root open while a newer one brings it up to date reads on, and is refused at
-// its next write (conn.beginWrite): a step must leave the columns that older
-// programs read.
+// migrations bring a root from one version of its form to the next: entry n has the
+// statements that make version n+1 of version n. Users have roots of all versions, so a
+// released entry is never changed. A program that has a root open while a newer one
+// migrates it can still read, and its next write is refused (conn.beginWrite). So an
+// entry must leave the columns that older programs read.
 var migrations = []string{
 	1: `ALTER TABLE meta ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
 		ALTER TABLE meta ADD COLUMN migrated_by TEXT NOT NULL DEFAULT '';

@@ -156,8 +156,8 @@ func (s *store) firstRead() error {
 	return nil
 }
 
-// bringUp migrates the file to the newest version and sets WAL mode, in which a saved copy in
-// the place of the root is not.
+// bringUp migrates the file to the newest version and sets WAL mode, because a saved
+// copy that took the place of the root is in another mode.
 func (s *store) bringUp(c *conn) error {
 	version, err := c.version()
 	if err == nil && version < objectdb.FileVersion {

@@ -125,7 +125,7 @@ func (s *saving) finish(c *objectdb.Copy) error {
 	return err
 }
 
-// failedMark begins the file when it holds the error of a save, and no copy.
+// failedMark begins the file if it holds the error of a save instead of a copy.
 const failedMark = "not saved: "
 
 // end releases the lock. What is unfinished is removed, but the text of a failure

@@ -67,7 +67,7 @@ func (s *store) begin(
 	return c, state, nil
 }
 
-// Newest looks at the connection that is used next: see walIndex.
+// Newest asks the connection that the next session will use: see walIndex.
 func (s *store) Newest() (generation int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -152,7 +152,7 @@ func (c *conn) checkpoint(s statement) (walState, error) {
 	return walState{busy != 0, pages, folded}, nil
 }
 
-// failed looks at an error of SQLite, because a sync of its own may have failed.
+// failed examines an error of SQLite, because a sync of SQLite's own may have failed.
 func (c *conn) failed(err error) {
 	var sqlite sqlite3.Error
 	if !errors.As(err, &sqlite) {
@@ -213,7 +213,8 @@ func (s *store) foldWAL(ctx context.Context) {
 	_, _ = c.checkpoint(sqlCheckpoint) // the next to write finds all of it folded, and begins anew
 }
 
-// foldLooks is how many commits of a store there are between two looks at the WAL.
+// foldLooks is the number of commits of a store after which the length of the WAL is
+// checked again.
 const foldLooks = 8
 
 // emptyWAL folds all of the WAL into the root and empties the file, when it is
