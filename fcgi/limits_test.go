@@ -85,6 +85,25 @@ func TestSlowBody(t *testing.T) {
 	})
 }
 
+// A body that has arrived is read after its time has run out: it was the handler that was slow, or
+// the process stood still.
+func TestBodyArrivedInTime(t *testing.T) {
+	limits := fcgi.Limits{BodyIdle: 100 * time.Millisecond, Body: 100 * time.Millisecond}
+	sent := make(chan bool)
+	s := serve(t, limits, func(ctx context.Context, r *fcgi.Request) {
+		<-sent
+		time.Sleep(2 * limits.Body)
+		n, err := io.Copy(io.Discard, r.Stdin)
+		assert.NoError(t, err)
+		fmt.Fprintf(r.Stdout, "%d bytes", n)
+	})
+	w := s.dial(t)
+	part := rec(stdin, 1, strings.Repeat("x", 60000))
+	w.send(slices.Concat(head(1, true, serverParams()), part, part, rec(stdin, 1, "")))
+	close(sent)
+	w.wantAnswer(1, "120000 bytes")
+}
+
 // A web server that does not read blocks only its own request, and only for a limited time.
 func TestWriteLimit(t *testing.T) {
 	errs := make(chan error, 1)

@@ -97,16 +97,16 @@ func (c *conn) read(p []byte) (int, error) {
 	}
 }
 
-// readLate is called when the deadline of a read has passed. It accepts a request that came
-// at the last moment.
+// readLate is called when the deadline of a read has passed. It accepts what came at the
+// last moment, or while the process stood still. What comes too slowly has left the socket
+// empty by then.
 func (c *conn) readLate(p []byte) (int, error) {
-	if c.phase.Load() == phaseIdle {
-		if n, err := c.readNow(p); err == nil {
-			c.evicted.Store(false)
-			return n, nil
-		}
+	n, err := c.readNow(p)
+	if err != nil {
+		return 0, ErrTimeout
 	}
-	return 0, ErrTimeout
+	c.evicted.Store(false)
+	return n, nil
 }
 
 // readNow reads without waiting.
