@@ -14,6 +14,7 @@ import (
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/textdiff"
 )
 
 // replay is one run of "scripter replay".
@@ -176,11 +177,11 @@ func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 // printDiff prints what differs between the answers of then and now, and
 // fails when something does.
 func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) error {
-	head := diffLines(withoutLength(then.Head), withoutLength(now.Head))
+	head := changedLines(withoutLength(then.Head), withoutLength(now.Head))
 	body := []string{}
 	switch {
 	case then.Whole() && now.Whole():
-		body = diffLines(then.Body, now.Body)
+		body = changedLines(then.Body, now.Body)
 	case then.Size != now.Size || then.SHA256 != now.SHA256:
 		body = []string{bodyLine("-", then), bodyLine("+", now)}
 	}
@@ -203,6 +204,23 @@ func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) er
 		fmt.Fprintf(t.out, "request %d: the answer is the same\n", r.Number)
 	}
 	return nil
+}
+
+// changedLines returns the lines that differ between two texts, with "-" before those of the
+// first and "+" before those of the second.
+func changedLines(then, now string) []string {
+	lines := []string{}
+	end := strings.HasSuffix(then, "\n") != strings.HasSuffix(now, "\n")
+	for _, h := range textdiff.Hunks(then, now, 0) {
+		for _, line := range h.Lines {
+			text, whole := strings.CutSuffix(line.Text, "\n")
+			lines = append(lines, string(rune(line.Op))+text)
+			if end && !whole {
+				lines = append(lines, textdiff.NoNewline)
+			}
+		}
+	}
+	return lines
 }
 
 // withoutLength takes Content-Length off: bodies are compared themselves, and
