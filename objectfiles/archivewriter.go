@@ -33,7 +33,7 @@ type formatWriter interface {
 // archiveFolder is a folder of the folder form, as far as it is written.
 type archiveFolder struct {
 	path  string
-	index index
+	index Index
 	empty bool
 }
 
@@ -65,9 +65,9 @@ func (x *ArchiveWriter) Put(a objectdb.Address, v objectdb.Value) error {
 	if err != nil {
 		return err
 	}
-	f := fileOf(a.Name(), v)
+	f := FileOf(a.Name(), v)
 	folder.add(f)
-	return at("archive", a, x.add(path.Join(folder.path, f.name), f.content))
+	return at("archive", a, x.add(path.Join(folder.path, f.Name), f.Content))
 }
 
 // folder returns the folder of the table at a.
@@ -76,15 +76,15 @@ func (x *ArchiveWriter) folder(a objectdb.Address) (*archiveFolder, error) {
 	if f := x.folders[key]; f != nil {
 		return f, nil
 	}
-	f := &archiveFolder{path: objectsFolder, index: newIndex(len(a) == 0), empty: true}
+	f := &archiveFolder{path: objectsFolder, index: NewIndex(len(a) == 0), empty: true}
 	if len(a) > 0 {
 		parent, err := x.folder(a.Parent())
 		if err != nil {
 			return nil, err
 		}
-		own := fileOf(a.Name(), nil)
+		own := FileOf(a.Name(), nil)
 		parent.add(own)
-		f.path = path.Join(parent.path, own.name)
+		f.path = path.Join(parent.path, own.Name)
 		if err := checkArchiveName(f.path); err != nil {
 			return nil, at("archive", a, err)
 		}
@@ -104,9 +104,9 @@ func foldedKey(a objectdb.Address) string {
 }
 
 // add notes that the folder has a file or folder child.
-func (f *archiveFolder) add(child file) {
+func (f *archiveFolder) add(child File) {
 	f.empty = false
-	f.index.add(child)
+	f.index.Add(child)
 }
 
 // add adds a file to the archive and to the manifest.
@@ -136,7 +136,7 @@ func (x *ArchiveWriter) Close(m Manifest, readme string) error {
 	}
 	slices.SortFunc(indexed, func(a, b *archiveFolder) int { return strings.Compare(a.path, b.path) })
 	for _, f := range indexed {
-		if err := x.add(path.Join(f.path, indexFile), f.index.encode()); err != nil {
+		if err := x.add(path.Join(f.path, IndexFile), f.index.Encode()); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func CheckFolder(fsys fs.FS, limits ImportLimits) (files int, largest int64, err
 		if name == "." {
 			return nil
 		}
-		if isIgnored(e) {
+		if Ignored(e) {
 			if e.IsDir() {
 				return fs.SkipDir
 			}

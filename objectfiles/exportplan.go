@@ -132,7 +132,7 @@ func (p *ExportPlan) openFolder() error {
 	}
 	foreign := ""
 	for _, e := range entries {
-		if e.Name() == indexFile {
+		if e.Name() == IndexFile {
 			return nil // an export by a version that wrote no note
 		}
 		if foreign == "" && !isHidden(e.Name()) && !isReadme(e.Name()) {
@@ -141,7 +141,7 @@ func (p *ExportPlan) openFolder() error {
 	}
 	if foreign != "" {
 		return fmt.Errorf("%w: the folder holds %s and is not an earlier export (which has a file %s); name an empty folder",
-			objectdb.ErrExists, foreign, indexFile)
+			objectdb.ErrExists, foreign, IndexFile)
 	}
 	return nil
 }
@@ -149,43 +149,43 @@ func (p *ExportPlan) openFolder() error {
 // planTable plans the files of the folder of a table. There is an index at the top, in an
 // empty folder, and where it has an entry.
 func (p *ExportPlan) planTable(dir string, nodes []*objectdb.Node, top bool) error {
-	index := newIndex(top)
+	index := NewIndex(top)
 	for _, n := range nodes {
 		f, err := p.planObject(dir, n)
 		if err != nil {
 			return fmt.Errorf("%s: %w", n.Name(), err)
 		}
-		index.add(f)
+		index.Add(f)
 	}
 	if len(index) > 0 || len(nodes) == 0 {
-		content := index.encode()
-		p.plan(&exportFile{path: path.Join(dir, indexFile), sum: sha256.Sum256(content), index: content})
+		content := index.Encode()
+		p.plan(&exportFile{path: path.Join(dir, IndexFile), sum: sha256.Sum256(content), index: content})
 	}
 	return nil
 }
 
 // planObject plans the file of an object, or the folder of a table with everything in it.
-func (p *ExportPlan) planObject(dir string, n *objectdb.Node) (file, error) {
+func (p *ExportPlan) planObject(dir string, n *objectdb.Node) (File, error) {
 	if err := context.Cause(p.tx.Context()); err != nil {
-		return file{}, err
+		return File{}, err
 	}
 	p.Objects++
 	if n.Kind() == objectdb.KindTable {
-		f := fileOf(n.Name(), nil)
+		f := FileOf(n.Name(), nil)
 		nodes, err := p.tx.Children(n)
 		if err != nil {
 			return f, err
 		}
-		folder := path.Join(dir, f.name)
+		folder := path.Join(dir, f.Name)
 		p.tables[folder] = true
 		return f, p.planTable(folder, nodes, false)
 	}
 	v, err := p.tx.Value(n)
 	if err != nil {
-		return file{}, err
+		return File{}, err
 	}
-	f := fileOf(n.Name(), v)
-	p.plan(&exportFile{path: path.Join(dir, f.name), sum: sha256.Sum256(f.content), node: n})
+	f := FileOf(n.Name(), v)
+	p.plan(&exportFile{path: path.Join(dir, f.Name), sum: sha256.Sum256(f.Content), node: n})
 	return f, nil
 }
 

@@ -94,7 +94,7 @@ func (p *ExportPlan) writeFile(f *exportFile, mirror bool) error {
 		if err != nil {
 			return err
 		}
-		content = fileOf(f.node.Name(), v).content
+		content = FileOf(f.node.Name(), v).Content
 	}
 	return p.folder.write(f.path, content)
 }

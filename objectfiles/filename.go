@@ -15,40 +15,40 @@ import (
 // allow.
 const maxFileName = 255
 
-// file is the file or folder of one object.
-type file struct {
-	name    string
-	content []byte     // nil for a folder
-	entry   indexEntry // what the index must say of it; zero: nothing
+// File is the file or folder of one object.
+type File struct {
+	Name    string
+	Content []byte     // nil for a folder
+	Entry   IndexEntry // what the index must say of it; zero: nothing
 }
 
-// fileOf returns the file of an object with this name and value, or the folder of a table,
+// FileOf returns the file of an object with this name and value, or the folder of a table,
 // whose value is nil.
-func fileOf(name string, v objectdb.Value) file {
-	var f file
+func FileOf(name string, v objectdb.Value) File {
+	var f File
 	var suffix string
 	if v != nil {
-		suffix, f.content, f.entry = encodeValue(v)
+		suffix, f.Content, f.Entry = encodeValue(v)
 	}
-	f.name = escapeName(name, v == nil) + suffix
-	if isReadme(f.name) {
-		f.name = escapeByte(f.name[0]) + f.name[1:]
+	f.Name = escapeName(name, v == nil) + suffix
+	if isReadme(f.Name) {
+		f.Name = escapeByte(f.Name[0]) + f.Name[1:]
 	}
-	if len(f.name) > maxFileName {
-		f.name = shortName(name) + suffix
-		f.entry.Name = name
+	if len(f.Name) > maxFileName {
+		f.Name = shortName(name) + suffix
+		f.Entry.Name = name
 	}
 	return f
 }
 
-// nameOf returns the name of the object of a file or folder, and the suffix of a file.
-func nameOf(fileName string, folder bool, entry indexEntry) (name, suffix string, err error) {
+// NameOf returns the name of the object of a file or folder, and the suffix of a file.
+func NameOf(fileName string, folder bool, entry IndexEntry) (name, suffix string, err error) {
 	name = fileName
 	if !folder {
 		dot := strings.LastIndexByte(fileName, '.')
 		if dot < 0 || !isSuffix(fileName[dot:]) {
 			return "", "", fmt.Errorf("its suffix says no kind of object; use .lua, .txt, .str, .opml, .json "+
-				"or that of a MIME type such as .png, or give it a kind in %s", indexFile)
+				"or that of a MIME type such as .png, or give it a kind in %s", IndexFile)
 		}
 		name, suffix = fileName[:dot], fileName[dot:]
 	}

@@ -27,14 +27,14 @@ func TestFileNamesAreUnique(t *testing.T) {
 	for _, name := range oddNames {
 		for _, v := range []objectdb.Value{nil, objectdb.Script(""), objectdb.String(""), objectdb.Number(1),
 			objectdb.Binary{Type: "image/gif"}} {
-			f := fileOf(name, v)
-			assert.LessOrEqual(t, len(f.name), maxFileName)
-			folded := strings.ToLower(f.name)
+			f := FileOf(name, v)
+			assert.LessOrEqual(t, len(f.Name), maxFileName)
+			folded := strings.ToLower(f.Name)
 			if other, ok := seen[folded]; ok {
-				assert.Equal(t, objectdb.Fold(name), objectdb.Fold(other), f.name)
+				assert.Equal(t, objectdb.Fold(name), objectdb.Fold(other), f.Name)
 			}
 			seen[folded] = name
-			back, _, err := nameOf(f.name, v == nil, f.entry)
+			back, _, err := NameOf(f.Name, v == nil, f.Entry)
 			require.NoError(t, err)
 			assert.Equal(t, name, back)
 		}
@@ -53,11 +53,11 @@ func FuzzFileName(f *testing.F) {
 		if !table {
 			v = objectdb.Script("")
 		}
-		form := fileOf(name, v)
-		require.LessOrEqual(t, len(form.name), maxFileName)
-		require.NotContains(t, form.name, "/")
-		require.False(t, strings.HasPrefix(form.name, "."))
-		back, _, err := nameOf(form.name, table, form.entry)
+		form := FileOf(name, v)
+		require.LessOrEqual(t, len(form.Name), maxFileName)
+		require.NotContains(t, form.Name, "/")
+		require.False(t, strings.HasPrefix(form.Name, "."))
+		back, _, err := NameOf(form.Name, table, form.Entry)
 		require.NoError(t, err)
 		require.Equal(t, name, back)
 	})

@@ -14,10 +14,10 @@ func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 // a repository, and no object: a web site must not show it.
 func isReadme(fileName string) bool { return strings.EqualFold(fileName, "README.md") }
 
-// isIgnored reports whether an import ignores a file or folder: hidden ones, README.md, and
+// Ignored reports whether an import ignores a file or folder: hidden ones, README.md, and
 // those that editors, version control systems or file managers make. An export makes none of
 // these names: it escapes their bytes, and does not use these suffixes.
-func isIgnored(e fs.DirEntry) bool {
+func Ignored(e fs.DirEntry) bool {
 	name := e.Name()
 	if isHidden(name) {
 		return true

@@ -60,15 +60,15 @@ func (m *importer) folder(dir string, t *objectdb.Node) error {
 	}
 	index, err := m.readIndex(dir, entries)
 	if err != nil {
-		return importError(path.Join(dir, indexFile), err)
+		return importError(path.Join(dir, IndexFile), err)
 	}
 	files := map[string]string{} // by the folded name of their object
 	for _, e := range entries {
-		if e.Name() == indexFile {
+		if e.Name() == IndexFile {
 			continue
 		}
 		file := path.Join(dir, e.Name())
-		if isIgnored(e) {
+		if Ignored(e) {
 			if !isOwnFile(e.Name()) {
 				m.result.Skipped = append(m.result.Skipped, file)
 			}
@@ -81,7 +81,7 @@ func (m *importer) folder(dir string, t *objectdb.Node) error {
 			return importError(file, errSpecial(e.Type()))
 		}
 		entry := index[e.Name()]
-		name, suffix, err := nameOf(e.Name(), e.IsDir(), entry)
+		name, suffix, err := NameOf(e.Name(), e.IsDir(), entry)
 		if err != nil {
 			return importError(file, err)
 		}
@@ -107,19 +107,19 @@ func (m *importer) folder(dir string, t *objectdb.Node) error {
 }
 
 // readIndex returns the index of a folder, if it has one.
-func (m *importer) readIndex(dir string, entries []fs.DirEntry) (index, error) {
+func (m *importer) readIndex(dir string, entries []fs.DirEntry) (Index, error) {
 	present := map[string]bool{}
 	for _, e := range entries {
 		present[e.Name()] = true
 	}
-	if !present[indexFile] {
+	if !present[IndexFile] {
 		return nil, nil
 	}
-	content, err := fs.ReadFile(m.fsys, path.Join(dir, indexFile))
+	content, err := fs.ReadFile(m.fsys, path.Join(dir, IndexFile))
 	if err != nil {
 		return nil, err
 	}
-	x, err := decodeIndex(content)
+	x, err := DecodeIndex(content)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +132,12 @@ func (m *importer) readIndex(dir string, entries []fs.DirEntry) (index, error) {
 }
 
 // file imports a file as the object called name in t.
-func (m *importer) file(file string, t *objectdb.Node, name, suffix string, entry indexEntry) error {
+func (m *importer) file(file string, t *objectdb.Node, name, suffix string, entry IndexEntry) error {
 	content, sum, err := readFile(m.fsys, file)
 	if err != nil {
 		return err
 	}
-	v, err := decodeValue(suffix, entry, content)
+	v, err := DecodeValue(suffix, entry, content)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (m *importer) file(file string, t *objectdb.Node, name, suffix string, entr
 		if err != nil {
 			return nil, importError(file, err)
 		}
-		return decodeValue(suffix, entry, content)
+		return DecodeValue(suffix, entry, content)
 	}
 	return m.mergeValue(t, name, v, reread)
 }

@@ -13,13 +13,14 @@ import (
 // there is none, it is 1.
 const FolderForm = 1
 
-// indexFile is the name of the file with the index of its folder.
-const indexFile = "_index.json"
+// IndexFile is the name of the file with the index of its folder.
+const IndexFile = "_index.json"
 
-// index says of the files and folders in a folder, by their names, what the names cannot say.
-type index map[string]indexEntry
+// Index says of the files and folders in a folder, by their names, what the names cannot say.
+type Index map[string]IndexEntry
 
-type indexEntry struct {
+// IndexEntry is what an index says of one file or folder.
+type IndexEntry struct {
 	Name string `json:"name,omitempty"` // the name of the object
 	Kind string `json:"kind,omitempty"`
 	Type string `json:"type,omitempty"` // the MIME type of a binary
@@ -29,24 +30,24 @@ type indexEntry struct {
 // thisFolder stands in an index for the folder itself. No file has this name.
 const thisFolder = "."
 
-// newIndex returns the index of a folder in which nothing is. top says that the folder is not
+// NewIndex returns the index of a folder in which nothing is. top says that the folder is not
 // in another one.
-func newIndex(top bool) index {
+func NewIndex(top bool) Index {
 	if top {
-		return index{thisFolder: {Form: FolderForm}}
+		return Index{thisFolder: {Form: FolderForm}}
 	}
-	return index{}
+	return Index{}
 }
 
-// add adds what the name of a file cannot say.
-func (x index) add(f file) {
-	if f.entry != (indexEntry{}) {
-		x[f.name] = f.entry
+// Add adds what the name of a file cannot say.
+func (x Index) Add(f File) {
+	if f.Entry != (IndexEntry{}) {
+		x[f.Name] = f.Entry
 	}
 }
 
-// encode returns the content of the file: one entry a line, sorted.
-func (x index) encode() []byte {
+// Encode returns the content of the file: one entry a line, sorted.
+func (x Index) Encode() []byte {
 	b := []byte("{")
 	for i, name := range slices.Sorted(maps.Keys(x)) {
 		if i > 0 {
@@ -65,13 +66,13 @@ func (x index) encode() []byte {
 	return append(b, "}\n"...)
 }
 
-// decodeIndex returns the index that content says.
-func decodeIndex(content []byte) (index, error) {
+// DecodeIndex returns the index that content says.
+func DecodeIndex(content []byte) (Index, error) {
 	// The form is checked first, because a newer form may have any content.
 	if form := formOf(content); form > FolderForm {
 		return nil, errNewerForm(form, FolderForm)
 	}
-	x := index{}
+	x := Index{}
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&x); err != nil {

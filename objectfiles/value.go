@@ -10,7 +10,7 @@ import (
 
 // encodeValue returns the content of the file of a value, the suffix that says its kind, and
 // what the index must say if the suffix is not enough.
-func encodeValue(v objectdb.Value) (suffix string, content []byte, entry indexEntry) {
+func encodeValue(v objectdb.Value) (suffix string, content []byte, entry IndexEntry) {
 	switch v := v.(type) {
 	case objectdb.Script:
 		return ".lua", []byte(v), entry
@@ -34,9 +34,9 @@ func encodeValue(v objectdb.Value) (suffix string, content []byte, entry indexEn
 	return ".json", encodeJSON(v), entry
 }
 
-// decodeValue returns the value of a file with this suffix and content, of which the index
+// DecodeValue returns the value of a file with this suffix and content, of which the index
 // says entry.
-func decodeValue(suffix string, entry indexEntry, content string) (objectdb.Value, error) {
+func DecodeValue(suffix string, entry IndexEntry, content string) (objectdb.Value, error) {
 	kind, mime := kindOfSuffix(suffix)
 	opml := kind == objectdb.KindOutline
 	if entry.Kind != "" {

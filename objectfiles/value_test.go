@@ -28,8 +28,8 @@ func TestDeepListsAreNotIndented(t *testing.T) {
 // must have the same value.
 func FuzzImportedFile(f *testing.F) {
 	for i, v := range oddValues {
-		if form := fileOf("x", v); len(form.content) < 1000 {
-			f.Add(uint8(i), form.content)
+		if form := FileOf("x", v); len(form.Content) < 1000 {
+			f.Add(uint8(i), form.Content)
 		}
 	}
 	f.Add(uint8(0), []byte(`<opml><head><title>x</title></head><body><outline text="a" _note="b"/></body></opml>`))
@@ -40,7 +40,7 @@ func FuzzImportedFile(f *testing.F) {
 	db := open(f)
 	errUndo := errors.New("stored")
 	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
-		v, err := decodeValue(suffixes[int(which)%2], indexEntry{}, string(content))
+		v, err := DecodeValue(suffixes[int(which)%2], IndexEntry{}, string(content))
 		if err != nil {
 			return
 		}
@@ -53,10 +53,10 @@ func FuzzImportedFile(f *testing.F) {
 		if err != errUndo {
 			return // it cannot be stored
 		}
-		form := fileOf("x", v)
-		_, suffix, err := nameOf(form.name, false, form.entry)
+		form := FileOf("x", v)
+		_, suffix, err := NameOf(form.Name, false, form.Entry)
 		require.NoError(t, err)
-		again, err := decodeValue(suffix, form.entry, string(form.content))
+		again, err := DecodeValue(suffix, form.Entry, string(form.Content))
 		require.NoError(t, err)
 		require.True(t, objectdb.Equal(v, again), "%#v %#v", v, again)
 	})
