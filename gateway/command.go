@@ -18,7 +18,12 @@ import (
 // webserver.expandPage, can be tried from the command line.
 func (g *Gateway) outside(run *runner.Run) (names *script.Table, host any, err error) {
 	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}
-	c := g.newExchange(r, nil).newDispatched(run)
+	x := g.newExchange(r, nil)
+	if run.IsTest() {
+		x.test = run
+		r.Params["DOCUMENT_ROOT"] = g.testSite
+	}
+	c := x.newDispatched(run)
 	err = c.makeParams()
 	return c.params, c, err
 }

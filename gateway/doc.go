@@ -33,6 +33,6 @@
 //	log.go          what is logged of requests; metrics.go: what is counted
 //	command.go      what the commands of an author ask; the rest is in package runner
 //	probe.go        what "scripter doctor" asks (package probe)
-//	verbs.go verbs_*.go  the verbs of the group webserver
+//	verbs.go verbs_*.go  the verbs of the group webserver; request, which tests have
 //	std.go          requests that come through net/http/fcgi
 package gateway

@@ -91,6 +91,14 @@ func statusOf(err error) int {
 	return 500
 }
 
+// siteNow returns the site as it is now, for a request whose transaction has ended.
+func (x *exchange) siteNow(ctx context.Context) (*site.Snapshot, error) {
+	if x.test != nil {
+		return x.g.site.Snapshot(x.test.Tx)
+	}
+	return x.g.siteNow(ctx)
+}
+
 // incidentLength is the length of an incident's number.
 const incidentLength = 8
 
@@ -109,21 +117,22 @@ func newIncident() string {
 
 // developer reports whether the request sees errors in full: it comes from the command
 // line, from the author on this machine, or with the developer's token.
-func (g *Gateway) developer(ctx context.Context, r *Request) bool {
+func (x *exchange) developer(ctx context.Context) bool {
+	r := x.request
 	if r.Developer || r.ShowErrors {
 		return true
 	}
 	if r.givenToken() == "" {
 		return false
 	}
-	s, err := g.siteNow(ctx)
+	s, err := x.siteNow(ctx)
 	return err == nil && r.hasToken(s)
 }
 
 // showsErrors reports whether a page shows the errors of its markers.
 func (c *attempt) showsErrors() bool { return c.request.ShowErrors || c.developer() }
 
-// developer is [Gateway.developer] within the transaction, but without Request.ShowErrors.
+// developer is [exchange.developer] within the transaction, but without Request.ShowErrors.
 func (c *attempt) developer() bool {
 	return c.request.Developer || c.request.hasToken(c.Site())
 }

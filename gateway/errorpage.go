@@ -32,8 +32,8 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 		return resp
 	}
 	var resp *httpheader.Response
-	if x.g.developer(ctx, r) {
-		resp = x.g.developerPage(ctx, r, status, incident, err)
+	if x.developer(ctx) {
+		resp = x.developerPage(ctx, status, incident, err)
 	} else {
 		resp = x.visitorPage(ctx, status, incident)
 	}
@@ -72,7 +72,7 @@ func (x *exchange) sitePage(
 	ctx context.Context, status int, message, incident string,
 ) (resp *httpheader.Response, err error) {
 	inner := x.within()
-	o := runner.Options{ReadOnly: true, Inner: x.replay != nil, Now: x.now}
+	o := runner.Options{ReadOnly: true, Inner: x.isInner(), Within: x.test, Now: x.now}
 	_, err = x.g.runner.Run(ctx, o, func(r *runner.Run) error {
 		c := inner.newDispatched(r)
 		if err := c.begin(); err != nil {
@@ -80,6 +80,8 @@ func (x *exchange) sitePage(
 		}
 		resp, err = c.errorPage(status, message, incident)
 		c.logProblems()
+		c.noteProblems()
+		x.failures = append(x.failures, inner.failures...)
 		return err
 	})
 	return resp, err
@@ -215,16 +217,17 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 // developerPage returns the developer's page for a failure: what went wrong, the lines
 // of the script around it, the calls that led there, and the number of the incident.
 // It does not use the site's own page, which may say less.
-func (g *Gateway) developerPage(
-	ctx context.Context, r *Request, status int, incident string, err error,
+func (x *exchange) developerPage(
+	ctx context.Context, status int, incident string, err error,
 ) *httpheader.Response {
+	r := x.request
 	line := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	resp := plainPage(r, status, "", incident)
 	switch {
 	case status == 404:
 		resp.Reason = "FILE NOT FOUND" // as on the site's own page
 	case status == 500:
-		if s, err := g.siteNow(ctx); err == nil && s.Number(site.ErrorStatus) == 200 {
+		if s, err := x.siteNow(ctx); err == nil && s.Number(site.ErrorStatus) == 200 {
 			resp.Status, resp.Reason = 200, httpheader.ReasonText(200)
 		}
 	}

@@ -17,7 +17,8 @@ type exchange struct {
 	out     *responder
 	now     func() time.Time
 	began   time.Time
-	replay  *ReplayOptions // nil: the request comes from a client
+	replay  *ReplayOptions // nil: it is not a recorded request that is run again
+	test    *runner.Run    // the run of the test that makes the request; nil: no test does
 
 	plan       *plan // nil: not made yet
 	body       string
@@ -33,6 +34,8 @@ type exchange struct {
 
 	slow   time.Duration // a request that takes longer is logged; 0 = none is
 	slowID string        // the number under which it was logged as slow
+
+	failures []string // of markers and callbacks, for a test
 }
 
 // newExchange begins an exchange whose response goes to w.
@@ -48,14 +51,17 @@ func (x *exchange) within() *exchange {
 	r.Body, r.Yield, r.Trace = nil, nil, nil
 	r.Developer, r.ShowErrors = false, false
 	inner := x.g.newExchange(&r, nil)
-	inner.now, inner.replay, inner.connection = x.now, x.replay, x.connectionID()
+	inner.now, inner.replay, inner.test, inner.connection = x.now, x.replay, x.test, x.connectionID()
 	return inner
 }
 
 func (x *exchange) close() { x.held.close() }
 
 // isDry reports whether what the scripts change in the root is undone at the end.
-func (x *exchange) isDry() bool { return x.replay != nil && !x.replay.Commit }
+func (x *exchange) isDry() bool { return x.test != nil || x.replay != nil && !x.replay.Commit }
+
+// isInner reports whether a script makes the request.
+func (x *exchange) isInner() bool { return x.test != nil || x.replay != nil }
 
 // isQuiet reports whether the setting Suspend Logging applies.
 func (x *exchange) isQuiet() bool { return x.plan != nil && x.plan.quiet }
@@ -87,7 +93,7 @@ func (x *exchange) incidentID() string {
 // run makes an attempt in a transaction, and a second one if it loses a race. It reports
 // false if the attempt ended after the plan, because the request is not ready.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
-	if x.replay == nil { // a script that replays a request has a slot already
+	if !x.isInner() { // the script has a slot already
 		release, err := x.g.acquireSlot(ctx, x.plan != nil)
 		if err != nil {
 			return false, err
@@ -107,8 +113,11 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	if out.Again {
 		x.g.metrics.Again.Add(1)
 	}
-	if err == nil && !x.isQuiet() {
-		last.logProblems()
+	if err == nil {
+		last.noteProblems()
+		if !x.isQuiet() {
+			last.logProblems()
+		}
 	}
 	if err == nil || last != nil && x.out.started { // then a part may be committed
 		last.purgeCaches(ctx)
@@ -118,9 +127,12 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 
 // options returns the options of the runner for the scripts of the request.
 func (x *exchange) options() runner.Options {
-	o := runner.Options{Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed}
+	o := runner.Options{
+		Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed,
+		Within: x.test, Inner: x.isInner(),
+	}
 	if x.replay != nil {
-		o.Inner, o.Discard = true, x.isDry()
+		o.Discard = x.isDry()
 	} else {
 		o.Origin = objectdb.Origin{Who: x.request.checkedUser(), Why: x.request.Params["REQUEST_METHOD"], Path: o.Key}
 	}

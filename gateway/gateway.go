@@ -27,6 +27,7 @@ type Options struct {
 	HandlerNames []string
 	Guard        runner.Guard // nil: nobody watches the process
 	Reach        site.Reach   // what the root may use of its host
+	TestSite     string       // the document root of the requests of tests; "": they have none
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
@@ -40,6 +41,7 @@ type Gateway struct {
 	passwords *site.Passwords
 	supplied  *objectdb.Derived[suppliedScripts]
 	names     []string // Options.HandlerNames
+	testSite  string   // Options.TestSite
 	reach     atomic.Pointer[site.Reach]
 	pages     pageCache
 	found     foundFiles
@@ -54,7 +56,8 @@ func New(o Options) *Gateway { return newGateway(o) }
 
 // newGateway returns a gateway whose scripts see all verbs, and more in addition.
 func newGateway(o Options, more ...script.Verb) *Gateway {
-	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames}
+	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames,
+		testSite: o.TestSite}
 	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -69,7 +72,7 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	verbs := append(verbsWith(g.passwords), more...)
 	g.runner = runner.New(runner.Config{
 		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site,
-		Now: g.now, Guard: o.Guard, Outside: g.outside,
+		Now: g.now, Guard: o.Guard, Outside: g.outside, TestVerbs: testVerbSet,
 	})
 	if g.db != nil {
 		g.supplied = objectdb.NewDerived(g.readSupplied)

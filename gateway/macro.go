@@ -28,6 +28,23 @@ type problem struct {
 	err          error
 }
 
+func (p problem) String() string {
+	if p.marker == "" {
+		return p.page + ": " + developerMessage(p.err)
+	}
+	return fmt.Sprintf("%s, line %d, column %d: %s: %s", p.page, p.line, p.column, clip(p.marker, 200), developerMessage(p.err))
+}
+
+// noteProblems keeps what failed for the test that makes the request, if one does.
+func (c *attempt) noteProblems() {
+	if c.test == nil {
+		return
+	}
+	for _, p := range c.problems {
+		c.failures = append(c.failures, p.String())
+	}
+}
+
 // expandPage returns the page that the parameters name, with its markers replaced
 // (specification, 4.4).
 func (c *attempt) expandPage(params *script.Table) (string, error) {

@@ -92,12 +92,10 @@ func (c *attempt) sendPiece(data string) error {
 	if c.out.nginx {
 		resp.Set("X-Accel-Buffering", "no")
 	}
-	if !c.isDry() {
-		begin := time.Now()
-		err := c.Flush()
-		if c.waited = time.Since(begin); err != nil {
-			return c.stopOnError(err)
-		}
+	begin := time.Now()
+	err = c.Flush()
+	if c.waited = time.Since(begin); err != nil {
+		return c.stopOnError(err)
 	}
 	if err := c.out.start(resp); err != nil {
 		return c.stopOnError(err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scripter/requestlog"
+	"scripter/runner"
 )
 
 // ReplayOptions say how a recorded request is run again.
@@ -18,6 +19,8 @@ type ReplayOptions struct {
 	// are listed for the root. The recorded one is not trusted: it lies in the root, where
 	// scripts can write.
 	DocumentRoot string
+
+	test *runner.Run // the run of a test, or of a request within it, that replays the request
 }
 
 // Replay runs a recorded request again, on the present scripts and pages. The clock of the run
@@ -33,7 +36,7 @@ func (g *Gateway) Replay(
 	defer x.close()
 	then := recorded.Time.Local()
 	x.now, x.began = func() time.Time { return then }, then
-	x.replay = &o
+	x.replay, x.test = &o, o.test
 	x.body, x.bodyRead, x.recorded = recorded.Body, true, true
 	x.connection, x.seed, x.incident = recorded.ConnectionID, recorded.Seed, recorded.Incident
 	x.out.rec = &requestlog.Recorder{}

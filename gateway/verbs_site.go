@@ -247,7 +247,11 @@ func verbDebugCGI(v *script.Call) error {
 		return err
 	}
 	w := boundedWriter{limit: c.Size(site.MaxResponse)}
-	out, _ := c.g.Replay(c.Context(), recorded, &w, ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()})
+	o := ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()}
+	if c.test != nil {
+		o.test = c.Run
+	}
+	out, _ := c.g.Replay(c.Context(), recorded, &w, o)
 	if out.Broken {
 		return fmt.Errorf("request %d: %w", recorded.Number, out.Err)
 	}

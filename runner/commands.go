@@ -8,6 +8,7 @@ import (
 	"scripter/objectdb"
 	"scripter/script"
 	"scripter/script/lint"
+	"scripter/site"
 	verbjson "scripter/verbs/json"
 )
 
@@ -30,6 +31,14 @@ func (r *Runner) outside(ctx context.Context, o Options, a objectdb.Address, fn 
 		return fn(run)
 	})
 	return err
+}
+
+// testVerbs returns the verbs that only tests see.
+func (r *Runner) testVerbs() *script.VerbSet {
+	if r.config.TestVerbs == nil {
+		return nil
+	}
+	return r.config.TestVerbs()
 }
 
 // Call runs the script at a with texts as arguments. It returns what the script has
@@ -107,6 +116,8 @@ type Linted struct {
 func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 	var l Linted
 	err := r.outside(ctx, Options{ReadOnly: true}, nil, func(run *Run) error {
+		inTest := run.newThread(run.Thread.Names(), r.testVerbs(), run.Thread.Host())
+		defer inTest.Close()
 		err := run.Tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
 			if n.Kind() != objectdb.KindScript {
 				return nil
@@ -115,7 +126,11 @@ func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 			if err != nil {
 				return err
 			}
-			found, err := lint.Script(run.Thread, at.String(), string(v.(objectdb.Script)))
+			thread := run.Thread
+			if site.IsInTests(at) {
+				thread = inTest
+			}
+			found, err := lint.Script(thread, at.String(), string(v.(objectdb.Script)))
 			l.Scripts++
 			l.Findings = append(l.Findings, found...)
 			return err
@@ -135,7 +150,7 @@ func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 func (r *Runner) Types(ctx context.Context, names map[string]string) (map[string]string, error) {
 	var files map[string]string
 	err := r.outside(ctx, Options{ReadOnly: true}, nil, func(run *Run) (err error) {
-		files, err = lint.Types(run.Thread, names)
+		files, err = lint.Types(run.Thread, names, r.testVerbs().Verbs())
 		return err
 	})
 	return files, err

@@ -35,6 +35,8 @@ type Run struct {
 	bounds   lua.Limits    // of the thread
 	spent    time.Duration // of the time limit, by the first call
 	output   *Output
+	keep     func()   // makes what was written stay although the run may fail; of a run within another
+	notes    []string // see Note
 }
 
 // Site returns what the owner of the root has set, as the transaction sees it now.
@@ -45,11 +47,19 @@ func (r *Run) Site() *site.Snapshot { return r.view.Now() }
 func (r *Run) Start(names *script.Table, host any) {
 	r.bounds = luaLimits(r.Limits())
 	r.bounds.Spent, r.bounds.From = r.spent, r.limitFrom
-	r.Thread = r.runner.Engine().NewThread(r.Tx.Context(), script.ThreadOptions{
-		Tx: r.Tx, Limits: r.bounds, Names: names, Host: host, Now: r.options.Now, Seed: r.options.Seed,
+	var verbs *script.VerbSet
+	if r.options.Test {
+		verbs = r.runner.testVerbs()
+	}
+	r.Thread = r.newThread(names, verbs, host)
+	r.Resume()
+}
+
+func (r *Run) newThread(names *script.Table, verbs *script.VerbSet, host any) *script.Thread {
+	return r.runner.Engine().NewThread(r.Tx.Context(), script.ThreadOptions{
+		Tx: r.Tx, Limits: r.bounds, Names: names, Verbs: verbs, Host: host, Now: r.options.Now, Seed: r.options.Seed,
 		Slow: r.Slow, SlowAfter: r.SlowAfter,
 	})
-	r.Resume()
 }
 
 // Context returns the context of the transaction.
@@ -58,8 +68,27 @@ func (r *Run) Context() context.Context { return r.Tx.Context() }
 // Now returns the time by the clock of the run.
 func (r *Run) Now() time.Time { return r.options.Now() }
 
-// Flush commits what was written so far. From then on the run cannot be made again.
-func (r *Run) Flush() error { return r.Thread.Flush() }
+// IsTest reports whether the run is that of a test: see Options.Test.
+func (r *Run) IsTest() bool { return r.options.Test }
+
+// Note adds a text that explains a failure of the run: see TestResult.Notes.
+func (r *Run) Note(text string) { r.notes = append(r.notes, text) }
+
+// Flush commits what was written so far. From then on the run cannot be made again. In a
+// run that is discarded, Flush does nothing; in one within another, what was written stays if the
+// run fails.
+func (r *Run) Flush() error {
+	switch {
+	case r.options.Discard:
+		return nil
+	case r.keep != nil:
+		return r.Thread.Interrupt(func() error {
+			r.keep()
+			return nil
+		})
+	}
+	return r.Thread.Flush()
+}
 
 // close frees what the run holds.
 func (r *Run) close() {

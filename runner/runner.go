@@ -33,6 +33,8 @@ type Config struct {
 	// Outside returns the names and the host of the scripts that a command runs: what a
 	// request would give them. nil: they have none.
 	Outside func(*Run) (names *script.Table, host any, err error)
+	// TestVerbs returns the verbs that only the scripts of tests see. nil: there are none.
+	TestVerbs func() *script.VerbSet
 }
 
 // A Runner runs scripts in transactions of one root. It is safe for concurrent use.
@@ -60,8 +62,14 @@ type Options struct {
 	Key string
 	// ReadOnly makes a transaction that cannot write.
 	ReadOnly bool
-	// Discard undoes what the run has written.
+	// Discard undoes what the run has written, also what it has flushed.
 	Discard bool
+	// Test discards, too, and its scripts see the verbs of Config.TestVerbs.
+	Test bool
+	// Within, if set, is a run with a thread whose transaction this run uses. What this run
+	// writes is undone if its function fails, else it is committed with that of Within. The
+	// thread of Within must not run meanwhile.
+	Within *Run
 	// Inner says that a script of another run makes this one. The Guard was told of that
 	// run already.
 	Inner bool
@@ -98,6 +106,10 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 	if o.Now == nil {
 		o.Now = r.config.Now
 	}
+	if o.Within != nil {
+		return Outcome{}, r.runWithin(o, fn)
+	}
+	o.Discard = o.Discard || o.Test
 	start := o.Now()
 	transact := r.config.DB.Update
 	switch {

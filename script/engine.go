@@ -48,17 +48,9 @@ type code struct {
 // are a mistake and panic.
 func NewEngine(verbs []Verb, properties ...Property) *Engine {
 	e := &Engine{verbs: verbs, recent: make(map[codeKey]*code)}
-	e.tree, e.byFn = newVerbTree(verbs, properties)
+	e.tree, e.byFn = newVerbTree(Builtins, verbs, properties)
 	e.paths = objectdb.NewDerived(e.makePaths)
 	return e
-}
-
-// nameOf returns the name of the verb that f is, "" if it is none.
-func (e *Engine) nameOf(f *lua.LFunction) string {
-	if v := e.byFn[f]; v != nil {
-		return v.Name
-	}
-	return ""
 }
 
 // Verbs returns the verbs that the engine was made with.

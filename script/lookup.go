@@ -77,7 +77,7 @@ func (f *Function) IsLua() bool { return !f.fn.IsG }
 // and "" for everything else.
 func (t *Thread) VerbName(v Value) string {
 	if f, ok := v.(*Function); ok {
-		return t.engine.nameOf(f.fn)
+		return t.nameOf(f.fn)
 	}
 	return ""
 }

@@ -49,6 +49,8 @@ func Elsewhere(name string) string {
 	switch name {
 	case "print", "echo":
 		return "; write (text) adds to the response"
+	case "expect", "request":
+		return "; only tests have it, which \"scripter test\" runs"
 	case "io", "dofile", "loadfile":
 		return "; scripts have no files: data lies in the root"
 	case "params":
@@ -77,7 +79,7 @@ func (t *Thread) assign(name string) {
 }
 
 // global returns the meaning of a name that has no value in _G. It looks in this order: libraries,
-// names of the request, the root, the tables of system.paths. It returns nil if the name is undefined.
+// verbs of the thread, names of the request, the root, the tables of system.paths. It returns nil if the name is undefined.
 // It caches names of tables, scripts and verbs.
 func (t *Thread) global(name string) (lua.LValue, error) {
 	if lv := t.cached.get(name); lv != lua.LNil {
@@ -89,6 +91,9 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 	if lv := t.builtin(name); lv != lua.LNil {
 		lua.RawSet(t.state.Globals(), lua.LString(name), lv)
 		t.assign(name) // if it has no value later, a script has assigned nil
+		return lv, nil
+	}
+	if lv := t.opt.Verbs.find(t, name); lv != lua.LNil {
 		return lv, nil
 	}
 	if v, ok := t.opt.Names.Lookup(name); ok {

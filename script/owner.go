@@ -6,7 +6,7 @@ import "scripter/lua"
 type owner Thread
 
 // FunctionName returns the name of a verb.
-func (o *owner) FunctionName(f *lua.LFunction) string { return o.engine.nameOf(f) }
+func (o *owner) FunctionName(f *lua.LFunction) string { return (*Thread)(o).nameOf(f) }
 
 // TypeName returns the name of a table of the root in messages about wrong arguments.
 func (o *owner) TypeName(v lua.LValue) string {

@@ -20,6 +20,8 @@ type ThreadOptions struct {
 	// Names are found as bare names in scripts, before those of the root and
 	// without regard to case: the parameters of a request. It may be nil.
 	Names *Table
+	// Verbs are found as bare names, too, before Names; the root does not have them. It may be nil.
+	Verbs *VerbSet
 	// Host is what verbs find as Thread.Host: the request that is being answered.
 	Host any
 	// Now is the clock, time.Now if nil.
@@ -130,6 +132,17 @@ func (t *Thread) Try(fn func() error) error {
 			return failed
 		}
 	}
+	return err
+}
+
+// Interrupt runs fn, in which other threads may change the root within the same transaction.
+func (t *Thread) Interrupt(fn func() error) error {
+	if err := t.writeLists(); err != nil {
+		return err
+	}
+	err := fn()
+	t.forget()
+	t.moves++
 	return err
 }
 

@@ -116,3 +116,6 @@ func (t *Thread) table(tb *lua.LTable) *Table {
 	}
 	return &Table{thread: t, lua: tb}
 }
+
+// IsSame reports whether two values are the same in Lua, as rawequal does.
+func (t *Thread) IsSame(a, b Value) bool { return t.toLua(a) == t.toLua(b) }

@@ -40,15 +40,15 @@ func (vt *verbTable) fold(name string) string {
 // Builtins is the address of the verbs.
 var Builtins = objectdb.Address{"system", "verbs", "builtins"}
 
-// newVerbTree returns the root of the tables that lead to the verbs and properties, and the
-// verbs by their functions.
-func newVerbTree(verbs []Verb, properties []Property) (*verbTable, map[*lua.LFunction]*Verb) {
+// newVerbTree returns the root of the tables that lead to the verbs below the table at a, and to
+// the properties; and the verbs by their functions.
+func newVerbTree(a objectdb.Address, verbs []Verb, properties []Property) (*verbTable, map[*lua.LFunction]*Verb) {
 	root := &verbTable{}
 	functions := make(map[*lua.LFunction]*Verb, len(verbs))
 	for i := range verbs {
 		v := &verbs[i]
 		fn := verbFunction(v)
-		root.add(slices.Concat(Builtins, strings.Split(v.Name, ".")), verbCell{verb: fn})
+		root.add(slices.Concat(a, strings.Split(v.Name, ".")), verbCell{verb: fn})
 		functions[fn] = v
 	}
 	for _, p := range properties {

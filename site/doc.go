@@ -10,6 +10,7 @@
 //	tables.go                     actions, MIME types, overrides, directory indexes
 //	limits.go limits_rows.go      the limits and their defaults; limits of single scripts
 //	requires.go requires_rows.go  who may call a script
+//	tests.go                      where tests of scripts lie
 //	password.go                   password hashes of users
 //	conf.go reach.go              scripter.conf, variables, flags
 //	path.go                       syntax of URL paths and hosts

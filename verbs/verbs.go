@@ -14,6 +14,7 @@ import (
 	"scripter/verbs/base64"
 	"scripter/verbs/clock"
 	"scripter/verbs/date"
+	"scripter/verbs/expect"
 	"scripter/verbs/form"
 	"scripter/verbs/hash"
 	"scripter/verbs/html"
@@ -28,6 +29,9 @@ func All(p *site.Passwords) []script.Verb {
 	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs(p),
 		html.Verbs, json.Verbs, random.Verbs, text.Verbs, url.Verbs)
 }
+
+// Tests returns the verbs that only the scripts of tests see.
+func Tests() []script.Verb { return expect.Verbs }
 
 // Properties returns the computed cells that lie beside the verbs.
 func Properties() []script.Property { return []script.Property{json.Null} }

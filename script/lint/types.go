@@ -3,6 +3,7 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,8 +20,8 @@ const typesFolder = ".types"
 // editor's folder, and files of "---@meta" with every verb, the library odb,
 // the names of the request and the tables of the root as they are now. The
 // result maps file names to contents. names has the types of the request's names
-// that their values do not show.
-func Types(t *script.Thread, names map[string]string) (map[string]string, error) {
+// that their values do not show, tests the verbs that only tests see.
+func Types(t *script.Thread, names map[string]string, tests []script.Verb) (map[string]string, error) {
 	w := &typeWriter{t: t, names: names, classes: map[string]string{}, taken: map[string]int{}}
 	rootFile, err := w.root()
 	if err != nil {
@@ -31,6 +32,7 @@ func Types(t *script.Thread, names map[string]string) (map[string]string, error)
 		typesFolder + "/values.lua":  meta(valueTypes),
 		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, script.ODB())),
 		typesFolder + "/verbs.lua":   meta(w.verbs()),
+		typesFolder + "/tests.lua":   meta(testTypes(tests)),
 		typesFolder + "/request.lua": meta(w.request()),
 		typesFolder + "/root.lua":    meta(rootFile),
 	}, nil
@@ -220,6 +222,34 @@ func (w *typeWriter) verbs() string {
 	}
 	return scoped(b.String())
 }
+
+// testTypes describes the verbs of tests, which are bare names.
+func testTypes(verbs []script.Verb) string {
+	var b strings.Builder
+	groups := map[string][]script.Verb{}
+	for _, v := range verbs {
+		group, _, ok := strings.Cut(v.Name, ".")
+		if !ok {
+			b.WriteString(answerType + verbType(&v, v.Name) + "\n")
+			continue
+		}
+		groups[group] = append(groups[group], v)
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		b.WriteString(verbTypes(groupClass(group), group, true, groups[group]) + "\n")
+	}
+	return b.String()
+}
+
+// answerType describes what the verb request returns.
+const answerType = `---The answer to a request of a test.
+---@class answer
+---@field status integer
+---@field headers table<string, string|string[]> # by their names in lower case
+---@field body string
+---@field errors string[] # what the log of the server would say
+
+`
 
 // properties returns the fields for the cells of a group of verbs that are values.
 func (w *typeWriter) properties(group string) string {

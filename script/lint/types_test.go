@@ -33,7 +33,9 @@ func TestTypes(t *testing.T) {
 	names.Set("headers", script.NewTable())
 	names.Set("cookies", script.NewTable())
 	within(t, db, names, func(th *script.Thread) {
-		files, err := Types(th, map[string]string{"cookies": "table<string, string>"})
+		files, err := Types(th, map[string]string{"cookies": "table<string, string>"}, []script.Verb{
+			{Name: "wish.equal", Params: []script.Param{script.Arg("got", "any", "")}}, {Name: "ask"},
+		})
 		require.NoError(t, err)
 		all := ""
 		for name, text := range files {
@@ -48,6 +50,9 @@ func TestTypes(t *testing.T) {
 			assert.NoError(t, lua.Check(name, text, 0))
 			all += text
 		}
+		assert.Contains(t, files[".types/tests.lua"], "---@class verbs.wish\nwish = {}\n")
+		assert.Contains(t, files[".types/tests.lua"], "function wish.equal(got) end")
+		assert.Contains(t, files[".types/tests.lua"], "function ask() end")
 		for _, v := range testVerbs {
 			group, word, _ := strings.Cut(v.Name, ".")
 			if i := strings.LastIndexByte(v.Name, '.'); i >= 0 {
@@ -90,7 +95,7 @@ func TestTypesOfALargeRoot(t *testing.T) {
 		return nil
 	}))
 	within(t, db, nil, func(th *script.Thread) {
-		files, err := Types(th, map[string]string{"cookies": "table<string, string>"})
+		files, err := Types(th, map[string]string{"cookies": "table<string, string>"}, nil)
 		require.NoError(t, err)
 		assert.Contains(t, files[".types/root.lua"], "---100 more cells are not described\n")
 	})

@@ -73,20 +73,23 @@ func Add(t *script.Table, name string, v script.Value) {
 
 // Encode is the verb form.encode: it returns the fields of a table as URL-encoded text.
 func Encode(v *script.Call) error {
-	t := v.Table(1)
 	var b []byte
-	add := func(name string, value script.Value) error {
-		text, err := v.Thread().Text(value)
-		if err != nil {
-			return err
-		}
+	err := EachField(v.Thread(), v.Table(1), func(name, value string) {
 		if len(b) > 0 {
 			b = append(b, '&')
 		}
 		b = append(httpform.Escape(b, name), '=')
-		b = httpform.Escape(b, text)
-		return nil
+		b = httpform.Escape(b, value)
+	})
+	if err == nil {
+		v.Return(string(b))
 	}
+	return err
+}
+
+// EachField calls add for each field of a table, in the order of their names. A list has its
+// name once for each item.
+func EachField(thread *script.Thread, t *script.Table, add func(name, value string)) error {
 	for _, name := range t.Names() {
 		values := []script.Value{t.Get(name)}
 		if list, ok := values[0].(*script.Table); ok {
@@ -94,11 +97,12 @@ func Encode(v *script.Call) error {
 			list.Each(func(_, e script.Value) bool { values = append(values, e); return true })
 		}
 		for _, value := range values {
-			if err := add(name, value); err != nil {
+			text, err := thread.Text(value)
+			if err != nil {
 				return err
 			}
+			add(name, text)
 		}
 	}
-	v.Return(string(b))
 	return nil
 }

@@ -1,0 +1,41 @@
+package runner
+
+import "iter"
+
+// runWithin runs fn in the transaction of o.Within.
+func (r *Runner) runWithin(o Options, fn func(*Run) error) error {
+	outer := o.Within
+	return outer.Thread.Interrupt(func() error {
+		view, err := r.config.Site.View(outer.Tx)
+		if err != nil {
+			return err
+		}
+		o.Discard = o.Discard || o.ReadOnly
+		run := &Run{Tx: outer.Tx, runner: r, options: o, view: view}
+		defer run.close()
+		// keep ends the attempt that undoes a failure, and begins another one. So fn runs in a
+		// coroutine: keep returns from it to the loop below.
+		next, stop := iter.Pull(func(yield func(struct{}) bool) {
+			run.keep = func() { yield(struct{}{}) }
+			if err = fn(run); err == nil {
+				err = view.Err()
+			}
+			if err == nil && o.Discard {
+				err = errDiscard
+			}
+		})
+		defer stop()
+		for more := true; more && err == nil; {
+			err = outer.Thread.Try(func() error {
+				if _, more = next(); more {
+					return nil
+				}
+				return err
+			})
+		}
+		if err == errDiscard {
+			err = nil
+		}
+		return err
+	})
+}
