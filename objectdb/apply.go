@@ -3,6 +3,8 @@ package objectdb
 import (
 	"cmp"
 	"iter"
+	"maps"
+	"math"
 	"slices"
 )
 
@@ -12,13 +14,23 @@ type work struct {
 	last    int64
 	modTime int64
 	real    map[int64]int64 // the ids of new objects, by those that they had in the transaction
-	deletes []*Node
-	moves   []*Node
-	values  []*Node
-	inserts []*Node
+	rules   *HistoryRules
+	first   int64
+	undoes  []int64
+	deletes []Delete
+	moves   []planned
+	values  []planned
+	inserts []planned
 	touched []int64 // tables in which a name came or went
 	written []*Node // what is then at each place that was changed; kind 0: nothing
 	lists   []int64
+}
+
+// planned is an object that is written, and what is kept of its present state.
+type planned struct {
+	*Node
+	keep  Keep
+	large bool
 }
 
 // plan turns the overlay into work.
@@ -27,6 +39,11 @@ func (tx *Tx) plan() (*work, error) {
 		gen: tx.gen + 1, last: tx.last,
 		modTime: tx.db.options.Now().UnixNano(),
 		real:    tx.real,
+		first:   tx.first, undoes: tx.undoes,
+	}
+	var err error
+	if w.rules, err = tx.historyRules(); err != nil {
+		return nil, err
 	}
 	if w.real == nil {
 		w.real = map[int64]int64{}
@@ -35,16 +52,24 @@ func (tx *Tx) plan() (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	arrived := w.sort(deltas)
-	for _, n := range w.inserts {
-		w.last++
-		w.real[n.id] = w.last
+	left := departures(deltas)
+	if err := w.sort(tx, deltas, left); err != nil {
+		return nil, err
+	}
+	for _, p := range w.inserts {
+		if p.id < 0 {
+			w.last++
+			w.real[p.id] = w.last
+		}
 	}
 	if err := w.refresh(tx); err != nil {
 		return nil, err
 	}
 	for _, d := range deltas {
-		w.finish(d, arrived)
+		w.finish(d)
+	}
+	if err := w.delete(tx, left); err != nil {
+		return nil, err
 	}
 	// Last, for a table may have been moved too.
 	for _, d := range deltas {
@@ -72,38 +97,156 @@ func (tx *Tx) living() ([]*delta, error) {
 	return deltas, nil
 }
 
-// sort puts each change where it belongs, and returns the objects that have
-// moved in from elsewhere.
-func (w *work) sort(deltas []*delta) map[int64]bool {
-	arrived := map[int64]bool{}
+// departures returns the nodes of the objects that are no longer at their places, by their
+// ids, as the root has them.
+func departures(deltas []*delta) map[int64]*Node {
+	left := map[int64]*Node{}
 	for _, d := range deltas {
 		for _, c := range d.names {
-			switch {
-			case !c.now.exists():
-			case c.now.id < 0:
-				w.inserts = append(w.inserts, c.now)
-			case c.now.id != c.base.id:
-				arrived[c.now.id] = true
-				w.moves = append(w.moves, c.now)
-			default:
-				if c.now.name != c.base.name {
-					w.moves = append(w.moves, c.now)
-				}
+			if c.base.exists() && c.base.id != c.now.id {
+				left[c.base.id] = c.base
 			}
-			if c.now.id > 0 && c.now.dirty {
-				w.values = append(w.values, c.now)
+		}
+	}
+	return left
+}
+
+// sort puts each change where it belongs. What has arrived elsewhere is taken out of left.
+func (w *work) sort(tx *Tx, deltas []*delta, left map[int64]*Node) error {
+	for _, d := range deltas {
+		for _, c := range d.names {
+			if !c.now.exists() || c.now.id == c.base.id && c.now.name == c.base.name && !c.now.dirty {
+				continue
+			}
+			if err := w.place(tx, c, left); err != nil {
+				return err
 			}
 		}
 	}
 	// In the order of creation, so that ids tell it.
-	slices.SortFunc(w.inserts, func(a, b *Node) int { return cmp.Compare(b.id, a.id) })
-	return arrived
+	slices.SortFunc(w.inserts, func(a, b planned) int { return cmp.Compare(b.id, a.id) })
+	return nil
+}
+
+// place plans what has come to a place or was written there.
+func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
+	p := planned{Node: c.now}
+	old := c.base
+	if c.now.id != c.base.id {
+		old = left[c.now.id]
+		delete(left, c.now.id)
+	}
+	if c.now.id < 0 || c.now.revived {
+		keep, _, err := w.rules.keep(tx, c.now, math.MaxInt64)
+		w.inserts = append(w.inserts, planned{c.now, keep, false})
+		return err
+	}
+	if old == nil { // its table is gone
+		row, err := tx.session.Object(tx.ctx, c.now.id)
+		if err == ErrNotFound {
+			return ErrConflict
+		}
+		if err != nil {
+			return err
+		}
+		old = row.node(nil)
+	}
+	moved := c.now.id != c.base.id || c.now.name != c.base.name
+	thinAfter := w.thinAfter()
+	if moved { // it is rare, and the past must not have two objects at one place
+		thinAfter = math.MaxInt64
+	}
+	var err error
+	if p.keep, p.large, err = w.rules.keep(tx, old, thinAfter); err != nil {
+		return err
+	}
+	p.kept = old.kept
+	if moved {
+		w.moves = append(w.moves, p)
+	}
+	if c.now.dirty {
+		if p.keep != KeepNothing {
+			p.kept = w.modTime
+		}
+		w.values = append(w.values, p)
+	}
+	return nil
+}
+
+// thinAfter is see Commit.ThinAfter.
+func (w *work) thinAfter() int64 { return w.modTime - int64(w.rules.Interval) }
+
+// delete plans the deletion of the objects in gone. What lies below one of them and has a
+// rule of its own goes first.
+func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
+	for _, id := range slices.Sorted(maps.Keys(gone)) {
+		n := gone[id]
+		keep, large, err := w.rules.keep(tx, n, w.thinAfter())
+		if err != nil {
+			return err
+		}
+		d := Delete{ID: n.id, Table: n.kind == KindTable, Keep: keep, Large: large}
+		if d.Table {
+			if err := w.deleteRuled(tx, n); err != nil {
+				return err
+			}
+		}
+		w.deletes = append(w.deletes, d)
+	}
+	return nil
+}
+
+// deleteRuled plans the deletion of objects below a table that have a rule of their own,
+// the deepest first.
+func (w *work) deleteRuled(tx *Tx, table *Node) error {
+	var found []SubtreeRule
+	for _, r := range w.rules.Subtrees {
+		found = append(found, r)
+	}
+	slices.SortFunc(found, func(a, b SubtreeRule) int { return cmp.Compare(len(b.Address), len(a.Address)) })
+	for _, r := range found {
+		n, below, err := tx.baseFind(r.Address, table.id)
+		if err != nil {
+			return err
+		}
+		if n == nil || !below {
+			continue
+		}
+		keep := KeepNothing
+		switch {
+		case r.Keep == KeepEverything:
+			keep = KeepAll
+		case r.Keep == KeepAsElsewhere && tx.Origin.Person:
+			keep = KeepAll
+		case r.Keep == KeepAsElsewhere:
+			keep = KeepThinned
+		}
+		w.deletes = append(w.deletes, Delete{ID: n.id, Table: n.kind == KindTable, Keep: keep, Large: r.Large})
+	}
+	return nil
+}
+
+// baseFind returns the object that the root has at an address, or nil, and whether it is
+// below the table with this id.
+func (tx *Tx) baseFind(a Address, table int64) (n *Node, below bool, err error) {
+	n = tx.root
+	for _, name := range a {
+		below = below || n.id == table
+		if n.kind != KindTable {
+			return nil, false, nil
+		}
+		if n, err = tx.base(n.id, []byte(Fold(name)), n); err != nil || !n.exists() {
+			return nil, false, err
+		}
+	}
+	return n, below, nil
 }
 
 // refresh reads the content of objects that were moved and not written: another
 // transaction may have written it since they were seen.
 func (w *work) refresh(tx *Tx) error {
-	for _, n := range w.moves {
+	for _, p := range w.moves {
+		n := p.Node
 		if n.dirty {
 			continue
 		}
@@ -115,18 +258,15 @@ func (w *work) refresh(tx *Tx) error {
 			return err
 		}
 		n.kind, n.created, n.modified = now.Kind, now.Created, now.Modified
-		n.size, n.typ, n.value = now.Size, now.Type, now.Value
+		n.size, n.typ, n.value, n.kept = now.Size, now.Type, now.Value, now.Kept
 	}
 	return nil
 }
 
-// finish records what a delta takes away, and the places for the cache.
-func (w *work) finish(d *delta, arrived map[int64]bool) {
+// finish records the places of a delta for the cache.
+func (w *work) finish(d *delta) {
 	table := w.id(d.table.id)
 	for fold, c := range d.names {
-		if c.base.exists() && c.base.id != c.now.id && !arrived[c.base.id] {
-			w.deletes = append(w.deletes, c.base)
-		}
 		final := &Node{parent: table, fold: fold}
 		if c.now.exists() {
 			final = w.final(c.now)
@@ -182,7 +322,7 @@ func (w *work) id(id int64) int64 {
 func (w *work) final(n *Node) *Node {
 	final := *n
 	final.id, final.parent, final.ver = w.id(n.id), w.id(n.parent), w.gen
-	final.up, final.dirty, final.later = nil, false, nil
+	final.up, final.dirty, final.revived, final.later = nil, false, false, nil
 	if n.size > WholeValue {
 		final.value = nil
 	}
@@ -193,14 +333,13 @@ func (w *work) final(n *Node) *Node {
 func (w *work) commit(o Origin) *Commit {
 	c := &Commit{
 		Generation: w.gen, LastID: w.last, Time: w.modTime, Origin: o,
-		Deletes: make([]Delete, len(w.deletes)), Moves: make([]Row, len(w.moves)), Touched: w.touched,
+		Deletes: w.deletes, Moves: make([]Write, len(w.moves)), Touched: w.touched,
 		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.written)),
+		First: w.first, Undoes: w.undoes,
+		Whole: w.rules.Whole, ThinAfter: w.thinAfter(), Bounds: w.rules.Bounds,
 	}
-	for i, n := range w.deletes {
-		c.Deletes[i] = Delete{n.id, n.kind == KindTable}
-	}
-	for i, n := range w.moves {
-		c.Moves[i] = w.row(n)
+	for i, p := range w.moves {
+		c.Moves[i] = w.row(p)
 	}
 	for i, n := range w.written {
 		c.Changed[i] = n.place()
@@ -208,20 +347,20 @@ func (w *work) commit(o Origin) *Commit {
 	return c
 }
 
-// row returns the row of a node as the next generation has it, without its value.
-func (w *work) row(n *Node) Row {
-	r := n.row()
-	r.ID, r.Parent, r.Version = w.id(n.id), w.id(n.parent), w.gen
-	return r
+// row returns an object as the next generation has it, without its value.
+func (w *work) row(p planned) Write {
+	r := p.row()
+	r.ID, r.Parent, r.Version = w.id(p.id), w.id(p.parent), w.gen
+	return Write{Row: r, Keep: p.keep, Large: p.large}
 }
 
-// rows returns the rows of nodes that were written. One value at a time is in memory, if
-// the transaction does not keep them.
-func (w *work) rows(nodes []*Node) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		for _, n := range nodes {
-			r := w.row(n)
-			v, err := n.written()
+// rows returns objects that were written. One value at a time is in memory, if the
+// transaction does not keep them.
+func (w *work) rows(list []planned) iter.Seq2[Write, error] {
+	return func(yield func(Write, error) bool) {
+		for _, p := range list {
+			r := w.row(p)
+			v, err := p.written()
 			r.Value = v
 			if !yield(r, err) || err != nil {
 				return

@@ -1,6 +1,9 @@
 package objectdb
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // catchUpSize is the size above which a read set is compared with the newest state
 // before the writer's lock is taken, so that others wait less for the lock.
@@ -32,6 +35,7 @@ func (tx *Tx) commit(last bool) error {
 		return err
 	}
 	tx.real = w.real
+	tx.first = cmp.Or(tx.first, w.gen)
 	tx.endSession()
 	if flush == nil {
 		return nil

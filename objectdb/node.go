@@ -16,11 +16,13 @@ type Node struct {
 	size       int64
 	name, fold string
 	typ        string
+	kept       int64                 // see Row.Kept
 	value      Value                 // nil in a table, and until it is fetched
 	later      func() (Value, error) // returns the value that this transaction wrote, if it is not kept in memory
 	up         *Node                 // a node of the table that it was found in; maybe an old one
 	kind       Kind                  // 0: nothing has this name here
 	dirty      bool                  // the value was written by this transaction
+	revived    bool                  // it was deleted, and this transaction brings it back
 }
 
 // ID is the object's number, which no other object of the root ever had or
@@ -79,7 +81,7 @@ func (n *Node) object() Object {
 func (r *Row) node(up *Node) *Node {
 	return &Node{
 		id: r.ID, parent: r.Parent, ver: r.Version, created: r.Created, modified: r.Modified, size: r.Size,
-		name: r.Name, fold: r.Fold, typ: r.Type, value: r.Value, kind: r.Kind, up: up,
+		name: r.Name, fold: r.Fold, typ: r.Type, kept: r.Kept, value: r.Value, kind: r.Kind, up: up,
 	}
 }
 
@@ -97,6 +99,6 @@ func (r *Row) nodeIn(table int64, up *Node) (*Node, error) {
 func (n *Node) row() Row {
 	return Row{
 		ID: n.id, Parent: n.parent, Version: n.ver, Created: n.created, Modified: n.modified, Size: n.size,
-		Name: n.name, Fold: n.fold, Type: n.typ, Kind: n.kind,
+		Name: n.name, Fold: n.fold, Type: n.typ, Kept: n.kept, Kind: n.kind,
 	}
 }

@@ -55,6 +55,14 @@ type SaveOptions struct {
 	Progress func(done, all int64)
 }
 
+// RevertOptions says how a store reverts.
+type RevertOptions struct {
+	SaveOptions
+	Whole  int64         // see Commit
+	Bounds HistoryBounds // see Commit
+	Unkept []int64       // objects of which, and of what is below them, nothing is kept
+}
+
 var (
 	// ErrUnchanged says that the newest copy holds what the root holds.
 	ErrUnchanged = errors.New("nothing was changed since the newest copy was saved")
@@ -90,7 +98,31 @@ func (db *DB) Save(ctx context.Context, o SaveOptions) (Copy, error) { return db
 //
 // Writers wait while it works. o.Wait and o.Progress mean what they mean in Save.
 func (db *DB) Revert(ctx context.Context, path string, o SaveOptions) (Reverted, error) {
-	return db.store.Revert(ctx, path, o)
+	r := RevertOptions{SaveOptions: o}
+	err := db.View(ctx, func(tx *Tx) error {
+		rules, err := tx.historyRules()
+		if err != nil {
+			return err
+		}
+		r.Whole, r.Bounds, r.Unkept = rules.Whole, rules.Bounds, nil
+		for _, rule := range rules.Subtrees {
+			if rule.Keep != KeepNone {
+				continue
+			}
+			n, err := tx.find(rule.Address)
+			if err != nil {
+				return err
+			}
+			if n.exists() {
+				r.Unkept = append(r.Unkept, n.id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Reverted{}, err
+	}
+	return db.store.Revert(ctx, path, r)
 }
 
 // Copies lists the saved copies of the root, the newest first.

@@ -31,11 +31,21 @@ type Store interface {
 	// session.
 	Newest() (generation int64, ok bool)
 
+	// At returns a store of the root as the commit of a generation left it. Its sessions
+	// only read. It is closed with this store. It calls inexact, from any goroutine, with
+	// each object that it returns with a value that was written later, because the one of
+	// then was not kept.
+	At(generation int64, inexact func(Row)) Store
+
 	// Path names the root in messages.
 	Path() string
 
+	// Forget drops what the root remembers of objects, and returns what it has dropped. It
+	// makes no change and no generation. Nothing of it is left in the files of the root.
+	Forget(ctx context.Context, ids []int64) (Forgotten, error)
+
 	Save(ctx context.Context, o SaveOptions) (Copy, error)
-	Revert(ctx context.Context, path string, o SaveOptions) (Reverted, error)
+	Revert(ctx context.Context, path string, o RevertOptions) (Reverted, error)
 	Copies() ([]Copy, error)
 	LastFailure() Failure
 
@@ -70,6 +80,8 @@ type Session interface {
 	Check(ctx context.Context, report func(message string)) error
 	// Info returns what the root says of itself.
 	Info(ctx context.Context) (Info, error)
+
+	History
 
 	// End ends the session. What was written and not committed is lost.
 	End()
@@ -109,14 +121,14 @@ type Changes struct {
 	Since int64
 	// Places has every place at which an object came, went or was written after Since.
 	// The objects in a table that is gone are not listed.
-	Places []Change
+	Places []ChangedPlace
 	// Reverted is the generation of the last Revert after Since, or 0 if there was
 	// none. Objects that a Revert brings back have the ids that they had before.
 	Reverted int64
 }
 
-// Change is a place and the last generation that changed it.
-type Change struct {
+// ChangedPlace is a place and the last generation that changed it.
+type ChangedPlace struct {
 	Place
 	Generation int64
 }
@@ -139,6 +151,7 @@ type Row struct {
 	Modified int64
 	Size     int64
 	Type     string // MIME type of a binary
+	Kept     int64  // when the last commit was made that kept a state of the object, in nanoseconds since 1970; or 0
 	Value    Value  // nil in a table, and if the value is too long
 }
 
@@ -153,26 +166,44 @@ type Commit struct {
 	Origin     Origin
 
 	Deletes []Delete
-	Moves   []Row                 // objects that get another parent or name: ID, Parent, Name, Fold
-	Values  iter.Seq2[Row, error] // objects that get another value: all but Parent, Name, Fold, Created
-	Inserts iter.Seq2[Row, error] // new objects
-	Touched []int64               // tables whose names have changed: they are modified at Time
+	Moves   []Write                 // objects that get another parent or name: ID, Parent, Name, Fold
+	Values  iter.Seq2[Write, error] // objects that get another value: all but Parent, Name, Fold, Created
+	Inserts iter.Seq2[Write, error] // new objects
+	Touched []int64                 // tables whose names have changed: they are modified at Time
 
 	// Changed are the places for the State.Changes of later sessions.
 	Changed []Place
+
+	// The store keeps what Keep says, and remembers the commit as a Change if it keeps
+	// anything, or inserts an object that is not of KeepNothing.
+	First     int64         // see Change; 0 is Generation
+	Undoes    []int64       // see Change
+	Whole     int64         // see HistoryRules
+	ThinAfter int64         // see KeepThinned; nanoseconds since 1970
+	Bounds    HistoryBounds // beyond which the store drops what it has kept, little by little
+}
+
+// Write is an object that a commit writes.
+type Write struct {
+	Row
+	Keep  Keep // what is kept of its present state
+	Large bool // the state is kept whatever its length is
 }
 
 // Delete is an object that goes; if it is a table, with all below it.
 type Delete struct {
 	ID    int64
 	Table bool
+	Keep  Keep
+	Large bool // see Write
 }
 
-// Origin says who makes a commit, and for what. No store keeps it yet.
+// Origin says who makes a commit, and for what.
 type Origin struct {
-	Who  string // a user of the host, or the user of a request; "" if nobody has checked who it is
-	Why  string // a command, or the method of a request
-	Path string // of the request
+	Person bool   // a person makes it at a command line or on the web page
+	Who    string // a user of the host, or the user of a request; "" if nobody has checked who it is
+	Why    string // a command, or the method of a request
+	Path   string // of the request
 }
 
 // knownSince reports whether c knows everything that was changed after a generation.

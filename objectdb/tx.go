@@ -41,6 +41,9 @@ type Tx struct {
 	err       error           // ends the transaction whatever its function says
 	done      bool
 
+	first  int64   // the generation of the first commit, after a flush
+	undoes []int64 // the changes that are taken back
+
 	beforeSync func() // see BeforeSync; may be nil
 }
 
@@ -251,7 +254,7 @@ func (tx *Tx) forget() {
 		tx.read = new(readSet)
 	}
 	tx.flushed = true
-	tx.over, tx.lists = nil, nil
+	tx.over, tx.lists, tx.undoes = nil, nil, nil
 	tx.wrote++
 	tx.tries.committed()
 }

@@ -142,7 +142,9 @@ func (l changeLog) read(gen int64) objectdb.Changes {
 			return objectdb.Changes{}
 		}
 		last = commit
-		r.places(func(p objectdb.Place) { c.Places = append(c.Places, objectdb.Change{Place: p, Generation: commit}) })
+		r.places(func(p objectdb.Place) {
+			c.Places = append(c.Places, objectdb.ChangedPlace{Place: p, Generation: commit})
+		})
 	}
 	if r.bad || last != gen {
 		return objectdb.Changes{}

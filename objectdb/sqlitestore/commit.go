@@ -35,12 +35,20 @@ func (c *conn) Commit(ctx context.Context, w *objectdb.Commit) (flush func(conte
 // write writes everything. The order lets objects change their places, and what was
 // moved out of a table survive the table.
 func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
+	k := keeper{conn: c, commit: w}
 	for i := range w.Moves {
-		if err := c.execBefore(ctx, sqlPark, w.Moves[i].ID); err != nil {
+		m := &w.Moves[i]
+		if err := k.keep(ctx, m.ID, m.Keep, m.Large); err != nil {
+			return err
+		}
+		if err := c.execBefore(ctx, sqlPark, m.ID); err != nil {
 			return err
 		}
 	}
 	for _, d := range w.Deletes {
+		if err := k.keepDeleted(ctx, d); err != nil {
+			return err
+		}
 		if !d.Table {
 			if err := c.execBefore(ctx, sqlDelete, d.ID); err != nil {
 				return err
@@ -50,15 +58,15 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 		}
 	}
 	for i := range w.Moves {
-		r := &w.Moves[i]
-		if err := c.execBefore(ctx, sqlSetPlace, r.ID, r.Parent, r.Name, r.Fold, w.Generation); err != nil {
+		m := &w.Moves[i]
+		if err := c.execBefore(ctx, sqlSetPlace, m.ID, m.Parent, m.Name, m.Fold, w.Generation); err != nil {
 			return err
 		}
+		k.replaced(m.ID, objectdb.Moved, m.Keep)
 	}
-	for r, err := range w.Values {
+	for v, err := range w.Values {
 		if err == nil {
-			err = c.execBefore(ctx, sqlSetValue, r.ID, r.Kind.String(), w.Generation, r.Modified, r.Size, r.Type,
-				objectdb.EncodeColumn(r.Value))
+			err = k.setValue(ctx, &v)
 		}
 		if err != nil {
 			return err
@@ -72,15 +80,19 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 		if err != nil {
 			return err
 		}
+		k.replaced(r.ID, objectdb.Inserted, r.Keep)
 	}
 	for _, id := range w.Touched {
 		if err := c.execBefore(ctx, sqlTouch, id, w.Generation, w.Time); err != nil {
 			return err
 		}
 	}
-	var row [2]driver.Value
+	var row [6]driver.Value
 	if err := c.one(row[:], sqlChanges); err != nil {
 		return metaError(err)
+	}
+	if err := k.finish(ctx, row); err != nil {
+		return err
 	}
 	log, _ := row[0].([]byte)
 	log = changeLog(log).with(w.Generation-1, w.Changed)

@@ -24,7 +24,7 @@ type conn struct {
 	wrote    bool        // has ever written: its settings for that are made
 	wal      *walFile    // for syncing; nil before the first commit, and where there is none
 	broken   bool        // must not be used again
-	args     [11]driver.NamedValue
+	args     [13]driver.NamedValue
 
 	locked    bool // the session holds the writer's lock
 	foldAtEnd bool // the session has committed, and waits for no sync

@@ -19,6 +19,35 @@ var migrations = []string{
 		ALTER TABLE meta ADD COLUMN migrated_by TEXT NOT NULL DEFAULT '';
 		ALTER TABLE meta ADD COLUMN reverted INTEGER NOT NULL DEFAULT 0`,
 	2: `ALTER TABLE meta ADD COLUMN changes BLOB NOT NULL DEFAULT x''`,
+	// The new columns come before the value: SQLite would read a long value to its end to
+	// find a column behind it.
+	3: `ALTER TABLE meta ADD COLUMN reach INTEGER NOT NULL DEFAULT 1;
+		ALTER TABLE meta ADD COLUMN reach_time INTEGER NOT NULL DEFAULT 0;
+		ALTER TABLE meta ADD COLUMN thinned INTEGER NOT NULL DEFAULT 0;
+		ALTER TABLE meta ADD COLUMN past_bytes INTEGER NOT NULL DEFAULT 0;
+		UPDATE meta SET reach = generation + 1, reach_time = unixepoch () * 1000000000;
+		ALTER TABLE object RENAME TO object_3;
+		DROP INDEX object_place;
+		CREATE TABLE object (
+			id       INTEGER PRIMARY KEY,
+			parent   INTEGER NOT NULL,
+			name     TEXT NOT NULL,
+			fold     TEXT NOT NULL,
+			kind     TEXT NOT NULL,
+			ver      INTEGER NOT NULL,
+			created  INTEGER NOT NULL,
+			modified INTEGER NOT NULL,
+			size     INTEGER NOT NULL,
+			type     TEXT NOT NULL,
+			since    INTEGER NOT NULL,
+			kept     INTEGER NOT NULL,
+			value
+		);
+		INSERT INTO object (id, parent, name, fold, kind, ver, created, modified, size, type, since, kept, value)
+			SELECT id, parent, name, fold, kind, ver, created, modified, size, type, 0, 0, value FROM object_3 ORDER BY id;
+		DROP TABLE object_3;
+		CREATE UNIQUE INDEX object_place ON object (parent, fold);
+` + historyTables,
 }
 
 func newer(version int64) error {

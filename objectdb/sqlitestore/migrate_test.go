@@ -153,12 +153,12 @@ func TestMigrationsRunInOrder(t *testing.T) {
 
 	db := newStore(path, objectdb.Options{Program: "scripter 5"})
 	require.NoError(t, db.migrate(objectdb.FileVersion+2,
-		later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO past VALUES (17)`)))
+		later(`CREATE TABLE later (id INTEGER)`, `INSERT INTO later VALUES (17)`)))
 	c, err := openConn(path, objectdb.Options{})
 	require.NoError(t, err)
 	defer c.close()
 	var row [3]driver.Value
-	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM past), migrated_by,
+	require.NoError(t, c.first(row[:], `SELECT (SELECT id FROM later), migrated_by,
 		(SELECT user_version FROM pragma_user_version) FROM meta`))
 	assert.Equal(t, [3]driver.Value{int64(17), "scripter 5", int64(objectdb.FileVersion + 2)}, row)
 	list, err := Copies(path)
@@ -176,7 +176,7 @@ func TestMigrationsRunInOrder(t *testing.T) {
 	require.ErrorIs(t, err, objectdb.ErrNewer)
 	_, err = Inspect(path)
 	require.ErrorIs(t, err, objectdb.ErrNewer)
-	assert.ErrorContains(t, err, "its version is 5, this program knows 3; use the newer program")
+	assert.ErrorContains(t, err, "its version is 6, this program knows 4; use the newer program")
 }
 
 // Catalogue: P9
@@ -184,8 +184,8 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	path := oldRoot(t)
 	db := newStore(path, objectdb.Options{})
 	for range 3 {
-		err := db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE past (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
-		require.ErrorContains(t, err, "it could not be brought from version 1 to 5, and is as it was: ")
+		err := db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE later (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
+		require.ErrorContains(t, err, "it could not be brought from version 1 to 6, and is as it was: ")
 		require.ErrorContains(t, err, "no such table: nowhere")
 	}
 	err := db.migrate(objectdb.FileVersion+1, migrations)

@@ -86,7 +86,7 @@ func createFile(path string, o objectdb.Options) error {
 	made := now().UnixNano()
 	script := fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA journal_mode = WAL; BEGIN; %s
 		INSERT INTO meta (only, generation, last_id) VALUES (1, 1, %d);
-		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', NULL); COMMIT;`,
+		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', 0, 0, NULL); COMMIT;`,
 		objectdb.ApplicationID, objectdb.FileVersion, schema, objectdb.RootID, objectdb.RootID, made, made)
 	_, err = c.c.Exec(script, nil)
 	if err == nil {

@@ -14,7 +14,7 @@ const maxValue int64 = math.MaxInt64
 
 // row reads the one row that a query returns.
 func (c *conn) row(s statement, args ...driver.Value) (objectdb.Row, error) {
-	var columns [11]driver.Value
+	var columns [12]driver.Value
 	switch err := c.one(columns[:], s, args...); err {
 	case nil:
 		return objectRow(&columns)
@@ -32,7 +32,7 @@ func (c *conn) rows(fn func(objectdb.Row, error) error, s statement, args ...dri
 		return err
 	}
 	defer rows.Close()
-	var columns [11]driver.Value
+	var columns [12]driver.Value
 	for {
 		if err := rows.Next(columns[:]); err == io.EOF {
 			return nil
@@ -56,7 +56,7 @@ var kinds = func() map[string]objectdb.Kind {
 
 // objectRow makes a row of the columns rowColumns and a value. With an error it has the
 // id only.
-func objectRow(columns *[11]driver.Value) (objectdb.Row, error) {
+func objectRow(columns *[12]driver.Value) (objectdb.Row, error) {
 	var r objectdb.Row
 	var kind string
 	failed := func(format string, args ...any) (objectdb.Row, error) {
@@ -65,18 +65,18 @@ func objectRow(columns *[11]driver.Value) (objectdb.Row, error) {
 	ok := scan(&r.ID, columns[0]) && scan(&r.Parent, columns[1]) &&
 		scan(&r.Name, columns[2]) && scan(&r.Fold, columns[3]) && scan(&kind, columns[4]) &&
 		scan(&r.Version, columns[5]) && scan(&r.Created, columns[6]) && scan(&r.Modified, columns[7]) &&
-		scan(&r.Size, columns[8]) && scan(&r.Type, columns[9])
+		scan(&r.Size, columns[8]) && scan(&r.Type, columns[9]) && scan(&r.Kept, columns[10])
 	if !ok {
 		return failed("object %v has a column of the wrong type", columns[0])
 	}
 	if r.Kind = kinds[kind]; r.Kind == 0 {
 		return failed("object %d is of the unknown kind %q", r.ID, kind)
 	}
-	if columns[10] == nil {
+	if columns[11] == nil {
 		return r, nil
 	}
 	var err error
-	if r.Value, err = objectdb.DecodeColumn(r.Kind, r.Type, columns[10]); err != nil {
+	if r.Value, err = objectdb.DecodeColumn(r.Kind, r.Type, columns[11]); err != nil {
 		return failed("the value of object %d (%s) is wrong: %w", r.ID, kind, err)
 	}
 	return r, nil

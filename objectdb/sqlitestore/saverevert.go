@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 	"scripter/objectdb"
 )
 
-func (s *store) Revert(ctx context.Context, path string, o objectdb.SaveOptions) (objectdb.Reverted, error) {
+func (s *store) Revert(ctx context.Context, path string, o objectdb.RevertOptions) (objectdb.Reverted, error) {
 	r, err := s.revert(ctx, path, o)
 	if err != nil {
 		err = &objectdb.Error{Op: "revert", Path: s.path, Err: err}
@@ -21,7 +22,7 @@ func (s *store) Revert(ctx context.Context, path string, o objectdb.SaveOptions)
 	return r, err
 }
 
-func (s *store) revert(ctx context.Context, path string, o objectdb.SaveOptions) (r objectdb.Reverted, err error) {
+func (s *store) revert(ctx context.Context, path string, o objectdb.RevertOptions) (r objectdb.Reverted, err error) {
 	if s.options.ReadOnly {
 		return r, objectdb.ErrReadOnly
 	}
@@ -59,10 +60,10 @@ func (s *store) revert(ctx context.Context, path string, o objectdb.SaveOptions)
 	}
 	// While the lock is held, so that nothing falls between the copy and
 	// what comes now.
-	if r.Before, err = s.saveNow(ctx, unfinished, o); err != nil {
+	if r.Before, err = s.saveNow(ctx, unfinished, o.SaveOptions); err != nil {
 		return r, fmt.Errorf("the present state could not be saved: %w", err)
 	}
-	err = s.replace(ctx, c, gen, last, &r)
+	err = s.replace(ctx, c, gen, last, o, &r)
 	return r, err
 }
 
@@ -81,7 +82,9 @@ const sameObject = `s.id = o.id AND s.parent = o.parent AND s.name = o.name AND 
 	AND s.size = o.size AND s.type = o.type AND s.value IS o.value`
 
 // replace puts the objects of the copy into the place of those of the root.
-func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *objectdb.Reverted) error {
+func (s *store) replace(
+	ctx context.Context, c *conn, gen, last int64, o objectdb.RevertOptions, r *objectdb.Reverted,
+) error {
 	var meta [3]driver.Value
 	err := c.first(meta[:], `SELECT generation, last_id,
 		(SELECT count(*) FROM main.object WHERE id NOT IN (SELECT id FROM saved.object)) FROM saved.meta`)
@@ -102,15 +105,26 @@ func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *object
 		}
 		return result.RowsAffected()
 	}
+	k := keeper{conn: c, commit: &objectdb.Commit{
+		Generation: now, Time: s.options.Now().UnixNano(), Origin: s.options.Origin,
+		Whole: o.Whole, Bounds: o.Bounds,
+	}}
+	if err := k.keepReverted(ctx, o.Unkept); err != nil {
+		return err
+	}
 	_, err = exec(`DELETE FROM main.object AS o
 		WHERE NOT EXISTS (SELECT 1 FROM saved.object AS s WHERE ` + sameObject + `)`)
 	if err != nil {
 		return err
 	}
-	r.Restored, err = exec(`INSERT INTO main.object (`+rowColumns+`value)
-		SELECT id, parent, name, fold, kind, ?1, created, modified, size, type, value
-		FROM saved.object WHERE id NOT IN (SELECT id FROM main.object)`, now)
-	if err != nil {
+	if r.Restored, err = k.restore(ctx); err != nil {
+		return err
+	}
+	var history [6]driver.Value
+	if err := c.one(history[:], sqlChanges); err != nil {
+		return metaError(err)
+	}
+	if err := k.finish(ctx, history); err != nil {
 		return err
 	}
 	_, err = exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`,
@@ -129,6 +143,67 @@ func (s *store) replace(ctx context.Context, c *conn, gen, last int64, r *object
 	}
 	_, err = c.checkpoint(sqlCheckpoint)
 	return err
+}
+
+// keepReverted keeps the objects that a revert replaces, but for those below the tables in
+// unkept.
+func (k *keeper) keepReverted(ctx context.Context, unkept []int64) error {
+	query := `WITH RECURSIVE below (id) AS (
+			SELECT value FROM json_each (?2) UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
+		INSERT INTO main.past (id, until, since, parent, name, fold, kind, ver, created, modified, size, type,
+			thinned, hash, value)
+		SELECT id, ?1, since, parent, name, fold, kind, ver, created, modified, size, type, 0, NULL,
+			CASE WHEN size <= ?3 THEN value END
+		FROM main.object AS o WHERE id NOT IN below
+			AND NOT EXISTS (SELECT 1 FROM saved.object AS s WHERE ` + sameObject + `)
+		RETURNING id, ` + keptBytes + `, size > ?3`
+	ids, err := json.Marshal(append([]int64{}, unkept...))
+	if err != nil {
+		return err
+	}
+	var large []int64
+	err = k.eachRowOf(ctx, func(row []driver.Value) error {
+		id, _ := row[0].(int64)
+		k.replaced(id, objectdb.Deleted, objectdb.KeepAll)
+		if row[2] == int64(1) {
+			large = append(large, id)
+			return nil
+		}
+		k.count(row[1])
+		return nil
+	}, 3, query, k.commit.Generation, string(ids), k.commit.Whole)
+	k.lasting = true
+	for _, id := range large {
+		if err != nil {
+			return err
+		}
+		if _, err = k.c.ExecContext(ctx, `DELETE FROM main.past WHERE id = ? AND until = ?`,
+			named([]driver.Value{id, k.commit.Generation})); err == nil {
+			err = k.keepHash(id, false)
+		}
+	}
+	return err
+}
+
+// restore inserts the objects of the copy that are not in the root, and returns how many.
+func (k *keeper) restore(ctx context.Context) (n int64, err error) {
+	before := map[int64]int{}
+	for i, r := range k.objects {
+		before[r.ID] = i
+	}
+	err = k.eachRowOf(ctx, func(row []driver.Value) error {
+		id, _ := row[0].(int64)
+		n++
+		if i, ok := before[id]; ok {
+			k.objects[i].How = objectdb.MovedAndWritten
+		} else {
+			k.replaced(id, objectdb.Inserted, objectdb.KeepAll)
+		}
+		return nil
+	}, 1, `INSERT INTO main.object (`+rowColumns+`since, value)
+		SELECT id, parent, name, fold, kind, ?1, created, modified, size, type, 0, ?1, value
+		FROM saved.object WHERE id NOT IN (SELECT id FROM main.object) RETURNING id`, k.commit.Generation)
+	return n, err
 }
 
 func named(args []driver.Value) []driver.NamedValue {

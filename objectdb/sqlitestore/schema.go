@@ -9,8 +9,15 @@ CREATE TABLE meta (
   made_by     TEXT NOT NULL DEFAULT '',
   migrated_by TEXT NOT NULL DEFAULT '',
   reverted    INTEGER NOT NULL DEFAULT 0,
-  changes     BLOB NOT NULL DEFAULT x''
+  changes     BLOB NOT NULL DEFAULT x'',
+  reach       INTEGER NOT NULL DEFAULT 1,
+  reach_time  INTEGER NOT NULL DEFAULT 0,
+  thinned     INTEGER NOT NULL DEFAULT 0,
+  past_bytes  INTEGER NOT NULL DEFAULT 0
 );
+` + objectTable + historyTables
+
+const objectTable = `
 CREATE TABLE object (
   id       INTEGER PRIMARY KEY,
   parent   INTEGER NOT NULL,
@@ -22,9 +29,49 @@ CREATE TABLE object (
   modified INTEGER NOT NULL,
   size     INTEGER NOT NULL,
   type     TEXT NOT NULL,
+  since    INTEGER NOT NULL,
+  kept     INTEGER NOT NULL,
   value
 );
 CREATE UNIQUE INDEX object_place ON object (parent, fold);
+`
+
+// historyTables are part of the migration to version 4: who changes them gives the
+// migration its own copy.
+const historyTables = `
+CREATE TABLE past (
+  id       INTEGER NOT NULL,
+  until    INTEGER NOT NULL,
+  since    INTEGER NOT NULL,
+  parent   INTEGER NOT NULL,
+  name     TEXT NOT NULL,
+  fold     TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  ver      INTEGER NOT NULL,
+  created  INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  size     INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  thinned  INTEGER NOT NULL,
+  hash     BLOB,
+  value,
+  PRIMARY KEY (id, until)
+) WITHOUT ROWID;
+CREATE INDEX past_place ON past (parent, fold, until);
+CREATE TABLE change (
+  generation INTEGER PRIMARY KEY,
+  time       INTEGER NOT NULL,
+  first      INTEGER NOT NULL,
+  person     INTEGER NOT NULL,
+  who        TEXT NOT NULL,
+  why        TEXT NOT NULL,
+  path       TEXT NOT NULL,
+  thinned    INTEGER NOT NULL,
+  count      INTEGER NOT NULL,
+  undoes     BLOB NOT NULL,
+  objects    BLOB NOT NULL
+);
+CREATE INDEX change_parts ON change (first) WHERE first <> generation;
 `
 
 // A statement is one of the SQL statements that a connection keeps prepared.
@@ -41,17 +88,46 @@ const (
 	sqlCount
 	sqlEverything
 
+	sqlByIDAt
+	sqlChildAt
+	sqlChildrenAt
+	sqlLastAt
+	sqlCountAt
+	sqlEverythingAt
+	sqlChangesBefore
+	sqlChangeUpTo
+	sqlParts
+	sqlReplaced
+	sqlChangesOf
+	sqlFormerly
+	sqlHistory
+
 	sqlBegin
 	sqlCommit
 	sqlRollback
 	sqlSetMeta
 	sqlInsert
 	sqlSetValue
+	sqlKeepValue
 	sqlSetPlace
 	sqlPark
 	sqlTouch
 	sqlDelete
 	sqlDeleteTree
+	sqlKeep
+	sqlKeepHash
+	sqlKeepTree
+	sqlLargeBelow
+	sqlCodeBelow
+	sqlAddChange
+	sqlSetHistory
+	sqlOldestChange
+	sqlNextToThin
+	sqlDropThinned
+	sqlExtendPresent
+	sqlExtendPast
+	sqlDropPast
+	sqlDropChange
 
 	sqlWALState
 	sqlCheckpoint
@@ -60,12 +136,31 @@ const (
 	statements
 )
 
-const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, `
+const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, kept, `
+
+// pastColumns are those of rowColumns, of the table past.
+const pastColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, 0, `
+
+// below has the ids of an object and all below it.
+const below = `WITH RECURSIVE below (id) AS (
+		SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
+	`
+
+// isCode is true of what is kept longest.
+const isCode = `kind IN ('script', 'text', 'outline')`
+
+// keptBytes is what a kept state counts for: its value, and about what its row takes.
+const keptBytes = `CASE WHEN hash IS NULL THEN size ELSE 32 END + 128`
+
+// keepColumns begins a statement that keeps the state of objects until generation ?2.
+const keepColumns = `INSERT INTO past (id, until, since, parent, name, fold, kind, ver, created, modified, size, type,
+		thinned, hash, value)
+	SELECT id, ?2, since, parent, name, fold, kind, ver, created, modified, size, type, `
 
 var statementSQL = [statements]string{
 	sqlMeta:    `SELECT generation, last_id FROM meta`,
 	sqlVersion: `PRAGMA user_version`,
-	sqlChanges: `SELECT changes, reverted FROM meta`,
+	sqlChanges: `SELECT changes, reverted, reach, reach_time, thinned, past_bytes FROM meta`,
 	sqlChild: `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END FROM object
 		WHERE parent = ?1 AND fold = ?2`,
 	sqlByID: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
@@ -82,17 +177,77 @@ var statementSQL = [statements]string{
 	sqlCommit:   `COMMIT`,
 	sqlRollback: `ROLLBACK`,
 	sqlSetMeta:  `UPDATE meta SET generation = ?1, last_id = ?2, changes = ?3`,
-	sqlInsert: `INSERT INTO object (` + rowColumns + `value)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+	sqlInsert: `INSERT INTO object (` + rowColumns + `since, value)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?6, ?11)`,
 	sqlSetValue: `UPDATE object SET kind = ?2, ver = ?3, modified = ?4, size = ?5, type = ?6, value = ?7 WHERE id = ?1`,
-	sqlSetPlace: `UPDATE object SET parent = ?2, name = ?3, fold = ?4, ver = ?5 WHERE id = ?1`,
+	sqlKeepValue: `UPDATE object SET kind = ?2, ver = ?3, modified = ?4, size = ?5, type = ?6, since = ?3, kept = ?8,
+		value = ?7 WHERE id = ?1`,
+	sqlSetPlace: `UPDATE object SET parent = ?2, name = ?3, fold = ?4, ver = ?5, since = ?5 WHERE id = ?1`,
 	// Objects that move stand aside first, so that two may change places.
-	sqlPark:   `UPDATE object SET parent = -id WHERE id = ?1`,
-	sqlTouch:  `UPDATE object SET ver = ?2, modified = ?3 WHERE id = ?1`,
-	sqlDelete: `DELETE FROM object WHERE id = ?1`,
-	sqlDeleteTree: `WITH RECURSIVE below (id) AS (
-			SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
-		DELETE FROM object WHERE id IN below`,
+	sqlPark:       `UPDATE object SET parent = -id WHERE id = ?1`,
+	sqlTouch:      `UPDATE object SET ver = ?2, modified = ?3 WHERE id = ?1`,
+	sqlDelete:     `DELETE FROM object WHERE id = ?1`,
+	sqlDeleteTree: below + `DELETE FROM object WHERE id IN below`,
+
+	// What was already kept in this generation has it as its since.
+	sqlKeep: keepColumns + `?3, NULL, value FROM object WHERE id = ?1 AND since < ?2 AND size <= ?4
+		RETURNING ` + keptBytes,
+	sqlKeepHash: keepColumns + `?3, ?4, NULL FROM object WHERE id = ?1 AND since < ?2 RETURNING ` + keptBytes,
+	// ?3: tables are thinned as other objects are. ?4: everything is kept. ?5: thinned
+	// objects are kept if nothing of them was kept after it.
+	sqlKeepTree: below + keepColumns + `CASE WHEN ?4 OR ` + isCode + ` OR kind = 'table' AND NOT ?3 THEN 0 ELSE 1 END,
+		NULL, value FROM object WHERE id IN below AND since < ?2 AND size <= ?6
+		AND (?4 OR ` + isCode + ` OR kind = 'table' OR kept <= ?5) RETURNING id, ` + keptBytes,
+	sqlLargeBelow: below + `SELECT id, ` + isCode + ` FROM object WHERE id IN below AND size > ?2
+		AND (?3 OR ` + isCode + ` OR kept <= ?4)`,
+	sqlCodeBelow: below + `SELECT EXISTS (SELECT 1 FROM object WHERE id IN below AND ` + isCode + `)`,
+	sqlAddChange: `INSERT INTO change (generation, time, first, person, who, why, path, thinned, count, undoes, objects)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
+	sqlSetHistory: `UPDATE meta SET reach = ?1, reach_time = ?2, thinned = ?3, past_bytes = ?4`,
+
+	sqlOldestChange: `SELECT generation, time, objects FROM change ORDER BY generation LIMIT 1`,
+	sqlNextToThin:   `SELECT generation, time, objects, thinned FROM change WHERE generation > ?1 ORDER BY generation LIMIT 1`,
+	sqlDropThinned: `DELETE FROM past WHERE id = ?1 AND until = ?2 AND thinned
+		RETURNING since, parent, name, ` + keptBytes,
+	sqlExtendPresent: `UPDATE object SET since = ?3 WHERE id = ?1 AND since = ?2 AND parent = ?4 AND name = ?5`,
+	sqlExtendPast:    `UPDATE past SET since = ?3 WHERE id = ?1 AND since = ?2 AND parent = ?4 AND name = ?5`,
+	sqlDropPast:      `DELETE FROM past WHERE id = ?1 AND until = ?2 RETURNING ` + keptBytes,
+	sqlDropChange:    `DELETE FROM change WHERE generation = ?1`,
+
+	sqlByIDAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END, since, 0, NULL
+			FROM object WHERE id = ?1 AND since <= ?3
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END, since, until, hash
+			FROM past WHERE id = ?1 AND until > ?3 AND since <= ?3`,
+	sqlChildAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
+			FROM object WHERE parent = ?1 AND fold = ?2 AND since <= ?4
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END
+			FROM past WHERE parent = ?1 AND fold = ?2 AND until > ?4 AND since <= ?4`,
+	sqlChildrenAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END
+			FROM object WHERE parent = ?1 AND since <= ?3
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END
+			FROM past WHERE parent = ?1 AND until > ?3 AND since <= ?3
+		ORDER BY fold`,
+	sqlLastAt: `SELECT * FROM (SELECT ` + rowColumns + `CASE WHEN size <= ?4 THEN value END
+			FROM object WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 AND since <= ?5 ORDER BY fold DESC LIMIT 1)
+		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?4 THEN value END
+			FROM past WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 AND until > ?5 AND since <= ?5
+			ORDER BY fold DESC LIMIT 1)
+		ORDER BY fold DESC LIMIT 1`,
+	sqlCountAt: `SELECT (SELECT count(*) FROM object WHERE parent = ?1 AND since <= ?2)
+		+ (SELECT count(*) FROM past WHERE parent = ?1 AND until > ?2 AND since <= ?2)`,
+	sqlEverythingAt: `SELECT ` + rowColumns + `value FROM object WHERE since <= ?1
+		UNION ALL SELECT ` + pastColumns + `value FROM past WHERE until > ?1 AND since <= ?1 ORDER BY id`,
+
+	sqlChangesBefore: `SELECT generation, time, first, person, who, why, path, count, undoes FROM change
+		WHERE generation < ?1 ORDER BY generation DESC LIMIT ?2`,
+	sqlChangeUpTo: `SELECT generation, time FROM change WHERE generation <= ?1 ORDER BY generation DESC LIMIT 1`,
+	sqlParts:      `SELECT generation FROM change WHERE first = ?1 AND first <> generation ORDER BY generation`,
+	sqlReplaced:   `SELECT objects FROM change WHERE generation = ?1`,
+	sqlChangesOf: `SELECT until FROM past WHERE id = ?1 UNION SELECT since FROM past WHERE id = ?1
+		UNION SELECT since FROM object WHERE id = ?1 ORDER BY 1 DESC`,
+	sqlFormerly: `SELECT DISTINCT id FROM past WHERE parent = ?1 AND (?2 = '' OR fold = ?2)`,
+	sqlHistory: `SELECT reach, reach_time, thinned, past_bytes, (SELECT count(*) FROM change), (SELECT count(*) FROM past)
+		FROM meta`,
 
 	sqlWALState:           `PRAGMA wal_checkpoint (NOOP)`,
 	sqlCheckpoint:         `PRAGMA wal_checkpoint (PASSIVE)`,

@@ -97,7 +97,7 @@ func (c *conn) changesSince(since, now int64) (objectdb.Changes, error) {
 	if now <= since {
 		return objectdb.Changes{Since: now}, nil
 	}
-	var row [2]driver.Value
+	var row [6]driver.Value
 	if err := c.one(row[:], sqlChanges); err != nil {
 		return objectdb.Changes{}, metaError(err)
 	}

@@ -100,7 +100,7 @@ func TestRewriteFindsLostPages(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	at := int64(len(content) - 100)
-	_, err = f.WriteAt(make([]byte, 50), at)
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, 50), at)
 	require.NoError(t, err)
 	s.unsynced.mark()
 	err = db.UpdateLocked(t.Context(), func(tx *objectdb.Tx) error {

@@ -1,0 +1,477 @@
+package objectdb
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Change is a commit of which the root remembers what it has replaced. Its generation is
+// the number by which users name it.
+type Change struct {
+	Generation int64
+	Time       int64 // nanoseconds since 1970
+	Origin     Origin
+	// First is the generation of the first commit of the same transaction: a transaction
+	// that calls Flush makes more than one change.
+	First  int64
+	Undoes []int64 // the changes that it takes back
+	Count  int     // of its objects
+}
+
+// Replaced is what a change did to one object.
+type Replaced struct {
+	ID  int64
+	How How
+}
+
+// How is a way to change an object.
+type How uint8
+
+const (
+	Inserted How = iota + 1
+	Written
+	Moved // to another table, or to another name
+	MovedAndWritten
+	Deleted
+)
+
+// Keep says what a store keeps of an object before a commit overwrites or deletes it.
+type Keep uint8
+
+const (
+	// KeepNothing keeps nothing. To readers of the past, the new value stands for the old
+	// one; an object that is deleted or moved was never at its place.
+	KeepNothing Keep = iota
+	// KeepThinned keeps the object and may drop it earlier than others: see
+	// HistoryRules.Interval. In a Delete of a table it keeps scripts, texts and outlines
+	// as KeepAll does, and of the others those of which nothing was kept after
+	// Commit.ThinAfter.
+	KeepThinned
+	// KeepAll keeps the object.
+	KeepAll
+)
+
+// A Past is what a store has of an object in one stretch of generations.
+type Past struct {
+	Row
+	Since int64  // the first generation in which it was so
+	Until int64  // the generation that changed it; 0 if it is still so
+	Hash  []byte // SHA-256 of the stored form of a value that was too large to be kept, else nil
+}
+
+// HistoryInfo is what a root remembers.
+type HistoryInfo struct {
+	// Reach is the first generation that can be read, and ReachTime when it was committed,
+	// in nanoseconds since 1970.
+	Reach, ReachTime int64
+	// Thinned is the generation up to which thinned values were dropped.
+	Thinned int64
+	Changes int64 // how many there are
+	Objects int64 // states of objects that are kept
+	Bytes   int64 // about what these take
+}
+
+// Forgotten is what Writer.Forget has dropped.
+type Forgotten struct {
+	Objects int64 // states of objects
+	Bytes   int64 // of their values
+}
+
+// History is the part of a Session that tells what was changed. A method with a
+// generation reads the root as the commit of that generation left it.
+type History interface {
+	// ObjectAt returns the object with this id. Its value is nil if it is longer than
+	// WholeValue, or was not kept (Past.Hash).
+	ObjectAt(ctx context.Context, id, generation int64) (Past, error)
+	// ValueAt returns the value of the object with this id. If it was not kept, the
+	// error is ErrNotKept.
+	ValueAt(ctx context.Context, id, generation int64) (Value, error)
+	// Changes yields the changes of the generations below before, the newest first.
+	Changes(ctx context.Context, before int64) iter.Seq2[Change, error]
+	// GenerationAt returns the generation of the last change up to a time, in nanoseconds
+	// since 1970. The error is ErrReach if the root does not remember so much.
+	GenerationAt(ctx context.Context, time int64) (int64, error)
+	// Parts returns the generations of a transaction that has made more than one change,
+	// by the first, which is not among them.
+	Parts(ctx context.Context, first int64) ([]int64, error)
+	// Replaced returns the objects of a change, in the order of their ids.
+	Replaced(ctx context.Context, generation int64) ([]Replaced, error)
+	// ChangesOf returns the generations in which an object came, went or was changed, the
+	// newest first.
+	ChangesOf(ctx context.Context, id int64) ([]int64, error)
+	// Formerly returns the ids of the objects that were once in a table, and are not there
+	// any more; only those with the folded name, unless it is "".
+	Formerly(ctx context.Context, table int64, fold string) ([]int64, error)
+	// HistoryInfo returns what the root remembers.
+	HistoryInfo(ctx context.Context) (HistoryInfo, error)
+}
+
+// HistoryBounds are the bounds of what a store keeps.
+type HistoryBounds struct {
+	Thinned time.Duration // how long thinned values are kept; 0 is for ever
+	All     time.Duration // how long the others are kept; 0 is for ever
+	Bytes   int64         // of all kept values; 0 is no bound
+}
+
+// HistoryRules say what is kept of the objects that transactions overwrite and delete.
+//
+// What a person changes is kept; and of what a request changes, scripts, texts and
+// outlines. Of other objects that requests change, at most one value in an Interval is
+// kept: they are thinned.
+type HistoryRules struct {
+	Interval time.Duration
+	// Whole is the length in bytes up to which values are kept. Of longer ones the length
+	// and a hash are kept.
+	Whole    int64
+	Bounds   HistoryBounds
+	Subtrees []SubtreeRule
+}
+
+// SubtreeRule is what is kept of the objects at and below an address. The rule with the
+// longest address counts.
+type SubtreeRule struct {
+	Address Address
+	Keep    SubtreeKeep
+	Large   bool // values of every length are kept
+}
+
+// SubtreeKeep says what is kept of the objects in a subtree.
+type SubtreeKeep uint8
+
+const (
+	KeepAsElsewhere SubtreeKeep = iota // as HistoryRules says
+	KeepEverything                     // each value, whoever writes it
+	KeepNone                           // nothing
+)
+
+// DefaultHistory has the rules of a DB without Options.History.
+var DefaultHistory = HistoryRules{
+	Interval: time.Hour,
+	Whole:    1 << 20,
+	Bounds:   HistoryBounds{Thinned: 30 * 24 * time.Hour, Bytes: 256 << 20},
+	Subtrees: []SubtreeRule{{Address: Address{"scratchpad"}, Keep: KeepNone}},
+}
+
+// rule returns the rule for an object. n is its node as the root has it, or a new one.
+func (r *HistoryRules) rule(tx *Tx, n *Node) (rule SubtreeRule, err error) {
+	if len(r.Subtrees) == 0 {
+		return rule, nil
+	}
+	var buffer [16]string
+	folds := buffer[:0] // from the object upwards
+	for n.id != RootID {
+		if len(folds) > maxDepth {
+			return rule, fmt.Errorf("%w: object %d lies below itself", ErrDamaged, n.id)
+		}
+		folds = append(folds, n.fold)
+		if n, err = tx.parentBefore(n); err != nil {
+			return rule, err
+		}
+	}
+	longest := -1
+	for _, s := range r.Subtrees {
+		if len(s.Address) > longest && len(s.Address) <= len(folds) && s.holds(folds) {
+			rule, longest = s, len(s.Address)
+		}
+	}
+	return rule, nil
+}
+
+// parentBefore returns the table of an object as the root has it, or as the transaction has
+// it if it is new.
+func (tx *Tx) parentBefore(n *Node) (*Node, error) {
+	if n.parent == RootID {
+		return tx.root, nil
+	}
+	if n.ver < 0 { // the transaction has placed the object, so the table is there
+		return tx.parentOf(n)
+	}
+	hint := n.up
+	if hint != nil && (hint.id != n.parent || hint.ver < 0) {
+		hint = nil
+	}
+	return tx.byID(n.parent, hint)
+}
+
+// keep returns what is kept of an object that tx overwrites or deletes. old is its node as
+// the root has it. thinAfter is HistoryRules.Interval ago.
+func (r *HistoryRules) keep(tx *Tx, old *Node, thinAfter int64) (keep Keep, large bool, err error) {
+	rule, err := r.rule(tx, old)
+	switch {
+	case err != nil:
+		return KeepNothing, false, err
+	case rule.Keep == KeepNone:
+		return KeepNothing, false, nil
+	case rule.Keep == KeepEverything, tx.Origin.Person, old.kind.isCode():
+		return KeepAll, rule.Large, nil
+	case old.kind == KindTable, old.kept <= thinAfter:
+		return KeepThinned, rule.Large, nil
+	}
+	return KeepNothing, false, nil
+}
+
+// isCode reports whether requests keep what they overwrite of this kind.
+func (k Kind) isCode() bool { return k == KindScript || k == KindText || k == KindOutline }
+
+// maxDepth is how deep rule follows tables. No usable root is as deep.
+const maxDepth = 10000
+
+// holds reports whether an object lies at or below the address of a rule. folds are the
+// folded names from the object upwards.
+func (s *SubtreeRule) holds(folds []string) bool {
+	for i, name := range s.Address {
+		if Fold(name) != folds[len(folds)-1-i] {
+			return false
+		}
+	}
+	return true
+}
+
+// historyRules returns the rules for what is kept.
+func (tx *Tx) historyRules() (*HistoryRules, error) {
+	if tx.db.options.History == nil {
+		return &DefaultHistory, nil
+	}
+	return tx.db.options.History(tx)
+}
+
+// Changes yields the changes of the generations below before, the newest first; all, if
+// before is 0.
+func (tx *Tx) Changes(before int64) iter.Seq2[Change, error] {
+	if before <= 0 {
+		before = math.MaxInt64
+	}
+	s, err := tx.reader()
+	if err != nil {
+		return func(yield func(Change, error) bool) { yield(Change{}, err) }
+	}
+	return s.Changes(tx.ctx, before)
+}
+
+// ChangedObject is what a change has done to one object.
+type ChangedObject struct {
+	ID            int64
+	How           How
+	Before, After *ObjectState // nil if it did not exist
+}
+
+// ObjectState is an object as it was after a commit.
+type ObjectState struct {
+	Address Address
+	Kind    Kind
+	Size    int64
+	Type    string
+	// Written is the generation of the commit that wrote the value. It is a later one than
+	// that which was asked for if the value of then was not kept.
+	Written int64
+	Hash    []byte // if only a hash of the value was kept
+}
+
+// ChangedObjects yields the objects of a change, in the order of their ids.
+func (tx *Tx) ChangedObjects(generation int64) iter.Seq2[ChangedObject, error] {
+	return func(yield func(ChangedObject, error) bool) {
+		s, err := tx.reader()
+		if err != nil {
+			yield(ChangedObject{}, err)
+			return
+		}
+		list, err := s.Replaced(tx.ctx, generation)
+		if err != nil {
+			yield(ChangedObject{}, fmt.Errorf("change %d: %w", generation, err))
+			return
+		}
+		for _, r := range list {
+			o := ChangedObject{ID: r.ID, How: r.How}
+			if o.Before, err = tx.StateAt(r.ID, generation-1); err == nil {
+				o.After, err = tx.StateAt(r.ID, generation)
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// StateAt returns the object with this id as a generation left it; nil if there was none.
+func (tx *Tx) StateAt(id, generation int64) (*ObjectState, error) {
+	if _, err := tx.reader(); err != nil {
+		return nil, err
+	}
+	p, err := tx.pastOf(id, generation)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	return &ObjectState{
+		Address: tx.addressOf(id, generation), Kind: p.Kind, Size: p.Size, Type: p.Type,
+		Written: p.Version, Hash: p.Hash,
+	}, nil
+}
+
+// ValueAt returns the value of the object with this id as a generation left it. The error
+// is ErrNotKept if only its hash was kept. See ObjectState.Written.
+func (tx *Tx) ValueAt(id, generation int64) (Value, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	return s.ValueAt(tx.ctx, id, generation)
+}
+
+// addressOf returns the address that an object had in a generation, as far as it is known.
+func (tx *Tx) addressOf(id, generation int64) Address {
+	names := []string{}
+	for id != RootID && len(names) < maxDepth {
+		p, err := tx.session.ObjectAt(tx.ctx, id, generation)
+		if err != nil {
+			break
+		}
+		names = append(names, p.Name)
+		id = p.Parent
+	}
+	slices.Reverse(names)
+	return Address(names)
+}
+
+// GenerationAt returns the generation of the last change up to a time. The error is
+// ErrReach if the root does not remember so much.
+func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return 0, err
+	}
+	g, err := s.GenerationAt(tx.ctx, t.UnixNano())
+	if err == nil && !t.Before(tx.db.options.Now()) {
+		g = tx.gen
+	}
+	return g, err
+}
+
+// IDsAt returns the ids of the objects that are at an address now or were there once.
+func (tx *Tx) IDsAt(a Address) ([]int64, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	ids := []int64{RootID}
+	for _, name := range a {
+		var next []int64
+		for _, id := range ids {
+			switch row, err := s.Child(tx.ctx, id, Fold(name)); {
+			case err == nil:
+				next = append(next, row.ID)
+			case err != ErrNotFound:
+				return nil, err
+			}
+			past, err := s.Formerly(tx.ctx, id, Fold(name))
+			if err != nil {
+				return nil, err
+			}
+			next = append(next, past...)
+		}
+		slices.Sort(next)
+		ids = slices.Compact(next)
+	}
+	return ids, nil
+}
+
+// IDsBelow returns ids with those of all objects that are below them or were there once.
+func (tx *Tx) IDsBelow(ids []int64) ([]int64, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	seen := map[int64]bool{}
+	for next := ids; len(next) > 0; {
+		var found []int64
+		for _, id := range next {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			past, err := s.Formerly(tx.ctx, id, "")
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, past...)
+			err = s.Children(tx.ctx, id, func(r Row) error {
+				found = append(found, r.ID)
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		next = found
+	}
+	return slices.Sorted(maps.Keys(seen)), nil
+}
+
+// ChangesOf returns the generations of the changes of some objects, the newest first. A
+// commit that kept nothing of an object is not among them.
+func (tx *Tx) ChangesOf(ids []int64) ([]int64, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	all := map[int64]bool{}
+	for _, id := range ids {
+		list, err := s.ChangesOf(tx.ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range list {
+			all[g] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(all))
+	slices.Reverse(list)
+	return list, nil
+}
+
+// HistoryInfo returns what the root remembers.
+func (db *DB) HistoryInfo(ctx context.Context) (info HistoryInfo, err error) {
+	err = db.View(ctx, func(tx *Tx) error {
+		s, err := tx.reader()
+		if err == nil {
+			info, err = s.HistoryInfo(ctx)
+		}
+		return err
+	})
+	return info, err
+}
+
+// Forget drops what the root remembers of the objects that are or were at and below an
+// address. The present objects stay. Saved copies are not touched.
+func (db *DB) Forget(ctx context.Context, a Address) (Forgotten, error) {
+	var ids []int64
+	err := db.View(ctx, func(tx *Tx) (err error) {
+		if ids, err = tx.IDsAt(a); err == nil {
+			ids, err = tx.IDsBelow(ids)
+		}
+		return err
+	})
+	if err != nil {
+		return Forgotten{}, err
+	}
+	return db.store.Forget(ctx, ids)
+}
+
+// At returns a DB of the root as the commit of a generation left it. Its transactions may
+// write and see what they have written, and cannot be committed. If inexact is not nil, it
+// is called, from any goroutine, with each object that a transaction finds with a value
+// that was written later, because the one of then was not kept: its id, and the generation
+// that wrote it. The DB is closed with db.
+func (db *DB) At(generation int64, inexact func(id, written int64)) *DB {
+	o := db.options
+	s := db.store.At(generation, func(r Row) {
+		if inexact != nil {
+			inexact(r.ID, r.Version)
+		}
+	})
+	return New(s, o)
+}

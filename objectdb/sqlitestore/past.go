@@ -1,0 +1,123 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+
+	"scripter/objectdb"
+)
+
+// pastStore is a root as a commit left it.
+type pastStore struct {
+	*store
+	generation int64
+	inexact    func(objectdb.Row)
+}
+
+func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store {
+	return &pastStore{s, generation, inexact}
+}
+
+func (s *pastStore) BeginRead(
+	ctx context.Context, _ int64, wait *time.Duration,
+) (objectdb.Session, objectdb.State, error) {
+	c, state, err := s.begin(ctx, s.generation, wait, (*conn).beginRead)
+	if err != nil {
+		return nil, state, err
+	}
+	h, err := c.HistoryInfo(ctx)
+	switch {
+	case err != nil:
+	case s.generation < h.Reach:
+		err = fmt.Errorf("%w: it reaches back to change %d", objectdb.ErrReach, h.Reach)
+	case s.generation > state.Generation:
+		err = fmt.Errorf("%w: there is no change %d yet", objectdb.ErrReach, s.generation)
+	}
+	if err != nil {
+		s.release(c)
+		return nil, state, err
+	}
+	state.Generation, state.Changes = s.generation, objectdb.Changes{Since: s.generation}
+	return &pastSession{c, s}, state, nil
+}
+
+var errPast = errors.New("the past cannot be changed")
+
+func (s *pastStore) BeginWrite(
+	context.Context, int64, *time.Duration,
+) (objectdb.Writer, objectdb.State, error) {
+	return nil, objectdb.State{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+}
+
+func (s *pastStore) Newest() (int64, bool) { return s.generation, true }
+
+func (s *pastStore) Save(context.Context, objectdb.SaveOptions) (objectdb.Copy, error) {
+	return objectdb.Copy{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+}
+
+func (s *pastStore) Revert(context.Context, string, objectdb.RevertOptions) (objectdb.Reverted, error) {
+	return objectdb.Reverted{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+}
+
+func (s *pastStore) Forget(context.Context, []int64) (objectdb.Forgotten, error) {
+	return objectdb.Forgotten{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+}
+
+// Close does nothing: the store is closed with the one of today.
+func (s *pastStore) Close() error { return nil }
+
+// pastSession reads the objects as they were. What it tells of the history is that of today.
+type pastSession struct {
+	*conn
+	s *pastStore
+}
+
+// was tells of a row whose value was written later.
+func (p *pastSession) was(r objectdb.Row, err error) (objectdb.Row, error) {
+	if err == nil && r.Version > p.s.generation && r.Kind != objectdb.KindTable && p.s.inexact != nil {
+		p.s.inexact(r)
+	}
+	return r, err
+}
+
+func (p *pastSession) Child(_ context.Context, table int64, fold string) (objectdb.Row, error) {
+	return p.was(p.row(sqlChildAt, table, fold, objectdb.WholeValue, p.s.generation))
+}
+
+func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error) {
+	past, err := p.ObjectAt(ctx, id, p.s.generation)
+	return p.was(past.Row, err)
+}
+
+func (p *pastSession) Last(_ context.Context, table int64, from, end string) (objectdb.Row, error) {
+	return p.was(p.row(sqlLastAt, table, from, end, objectdb.ListedValue, p.s.generation))
+}
+
+func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
+	return p.rows(func(row objectdb.Row, err error) error {
+		if _, err := p.was(row, err); err != nil {
+			return err
+		}
+		return fn(row)
+	}, sqlChildrenAt, table, objectdb.ListedValue, p.s.generation)
+}
+
+func (p *pastSession) Len(_ context.Context, table int64) (int, error) {
+	var row [1]driver.Value
+	if err := p.one(row[:], sqlCountAt, table, p.s.generation); err != nil {
+		return 0, err
+	}
+	n, _ := row[0].(int64)
+	return int(n), nil
+}
+
+func (p *pastSession) Value(ctx context.Context, id int64) (objectdb.Value, error) {
+	return p.ValueAt(ctx, id, p.s.generation)
+}
+
+func (p *pastSession) All(_ context.Context, fn func(objectdb.Row, error)) error {
+	return p.rows(func(row objectdb.Row, err error) error { fn(row, err); return nil }, sqlEverythingAt, p.s.generation)
+}

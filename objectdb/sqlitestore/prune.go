@@ -1,0 +1,139 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql/driver"
+	"io"
+
+	"scripter/objectdb"
+)
+
+// historyState is what the root remembers, while a commit drops what is beyond the bounds.
+type historyState struct {
+	*conn
+	reach     int64 // see objectdb.HistoryInfo
+	reachTime int64
+	thinned   int64
+	bytes     int64
+}
+
+// A commit that keeps something drops at most pruneSteps of the oldest changes, so that
+// no commit waits long.
+const pruneSteps = 50
+
+// prune drops what is beyond the bounds: first the thinned values that are too old, then,
+// while too much is kept, the other thinned ones, and then the oldest changes.
+func (h *historyState) prune(ctx context.Context, w *objectdb.Commit) error {
+	for range pruneSteps {
+		tooMuch := w.Bounds.Bytes > 0 && h.bytes > w.Bounds.Bytes
+		more, err := h.thin(ctx, w, tooMuch)
+		if err == nil && !more {
+			more, err = h.dropOldest(ctx, w, tooMuch)
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// thin drops the thinned values of the oldest change that has any, if they are too old or
+// tooMuch is kept. It reports whether it has looked at a change.
+func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch bool) (bool, error) {
+	if w.Bounds.Thinned == 0 && !tooMuch {
+		return false, nil
+	}
+	var row [4]driver.Value
+	switch err := h.one(row[:], sqlNextToThin, h.thinned); err {
+	case nil:
+	case io.EOF:
+		return false, nil
+	default:
+		return false, err
+	}
+	generation, _ := row[0].(int64)
+	made, _ := row[1].(int64)
+	old := w.Bounds.Thinned > 0 && made < w.Time-int64(w.Bounds.Thinned)
+	if generation >= w.Generation || !old && !tooMuch {
+		return false, nil
+	}
+	objects, _ := row[2].([]byte)
+	list, err := decodeReplaced(objects)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range list {
+		if err := h.dropThinned(ctx, r.ID, generation); err != nil {
+			return false, err
+		}
+	}
+	if row[3] == int64(1) {
+		if err := h.execBefore(ctx, sqlDropChange, generation); err != nil {
+			return false, err
+		}
+	}
+	h.thinned = generation
+	return true, nil
+}
+
+// dropThinned drops the state of an object that a generation has replaced, if it is
+// thinned. The next one stands for it then, if it is at the same place.
+func (h *historyState) dropThinned(ctx context.Context, id, until int64) error {
+	var row [4]driver.Value
+	switch err := h.one(row[:], sqlDropThinned, id, until); err {
+	case nil:
+	case io.EOF:
+		return nil
+	default:
+		return err
+	}
+	n, _ := row[3].(int64)
+	h.bytes -= n
+	if err := h.execBefore(ctx, sqlExtendPresent, id, until, row[0], row[1], row[2]); err != nil {
+		return err
+	}
+	return h.execBefore(ctx, sqlExtendPast, id, until, row[0], row[1], row[2])
+}
+
+// dropOldest drops the oldest change if it is too old or tooMuch is kept. It reports
+// whether it has dropped one.
+func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMuch bool) (bool, error) {
+	if w.Bounds.All == 0 && !tooMuch {
+		return false, nil
+	}
+	var row [3]driver.Value
+	switch err := h.one(row[:], sqlOldestChange); err {
+	case nil:
+	case io.EOF:
+		return false, nil
+	default:
+		return false, err
+	}
+	generation, _ := row[0].(int64)
+	made, _ := row[1].(int64)
+	old := w.Bounds.All > 0 && made < w.Time-int64(w.Bounds.All)
+	if generation >= w.Generation || !old && !tooMuch {
+		return false, nil
+	}
+	objects, _ := row[2].([]byte)
+	list, err := decodeReplaced(objects)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range list {
+		var bytes [1]driver.Value
+		switch err := h.one(bytes[:], sqlDropPast, r.ID, generation); err {
+		case nil:
+			n, _ := bytes[0].(int64)
+			h.bytes -= n
+		case io.EOF:
+		default:
+			return false, err
+		}
+	}
+	if err := h.execBefore(ctx, sqlDropChange, generation); err != nil {
+		return false, err
+	}
+	h.reach, h.reachTime = generation, made
+	return true, nil
+}

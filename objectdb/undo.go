@@ -1,0 +1,673 @@
+package objectdb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// UndoOptions says how to undo changes.
+type UndoOptions struct {
+	// Only undoes what the changes did at and below these addresses, if there are any. An
+	// address is one from before the change or one from after it.
+	Only []Address
+	// Merge, if it is not nil, is called with an object that was written since. It returns
+	// the value that has both: theirs, the present one, without the step from before to
+	// after. If that cannot be had, it returns an error that says why.
+	Merge func(a Address, before, after, theirs Value) (Value, error)
+}
+
+// An UndoConflict says why changes cannot be undone.
+type UndoConflict struct {
+	Objects []ConflictingObject
+}
+
+// ConflictingObject is an object that was changed after the change that is to be undone.
+type ConflictingObject struct {
+	Address Address
+	Change  int64 // that is to be undone
+	Since   int64 // the last change of the object; 0 if it is not known
+	Why     string
+}
+
+func (c *UndoConflict) Error() string {
+	const most = 10
+	var parts []string
+	for _, o := range c.Objects[:min(most, len(c.Objects))] {
+		parts = append(parts, o.String())
+	}
+	if more := len(c.Objects) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (o *ConflictingObject) String() string {
+	text := fmt.Sprintf("%s %s", o.Address, o.Why)
+	if o.Since > 0 {
+		text += fmt.Sprintf(" (change %d)", o.Since)
+	}
+	return text
+}
+
+// Undone is what Undo has done.
+type Undone struct {
+	Changes []int64 // the newest first
+	// Objects that were changed, brought back and removed.
+	Changed, Restored, Removed int
+	Merged                     []Address // objects of which Merge has made the value
+}
+
+// ErrNothingToUndo says that there is no change of a person that is not undone.
+var ErrNothingToUndo = errors.New("no change of a person is left to undo")
+
+// Change returns the change that a generation has made; ErrNotFound if the root does not
+// remember it, or that commit has kept nothing.
+func (tx *Tx) Change(generation int64) (Change, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return Change{}, err
+	}
+	for c, err := range s.Changes(tx.ctx, generation+1) {
+		if err != nil || c.Generation == generation {
+			return c, err
+		}
+		break
+	}
+	return Change{}, ErrNotFound
+}
+
+// LastUndoable returns the last change that a person has made and that no later one has
+// undone. Changes that undo others count for what they have undone.
+func (tx *Tx) LastUndoable() (int64, error) {
+	undone := map[int64]bool{}
+	for c, err := range tx.Changes(0) {
+		switch {
+		case err != nil:
+			return 0, err
+		case !c.Origin.Person || undone[c.Generation]:
+		case len(c.Undoes) == 0:
+			return c.Generation, nil
+		}
+		if !undone[c.Generation] {
+			for _, g := range c.Undoes {
+				undone[g] = true
+			}
+		}
+	}
+	return 0, ErrNothingToUndo
+}
+
+// LastRedoable returns the last change of a person that has undone others, if no person
+// has made another change since and nothing has undone it.
+func (tx *Tx) LastRedoable() (int64, error) {
+	undone := map[int64]bool{}
+	for c, err := range tx.Changes(0) {
+		if err != nil {
+			return 0, err
+		}
+		if !c.Origin.Person || undone[c.Generation] {
+			continue
+		}
+		undo, err := tx.isUndo(c)
+		switch {
+		case err != nil:
+			return 0, err
+		case undo:
+			return c.Generation, nil
+		case len(c.Undoes) == 0:
+			return 0, ErrNothingToUndo
+		}
+		for _, g := range c.Undoes {
+			undone[g] = true
+		}
+	}
+	return 0, ErrNothingToUndo
+}
+
+// isUndo reports whether a change has undone others, and not made them again by undoing
+// what had undone them.
+func (tx *Tx) isUndo(c Change) (bool, error) {
+	undo := false
+	for len(c.Undoes) > 0 {
+		undo = !undo
+		before, err := tx.Change(c.Undoes[0])
+		if err == ErrNotFound {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+		c = before
+	}
+	return undo, nil
+}
+
+// withParts returns the changes with the other changes of the same transactions, the newest
+// first.
+func (tx *Tx) withParts(changes []int64) ([]int64, error) {
+	all := map[int64]bool{}
+	for _, g := range changes {
+		c, err := tx.Change(g)
+		if err != nil {
+			return nil, fmt.Errorf("change %d: %w", g, err)
+		}
+		all[g] = true
+		parts, err := tx.session.Parts(tx.ctx, c.First)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.Change(c.First); err == nil {
+			parts = append(parts, c.First)
+		} else if err != ErrNotFound {
+			return nil, err
+		}
+		for _, p := range parts {
+			all[p] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(all))
+	slices.Reverse(list)
+	return list, nil
+}
+
+// Undo takes back what changes have done, with all other changes of the same transactions:
+// it puts back what they overwrote and moved, deletes what they made, and brings back what
+// they deleted, with the ids of then. What is already so is left alone. If an object was
+// changed since, the error is an UndoConflict and nothing is written.
+func (tx *Tx) Undo(changes []int64, o UndoOptions) (Undone, error) {
+	if tx.mode == viewing {
+		return Undone{}, ErrReadOnly
+	}
+	if _, err := tx.reader(); err != nil {
+		return Undone{}, err
+	}
+	list, err := tx.withParts(changes)
+	if err != nil {
+		return Undone{}, err
+	}
+	done := Undone{Changes: list}
+	err = tx.Try(func() error {
+		for _, g := range list {
+			u := undo{tx: tx, o: &o, change: g, done: &done}
+			if err := u.run(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Undone{}, err
+	}
+	tx.undoes = append(tx.undoes, list...)
+	return done, nil
+}
+
+// undo is the work of taking back one change.
+type undo struct {
+	tx      *Tx
+	o       *UndoOptions
+	change  int64
+	done    *Undone
+	objects []*undoing
+	byID    map[int64]*undoing
+	problem UndoConflict
+}
+
+// undoing is one object of the change.
+type undoing struct {
+	id            int64
+	before, after *Past // nil if it did not exist
+	now           *Node // nil if it does not exist
+	goes          bool
+	write         Value // to be put in the place of the present value, or nil
+	depth         int   // of before.Parent, among the tables that come back
+}
+
+func (u *undo) run() error {
+	if err := u.load(); err != nil {
+		return err
+	}
+	for _, o := range u.objects {
+		if err := u.compare(o); err != nil {
+			return err
+		}
+	}
+	if err := u.conflict(); err != nil {
+		return err
+	}
+	for _, step := range []func() error{u.vacate, u.place, u.remove, u.write} {
+		if err := step(); err != nil {
+			return err
+		}
+		if err := u.conflict(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *undo) conflict() error {
+	if len(u.problem.Objects) > 0 {
+		return &u.problem
+	}
+	return nil
+}
+
+// refuse adds an object that was changed since.
+func (u *undo) refuse(id int64, why string) {
+	c := ConflictingObject{Address: u.tx.addressOf(id, u.change), Change: u.change, Why: why}
+	if list, err := u.tx.session.ChangesOf(u.tx.ctx, id); err == nil && len(list) > 0 && list[0] != u.change {
+		c.Since = list[0]
+	}
+	u.problem.Objects = append(u.problem.Objects, c)
+}
+
+// load reads what the change has done.
+func (u *undo) load() error {
+	tx := u.tx
+	list, err := tx.session.Replaced(tx.ctx, u.change)
+	if err != nil {
+		return fmt.Errorf("change %d: %w", u.change, err)
+	}
+	u.byID = make(map[int64]*undoing, len(list))
+	for _, r := range list {
+		o := &undoing{id: r.ID}
+		if o.before, err = tx.pastOf(r.ID, u.change-1); err != nil {
+			return err
+		}
+		if o.after, err = tx.pastOf(r.ID, u.change); err != nil {
+			return err
+		}
+		if o.now, err = tx.nodeByID(r.ID); err != nil {
+			return err
+		}
+		if !u.wanted(o) {
+			continue
+		}
+		u.objects = append(u.objects, o)
+		u.byID[o.id] = o
+	}
+	return nil
+}
+
+// wanted reports whether an object is among those of UndoOptions.Only.
+func (u *undo) wanted(o *undoing) bool {
+	if len(u.o.Only) == 0 {
+		return true
+	}
+	for _, generation := range []int64{u.change - 1, u.change} {
+		a := u.tx.addressOf(o.id, generation)
+		for _, only := range u.o.Only {
+			if a.hasPrefix(only) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pastOf returns an object as it was, or nil.
+func (tx *Tx) pastOf(id, generation int64) (*Past, error) {
+	p, err := tx.session.ObjectAt(tx.ctx, id, generation)
+	if err == ErrNotFound {
+		return nil, nil
+	}
+	return &p, err
+}
+
+// nodeByID returns the present node of an object, or nil.
+func (tx *Tx) nodeByID(id int64) (*Node, error) {
+	n, err := tx.present(&Node{id: id, kind: KindTable})
+	if err == nil && n.fold == "" && id != RootID {
+		n, err = tx.byID(id, nil)
+	}
+	if err == ErrNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if tx.over != nil && tx.over.lost {
+		if err := tx.alive(n); err == ErrNotFound {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	tx.readsPlace(n)
+	tx.readsObject(n)
+	return n, nil
+}
+
+// compare finds out whether an object is still as the change left it.
+func (u *undo) compare(o *undoing) error {
+	switch {
+	case o.now == nil && (o.before == nil || o.after != nil):
+		if o.before != nil {
+			u.refuse(o.id, "was deleted since")
+		}
+		return nil // nothing is left to undo
+	case o.now == nil: // it comes back
+		return nil
+	case o.after == nil && o.before != nil: // it is back already
+		return nil
+	case o.after == nil:
+		return nil
+	}
+	same, err := u.isAt(o.now, o.after)
+	if err != nil {
+		return err
+	}
+	samePlace := o.now.parent == o.after.Parent && o.now.name == o.after.Name
+	switch {
+	case o.before == nil:
+		if !same || !samePlace {
+			u.refuse(o.id, "was changed since")
+		}
+		o.goes = true
+		return nil
+	case !samePlace && (o.now.parent != o.before.Parent || o.now.name != o.before.Name):
+		u.refuse(o.id, "was moved since")
+		return nil
+	}
+	return u.compareValue(o, same)
+}
+
+// compareValue finds the value that an object gets.
+func (u *undo) compareValue(o *undoing, same bool) error {
+	if o.now.kind == KindTable {
+		return nil
+	}
+	already, err := u.isAt(o.now, o.before)
+	if err != nil || already {
+		return err
+	}
+	before, err := u.value(o.id, o.before, u.change-1)
+	if err == ErrNotKept {
+		u.refuse(o.id, "has no value to be put back: "+whyNotKept(o.before))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if same {
+		o.write = before
+		return nil
+	}
+	if u.o.Merge == nil {
+		u.refuse(o.id, "was written since")
+		return nil
+	}
+	after, err := u.value(o.id, o.after, u.change)
+	if err == ErrNotKept {
+		u.refuse(o.id, "cannot be merged: "+whyNotKept(o.after))
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	theirs, err := u.tx.Value(o.now)
+	if err != nil {
+		return err
+	}
+	a := u.tx.Address(o.now)
+	if o.write, err = u.o.Merge(a, before, after, theirs); err != nil {
+		u.refuse(o.id, "cannot be merged: "+err.Error())
+		return nil
+	}
+	u.done.Merged = append(u.done.Merged, a)
+	return nil
+}
+
+func whyNotKept(p *Past) string {
+	return fmt.Sprintf("only the length of %d bytes and a hash of it were kept", p.Size)
+}
+
+// isAt reports whether an object has the content that it had then.
+func (u *undo) isAt(n *Node, p *Past) (bool, error) {
+	if n.ver == p.Version {
+		return true, nil
+	}
+	if n.kind != p.Kind || n.typ != p.Type || n.kind != KindTable && n.size != p.Size {
+		return false, nil
+	}
+	if n.kind == KindTable {
+		return true, nil
+	}
+	then, err := u.valueOf(n.id, p)
+	if err == ErrNotKept {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	now, err := u.tx.Value(n)
+	return err == nil && Equal(now, then), err
+}
+
+// value returns the value that an object had in a generation, exactly.
+func (u *undo) value(id int64, p *Past, generation int64) (Value, error) {
+	if p.Version > generation { // it was written later, and what was before it was not kept
+		return nil, ErrNotKept
+	}
+	return u.valueOf(id, p)
+}
+
+func (u *undo) valueOf(id int64, p *Past) (Value, error) {
+	if p.Value != nil {
+		return p.Value, nil
+	}
+	return u.tx.session.ValueAt(u.tx.ctx, id, p.Since)
+}
+
+// vacate takes the objects that go, or that go back to another place, from where they are.
+func (u *undo) vacate() error {
+	for _, o := range u.objects {
+		if o.now == nil || o.after == nil || !o.goes && u.isHome(o) {
+			continue
+		}
+		t, err := u.tx.parentOf(o.now)
+		if err == nil {
+			err = u.tx.leave(t, gone(t.id, o.now.fold))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isHome reports whether an object is at the place of before.
+func (u *undo) isHome(o *undoing) bool {
+	return o.before != nil && o.now.parent == o.before.Parent && o.now.name == o.before.Name
+}
+
+// place puts the objects at the places of before, a table before what is in it.
+func (u *undo) place() error {
+	var list []*undoing
+	for _, o := range u.objects {
+		if o.before == nil || o.after == nil && o.now != nil || o.now == nil && o.after != nil ||
+			o.now != nil && u.isHome(o) {
+			continue
+		}
+		for t := u.byID[o.before.Parent]; t != nil && t.before != nil && o.depth <= len(u.objects); {
+			o.depth++
+			t = u.byID[t.before.Parent]
+		}
+		list = append(list, o)
+	}
+	slices.SortStableFunc(list, func(a, b *undoing) int { return cmp.Compare(a.depth, b.depth) })
+	for _, o := range list {
+		if err := u.putBack(o); err != nil {
+			return err
+		}
+	}
+	for _, o := range list {
+		if o.now == nil && o.before.Kind == KindTable {
+			if err := u.clear(o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// putBack puts one object at the place of before.
+func (u *undo) putBack(o *undoing) error {
+	tx := u.tx
+	t, err := tx.nodeByID(o.before.Parent)
+	if err != nil {
+		return err
+	}
+	if t == nil || t.kind != KindTable {
+		u.refuse(o.id, "has no table to come back to")
+		return nil
+	}
+	there, err := tx.at(t.id, []byte(o.before.Fold), t)
+	if err != nil {
+		return err
+	}
+	tx.readsPlace(there)
+	if there.exists() && there.id != o.id {
+		u.refuse(there.id, "is now where "+o.before.Name+" would come back")
+		return nil
+	}
+	if o.now != nil {
+		if below, err := tx.liesBelow(t, o.id); err != nil || below {
+			if below {
+				u.refuse(o.id, "would lie below itself")
+			}
+			return err
+		}
+		now := *o.now
+		now.ver = tx.db.nextUncommitted()
+		now.parent, now.up, now.name, now.fold = t.id, t, o.before.Name, o.before.Fold
+		o.now = &now
+		u.done.Changed++
+		return tx.leave(t, &now)
+	}
+	return u.revive(o, t)
+}
+
+// revive brings back an object that was deleted.
+func (u *undo) revive(o *undoing, t *Node) error {
+	tx, b := u.tx, o.before
+	n := b.node(t)
+	n.parent, n.ver, n.revived, n.dirty = t.id, tx.db.nextUncommitted(), true, true
+	n.modified, n.kept = tx.db.options.Now().UnixNano(), 0
+	if n.kind != KindTable {
+		v, err := u.value(o.id, b, u.change-1)
+		if err == ErrNotKept {
+			u.refuse(o.id, "has no value to be put back: "+whyNotKept(b))
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n.value = v
+	}
+	u.done.Restored++
+	return tx.leave(t, n)
+}
+
+// clear takes note that what was in a table that comes back, and does not come back with
+// it, is not there: caches may know it of before.
+func (u *undo) clear(o *undoing) error {
+	tx := u.tx
+	t, err := tx.nodeByID(o.id)
+	if t == nil || err != nil {
+		return err
+	}
+	ids, err := tx.session.Formerly(tx.ctx, o.id, "")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		p, err := tx.pastOf(id, u.change-1)
+		if err != nil {
+			return err
+		}
+		if p == nil || p.Parent != o.id {
+			continue
+		}
+		if now, err := tx.at(t.id, []byte(p.Fold), t); err != nil {
+			return err
+		} else if !now.exists() {
+			if err := tx.leave(t, gone(t.id, p.Fold)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// liesBelow reports whether a table is the object with this id, or lies below it.
+func (tx *Tx) liesBelow(t *Node, id int64) (bool, error) {
+	for n := t; ; {
+		if n.id == id {
+			return true, nil
+		}
+		if n.id == RootID {
+			return false, nil
+		}
+		var err error
+		if n, err = tx.parentOf(n); err != nil {
+			return false, err
+		}
+	}
+}
+
+// remove drops the objects that the change has made. A table that has others in it stays.
+func (u *undo) remove() error {
+	for _, o := range u.objects {
+		if !o.goes {
+			continue
+		}
+		if o.now.kind == KindTable {
+			children, err := u.tx.listed(o.now)
+			if err != nil {
+				return err
+			}
+			for _, c := range children {
+				if in := u.byID[c.id]; in == nil || !in.goes {
+					u.refuse(c.id, "lies in "+u.tx.addressOf(o.id, u.change).String()+", which would be deleted")
+				}
+			}
+		}
+	}
+	for _, o := range u.objects {
+		if o.goes {
+			u.tx.drop(o.now)
+			u.done.Removed++
+		}
+	}
+	return nil
+}
+
+// write writes the values of before.
+func (u *undo) write() error {
+	for _, o := range u.objects {
+		if o.write == nil {
+			continue
+		}
+		n, err := u.tx.nodeByID(o.id)
+		if err != nil {
+			return err
+		}
+		t, err := u.tx.parentOf(n)
+		if err == nil {
+			err = u.tx.Set(t, n.name, o.write)
+		}
+		if err != nil {
+			return err
+		}
+		if u.isHome(o) {
+			u.done.Changed++
+		}
+	}
+	return nil
+}
