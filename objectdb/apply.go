@@ -199,12 +199,9 @@ func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
 // deleteRuled plans the deletion of objects below a table that have a rule of their own,
 // the deepest first.
 func (w *work) deleteRuled(tx *Tx, table *Node) error {
-	var found []SubtreeRule
-	for _, r := range w.rules.Subtrees {
-		found = append(found, r)
-	}
-	slices.SortFunc(found, func(a, b SubtreeRule) int { return cmp.Compare(len(b.Address), len(a.Address)) })
-	for _, r := range found {
+	rules := slices.Clone(w.rules.Subtrees)
+	slices.SortFunc(rules, func(a, b SubtreeRule) int { return cmp.Compare(len(b.Address), len(a.Address)) })
+	for _, r := range rules {
 		n, below, err := tx.baseFind(r.Address, table.id)
 		if err != nil {
 			return err

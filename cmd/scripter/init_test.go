@@ -32,7 +32,7 @@ func TestOriginOfACommand(t *testing.T) {
 	c.SetArgs([]string{"init"})
 	require.NoError(t, c.Execute())
 	require.NoError(t, tool.update(t.Context(), func(tx *objectdb.Tx) error {
-		assert.Equal(t, objectdb.Origin{Who: userName(os.Geteuid()), Why: "scripter init"}, tx.Origin)
+		assert.Equal(t, objectdb.Origin{Person: true, Who: userName(os.Geteuid()), Why: "scripter init"}, tx.Origin)
 		return nil
 	}))
 }

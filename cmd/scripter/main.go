@@ -249,7 +249,7 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 
 // origin returns the origin of the commits: the user and the command.
 func (t *tool) origin() objectdb.Origin {
-	return objectdb.Origin{Who: userName(os.Geteuid()), Why: t.name}
+	return objectdb.Origin{Person: true, Who: userName(os.Geteuid()), Why: t.name}
 }
 
 // with calls fn with the open root.

@@ -18,7 +18,7 @@
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274
-// ("SCrt") and the user_version 3. While it is in use, three files lie beside it,
+// ("SCrt") and the user_version 4. While it is in use, three files lie beside it,
 // its name with -wal, -shm and -lock. Only a program with a current SQLite should touch a
 // root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
 // with any sqlite3 shell:
@@ -28,7 +28,10 @@
 //	  last_id,                    -- the greatest id that was ever given
 //	  made_by, migrated_by,       -- programs: objectdb.Options.Program
 //	  reverted,                   -- generation of the last Revert, else 0
-//	  changes);                   -- what the last commits wrote, for caches
+//	  changes,                    -- what the last commits wrote, for caches
+//	  reach, reach_time,          -- the first generation that can be read, and its time
+//	  thinned,                    -- the generation up to which thinned values are dropped
+//	  past_bytes);                -- about what the table past takes
 //	CREATE TABLE object (         -- one row for each object
 //	  id,                         -- never given twice; the root table is 1
 //	  parent,                     -- id of the table that it is in; of the root 0
@@ -38,14 +41,33 @@
 //	  created, modified,          -- nanoseconds since 1970
 //	  size,                       -- of the value in bytes
 //	  type,                       -- MIME type of a binary, else ''
+//	  since,                      -- generation from which on the row says what was
+//	  kept,                       -- when a commit last kept a row of it in past, or 0
 //	  value);
 //	CREATE UNIQUE INDEX object_place ON object (parent, fold);
+//	CREATE TABLE change (         -- one row for each commit that past tells of
+//	  generation, time,           -- nanoseconds since 1970
+//	  first,                      -- generation of the transaction's first commit
+//	  person, who, why, path,     -- objectdb.Origin
+//	  thinned,                    -- 1: a request made it, and all that it kept is thinned
+//	  count, objects,             -- how many, and which: see encodeReplaced
+//	  undoes);                    -- generations of the changes that it takes back
+//	CREATE TABLE past (           -- one row for each state of an object that is kept
+//	  id, until, since,           -- it was so from since on, and before until
+//	  parent, name, fold, kind, ver, created, modified, size, type,
+//	  thinned,                    -- 1: it may be dropped earlier than others
+//	  hash, value);               -- hash: SHA-256 of a value that is too large
+//
+// A row of generation G is the one in object, if its since is not above G, or else that in
+// past with since <= G < until. If a state was not kept or is dropped, since of the next one
+// moves back: the next one stands for it, and its ver is above G. Two objects are never at
+// one place at once, so a move always moves since on.
 //
 // The value of a string, text, outline or script is a TEXT (a BLOB when it is not
 // UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT
 // 'nan'), of a boolean 0 or 1, of a date a TEXT as RFC 3339 has it, of an address
 // its text, of a list JSON (see objectdb.AppendJSON), of a table NULL. Records and null in lists
-// were added without a new version. An older program of version 3 reports such a list as
+// were added without a new version. An older program reports such a list as
 // damaged, and reads and writes everything else; with a new version it could not open the
 // root at all. For example, the scripts, newest first:
 //

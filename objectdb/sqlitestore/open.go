@@ -85,9 +85,9 @@ func createFile(path string, o objectdb.Options) error {
 	}
 	made := now().UnixNano()
 	script := fmt.Sprintf(`PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA journal_mode = WAL; BEGIN; %s
-		INSERT INTO meta (only, generation, last_id) VALUES (1, 1, %d);
+		INSERT INTO meta (only, generation, last_id, reach_time) VALUES (1, 1, %d, %d);
 		INSERT INTO object VALUES (%d, 0, '', '', 'table', 1, %d, %d, 0, '', 0, 0, NULL); COMMIT;`,
-		objectdb.ApplicationID, objectdb.FileVersion, schema, objectdb.RootID, objectdb.RootID, made, made)
+		objectdb.ApplicationID, objectdb.FileVersion, schema, objectdb.RootID, made, objectdb.RootID, made, made)
 	_, err = c.c.Exec(script, nil)
 	if err == nil {
 		_, err = c.c.Exec(`UPDATE meta SET made_by = ?`, []driver.Value{o.Program})
