@@ -358,7 +358,7 @@ func (u *undo) compare(o *undoing) error {
 	case o.after == nil:
 		return nil
 	}
-	same, err := u.isAt(o.now, o.after)
+	same, err := u.isAt(o.now, o.after, u.change)
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 	if o.now.kind == KindTable {
 		return nil
 	}
-	already, err := u.isAt(o.now, o.before)
+	already, err := u.isAt(o.now, o.before, u.change-1)
 	if err != nil || already {
 		return err
 	}
@@ -424,11 +424,17 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 }
 
 func whyNotKept(p *Past) string {
+	if p.Hash == nil {
+		return "the one of then was not kept"
+	}
 	return fmt.Sprintf("only the length of %d bytes and a hash of it were kept", p.Size)
 }
 
-// isAt reports whether an object has the content that it had then.
-func (u *undo) isAt(n *Node, p *Past) (bool, error) {
+// isAt reports whether an object has the content that it had in a generation.
+func (u *undo) isAt(n *Node, p *Past, generation int64) (bool, error) {
+	if p.Version > generation && p.Kind != KindTable { // what it was then was not kept
+		return false, nil
+	}
 	if n.ver == p.Version {
 		return true, nil
 	}

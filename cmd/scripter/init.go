@@ -58,6 +58,7 @@ func (t *tool) makeRoot(ctx context.Context, file string) error {
 func (t *tool) fill(ctx context.Context, file string) error {
 	o := forWork
 	o.Origin = t.origin()
+	o.Origin.Person = false // or "scripter undo" would take back what a root begins with
 	db, err := sqlitestore.Create(file, o)
 	if err != nil {
 		return err
