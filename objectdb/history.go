@@ -74,6 +74,8 @@ type HistoryInfo struct {
 	Changes int64 // how many there are
 	Objects int64 // states of objects that are kept
 	Bytes   int64 // about what these take
+	// What of Objects and Bytes is thinned.
+	ThinnedObjects, ThinnedBytes int64
 }
 
 // Forgotten is what Writer.Forget has dropped.
@@ -107,7 +109,10 @@ type History interface {
 	// Formerly returns the ids of the objects that were once in a table, and are not there
 	// any more; only those with the folded name, unless it is "".
 	Formerly(ctx context.Context, table int64, fold string) ([]int64, error)
-	// HistoryInfo returns what the root remembers.
+	// Reach returns the first generation that can be read, and when it was committed, in
+	// nanoseconds since 1970.
+	Reach(ctx context.Context) (generation, time int64, err error)
+	// HistoryInfo returns what the root remembers. It counts all of it.
 	HistoryInfo(ctx context.Context) (HistoryInfo, error)
 }
 
@@ -351,6 +356,19 @@ func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
 	return g, err
 }
 
+// Generation returns the generation that the transaction sees.
+func (tx *Tx) Generation() int64 { return tx.gen }
+
+// Reach returns the first generation that the root remembers, and when it was committed.
+func (tx *Tx) Reach() (int64, time.Time, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	generation, made, err := s.Reach(tx.ctx)
+	return generation, time.Unix(0, made), err
+}
+
 // IDsAt returns the ids of the objects that are at an address now or were there once.
 func (tx *Tx) IDsAt(a Address) ([]int64, error) {
 	s, err := tx.reader()
@@ -433,7 +451,7 @@ func (tx *Tx) ChangesOf(ids []int64) ([]int64, error) {
 	return list, nil
 }
 
-// HistoryInfo returns what the root remembers.
+// HistoryInfo returns what the root remembers. It counts all of it.
 func (db *DB) HistoryInfo(ctx context.Context) (info HistoryInfo, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		s, err := tx.reader()

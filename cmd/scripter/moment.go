@@ -77,46 +77,49 @@ func ago(now time.Time, n int, unit string) time.Time {
 }
 
 // generation returns the generation of the root that a moment stands for.
-func (m moment) generation(ctx context.Context, db *objectdb.DB) (int64, error) {
-	h, err := db.HistoryInfo(ctx)
-	if err != nil {
-		return 0, err
-	}
-	info, err := db.Info(ctx)
-	if err != nil {
-		return 0, err
-	}
-	switch {
-	case m.change == 0 && m.time.After(time.Now()):
-		return 0, usageError{fmt.Errorf("%s is still to come", shownTime(m.time))}
-	case m.change > info.Generation:
-		return 0, hintError{fmt.Errorf("there is no change %d yet: the last commit has the number %d",
-			m.change, info.Generation), `"scripter log" lists the changes`}
-	case m.change > 0 && m.change >= h.Reach:
-		return m.change, nil
-	case m.change > 0:
-		return 0, reachError(fmt.Sprintf("change %d", m.change), h)
-	}
-	// The times that commands print have no fractions: a second stands for its end.
-	end := m.time.Truncate(time.Second).Add(time.Second - 1)
-	var generation int64
-	err = db.View(ctx, func(tx *objectdb.Tx) (err error) {
-		generation, err = tx.GenerationAt(end)
+func (m moment) generation(ctx context.Context, db *objectdb.DB) (generation int64, err error) {
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		generation, err = m.generationIn(tx)
 		return err
 	})
+	return generation, err
+}
+
+// generationIn does what generation does, in a transaction.
+func (m moment) generationIn(tx *objectdb.Tx) (int64, error) {
+	if m.change > 0 {
+		return m.change, isRemembered(tx, m.change)
+	}
+	if m.time.After(time.Now()) {
+		return 0, usageError{fmt.Errorf("%s is still to come", shownTime(m.time))}
+	}
+	// The times that commands print have no fractions: a second stands for its end.
+	generation, err := tx.GenerationAt(m.time.Truncate(time.Second).Add(time.Second - 1))
 	if errors.Is(err, objectdb.ErrReach) {
-		return 0, reachError(shownTime(m.time), h)
+		return 0, reachError(tx, shownTime(m.time))
 	}
 	return generation, err
 }
 
-// reachError is the error for what is older than what the root remembers.
-func reachError(what string, h objectdb.HistoryInfo) error {
-	text := fmt.Sprintf("change %d", h.Reach)
-	if h.ReachTime > 0 {
-		text += " of " + shownTime(time.Unix(0, h.ReachTime))
+// isRemembered returns an error if the root does not remember a generation.
+func isRemembered(tx *objectdb.Tx, generation int64) error {
+	if newest := tx.Generation(); generation > newest {
+		return hintError{fmt.Errorf("there is no change %d yet: the last commit has the number %d", generation, newest),
+			`"scripter log" lists the changes`}
 	}
-	return hintError{fmt.Errorf("%s: %w, only from %s on", what, objectdb.ErrReach, text),
+	if reach, _, err := tx.Reach(); err != nil || generation >= reach {
+		return err
+	}
+	return reachError(tx, fmt.Sprintf("change %d", generation))
+}
+
+// reachError is the error for what is older than what the root remembers.
+func reachError(tx *objectdb.Tx, what string) error {
+	reach, made, err := tx.Reach()
+	if err != nil {
+		return err
+	}
+	return hintError{fmt.Errorf("%s: %w, only from change %d of %s on", what, objectdb.ErrReach, reach, shownTime(made)),
 		`"scripter history" tells what is kept; saved copies may be older`}
 }
 

@@ -335,15 +335,15 @@ func changeRow(row []driver.Value) (objectdb.Change, error) {
 // GenerationAt searches by halves: the times of changes grow with their generations,
 // unless the clock was set back.
 func (c *conn) GenerationAt(ctx context.Context, time int64) (int64, error) {
-	h, err := c.HistoryInfo(ctx)
+	reach, reachTime, err := c.Reach(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if time < h.ReachTime {
+	if time < reachTime {
 		return 0, objectdb.ErrReach
 	}
 	newest, ok := int64(0), false
-	low, high := h.Reach, int64(math.MaxInt64-1)
+	low, high := reach, int64(math.MaxInt64-1)
 	for low <= high {
 		middle := low + (high-low)/2
 		var row [2]driver.Value
@@ -363,7 +363,7 @@ func (c *conn) GenerationAt(ctx context.Context, time int64) (int64, error) {
 		}
 	}
 	if !ok {
-		newest = h.Reach
+		newest = reach
 	}
 	return newest, nil
 }
@@ -410,8 +410,19 @@ func (c *conn) Formerly(ctx context.Context, table int64, fold string) ([]int64,
 	return c.numbers(ctx, sqlFormerly, table, fold)
 }
 
+func (c *conn) Reach(context.Context) (generation, time int64, err error) {
+	var row [2]driver.Value
+	if err := c.one(row[:], sqlReach); err != nil {
+		return 0, 0, metaError(err)
+	}
+	if !scan(&generation, row[0]) || !scan(&time, row[1]) {
+		err = fmt.Errorf("%w: what it says of its history is no number", objectdb.ErrDamaged)
+	}
+	return generation, time, err
+}
+
 func (c *conn) HistoryInfo(context.Context) (objectdb.HistoryInfo, error) {
-	var row [6]driver.Value
+	var row [8]driver.Value
 	if err := c.one(row[:], sqlHistory); err != nil {
 		return objectdb.HistoryInfo{}, metaError(err)
 	}
@@ -419,6 +430,9 @@ func (c *conn) HistoryInfo(context.Context) (objectdb.HistoryInfo, error) {
 	for i, n := range []*int64{&h.Reach, &h.ReachTime, &h.Thinned, &h.Bytes, &h.Changes, &h.Objects} {
 		*n, _ = row[i].(int64)
 	}
+	objects, _ := row[6].(float64)
+	bytes, _ := row[7].(float64)
+	h.ThinnedObjects, h.ThinnedBytes = int64(objects), int64(bytes)
 	return h, nil
 }
 

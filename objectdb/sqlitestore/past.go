@@ -28,11 +28,11 @@ func (s *pastStore) BeginRead(
 	if err != nil {
 		return nil, state, err
 	}
-	h, err := c.HistoryInfo(ctx)
+	reach, _, err := c.Reach(ctx)
 	switch {
 	case err != nil:
-	case s.generation < h.Reach:
-		err = fmt.Errorf("%w: it reaches back to change %d", objectdb.ErrReach, h.Reach)
+	case s.generation < reach:
+		err = fmt.Errorf("%w: it reaches back to change %d", objectdb.ErrReach, reach)
 	case s.generation > state.Generation:
 		err = fmt.Errorf("%w: there is no change %d yet", objectdb.ErrReach, s.generation)
 	}

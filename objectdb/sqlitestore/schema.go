@@ -100,6 +100,7 @@ const (
 	sqlReplaced
 	sqlChangesOf
 	sqlFormerly
+	sqlReach
 	sqlHistory
 
 	sqlBegin
@@ -246,8 +247,9 @@ var statementSQL = [statements]string{
 	sqlChangesOf: `SELECT until FROM past WHERE id = ?1 UNION SELECT since FROM past WHERE id = ?1
 		UNION SELECT since FROM object WHERE id = ?1 ORDER BY 1 DESC`,
 	sqlFormerly: `SELECT DISTINCT id FROM past WHERE parent = ?1 AND (?2 = '' OR fold = ?2)`,
-	sqlHistory: `SELECT reach, reach_time, thinned, past_bytes, (SELECT count(*) FROM change), (SELECT count(*) FROM past)
-		FROM meta`,
+	sqlReach:    `SELECT reach, reach_time FROM meta`,
+	sqlHistory: `SELECT reach, reach_time, meta.thinned, past_bytes, (SELECT count(*) FROM change), count(past.thinned),
+		total (past.thinned), total ((` + keptBytes + `) * past.thinned) FROM meta LEFT JOIN past`,
 
 	sqlWALState:           `PRAGMA wal_checkpoint (NOOP)`,
 	sqlCheckpoint:         `PRAGMA wal_checkpoint (PASSIVE)`,
