@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(holdVariable); path != "" {
 		holdTheLock(path)
 	}
+	if path := os.Getenv(peekVariable); path != "" {
+		peekAs(path)
+	}
 	os.Exit(m.Run())
 }
 
