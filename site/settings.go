@@ -230,3 +230,14 @@ func eachText(v objectdb.Value, check func(string) error) error {
 	}
 	return nil
 }
+
+// Values returns all values that a setting may have, or nil if they are many.
+func (s *Setting) Values() []objectdb.Value {
+	switch {
+	case s.Default.Kind() == objectdb.KindBoolean:
+		return []objectdb.Value{objectdb.Boolean(true), objectdb.Boolean(false)}
+	case s == ErrorStatus:
+		return []objectdb.Value{objectdb.Number(500), objectdb.Number(200)}
+	}
+	return nil
+}

@@ -45,6 +45,10 @@ status is 1 when there is a fault, and 0 with only warnings and notes.`,
 	c.Flags().StringVar(&protected, "protected", "",
 		"folder of URLs that needs a password, such as /members/; requested without one")
 	c.Flags().StringArrayVar(&headers, "header", nil, `header field "Name: value" of all requests; may be repeated`)
+	t.flag(c, "url", nothing)
+	t.flag(c, "page", nothing)
+	t.flag(c, "protected", nothing)
+	t.flag(c, "header", nothing)
 	return c
 }
 

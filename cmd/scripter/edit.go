@@ -38,7 +38,8 @@ it. A value that cannot be read, such as a script that does not compile, is not
 stored: at a terminal edit offers the editor again, and otherwise it says in which
 file your text is. Edit refuses to overwrite what somebody else has stored in the
 meantime. "scripter undo" takes an edit back.`,
-		Args: args(1, 1),
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(addressOf()),
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if e.address, err = address(args[0]); err != nil {
@@ -73,6 +74,7 @@ meantime. "scripter undo" takes an edit back.`,
 		},
 	}
 	c.Flags().StringVar(&e.kind, "kind", "", "kind of a new object, such as script or text")
+	t.flag(c, "kind", kindNames)
 	c.Flags().BoolVar(&e.force, "force", false, "store a script that does not compile")
 	parentsFlag(c, &e.parents)
 	f.add(c)

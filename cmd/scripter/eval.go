@@ -21,7 +21,8 @@ func (t *tool) evalCommand() *cobra.Command {
 what it returns. Each value is printed as text, on a line of its own, after what
 write has written. "-" reads the Lua from stdin. What it changes in the root is
 kept when it ends without an error.`,
-		Args: args(1, 1),
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(nothing),
 		RunE: func(c *cobra.Command, args []string) error {
 			typed := args[0]
 			if typed == "-" {

@@ -35,7 +35,8 @@ Export updates a DIR that an earlier export has written. It does not overwrite o
 remove files that it did not write, or that were changed since. If one is in the way,
 export lists it and writes nothing. --mirror lists, overwrites and removes them;
 names that begin with a dot, and a README.md, always stay.`,
-		Args: args(2, 2),
+		Args:              args(2, 2),
+		ValidArgsFunction: t.arguments(addressOf(), files),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {
@@ -77,6 +78,7 @@ names that begin with a dot, and a README.md, always stay.`,
 	}
 	c.Flags().StringVar(&f.notes, "notes", "",
 		`change notes for the README and the manifest; "@FILE" reads a file, "@-" stdin`)
+	t.flag(c, "notes", fileAfterAt)
 	c.Flags().BoolVar(&f.force, "force", false, "replace an existing archive")
 	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove files in the folder that export did not write")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "list what would change in the folder, and change nothing")

@@ -39,7 +39,8 @@ import back.
 Objects below ADDRESS that are not among the files stay. --mirror lists and removes
 them. It needs --allow-delete to remove more than half of the objects below ADDRESS,
 or any object if ADDRESS is the whole root.`,
-		Args: args(1, 2),
+		Args:              args(1, 2),
+		ValidArgsFunction: t.arguments(files, addressOf(objectdb.KindTable)),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args[1:], ""))
 			if err != nil {
@@ -84,6 +85,9 @@ or any object if ADDRESS is the whole root.`,
 	c.Flags().IntVar(&f.maxObjects, "max-objects", 0,
 		"largest number of files and folders (75000, or one for each 64 bytes on the disk)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time of a download")
+	t.flag(c, "max-size", nothing)
+	t.flag(c, "max-objects", nothing)
+	t.flag(c, "timeout", nothing)
 	return c
 }
 

@@ -21,7 +21,8 @@ a script, or for all scripts of a table, than the settings say. With an ADDRESS
 it shows all limits that count for that object, and where each was set. With
 NAME and VALUE it checks a limit of the object and sets it; --remove takes it
 away. NAME is that of a setting, and VALUE in its unit: seconds for maxTime.`,
-		Args: args(0, 3),
+		Args:              args(0, 3),
+		ValidArgsFunction: t.arguments(addressOf(objectdb.KindScript), limitNames, nothing),
 		RunE: func(c *cobra.Command, args []string) error {
 			if remove && len(args) != 2 {
 				return usageError{hintError{fmt.Errorf("limits --remove takes an address and a name"),

@@ -25,7 +25,8 @@ no response replaces. A comment "lint: ok" silences its line. Of the whole root 
 also finds rows of user.webserver.limits that have no effect.
 The exit status is 1 when something was found. The supplied sample with a syntax
 error counts only if ADDRESS is the sample itself.`,
-		Args: args(0, 1),
+		Args:              args(0, 1),
+		ValidArgsFunction: t.arguments(addressOf(objectdb.KindScript)),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args, ""))
 			if err != nil {

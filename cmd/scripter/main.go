@@ -44,6 +44,7 @@ type tool struct {
 	json     bool       // --json
 	reach    site.Reach // flags of reachFlags
 	name     string     // of the command, as in "scripter put"
+	tab      asked      // for completion
 }
 
 // written passes on what a command prints, and remembers the first error. Most commands
@@ -154,8 +155,9 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 	}
 	c.PersistentPreRun = func(c *cobra.Command, _ []string) { t.name = c.CommandPath() }
 	c.SetVersionTemplate("scripter {{.Version}}\n")
-	c.SetHelpCommand(helpCommand())
+	c.SetHelpCommand(t.helpCommand())
 	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
+	t.flag(c, "root", files)
 	c.PersistentFlags().BoolVar(&t.json, "json", false, "print for programs")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if strings.Contains(err.Error(), "shorthand") {
@@ -163,7 +165,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		}
 		return usageError{hintError{err, fmt.Sprintf("%q lists the flags", c.CommandPath()+" --help")}}
 	})
-	c.CompletionOptions.HiddenDefaultCmd = true
+	c.CompletionOptions.DisableDefaultCmd = true // completionCommand is ours
 	c.AddCommand(
 		t.initCommand(), t.reachFlags(t.serveCommand()),
 		t.getCommand(), t.putCommand(), t.editCommand(), t.lsCommand(), t.rmCommand(), t.mvCommand(), t.cpCommand(),
@@ -175,17 +177,18 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.requestsCommand(), t.reachFlags(t.replayCommand()),
 		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
 		t.undoCommand(), t.redoCommand(),
-		t.checkCommand(), t.doctorCommand(), t.versionCommand(),
+		t.checkCommand(), t.doctorCommand(), t.completionCommand(), t.offersCommand(), t.versionCommand(),
 	)
 	return c
 }
 
 // helpCommand returns "scripter help". The library's own command succeeds for an unknown
 // command.
-func helpCommand() *cobra.Command {
+func (t *tool) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "explain a command",
+		Use:               "help [COMMAND]",
+		Short:             "explain a command",
+		ValidArgsFunction: t.arguments(commandNames),
 		RunE: func(c *cobra.Command, args []string) error {
 			about, rest, err := c.Root().Find(args)
 			if err != nil {
@@ -288,8 +291,12 @@ func (t *tool) log(level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: level}))
 }
 
-// address parses an address of the command line.
+// address parses an address of the command line. A dot may stand at its end: ls and
+// completion write tables so.
 func address(s string) (objectdb.Address, error) {
+	if s != "." {
+		s = strings.TrimSuffix(s, ".")
+	}
 	a, err := objectdb.ParseAddress(s)
 	if err != nil {
 		return nil, usageError{err}

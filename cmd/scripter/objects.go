@@ -15,9 +15,10 @@ import (
 
 func (t *tool) getCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "get ADDRESS",
-		Short: "print the value of an object",
-		Args:  args(1, 1),
+		Use:               "get ADDRESS",
+		Short:             "print the value of an object",
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(addressOf()),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {
@@ -66,9 +67,10 @@ func (t *tool) printJSON(v any) error {
 func (t *tool) lsCommand() *cobra.Command {
 	var long bool
 	c := &cobra.Command{
-		Use:   "ls [ADDRESS]",
-		Short: "list a table",
-		Args:  args(0, 1),
+		Use:               "ls [ADDRESS]",
+		Short:             "list a table",
+		Args:              args(0, 1),
+		ValidArgsFunction: t.arguments(addressOf()),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(strings.Join(args, ""))
 			if err != nil {
@@ -159,7 +161,8 @@ func (t *tool) rmCommand() *cobra.Command {
 		Short: "remove objects",
 		Long: `Rm removes objects and prints what it removed. It removes a table that is not empty
 only with -r. "scripter undo" restores the objects.`,
-		Args: args(1, -1),
+		Args:              args(1, -1),
+		ValidArgsFunction: t.arguments(addressOf()),
 		RunE: func(c *cobra.Command, args []string) error {
 			list, err := addresses(args)
 			if err != nil {
@@ -239,6 +242,7 @@ func (t *tool) twoAddresses(
 	var parents bool
 	var f changeFlags
 	c.Args = args(2, 2)
+	c.ValidArgsFunction = t.arguments(addressOf(), addressOf())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		list, err := addresses(args)
 		if err != nil {

@@ -37,7 +37,8 @@ script, .txt text, .png binary); else a binary with --type, and a string without
 A missing table above it is an error, unless --parents is given. A script that
 does not compile is refused, unless --force is given. Put warns of names in
 a script that nothing defines. "scripter undo" takes a put back.`,
-		Args: args(1, 2),
+		Args:              args(1, 2),
+		ValidArgsFunction: t.arguments(addressOf(), nothing),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {
@@ -66,6 +67,9 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 		"boolean, number, string, text, outline, script, date, binary, list, address or table")
 	c.Flags().StringVar(&p.file, "file", "", `file that holds the value; "-" is stdin`)
 	c.Flags().StringVar(&p.mime, "type", "", "MIME type of a binary")
+	t.flag(c, "kind", kindNames)
+	t.flag(c, "file", files)
+	t.flag(c, "type", mimeTypes)
 	c.Flags().BoolVar(&p.force, "force", false, "store a script that does not compile")
 	parentsFlag(c, &p.parents)
 	f.add(c)

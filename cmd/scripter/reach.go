@@ -27,6 +27,11 @@ func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 			}
 			return t.reach.Add(key.Name, value)
 		})
+		if strings.Contains(key.Doc, "FOLDER") {
+			t.flag(c, key.Name, folders)
+		} else {
+			t.flag(c, key.Name, nothing)
+		}
 	}
 	return c
 }

@@ -23,7 +23,8 @@ func (t *tool) requestsCommand() *cobra.Command {
 		Long: `Requests lists the requests that Debugging has recorded, the last one at the end:
 number, time (UTC), status, milliseconds, incident, method and URL. With the
 number N, or the incident number that a visitor saw, it shows one in full.`,
-		Args: args(0, 1),
+		Args:              args(0, 1),
+		ValidArgsFunction: t.arguments(recordedNumbers),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listRequests)

@@ -44,7 +44,8 @@ it its value again, --data the whole body.
 Scripts can write recorded requests. So with --commit a page is read only below a
 folder that scripter.conf lists, or that --pages or --param DOCUMENT_ROOT=FOLDER
 names.`,
-		Args: args(0, 1),
+		Args:              args(0, 1),
+		ValidArgsFunction: t.arguments(recordedNumbers),
 		RunE: func(c *cobra.Command, args []string) error {
 			which, err := recordedFrom(args)
 			if err != nil {
@@ -55,10 +56,12 @@ names.`,
 	}
 	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
 	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs from the answer of then")
-	f.variableFlags.add(c)
+	f.variableFlags.add(t, c)
 	c.Flags().StringArrayVar(&f.fields, "field", nil,
 		"form field NAME=VALUE, in the query and the body; may be repeated")
 	c.Flags().StringArrayVar(&f.datas, "data", nil, `body of the request; "@FILE" reads a file, "@-" stdin`)
+	t.flag(c, "field", nothing)
+	t.flag(c, "data", fileAfterAt)
 	return c
 }
 

@@ -28,9 +28,11 @@ type variableFlags struct {
 	headers, params []string
 }
 
-func (f *variableFlags) add(c *cobra.Command) {
+func (f *variableFlags) add(t *tool, c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.headers, "header", nil, `header field "Name: value"; may be repeated`)
 	c.Flags().StringArrayVar(&f.params, "param", nil, "CGI variable NAME=VALUE; may be repeated")
+	t.flag(c, "header", nothing)
+	t.flag(c, "param", nothing)
 }
 
 // each calls set with each variable.
@@ -56,11 +58,14 @@ func (f *variableFlags) each(set func(name, value string)) error {
 	return nil
 }
 
-func (f *requestFlags) add(c *cobra.Command) {
+func (f *requestFlags) add(t *tool, c *cobra.Command) {
 	c.Flags().StringVar(&f.method, "method", "", "request method; GET, or POST with --data")
 	c.Flags().StringVar(&f.data, "data", "", `body of the request; "@FILE" reads a file, "@-" stdin`)
-	f.variableFlags.add(c)
+	f.variableFlags.add(t, c)
 	c.Flags().StringVar(&f.site, "site", "site", "folder of the pages (DOCUMENT_ROOT)")
+	t.flag(c, "method", words("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"))
+	t.flag(c, "data", fileAfterAt)
+	t.flag(c, "site", folders)
 }
 
 // request makes the request of a path such as "/hello.fcgi?x=1".
@@ -114,7 +119,8 @@ func (t *tool) callCommand() *cobra.Command {
 prints the complete response. Errors are shown in full. What the request
 changes in the root is kept, as it is behind a web server. The exit status is 1
 when the response's status is 500 or more.`,
-		Args: args(1, 1),
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(urlPaths),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := f.request(args[0], t.in)
 			if err != nil {
@@ -137,7 +143,7 @@ when the response's status is 500 or more.`,
 			})
 		},
 	}
-	f.add(c)
+	f.add(t, c)
 	return c
 }
 
@@ -148,7 +154,8 @@ func (t *tool) explainCommand() *cobra.Command {
 		Short: "tell which rules and addresses a request would take, and why",
 		Long: `Explain finds out what answers the request of a path and prints each rule and
 address on the way. Nothing is run and nothing is changed.`,
-		Args: args(1, 1),
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(urlPaths),
 		RunE: func(c *cobra.Command, args []string) error {
 			r, err := f.request(args[0], t.in)
 			if err != nil {
@@ -178,16 +185,17 @@ address on the way. Nothing is run and nothing is changed.`,
 			return nil
 		},
 	}
-	f.add(c)
+	f.add(t, c)
 	return c
 }
 
 func (t *tool) expandCommand() *cobra.Command {
 	var f requestFlags
 	c := &cobra.Command{
-		Use:   "expand FILE",
-		Short: "print a page with its macros expanded",
-		Args:  args(1, 1),
+		Use:               "expand FILE",
+		Short:             "print a page with its macros expanded",
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(files),
 		RunE: func(c *cobra.Command, args []string) error {
 			file, err := filepath.Abs(args[0])
 			if err != nil {
@@ -211,7 +219,7 @@ func (t *tool) expandCommand() *cobra.Command {
 			})
 		},
 	}
-	f.add(c)
+	f.add(t, c)
 	return c
 }
 
@@ -221,7 +229,8 @@ func (t *tool) runCommand() *cobra.Command {
 		Short: "run a script of the root and print what it returns",
 		Long: `Run calls the script at ADDRESS with the arguments, as texts, and prints what it
 returns. What it changes in the root is kept when it ends without an error.`,
-		Args: args(1, -1),
+		Args:              args(1, -1),
+		ValidArgsFunction: t.arguments(addressOf(objectdb.KindScript), nothing),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := address(args[0])
 			if err != nil {

@@ -27,7 +27,8 @@ removes it. WHO is one of
   realm REALM       a visitor who logs in with a name and password of that realm of
                     user.webserver.users
   anyone            everybody: for one public script in a protected table`,
-		Args: args(0, -1),
+		Args:              args(0, -1),
+		ValidArgsFunction: t.arguments(addressOf(objectdb.KindScript), requirement),
 		RunE: func(c *cobra.Command, args []string) error {
 			if remove && len(args) != 1 {
 				return usageError{hintError{fmt.Errorf("requires --remove takes an address"), "usage: " + c.UseLine()}}

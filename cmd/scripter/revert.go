@@ -22,7 +22,8 @@ func (t *tool) revertCommand() *cobra.Command {
 one with the number N of "scripter saves", or the file COPY. The copy is checked first and
 the present state is saved, so that a second "scripter revert" undoes the first.
 Servers go on: each request sees the one state or the other.`,
-		Args: args(0, 1),
+		Args:              args(0, 1),
+		ValidArgsFunction: t.arguments(savedCopies),
 		RunE: func(c *cobra.Command, args []string) error {
 			return t.revert(c.Context(), strings.Join(args, ""))
 		},

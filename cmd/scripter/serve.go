@@ -59,6 +59,10 @@ the error is in the log.`,
 		"`NAME` that the Host field may have, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
 	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page on a terminal")
+	t.flag(c, "addr", nothing)
+	t.flag(c, "host", nothing)
+	t.flag(c, "site", folders)
+	t.flag(c, "errors", words("page", "log"))
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "log failures only")
 	return c
 }

@@ -23,7 +23,8 @@ the last part of the address in any case, it shows one; with a VALUE too it
 checks the value and sets it. A value comes from the "root" or is the
 "default"; "refused" is what the root has and no request takes: the default
 counts then.`,
-		Args: args(0, 2),
+		Args:              args(0, 2),
+		ValidArgsFunction: t.arguments(settingNames, settingValues),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listSettings)

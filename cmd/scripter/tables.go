@@ -20,11 +20,17 @@ type siteTable struct {
 	list    func(s *site.Snapshot) [][]string
 	set     func(tx *objectdb.Tx, row []string) (warnings []string, err error)
 	remove  func(tx *objectdb.Tx, keys []string) (warnings []string, err error)
+	action  int // the column that names an action; 0: none
 }
 
 // tableCommand completes the command of a table.
 func (t *tool) tableCommand(c *cobra.Command, table siteTable) *cobra.Command {
 	var remove bool
+	var cells []completer
+	for i := range table.columns {
+		cells = append(cells, table.column(i))
+	}
+	c.ValidArgsFunction = t.arguments(cells...)
 	c.Flags().BoolVar(&remove, "remove", false, "remove the row of "+table.name)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		change := table.set
@@ -118,7 +124,7 @@ the row and sets it. Without an ACTION that of the row stays; '' takes it away.
 --remove removes the row.`,
 		Args: args(0, 3),
 	}, siteTable{
-		columns: []string{"extension", "type", "action"}, keys: 1, name: ".EXT",
+		columns: []string{"extension", "type", "action"}, keys: 1, name: ".EXT", action: 2,
 		list: func(s *site.Snapshot) (rows [][]string) {
 			for _, m := range s.MimeTypes() {
 				rows = append(rows, []string{m.Extension, m.Type, m.Action})
@@ -146,7 +152,7 @@ func (t *tool) overridesCommand() *cobra.Command {
 prefix, action. With an ACTION it checks the row and sets it. --remove removes
 the row of HOST and PREFIX.`,
 		Args: args(0, 3),
-	}, pathTable(site.Overrides))
+	}, pathTable(site.Overrides, 2))
 }
 
 func (t *tool) indexCommand() *cobra.Command {
@@ -158,13 +164,13 @@ names, the first that is there counts. With FILE names it checks the row and
 sets it. --remove removes the row of HOST and PREFIX. This is for "scripter
 serve"; other web servers have a DirectoryIndex of their own.`,
 		Args: args(0, -1),
-	}, pathTable(site.DirectoryIndex))
+	}, pathTable(site.DirectoryIndex, 0))
 }
 
 // pathTable is a table with a row for each host and path prefix.
-func pathTable(table objectdb.Address) siteTable {
+func pathTable(table objectdb.Address, action int) siteTable {
 	return siteTable{
-		columns: []string{"host", "prefix", "value"}, keys: 2, name: "HOST and PREFIX",
+		columns: []string{"host", "prefix", "value"}, keys: 2, name: "HOST and PREFIX", action: action,
 		list: func(s *site.Snapshot) (rows [][]string) {
 			for _, r := range s.PathRows(table) {
 				rows = append(rows, []string{r.Host, r.Prefix, r.Value})

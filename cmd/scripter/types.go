@@ -24,7 +24,8 @@ the parameters of a request and of the tables of the root as they are now. DIR i
 the folder that the editor opens, such as one that "scripter export" wrote;
 "scripter import" passes these files over. A .luarc.json that is there already
 stays as it is.`,
-		Args: args(1, 1),
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(folders),
 		RunE: func(c *cobra.Command, args []string) error {
 			var files map[string]string
 			err := t.with(forReading, func(db *objectdb.DB) (err error) {
