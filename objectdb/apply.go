@@ -17,6 +17,7 @@ type work struct {
 	rules   *HistoryRules
 	first   int64
 	undoes  []int64
+	revives bool
 	deletes []Delete
 	moves   []planned
 	values  []planned
@@ -39,7 +40,7 @@ func (tx *Tx) plan() (*work, error) {
 		gen: tx.gen + 1, last: tx.last,
 		modTime: tx.db.options.Now().UnixNano(),
 		real:    tx.real,
-		first:   tx.first, undoes: tx.undoes,
+		first:   tx.first, undoes: tx.undoes, revives: tx.uncached,
 	}
 	var err error
 	if w.rules, err = tx.historyRules(); err != nil {
@@ -199,14 +200,14 @@ func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
 // deleteRuled plans the deletion of objects below a table that have a rule of their own,
 // the deepest first.
 func (w *work) deleteRuled(tx *Tx, table *Node) error {
-	rules := slices.Clone(w.rules.Subtrees)
-	slices.SortFunc(rules, func(a, b SubtreeRule) int { return cmp.Compare(len(b.Address), len(a.Address)) })
-	for _, r := range rules {
-		n, below, err := tx.baseFind(r.Address, table.id)
+	found := slices.Clone(w.rules.Subtrees)
+	slices.SortStableFunc(found, func(a, b SubtreeRule) int { return cmp.Compare(len(b.Address), len(a.Address)) })
+	for _, r := range found {
+		n, err := w.goesWith(tx, table, r.Address)
 		if err != nil {
 			return err
 		}
-		if n == nil || !below {
+		if n == nil {
 			continue
 		}
 		keep := KeepNothing
@@ -223,20 +224,33 @@ func (w *work) deleteRuled(tx *Tx, table *Node) error {
 	return nil
 }
 
-// baseFind returns the object that the root has at an address, or nil, and whether it is
-// below the table with this id.
-func (tx *Tx) baseFind(a Address, table int64) (n *Node, below bool, err error) {
-	n = tx.root
+// goesWith returns the object that the root has at an address, if it is deleted with a
+// table above it; else nil.
+func (w *work) goesWith(tx *Tx, table *Node, a Address) (*Node, error) {
+	n, below := tx.root, false
 	for _, name := range a {
-		below = below || n.id == table
+		below = below || n.id == table.id
 		if n.kind != KindTable {
-			return nil, false, nil
+			return nil, nil
 		}
+		var err error
 		if n, err = tx.base(n.id, []byte(Fold(name)), n); err != nil || !n.exists() {
-			return nil, false, err
+			return nil, err
+		}
+		if !below {
+			continue
+		}
+		// What this transaction has moved out of the table stays.
+		if now := tx.over.objects[n.id]; now != nil && now.exists() {
+			if err := tx.alive(now); err != ErrNotFound {
+				return nil, err
+			}
 		}
 	}
-	return n, below, nil
+	if !below {
+		return nil, nil
+	}
+	return n, nil
 }
 
 // refresh reads the content of objects that were moved and not written: another
@@ -332,7 +346,7 @@ func (w *work) commit(o Origin) *Commit {
 		Generation: w.gen, LastID: w.last, Time: w.modTime, Origin: o,
 		Deletes: w.deletes, Moves: make([]Write, len(w.moves)), Touched: w.touched,
 		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.written)),
-		First: w.first, Undoes: w.undoes,
+		First: w.first, Undoes: w.undoes, Revives: w.revives,
 		Whole: w.rules.Whole, ThinAfter: w.thinAfter(), Bounds: w.rules.Bounds,
 	}
 	for i, p := range w.moves {
@@ -376,5 +390,9 @@ func (n *Node) written() (Value, error) {
 
 // publish brings the cache to the generation that was committed.
 func (w *work) publish(c *cache) {
+	if w.revives {
+		c.advance(w.gen, Changes{})
+		return
+	}
 	c.publish(w.gen-1, w.written, w.lists)
 }

@@ -124,7 +124,7 @@ func (tx *Tx) Len(t *Node) (int, error) {
 	if err := tx.readsNames(t); err != nil {
 		return 0, err
 	}
-	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil && !tx.uncached {
 		tx.hits++
 		return len(nodes), nil
 	}
@@ -194,7 +194,7 @@ func (tx *Tx) baseList(t *Node) ([]*Node, error) {
 	if nodes := tx.lists[t.id]; nodes != nil {
 		return nodes, nil
 	}
-	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil {
+	if nodes := tx.db.cache.list(tx.gen, t.id); nodes != nil && !tx.uncached {
 		tx.hits++
 		return nodes, nil
 	}

@@ -1,6 +1,7 @@
 package objectdb
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"strings"
@@ -33,6 +34,21 @@ func EncodeColumn(v Value) any {
 		return []byte(s)
 	}
 	return s
+}
+
+// HashColumn returns the SHA-256 of the form in which a store keeps a value in a column; nil
+// for nil.
+func HashColumn(v Value) []byte {
+	var sum [sha256.Size]byte
+	switch column := EncodeColumn(v).(type) {
+	case nil:
+		return nil
+	case []byte:
+		sum = sha256.Sum256(column)
+	default:
+		sum = sha256.Sum256(fmt.Append(nil, column))
+	}
+	return sum[:]
 }
 
 // DecodeColumn returns the value that EncodeColumn has made column of. mime is the type

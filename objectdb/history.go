@@ -486,6 +486,7 @@ func (db *DB) Forget(ctx context.Context, a Address) (Forgotten, error) {
 // that wrote it. The DB is closed with db.
 func (db *DB) At(generation int64, inexact func(id, written int64)) *DB {
 	o := db.options
+	o.ReadOnly = false // what a transaction writes goes nowhere
 	s := db.store.At(generation, func(r Row) {
 		if inexact != nil {
 			inexact(r.ID, r.Version)

@@ -9,7 +9,7 @@ import (
 // there when its kind is 0, and never nil. The cache is asked first. up is a node
 // of the table, if the caller has one.
 func (tx *Tx) base(parent int64, fold []byte, up *Node) (*Node, error) {
-	if n := tx.db.cache.child(tx.gen, parent, fold); n != nil {
+	if n := tx.db.cache.child(tx.gen, parent, fold); n != nil && !tx.uncached {
 		tx.hits++
 		return n, nil
 	}

@@ -122,8 +122,8 @@ type Changes struct {
 	// Places has every place at which an object came, went or was written after Since.
 	// The objects in a table that is gone are not listed.
 	Places []ChangedPlace
-	// Reverted is the generation of the last Revert after Since, or 0 if there was
-	// none. Objects that a Revert brings back have the ids that they had before.
+	// Reverted is the generation of the last Revert, or undo of the deletion of a table, after
+	// Since, or 0 if there was none. Objects that come back have the ids that they had before.
 	Reverted int64
 }
 
@@ -173,6 +173,9 @@ type Commit struct {
 
 	// Changed are the places for the State.Changes of later sessions.
 	Changed []Place
+	// Revives says that tables are among Inserts that had been deleted. To the State.Changes
+	// of later sessions, that is a Revert.
+	Revives bool
 
 	// The store keeps what Keep says, and remembers the commit as a Change if it keeps
 	// anything, or inserts an object that is not of KeepNothing.

@@ -43,6 +43,8 @@ type Tx struct {
 
 	first  int64   // the generation of the first commit, after a flush
 	undoes []int64 // the changes that are taken back
+	// It brings back tables: the cache may have what was in them before they were deleted.
+	uncached bool
 
 	beforeSync func() // see BeforeSync; may be nil
 }
@@ -254,7 +256,7 @@ func (tx *Tx) forget() {
 		tx.read = new(readSet)
 	}
 	tx.flushed = true
-	tx.over, tx.lists, tx.undoes = nil, nil, nil
+	tx.over, tx.lists, tx.undoes, tx.uncached = nil, nil, nil, false
 	tx.wrote++
 	tx.tries.committed()
 }

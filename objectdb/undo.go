@@ -1,7 +1,7 @@
 package objectdb
 
 import (
-	"cmp"
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -202,7 +202,9 @@ func (tx *Tx) Undo(changes []int64, o UndoOptions) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	tx.undoes = append(tx.undoes, list...)
+	before := tx.undoes
+	tx.undoes = slices.Concat(before, list)
+	tx.undoable(func() { tx.undoes = before })
 	return done, nil
 }
 
@@ -214,17 +216,20 @@ type undo struct {
 	done    *Undone
 	objects []*undoing
 	byID    map[int64]*undoing
+	leads   map[int64]bool // tables that lead to the root
 	problem UndoConflict
 }
 
 // undoing is one object of the change.
 type undoing struct {
 	id            int64
+	how           How
 	before, after *Past // nil if it did not exist
 	now           *Node // nil if it does not exist
 	goes          bool
+	moves         bool  // to the place of before
+	placed        bool  // it is there, or on its way
 	write         Value // to be put in the place of the present value, or nil
-	depth         int   // of before.Parent, among the tables that come back
 }
 
 func (u *undo) run() error {
@@ -275,7 +280,7 @@ func (u *undo) load() error {
 	}
 	u.byID = make(map[int64]*undoing, len(list))
 	for _, r := range list {
-		o := &undoing{id: r.ID}
+		o := &undoing{id: r.ID, how: r.How}
 		if o.before, err = tx.pastOf(r.ID, u.change-1); err != nil {
 			return err
 		}
@@ -343,48 +348,73 @@ func (tx *Tx) nodeByID(id int64) (*Node, error) {
 	return n, nil
 }
 
-// compare finds out whether an object is still as the change left it.
+// compare finds out whether an object is still as the change left it. A state that is not
+// known, because it was not kept, is not that of the present.
 func (u *undo) compare(o *undoing) error {
 	switch {
-	case o.now == nil && (o.before == nil || o.after != nil):
-		if o.before != nil {
-			u.refuse(o.id, "was deleted since")
-		}
-		return nil // nothing is left to undo
-	case o.now == nil: // it comes back
+	case o.how == Deleted && o.now != nil: // it is back already
 		return nil
-	case o.after == nil && o.before != nil: // it is back already
+	case o.how == Deleted && o.before == nil:
+		u.refuse(o.id, "cannot come back: "+notKeptAnyMore)
+		return nil
+	case o.how == Deleted:
+		o.moves = true
+		return nil
+	case o.how == Inserted && o.now == nil: // nothing is left to undo
+		return nil
+	case o.now == nil:
+		u.refuse(o.id, "was deleted since")
+		return nil
+	case o.how != Inserted && o.before == nil:
+		u.refuse(o.id, "cannot go back to its place: "+notKeptAnyMore)
 		return nil
 	case o.after == nil:
+		u.refuse(o.id, "was changed since")
 		return nil
 	}
 	same, err := u.isAt(o.now, o.after, u.change)
 	if err != nil {
 		return err
 	}
-	samePlace := o.now.parent == o.after.Parent && o.now.name == o.after.Name
+	samePlace := o.after.isPlaceOf(o.now)
 	switch {
-	case o.before == nil:
+	case o.how == Inserted:
 		if !same || !samePlace {
 			u.refuse(o.id, "was changed since")
 		}
 		o.goes = true
 		return nil
-	case !samePlace && (o.now.parent != o.before.Parent || o.now.name != o.before.Name):
+	case o.before.isPlaceOf(o.now):
+	case !samePlace:
 		u.refuse(o.id, "was moved since")
 		return nil
+	default:
+		o.moves = true
 	}
 	return u.compareValue(o, same)
 }
 
-// compareValue finds the value that an object gets.
+const notKeptAnyMore = "what it was is not kept any more"
+
+// isPlaceOf reports whether an object is where it was then.
+func (p *Past) isPlaceOf(n *Node) bool { return n.parent == p.Parent && n.name == p.Name }
+
+// compareValue finds the value that an object gets. same says that the present value is
+// that of after.
 func (u *undo) compareValue(o *undoing, same bool) error {
-	if o.now.kind == KindTable {
+	if o.now.kind == KindTable || o.how == Moved && same {
 		return nil
 	}
 	already, err := u.isAt(o.now, o.before, u.change-1)
 	if err != nil || already {
 		return err
+	}
+	if !same && u.o.Merge == nil {
+		u.refuse(o.id, "was written since")
+		return nil
+	}
+	if o.how == Moved {
+		return nil
 	}
 	before, err := u.value(o.id, o.before, u.change-1)
 	if err == ErrNotKept {
@@ -396,10 +426,6 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 	}
 	if same {
 		o.write = before
-		return nil
-	}
-	if u.o.Merge == nil {
-		u.refuse(o.id, "was written since")
 		return nil
 	}
 	after, err := u.value(o.id, o.after, u.change)
@@ -425,33 +451,33 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 
 func whyNotKept(p *Past) string {
 	if p.Hash == nil {
-		return "the one of then was not kept"
+		return notKeptAnyMore
 	}
 	return fmt.Sprintf("only the length of %d bytes and a hash of it were kept", p.Size)
 }
 
 // isAt reports whether an object has the content that it had in a generation.
 func (u *undo) isAt(n *Node, p *Past, generation int64) (bool, error) {
-	if p.Version > generation && p.Kind != KindTable { // what it was then was not kept
+	if n.kind == KindTable || p.Kind == KindTable {
+		return n.kind == p.Kind, nil
+	}
+	if p.Version > generation {
 		return false, nil
 	}
 	if n.ver == p.Version {
 		return true, nil
 	}
-	if n.kind != p.Kind || n.typ != p.Type || n.kind != KindTable && n.size != p.Size {
+	if n.kind != p.Kind || n.typ != p.Type || n.size != p.Size {
 		return false, nil
 	}
-	if n.kind == KindTable {
-		return true, nil
-	}
-	then, err := u.valueOf(n.id, p)
-	if err == ErrNotKept {
-		return false, nil
-	}
+	now, err := u.tx.Value(n)
 	if err != nil {
 		return false, err
 	}
-	now, err := u.tx.Value(n)
+	if p.Hash != nil {
+		return bytes.Equal(HashColumn(now), p.Hash), nil
+	}
+	then, err := u.valueOf(n.id, p)
 	return err == nil && Equal(now, then), err
 }
 
@@ -473,7 +499,7 @@ func (u *undo) valueOf(id int64, p *Past) (Value, error) {
 // vacate takes the objects that go, or that go back to another place, from where they are.
 func (u *undo) vacate() error {
 	for _, o := range u.objects {
-		if o.now == nil || o.after == nil || !o.goes && u.isHome(o) {
+		if o.now == nil || !o.goes && !o.moves {
 			continue
 		}
 		t, err := u.tx.parentOf(o.now)
@@ -487,83 +513,83 @@ func (u *undo) vacate() error {
 	return nil
 }
 
-// isHome reports whether an object is at the place of before.
-func (u *undo) isHome(o *undoing) bool {
-	return o.before != nil && o.now.parent == o.before.Parent && o.now.name == o.before.Name
-}
-
 // place puts the objects at the places of before, a table before what is in it.
 func (u *undo) place() error {
-	var list []*undoing
+	u.leads = map[int64]bool{RootID: true}
 	for _, o := range u.objects {
-		if o.before == nil || o.after == nil && o.now != nil || o.now == nil && o.after != nil ||
-			o.now != nil && u.isHome(o) {
-			continue
-		}
-		for t := u.byID[o.before.Parent]; t != nil && t.before != nil && o.depth <= len(u.objects); {
-			o.depth++
-			t = u.byID[t.before.Parent]
-		}
-		list = append(list, o)
-	}
-	slices.SortStableFunc(list, func(a, b *undoing) int { return cmp.Compare(a.depth, b.depth) })
-	for _, o := range list {
 		if err := u.putBack(o); err != nil {
 			return err
-		}
-	}
-	for _, o := range list {
-		if o.now == nil && o.before.Kind == KindTable {
-			if err := u.clear(o); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// putBack puts one object at the place of before.
+// putBack puts one object at the place of before, after the tables above that place.
 func (u *undo) putBack(o *undoing) error {
-	tx := u.tx
-	t, err := tx.nodeByID(o.before.Parent)
-	if err != nil {
-		return err
-	}
-	if t == nil || t.kind != KindTable {
-		u.refuse(o.id, "has no table to come back to")
+	if !o.moves || o.placed {
 		return nil
+	}
+	o.placed = true
+	tx := u.tx
+	t, err := u.tableFor(o)
+	if t == nil || err != nil {
+		return err
 	}
 	there, err := tx.at(t.id, []byte(o.before.Fold), t)
 	if err != nil {
 		return err
 	}
 	tx.readsPlace(there)
-	if there.exists() && there.id != o.id {
+	if there.exists() {
 		u.refuse(there.id, "is now where "+o.before.Name+" would come back")
 		return nil
 	}
-	if o.now != nil {
-		if below, err := tx.liesBelow(t, o.id); err != nil || below {
-			if below {
-				u.refuse(o.id, "would lie below itself")
-			}
-			return err
-		}
-		now := *o.now
-		now.ver = tx.db.nextUncommitted()
-		now.parent, now.up, now.name, now.fold = t.id, t, o.before.Name, o.before.Fold
-		o.now = &now
-		u.done.Changed++
-		return tx.leave(t, &now)
+	if o.now == nil {
+		return u.revive(o, t)
 	}
-	return u.revive(o, t)
+	now := *o.now
+	now.ver = tx.db.nextUncommitted()
+	now.parent, now.up, now.name, now.fold = t.id, t, o.before.Name, o.before.Fold
+	o.now = &now
+	u.done.Changed++
+	return tx.leave(t, &now)
+}
+
+// tableFor returns the table of before, once it leads to the root; nil if it does not.
+func (u *undo) tableFor(o *undoing) (*Node, error) {
+	var way []int64
+	for id := o.before.Parent; !u.leads[id]; {
+		if above := u.byID[id]; above != nil && above.moves && !above.placed {
+			if err := u.putBack(above); err != nil {
+				return nil, err
+			}
+		}
+		if id == o.id || slices.Contains(way, id) {
+			u.refuse(o.id, "would lie below itself")
+			return nil, nil
+		}
+		way = append(way, id)
+		t, err := u.tx.nodeByID(id)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil || t.kind != KindTable {
+			u.refuse(o.id, "has no table to come back to")
+			return nil, nil
+		}
+		id = t.parent
+	}
+	for _, id := range way {
+		u.leads[id] = true
+	}
+	return u.tx.nodeByID(o.before.Parent)
 }
 
 // revive brings back an object that was deleted.
 func (u *undo) revive(o *undoing, t *Node) error {
 	tx, b := u.tx, o.before
 	n := b.node(t)
-	n.parent, n.ver, n.revived, n.dirty = t.id, tx.db.nextUncommitted(), true, true
+	n.parent, n.ver = t.id, tx.db.nextUncommitted()
 	n.modified, n.kept = tx.db.options.Now().UnixNano(), 0
 	if n.kind != KindTable {
 		v, err := u.value(o.id, b, u.change-1)
@@ -576,55 +602,20 @@ func (u *undo) revive(o *undoing, t *Node) error {
 		}
 		n.value = v
 	}
+	switch _, err := tx.session.Object(tx.ctx, o.id); err {
+	case ErrNotFound:
+		n.revived, n.dirty = true, true
+		if n.kind == KindTable && !tx.uncached {
+			tx.uncached = true
+			tx.undoable(func() { tx.uncached = false })
+		}
+	case nil: // only this transaction has deleted it
+		n.dirty = n.kind != KindTable
+	default:
+		return err
+	}
 	u.done.Restored++
 	return tx.leave(t, n)
-}
-
-// clear takes note that what was in a table that comes back, and does not come back with
-// it, is not there: caches may know it of before.
-func (u *undo) clear(o *undoing) error {
-	tx := u.tx
-	t, err := tx.nodeByID(o.id)
-	if t == nil || err != nil {
-		return err
-	}
-	ids, err := tx.session.Formerly(tx.ctx, o.id, "")
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		p, err := tx.pastOf(id, u.change-1)
-		if err != nil {
-			return err
-		}
-		if p == nil || p.Parent != o.id {
-			continue
-		}
-		if now, err := tx.at(t.id, []byte(p.Fold), t); err != nil {
-			return err
-		} else if !now.exists() {
-			if err := tx.leave(t, gone(t.id, p.Fold)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// liesBelow reports whether a table is the object with this id, or lies below it.
-func (tx *Tx) liesBelow(t *Node, id int64) (bool, error) {
-	for n := t; ; {
-		if n.id == id {
-			return true, nil
-		}
-		if n.id == RootID {
-			return false, nil
-		}
-		var err error
-		if n, err = tx.parentOf(n); err != nil {
-			return false, err
-		}
-	}
 }
 
 // remove drops the objects that the change has made. A table that has others in it stays.
@@ -671,7 +662,7 @@ func (u *undo) write() error {
 		if err != nil {
 			return err
 		}
-		if u.isHome(o) {
+		if !o.moves {
 			u.done.Changed++
 		}
 	}

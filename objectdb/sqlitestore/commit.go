@@ -80,6 +80,7 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 		if err != nil {
 			return err
 		}
+		k.lasting = k.lasting || r.Keep == objectdb.KeepAll
 		k.replaced(r.ID, objectdb.Inserted, r.Keep)
 	}
 	for _, id := range w.Touched {
@@ -93,6 +94,9 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	}
 	if err := k.finish(ctx, row); err != nil {
 		return err
+	}
+	if w.Revives {
+		return c.execBefore(ctx, sqlSetReverted, w.Generation, w.LastID)
 	}
 	log, _ := row[0].([]byte)
 	log = changeLog(log).with(w.Generation-1, w.Changed)

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql/driver"
 	"encoding/binary"
 	"fmt"
@@ -81,26 +80,12 @@ func (k *keeper) keepHash(id int64, thinned bool) error {
 		return err
 	}
 	var bytes [1]driver.Value
-	err = k.one(bytes[:], sqlKeepHash, id, k.commit.Generation, thinned, valueHash(v))
+	err = k.one(bytes[:], sqlKeepHash, id, k.commit.Generation, thinned, objectdb.HashColumn(v))
 	if err == io.EOF { // it was kept when it was moved
 		return nil
 	}
 	k.count(bytes[0])
 	return err
-}
-
-// valueHash returns the SHA-256 of the form in which a value is stored; nil of a table.
-func valueHash(v objectdb.Value) []byte {
-	var sum [sha256.Size]byte
-	switch column := objectdb.EncodeColumn(v).(type) {
-	case nil:
-		return nil
-	case []byte:
-		sum = sha256.Sum256(column)
-	default:
-		sum = sha256.Sum256(fmt.Append(nil, column))
-	}
-	return sum[:]
 }
 
 // keepDeleted keeps the state of an object that is about to be deleted, with all below it.

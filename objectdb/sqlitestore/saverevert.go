@@ -127,9 +127,7 @@ func (s *store) replace(
 	if err := k.finish(ctx, history); err != nil {
 		return err
 	}
-	_, err = exec(`UPDATE main.meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`,
-		now, max(last, savedLast))
-	if err != nil {
+	if err := c.execBefore(ctx, sqlSetReverted, now, max(last, savedLast)); err != nil {
 		return err
 	}
 	if err := context.Cause(ctx); err != nil {

@@ -107,6 +107,7 @@ const (
 	sqlCommit
 	sqlRollback
 	sqlSetMeta
+	sqlSetReverted
 	sqlInsert
 	sqlSetValue
 	sqlKeepValue
@@ -174,10 +175,11 @@ var statementSQL = [statements]string{
 
 	// A transaction that will write takes the lock at its start: one that
 	// began as a reader could not wait for it (SQLITE_BUSY_SNAPSHOT).
-	sqlBegin:    `BEGIN IMMEDIATE`,
-	sqlCommit:   `COMMIT`,
-	sqlRollback: `ROLLBACK`,
-	sqlSetMeta:  `UPDATE meta SET generation = ?1, last_id = ?2, changes = ?3`,
+	sqlBegin:       `BEGIN IMMEDIATE`,
+	sqlCommit:      `COMMIT`,
+	sqlRollback:    `ROLLBACK`,
+	sqlSetMeta:     `UPDATE meta SET generation = ?1, last_id = ?2, changes = ?3`,
+	sqlSetReverted: `UPDATE meta SET generation = ?1, last_id = ?2, reverted = ?1, changes = x''`,
 	sqlInsert: `INSERT INTO object (` + rowColumns + `since, value)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?6, ?11)`,
 	sqlSetValue: `UPDATE object SET kind = ?2, ver = ?3, modified = ?4, size = ?5, type = ?6, value = ?7 WHERE id = ?1`,

@@ -3,8 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
-	"io"
 	"time"
 
 	"scripter/objectdb"
@@ -146,26 +144,6 @@ func (c *conn) Len(_ context.Context, table int64) (int, error) {
 func (c *conn) Value(_ context.Context, id int64) (objectdb.Value, error) {
 	row, err := c.row(sqlByID, id, maxValue)
 	return row.Value, err
-}
-
-// Check runs SQLite's integrity check.
-func (c *conn) Check(_ context.Context, report func(string)) error {
-	rows, err := c.c.Query(`PRAGMA integrity_check`, nil)
-	if err != nil {
-		return sqlError(err)
-	}
-	defer rows.Close()
-	for {
-		var row [1]driver.Value
-		if err := rows.Next(row[:]); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return sqlError(err)
-		}
-		if row[0] != "ok" {
-			report(fmt.Sprintf("SQLite: %v", row[0]))
-		}
-	}
 }
 
 func (c *conn) Info(context.Context) (objectdb.Info, error) { return c.info() }
