@@ -195,10 +195,8 @@ func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) er
 		}); err != nil {
 			return err
 		}
-	} else {
-		for _, line := range append(head, body...) {
-			fmt.Fprintln(t.out, visible(line))
-		}
+	} else if len(head)+len(body) > 0 {
+		t.printDifference(strings.Join(append(head, body...), "\n"))
 	}
 	if len(head)+len(body) > 0 {
 		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, recordedTime(r))
