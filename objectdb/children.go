@@ -141,7 +141,11 @@ func (tx *Tx) changesOf(table int64) *delta {
 	if tx.over == nil {
 		return nil
 	}
-	return tx.over.tables[table]
+	d := tx.over.tables[table]
+	if d != nil && tx.read != nil {
+		tx.read.own = true
+	}
+	return d
 }
 
 // listed returns the children of t as the transaction sees them.

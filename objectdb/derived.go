@@ -110,9 +110,6 @@ func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T,
 		tx.relies(b)
 		return v.(T), nil
 	}
-	if tx.over != nil {
-		return make(tx)
-	}
 	if _, err := tx.reader(); err != nil { // what make reads is not in the read set that reader compares
 		return none, err
 	}
@@ -120,12 +117,15 @@ func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T,
 	tx.read = read
 	v, err := make(tx)
 	tx.read = own
+	if own != nil && read.own {
+		own.own = true
+	}
 	b := &dependencies{places: read.places.nodes, contents: read.contents.nodes, of: slot}
 	for _, in := range read.derived {
 		b.places, b.contents = append(b.places, in.places...), append(b.contents, in.contents...)
 	}
 	tx.relies(b)
-	if err == nil && tx.over == nil {
+	if err == nil && !read.own {
 		slot.put(tx.db.cache, tx.gen, v, b)
 	}
 	return v, err

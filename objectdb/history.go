@@ -237,11 +237,15 @@ func (s *SubtreeRule) holds(folds []string) bool {
 	return true
 }
 
-// historyRules returns the rules for what is kept.
+// historyRules returns the rules for what is kept. A transaction asks for them under the
+// writer's lock, after its read set was compared.
 func (tx *Tx) historyRules() (*HistoryRules, error) {
 	if tx.db.options.History == nil {
 		return &DefaultHistory, nil
 	}
+	read := tx.read
+	tx.read = nil
+	defer func() { tx.read = read }()
 	return tx.db.options.History(tx)
 }
 
