@@ -25,7 +25,9 @@ var patient = objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: p
 // newDB returns a root with the supplied objects.
 func newDB(t testing.TB) *objectdb.DB {
 	t.Helper()
-	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), patient)
+	o := patient
+	o.History = site.History()
+	db, err := sqlitestore.Create(filepath.Join(t.TempDir(), "test.root"), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
 	update(t, db, func(tx *objectdb.Tx) error {

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"scripter/objectdb"
@@ -125,6 +127,19 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
+// origin returns the origin of what the scripts of the request change.
+func (x *exchange) origin(path string) objectdb.Origin {
+	o := x.request.By
+	if o == (objectdb.Origin{}) {
+		o = objectdb.Origin{Who: x.request.checkedUser(), Why: x.request.Params["REQUEST_METHOD"]}
+	}
+	o.Path = strings.ToValidUTF8(clip(path, 200), "�")
+	if x.entry != nil && x.entry.Number > 0 {
+		o.Path += fmt.Sprintf(" (request %d)", x.entry.Number)
+	}
+	return o
+}
+
 // options returns the options of the runner for the scripts of the request.
 func (x *exchange) options() runner.Options {
 	o := runner.Options{
@@ -134,7 +149,7 @@ func (x *exchange) options() runner.Options {
 	if x.replay != nil {
 		o.Discard = x.isDry()
 	} else {
-		o.Origin = objectdb.Origin{Who: x.request.checkedUser(), Why: x.request.Params["REQUEST_METHOD"], Path: o.Key}
+		o.Origin = x.origin(o.Key)
 	}
 	if x.request.Yield != nil {
 		o.Committed = func() {

@@ -39,6 +39,7 @@ func (x *exchange) record(ctx context.Context) {
 			return err
 		}
 		if late {
+			tx.Origin = objectdb.Origin{Why: "debugMinutes"}
 			return tx.Put(site.FlDebug.Address(), objectdb.Boolean(false))
 		}
 		entry, m, err = x.recordIn(tx, s)

@@ -41,6 +41,15 @@ func lintRows(tx *objectdb.Tx, a objectdb.Address) ([]lint.Finding, error) {
 			find(at, "requires", "", r.Idle)
 		}
 	}
+	if isAbove(a, site.HistoryRows) {
+		rows, err := site.ReadHistoryRows(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			find(site.HistoryRows.Child(r.Address), "history", "", r.Why)
+		}
+	}
 	return list, nil
 }
 

@@ -105,15 +105,24 @@ func (r *reader) limitCells(row *objectdb.Node) []LimitCell {
 
 // rowAddress returns the address that a row applies to, and why it has no effect.
 func rowAddress(tx *objectdb.Tx, row string) (objectdb.Address, error) {
+	a, err := parseRowName(row)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Find(a); err != nil {
+		return a, fmt.Errorf("there is no %s", a)
+	}
+	return a, nil
+}
+
+// parseRowName returns the address that is the name of a row.
+func parseRowName(row string) (objectdb.Address, error) {
 	a, err := objectdb.ParseAddress(row)
 	if err != nil {
 		return nil, fmt.Errorf("its name is not an address: %w", err)
 	}
 	if !strings.EqualFold(a.String(), row) {
 		return nil, fmt.Errorf("the address is written %s", a)
-	}
-	if _, err := tx.Find(a); err != nil {
-		return a, fmt.Errorf("there is no %s", a)
 	}
 	return a, nil
 }

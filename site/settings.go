@@ -119,6 +119,7 @@ var Settings = []*Setting{
 	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
 	FlVerboseMessages, ScriptFolders,
+	HistoryInterval, HistoryThinnedDays, HistoryDays, HistorySize, HistoryWhole,
 }
 
 // between returns a check that a number is at least low and at most high.

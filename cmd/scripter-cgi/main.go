@@ -111,7 +111,9 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		log.Error("the resident server went away with the request", "root", conf.Root)
 		return unavailable(ctx, cgi, log)
 	}
-	db, err := sqlitestore.Open(conf.Root, objectdb.Options{Program: gateway.Program(), WALBytes: walBytes})
+	db, err := sqlitestore.Open(conf.Root, objectdb.Options{
+		Program: gateway.Program(), WALBytes: walBytes, History: site.History(),
+	})
 	if err != nil {
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)

@@ -9,6 +9,7 @@ import (
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/site"
 )
 
 // saveVariable names the root to the process that saves a copy. No web server
@@ -31,7 +32,7 @@ func saveLater(executable, root string) error {
 // saveAlone makes the saved copy. It reports no failure: the next request does
 // (DB.LastFailure).
 func saveAlone(root string) int {
-	db, err := sqlitestore.Open(root, objectdb.Options{Program: gateway.Program()})
+	db, err := sqlitestore.Open(root, objectdb.Options{Program: gateway.Program(), History: site.History()})
 	if err != nil {
 		return 1
 	}

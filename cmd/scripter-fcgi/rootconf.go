@@ -46,7 +46,7 @@ func findRoot(named rootConf, env []string, log *slog.Logger) (rootConf, error) 
 }
 
 func openDB(root string) (*objectdb.DB, error) {
-	return sqlitestore.Open(root, objectdb.Options{Program: gateway.Program()})
+	return sqlitestore.Open(root, objectdb.Options{Program: gateway.Program(), History: site.History()})
 }
 
 // newGateway returns a gateway for db. guard may be nil.

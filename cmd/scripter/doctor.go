@@ -78,6 +78,7 @@ type doctor struct {
 	setFolder string // user.webserver.websiteFolderPath
 	maxBody   int64  // bytes
 	protected protection
+	history   []site.HistoryRow
 
 	shown  string // what the web server calls itself
 	fcgid  bool   // /server-status speaks of mod_fcgid
@@ -123,6 +124,9 @@ func (t *tool) doctor(ctx context.Context, url, page, protected string, headers 
 			return err
 		}
 		var err error
+		if d.history, err = site.ReadHistoryRows(tx); err != nil {
+			return err
+		}
 		a.token, err = probe.NewToken(tx, time.Now())
 		return err
 	})
@@ -186,6 +190,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkFolders(ctx)
 	d.checkPurge(ctx)
 	d.checkProtected(ctx)
+	d.checkHistory()
 }
 
 func (t *tool) printFindings(d *doctor) error {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"scripter/probe"
+	"scripter/site"
 )
 
 // checkRights looks at what the answering process may do with the root.
@@ -53,6 +54,15 @@ func (d *doctor) checkListed() {
 	}
 	if len(d.reply.Unlisted) == 0 {
 		d.ok("listed", "scripter.conf lists all folders and hosts that the settings name")
+	}
+}
+
+// checkHistory looks for rules of user.webserver.history that have no effect.
+func (d *doctor) checkHistory() {
+	for _, r := range d.history {
+		if r.Why != nil {
+			d.warn("history", "%s: %v", site.HistoryRows.Child(r.Address), r.Why)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
+	"scripter/site"
 )
 
 func (t *tool) initCommand() *cobra.Command {
@@ -57,7 +58,7 @@ func (t *tool) makeRoot(ctx context.Context, file string) error {
 
 func (t *tool) fill(ctx context.Context, file string) error {
 	o := forWork
-	o.Origin = t.origin()
+	o.Origin, o.History = t.origin(), site.History()
 	o.Origin.Person = false // or "scripter undo" would take back what a root begins with
 	db, err := sqlitestore.Create(file, o)
 	if err != nil {

@@ -238,7 +238,7 @@ var (
 // open opens the root.
 func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 	if !o.Reading {
-		o.Origin = t.origin()
+		o.Origin, o.History = t.origin(), site.History()
 	}
 	db, err := sqlitestore.Open(t.rootFile(), o)
 	if errors.Is(err, fs.ErrNotExist) {

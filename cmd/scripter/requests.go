@@ -131,6 +131,7 @@ when the response's status is 500 or more.`,
 				if err != nil {
 					return err
 				}
+				r.By = t.origin()
 				out := g.Answer(c.Context(), r, t.raw())
 				switch {
 				case out.Broken && out.Status < 500:
