@@ -13,13 +13,20 @@ import (
 	"scripter/script"
 )
 
-// TestLua holds the generated parts of lua.md against the code; -update writes
+// TestLua holds the generated parts of lua.md and testing.md against the code; -update writes
 // them.
 func TestLua(t *testing.T) {
-	page := read(t, "lua.md")
-	for name, want := range map[string]string{
+	checkGenerated(t, "lua.md", map[string]string{
 		"odb": described(script.ODB()), "verbs": groups(gateway.Verbs()),
-	} {
+	})
+	checkGenerated(t, "testing.md", map[string]string{"tests": groups(gateway.TestVerbs())})
+}
+
+// checkGenerated compares the generated parts of a page, by their names; -update writes them.
+func checkGenerated(t *testing.T, file string, parts map[string]string) {
+	t.Helper()
+	page := read(t, file)
+	for name, want := range parts {
 		before, rest, ok := strings.Cut(page, "<!-- "+name+": ")
 		require.True(t, ok, name)
 		note, rest, _ := strings.Cut(rest, "\n")
@@ -29,10 +36,10 @@ func TestLua(t *testing.T) {
 			page = before + "<!-- " + name + ": " + note + "\n" + want + "<!-- end -->" + after
 			continue
 		}
-		assert.True(t, want == got, "the part %q of lua.md is old: go test ./docs -run TestLua -update", name)
+		assert.True(t, want == got, "the part %q of %s is old: go test ./docs -run TestLua -update", name, file)
 	}
 	if *update {
-		require.NoError(t, os.WriteFile("lua.md", []byte(page), 0o644))
+		require.NoError(t, os.WriteFile(file, []byte(page), 0o644))
 	}
 }
 

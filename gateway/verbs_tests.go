@@ -27,16 +27,16 @@ var testVerbSet = sync.OnceValue(func() *script.VerbSet { return script.NewVerbS
 
 var requestVerb = script.Verb{
 	Name: "request",
-	Doc: "Makes a request to the site and gives its answer. It takes the whole way of a request that a " +
-		"web server passes on, but within the transaction of the test: it sees what the test has written, and " +
-		"what it writes is thrown away with the test. A visitor makes it: the page of a failure is the one that " +
-		"visitors get, and errors of the answer says what the log would say.",
+	Doc: "Makes a request to the site, as a visitor, and gives the answer. The request goes the whole way of " +
+		"one that a web server passes on, but within the transaction of the test: it sees what the test has " +
+		"written, and what it writes is thrown away with the test.",
 	Params: []script.Param{script.Arg("fields", "table",
 		"path, with a query after ?; method (GET, or POST if there is a body); query, headers and cgi (CGI "+
-			"variables), tables of texts; one of form, files (with form), json and body; time, a date for the clock of "+
-			"the request; seed, for math.random")},
-	Results: script.Returns("answer", "status, headers by their names in lower case, body, errors"),
-	Errors:  "a field that it does not know, a path without a slash at its beginning",
+			"variables), tables of texts; form, files, json or body; time, a date for the clock of the request; seed, "+
+			"for math.random")},
+	Results: script.Returns("answer",
+		"a table: status, headers by their names in lower case, body, and errors, a list of the texts for the log"),
+	Errors: "a field that it does not know, a path without a slash at its beginning",
 	Example: `suites.webserverScripts.tea = odb.script ("return 'Tea for ' .. (...).argTable.who")
 return request ({path = "/tea.fcgi", form = {who = "two"}}).body`,
 	Gives: "Tea for two",

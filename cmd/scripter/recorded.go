@@ -17,15 +17,23 @@ import (
 )
 
 func (t *tool) requestsCommand() *cobra.Command {
-	return &cobra.Command{
+	var name string
+	c := &cobra.Command{
 		Use:   "requests [N | INCIDENT]",
 		Short: "list the requests that Debugging has recorded, or show one",
 		Long: `Requests lists the requests that Debugging has recorded, the last one at the end:
 number, time (UTC), status, milliseconds, incident, method and URL. With the
-number N, or the incident number that a visitor saw, it shows one in full.`,
+number N, or the incident number that a visitor saw, it shows one in full.
+
+With --save-test it makes a test of the request, which "scripter test" runs: a
+script that makes the request again and expects the recorded answer. NAME is an
+address, or the name of a script in suites.tests. Secrets are masked in it.`,
 		Args:              args(0, 1),
 		ValidArgsFunction: t.arguments(recordedNumbers),
 		RunE: func(c *cobra.Command, args []string) error {
+			if name != "" {
+				return t.saveTest(c, args, name)
+			}
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listRequests)
 			}
@@ -46,6 +54,9 @@ number N, or the incident number that a visitor saw, it shows one in full.`,
 			})
 		},
 	}
+	c.Flags().StringVar(&name, "save-test", "", "make a test of the request, with this NAME")
+	t.flag(c, "save-test", nothing)
+	return c
 }
 
 // recordedName names a recorded request: by its number, 0 for the last one, or by its incident

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+	"scripter/site"
+	"scripter/sitetest"
+)
+
+// saveTest makes a test of a recorded request.
+func (t *tool) saveTest(c *cobra.Command, args []string, name string) error {
+	if len(args) == 0 {
+		return usageError{errors.New("--save-test needs the number of the request")}
+	}
+	which, err := recordedFrom(args)
+	if err != nil {
+		return err
+	}
+	a, err := testAddress(name)
+	if err != nil {
+		return err
+	}
+	command := fmt.Sprintf("scripter requests %s --save-test %s", args[0], name)
+	var masked []string
+	_, err = t.change(c.Context(), strings.TrimPrefix(command, "scripter "), changeFlags{},
+		func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
+			request, err := which.find(tx)
+			if err != nil {
+				return nil, err
+			}
+			if _, err := tx.Stat(a); !errors.Is(err, objectdb.ErrNotFound) {
+				if err == nil {
+					err = fmt.Errorf("make %s: %w", a, objectdb.ErrExists)
+				}
+				return nil, err
+			}
+			var source string
+			source, masked = sitetest.Script(request, command)
+			p := put{kind: objectdb.KindScript.String(), parents: true}
+			o, err := p.store(tx, a, source, r)
+			return []doneObject{o}, err
+		})
+	if err != nil {
+		return err
+	}
+	for _, item := range masked {
+		t.warn("masked or cut: %s (the test has no value of it)", item)
+	}
+	return nil
+}
+
+// testAddress returns the address of the test that a NAME stands for.
+func testAddress(name string) (objectdb.Address, error) {
+	a, err := address(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(a) == 1 {
+		if !strings.HasPrefix(objectdb.Fold(name), "test") {
+			first, size := utf8.DecodeRuneInString(name)
+			name = "test" + string(unicode.ToUpper(first)) + name[size:]
+		}
+		a = site.Tests.Child(name)
+	}
+	if !site.IsTest(a) {
+		return nil, usageError{hintError{fmt.Errorf("%s would be no test", a),
+			"a test is a script called test…, in suites.tests or in a table _test beside what it tests"}}
+	}
+	return a, nil
+}
