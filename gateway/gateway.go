@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -72,7 +73,8 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	verbs := append(verbsWith(g.passwords), more...)
 	g.runner = runner.New(runner.Config{
 		DB: o.DB, Engine: script.NewEngine(verbs, properties...), Site: g.site,
-		Now: g.now, Guard: o.Guard, Outside: g.outside, TestVerbs: testVerbSet,
+		Now: g.now, Guard: o.Guard, Outside: g.outside,
+		TestVerbs: sync.OnceValue(func() *script.VerbSet { return script.NewVerbSet(TestVerbs()) }),
 	})
 	if g.db != nil {
 		g.supplied = objectdb.NewDerived(g.readSupplied)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"scripter/httpform"
@@ -22,8 +21,6 @@ import (
 
 // TestVerbs returns the verbs that only the scripts of tests see, as bare names.
 func TestVerbs() []script.Verb { return append(slices.Clone(verbs.Tests()), requestVerb) }
-
-var testVerbSet = sync.OnceValue(func() *script.VerbSet { return script.NewVerbSet(TestVerbs()) })
 
 var requestVerb = script.Verb{
 	Name: "request",
@@ -234,8 +231,15 @@ func (r *testRequest) readHeaders(v script.Value) error {
 	})
 }
 
+// readVariables takes all CGI variables but DOCUMENT_ROOT: a script in the root must not decide
+// where pages come from.
 func (r *testRequest) readVariables(v script.Value) error {
-	return r.eachText(v, func(name, value string) { r.request.Params[name] = value })
+	root := r.request.Params["DOCUMENT_ROOT"]
+	err := r.eachText(v, func(name, value string) { r.request.Params[name] = value })
+	if err == nil && r.request.Params["DOCUMENT_ROOT"] != root {
+		err = errors.New("DOCUMENT_ROOT is the folder of the pages, which --site names")
+	}
+	return err
 }
 
 func (r *testRequest) readMethod(v script.Value) (err error) {

@@ -105,19 +105,20 @@ func TestRequest(t *testing.T) {
 	s.script("plain", `return ""`)
 	s.pass(`expect.equal (request {path = "/plain.fcgi"}.status, 404)`)
 	for request, want := range map[string]string{
-		`{}`:                                     "the field path is missing",
-		`{path = "x"}`:                           `path: "x" does not begin with /`,
-		`{path = "/", methd = "GET"}`:            "it has no field methd; its fields are path, query, headers",
-		`{path = "/", form = 1}`:                 "form: it must be a table",
-		`{path = "/", body = "", json = {}}`:     "body: the request has another body already",
-		`{path = "/", time = 1}`:                 "time: it must be a date",
-		`{path = "/", seed = "x"}`:               "seed: it must be a number",
-		`{path = "/", files = {f = "x"}}`:        "files: f: it must be a table with filename, type and data",
-		`{path = "/", json = print}`:             "undefined name: print",
-		`{path = "/", json = tostring}`:          "json: a function has no JSON",
-		`{path = "/", "x"}`:                      "it has no field 1;",
-		`{path = "/", headers = {{"a", "b"}}}`:   "",
-		`{path = "/", cgi = {SERVER_NAME = ""}}`: "",
+		`{}`:                                           "the field path is missing",
+		`{path = "x"}`:                                 `path: "x" does not begin with /`,
+		`{path = "/", methd = "GET"}`:                  "it has no field methd; its fields are path, query, headers",
+		`{path = "/", form = 1}`:                       "form: it must be a table",
+		`{path = "/", body = "", json = {}}`:           "body: the request has another body already",
+		`{path = "/", time = 1}`:                       "time: it must be a date",
+		`{path = "/", seed = "x"}`:                     "seed: it must be a number",
+		`{path = "/", files = {f = "x"}}`:              "files: f: it must be a table with filename, type and data",
+		`{path = "/", json = print}`:                   "undefined name: print",
+		`{path = "/", json = tostring}`:                "json: a function has no JSON",
+		`{path = "/", "x"}`:                            "it has no field 1;",
+		`{path = "/", headers = {{"a", "b"}}}`:         "",
+		`{path = "/", cgi = {DOCUMENT_ROOT = "/etc"}}`: "cgi: DOCUMENT_ROOT is the folder of the pages, which --site names",
+		`{path = "/", cgi = {SERVER_NAME = ""}}`:       "",
 	} {
 		result := s.runTest(`request (` + request + `)`)
 		if want == "" {
@@ -227,6 +228,8 @@ func TestNamesOfTests(t *testing.T) {
 		expect.contains (request {path = "/unknown.fcgi"}.errors [1],
 			'undefined name: expect; only tests have it, which "scripter test" runs')
 		expect.equal (user.helper (), "seen")
+		Expect.EQUAL (1, 1)
+		expect.error (function () expect.equall (1, 1) end, "a missing object: expect.equall")
 		expect.equal (suites.request (), "the site's own")
 		request = nil
 		expect.error (function () request {} end)`)

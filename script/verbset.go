@@ -5,8 +5,8 @@ import (
 	"scripter/objectdb"
 )
 
-// A VerbSet is verbs that only some threads have: see ThreadOptions.Verbs. It is safe for use by
-// many goroutines.
+// A VerbSet is verbs that only some threads have, all of one engine: see ThreadOptions.Verbs. It is
+// safe for use by many goroutines.
 type VerbSet struct {
 	verbs []Verb
 	tree  *verbTable
