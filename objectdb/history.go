@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Change is a commit of which the root remembers what it has replaced. Its generation is
-// the number by which users name it.
+// Change is a commit that the history of the root has recorded. Users name it by its
+// generation.
 type Change struct {
 	Generation int64
 	Time       int64 // nanoseconds since 1970
@@ -19,11 +19,11 @@ type Change struct {
 	// First is the generation of the first commit of the same transaction: a transaction
 	// that calls Flush makes more than one change.
 	First  int64
-	Undoes []int64 // the changes that it takes back
-	Count  int     // of its objects
+	Undoes []int64 // the generations of the changes that it undoes
+	Count  int     // how many objects it changed
 }
 
-// Replaced is what a change did to one object.
+// Replaced says what a change did to one object.
 type Replaced struct {
 	ID  int64
 	How How
@@ -44,48 +44,48 @@ const (
 type Keep uint8
 
 const (
-	// KeepNothing keeps nothing. To readers of the past, the new value stands for the old
-	// one; an object that is deleted or moved was never at its place.
+	// KeepNothing keeps nothing. A reader of the past finds the new value instead of the
+	// old one. It does not find a deleted object, nor a moved one at its old place.
 	KeepNothing Keep = iota
-	// KeepThinned keeps the object and may drop it earlier than others: see
-	// HistoryRules.Interval. In a Delete of a table it keeps scripts, texts and outlines
-	// as KeepAll does, and of the others those of which nothing was kept after
+	// KeepThinned keeps the object, and lets the store drop it earlier than others: see
+	// HistoryRules.Interval. When a table is deleted, scripts, texts and outlines in it are
+	// kept as KeepAll says. Any other object in it is kept if no state of it was kept after
 	// Commit.ThinAfter.
 	KeepThinned
-	// KeepAll keeps the object.
+	// KeepAll keeps the object as long as HistoryBounds allow.
 	KeepAll
 )
 
-// A Past is what a store has of an object in one stretch of generations.
+// A Past is the state of an object in a range of generations.
 type Past struct {
 	Row
-	Since int64  // the first generation in which it was so
-	Until int64  // the generation that changed it; 0 if it is still so
+	Since int64  // the first generation of the range
+	Until int64  // the generation that replaced the state; 0 if it is the present one
 	Hash  []byte // SHA-256 of the stored form of a value that was too large to be kept, else nil
 }
 
-// HistoryInfo is what a root remembers.
+// HistoryInfo describes the history of a root.
 type HistoryInfo struct {
 	// Reach is the first generation that can be read, and ReachTime when it was committed,
 	// in nanoseconds since 1970.
 	Reach, ReachTime int64
 	// Thinned is the generation up to which thinned values were dropped.
 	Thinned int64
-	Changes int64 // how many there are
-	Objects int64 // states of objects that are kept
-	Bytes   int64 // about what these take
-	// What of Objects and Bytes is thinned.
+	Changes int64 // the number of changes
+	Objects int64 // the number of kept states of objects
+	Bytes   int64 // about how much space these states take
+	// ThinnedObjects and ThinnedBytes are the parts of Objects and Bytes that are thinned.
 	ThinnedObjects, ThinnedBytes int64
 }
 
-// Forgotten is what Writer.Forget has dropped.
+// Forgotten says how much Store.Forget has dropped.
 type Forgotten struct {
-	Objects int64 // states of objects
-	Bytes   int64 // of their values
+	Objects int64 // the number of states of objects
+	Bytes   int64 // about how much space they took
 }
 
-// History is the part of a Session that tells what was changed. A method with a
-// generation reads the root as the commit of that generation left it.
+// History is the part of a Session that reads the history. A method with a generation
+// reads the root as the commit of that generation left it.
 type History interface {
 	// ObjectAt returns the object with this id. Its value is nil if it is longer than
 	// WholeValue, or was not kept (Past.Hash).
@@ -96,53 +96,53 @@ type History interface {
 	// Changes yields the changes of the generations below before, the newest first.
 	Changes(ctx context.Context, before int64) iter.Seq2[Change, error]
 	// GenerationAt returns the generation of the last change up to a time, in nanoseconds
-	// since 1970. The error is ErrReach if the root does not remember so much.
+	// since 1970. The error is ErrReach if the history does not reach back to that time.
 	GenerationAt(ctx context.Context, time int64) (int64, error)
-	// Parts returns the generations of a transaction that has made more than one change,
-	// by the first, which is not among them.
+	// Parts returns the generations of the other changes of a transaction. first is the
+	// generation of its first commit.
 	Parts(ctx context.Context, first int64) ([]int64, error)
 	// Replaced returns the objects of a change, in the order of their ids.
 	Replaced(ctx context.Context, generation int64) ([]Replaced, error)
-	// ChangesOf returns the generations in which an object came, went or was changed, the
-	// newest first.
+	// ChangesOf returns the generations in which an object was inserted, changed or
+	// deleted, the newest first.
 	ChangesOf(ctx context.Context, id int64) ([]int64, error)
-	// Formerly returns the ids of the objects that were once in a table, and are not there
-	// any more; only those with the folded name, unless it is "".
+	// Formerly returns the ids of the objects of which a past state is in a table. They may
+	// still be there. If fold is not "", only objects with this folded name are returned.
 	Formerly(ctx context.Context, table int64, fold string) ([]int64, error)
 	// Reach returns the first generation that can be read, and when it was committed, in
 	// nanoseconds since 1970.
 	Reach(ctx context.Context) (generation, time int64, err error)
-	// HistoryInfo returns what the root remembers. It counts all of it.
+	// HistoryInfo describes the history. It reads the whole history to count.
 	HistoryInfo(ctx context.Context) (HistoryInfo, error)
 }
 
-// HistoryBounds are the bounds of what a store keeps.
+// HistoryBounds limit what a store keeps.
 type HistoryBounds struct {
 	Thinned time.Duration // how long thinned values are kept; 0 is for ever
 	All     time.Duration // how long the others are kept; 0 is for ever
-	Bytes   int64         // of all kept values; 0 is no bound
+	Bytes   int64         // how much space all kept states take; 0 is no limit
 }
 
 // HistoryRules say what is kept of the objects that transactions overwrite and delete.
 //
-// What a person changes is kept; and of what a request changes, scripts, texts and
-// outlines. Of other objects that requests change, at most one value in an Interval is
-// kept: they are thinned.
+// Every state that a person replaces is kept. So is every script, text and outline that a
+// request replaces. Other objects that requests replace are thinned: at most one value of
+// each is kept in an Interval.
 type HistoryRules struct {
 	Interval time.Duration
-	// Whole is the length in bytes up to which values are kept. Of longer ones the length
-	// and a hash are kept.
+	// Whole is the length in bytes of the longest value that is kept. Of a longer one, only
+	// the length and a hash are kept.
 	Whole    int64
 	Bounds   HistoryBounds
 	Subtrees []SubtreeRule
 }
 
-// SubtreeRule is what is kept of the objects at and below an address. The rule with the
-// longest address counts.
+// SubtreeRule says what is kept of the objects at and below an address. If several rules
+// match an object, the one with the longest address applies.
 type SubtreeRule struct {
 	Address Address
 	Keep    SubtreeKeep
-	Large   bool // values of every length are kept
+	Large   bool // values of any length are kept
 }
 
 // SubtreeKeep says what is kept of the objects in a subtree.
@@ -150,7 +150,7 @@ type SubtreeKeep uint8
 
 const (
 	KeepAsElsewhere SubtreeKeep = iota // as HistoryRules says
-	KeepEverything                     // each value, whoever writes it
+	KeepEverything                     // each value, whoever replaces it
 	KeepNone                           // nothing
 )
 
@@ -187,13 +187,13 @@ func (r *HistoryRules) rule(tx *Tx, n *Node) (rule SubtreeRule, err error) {
 	return rule, nil
 }
 
-// parentBefore returns the table of an object as the root has it, or as the transaction has
-// it if it is new.
+// parentBefore returns the table that an object was in before the transaction. For a new
+// object, it returns the table that the transaction has put it in.
 func (tx *Tx) parentBefore(n *Node) (*Node, error) {
 	if n.parent == RootID {
 		return tx.root, nil
 	}
-	if n.ver < 0 { // the transaction has placed the object, so the table is there
+	if n.ver < 0 { // the transaction has put the object there, so the table exists
 		return tx.parentOf(n)
 	}
 	hint := n.up
@@ -204,7 +204,8 @@ func (tx *Tx) parentBefore(n *Node) (*Node, error) {
 }
 
 // keep returns what is kept of an object that tx overwrites or deletes. old is its node as
-// the root has it. thinAfter is HistoryRules.Interval ago.
+// the root has it. Of a thinned object, nothing is kept if a state of it was kept after
+// thinAfter.
 func (r *HistoryRules) keep(tx *Tx, old *Node, thinAfter int64) (keep Keep, large bool, err error) {
 	rule, err := r.rule(tx, old)
 	switch {
@@ -220,10 +221,11 @@ func (r *HistoryRules) keep(tx *Tx, old *Node, thinAfter int64) (keep Keep, larg
 	return KeepNothing, false, nil
 }
 
-// isCode reports whether requests keep what they overwrite of this kind.
+// isCode reports whether objects of this kind are kept when a request replaces them.
 func (k Kind) isCode() bool { return k == KindScript || k == KindText || k == KindOutline }
 
-// maxDepth is how deep rule follows tables. No usable root is as deep.
+// maxDepth limits how many tables above an object are followed, should a damaged root have
+// a table below itself. No usable root is that deep.
 const maxDepth = 10000
 
 // holds reports whether an object lies at or below the address of a rule. folds are the
@@ -237,8 +239,8 @@ func (s *SubtreeRule) holds(folds []string) bool {
 	return true
 }
 
-// historyRules returns the rules for what is kept. A transaction asks for them under the
-// writer's lock, after its read set was compared.
+// historyRules returns the rules for what is kept. They are read under the writer's lock,
+// after the read set was compared, so they are not added to it.
 func (tx *Tx) historyRules() (*HistoryRules, error) {
 	if tx.db.options.History == nil {
 		return &DefaultHistory, nil
@@ -249,8 +251,8 @@ func (tx *Tx) historyRules() (*HistoryRules, error) {
 	return tx.db.options.History(tx)
 }
 
-// Changes yields the changes of the generations below before, the newest first; all, if
-// before is 0.
+// Changes yields the changes of the generations below before, the newest first. If before
+// is 0, it yields all changes.
 func (tx *Tx) Changes(before int64) iter.Seq2[Change, error] {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -262,7 +264,7 @@ func (tx *Tx) Changes(before int64) iter.Seq2[Change, error] {
 	return s.Changes(tx.ctx, before)
 }
 
-// ChangedObject is what a change has done to one object.
+// ChangedObject is an object that a change has changed.
 type ChangedObject struct {
 	ID            int64
 	How           How
@@ -275,8 +277,8 @@ type ObjectState struct {
 	Kind    Kind
 	Size    int64
 	Type    string
-	// Written is the generation of the commit that wrote the value. It is a later one than
-	// that which was asked for if the value of then was not kept.
+	// Written is the generation of the commit that wrote the value. It is above the
+	// generation that was asked for if the value of that generation was not kept.
 	Written int64
 	Hash    []byte // if only a hash of the value was kept
 }
@@ -306,7 +308,7 @@ func (tx *Tx) ChangedObjects(generation int64) iter.Seq2[ChangedObject, error] {
 	}
 }
 
-// StateAt returns the object with this id as a generation left it; nil if there was none.
+// StateAt returns the object with this id as a generation left it, or nil if there was none.
 func (tx *Tx) StateAt(id, generation int64) (*ObjectState, error) {
 	if _, err := tx.reader(); err != nil {
 		return nil, err
@@ -347,7 +349,7 @@ func (tx *Tx) addressOf(id, generation int64) Address {
 }
 
 // GenerationAt returns the generation of the last change up to a time. The error is
-// ErrReach if the root does not remember so much.
+// ErrReach if the history does not reach back to that time.
 func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -363,7 +365,7 @@ func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
 // Generation returns the generation that the transaction sees.
 func (tx *Tx) Generation() int64 { return tx.gen }
 
-// Reach returns the first generation that the root remembers, and when it was committed.
+// Reach returns the first generation that can be read, and when it was committed.
 func (tx *Tx) Reach() (int64, time.Time, error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -373,7 +375,7 @@ func (tx *Tx) Reach() (int64, time.Time, error) {
 	return generation, time.Unix(0, made), err
 }
 
-// IDsAt returns the ids of the objects that are at an address now or were there once.
+// IDsAt returns the ids of the objects that are or were at an address.
 func (tx *Tx) IDsAt(a Address) ([]int64, error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -401,7 +403,7 @@ func (tx *Tx) IDsAt(a Address) ([]int64, error) {
 	return ids, nil
 }
 
-// IDsBelow returns ids with those of all objects that are below them or were there once.
+// IDsBelow returns ids, and the ids of all objects that are or were below them.
 func (tx *Tx) IDsBelow(ids []int64) ([]int64, error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -455,7 +457,7 @@ func (tx *Tx) ChangesOf(ids []int64) ([]int64, error) {
 	return list, nil
 }
 
-// HistoryInfo returns what the root remembers. It counts all of it.
+// HistoryInfo describes the history. It reads the whole history to count.
 func (db *DB) HistoryInfo(ctx context.Context) (info HistoryInfo, err error) {
 	err = db.View(ctx, func(tx *Tx) error {
 		s, err := tx.reader()
@@ -467,8 +469,8 @@ func (db *DB) HistoryInfo(ctx context.Context) (info HistoryInfo, err error) {
 	return info, err
 }
 
-// Forget drops what the root remembers of the objects that are or were at and below an
-// address. The present objects stay. Saved copies are not touched.
+// Forget removes from the history the past states of the objects that are or were at and
+// below an address. The present objects stay. Saved copies are not touched.
 func (db *DB) Forget(ctx context.Context, a Address) (Forgotten, error) {
 	var ids []int64
 	err := db.View(ctx, func(tx *Tx) (err error) {
@@ -484,10 +486,10 @@ func (db *DB) Forget(ctx context.Context, a Address) (Forgotten, error) {
 }
 
 // At returns a DB of the root as the commit of a generation left it. Its transactions may
-// write and see what they have written, and cannot be committed. If inexact is not nil, it
-// is called, from any goroutine, with each object that a transaction finds with a value
-// that was written later, because the one of then was not kept: its id, and the generation
-// that wrote it. The DB is closed with db.
+// write and see what they have written, but they cannot be committed. Where a value was not
+// kept, a transaction finds a later one. It then calls inexact, if that is not nil, with the
+// id of the object and the generation that wrote the value, from any goroutine. The DB is
+// closed with db.
 func (db *DB) At(generation int64, inexact func(id, written int64)) *DB {
 	o := db.options
 	o.ReadOnly = false // what a transaction writes goes nowhere

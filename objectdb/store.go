@@ -32,16 +32,15 @@ type Store interface {
 	Newest() (generation int64, ok bool)
 
 	// At returns a store of the root as the commit of a generation left it. Its sessions
-	// only read. It is closed with this store. It calls inexact, from any goroutine, with
-	// each object that it returns with a value that was written later, because the one of
-	// then was not kept.
+	// only read. It is closed with this store. Where a value was not kept, a session returns
+	// a later one, and calls inexact with the row, from any goroutine.
 	At(generation int64, inexact func(Row)) Store
 
 	// Path names the root in messages.
 	Path() string
 
-	// Forget drops what the root remembers of objects, and returns what it has dropped. It
-	// makes no change and no generation. Nothing of it is left in the files of the root.
+	// Forget removes the past states of objects from the history. It makes no change and no
+	// generation. No part of the states is left in the files of the root.
 	Forget(ctx context.Context, ids []int64) (Forgotten, error)
 
 	Save(ctx context.Context, o SaveOptions) (Copy, error)
@@ -151,7 +150,7 @@ type Row struct {
 	Modified int64
 	Size     int64
 	Type     string // MIME type of a binary
-	Kept     int64  // when the last commit was made that kept a state of the object, in nanoseconds since 1970; or 0
+	Kept     int64  // when a commit last kept a state of the object, in nanoseconds since 1970; or 0
 	Value    Value  // nil in a table, and if the value is too long
 }
 
@@ -173,12 +172,12 @@ type Commit struct {
 
 	// Changed are the places for the State.Changes of later sessions.
 	Changed []Place
-	// Revives says that tables are among Inserts that had been deleted. To the State.Changes
-	// of later sessions, that is a Revert.
+	// Revives says that Inserts has tables that had been deleted. The State.Changes of later
+	// sessions report that as a Revert.
 	Revives bool
 
-	// The store keeps what Keep says, and remembers the commit as a Change if it keeps
-	// anything, or inserts an object that is not of KeepNothing.
+	// The store keeps what Keep says. It records the commit as a Change if it keeps anything,
+	// or inserts an object whose Keep is not KeepNothing.
 	First     int64         // see Change; 0 is Generation
 	Undoes    []int64       // see Change
 	Whole     int64         // see HistoryRules
@@ -190,7 +189,7 @@ type Commit struct {
 type Write struct {
 	Row
 	Keep  Keep // what is kept of its present state
-	Large bool // the state is kept whatever its length is
+	Large bool // a value of any length is kept
 }
 
 // Delete is an object that goes; if it is a table, with all below it.

@@ -11,12 +11,12 @@ import (
 
 // UndoOptions says how to undo changes.
 type UndoOptions struct {
-	// Only undoes what the changes did at and below these addresses, if there are any. An
-	// address is one from before the change or one from after it.
+	// Only limits the undo to objects at and below these addresses, if there are any. An
+	// object may have the address before the change or after it.
 	Only []Address
-	// Merge, if it is not nil, is called with an object that was written since. It returns
-	// the value that has both: theirs, the present one, without the step from before to
-	// after. If that cannot be had, it returns an error that says why.
+	// Merge, if it is not nil, merges the value of an object that was written since. theirs
+	// is its present value. Merge returns theirs without the change from before to after. If
+	// it cannot, it returns an error that says why.
 	Merge func(a Address, before, after, theirs Value) (Value, error)
 }
 
@@ -28,7 +28,7 @@ type UndoConflict struct {
 // ConflictingObject is an object that was changed after the change that is to be undone.
 type ConflictingObject struct {
 	Address Address
-	Change  int64 // that is to be undone
+	Change  int64 // the change that is to be undone
 	Since   int64 // the last change of the object; 0 if it is not known
 	Why     string
 }
@@ -53,19 +53,19 @@ func (o *ConflictingObject) String() string {
 	return text
 }
 
-// Undone is what Undo has done.
+// Undone says what Undo has done.
 type Undone struct {
-	Changes []int64 // the newest first
-	// Objects that were changed, brought back and removed.
+	Changes []int64 // the changes that are undone, the newest first
+	// The numbers of objects that were changed, restored and removed.
 	Changed, Restored, Removed int
-	Merged                     []Address // objects of which Merge has made the value
+	Merged                     []Address // the objects that have a value from Merge
 }
 
-// ErrNothingToUndo says that there is no change of a person that is not undone.
+// ErrNothingToUndo says that all changes made by persons are undone.
 var ErrNothingToUndo = errors.New("no change of a person is left to undo")
 
-// Change returns the change that a generation has made; ErrNotFound if the root does not
-// remember it, or that commit has kept nothing.
+// Change returns the change of a generation. The error is ErrNotFound if the history does
+// not have it.
 func (tx *Tx) Change(generation int64) (Change, error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -101,8 +101,8 @@ func (tx *Tx) LastUndoable() (int64, error) {
 	return 0, ErrNothingToUndo
 }
 
-// LastRedoable returns the last change of a person that has undone others, if no person
-// has made another change since and nothing has undone it.
+// LastRedoable returns the last undo that a person has made, if it is not undone and no
+// person has made another change since.
 func (tx *Tx) LastRedoable() (int64, error) {
 	undone := map[int64]bool{}
 	for c, err := range tx.Changes(0) {
@@ -128,8 +128,8 @@ func (tx *Tx) LastRedoable() (int64, error) {
 	return 0, ErrNothingToUndo
 }
 
-// isUndo reports whether a change has undone others, and not made them again by undoing
-// what had undone them.
+// isUndo reports whether a change is an undo. A change that undoes an undo is a redo, and
+// one that undoes a redo is an undo again.
 func (tx *Tx) isUndo(c Change) (bool, error) {
 	undo := false
 	for len(c.Undoes) > 0 {
@@ -174,10 +174,10 @@ func (tx *Tx) withParts(changes []int64) ([]int64, error) {
 	return list, nil
 }
 
-// Undo takes back what changes have done, with all other changes of the same transactions:
-// it puts back what they overwrote and moved, deletes what they made, and brings back what
-// they deleted, with the ids of then. What is already so is left alone. If an object was
-// changed since, the error is an UndoConflict and nothing is written.
+// Undo undoes changes, and all other changes of the same transactions. It puts back what
+// they overwrote and moved, deletes what they inserted, and restores what they deleted, with
+// the old ids. It leaves alone an object that already is as it was before the change. If an
+// object was changed since, the error is an UndoConflict and nothing is written.
 func (tx *Tx) Undo(changes []int64, o UndoOptions) (Undone, error) {
 	if tx.mode == viewing {
 		return Undone{}, ErrReadOnly
@@ -208,7 +208,7 @@ func (tx *Tx) Undo(changes []int64, o UndoOptions) (Undone, error) {
 	return done, nil
 }
 
-// undo is the work of taking back one change.
+// undo undoes one change.
 type undo struct {
 	tx      *Tx
 	o       *UndoOptions
@@ -216,7 +216,7 @@ type undo struct {
 	done    *Undone
 	objects []*undoing
 	byID    map[int64]*undoing
-	leads   map[int64]bool // tables that lead to the root
+	leads   map[int64]bool // tables known to be the root or to lie below it
 	problem UndoConflict
 }
 
@@ -226,10 +226,10 @@ type undoing struct {
 	how           How
 	before, after *Past // nil if it did not exist
 	now           *Node // nil if it does not exist
-	goes          bool
-	moves         bool  // to the place of before
-	placed        bool  // it is there, or on its way
-	write         Value // to be put in the place of the present value, or nil
+	goes          bool  // it is to be deleted
+	moves         bool  // it is to be put at the place of before
+	placed        bool  // putBack has been called with it
+	write         Value // the value that is to be written, or nil
 }
 
 func (u *undo) run() error {
@@ -315,7 +315,7 @@ func (u *undo) wanted(o *undoing) bool {
 	return false
 }
 
-// pastOf returns an object as it was, or nil.
+// pastOf returns an object as a generation left it, or nil if there was none.
 func (tx *Tx) pastOf(id, generation int64) (*Past, error) {
 	p, err := tx.session.ObjectAt(tx.ctx, id, generation)
 	if err == ErrNotFound {
@@ -324,7 +324,7 @@ func (tx *Tx) pastOf(id, generation int64) (*Past, error) {
 	return &p, err
 }
 
-// nodeByID returns the present node of an object, or nil.
+// nodeByID returns the present node of an object, or nil if it does not exist.
 func (tx *Tx) nodeByID(id int64) (*Node, error) {
 	n, err := tx.present(&Node{id: id, kind: KindTable})
 	if err == nil && n.fold == "" && id != RootID {
@@ -348,8 +348,8 @@ func (tx *Tx) nodeByID(id int64) (*Node, error) {
 	return n, nil
 }
 
-// compare finds out whether an object is still as the change left it. A state that is not
-// known, because it was not kept, is not that of the present.
+// compare decides what to do with an object. It refuses an object that is no longer as the
+// change left it. A state that was not kept is taken to differ from the present one.
 func (u *undo) compare(o *undoing) error {
 	switch {
 	case o.how == Deleted && o.now != nil: // it is back already
@@ -396,11 +396,11 @@ func (u *undo) compare(o *undoing) error {
 
 const notKeptAnyMore = "what it was is not kept any more"
 
-// isPlaceOf reports whether an object is where it was then.
+// isPlaceOf reports whether an object is still at the place that it had in p.
 func (p *Past) isPlaceOf(n *Node) bool { return n.parent == p.Parent && n.name == p.Name }
 
-// compareValue finds the value that an object gets. same says that the present value is
-// that of after.
+// compareValue finds the value that an object gets. same says whether the present value is
+// the one of after.
 func (u *undo) compareValue(o *undoing, same bool) error {
 	if o.now.kind == KindTable || o.how == Moved && same {
 		return nil
@@ -456,7 +456,8 @@ func whyNotKept(p *Past) string {
 	return fmt.Sprintf("only the length of %d bytes and a hash of it were kept", p.Size)
 }
 
-// isAt reports whether an object has the content that it had in a generation.
+// isAt reports whether an object has the content that it had in a generation. p is its state
+// in that generation.
 func (u *undo) isAt(n *Node, p *Past, generation int64) (bool, error) {
 	if n.kind == KindTable || p.Kind == KindTable {
 		return n.kind == p.Kind, nil
@@ -481,9 +482,10 @@ func (u *undo) isAt(n *Node, p *Past, generation int64) (bool, error) {
 	return err == nil && Equal(now, then), err
 }
 
-// value returns the value that an object had in a generation, exactly.
+// value returns the value that an object had in a generation. If it was not kept, the error
+// is ErrNotKept.
 func (u *undo) value(id int64, p *Past, generation int64) (Value, error) {
-	if p.Version > generation { // it was written later, and what was before it was not kept
+	if p.Version > generation { // a later value, because the one of generation was not kept
 		return nil, ErrNotKept
 	}
 	return u.valueOf(id, p)
@@ -496,7 +498,7 @@ func (u *undo) valueOf(id int64, p *Past) (Value, error) {
 	return u.tx.session.ValueAt(u.tx.ctx, id, p.Since)
 }
 
-// vacate takes the objects that go, or that go back to another place, from where they are.
+// vacate removes the objects that are to be deleted or moved from their present places.
 func (u *undo) vacate() error {
 	for _, o := range u.objects {
 		if o.now == nil || !o.goes && !o.moves {
@@ -513,7 +515,7 @@ func (u *undo) vacate() error {
 	return nil
 }
 
-// place puts the objects at the places of before, a table before what is in it.
+// place puts the objects at the places of before, a table before the objects in it.
 func (u *undo) place() error {
 	u.leads = map[int64]bool{RootID: true}
 	for _, o := range u.objects {
@@ -524,7 +526,7 @@ func (u *undo) place() error {
 	return nil
 }
 
-// putBack puts one object at the place of before, after the tables above that place.
+// putBack puts one object at the place of before. The tables above that place come first.
 func (u *undo) putBack(o *undoing) error {
 	if !o.moves || o.placed {
 		return nil
@@ -555,7 +557,8 @@ func (u *undo) putBack(o *undoing) error {
 	return tx.leave(t, &now)
 }
 
-// tableFor returns the table of before, once it leads to the root; nil if it does not.
+// tableFor returns the table of before, after it has put back the tables above it. It
+// returns nil if the table is gone, or would lie below the object.
 func (u *undo) tableFor(o *undoing) (*Node, error) {
 	var way []int64
 	for id := o.before.Parent; !u.leads[id]; {
@@ -585,7 +588,7 @@ func (u *undo) tableFor(o *undoing) (*Node, error) {
 	return u.tx.nodeByID(o.before.Parent)
 }
 
-// revive brings back an object that was deleted.
+// revive restores an object that was deleted.
 func (u *undo) revive(o *undoing, t *Node) error {
 	tx, b := u.tx, o.before
 	n := b.node(t)
@@ -618,7 +621,8 @@ func (u *undo) revive(o *undoing, t *Node) error {
 	return tx.leave(t, n)
 }
 
-// remove drops the objects that the change has made. A table that has others in it stays.
+// remove deletes the objects that the change has inserted. It refuses a table that has other
+// objects in it.
 func (u *undo) remove() error {
 	for _, o := range u.objects {
 		if !o.goes {
