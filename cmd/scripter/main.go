@@ -76,8 +76,16 @@ type hintError struct {
 
 func (e hintError) Unwrap() error { return e.error }
 
+// statusError is a failure with an exit status of its own.
+type statusError struct {
+	error
+	status int
+}
+
+func (e statusError) Unwrap() error { return e.error }
+
 // run runs the program and returns its exit status: 0, 1 after a failure, 2 after a wrong
-// command line.
+// command line, or that of a statusError.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
 	w := &written{Writer: out}
 	shown := &visibleWriter{w: w}
@@ -103,6 +111,10 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	var usage usageError
 	if errors.As(err, &usage) {
 		return 2
+	}
+	var own statusError
+	if errors.As(err, &own) {
+		return own.status
 	}
 	return 1
 }
@@ -175,7 +187,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.settingsCommand(), t.limitsCommand(), t.requiresCommand(), t.actionsCommand(),
 		t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
 		t.requestsCommand(), t.reachFlags(t.replayCommand()),
-		t.exportCommand(), t.importCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
+		t.exportCommand(), t.importCommand(), t.syncCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
 		t.undoCommand(), t.redoCommand(),
 		t.checkCommand(), t.doctorCommand(), t.completionCommand(), t.offersCommand(), t.versionCommand(),
 	)

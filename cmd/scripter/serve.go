@@ -18,6 +18,7 @@ import (
 
 	"scripter/autosave"
 	"scripter/devserver"
+	"scripter/foldersync"
 )
 
 // sample is the site that serve makes where there is none.
@@ -26,7 +27,7 @@ import (
 var sample embed.FS
 
 func (t *tool) serveCommand() *cobra.Command {
-	var addr, site, errorsIn string
+	var addr, site, scripts, errorsIn string
 	var hosts []string
 	var quiet bool
 	c := &cobra.Command{
@@ -51,13 +52,16 @@ the error is in the log.`,
 			if err != nil {
 				return err
 			}
-			return t.serve(c.Context(), addr, site, hosts, quiet, show)
+			return t.serve(c.Context(), addr, site, scripts, hosts, quiet, show)
 		},
 	}
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
 	c.Flags().StringArrayVar(&hosts, "host", nil,
 		"`NAME` that the Host field may have, beside localhost and the address; may be repeated")
 	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
+	c.Flags().StringVar(&scripts, "scripts", "",
+		"keep the files in the folder `DIR` and the root the same, as sync --watch does")
+	t.flag(c, "scripts", folders)
 	c.Flags().StringVar(&errorsIn, "errors", "", "where errors are shown: page or log; page on a terminal")
 	t.flag(c, "addr", nothing)
 	t.flag(c, "host", nothing)
@@ -78,7 +82,7 @@ func (t *tool) showsErrors(where string) (bool, error) {
 	return false, usageError{fmt.Errorf("--errors is page or log, not %q", where)}
 }
 
-func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, quiet, showErrors bool) error {
+func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []string, quiet, showErrors bool) error {
 	if info, err := os.Stat(site); err == nil && !info.IsDir() {
 		return usageError{fmt.Errorf("%s is a file; --site names the folder of the pages", site)}
 	}
@@ -121,6 +125,13 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 	}
 	defer autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log}).Start()()
 	t.welcome(l.Addr().String(), site, showErrors)
+	if scripts != "" {
+		stop, err := t.syncScripts(ctx, scripts)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	select {
@@ -133,6 +144,33 @@ func (t *tool) serve(ctx context.Context, addr, site string, hosts []string, qui
 	err = s.Shutdown(end)
 	pages.Wait(end)
 	return err
+}
+
+// syncScripts keeps a folder the same as the root until the returned function is called.
+func (t *tool) syncScripts(ctx context.Context, dir string) (stop func(), err error) {
+	db, err := t.open(forWork) // requests may hold the lock for a short time only
+	if err != nil {
+		return nil, err
+	}
+	f, err := t.openFolder(db, foldersync.Options{Dir: dir})
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		if err := t.watchFolder(ctx, f, foldersync.Round{}); err != nil {
+			t.warn("%v; the server goes on without --scripts", err)
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+		f.Close()
+		db.Close()
+	}, nil
 }
 
 // makeMissing makes the root and the site where there are none.

@@ -1,0 +1,344 @@
+package foldersync
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
+	"scripter/textdiff"
+)
+
+// TestMain lets the test program do one sync, for a test that kills it.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("FOLDERSYNC_CHILD"); dir != "" {
+		os.Exit(child(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// child does one sync. It prints a line when it begins, and then the lines of the result.
+func child(dir string) int {
+	db, err := sqlitestore.Open(os.Getenv("FOLDERSYNC_ROOT"), objectdb.Options{Relaxed: true})
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	defer db.Close()
+	p := &pair{db: db, dir: dir, at: site}
+	f, err := Open(p.options())
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	fmt.Println("begins")
+	r, err := f.Sync(context.Background(), Round{AllowDelete: true})
+	if err != nil {
+		fmt.Println("error:", err)
+		return 1
+	}
+	for _, line := range lines(r) {
+		fmt.Println(line)
+	}
+	return 0
+}
+
+// syncAndKill does one sync in a process of its own, and kills it after a time. It reports whether the sync
+// had ended.
+func (p *pair) syncAndKill(after time.Duration) (ended bool, printed string) {
+	p.t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "FOLDERSYNC_CHILD="+p.dir, "FOLDERSYNC_ROOT="+p.root)
+	out, err := c.StdoutPipe()
+	require.NoError(p.t, err)
+	c.Stderr = os.Stderr
+	require.NoError(p.t, c.Start())
+	in := bufio.NewReader(out)
+	first, _ := in.ReadString('\n')
+	require.Equal(p.t, "begins\n", first)
+	timer := time.AfterFunc(after, func() { c.Process.Kill() })
+	rest, _ := io.ReadAll(in)
+	ended = c.Wait() == nil
+	timer.Stop()
+	return ended, string(rest)
+}
+
+// sides is what both sides have of one object; "" is nothing.
+type sides struct{ file, root string }
+
+// model knows of each object what both sides have, and which contents they have had in common.
+type model struct {
+	*pair
+	r       *rand.Rand
+	names   []string
+	now     map[string]sides
+	common  map[string][]string // what may be the base
+	tainted map[string]bool     // changed after a kill, before a sync that ended
+	old     map[string][]string // all contents so far
+	count   int
+}
+
+func newModel(t *testing.T, seed uint64) *model {
+	m := &model{pair: newPair(t), r: rand.New(rand.NewPCG(seed, 7)), now: map[string]sides{}, common: map[string][]string{},
+		tainted: map[string]bool{}, old: map[string][]string{}}
+	m.names = []string{"a", "b", "c", "t/a", "t/b", "t/u/a", "v/a", "v/b"}
+	for _, name := range m.names {
+		m.common[name] = []string{""}
+		m.old[name] = []string{""}
+	}
+	return m
+}
+
+// content returns a text of seven lines, of which one is new.
+func (m *model) content(from string) string {
+	m.count++
+	lines := strings.Split(from, "\n")
+	if len(lines) != 8 {
+		lines = strings.Split("1\n2\n3\n4\n5\n6\n7\n", "\n")
+	}
+	lines[m.r.IntN(7)] = fmt.Sprintf("new %d", m.count)
+	return strings.Join(lines, "\n")
+}
+
+// edit changes one object on one side.
+func (m *model) edit() {
+	name := m.names[m.r.IntN(len(m.names))]
+	was := m.now[name]
+	inFiles := m.r.IntN(2) == 0
+	present := was.root
+	if inFiles {
+		present = was.file
+	}
+	next := m.content(present)
+	switch m.r.IntN(6) {
+	case 0:
+		next = ""
+	case 1:
+		next = m.old[name][m.r.IntN(len(m.old[name]))]
+	}
+	if next == present {
+		return
+	}
+	m.old[name] = append(m.old[name], next)
+	if inFiles {
+		was.file = next
+		m.setFile(name, next)
+	} else {
+		was.root = next
+		if next == "" {
+			m.delete(name)
+		} else {
+			m.put(name, objectdb.Text(next))
+		}
+	}
+	m.now[name] = was
+}
+
+// setFile writes or removes a file, in one of the ways of editors.
+func (m *model) setFile(name, content string) {
+	file := m.fileOf(name)
+	switch {
+	case content == "":
+		m.remove(file)
+	case m.r.IntN(2) == 0:
+		m.write(filepath.Dir(file)+"/.new", content)
+		require.NoError(m.t, os.Rename(m.path(filepath.Dir(file)+"/.new"), m.path(file)))
+	default:
+		m.write(file, content)
+	}
+	if content != "" && m.r.IntN(8) == 0 { // another case of the name
+		base := filepath.Base(file)
+		other := strings.ToUpper(base[:1]) + base[1:]
+		if m.r.IntN(2) == 0 {
+			other = strings.ToLower(base[:1]) + base[1:]
+		}
+		require.NoError(m.t, os.Rename(m.path(file), m.path(filepath.Dir(file)+"/"+other)))
+	}
+}
+
+// fileOf returns the path of the file of an object, whatever the case of its name.
+func (m *model) fileOf(name string) string {
+	list, _ := os.ReadDir(m.path(filepath.Dir(name)))
+	for _, e := range list {
+		if strings.EqualFold(e.Name(), filepath.Base(name)+".txt") {
+			return filepath.Join(filepath.Dir(name), e.Name())
+		}
+	}
+	return name + ".txt"
+}
+
+// look returns what both sides have.
+func (m *model) look(name string) sides {
+	var s sides
+	if text := m.read(m.fileOf(name)); text != "(none)" {
+		s.file = text
+	}
+	if v, ok := m.get(name).(objectdb.Text); ok {
+		s.root = string(v)
+	}
+	return s
+}
+
+// after checks what a sync has done, and takes it down.
+func (m *model) after(ended bool, printed string) {
+	for _, name := range m.names {
+		was, is := m.now[name], m.look(name)
+		common := m.common[name]
+		fileKnown, rootKnown := slices.Contains(common, was.file), slices.Contains(common, was.root)
+		merged := func(text string) bool {
+			return slices.ContainsFunc(common, func(base string) bool {
+				got, clean := textdiff.Merge(base, was.file, was.root)
+				return clean && got == text && text != ""
+			})
+		}
+		why := ""
+		switch {
+		case was.file == was.root:
+			if is != was {
+				why = "both sides were the same"
+			}
+		case is == was:
+			if ended && (fileKnown || rootKnown) && !m.tainted[name] {
+				why = "nothing was taken"
+			}
+		case is == sides{was.file, was.file}:
+			if !rootKnown && !merged(was.file) {
+				why = "an edit of the root is lost"
+			}
+		case is == sides{was.root, was.root}:
+			if !fileKnown && !merged(was.root) {
+				why = "an edit of a file is lost"
+			}
+		case is.file == is.root && merged(is.root):
+		case !ended && is.file == was.file && merged(is.root):
+		default:
+			why = "an unknown content"
+		}
+		require.Empty(m.t, why, "%s: ended %v, common %q, was %q, is %q\n%s", name, ended, common, was, is, printed)
+		switch {
+		case is.file == is.root:
+			m.common[name] = []string{is.file}
+		case is != was: // a merge that was half done
+			m.common[name] = append(slices.Clone(common), is.file)
+		}
+		m.tainted[name] = !ended || m.tainted[name] && is.file != is.root
+		m.now[name] = is
+	}
+}
+
+// TestKill kills syncs at any instant, while both sides are edited in between.
+func TestKill(t *testing.T) {
+	rounds, seeds := 40, uint64(4)
+	if n, err := strconv.Atoi(os.Getenv("FOLDERSYNC_KILL_ROUNDS")); err == nil {
+		rounds = n
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := newModel(t, seed)
+			kills := 0
+			for range rounds {
+				for range m.r.IntN(6) {
+					m.edit()
+				}
+				time.Sleep(goneTime - 5*time.Millisecond + time.Duration(m.r.IntN(20))*time.Millisecond)
+				after := time.Duration(m.r.IntN(20000)) * time.Microsecond
+				if m.r.IntN(4) == 0 {
+					after = patience
+				}
+				ended, printed := m.syncAndKill(after)
+				if !ended {
+					kills++
+				}
+				m.after(ended, printed)
+			}
+			t.Logf("%d of %d syncs were killed", kills, rounds)
+			assert.Greater(t, kills, rounds/10)
+			ended, printed := m.syncAndKill(patience)
+			require.True(t, ended, printed)
+			m.after(ended, printed)
+			m.sync(Round{Take: FromFiles, Paths: []string{"."}, AllowDelete: true})
+			m.same()
+		})
+	}
+}
+
+// TestRandomEdits is TestKill without kills: what a sync does is known exactly.
+func TestRandomEdits(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := newModel(t, 100+seed)
+			for range 40 {
+				for range m.r.IntN(5) {
+					m.edit()
+				}
+				m.sync(Round{AllowDelete: true})
+				m.after(true, "")
+			}
+		})
+	}
+}
+
+// TestEditsMeanwhile edits both sides while a Watch runs. What was written last on the one side
+// that has an object to itself must come to the other.
+func TestEditsMeanwhile(t *testing.T) {
+	p := newPair(t)
+	for i := range 6 {
+		p.put(fmt.Sprintf("f%d", i), objectdb.Text("begin"))
+		p.put(fmt.Sprintf("r%d", i), objectdb.Text("begin"))
+	}
+	w := p.watch()
+	last := map[string]string{}
+	var mu sync.Mutex
+	var writers sync.WaitGroup
+	end := time.Now().Add(4 * time.Second)
+	write := func(seed uint64, side string, set func(name, text string)) {
+		writers.Go(func() {
+			r := rand.New(rand.NewPCG(seed, 9))
+			for n := 0; time.Now().Before(end); n++ {
+				name := fmt.Sprintf("%s%d", side, r.IntN(6))
+				text := fmt.Sprintf("%s %d\n%s", name, n, strings.Repeat("x", r.IntN(5000)))
+				set(name, text)
+				mu.Lock()
+				last[name] = text
+				mu.Unlock()
+				time.Sleep(time.Duration(r.IntN(80)) * time.Millisecond)
+			}
+		})
+	}
+	write(1, "f", func(name, text string) {
+		if len(text)%2 == 0 {
+			p.write("."+name, text)
+			require.NoError(t, os.Rename(p.path("."+name), p.path(name+".txt")))
+		} else {
+			p.write(name+".txt", text)
+		}
+	})
+	write(2, "r", func(name, text string) { p.put(name, objectdb.Text(text)) })
+	writers.Wait()
+	for name, text := range last {
+		w.until(func() bool { return p.read(name+".txt") == text && p.get(name) == objectdb.Text(text) })
+	}
+	require.NoError(t, w.end())
+	assert.Empty(t, w.errs)
+	for _, line := range w.told() {
+		assert.NotContains(t, line, "conflict")
+	}
+	p.same()
+}
