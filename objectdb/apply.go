@@ -207,7 +207,8 @@ func (w *work) deleteRuled(tx *Tx, table *Node) error {
 		if err != nil {
 			return err
 		}
-		if n == nil {
+		planned := func(d Delete) bool { return d.ID == n.id }
+		if n == nil || slices.ContainsFunc(w.deletes, planned) {
 			continue
 		}
 		keep := KeepNothing
@@ -303,7 +304,7 @@ func (w *work) touch(tx *Tx, d *delta) error {
 		return nil
 	}
 	t, err := tx.present(d.table)
-	if err != nil {
+	if err != nil || t.revived {
 		return err
 	}
 	w.touched = append(w.touched, w.id(t.id))

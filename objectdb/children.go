@@ -176,7 +176,7 @@ func (tx *Tx) listed(t *Node) ([]*Node, error) {
 // readsNames adds the names in t to the read set. The session begins before that, because
 // what is listed is in the read set as one, without each table among it.
 func (tx *Tx) readsNames(t *Node) error {
-	if tx.read == nil || t.id < 0 {
+	if tx.read == nil || t.id < 0 || t.revived {
 		return nil
 	}
 	if _, err := tx.reader(); err != nil {

@@ -208,7 +208,7 @@ func (tx *Tx) write(t *Node, name string, now *Node) error {
 	now.modified = tx.db.options.Now().UnixNano()
 	now.parent, now.up = t.id, t
 	if old.exists() && old.kind != KindTable && now.kind != KindTable {
-		now.id, now.created, now.name, now.fold = old.id, old.created, old.name, old.fold
+		now.id, now.created, now.name, now.fold, now.revived = old.id, old.created, old.name, old.fold, old.revived
 		return tx.leave(t, now)
 	}
 	now.id, now.created, now.name, now.fold = now.ver, now.modified, name, old.fold

@@ -156,6 +156,38 @@ func (m model) children(a objectdb.Address) (names []string) {
 	return names
 }
 
+// replace puts a value or a new table at an address, in the place of whatever is there.
+func (m model) replace(a objectdb.Address, v objectdb.Value) error {
+	if len(a) == 0 {
+		return objectdb.ErrRoot
+	}
+	if t, ok := m.find(a.Parent()); !ok {
+		return objectdb.ErrNotFound
+	} else if t.value != nil {
+		return objectdb.ErrNotTable
+	}
+	name := a.Name()
+	if old, ok := m.find(a); ok {
+		name = old.name
+		_ = m.delete(a)
+	}
+	m[key(a)] = modelObject{name, v}
+	return nil
+}
+
+func replace(tx *objectdb.Tx, a objectdb.Address, v objectdb.Value) error {
+	if len(a) == 0 {
+		return objectdb.ErrRoot
+	}
+	t, err := tx.Find(a.Parent())
+	if err == nil && v == nil {
+		_, err = tx.SetTable(t, a.Name())
+	} else if err == nil {
+		err = tx.Set(t, a.Name(), v)
+	}
+	return err
+}
+
 // player makes the same random changes to a root and to a model.
 type player struct {
 	t   *T
@@ -165,6 +197,9 @@ type player struct {
 
 	before  []model // what is gone back to: when the transaction fails, then each attempt
 	handles []*objectdb.Node
+
+	values  []objectdb.Value   // that are put
+	flushed func(*objectdb.Tx) // called after each Flush; may be nil
 }
 
 func (p *player) address() objectdb.Address {
@@ -176,13 +211,13 @@ func (p *player) address() objectdb.Address {
 	return a
 }
 
-func (p *player) value() objectdb.Value { return oddValues[p.r.IntN(len(oddValues))] }
+func (p *player) value() objectdb.Value { return p.values[p.r.IntN(len(p.values))] }
 
 func (p *player) step(tx *objectdb.Tx) {
 	a, b, v := p.address(), p.address(), p.value()
 	var want, got error
 	var what string
-	switch p.r.IntN(10) {
+	switch p.r.IntN(11) {
 	case 0, 1, 2:
 		what = fmt.Sprintf("put %s %s", a, v.Kind())
 		want, got = p.m.put(a, v), tx.Put(a, v)
@@ -201,6 +236,12 @@ func (p *player) step(tx *objectdb.Tx) {
 		}
 		what = fmt.Sprintf("copy %s %s", a, b)
 		want, got = p.m.transfer(a, b, false), tx.Copy(a, b)
+	case 8:
+		if p.r.IntN(2) == 0 {
+			v = nil
+		}
+		what = fmt.Sprintf("replace %s", a)
+		want, got = p.m.replace(a, v), replace(tx, a, v)
 	default:
 		p.look(tx, a)
 		return
@@ -289,7 +330,7 @@ func testRandomOperations(t *T) {
 			other, err := t.Open(db.Path(), options)
 			require.NoError(t, err)
 			defer other.Close()
-			p := &player{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: model{}}
+			p := &player{t: t, r: rand.New(rand.NewPCG(seed, 1)), m: model{}, values: oddValues}
 			for range 60 {
 				p.transaction(db)
 				if p.r.IntN(4) == 0 {
@@ -338,6 +379,9 @@ func (p *player) steps(tx *objectdb.Tx) {
 			require.NoError(p.t, tx.Flush())
 			for i := range p.before {
 				p.before[i] = p.m.clone()
+			}
+			if p.flushed != nil {
+				p.flushed(tx)
 			}
 		case 1, 2, 3:
 			p.attempt(tx)

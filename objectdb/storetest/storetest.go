@@ -72,6 +72,7 @@ var tests = []struct {
 	{"DerivedUnderLoad", testDerivedUnderLoad},
 	{"BeforeSync", testBeforeSync},
 	{"RandomOperations", testRandomOperations},
+	{"HistoryOfRandomChanges", testHistoryOfRandomChanges},
 	{"CacheStats", testCacheStats},
 	{"ATransactionSeesOneState", testATransactionSeesOneState},
 	{"Conflicts", testConflicts},
