@@ -151,6 +151,8 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 			return err
 		}
 		old = row.node(nil)
+		// Caches may find the object, and what is in it, by its old place.
+		w.written = append(w.written, &Node{parent: old.parent, fold: old.fold})
 	}
 	moved := c.now.id != c.base.id || c.now.name != c.base.name
 	thinAfter := w.thinAfter()

@@ -85,3 +85,28 @@ func testTablesThatChangeTheirOrderAreNotDamaged(t *T) {
 	View(t, db, func(tx *objectdb.Tx) { assert.Equal(t, "v y", Names(t, tx, "x.z")) })
 	requireCacheTrue(t, db)
 }
+
+// What is moved out of a table that is deleted is found at its new place.
+func testWhatIsMovedOutOfADeletedTable(t *T) {
+	db := open(t)
+	other, err := t.Open(db.Path(), Patient)
+	require.NoError(t, err)
+	defer other.Close()
+	Put(t, db, "x.y.b.v", objectdb.Number(1))
+	address := func(db *objectdb.DB, a string) (is string) {
+		View(t, db, func(tx *objectdb.Tx) { is = tx.Address(Must(tx.Find(Addr(t, a)))(t)).String() })
+		return is
+	}
+	for _, db := range []*objectdb.DB{db, other} {
+		require.Equal(t, "x.y.b.v", address(db, "x.y.b.v"))
+	}
+	Update(t, db, func(tx *objectdb.Tx) {
+		require.NoError(t, tx.Move(Addr(t, "x.y.b"), Addr(t, "c")))
+		require.NoError(t, tx.Delete(Addr(t, "x")))
+	})
+	for _, db := range []*objectdb.DB{db, other} {
+		require.Equal(t, "c.v", address(db, "c.v"))
+	}
+	requireCacheTrue(t, db)
+	requireCacheTrue(t, other)
+}

@@ -46,6 +46,7 @@ var tests = []struct {
 	{"TheLockIsLimitedWhileWritesAreApplied", testTheLockIsLimitedWhileWritesAreApplied},
 	{"TheCacheForgetsOnlyWhatOthersChanged", testTheCacheForgetsOnlyWhatOthersChanged},
 	{"TablesThatChangeTheirOrderAreNotDamaged", testTablesThatChangeTheirOrderAreNotDamaged},
+	{"WhatIsMovedOutOfADeletedTable", testWhatIsMovedOutOfADeletedTable},
 	{"CheckUnderWrites", testCheckUnderWrites},
 	{"EveryValueIsKept", testEveryValueIsKept},
 	{"ValuesThatCannotBeStored", testValuesThatCannotBeStored},
