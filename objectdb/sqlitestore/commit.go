@@ -92,15 +92,20 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 	if err := c.one(row[:], sqlChanges); err != nil {
 		return metaError(err)
 	}
-	if err := k.finish(ctx, row); err != nil {
+	h, err := k.finish(ctx, row)
+	switch {
+	case err != nil:
 		return err
-	}
-	if w.Revives {
-		return c.execBefore(ctx, sqlSetReverted, w.Generation, w.LastID)
+	case w.Revives:
+		return h.setReverted(ctx, c, w.Generation, w.LastID)
 	}
 	log, _ := row[0].([]byte)
 	log = changeLog(log).with(w.Generation-1, w.Changed)
-	return c.execBefore(ctx, sqlSetMeta, w.Generation, w.LastID, []byte(log))
+	if h == nil {
+		return c.execBefore(ctx, sqlSetMeta, w.Generation, w.LastID, []byte(log))
+	}
+	return c.execBefore(ctx, sqlSetMetaAndHistory, w.Generation, w.LastID, []byte(log),
+		h.reach, h.reachTime, h.thinned, h.bytes)
 }
 
 // deleteTree deletes a table with all below it. SQLite stops when ctx ends.

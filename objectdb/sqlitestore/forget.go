@@ -17,8 +17,9 @@ func (s *store) Forget(ctx context.Context, ids []int64) (objectdb.Forgotten, er
 	return f, err
 }
 
-// forget deletes rows with secure_delete, which overwrites their bytes, and empties the
-// WAL, which may still have the pages as they were.
+// forget deletes rows, and rewrites the file: what had been overwritten or deleted before,
+// in the table of the present objects too, may lie in the unused parts of its pages. Then it
+// empties the WAL, which may still have the pages as they were.
 func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, err error) {
 	if s.options.ReadOnly {
 		return f, objectdb.ErrReadOnly
@@ -34,9 +35,6 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 	}
 	defer s.unlockWriter()
 	defer c.rollback()
-	if _, err := c.c.Exec(`PRAGMA secure_delete = ON`, nil); err != nil {
-		return f, sqlError(err)
-	}
 	err = retry(ctx, start.Add(s.options.BusyTimeout), func() error {
 		_, _, err := c.beginWrite()
 		return err
@@ -59,6 +57,13 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 	if err := s.sync(c.wal); err != nil {
 		return f, err
 	}
+	if _, err := c.c.Exec(`VACUUM`, nil); err != nil {
+		return f, fmt.Errorf("it is forgotten, but the file could not be rewritten, and may still have it in unused places: %w",
+			sqlError(err))
+	}
+	if err := s.sync(c.wal); err != nil {
+		return f, err
+	}
 	return f, retry(ctx, start.Add(s.options.BusyTimeout), func() error {
 		w, err := c.checkpoint(sqlCheckpointTruncate)
 		if err == nil && w.busy {
@@ -69,27 +74,21 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 }
 
 // forgetObject drops all past states of an object. The present one stands for those that
-// were at the same place.
+// were at the same place since the object came there.
 func (c *conn) forgetObject(ctx context.Context, id int64, f *objectdb.Forgotten) error {
-	const extend = `UPDATE object SET since = coalesce((SELECT min(p.since) FROM past AS p
-			WHERE p.id = object.id AND p.parent = object.parent AND p.name = object.name
-			AND NOT EXISTS (SELECT 1 FROM past AS q WHERE q.id = p.id AND q.since >= p.since
-				AND (q.parent <> object.parent OR q.name <> object.name))), since)
-		WHERE id = ?`
+	const extend = `WITH RECURSIVE stay (since) AS (
+			SELECT since FROM object WHERE id = ?1
+			UNION SELECT past.since FROM stay JOIN past ON past.id = ?1 AND past.until = stay.since
+				JOIN object ON object.id = ?1 AND object.parent = past.parent AND object.name = past.name)
+		UPDATE object SET since = (SELECT min (since) FROM stay) WHERE id = ?1`
 	args := []driver.NamedValue{{Ordinal: 1, Value: id}}
 	if _, err := c.c.ExecContext(ctx, extend, args); err != nil {
 		return sqlError(err)
 	}
-	rows, err := c.c.QueryContext(ctx, `DELETE FROM past WHERE id = ? RETURNING `+keptBytes, args)
-	if err != nil {
-		return sqlError(err)
-	}
-	defer rows.Close()
-	var row [1]driver.Value
-	for rows.Next(row[:]) == nil {
+	return c.eachRowOf(ctx, func(row []driver.Value) error {
 		n, _ := row[0].(int64)
 		f.Objects++
 		f.Bytes += n
-	}
-	return context.Cause(ctx)
+		return nil
+	}, 1, `DELETE FROM past WHERE id = ? RETURNING `+keptBytes, id)
 }

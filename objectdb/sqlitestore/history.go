@@ -188,10 +188,11 @@ func readRows(ctx context.Context, rows driver.Rows, columns int, fn func([]driv
 	}
 }
 
-// finish records the change. meta has the columns of sqlChanges.
-func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) error {
+// finish records the change, and returns what the root then says of its history; nil if
+// there is no change. meta has the columns of sqlChanges.
+func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyState, error) {
 	if len(k.objects) == 0 {
-		return nil
+		return nil, nil
 	}
 	w := k.commit
 	list := mergeReplaced(k.objects)
@@ -204,17 +205,14 @@ func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) error {
 	err := k.execBefore(ctx, sqlAddChange, w.Generation, w.Time, first, o.Person, o.Who, o.Why, o.Path,
 		!k.lasting && !o.Person, int64(len(list)), notNil(undoes), encodeReplaced(list))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	h := historyState{conn: k.conn}
+	h := &historyState{conn: k.conn, budget: pruneSteps + 2*len(list)}
 	if !scan(&h.reach, meta[2]) || !scan(&h.reachTime, meta[3]) || !scan(&h.thinned, meta[4]) || !scan(&h.bytes, meta[5]) {
-		return fmt.Errorf("%w: what it says of its history is no number", objectdb.ErrDamaged)
+		return nil, fmt.Errorf("%w: what it says of its history is no number", objectdb.ErrDamaged)
 	}
 	h.bytes += k.bytes
-	if err := h.prune(ctx, w); err != nil {
-		return err
-	}
-	return k.execBefore(ctx, sqlSetHistory, h.reach, h.reachTime, h.thinned, h.bytes)
+	return h, h.prune(ctx, w)
 }
 
 // notNil returns b, or an empty slice: SQLite takes nil as NULL.
@@ -392,7 +390,10 @@ func (c *conn) ChangesOf(ctx context.Context, id int64) ([]int64, error) {
 }
 
 func (c *conn) Formerly(ctx context.Context, table int64, fold string) ([]int64, error) {
-	return c.numbers(ctx, sqlFormerly, table, fold)
+	if fold == "" {
+		return c.numbers(ctx, sqlFormerly, table)
+	}
+	return c.numbers(ctx, sqlFormerlyNamed, table, fold)
 }
 
 func (c *conn) Reach(context.Context) (generation, time int64, err error) {

@@ -93,7 +93,7 @@ func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error
 }
 
 func (p *pastSession) Last(_ context.Context, table int64, from, end string) (objectdb.Row, error) {
-	return p.was(p.row(sqlLastAt, table, from, end, objectdb.ListedValue, p.s.generation))
+	return p.was(p.row(sqlLastAt, table, p.s.generation, objectdb.ListedValue, from, end))
 }
 
 func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
@@ -102,7 +102,7 @@ func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.
 			return err
 		}
 		return fn(row)
-	}, sqlChildrenAt, table, objectdb.ListedValue, p.s.generation)
+	}, sqlChildrenAt, table, p.s.generation, objectdb.ListedValue)
 }
 
 func (p *pastSession) Len(_ context.Context, table int64) (int, error) {

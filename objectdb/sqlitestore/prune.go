@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"io"
+	"math"
 
 	"scripter/objectdb"
 )
@@ -15,16 +16,28 @@ type historyState struct {
 	reachTime int64
 	thinned   int64
 	bytes     int64
+	budget    int // how many changes, and objects of them, may still be looked at
 }
 
-// A commit that keeps something drops at most pruneSteps of the oldest changes, so that
-// no commit waits long.
-const pruneSteps = 50
+// A commit that keeps something drops at most pruneSteps of the oldest changes and objects,
+// and two for each that it keeps itself, so that no commit waits long.
+const pruneSteps = 500
+
+// setReverted writes what a commit says of the root that brings objects back. h may be nil.
+func (h *historyState) setReverted(ctx context.Context, c *conn, generation, last int64) error {
+	if h != nil {
+		if err := c.execBefore(ctx, sqlSetHistory, h.reach, h.reachTime, h.thinned, h.bytes); err != nil {
+			return err
+		}
+	}
+	return c.execBefore(ctx, sqlSetReverted, generation, last)
+}
 
 // prune drops what is beyond the bounds: first the thinned values that are too old, then,
 // while too much is kept, the other thinned ones, and then the oldest changes.
 func (h *historyState) prune(ctx context.Context, w *objectdb.Commit) error {
-	for range pruneSteps {
+	for h.budget > 0 {
+		h.budget--
 		tooMuch := w.Bounds.Bytes > 0 && h.bytes > w.Bounds.Bytes
 		more, err := h.thin(ctx, w, tooMuch)
 		if err == nil && !more {
@@ -40,7 +53,11 @@ func (h *historyState) prune(ctx context.Context, w *objectdb.Commit) error {
 // thin drops the thinned values of the oldest change that has any, if they are too old or
 // tooMuch is kept. It reports whether it has looked at a change.
 func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch bool) (bool, error) {
-	if w.Bounds.Thinned == 0 && !tooMuch {
+	tooOld := int64(math.MinInt64)
+	if w.Bounds.Thinned > 0 {
+		tooOld = w.Time - int64(w.Bounds.Thinned)
+	}
+	if !tooMuch && h.store.notThinned.Load() >= tooOld {
 		return false, nil
 	}
 	var row [4]driver.Value
@@ -53,8 +70,8 @@ func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch boo
 	}
 	generation, _ := row[0].(int64)
 	made, _ := row[1].(int64)
-	old := w.Bounds.Thinned > 0 && made < w.Time-int64(w.Bounds.Thinned)
-	if generation >= w.Generation || !old && !tooMuch {
+	if generation >= w.Generation || made >= tooOld && !tooMuch {
+		h.store.notThinned.Store(made)
 		return false, nil
 	}
 	objects, _ := row[2].([]byte)
@@ -67,6 +84,7 @@ func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch boo
 			return false, err
 		}
 	}
+	h.budget -= len(list)
 	if row[3] == int64(1) {
 		if err := h.execBefore(ctx, sqlDropChange, generation); err != nil {
 			return false, err
@@ -115,12 +133,14 @@ func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMu
 	if generation >= w.Generation || !old && !tooMuch {
 		return false, nil
 	}
+	h.reach, h.reachTime = generation, made
 	objects, _ := row[2].([]byte)
 	list, err := decodeReplaced(objects)
 	if err != nil {
 		return false, err
 	}
-	for _, r := range list {
+	now := min(len(list), h.budget+1)
+	for _, r := range list[:now] {
 		var bytes [1]driver.Value
 		switch err := h.one(bytes[:], sqlDropPast, r.ID, generation); err {
 		case nil:
@@ -131,9 +151,9 @@ func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMu
 			return false, err
 		}
 	}
-	if err := h.execBefore(ctx, sqlDropChange, generation); err != nil {
-		return false, err
+	h.budget -= now
+	if rest := list[now:]; len(rest) > 0 { // the next commits go on with them
+		return true, h.execBefore(ctx, sqlSetReplaced, generation, encodeReplaced(rest), int64(len(rest)))
 	}
-	h.reach, h.reachTime = generation, made
-	return true, nil
+	return true, h.execBefore(ctx, sqlDropChange, generation)
 }

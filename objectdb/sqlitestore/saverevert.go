@@ -124,10 +124,11 @@ func (s *store) replace(
 	if err := c.one(history[:], sqlChanges); err != nil {
 		return metaError(err)
 	}
-	if err := k.finish(ctx, history); err != nil {
+	h, err := k.finish(ctx, history)
+	if err != nil {
 		return err
 	}
-	if err := c.execBefore(ctx, sqlSetReverted, now, max(last, savedLast)); err != nil {
+	if err := h.setReverted(ctx, c, now, max(last, savedLast)); err != nil {
 		return err
 	}
 	if err := context.Cause(ctx); err != nil {

@@ -100,6 +100,7 @@ const (
 	sqlReplaced
 	sqlChangesOf
 	sqlFormerly
+	sqlFormerlyNamed
 	sqlReach
 	sqlHistory
 
@@ -107,6 +108,7 @@ const (
 	sqlCommit
 	sqlRollback
 	sqlSetMeta
+	sqlSetMetaAndHistory
 	sqlSetReverted
 	sqlInsert
 	sqlSetValue
@@ -130,6 +132,7 @@ const (
 	sqlExtendPast
 	sqlDropPast
 	sqlDropChange
+	sqlSetReplaced
 
 	sqlWALState
 	sqlCheckpoint
@@ -147,6 +150,18 @@ const pastColumns = `id, parent, name, fold, kind, ver, created, modified, size,
 const below = `WITH RECURSIVE below (id) AS (
 		SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
 	`
+
+// pastFolds begins a statement that reads the table ?1 as generation ?2 left it. folds are the
+// folded names in it that past knows, and NULL. A name may have many states, which would
+// otherwise be read all.
+const pastFolds = `WITH RECURSIVE folds (f) AS (
+		SELECT min(fold) FROM past WHERE parent = ?1
+		UNION ALL SELECT (SELECT min(fold) FROM past WHERE parent = ?1 AND fold > f) FROM folds WHERE f IS NOT NULL)
+	`
+
+// fromPastFolds are the states of then of folds.
+const fromPastFolds = `FROM folds CROSS JOIN past ON parent = ?1 AND fold = f AND since <= ?2
+	AND until = (SELECT min(until) FROM past WHERE parent = ?1 AND fold = f AND until > ?2)`
 
 // isCode is true of what is kept longest.
 const isCode = `kind IN ('script', 'text', 'outline')`
@@ -207,49 +222,58 @@ var statementSQL = [statements]string{
 	sqlAddChange: `INSERT INTO change (generation, time, first, person, who, why, path, thinned, count, undoes, objects)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
 	sqlSetHistory: `UPDATE meta SET reach = ?1, reach_time = ?2, thinned = ?3, past_bytes = ?4`,
+	sqlSetMetaAndHistory: `UPDATE meta SET generation = ?1, last_id = ?2, changes = ?3,
+		reach = ?4, reach_time = ?5, thinned = ?6, past_bytes = ?7`,
 
 	sqlOldestChange: `SELECT generation, time, objects FROM change ORDER BY generation LIMIT 1`,
-	sqlNextToThin:   `SELECT generation, time, objects, thinned FROM change WHERE generation > ?1 ORDER BY generation LIMIT 1`,
+	sqlNextToThin: `SELECT generation, time, CASE WHEN person THEN x'' ELSE objects END, thinned FROM change
+		WHERE generation > ?1 ORDER BY generation LIMIT 1`,
 	sqlDropThinned: `DELETE FROM past WHERE id = ?1 AND until = ?2 AND thinned
 		RETURNING since, parent, name, ` + keptBytes,
 	sqlExtendPresent: `UPDATE object SET since = ?3 WHERE id = ?1 AND since = ?2 AND parent = ?4 AND name = ?5`,
 	sqlExtendPast:    `UPDATE past SET since = ?3 WHERE id = ?1 AND since = ?2 AND parent = ?4 AND name = ?5`,
 	sqlDropPast:      `DELETE FROM past WHERE id = ?1 AND until = ?2 RETURNING ` + keptBytes,
 	sqlDropChange:    `DELETE FROM change WHERE generation = ?1`,
+	sqlSetReplaced:   `UPDATE change SET objects = ?2, count = ?3 WHERE generation = ?1`,
 
+	// No two states of an object, and none at a place, are of one generation. So only the first
+	// that ends after the generation may be of it.
 	sqlByIDAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END, since, 0, NULL
 			FROM object WHERE id = ?1 AND since <= ?3
-		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END, since, until, hash
-			FROM past WHERE id = ?1 AND until > ?3 AND since <= ?3`,
+		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END, since, until, hash
+			FROM past WHERE id = ?1 AND until > ?3 ORDER BY until LIMIT 1) WHERE since <= ?3`,
 	sqlChildAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
 			FROM object WHERE parent = ?1 AND fold = ?2 AND since <= ?4
-		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END
-			FROM past WHERE parent = ?1 AND fold = ?2 AND until > ?4 AND since <= ?4`,
-	sqlChildrenAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END
-			FROM object WHERE parent = ?1 AND since <= ?3
-		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END
-			FROM past WHERE parent = ?1 AND until > ?3 AND since <= ?3
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END FROM past
+			WHERE parent = ?1 AND fold = ?2 AND since <= ?4
+			AND until = (SELECT min(until) FROM past WHERE parent = ?1 AND fold = ?2 AND until > ?4)`,
+	sqlChildrenAt: pastFolds + `SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
+			FROM object WHERE parent = ?1 AND since <= ?2
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + `
 		ORDER BY fold`,
-	sqlLastAt: `SELECT * FROM (SELECT ` + rowColumns + `CASE WHEN size <= ?4 THEN value END
-			FROM object WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 AND since <= ?5 ORDER BY fold DESC LIMIT 1)
-		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?4 THEN value END
-			FROM past WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 AND until > ?5 AND since <= ?5
-			ORDER BY fold DESC LIMIT 1)
+	sqlLastAt: `WITH RECURSIVE folds (f) AS (
+			SELECT max(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < ?5
+			UNION ALL SELECT (SELECT max(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < f)
+				FROM folds WHERE f IS NOT NULL)
+		SELECT * FROM (SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
+			FROM object WHERE parent = ?1 AND fold >= ?4 AND fold < ?5 AND since <= ?2 ORDER BY fold DESC LIMIT 1)
+		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + ` LIMIT 1)
 		ORDER BY fold DESC LIMIT 1`,
-	sqlCountAt: `SELECT (SELECT count(*) FROM object WHERE parent = ?1 AND since <= ?2)
-		+ (SELECT count(*) FROM past WHERE parent = ?1 AND until > ?2 AND since <= ?2)`,
+	sqlCountAt: pastFolds + `SELECT (SELECT count(*) FROM object WHERE parent = ?1 AND since <= ?2)
+		+ (SELECT count(*) ` + fromPastFolds + `)`,
 	sqlEverythingAt: `SELECT ` + rowColumns + `value FROM object WHERE since <= ?1
 		UNION ALL SELECT ` + pastColumns + `value FROM past WHERE until > ?1 AND since <= ?1 ORDER BY id`,
 
 	sqlChangesBefore: `SELECT generation, time, first, person, who, why, path, count, undoes FROM change
-		WHERE generation < ?1 ORDER BY generation DESC LIMIT ?2`,
+		WHERE generation < ?1 AND generation > (SELECT reach FROM meta) ORDER BY generation DESC LIMIT ?2`,
 	sqlChangeUpTo: `SELECT generation, time FROM change WHERE generation <= ?1 ORDER BY generation DESC LIMIT 1`,
 	sqlParts:      `SELECT generation FROM change WHERE first = ?1 AND first <> generation ORDER BY generation`,
 	sqlReplaced:   `SELECT objects FROM change WHERE generation = ?1`,
 	sqlChangesOf: `SELECT until FROM past WHERE id = ?1 UNION SELECT since FROM past WHERE id = ?1
 		UNION SELECT since FROM object WHERE id = ?1 ORDER BY 1 DESC`,
-	sqlFormerly: `SELECT DISTINCT id FROM past WHERE parent = ?1 AND (?2 = '' OR fold = ?2)`,
-	sqlReach:    `SELECT reach, reach_time FROM meta`,
+	sqlFormerly:      `SELECT DISTINCT id FROM past WHERE parent = ?1`,
+	sqlFormerlyNamed: `SELECT DISTINCT id FROM past WHERE parent = ?1 AND fold = ?2`,
+	sqlReach:         `SELECT reach, reach_time FROM meta`,
 	sqlHistory: `SELECT reach, reach_time, meta.thinned, past_bytes, (SELECT count(*) FROM change), count(past.thinned),
 		total (past.thinned), total ((` + keptBytes + `) * past.thinned) FROM meta LEFT JOIN past`,
 

@@ -26,6 +26,8 @@ type store struct {
 	unsynced unsynced // a sync has failed
 	commits  atomic.Int64
 	foldNext atomic.Int64 // pages in the WAL before it is looked at again
+	// When the oldest change was made that may have thinned values, in nanoseconds since 1970, or earlier.
+	notThinned atomic.Int64
 
 	mu     sync.Mutex
 	idle   []*conn
