@@ -168,7 +168,10 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 		w.moves = append(w.moves, p)
 	}
 	if c.now.dirty {
-		if p.keep != KeepNothing {
+		switch {
+		case tx.Origin.Person: // what a person writes is kept in any case
+			p.kept = 0
+		case p.keep != KeepNothing:
 			p.kept = w.modTime
 		}
 		w.values = append(w.values, p)

@@ -150,8 +150,10 @@ type Row struct {
 	Modified int64
 	Size     int64
 	Type     string // MIME type of a binary
-	Kept     int64  // when a commit last kept a state of the object, in nanoseconds since 1970; or 0
-	Value    Value  // nil in a table, and if the value is too long
+	// Kept is when the last request was made that kept what it overwrote of the object, in
+	// nanoseconds since 1970; 0 if the next one keeps it in any case.
+	Kept  int64
+	Value Value // nil in a table, and if the value is too long
 }
 
 // Commit is what one transaction writes. A store takes the steps in the order of the
@@ -185,7 +187,8 @@ type Commit struct {
 	Bounds    HistoryBounds // beyond which the store drops what it has kept, little by little
 }
 
-// Write is an object that a commit writes.
+// Write is an object that a commit writes. Kept is written with a value if the one before
+// is kept.
 type Write struct {
 	Row
 	Keep  Keep // what is kept of its present state

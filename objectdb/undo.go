@@ -27,9 +27,10 @@ type UndoConflict struct {
 
 // ConflictingObject is an object that was changed after the change that is to be undone.
 type ConflictingObject struct {
-	Address Address
-	Change  int64 // the change that is to be undone
-	Since   int64 // the last change of the object; 0 if it is not known
+	ID      int64
+	Address Address // empty if it is not known any more
+	Change  int64   // the change that is to be undone
+	Since   int64   // the last change of the object; 0 if it is not known
 	Why     string
 }
 
@@ -47,6 +48,9 @@ func (c *UndoConflict) Error() string {
 
 func (o *ConflictingObject) String() string {
 	text := fmt.Sprintf("%s %s", o.Address, o.Why)
+	if len(o.Address) == 0 {
+		text = fmt.Sprintf("object %d %s", o.ID, o.Why)
+	}
 	if o.Since > 0 {
 		text += fmt.Sprintf(" (change %d)", o.Since)
 	}
@@ -264,11 +268,24 @@ func (u *undo) conflict() error {
 
 // refuse adds an object that was changed since.
 func (u *undo) refuse(id int64, why string) {
-	c := ConflictingObject{Address: u.tx.addressOf(id, u.change), Change: u.change, Why: why}
+	c := ConflictingObject{ID: id, Address: u.address(id), Change: u.change, Why: why}
 	if list, err := u.tx.session.ChangesOf(u.tx.ctx, id); err == nil && len(list) > 0 && list[0] != u.change {
 		c.Since = list[0]
 	}
 	u.problem.Objects = append(u.problem.Objects, c)
+}
+
+// address returns the address of an object after the change, or else before it, or else now.
+func (u *undo) address(id int64) Address {
+	for _, generation := range []int64{u.change, u.change - 1} {
+		if a := u.tx.addressOf(id, generation); len(a) > 0 {
+			return a
+		}
+	}
+	if n, err := u.tx.nodeByID(id); n != nil && err == nil {
+		return u.tx.Address(n)
+	}
+	return nil
 }
 
 // load reads what the change has done.
@@ -542,7 +559,7 @@ func (u *undo) putBack(o *undoing) error {
 		return err
 	}
 	tx.readsPlace(there)
-	if there.exists() {
+	if there.exists() && there.id != o.id { // else the table above it was deleted by this transaction
 		u.refuse(there.id, "is now where "+o.before.Name+" would come back")
 		return nil
 	}

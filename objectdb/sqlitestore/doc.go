@@ -42,7 +42,7 @@
 //	  size,                       -- of the value in bytes
 //	  type,                       -- MIME type of a binary, else ''
 //	  since,                      -- generation from which on the row says what was
-//	  kept,                       -- when a commit last kept a row of it in past, or 0
+//	  kept,                       -- see objectdb.Row
 //	  value);
 //	CREATE UNIQUE INDEX object_place ON object (parent, fold);
 //	CREATE TABLE change (         -- one row for each commit that past tells of

@@ -58,8 +58,8 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 		return f, err
 	}
 	if _, err := c.c.Exec(`VACUUM`, nil); err != nil {
-		return f, fmt.Errorf("it is forgotten, but the file could not be rewritten, and may still have it in unused places: %w",
-			sqlError(err))
+		return f, fmt.Errorf("it is forgotten, but the file could not be rewritten, and may still have it "+
+			"in unused places: %w", sqlError(err))
 	}
 	if err := s.sync(c.wal); err != nil {
 		return f, err

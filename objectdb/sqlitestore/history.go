@@ -33,7 +33,7 @@ func (k *keeper) setValue(ctx context.Context, v *objectdb.Write) error {
 		return err
 	}
 	k.replaced(v.ID, objectdb.Written, v.Keep)
-	return k.execBefore(ctx, sqlKeepValue, v.ID, v.Kind.String(), w.Generation, v.Modified, v.Size, v.Type, column, w.Time)
+	return k.execBefore(ctx, sqlKeepValue, v.ID, v.Kind.String(), w.Generation, v.Modified, v.Size, v.Type, column, v.Kept)
 }
 
 // replaced adds an object to the change.

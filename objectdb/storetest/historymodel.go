@@ -132,7 +132,8 @@ type historian struct {
 // historyValues are few, so that values come back.
 var historyValues = []objectdb.Value{
 	objectdb.Number(1), objectdb.Number(2), objectdb.String("a"), objectdb.String("b"), objectdb.Boolean(true),
-	objectdb.Text("one\ntwo\n"), objectdb.Text("two\nthree\n"), objectdb.Script("return 1\n"), objectdb.Script("return 2\n"),
+	objectdb.Text("one\ntwo\n"), objectdb.Text("two\nthree\n"),
+	objectdb.Script("return 1\n"), objectdb.Script("return 2\n"),
 	objectdb.Outline("a\n\tb"), objectdb.List{objectdb.Number(1), objectdb.String("x")}, objectdb.Address{"a", "b"},
 	objectdb.Binary{Type: "image/gif", Data: "GIF89a"}, objectdb.Binary{Type: "image/png", Data: "GIF89a"},
 	objectdb.Date{Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)},
