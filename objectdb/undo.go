@@ -85,9 +85,12 @@ func (tx *Tx) Change(generation int64) (Change, error) {
 }
 
 // LastUndoable returns the last change that a person has made and that no later one has
-// undone. Changes that undo others count for what they have undone.
-func (tx *Tx) LastUndoable() (int64, error) {
+// undone, without those to skip. Changes that undo others count for what they have undone.
+func (tx *Tx) LastUndoable(skip ...int64) (int64, error) {
 	undone := map[int64]bool{}
+	for _, g := range skip {
+		undone[g] = true
+	}
 	for c, err := range tx.Changes(0) {
 		switch {
 		case err != nil:
