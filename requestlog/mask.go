@@ -113,7 +113,7 @@ func MaskForm(text string) string { return (*Mask)(nil).form(text) }
 
 func (m *Mask) form(text string) string {
 	return httpform.ReplaceValues(text, func(name, encoded string) string {
-		if !mentionsSecret(name) {
+		if !IsSecretName(name) {
 			return encoded
 		}
 		if value, _ := httpform.Unescape(encoded, true); value != encoded {
@@ -156,7 +156,7 @@ func (m *Mask) multipart(text, boundary string) string {
 	}
 	found := false
 	for i, p := range parts {
-		if mentionsSecret(p.Name) {
+		if IsSecretName(p.Name) {
 			found = true
 			parts[i].Data = m.hide(fieldItem(p.Name), p.Data)
 		}
@@ -176,7 +176,7 @@ func (m *Mask) Params(params *script.Table, body string) {
 			continue
 		}
 		for _, name := range t.Names() {
-			if mentionsSecret(name) {
+			if IsSecretName(name) {
 				t.Set(name, maskedCell(t.Get(name)))
 			}
 		}

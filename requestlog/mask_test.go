@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/httpform"
+	"scripter/objectdb"
 )
 
 func TestMaskBody(t *testing.T) {
@@ -72,7 +73,7 @@ func TestMentionsSecret(t *testing.T) {
 		"HTTP_X_HUB_SIGNATURE_256", "signature", "x-sig", "code", "auth_code", "verificationCode", "code_2",
 		"sid", "csrf", "größe_pin",
 	} {
-		assert.True(t, mentionsSecret(name), name)
+		assert.True(t, IsSecretName(name), name)
 	}
 	for _, name := range []string{
 		"", "shipping", "opinion", "spin", "pinned", "postcode", "zipcode", "zip_code", "postalCode",
@@ -80,7 +81,7 @@ func TestMentionsSecret(t *testing.T) {
 		"power", "pwm", "potpourri", "hotplate", "design", "signatures", "side", "aside", "presidio", "name",
 		"q", "größe",
 	} {
-		assert.False(t, mentionsSecret(name), name)
+		assert.False(t, IsSecretName(name), name)
 	}
 }
 
@@ -103,11 +104,26 @@ func FuzzMaskMultipart(f *testing.F) {
 		require.Equal(t, len(before), len(after))
 		for i, p := range after {
 			require.Equal(t, before[i].Name, p.Name)
-			if mentionsSecret(p.Name) {
+			if IsSecretName(p.Name) {
 				require.Equal(t, Masked, p.Data)
 			} else {
 				require.Equal(t, before[i].Data, p.Data)
 			}
 		}
 	})
+}
+
+// TestIsSecret checks which objects are masked where changes are shown.
+func TestIsSecret(t *testing.T) {
+	for text, want := range map[string]bool{
+		"user.webserver.debugToken": true, "shop.apiKeys.bank.live": true, "user.webserver.users.site.ada": true,
+		"USER.WebServer.Users.site.ada": true, "user.webserver.serverName": false, "guests.list": false,
+	} {
+		a, err := objectdb.ParseAddress(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, IsSecret(a, objectdb.KindString), text)
+		assert.False(t, IsSecret(a, objectdb.KindScript), text)
+		assert.False(t, IsSecret(a, objectdb.KindTable), text)
+		assert.False(t, IsSecret(a, objectdb.KindBoolean), text)
+	}
 }

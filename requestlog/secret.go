@@ -2,8 +2,12 @@ package requestlog
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"scripter/objectdb"
+	"scripter/site"
 )
 
 // IsSecretVariable reports whether a variable of the request contains credentials or
@@ -13,7 +17,7 @@ func IsSecretVariable(name string) bool {
 	case "AUTH_TYPE", "SERVER_SIGNATURE":
 		return false
 	}
-	return strings.Contains(name, "COOKIE") || mentionsSecret(name)
+	return strings.Contains(name, "COOKIE") || IsSecretName(name)
 }
 
 // secretLetters mark a name as secret anywhere in it. secretWords mark it only as a
@@ -36,8 +40,19 @@ func newWords(list string) map[string]bool {
 	return m
 }
 
-// mentionsSecret reports whether the name of a field or variable means a secret.
-func mentionsSecret(name string) bool { return hasSecretLetters(name) || hasSecretWord(name) }
+// IsSecret reports whether the object at an address is to be masked where changes are
+// shown: a name on its way means a secret, or it belongs to the users. Scripts, which are code, and
+// flags hold none.
+func IsSecret(a objectdb.Address, k objectdb.Kind) bool {
+	if k == objectdb.KindTable || k == objectdb.KindScript || k == objectdb.KindBoolean {
+		return false
+	}
+	return slices.ContainsFunc(a, IsSecretName) ||
+		len(a) > len(site.Users) && a[:len(site.Users)].Equal(site.Users)
+}
+
+// IsSecretName reports whether the name of a field, a variable or an object means a secret.
+func IsSecretName(name string) bool { return hasSecretLetters(name) || hasSecretWord(name) }
 
 func hasSecretLetters(text string) bool {
 	text = strings.ToLower(text)
