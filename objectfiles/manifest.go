@@ -30,27 +30,9 @@ type Manifest struct {
 	Address string `json:"address"`
 	Notes   string `json:"notes,omitempty"` // what changed, for people
 	// Remove are addresses below Address that an import removes: values, and
-	// tables if nothing is left in them. An archive for undo needs it.
+	// tables if nothing is left in them.
 	Remove []string       `json:"remove,omitempty"`
-	Undo   *Undo          `json:"undo,omitempty"`
 	Files  []ManifestFile `json:"files"` // all files but the manifest
-}
-
-// Undo is set in an archive that holds what a command has replaced. Import does not
-// use it; the command undo of the program scripter does.
-type Undo struct {
-	Command string       `json:"command"`
-	Moved   []string     `json:"moved,omitempty"` // the two addresses, if the command moved an object
-	Objects []UndoObject `json:"objects"`
-}
-
-// UndoObject is one object before and after the command. Before and After identify its
-// content, and are "" where there was no object.
-type UndoObject struct {
-	Address string `json:"address"`
-	Table   bool   `json:"table,omitempty"` // it was a table before
-	Before  string `json:"before,omitempty"`
-	After   string `json:"after,omitempty"`
 }
 
 // ManifestFile is one file of an archive.

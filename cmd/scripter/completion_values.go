@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -155,6 +156,23 @@ func recordedNumbers(t *tool, c *cobra.Command, _ []string, typed string) (list 
 			}
 		}
 		return err
+	})
+	return beginning(typed, list)
+}
+
+// changeNumbers completes the number of a change.
+func changeNumbers(t *tool, c *cobra.Command, _ []string, typed string) (list []offer) {
+	const most = 50
+	t.peek(c, func(tx *objectdb.Tx) error {
+		for change, err := range tx.Changes(0) {
+			if err != nil || len(list) == most {
+				return err
+			}
+			about := shownTime(time.Unix(0, change.Time)) + ", " + who(change.Origin) + ", " +
+				thousands(change.Count, "object")
+			list = append(list, offer{text: strconv.FormatInt(change.Generation, 10), about: about})
+		}
+		return nil
 	})
 	return beginning(typed, list)
 }

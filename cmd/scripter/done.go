@@ -13,35 +13,54 @@ import (
 	"scripter/script/lint"
 )
 
-// changeFlags are the flags of the commands that undo takes back.
+// changeFlags are the flags of the commands that print what they have changed.
 type changeFlags struct {
-	noUndo, quiet bool
+	quiet bool
 }
 
-// change runs a command that "scripter undo" can take back, in one transaction. It prints
-// and returns what the command has done.
+// change runs a command that changes objects, in one transaction. It prints and returns
+// what the command has done.
 func (t *tool) change(
-	ctx context.Context, command string, f changeFlags,
-	fn func(tx *objectdb.Tx, r *record) ([]doneObject, error),
+	ctx context.Context, f changeFlags, fn func(tx *objectdb.Tx) ([]doneObject, error),
 ) (done []doneObject, err error) {
-	var r *record
-	if !f.noUndo {
-		r = t.stack(undoStack).newRecord(command)
-	}
+	var number int64
 	err = t.with(forWork, func(db *objectdb.DB) error {
-		return t.recorded(ctx, db, r, func(tx *objectdb.Tx) (err error) {
-			done, err = fn(tx, r)
+		number, err = t.commit(ctx, db, func(tx *objectdb.Tx) (err error) {
+			done, err = fn(tx)
 			return err
 		})
+		return err
 	})
 	if err != nil || f.quiet {
 		return done, err
 	}
-	return done, t.printDone(done, r.finished())
+	return done, t.printDone(done, number)
+}
+
+// commit commits what fn changes, and returns the number of the change. It is 0 if nothing
+// is kept of what it replaced, so that "scripter undo" would take back another change.
+func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb.Tx) error) (number int64, err error) {
+	written := false
+	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
+		number = tx.Generation() + 1 // the lock is held
+		err := fn(tx)
+		written = tx.Written()
+		return err
+	})
+	if err != nil || !written {
+		return 0, err
+	}
+	err = db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
+		_, err := tx.Change(number)
+		return err
+	})
+	if errors.Is(err, objectdb.ErrNotFound) {
+		return 0, nil
+	}
+	return number, err
 }
 
 func (f *changeFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print nothing when all went well")
 }
 
@@ -113,9 +132,9 @@ func thousands(n int, noun string) string {
 	return digits + " " + noun
 }
 
-// printDone prints what was done, one line for each object. undo reports whether
-// "scripter undo" takes it back.
-func (t *tool) printDone(done []doneObject, undo bool) error {
+// printDone prints what was done, one line for each object. number is that of the change:
+// see commit.
+func (t *tool) printDone(done []doneObject, number int64) error {
 	if t.json {
 		objects := []any{}
 		for _, o := range done {
@@ -130,20 +149,29 @@ func (t *tool) printDone(done []doneObject, undo bool) error {
 			m["newTables"] = append([]string{}, o.tables...)
 			objects = append(objects, m)
 		}
-		return t.printJSON(map[string]any{"objects": objects, "undo": undo})
+		return t.printJSON(withNumber(map[string]any{"objects": objects}, number))
 	}
 	for i, o := range done {
 		end := ""
 		switch {
-		case !undo || i < len(done)-1:
+		case number == 0 || i < len(done)-1:
 		case i == 0:
-			end = "; " + t.self(undoStack) + " takes it back"
+			end = "; " + t.self("undo") + " takes it back"
 		default:
-			end = "; " + t.self(undoStack) + " takes all of it back"
+			end = "; " + t.self("undo") + " takes all of it back"
 		}
 		fmt.Fprintln(t.out, o.String()+end)
 	}
 	return nil
+}
+
+// withNumber adds to what --json prints whether "scripter undo" takes a change back, and
+// its number.
+func withNumber(m map[string]any, number int64) map[string]any {
+	if m["undo"] = number > 0; number > 0 {
+		m["number"] = number
+	}
+	return m
 }
 
 // missingTables returns the missing tables above a. If they may not be made, a missing

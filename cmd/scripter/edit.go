@@ -50,11 +50,11 @@ meantime. "scripter undo" takes an edit back.`,
 			var done []doneObject
 			err = t.edit(ctx, &e, func(text string) error {
 				var err error
-				done, err = t.change(ctx, "edit "+args[0], f, func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
+				done, err = t.change(ctx, f, func(tx *objectdb.Tx) ([]doneObject, error) {
 					if err := e.unchangedSince(tx); err != nil {
 						return nil, err
 					}
-					o, err := e.store(tx, e.address, text, r)
+					o, err := e.store(tx, e.address, text)
 					return []doneObject{o}, err
 				})
 				return err
@@ -64,7 +64,7 @@ meantime. "scripter undo" takes an edit back.`,
 				return err
 			case done == nil && f.quiet:
 			case done == nil && t.json:
-				return t.printDone(nil, false)
+				return t.printDone(nil, 0)
 			case done == nil:
 				fmt.Fprintf(t.out, "unchanged %s\n", e.address)
 			case done[0].kind == objectdb.KindScript && done[0].change != "unchanged":

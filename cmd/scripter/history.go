@@ -1,103 +1,95 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+	"scripter/site"
 )
 
-// history holds the lines typed at "scripter lua", in memory and in a file that
-// only its owner can read: they may hold passwords. It is a term.History.
-type history struct {
-	lines []string // oldest first
-	file  *os.File // nil: the lines are in memory only
+func (t *tool) historyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "history",
+		Short: "tell what the root remembers, and for how long",
+		Long: `History tells how far back the root remembers, how many changes and how much of the
+past it keeps, and which settings and rules bound it. "scripter log" lists the changes.`,
+		Args: args(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return t.with(forReading, func(db *objectdb.DB) error {
+				info, err := db.HistoryInfo(c.Context())
+				if err != nil {
+					return err
+				}
+				return db.View(c.Context(), func(tx *objectdb.Tx) error { return t.printHistory(tx, &info) })
+			})
+		},
+	}
 }
 
-// maxHistory is how many lines are read back. The file is cut to as many when
-// it is opened with twice that.
-const maxHistory = 1000
+// historySettings are the settings that say what is remembered.
+var historySettings = []*site.Setting{
+	site.HistorySize, site.HistoryThinnedDays, site.HistoryDays, site.HistoryInterval, site.HistoryWhole,
+}
 
-// stateFolder returns the folder for state that should outlive a run but is not
-// essential (XDG Base Directory Specification 0.8).
-func stateFolder() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "scripter"), nil
-	}
-	home, err := os.UserHomeDir()
+func (t *tool) printHistory(tx *objectdb.Tx, h *objectdb.HistoryInfo) error {
+	rules, err := site.ReadHistoryRows(tx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return filepath.Join(home, ".local", "state", "scripter"), nil
+	if t.json {
+		settings, rows := map[string]any{}, []any{}
+		for _, s := range historySettings {
+			settings[s.Name] = jsonValue(s.Read(tx).Value)
+		}
+		for _, r := range rules {
+			row := map[string]any{"address": r.Address, "rule": r.Text, "supplied": r.Supplied}
+			if r.Why != nil {
+				row["why"] = r.Why.Error()
+			}
+			rows = append(rows, row)
+		}
+		m := map[string]any{"reach": h.Reach, "changes": h.Changes, "states": h.Objects, "bytes": h.Bytes,
+			"thinnedStates": h.ThinnedObjects, "thinnedBytes": h.ThinnedBytes, "thinnedUpTo": h.Thinned,
+			"settings": settings, "rules": rows}
+		if h.ReachTime > 0 {
+			m["reachTime"] = time.Unix(0, h.ReachTime).UTC()
+		}
+		return t.printJSON(m)
+	}
+	reach := "change " + strconv.FormatInt(h.Reach, 10)
+	if h.ReachTime > 0 {
+		reach += " of " + shownTime(time.Unix(0, h.ReachTime))
+	} else {
+		reach = "the beginning"
+	}
+	rows := [][]string{
+		{"reach", "back to " + reach},
+		{"changes", thousands(int(h.Changes), "change")},
+		{"kept", thousands(int(h.Objects), "past state") + ", about " + thousands(int(h.Bytes), "byte")},
+		{"thinned", fmt.Sprintf("%s of these, about %s, %d %%", thousands(int(h.ThinnedObjects), "state"),
+			thousands(int(h.ThinnedBytes), "byte"), share(h.ThinnedBytes, h.Bytes))},
+	}
+	for _, s := range historySettings {
+		rows = append(rows, []string{s.Name, settingText(s.Read(tx).Value) + " " + s.Meaning})
+	}
+	for _, r := range rules {
+		text := r.Address + ": " + r.Text
+		if r.Why != nil {
+			text += " (has no effect: " + r.Why.Error() + ")"
+		}
+		rows = append(rows, []string{"rule", text})
+	}
+	return t.columns(rows)
 }
 
-// openHistory reads the history of this user. If that fails it returns one
-// without a file, and the error.
-func openHistory() (*history, error) {
-	dir, err := stateFolder()
-	if err != nil {
-		return &history{}, err
+// share returns a part of a whole in per cent.
+func share(part, whole int64) int64 {
+	if whole <= 0 {
+		return 0
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &history{}, err
-	}
-	return readHistory(filepath.Join(dir, "lua_history"))
-}
-
-func readHistory(name string) (*history, error) {
-	h := &history{}
-	text, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return h, err
-	}
-	if text = bytes.TrimSuffix(text, []byte("\n")); len(text) > 0 {
-		h.lines = strings.Split(string(text), "\n")
-	}
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if len(h.lines) > 2*maxHistory {
-		flags |= os.O_TRUNC
-	}
-	h.file, err = os.OpenFile(name, flags, 0o600)
-	if err != nil {
-		h.file = nil
-		return h, err
-	}
-	if err := h.file.Chmod(0o600); err != nil {
-		return h, err
-	}
-	cut := len(h.lines) > 2*maxHistory
-	if len(h.lines) > maxHistory {
-		h.lines = h.lines[len(h.lines)-maxHistory:]
-	}
-	if cut {
-		_, err = fmt.Fprintln(h.file, strings.Join(h.lines, "\n"))
-	}
-	return h, err
-}
-
-// Add adds a line. An empty one, and the same one again, are left out.
-func (h *history) Add(line string) {
-	line = strings.NewReplacer("\n", " ", "\r", " ").Replace(line)
-	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
-		return
-	}
-	h.lines = append(h.lines, line)
-	if h.file != nil {
-		fmt.Fprintln(h.file, line)
-	}
-}
-
-// Len returns the number of lines.
-func (h *history) Len() int { return len(h.lines) }
-
-// At returns a line; 0 is the newest.
-func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
-
-func (h *history) close() {
-	if h.file != nil {
-		h.file.Close()
-	}
+	return (part*100 + whole/2) / whole
 }

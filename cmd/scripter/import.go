@@ -17,7 +17,7 @@ import (
 
 // importFlags are the flags of an import.
 type importFlags struct {
-	dryRun, noUndo      bool
+	dryRun              bool
 	force, parents      bool
 	mirror, allowDelete bool
 	maxSize, maxObjects int
@@ -79,7 +79,6 @@ or any object if ADDRESS is the whole root.`,
 	c.Flags().BoolVar(&f.allowDelete, "allow-delete", false,
 		"let --mirror remove more than half of the objects, or any in an import into the whole root")
 	parentsFlag(c, &f.parents)
-	c.Flags().BoolVar(&f.noUndo, "no-undo", false, "do not keep what is replaced")
 	c.Flags().IntVar(&f.maxSize, "max-size", 0,
 		"largest total size of the files, unpacked, in MB (32, or 25 times the size on the disk)")
 	c.Flags().IntVar(&f.maxObjects, "max-objects", 0,
@@ -99,7 +98,7 @@ type importing struct {
 	broken  []error // the errors of scripts that do not compile
 	removed []doneObject
 	refused error // why --mirror is refused
-	undo    *record
+	number  int64 // of the change: see commit
 }
 
 var errDryRun = errors.New("nothing is to be changed")
@@ -113,9 +112,8 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	did := &importing{}
 	bar := t.progress("import", s.count())
 	defer bar.end()
-	var r *record
 	run := func(tx *objectdb.Tx) error {
-		did = &importing{undo: r}
+		did = &importing{}
 		if err := did.run(tx, s, a, f, bar); err != nil {
 			return err
 		}
@@ -130,10 +128,9 @@ func (t *tool) importFrom(ctx context.Context, s *source, a objectdb.Address, f 
 	if f.dryRun { // it does not take the writer's lock
 		err = db.Update(ctx, run)
 	} else {
-		if !f.noUndo {
-			r = t.stack(undoStack).newRecord(strings.TrimSpace("import " + s.name + into(a)))
-		}
-		err = t.recorded(ctx, db, r, run)
+		var number int64
+		number, err = t.commit(ctx, db, run)
+		did.number = number
 	}
 	bar.end()
 	if f.dryRun && errors.Is(err, errDryRun) {
@@ -163,9 +160,6 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 	if _, err := missingTables(tx, a, f.parents); err != nil {
 		return err
 	}
-	if err := did.undo.missing(tx, a); err != nil {
-		return err
-	}
 	named := map[string]bool{} // addresses of the objects in the files, folded
 	did.result, err = s.importInto(tx, a, func(c objectfiles.Change) error {
 		bar.add(1)
@@ -178,7 +172,7 @@ func (did *importing) run(tx *objectdb.Tx, s *source, a objectdb.Address, f impo
 			changed.Old = nil
 			did.changes = append(did.changes, changed)
 		}
-		return did.undo.change(c)
+		return nil
 	})
 	if err != nil {
 		return err
@@ -219,9 +213,6 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 			}
 			count += o.size
 		}
-		if err := did.undo.tree(tx, o.address); err != nil {
-			return err
-		}
 		if err := tx.Delete(o.address); err != nil {
 			return err
 		}
@@ -241,6 +232,15 @@ func (did *importing) mirror(tx *objectdb.Tx, a objectdb.Address, named map[stri
 			count, counted(before+count, "object"), a), hint}
 	}
 	return nil
+}
+
+// foldedKey returns a key of an address that is the same for all its spellings.
+func foldedKey(a objectdb.Address) string {
+	names := make([]string, len(a))
+	for i, name := range a {
+		names[i] = objectdb.Fold(name)
+	}
+	return strings.Join(names, "\x00")
 }
 
 // objectsBelow returns the number of all objects below a table.
@@ -289,12 +289,11 @@ func (t *tool) printImport(s *source, a objectdb.Address, did *importing) error 
 			removed = append(removed, o.address.String())
 		}
 		fields["removedObjects"] = removed
-		fields["undo"] = did.undo.finished()
-		return t.printJSON(fields)
+		return t.printJSON(withNumber(fields, did.number))
 	}
 	fmt.Fprintf(t.out, "imported %s%s: %s\n", s.name, into(a), counts(did.result))
-	if did.undo.finished() {
-		fmt.Fprintf(t.out, "%s takes it back\n", t.self(undoStack))
+	if did.number > 0 {
+		fmt.Fprintf(t.out, "%s takes it back\n", t.self("undo"))
 	}
 	return nil
 }

@@ -188,7 +188,8 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(),
 		t.requestsCommand(), t.reachFlags(t.replayCommand()),
 		t.exportCommand(), t.importCommand(), t.syncCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
-		t.undoCommand(), t.redoCommand(),
+		t.logCommand(), t.showCommand(), t.diffCommand(),
+		t.undoCommand(), t.redoCommand(), t.forgetCommand(), t.historyCommand(),
 		t.checkCommand(), t.doctorCommand(), t.completionCommand(), t.offersCommand(), t.versionCommand(),
 	)
 	return c

@@ -168,17 +168,16 @@ only with -r. "scripter undo" restores the objects.`,
 			if err != nil {
 				return err
 			}
-			_, err = t.change(c.Context(), "rm "+strings.Join(args, " "), f,
-				func(tx *objectdb.Tx, r *record) (done []doneObject, err error) {
-					for _, a := range list {
-						o, err := remove(tx, a, recursive, r)
-						if err != nil {
-							return nil, err
-						}
-						done = append(done, o)
+			_, err = t.change(c.Context(), f, func(tx *objectdb.Tx) (done []doneObject, err error) {
+				for _, a := range list {
+					o, err := remove(tx, a, recursive)
+					if err != nil {
+						return nil, err
 					}
-					return done, nil
-				})
+					done = append(done, o)
+				}
+				return done, nil
+			})
 			return err
 		},
 	}
@@ -187,7 +186,7 @@ only with -r. "scripter undo" restores the objects.`,
 	return c
 }
 
-func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record) (doneObject, error) {
+func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool) (doneObject, error) {
 	o := doneObject{change: "removed"}
 	if len(a) == 0 {
 		return o, tx.Delete(a) // the error says that the root cannot be removed
@@ -199,9 +198,6 @@ func remove(tx *objectdb.Tx, a objectdb.Address, recursive bool, r *record) (don
 		return o, hintError{fmt.Errorf("%s is a table with %s", a, counted(o.size, "object")),
 			"-r removes it with all below it"}
 	}
-	if err := r.tree(tx, a); err != nil {
-		return o, err
-	}
 	return o, tx.Delete(a)
 }
 
@@ -211,12 +207,7 @@ func (t *tool) mvCommand() *cobra.Command {
 		Long: `Mv moves or renames an object, and prints what it did. It replaces nothing. A
 missing table above TO is an error, unless --parents is given. "scripter undo"
 moves the object back.`,
-	}, "moved", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
-		if err := r.move(tx, from, to); err != nil {
-			return err
-		}
-		return tx.Move(from, to)
-	})
+	}, "moved", (*objectdb.Tx).Move)
 }
 
 func (t *tool) cpCommand() *cobra.Command {
@@ -225,19 +216,11 @@ func (t *tool) cpCommand() *cobra.Command {
 		Long: `Cp copies an object with all below it, and prints what it did. It replaces
 nothing. A missing table above TO is an error, unless --parents is given.
 "scripter undo" removes the copy.`,
-	}, "copied", func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error {
-		if _, err := tx.Find(to); err == nil {
-			return tx.Copy(from, to) // the error says that an object is there
-		}
-		if err := r.tree(tx, to); err != nil {
-			return err
-		}
-		return tx.Copy(from, to)
-	})
+	}, "copied", (*objectdb.Tx).Copy)
 }
 
 func (t *tool) twoAddresses(
-	c *cobra.Command, change string, do func(tx *objectdb.Tx, from, to objectdb.Address, r *record) error,
+	c *cobra.Command, change string, do func(tx *objectdb.Tx, from, to objectdb.Address) error,
 ) *cobra.Command {
 	var parents bool
 	var f changeFlags
@@ -249,25 +232,24 @@ func (t *tool) twoAddresses(
 			return err
 		}
 		from, to := list[0], list[1]
-		_, err = t.change(c.Context(), c.Name()+" "+args[0]+" "+args[1], f,
-			func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
-				n, err := tx.Find(from)
-				if err != nil {
-					return nil, err
-				}
-				o := doneObject{change: change, from: tx.Address(n)}
-				if o.from.String() == to.String() {
-					o.change, o.from = "unchanged", nil
-				}
-				if o.tables, err = missingTables(tx, to, parents); err != nil {
-					return nil, err
-				}
-				if err := do(tx, from, to, r); err != nil {
-					return nil, err
-				}
-				err = o.describe(tx, to)
-				return []doneObject{o}, err
-			})
+		_, err = t.change(c.Context(), f, func(tx *objectdb.Tx) ([]doneObject, error) {
+			n, err := tx.Find(from)
+			if err != nil {
+				return nil, err
+			}
+			o := doneObject{change: change, from: tx.Address(n)}
+			if o.from.String() == to.String() {
+				o.change, o.from = "unchanged", nil
+			}
+			if o.tables, err = missingTables(tx, to, parents); err != nil {
+				return nil, err
+			}
+			if err := do(tx, from, to); err != nil {
+				return nil, err
+			}
+			err = o.describe(tx, to)
+			return []doneObject{o}, err
+		})
 		return err
 	}
 	parentsFlag(c, &parents)

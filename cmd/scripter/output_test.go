@@ -64,7 +64,7 @@ func TestTerminalSafety(t *testing.T) {
 	for _, args := range []string{
 		"settings", "settings serverName", "actions", "mimetypes", "overrides", "index", "limits", "requires",
 		"ls workspace", "ls -l user.webserver", "ls -l workspace",
-		"requests", "requests 1", "requests 2", "replay 1 --diff", "lint", "undo --list", "explain /" + evil + ".fcgi",
+		"requests", "requests 1", "requests 2", "replay 1 --diff", "lint", "log", "log -n 0", "diff workspace 2", "undo --dry-run", "explain /" + evil + ".fcgi",
 		"get nothing." + evil, "settings " + evil, "rm workspace." + evil, evil,
 	} {
 		out, errs := call(strings.Fields(args)...)

@@ -52,11 +52,10 @@ a script that nothing defines. "scripter undo" takes a put back.`,
 			if err != nil {
 				return err
 			}
-			done, err := t.change(c.Context(), "put "+args[0], f,
-				func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
-					o, err := p.store(tx, a, text, r)
-					return []doneObject{o}, err
-				})
+			done, err := t.change(c.Context(), f, func(tx *objectdb.Tx) ([]doneObject, error) {
+				o, err := p.store(tx, a, text)
+				return []doneObject{o}, err
+			})
 			if err != nil || done[0].kind != objectdb.KindScript || done[0].change == "unchanged" {
 				return err
 			}
@@ -115,7 +114,7 @@ func (p *put) read(args []string, stdin io.Reader) (string, error) {
 }
 
 // store stores the value of a text at a.
-func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record) (o doneObject, err error) {
+func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string) (o doneObject, err error) {
 	k, err := p.kindAt(tx, a)
 	if err != nil {
 		return o, err
@@ -145,9 +144,6 @@ func (p *put) store(tx *objectdb.Tx, a objectdb.Address, text string, r *record)
 		}
 	}
 	if o.change != "unchanged" {
-		if err := r.tree(tx, a); err != nil {
-			return o, err
-		}
 		if k == objectdb.KindTable {
 			err = tx.NewTable(a)
 		} else {
@@ -243,4 +239,12 @@ func (p *put) typeAt(tx *objectdb.Tx, a objectdb.Address) string {
 		return o.Type
 	}
 	return "application/octet-stream"
+}
+
+// valueOf returns the value of an object, or nil for a table.
+func valueOf(tx *objectdb.Tx, n *objectdb.Node) (objectdb.Value, error) {
+	if n.Kind() == objectdb.KindTable {
+		return nil, nil
+	}
+	return tx.Value(n)
 }

@@ -20,7 +20,8 @@ func (t *tool) revertCommand() *cobra.Command {
 		Short: "go back to a saved copy",
 		Long: `Revert makes the root what it was when a copy was saved: the newest copy, or the
 one with the number N of "scripter saves", or the file COPY. The copy is checked first and
-the present state is saved, so that a second "scripter revert" undoes the first.
+the present state is saved; a second "scripter revert", or "scripter undo", goes back
+to it.
 Servers go on: each request sees the one state or the other.`,
 		Args:              args(0, 1),
 		ValidArgsFunction: t.arguments(savedCopies),
@@ -46,19 +47,46 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	}
 	defer db.Close()
 	o, end := t.saveOptions("saving the present state")
+	before := int64(0)
+	if err := db.View(ctx, func(tx *objectdb.Tx) error { before = tx.Generation(); return nil }); err != nil {
+		return err
+	}
 	r, err := db.Revert(ctx, file, o)
 	end()
 	if err != nil {
 		return saveHint(err)
 	}
+	number, err := t.revertNumber(ctx, db, before)
+	if err != nil {
+		return err
+	}
 	if t.json {
-		return t.printJSON(map[string]any{"copy": file, "before": r.Before.Path,
-			"restored": r.Restored, "removed": r.Removed})
+		return t.printJSON(withNumber(map[string]any{"copy": file, "before": r.Before.Path,
+			"restored": r.Restored, "removed": r.Removed}, number))
 	}
 	fmt.Fprintf(t.out, "saved the present state as %s\n", filepath.Base(r.Before.Path))
-	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed\n",
-		t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed)
+	back := ""
+	if number > 0 {
+		back = "; " + t.self("undo") + " takes it back"
+	}
+	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed%s\n",
+		t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed, back)
 	return nil
+}
+
+// revertNumber returns the number of the change that a revert has made after a generation,
+// or 0 if nothing that is kept has changed.
+func (t *tool) revertNumber(ctx context.Context, db *objectdb.DB, before int64) (number int64, err error) {
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		for c, err := range tx.Changes(0) {
+			if c.Generation > before && c.Origin == t.origin() {
+				number = c.Generation
+			}
+			return err
+		}
+		return nil
+	})
+	return number, err
 }
 
 // findCopy returns the file of a copy by its number, its name or its path, or the newest

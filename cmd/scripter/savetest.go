@@ -29,24 +29,23 @@ func (t *tool) saveTest(c *cobra.Command, args []string, name string) error {
 	}
 	command := fmt.Sprintf("scripter requests %s --save-test %s", args[0], name)
 	var masked []string
-	_, err = t.change(c.Context(), strings.TrimPrefix(command, "scripter "), changeFlags{},
-		func(tx *objectdb.Tx, r *record) ([]doneObject, error) {
-			request, err := which.find(tx)
-			if err != nil {
-				return nil, err
+	_, err = t.change(c.Context(), changeFlags{}, func(tx *objectdb.Tx) ([]doneObject, error) {
+		request, err := which.find(tx)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := tx.Stat(a); !errors.Is(err, objectdb.ErrNotFound) {
+			if err == nil {
+				err = fmt.Errorf("make %s: %w", a, objectdb.ErrExists)
 			}
-			if _, err := tx.Stat(a); !errors.Is(err, objectdb.ErrNotFound) {
-				if err == nil {
-					err = fmt.Errorf("make %s: %w", a, objectdb.ErrExists)
-				}
-				return nil, err
-			}
-			var source string
-			source, masked = sitetest.Script(request, command)
-			p := put{kind: objectdb.KindScript.String(), parents: true}
-			o, err := p.store(tx, a, source, r)
-			return []doneObject{o}, err
-		})
+			return nil, err
+		}
+		var source string
+		source, masked = sitetest.Script(request, command)
+		p := put{kind: objectdb.KindScript.String(), parents: true}
+		o, err := p.store(tx, a, source)
+		return []doneObject{o}, err
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
+)
+
+func (t *tool) forgetCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "forget ADDRESS",
+		Short: "remove an object from the past, such as a secret",
+		Long: `Forget removes what the root remembers of the object at ADDRESS, and of all that is or
+was in the table there. The present objects stay. This cannot be taken back, and
+changes of these objects cannot be undone any more. Saved copies still hold what they
+held: forget names them.`,
+		Args:              args(1, 1),
+		ValidArgsFunction: t.arguments(addressOf()),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := address(args[0])
+			if err != nil {
+				return err
+			}
+			if len(a) == 0 {
+				return usageError{errors.New("name what is to be forgotten: the whole root remembers its present state at least")}
+			}
+			return t.with(forWork, func(db *objectdb.DB) error { return t.forget(c.Context(), db, a, yes) })
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, yes bool) error {
+	present := false
+	err := db.View(ctx, func(tx *objectdb.Tx) error {
+		if _, err := idsAt(tx, a); err != nil {
+			return err
+		}
+		_, err := tx.Find(a)
+		present = err == nil
+		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !yes {
+		if err := t.confirm(fmt.Sprintf("Forget the past of %s for ever?", a)); err != nil {
+			return err
+		}
+	}
+	f, err := db.Forget(ctx, a)
+	if err != nil {
+		return err
+	}
+	copies, err := copiesWith(ctx, t.rootFile(), a)
+	if err != nil {
+		return err
+	}
+	if t.json {
+		return t.printJSON(map[string]any{"address": a.String(), "states": f.Objects, "bytes": f.Bytes,
+			"present": present, "copies": append([]string{}, copies...)})
+	}
+	stays := ""
+	if present {
+		stays = "; what is there now stays"
+	}
+	fmt.Fprintf(t.out, "forgot %s of %s, %s%s\n", thousands(int(f.Objects), "past state"), a,
+		thousands(int(f.Bytes), "byte"), stays)
+	if len(copies) > 0 {
+		fmt.Fprintln(t.out, "these saved copies may still hold it, and forget does not change them:")
+		for _, name := range copies {
+			fmt.Fprintf(t.out, "  %s\n", filepath.Base(name))
+		}
+	}
+	return nil
+}
+
+// confirm asks at a terminal whether to go on.
+func (t *tool) confirm(question string) error {
+	in, _ := t.in.(*os.File)
+	if !isTerminal(in) {
+		return usageError{hintError{errors.New("this cannot be taken back"), "--yes confirms it"}}
+	}
+	fmt.Fprintf(t.err, "%s [y/N] ", visible(question))
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil || !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
+		return errors.New("nothing was changed")
+	}
+	return nil
+}
+
+// copiesWith returns the saved copies of a root that hold an object, now or in their past,
+// and those that cannot be read.
+func copiesWith(ctx context.Context, root string, a objectdb.Address) (names []string, err error) {
+	list, err := sqlitestore.Copies(root)
+	for _, c := range list {
+		holds := true
+		_ = sqlitestore.Peek(ctx, c.Path, func(tx *objectdb.Tx) error {
+			if ids, err := tx.IDsAt(a); err == nil {
+				holds = len(ids) > 0
+			}
+			return nil
+		})
+		if holds {
+			names = append(names, c.Path)
+		}
+	}
+	return names, err
+}
