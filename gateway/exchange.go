@@ -19,8 +19,8 @@ type exchange struct {
 	out     *responder
 	now     func() time.Time
 	began   time.Time
-	replay  *ReplayOptions // nil: it is not a recorded request that is run again
-	test    *runner.Run    // the run of the test that makes the request; nil: no test does
+	replay  *ReplayOptions // set if a recorded request is run again
+	test    *runner.Run    // the run of the test that makes the request; nil if no test does
 
 	plan       *plan // nil: not made yet
 	body       string
@@ -95,7 +95,7 @@ func (x *exchange) incidentID() string {
 // run makes an attempt in a transaction, and a second one if it loses a race. It reports
 // false if the attempt ended after the plan, because the request is not ready.
 func (x *exchange) run(ctx context.Context) (done bool, err error) {
-	if !x.isInner() { // the script has a slot already
+	if !x.isInner() { // the script that makes the request already has a slot
 		release, err := x.g.acquireSlot(ctx, x.plan != nil)
 		if err != nil {
 			return false, err

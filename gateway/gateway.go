@@ -28,7 +28,7 @@ type Options struct {
 	HandlerNames []string
 	Guard        runner.Guard // nil: nobody watches the process
 	Reach        site.Reach   // what the root may use of its host
-	TestSite     string       // the document root of the requests of tests; "": they have none
+	TestSite     string       // the document root of the requests of tests, or "" if they have none
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.

@@ -75,8 +75,8 @@ func numbers(n ...float64) (list []objectdb.Value) {
 	return list
 }
 
-// Of a counter that requests raise, one value in an interval is kept. What a person writes,
-// and scripts, texts and outlines, are kept each time.
+// Of a counter that requests raise, one value in an interval is kept. What a person overwrites is
+// kept each time, and so are scripts, texts and outlines.
 func TestRequestsAreThinned(t *testing.T) {
 	s := newSite(t)
 	s.put("counts.n", objectdb.Number(0))
@@ -162,7 +162,7 @@ return "written"`)
 	assert.Len(t, s.changes(), before, "nothing that could be told")
 }
 
-// What Scripter writes for itself is not remembered: recorded requests, the dirty root flag.
+// The history does not keep what Scripter writes for itself: recorded requests, the dirty root flag.
 func TestBookkeepingIsNotKept(t *testing.T) {
 	s := debugging(t)
 	s.script("hello", `webserver.setDirtyRoot () return "hello"`)
@@ -201,7 +201,7 @@ func TestOriginOfRequests(t *testing.T) {
 	assert.Equal(t, person, last())
 }
 
-// Debugging that switches itself off tells so.
+// If Debugging switches itself off, the origin of the change says so.
 func TestOriginOfDebugMinutes(t *testing.T) {
 	s := debugging(t)
 	s.put("user.webserver.historyInterval", objectdb.Number(0))

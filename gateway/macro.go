@@ -35,7 +35,7 @@ func (p problem) String() string {
 	return fmt.Sprintf("%s, line %d, column %d: %s: %s", p.page, p.line, p.column, clip(p.marker, 200), developerMessage(p.err))
 }
 
-// noteProblems keeps what failed for the test that makes the request, if one does.
+// noteProblems records the failures of markers for the test that makes the request, if a test does.
 func (c *attempt) noteProblems() {
 	if c.test == nil {
 		return

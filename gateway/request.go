@@ -35,8 +35,8 @@ type Request struct {
 	// ShowErrors shows errors in full, too, but does not answer during maintenance, as Developer
 	// does: the request comes from a program on this machine.
 	ShowErrors bool
-	// By is the origin of what the request changes in the root; the zero value stands for the
-	// visitor.
+	// By is the origin of the changes that the request makes in the root. The zero value stands for
+	// the visitor.
 	By objectdb.Origin
 	// Yield, if set, is called once the scripts of the request have ended, what they wrote is
 	// committed, and the request only waits for the disk: other requests may then run.

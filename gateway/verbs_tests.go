@@ -24,25 +24,24 @@ func TestVerbs() []script.Verb { return append(slices.Clone(verbs.Tests()), requ
 
 var requestVerb = script.Verb{
 	Name: "request",
-	Doc: "Makes a request to the site, as a visitor, and gives the answer. The request goes the whole way of " +
-		"one that a web server passes on, but within the transaction of the test: it sees what the test has " +
-		"written, and what it writes is thrown away with the test.",
+	Doc: "Makes a request to the site, as a visitor, and gives the answer. The request is handled like one from " +
+		"a web server, but within the transaction of the test: it sees what the test has written, and what it " +
+		"writes is thrown away with the test.",
 	Params: []script.Param{script.Arg("fields", "table",
 		"path, with a query after ?; method (GET, or POST if there is a body); query, headers and cgi (CGI "+
 			"variables), tables of texts; form, files, json or body; time, a date for the clock of the request; seed, "+
 			"for math.random")},
 	Results: script.Returns("answer",
 		"a table: status, headers by their names in lower case, body, and errors, a list of the texts for the log"),
-	Errors: "a field that it does not know, a path without a slash at its beginning",
+	Errors: "an unknown field; a path that does not begin with a slash",
 	Example: `suites.webserverScripts.tea = odb.script ("return 'Tea for ' .. (...).argTable.who")
 return request ({path = "/tea.fcgi", form = {who = "two"}}).body`,
 	Gives: "Tea for two",
+	Func:  verbRequest,
 }
 
-func init() { requestVerb.Func = verbRequest } // it needs the names of its fields, which the verb lists
-
-// requestSeed is the seed of math.random in the requests of tests, which shall give the same answer
-// each time.
+// requestSeed is the seed of math.random in the requests of tests, so that they give the same
+// answer each time.
 const requestSeed = 1
 
 // testRequest is the argument of the verb request.
@@ -113,8 +112,8 @@ func verbRequest(v *script.Call) error {
 	return nil
 }
 
-// ownsRun reports whether an error of a request ends the test, too: the transaction of both has
-// lost a race, or the root cannot be read.
+// ownsRun reports whether an error of a request ends the test, too: their transaction has a
+// conflict, or the root cannot be read.
 func ownsRun(err error) bool {
 	return slices.ContainsFunc([]error{objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrClosed},
 		func(e error) bool { return errors.Is(err, e) })
@@ -231,8 +230,8 @@ func (r *testRequest) readHeaders(v script.Value) error {
 	})
 }
 
-// readVariables takes all CGI variables but DOCUMENT_ROOT: a script in the root must not decide
-// where pages come from.
+// readVariables reads the CGI variables. It refuses DOCUMENT_ROOT, because a script in the root
+// must not decide where pages come from.
 func (r *testRequest) readVariables(v script.Value) error {
 	root := r.request.Params["DOCUMENT_ROOT"]
 	err := r.eachText(v, func(name, value string) { r.request.Params[name] = value })
@@ -263,10 +262,10 @@ func (r *testRequest) readText(v script.Value) error {
 	return r.setBody("", text)
 }
 
-// setBody sets the body, which can be given once, and its type unless the headers have one.
+// setBody sets the body, which may be given only once, and its type unless the headers have one.
 func (r *testRequest) setBody(kind, body string) error {
 	if r.body != nil {
-		return errors.New("the request has another body already")
+		return errors.New("the request already has a body")
 	}
 	r.body = &body
 	if p := r.request.Params; p["CONTENT_TYPE"] == "" && kind != "" {

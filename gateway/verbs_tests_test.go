@@ -53,7 +53,7 @@ func TestTestVerbExamples(t *testing.T) {
 		}
 		s.put("suites.tests.example", objectdb.Script(source))
 		s.pass("expect.equal (suites.tests.example (), " + luaString(v.Gives) + ")")
-		assert.Contains(t, v.Example, v.Name+" (", "the example calls the verb")
+		assert.Contains(t, v.Example, v.Name+" (", "the example must call the verb")
 		assert.Regexp(t, `^[A-Z][^\n]+[.]$`, v.Doc, v.Name)
 	}
 }
@@ -109,7 +109,7 @@ func TestRequest(t *testing.T) {
 		`{path = "x"}`:                                 `path: "x" does not begin with /`,
 		`{path = "/", methd = "GET"}`:                  "it has no field methd; its fields are path, query, headers",
 		`{path = "/", form = 1}`:                       "form: it must be a table",
-		`{path = "/", body = "", json = {}}`:           "body: the request has another body already",
+		`{path = "/", body = "", json = {}}`:           "body: the request already has a body",
 		`{path = "/", time = 1}`:                       "time: it must be a date",
 		`{path = "/", seed = "x"}`:                     "seed: it must be a number",
 		`{path = "/", files = {f = "x"}}`:              "files: f: it must be a table with filename, type and data",
@@ -169,8 +169,8 @@ func TestRequestFails(t *testing.T) {
 	assert.ErrorContains(t, s.runTest(`request {path = "/large.fcgi"}`).Err, "the response is longer than 2097152 bytes")
 }
 
-// TestTestsLeaveNoTrace calls every verb in a test, and in a request that a test makes. What
-// commits or reaches out elsewhere does nothing of it there.
+// TestTestsLeaveNoTrace calls every verb in a test, and in a request that a test makes. Verbs that
+// commit or flush caches elsewhere do not do so there.
 func TestTestsLeaveNoTrace(t *testing.T) {
 	s := newSite(t)
 	s.list("cache-folder", s.folder)
@@ -209,7 +209,7 @@ func TestTestsLeaveNoTrace(t *testing.T) {
 	} {
 		assert.Error(t, s.runTest(source).Err, source)
 	}
-	// The same outside of a test, to see that the checks above can fail.
+	// The same outside a test shows that the checks above can fail.
 	s.put("suites.webserverScripts.flush", objectdb.Script(`webserver.flushCache () return "flushed"`))
 	before := s.generation()
 	s.ask("/flush.fcgi", nil)

@@ -9,7 +9,7 @@
 //	snapshot.go                   one immutable copy of the site for many requests
 //	tables.go                     actions, MIME types, overrides, directory indexes
 //	limits.go limits_rows.go      the limits and their defaults; limits of single scripts
-//	history.go                    what the root remembers of its past
+//	history.go                    what is kept in the history
 //	requires.go requires_rows.go  who may call a script
 //	tests.go                      where tests of scripts lie
 //	password.go                   password hashes of users

@@ -11,35 +11,36 @@ import (
 	"scripter/objectdb"
 )
 
-// The settings that say what the root remembers of its past, and their defaults.
+// The settings of the history, and their defaults.
 var (
 	HistoryInterval = &Setting{Name: "historyInterval", Default: objectdb.Number(60), Title: "Interval of history",
-		Meaning: "minutes in which at most one value of an object is kept that requests overwrite; " +
-			"scripts, texts, outlines, and what persons overwrite, are always kept",
+		Meaning: "minutes in which at most one old value of an object is kept if requests overwrite it; " +
+			"scripts, texts, outlines, and all that persons overwrite, are always kept",
 		Check: between(0, 60*24*365)}
 	HistoryThinnedDays = &Setting{Name: "historyThinnedDays", Default: objectdb.Number(30), Title: "Days of thinned values",
-		Meaning: "days for which the values are kept that historyInterval has thinned; 0 = for ever",
+		Meaning: "days for which thinned values are kept (see historyInterval); 0 = for ever",
 		Check:   between(0, 365*100)}
 	HistoryDays = &Setting{Name: "historyDays", Default: objectdb.Number(0), Title: "Days of history",
-		Meaning: "days for which all other values are kept; 0 = for ever", Check: between(0, 365*100)}
+		Meaning: "days for which all other old values are kept; 0 = for ever", Check: between(0, 365*100)}
 	HistorySize = &Setting{Name: "historySize", Default: objectdb.Number(256), Title: "Size of history",
-		Meaning: "megabytes of all values that are kept; beyond it the thinned ones go first, then the oldest; " +
-			"0 = no bound",
+		Meaning: "megabytes that all old values may take; beyond that, thinned values are dropped first, " +
+			"then the oldest; 0 = no limit",
 		Check: between(0, 1<<20)}
 	HistoryWhole = &Setting{Name: "historyWhole", Default: objectdb.Number(1), Title: "Longest value of history",
-		Meaning: "megabytes up to which a value is kept; of a longer one only its length and a hash are kept",
+		Meaning: "megabytes of the longest value that is kept; of a longer one, only the length and a hash are kept",
 		Check:   between(0.1, 1<<10)}
 )
 
-// HistoryRows is the table of the rules for what the root remembers. The name of a row is
-// the address of an object or a table, and its text says what is kept of the objects there
-// and below: see parseHistoryRule. The row with the longest address counts.
+// HistoryRows is the table of the rules for what is kept in the history. The name of a row
+// is the address of an object or a table, and its text says what is kept of the objects at
+// and below that address: see parseHistoryRule. If several rows match an object, the one
+// with the longest address applies.
 //
-// A supplied row that is missing or wrong counts nevertheless.
+// A supplied row applies even if it is missing or invalid.
 var HistoryRows = home.Child("history")
 
-// suppliedHistory has the supplied rows: what is there for a while only, and what Scripter
-// writes for itself.
+// suppliedHistory has the supplied rows. They exclude temporary objects, and those that
+// Scripter writes for itself.
 var suppliedHistory = []objectdb.SubtreeRule{
 	{Address: objectdb.Address{"scratchpad"}, Keep: objectdb.KeepNone},
 	{Address: objectdb.Address{"system", "temp"}, Keep: objectdb.KeepNone},
@@ -54,17 +55,17 @@ const (
 	keepLarge      = "large"
 )
 
-var errHistoryRule = fmt.Errorf("say %q, %q or %q, and %q for values of every length",
+var errHistoryRule = fmt.Errorf("say %q, %q or %q, and %q for values of any length",
 	keepEverything, keepThinned, keepNothing, keepLarge)
 
 // parseHistoryRule reads the text of a row, words separated by blanks:
 //
 //	everything          each value, whoever overwrites it
 //	thinned             what persons overwrite, and scripts, texts and outlines; of the other
-//	                    objects that requests overwrite, a value in each historyInterval: the
-//	                    rule where there is no row
+//	                    objects that requests overwrite, one value in each historyInterval.
+//	                    This is also the rule without a row
 //	nothing             nothing
-//	everything large    values of every length, not only those up to historyWhole
+//	everything large    values of any length, not only up to historyWhole
 //	thinned large
 func parseHistoryRule(text string) (objectdb.SubtreeRule, error) {
 	var r objectdb.SubtreeRule
@@ -109,8 +110,8 @@ func historyRuleText(r objectdb.SubtreeRule) string {
 	return text
 }
 
-// History returns a function for [objectdb.Options.History]: it returns the rules that the
-// settings and [HistoryRows] make. It is for one DB.
+// History returns a function for [objectdb.Options.History] of one DB. The function returns
+// the rules of the settings and of [HistoryRows].
 func History() func(*objectdb.Tx) (*objectdb.HistoryRules, error) {
 	return objectdb.NewDerived(readHistory).Get
 }
@@ -149,7 +150,7 @@ func readHistory(tx *objectdb.Tx) (*objectdb.HistoryRules, error) {
 	return rules, nil
 }
 
-// durationOf returns n units. One that is not 0 does not become 0.
+// durationOf returns n units. It rounds up, because 0 has a meaning of its own.
 func durationOf(n float64, unit time.Duration) time.Duration {
 	return time.Duration(math.Ceil(n * float64(unit)))
 }
@@ -160,8 +161,8 @@ func isSame(a, b objectdb.Address) bool { return len(a) == len(b) && isIn(a, b) 
 // HistoryRow is a row of [HistoryRows], or a supplied one that is missing there.
 type HistoryRow struct {
 	Address  string // the address that it applies to: the name of the row
-	Text     string // in words, as it counts
-	Supplied bool   // it counts although the table has no such row, or a wrong one
+	Text     string // the rule in words, as it applies
+	Supplied bool   // it applies although the row is missing or invalid
 	Why      error  // why the row in the table has no effect
 	rule     objectdb.SubtreeRule
 }
@@ -201,8 +202,8 @@ func (r *reader) historyRow(n *objectdb.Node) HistoryRow {
 	return row
 }
 
-// ReadHistoryRows returns the rows that count, those of the table and the supplied ones
-// that it does not have, and the rows of the table that have no effect.
+// ReadHistoryRows returns the rows of the table, also those without effect, and the
+// supplied rows that are missing there.
 func ReadHistoryRows(tx *objectdb.Tx) ([]HistoryRow, error) {
 	if _, err := readRows(tx, HistoryRows); err != nil {
 		return nil, err
@@ -233,8 +234,8 @@ func isSuppliedHistory(a objectdb.Address) bool {
 	return slices.ContainsFunc(suppliedHistory, func(s objectdb.SubtreeRule) bool { return isSame(s.Address, a) })
 }
 
-// SetHistoryRule checks what is kept of the objects at and below an address, and stores it
-// in a row. The object need not exist.
+// SetHistoryRule checks the rule for the objects at and below an address, and stores it in
+// a row. The object need not exist.
 func SetHistoryRule(tx *objectdb.Tx, a objectdb.Address, text string) error {
 	r, err := parseHistoryRule(text)
 	if err != nil {

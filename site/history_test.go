@@ -35,7 +35,7 @@ var suppliedRows = map[string]string{
 	"scratchpad": "nothing", "system.temp": "nothing", "user.webserver.fldirtyroot": "nothing",
 }
 
-// A new root, and an older one that has none of the settings, keep what objectdb supplies.
+// A new root has the default rules of objectdb, and so has an older one without the settings.
 func TestSuppliedHistory(t *testing.T) {
 	s := newSite(t)
 	check := func() {
@@ -132,7 +132,7 @@ func TestHistoryRows(t *testing.T) {
 	}
 }
 
-// A row of another kind has no effect, and the rows that are supplied are told.
+// A row of another kind has no effect, and supplied rows are listed even if they are missing.
 func TestHistoryRowsThatAreNoTexts(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.history.scratchpad", objectdb.Number(3))

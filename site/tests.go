@@ -7,7 +7,8 @@ import (
 	"scripter/objectdb"
 )
 
-// Tests of scripts lie in the table Tests, and in tables called testTable beside what they test.
+// Tests is the table of the tests of scripts. Tests also lie in tables called testTable beside
+// what they test.
 var Tests = objectdb.Address{"suites", "tests"}
 
 const (

@@ -13,14 +13,14 @@ import (
 	"scripter/requestlog"
 )
 
-// longestBody is how many bytes of a recorded body stand in a test. Of a longer one it has the
-// hash.
+// longestBody is the length in bytes of the longest recorded body that a test has. Of a longer
+// one, it has only the length.
 const longestBody = 16 << 10
 
 // Script returns a test that makes a recorded request again, and expects the recorded answer: its
-// status, type, target and body; of the page of a failure, which has an incident number, only the
-// status. Secrets are masked, even if they were recorded without a mask. masked lists what is
-// masked or cut, so that the owner has to complete it.
+// status, type, target and body. If the request failed, the test expects only the status, because
+// the body has an incident number. Secrets are masked, even if they were recorded without a mask.
+// masked lists what is masked or cut, and has to be completed.
 func Script(r *requestlog.Request, command string) (source string, masked []string) {
 	mask := new(requestlog.Mask)
 	vars := mask.Variables(r.Variables)
@@ -33,9 +33,9 @@ func Script(r *requestlog.Request, command string) (source string, masked []stri
 
 	w := &writer{}
 	w.comment("%s, recorded at %s UTC, saved by %q.", line.Line(), r.Time.UTC().Format("2006-01-02 15:04:05"), command)
-	w.comment("It runs on the data that is there: a script setup beside it can make what it needs.")
+	w.comment("It runs on the present data. A script setup beside it can make the data that it needs.")
 	if len(masked) > 0 {
-		w.comment("Masked: %s. Write a value where (masked) stands.", strings.Join(masked, ", "))
+		w.comment("Masked: %s. Replace each (masked) by a value.", strings.Join(masked, ", "))
 	}
 	for _, item := range r.Cut {
 		w.comment("Too long to be recorded: %s.", item)
@@ -107,8 +107,8 @@ func (w *writer) request(vars map[string]string, body string) {
 	}
 }
 
-// variableNames are the CGI variables that a test has, with the values that the verb request gives
-// them.
+// variableNames are the CGI variables that a test names if they differ from the values that the
+// verb request gives them.
 var variableNames = map[string]string{
 	"REMOTE_USER": "", "AUTH_TYPE": "", "HTTPS": "", "REMOTE_ADDR": "127.0.0.1", "SERVER_NAME": "localhost",
 	"SERVER_PORT": "80", "REDIRECT_HANDLER": "", "REDIRECT_SCRIPTER_ACTION": "", "SCRIPTER_ACTION": "",
@@ -116,7 +116,7 @@ var variableNames = map[string]string{
 }
 
 // isOfConnection reports whether a header field says how a browser and a server transfer the
-// message, which no script depends on.
+// message. No script depends on such a field.
 func isOfConnection(field string) bool {
 	switch field {
 	case "CONNECTION", "KEEP_ALIVE", "TE", "UPGRADE_INSECURE_REQUESTS", "ACCEPT_ENCODING", "DNT", "PRIORITY",
@@ -126,7 +126,7 @@ func isOfConnection(field string) bool {
 	return strings.HasPrefix(field, "SEC_")
 }
 
-// parseForm reads a URL-encoded form, and reports whether it is one without a fault.
+// parseForm reads a URL-encoded form, and reports whether it is valid.
 func parseForm(body string, form map[string][]string) bool {
 	const most = 1000 // lines of a test
 	err := httpform.EachField(body, most, true, func(name, value string) { form[name] = append(form[name], value) })
@@ -146,7 +146,7 @@ func escapePath(path string) []byte {
 	return b
 }
 
-// texts writes a table of texts, unless it is empty.
+// texts writes a field with a table of texts, unless the table is empty.
 func (w *writer) texts(field string, texts map[string]string) {
 	if len(texts) == 0 {
 		return
@@ -226,7 +226,7 @@ func key(name string) string {
 	return "[" + quoted(name) + "]"
 }
 
-// cellOf returns what stands behind a table for its cell of this name.
+// cellOf returns the Lua code that follows a table to name a cell of it.
 func cellOf(name string) string {
 	if lua.IsName(name) {
 		return "." + name
@@ -234,7 +234,8 @@ func cellOf(name string) string {
 	return " [" + quoted(name) + "]"
 }
 
-// literal returns a text as Lua: of several lines, as a long string if Lua reads that unchanged.
+// literal returns a text as a string of Lua. A text of several lines becomes a long string, if
+// Lua reads that unchanged.
 func literal(s string) string {
 	plain := strings.IndexFunc(s, func(c rune) bool {
 		return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == utf8.RuneError

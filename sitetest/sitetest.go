@@ -23,12 +23,12 @@ import (
 // A Test is a test of a root.
 type Test struct {
 	Address objectdb.Address
-	// Setup is the address of the script that runs before the test; nil: there is none.
+	// Setup is the address of the script that runs before the test, or nil if there is none.
 	Setup objectdb.Address
 }
 
-// ErrNoTest says that an object is no test.
-var ErrNoTest = errors.New("it is no test")
+// ErrNoTest says that an object is not a test.
+var ErrNoTest = errors.New("it is not a test")
 
 // Find returns the tests at and below a, in the order of their addresses. If match is not nil, it
 // returns those whose addresses match.
@@ -65,7 +65,8 @@ type Result struct {
 }
 
 // Run runs tests one after the other, and calls report after each. Its error is that of the
-// context or of report, or says that the root may only be read: a test writes before it is undone.
+// context or of report, or objectdb.ErrReadOnly: what tests write is undone, but they must be able
+// to write.
 func Run(ctx context.Context, r *runner.Runner, tests []Test, report func(Result) error) error {
 	for _, t := range tests {
 		begun := time.Now()
@@ -87,11 +88,11 @@ func Run(ctx context.Context, r *runner.Runner, tests []Test, report func(Result
 // A Failure says why a test has failed.
 type Failure struct {
 	Message string   // with its place, such as "suites.tests.testX:4: …"
-	Script  string   // the script where it failed, which may be none of the test; "" if unknown
+	Script  string   // the script where it failed, which may be another one than the test; "" if unknown
 	Line    int      // 0 if unknown
 	Source  string   // the text of that line
 	Detail  string   // the message, the line and the calls, for people
-	Calls   []string // that led there, the innermost first
+	Calls   []string // the calls that led there, the innermost first
 
 	// Compared says that two values were compared: Got and Wanted are their texts.
 	Compared    bool
@@ -124,7 +125,7 @@ func (r *Result) Failure() *Failure {
 func usefulFrames(s *script.Error) []lua.Frame {
 	frames := s.Frames
 	if len(frames) > 0 && frames[0].Line == 0 {
-		frames = frames[1:] // a verb or a function of a library, which the message names
+		frames = frames[1:] // a verb or a library function: the message already names it
 	}
 	if len(frames) == 1 && frames[0].Source == s.Name && frames[0].Line == s.Line {
 		return nil

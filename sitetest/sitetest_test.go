@@ -178,7 +178,7 @@ func TestRun(t *testing.T) {
 	assert.True(t, f.Compared)
 	assert.Equal(t, []any{"x", "y", "suites.tests.testC", 2}, []any{f.Got, f.Wanted, f.Script, f.Line})
 
-	// A setup that fails fails each test, with its place.
+	// If setup fails, each test fails, with the place in setup.
 	s.put("suites.tests.setup", objectdb.Script("\nerror ('no data')"))
 	results = s.run(s.find("suites.tests.testA", ""))
 	assert.Equal(t, "suites.tests.setup:2: no data", results[0].Failure().Message)
@@ -247,7 +247,7 @@ func (s *testSite) recorded(path, body string, more map[string]string) *requestl
 	return r
 }
 
-// TestScript makes tests of recorded requests, and runs them: they pass.
+// TestScript checks that tests made of recorded requests pass.
 func TestScript(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))
@@ -295,8 +295,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestScriptMasks checks that a test has no secret of a recorded request, also if it was recorded
-// without a mask.
+// TestScriptMasks checks that a test has no secret of a recorded request, even if the request was
+// recorded without a mask.
 func TestScriptMasks(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.flDebug", objectdb.Boolean(true))

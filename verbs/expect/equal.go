@@ -35,7 +35,7 @@ func equal(v *script.Call) error {
 	return f
 }
 
-// A value is a value of Lua or of the root, read so that it can be compared and shown.
+// A value is a value of Lua or of the root, in a form that can be compared and shown.
 type value struct {
 	plain script.Value // nil, a boolean, number, string, date, binary, address, script or function
 	cells []cell       // of a table, in the order of their names
@@ -44,7 +44,7 @@ type value struct {
 
 // A cell is a cell of a table.
 type cell struct {
-	name  string // as it is shown: .a, ["a b"], [1]
+	name  string // the name as a message shows it: .a, ["a b"], [1]
 	order float64
 	value value
 }
@@ -58,7 +58,7 @@ type reader struct{ call *script.Call }
 func (r reader) read(v script.Value, depth int) (value, error) {
 	r.call.Charge(1)
 	if depth > maxDepth {
-		return value{}, fmt.Errorf("tables nest deeper than %d, or in a circle", maxDepth)
+		return value{}, fmt.Errorf("tables nest deeper than %d levels, or contain themselves", maxDepth)
 	}
 	switch v := v.(type) {
 	case objectdb.Text:
@@ -90,7 +90,7 @@ func (r reader) table(t *script.Table, depth int) (value, error) {
 		case bool:
 			c.name = fmt.Sprintf(" [%v]", k)
 		default:
-			err = errors.New("a table with keys that are no texts and no numbers cannot be compared")
+			err = errors.New("a table with keys that are neither texts nor numbers cannot be compared")
 			return false
 		}
 		c.value, err = r.read(v, depth+1)
@@ -128,7 +128,7 @@ func compareCells(a, b cell) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.name, b.name))
 }
 
-// cellName returns a name as it stands behind a table.
+// cellName returns the name of a cell as a message shows it.
 func cellName(name string) string {
 	if lua.IsName(name) {
 		return "." + name
@@ -201,8 +201,8 @@ func (r reader) compare(got, wanted value) (difference, bool) {
 	return difference{}, false
 }
 
-// same reports whether two values that are no tables are equal. A number that is none equals
-// another one: a test that wants it means that.
+// same reports whether two values that are not tables are equal. NaN equals NaN, because a test
+// that wants NaN means that.
 func (r reader) same(a, b script.Value) bool {
 	x, isNumber := a.(float64)
 	y, areNumbers := b.(float64)

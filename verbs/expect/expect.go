@@ -1,7 +1,7 @@
 // Package expect has the verbs by which tests say what they expect. Only tests see them.
 //
 // A verb that fails returns a [Failure], which has both values for the report of the test. There is
-// none for truth: Lua's own assert (value, message) does that.
+// no verb that checks a condition, because Lua's own assert (value, message) does.
 package expect
 
 import (
@@ -22,7 +22,7 @@ var Verbs = []script.Verb{
 			script.Arg("got", "any", ""), script.Arg("wanted", "any", ""),
 			script.Opt("what", "string", "", "what is compared, for the report"),
 		},
-		Errors: "values that differ, with the first place where they do; tables in a circle",
+		Errors: "values that differ, with the first place where they do; tables that contain themselves",
 		Example: `expect.equal ({1, 1 + 1}, {1, 2})
 local ok, why = pcall (expect.equal, 2, 3, "entries")
 return why`,
@@ -31,7 +31,7 @@ return why`,
 	},
 	{
 		Name: "expect.contains",
-		Doc:  "Fails unless the text contains the part, which is no pattern.",
+		Doc:  "Fails unless the text contains the part, which is plain text and not a pattern.",
 		Params: []script.Param{
 			script.Arg("text", "string", ""), script.Arg("part", "string", ""),
 			script.Opt("what", "string", "", "what the text is, for the report"),
@@ -45,12 +45,12 @@ return why`,
 	},
 	{
 		Name: "expect.match",
-		Doc:  "Fails unless the text matches the pattern of Lua. Gives what string.match gives first.",
+		Doc:  "Fails unless the text matches the Lua pattern. Gives the first result of string.match.",
 		Params: []script.Param{
 			script.Arg("text", "string", ""), script.Arg("pattern", "string", ""),
 			script.Opt("what", "string", "", "what the text is, for the report"),
 		},
-		Results: script.Returns("any", "the first capture, else the match"),
+		Results: script.Returns("any", "the first capture, or the match if there is no capture"),
 		Errors:  "a text that does not match; an invalid pattern",
 		Example: `expect.match ("Order 12", "Order (%d+)")`,
 		Gives:   "12",
@@ -58,11 +58,11 @@ return why`,
 	},
 	{
 		Name: "expect.error",
-		Doc: "Calls the function, and fails unless it fails, with a message that matches the pattern " +
-			"of Lua. What the function has written before stays.",
+		Doc: "Calls the function, and fails unless the function fails with a message that matches the " +
+			"Lua pattern. What the function has written before stays.",
 		Params: []script.Param{
 			script.Arg("fn", "any", "a function or a script"),
-			script.Opt("pattern", "string", "", "without it any message will do"),
+			script.Opt("pattern", "string", "", "without it, any message matches"),
 		},
 		Results: script.Returns("string", "the message"),
 		Errors:  "a function that returns; another message",
@@ -137,10 +137,10 @@ func expectError(v *script.Call) error {
 	}
 	_, err := v.Thread().CallValue(v.Value(1))
 	if err == nil {
-		return failure("", "the function returned, and was to fail")
+		return failure("", "the function returned, but should have failed")
 	}
 	message := plainMessage(err)
-	for _, text := range []string{message, err.Error()} { // without its place, and with it
+	for _, text := range []string{message, err.Error()} { // without the place of the error, and with it
 		found, failed := stringMatch(v.Thread(), text, pattern)
 		if failed != nil {
 			return failed

@@ -53,7 +53,7 @@ func newThread(t *testing.T) *script.Thread {
 	return thread
 }
 
-// TestEqual has two values, and what expect.equal says of them, "" if they are equal.
+// TestEqual checks what expect.equal says of two values: "" if they are equal.
 func TestEqual(t *testing.T) {
 	thread := newThread(t)
 	for values, want := range map[string]string{
@@ -84,8 +84,8 @@ func TestEqual(t *testing.T) {
 		`odb.binary ("x", "image/png"), odb.address ("user")`: `got a binary of 1 bytes, image/png, wanted the address user`,
 		`odb.script ("return 1"), odb.script ("return 2")`:    `got a script: "return 1", wanted a script: "return 2"`,
 		`("x"):rep (300), ""`:                                 `got "` + strings.Repeat("x", 200) + `"… (300 bytes), wanted ""`,
-		`{[{}] = 1}, {}`:                                      `a table with keys that are no texts and no numbers cannot be compared`,
-		`circle (), {}`:                                       `tables nest deeper than 100, or in a circle`,
+		`{[{}] = 1}, {}`:                                      `a table with keys that are neither texts nor numbers cannot be compared`,
+		`circle (), {}`:                                       `tables nest deeper than 100 levels, or contain themselves`,
 	} {
 		_, err := thread.RunSource("test", `print_ = function () end
 			local function circle () local t = {} t.t = t return t end
@@ -111,7 +111,7 @@ func TestEqual(t *testing.T) {
 	assert.ErrorContains(t, err, "bad argument #2 to 'equal' (value expected)")
 }
 
-// TestOtherVerbs has scripts, and the messages with which they fail, "" if they do not.
+// TestOtherVerbs checks the messages with which scripts fail: "" if they do not fail.
 func TestOtherVerbs(t *testing.T) {
 	thread := newThread(t)
 	for source, want := range map[string]string{
@@ -125,7 +125,7 @@ func TestOtherVerbs(t *testing.T) {
 		`expect.error (function () error ("x") end, "^test:1: x")`:      "",
 		`expect.error (function () error ({message = "x"}) end, "^x$")`: "",
 		`expect.error (function () expect.equal (1, 2) end, "got 1")`:   "",
-		`expect.error (user.data.run)`:                                  "the function returned, and was to fail",
+		`expect.error (user.data.run)`:                                  "the function returned, but should have failed",
 		`expect.error (function () error ("x") end, "y")`:               `the error "test:1: x" does not match "y"`,
 		`expect.error ("x")`:                                            "bad argument #1 to 'error' (function expected)",
 		`expect.error ()`:                                               "bad argument #1 to 'error' (function expected)",
@@ -141,7 +141,7 @@ func TestOtherVerbs(t *testing.T) {
 	}
 }
 
-// TestErrorDoesNotCatchLimits checks that no expectation catches what ends a run.
+// TestErrorDoesNotCatchLimits checks that expect.error does not catch an error that ends the run.
 func TestErrorDoesNotCatchLimits(t *testing.T) {
 	thread := newThread(t)
 	thread.Stop(errors.New("stopped"))

@@ -27,8 +27,8 @@ func (v value) short() string {
 	return clip(b.String(), shortText)
 }
 
-// whole returns the value for the report: a text as it is, all else as Lua, with a line for each
-// cell of a table that is long.
+// whole returns the value for the report: a text as it is, and any other value as Lua. A long
+// table has a line for each cell.
 func (v value) whole() string {
 	if s, ok := v.plain.(string); ok {
 		return clip(s, wholeText)
@@ -81,7 +81,7 @@ func (v value) writeLines(b *strings.Builder, indent string) {
 	b.WriteString(indent + "}")
 }
 
-// key returns the name of cell i as it stands in a table constructor: "" for an item.
+// key returns the name of cell i for a table constructor, or "" for an item.
 func (v value) key(i int) string {
 	c := v.cells[i]
 	if c.order == float64(i+1) {
@@ -90,7 +90,7 @@ func (v value) key(i int) string {
 	return strings.TrimLeft(c.name, " .") + " = "
 }
 
-// plainText returns a value that is no table, as Lua.
+// plainText returns a value that is not a table, as Lua.
 func plainText(v script.Value) string {
 	switch v := v.(type) {
 	case nil:

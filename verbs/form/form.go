@@ -87,8 +87,8 @@ func Encode(v *script.Call) error {
 	return err
 }
 
-// EachField calls add for each field of a table, in the order of their names. A list has its
-// name once for each item.
+// EachField calls add for each field of a table, in the order of the names. For a list, it calls
+// add once for each item.
 func EachField(thread *script.Thread, t *script.Table, add func(name, value string)) error {
 	for _, name := range t.Names() {
 		values := []script.Value{t.Get(name)}
