@@ -27,7 +27,7 @@ type work struct {
 	lists   []int64
 }
 
-// planned is an object that is written, and what is kept of its present state.
+// planned is an object that is written, with what is kept of its present state.
 type planned struct {
 	*Node
 	keep  Keep
@@ -98,8 +98,8 @@ func (tx *Tx) living() ([]*delta, error) {
 	return deltas, nil
 }
 
-// departures returns the nodes of the objects that are no longer at their places, by their
-// ids, as the root has them.
+// departures returns, by their ids, the objects that have left their places. Their nodes are
+// those of before the transaction.
 func departures(deltas []*delta) map[int64]*Node {
 	left := map[int64]*Node{}
 	for _, d := range deltas {
@@ -112,7 +112,8 @@ func departures(deltas []*delta) map[int64]*Node {
 	return left
 }
 
-// sort puts each change where it belongs. What has arrived elsewhere is taken out of left.
+// sort plans what has come to a place or was written there. It takes objects that have moved
+// to another place out of left.
 func (w *work) sort(tx *Tx, deltas []*delta, left map[int64]*Node) error {
 	for _, d := range deltas {
 		for _, c := range d.names {
@@ -129,7 +130,7 @@ func (w *work) sort(tx *Tx, deltas []*delta, left map[int64]*Node) error {
 	return nil
 }
 
-// place plans what has come to a place or was written there.
+// place plans the change of one place. It takes an object that has moved there out of left.
 func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 	p := planned{Node: c.now}
 	old := c.base
@@ -156,7 +157,7 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 	}
 	moved := c.now.id != c.base.id || c.now.name != c.base.name
 	thinAfter := w.thinAfter()
-	if moved { // it is rare, and the past must not have two objects at one place
+	if moved { // always kept, because the past must not have two objects at one place; moves are rare
 		thinAfter = math.MaxInt64
 	}
 	var err error
@@ -179,11 +180,11 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 	return nil
 }
 
-// thinAfter is see Commit.ThinAfter.
+// thinAfter returns Commit.ThinAfter.
 func (w *work) thinAfter() int64 { return w.modTime - int64(w.rules.Interval) }
 
-// delete plans the deletion of the objects in gone. What lies below one of them and has a
-// rule of its own goes first.
+// delete plans the deletion of the objects in gone. Objects below them that have a rule of
+// their own are deleted first.
 func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
 	for _, id := range slices.Sorted(maps.Keys(gone)) {
 		n := gone[id]
@@ -230,8 +231,8 @@ func (w *work) deleteRuled(tx *Tx, table *Node) error {
 	return nil
 }
 
-// goesWith returns the object that the root has at an address, if it is deleted with a
-// table above it; else nil.
+// goesWith returns the object at an address before the transaction, if it is deleted with a
+// table above it. Otherwise it returns nil.
 func (w *work) goesWith(tx *Tx, table *Node, a Address) (*Node, error) {
 	n, below := tx.root, false
 	for _, name := range a {
@@ -246,7 +247,7 @@ func (w *work) goesWith(tx *Tx, table *Node, a Address) (*Node, error) {
 		if !below {
 			continue
 		}
-		// What this transaction has moved out of the table stays.
+		// Objects that this transaction has moved out of the table stay.
 		if now := tx.over.objects[n.id]; now != nil && now.exists() {
 			if err := tx.alive(now); err != ErrNotFound {
 				return nil, err
@@ -371,8 +372,8 @@ func (w *work) row(p planned) Write {
 	return Write{Row: r, Keep: p.keep, Large: p.large}
 }
 
-// rows returns objects that were written. One value at a time is in memory, if the
-// transaction does not keep them.
+// rows returns objects that were written. If the transaction does not keep their values in
+// memory, only one value at a time is in memory.
 func (w *work) rows(list []planned) iter.Seq2[Write, error] {
 	return func(yield func(Write, error) bool) {
 		for _, p := range list {

@@ -36,8 +36,8 @@ func EncodeColumn(v Value) any {
 	return s
 }
 
-// HashColumn returns the SHA-256 of the form in which a store keeps a value in a column; nil
-// for nil.
+// HashColumn returns the SHA-256 of the form in which a store keeps a value in a column, or nil
+// for a nil value.
 func HashColumn(v Value) []byte {
 	var sum [sha256.Size]byte
 	switch column := EncodeColumn(v).(type) {

@@ -38,8 +38,8 @@ type Options struct {
 	Program string
 	// Origin is the origin of transactions that do not set their own (Tx.Origin).
 	Origin Origin
-	// History returns the rules for what the root remembers, as a transaction sees them. It
-	// must be quick: each commit calls it. nil stands for DefaultHistory.
+	// History returns the rules for what is kept in the history, as a transaction sees them. It
+	// must be quick, because each commit calls it. nil stands for DefaultHistory.
 	History func(*Tx) (*HistoryRules, error)
 	// Now is the clock of created and modified times; nil is time.Now.
 	Now func() time.Time

@@ -30,8 +30,8 @@ func TestForgottenDerivedValues(t *testing.T) {
 	assert.Equal(t, 3, db.DerivedPlaces(), "the way to b and c, and nothing of a")
 }
 
-// A value that a transaction makes after it has written is made once for all, unless it is
-// made of what the transaction has written.
+// A derived value that a transaction makes after it has written is made once for all transactions,
+// unless it depends on what the transaction has written.
 func TestDerivedOfWriter(t *testing.T) {
 	db, err := sqlitestore.Create(t.TempDir()+"/a.root", objectdb.Options{Relaxed: true})
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestDerivedOfWriter(t *testing.T) {
 		}
 	}
 	get(source, 1, 1)
-	assert.Equal(t, 2, made, "for each transaction, which has written what it is made of")
+	assert.Equal(t, 2, made, "once for each transaction, because each has written the source")
 	get(other, 5, 1)
 	assert.Equal(t, 3, made, "once")
 	get(other, 6, 1)

@@ -6,7 +6,7 @@ type readSet struct {
 	places   nodeList
 	contents nodeList
 	derived  []*dependencies // of Derived values
-	own      bool            // something was read in a table in which the transaction has written
+	own      bool            // the transaction has read in a table in which it has written
 }
 
 // size returns about the number of things read.

@@ -60,7 +60,7 @@ type RevertOptions struct {
 	SaveOptions
 	Whole  int64         // see Commit
 	Bounds HistoryBounds // see Commit
-	Unkept []int64       // objects of which, and of what is below them, nothing is kept
+	Unkept []int64       // nothing is kept of these objects, nor of the objects below them
 }
 
 var (

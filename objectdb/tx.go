@@ -42,8 +42,9 @@ type Tx struct {
 	done      bool
 
 	first  int64   // the generation of the first commit, after a flush
-	undoes []int64 // the changes that are taken back
-	// It brings back tables: the cache may have what was in them before they were deleted.
+	undoes []int64 // the changes that are undone
+	// uncached says not to read the cache. The transaction restores tables, and the cache may
+	// have what was in them before they were deleted.
 	uncached bool
 
 	beforeSync func() // see BeforeSync; may be nil

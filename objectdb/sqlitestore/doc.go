@@ -41,27 +41,28 @@
 //	  created, modified,          -- nanoseconds since 1970
 //	  size,                       -- of the value in bytes
 //	  type,                       -- MIME type of a binary, else ''
-//	  since,                      -- generation from which on the row says what was
+//	  since,                      -- the first generation that reads this row
 //	  kept,                       -- see objectdb.Row
 //	  value);
 //	CREATE UNIQUE INDEX object_place ON object (parent, fold);
-//	CREATE TABLE change (         -- one row for each commit that past tells of
+//	CREATE TABLE change (         -- one row for each commit in the history
 //	  generation, time,           -- nanoseconds since 1970
 //	  first,                      -- generation of the transaction's first commit
 //	  person, who, why, path,     -- objectdb.Origin
 //	  thinned,                    -- 1: a request made it, and all that it kept is thinned
 //	  count, objects,             -- how many, and which: see encodeReplaced
-//	  undoes);                    -- generations of the changes that it takes back
-//	CREATE TABLE past (           -- one row for each state of an object that is kept
-//	  id, until, since,           -- it was so from since on, and before until
+//	  undoes);                    -- generations of the changes that it undoes
+//	CREATE TABLE past (           -- one row for each kept state of an object
+//	  id, until, since,           -- generations: from since on, and before until
 //	  parent, name, fold, kind, ver, created, modified, size, type,
 //	  thinned,                    -- 1: it may be dropped earlier than others
 //	  hash, value);               -- hash: SHA-256 of a value that is too large
 //
-// A row of generation G is the one in object, if its since is not above G, or else that in
-// past with since <= G < until. If a state was not kept or is dropped, since of the next one
-// moves back: the next one stands for it, and its ver is above G. Two objects are never at
-// one place at once, so a move always moves since on.
+// In generation G, the state of an object is its row in object if since <= G, and otherwise its
+// row in past with since <= G < until. If a state is not kept, or dropped later, the next state
+// stands for it: its since becomes that of the missing state, so that its ver may be above G.
+// Two objects must never be at one place in one generation. So a move always sets since to
+// its generation.
 //
 // The value of a string, text, outline or script is a TEXT (a BLOB when it is not
 // UTF-8 or holds a NUL), of a binary a BLOB, of a number a REAL (NaN is the TEXT

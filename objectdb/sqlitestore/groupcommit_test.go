@@ -99,8 +99,7 @@ func TestCommitFailsAfterFailedSync(t *testing.T) {
 }
 
 // BenchmarkCommit raises a counter in transactions that hold the lock from their
-// start, so many at a time. Requests raise it, or persons, of whose changes every old
-// value is kept.
+// start, so many at a time. Requests raise it, or a person, whose changes are all kept.
 func BenchmarkCommit(b *testing.B) {
 	for _, relaxed := range []bool{true, false} {
 		for _, n := range []int{1, 4, 16} {

@@ -14,16 +14,16 @@ import (
 	"scripter/objectdb"
 )
 
-// A keeper keeps what one commit replaces, and makes the change that tells of it.
+// A keeper keeps the states that one commit replaces, and records the change.
 type keeper struct {
 	*conn
 	commit  *objectdb.Commit
 	objects []objectdb.Replaced
-	bytes   int64 // of what was kept
-	lasting bool  // something was kept that is not thinned
+	bytes   int64 // how much space the kept states take
+	lasting bool  // a kept state is not thinned
 }
 
-// setValue writes a value, and keeps the one before.
+// setValue writes a value, and keeps the previous one.
 func (k *keeper) setValue(ctx context.Context, v *objectdb.Write) error {
 	w, column := k.commit, objectdb.EncodeColumn(v.Value)
 	if v.Keep == objectdb.KeepNothing {
@@ -81,7 +81,7 @@ func (k *keeper) keepHash(id int64, thinned bool) error {
 	}
 	var bytes [1]driver.Value
 	err = k.one(bytes[:], sqlKeepHash, id, k.commit.Generation, thinned, objectdb.HashColumn(v))
-	if err == io.EOF { // it was kept when it was moved
+	if err == io.EOF { // this commit has already kept the state when it moved the object
 		return nil
 	}
 	k.count(bytes[0])
@@ -158,7 +158,7 @@ func (c *conn) eachRow(
 	return readRows(ctx, rows, columns, fn)
 }
 
-// eachRowOf is eachRow of a query that is not kept prepared.
+// eachRowOf does the same as eachRow, for a query that is not kept prepared.
 func (c *conn) eachRowOf(
 	ctx context.Context, fn func([]driver.Value) error, columns int, query string, args ...driver.Value,
 ) error {
@@ -188,8 +188,8 @@ func readRows(ctx context.Context, rows driver.Rows, columns int, fn func([]driv
 	}
 }
 
-// finish records the change, and returns what the root then says of its history; nil if
-// there is no change. meta has the columns of sqlChanges.
+// finish records the change, and returns the new state of the history for the table meta. It
+// returns nil if there is no change. meta has the columns of sqlChanges.
 func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyState, error) {
 	if len(k.objects) == 0 {
 		return nil, nil
@@ -215,7 +215,7 @@ func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyStat
 	return h, h.prune(ctx, w)
 }
 
-// notNil returns b, or an empty slice: SQLite takes nil as NULL.
+// notNil returns b, or an empty slice for nil, because SQLite takes nil as NULL.
 func notNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -223,8 +223,8 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// mergeReplaced sorts the objects of a change by their ids, and makes one of those that
-// are there twice: of an object that was moved and written.
+// mergeReplaced sorts the objects of a change by their ids, and joins the two entries of an
+// object that was both moved and written.
 func mergeReplaced(list []objectdb.Replaced) []objectdb.Replaced {
 	slices.SortStableFunc(list, func(a, b objectdb.Replaced) int { return cmp.Compare(a.ID, b.ID) })
 	merged := list[:0]
@@ -238,8 +238,8 @@ func mergeReplaced(list []objectdb.Replaced) []objectdb.Replaced {
 	return merged
 }
 
-// encodeReplaced returns the objects of a change as the root has them: for each, how much
-// its id is greater than the one before, as a uvarint, and How in a byte.
+// encodeReplaced returns the objects of a change as the root stores them: for each, the
+// difference of its id and the previous one, as a uvarint, and How as a byte.
 func encodeReplaced(list []objectdb.Replaced) []byte {
 	b := make([]byte, 0, 4*len(list))
 	last := int64(0)
@@ -267,7 +267,7 @@ func decodeReplaced(b []byte) ([]objectdb.Replaced, error) {
 }
 
 func (c *conn) Changes(ctx context.Context, before int64) iter.Seq2[objectdb.Change, error] {
-	// One part after another, so that other statements can run between two changes.
+	// The changes are read in parts, so that other statements can run between two changes.
 	const part = 100
 	return func(yield func(objectdb.Change, error) bool) {
 		for {
@@ -294,7 +294,7 @@ func (c *conn) Changes(ctx context.Context, before int64) iter.Seq2[objectdb.Cha
 	}
 }
 
-// changeRow makes a change of the columns of sqlChangesBefore.
+// changeRow returns the change in the columns of sqlChangesBefore.
 func changeRow(row []driver.Value) (objectdb.Change, error) {
 	var c objectdb.Change
 	var person, count int64
@@ -315,8 +315,8 @@ func changeRow(row []driver.Value) (objectdb.Change, error) {
 	return c, nil
 }
 
-// GenerationAt searches by halves: the times of changes grow with their generations,
-// unless the clock was set back.
+// GenerationAt uses binary search: the times of changes grow with their generations, unless
+// the clock was set back.
 func (c *conn) GenerationAt(ctx context.Context, time int64) (int64, error) {
 	reach, reachTime, err := c.Reach(ctx)
 	if err != nil {
@@ -383,7 +383,7 @@ func (c *conn) Replaced(_ context.Context, generation int64) ([]objectdb.Replace
 
 func (c *conn) ChangesOf(ctx context.Context, id int64) ([]int64, error) {
 	list, err := c.numbers(ctx, sqlChangesOf, id)
-	if n := len(list); n > 0 && list[n-1] == 0 { // it is older than what the root remembers
+	if n := len(list); n > 0 && list[n-1] == 0 { // 0 is not a change: the object is older than the history
 		list = list[:n-1]
 	}
 	return list, err

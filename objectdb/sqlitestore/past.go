@@ -66,16 +66,17 @@ func (s *pastStore) Forget(context.Context, []int64) (objectdb.Forgotten, error)
 	return objectdb.Forgotten{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
 }
 
-// Close does nothing: the store is closed with the one of today.
+// Close does nothing, because the store of the present root closes this one, too.
 func (s *pastStore) Close() error { return nil }
 
-// pastSession reads the objects as they were. What it tells of the history is that of today.
+// pastSession reads the objects as they were. Its methods of objectdb.History read the whole
+// history, with later changes.
 type pastSession struct {
 	*conn
 	s *pastStore
 }
 
-// was tells of a row whose value was written later.
+// was calls inexact with a row whose value was written later.
 func (p *pastSession) was(r objectdb.Row, err error) (objectdb.Row, error) {
 	if err == nil && r.Version > p.s.generation && r.Kind != objectdb.KindTable && p.s.inexact != nil {
 		p.s.inexact(r)

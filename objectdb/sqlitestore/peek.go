@@ -13,13 +13,12 @@ import (
 	"scripter/objectdb"
 )
 
-// Peek calls fn with a transaction that reads the root at path, for a program that may leave
-// no trace there, such as the completion of a command line. It changes no file and makes
-// none, it waits for nobody, and an older root is refused, because to read it would be to
-// migrate it.
+// Peek calls fn with a transaction that reads the root at path, for a program that must leave
+// no trace there, such as the completion of a command line. It neither changes nor makes a
+// file, and waits for no lock. It refuses an older root, because reading it would migrate it.
 //
-// If the root is not in use, SQLite reads it without any lock. A program that begins to
-// write at that moment is not disturbed, but fn may then see an error or parts of two states.
+// If the root is not in use, SQLite reads it without any lock. If a program begins to write
+// at that moment, fn may see an error or parts of two states.
 func Peek(ctx context.Context, path string, fn func(tx *objectdb.Tx) error) error {
 	err := peek(ctx, path, fn)
 	if known := (*objectdb.Error)(nil); err != nil && !errors.As(err, &known) {

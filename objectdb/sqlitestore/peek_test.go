@@ -16,8 +16,8 @@ import (
 )
 
 // traces returns the name, content and time of every file in the folder of a root, and
-// the time of the folder. Another process looks: if this one closed a file that it has open
-// as a root, its locks would be gone.
+// the time of the folder. Another process reads them: if this process closed a file that it
+// also has open as a root, it would lose its locks.
 func traces(t *testing.T, path string) string {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", `find "$1" -printf '%p %T@ %s\n' -type f -exec sha256sum {} + | sort`,

@@ -9,21 +9,22 @@ import (
 	"scripter/objectdb"
 )
 
-// historyState is what the root remembers, while a commit drops what is beyond the bounds.
+// historyState has the reach and the size of the history while a commit drops what exceeds
+// the limits.
 type historyState struct {
 	*conn
 	reach     int64 // see objectdb.HistoryInfo
 	reachTime int64
 	thinned   int64
 	bytes     int64
-	budget    int // how many changes, and objects of them, may still be looked at
+	budget    int // how many more changes and objects the commit may look at
 }
 
-// A commit that keeps something drops at most pruneSteps of the oldest changes and objects,
-// and two for each that it keeps itself, so that no commit waits long.
+// pruneSteps limits how many of the oldest changes and objects a commit drops, so that no
+// commit takes long. For each object that it keeps itself, it may drop two more.
 const pruneSteps = 500
 
-// setReverted writes what a commit says of the root that brings objects back. h may be nil.
+// setReverted writes the table meta for a commit that restores objects. h may be nil.
 func (h *historyState) setReverted(ctx context.Context, c *conn, generation, last int64) error {
 	if h != nil {
 		if err := c.execBefore(ctx, sqlSetHistory, h.reach, h.reachTime, h.thinned, h.bytes); err != nil {
@@ -33,8 +34,8 @@ func (h *historyState) setReverted(ctx context.Context, c *conn, generation, las
 	return c.execBefore(ctx, sqlSetReverted, generation, last)
 }
 
-// prune drops what is beyond the bounds: first the thinned values that are too old, then,
-// while too much is kept, the other thinned ones, and then the oldest changes.
+// prune drops what exceeds the limits: first the thinned values that are too old, then, while
+// too much is kept, the other thinned values, and then the oldest changes.
 func (h *historyState) prune(ctx context.Context, w *objectdb.Commit) error {
 	for h.budget > 0 {
 		h.budget--
@@ -94,8 +95,8 @@ func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch boo
 	return true, nil
 }
 
-// dropThinned drops the state of an object that a generation has replaced, if it is
-// thinned. The next one stands for it then, if it is at the same place.
+// dropThinned drops the state of an object that a generation has replaced, if it is thinned.
+// The next state then stands for it, if it is at the same place.
 func (h *historyState) dropThinned(ctx context.Context, id, until int64) error {
 	var row [4]driver.Value
 	switch err := h.one(row[:], sqlDropThinned, id, until); err {
@@ -152,7 +153,7 @@ func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMu
 		}
 	}
 	h.budget -= now
-	if rest := list[now:]; len(rest) > 0 { // the next commits go on with them
+	if rest := list[now:]; len(rest) > 0 { // the next commits drop them
 		return true, h.execBefore(ctx, sqlSetReplaced, generation, encodeReplaced(rest), int64(len(rest)))
 	}
 	return true, h.execBefore(ctx, sqlDropChange, generation)

@@ -144,8 +144,7 @@ func (s *store) replace(
 	return err
 }
 
-// keepReverted keeps the objects that a revert replaces, but for those below the tables in
-// unkept.
+// keepReverted keeps the objects that a revert replaces, except those at and below unkept.
 func (k *keeper) keepReverted(ctx context.Context, unkept []int64) error {
 	query := `WITH RECURSIVE below (id) AS (
 			SELECT value FROM json_each (?2) UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)

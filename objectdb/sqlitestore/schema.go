@@ -36,8 +36,8 @@ CREATE TABLE object (
 CREATE UNIQUE INDEX object_place ON object (parent, fold);
 `
 
-// historyTables are part of the migration to version 4: who changes them gives the
-// migration its own copy.
+// historyTables are also part of the migration to version 4. If they change, the migration
+// needs a copy of its own.
 const historyTables = `
 CREATE TABLE past (
   id       INTEGER NOT NULL,
@@ -143,30 +143,30 @@ const (
 
 const rowColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, kept, `
 
-// pastColumns are those of rowColumns, of the table past.
+// pastColumns are the columns of rowColumns for the table past.
 const pastColumns = `id, parent, name, fold, kind, ver, created, modified, size, type, 0, `
 
-// below has the ids of an object and all below it.
+// below begins a statement. It selects the ids of the object ?1 and of all objects below it.
 const below = `WITH RECURSIVE below (id) AS (
 		SELECT ?1 UNION SELECT object.id FROM object JOIN below ON object.parent = below.id)
 	`
 
-// pastFolds begins a statement that reads the table ?1 as generation ?2 left it. folds are the
-// folded names in it that past knows, and NULL. A name may have many states, which would
-// otherwise be read all.
+// pastFolds begins a statement that reads the table ?1 as generation ?2 left it. folds has the
+// folded names that past has in the table, and NULL. It finds each name by the index, because a
+// name may have many states.
 const pastFolds = `WITH RECURSIVE folds (f) AS (
 		SELECT min(fold) FROM past WHERE parent = ?1
 		UNION ALL SELECT (SELECT min(fold) FROM past WHERE parent = ?1 AND fold > f) FROM folds WHERE f IS NOT NULL)
 	`
 
-// fromPastFolds are the states of then of folds.
+// fromPastFolds selects, for each name in folds, the state in generation ?2.
 const fromPastFolds = `FROM folds CROSS JOIN past ON parent = ?1 AND fold = f AND since <= ?2
 	AND until = (SELECT min(until) FROM past WHERE parent = ?1 AND fold = f AND until > ?2)`
 
-// isCode is true of what is kept longest.
+// isCode is true for the kinds that are never thinned.
 const isCode = `kind IN ('script', 'text', 'outline')`
 
-// keptBytes is what a kept state counts for: its value, and about what its row takes.
+// keptBytes is about the space that a kept state takes: its value, and a constant for its row.
 const keptBytes = `CASE WHEN hash IS NULL THEN size ELSE 32 END + 128`
 
 // keepColumns begins a statement that keeps the state of objects until generation ?2.
@@ -207,12 +207,12 @@ var statementSQL = [statements]string{
 	sqlDelete:     `DELETE FROM object WHERE id = ?1`,
 	sqlDeleteTree: below + `DELETE FROM object WHERE id IN below`,
 
-	// What was already kept in this generation has it as its since.
+	// If this generation has already kept the state, since is this generation.
 	sqlKeep: keepColumns + `?3, NULL, value FROM object WHERE id = ?1 AND since < ?2 AND size <= ?4
 		RETURNING ` + keptBytes,
 	sqlKeepHash: keepColumns + `?3, ?4, NULL FROM object WHERE id = ?1 AND since < ?2 RETURNING ` + keptBytes,
-	// ?3: tables are thinned as other objects are. ?4: everything is kept. ?5: thinned
-	// objects are kept if nothing of them was kept after it.
+	// ?3: tables are thinned, too. ?4: everything is kept. ?5: a thinned object is kept if
+	// no state of it was kept after this time.
 	sqlKeepTree: below + keepColumns + `CASE WHEN ?4 OR ` + isCode + ` OR kind = 'table' AND NOT ?3 THEN 0 ELSE 1 END,
 		NULL, value FROM object WHERE id IN below AND since < ?2 AND size <= ?6
 		AND (?4 OR ` + isCode + ` OR kind = 'table' OR kept <= ?5) RETURNING id, ` + keptBytes,
@@ -236,8 +236,8 @@ var statementSQL = [statements]string{
 	sqlDropChange:    `DELETE FROM change WHERE generation = ?1`,
 	sqlSetReplaced:   `UPDATE change SET objects = ?2, count = ?3 WHERE generation = ?1`,
 
-	// No two states of an object, and none at a place, are of one generation. So only the first
-	// that ends after the generation may be of it.
+	// An object has only one state in a generation, and so has a place. So only the first state
+	// that ends after the generation can be the one.
 	sqlByIDAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END, since, 0, NULL
 			FROM object WHERE id = ?1 AND since <= ?3
 		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?2 THEN value END, since, until, hash

@@ -26,7 +26,7 @@ type store struct {
 	unsynced unsynced // a sync has failed
 	commits  atomic.Int64
 	foldNext atomic.Int64 // pages in the WAL before it is looked at again
-	// When the oldest change was made that may have thinned values, in nanoseconds since 1970, or earlier.
+	// notThinned is a time, in nanoseconds since 1970. No change made before it has thinned values.
 	notThinned atomic.Int64
 
 	mu     sync.Mutex
