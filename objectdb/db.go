@@ -73,6 +73,7 @@ type DB struct {
 	store   Store
 	options Options
 	cache   *cache
+	past    bool // see IsPast
 
 	// See CacheStats. A transaction counts for itself and adds its sums when it ends, so
 	// that transactions do not contend for them.

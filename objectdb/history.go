@@ -498,5 +498,10 @@ func (db *DB) At(generation int64, inexact func(id, written int64)) *DB {
 			inexact(r.ID, r.Version)
 		}
 	})
-	return New(s, o)
+	past := New(s, o)
+	past.past = true
+	return past
 }
+
+// IsPast reports whether the DB is the root as it was: see At.
+func (db *DB) IsPast() bool { return db.past }
