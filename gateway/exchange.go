@@ -60,7 +60,9 @@ func (x *exchange) within() *exchange {
 func (x *exchange) close() { x.held.close() }
 
 // isDry reports whether what the scripts change in the root is undone at the end.
-func (x *exchange) isDry() bool { return x.test != nil || x.replay != nil && !x.replay.Commit }
+func (x *exchange) isDry() bool {
+	return x.g.IsPast() || x.test != nil || x.replay != nil && !x.replay.Commit
+}
 
 // isInner reports whether a script makes the request.
 func (x *exchange) isInner() bool { return x.test != nil || x.replay != nil }
@@ -109,7 +111,12 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		}
 		last = x.newAttempt(r)
 		r.Script = last.answering
+		x.seesGeneration(r.Tx)
 		done, err = last.answer()
+		x.seesGeneration(r.Tx)
+		if err == nil && done && x.replay != nil && x.replay.Inspect != nil {
+			err = x.replay.Inspect(r.Tx)
+		}
 		return err
 	})
 	if out.Again {
@@ -125,6 +132,13 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		last.purgeCaches(ctx)
 	}
 	return done, err
+}
+
+// seesGeneration records which generation the scripts see, until sendPartial has committed.
+func (x *exchange) seesGeneration(tx *objectdb.Tx) {
+	if x.entry != nil && !x.out.started {
+		x.entry.Generation = tx.Generation()
+	}
 }
 
 // origin returns the origin of what the scripts of the request change.

@@ -109,6 +109,7 @@ func (g *Gateway) openFile(found foundFile) (*os.File, os.FileInfo, error) {
 	case objectdb.IsRoot(head[:n]):
 		err = refused
 	default:
+		g.readFiles.Store(true)
 		return f, info, nil
 	}
 	f.Close()

@@ -45,6 +45,7 @@ type Gateway struct {
 	testSite  string   // Options.TestSite
 	reach     atomic.Pointer[site.Reach]
 	pages     pageCache
+	readFiles atomic.Bool // see HasReadFiles
 	found     foundFiles
 	values    *objectdb.DerivedMap[*cachedPage, *pageValues]
 	started   time.Time
@@ -82,6 +83,14 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	}
 	return g
 }
+
+// IsPast reports whether the gateway answers from the root as it was. Then it records
+// nothing, and what scripts change is undone.
+func (g *Gateway) IsPast() bool { return g.db != nil && g.db.IsPast() }
+
+// HasReadFiles reports whether the gateway has read any file of the disk: a page, or a file
+// that it has sent.
+func (g *Gateway) HasReadFiles() bool { return g.readFiles.Load() }
 
 // Runner returns the runner of the gateway, which can run scripts of the root without a request.
 func (g *Gateway) Runner() *runner.Runner { return g.runner }

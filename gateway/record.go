@@ -27,6 +27,9 @@ func (x *exchange) record(ctx context.Context) {
 	}
 	x.recorded = true
 	g := x.g
+	if g.IsPast() {
+		return
+	}
 	var entry *requestlog.Request
 	var m *requestlog.Mask
 	late := false
@@ -96,7 +99,7 @@ func (x *exchange) recordIn(tx *objectdb.Tx, s *site.Snapshot) (*requestlog.Requ
 	}
 	entry := requestlog.New(shown.Params, body, m)
 	entry.BodySize, entry.HandlerNames = int64(len(x.body)), shown.HandlerNames
-	entry.ConnectionID, entry.Time = x.connectionID(), x.g.now()
+	entry.ConnectionID, entry.Time, entry.Generation = x.connectionID(), x.g.now(), tx.Generation()
 	entry.Developer = shown.Developer || shown.ShowErrors || x.request.hasToken(s)
 	return entry, m, entry.Add(tx, int(s.Number(site.MaxRequests)))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/runner"
 )
@@ -19,11 +20,15 @@ type ReplayOptions struct {
 	// are listed for the root. The recorded one is not trusted: it lies in the root, where
 	// scripts can write.
 	DocumentRoot string
+	// Inspect, if set, is called with the transaction when the scripts have ended without an
+	// error, before their changes are committed or undone. It may be called more than once.
+	Inspect func(*objectdb.Tx) error
 
 	test *runner.Run // the run of a test, or of a request within it, that replays the request
 }
 
-// Replay runs a recorded request again, on the present scripts and pages. The clock of the run
+// Replay runs a recorded request again, on the scripts and data of the gateway's DB, and today's
+// pages. The clock of the run
 // stands at the recorded time; math.random, connectionID and the number of an incident are
 // the recorded ones. The run itself is not recorded.
 func (g *Gateway) Replay(

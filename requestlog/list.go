@@ -161,6 +161,7 @@ func (r *Request) read(cells map[string]objectdb.Value) {
 	if d, ok := cells["time"].(objectdb.Date); ok {
 		r.Time = d.Time
 	}
+	r.Generation = int64(number("generation"))
 	for _, v := range texts("variables") {
 		if name, value, ok := strings.Cut(v, "="); ok {
 			r.Variables[name] = value

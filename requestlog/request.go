@@ -18,6 +18,7 @@ const maxVariables = 64 << 10
 type Request struct {
 	Number       int
 	Time         time.Time
+	Generation   int64             // of the root that its scripts saw; 0 if an older version has recorded it
 	Variables    map[string]string // CGI variables, secrets masked
 	Body         string
 	BodySize     int64 // as it arrived, in bytes

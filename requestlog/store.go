@@ -72,6 +72,7 @@ func (r *Request) rows() []row {
 	}
 	rows := []row{
 		{"time", objectdb.Date{Time: r.Time.UTC()}},
+		r.generationRow(),
 		{"request", objectdb.String(cutText(r.Line(), 1000))},
 		{"variables", variables},
 		{"body", objectdb.String(r.Body)},
@@ -91,6 +92,8 @@ func (r *Request) rows() []row {
 	}
 	return rows
 }
+
+func (r *Request) generationRow() row { return row{"generation", objectdb.Number(r.Generation)} }
 
 func listOfTexts(texts []string) objectdb.List {
 	list := make(objectdb.List, len(texts))
@@ -112,6 +115,7 @@ func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 		return nil // the log was emptied and the number used again
 	}
 	rows := []row{
+		r.generationRow(),
 		{"status", objectdb.Number(r.Answer.Status)},
 		{"milliseconds", objectdb.Number(float64(r.Duration.Microseconds()) / 1000)},
 		{"responseHead", objectdb.String(r.Answer.Head)},

@@ -1,6 +1,8 @@
 // Package runner runs scripts of the root: in one transaction, within limits, and a
 // second time if another transaction has overwritten what the first run read.
 //
+// What runs on the root as it was ([objectdb.DB.At]) is always undone.
+//
 // It knows nothing of HTTP. Start with [Runner.Run], which a request uses:
 //
 //	_, err := r.Run(ctx, runner.Options{}, func(run *runner.Run) error {
@@ -109,7 +111,7 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 	if o.Within != nil {
 		return Outcome{}, r.runWithin(o, fn)
 	}
-	o.Discard = o.Discard || o.Test
+	o.Discard = o.Discard || o.Test || r.config.DB.IsPast()
 	start := o.Now()
 	transact := r.config.DB.Update
 	switch {
