@@ -14,13 +14,14 @@ import (
 )
 
 func (t *tool) evalCommand() *cobra.Command {
-	return &cobra.Command{
+	var at atFlag
+	c := &cobra.Command{
 		Use:   "eval LUA",
 		Short: "run Lua and print what it gives",
 		Long: `Eval runs Lua in one transaction: an expression gives its values, anything else
 what it returns. Each value is printed as text, on a line of its own, after what
 write has written. "-" reads the Lua from stdin. What it changes in the root is
-kept when it ends without an error.`,
+kept when it ends without an error, and never with --at.`,
 		Args:              args(1, 1),
 		ValidArgsFunction: t.arguments(nothing),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -32,7 +33,7 @@ kept when it ends without an error.`,
 				}
 				typed = string(b)
 			}
-			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+			return t.withGatewayAt(c.Context(), at, forRequests, func(g *gateway.Gateway) error {
 				e, err := g.Runner().Eval(c.Context(), typed)
 				if err != nil {
 					return errors.New(gateway.Describe(err))
@@ -46,6 +47,8 @@ kept when it ends without an error.`,
 			})
 		},
 	}
+	at.add(t, c)
+	return c
 }
 
 // printEvaluated prints what was written and the texts of the values, each

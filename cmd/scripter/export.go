@@ -20,6 +20,7 @@ import (
 type exportFlags struct {
 	notes                 string
 	force, mirror, dryRun bool
+	at                    atFlag
 }
 
 func (t *tool) exportCommand() *cobra.Command {
@@ -65,7 +66,7 @@ names that begin with a dot, and a README.md, always stay.`,
 			if err != nil {
 				return err
 			}
-			count, err := t.exportArchive(c.Context(), a, to, format, string(text), f.force)
+			count, err := t.exportArchive(c.Context(), a, to, format, string(text), f)
 			if err != nil {
 				return err
 			}
@@ -81,6 +82,7 @@ names that begin with a dot, and a README.md, always stay.`,
 	t.flag(c, "notes", fileAfterAt)
 	c.Flags().BoolVar(&f.force, "force", false, "replace an existing archive")
 	c.Flags().BoolVar(&f.mirror, "mirror", false, "overwrite and remove files in the folder that export did not write")
+	f.at.add(t, c)
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "list what would change in the folder, and change nothing")
 	return c
 }
@@ -105,18 +107,18 @@ func otherArchive(name string) string {
 // exportArchive writes an archive: under another name first, so that it
 // appears whole or not at all. Only its owner can read it, as it is as secret as the root.
 func (t *tool) exportArchive(
-	ctx context.Context, a objectdb.Address, name string, format objectfiles.ArchiveFormat, notes string, force bool,
+	ctx context.Context, a objectdb.Address, name string, format objectfiles.ArchiveFormat, notes string, f exportFlags,
 ) (int, error) {
-	if _, err := os.Lstat(name); err == nil && !force {
+	if _, err := os.Lstat(name); err == nil && !f.force {
 		return 0, hintError{fmt.Errorf("write %s: %w", name, fs.ErrExist), "--force replaces it"}
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.part")
 	if err != nil {
 		return 0, err
 	}
-	count, err := t.writeArchive(ctx, a, file, format, notes)
+	count, err := t.writeArchive(ctx, a, file, format, notes, f.at)
 	if err = errors.Join(err, file.Close()); err == nil {
-		if force {
+		if f.force {
 			err = os.Rename(file.Name(), name)
 		} else {
 			// Unlike a rename, a link never replaces what somebody else made meanwhile.
@@ -130,14 +132,14 @@ func (t *tool) exportArchive(
 }
 
 func (t *tool) writeArchive(
-	ctx context.Context, a objectdb.Address, file *os.File, format objectfiles.ArchiveFormat, notes string,
+	ctx context.Context, a objectdb.Address, file *os.File, format objectfiles.ArchiveFormat, notes string, at atFlag,
 ) (int, error) {
 	m := objectfiles.Manifest{Program: program(), Time: time.Now().UTC().Truncate(time.Second), Notes: notes}
 	w := objectfiles.NewArchiveWriter(file, format, m.Time)
 	bar := t.progress("export", 0)
 	defer bar.end()
 	var comments []scriptNote
-	err := t.view(ctx, func(tx *objectdb.Tx) error {
+	err := t.viewAt(ctx, at, func(tx *objectdb.Tx) error {
 		table, err := objectfiles.ExportArchive(tx, a, w, func(a objectdb.Address, v objectdb.Value) error {
 			bar.add(1)
 			if source, ok := v.(objectdb.Script); ok {

@@ -10,7 +10,7 @@ import (
 
 // exportFolder updates a folder with the objects at a.
 func (t *tool) exportFolder(ctx context.Context, a objectdb.Address, dir string, f exportFlags) error {
-	return t.view(ctx, func(tx *objectdb.Tx) error {
+	return t.viewAt(ctx, f.at, func(tx *objectdb.Tx) error {
 		plan, err := objectfiles.PlanExport(tx, a, dir)
 		if err != nil {
 			return err

@@ -14,7 +14,8 @@ import (
 )
 
 func (t *tool) lintCommand() *cobra.Command {
-	return &cobra.Command{
+	var at atFlag
+	c := &cobra.Command{
 		Use:   "lint [ADDRESS]",
 		Short: "look for likely mistakes in scripts",
 		Long: `Lint reads the script at ADDRESS, or all scripts of the table there (else of
@@ -32,26 +33,27 @@ error counts only if ADDRESS is the sample itself.`,
 			if err != nil {
 				return err
 			}
-			db, err := t.open(forReading)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			if len(a) > 0 {
-				if err := checkLintable(c, db, a); err != nil {
-					return err
-				}
-			}
-			l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(c.Context(), a)
-			if err != nil {
-				return err
-			}
-			if err := withoutSample(c, db, a, &l); err != nil {
-				return err
-			}
-			return t.printLinted(l)
+			return t.withAt(c.Context(), at, forReading, func(db *objectdb.DB) error { return t.lint(c, db, a) })
 		},
 	}
+	at.add(t, c)
+	return c
+}
+
+func (t *tool) lint(c *cobra.Command, db *objectdb.DB, a objectdb.Address) error {
+	if len(a) > 0 {
+		if err := checkLintable(c, db, a); err != nil {
+			return err
+		}
+	}
+	l, err := gateway.New(gateway.Options{DB: db}).Runner().Lint(c.Context(), a)
+	if err != nil {
+		return err
+	}
+	if err := withoutSample(c, db, a, &l); err != nil {
+		return err
+	}
+	return t.printLinted(l)
 }
 
 // checkLintable refuses what is neither a script nor a table.

@@ -14,7 +14,8 @@ import (
 )
 
 func (t *tool) getCommand() *cobra.Command {
-	return &cobra.Command{
+	var at atFlag
+	c := &cobra.Command{
 		Use:               "get ADDRESS",
 		Short:             "print the value of an object",
 		Args:              args(1, 1),
@@ -24,7 +25,7 @@ func (t *tool) getCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+			return t.viewAt(c.Context(), at, func(tx *objectdb.Tx) error {
 				v, err := tx.Get(a)
 				if errors.Is(err, objectdb.ErrIsTable) {
 					return hintError{err, `"scripter ls -l ` + shellWord(a.String()) + `" lists what is in it`}
@@ -43,6 +44,8 @@ func (t *tool) getCommand() *cobra.Command {
 			})
 		},
 	}
+	at.add(t, c)
+	return c
 }
 
 // printValue prints a value as text: texts and binaries exactly, without a
@@ -66,6 +69,7 @@ func (t *tool) printJSON(v any) error {
 
 func (t *tool) lsCommand() *cobra.Command {
 	var long bool
+	var at atFlag
 	c := &cobra.Command{
 		Use:               "ls [ADDRESS]",
 		Short:             "list a table",
@@ -76,7 +80,8 @@ func (t *tool) lsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.view(c.Context(), func(tx *objectdb.Tx) error {
+			at.namesOnly = !long && !t.json
+			return t.viewAt(c.Context(), at, func(tx *objectdb.Tx) error {
 				list, err := listing(tx, a)
 				if err != nil {
 					return err
@@ -97,6 +102,7 @@ func (t *tool) lsCommand() *cobra.Command {
 	}
 	c.Flags().BoolVarP(&long, "long", "l", false,
 		"kind, size (bytes, or objects of a table), time of change and the beginning of the value")
+	at.add(t, c)
 	return c
 }
 
@@ -124,8 +130,11 @@ func (t *tool) printObject(tx *objectdb.Tx, table objectdb.Address, o objectdb.O
 		return
 	}
 	preview := ""
-	if v, err := tx.Get(table.Child(o.Name)); err == nil {
+	v, err := tx.Get(table.Child(o.Name))
+	if err == nil {
 		preview = firstLine(valueText(v), 40)
+	} else if errors.Is(err, objectdb.ErrNotKept) {
+		preview = "(its value was not kept)"
 	} else if n, err := tx.Find(table.Child(o.Name)); err == nil {
 		size, _ := tx.Len(n)
 		o.Size = int64(size)

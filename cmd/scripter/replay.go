@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 
 // replay is one run of "scripter replay".
 type replay struct {
+	then, now     bool
 	commit, diff  bool
 	fields, datas []string
 	variableFlags
@@ -28,15 +30,18 @@ func (t *tool) replayCommand() *cobra.Command {
 	var f replay
 	c := &cobra.Command{
 		Use:   "replay [N | INCIDENT]",
-		Short: "run a recorded request again, on today's scripts",
-		Long: `Replay runs a request that Debugging has recorded again, with the present scripts and
-pages, and prints the complete response: the last request, or number N, or that of
-an incident. The clock stands at the time of the request, and math.random returns
-the same numbers. What the run changes in the root is not kept, unless --commit is
-given.
+		Short: "run a recorded request again, on today's root or that of then",
+		Long: `Replay runs a request that Debugging has recorded again, and prints the complete
+response: the last request, or number N, or that of an incident. It runs with the
+present scripts and data, or with --then with those that the request has met. Pages
+are those of today's disk. The clock stands at the time of the request, and
+math.random returns the same numbers. What the run changes in the root is not kept,
+unless --commit is given.
 
-With --diff it prints what differs from the answer of then: lines of then with
-"-", of now with "+". The exit status is 1 when something differs.
+With --diff it runs the request on the root of then and on today's, and prints what
+differs in the answers and in what the runs have written: lines of then with "-", of
+now with "+". With --then or --now too, it compares that run with the recorded
+answer. The exit status is 1 when something differs.
 
 What was masked has "(masked)" in its place. --param, --header and --field give
 it its value again, --data the whole body.
@@ -55,7 +60,12 @@ names.`,
 		},
 	}
 	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
-	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs from the answer of then")
+	c.Flags().BoolVar(&f.then, "then", false, "run on the root as it was when the request came")
+	c.Flags().BoolVar(&f.now, "now", false, "run on today's root, as without a flag")
+	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs between the run on the root of then and on today's")
+	c.MarkFlagsMutuallyExclusive("then", "now")
+	c.MarkFlagsMutuallyExclusive("then", "commit")
+	c.MarkFlagsMutuallyExclusive("diff", "commit")
 	f.variableFlags.add(t, c)
 	c.Flags().StringArrayVar(&f.fields, "field", nil,
 		"form field NAME=VALUE, in the query and the body; may be repeated")
@@ -85,51 +95,151 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 	if err := r.Incomplete(); err != nil {
 		return hintError{err, "--data @FILE gives it another body"}
 	}
-	if f.diff && r.Answer == nil {
-		return fmt.Errorf("the answer of request %d is not known", r.Number)
-	}
 	for _, item := range r.Masked {
 		t.warn("masked: %s (%s)", item, howToGive(item))
 	}
 	for _, item := range r.Cut {
 		t.warn("too long to be recorded: %s (%s)", item, howToGive(item))
 	}
+	if f.diff {
+		return t.replayDiff(ctx, db, r, f)
+	}
 	var response strings.Builder
 	w := t.raw()
-	if f.diff || t.json {
-		w = io.Discard
-	}
 	if t.json {
 		w = &response
 	}
-	g, err := t.gateway(db, t.log(slog.LevelWarn))
+	run, err := t.replayOn(ctx, db, r, f, f.then, w)
 	if err != nil {
 		return err
 	}
-	then := r.Answer
+	if t.json {
+		if err := t.printJSON(map[string]any{"number": r.Number, "status": run.out.Status,
+			"response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
+			return err
+		}
+	}
+	if run.out.Status >= 500 || run.out.Broken {
+		return fmt.Errorf("request %d was answered with status %d", r.Number, run.out.Status)
+	}
+	return nil
+}
+
+// replayed is one run of a recorded request.
+type replayed struct {
+	out     gateway.Outcome
+	answer  *requestlog.Answer
+	written string // what it has written in the root, a line or more for each object
+}
+
+// replayOn runs a recorded request on today's root, or on the root of then. The response goes to w.
+func (t *tool) replayOn(
+	ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replay, then bool, w io.Writer,
+) (run replayed, err error) {
+	if then {
+		generation, err := seenBy(ctx, db, r)
+		if err != nil {
+			return run, err
+		}
+		p := newPast(db, generation)
+		defer t.tellOf(ctx, p)
+		db = p.db
+	}
+	log := t.log(slog.LevelWarn)
+	if then && f.diff { // a failure of then is no news
+		log = nil
+	}
+	g, err := t.gateway(db, log)
+	if err != nil {
+		return run, err
+	}
+	defer t.tellOfFiles(g)
 	o := gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff}
 	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
 	if given || !f.commit {
 		// No script sees the response of a run that keeps nothing.
 		o.DocumentRoot = r.Variables["DOCUMENT_ROOT"]
 	}
-	out, now := g.Replay(ctx, r, w, o)
-	if out.Status == 0 {
-		return fmt.Errorf("request %d was not answered: %w", r.Number, out.Err)
-	}
-	switch {
-	case f.diff:
-		return t.printDiff(r, then, now)
-	case t.json:
-		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status,
-			"response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
+	if f.diff {
+		o.Inspect = func(tx *objectdb.Tx) (err error) {
+			run.written, err = writtenBy(tx)
 			return err
 		}
 	}
-	if out.Status >= 500 || out.Broken {
-		return fmt.Errorf("request %d was answered with status %d", r.Number, out.Status)
+	request := *r // a run changes its variables
+	request.Variables = maps.Clone(r.Variables)
+	run.out, run.answer = g.Replay(ctx, &request, w, o)
+	if run.out.Status == 0 {
+		return run, fmt.Errorf("request %d was not answered: %w", r.Number, run.out.Err)
 	}
-	return nil
+	return run, nil
+}
+
+// seenBy returns the generation of the root that the scripts of a recorded request have seen.
+func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
+	err = db.View(ctx, func(tx *objectdb.Tx) error {
+		if generation = r.Generation; generation > 0 {
+			return isRemembered(tx, generation)
+		}
+		generation, err = tx.GenerationAt(r.Time)
+		if errors.Is(err, objectdb.ErrReach) {
+			return reachError(tx, recordedTime(r))
+		}
+		return err
+	})
+	return generation, err
+}
+
+// writtenBy returns what a transaction has written and not committed: a line for each object,
+// or more. Secrets are masked.
+func writtenBy(tx *objectdb.Tx) (string, error) {
+	list, err := tx.Pending()
+	var b strings.Builder
+	for _, p := range list {
+		a := p.Address.String()
+		switch {
+		case err != nil:
+		case p.Node == nil:
+			fmt.Fprintf(&b, "%s is removed\n", a)
+		case p.Node.Kind() == objectdb.KindTable:
+			fmt.Fprintf(&b, "%s is a table\n", a)
+		case requestlog.IsSecret(p.Address, p.Node.Kind()):
+			fmt.Fprintf(&b, "%s = %s\n", a, masked)
+		default:
+			side := objectSide{address: p.Address, kind: p.Node.Kind()}
+			side.value, err = tx.Value(p.Node)
+			text := strings.TrimSuffix(side.text(), "\n")
+			if strings.Contains(text, "\n") {
+				text = "\n    " + strings.ReplaceAll(text, "\n", "\n    ")
+			}
+			fmt.Fprintf(&b, "%s = %s\n", a, text)
+		}
+	}
+	return b.String(), err
+}
+
+// replayDiff prints what differs between two runs of a recorded request, or between a run and
+// the recorded answer, and fails when something does.
+func (t *tool) replayDiff(ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replay) error {
+	recorded := f.then || f.now
+	if recorded && r.Answer == nil {
+		return fmt.Errorf("the answer of request %d is not known", r.Number)
+	}
+	before := replayed{answer: r.Answer}
+	var err error
+	if !recorded {
+		if before, err = t.replayOn(ctx, db, r, f, true, io.Discard); err != nil {
+			return err
+		}
+	}
+	after, err := t.replayOn(ctx, db, r, f, f.then, io.Discard)
+	if err != nil {
+		return err
+	}
+	if recorded {
+		before.written = after.written // it is not recorded what the request has written
+	}
+	return t.printDiff(r, before, after)
 }
 
 func howToGive(item string) string {
@@ -177,9 +287,9 @@ func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 	return nil
 }
 
-// printDiff prints what differs between the answers of then and now, and
-// fails when something does.
-func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) error {
+// printDiff prints what differs between two runs, and fails when something does.
+func (t *tool) printDiff(r *requestlog.Request, before, after replayed) error {
+	then, now := before.answer, after.answer
 	head := changedLines(withoutLength(then.Head), withoutLength(now.Head))
 	body := []string{}
 	switch {
@@ -188,17 +298,24 @@ func (t *tool) printDiff(r *requestlog.Request, then, now *requestlog.Answer) er
 	case then.Size != now.Size || then.SHA256 != now.SHA256:
 		body = []string{bodyLine("-", then), bodyLine("+", now)}
 	}
+	written := changedLines(before.written, after.written)
 	if t.json {
 		if err := t.printJSON(map[string]any{
-			"number": r.Number, "same": len(head)+len(body) == 0,
-			"head": head, "body": body, "then": jsonAnswer(then), "now": jsonAnswer(now),
+			"number": r.Number, "same": len(head)+len(body)+len(written) == 0,
+			"head": head, "body": body, "written": written, "then": jsonAnswer(then), "now": jsonAnswer(now),
 		}); err != nil {
 			return err
 		}
-	} else if len(head)+len(body) > 0 {
-		t.printDifference(strings.Join(append(head, body...), "\n"))
+	} else {
+		if len(head)+len(body) > 0 {
+			t.printDifference(strings.Join(append(head, body...), "\n"))
+		}
+		if len(written) > 0 {
+			fmt.Fprintln(t.out, "written in the root:")
+			t.printDifference(strings.Join(written, "\n"))
+		}
 	}
-	if len(head)+len(body) > 0 {
+	if len(head)+len(body)+len(written) > 0 {
 		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, recordedTime(r))
 	}
 	if !t.json {

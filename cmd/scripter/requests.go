@@ -112,13 +112,19 @@ func readData(data string, stdin io.Reader) ([]byte, error) {
 
 func (t *tool) callCommand() *cobra.Command {
 	var f requestFlags
+	var at atFlag
 	c := &cobra.Command{
 		Use:   "call PATH",
 		Short: "answer a request without a web server",
 		Long: `Call answers the request of a path, such as "/samples.tellTime.fcgi?x=1", and
 prints the complete response. Errors are shown in full. What the request
 changes in the root is kept, as it is behind a web server. The exit status is 1
-when the response's status is 500 or more.`,
+when the response's status is 500 or more.
+
+With --at the root is as it was then: its scripts, data and settings. What the
+request changes is thrown away. Page files come from today's disk.
+
+` + momentHelp,
 		Args:              args(1, 1),
 		ValidArgsFunction: t.arguments(urlPaths),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -126,11 +132,12 @@ when the response's status is 500 or more.`,
 			if err != nil {
 				return err
 			}
-			return t.with(forRequests, func(db *objectdb.DB) error {
+			return t.withAt(c.Context(), at, forRequests, func(db *objectdb.DB) error {
 				g, err := t.gateway(db, t.log(slog.LevelWarn))
 				if err != nil {
 					return err
 				}
+				defer t.tellOfFiles(g)
 				r.By = t.origin()
 				out := g.Answer(c.Context(), r, t.raw())
 				switch {
@@ -145,6 +152,7 @@ when the response's status is 500 or more.`,
 		},
 	}
 	f.add(t, c)
+	at.add(t, c)
 	return c
 }
 
@@ -225,11 +233,12 @@ func (t *tool) expandCommand() *cobra.Command {
 }
 
 func (t *tool) runCommand() *cobra.Command {
-	return &cobra.Command{
+	var at atFlag
+	c := &cobra.Command{
 		Use:   "run ADDRESS [ARG…]",
 		Short: "run a script of the root and print what it returns",
 		Long: `Run calls the script at ADDRESS with the arguments, as texts, and prints what it
-returns. What it changes in the root is kept when it ends without an error.`,
+returns. What it changes in the root is kept when it ends without an error, and never with --at.`,
 		Args:              args(1, -1),
 		ValidArgsFunction: t.arguments(addressOf(objectdb.KindScript), nothing),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -237,7 +246,7 @@ returns. What it changes in the root is kept when it ends without an error.`,
 			if err != nil {
 				return err
 			}
-			return t.withGateway(forRequests, func(g *gateway.Gateway) error {
+			return t.withGatewayAt(c.Context(), at, forRequests, func(g *gateway.Gateway) error {
 				text, err := g.Runner().Call(c.Context(), a, args[1:])
 				if err != nil {
 					return errors.New(gateway.Describe(err))
@@ -249,4 +258,6 @@ returns. What it changes in the root is kept when it ends without an error.`,
 			})
 		},
 	}
+	at.add(t, c)
+	return c
 }
