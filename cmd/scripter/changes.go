@@ -41,7 +41,8 @@ func who(o objectdb.Origin) string {
 	return text
 }
 
-// marks says what a change undoes and what has undone it.
+// marks says what a change undoes, what has undone it, and with which change it was made in
+// one transaction.
 func (c *change) marks() string {
 	var parts []string
 	if len(c.Undoes) > 0 {
@@ -49,6 +50,9 @@ func (c *change) marks() string {
 	}
 	if c.undoneBy > 0 {
 		parts = append(parts, fmt.Sprintf("undone by %d", c.undoneBy))
+	}
+	if c.First != c.Generation {
+		parts = append(parts, fmt.Sprintf("goes with %d", c.First))
 	}
 	return strings.Join(parts, ", ")
 }

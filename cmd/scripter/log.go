@@ -97,7 +97,7 @@ func idsAt(tx *objectdb.Tx, a objectdb.Address) ([]int64, error) {
 		if made.UnixNano() > 0 {
 			since += " of " + shownTime(made)
 		}
-		return nil, hintError{fmt.Errorf("there is no object %s, and there was none since %s", a, since),
+		return nil, hintError{fmt.Errorf("there is no object %s, and none is remembered back to %s", a, since),
 			`"scripter ls" lists what is there, "scripter log" what was changed`}
 	}
 	return tx.IDsBelow(ids)

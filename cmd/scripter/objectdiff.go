@@ -163,10 +163,14 @@ func (d *objectDiff) notes() []string {
 			list = append(list, s.note)
 		}
 	}
+	if b, a := d.before, d.after; b != nil && a != nil && b.value != nil && a.value != nil && !d.isSecret() &&
+		b.text() == a.text() && !objectdb.Equal(b.value, a.value) && b.kind == objectdb.KindList {
+		list = append(list, "what differs is masked")
+	}
 	return list
 }
 
-// print prints what has become of the object.
+// printObjectDiff prints what has become of the object.
 func (t *tool) printObjectDiff(d *objectDiff) {
 	t.printStyled(bold, oneLine(d.headline()))
 	for _, n := range d.notes() {

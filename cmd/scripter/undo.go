@@ -132,6 +132,9 @@ func (u *undo) run(tx *objectdb.Tx) (did undone, err error) {
 		if errors.As(err, &conflict) {
 			return did, u.refused(tx, did.what, conflict)
 		}
+		if err == nil && len(did.Changes) > len(list) { // with other parts of the same transactions
+			did.what, err = u.describe(tx, did.Changes)
+		}
 		if err != nil || len(u.numbers) > 0 || u.redo || did.Changed+did.Restored+did.Removed > 0 {
 			return did, err
 		}
