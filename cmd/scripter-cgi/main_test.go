@@ -187,3 +187,52 @@ func TestBadRoots(t *testing.T) {
 	assert.Contains(t, out, "Status: 503")
 	assert.Contains(t, log, "SCRIPTER_ROOT")
 }
+
+// TestHistoryRules checks that the program follows the rules of the root for what is kept, and
+// says who has made a change.
+func TestHistoryRules(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.root")
+	db := makeRoot(t, file)
+	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
+		for a, v := range map[string]objectdb.Value{
+			"own.each": objectdb.Number(0), "own.thinned": objectdb.Number(0),
+			"suites.webserverScripts.raise": objectdb.Script(
+				`own.each, own.thinned = own.each + 1, own.thinned + 1 return "raised"`),
+			`user.webserver.history.["own.each"]`: objectdb.String("everything"),
+		} {
+			at, err := objectdb.ParseAddress(a)
+			if err != nil {
+				return err
+			}
+			if err := tx.Put(at, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for range 4 {
+		var stdout, stderr bytes.Buffer
+		env := []string{"GATEWAY_INTERFACE=CGI/1.1", "REQUEST_METHOD=GET", "SCRIPT_NAME=/raise.fcgi",
+			"REQUEST_URI=/raise.fcgi", "REMOTE_USER=ada", "SCRIPTER_ROOT=" + file}
+		run(context.Background(), "", []string{"Scripter.acgi"}, env, strings.NewReader(""), &stdout, &stderr)
+		require.Contains(t, stdout.String(), "raised", stderr.String())
+	}
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		for name, want := range map[string]int{"each": 5, "thinned": 2} { // with the one that has made it
+			ids, err := tx.IDsAt(objectdb.Address{"own", name})
+			if err != nil {
+				return err
+			}
+			changes, err := tx.ChangesOf(ids)
+			assert.Len(t, changes, want, name)
+			if err != nil {
+				return err
+			}
+		}
+		for c, err := range tx.Changes(0) {
+			assert.Equal(t, objectdb.Origin{Who: "ada", Why: "GET", Path: "/raise.fcgi"}, c.Origin)
+			return err
+		}
+		return nil
+	}))
+}

@@ -152,3 +152,48 @@ func TestMaxRunningRemoved(t *testing.T) {
 	}
 	require.Eventually(t, both, patience, 5*time.Millisecond, p.log)
 }
+
+// TestHistoryRules checks that workers follow the rules of the root for what is kept, and a
+// changed rule from the next request on.
+func TestHistoryRules(t *testing.T) {
+	root := makeRoot(t)
+	scripts(t, root, map[string]string{"raise": `own.each, own.thinned = own.each + 1, own.thinned + 1 return "raised"`})
+	db, err := sqlitestore.Open(root, objectdb.Options{Relaxed: true, BusyTimeout: patience, LockTime: patience})
+	require.NoError(t, err)
+	defer db.Close()
+	put := func(address string, v objectdb.Value) {
+		a, err := objectdb.ParseAddress(address)
+		require.NoError(t, err)
+		require.NoError(t, db.Update(t.Context(), func(tx *objectdb.Tx) error { return tx.Put(a, v) }))
+	}
+	changes := func(name string) (n int) {
+		require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {
+			ids, err := tx.IDsAt(objectdb.Address{"own", name})
+			if err != nil {
+				return err
+			}
+			list, err := tx.ChangesOf(ids)
+			n = len(list)
+			return err
+		}))
+		return n
+	}
+	put("own.each", objectdb.Number(0))
+	put("own.thinned", objectdb.Number(0))
+	put(`user.webserver.history.["own.each"]`, objectdb.String("everything"))
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	p := startProgram(t, exe, root, "--workers", "2")
+	for range 4 {
+		require.Contains(t, p.ask("/raise.fcgi"), "raised")
+	}
+	assert.Equal(t, 5, changes("each"), "with the one that has made it")
+	assert.Equal(t, 2, changes("thinned"))
+	put(`user.webserver.history.["own.thinned"]`, objectdb.String("everything"))
+	put(`user.webserver.history.["own.each"]`, objectdb.String("nothing"))
+	for range 4 {
+		require.Contains(t, p.ask("/raise.fcgi"), "raised")
+	}
+	assert.Equal(t, 5, changes("each"))
+	assert.Equal(t, 6, changes("thinned"))
+}

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,13 +15,36 @@ import (
 )
 
 func (t *tool) historyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "history",
-		Short: "tell what the root remembers, and for how long",
+	var remove bool
+	c := &cobra.Command{
+		Use:   "history [ADDRESS RULE]",
+		Short: "tell what the root remembers and for how long, and set it for a table",
 		Long: `History tells how far back the root remembers, how many changes and how much of the
-past it keeps, and which settings and rules bound it. "scripter log" lists the changes.`,
-		Args: args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error {
+past it keeps, and which settings and rules bound it. "scripter log" lists the changes.
+
+With an ADDRESS and a RULE it sets, from now on, what is kept of the object or table
+there and of all below it; --remove removes the rule. The longest address counts. RULE
+is one of
+
+  everything   each value, whoever overwrites it
+  thinned      as without a rule: what persons overwrite, scripts, texts and outlines;
+               of other objects that requests overwrite, one in historyInterval
+  nothing      nothing, for secrets and what is there for a while only
+
+With "large" behind it, such as "thinned large", values longer than historyWhole are
+kept too.`,
+		Args:              args(0, 3),
+		ValidArgsFunction: t.arguments(addressOf(), words("everything", "thinned", "nothing"), words("large")),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case remove && len(args) != 1:
+				return usageError{hintError{errors.New("history --remove takes an address"), "usage: " + c.UseLine()}}
+			case !remove && len(args) == 1:
+				return usageError{hintError{errors.New("history takes an address with a rule, or neither"),
+					"usage: " + c.UseLine()}}
+			case len(args) > 0:
+				return t.setHistoryRule(c.Context(), args[0], strings.Join(args[1:], " "))
+			}
 			return t.with(forReading, func(db *objectdb.DB) error {
 				info, err := db.HistoryInfo(c.Context())
 				if err != nil {
@@ -28,6 +54,29 @@ past it keeps, and which settings and rules bound it. "scripter log" lists the c
 			})
 		},
 	}
+	c.Flags().BoolVar(&remove, "remove", false, "remove the rule")
+	return c
+}
+
+// setHistoryRule sets the rule of an address, or removes it if rule is "".
+func (t *tool) setHistoryRule(ctx context.Context, at, rule string) error {
+	a, err := address(at)
+	if err != nil {
+		return err
+	}
+	err = t.update(ctx, func(tx *objectdb.Tx) error {
+		if rule == "" {
+			return site.RemoveHistoryRule(tx, a)
+		}
+		if err := t.warnMissing(tx, a); err != nil {
+			return err
+		}
+		return site.SetHistoryRule(tx, a, rule)
+	})
+	if err != nil {
+		return hintError{fmt.Errorf("history %s: %w", a, err), "nothing was changed"}
+	}
+	return nil
 }
 
 // historySettings are the settings that say what is remembered.
