@@ -33,17 +33,17 @@ const (
 // baseForm is the version of the form of the base and of begun.json.
 const baseForm = 1
 
-// base is what root and folder had in common after the last sync.
+// base is the state that root and folder had in common after the last sync.
 type base struct {
 	Form    int         `json:"scripterSync"`
-	Number  int64       `json:"number"` // of the sync
+	Number  int64       `json:"number"` // the number of the sync
 	Address string      `json:"address"`
 	Root    rootState   `json:"root"`
-	Whole   bool        `json:"whole"`  // it has all of that state of the root
+	Whole   bool        `json:"whole"`  // the base has all objects of that state of the root
 	Ignore  string      `json:"ignore"` // the ignore file
 	Items   []*baseItem `json:"items"`  // each table before what is in it
 
-	items map[string]*baseItem // by key
+	items map[string]*baseItem // Items by key
 }
 
 // rootState identifies a root and its state.
@@ -53,8 +53,8 @@ type rootState struct {
 	Generation int64  `json:"generation"`
 }
 
-// baseItem is one object. Its id and version, and the times of its file, say without reading
-// whether it is unchanged; they are 0 if they are not known.
+// baseItem is one object. Its id and version, and the times of its file, show whether it is
+// unchanged without reading it. They are 0 if they are not known.
 type baseItem struct {
 	object
 	Path    string                 `json:"path"`
@@ -73,7 +73,7 @@ func (b *baseItem) of() object {
 	return b.object
 }
 
-// readBase reads the base; it is empty before the first sync.
+// readBase reads the base. Before the first sync it is empty.
 func readBase(root *os.Root) (*base, error) {
 	content, err := root.ReadFile(baseFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func (b *base) index() error {
 		}
 		parent, ok := keys[path.Dir(it.Path)]
 		if !fs.ValidPath(it.Path) || !ok || strings.Contains("/"+it.Path, "/.") || objectdb.CheckName(it.Name) != nil {
-			return fmt.Errorf("it names %+q, which is no file of an object", it.Path)
+			return fmt.Errorf("it names %+q, which cannot be the file of an object", it.Path)
 		}
 		key := childKey(parent, it.Name)
 		if it.isTable() {
@@ -150,14 +150,14 @@ func sortedKeys[T any](m map[string]T) []string {
 // begun is what a sync is about to do.
 type begun struct {
 	Form   int         `json:"scripterSync"`
-	Number int64       `json:"number"` // of the base that it began with
+	Number int64       `json:"number"` // the number of the base that the sync began with
 	Items  []begunItem `json:"items"`
-	// Origin is that of the change of the root, and Generation that before it: so the change
-	// is found in the history of the root.
+	// Origin is the origin of the change of the root, and Generation the generation before the
+	// change. With them, the change is found in the history of the root.
 	Origin     objectdb.Origin `json:"origin"`
 	Generation int64           `json:"generation"`
 
-	progress map[int]byte // of the items whose files were written: progressBegun or progressDone
+	progress map[int]byte // progressBegun or progressDone, by the numbers of items
 }
 
 // The lines of the progress file are one of these and the number of an item.
@@ -166,8 +166,8 @@ const (
 	progressDone  = 'd'
 )
 
-// begunItem is one object that a sync is about to write: what it shall be, and what both sides
-// had before.
+// begunItem is one object that a sync is about to write, with what it becomes and what both
+// sides had before.
 type begunItem struct {
 	Key      string   `json:"key"`
 	Want     object   `json:"want"`
@@ -218,8 +218,8 @@ func (g *begun) readProgress(root *os.Root) error {
 	return nil
 }
 
-// writeState writes a file of the state: under another name first, and to the disk, so that
-// the file is always whole.
+// writeState writes a file of the state. It writes and flushes it under another name and then
+// renames it, so that the file is always complete.
 func writeState(root *os.Root, name string, content []byte) error {
 	part := partFolder + "/part-" + rand.Text()
 	if err := writePart(root, part, content, 0o600, true); err != nil {
@@ -260,8 +260,8 @@ func openState(root *os.Root) error {
 // maxText is the size of the largest text that is merged.
 const maxText = 1 << 20
 
-// textPath returns where the text of an object with this sum lies, for a later merge; "" if it is not
-// kept.
+// textPath returns the path of the text with this sum, which is kept for a later merge. It
+// returns "" if the text is not kept.
 func textPath(sum string) string {
 	kind, hash, ok := strings.Cut(sum, ":")
 	if !ok || kind == objectdb.KindBinary.String() || len(hash) < 8 {

@@ -15,9 +15,9 @@ import (
 	"scripter/objectfiles"
 )
 
-// outcome is what became of an item.
+// outcome says what a sync has done with an item.
 type outcome struct {
-	newer   bool // a side was changed meanwhile: the item is not done
+	newer   bool // a side was changed meanwhile, so the item is not done
 	path    string
 	entry   objectfiles.IndexEntry
 	stat    fileStat
@@ -25,9 +25,9 @@ type outcome struct {
 	version int64
 }
 
-// carryOut does what the plan says; head is what git has checked out. It reports whether another round must follow.
+// carryOut carries out the plan, and reports whether another round must follow. head says what git has checked out.
 func (p *plan) carryOut(ctx context.Context, head string) (again bool, err error) {
-	ctx = context.WithoutCancel(ctx) // what is decided is done
+	ctx = context.WithoutCancel(ctx) // a plan is carried out completely
 	writes := false
 	for _, key := range p.keys {
 		it := p.items[key]
@@ -100,13 +100,13 @@ func (p *plan) writeBegun(head string) error {
 	return err
 }
 
-// note takes down that the file of an item is about to be written, or was.
+// note records in the progress file that the file of an item is about to be written, or was written.
 func (p *plan) note(what byte, it *item) error {
 	_, err := fmt.Fprintf(p.progress, "%c %d\n", what, p.numbers[it.key])
 	return err
 }
 
-// origin returns the origin of a change; head is what git has checked out.
+// origin returns the origin of a change. head says what git has checked out.
 func (p *plan) origin(head string) objectdb.Origin {
 	o := p.options.Origin
 	if head != "" {
@@ -125,7 +125,7 @@ func (p *plan) applyToRoot(ctx context.Context, head string) error {
 		if err := tx.NewTable(p.options.Address); err != nil && len(p.options.Address) > 0 {
 			return err
 		}
-		for i := len(p.keys) - 1; i >= 0; i-- { // what is in a table before the table
+		for i := len(p.keys) - 1; i >= 0; i-- { // the objects in a table before the table
 			it := p.items[p.keys[i]]
 			if it.toRoot() && it.root != nil && (!it.want.exists() || it.want.isTable() != it.root.isTable()) {
 				if err := p.removeFromRoot(tx, it); err != nil {
@@ -144,8 +144,8 @@ func (p *plan) applyToRoot(ctx context.Context, head string) error {
 	})
 }
 
-// findInRoot returns the object of an item. If it is not as it was when the sync decided, the error is
-// errAgain.
+// findInRoot returns the object of an item. The error is errAgain if the object was changed after
+// the sync decided.
 func (p *plan) findInRoot(tx *objectdb.Tx, it *item) (*objectdb.Node, error) {
 	n, err := tx.Find(p.rootAddress(it.key))
 	if errors.Is(err, objectdb.ErrNotFound) {
@@ -211,7 +211,7 @@ func (p *plan) putInRoot(tx *objectdb.Tx, it *item) error {
 	return tx.SetLater(t, a.Name(), v, again)
 }
 
-// applyToFiles changes the files, and finds the ids and versions of what was changed in the root.
+// applyToFiles changes the files, and finds the ids and versions of the objects changed in the root.
 func (p *plan) applyToFiles(done map[string]*outcome) error {
 	p.dirs = map[string]string{"": "."}
 	writes := 0
@@ -264,19 +264,19 @@ func (p *plan) applyToFiles(done map[string]*outcome) error {
 	return p.writeIndexes(done)
 }
 
-// written writes a file or a folder, and takes the progress down.
+// written writes a file or a folder, and records the progress.
 func (p *plan) written(it *item, o *outcome, write func() error) error {
 	if err := p.note(progressBegun, it); err != nil {
 		return err
 	}
 	err := write()
 	if err == nil && (it.file == nil || !it.want.exists() || it.want.isTable() == it.file.isTable()) {
-		err = p.note(progressDone, it) // else it is removed and made: two steps
+		err = p.note(progressDone, it) // otherwise two steps follow: remove and make
 	}
 	return p.done(o, err)
 }
 
-// done takes errNewer down in an outcome. Another round will follow.
+// done records errNewer in an outcome. Another round then follows.
 func (p *plan) done(o *outcome, err error) error {
 	if errors.Is(err, errNewer) || errors.Is(err, errAgain) {
 		o.newer, p.newer = true, true
@@ -389,7 +389,7 @@ func (p *plan) putInFiles(it *item, o *outcome, flush bool) error {
 	return nil
 }
 
-// noteEntry adds to the index of a folder what it must say of a file that is about to be written.
+// noteEntry adds the entry of a file that is about to be written to the index of its folder.
 func (p *plan) noteEntry(dir, name string, entry objectfiles.IndexEntry) error {
 	file := path.Join(dir, objectfiles.IndexFile)
 	x := objectfiles.NewIndex(dir == ".")
@@ -408,7 +408,7 @@ func (p *plan) noteEntry(dir, name string, entry objectfiles.IndexEntry) error {
 	return p.dir.Rename(part, file)
 }
 
-// keep finds the id and version of what was changed in the root, and keeps texts for later merges.
+// keep finds the id and version of an object that was changed in the root, and keeps texts for later merges.
 func (p *plan) keep(it *item, o *outcome) error {
 	isNew := it.want != it.base.of()
 	if !it.decided() || !it.want.exists() || !isNew && !it.toRoot() {
@@ -478,7 +478,7 @@ func (p *plan) writeIndexes(done map[string]*outcome) error {
 	return nil
 }
 
-// otherEntries returns what the index of a folder says of files that are ignored.
+// otherEntries returns the entries of ignored files in the index of a folder.
 func (p *plan) otherEntries(dir string) objectfiles.Index {
 	entries := objectfiles.Index{}
 	x := p.scan.indexes[dir]
@@ -509,7 +509,7 @@ func (p *plan) newBase() *base {
 	return next
 }
 
-// addToBase adds an object to a base that has its table. The name of the folder may be new.
+// addToBase adds an object to a base that already has its table. The name of the folder may be new.
 func (p *plan) addToBase(next *base, key string, b *baseItem) {
 	if above := parentKey(key); above != "" {
 		table := next.items[above]
@@ -522,7 +522,7 @@ func (p *plan) addToBase(next *base, key string, b *baseItem) {
 	next.items[key] = b
 }
 
-// writeBase writes the base after a sync, if it is another one.
+// writeBase writes the base after a sync, if it has changed.
 func (p *plan) writeBase(done map[string]*outcome, changed bool) error {
 	next := p.newBase()
 	for _, key := range p.keys {
@@ -534,7 +534,7 @@ func (p *plan) writeBase(done map[string]*outcome, changed bool) error {
 		}
 	}
 	if !p.begins && p.state.Inode == p.base.Root.Inode {
-		// A commit elsewhere in the root is not worth a new file while this process remembers the tree.
+		// A commit elsewhere in the root needs no new file, because this process has the tree in memory.
 		p.base.Root.Generation = p.state.Generation
 	}
 	if !changed && sameBase(p.base, next) {
@@ -547,7 +547,7 @@ func (p *plan) writeBase(done map[string]*outcome, changed bool) error {
 	return p.forgetTexts(before, next)
 }
 
-// saveBase writes a base. What was begun before has ended with it.
+// saveBase writes a base. The new base makes begun.json invalid.
 func (p *plan) saveBase(next *base) error {
 	if err := writeState(p.dir, baseFile, next.encode()); err != nil {
 		return err
@@ -566,7 +566,7 @@ func (p *plan) saveBase(next *base) error {
 	return nil
 }
 
-// nextItem returns what the base says of an item after a sync; nil if nothing.
+// nextItem returns the entry of an item in the base after a sync, or nil if it has none.
 func (p *plan) nextItem(it *item, o *outcome) *baseItem {
 	hidden := it.root != nil && it.root.ignoredInside
 	switch {
@@ -576,7 +576,7 @@ func (p *plan) nextItem(it *item, o *outcome) *baseItem {
 		}
 		return &baseItem{object: it.want, Path: o.path, Entry: o.entry, Stat: o.stat,
 			ID: o.id, Version: o.version, Hidden: hidden}
-	case it.merged: // the root has the merged text, and the file was changed once more
+	case it.merged: // the root has the merged text, and the file was changed again
 		return &baseItem{object: it.file.object, Path: o.path}
 	case it.base == nil:
 		return nil
@@ -585,7 +585,7 @@ func (p *plan) nextItem(it *item, o *outcome) *baseItem {
 	return &b
 }
 
-// sameBase reports whether two bases say the same.
+// sameBase reports whether two bases are equal.
 func sameBase(a, b *base) bool {
 	if a.Form == 0 || a.Root != b.Root || a.Whole != b.Whole || a.Ignore != b.Ignore || len(a.items) != len(b.items) {
 		return false
@@ -667,7 +667,7 @@ func (p *plan) reportTaken(done map[string]*outcome) {
 	}
 }
 
-// nameAnywhere returns the name that an object has, or had.
+// nameAnywhere returns the name of an object, from whichever side has it, or from the base.
 func (it *item) nameAnywhere() string {
 	for _, o := range []object{it.want, it.inRoot(), it.inFiles(), it.base.of()} {
 		if o.Name != "" {

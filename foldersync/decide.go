@@ -10,17 +10,17 @@ import (
 	"scripter/textdiff"
 )
 
-// item is one object with what both sides have, and what is decided.
+// item is one object: what both sides have, and what is decided.
 type item struct {
 	key  string
-	base *baseItem // nil: it was not there
-	file *fileItem // nil: there is no file
-	root *rootItem // nil: there is no object
+	base *baseItem // nil if the base does not have it
+	file *fileItem // nil if there is no file
+	root *rootItem // nil if there is no object
 
 	want     object
 	value    objectdb.Value // of a merge
 	merged   bool
-	undecide string // why nothing is decided; "" if want is
+	undecide string // why nothing is decided, or "" if want is decided
 	conflict bool   // undecide is a conflict
 	quiet    bool   // undecide follows from another object, and is not reported
 	hides    bool   // undecide is that the root has objects in it that are not synced
@@ -67,12 +67,12 @@ type plan struct {
 
 	objectFiles map[string]bool   // the paths of all files and folders of objects
 	dirs        map[string]string // the present folders of the tables
-	numbers     map[string]int    // of the items in begunFile, by key
+	numbers     map[string]int    // the numbers of the items in begunFile, by key
 	progress    *os.File
 	newer       bool // somebody has changed a file or an object meanwhile
 }
 
-// decide decides for each object what it shall be.
+// decide decides what each object becomes.
 func (p *plan) decide() error {
 	for _, key := range p.keys {
 		it := p.items[key]
@@ -119,8 +119,8 @@ func (p *plan) decideItem(it *item) error {
 }
 
 // merge decides for an object that both sides have changed, or that is on both sides without
-// a base: its name and its content by themselves. If both have changed the case of the name,
-// the name of the file is taken.
+// a base. It decides for the name and for the content separately. If both sides have changed the
+// case of the name, the name of the file is taken.
 func (p *plan) merge(it *item, base, file, root object) error {
 	it.want.Name = file.Name
 	if file.Name == base.Name {
@@ -185,7 +185,7 @@ func (p *plan) mergeText(it *item, base object) error {
 		it.undecide = fmt.Sprintf("both sides have changed it, and the merged text is wrong: %v", err)
 		return nil
 	}
-	// The text of the file is kept, in case that only the root can be written.
+	// The text of the file is kept, because it may be that only the root can be written.
 	if err := keepText(p.dir, it.file.Sum, string(ourFile.Content)); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (p *plan) mergeText(it *item, base object) error {
 	return keepText(p.dir, it.want.Sum, string(objectfiles.FileOf(it.want.Name, v).Content))
 }
 
-// check does not take a script that does not compile from the files.
+// check refuses a script from the files that does not compile.
 func (p *plan) check(it *item) error {
 	if !it.toRoot() || it.merged || it.file == nil || it.want.Sum == it.inRoot().Sum ||
 		it.want.kind() != objectdb.KindScript.String() || p.options.Check == nil || p.round.Force {
@@ -214,8 +214,8 @@ func (p *plan) check(it *item) error {
 func (p *plan) keepTables() {
 	const (
 		nothing = iota
-		stays   // something in it is left as it is
-		wanted  // something in it shall exist
+		stays   // an object in it is left as it is
+		wanted  // an object in it is to exist
 	)
 	inside := map[string]int{}
 	for i := len(p.keys) - 1; i >= 0; i-- {
@@ -267,7 +267,7 @@ const (
 	maxShare     = 5 // one of so many
 )
 
-// checkDeletions refuses to delete much on one side. What came to another place does not count.
+// checkDeletions refuses to delete much on one side. An object that was moved does not count.
 func (p *plan) checkDeletions() error {
 	if p.round.AllowDelete {
 		return nil
@@ -308,8 +308,8 @@ func (p *plan) checkDeletions() error {
 	return nil
 }
 
-// fileValue reads the value of the file of an item. If the file is no longer as the scan saw it, the error
-// is errAgain.
+// fileValue reads the value of the file of an item. The error is errAgain if the file has changed
+// since the scan.
 func (p *plan) fileValue(it *item) (objectdb.Value, error) {
 	v, stat, err := p.scan.value(it.file)
 	if err != nil || !stat.same(it.file.stat) || sumOf(v) != it.file.Sum {
@@ -342,7 +342,7 @@ func (p *plan) rootAddress(key string) objectdb.Address {
 	return addressOf(p.options.Address, key, func(key string) string { return p.items[key].inRoot().Name })
 }
 
-// pathOf returns the path of an object: that of its file, or that which it had.
+// pathOf returns the path of the file of an object, or the path that it had.
 func (p *plan) pathOf(it *item) string {
 	switch {
 	case it.file != nil:

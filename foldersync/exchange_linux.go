@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange puts the file part in the place of the file name, and that in the place of part, in
-// one step: what an editor has just saved is not lost. If the file system cannot do that, it
-// only renames.
+// exchange exchanges the names of the files part and name in one step, so that a file that an
+// editor has just saved is not lost. If the file system cannot exchange names, it renames part to
+// name.
 func exchange(root *os.Root, part, name string) error {
 	from, err := root.Open(path.Dir(part))
 	if err != nil {

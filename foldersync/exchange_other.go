@@ -4,5 +4,5 @@ package foldersync
 
 import "os"
 
-// exchange puts the file part in the place of the file name.
+// exchange renames the file part to name. This system cannot exchange names.
 func exchange(root *os.Root, part, name string) error { return root.Rename(part, name) }

@@ -13,22 +13,22 @@ import (
 	"scripter/objectfiles"
 )
 
-// The names of files in partFolder: new ones that are not written to the end, and those that
-// change places with a file of the folder.
+// The names of files in partFolder: new ones that are not complete, and those that exchange
+// names with a file of the folder.
 const (
 	partPrefix = "part-"
 	swapPrefix = "swap-"
 )
 
-// errNewer says that a file is not as the scan saw it.
+// errNewer says that a file has changed since the scan.
 var errNewer = errors.New("it was changed meanwhile")
 
-// flushEach is how many new files a sync brings to the disk one by one. If there are more, it
-// brings all files of the machine to the disk, which is faster.
+// flushEach is how many new files a sync flushes to the disk one by one. If there are more, it
+// flushes all file systems with one call, which is faster.
 const flushEach = 20
 
-// putFile writes a file in the place of one that is as stat says, or of none if old is "". A
-// new file is only for the user, because it is as secret as the root.
+// putFile replaces the file old by a new one, if it is still as stat says. If old is "", there must
+// be no file. Only the user may read a new file, because it is as secret as the root.
 func (f *Folder) putFile(name, old string, stat fileStat, content []byte, flush bool) (fileStat, error) {
 	mode := fs.FileMode(0o600)
 	if old != "" {
@@ -66,7 +66,7 @@ func (f *Folder) putFile(name, old string, stat fileStat, content []byte, flush 
 	return statOf(info), f.discard(swap, name, stat, true)
 }
 
-// putNew gives a file that is written the name, if no file has it.
+// putNew gives the complete file part its name, if no file has that name.
 func (f *Folder) putNew(part, name string) error {
 	err := f.dir.Link(part, name)
 	if errors.Is(err, fs.ErrExist) {
@@ -80,7 +80,7 @@ func (f *Folder) putNew(part, name string) error {
 	return errors.Join(err, f.dir.Remove(part))
 }
 
-// removeFile removes a file that is as stat says.
+// removeFile removes a file if it is still as stat says.
 func (f *Folder) removeFile(name string, stat fileStat) error {
 	if info, err := f.dir.Lstat(name); err != nil || !statOf(info).same(stat) {
 		return errNewer
@@ -92,8 +92,8 @@ func (f *Folder) removeFile(name string, stat fileStat) error {
 	return f.discard(swap, name, stat, false)
 }
 
-// discard removes a file that was in the place of name. If that is not the file that stat says, because
-// somebody has saved at that moment, it goes back to its place.
+// discard removes a file that had the name before. If it is not as stat says, because somebody has
+// just saved it, discard puts it back.
 func (f *Folder) discard(swap, name string, stat fileStat, exchanged bool) error {
 	info, err := f.dir.Lstat(swap)
 	if errors.Is(err, fs.ErrNotExist) { // exchange could only rename
@@ -113,7 +113,7 @@ func (f *Folder) discard(swap, name string, stat fileStat, exchanged bool) error
 	return errors.Join(errNewer, err)
 }
 
-// finish cleans up after an interrupted sync. It returns the files of the user that it found.
+// finish cleans up after an interrupted sync. It returns files of the user that it has rescued.
 func (f *Folder) finish(g *begun) ([]Problem, error) {
 	list, err := fs.ReadDir(f.dir.FS(), partFolder)
 	if err != nil {
@@ -151,12 +151,12 @@ func (f *Folder) finish(g *begun) ([]Problem, error) {
 		if err := f.dir.Rename(name, to); err != nil {
 			return nil, err
 		}
-		rescued = append(rescued, Problem{to, "a sync was killed when you saved this file; look whether you need it"})
+		rescued = append(rescued, Problem{to, "a sync was killed while you saved this file; check whether you need it"})
 	}
 	return rescued, f.finishMoves(g)
 }
 
-// wrote reports whether a file has a content that the interrupted sync wrote.
+// wrote reports whether the interrupted sync has written the content of a file.
 func (f *Folder) wrote(g *begun, name, base string) bool {
 	if g == nil {
 		return false
@@ -173,7 +173,7 @@ func (f *Folder) wrote(g *begun, name, base string) bool {
 	return false
 }
 
-// contentIs reports whether a file of this name and content is that of an object, without looking into an index.
+// contentIs reports whether a file with this name and content has the value of an object. It reads no index.
 func contentIs(name, content string, o object) bool {
 	for _, entry := range []objectfiles.IndexEntry{{}, {Kind: o.kind()}} {
 		_, suffix, err := objectfiles.NameOf(name, false, entry)
@@ -187,8 +187,8 @@ func contentIs(name, content string, o object) bool {
 	return false
 }
 
-// finishMoves removes the old file of an object where an interrupted sync has written a new one with
-// another suffix.
+// finishMoves removes the old files of objects for which an interrupted sync has written new ones
+// with another suffix.
 func (f *Folder) finishMoves(g *begun) error {
 	if g == nil {
 		return nil
@@ -211,8 +211,8 @@ func (f *Folder) finishMoves(g *begun) error {
 	return nil
 }
 
-// targetFile returns the path and the content of the file of an object, and what the index must
-// say. A file keeps its name if that says the right kind.
+// targetFile returns the path, the content and the index entry of the file of an object. A file
+// keeps its name if the name still gives the right kind.
 func (p *plan) targetFile(it *item, v objectdb.Value) (string, objectfiles.File) {
 	file := objectfiles.FileOf(it.want.Name, v)
 	dir := p.dirs[parentKey(it.key)]
@@ -225,7 +225,7 @@ func (p *plan) targetFile(it *item, v objectdb.Value) (string, objectfiles.File)
 	return path.Join(dir, file.Name), file
 }
 
-// presentPath returns the path of the file or folder of an item, after folders were renamed.
+// presentPath returns the present path of the file or folder of an item: folders may have been renamed.
 func (p *plan) presentPath(it *item) string {
 	if it.file == nil {
 		return ""
@@ -233,7 +233,7 @@ func (p *plan) presentPath(it *item) string {
 	return path.Join(p.dirs[parentKey(it.key)], path.Base(it.file.path))
 }
 
-// removeFolder removes the folder of a table with its index. A folder in which something is left stays.
+// removeFolder removes the folder of a table with its index. A folder that is not empty stays.
 func (p *plan) removeFolder(it *item) error {
 	dir := p.presentPath(it)
 	if x := p.scan.indexes[it.file.path]; x != nil && x.exists && !x.broken {
@@ -248,7 +248,7 @@ func (p *plan) removeFolder(it *item) error {
 	return err
 }
 
-// writeIndex writes the index of a folder, if it does not say what it must.
+// writeIndex writes the index of a folder, if the present one has other entries.
 func (p *plan) writeIndex(dir string, old *folderIndex, entries objectfiles.Index, empty bool) error {
 	if old != nil && old.broken {
 		return nil
@@ -276,7 +276,7 @@ func (p *plan) writeIndex(dir string, old *folderIndex, entries objectfiles.Inde
 	}
 	if info, err := p.dir.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: it is no file", name)
+			return fmt.Errorf("%s: it is not a file", name)
 		}
 		if err := p.dir.Chmod(part, info.Mode().Perm()); err != nil {
 			return err

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// repository is the git repository that a folder lies in. It is only read.
+// repository is the git repository that a folder is in. It is only read.
 type repository struct {
-	dir    string // of this working tree: HEAD, index and index.lock
-	common string // of all working trees: refs
+	dir    string // the folder of this working tree: HEAD, index and index.lock
+	common string // the folder of all working trees: refs
 }
 
 // findRepository returns the repository of a folder, or nil.
@@ -25,7 +25,7 @@ func findRepository(folder string) *repository {
 		switch {
 		case err == nil && info.IsDir():
 			return newRepository(name)
-		case err == nil: // of a further working tree, or of a submodule
+		case err == nil: // a linked working tree, or a submodule
 			to, ok := strings.CutPrefix(firstLine(name), "gitdir: ")
 			if !ok {
 				return nil
@@ -63,7 +63,8 @@ func firstLine(name string) string {
 
 var commitHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// head returns what is checked out, as "1a2b3c4 main"; as far as it can be known.
+// head returns the commit and the branch that are checked out, such as "1a2b3c4 main", as far as
+// they can be found.
 func (r *repository) head() string {
 	if r == nil {
 		return ""
@@ -87,7 +88,7 @@ func shortHash(hash string) string {
 	return hash[:7]
 }
 
-// packed returns the hash of a ref that git has put into its file of packed refs.
+// packed returns the hash of a ref from git's file packed-refs.
 func (r *repository) packed(ref string) string {
 	content, err := os.ReadFile(filepath.Join(r.common, "packed-refs"))
 	if err != nil {
@@ -101,7 +102,7 @@ func (r *repository) packed(ref string) string {
 	return ""
 }
 
-// state returns a text that changes when git has written the working tree.
+// state returns a text that differs after git has written the working tree.
 func (r *repository) state() string {
 	if r == nil {
 		return ""
@@ -113,7 +114,7 @@ func (r *repository) state() string {
 	return text
 }
 
-// lockTime is how long wait waits for git. A git that was killed leaves its lock.
+// lockTime is how long wait waits for git. It is limited because a killed git leaves its lock.
 const lockTime = time.Minute
 
 // wait waits while git writes the working tree.

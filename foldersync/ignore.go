@@ -8,8 +8,8 @@ import (
 // gitignore(5) what is not synced.
 const ignoreFile = ".scripterignore"
 
-// builtinIgnored is what is not synced unless the ignore file says otherwise ("!PATTERN"):
-// data of requests, tokens, and the hashes of passwords. It is said for the whole root.
+// builtinIgnored has patterns of what is not synced unless the ignore file says otherwise
+// ("!PATTERN"): data of requests, tokens, and password hashes. They apply to the whole root.
 const builtinIgnored = `
 /scratchpad/
 /system/temp/
@@ -19,7 +19,7 @@ const builtinIgnored = `
 
 // ignoreRules say which files and folders are not synced, and which objects of the root.
 type ignoreRules struct {
-	above    string // the folder that the synced table would have in an export of the whole root
+	above    string // the folder of the synced table in an export of the whole root
 	builtin  []ignorePattern
 	patterns []ignorePattern
 }
@@ -34,7 +34,7 @@ type decision int
 const (
 	notMentioned decision = iota
 	ignored
-	included // by "!"
+	included // by a pattern with "!"
 )
 
 // decide returns what the rules say of a file or folder whose folder is not ignored.
@@ -70,7 +70,7 @@ type ignorePattern struct {
 	glob     string
 	include  bool // the line begins with "!"
 	folder   bool // it ends with "/": only folders match
-	anywhere bool // it has no other "/": the last part of the path is compared
+	anywhere bool // it has no other "/", so it matches the last part of a path
 }
 
 func parseIgnore(text string) []ignorePattern {
@@ -97,7 +97,7 @@ func parseIgnore(text string) []ignorePattern {
 	return list
 }
 
-// trimSpaces removes the spaces at the end that no backslash protects.
+// trimSpaces removes the spaces at the end of a line, except one after a backslash.
 func trimSpaces(line string) string {
 	for strings.HasSuffix(line, " ") {
 		before := strings.TrimRight(line[:len(line)-1], `\`)

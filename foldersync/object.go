@@ -12,12 +12,12 @@ import (
 // object is what one side has at a place. The zero value means that there is nothing.
 type object struct {
 	Name string `json:"name,omitempty"` // as it is spelled
-	Sum  string `json:"sum,omitempty"`  // of kind and value; see sumOf
+	Sum  string `json:"sum,omitempty"`  // kind and checksum: see sumOf
 }
 
 const (
 	tableSum   = "table"   // the sum of every table
-	unknownSum = "unknown" // a sum of the base that no object has
+	unknownSum = "unknown" // a sum in the base that no object has
 )
 
 func (o object) exists() bool  { return o.Sum != "" }

@@ -2,10 +2,11 @@ package foldersync
 
 import "slices"
 
-// recover corrects the base after an interrupted sync. The history of the root says whether it has
-// changed the root, and the progress file which files it has written. What was done is the base; what
-// was not done is as the base says. A file that was just being written, and that is not as before and not as
-// it should be, may have been written by both: then the base is that of no side.
+// recover corrects the base after an interrupted sync. The history of the root shows whether that
+// sync has changed the root, and the progress file shows which files it has written. What it has
+// written becomes the base; for the rest, the base stays. The sync may have been writing a file
+// whose content is now neither the old nor the new one. Then the base is that of no side, so that the
+// object is in conflict.
 func (p *plan) recover(g *begun) error {
 	committed, err := p.committed(g)
 	if err != nil {
@@ -22,7 +23,7 @@ func (p *plan) recover(g *begun) error {
 			p.items[b.Key] = it
 		}
 		if b.ToRoot && !committed {
-			continue // nothing was done
+			continue // nothing was written
 		}
 		progress := g.progress[i]
 		switch {
@@ -42,7 +43,7 @@ func (p *plan) recover(g *begun) error {
 	return nil
 }
 
-// saveRecovered writes the corrected base, so that it is known when this sync is interrupted too.
+// saveRecovered writes the corrected base, in case this sync is interrupted too.
 func (p *plan) saveRecovered() error {
 	next := p.newBase()
 	next.Root.Generation, next.Whole, next.Ignore = p.base.Root.Generation, false, p.base.Ignore
@@ -89,7 +90,7 @@ func nameOr(name, other string) string {
 func (it *item) fileIs(b begunItem) bool {
 	switch {
 	case it.file == nil || !b.File.exists():
-		return false // it may have been made and removed
+		return false // the file may have been made and removed meanwhile
 	case it.file.isTable() || b.File.isTable():
 		return it.file.object == b.File
 	}

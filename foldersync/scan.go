@@ -16,14 +16,14 @@ import (
 	"scripter/objectfiles"
 )
 
-// Times that a scan waits for, because somebody may be just writing.
+// A scan waits for these times, because a program may still be writing.
 const (
 	settleTime = 50 * time.Millisecond  // since a file or folder was changed
-	goneTime   = 300 * time.Millisecond // since a file vanished: some editors write it anew
-	emptyTime  = time.Second            // since a file became empty: some editors write it then
+	goneTime   = 300 * time.Millisecond // since a file vanished: some editors then write a new one
+	emptyTime  = time.Second            // since a file became empty: some editors then write it
 )
 
-// fileStat tells one state of a file from another.
+// fileStat identifies a state of a file.
 type fileStat struct {
 	Size   int64  `json:"size"`
 	Time   int64  `json:"time"`   // of the content
@@ -42,13 +42,13 @@ func statOf(info fs.FileInfo) fileStat {
 	return s
 }
 
-// same reports whether a file is as it was.
+// same reports whether a file is unchanged.
 func (s fileStat) same(was fileStat) bool {
 	s.Fresh, was.Fresh = false, false
 	return s == was
 }
 
-// sameContent is same, although the file may have been renamed.
+// sameContent reports whether the content of a file is unchanged. The file may have been renamed.
 func (s fileStat) sameContent(was fileStat) bool {
 	s.Change, was.Change = 0, 0
 	return s.same(was)
@@ -64,7 +64,7 @@ type fileItem struct {
 	suffix    string
 	entry     objectfiles.IndexEntry
 	stat      fileStat
-	problem   string // why it cannot be taken; then the object is not known
+	problem   string // why it cannot be taken, or "". With a problem, the object is not known
 }
 
 // folderIndex is the index of a folder, as it is on the disk.
@@ -76,25 +76,25 @@ type folderIndex struct {
 	present map[string]bool // the names in the folder
 }
 
-// scan is what the folder holds.
+// scan has the content of the folder.
 type scan struct {
 	root   *os.Root
 	ignore *ignoreRules
 	base   *base
 	now    time.Time
-	late   bool // it does not wait any more for those who write
+	late   bool // it no longer waits for programs that write
 
 	items   map[string]*fileItem
 	blocked map[string]string // folders, by key, below which nothing is known, with the reason
 	indexes map[string]*folderIndex
-	skipped []Problem       // files that are no objects
+	skipped []Problem       // files that are not objects
 	dropped map[string]bool // objects that are not synced because of their content
 	leaving map[string]bool // objects whose files have just vanished
-	folders []string        // those that were read
+	folders []string        // the folders that were read
 	wait    time.Duration   // 0, or how long to wait before the next scan
 }
 
-// scanFolder reads the folder. If somebody is just writing, it returns a time to wait.
+// scanFolder reads the folder. If a program is writing in it, scan.wait is the time to wait.
 func scanFolder(root *os.Root, ignore *ignoreRules, b *base, late bool) (*scan, error) {
 	s := &scan{
 		root: root, ignore: ignore, base: b, now: time.Now(), late: late, items: map[string]*fileItem{},
@@ -231,7 +231,7 @@ func (s *scan) entry(name, parent string, e fs.DirEntry, entry objectfiles.Index
 		x := s.indexes[name]
 		known := s.base.items[f.key].of().isTable() && x.ignored
 		if err == nil && objects == 0 && entries > 0 && !x.exists && !known {
-			delete(s.items, f.key) // it holds only what is no object
+			delete(s.items, f.key) // it holds only files that are not objects
 			delete(s.indexes, name)
 			return false, nil
 		}
@@ -245,7 +245,7 @@ func (s *scan) entry(name, parent string, e fs.DirEntry, entry objectfiles.Index
 	return s.file(f)
 }
 
-// file finds the content of a file. It is read only if it is not as the base says.
+// file finds the content of a file. It reads the file only if it has changed since the base.
 func (s *scan) file(f *fileItem) (bool, error) {
 	before := s.base.items[f.key]
 	if before != nil && !before.Stat.Fresh && before.Path == f.path && before.Stat.same(f.stat) &&
@@ -263,7 +263,7 @@ func (s *scan) file(f *fileItem) (bool, error) {
 		if s.late {
 			f.problem = "it is being written"
 		}
-		return true, nil // it is not looked at before the next scan
+		return true, nil // the next scan reads it
 	}
 	v, stat, err := s.value(f)
 	switch {
@@ -298,7 +298,7 @@ func (s *scan) value(f *fileItem) (objectdb.Value, fileStat, error) {
 	return v, stat, err
 }
 
-// read reads a file, and no link.
+// read reads a file. It does not follow links.
 func (s *scan) read(name string) (string, fileStat, error) { return readFile(s.root, name) }
 
 func readFile(root *os.Root, name string) (string, fileStat, error) {
@@ -322,8 +322,8 @@ func readFile(root *os.Root, name string) (string, fileStat, error) {
 	return content.String(), statOf(info), nil
 }
 
-// waitForGone makes the scan wait for files that have just vanished: an editor may write them anew, or
-// somebody is just removing the whole folder.
+// waitForGone makes the scan wait for files that have just vanished: an editor may write them again, or
+// somebody may be removing the whole folder.
 func (s *scan) waitForGone() {
 	quiet := map[string]bool{} // folders in which nothing was changed for a time
 	for key, b := range s.base.items {
@@ -346,7 +346,7 @@ func (s *scan) waitForGone() {
 	}
 }
 
-// reason returns why nothing is known of an object, or "".
+// reason returns why the file of an object is not known, or "".
 func (s *scan) reason(key string) string {
 	if f := s.items[key]; f != nil && f.problem != "" {
 		return f.problem

@@ -29,7 +29,7 @@ var (
 	ErrNothingToTake = errors.New("folder and root do not differ there")
 )
 
-// DeletionError says that a sync would delete much on one side.
+// DeletionError says that a sync would delete too many objects on one side.
 type DeletionError struct {
 	Count, All int
 	Side       Side // on which the objects are gone
@@ -44,25 +44,26 @@ func (e *DeletionError) Error() string {
 		e.Count, e.All, side, other)
 }
 
-// errAgain says that somebody has changed a side while it was read.
+// errAgain says that a side was changed while it was read.
 var errAgain = errors.New("folder or root were changed meanwhile")
 
-// Side says from where something is taken.
+// Side says from which side an object is taken.
 type Side string
 
 // The sides.
 const (
 	FromFiles Side = "files"
 	FromRoot  Side = "root"
-	FromBoth  Side = "both" // of a merge
+	FromBoth  Side = "both" // a merge
 )
 
-// Options are a folder and a table of a root.
+// Options say what Open synchronizes, and how.
 type Options struct {
 	DB     *objectdb.DB
 	Dir    string
-	Origin objectdb.Origin // of the commits; Path will say what git has checked out
-	// Address is the table. If it is nil, it is that of the last sync, or else the whole root.
+	Origin objectdb.Origin // the origin of the commits; Path is set to what git has checked out
+	// Address is the table. If it is nil, it is the table of the last sync, or the whole root before
+	// the first sync.
 	Address objectdb.Address
 	// Check returns an error for a script that must not be taken; nil takes all.
 	Check func(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error
@@ -70,28 +71,28 @@ type Options struct {
 
 // Round says how to do one sync.
 type Round struct {
-	Take        Side     // decides where both sides differ, for Paths
+	Take        Side     // the side that is taken for Paths where both sides differ
 	Paths       []string // files and folders, relative to the folder, with "/"
-	AllowDelete bool     // delete, however much it is
+	AllowDelete bool     // delete any number of objects
 	Force       bool     // take scripts that Check refuses
 }
 
-// Result is what a sync has done.
+// Result says what a sync has done.
 type Result struct {
 	Taken     []Taken
 	Conflicts []Conflict
 	Problems  []Problem // files that cannot be taken
-	Skipped   []Problem // files that are no objects
+	Skipped   []Problem // files that are not objects
 }
 
-// Empty reports whether nothing was done, and nothing is to be told.
+// Empty reports whether nothing was done and there is nothing to report.
 func (r *Result) Empty() bool {
 	return len(r.Taken)+len(r.Conflicts)+len(r.Problems)+len(r.Skipped) == 0
 }
 
 // Taken is an object that was taken from one side to the other.
 type Taken struct {
-	Path    string // of the file
+	Path    string // the path of the file
 	Address objectdb.Address
 	From    Side
 	Change  string // added, changed, renamed, removed, merged
@@ -102,13 +103,13 @@ type Conflict struct {
 	Path    string
 	Address objectdb.Address
 	Why     string
-	Other   string // the file with the root's text, relative to the folder; "" if there is none
+	Other   string // the file with the root's text, relative to the folder, or "" if there is none
 }
 
 // Problem is a file that cannot be taken.
 type Problem struct{ Path, Why string }
 
-// Folder is a folder that is kept the same as a table of a root.
+// Folder is a folder that is synchronized with a table of a root.
 type Folder struct {
 	options Options
 	name    string // the folder, absolute
@@ -117,12 +118,12 @@ type Folder struct {
 	begins  bool // no round has ended yet
 
 	base     *base
-	baseStat fileStat // of the file of the base, as it was read or written
+	baseStat fileStat // the state of the file of the base when it was read or written
 
 	ignoreText string
 	ignore     *ignoreRules
 	tree       *objectdb.Derived[*tree]
-	lastTree   *tree // as the last round saw it
+	lastTree   *tree // the tree as the last round read it
 	folders    []string
 }
 
@@ -200,7 +201,7 @@ func nameOf(a objectdb.Address) string {
 	return a.String()
 }
 
-// readBase reads the base, unless it is known.
+// readBase reads the base, unless it is already in memory.
 func (f *Folder) readBase() error {
 	info, err := f.dir.Stat(baseFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -221,7 +222,7 @@ func (f *Folder) readBase() error {
 // maxTries is how often Sync begins again because somebody changes what it reads.
 const maxTries = 20
 
-// Sync does what has to be done.
+// Sync compares folder and root, and makes them the same.
 func (f *Folder) Sync(ctx context.Context, r Round) (*Result, error) {
 	all := &Result{}
 	for try := range maxTries {
@@ -242,7 +243,7 @@ func (f *Folder) Sync(ctx context.Context, r Round) (*Result, error) {
 		}
 		r.Take, r.Paths = "", nil
 	}
-	return all, fmt.Errorf("sync %s: %w; try again when it is quiet", f.options.Dir, errAgain)
+	return all, fmt.Errorf("sync %s: %w; try again later", f.options.Dir, errAgain)
 }
 
 // round does one sync, and adds what it does to the result. It reports whether another round must follow.
@@ -328,10 +329,10 @@ func (f *Folder) readIgnore() error {
 	return nil
 }
 
-// longWrite is how long a scan waits for somebody who writes all the time.
+// longWrite is how long a scan waits for programs that write all the time.
 const longWrite = 3 * time.Second
 
-// scanQuiet scans the folder when neither git nor an editor is just writing it.
+// scanQuiet scans the folder while neither git nor an editor is writing in it.
 func (f *Folder) scanQuiet(ctx context.Context, repo *repository) (*scan, error) {
 	for end := time.Now().Add(longWrite); ; {
 		if err := repo.wait(ctx); err != nil {
@@ -355,7 +356,7 @@ func (f *Folder) scanQuiet(ctx context.Context, repo *repository) (*scan, error)
 	}
 }
 
-// rootState returns the root and its state that a transaction sees.
+// rootState returns the state of the root that a transaction sees.
 func (f *Folder) rootState(tx *objectdb.Tx) (rootState, error) {
 	state := rootState{Created: tx.Root().Created().UnixNano(), Generation: tx.Generation()}
 	file, err := os.Stat(f.options.DB.Path())
@@ -369,13 +370,13 @@ func (f *Folder) rootState(tx *objectdb.Tx) (rootState, error) {
 	return state, nil
 }
 
-// trusts reports whether ids and versions of the base are those of this root: it was not
-// replaced by a copy.
+// trusts reports whether the ids and versions in the base are those of this root. They are not if
+// the root was replaced by a copy.
 func (p *plan) trusts() bool {
 	return p.state.Inode == p.base.Root.Inode && p.state.Generation >= p.base.Root.Generation
 }
 
-// gather fills items with what base, folder and root have.
+// gather fills items from base, folder and root.
 func (p *plan) gather() error {
 	get := func(key string) *item {
 		it := p.items[key]
@@ -407,7 +408,7 @@ func (p *plan) gather() error {
 	return nil
 }
 
-// gatherRoot reads the root, as far as it was changed since the base.
+// gatherRoot reads the objects of the root that were changed since the base.
 func (p *plan) gatherRoot(get func(key string) *item) error {
 	if p.base.Whole && p.state == p.base.Root && p.ignoreText == p.base.Ignore {
 		for key, b := range p.base.items { // no commit was made since the last sync
@@ -491,7 +492,7 @@ func (p *plan) canonicalPath(it *item) string {
 		dir = p.pathOf(above)
 	}
 	if it.root == nil {
-		return "" // there is nothing any more
+		return "" // the object no longer exists
 	}
 	return path.Join(dir, it.root.fileName)
 }

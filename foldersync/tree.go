@@ -10,14 +10,14 @@ import (
 
 // rootItem is an object of the root.
 type rootItem struct {
-	object        // without Sum, until it is needed
+	object        // Sum is empty until it is needed
 	key           string
 	id, version   int64
-	fileName      string // of an export; its suffix may be another one
+	fileName      string // the name of its file in an export, perhaps with another suffix
 	ignoredInside bool   // a table that holds ignored objects
 }
 
-// tree is what the synced table of the root holds, without the values.
+// tree has the objects in the synced table of the root, without their values.
 type tree struct {
 	items map[string]*rootItem
 	table bool // the synced table exists
@@ -92,7 +92,7 @@ func fileName(n *objectdb.Node) string {
 	return objectfiles.FileOf(n.Name(), v).Name
 }
 
-// addressOf returns the address of an object, whose names the function spelled gives by key.
+// addressOf returns the address of an object. spelled returns the name of an object as it is spelled.
 func addressOf(top objectdb.Address, key string, spelled func(key string) string) objectdb.Address {
 	if key == "" {
 		return top

@@ -17,16 +17,16 @@ import (
 
 // Times of a watch.
 const (
-	rescanTime  = 5 * time.Second       // between looks at the whole folder, since events can be lost
-	pollTime    = 50 * time.Millisecond // between looks at the root
-	pollShare   = 10                    // a look takes at most one of so many parts of the time
-	burstTime   = time.Second           // the longest that events follow each other before a sync
+	rescanTime  = 5 * time.Second       // between scans of the whole folder, because events can be lost
+	pollTime    = 50 * time.Millisecond // between checks of the root
+	pollShare   = 10                    // checks take at most one part in so many of the time
+	burstTime   = time.Second           // the longest time that a sync waits for a series of events to end
 	unwatchable = time.Second           // instead of rescanTime, if the folder cannot be watched
 )
 
 // Watch does a sync whenever folder or root change, until ctx ends or the folder vanishes. It calls report
-// with what each sync has done, and with an error after which it goes on. It reports a conflict, a
-// problem or an error once while it stays the same.
+// with the result of each sync, and with errors after which it goes on. It reports a conflict, a
+// problem or an error again only after it has changed.
 func (f *Folder) Watch(ctx context.Context, r Round, report func(*Result, error)) error {
 	w := &watch{Folder: f, report: report, told: map[string]bool{}}
 	var err error
@@ -36,7 +36,7 @@ func (f *Folder) Watch(ctx context.Context, r Round, report func(*Result, error)
 		defer w.events.Close()
 	}
 	for {
-		w.watchFolders() // before the sync, so that what comes later is an event
+		w.watchFolders() // before the sync, so that later changes make an event
 		result, err := f.Sync(ctx, r)
 		if ctx.Err() != nil {
 			err = nil
@@ -114,7 +114,7 @@ func (w *watch) wait(ctx context.Context) error {
 			began := time.Now()
 			changed, err := w.rootChanged(ctx)
 			if err != nil || changed {
-				return ctx.Err() // Sync meets the error too
+				return ctx.Err() // Sync reports the error
 			}
 			poll.Reset(max(pollTime, pollShare*time.Since(began)))
 		}
@@ -146,7 +146,7 @@ func (w *watch) concerns(name string) bool {
 	return !strings.HasPrefix(base, ".") || base == ignoreFile || name == w.name
 }
 
-// rootChanged reports whether the root is not as the last sync saw it.
+// rootChanged reports whether the root has changed since the last sync.
 func (w *watch) rootChanged(ctx context.Context) (bool, error) {
 	changed := false
 	err := w.options.DB.View(ctx, func(tx *objectdb.Tx) error {
@@ -199,7 +199,7 @@ func (w *watch) tell(result *Result, err error) {
 	if err != nil && !isNew("error "+err.Error()) {
 		err = nil
 	}
-	if err != nil { // what was told before may still be so
+	if err != nil { // conflicts and problems reported before may still exist
 		maps.Copy(told, w.told)
 	}
 	w.told = told
