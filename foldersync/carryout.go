@@ -285,7 +285,8 @@ func (p *plan) done(o *outcome, err error) error {
 	return err
 }
 
-// placeFolder finds the path of the folder of a table, and renames the folder if the case of the name was changed.
+// placeFolder finds the path of the folder of a table, and renames the folder if the case of
+// the name was changed.
 func (p *plan) placeFolder(it *item, o *outcome) error {
 	name := objectfiles.FileOf(it.want.Name, nil).Name
 	parent := p.dirs[parentKey(it.key)]

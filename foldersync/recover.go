@@ -39,6 +39,11 @@ func (p *plan) recover(g *begun) error {
 			it.setBase(object{nameOr(b.Want.Name, it.nameAnywhere()), unknownSum})
 		}
 	}
+	for _, it := range p.items {
+		if both := it.inFiles(); both == it.inRoot() && both != it.base.of() {
+			it.setBase(both)
+		}
+	}
 	p.keys = sortedKeys(p.items)
 	return nil
 }
@@ -86,7 +91,8 @@ func nameOr(name, other string) string {
 	return name
 }
 
-// fileIs reports whether the file of an item is the one that was there when the interrupted sync began.
+// fileIs reports whether the file of an item is the one that was there when the interrupted
+// sync began.
 func (it *item) fileIs(b begunItem) bool {
 	switch {
 	case it.file == nil || !b.File.exists():
@@ -105,10 +111,10 @@ func (it *item) setBase(o object) {
 	}
 	b := &baseItem{object: o}
 	switch {
-	case it.base != nil:
-		b.Path = it.base.Path
 	case it.file != nil:
 		b.Path = it.file.path
+	case it.base != nil:
+		b.Path = it.base.Path
 	case it.root != nil:
 		b.Path = it.root.fileName
 	default:

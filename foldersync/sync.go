@@ -246,7 +246,8 @@ func (f *Folder) Sync(ctx context.Context, r Round) (*Result, error) {
 	return all, fmt.Errorf("sync %s: %w; try again later", f.options.Dir, errAgain)
 }
 
-// round does one sync, and adds what it does to the result. It reports whether another round must follow.
+// round does one sync, and adds what it does to the result. It reports whether another round
+// must follow.
 func (f *Folder) round(ctx context.Context, r Round, all *Result) (again bool, err error) {
 	if info, err := os.Stat(f.name); err != nil || !os.SameFile(info, f.info) {
 		return false, ErrGone
@@ -485,7 +486,8 @@ func (p *plan) findTaken() error {
 	return nil
 }
 
-// canonicalPath returns the path that export gives to an object of the root, or the folder of a table.
+// canonicalPath returns the path that export gives to an object of the root, or the folder of a
+// table.
 func (p *plan) canonicalPath(it *item) string {
 	dir := "."
 	if above := p.items[parentKey(it.key)]; above != nil {

@@ -99,7 +99,8 @@ func tableOrFile(t *tool, c *cobra.Command, args []string, typed string) []offer
 	return addressOf(objectdb.KindTable)(t, c, args, typed)
 }
 
-// pathsIn returns paths as they are in a folder. Each is relative to the folder, or leads into it from here.
+// pathsIn returns paths as they are in a folder. Each is relative to the folder, or leads into
+// it from here.
 func pathsIn(dir string, paths []string) ([]string, error) {
 	top, err := filepath.Abs(dir)
 	if err != nil {
