@@ -261,7 +261,8 @@ func (p *plan) keepTables() {
 	}
 }
 
-// maxDeletions and maxShare bound how much a sync deletes unless that is allowed.
+// maxDeletions and maxShare bound how much a sync deletes unless that is allowed. One object is
+// always deleted: in a folder of four it would be more than the share.
 const (
 	maxDeletions = 50
 	maxShare     = 5 // one of so many
@@ -298,7 +299,7 @@ func (p *plan) checkDeletions() error {
 		}
 	}
 	all := len(p.base.items)
-	much := func(n int) bool { return n > maxDeletions || n*maxShare > all }
+	much := func(n int) bool { return n > maxDeletions || n > 1 && n*maxShare > all }
 	switch {
 	case much(fromRoot):
 		return &DeletionError{Count: fromRoot, All: all, Side: FromFiles}

@@ -36,11 +36,11 @@ type DeletionError struct {
 }
 
 func (e *DeletionError) Error() string {
-	side, other := "the folder", "from the root"
+	side, other := "the folder", "the root"
 	if e.Side == FromRoot {
-		side, other = "the root", "of the files"
+		side, other = other, side
 	}
-	return fmt.Sprintf("%d of %d objects are gone in %s; they are not deleted %s, and nothing is synced",
+	return fmt.Sprintf("%d of %d objects are gone in %s; they are not deleted in %s, and nothing is synced",
 		e.Count, e.All, side, other)
 }
 

@@ -363,6 +363,16 @@ func TestDeletions(t *testing.T) {
 	assert.Equal(t, FromRoot, refused.Side)
 	assert.FileExists(t, p.path("n90.str"))
 
+	// One object is always deleted.
+	p = newPair(t)
+	p.put("x", objectdb.String("x"))
+	p.put("y", objectdb.String("y"))
+	p.sync()
+	p.remove("x.str")
+	assert.Equal(t, []string{"files removed x.str"}, p.sync())
+	p.delete("y")
+	assert.Equal(t, []string{"root removed y.str"}, p.sync())
+
 	// What only comes to another place is not deleted.
 	p = newPair(t)
 	for i := range 60 {
@@ -531,4 +541,33 @@ func (p *pair) git(args ...string) {
 	p.t.Helper()
 	out, err := p.gitCommand(args...).CombinedOutput()
 	require.NoError(p.t, err, "git %v: %s", args, out)
+}
+
+// TestRescue finds what a killed sync has left in its folder of temporary files.
+func TestRescue(t *testing.T) {
+	p := newPair(t)
+	p.put("x", objectdb.Text("x"))
+	p.sync()
+	p.write(partFolder+"/part-ABC", "half a fi")
+	p.write(partFolder+"/swap-ABC-x.txt", "what the user saved when the sync was killed")
+	assert.Equal(t, []string{"problem .scripter/rescued/ABC-x.txt"}, p.sync())
+	assert.Equal(t, "what the user saved when the sync was killed", p.read(rescueFolder+"/ABC-x.txt"))
+	assert.Empty(t, p.sync())
+	p.same()
+}
+
+// TestBrokenState has a state that somebody has damaged.
+func TestBrokenState(t *testing.T) {
+	p := newPair(t)
+	p.put("x", objectdb.Text("x"))
+	p.sync()
+	p.write(baseFile, "{")
+	_, err := Open(p.options())
+	assert.ErrorContains(t, err, ".scripter/sync.json: unexpected end of JSON input; without this file")
+	p.remove(baseFile)
+	settle()
+	assert.Empty(t, p.sync(), "root and folder are the same")
+	p.write(baseFile, strings.Replace(p.read(baseFile), `"scripterSync":1`, `"scripterSync":9`, 1))
+	_, err = Open(p.options())
+	assert.ErrorContains(t, err, "a newer version wrote it (form 9; this program knows 1)")
 }
