@@ -48,7 +48,8 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 		}
 	}
 	args := []driver.NamedValue{{Ordinal: 1, Value: f.Bytes}}
-	if _, err := c.c.ExecContext(ctx, `UPDATE meta SET past_bytes = past_bytes - ?`, args); err != nil {
+	// The list of changed places has names.
+	if _, err := c.c.ExecContext(ctx, `UPDATE meta SET past_bytes = past_bytes - ?, changes = x''`, args); err != nil {
 		return f, sqlError(err)
 	}
 	if err := c.commit(); err != nil {
