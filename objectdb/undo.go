@@ -356,12 +356,13 @@ func (tx *Tx) nodeByID(id int64) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.over != nil && tx.over.lost {
-		if err := tx.alive(n); err == ErrNotFound {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
+	// The way to it counts as read: another transaction may delete a table above it.
+	switch err := tx.alive(n); err {
+	case nil:
+	case ErrNotFound:
+		return nil, nil
+	default:
+		return nil, err
 	}
 	tx.readsPlace(n)
 	tx.readsObject(n)

@@ -42,6 +42,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(stepVariable); path != "" {
 		stepForever(path)
 	}
+	if path := os.Getenv(rewriteVariable); path != "" {
+		rewriteForever(path)
+	}
 	if path := os.Getenv(holdVariable); path != "" {
 		holdTheLock(path)
 	}
