@@ -3,8 +3,11 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -229,4 +232,94 @@ func TestCopyInPlaceOfTheRoot(t *testing.T) {
 	put(t, other, "a", objectdb.Number(2))
 	assert.FileExists(t, path+"-wal")
 	requireEqual(t, objectdb.Number(2), get(t, other, "a"))
+}
+
+// oldForms are roots as earlier programs wrote them, by their versions. They have more
+// objects than that of version1.
+var oldForms = func() map[int]string {
+	const objects = `
+INSERT INTO object VALUES
+  (4, 2, 'Code', 'code', 'script', 6, 1769884200000000004, 1769884200000000004, 8, '', 'return 1'),
+  (5, 2, 'image', 'image', 'binary', 6, 1769884200000000005, 1769884200000000005, 3000000, 'image/png', randomblob (3000000)),
+  (6, 2, 'list', 'list', 'list', 7, 1769884200000000006, 1769884200000000006, 5, '', '[1,2]'),
+  (7, 2, 'nan', 'nan', 'number', 7, 1769884200000000007, 1769884200000000007, 8, '', 'nan'),
+  (8, 1, 'empty', 'empty', 'table', 7, 1769884200000000008, 1769884200000000008, 0, '', NULL);
+UPDATE meta SET last_id = 9;`
+	first := version1 + objects
+	second := strings.NewReplacer("user_version = 1;", "user_version = 2;", "last_id    INTEGER NOT NULL", `last_id INTEGER NOT NULL,
+  made_by     TEXT NOT NULL DEFAULT '',
+  migrated_by TEXT NOT NULL DEFAULT '',
+  reverted    INTEGER NOT NULL DEFAULT 0`, "VALUES (1, 7, 3)", "VALUES (1, 7, 3, 'scripter 0.2', 'scripter 0.3', 5)").Replace(first)
+	third := strings.NewReplacer("user_version = 2;", "user_version = 3;", "DEFAULT 0", `DEFAULT 0,
+  changes     BLOB NOT NULL DEFAULT x''`, "'scripter 0.3', 5)", "'scripter 0.3', 5, x'07')").Replace(second)
+	return map[int]string{1: first, 2: second, 3: third}
+}()
+
+// Roots of all earlier versions are migrated, with all that is in them. Their history begins
+// then.
+func TestMigrationOfAllVersions(t *testing.T) {
+	for version, sql := range oldForms {
+		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "old.root")
+			require.NoError(t, os.WriteFile(path, nil, 0o660))
+			spoil(t, path, sql)
+			said, err := Inspect(path)
+			require.NoError(t, err)
+			require.Equal(t, version, said.Version)
+
+			db, err := Open(path, byPerson)
+			require.NoError(t, err)
+			defer db.Close()
+			requireSound(t, db)
+			copies, err := Copies(path)
+			require.NoError(t, err)
+			require.Len(t, copies, 1)
+			assert.Equal(t, version, copies[0].Version)
+			c, err := openConn(path, objectdb.Options{})
+			require.NoError(t, err)
+			defer c.close()
+			_, err = c.c.Exec(`ATTACH ? AS saved`, []driver.Value{copies[0].Path})
+			require.NoError(t, err)
+			var row [2]driver.Value
+			const columns = `id, parent, name, fold, kind, ver, created, modified, size, type, value`
+			require.NoError(t, c.first(row[:], `SELECT count(*), (SELECT count(*) FROM saved.object)
+				FROM (SELECT `+columns+` FROM main.object INTERSECT SELECT `+columns+` FROM saved.object)`))
+			assert.Equal(t, [2]driver.Value{int64(8), int64(8)}, row)
+
+			info := historyOf(t, db)
+			assert.Equal(t, int64(8), info.Reach, "the generation that the migration has made")
+			assert.Equal(t, int64(8), generationOf(t, db))
+			assert.WithinDuration(t, time.Now(), time.Unix(0, info.ReachTime), time.Minute)
+			err = db.At(7, nil).View(t.Context(), func(*objectdb.Tx) error { return nil })
+			require.ErrorIs(t, err, objectdb.ErrReach)
+			assert.ErrorContains(t, err, "it reaches back to change 8")
+			view(t, db, func(tx *objectdb.Tx) {
+				_, err := tx.GenerationAt(time.Now().Add(-time.Hour))
+				assert.ErrorIs(t, err, objectdb.ErrReach)
+				assert.Empty(t, must(tx.ChangesOf([]int64{3, 4}))(t))
+			})
+			before, _ := state(t, db)
+			put(t, db, "user.name", objectdb.String("Grace"))
+			put(t, db, "new.name", objectdb.String("new"))
+			update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(addr(t, "user.code"))) })
+			after, _ := state(t, db)
+			then, _ := state(t, db.At(8, nil))
+			assert.True(t, maps.EqualFunc(before, then, objectdb.Equal))
+
+			// The copy of the old version can be gone back to, and that can be undone.
+			revert(t, db, copies[0])
+			requireSound(t, db)
+			then, _ = state(t, db)
+			assert.True(t, maps.EqualFunc(before, then, objectdb.Equal))
+			_, err = undo(db, generationOf(t, db))
+			require.NoError(t, err)
+			now, _ := state(t, db)
+			assert.True(t, maps.EqualFunc(after, now, objectdb.Equal))
+			_, err = undo(db, 11, 10, 9)
+			require.NoError(t, err)
+			now, _ = state(t, db)
+			assert.True(t, maps.EqualFunc(before, now, objectdb.Equal))
+			requireSound(t, db)
+		})
+	}
 }
