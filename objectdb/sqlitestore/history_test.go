@@ -53,7 +53,8 @@ func TestCheckFindsDamagedHistory(t *testing.T) {
 		{`UPDATE past SET ver = 4 WHERE id = 3 AND until = 4`,
 			`history: object 3 has a state that was written by change 4 and lasted until 4`},
 		{`UPDATE object SET since = 7 WHERE id = 3`, `history: object 3 is so since change 7 and was written by 5`},
-		{`UPDATE past SET since = 2 WHERE id = 3 AND until = 4`, `history: object 3 has a state from change 2 and another one until 3`},
+		{`UPDATE past SET since = 2 WHERE id = 3 AND until = 4`,
+			`history: object 3 has a state from change 2 and another one until 3`},
 		{`UPDATE object SET since = 4 WHERE id = 3`, `history: object 3 has a state from change 4 and another one until 5`},
 		{`UPDATE past SET name = 'x', fold = 'x' WHERE id = 4`,
 			`history: object 4 is at its place from change 2, and another one until 5`},
@@ -61,7 +62,8 @@ func TestCheckFindsDamagedHistory(t *testing.T) {
 			`history: object 3 is at its place from change 4, and another one until 6`},
 		{`UPDATE past SET until = 99 WHERE id = 4`, `history: object 4 has a state until change 99, and the newest is 6`},
 		{`UPDATE past SET id = 77 WHERE id = 4`, `history: object 77 has a state until change 6, and the last id is 4`},
-		{`UPDATE change SET generation = 98 WHERE generation = 6`, `history: change 98 belongs to change 6, and the newest is 6`},
+		{`UPDATE change SET generation = 98 WHERE generation = 6`,
+			`history: change 98 belongs to change 6, and the newest is 6`},
 		{`UPDATE meta SET reach = 9`, `history: it reaches back to change 9 and is thinned up to 0, and the newest is 6`},
 		{`UPDATE meta SET thinned = 9`, `history: it reaches back to change 1 and is thinned up to 9, and the newest is 6`},
 		{`UPDATE meta SET past_bytes = past_bytes - 1`, `which is 1 more`},
@@ -71,8 +73,10 @@ func TestCheckFindsDamagedHistory(t *testing.T) {
 		{`UPDATE change SET objects = x'04' WHERE generation = 4`,
 			`history: change 4: root is damaged: the objects of a change cannot be read`},
 		{`UPDATE change SET count = 17 WHERE generation = 4`, `history: change 4 is said to have 17 objects and has 1`},
-		{`UPDATE past SET fold = 'u' WHERE id = 4`, `history: object 4 until change 6: its folded name is "u" and should be "y"`},
-		{`UPDATE past SET name = '', fold = '' WHERE id = 4`, `history: object 4 until change 6: name cannot be used: it is empty`},
+		{`UPDATE past SET fold = 'u' WHERE id = 4`,
+			`history: object 4 until change 6: its folded name is "u" and should be "y"`},
+		{`UPDATE past SET name = '', fold = '' WHERE id = 4`,
+			`history: object 4 until change 6: name cannot be used: it is empty`},
 		{`UPDATE past SET kind = 'wptext' WHERE id = 4`, `is of the unknown kind "wptext"`},
 		{`UPDATE past SET value = 'one' WHERE id = 3 AND until = 3`, `history: object 3 until change 3: root is damaged: `},
 		{`UPDATE past SET value = NULL WHERE id = 4`,
@@ -107,7 +111,8 @@ func TestUndoOfARevert(t *testing.T) {
 	require.NoError(t, err)
 	defer other.Close()
 	put(t, db, "t.same", objectdb.String("same"), "t.changed", objectdb.String("old"), "t.deleted.x", objectdb.Number(1),
-		"u.moved", objectdb.Number(2), "large", objectdb.Binary{Data: strings.Repeat("a", 2<<20)}, "scratchpad.x", objectdb.Number(1))
+		"u.moved", objectdb.Number(2), "large", objectdb.Binary{Data: strings.Repeat("a", 2<<20)},
+		"scratchpad.x", objectdb.Number(1))
 	c := save(t, db, objectdb.SaveOptions{})
 	update(t, db, func(tx *objectdb.Tx) {
 		require.NoError(t, tx.Put(addr(t, "t.changed"), objectdb.Script("return 1")))

@@ -102,7 +102,14 @@ func (s *store) migrate(target int, steps []string) error {
 	if err := c.commit(); err != nil {
 		return err
 	}
-	return s.sync(c.wal)
+	if err := s.sync(c.wal); err != nil {
+		return err
+	}
+	// All objects have gone through the WAL. If a reader is in the way, later commits empty it.
+	if _, err = c.checkpoint(sqlCheckpointTruncate); errors.Is(err, objectdb.ErrBusy) {
+		err = nil
+	}
+	return err
 }
 
 // saveBefore saves the copy before a migration, unless an attempt that failed

@@ -240,18 +240,25 @@ var oldForms = func() map[int]string {
 	const objects = `
 INSERT INTO object VALUES
   (4, 2, 'Code', 'code', 'script', 6, 1769884200000000004, 1769884200000000004, 8, '', 'return 1'),
-  (5, 2, 'image', 'image', 'binary', 6, 1769884200000000005, 1769884200000000005, 3000000, 'image/png', randomblob (3000000)),
+  (5, 2, 'image', 'image', 'binary', 6, 1769884200000000005, 1769884200000000005, 3000000, 'image/png',
+    randomblob (3000000)),
   (6, 2, 'list', 'list', 'list', 7, 1769884200000000006, 1769884200000000006, 5, '', '[1,2]'),
   (7, 2, 'nan', 'nan', 'number', 7, 1769884200000000007, 1769884200000000007, 8, '', 'nan'),
   (8, 1, 'empty', 'empty', 'table', 7, 1769884200000000008, 1769884200000000008, 0, '', NULL);
 UPDATE meta SET last_id = 9;`
 	first := version1 + objects
-	second := strings.NewReplacer("user_version = 1;", "user_version = 2;", "last_id    INTEGER NOT NULL", `last_id INTEGER NOT NULL,
+	second := strings.NewReplacer(
+		"user_version = 1;", "user_version = 2;",
+		"last_id    INTEGER NOT NULL", `last_id INTEGER NOT NULL,
   made_by     TEXT NOT NULL DEFAULT '',
   migrated_by TEXT NOT NULL DEFAULT '',
-  reverted    INTEGER NOT NULL DEFAULT 0`, "VALUES (1, 7, 3)", "VALUES (1, 7, 3, 'scripter 0.2', 'scripter 0.3', 5)").Replace(first)
-	third := strings.NewReplacer("user_version = 2;", "user_version = 3;", "DEFAULT 0", `DEFAULT 0,
-  changes     BLOB NOT NULL DEFAULT x''`, "'scripter 0.3', 5)", "'scripter 0.3', 5, x'07')").Replace(second)
+  reverted    INTEGER NOT NULL DEFAULT 0`,
+		"VALUES (1, 7, 3)", "VALUES (1, 7, 3, 'scripter 0.2', 'scripter 0.3', 5)").Replace(first)
+	third := strings.NewReplacer(
+		"user_version = 2;", "user_version = 3;",
+		"DEFAULT 0", `DEFAULT 0,
+  changes     BLOB NOT NULL DEFAULT x''`,
+		"'scripter 0.3', 5)", "'scripter 0.3', 5, x'07')").Replace(second)
 	return map[int]string{1: first, 2: second, 3: third}
 }()
 
