@@ -352,14 +352,15 @@ func (tx *Tx) addressOf(id, generation int64) Address {
 // ErrReach if the history does not reach back to that time.
 func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
 	s, err := tx.reader()
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case !t.Before(tx.db.options.Now()):
+		return tx.gen, nil
+	case t.Before(time.Unix(0, 0)): // UnixNano cannot say all of these
+		return 0, ErrReach
 	}
-	g, err := s.GenerationAt(tx.ctx, t.UnixNano())
-	if err == nil && !t.Before(tx.db.options.Now()) {
-		g = tx.gen
-	}
-	return g, err
+	return s.GenerationAt(tx.ctx, t.UnixNano())
 }
 
 // Generation returns the generation that the transaction sees.

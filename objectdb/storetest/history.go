@@ -178,8 +178,11 @@ func testChangesAreTold(t *T) {
 		assert.Equal(t, first, Must(tx.GenerationAt(made))(t))
 		assert.Equal(t, first, Must(tx.GenerationAt(made.Add(59*time.Second)))(t))
 		assert.Equal(t, second, Must(tx.GenerationAt(made.Add(time.Minute)))(t))
-		_, err = tx.GenerationAt(made.Add(-time.Hour))
-		assert.ErrorIs(t, err, objectdb.ErrReach)
+		for _, before := range []time.Time{made.Add(-time.Hour), {}} {
+			_, err = tx.GenerationAt(before)
+			assert.ErrorIs(t, err, objectdb.ErrReach)
+		}
+		assert.Equal(t, gone, Must(tx.GenerationAt(time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)))(t))
 	})
 	p.was(first-1, "t.a", nil)
 	p.was(first, "t.a", n(1))
