@@ -310,6 +310,14 @@ func (u *undo) load() error {
 		if o.now, err = tx.nodeByID(r.ID); err != nil {
 			return err
 		}
+		if o.now != nil {
+			// The tables above it count as read: another transaction may delete one.
+			if err := tx.alive(o.now); err == ErrNotFound {
+				o.now = nil
+			} else if err != nil {
+				return err
+			}
+		}
 		if !u.wanted(o) {
 			continue
 		}
@@ -354,14 +362,6 @@ func (tx *Tx) nodeByID(id int64) (*Node, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
-	}
-	// The way to it counts as read: another transaction may delete a table above it.
-	switch err := tx.alive(n); err {
-	case nil:
-	case ErrNotFound:
-		return nil, nil
-	default:
 		return nil, err
 	}
 	tx.readsPlace(n)

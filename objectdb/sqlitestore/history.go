@@ -382,11 +382,7 @@ func (c *conn) Replaced(_ context.Context, generation int64) ([]objectdb.Replace
 }
 
 func (c *conn) ChangesOf(ctx context.Context, id int64) ([]int64, error) {
-	list, err := c.numbers(ctx, sqlChangesOf, id)
-	if n := len(list); n > 0 && list[n-1] == 0 { // 0 is not a change: the object is older than the history
-		list = list[:n-1]
-	}
-	return list, err
+	return c.numbers(ctx, sqlChangesOf, id)
 }
 
 func (c *conn) Formerly(ctx context.Context, table int64, fold string) ([]int64, error) {

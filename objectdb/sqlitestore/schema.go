@@ -269,8 +269,9 @@ var statementSQL = [statements]string{
 	sqlChangeUpTo: `SELECT generation, time FROM change WHERE generation <= ?1 ORDER BY generation DESC LIMIT 1`,
 	sqlParts:      `SELECT generation FROM change WHERE first = ?1 AND first <> generation ORDER BY generation`,
 	sqlReplaced:   `SELECT objects FROM change WHERE generation = ?1`,
-	sqlChangesOf: `SELECT until FROM past WHERE id = ?1 UNION SELECT since FROM past WHERE id = ?1
-		UNION SELECT since FROM object WHERE id = ?1 ORDER BY 1 DESC`,
+	sqlChangesOf: `SELECT generation FROM change WHERE generation > (SELECT reach FROM meta) AND generation IN
+		(SELECT until FROM past WHERE id = ?1 UNION SELECT since FROM past WHERE id = ?1
+		UNION SELECT since FROM object WHERE id = ?1) ORDER BY generation DESC`,
 	sqlFormerly:      `SELECT DISTINCT id FROM past WHERE parent = ?1`,
 	sqlFormerlyNamed: `SELECT DISTINCT id FROM past WHERE parent = ?1 AND fold = ?2`,
 	sqlReach:         `SELECT reach, reach_time FROM meta`,
