@@ -32,6 +32,7 @@ type ConflictingObject struct {
 	Change  int64   // the change that is to be undone
 	Since   int64   // the last change of the object; 0 if it is not known
 	Why     string
+	Merge   bool // UndoOptions.Merge may help
 }
 
 func (c *UndoConflict) Error() string {
@@ -272,7 +273,7 @@ func (u *undo) conflict() error {
 // refuse adds an object that was changed since.
 func (u *undo) refuse(id int64, why string) {
 	c := ConflictingObject{ID: id, Address: u.address(id), Change: u.change, Why: why}
-	if list, err := u.tx.session.ChangesOf(u.tx.ctx, id); err == nil && len(list) > 0 && list[0] != u.change {
+	if list, err := u.tx.session.ChangesOf(u.tx.ctx, id); err == nil && len(list) > 0 && list[0] > u.change {
 		c.Since = list[0]
 	}
 	u.problem.Objects = append(u.problem.Objects, c)
@@ -432,6 +433,7 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 	}
 	if !same && u.o.Merge == nil {
 		u.refuse(o.id, "was written since")
+		u.problem.Objects[len(u.problem.Objects)-1].Merge = true
 		return nil
 	}
 	if o.how == Moved {

@@ -78,7 +78,7 @@ func (d *objectDiff) unified() string {
 		labels[i] = "nothing"
 		if s != nil {
 			labels[i], texts[i] = s.address.String()+" ("+s.label+")", s.text()
-			oneLine = oneLine && strings.Count(texts[i], "\n") <= 1 && s.kind != objectdb.KindScript
+			oneLine = oneLine && s.isOneLine(texts[i])
 		}
 	}
 	if d.isSecret() {
@@ -109,6 +109,16 @@ func (d *objectDiff) unified() string {
 		}
 	}
 	return b.String()
+}
+
+// isOneLine reports whether the text of the value is shown without the head of a
+// difference by line.
+func (s *objectSide) isOneLine(text string) bool {
+	switch s.kind {
+	case objectdb.KindText, objectdb.KindScript, objectdb.KindOutline:
+		return s.value == nil
+	}
+	return !strings.Contains(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // text returns the value as lines that are compared.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -155,11 +156,13 @@ func (u *undo) changes(tx *objectdb.Tx, skip []int64) ([]int64, error) {
 	last := func() (int64, error) { return tx.LastUndoable(skip...) }
 	none := "there is nothing to take back: no change of a person is left"
 	if u.redo {
-		last, none = tx.LastRedoable, "there is nothing to make again: nothing was taken back since the last change of a person"
+		last = tx.LastRedoable
+		none = "there is nothing to make again: nothing was taken back since the last change of a person"
 	}
 	n, err := last()
 	if errors.Is(err, objectdb.ErrNothingToUndo) {
-		return nil, hintError{errors.New(none), `"scripter log" lists the changes, "scripter undo CHANGE" takes back any of them`}
+		return nil, hintError{errors.New(none),
+			`"scripter log" lists the changes, "scripter undo CHANGE" takes back any of them`}
 	}
 	return []int64{n}, err
 }
@@ -221,7 +224,7 @@ func (u *undo) refused(tx *objectdb.Tx, what string, c *objectdb.UndoConflict) e
 	r := refusedUndo{what: what, redo: u.redo, objects: c.Objects}
 	hint := fmt.Sprintf(`"scripter diff %s %d" shows what came after`, shellWord(c.Objects[0].Address.String()),
 		c.Objects[0].Change)
-	if !u.merge {
+	if slices.ContainsFunc(c.Objects, func(o objectdb.ConflictingObject) bool { return o.Merge }) {
 		hint = "--merge keeps later changes of the same texts, " + hint
 	}
 	for _, o := range c.Objects {

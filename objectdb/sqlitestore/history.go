@@ -268,9 +268,10 @@ func decodeReplaced(b []byte) ([]objectdb.Replaced, error) {
 
 func (c *conn) Changes(ctx context.Context, before int64) iter.Seq2[objectdb.Change, error] {
 	// The changes are read in parts, so that other statements can run between two changes.
-	const part = 100
+	// The first is small: many callers want one change.
+	const most = 100
 	return func(yield func(objectdb.Change, error) bool) {
-		for {
+		for part := 1; ; part = min(10*part, most) {
 			var list []objectdb.Change
 			err := c.eachRow(ctx, func(row []driver.Value) error {
 				change, err := changeRow(row)
