@@ -76,7 +76,11 @@ names.`,
 }
 
 func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
-	db, err := t.open(forRequests)
+	o := forRequests
+	if f.then {
+		o = forReading
+	}
+	db, err := t.open(o)
 	if err != nil {
 		return err
 	}
