@@ -1,6 +1,6 @@
 package foldersync
 
-import "slices"
+import "scripter/objectdb"
 
 // recover corrects the base after an interrupted sync. The history of the root shows whether that
 // sync has changed the root, and the progress file shows which files it has written. What it has
@@ -8,7 +8,7 @@ import "slices"
 // whose content is now neither the old nor the new one. Then the base is that of no side, so that the
 // object is in conflict.
 func (p *plan) recover(g *begun) error {
-	committed, err := p.committed(g)
+	committed, complete, err := p.committed(g)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,13 @@ func (p *plan) recover(g *begun) error {
 			p.items[b.Key] = it
 		}
 		if b.ToRoot && !committed {
-			continue // nothing was written
+			switch { // nothing was written, if the history is complete
+			case it.inRoot() == b.Want && !b.ToFiles:
+				it.setBase(b.Want)
+			case !complete && !it.rootIs(b):
+				it.setBase(object{nameOr(b.Want.Name, it.nameAnywhere()), unknownSum})
+			}
+			continue
 		}
 		progress := g.progress[i]
 		switch {
@@ -61,27 +67,50 @@ func (p *plan) saveRecovered() error {
 	return p.saveBase(next)
 }
 
-// committed reports whether the interrupted sync has changed the root.
-func (p *plan) committed(g *begun) (bool, error) {
-	if p.tx.Generation() == g.Generation || !slices.ContainsFunc(g.Items, func(b begunItem) bool { return b.ToRoot }) {
-		return false, nil
+// committed reports whether the interrupted sync has changed the root, and whether the history of
+// the root is complete since then.
+func (p *plan) committed(g *begun) (committed, complete bool, err error) {
+	if p.tx.Generation() == g.Generation {
+		return false, true, nil
 	}
 	for c, err := range p.tx.Changes(0) {
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if c.Generation <= g.Generation {
 			break
 		}
-		if c.Origin == g.Origin {
-			return true, nil
+		if c.Origin != g.Origin {
+			continue
+		}
+		if ours, err := p.changes(c.Generation, g); ours || err != nil {
+			return ours, true, err
 		}
 	}
-	// The root may not keep the history of these objects.
-	return slices.ContainsFunc(g.Items, func(b begunItem) bool {
-		it := p.items[b.Key]
-		return b.ToRoot && it != nil && it.inRoot() == b.Want && b.Want != b.Root
-	}), nil
+	reach, _, err := p.tx.Reach()
+	return false, reach <= g.Generation, err
+}
+
+// changes reports whether a change has changed an object that the interrupted sync was about to
+// change. Another folder may be synced with the same origin.
+func (p *plan) changes(generation int64, g *begun) (bool, error) {
+	ours := map[string]bool{}
+	for _, b := range g.Items {
+		if b.ToRoot {
+			ours[keyOf(p.options.Address)+b.Key] = true
+		}
+	}
+	for o, err := range p.tx.ChangedObjects(generation) {
+		if err != nil {
+			return false, err
+		}
+		for _, state := range []*objectdb.ObjectState{o.Before, o.After} {
+			if state != nil && ours[keyOf(state.Address)] {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 func nameOr(name, other string) string {
@@ -101,6 +130,17 @@ func (it *item) fileIs(b begunItem) bool {
 		return it.file.object == b.File
 	}
 	return it.file.stat.sameContent(b.Stat)
+}
+
+// rootIs reports whether the object of an item is as it was when the interrupted sync began.
+func (it *item) rootIs(b begunItem) bool {
+	switch {
+	case it.root == nil || !b.Root.exists():
+		return it.root == nil && !b.Root.exists()
+	case it.root.isTable() || b.Root.isTable():
+		return it.root.object == b.Root && it.root.id == b.ID
+	}
+	return it.root.id == b.ID && it.root.version == b.Version
 }
 
 // setBase gives an item another base.
