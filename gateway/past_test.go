@@ -19,7 +19,7 @@ import (
 )
 
 // askAt answers a request on the root as a generation left it. It returns the ids of the
-// objects whose value of then was not kept.
+// objects whose old value was not kept.
 func (s *testSite) askAt(generation int64, path string) (*httpheader.Response, []int64) {
 	s.t.Helper()
 	var later []int64
@@ -90,7 +90,7 @@ return own.n .. " " .. own.doomed .. " " .. tostring (user.webserver.flDebug)`)
 	assert.Equal(t, "today", string(s.ask("/x.fcgi", nil).Body))
 }
 
-// A value that was thinned is another one than that of then, and the caller is told.
+// A thinned value is replaced by a later one, and the caller is told.
 func TestPastOfThinnedValues(t *testing.T) {
 	s := newSite(t)
 	s.put("own.n", objectdb.Number(0))
@@ -105,7 +105,7 @@ func TestPastOfThinnedValues(t *testing.T) {
 		require.Equal(t, 200, s.ask("/raise.fcgi", nil).Status)
 	}
 	resp, later := s.askAt(then, "/show.fcgi")
-	assert.Equal(t, "a6", string(resp.Body), "the 3 of then was not kept")
+	assert.Equal(t, "a6", string(resp.Body), "the old value, 3, was not kept")
 	assert.Equal(t, []int64{s.idOf("own.n")}, later)
 }
 

@@ -23,8 +23,8 @@ var (
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
 	ErrRoot     = errors.New("the root itself cannot be moved, replaced or deleted")
-	ErrNotKept  = errors.New("its value of then was not kept")
-	ErrReach    = errors.New("the root does not remember so much")
+	ErrNotKept  = errors.New("its old value was not kept")
+	ErrReach    = errors.New("the history does not go back so far")
 	ErrEnded    = errors.New("objectdb: the transaction has ended")
 )
 

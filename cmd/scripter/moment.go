@@ -18,11 +18,11 @@ change left it, or a time: 2026-11-22T14:00:00+01:00, "2026-11-22 14:00", 2026-1
 (its beginning), 14:00 (the last one), yesterday (a day ago), or 90s, 30m, 2h, 3d or
 1w ago. Without a zone it is UTC, as all times that Scripter prints.`
 
-// moment is a change or a time. A command line names the past by it.
+// moment is a change or a time. A command line names a state of the past by it.
 type moment struct {
 	text   string    // as it was written
 	change int64     // its number, or 0
-	time   time.Time // if it is no change
+	time   time.Time // the time, if the moment is not a change
 }
 
 var agoForm = regexp.MustCompile(`^([0-9]+)([smhdw])$`)
@@ -93,7 +93,7 @@ func (m moment) generationIn(tx *objectdb.Tx) (int64, error) {
 	if m.time.After(time.Now()) {
 		return 0, usageError{fmt.Errorf("%s is still to come", shownTime(m.time))}
 	}
-	// The times that commands print have no fractions: a second stands for its end.
+	// The times that commands print have no fractions, so a second stands for its end.
 	generation, err := tx.GenerationAt(m.time.Truncate(time.Second).Add(time.Second - 1))
 	if errors.Is(err, objectdb.ErrReach) {
 		return 0, reachError(tx, shownTime(m.time))
@@ -101,7 +101,7 @@ func (m moment) generationIn(tx *objectdb.Tx) (int64, error) {
 	return generation, err
 }
 
-// isRemembered returns an error if the root does not remember a generation.
+// isRemembered returns an error if the history does not have a generation.
 func isRemembered(tx *objectdb.Tx, generation int64) error {
 	if newest := tx.Generation(); generation > newest {
 		return hintError{fmt.Errorf("there is no change %d yet: the last commit has the number %d", generation, newest),
@@ -113,13 +113,13 @@ func isRemembered(tx *objectdb.Tx, generation int64) error {
 	return reachError(tx, fmt.Sprintf("change %d", generation))
 }
 
-// reachError is the error for what is older than what the root remembers.
+// reachError returns the error for a moment that is older than the history.
 func reachError(tx *objectdb.Tx, what string) error {
 	reach, made, err := tx.Reach()
 	if err != nil {
 		return err
 	}
-	return hintError{fmt.Errorf("%s: %w, only from change %d of %s on", what, objectdb.ErrReach, reach, shownTime(made)),
+	return hintError{fmt.Errorf("%s: %w, only to change %d of %s", what, objectdb.ErrReach, reach, shownTime(made)),
 		`"scripter history" tells what is kept; saved copies may be older`}
 }
 

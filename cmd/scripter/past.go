@@ -46,8 +46,8 @@ func (t *tool) withGatewayAt(
 	})
 }
 
-// withAt calls fn with the open root, as it was if the flag is given. Then it tells of the
-// values that were not kept.
+// withAt calls fn with the open root, as it was if the flag is given. Then it prints a note of
+// the values that were not kept.
 func (t *tool) withAt(ctx context.Context, f atFlag, o objectdb.Options, fn func(db *objectdb.DB) error) error {
 	if f.text == "" {
 		return t.with(o, fn)
@@ -70,12 +70,12 @@ func (t *tool) withAt(ctx context.Context, f atFlag, o objectdb.Options, fn func
 	})
 }
 
-// past is the root as it was, and what was missing of it.
+// past is the root as it was, with the objects whose values were missing.
 type past struct {
 	db, today  *objectdb.DB
 	generation int64
 	mu         sync.Mutex
-	later      map[int64]bool // the objects of which a later value was shown
+	later      map[int64]bool // the objects of which a later value was used
 }
 
 func newPast(today *objectdb.DB, generation int64) *past {
@@ -91,8 +91,8 @@ func newPast(today *objectdb.DB, generation int64) *past {
 // maxNamed is how many objects tellOf names.
 const maxNamed = 3
 
-// tellOf prints a note of the objects of which a later value was shown, because that of then
-// was not kept.
+// tellOf prints a note of the objects of which a later value was used, because the old one was
+// not kept.
 func (t *tool) tellOf(ctx context.Context, p *past) {
 	p.mu.Lock()
 	ids := slices.Sorted(maps.Keys(p.later))
@@ -117,12 +117,12 @@ func (t *tool) tellOf(ctx context.Context, p *past) {
 	if count > maxNamed {
 		names = append(names, "…")
 	}
-	t.note("the value of then was not kept of %s; a later one stands for it: %s",
+	t.note("the old value of %s was not kept, so a later value is used: %s",
 		counted(count, "object"), strings.Join(names, ", "))
 }
 
-// object returns the address that an object had, and when the value was written that stands
-// for that of then.
+// object returns the address that an object had, and when the value was written that is used
+// instead of the old one.
 func (p *past) object(ctx context.Context, id int64) (a objectdb.Address, modified time.Time, err error) {
 	err = p.today.View(ctx, func(tx *objectdb.Tx) error {
 		state, err := tx.StateAt(id, p.generation)

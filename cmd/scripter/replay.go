@@ -30,17 +30,17 @@ func (t *tool) replayCommand() *cobra.Command {
 	var f replay
 	c := &cobra.Command{
 		Use:   "replay [N | INCIDENT]",
-		Short: "run a recorded request again, on today's root or that of then",
+		Short: "run a recorded request again, on today's root or on the root as it was",
 		Long: `Replay runs a request that Debugging has recorded again, and prints the complete
 response: the last request, or number N, or that of an incident. It runs with the
-present scripts and data, or with --then with those that the request has met. Pages
+present scripts and data, or with --then on the root as the request found it. Pages
 are those of today's disk. The clock stands at the time of the request, and
 math.random returns the same numbers. What the run changes in the root is not kept,
 unless --commit is given.
 
-With --diff it runs the request on the root of then and on today's, and prints what
-differs in the answers and in what the runs have written: lines of then with "-", of
-now with "+". With --then or --now too, it compares that run with the recorded
+With --diff it runs the request on the root as it was and on today's, and prints what
+differs in the answers and in what the runs have written: old lines with "-", lines
+of today with "+". With --then or --now too, it compares that run with the recorded
 answer. The exit status is 1 when something differs.
 
 What was masked has "(masked)" in its place. --param, --header and --field give
@@ -62,7 +62,7 @@ names.`,
 	c.Flags().BoolVar(&f.commit, "commit", false, "keep what the run changes in the root")
 	c.Flags().BoolVar(&f.then, "then", false, "run on the root as it was when the request came")
 	c.Flags().BoolVar(&f.now, "now", false, "run on today's root, as without a flag")
-	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs between the run on the root of then and on today's")
+	c.Flags().BoolVar(&f.diff, "diff", false, "print what differs between the runs on the root as it was and on today's")
 	c.MarkFlagsMutuallyExclusive("then", "now")
 	c.MarkFlagsMutuallyExclusive("then", "commit")
 	c.MarkFlagsMutuallyExclusive("diff", "commit")
@@ -133,10 +133,10 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 type replayed struct {
 	out     gateway.Outcome
 	answer  *requestlog.Answer
-	written string // what it has written in the root, a line or more for each object
+	written string // what it has written in the root: one or more lines for each object
 }
 
-// replayOn runs a recorded request on today's root, or on the root of then. The response goes to w.
+// replayOn runs a recorded request on today's root, or on the root as it was. The response goes to w.
 func (t *tool) replayOn(
 	ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replay, then bool, w io.Writer,
 ) (run replayed, err error) {
@@ -150,7 +150,7 @@ func (t *tool) replayOn(
 		db = p.db
 	}
 	log := t.log(slog.LevelWarn)
-	if then && f.diff { // a failure of then is no news
+	if then && f.diff { // that the request failed at that time is known
 		log = nil
 	}
 	g, err := t.gateway(db, log)
@@ -179,7 +179,7 @@ func (t *tool) replayOn(
 	return run, nil
 }
 
-// seenBy returns the generation of the root that the scripts of a recorded request have seen.
+// seenBy returns the generation of the root that a recorded request has seen.
 func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
 		if generation = r.Generation; generation > 0 {
@@ -194,8 +194,8 @@ func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (genera
 	return generation, err
 }
 
-// writtenBy returns what a transaction has written and not committed: a line for each object,
-// or more. Secrets are masked.
+// writtenBy returns what a transaction has written and not committed: one or more lines for each
+// object. Secrets are masked.
 func writtenBy(tx *objectdb.Tx) (string, error) {
 	list, err := tx.Pending()
 	var b strings.Builder
