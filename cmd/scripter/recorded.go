@@ -195,6 +195,7 @@ func jsonRequest(r *requestlog.Request, whole bool) map[string]any {
 	if !whole {
 		return m
 	}
+	m["generation"] = r.Generation
 	m["variables"], m["body"], m["bodySize"], m["cut"] = r.Variables, r.Body, r.BodySize, append([]string{}, r.Cut...)
 	if r.Error != "" {
 		m["error"] = r.Error
