@@ -54,10 +54,13 @@ func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb
 		_, err := tx.Change(number)
 		return err
 	})
-	if errors.Is(err, objectdb.ErrNotFound) {
+	if err != nil {
+		if !errors.Is(err, objectdb.ErrNotFound) {
+			t.warn("it is done, but its change cannot be read: %v", err)
+		}
 		return 0, nil
 	}
-	return number, err
+	return number, nil
 }
 
 func (f *changeFlags) add(c *cobra.Command) {

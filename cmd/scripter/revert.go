@@ -58,7 +58,7 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	}
 	number, err := t.revertNumber(ctx, db, before)
 	if err != nil {
-		return err
+		t.warn("it is done, but its change cannot be read: %v", err)
 	}
 	if t.json {
 		return t.printJSON(withNumber(map[string]any{"copy": file, "before": r.Before.Path,

@@ -295,6 +295,14 @@ func (t *tool) printUndone(u *undo, did *undone, number int64) error {
 	if len(did.skipped) > 0 {
 		t.warn("of change %s nothing is left to take back", numbers(did.skipped))
 	}
+	if did.Changed+did.Restored+did.Removed == 0 {
+		at := ""
+		if len(u.only) > 0 {
+			at = " at " + strings.Join(u.only, ", ")
+		}
+		fmt.Fprintf(t.out, "nothing of %s is left to take back%s\n", did.what, at)
+		return nil
+	}
 	text, end := "took back "+did.what, "; "+t.self("redo")+" makes it again"
 	switch {
 	case u.redo && u.dryRun:
@@ -324,9 +332,6 @@ func (u *undone) text() string {
 	}
 	if len(u.Merged) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of them merged", len(u.Merged)))
-	}
-	if len(parts) == 0 {
-		return "nothing had to be changed"
 	}
 	return strings.Join(parts, ", ")
 }
