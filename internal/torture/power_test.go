@@ -3,6 +3,7 @@ package torture
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
@@ -29,7 +30,7 @@ import (
 // is folded into the root now and then.
 const powerScript = `
 local who = (...).httpSearchArgs
-local t = scratchpad.torture
+local t = user.torture
 if not t [who] then
 	t [who] = {n = 0, twice = 0}
 end
@@ -89,7 +90,10 @@ func tracedDisk(t *testing.T, inject string) (*disk, []call) {
 	t.Helper()
 	mayTrace(t)
 	p := newPlace(t, map[string]string{"hello": wireScripts["hello"], "power": powerScript})
-	p.set(t, "scratchpad.torture.total", objectdb.Number(0))
+	p.set(t, "user.torture.total", objectdb.Number(0))
+	// Each step is kept, and the oldest are soon dropped.
+	p.set(t, "user.webserver.historyInterval", objectdb.Number(0))
+	p.set(t, "user.webserver.historySize", objectdb.Number(2))
 	ours := func(name string) bool {
 		return strings.HasPrefix(name, "torture.") && !strings.HasSuffix(name, "-shm") && !strings.HasSuffix(name, "-lock") &&
 			!strings.Contains(name, "-unsynced")
@@ -263,36 +267,60 @@ func unsound(t *testing.T, path string, told map[string]int) string {
 		return fmt.Sprint(err, problems)
 	}
 	var wrong []string
-	number := func(tx *objectdb.Tx, a ...string) int {
-		v, err := tx.Get(append(objectdb.Address{"scratchpad", "torture"}, a...))
+	var reach, last int64
+	require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {
+		wrong = wrongSteps(t, tx, told)
+		last = tx.Generation()
+		reach, _, err = tx.Reach()
+		return err
+	}))
+	// The last moments that the root remembers are whole too.
+	for g := max(reach, last-10); g < last; g++ {
+		inexact := false
+		past := db.At(g, func(int64, int64) { inexact = true })
+		require.NoError(t, past.View(t.Context(), func(tx *objectdb.Tx) error {
+			if then := wrongSteps(t, tx, nil); len(then) > 0 && !inexact {
+				wrong = append(wrong, fmt.Sprintf("in %d: %v", g, then))
+			}
+			return nil
+		}))
+	}
+	slices.Sort(wrong)
+	return strings.Join(wrong, "; ")
+}
+
+// wrongSteps tells what is wrong with the steps that a transaction sees.
+func wrongSteps(t *testing.T, tx *objectdb.Tx, told map[string]int) (wrong []string) {
+	t.Helper()
+	number := func(a ...string) int {
+		v, err := tx.Get(append(objectdb.Address{"user", "torture"}, a...))
 		if n, ok := v.(objectdb.Number); err == nil && ok {
 			return int(n)
 		}
 		return 0
 	}
-	require.NoError(t, db.View(t.Context(), func(tx *objectdb.Tx) error {
-		visitors, err := tx.List(objectdb.Address{"scratchpad", "torture"})
-		sum := 0
-		for _, v := range visitors {
-			if v.Name == "total" {
-				continue
-			}
-			n := number(tx, v.Name, "n")
-			sum += n
-			if twice := number(tx, v.Name, "twice"); twice != 2*n {
-				wrong = append(wrong, fmt.Sprintf("%s made %d steps, and twice that is %d", v.Name, n, twice))
-			}
+	visitors, err := tx.List(objectdb.Address{"user", "torture"})
+	if !errors.Is(err, objectdb.ErrNotFound) {
+		require.NoError(t, err)
+	}
+	sum := 0
+	for _, v := range visitors {
+		if v.Name == "total" {
+			continue
 		}
-		if total := number(tx, "total"); total != sum {
-			wrong = append(wrong, fmt.Sprintf("%d steps were made, and %d were counted", sum, total))
+		n := number(v.Name, "n")
+		sum += n
+		if twice := number(v.Name, "twice"); twice != 2*n {
+			wrong = append(wrong, fmt.Sprintf("%s made %d steps, and twice that is %d", v.Name, n, twice))
 		}
-		for who, n := range told {
-			if made := number(tx, who, "n"); made < n {
-				wrong = append(wrong, fmt.Sprintf("%s was told of step %d, and %d is there", who, n, made))
-			}
+	}
+	if total := number("total"); total != sum {
+		wrong = append(wrong, fmt.Sprintf("%d steps were made, and %d were counted", sum, total))
+	}
+	for who, n := range told {
+		if made := number(who, "n"); made < n {
+			wrong = append(wrong, fmt.Sprintf("%s was told of step %d, and %d is there", who, n, made))
 		}
-		return err
-	}))
-	slices.Sort(wrong)
-	return strings.Join(wrong, "; ")
+	}
+	return wrong
 }
