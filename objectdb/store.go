@@ -179,7 +179,7 @@ type Commit struct {
 	Revives bool
 
 	// The store keeps what Keep says. It records the commit as a Change if it keeps anything,
-	// or inserts an object whose Keep is not KeepNothing.
+	// inserts an object whose Keep is not KeepNothing, or undoes changes.
 	First     int64         // see Change; 0 is Generation
 	Undoes    []int64       // see Change
 	Whole     int64         // see HistoryRules

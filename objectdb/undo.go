@@ -210,6 +210,7 @@ func (tx *Tx) Undo(changes []int64, o UndoOptions) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
+	tx.delta(tx.root) // so that it is committed, though all may be as it was already
 	before := tx.undoes
 	tx.undoes = slices.Concat(before, list)
 	tx.undoable(func() { tx.undoes = before })

@@ -191,7 +191,7 @@ func readRows(ctx context.Context, rows driver.Rows, columns int, fn func([]driv
 // finish records the change, and returns the new state of the history for the table meta. It
 // returns nil if there is no change. meta has the columns of sqlChanges.
 func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyState, error) {
-	if len(k.objects) == 0 {
+	if len(k.objects) == 0 && len(k.commit.Undoes) == 0 {
 		return nil, nil
 	}
 	w := k.commit

@@ -593,8 +593,13 @@ func testWhatIsUndoneNext(t *T) {
 	assert.Equal(t, second, undoable())
 	assert.Zero(t, redoable())
 	RequireEqual(t, n(1), Get(t, p.DB, "b"))
-	p.put(ada, "c", n(1))
+	third := p.put(ada, "c", n(1))
 	assert.Zero(t, redoable())
+	same := p.put(ada, "c", n(1))
+	assert.Equal(t, same, undoable())
+	undone = undo(same)
+	assert.Equal(t, third, undoable(), "it goes on, though there was nothing to do")
+	View(t, p.DB, func(tx *objectdb.Tx) { assert.Zero(t, Must(tx.Change(undone))(t).Count) })
 }
 
 // An undo within an attempt that fails leaves no trace.
