@@ -19,7 +19,7 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./autosave ./fcgi ./gateway ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
+RACE  = ./autosave ./fcgi ./foldersync ./gateway ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
         ./script ./site ./workers
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples
@@ -99,6 +99,7 @@ blackbox: build
 torture: build
 	SCRIPTER_BIN=$(CURDIR)/bin SCRIPTER_TORTURE=$(TORTURE) $(GO) test -count=1 -v -timeout 0 -run 'TestTorture|TestHostileScripts|TestPowerLoss|TestRandomProtocol' $(BLACKBOX)
 	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb/sqlitestore
+	FOLDERSYNC_KILL_ROUNDS=500 $(GO) test -count=1 -v -timeout 0 -run TestKill ./foldersync
 
 # The web servers of the tests; nothing that it installs is left running.
 servers:

@@ -26,6 +26,7 @@ type pair struct {
 	root string
 	dir  string
 	at   objectdb.Address
+	slow bool // see TestEditors
 }
 
 var site = objectdb.Address{"user", "site"}

@@ -408,7 +408,7 @@ func (m *model) after(ended bool, printed string) {
 
 // TestKill kills syncs at any instant, while both sides are edited in between.
 func TestKill(t *testing.T) {
-	rounds, seeds := 40, uint64(4)
+	rounds, seeds := 30, uint64(4)
 	if n, err := strconv.Atoi(os.Getenv("FOLDERSYNC_KILL_ROUNDS")); err == nil {
 		rounds = n
 	}

@@ -41,10 +41,11 @@ func (f *Folder) Watch(ctx context.Context, r Round, report func(*Result, error)
 		if ctx.Err() != nil {
 			err = nil
 		}
-		w.tell(result, err)
 		if errors.Is(err, ErrGone) || errors.Is(err, ErrOtherRoot) || errors.Is(err, ErrOtherAddress) {
+			w.tell(result, nil)
 			return err
 		}
+		w.tell(result, err)
 		w.watchFolders()
 		if err := w.wait(ctx); err != nil {
 			return nil

@@ -2,7 +2,6 @@ package foldersync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -26,6 +25,7 @@ type watched struct {
 	mu    sync.Mutex
 	lines []string
 	errs  []error
+	over  bool
 	end   func() error
 }
 
@@ -38,7 +38,7 @@ func (p *pair) watch() *watched {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- f.Watch(ctx, Round{}, func(r *Result, err error) {
+		err := f.Watch(ctx, Round{}, func(r *Result, err error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if r != nil {
@@ -48,6 +48,10 @@ func (p *pair) watch() *watched {
 				w.errs = append(w.errs, err)
 			}
 		})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.over = true
+		ended <- err
 	}()
 	w.end = sync.OnceValue(func() error {
 		cancel()
@@ -82,24 +86,32 @@ func TestEditors(t *testing.T) {
 		require.NoError(p.t, err)
 		require.NoError(p.t, file.Close())
 	}
-	pause := func() { time.Sleep(settleTime / 2) }
+	// On a busy machine a pause may be too long: then the root may have half a text.
+	wait := func(p *pair, d, limit time.Duration) {
+		began := time.Now()
+		time.Sleep(d)
+		if time.Since(began) > limit-10*time.Millisecond {
+			p.slow = true
+		}
+	}
+	pause := func(p *pair) { wait(p, settleTime/3, settleTime) }
 	for name, save := range map[string]func(p *pair){
 		"truncate and write": func(p *pair) { p.write("page.txt", now) },
 		"truncate, and write later": func(p *pair) {
 			write(p, os.O_WRONLY|os.O_TRUNC, "")
-			time.Sleep(4 * settleTime)
+			wait(p, 4*settleTime, emptyTime)
 			write(p, os.O_WRONLY, now)
 		},
 		"write in pieces": func(p *pair) {
 			write(p, os.O_WRONLY|os.O_TRUNC, now[:10])
-			pause()
+			pause(p)
 			write(p, os.O_WRONLY|os.O_APPEND, now[10:30])
-			pause()
+			pause(p)
 			write(p, os.O_WRONLY|os.O_APPEND, now[30:])
 		},
 		"another file that is renamed": func(p *pair) {
 			p.write("page.txt.tmp", now[:20])
-			pause()
+			pause(p)
 			p.write("page.txt.tmp", now)
 			require.NoError(p.t, os.Rename(p.path("page.txt.tmp"), p.path("page.txt")))
 		},
@@ -111,7 +123,7 @@ func TestEditors(t *testing.T) {
 			p.write("4913", "")
 			p.remove("4913")
 			require.NoError(p.t, os.Rename(p.path("page.txt"), p.path("page.txt~")))
-			pause()
+			pause(p)
 			p.write("page.txt", now)
 			p.remove("page.txt~")
 		},
@@ -121,7 +133,7 @@ func TestEditors(t *testing.T) {
 		},
 		"removed and written": func(p *pair) {
 			p.remove("page.txt")
-			time.Sleep(2 * settleTime)
+			wait(p, 2*settleTime, goneTime)
 			p.write("page.txt", now)
 		},
 		"with an old time": func(p *pair) {
@@ -168,7 +180,9 @@ func TestEditors(t *testing.T) {
 			<-stopped
 			delete(seen, old)
 			delete(seen, want)
-			assert.Empty(t, seen, "the root had other texts")
+			if !p.slow {
+				assert.Empty(t, seen, "the root had other texts")
+			}
 			assert.Equal(t, want, p.read("page.txt"), "the file is as the editor saved it")
 			require.NoError(t, w.end())
 			assert.Empty(t, w.errs)
@@ -213,7 +227,7 @@ func TestWatch(t *testing.T) {
 
 	// When the folder vanishes, the root stays.
 	require.NoError(t, os.RemoveAll(p.dir))
-	w.until(func() bool { return errors.Is(w.ended(), ErrGone) })
+	w.until(w.isOver)
 	assert.ErrorIs(t, w.end(), ErrGone)
 	assert.Equal(t, objectdb.Number(100), p.get("n1"))
 }
@@ -225,14 +239,11 @@ func mustRoot(t *testing.T, dir string) *os.Root {
 	return root
 }
 
-// ended returns the last error that Watch has told.
-func (w *watched) ended() error {
+// isOver reports whether Watch has ended.
+func (w *watched) isOver() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.errs) == 0 {
-		return nil
-	}
-	return w.errs[len(w.errs)-1]
+	return w.over
 }
 
 // TestGitSwitch switches branches with git, under a Watch.
