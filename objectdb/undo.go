@@ -85,8 +85,8 @@ func (tx *Tx) Change(generation int64) (Change, error) {
 	return Change{}, ErrNotFound
 }
 
-// LastUndoable returns the last change that a person has made and that no later one has
-// undone, without those to skip. Changes that undo others count for what they have undone.
+// LastUndoable returns the last change that a person has made and no later change has undone.
+// It passes over changes that undo others, and over those in skip.
 func (tx *Tx) LastUndoable(skip ...int64) (int64, error) {
 	undone := map[int64]bool{}
 	for _, g := range skip {
@@ -271,7 +271,7 @@ func (u *undo) conflict() error {
 	return nil
 }
 
-// refuse adds an object that was changed since.
+// refuse adds an object to the conflict.
 func (u *undo) refuse(id int64, why string) {
 	c := ConflictingObject{ID: id, Address: u.address(id), Change: u.change, Why: why}
 	if list, err := u.tx.session.ChangesOf(u.tx.ctx, id); err == nil && len(list) > 0 && list[0] > u.change {
@@ -378,7 +378,7 @@ func (u *undo) compare(o *undoing) error {
 	case o.how == Deleted && o.now != nil: // it is back already
 		return nil
 	case o.how == Deleted && o.before == nil:
-		u.refuse(o.id, "cannot come back: "+notKeptAnyMore)
+		u.refuse(o.id, "cannot be restored: "+notKeptAnyMore)
 		return nil
 	case o.how == Deleted:
 		o.moves = true
@@ -389,7 +389,7 @@ func (u *undo) compare(o *undoing) error {
 		u.refuse(o.id, "was deleted since")
 		return nil
 	case o.how != Inserted && o.before == nil:
-		u.refuse(o.id, "cannot go back to its place: "+notKeptAnyMore)
+		u.refuse(o.id, "cannot be moved back: "+notKeptAnyMore)
 		return nil
 	case o.after == nil:
 		u.refuse(o.id, "was changed since")
@@ -417,7 +417,7 @@ func (u *undo) compare(o *undoing) error {
 	return u.compareValue(o, same)
 }
 
-const notKeptAnyMore = "what it was is not kept any more"
+const notKeptAnyMore = "its old state is no longer kept"
 
 // isPlaceOf reports whether an object is still at the place that it had in p.
 func (p *Past) isPlaceOf(n *Node) bool { return n.parent == p.Parent && n.name == p.Name }
@@ -442,7 +442,7 @@ func (u *undo) compareValue(o *undoing, same bool) error {
 	}
 	before, err := u.value(o.id, o.before, u.change-1)
 	if err == ErrNotKept {
-		u.refuse(o.id, "has no value to be put back: "+whyNotKept(o.before))
+		u.refuse(o.id, "cannot get its old value back: "+whyNotKept(o.before))
 		return nil
 	}
 	if err != nil {
@@ -477,7 +477,7 @@ func whyNotKept(p *Past) string {
 	if p.Hash == nil {
 		return notKeptAnyMore
 	}
-	return fmt.Sprintf("only the length of %d bytes and a hash of it were kept", p.Size)
+	return fmt.Sprintf("only its length of %d bytes and a hash were kept", p.Size)
 }
 
 // isAt reports whether an object has the content that it had in a generation. p is its state
@@ -567,7 +567,7 @@ func (u *undo) putBack(o *undoing) error {
 	}
 	tx.readsPlace(there)
 	if there.exists() && there.id != o.id { // else the table above it was deleted by this transaction
-		u.refuse(there.id, "is now where "+o.before.Name+" would come back")
+		u.refuse(there.id, "is now at the place of "+o.before.Name+", which would be restored")
 		return nil
 	}
 	if o.now == nil {
@@ -601,7 +601,7 @@ func (u *undo) tableFor(o *undoing) (*Node, error) {
 			return nil, err
 		}
 		if t == nil || t.kind != KindTable {
-			u.refuse(o.id, "has no table to come back to")
+			u.refuse(o.id, "has no table to be restored to")
 			return nil, nil
 		}
 		id = t.parent
@@ -621,7 +621,7 @@ func (u *undo) revive(o *undoing, t *Node) error {
 	if n.kind != KindTable {
 		v, err := u.value(o.id, b, u.change-1)
 		if err == ErrNotKept {
-			u.refuse(o.id, "has no value to be put back: "+whyNotKept(b))
+			u.refuse(o.id, "cannot get its old value back: "+whyNotKept(b))
 			return nil
 		}
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// change is a change with what later ones have done to it.
+// change is a change, with the later change that has undone it.
 type change struct {
 	objectdb.Change
 	undoneBy int64 // the change that has undone it, or 0
@@ -72,14 +72,13 @@ func numbers(list []int64) string {
 	return b.String()
 }
 
-// undoings tells which changes are undone. It must see the changes in their order, the
-// newest first.
+// undoings finds out which changes are undone. It must see all changes, the newest first.
 type undoings map[int64]int64
 
-// see returns a change with what later ones have done to it.
+// see returns a change with the later change that has undone it.
 func (u undoings) see(c objectdb.Change) change {
 	by := u[c.Generation]
-	if by == 0 { // what an undone change had undone is not undone
+	if by == 0 { // an undo that is itself undone has no effect
 		for _, g := range c.Undoes {
 			if u[g] == 0 {
 				u[g] = c.Generation
@@ -89,7 +88,7 @@ func (u undoings) see(c objectdb.Change) change {
 	return change{c, by}
 }
 
-// howText names what a change has done to an object.
+// howText says in words what a change has done to an object.
 func howText(o *objectdb.ChangedObject) string {
 	switch o.How {
 	case objectdb.Inserted:
@@ -106,8 +105,8 @@ func howText(o *objectdb.ChangedObject) string {
 	return "changed"
 }
 
-// addressIn returns the address of an object after a change, or before if it is gone; nil
-// if nothing of it is kept any more.
+// addressIn returns the address of an object after a change, or before the change if it is gone. It
+// returns nil if nothing of the object is kept.
 func addressIn(o *objectdb.ChangedObject) objectdb.Address {
 	switch {
 	case o.After != nil:
@@ -118,7 +117,7 @@ func addressIn(o *objectdb.ChangedObject) objectdb.Address {
 	return nil
 }
 
-// whatLimit is the number of objects of a change up to which log looks where they are.
+// whatLimit is the greatest number of objects of a change whose places log looks up.
 const whatLimit = 20000
 
 // summary says what a change has changed.
@@ -129,7 +128,7 @@ type summary struct {
 	all  bool             // at is known
 }
 
-// summarize looks where the objects of a change are.
+// summarize looks up where the objects of a change are.
 func summarize(tx *objectdb.Tx, c objectdb.Change) (s summary, err error) {
 	if c.Count > whatLimit {
 		return s, nil
@@ -140,7 +139,7 @@ func summarize(tx *objectdb.Tx, c objectdb.Change) (s summary, err error) {
 			return s, err
 		}
 		a, how := addressIn(&o), howText(&o)
-		if len(a) == 0 { // or it is the root table, which a revert replaces, too
+		if len(a) == 0 { // unknown, or the root table, which a revert also replaces
 			continue
 		}
 		if n++; n == 1 {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completionScripts make a shell ask "scripter __offers" what may follow on a line.
+// completionScripts are the completion scripts of the shells. They call "scripter __offers".
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -23,7 +23,7 @@ var shells = []string{"bash", "zsh", "fish"}
 func (t *tool) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish",
-		Short: "print what makes a shell complete commands, addresses and values",
+		Short: "print a script that completes commands, addresses and values in a shell",
 		Long: `Completion prints a script that makes the shell complete subcommands, flags,
 addresses, settings and more with the Tab key. To install it:
 
@@ -35,8 +35,8 @@ addresses, settings and more with the Tab key. To install it:
          fpath+=(~/.zfunc); autoload -Uz compinit; compinit
   fish   scripter completion fish > ~/.config/fish/completions/scripter.fish
 
-Addresses are completed from the root that --root names earlier on the line, else
-from that of SCRIPTER_ROOT, else from ./scripter.root. Nothing is changed there.`,
+Addresses are completed from the root that --root names earlier on the line, or that
+of SCRIPTER_ROOT, or ./scripter.root. Completion changes nothing there.`,
 		Args:              args(1, 1),
 		ValidArgsFunction: t.arguments(words(shells...)),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,15 +50,15 @@ from that of SCRIPTER_ROOT, else from ./scripter.root. Nothing is changed there.
 	}
 }
 
-// offersCommand answers the scripts of completion. It prints no error.
+// offersCommand answers the completion scripts. It prints no error.
 //
 //	scripter __offers bash WORD LINE        WORD: what bash replaces; LINE: the line before the cursor
 //	scripter __offers zsh|fish WORD… TYPED  WORD: those before the one that is TYPED
 //
-// The first line of the answer is "files" or "folders" if the shell itself shall complete
-// those, "open" if no blank follows the only offer, else "offers". Each other line is an
-// offer: for bash what replaces WORD; for the others the text, a tab and a description; for
-// zsh with "+" before it, or "-" if no blank follows.
+// The first line of the answer is "files" or "folders" if the shell itself completes those,
+// "open" if no blank follows the only offer, and otherwise "offers". Each other line is an offer.
+// For bash, it replaces WORD. For zsh and fish, it is the text, a tab and a description; for
+// zsh, "+" precedes it, or "-" if no blank follows.
 func (t *tool) offersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:                "__offers",
@@ -84,14 +84,14 @@ type offer struct {
 	open        bool // more of the word follows
 }
 
-// asked is what the library cannot pass on between offers and a completer.
+// asked has the values that the library cannot pass between offers and a completer.
 type asked struct {
 	describe bool            // the shell shows descriptions
 	open     map[string]bool // the texts of offers that more of the word follows
 	paths    string          // see offered
 }
 
-// offered is what may stand in the place of a word.
+// offered has the words that may replace a word.
 type offered struct {
 	list  []offer
 	paths string // files or folders: the shell completes them if list is empty
@@ -107,8 +107,8 @@ func (o *offered) kind() string {
 	return "offers"
 }
 
-// offers returns what may stand in the place of the last word. The library knows the
-// commands and flags; the functions of arguments and flag know the rest.
+// offers returns the words that may replace the last word. The library completes commands and
+// flags, and the functions of arguments and flag complete the rest.
 func (t *tool) offers(ctx context.Context, words []string, describe bool) offered {
 	for i := range words[:len(words)-1] {
 		words[i] = expandWord(words[i])
@@ -174,12 +174,11 @@ func flagBefore(word string) string {
 	return ""
 }
 
-// completer returns what may stand in the place of typed. The words before it are the
-// arguments of c.
+// completer returns the words that may replace typed. args are the arguments of c before it.
 type completer func(t *tool, c *cobra.Command, args []string, typed string) []offer
 
-// arguments returns the completion of a command's arguments, one completer for each. If the
-// usage has "…" or "..." the last one completes all further arguments, too.
+// arguments returns the completion of a command's arguments, with one completer for each. If the
+// usage has "…" or "...", the last completer also completes all further arguments.
 func (t *tool) arguments(list ...completer) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		i := len(args)
@@ -265,7 +264,7 @@ func words(list ...string) completer {
 	}
 }
 
-// beginning returns the offers that begin with what was typed, in any case.
+// beginning returns the offers that begin with what was typed, ignoring case.
 func beginning(typed string, offers []offer) (list []offer) {
 	for _, o := range offers {
 		if len(o.text) >= len(typed) && strings.EqualFold(o.text[:len(typed)], typed) {

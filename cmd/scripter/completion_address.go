@@ -14,8 +14,8 @@ import (
 	"scripter/objectdb/sqlitestore"
 )
 
-// mostOffers is how many names of a table are offered. If more begin with what was typed,
-// their common beginnings are.
+// mostOffers is how many names of a table are offered. If more names begin with what was typed,
+// their common beginnings are offered.
 const mostOffers = 300
 
 // mostCounted is how many objects of a table are counted for a description.
@@ -34,12 +34,12 @@ func addressOf(kinds ...objectdb.Kind) completer {
 	}
 }
 
-// peek reads the root without a trace. What cannot be read offers nothing.
+// peek reads the root without a trace. If it cannot be read, nothing is offered.
 func (t *tool) peek(c *cobra.Command, fn func(tx *objectdb.Tx) error) {
 	_ = sqlitestore.Peek(c.Context(), t.rootFile(), fn)
 }
 
-// typedAddress is an address that is not typed to its end.
+// typedAddress is an address that is not yet typed completely.
 type typedAddress struct {
 	head    string // as it was typed: all before the last name
 	table   objectdb.Address
@@ -127,9 +127,9 @@ func (t *tool) addresses(tx *objectdb.Tx, typed string, kinds []objectdb.Kind) (
 	if a.begin == "" || a.bracket || len(bare) == 0 {
 		return append(bare, bracketed...), nil
 	}
-	// A shell replaces the word by the common beginning of all offers, and a bracket beside
-	// other names would take away what was typed. So only what stands before the first
-	// character that needs brackets is offered. Typed alone, it leads to the whole name.
+	// A shell replaces the word by the common beginning of all offers. With a bracket in one
+	// offer only, that would remove what was typed. So only the part of the name before the first
+	// character that needs brackets is offered. Once it is typed, the whole name is offered.
 	for _, n := range names {
 		o := offer{text: a.head + n.bareBeginning(), open: true}
 		known := slices.ContainsFunc(bare, func(other offer) bool { return other.text == o.text })
@@ -140,8 +140,8 @@ func (t *tool) addresses(tx *objectdb.Tx, typed string, kinds []objectdb.Kind) (
 	return bare, nil
 }
 
-// keepTyped spells the beginning of all names as it was typed, unless they agree in
-// another spelling: a shell keeps of the word only what all offers have in common.
+// keepTyped spells the beginning of all names as it was typed, unless all names have another
+// spelling in common. A shell keeps only the part of the word that all offers have in common.
 func keepTyped(names []typedName, begin string) {
 	size := utf8.RuneCountInString(begin) // folding keeps the number of characters
 	spelling := func(n typedName) string { return string([]rune(n.name)[:size]) }
@@ -180,7 +180,7 @@ func describeNode(tx *objectdb.Tx, n *objectdb.Node, counts *int) (string, error
 // typedName is the name of an object, or the common beginning of several.
 type typedName struct {
 	name string
-	node *objectdb.Node // nil: a common beginning
+	node *objectdb.Node // nil for a common beginning
 }
 
 func (n *typedName) isBare() bool { return (objectdb.Address{n.name}).String() == n.name }
@@ -197,8 +197,8 @@ func (n *typedName) bareBeginning() string {
 	return n.name[:len(n.name)-size]
 }
 
-// spelled returns the name as it stands in an address. A beginning in brackets is left
-// open. Characters that cannot be seen are written as bytes.
+// spelled returns the name as it is written in an address. The brackets of a beginning are left
+// open. Invisible characters are written as bytes.
 func (n *typedName) spelled(bracket bool) string {
 	if !bracket {
 		return n.name
@@ -221,9 +221,8 @@ func (n *typedName) spelled(bracket bool) string {
 	return b.String()
 }
 
-// namesIn returns the names in a table that begin with begin, in any case. It reads few
-// objects however many there are: of more than mostOffers it returns the beginnings that
-// they have in common.
+// namesIn returns the names in a table that begin with begin, ignoring case. If there are more
+// than mostOffers, it returns their common beginnings. So it reads few objects of any table.
 func namesIn(tx *objectdb.Tx, table *objectdb.Node, begin string) ([]typedName, error) {
 	from := objectdb.Fold(begin)
 	var list []typedName
@@ -244,8 +243,8 @@ func namesIn(tx *objectdb.Tx, table *objectdb.Node, begin string) ([]typedName, 
 	}
 }
 
-// beginningsIn returns what the folded names that begin with from have in common: for each
-// character that follows from in one of them, the beginning up to that character.
+// beginningsIn returns the common beginnings of the folded names that begin with from: one for
+// each character that follows from in a name, up to that character.
 func beginningsIn(tx *objectdb.Tx, table *objectdb.Node, from string) (list []typedName, err error) {
 	for {
 		list = nil

@@ -11,7 +11,7 @@ type shellWords struct {
 	words []string // without quotes; the last one is typed
 	raw   string   // the last word as it was typed
 	quote byte     // the quote that is open in it, or 0
-	file  bool     // it is a file that input comes from or output goes to
+	file  bool     // the last word is the file of a redirection
 }
 
 // splitLine reads a command line. Redirections are left out.
@@ -68,8 +68,8 @@ func splitLine(line string) shellWords {
 	return s
 }
 
-// offersForBash answers bash. word is the end of the line that bash replaces: the last
-// word, or what is behind its opening quote, or behind a "=" in it.
+// offersForBash answers bash. word is the end of the line that bash replaces: the last word, or
+// the part of it after its opening quote or after a "=".
 func (t *tool) offersForBash(ctx context.Context, word, line string) string {
 	s := splitLine(line)
 	if s.file {
@@ -89,13 +89,13 @@ func (t *tool) offersForBash(ctx context.Context, word, line string) string {
 		text, ok := strings.CutPrefix(s.quoted(typed, whole), stays)
 		if !ok {
 			if text, ok = strings.CutPrefix(whole, before.words[0]); !ok {
-				continue // bash cannot replace what stands before
+				continue // bash cannot replace the part before word
 			}
 			text = s.escaped(text)
 		}
 		fmt.Fprintln(&b, text)
 		if s.quote != 0 && o.kind() == "open" {
-			// Bash would end the quote after the only offer.
+			// Otherwise bash would close the quote after the only offer.
 			fmt.Fprintln(&b, text+"…")
 		}
 	}

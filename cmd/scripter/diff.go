@@ -18,7 +18,7 @@ func (t *tool) diffCommand() *cobra.Command {
 		Use:   "diff ADDRESS [FROM [TO]]",
 		Short: "compare an object with what it was",
 		Long: `Diff compares the object at ADDRESS, or all that is in the table there, at two
-moments: FROM, as supplied just before its last change, and TO, as supplied now. It
+moments: FROM (by default just before its last change) and TO (by default now). It
 prints a unified difference for each object that differs, by line for texts. Values
 whose names mean a secret are masked.
 
@@ -138,7 +138,7 @@ func inState(ctx context.Context, db *objectdb.DB, s *rootState, fn func() error
 type differ struct {
 	from, to *rootState
 	found    func(*objectDiff) // is called with each object that differs
-	count    int               // of its calls
+	count    int               // the number of objects that differ
 }
 
 // run compares the objects at an address, with all that is in them.
@@ -202,8 +202,8 @@ func sameValue(a, b *objectSide) bool {
 	return objectdb.Equal(a.value, b.value)
 }
 
-// children compares what is in two tables. A node that is nil, or no table, has nothing in
-// it.
+// children compares the objects in two tables. A node that is nil, or not a table, counts as an
+// empty table.
 func (d *differ) children(before, after *objectdb.Node) error {
 	old, err := d.from.children(before)
 	if err != nil {

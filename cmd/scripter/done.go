@@ -37,8 +37,8 @@ func (t *tool) change(
 	return done, t.printDone(done, number)
 }
 
-// commit commits what fn changes, and returns the number of the change. It is 0 if nothing
-// is kept of what it replaced, so that "scripter undo" would take back another change.
+// commit commits what fn changes, and returns the number of the change. The number is 0 if nothing
+// is kept of what fn replaced, because "scripter undo" would then take back another change.
 func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb.Tx) error) (number int64, err error) {
 	written := false
 	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {

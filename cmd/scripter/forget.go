@@ -20,10 +20,10 @@ func (t *tool) forgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forget ADDRESS",
 		Short: "remove an object from the past, such as a secret",
-		Long: `Forget removes what the root remembers of the object at ADDRESS, and of all that is or
-was in the table there. The present objects stay. This cannot be taken back, and
-changes of these objects cannot be undone any more. Saved copies still hold what they
-held: forget names them.`,
+		Long: `Forget removes the past of the object at ADDRESS, and of all that is or was in the
+table there. The present objects stay. This cannot be taken back, and changes of
+these objects can no longer be undone. Saved copies stay as they are: forget names
+those that may still have the object.`,
 		Args:              args(1, 1),
 		ValidArgsFunction: t.arguments(addressOf()),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -32,7 +32,7 @@ held: forget names them.`,
 				return err
 			}
 			if len(a) == 0 {
-				return usageError{errors.New("name what is to be forgotten: the whole root remembers its present state at least")}
+				return usageError{errors.New("name an object or a table: the past of the whole root cannot be forgotten")}
 			}
 			return t.with(forWork, func(db *objectdb.DB) error { return t.forget(c.Context(), db, a, yes) })
 		},
@@ -76,7 +76,7 @@ func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, 
 	}
 	stays := ""
 	if present {
-		stays = "; what is there now stays"
+		stays = "; the present objects stay"
 	}
 	fmt.Fprintf(t.out, "forgot %s of %s, %s%s\n", thousands(int(f.Objects), "past state"), a,
 		thousands(int(f.Bytes), "byte"), stays)
@@ -89,7 +89,7 @@ func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, 
 	return nil
 }
 
-// confirm asks at a terminal whether to go on.
+// confirm asks at a terminal whether to continue.
 func (t *tool) confirm(question string) error {
 	in, _ := t.in.(*os.File)
 	if !isTerminal(in) {

@@ -18,21 +18,21 @@ func (t *tool) historyCommand() *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
 		Use:   "history [ADDRESS RULE]",
-		Short: "tell what the root remembers and for how long, and set it for a table",
-		Long: `History tells how far back the root remembers, how many changes and how much of the
-past it keeps, and which settings and rules bound it. "scripter log" lists the changes.
+		Short: "tell what is kept of the past and for how long, and set it for a table",
+		Long: `History tells how far back the past of the root is kept, how many changes and how much
+it is, and which settings and rules limit it. "scripter log" lists the changes.
 
-With an ADDRESS and a RULE it sets, from now on, what is kept of the object or table
-there and of all below it; --remove removes the rule. The longest address counts. RULE
-is one of
+With an ADDRESS and a RULE it sets what is kept, from now on, of the object or table
+there and of all below it; --remove removes the rule. If several rules match, the one
+with the longest address applies. RULE is one of
 
   everything   each value, whoever overwrites it
   thinned      as without a rule: what persons overwrite, scripts, texts and outlines;
                of other objects that requests overwrite, one in historyInterval
-  nothing      nothing, for secrets and what is there for a while only
+  nothing      nothing, for secrets and temporary data
 
-With "large" behind it, such as "thinned large", values longer than historyWhole are
-kept too.`,
+With "large" after it, as in "thinned large", values longer than historyWhole are kept
+too.`,
 		Args:              args(0, 3),
 		ValidArgsFunction: t.arguments(addressOf(), words("everything", "thinned", "nothing"), words("large")),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -79,7 +79,7 @@ func (t *tool) setHistoryRule(ctx context.Context, at, rule string) error {
 	return nil
 }
 
-// historySettings are the settings that say what is remembered.
+// historySettings are the settings of the history.
 var historySettings = []*site.Setting{
 	site.HistorySize, site.HistoryThinnedDays, site.HistoryDays, site.HistoryInterval, site.HistoryWhole,
 }

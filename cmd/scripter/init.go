@@ -59,7 +59,7 @@ func (t *tool) makeRoot(ctx context.Context, file string) error {
 func (t *tool) fill(ctx context.Context, file string) error {
 	o := forWork
 	o.Origin, o.History = t.origin(), site.History()
-	o.Origin.Person = false // or "scripter undo" would take back what a root begins with
+	o.Origin.Person = false // otherwise "scripter undo" would take back the supplied objects
 	db, err := sqlitestore.Create(file, o)
 	if err != nil {
 		return err

@@ -25,10 +25,10 @@ func (t *tool) logCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log [ADDRESS]",
 		Short: "list the changes of the root, or of an object",
-		Long: `Log lists the changes that the root remembers, the newest first: number, time (UTC),
-who has made it, what was changed, and whether the change undoes others or is undone.
-With ADDRESS it lists those of the object, or of all that is in the table there, now or
-formerly. "scripter show" shows a change, "scripter undo" takes it back.
+		Long: `Log lists the changes in the history, the newest first: number, time (UTC), who has
+made it, what was changed, and whether the change undoes others or is undone. With
+ADDRESS it lists the changes of the object there, or of all that is or was in the
+table there. "scripter show" shows a change, "scripter undo" takes it back.
 
 --since takes a moment. ` + momentHelp,
 		Args:              args(0, 1),
@@ -58,8 +58,8 @@ formerly. "scripter show" shows a change, "scripter undo" takes it back.
 	return c
 }
 
-// changesOf yields the changes of the object at an address and of all that is or was in it;
-// of the whole root, if the address is empty.
+// changesOf yields the changes of the object at an address and of all that is or was in it. If the
+// address is empty, it yields the changes of the whole root.
 func changesOf(tx *objectdb.Tx, a objectdb.Address) (iter.Seq2[objectdb.Change, error], error) {
 	if len(a) == 0 {
 		return tx.Changes(0), nil
@@ -97,7 +97,7 @@ func idsAt(tx *objectdb.Tx, a objectdb.Address) ([]int64, error) {
 		if made.UnixNano() > 0 {
 			since += " of " + shownTime(made)
 		}
-		return nil, hintError{fmt.Errorf("there is no object %s, and none is remembered back to %s", a, since),
+		return nil, hintError{fmt.Errorf("there is no object %s, and the history back to %s has none", a, since),
 			`"scripter ls" lists what is there, "scripter log" what was changed`}
 	}
 	return tx.IDsBelow(ids)

@@ -50,7 +50,7 @@ func (t *tool) saveTest(c *cobra.Command, args []string, name string) error {
 		return err
 	}
 	for _, item := range masked {
-		t.warn("masked or cut: %s (the test has no value of it)", item)
+		t.warn("masked or cut: %s (the test does not have its value)", item)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func testAddress(name string) (objectdb.Address, error) {
 		a = site.Tests.Child(name)
 	}
 	if !site.IsTest(a) {
-		return nil, usageError{hintError{fmt.Errorf("%s would be no test", a),
+		return nil, usageError{hintError{fmt.Errorf("%s would not be a test", a),
 			"a test is a script called test…, in suites.tests or in a table _test beside what it tests"}}
 	}
 	return a, nil

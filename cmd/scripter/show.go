@@ -88,7 +88,7 @@ func (t *tool) show(tx *objectdb.Tx, number int64) error {
 		return t.printJSON(fields)
 	}
 	if gone > 0 {
-		fmt.Fprintf(t.out, "and %s of which nothing is kept any more\n", thousands(gone, "object"))
+		fmt.Fprintf(t.out, "and %s of which nothing is kept\n", thousands(gone, "object"))
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func diffOf(tx *objectdb.Tx, number int64, o *objectdb.ChangedObject) (*objectDi
 	}
 	if d.before == nil && o.How != objectdb.Inserted {
 		was := *d.after
-		was.value, was.note, was.why = nil, "", "not kept any more"
+		was.value, was.note, was.why = nil, "", "no longer kept"
 		d.before = &was
 	}
 	return d, nil

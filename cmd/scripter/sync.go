@@ -23,9 +23,9 @@ func (t *tool) syncCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sync DIR [ADDRESS]",
 		Short: "keep objects and a folder of files the same, in both directions",
-		Long: `Sync compares the objects below ADDRESS (as at the last sync of DIR; else the
-whole root) and the files in DIR with what they were after the last sync, and
-takes what one side has changed to the other. The files are those of "scripter
+		Long: `Sync compares the objects below ADDRESS (by default that of the last sync of DIR,
+or the whole root) and the files in DIR with their state after the last sync, and
+makes the changes of each side on the other. The files are those of "scripter
 export"; DIR is made if it does not exist. What sync takes into the root is one
 change, however many files it is.
 
@@ -135,7 +135,7 @@ func (t *tool) openFolder(db *objectdb.DB, o foldersync.Options) (*foldersync.Fo
 	return f, syncHint(o.Dir, err)
 }
 
-// syncHint adds to an error of a sync what to do.
+// syncHint adds a hint to an error of a sync.
 func syncHint(dir string, err error) error {
 	var deletion *foldersync.DeletionError
 	switch {

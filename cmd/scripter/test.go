@@ -28,7 +28,7 @@ type testRun struct {
 	*tool
 	target  string           // the argument: an address or a folder; "" for the whole root
 	folder  bool             // it is a folder
-	into    objectdb.Address // of the folder's objects
+	into    objectdb.Address // the table of the folder's objects
 	pattern string           // --run
 	match   *regexp.Regexp   // pattern, of the addresses of tests; nil: all
 	site    string
@@ -46,13 +46,13 @@ func (t *tool) testCommand() *cobra.Command {
 root). A test is a script whose name begins with "test", in suites.tests or in a
 table _test beside what it tests. Each runs in a transaction of its own, which is
 thrown away: a test changes nothing. A script setup in the same table runs before
-each. A test fails when it fails with an error, as these verbs do, which only tests
-have: expect.equal, expect.contains, expect.match, expect.error. The verb request
-makes a request to the site.
+each. A test fails when it ends with an error. Only tests have these verbs, which
+check results: expect.equal, expect.contains, expect.match, expect.error. The verb
+request makes a request to the site.
 
 With DIR, an existing folder or a name with a slash, the tests run on a new root
-that has the supplied objects and those of the folder, as "scripter export" and git
-keep them; no other root is needed.
+with the supplied objects and those in the folder, which "scripter export" has
+written or which is a git checkout. No other root is needed.
 
 The exit status is 1 when a test fails, or when there is none.`,
 		Args:              args(0, 1),
@@ -122,8 +122,8 @@ func (f *testRun) run(ctx context.Context) error {
 	return f.with(forReading, func(db *objectdb.DB) error { return f.runOn(ctx, db, nil) })
 }
 
-// withCopy calls fn with a copy of the root, which is a saved copy: nothing can be written there,
-// and a test writes before it is undone.
+// withCopy calls fn with a copy of the root. The root is a saved copy that cannot be written, and
+// tests must be able to write, although it is undone.
 func (f *testRun) withCopy(fn func(db *objectdb.DB) error) error {
 	dir, err := os.MkdirTemp("", "scripter-test-")
 	if err != nil {

@@ -44,7 +44,7 @@ func (o *testOutput) add(r sitetest.Result) error {
 	return nil
 }
 
-// end prints the sum, and returns an error if something has failed.
+// end prints the summary, and returns an error if something has failed.
 func (o *testOutput) end(took time.Duration, broken []error) error {
 	seconds := fmt.Sprintf("%.2f s", took.Seconds())
 	sum := fmt.Sprintf("%s passed in %s", counted(o.ran, "test"), seconds)

@@ -30,8 +30,8 @@ func (f *testRun) watchAndRun(ctx context.Context) error {
 	return nil
 }
 
-// waitForChange waits until the state is another one than seen, and then until it stays the same:
-// an editor or git may still write.
+// waitForChange waits until the state differs from seen, and then until it stays the same, because
+// an editor or git may still be writing.
 func (f *testRun) waitForChange(ctx context.Context, seen string) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

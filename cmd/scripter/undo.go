@@ -15,7 +15,7 @@ import (
 
 // undo is one run of "scripter undo" or "scripter redo".
 type undo struct {
-	numbers       []int64 // of the changes; none stands for the last one
+	numbers       []int64 // the numbers of the changes; if empty, the last change
 	redo          bool
 	merge, dryRun bool
 	only          []string
@@ -27,14 +27,14 @@ func (t *tool) undoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "undo [CHANGE…]",
 		Short: "take back changes",
-		Long: `Undo takes back the last change that a person has made: run again, it takes back the
+		Long: `Undo takes back the last change that a person has made. Run again, it takes back the
 one before. With CHANGE, a number of "scripter log", it takes back that change,
 whoever has made it. It restores what the change has overwritten and removed, and
 removes what it has added. That is a change too: "scripter redo" takes it back.
 
-If an object was changed since, undo names it and changes nothing. --merge keeps what
-was done to it since, if both changes of a text fit together by line. --only takes
-back what the change has done at and below an ADDRESS.`,
+If an object was changed since, undo names it and changes nothing. --merge keeps later
+changes of a text, if they can be merged by line. --only takes back only what the
+change has done at and below an ADDRESS.`,
 		Args:              args(0, -1),
 		ValidArgsFunction: t.arguments(changeNumbers),
 		RunE: func(c *cobra.Command, args []string) (err error) {
@@ -70,11 +70,11 @@ any undo.`,
 func (u *undo) flags(t *tool, c *cobra.Command) {
 	c.Flags().BoolVar(&u.merge, "merge", false, "keep later changes of the same texts, by line")
 	c.Flags().StringArrayVar(&u.only, "only", nil, "only the objects at and below this ADDRESS; may be repeated")
-	c.Flags().BoolVar(&u.dryRun, "dry-run", false, "tell what would be done, and change nothing")
+	c.Flags().BoolVar(&u.dryRun, "dry-run", false, "print what would be done, and change nothing")
 	t.flag(c, "only", addressOf())
 }
 
-// undone is what an undo has done.
+// undone says what an undo has done.
 type undone struct {
 	objectdb.Undone
 	what    string  // the changes, in words
@@ -187,8 +187,8 @@ func (u *undo) describe(tx *objectdb.Tx, list []int64) (string, error) {
 		s.text(first.Count)), err
 }
 
-// mergeValues returns a text with what was done to it since a change, and without the
-// change: see objectdb.UndoOptions.
+// mergeValues returns a text with the changes made since a change, but without that change: see
+// objectdb.UndoOptions.
 func mergeValues(tx *objectdb.Tx, a objectdb.Address, before, after, theirs objectdb.Value) (objectdb.Value, error) {
 	k := theirs.Kind()
 	if before.Kind() != k || after.Kind() != k {

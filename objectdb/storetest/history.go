@@ -49,7 +49,7 @@ func (p *past) generation() (generation int64) {
 	return generation
 }
 
-// put is do that puts a value.
+// put puts a value with do.
 func (p *past) put(o objectdb.Origin, a string, v objectdb.Value) int64 {
 	p.Helper()
 	return p.do(o, func(tx *objectdb.Tx) { require.NoError(p.T, tx.Put(Addr(p.T, a), v)) })
@@ -60,8 +60,8 @@ func (p *past) delete(o objectdb.Origin, a string) int64 {
 	return p.do(o, func(tx *objectdb.Tx) { require.NoError(p.T, tx.Delete(Addr(p.T, a))) })
 }
 
-// then returns the value at an address as a generation left it, and which generation wrote
-// it if it is inexact; nil if nothing was there.
+// then returns the value at an address as a generation left it, or nil if nothing was there. If
+// the value is inexact, later is the generation that wrote it.
 func (p *past) then(generation int64, a string) (v objectdb.Value, later int64) {
 	p.Helper()
 	db := p.At(generation, func(_, written int64) { later = written })
@@ -221,8 +221,8 @@ func testAFlushMakesPartsOfOneChange(t *T) {
 	}
 }
 
-// Of what a request overwrites, one value in an hour is kept. A later one stands for those
-// that were not kept.
+// Of the values that requests overwrite, one in an hour is kept. A later value is used where one
+// was not kept.
 func testRequestsAreThinned(t *T) {
 	p := openPast(t)
 	generations := map[int64]float64{}
@@ -244,7 +244,7 @@ func testRequestsAreThinned(t *T) {
 	}
 	assert.GreaterOrEqual(t, exact, 5)
 
-	// What a person overwrites is kept, whenever it was written, and what a person writes.
+	// What a person overwrites is kept, whenever it was written.
 	before := p.put(visitor, "counter", n(1000))
 	by := p.put(ada, "counter", n(2000))
 	p.put(visitor, "counter", n(3000))
@@ -357,7 +357,7 @@ func testOnlyAHashIsKeptOfLargeValues(t *T) {
 		assert.ErrorIs(t, err, objectdb.ErrNotKept)
 		assert.Equal(t, "large", Names(t, tx, ""))
 	})
-	assert.Contains(t, p.refused(written), "large has no value to be put back: only the length of 101 bytes and a hash")
+	assert.Contains(t, p.refused(written), "large cannot get its old value back: only its length of 101 bytes and a hash")
 	p.put(ada, "large", large)
 	_, err = p.undo(objectdb.UndoOptions{}, written)
 	require.NoError(t, err, "it has the value again")
@@ -366,7 +366,7 @@ func testOnlyAHashIsKeptOfLargeValues(t *T) {
 	require.NoError(t, err)
 	RequireEqual(t, large, Get(t, p.DB, "whole.large"))
 	deleted := p.delete(ada, "large")
-	assert.Contains(t, p.refused(deleted), "large has no value to be put back")
+	assert.Contains(t, p.refused(deleted), "large cannot get its old value back")
 }
 
 func testUndo(t *T) {
@@ -405,13 +405,13 @@ func testUndo(t *T) {
 	gone := p.delete(ada, "t.a")
 	assert.Equal(t, "t.a was deleted since (change "+decimal(gone)+")", p.refused(first))
 	p.put(ada, "t.a", s("another"))
-	assert.Contains(t, p.refused(gone), "t.a is now where a would come back")
+	assert.Contains(t, p.refused(gone), "t.a is now at the place of a, which would be restored")
 	table := p.do(ada, func(tx *objectdb.Tx) { require.NoError(t, tx.NewTable(Addr(t, "u"))) })
 	p.put(ada, "u.x", n(1))
 	assert.Contains(t, p.refused(table), "u.x lies in u, which would be deleted")
 	in := p.delete(ada, "u.x")
 	p.delete(ada, "u")
-	assert.Contains(t, p.refused(in), "u.x has no table to come back to")
+	assert.Contains(t, p.refused(in), "u.x has no table to be restored to")
 	_, err = p.undo(objectdb.UndoOptions{}, 999)
 	assert.ErrorIs(t, err, objectdb.ErrNotFound)
 	err = p.View(context.Background(), func(tx *objectdb.Tx) error {
@@ -510,7 +510,7 @@ func testUndoOnlyAndMerge(t *T) {
 	assert.ErrorContains(t, err, "a.x cannot be merged: line 1 differs")
 }
 
-// Undo does not take a value that was not kept for the one that was there.
+// Undo does not use a later value in place of one that was not kept.
 func testUndoOfWhatWasNotKept(t *T) {
 	p := openPast(t)
 	p.put(visitor, "n", n(1))
@@ -539,9 +539,9 @@ func testUndoOfWhatWasNotKept(t *T) {
 	})
 	p.clock = long.Add(48 * time.Hour)
 	p.put(visitor, "script4", script) // thins
-	assert.Contains(t, p.refused(moved), "b cannot go back to its place: what it was is not kept any more")
-	assert.Contains(t, p.refused(written), "b has no value to be put back: what it was is not kept any more")
-	assert.Regexp(t, `^object \d+ cannot come back: what it was is not kept any more`, p.refused(deleted))
+	assert.Contains(t, p.refused(moved), "b cannot be moved back: its old state is no longer kept")
+	assert.Contains(t, p.refused(written), "b cannot get its old value back: its old state is no longer kept")
+	assert.Regexp(t, `^object \d+ cannot be restored: its old state is no longer kept`, p.refused(deleted))
 	v, later := p.then(moved, "b")
 	RequireEqual(t, n(2), v)
 	assert.Equal(t, written, later)
@@ -640,7 +640,7 @@ func testUndoInAFailedAttempt(t *T) {
 	View(t, p.DB, func(tx *objectdb.Tx) { assert.Empty(t, Names(t, tx, "")) })
 }
 
-// A table comes back without what was not kept of it, for the caches of all processes.
+// A restored table lacks the objects that were not kept, in the caches of all processes too.
 func testTablesThatComeBack(t *T) {
 	p := openPast(t)
 	p.rules.Subtrees = []objectdb.SubtreeRule{{Address: Addr(t, "t.x"), Keep: objectdb.KeepNone}}
@@ -735,10 +735,10 @@ func testForget(t *T) {
 	p.was(back, "t.at", s("3"))
 	p.was(third-1, "t.other", s("1"))
 	RequireEqual(t, s("3"), Get(t, p.DB, "t.at"))
-	assert.Contains(t, p.refused(moved), "not kept any more")
+	assert.Contains(t, p.refused(moved), "no longer kept")
 	RequireSound(t, p.DB)
 
-	// The present value stands for those of before.
+	// The present value is used in place of the earlier ones.
 	first := p.put(ada, "x.a", s("1"))
 	last := p.put(ada, "x.a", s("2"))
 	_, err = p.Forget(context.Background(), Addr(t, "x"))
@@ -805,7 +805,7 @@ func testHistoryHasBounds(t *T) {
 	assert.Greater(t, info.Reach, last)
 	RequireSound(t, p.DB)
 
-	// A large change goes little by little.
+	// A large change is dropped in parts.
 	large := p.do(ada, func(tx *objectdb.Tx) {
 		for i := range 5000 {
 			require.NoError(t, tx.Put(objectdb.Address{"many", decimal(int64(i))}, n(1)))
