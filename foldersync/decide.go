@@ -261,8 +261,8 @@ func (p *plan) keepTables() {
 	}
 }
 
-// maxDeletions and maxShare bound how much a sync deletes unless that is allowed. One object is
-// always deleted: in a folder of four it would be more than the share.
+// maxDeletions and maxShare limit how many objects a sync deletes without AllowDelete. One object
+// may always be deleted, because in a small folder it is more than the share.
 const (
 	maxDeletions = 50
 	maxShare     = 5 // one of so many

@@ -84,8 +84,8 @@ func (p *pair) syncAndKill(after time.Duration) (ended bool, printed string) {
 type sides struct{ file, root string }
 
 // model knows of each object what both sides have, and which contents they have had in common.
-// The first byte of a content says its kind: S a string, B a binary whose type the index must
-// say, else a text.
+// The first byte of a content gives its kind: S is a string, B a binary whose type must be in the
+// index, and anything else a text.
 type model struct {
 	*pair
 	r       *rand.Rand
@@ -225,7 +225,7 @@ func (m *model) set(name string, inFiles bool, next string) {
 	m.down(name, inFiles, next)
 }
 
-// down takes an edit down.
+// down records an edit.
 func (m *model) down(name string, inFiles bool, next string) {
 	m.t.Logf("edit: %s, in files %v: %q", name, inFiles, next)
 	m.old[name] = append(m.old[name], next)

@@ -357,7 +357,7 @@ func (tx *Tx) GenerationAt(t time.Time) (int64, error) {
 		return 0, err
 	case !t.Before(tx.db.options.Now()):
 		return tx.gen, nil
-	case t.Before(time.Unix(0, 0)): // UnixNano cannot say all of these
+	case t.Before(time.Unix(0, 0)): // UnixNano does not cover all of these times
 		return 0, ErrReach
 	}
 	return s.GenerationAt(tx.ctx, t.UnixNano())

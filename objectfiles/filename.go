@@ -19,7 +19,7 @@ const maxFileName = 255
 type File struct {
 	Name    string
 	Content []byte     // nil for a folder
-	Entry   IndexEntry // what the index must say of it; zero: nothing
+	Entry   IndexEntry // its entry in the index, or zero if it needs none
 }
 
 // FileOf returns the file of an object with this name and value, or the folder of a table,

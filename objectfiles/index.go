@@ -30,7 +30,7 @@ type IndexEntry struct {
 // thisFolder stands in an index for the folder itself. No file has this name.
 const thisFolder = "."
 
-// NewIndex returns the index of a folder in which nothing is. top says that the folder is not
+// NewIndex returns the index of an empty folder. top says that the folder is not
 // in another one.
 func NewIndex(top bool) Index {
 	if top {
@@ -39,7 +39,7 @@ func NewIndex(top bool) Index {
 	return Index{}
 }
 
-// Add adds what the name of a file cannot say.
+// Add adds the entry of a file, if the file needs one.
 func (x Index) Add(f File) {
 	if f.Entry != (IndexEntry{}) {
 		x[f.Name] = f.Entry
@@ -66,7 +66,7 @@ func (x Index) Encode() []byte {
 	return append(b, "}\n"...)
 }
 
-// DecodeIndex returns the index that content says.
+// DecodeIndex returns the index in the content of its file.
 func DecodeIndex(content []byte) (Index, error) {
 	// The form is checked first, because a newer form may have any content.
 	if form := formOf(content); form > FolderForm {

@@ -15,7 +15,7 @@ type TestResult struct {
 	Err     error    // nil: the test has passed
 }
 
-// testSeed is the seed of math.random in tests, which shall give the same result each time.
+// testSeed is the seed of math.random in tests, so that they give the same result each time.
 const testSeed = 1
 
 // testTries is how often a test is begun again because the root has changed.
@@ -32,7 +32,7 @@ func (r *Runner) Test(ctx context.Context, a, setup objectdb.Address) TestResult
 	for range testTries {
 		t.Err = r.outside(ctx, Options{Test: true, Seed: testSeed}, a, func(run *Run) error {
 			t = TestResult{}
-			if run.Again { // it would hold the writer's lock
+			if run.Again { // a second attempt would hold the writer's lock
 				return errChanged
 			}
 			err := run.test(a, setup)

@@ -13,8 +13,8 @@ func (r *Runner) runWithin(o Options, fn func(*Run) error) error {
 		o.Discard = o.Discard || o.ReadOnly
 		run := &Run{Tx: outer.Tx, runner: r, options: o, view: view}
 		defer run.close()
-		// keep ends the attempt that undoes a failure, and begins another one. So fn runs in a
-		// coroutine: keep returns from it to the loop below.
+		// A failure undoes what the present Try has written. keep ends that Try and begins another one,
+		// in the loop below. fn runs in a coroutine, so that keep can leave it and come back.
 		next, stop := iter.Pull(func(yield func(struct{}) bool) {
 			run.keep = func() { yield(struct{}{}) }
 			if err = fn(run); err == nil {

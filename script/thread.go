@@ -135,7 +135,7 @@ func (t *Thread) Try(fn func() error) error {
 	return err
 }
 
-// Interrupt runs fn, in which other threads may change the root within the same transaction.
+// Interrupt runs fn. Other threads may change the root in fn, within the same transaction.
 func (t *Thread) Interrupt(fn func() error) error {
 	if err := t.writeLists(); err != nil {
 		return err

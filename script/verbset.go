@@ -5,15 +5,15 @@ import (
 	"scripter/objectdb"
 )
 
-// A VerbSet is verbs that only some threads have, all of one engine: see ThreadOptions.Verbs. It is
-// safe for use by many goroutines.
+// A VerbSet is a set of verbs that only some threads of an engine have: see ThreadOptions.Verbs. It
+// is safe for use by many goroutines.
 type VerbSet struct {
 	verbs []Verb
 	tree  *verbTable
 	byFn  map[*lua.LFunction]*Verb
 }
 
-// NewVerbSet returns a set. Two verbs of one name are a mistake and panic.
+// NewVerbSet returns a set. It panics if two verbs have the same name.
 func NewVerbSet(verbs []Verb) *VerbSet {
 	s := &VerbSet{verbs: verbs}
 	s.tree, s.byFn = newVerbTree(nil, verbs, nil)
@@ -28,7 +28,7 @@ func (s *VerbSet) Verbs() []Verb {
 	return s.verbs
 }
 
-// find returns what a bare name means in the set, LNil for nothing.
+// find returns what a bare name means in the set, or LNil if it means nothing.
 func (s *VerbSet) find(t *Thread, name string) lua.LValue {
 	if s == nil {
 		return lua.LNil
@@ -36,7 +36,7 @@ func (s *VerbSet) find(t *Thread, name string) lua.LValue {
 	return t.ofVerbs(s.tree, objectdb.Fold(name))
 }
 
-// nameOf returns the name of the verb that f is, "" if it is none.
+// nameOf returns the name of the verb that f is, or "" if f is not a verb.
 func (t *Thread) nameOf(f *lua.LFunction) string {
 	if v := t.engine.byFn[f]; v != nil {
 		return v.Name

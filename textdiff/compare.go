@@ -3,9 +3,9 @@ package textdiff
 // edit replaces lines of one text by lines of another: the lines a[aLo:aHi] by b[bLo:bHi].
 type edit struct{ aLo, aHi, bLo, bHi int }
 
-// compare returns the edits that make the lines b of the lines a, in their order. Between two
-// edits is at least one line that both texts have. The edits are few, but the fewest only while
-// the texts do not differ very much (see maxCost).
+// compare returns the edits that turn the lines a into the lines b, in their order. Between two
+// edits is at least one line that both texts have. The edits are as few as possible, unless the
+// texts differ very much (see maxCost).
 func compare(a, b []string) []edit {
 	c := newComparison(a, b)
 	c.run(0, len(c.a), 0, len(c.b))
@@ -179,7 +179,7 @@ func (c *comparison) edits(n, m int) []edit {
 // the same change is then described in the same way in every text. It joins edits that meet.
 func slideDown(edits []edit, a, b []string) []edit {
 	var done []edit
-	for i := len(edits) - 1; i >= 0; i-- { // so that the end of each is known to the one above
+	for i := len(edits) - 1; i >= 0; i-- { // backwards, because each edit may move down to the next one
 		e := edits[i]
 		for {
 			end := len(a)

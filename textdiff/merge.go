@@ -9,8 +9,8 @@ import (
 // together. If both sides change the same lines, or lines that touch, in different ways, they do
 // not fit together, and Merge returns "" and false. The same change on both sides is no conflict.
 //
-// If one side changes the ends of all lines from "\n" to "\r\n" or back, the result has its ends
-// of lines.
+// If one side changes the ends of all lines from "\n" to "\r\n" or back, the result has the line
+// ends of that side.
 func Merge(base, ours, theirs string) (merged string, clean bool) {
 	switch {
 	case ours == theirs || theirs == base:
@@ -94,10 +94,10 @@ func mergeLines(base, ours, theirs string) (string, bool) {
 	return b.String(), true
 }
 
-// side is what one side has made of the base.
+// side is the text of one side.
 type side struct {
 	lines []string
-	edits []edit // those that are not merged yet
+	edits []edit // the edits that are not merged yet
 }
 
 // next returns the first line of the base that the next edit changes, or none.
@@ -118,7 +118,7 @@ func (s *side) take(taken []edit, end int) ([]edit, int) {
 	return taken, end
 }
 
-// mergeEdits returns what becomes of base[lo:hi], where the edits of both sides touch.
+// mergeEdits returns the lines that replace base[lo:hi], where the edits of both sides touch.
 func mergeEdits(base []string, lo, hi int, ours []string, our []edit, theirs []string, their []edit) ([]string, bool) {
 	byUs, byThem := apply(base, lo, hi, ours, our), apply(base, lo, hi, theirs, their)
 	switch {
@@ -130,7 +130,7 @@ func mergeEdits(base []string, lo, hi int, ours []string, our []edit, theirs []s
 	return nil, false
 }
 
-// apply returns what the edits of one side make of base[lo:hi].
+// apply returns base[lo:hi] with the edits of one side.
 func apply(base []string, lo, hi int, lines []string, edits []edit) []string {
 	var result []string
 	for _, e := range edits {

@@ -37,7 +37,7 @@ func withHistory(b *testing.B, changes int) *objectdb.DB {
 	return db
 }
 
-// BenchmarkHistory asks a root that remembers many changes.
+// BenchmarkHistory reads a root with many changes.
 func BenchmarkHistory(b *testing.B) {
 	changes, _ := strconv.Atoi(os.Getenv("OBJECTDB_BENCH_CHANGES"))
 	db := withHistory(b, max(changes, 10_000))

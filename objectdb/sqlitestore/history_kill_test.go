@@ -22,7 +22,7 @@ import (
 
 const rewriteVariable = "OBJECTDB_TEST_REWRITE"
 
-// littleHistory has rules under which a root soon drops what it remembers.
+// littleHistory has rules under which a root soon drops what it has kept.
 func littleHistory(*objectdb.Tx) (*objectdb.HistoryRules, error) {
 	rules := objectdb.DefaultHistory
 	rules.Interval = 0
@@ -79,7 +79,7 @@ func rewritePair(tx *objectdb.Tx) error {
 	return nil
 }
 
-// requirePair compares both tables, as they are and in all generations that the root remembers.
+// requirePair compares both tables, as they are and in all generations that can be read.
 func requirePair(t *testing.T, db *objectdb.DB) (generations int) {
 	t.Helper()
 	side := func(tx *objectdb.Tx, name string) (list []string) {

@@ -149,7 +149,7 @@ func TestUndoOfARevert(t *testing.T) {
 	requireEqual(t, objectdb.String("old"), get(t, other, "t.changed"))
 	requireEqual(t, objectdb.Number(1), get(t, other, "t.deleted.x"))
 
-	// A copy has the history of then.
+	// A copy has the history up to the time when it was saved.
 	saved, err := Open(save(t, db, objectdb.SaveOptions{}).Path, objectdb.Options{Reading: true})
 	require.NoError(t, err)
 	defer saved.Close()
@@ -158,7 +158,7 @@ func TestUndoOfARevert(t *testing.T) {
 	assert.Equal(t, historyOf(t, db), historyOf(t, saved))
 }
 
-// A revert may lead to a copy of other rows, which have ids that the root gave to other objects.
+// A revert may restore rows with ids that the root has given to other objects since.
 func TestAfterARevertTheHistoryGoesOn(t *testing.T) {
 	db := openRootWith(t, byPerson)
 	put(t, db, "a", objectdb.Number(1))
@@ -226,7 +226,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 		requireSound(t, db)
 	}
 
-	// A reader keeps the WAL from being emptied. That is said, and a second attempt works.
+	// A reader prevents that the WAL is emptied. The error says so, and a second attempt works.
 	put(t, db, "keys.value", objectdb.String("SECRET-again"))
 	update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(addr(t, "keys"))) })
 	short := byPerson

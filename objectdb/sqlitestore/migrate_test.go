@@ -262,8 +262,8 @@ UPDATE meta SET last_id = 9;`
 	return map[int]string{1: first, 2: second, 3: third}
 }()
 
-// Roots of all earlier versions are migrated, with all that is in them. Their history begins
-// then.
+// Roots of all earlier versions are migrated with all their objects. Their history begins with
+// the migration.
 func TestMigrationOfAllVersions(t *testing.T) {
 	for version, sql := range oldForms {
 		t.Run(fmt.Sprint("version ", version), func(t *testing.T) {
