@@ -14,7 +14,7 @@ import (
 	"scripter/textdiff"
 )
 
-// objectDiff is what has become of one object between two states of the root.
+// objectDiff is one object in two states of the root.
 type objectDiff struct {
 	how           string // as howText
 	before, after *objectSide
@@ -44,7 +44,7 @@ func (d *objectDiff) isSecret() bool {
 	return false
 }
 
-// last returns the newer state that there is.
+// last returns the newer state, or the older one if the object was removed.
 func (d *objectDiff) last() *objectSide {
 	if d.after != nil {
 		return d.after
@@ -52,7 +52,7 @@ func (d *objectDiff) last() *objectSide {
 	return d.before
 }
 
-// headline is the line about an object, in the words of the commands that change it.
+// headline returns the line about an object, in the words of the commands that change it.
 func (d *objectDiff) headline() string {
 	text, s := d.how+" ", d.last()
 	if d.before != nil && strings.HasPrefix(d.how, "moved") {
@@ -69,8 +69,8 @@ func (d *objectDiff) headline() string {
 	return text
 }
 
-// unified returns the unified difference of the values, or "". Values of one line stand
-// alone after their signs.
+// unified returns the unified difference of the values, or "". Values of one line have only
+// their signs, without a head.
 func (d *objectDiff) unified() string {
 	labels, texts := [2]string{}, [2]string{}
 	oneLine := true
@@ -90,7 +90,7 @@ func (d *objectDiff) unified() string {
 		}
 	}
 	if ends := strings.HasSuffix; !ends(texts[0], "\n") && !ends(texts[1], "\n") {
-		// That both end without a line end is nothing that differs.
+		// If both lack the last line end, that is not a difference.
 		for i := range texts {
 			if texts[i] != "" {
 				texts[i] += "\n"
@@ -143,7 +143,7 @@ func (s *objectSide) text() string {
 	return valueText(s.value) + "\n"
 }
 
-// maskFields returns a value of a list without the fields whose names mean a secret.
+// maskFields returns a value of a list with the fields masked whose names mean a secret.
 func maskFields(v objectdb.Value) objectdb.Value {
 	switch v := v.(type) {
 	case objectdb.List:
@@ -165,7 +165,7 @@ func maskFields(v objectdb.Value) objectdb.Value {
 	return v
 }
 
-// notes returns remarks on values that are not those of then.
+// notes returns notes on values that were not kept, and for which later ones are shown.
 func (d *objectDiff) notes() []string {
 	var list []string
 	for _, s := range []*objectSide{d.before, d.after} {
@@ -180,7 +180,7 @@ func (d *objectDiff) notes() []string {
 	return list
 }
 
-// printObjectDiff prints what has become of the object.
+// printObjectDiff prints how the object has changed.
 func (t *tool) printObjectDiff(d *objectDiff) {
 	t.printStyled(bold, oneLine(d.headline()))
 	for _, n := range d.notes() {
@@ -191,7 +191,7 @@ func (t *tool) printObjectDiff(d *objectDiff) {
 	}
 }
 
-// fields returns what has become of the object as programs read it.
+// fields returns how the object has changed, for --json.
 func (d *objectDiff) fields() map[string]any {
 	s, secret := d.last(), d.isSecret()
 	m := map[string]any{"address": s.address.String(), "change": d.how, "kind": s.kind.String(), "masked": secret,
@@ -213,8 +213,8 @@ func (d *objectDiff) fields() map[string]any {
 	return m
 }
 
-// sideAt returns an object as a generation left it; nil if there was none. state is that of
-// the generation.
+// sideAt returns an object as a generation left it, or nil if there was none. state is its state
+// in that generation.
 func sideAt(tx *objectdb.Tx, id, generation int64, state *objectdb.ObjectState, label string) (*objectSide, error) {
 	if state == nil {
 		return nil, nil
