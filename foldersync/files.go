@@ -166,17 +166,24 @@ func (f *Folder) wrote(g *begun, name, base string) bool {
 		return false
 	}
 	for _, it := range g.Items {
-		if it.ToFiles && path.Base(it.WantPath) == base && it.Want.exists() && contentIs(base, content, it.Want) {
+		if it.ToFiles && path.Base(it.WantPath) == base && it.Want.exists() && f.contentIs(it.WantPath, content, it.Want) {
 			return true
 		}
 	}
 	return false
 }
 
-// contentIs reports whether a file with this name and content has the value of an object. It reads no index.
-func contentIs(name, content string, o object) bool {
-	for _, entry := range []objectfiles.IndexEntry{{}, {Kind: o.kind()}} {
-		_, suffix, err := objectfiles.NameOf(name, false, entry)
+// contentIs reports whether a file with this content has the value of an object: with its entry in the
+// index, which is written before the file, or with the kind alone.
+func (f *Folder) contentIs(name, content string, o object) bool {
+	entries := []objectfiles.IndexEntry{{}, {Kind: o.kind()}}
+	if text, _, err := readFile(f.dir, path.Join(path.Dir(name), objectfiles.IndexFile)); err == nil {
+		if x, err := objectfiles.DecodeIndex([]byte(text)); err == nil {
+			entries = append(entries, x[path.Base(name)])
+		}
+	}
+	for _, entry := range entries {
+		_, suffix, err := objectfiles.NameOf(path.Base(name), false, entry)
 		if err != nil {
 			return false
 		}
@@ -202,7 +209,7 @@ func (f *Folder) finishMoves(g *begun) error {
 			continue
 		}
 		content, _, err := readFile(f.dir, it.WantPath)
-		if err == nil && contentIs(path.Base(it.WantPath), content, it.Want) {
+		if err == nil && f.contentIs(it.WantPath, content, it.Want) {
 			if err := f.dir.Remove(it.FilePath); err != nil {
 				return err
 			}

@@ -556,6 +556,26 @@ func TestRescue(t *testing.T) {
 	p.same()
 }
 
+// TestRecoveryOfAnotherSuffix checks that the next sync removes the old file of an object if a sync was
+// killed after it had written the new one with another suffix. The type of a binary is in the index.
+func TestRecoveryOfAnotherSuffix(t *testing.T) {
+	p := newPair(t)
+	v := objectdb.Binary{Type: "application/x-odd", Data: "odd"}
+	p.put("t/b", v)
+	p.sync(Round{})
+	p.write("t/b.txt", "old")
+	f, err := Open(p.options())
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.dir.Lstat("t/b.txt")
+	require.NoError(t, err)
+	require.NoError(t, f.finishMoves(&begun{Items: []begunItem{{
+		ToFiles: true, FilePath: "t/b.txt", WantPath: "t/b.bin", Stat: statOf(info), Want: object{"b", sumOf(v)},
+	}}}))
+	assert.NoFileExists(t, p.path("t/b.txt"))
+	assert.FileExists(t, p.path("t/b.bin"))
+}
+
 // TestBrokenState has a state that somebody has damaged.
 func TestBrokenState(t *testing.T) {
 	p := newPair(t)
