@@ -124,7 +124,8 @@ return "written"`)
 	assert.Equal(t, scripts, s.past("own.code"))
 	assert.Equal(t, []objectdb.Value{objectdb.Text("4"), objectdb.Text("3"), objectdb.Text("2"), objectdb.Text("one")},
 		s.past("own.note"))
-	assert.Equal(t, []objectdb.Value{objectdb.String("first")}, s.past("own.title"))
+	assert.Equal(t, []objectdb.Value{objectdb.String("4"), objectdb.String("first")}, s.past("own.title"),
+		"thinned, and kept when it is deleted")
 }
 
 // A row of user.webserver.history says what is kept of the objects below its address.

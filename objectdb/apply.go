@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -139,7 +138,7 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 		delete(left, c.now.id)
 	}
 	if c.now.id < 0 || c.now.revived {
-		keep, _, err := w.rules.keep(tx, c.now, math.MaxInt64)
+		keep, _, err := w.rules.keep(tx, c.now)
 		w.inserts = append(w.inserts, planned{c.now, keep, false})
 		return err
 	}
@@ -156,13 +155,13 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 		w.written = append(w.written, &Node{parent: old.parent, fold: old.fold})
 	}
 	moved := c.now.id != c.base.id || c.now.name != c.base.name
-	thinAfter := w.thinAfter()
-	if moved { // always kept, because the past must not have two objects at one place; moves are rare
-		thinAfter = math.MaxInt64
-	}
 	var err error
-	if p.keep, p.large, err = w.rules.keep(tx, old, thinAfter); err != nil {
+	if p.keep, p.large, err = w.rules.keep(tx, old); err != nil {
 		return err
+	}
+	// A moved object is always kept, because the past must not have two objects at one place.
+	if p.keep == KeepThinned && !moved && old.kept > w.modTime-int64(w.rules.Interval) {
+		p.keep = KeepNothing
 	}
 	p.kept = old.kept
 	if moved {
@@ -180,15 +179,12 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 	return nil
 }
 
-// thinAfter returns Commit.ThinAfter.
-func (w *work) thinAfter() int64 { return w.modTime - int64(w.rules.Interval) }
-
 // delete plans the deletion of the objects in gone. Objects below them that have a rule of
 // their own are deleted first.
 func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
 	for _, id := range slices.Sorted(maps.Keys(gone)) {
 		n := gone[id]
-		keep, large, err := w.rules.keep(tx, n, w.thinAfter())
+		keep, large, err := w.rules.keep(tx, n)
 		if err != nil {
 			return err
 		}
@@ -354,7 +350,7 @@ func (w *work) commit(o Origin) *Commit {
 		Deletes: w.deletes, Moves: make([]Write, len(w.moves)), Touched: w.touched,
 		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.written)),
 		First: w.first, Undoes: w.undoes, Revives: w.revives,
-		Whole: w.rules.Whole, ThinAfter: w.thinAfter(), Bounds: w.rules.Bounds,
+		Whole: w.rules.Whole, Bounds: w.rules.Bounds,
 	}
 	for i, p := range w.moves {
 		c.Moves[i] = w.row(p)

@@ -47,10 +47,8 @@ const (
 	// KeepNothing keeps nothing. A reader of the past finds the new value instead of the
 	// old one. It does not find a deleted object, nor a moved one at its old place.
 	KeepNothing Keep = iota
-	// KeepThinned keeps the object, and lets the store drop it earlier than others: see
-	// HistoryRules.Interval. When a table is deleted, scripts, texts and outlines in it are
-	// kept as KeepAll says. Any other object in it is kept if no state of it was kept after
-	// Commit.ThinAfter.
+	// KeepThinned keeps the object, and lets the store drop it earlier than others. When a
+	// table is deleted, scripts, texts and outlines in it are kept as KeepAll says.
 	KeepThinned
 	// KeepAll keeps the object as long as HistoryBounds allow.
 	KeepAll
@@ -127,7 +125,7 @@ type HistoryBounds struct {
 //
 // Every state that a person replaces is kept. So is every script, text and outline that a
 // request replaces. Other objects that requests replace are thinned: at most one value of
-// each is kept in an Interval.
+// each that is overwritten is kept in an Interval, and each that is deleted.
 type HistoryRules struct {
 	Interval time.Duration
 	// Whole is the length in bytes of the longest value that is kept. Of a longer one, only
@@ -204,9 +202,8 @@ func (tx *Tx) parentBefore(n *Node) (*Node, error) {
 }
 
 // keep returns what is kept of an object that tx overwrites or deletes. old is its node as
-// the root has it. Of a thinned object, nothing is kept if a state of it was kept after
-// thinAfter.
-func (r *HistoryRules) keep(tx *Tx, old *Node, thinAfter int64) (keep Keep, large bool, err error) {
+// the root has it.
+func (r *HistoryRules) keep(tx *Tx, old *Node) (keep Keep, large bool, err error) {
 	rule, err := r.rule(tx, old)
 	switch {
 	case err != nil:
@@ -215,10 +212,8 @@ func (r *HistoryRules) keep(tx *Tx, old *Node, thinAfter int64) (keep Keep, larg
 		return KeepNothing, false, nil
 	case rule.Keep == KeepEverything, tx.Origin.Person, old.kind.isCode():
 		return KeepAll, rule.Large, nil
-	case old.kind == KindTable, old.kept <= thinAfter:
-		return KeepThinned, rule.Large, nil
 	}
-	return KeepNothing, false, nil
+	return KeepThinned, rule.Large, nil
 }
 
 // isCode reports whether objects of this kind are kept when a request replaces them.

@@ -180,11 +180,10 @@ type Commit struct {
 
 	// The store keeps what Keep says. It records the commit as a Change if it keeps anything,
 	// inserts an object whose Keep is not KeepNothing, or undoes changes.
-	First     int64         // see Change; 0 is Generation
-	Undoes    []int64       // see Change
-	Whole     int64         // see HistoryRules
-	ThinAfter int64         // see KeepThinned; nanoseconds since 1970
-	Bounds    HistoryBounds // beyond which the store drops what it has kept, little by little
+	First  int64         // see Change; 0 is Generation
+	Undoes []int64       // see Change
+	Whole  int64         // see HistoryRules
+	Bounds HistoryBounds // beyond which the store drops what it has kept, little by little
 }
 
 // Write is an object that a commit writes. Kept is written with a value if the one before

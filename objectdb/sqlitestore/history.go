@@ -118,7 +118,7 @@ func (k *keeper) keepDeleted(ctx context.Context, d objectdb.Delete) error {
 		k.replaced(id, objectdb.Deleted, d.Keep)
 		k.count(row[1])
 		return nil
-	}, 2, sqlKeepTree, d.ID, w.Generation, thinTables, all, w.ThinAfter, whole)
+	}, 2, sqlKeepTree, d.ID, w.Generation, thinTables, all, whole)
 }
 
 // keepLarge keeps the states of the objects of a table whose values are too large.
@@ -133,7 +133,7 @@ func (k *keeper) keepLarge(ctx context.Context, d objectdb.Delete, whole int64) 
 		id, _ := row[0].(int64)
 		large = append(large, object{id, row[1] == int64(1)})
 		return nil
-	}, 2, sqlLargeBelow, d.ID, whole, all, k.commit.ThinAfter)
+	}, 2, sqlLargeBelow, d.ID, whole)
 	for _, o := range large {
 		if err == nil {
 			k.replaced(o.id, objectdb.Deleted, d.Keep)

@@ -211,14 +211,12 @@ var statementSQL = [statements]string{
 	sqlKeep: keepColumns + `?3, NULL, value FROM object WHERE id = ?1 AND since < ?2 AND size <= ?4
 		RETURNING ` + keptBytes,
 	sqlKeepHash: keepColumns + `?3, ?4, NULL FROM object WHERE id = ?1 AND since < ?2 RETURNING ` + keptBytes,
-	// ?3: tables are thinned, too. ?4: everything is kept. ?5: a thinned object is kept if
-	// no state of it was kept after this time.
+	// ?3: tables are thinned, too. ?4: nothing is thinned.
 	sqlKeepTree: below + keepColumns + `CASE WHEN ?4 OR ` + isCode + ` OR kind = 'table' AND NOT ?3 THEN 0 ELSE 1 END,
-		NULL, value FROM object WHERE id IN below AND since < ?2 AND size <= ?6
-		AND (?4 OR ` + isCode + ` OR kind = 'table' OR kept <= ?5) RETURNING id, ` + keptBytes,
-	sqlLargeBelow: below + `SELECT id, ` + isCode + ` FROM object WHERE id IN below AND size > ?2
-		AND (?3 OR ` + isCode + ` OR kept <= ?4)`,
-	sqlCodeBelow: below + `SELECT EXISTS (SELECT 1 FROM object WHERE id IN below AND ` + isCode + `)`,
+		NULL, value FROM object WHERE id IN below AND since < ?2 AND size <= ?5
+		RETURNING id, ` + keptBytes,
+	sqlLargeBelow: below + `SELECT id, ` + isCode + ` FROM object WHERE id IN below AND size > ?2`,
+	sqlCodeBelow:  below + `SELECT EXISTS (SELECT 1 FROM object WHERE id IN below AND ` + isCode + `)`,
 	sqlAddChange: `INSERT INTO change (generation, time, first, person, who, why, path, thinned, count, undoes, objects)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`,
 	sqlSetHistory: `UPDATE meta SET reach = ?1, reach_time = ?2, thinned = ?3, past_bytes = ?4`,

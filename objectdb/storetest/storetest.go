@@ -76,6 +76,7 @@ var tests = []struct {
 	{"ChangesAreTold", testChangesAreTold},
 	{"AFlushMakesPartsOfOneChange", testAFlushMakesPartsOfOneChange},
 	{"RequestsAreThinned", testRequestsAreThinned},
+	{"DeletedObjectsAreKept", testDeletedObjectsAreKept},
 	{"SubtreesHaveRules", testSubtreesHaveRules},
 	{"ARuledObjectIsMovedOutOfADeletedTable", testARuledObjectIsMovedOutOfADeletedTable},
 	{"OnlyAHashIsKeptOfLargeValues", testOnlyAHashIsKeptOfLargeValues},
