@@ -319,7 +319,7 @@ func (w *work) touch(tx *Tx, d *delta) error {
 		final = *now
 	}
 	final.parent, final.ver, final.modified = w.id(final.parent), w.gen, w.modTime
-	final.up, final.dirty = nil, false
+	final.up, final.dirty = final.committedUp(), false
 	w.written = append(w.written, &final)
 	w.lists = append(w.lists, final.parent)
 	return nil
@@ -336,11 +336,20 @@ func (w *work) id(id int64) int64 {
 func (w *work) final(n *Node) *Node {
 	final := *n
 	final.id, final.parent, final.ver = w.id(n.id), w.id(n.parent), w.gen
-	final.up, final.dirty, final.revived, final.later = nil, false, false, nil
+	final.up, final.dirty, final.revived, final.later = n.committedUp(), false, false, nil
 	if n.size > WholeValue {
 		final.value = nil
 	}
 	return &final
+}
+
+// committedUp returns the node of the table that n is in, unless the transaction has made or moved
+// that table. With it, the rules for the history are found without the store.
+func (n *Node) committedUp() *Node {
+	if n.up == nil || n.up.id < 0 || n.up.ver < 0 {
+		return nil
+	}
+	return n.up
 }
 
 // commit returns the work in the form that stores take.
