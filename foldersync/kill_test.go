@@ -417,18 +417,23 @@ func TestKill(t *testing.T) {
 			t.Parallel()
 			m := newModel(t, seed)
 			kills := 0
+			span := 20 * time.Millisecond // in which syncs are killed: about as long as one takes
 			for range rounds {
 				for range m.r.IntN(6) {
 					m.edit()
 				}
 				time.Sleep(goneTime - 5*time.Millisecond + time.Duration(m.r.IntN(20))*time.Millisecond)
-				after := time.Duration(m.r.IntN(20000)) * time.Microsecond
+				after := rand.N(span)
 				if m.r.IntN(4) == 0 {
 					after = patience
 				}
 				ended, printed := m.syncAndKill(after)
-				if !ended {
+				switch {
+				case !ended:
 					kills++
+					span = min(span*6/5, 40*time.Millisecond)
+				case after < patience:
+					span = max(span*2/3, time.Millisecond)
 				}
 				m.after(ended, printed)
 			}
