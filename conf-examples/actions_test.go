@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // actionExamples are the files with optional actions, by the set-up that the
@@ -21,19 +22,19 @@ import (
 var actionExamples = map[string]string{"apache-cgi": "apache-actions.inc", "nginx-fastcgi": "nginx-actions.inc"}
 
 // setUpWith gives a set-up that includes a file of optional actions.
-func setUpWith(t *testing.T, name string) setUp {
+func setUpWith(t *testing.T, name string) servertest.SetUp {
 	t.Helper()
-	s := setUpNamed(t, name)
+	s := servertest.Named(t, name)
 	file := actionExamples[name]
-	s.files = append(s.files[:len(s.files):len(s.files)], file)
+	s.Files = append(s.Files[:len(s.Files):len(s.Files)], file)
 	if name == "apache-cgi" {
-		command := s.command
-		s.command = func(p place, conf string) []string {
+		command := s.Command
+		s.Command = func(p servertest.Place, conf string) []string {
 			return append(command(p, conf), "-c", "Include "+filepath.Join(p.Dir, "conf", file))
 		}
 		return s
 	}
-	s.install = func(t *testing.T, p place) {
+	s.Install = func(t *testing.T, p servertest.Place) {
 		locations := filepath.Join(p.Dir, "conf", "nginx-locations.inc")
 		text, err := os.ReadFile(locations)
 		require.NoError(t, err)
@@ -156,7 +157,10 @@ func rowsOfTheExample(t *testing.T, site *corpus.Site) {
 //
 // Specification: 2.3.10, 6.2, 6.2.1, 6.2.3
 func TestTwoServers(t *testing.T) {
-	servers := map[string]setUp{"Apache": setUpNamed(t, "apache-cgi"), "nginx": setUpNamed(t, "nginx-fastcgi")}
+	servers := map[string]servertest.SetUp{
+		"Apache": servertest.Named(t, "apache-cgi"),
+		"nginx":  servertest.Named(t, "nginx-fastcgi"),
+	}
 	site := corpus.NewSite(t)
 	put(t, site, "suites.webserverScripts.who", "--kind", "script", `
 		scratchpad.asked = (scratchpad.asked or 0) + 1

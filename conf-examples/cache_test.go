@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // cacheSetUp is a cache in front of a web server with Scripter.
@@ -30,7 +31,7 @@ type cacheSetUp struct {
 	files    []string // the first is the example
 	port     string   // in the example
 	behind   string   // the set-up of the web server
-	command  func(p place, conf string) []string
+	command  func(p servertest.Place, conf string) []string
 	folder   bool // it is flushed by emptying its folder
 	asks     bool // it keeps a page of max-age=0 and asks about it
 }
@@ -44,21 +45,21 @@ var cacheSetUps = []cacheSetUp{
 	{
 		name: "nginx-cache", programs: []string{"nginx"}, files: []string{"nginx-cache.conf", "nginx-base.conf"},
 		port: "8090", behind: "nginx-fastcgi",
-		command: nginx, folder: true,
+		command: servertest.Nginx, folder: true,
 	},
 	{
 		name: "apache-cache", programs: []string{"apache2"}, files: []string{"apache-cache.conf", "apache-base.conf"},
 		port: "8091", behind: "apache-cgi",
-		command: apache, folder: true,
+		command: servertest.Apache, folder: true,
 	},
 }
 
 // backendPort is where the web server listens in all examples of caches.
 const backendPort = "8085"
 
-func varnish(p place, conf string) []string {
-	return []string{"varnishd", "-F", "-n", filepath.Join(p.run, "varnish"), "-a", "visitors=127.0.0.1:" + p.port, "-a",
-		"purge=127.0.0.1:" + p.purgePort, "-T", "none", "-s", "default,16m", "-f", conf}
+func varnish(p servertest.Place, conf string) []string {
+	return []string{"varnishd", "-F", "-n", filepath.Join(p.Run, "varnish"), "-a", "visitors=127.0.0.1:" + p.Port, "-a",
+		"purge=127.0.0.1:" + p.PurgePort, "-T", "none", "-s", "default,16m", "-f", conf}
 }
 
 // cached is a site behind a web server behind a cache.
@@ -81,20 +82,20 @@ type passage struct {
 }
 
 func startCached(t *testing.T, s cacheSetUp) *cached {
-	i := slices.IndexFunc(setUps, func(b setUp) bool { return b.name == s.behind })
+	i := slices.IndexFunc(servertest.SetUps, func(b servertest.SetUp) bool { return b.Name() == s.behind })
 	require.GreaterOrEqual(t, i, 0)
-	for _, program := range append(s.programs, setUps[i].programs...) {
-		need(t, program)
+	for _, program := range append(s.programs, servertest.SetUps[i].Programs...) {
+		servertest.Need(t, program)
 	}
 	c := &cached{cacheSetUp: s, t: t, site: corpus.NewSite(t)}
 	c.install()
-	p := place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, run: corpus.OpenTempDir(t), port: corpus.FreePort(t),
-		purgePort: corpus.FreePort(t)}
+	p := servertest.Place{Site: &corpus.Site{Dir: corpus.OpenTempDir(t)}, Run: corpus.OpenTempDir(t),
+		Port: corpus.FreePort(t), PurgePort: corpus.FreePort(t)}
 	// The lines of scripter.conf that list the cache for this root.
-	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.purgePort, filepath.Join(p.Dir, "cache"))
+	c.site.Listed = fmt.Sprintf("cache: 127.0.0.1:%s\ncache-folder: %s\n", p.PurgePort, filepath.Join(p.Dir, "cache"))
 	require.NoError(t, os.WriteFile(c.site.Program("scripter.conf"), []byte("root: "+c.site.Root+"\n"+c.site.Listed),
 		0o644))
-	server := setUps[i].Start(t, c.site)
+	server := servertest.SetUps[i].Start(t, c.site)
 	between := httptest.NewServer(c.recorder(server.Addr))
 	t.Cleanup(between.Close)
 	c.start(p, strings.TrimPrefix(between.URL, "http://127.0.0.1:"))
@@ -138,27 +139,27 @@ func (c *cached) passages() []passage {
 }
 
 // start starts the cache in front of the web server at a port.
-func (c *cached) start(p place, web string) {
-	c.dir, c.purge = p.Dir, "127.0.0.1:"+p.purgePort
+func (c *cached) start(p servertest.Place, web string) {
+	c.dir, c.purge = p.Dir, "127.0.0.1:"+p.PurgePort
 	for _, f := range c.files {
 		data, err := os.ReadFile(f)
 		require.NoError(c.t, err)
-		text := strings.NewReplacer("/srv/scripter", p.Dir, "/run/scripter", p.run, ":"+c.port, ":"+p.port, backendPort,
+		text := strings.NewReplacer("/srv/scripter", p.Dir, "/run/scripter", p.Run, ":"+c.port, ":"+p.Port, backendPort,
 			web).Replace(string(data))
 		if _, _, ok := corpus.ServerUser(c.t); !ok {
-			text = serverUser.ReplaceAllString(text, "")
+			text = servertest.ServerUserLines.ReplaceAllString(text, "")
 		}
-		p.write(c.t, filepath.Join("conf", f), 0o644, text)
+		p.Write(c.t, filepath.Join("conf", f), 0o644, text)
 	}
 	require.NoError(c.t, os.MkdirAll(filepath.Join(p.Dir, "cache"), 0o755))
 	require.NoError(c.t, os.MkdirAll(filepath.Join(p.Dir, "www"), 0o755))
 	corpus.GiveToServer(c.t, p.Dir)
-	corpus.GiveToServer(c.t, p.run)
-	c.t.Cleanup(func() { showLogs(c.t, p.run) })
+	corpus.GiveToServer(c.t, p.Run)
+	c.t.Cleanup(func() { servertest.ShowLogs(c.t, p.Run) })
 	command := c.command(p, filepath.Join(p.Dir, "conf", c.files[0]))
-	program, err := find(command[0])
+	program, err := servertest.Find(command[0])
 	require.NoError(c.t, err)
-	c.client = corpus.Client{Addr: "127.0.0.1:" + p.port}
+	c.client = corpus.Client{Addr: "127.0.0.1:" + p.Port}
 	corpus.StartProcess(c.t, false, nil, program, command[1:]...).WaitFor(c.t, "tcp", c.client.Addr)
 	c.client.WaitReady(c.t)
 	c.passages()

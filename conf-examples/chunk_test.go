@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // TestBadChunks checks that the web server refuses a chunked body with malformed
@@ -15,13 +16,13 @@ import (
 //
 // Catalogue: B9
 func TestBadChunks(t *testing.T) {
-	for _, s := range setUps {
-		if s.resident {
+	for _, s := range servertest.SetUps {
+		if s.Resident {
 			continue
 		}
-		t.Run(s.name, func(t *testing.T) {
-			for _, program := range s.programs {
-				need(t, program)
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
 			}
 			site := corpus.NewSite(t)
 			put(t, site, "suites.webserverScripts.chunked", "--kind", "script", `return "ran: " .. (...).postArgs`)
@@ -42,7 +43,7 @@ func TestBadChunks(t *testing.T) {
 				"3\r\nabcXX2\r\nde\r\n0\r\n\r\n", // no line end after a chunk
 			} {
 				r := ask(body)
-				switch s.name {
+				switch s.Name() {
 				case "apache-fcgid":
 					assert.Contains(t, r.Body, "ran: ", "docs/web-servers.md says so: if mod_fcgid has changed, change it")
 				case "caddy":

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -30,10 +29,10 @@ func TestMain(m *testing.M) {
 //
 // Specification: 1.1, 4.3.1, 4.3.4, 4.3.8, 9.1
 func TestServers(t *testing.T) {
-	for _, s := range setUps {
-		t.Run(s.name, func(t *testing.T) {
-			for _, program := range s.programs {
-				need(t, program)
+	for _, s := range servertest.SetUps {
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
 			}
 			corpus.Run(t, s, streams)
 		})
@@ -79,30 +78,4 @@ func timeBetweenPieces(t *testing.T, client corpus.Client) time.Duration {
 	}
 	require.False(t, first.IsZero() || last.IsZero(), "both pieces arrive:\n%s", got)
 	return last.Sub(first)
-}
-
-func need(t *testing.T, program string) {
-	t.Helper()
-	if _, err := find(program); err == nil {
-		return
-	}
-	if os.Getenv("SCRIPTER_REQUIRE_SERVERS") == "1" {
-		t.Fatalf("%s is not installed; make test installs it", program)
-	}
-	t.Skipf("%s is not installed", program)
-}
-
-// find looks for a program in the folders where Debian has servers too, which
-// are not in everybody's PATH.
-func find(program string) (string, error) {
-	path, err := exec.LookPath(program)
-	if err == nil {
-		return path, nil
-	}
-	for _, dir := range []string{"/usr/sbin", "/usr/local/sbin", "/sbin"} {
-		if path, err := exec.LookPath(filepath.Join(dir, program)); err == nil {
-			return path, nil
-		}
-	}
-	return "", err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // found is one finding of "scripter doctor".
@@ -64,30 +65,16 @@ func reset(t *testing.T, s *corpus.Site) {
 	corpus.GiveToServer(t, s.Dir)
 }
 
-func setUpNamed(t *testing.T, name string) setUp {
-	t.Helper()
-	for _, s := range setUps {
-		if s.name == name {
-			for _, program := range s.programs {
-				need(t, program)
-			}
-			return s
-		}
-	}
-	t.Fatalf("no set-up %q", name)
-	return setUp{}
-}
-
 // TestDoctorHealthy: the examples have no fault, nor cause for a warning.
 //
 // Specification: 2.1.7, 2.2.4
 func TestDoctorHealthy(t *testing.T) {
 	t.Parallel()
 	site := corpus.NewSite(t)
-	for _, s := range setUps {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range servertest.SetUps {
+		t.Run(s.Name(), func(t *testing.T) {
 			reset(t, site)
-			list := doctor(t, site, setUpNamed(t, s.name).Start(t, site))
+			list := doctor(t, site, servertest.Named(t, s.Name()).Start(t, site))
 			assert.Empty(t, bad(list), "%+v", list)
 			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables",
 				"proxy", "authorization", "user",
@@ -148,7 +135,7 @@ var faulty = []struct {
 	// superuser: to another user the root and the web server belong alike, and
 	// what one may not write the other may not.
 	superuser bool
-	change    func(*setUp)
+	change    func(*servertest.SetUp)
 	after     func(t *testing.T, s *corpus.Site) // when the server runs
 	want      []string                           // all that is not ok
 	lines     []string                           // to change
@@ -253,7 +240,7 @@ var faulty = []struct {
 	},
 	{
 		name: "nginx and no daemon", setUp: "nginx-fastcgi", broken: true,
-		change: func(s *setUp) { s.daemon = false },
+		change: func(s *servertest.SetUp) { s.Daemon = false },
 		want:   []string{"fault handler", "warning MACRO"},
 		lines:  []string{"start scripter-fcgi"},
 	},
@@ -364,17 +351,17 @@ func TestDoctorFaults(t *testing.T) {
 		t.Run(fmt.Sprintf("%s-%d", f.setUp, i+1), func(t *testing.T) {
 			t.Log(f.name)
 			ran++
-			s := setUpNamed(t, f.setUp)
+			s := servertest.Named(t, f.setUp)
 			reset(t, site)
-			if s.broken = f.broken; f.change != nil {
+			if s.Broken = f.broken; f.change != nil {
 				f.change(&s)
 			}
 			if f.file != "" {
-				s.edit = edits(t, f.file, f.edits...)
+				s.Edit = edits(t, f.file, f.edits...)
 			}
 			if f.also != nil {
-				first, second := s.edit, edits(t, f.also[0], f.also[1:]...)
-				s.edit = func(file, text string) string { return second(file, first(file, text)) }
+				first, second := s.Edit, edits(t, f.also[0], f.also[1:]...)
+				s.Edit = func(file, text string) string { return second(file, first(file, text)) }
 			}
 			client := s.Start(t, site)
 			if f.after != nil {
@@ -403,7 +390,7 @@ func TestDoctorFaults(t *testing.T) {
 func TestDoctorAnotherRoot(t *testing.T) {
 	t.Parallel()
 	site := corpus.NewSite(t)
-	client := setUpNamed(t, "lighttpd-fastcgi").Start(t, site)
+	client := servertest.Named(t, "lighttpd-fastcgi").Start(t, site)
 	other := *site
 	other.Root = filepath.Join(t.TempDir(), "other.root")
 	scripter(t, &other, "init")

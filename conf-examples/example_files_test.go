@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/internal/servertest"
 )
 
 // TestTablesAgree: three examples for Apache have the same action tables, so
@@ -35,8 +37,8 @@ func TestExamplesAreListed(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	started := map[string]bool{}
-	for _, s := range setUps {
-		for _, f := range s.files {
+	for _, s := range servertest.SetUps {
+		for _, f := range s.Files {
 			started[f] = true
 		}
 	}
@@ -56,7 +58,7 @@ func TestExamplesAreListed(t *testing.T) {
 			assert.True(t, started[f], "%s belongs to no set-up", f)
 		}
 	}
-	assert.Len(t, setUps, 13, "nine examples, and the four with CGI with a resident server, too")
+	assert.Len(t, servertest.SetUps, 13, "nine examples, and the four with CGI with a resident server, too")
 }
 
 var (
@@ -68,27 +70,27 @@ var (
 // every example must have them.
 func TestExamplesSubstitute(t *testing.T) {
 	ports := map[string]string{}
-	for _, s := range setUps {
-		if s.resident {
+	for _, s := range servertest.SetUps {
+		if s.Resident {
 			continue // the example of another one
 		}
-		text, err := os.ReadFile(s.files[0])
+		text, err := os.ReadFile(s.Files[0])
 		require.NoError(t, err)
-		found := examplePort.FindAllString(string(text), -1)
-		require.NotEmpty(t, found, "%s has no port", s.files[0])
+		found := servertest.ExamplePort.FindAllString(string(text), -1)
+		require.NotEmpty(t, found, "%s has no port", s.Files[0])
 		for _, port := range found {
-			assert.Equal(t, found[0], port, "%s has two ports", s.files[0])
+			assert.Equal(t, found[0], port, "%s has two ports", s.Files[0])
 		}
-		assert.Empty(t, ports[found[0]], "%s has the port of another example", s.files[0])
-		ports[found[0]] = s.files[0]
-		substitutesFolders(t, s.files[0], string(text))
+		assert.Empty(t, ports[found[0]], "%s has the port of another example", s.Files[0])
+		ports[found[0]] = s.Files[0]
+		substitutesFolders(t, s.Files[0], string(text))
 	}
 	for _, s := range cacheSetUps {
 		text, err := os.ReadFile(s.files[0])
 		require.NoError(t, err)
 		assert.Contains(t, string(text), ":"+s.port, s.files[0])
-		assert.Equal(t, backendPort, strings.Join(slices.Compact(examplePort.FindAllString(string(text), -1)), " "),
-			s.files[0])
+		found := slices.Compact(servertest.ExamplePort.FindAllString(string(text), -1))
+		assert.Equal(t, backendPort, strings.Join(found, " "), s.files[0])
 		substitutesFolders(t, s.files[0], string(text))
 	}
 }

@@ -7,15 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // TestUnderscores checks that a visitor's field with "_" in its name never replaces
 // the one with "-" that a proxy has set, whichever comes first.
 func TestUnderscores(t *testing.T) {
-	for _, s := range setUps {
-		t.Run(s.name, func(t *testing.T) {
+	for _, s := range servertest.SetUps {
+		t.Run(s.Name(), func(t *testing.T) {
 			t.Parallel()
-			s := setUpNamed(t, s.name)
+			s := servertest.Named(t, s.Name())
 			site := corpus.NewSite(t)
 			put(t, site, "suites.webserverScripts.field", "--kind", "script",
 				`local cgi = (...).cgi return tostring (cgi.HTTP_X_REAL_IP) .. " " .. tostring (cgi.HTTP_X_OTHER_NAME)`)
@@ -66,7 +67,7 @@ func TestServerField(t *testing.T) {
 	} {
 		t.Run(c.setUp, func(t *testing.T) {
 			t.Parallel()
-			s := setUpNamed(t, c.setUp)
+			s := servertest.Named(t, c.setUp)
 			site := corpus.NewSite(t)
 			put(t, site, "user.webserver.serverName", "WebTen/2.0")
 			put(t, site, "suites.webserverScripts.own", "--kind", "script", `return {headers = {Server = "Own/1.0"}, body = ""}`)

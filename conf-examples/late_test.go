@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // The scripts of TestLateFailure.
@@ -23,17 +24,17 @@ error ("late")`
 // fails with the table in web-servers.md.
 func TestLateFailure(t *testing.T) {
 	says := lateTable(t)
-	for _, s := range setUps {
-		t.Run(s.name, func(t *testing.T) {
-			for _, program := range s.programs {
-				need(t, program)
+	for _, s := range servertest.SetUps {
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
 			}
 			site := corpus.NewSite(t)
 			put(t, site, "suites.webserverScripts.late", "--kind", "script", lateScript)
 			put(t, site, "suites.webserverScripts.lateKnown", "--kind", "script", lateKnownScript)
 			client := s.Start(t, site)
-			row, ok := says[strings.TrimSuffix(s.name, "-relay")]
-			require.True(t, ok, "web-servers.md has no row for %s", s.name)
+			row, ok := says[strings.TrimSuffix(s.Name(), "-relay")]
+			require.True(t, ok, "web-servers.md has no row for %s", s.Name())
 			for i, path := range []string{"/late.fcgi", "/lateKnown.fcgi"} {
 				conn, err := client.Dial()
 				require.NoError(t, err)
@@ -49,7 +50,7 @@ func TestLateFailure(t *testing.T) {
 					require.NoError(t, err, path)
 					assert.Regexp(t, `^abc<!DOCTYPE`, r.Body, path)
 				default:
-					t.Errorf("web-servers.md says %q of %s", row[i], s.name)
+					t.Errorf("web-servers.md says %q of %s", row[i], s.Name())
 				}
 				if err == nil {
 					field, _ := r.Field("Cache-Control")

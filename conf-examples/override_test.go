@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // forced has for each example the lines that make its Action Override force SCRIPTER
@@ -36,8 +37,8 @@ func TestForcedScripter(t *testing.T) {
 	for _, f := range forced {
 		t.Run(f.setUp, func(t *testing.T) {
 			t.Parallel()
-			s := setUpNamed(t, f.setUp)
-			s.edit = edits(t, f.file, f.macro, f.scripter)
+			s := servertest.Named(t, f.setUp)
+			s.Edit = edits(t, f.file, f.macro, f.scripter)
 			site := corpus.NewSite(t)
 			put(t, site, "suites.webserverScripts.p.hello", "--kind", "script",
 				`return "the script p.hello by " .. (...).action`)
@@ -57,13 +58,13 @@ func TestForcedScripter(t *testing.T) {
 // not request: names that are not UTF-8 or have a line end, the
 // well-known folder, and a folder's page.
 func TestPrivateFiles(t *testing.T) {
-	for _, s := range setUps {
-		if s.resident {
+	for _, s := range servertest.SetUps {
+		if s.Resident {
 			continue
 		}
-		t.Run(s.name, func(t *testing.T) {
+		t.Run(s.Name(), func(t *testing.T) {
 			t.Parallel()
-			s := setUpNamed(t, s.name)
+			s := servertest.Named(t, s.Name())
 			site := corpus.NewSite(t)
 			for name, text := range map[string]string{
 				"override/o\xe9.html": "<!--#method-->", "\xe9.mcro": "<!--#method-->", ".well-known/acme": "challenge",

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // places maps the places that web-servers.md names for the lines of its rules to the
@@ -85,23 +86,23 @@ LoadModule authz_user_module /usr/lib/apache2/modules/mod_authz_user.so
 // and scripts of a folder behind each web server, and that a script has no URL in
 // another folder or requires a user there too.
 func TestProtectedFolder(t *testing.T) {
-	for _, s := range setUps {
-		if s.resident {
+	for _, s := range servertest.SetUps {
+		if s.Resident {
 			continue // the web server's rules are the same
 		}
-		t.Run(s.name, func(t *testing.T) {
-			for _, program := range s.programs {
-				need(t, program)
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
 			}
 			site := corpus.NewSite(t)
 			hash := ""
-			if s.name == "caddy" {
+			if s.Name() == "caddy" {
 				out, err := exec.Command("caddy", "hash-password", "--plaintext", "sesame").Output()
 				require.NoError(t, err)
 				hash = strings.TrimSpace(string(out))
 			}
-			rule := protect(t, s.files[0], hash)
-			s.edit = func(file, text string) string {
+			rule := protect(t, s.Files[0], hash)
+			s.Edit = func(file, text string) string {
 				text = rule(file, text)
 				if file == "apache-base.conf" {
 					text += authModules

@@ -16,13 +16,14 @@ import (
 
 	"scripter/internal/corpus"
 	"scripter/internal/fcgitest"
+	"scripter/internal/servertest"
 )
 
 // TestService checks that systemd accepts the unit and rates its exposure as low, and
 // that the unit allows every system call that the program makes.
 func TestService(t *testing.T) {
-	need(t, "systemd-analyze")
-	need(t, "strace")
+	servertest.Need(t, "systemd-analyze")
+	servertest.Need(t, "strace")
 	site := corpus.NewSite(t)
 	text, err := os.ReadFile("scripter.service")
 	require.NoError(t, err)

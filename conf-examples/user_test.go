@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/corpus"
+	"scripter/internal/servertest"
 )
 
 // TestCheckedUser: behind nginx a name is the web server's user where auth_basic
@@ -21,11 +22,11 @@ import (
 func TestCheckedUser(t *testing.T) {
 	for _, name := range []string{"nginx-fastcgi", "nginx-fcgiwrap"} {
 		t.Run(name, func(t *testing.T) {
-			s := setUpNamed(t, name)
+			s := servertest.Named(t, name)
 			site := corpus.NewSite(t)
 			members := filepath.Join(site.Dir, "members")
 			require.NoError(t, os.WriteFile(members, []byte("ada:{PLAIN}sesame\n"), 0o644))
-			s.edit = edits(t, name+".conf", "server_name second.example;",
+			s.Edit = edits(t, name+".conf", "server_name second.example;",
 				"server_name second.example;\nauth_basic Members;\nauth_basic_user_file "+members+
 					";\nset $scripter_user $remote_user;")
 			client := s.Start(t, site)
@@ -53,25 +54,25 @@ func TestCheckedUser(t *testing.T) {
 //
 // Specification: 5.1
 func TestFailedLogin(t *testing.T) {
-	for _, s := range setUps {
-		if s.resident || !strings.HasPrefix(s.name, "apache-") {
+	for _, s := range servertest.SetUps {
+		if s.Resident || !strings.HasPrefix(s.Name(), "apache-") {
 			continue
 		}
-		t.Run(s.name, func(t *testing.T) {
-			for _, program := range s.programs {
-				need(t, program)
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
 			}
 			site := corpus.NewSite(t)
 			members := filepath.Join(site.Dir, "conf/members")
 			require.NoError(t, os.MkdirAll(filepath.Dir(members), 0o755))
 			require.NoError(t, os.WriteFile(members, []byte("ada:{SHA}CEo1Ae3vaEXy8eQZjsOiuBz1xrw=\n"), 0o644)) // sesame
 			put(t, site, "suites.webserverScripts.forUsers", "--kind", "script", `return "for " .. (...).username`)
-			rule := protect(t, s.files[0], "")
-			s.edit = func(file, text string) string {
+			rule := protect(t, s.Files[0], "")
+			s.Edit = func(file, text string) string {
 				if text = rule(file, text); file == "apache-base.conf" {
 					text += authModules
 				}
-				if file == s.files[0] {
+				if file == s.Files[0] {
 					text += "ErrorDocument 401 /params-user.fcgi\n"
 				}
 				return text

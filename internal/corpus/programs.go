@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -45,10 +44,6 @@ func buildPrograms(t testing.TB) string {
 	if built.dir != "" {
 		return built.dir
 	}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		t.Fatalf("go list -m: %v", err)
-	}
 	dir, err := os.MkdirTemp("", "scripter-programs-")
 	if err != nil {
 		t.Fatal(err)
@@ -58,13 +53,30 @@ func buildPrograms(t testing.TB) string {
 		args = append(args, "./cmd/"+name)
 	}
 	cmd := exec.Command("go", args...)
-	cmd.Dir = strings.TrimSpace(string(out))
+	cmd.Dir = ModuleFolder(t)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	built.dir = dir
 	return dir
+}
+
+// ModuleFolder returns the folder of the module's go.mod, above that of the running test.
+func ModuleFolder(t testing.TB) string {
+	t.Helper()
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatalf("no go.mod above %s", wd)
+		}
+	}
 }
 
 // RemovePrograms removes the built programs. TestMain calls it at the end.

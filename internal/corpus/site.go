@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -31,6 +32,24 @@ func NewSite(t testing.TB) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := NewEmptySite(t)
+	objects := t.TempDir()
+	for _, f := range shared {
+		s.write(t, objects, f)
+	}
+	for _, c := range cases {
+		for _, f := range c.Files {
+			s.write(t, objects, f)
+		}
+	}
+	s.Scripter(t, "import", "--force", objects) // some do not compile, on purpose
+	GiveToServer(t, s.Dir)
+	return s
+}
+
+// NewEmptySite makes a site without the cases: its root has the supplied objects alone.
+func NewEmptySite(t testing.TB) *Site {
+	t.Helper()
 	dir := OpenTempDir(t)
 	s := &Site{
 		Dir:      dir,
@@ -45,17 +64,7 @@ func NewSite(t testing.TB) *Site {
 		}
 	}
 	s.installPrograms(t)
-	objects := t.TempDir()
-	for _, f := range shared {
-		s.write(t, objects, f)
-	}
-	for _, c := range cases {
-		for _, f := range c.Files {
-			s.write(t, objects, f)
-		}
-	}
-	s.scripter(t, "init")
-	s.scripter(t, "import", "--force", objects) // some do not compile, on purpose
+	s.Scripter(t, "init")
 	GiveToServer(t, s.Dir)
 	return s
 }
@@ -74,12 +83,17 @@ func (s *Site) write(t testing.TB, objects string, f File) {
 	}
 }
 
-func (s *Site) scripter(t testing.TB, args ...string) {
+// Scripter runs a command of scripter on the root and returns what it prints.
+func (s *Site) Scripter(t testing.TB, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(s.Program("scripter"), append([]string{"--root", s.Root}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("scripter %s: %v\n%s", strings.Join(args, " "), err, out)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("scripter %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
 	}
+	return string(out)
 }
 
 // Program returns the path of a program.

@@ -1,0 +1,69 @@
+package servertest
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"scripter/internal/corpus"
+)
+
+// Ways are three ways from a browser to the same pages, for Start: no other web server,
+// FastCGI and CGI.
+var Ways = []string{"serve", "nginx-fastcgi", "apache-cgi"}
+
+// A Server answers for a root and pages of its own: the supplied objects and the sample site.
+type Server struct {
+	*corpus.Site
+	URL string // http://127.0.0.1:PORT
+}
+
+// Start starts "scripter serve", or the set-up of that name, until the test ends.
+func Start(t *testing.T, way string) *Server {
+	t.Helper()
+	var s SetUp
+	if way != "serve" {
+		s = Named(t, way) // which may skip the test
+	}
+	site := corpus.NewEmptySite(t)
+	sample := os.DirFS(filepath.Join(corpus.ModuleFolder(t), "cmd", "scripter", "site"))
+	if err := os.CopyFS(site.WWW, sample); err != nil {
+		t.Fatal(err)
+	}
+	corpus.GiveToServer(t, site.Dir)
+	var addr string
+	if way == "serve" {
+		addr = "127.0.0.1:" + corpus.FreePort(t)
+		p := corpus.StartProcess(t, true, nil, site.Program("scripter"), "--root", site.Root, "serve", "--addr", addr,
+			"--site", site.WWW, "--errors", "log")
+		p.WaitFor(t, "tcp", addr)
+	} else {
+		s.Broken = true // it has no script for WaitReady
+		addr = s.Start(t, site).Addr
+	}
+	server := &Server{site, "http://" + addr}
+	server.waitReady(t)
+	return server
+}
+
+// waitReady waits until a script answers: a web server accepts connections before it can
+// start programs.
+func (s *Server) waitReady(t *testing.T) {
+	t.Helper()
+	last := ""
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		r, err := http.Get(s.URL + "/samples.tellTime.fcgi")
+		if err != nil {
+			last = err.Error()
+			continue
+		}
+		r.Body.Close()
+		if r.StatusCode == http.StatusOK {
+			return
+		}
+		last = r.Status
+	}
+	t.Fatalf("%s does not run scripts; its last answer: %s", s.URL, last)
+}
