@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"os/user"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -266,6 +268,13 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 // origin returns the origin of the commits: the user and the command.
 func (t *tool) origin() objectdb.Origin {
 	return objectdb.Origin{Person: true, Who: userName(os.Geteuid()), Why: t.name}
+}
+
+func userName(uid int) string {
+	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(uid)
 }
 
 // with calls fn with the open root.

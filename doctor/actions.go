@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -178,7 +178,7 @@ func (d *doctor) checkMacro(ctx context.Context) {
 	if strings.Join(pages, "") == "" {
 		pages = []string{"/default.mcro"}
 		if r := d.probe(ctx, question{path: pages[0]}); r.Probe == nil && !d.disclosed(r, pages[0]) {
-			d.add(stateWarning, "MACRO", "no page with the extension .mcro is known to try; name one with --page")
+			d.add(Warning, "MACRO", "no page with the extension .mcro is known to try; name one with --page")
 			return
 		}
 	}

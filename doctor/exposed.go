@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ func (d *doctor) checkSource(ctx context.Context) {
 		if !d.disclosed(r, file) {
 			return false
 		}
-		d.add(stateFault, "source",
+		d.add(Fault, "source",
 			url+" is sent to visitors with its markers: "+
 				"everybody can read the source of pages", d.change("spelling")...)
 		return true

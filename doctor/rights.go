@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -18,28 +18,32 @@ import (
 	"scripter/site"
 )
 
-// checkRights looks at what the answering process may do with the root.
-func (d *doctor) checkRights() {
-	p := d.reply
-	if p.RootHash != probe.RootHash(d.root) {
+// checkRoot looks at which root the answers come from.
+func (d *doctor) checkRoot() {
+	if d.reply.RootHash != probe.RootHash(d.root) {
 		d.warn("root",
 			"the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
 	} else {
 		d.ok("root", "the answers come from %s", d.root)
 	}
+}
+
+// checkRights looks at what the answering process may do with the root.
+func (d *doctor) checkRights() {
+	p := d.reply
 	right := true
 	for _, f := range p.Files {
 		if f.Read && f.Write {
 			continue
 		}
 		right = false
-		d.add(stateFault, "rights", fmt.Sprintf("the process that answers (user %s) may not write "+
+		d.add(Fault, "rights", fmt.Sprintf("the process that answers (user %s) may not write "+
 			"the root's %s, which belongs to %s and has the mode %s",
 			userName(p.UID), rootPart(f.Name), userName(f.UID), f.Mode), d.giveTo(p.UID)...)
 	}
 	switch {
 	case right && p.UID == 0:
-		d.add(stateWarning, "rights",
+		d.add(Warning, "rights",
 			"Scripter runs as the superuser: a fault in it would be a fault of the whole machine",
 			"start it as the web server's user, such as www-data, and give that user the root's folder")
 	case right:
@@ -50,7 +54,7 @@ func (d *doctor) checkRights() {
 // checkListed looks for settings that name folders and hosts that the root may not use.
 func (d *doctor) checkListed() {
 	for _, u := range d.reply.Unlisted {
-		d.add(stateFault, "listed", u.Error(), "scripter.conf of the program that answers: "+u.Line())
+		d.add(Fault, "listed", u.Error(), "scripter.conf of the program that answers: "+u.Line())
 	}
 	if len(d.reply.Unlisted) == 0 {
 		d.ok("listed", "scripter.conf lists all folders and hosts that the settings name")
@@ -136,7 +140,7 @@ func (d *doctor) checkUnopened() {
 		if s, ok := info.Sys().(*syscall.Stat_t); ok {
 			owner = userName(int(s.Uid))
 		}
-		d.add(stateFault, "rights", fmt.Sprintf("Scripter is reached and cannot open its root: "+
+		d.add(Fault, "rights", fmt.Sprintf("Scripter is reached and cannot open its root: "+
 			"user %s, as whom %s runs, "+
 			"may not write %s, which belongs to %s and has the mode %s",
 			userName(uid), program, p, owner, info.Mode()), d.giveTo(uid)...)
@@ -222,14 +226,27 @@ func (d *doctor) checkPublic(ctx context.Context) {
 		if bytes.HasPrefix(r.Body, []byte("SQLite format 3")) {
 			d.fault("public", "the root itself, with all that is in it, is sent to visitors: %s", u)
 		} else {
-			d.warn("public",
-				"the root lies below the folder of the pages, %s; "+
-					"a slip in the configuration would send it to visitors", d.folder())
+			d.warnOfPlace()
 		}
 	}
 	if safe {
 		d.ok("public", "neither the handler nor the root is sent to visitors")
 	}
+}
+
+// checkPlace does the part of checkPublic for which no server is asked.
+func (d *doctor) checkPlace() {
+	if _, ok := d.rootURL(); ok {
+		d.warnOfPlace()
+	} else if folder := d.folder(); folder != "" {
+		d.ok("public", "the root does not lie below the folder of the pages, %s", folder)
+	}
+}
+
+func (d *doctor) warnOfPlace() {
+	d.warn("public",
+		"the root lies below the folder of the pages, %s; "+
+			"a slip in the configuration would send it to visitors", d.folder())
 }
 
 // rootURL returns the path of the root below the document root, if it lies there.

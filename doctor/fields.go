@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -14,18 +14,18 @@ var wanted = []struct {
 	state   string
 	without string // the consequence when it is missing
 }{
-	{"REQUEST_METHOD", func(*doctor) string { return "GET" }, stateFault, "every request is refused"},
-	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, stateFault,
+	{"REQUEST_METHOD", func(*doctor) string { return "GET" }, Fault, "every request is refused"},
+	{"QUERY_STRING", func(*doctor) string { return "a=1&b=2" }, Fault,
 		"scripts do not get what stands behind the question mark"},
-	{"REQUEST_URI", nil, stateFault,
+	{"REQUEST_URI", nil, Fault,
 		"Scripter cannot recognize calls of the handler's own URL, which bypass the access rules of pages"},
-	{"DOCUMENT_ROOT", nil, stateFault, "pages are not found"},
-	{"REMOTE_ADDR", nil, stateFault, "scripts do not know the client's address"},
-	{"HTTP_HOST", func(d *doctor) string { return d.ask.host() }, stateWarning, "absolute URLs come out wrong"},
-	{"SERVER_NAME", nil, stateWarning, "virtual hosts cannot be told apart"},
-	{"SERVER_PORT", nil, stateWarning, "absolute URLs come out wrong"},
-	{"SERVER_PROTOCOL", nil, stateWarning, "scripts do not know the protocol"},
-	{"GATEWAY_INTERFACE", nil, stateWarning, "a CGI program believes that it was started by hand"},
+	{"DOCUMENT_ROOT", nil, Fault, "pages are not found"},
+	{"REMOTE_ADDR", nil, Fault, "scripts do not know the client's address"},
+	{"HTTP_HOST", func(d *doctor) string { return d.ask.host() }, Warning, "absolute URLs come out wrong"},
+	{"SERVER_NAME", nil, Warning, "virtual hosts cannot be told apart"},
+	{"SERVER_PORT", nil, Warning, "absolute URLs come out wrong"},
+	{"SERVER_PROTOCOL", nil, Warning, "scripts do not know the protocol"},
+	{"GATEWAY_INTERFACE", nil, Warning, "a CGI program believes that it was started by hand"},
 }
 
 // checkVariables checks the CGI variables of a request.

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -27,14 +27,14 @@ func (d *doctor) checkBody(ctx context.Context) {
 				bytesText(n), bytesText(d.maxBody), r.outcome())
 			return
 		case r.Probe.Variables["CONTENT_LENGTH"] == "" && r.Probe.Body == 0:
-			d.add(stateFault, "variable", "CONTENT_LENGTH is missing: no form arrives",
+			d.add(Fault, "variable", "CONTENT_LENGTH is missing: no form arrives",
 				d.changeVariable("CONTENT_LENGTH")...)
 			return
 		case int64(r.Probe.Body) != n:
 			d.fault("body", "of a body of %s arrive %d bytes: %s", bytesText(n), r.Probe.Body, r.Probe.BodyError)
 			return
 		case r.Probe.Variables["CONTENT_TYPE"] == "" && last == 0:
-			d.add(stateFault, "variable", "CONTENT_TYPE is missing: uploaded files cannot be taken apart",
+			d.add(Fault, "variable", "CONTENT_TYPE is missing: uploaded files cannot be taken apart",
 				d.changeVariable("CONTENT_TYPE")...)
 		}
 		last = n

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -21,12 +21,11 @@ type protection struct {
 
 // readProtection reads from the root who may call a script.
 func (d *doctor) readProtection(tx *objectdb.Tx) error {
-	set, _ := site.Find("scriptFolders")
-	d.protected.folders = strings.Fields(valueText(set.Read(tx).Value))
 	now, err := site.Read(tx)
 	if err != nil {
 		return err
 	}
+	d.protected.folders = strings.Fields(string(site.ScriptFolders.Read(tx).Value.(objectdb.String)))
 	rows, err := site.ReadRequireRows(tx)
 	d.protected.all, d.protected.rows = !now.Requirement(site.Scripts).Anyone(), len(rows)
 	return err
@@ -79,25 +78,32 @@ func (d *doctor) checkProtected(ctx context.Context) {
 		d.ok("protected", "scripts have URLs such as %s without a password, and all of them require a user themselves",
 			elsewhere[0])
 	case every:
-		d.add(stateFault, "protected",
+		d.add(Fault, "protected",
 			fmt.Sprintf("the scripts of %s answer at URLs such as %s too, "+
 				"without a password: scriptFolders is *", p.path, elsewhere[0]),
 			"scripter settings scriptFolders '/ "+p.path+"'",
 			"scripter requires ADDRESS user (for each script that is for few)")
 	default:
-		d.add(stateWarning, "protected",
+		d.add(Warning, "protected",
 			fmt.Sprintf("scripts have URLs such as %s too, without a password; "+
 				"%s of user.webserver.requires: a script that is for few must have one",
-				elsewhere[0], counted(p.rows, "row")),
+				elsewhere[0], rowCount(p.rows)),
 			"scripter requires ADDRESS user (for each script that is for few)")
 	}
 }
 
-// protectedFolder checks the value of --protected.
+// protectedFolder checks the folder of Options.Protected.
 func protectedFolder(path string) (string, error) {
 	folder := strings.TrimSuffix(path, "/")
 	if path != "" && (folder == "" || folder[0] != '/' || strings.ContainsAny(folder, " ?#\r\n")) {
-		return "", usageError{fmt.Errorf("--protected %q is no folder of URLs, such as /members/", path)}
+		return "", &OptionError{"protected", path, "no folder of URLs, such as /members/"}
 	}
 	return folder, nil
+}
+
+func rowCount(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func (d *doctor) checkName(ctx context.Context) bool {
 	case d.setName == "":
 		d.ok("name", "%s shows %q", where, d.shown)
 	case d.setName != d.shown:
-		d.add(stateFault, "name", "Set Server Name is "+quoted(d.setName)+", but "+where+" shows "+quoted(d.shown),
+		d.add(Fault, "name", "Set Server Name is "+quoted(d.setName)+", but "+where+" shows "+quoted(d.shown),
 			"scripter settings serverName "+shellQuote(d.shown))
 	default:
 		d.ok("name", "Set Server Name is what %s shows, %q", where, d.shown)
@@ -107,5 +107,3 @@ func (d *doctor) checkTold() {
 				"while Set Server Name is empty the two differ", told, d.shown)
 	}
 }
-
-func quoted(s string) string { return `"` + s + `"` }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 // notUTF8 makes lighttpd pass paths that are not UTF-8 to Scripter.
 const notUTF8 = `$HTTP["url"] !~ "^/" { fastcgi.server = ( "/" => (( ` +

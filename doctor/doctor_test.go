@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func newDoctor(t *testing.T, h http.HandlerFunc) *doctor {
+func doctorOf(t *testing.T, h http.HandlerFunc) *doctor {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
 	a, err := newAsker(s.URL+"/", nil)
 	require.NoError(t, err)
-	return &doctor{ask: a, root: "site.root"}
+	return &doctor{ask: a, over: t.Context().Err, root: "site.root"}
 }
 
 // TestShownName checks that shownName finds the name on /server-status in both its forms, and the
@@ -51,7 +51,7 @@ func TestShownName(t *testing.T) {
 			w.Write([]byte("ServerVersion: set by a script\n"))
 		}, "", ""},
 	} {
-		status, field, err := shownName(context.Background(), newDoctor(t, c.answer).ask)
+		status, field, err := shownName(context.Background(), doctorOf(t, c.answer).ask)
 		require.NoError(t, err, c.name)
 		assert.Equal(t, []string{c.status, c.field}, []string{status, field}, c.name)
 	}
@@ -88,7 +88,7 @@ func TestUnreached(t *testing.T) {
 		{404, scripter, true, "fault root"},
 		{200, scripter, false, "fault root"},
 	} {
-		d := newDoctor(t, func(w http.ResponseWriter, r *http.Request) {
+		d := doctorOf(t, func(w http.ResponseWriter, r *http.Request) {
 			for name, value := range c.fields {
 				w.Header().Set(name, value)
 			}
@@ -108,7 +108,7 @@ func TestTLS(t *testing.T) {
 	defer s.Close()
 	a, err := newAsker(s.URL, nil)
 	require.NoError(t, err)
-	d := &doctor{ask: a}
+	d := &doctor{ask: a, over: t.Context().Err}
 	d.examine(context.Background())
 	require.Len(t, d.findings, 1)
 	assert.Equal(t, "reach", d.findings[0].Check)
@@ -165,13 +165,13 @@ func TestPurge(t *testing.T) {
 	for _, c := range []struct {
 		status int
 		field  string
-		want   []finding
+		want   []Finding
 	}{
-		{200, "X-Varnish", []finding{{State: stateWarning, Check: "purge"}}},
-		{405, "X-Varnish", []finding{{State: stateOK, Check: "purge"}}},
+		{200, "X-Varnish", []Finding{{State: Warning, Check: "purge"}}},
+		{405, "X-Varnish", []Finding{{State: OK, Check: "purge"}}},
 		{200, "X-Other", nil},
 	} {
-		d := newDoctor(t, func(w http.ResponseWriter, r *http.Request) {
+		d := doctorOf(t, func(w http.ResponseWriter, r *http.Request) {
 			assert.Equal(t, "PURGE", r.Method)
 			w.Header().Set(c.field, "1")
 			w.WriteHeader(c.status)

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bufio"
@@ -58,11 +58,11 @@ type answered struct {
 func newAsker(base string, fields []string) (*asker, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, usageError{fmt.Errorf("--url %q is not like http://www.example.com/", base)}
+		return nil, &OptionError{"url", base, "not like http://www.example.com/"}
 	}
 	for _, f := range fields {
 		if name, _, ok := strings.Cut(f, ":"); !ok || strings.ContainsAny(f, "\r\n") || strings.TrimSpace(name) == "" {
-			return nil, usageError{fmt.Errorf("--header %q is not \"Name: value\"", f)}
+			return nil, &OptionError{"header", f, `not "Name: value"`}
 		}
 	}
 	return &asker{base: u, fields: fields}, nil
@@ -71,7 +71,7 @@ func newAsker(base string, fields []string) (*asker, error) {
 // prefix returns the path of the URL, without a slash at its end.
 func (a *asker) prefix() string { return strings.TrimSuffix(a.base.EscapedPath(), "/") }
 
-// given returns the value of a field of --header, or "".
+// given returns the value of a field that all requests have, or "".
 func (a *asker) given(name string) string {
 	for _, f := range a.fields {
 		if n, v, _ := strings.Cut(f, ":"); strings.EqualFold(strings.TrimSpace(n), name) {
