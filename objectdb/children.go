@@ -1,9 +1,6 @@
 package objectdb
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Children returns what is in table t, in the order of the folded names. The
 // slice is shared and must not be changed.
@@ -35,80 +32,6 @@ func (tx *Tx) Nth(t *Node, i int) (*Node, error) {
 	}
 	tx.readsObject(nodes[i-1])
 	return nodes[i-1], nil
-}
-
-// manyChanges is the number of places in a table that a transaction may change before
-// Last reads the whole table once, and keeps it in order from then on.
-const manyChanges = 64
-
-// Last returns the last object in table t whose folded name is from or after it, and
-// before end, or ErrNotFound. It does not read the whole table, but its read counts as
-// changed when any name is added to the table or removed.
-func (tx *Tx) Last(t *Node, from, end string) (*Node, error) {
-	t, err := tx.table(t)
-	if err != nil {
-		return nil, err
-	}
-	d := tx.changesOf(t.id)
-	if d != nil && (d.listed || len(d.names) > manyChanges) {
-		nodes, err := tx.listed(t)
-		if err != nil {
-			return nil, err
-		}
-		i, _ := slices.BinarySearchFunc(nodes, end, func(n *Node, fold string) int { return strings.Compare(n.fold, fold) })
-		if i == 0 || nodes[i-1].fold < from {
-			return nil, ErrNotFound
-		}
-		tx.readsObject(nodes[i-1])
-		return nodes[i-1], nil
-	}
-	last := &Node{}
-	if t.id > 0 {
-		if err := tx.readsNames(t); err != nil {
-			return nil, err
-		}
-		if last, err = tx.baseLast(t, from, end, d); err != nil {
-			return nil, err
-		}
-	}
-	if d != nil {
-		for _, c := range d.names {
-			if c.now.exists() && from <= c.now.fold && c.now.fold < end && (!last.exists() || last.fold < c.now.fold) {
-				last = c.now
-			}
-		}
-	}
-	if !last.exists() {
-		return nil, ErrNotFound
-	}
-	tx.readsObject(last)
-	return last, nil
-}
-
-// baseLast is Last in the snapshot, without the places in d, which may be nil. It
-// returns a node of kind 0 if there is none.
-func (tx *Tx) baseLast(t *Node, from, end string, d *delta) (*Node, error) {
-	s, err := tx.reader()
-	if err != nil {
-		return nil, err
-	}
-	for {
-		row, err := s.Last(tx.ctx, t.id, from, end)
-		if err == ErrNotFound {
-			return &Node{}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		n, err := row.nodeIn(t.id, t)
-		if err != nil {
-			return nil, err
-		}
-		if d == nil || d.names[n.fold] == nil {
-			return n, nil
-		}
-		end = n.fold
-	}
 }
 
 // Len counts what is in table t.

@@ -60,14 +60,18 @@ type Session interface {
 	Child(ctx context.Context, table int64, fold string) (Row, error)
 	// Object returns the object with this id, as Child does.
 	Object(ctx context.Context, id int64) (Row, error)
-	// Last returns the last object of a table whose folded name is from or after it, and
-	// before end. Its value is nil if it is longer than ListedValue.
-	Last(ctx context.Context, table int64, from, end string) (Row, error)
+	// Page calls fn with the first n objects of a table whose folded names are from or after it,
+	// and before end, in the order of the bytes of the folded names. If backward is true, it calls
+	// fn with the last n of them, in the reverse order. A value is nil if it is longer than
+	// ListedValue.
+	Page(ctx context.Context, table int64, from, end string, backward bool, n int, fn func(Row) error) error
 	// Children calls fn with each object of a table, in the order of the bytes of the
 	// folded names. A value is nil if it is longer than ListedValue.
 	Children(ctx context.Context, table int64, fn func(Row) error) error
 	// Len returns the number of objects in a table.
 	Len(ctx context.Context, table int64) (int, error)
+	// CountUpTo returns the number of objects that Page finds, up to most.
+	CountUpTo(ctx context.Context, table int64, from, end string, most int) (int, error)
 	// Value returns the value of the object with this id.
 	Value(ctx context.Context, id int64) (Value, error)
 

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"time"
@@ -93,26 +92,34 @@ func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error
 	return p.was(past.Row, err)
 }
 
-func (p *pastSession) Last(_ context.Context, table int64, from, end string) (objectdb.Row, error) {
-	return p.was(p.row(sqlLastAt, table, p.s.generation, objectdb.ListedValue, from, end))
+func (p *pastSession) Page(
+	_ context.Context, table int64, from, end string, backward bool, n int, fn func(objectdb.Row) error,
+) error {
+	s := sqlPageAt
+	if backward {
+		s = sqlPageBackwardAt
+	}
+	return p.soundRows(p.telling(fn), s, table, p.s.generation, objectdb.ListedValue, from, end, int64(n))
 }
 
 func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
-	return p.rows(func(row objectdb.Row, err error) error {
-		if _, err := p.was(row, err); err != nil {
-			return err
-		}
+	return p.soundRows(p.telling(fn), sqlChildrenAt, table, p.s.generation, objectdb.ListedValue)
+}
+
+// telling returns a function that calls inexact if need be, and then fn.
+func (p *pastSession) telling(fn func(objectdb.Row) error) func(objectdb.Row) error {
+	return func(row objectdb.Row) error {
+		_, _ = p.was(row, nil)
 		return fn(row)
-	}, sqlChildrenAt, table, p.s.generation, objectdb.ListedValue)
+	}
 }
 
 func (p *pastSession) Len(_ context.Context, table int64) (int, error) {
-	var row [1]driver.Value
-	if err := p.one(row[:], sqlCountAt, table, p.s.generation); err != nil {
-		return 0, err
-	}
-	n, _ := row[0].(int64)
-	return int(n), nil
+	return p.count(sqlCountAt, table, p.s.generation)
+}
+
+func (p *pastSession) CountUpTo(_ context.Context, table int64, from, end string, most int) (int, error) {
+	return p.count(sqlCountUpToAt, table, p.s.generation, from, end, int64(most))
 }
 
 func (p *pastSession) Value(ctx context.Context, id int64) (objectdb.Value, error) {

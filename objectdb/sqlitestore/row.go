@@ -45,6 +45,26 @@ func (c *conn) rows(fn func(objectdb.Row, error) error, s statement, args ...dri
 	}
 }
 
+// soundRows calls fn with each row of a query, until one cannot be read.
+func (c *conn) soundRows(fn func(objectdb.Row) error, s statement, args ...driver.Value) error {
+	return c.rows(func(row objectdb.Row, err error) error {
+		if err != nil {
+			return err
+		}
+		return fn(row)
+	}, s, args...)
+}
+
+// count reads the one number that a query returns.
+func (c *conn) count(s statement, args ...driver.Value) (int, error) {
+	var row [1]driver.Value
+	if err := c.one(row[:], s, args...); err != nil {
+		return 0, err
+	}
+	n, _ := row[0].(int64)
+	return int(n), nil
+}
+
 // kinds are the kinds of objects by their names.
 var kinds = func() map[string]objectdb.Kind {
 	m := map[string]objectdb.Kind{}

@@ -84,15 +84,19 @@ const (
 	sqlChild
 	sqlByID
 	sqlChildren
-	sqlLast
+	sqlPage
+	sqlPageBackward
 	sqlCount
+	sqlCountUpTo
 	sqlEverything
 
 	sqlByIDAt
 	sqlChildAt
 	sqlChildrenAt
-	sqlLastAt
+	sqlPageAt
+	sqlPageBackwardAt
 	sqlCountAt
+	sqlCountUpToAt
 	sqlEverythingAt
 	sqlChangesBefore
 	sqlChangeUpTo
@@ -183,9 +187,13 @@ var statementSQL = [statements]string{
 	sqlByID: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object WHERE id = ?1`,
 	sqlChildren: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
 		WHERE parent = ?1 ORDER BY fold`,
-	sqlLast: `SELECT ` + rowColumns + `CASE WHEN size <= ?4 THEN value END FROM object
-		WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 ORDER BY fold DESC LIMIT 1`,
-	sqlCount:      `SELECT count(*) FROM object WHERE parent = ?1`,
+	sqlPage: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
+		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 ORDER BY fold LIMIT ?5`,
+	sqlPageBackward: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
+		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 ORDER BY fold DESC LIMIT ?5`,
+	sqlCount: `SELECT count(*) FROM object WHERE parent = ?1`,
+	sqlCountUpTo: `SELECT count(*) FROM
+		(SELECT 1 FROM object WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 LIMIT ?4)`,
 	sqlEverything: `SELECT ` + rowColumns + `value FROM object ORDER BY id`,
 
 	// A transaction that will write takes the lock at its start: one that
@@ -249,14 +257,30 @@ var statementSQL = [statements]string{
 			FROM object WHERE parent = ?1 AND since <= ?2
 		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + `
 		ORDER BY fold`,
-	sqlLastAt: `WITH RECURSIVE folds (f) AS (
+	// The names come from folds in order, so that the first ?6 of them are enough.
+	sqlPageAt: `WITH RECURSIVE folds (f) AS (
+			SELECT min(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < ?5
+			UNION ALL SELECT (SELECT min(fold) FROM past WHERE parent = ?1 AND fold > f AND fold < ?5)
+				FROM folds WHERE f IS NOT NULL)
+		SELECT * FROM (SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
+			FROM object WHERE parent = ?1 AND fold >= ?4 AND fold < ?5 AND since <= ?2 ORDER BY fold LIMIT ?6)
+		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + ` LIMIT ?6)
+		ORDER BY fold LIMIT ?6`,
+	sqlPageBackwardAt: `WITH RECURSIVE folds (f) AS (
 			SELECT max(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < ?5
 			UNION ALL SELECT (SELECT max(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < f)
 				FROM folds WHERE f IS NOT NULL)
 		SELECT * FROM (SELECT ` + rowColumns + `CASE WHEN size <= ?3 THEN value END
-			FROM object WHERE parent = ?1 AND fold >= ?4 AND fold < ?5 AND since <= ?2 ORDER BY fold DESC LIMIT 1)
-		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + ` LIMIT 1)
-		ORDER BY fold DESC LIMIT 1`,
+			FROM object WHERE parent = ?1 AND fold >= ?4 AND fold < ?5 AND since <= ?2 ORDER BY fold DESC LIMIT ?6)
+		UNION ALL SELECT * FROM (SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + ` LIMIT ?6)
+		ORDER BY fold DESC LIMIT ?6`,
+	sqlCountUpToAt: `WITH RECURSIVE folds (f) AS (
+			SELECT min(fold) FROM past WHERE parent = ?1 AND fold >= ?3 AND fold < ?4
+			UNION ALL SELECT (SELECT min(fold) FROM past WHERE parent = ?1 AND fold > f AND fold < ?4)
+				FROM folds WHERE f IS NOT NULL)
+		SELECT min(?5, (SELECT count(*) FROM (SELECT 1 FROM object
+				WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 AND since <= ?2 LIMIT ?5))
+			+ (SELECT count(*) FROM (SELECT 1 ` + fromPastFolds + ` LIMIT ?5)))`,
 	sqlCountAt: pastFolds + `SELECT (SELECT count(*) FROM object WHERE parent = ?1 AND since <= ?2)
 		+ (SELECT count(*) ` + fromPastFolds + `)`,
 	sqlEverythingAt: `SELECT ` + rowColumns + `value FROM object WHERE since <= ?1

@@ -115,30 +115,28 @@ func (c *conn) Object(_ context.Context, id int64) (objectdb.Row, error) {
 	return c.row(sqlByID, id, objectdb.WholeValue)
 }
 
-func (c *conn) Last(_ context.Context, table int64, from, end string) (objectdb.Row, error) {
-	return c.row(sqlLast, table, from, end, objectdb.ListedValue)
+func (c *conn) Page(
+	_ context.Context, table int64, from, end string, backward bool, n int, fn func(objectdb.Row) error,
+) error {
+	s := sqlPage
+	if backward {
+		s = sqlPageBackward
+	}
+	return c.soundRows(fn, s, table, objectdb.ListedValue, from, end, int64(n))
 }
 
 func (c *conn) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
-	return c.rows(func(row objectdb.Row, err error) error {
-		if err != nil {
-			return err
-		}
-		return fn(row)
-	}, sqlChildren, table, objectdb.ListedValue)
+	return c.soundRows(fn, sqlChildren, table, objectdb.ListedValue)
 }
 
 func (c *conn) All(_ context.Context, fn func(objectdb.Row, error)) error {
 	return c.rows(func(row objectdb.Row, err error) error { fn(row, err); return nil }, sqlEverything)
 }
 
-func (c *conn) Len(_ context.Context, table int64) (int, error) {
-	var row [1]driver.Value
-	if err := c.one(row[:], sqlCount, table); err != nil {
-		return 0, err
-	}
-	n, _ := row[0].(int64)
-	return int(n), nil
+func (c *conn) Len(_ context.Context, table int64) (int, error) { return c.count(sqlCount, table) }
+
+func (c *conn) CountUpTo(_ context.Context, table int64, from, end string, most int) (int, error) {
+	return c.count(sqlCountUpTo, table, from, end, int64(most))
 }
 
 func (c *conn) Value(_ context.Context, id int64) (objectdb.Value, error) {

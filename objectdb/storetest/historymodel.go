@@ -409,6 +409,7 @@ func (h *historian) lookAtInexact(
 	if n.Kind() == objectdb.KindTable {
 		children := Must(tx.Children(n))(h.t)
 		require.Len(h.t, children, Must(tx.Len(n))(h.t), story)
+		h.lookAtPage(tx, n, children, story)
 		return
 	}
 	if written, inexact := flagged[n.ID()]; inexact {

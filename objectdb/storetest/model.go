@@ -299,6 +299,36 @@ func (p *player) look(tx *objectdb.Tx, a objectdb.Address) {
 	count, err := tx.Len(got)
 	require.NoError(p.t, err)
 	require.Equal(p.t, len(names), count, story)
+	p.lookAtPage(tx, got, nodes, story)
+}
+
+// lookAtPage compares a random page of a table with the list of what is in it.
+func (p *player) lookAtPage(tx *objectdb.Tx, t *objectdb.Node, nodes []*objectdb.Node, story string) {
+	bounds := []string{"", "a", "a\x00", "b", "c", "c.d", "c.e", "ä", "\xff"}
+	from, end := bounds[p.r.IntN(len(bounds))], bounds[p.r.IntN(len(bounds))]
+	backward, n := p.r.IntN(2) == 0, p.r.IntN(5)
+	story += fmt.Sprintf("\npage %q %q %v %d", from, end, backward, n)
+	var want []string
+	for _, n := range nodes {
+		if fold := objectdb.Fold(n.Name()); from <= fold && (end == "" || fold < end) {
+			want = append(want, n.Name())
+		}
+	}
+	count, err := tx.CountUpTo(t, from, end, n)
+	require.NoError(p.t, err, story)
+	require.Equal(p.t, min(len(want), n), count, story)
+	if len(want) > n && backward {
+		want = want[len(want)-n:]
+	} else if len(want) > n {
+		want = want[:n]
+	}
+	page, err := tx.Page(t, from, end, backward, n)
+	require.NoError(p.t, err, story)
+	var got []string
+	for _, n := range page {
+		got = append(got, n.Name())
+	}
+	require.Equal(p.t, strings.Join(want, " "), strings.Join(got, " "), story)
 }
 
 func (p *player) lookEverywhere(tx *objectdb.Tx) {

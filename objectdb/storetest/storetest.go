@@ -61,6 +61,8 @@ var tests = []struct {
 	{"WritesBelowADeletedTableAreRefused", testWritesBelowADeletedTableAreRefused},
 	{"Nodes", testNodes},
 	{"Walk", testWalk},
+	{"Page", testPage},
+	{"APageCountsAsRead", testAPageCountsAsRead},
 	{"AnErrorLeavesTheRootAsItWas", testAnErrorLeavesTheRootAsItWas},
 	{"RecordsAreOfLists", testRecordsAreOfLists},
 	{"Derived", testDerived},

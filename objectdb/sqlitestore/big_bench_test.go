@@ -1,0 +1,164 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"scripter/objectdb"
+)
+
+// bigRoot returns a root with 1,015,004 objects below the table big: 500,000 strings in one table,
+// 100,000 records of four values in another, and scripts and texts in tables that lie up to 20 deep.
+//
+// If OBJECTDB_BENCH_ROOT names a root, it is used, and filled first if it has no table big. If the
+// file does not exist, it is made. So one root serves many runs, and tests by hand:
+//
+//	OBJECTDB_BENCH_ROOT=/tmp/big.root go test ./objectdb/sqlitestore -run xxx -bench BenchmarkPage
+func bigRoot(b *testing.B) *objectdb.DB {
+	b.Helper()
+	path := os.Getenv("OBJECTDB_BENCH_ROOT")
+	if path == "" {
+		path = b.TempDir() + "/big.root"
+	}
+	o := objectdb.Options{Relaxed: true, LockTime: -1}
+	db, err := Open(path, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		db, err = Create(path, o)
+	}
+	require.NoError(b, err)
+	b.Cleanup(func() { db.Close() })
+	err = db.View(context.Background(), func(tx *objectdb.Tx) error {
+		_, err := tx.Find(objectdb.Address{"big"})
+		return err
+	})
+	if errors.Is(err, objectdb.ErrNotFound) {
+		err = fillBig(db)
+	}
+	require.NoError(b, err)
+	return db
+}
+
+// fillBig makes the objects in a few transactions, because all that one writes is in memory until its end.
+func fillBig(db *objectdb.DB) error {
+	steps := []struct {
+		table string
+		parts int
+		fill  func(tx *objectdb.Tx, table *objectdb.Node, i int) error
+	}{
+		{"strings", 500_000, fillString},
+		{"records", 100_000, fillRecord},
+		{"deep", 250, fillDeep},
+	}
+	for _, s := range steps {
+		each := s.parts / 10
+		for from := 0; from < s.parts; from += each {
+			err := db.UpdateLocked(context.Background(), func(tx *objectdb.Tx) error {
+				a := objectdb.Address{"big", s.table}
+				if err := tx.NewTable(a); err != nil {
+					return err
+				}
+				table, err := tx.Find(a)
+				for i := from; i < from+each && err == nil; i++ {
+					err = s.fill(tx, table, i)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fillString(tx *objectdb.Tx, table *objectdb.Node, i int) error {
+	return tx.Set(table, fmt.Sprintf("item%06d", i), objectdb.String(fmt.Sprintf("the value of item %d", i)))
+}
+
+var bigNames = []string{"Ada", "Grace", "Niklaus", "Edsger", "Barbara", "Straße", "Ærø", "Дмитрий", "Ωmega", "名前"}
+
+func fillRecord(tx *objectdb.Tx, table *objectdb.Node, i int) error {
+	record, err := tx.SetTable(table, fmt.Sprintf("person%05d", i))
+	if err != nil {
+		return err
+	}
+	for name, v := range map[string]objectdb.Value{
+		"name":  objectdb.String(fmt.Sprint(bigNames[i%len(bigNames)], " ", i)),
+		"age":   objectdb.Number(i % 100),
+		"alive": objectdb.Boolean(i%3 > 0),
+		"tags":  objectdb.List{objectdb.String("tag" + fmt.Sprint(i%7)), objectdb.Number(i)},
+	} {
+		if err := tx.Set(record, name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillDeep makes 20 tables, each in the one before, with a script and a text in each.
+func fillDeep(tx *objectdb.Tx, table *objectdb.Node, i int) error {
+	table, err := tx.SetTable(table, fmt.Sprintf("branch%03d", i))
+	for depth := 1; depth <= 20 && err == nil; depth++ {
+		script := fmt.Sprintf("-- script %d of branch %d\nlocal n = %d\nreturn n + 1\n", depth, i, depth)
+		text := strings.Repeat(fmt.Sprintf("<p>Page %d of branch %d.</p>\n", depth, i), 1+i%100)
+		err = errors.Join(tx.Set(table, "script", objectdb.Script(script)), tx.Set(table, "page", objectdb.Text(text)))
+		if err == nil && depth < 20 {
+			table, err = tx.SetTable(table, fmt.Sprint("level", depth))
+		}
+	}
+	return err
+}
+
+// BenchmarkPage reads 100 of the 500,000 objects of a table, as another process would that begins.
+func BenchmarkPage(b *testing.B) {
+	db := bigRoot(b)
+	table := objectdb.Address{"big", "strings"}
+	pages := map[string]func(tx *objectdb.Tx, t *objectdb.Node) (int, error){
+		"first":  func(tx *objectdb.Tx, t *objectdb.Node) (int, error) { return pageLen(tx, t, "", "", false) },
+		"middle": func(tx *objectdb.Tx, t *objectdb.Node) (int, error) { return pageLen(tx, t, "item250000", "", false) },
+		"before": func(tx *objectdb.Tx, t *objectdb.Node) (int, error) { return pageLen(tx, t, "", "item250000", true) },
+		"last":   func(tx *objectdb.Tx, t *objectdb.Node) (int, error) { return pageLen(tx, t, "", "", true) },
+		"countUpTo10000": func(tx *objectdb.Tx, t *objectdb.Node) (int, error) {
+			n, err := tx.CountUpTo(t, "", "", 10_000)
+			return n / 100, err
+		},
+	}
+	for name, page := range pages {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
+					t, err := tx.Find(table)
+					require.NoError(b, err)
+					n, err := page(tx, t)
+					require.Equal(b, 100, n)
+					return err
+				}))
+			}
+		})
+	}
+	b.Run("fresh", func(b *testing.B) {
+		for b.Loop() {
+			fresh, err := Open(db.Path(), objectdb.Options{})
+			require.NoError(b, err)
+			require.NoError(b, fresh.View(context.Background(), func(tx *objectdb.Tx) error {
+				t, err := tx.Find(table)
+				require.NoError(b, err)
+				_, err = tx.Page(t, "item250000", "", false, 100)
+				return err
+			}))
+			require.NoError(b, fresh.Close())
+		}
+	})
+}
+
+func pageLen(tx *objectdb.Tx, t *objectdb.Node, from, end string, backward bool) (int, error) {
+	nodes, err := tx.Page(t, from, end, backward, 100)
+	return len(nodes), err
+}
