@@ -12,6 +12,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/valuetext"
 )
 
 // mostOffers is how many names of a table are offered. If more names begin with what was typed,
@@ -156,7 +157,7 @@ func keepTyped(names []typedName, begin string) {
 // describeNode returns the kind and the size of an object.
 func describeNode(tx *objectdb.Tx, n *objectdb.Node, counts *int) (string, error) {
 	if n.Kind() != objectdb.KindTable {
-		return n.Kind().String() + ", " + thousands(int(n.Size()), "byte"), nil
+		return n.Kind().String() + ", " + valuetext.Count(int(n.Size()), "byte"), nil
 	}
 	size := 0
 	for end := "\xff"; ; size++ {

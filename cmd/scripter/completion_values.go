@@ -13,10 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/history"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/requestlog"
 	"scripter/site"
+	"scripter/valuetext"
 )
 
 // kindNames completes the name of a kind.
@@ -47,7 +49,7 @@ func settingValues(t *tool, c *cobra.Command, args []string, typed string) []off
 	}
 	var list []offer
 	for _, v := range s.Values() {
-		list = append(list, offer{text: valueText(v)})
+		list = append(list, offer{text: valuetext.Format(v)})
 	}
 	return beginning(typed, list)
 }
@@ -168,8 +170,8 @@ func changeNumbers(t *tool, c *cobra.Command, _ []string, typed string) (list []
 			if err != nil || len(list) == most {
 				return err
 			}
-			about := shownTime(time.Unix(0, change.Time)) + ", " + who(change.Origin) + ", " +
-				thousands(change.Count, "object")
+			about := valuetext.Time(time.Unix(0, change.Time)) + ", " + history.Who(change.Origin) + ", " +
+				valuetext.Count(change.Count, "object")
 			list = append(list, offer{text: strconv.FormatInt(change.Generation, 10), about: about})
 		}
 		return nil
@@ -185,7 +187,7 @@ func savedCopies(t *tool, c *cobra.Command, args []string, typed string) (list [
 		return nil
 	}
 	for i, copied := range copies {
-		about := copied.Time.Format("2006-01-02 15:04:05") + ", " + thousands(int(copied.Size), "byte")
+		about := copied.Time.Format("2006-01-02 15:04:05") + ", " + valuetext.Count(int(copied.Size), "byte")
 		list = append(list, offer{text: strconv.Itoa(i + 1), about: about + ", " + filepath.Base(copied.Path)})
 		if typed != "" {
 			list = append(list, offer{text: filepath.Base(copied.Path), about: about})

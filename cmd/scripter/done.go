@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
 	"scripter/script/lint"
+	"scripter/valuetext"
 )
 
 // changeFlags are the flags of the commands that print what they have changed.
@@ -109,10 +109,10 @@ func (o *doneObject) String() string {
 	if o.kind == objectdb.KindTable {
 		text += " table"
 		if o.size > 0 {
-			text += " with " + thousands(o.size, "object")
+			text += " with " + valuetext.Count(o.size, "object")
 		}
 	} else {
-		text += " " + o.kind.String() + ", " + thousands(o.size, "byte")
+		text += " " + o.kind.String() + ", " + valuetext.Count(o.size, "byte")
 	}
 	switch len(o.tables) {
 	case 0:
@@ -121,18 +121,6 @@ func (o *doneObject) String() string {
 		return text + ", with the new table " + o.tables[0]
 	}
 	return text + ", with the new tables " + strings.Join(o.tables, ", ")
-}
-
-// thousands returns a count with its noun, such as "1,204 bytes".
-func thousands(n int, noun string) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	if n != 1 {
-		noun += "s"
-	}
-	return digits + " " + noun
 }
 
 // printDone prints what was done, one line for each object. number is that of the change:

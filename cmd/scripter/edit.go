@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/valuetext"
 )
 
 // edit is one run of "scripter edit".
@@ -154,13 +153,7 @@ func (e *edit) read(tx *objectdb.Tx) error {
 	if e.base, err = tx.Value(n); err != nil {
 		return err
 	}
-	e.shown = valueText(e.base)
-	if n.Kind() == objectdb.KindList {
-		var indented bytes.Buffer
-		if err := json.Indent(&indented, []byte(e.shown), "", "  "); err == nil {
-			e.shown = indented.String() + "\n"
-		}
-	}
+	e.shown = valuetext.Indented(e.base)
 	return nil
 }
 

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/history"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/valuetext"
 )
 
 func (t *tool) forgetCommand() *cobra.Command {
@@ -44,7 +46,7 @@ those that may still have the object.`,
 func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, yes bool) error {
 	present := false
 	err := db.View(ctx, func(tx *objectdb.Tx) error {
-		if _, err := idsAt(tx, a); err != nil {
+		if _, err := history.IDsAt(tx, a); err != nil {
 			return err
 		}
 		_, err := tx.Find(a)
@@ -78,8 +80,8 @@ func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, 
 	if present {
 		stays = "; the present objects stay"
 	}
-	fmt.Fprintf(t.out, "forgot %s of %s, %s%s\n", thousands(int(f.Objects), "past state"), a,
-		thousands(int(f.Bytes), "byte"), stays)
+	fmt.Fprintf(t.out, "forgot %s of %s, %s%s\n", valuetext.Count(int(f.Objects), "past state"), a,
+		valuetext.Count(int(f.Bytes), "byte"), stays)
 	if len(copies) > 0 {
 		fmt.Fprintln(t.out, "these saved copies may still hold it, and forget does not change them:")
 		for _, name := range copies {

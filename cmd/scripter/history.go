@@ -12,6 +12,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/site"
+	"scripter/valuetext"
 )
 
 func (t *tool) historyCommand() *cobra.Command {
@@ -92,7 +93,7 @@ func (t *tool) printHistory(tx *objectdb.Tx, h *objectdb.HistoryInfo) error {
 	if t.json {
 		settings, rows := map[string]any{}, []any{}
 		for _, s := range historySettings {
-			settings[s.Name] = jsonValue(s.Read(tx).Value)
+			settings[s.Name] = valuetext.JSON(s.Read(tx).Value)
 		}
 		for _, r := range rules {
 			row := map[string]any{"address": r.Address, "rule": r.Text, "supplied": r.Supplied}
@@ -111,16 +112,16 @@ func (t *tool) printHistory(tx *objectdb.Tx, h *objectdb.HistoryInfo) error {
 	}
 	reach := "change " + strconv.FormatInt(h.Reach, 10)
 	if h.ReachTime > 0 {
-		reach += " of " + shownTime(time.Unix(0, h.ReachTime))
+		reach += " of " + valuetext.Time(time.Unix(0, h.ReachTime))
 	} else {
 		reach = "the beginning"
 	}
 	rows := [][]string{
 		{"reach", "back to " + reach},
-		{"changes", thousands(int(h.Changes), "change")},
-		{"kept", thousands(int(h.Objects), "past state") + ", about " + thousands(int(h.Bytes), "byte")},
-		{"thinned", fmt.Sprintf("%s of these, about %s, %d %%", thousands(int(h.ThinnedObjects), "state"),
-			thousands(int(h.ThinnedBytes), "byte"), share(h.ThinnedBytes, h.Bytes))},
+		{"changes", valuetext.Count(int(h.Changes), "change")},
+		{"kept", valuetext.Count(int(h.Objects), "past state") + ", about " + valuetext.Count(int(h.Bytes), "byte")},
+		{"thinned", fmt.Sprintf("%s of these, about %s, %d %%", valuetext.Count(int(h.ThinnedObjects), "state"),
+			valuetext.Count(int(h.ThinnedBytes), "byte"), share(h.ThinnedBytes, h.Bytes))},
 	}
 	for _, s := range historySettings {
 		rows = append(rows, []string{s.Name, settingText(s.Read(tx).Value) + " " + s.Meaning})

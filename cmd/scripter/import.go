@@ -13,6 +13,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/objectfiles"
+	"scripter/valuetext"
 )
 
 // importFlags are the flags of an import.
@@ -261,7 +262,7 @@ func (t *tool) printRemoved(did *importing) {
 	for _, o := range did.removed {
 		with := ""
 		if o.kind == objectdb.KindTable && o.size > 0 {
-			with = ", with " + thousands(o.size, "object")
+			with = ", with " + valuetext.Count(o.size, "object")
 		}
 		fmt.Fprintf(t.out, "%-8s %-8s %s%s\n", o.change, o.kind, o.address, with)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/site"
+	"scripter/valuetext"
 )
 
 func (t *tool) limitsCommand() *cobra.Command {
@@ -73,7 +74,7 @@ func (t *tool) listLimits(tx *objectdb.Tx) error {
 	for _, r := range rows {
 		for _, c := range r.Cells {
 			if c.Value != nil {
-				lines = append(lines, []string{r.Address, c.Name, valueText(c.Value)})
+				lines = append(lines, []string{r.Address, c.Name, valuetext.Format(c.Value)})
 			}
 		}
 	}
@@ -99,7 +100,7 @@ func jsonLimitRows(rows []site.LimitRow) []any {
 		for _, c := range r.Cells {
 			m := map[string]any{"address": r.Address, "name": c.Name}
 			if c.Value != nil {
-				m["value"] = jsonValue(c.Value)
+				m["value"] = valuetext.JSON(c.Value)
 			}
 			for _, why := range []error{r.Why, c.Why} {
 				if why != nil {
@@ -150,7 +151,7 @@ func jsonLimits(list []site.Limit) []any {
 }
 
 func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *site.Setting, text string) error {
-	v, err := parseValue(objectdb.KindNumber, text, "")
+	v, err := parseValue(objectdb.KindNumber, text)
 	if err != nil {
 		return err
 	}
@@ -174,8 +175,8 @@ func (t *tool) setLimit(ctx context.Context, a objectdb.Address, set *site.Setti
 	}
 	if t.json {
 		return t.printJSON(map[string]any{"address": a.String(), "name": set.Name,
-			"before": before.Value, "value": jsonValue(v)})
+			"before": before.Value, "value": valuetext.JSON(v)})
 	}
-	fmt.Fprintf(t.out, "%s: %s (was %v)\n", set.Name, valueText(v), before.Value)
+	fmt.Fprintf(t.out, "%s: %s (was %v)\n", set.Name, valuetext.Format(v), before.Value)
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// history holds the lines typed at "scripter lua", in memory and in a file that
+// typedLines holds the lines typed at "scripter lua", in memory and in a file that
 // only its owner can read: they may hold passwords. It is a term.History.
-type history struct {
+type typedLines struct {
 	lines []string // oldest first
 	file  *os.File // nil: the lines are in memory only
 }
@@ -36,19 +36,19 @@ func stateFolder() (string, error) {
 
 // openHistory reads the history of this user. If that fails it returns one
 // without a file, and the error.
-func openHistory() (*history, error) {
+func openHistory() (*typedLines, error) {
 	dir, err := stateFolder()
 	if err != nil {
-		return &history{}, err
+		return &typedLines{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &history{}, err
+		return &typedLines{}, err
 	}
 	return readHistory(filepath.Join(dir, "lua_history"))
 }
 
-func readHistory(name string) (*history, error) {
-	h := &history{}
+func readHistory(name string) (*typedLines, error) {
+	h := &typedLines{}
 	text, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return h, err
@@ -79,7 +79,7 @@ func readHistory(name string) (*history, error) {
 }
 
 // Add adds a line. An empty one, and the same one again, are left out.
-func (h *history) Add(line string) {
+func (h *typedLines) Add(line string) {
 	line = strings.NewReplacer("\n", " ", "\r", " ").Replace(line)
 	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
 		return
@@ -91,12 +91,12 @@ func (h *history) Add(line string) {
 }
 
 // Len returns the number of lines.
-func (h *history) Len() int { return len(h.lines) }
+func (h *typedLines) Len() int { return len(h.lines) }
 
 // At returns a line; 0 is the newest.
-func (h *history) At(i int) string { return h.lines[len(h.lines)-1-i] }
+func (h *typedLines) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-func (h *history) close() {
+func (h *typedLines) close() {
 	if h.file != nil {
 		h.file.Close()
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/history"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/site"
@@ -111,7 +112,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		fmt.Fprintln(errs, "scripter: hint:", visible(h))
 	}
 	var usage usageError
-	if errors.As(err, &usage) {
+	if errors.As(err, &usage) || errors.Is(err, history.ErrMoment) || errors.Is(err, history.ErrFuture) {
 		return 2
 	}
 	var own statusError
@@ -147,6 +148,16 @@ func hint(err error) string {
 		return `"scripter ls" lists what is there`
 	case errors.Is(err, objectdb.ErrIsTable):
 		return `"scripter ls" lists a table, "scripter rm -r" removes one`
+	case errors.Is(err, history.ErrMoment):
+		return `times are such as "2026-11-22 14:00" (UTC), 14:00, yesterday, 2h or 3d`
+	case errors.Is(err, history.ErrNoChange):
+		return `"scripter log" lists the changes`
+	case errors.Is(err, history.ErrNoObject):
+		return `"scripter ls" lists what is there, "scripter log" what was changed`
+	case errors.Is(err, objectdb.ErrReach):
+		return `"scripter history" tells what is kept; saved copies may be older`
+	case errors.Is(err, objectdb.ErrNothingToUndo):
+		return `"scripter log" lists the changes, "scripter undo CHANGE" takes back any of them`
 	}
 	return ""
 }

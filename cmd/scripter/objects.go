@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/valuetext"
 )
 
 func (t *tool) getCommand() *cobra.Command {
@@ -51,7 +52,7 @@ func (t *tool) getCommand() *cobra.Command {
 // printValue prints a value as text: texts and binaries exactly, without a
 // line end of our own.
 func (t *tool) printValue(v objectdb.Value) error {
-	text, end := valueText(v), "\n"
+	text, end := valuetext.Format(v), "\n"
 	switch v.(type) {
 	case objectdb.Text, objectdb.Script, objectdb.Outline, objectdb.Binary:
 		end = ""
@@ -132,7 +133,7 @@ func (t *tool) printObject(tx *objectdb.Tx, table objectdb.Address, o objectdb.O
 	preview := ""
 	v, err := tx.Get(table.Child(o.Name))
 	if err == nil {
-		preview = firstLine(valueText(v), 40)
+		preview = firstLine(valuetext.Format(v), 40)
 	} else if errors.Is(err, objectdb.ErrNotKept) {
 		preview = "(its value was not kept)"
 	} else if n, err := tx.Find(table.Child(o.Name)); err == nil {
@@ -264,4 +265,19 @@ func (t *tool) twoAddresses(
 	parentsFlag(c, &parents)
 	f.add(c)
 	return c
+}
+
+// jsonObject returns what --json prints of an object.
+func jsonObject(a objectdb.Address, o objectdb.Object, v objectdb.Value) map[string]any {
+	m := map[string]any{
+		"address": a.String(), "name": o.Name, "kind": o.Kind.String(), "version": o.Version,
+		"created": o.Created.UTC(), "modified": o.Modified.UTC(), "size": o.Size,
+	}
+	if o.Type != "" {
+		m["type"] = o.Type
+	}
+	if v != nil {
+		m["value"] = valuetext.JSON(v)
+	}
+	return m
 }

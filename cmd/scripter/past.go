@@ -3,17 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/history"
 	"scripter/objectdb"
-	"scripter/site"
+	"scripter/valuetext"
 )
 
 // atFlag is the flag --at of a command: the root as it was.
@@ -52,17 +50,21 @@ func (t *tool) withAt(ctx context.Context, f atFlag, o objectdb.Options, fn func
 	if f.text == "" {
 		return t.with(o, fn)
 	}
-	m, err := parseMoment(f.text, time.Now())
+	m, err := history.ParseMoment(f.text, time.Now())
 	if err != nil {
 		return err
 	}
 	return t.with(forReading, func(db *objectdb.DB) error {
-		generation, err := m.generation(ctx, db)
+		var generation int64
+		err := db.View(ctx, func(tx *objectdb.Tx) (err error) {
+			generation, err = m.Generation(tx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		p := newPast(db, generation)
-		err = fn(p.db)
+		p := history.NewPast(db, generation)
+		err = fn(p.DB)
 		if !f.namesOnly {
 			t.tellOf(ctx, p)
 		}
@@ -70,78 +72,28 @@ func (t *tool) withAt(ctx context.Context, f atFlag, o objectdb.Options, fn func
 	})
 }
 
-// past is the root as it was, with the objects whose values were missing.
-type past struct {
-	db, today  *objectdb.DB
-	generation int64
-	mu         sync.Mutex
-	later      map[int64]bool // the objects of which a later value was used
-}
-
-func newPast(today *objectdb.DB, generation int64) *past {
-	p := &past{today: today, generation: generation, later: map[int64]bool{}}
-	p.db = today.At(generation, func(id, _ int64) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.later[id] = true
-	})
-	return p
-}
-
 // maxNamed is how many objects tellOf names.
 const maxNamed = 3
 
 // tellOf prints a note of the objects of which a later value was used, because the old one was
 // not kept.
-func (t *tool) tellOf(ctx context.Context, p *past) {
-	p.mu.Lock()
-	ids := slices.Sorted(maps.Keys(p.later))
-	p.mu.Unlock()
-	var names []string
-	count := 0
-	for _, id := range ids {
-		a, modified, err := p.object(ctx, id)
-		if err != nil {
-			t.warn("object %d: %v", id, err)
-		}
-		if a.Equal(site.FlDirtyRoot.Address()) {
-			continue // it is read for every request, and nothing of it is ever kept
-		}
-		if count++; count <= maxNamed {
-			names = append(names, fmt.Sprintf("%s (of %s)", a, shownTime(modified)))
-		}
+func (t *tool) tellOf(ctx context.Context, p *history.Past) {
+	list, err := p.LaterValues(ctx)
+	if err != nil {
+		t.warn("%v", err)
 	}
-	if count == 0 {
+	if len(list) == 0 {
 		return
 	}
-	if count > maxNamed {
+	var names []string
+	for _, later := range list[:min(maxNamed, len(list))] {
+		names = append(names, fmt.Sprintf("%s (of %s)", later.Address, valuetext.Time(later.Written)))
+	}
+	if len(list) > maxNamed {
 		names = append(names, "…")
 	}
 	t.note("the old value of %s was not kept, so a later value is used: %s",
-		counted(count, "object"), strings.Join(names, ", "))
-}
-
-// object returns the address that an object had, and when the value was written that is used
-// instead of the old one.
-func (p *past) object(ctx context.Context, id int64) (a objectdb.Address, modified time.Time, err error) {
-	err = p.today.View(ctx, func(tx *objectdb.Tx) error {
-		state, err := tx.StateAt(id, p.generation)
-		if err == nil && state != nil {
-			a = state.Address
-		}
-		return err
-	})
-	if err != nil || a == nil {
-		return a, modified, err
-	}
-	err = p.db.View(ctx, func(tx *objectdb.Tx) error {
-		n, err := tx.Find(a)
-		if err == nil {
-			modified = n.Modified()
-		}
-		return err
-	})
-	return a, modified, err
+		counted(len(list), "object"), strings.Join(names, ", "))
 }
 
 // tellOfFiles prints a note if a gateway on the root as it was has read files.

@@ -16,6 +16,7 @@ import (
 	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/runner"
+	"scripter/valuetext"
 )
 
 // put is one run of "scripter put".
@@ -162,7 +163,10 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 		return nil, usageError{hintError{fmt.Errorf("--type is for a binary, and this is a %s", k),
 			"--kind binary makes it one"}}
 	}
-	v, err := parseValue(k, text, p.file)
+	if k == objectdb.KindString && p.file == "-" {
+		text = strings.TrimSuffix(text, "\n") // echo adds one
+	}
+	v, err := parseValue(k, text)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +182,15 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 	case objectdb.Binary:
 		x.Type = p.typeAt(tx, a)
 		v = x
+	}
+	return v, nil
+}
+
+// parseValue returns the value of a kind that a word of the command line stands for.
+func parseValue(k objectdb.Kind, text string) (objectdb.Value, error) {
+	v, err := valuetext.Parse(k, text)
+	if err != nil {
+		return nil, usageError{err}
 	}
 	return v, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
+	"scripter/history"
 	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/textdiff"
@@ -145,9 +146,9 @@ func (t *tool) replayOn(
 		if err != nil {
 			return run, err
 		}
-		p := newPast(db, generation)
+		p := history.NewPast(db, generation)
 		defer t.tellOf(ctx, p)
-		db = p.db
+		db = p.DB
 	}
 	log := t.log(slog.LevelWarn)
 	if then && f.diff { // that the request failed at that time is known
@@ -166,7 +167,7 @@ func (t *tool) replayOn(
 	}
 	if f.diff {
 		o.Inspect = func(tx *objectdb.Tx) (err error) {
-			run.written, err = writtenBy(tx)
+			run.written, err = history.Pending(tx)
 			return err
 		}
 	}
@@ -183,43 +184,12 @@ func (t *tool) replayOn(
 func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
 		if generation = r.Generation; generation > 0 {
-			return isRemembered(tx, generation)
+			return history.IsRemembered(tx, generation)
 		}
-		generation, err = tx.GenerationAt(r.Time)
-		if errors.Is(err, objectdb.ErrReach) {
-			return reachError(tx, recordedTime(r))
-		}
+		generation, err = history.GenerationAt(tx, r.Time, recordedTime(r))
 		return err
 	})
 	return generation, err
-}
-
-// writtenBy returns what a transaction has written and not committed: one or more lines for each
-// object. Secrets are masked.
-func writtenBy(tx *objectdb.Tx) (string, error) {
-	list, err := tx.Pending()
-	var b strings.Builder
-	for _, p := range list {
-		a := p.Address.String()
-		switch {
-		case err != nil:
-		case p.Node == nil:
-			fmt.Fprintf(&b, "%s is removed\n", a)
-		case p.Node.Kind() == objectdb.KindTable:
-			fmt.Fprintf(&b, "%s is a table\n", a)
-		case requestlog.IsSecret(p.Address, p.Node.Kind()):
-			fmt.Fprintf(&b, "%s = %s\n", a, masked)
-		default:
-			side := objectSide{address: p.Address, kind: p.Node.Kind()}
-			side.value, err = tx.Value(p.Node)
-			text := strings.TrimSuffix(side.text(), "\n")
-			if strings.Contains(text, "\n") {
-				text = "\n    " + strings.ReplaceAll(text, "\n", "\n    ")
-			}
-			fmt.Fprintf(&b, "%s = %s\n", a, text)
-		}
-	}
-	return b.String(), err
 }
 
 // replayDiff prints what differs between two runs of a recorded request, or between a run and

@@ -12,6 +12,7 @@ import (
 	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/site"
+	"scripter/valuetext"
 )
 
 func (t *tool) settingsCommand() *cobra.Command {
@@ -130,14 +131,14 @@ func settingText(v objectdb.Value) string {
 	if v == objectdb.String("") {
 		return `""`
 	}
-	return valueText(v)
+	return valuetext.Format(v)
 }
 
 func jsonSetting(s *site.Setting, state site.State, hide bool) map[string]any {
 	m := map[string]any{
 		"name": s.Name, "title": s.Title, "meaning": s.Meaning, "address": s.Address().String(),
-		"kind": s.Default.Kind().String(), "default": jsonValue(s.Default),
-		"value": jsonValue(state.Value), "from": state.From,
+		"kind": s.Default.Kind().String(), "default": valuetext.JSON(s.Default),
+		"value": valuetext.JSON(state.Value), "from": state.From,
 	}
 	if hide {
 		delete(m, "value")
@@ -149,7 +150,7 @@ func jsonSetting(s *site.Setting, state site.State, hide bool) map[string]any {
 }
 
 func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) error {
-	v, err := parseValue(s.Default.Kind(), text, "")
+	v, err := parseValue(s.Default.Kind(), text)
 	if err != nil {
 		return err
 	}
@@ -189,8 +190,8 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 	}
 	if t.json {
 		return t.printJSON(map[string]any{
-			"name": s.Name, "address": s.Address().String(), "before": jsonValue(before.Value),
-			"value": jsonValue(v), "warnings": append([]string{}, warnings...),
+			"name": s.Name, "address": s.Address().String(), "before": valuetext.JSON(before.Value),
+			"value": valuetext.JSON(v), "warnings": append([]string{}, warnings...),
 		})
 	}
 	fmt.Fprintf(t.out, "%s: %s (was %s)\n", s.Name, settingText(v), settingText(before.Value))

@@ -17,6 +17,7 @@ import (
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/site"
+	"scripter/valuetext"
 )
 
 // toolOn returns a function that runs a command on a root, which must succeed.
@@ -115,7 +116,7 @@ func exportOf(t *testing.T, root string) string {
 	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
 		return tx.Walk(nil, func(a objectdb.Address, n *objectdb.Node) error {
 			v, err := valueOf(tx, n)
-			fmt.Fprintf(&b, "%s %s %q\n", a, n.Kind(), valueText(v))
+			fmt.Fprintf(&b, "%s %s %q\n", a, n.Kind(), valuetext.Format(v))
 			return err
 		})
 	}))

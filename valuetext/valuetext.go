@@ -1,6 +1,12 @@
-package main
+// Package valuetext writes values of the root as people read and type them, for the commands and
+// the web page.
+//
+// Format returns the text of a value, and Parse reads it again. JSON returns what programs read.
+// None of them is the stored form: the JSON form of package objectdb is, which loses nothing.
+package valuetext
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,13 +19,13 @@ import (
 	"scripter/objectdb"
 )
 
-// valueText returns the text of a value as the command line prints and reads it.
-func valueText(v objectdb.Value) string {
+// Format returns the text of a value. A list is JSON in one line, and a date is as RFC 3339 has it.
+func Format(v objectdb.Value) string {
 	switch v := v.(type) {
 	case objectdb.Boolean:
 		return strconv.FormatBool(bool(v))
 	case objectdb.Number:
-		return numberText(float64(v))
+		return number(float64(v))
 	case objectdb.String:
 		return string(v)
 	case objectdb.Text:
@@ -29,13 +35,13 @@ func valueText(v objectdb.Value) string {
 	case objectdb.Script:
 		return string(v)
 	case objectdb.Date:
-		return v.Format(time.RFC3339Nano)
+		return v.Time.Format(time.RFC3339Nano)
 	case objectdb.Binary:
 		return v.Data
 	case objectdb.Address:
 		return v.String()
 	case objectdb.List:
-		b, err := json.Marshal(jsonValue(v))
+		b, err := json.Marshal(JSON(v))
 		if err != nil {
 			return ""
 		}
@@ -44,49 +50,48 @@ func valueText(v objectdb.Value) string {
 	return ""
 }
 
-// numberText writes a number exactly, and with an exponent only where it would have
-// many zeros: as JSON does.
-func numberText(n float64) string {
+// Indented does what Format does, but a list has a line for each item.
+func Indented(v objectdb.Value) string {
+	text := Format(v)
+	if v.Kind() == objectdb.KindList {
+		var b bytes.Buffer
+		if err := json.Indent(&b, []byte(text), "", "  "); err == nil {
+			return b.String() + "\n"
+		}
+	}
+	return text
+}
+
+// number writes a number exactly, and with an exponent only where it would have many zeros: as
+// JSON does.
+func number(n float64) string {
 	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) || math.IsNaN(n) {
 		return strconv.FormatFloat(n, 'g', -1, 64)
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// jsonObject returns what --json prints of an object.
-func jsonObject(a objectdb.Address, o objectdb.Object, v objectdb.Value) map[string]any {
-	m := map[string]any{
-		"address": a.String(), "name": o.Name, "kind": o.Kind.String(), "version": o.Version,
-		"created": o.Created.UTC(), "modified": o.Modified.UTC(), "size": o.Size,
-	}
-	if o.Type != "" {
-		m["type"] = o.Type
-	}
-	if v != nil {
-		m["value"] = jsonValue(v)
-	}
-	return m
-}
-
-func jsonValue(v objectdb.Value) any {
+// JSON returns a value as package json encodes it: booleans, numbers, strings, slices and maps. A
+// binary is in base 64.
+func JSON(v objectdb.Value) any {
 	switch v := v.(type) {
 	case objectdb.Boolean:
 		return bool(v)
 	case objectdb.Number:
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return valueText(v)
+			return Format(v)
 		}
 		return float64(v)
 	case objectdb.List:
 		list := []any{}
 		for _, e := range v {
-			list = append(list, jsonValue(e))
+			list = append(list, JSON(e))
 		}
 		return list
 	case objectdb.Record:
 		m := map[string]any{}
 		for _, f := range v {
-			m[f.Name] = jsonValue(f.Value)
+			m[f.Name] = JSON(f.Value)
 		}
 		return m
 	case objectdb.Null:
@@ -94,13 +99,13 @@ func jsonValue(v objectdb.Value) any {
 	case objectdb.Binary:
 		return base64.StdEncoding.EncodeToString([]byte(v.Data))
 	}
-	return valueText(v)
+	return Format(v)
 }
 
-// parseValue reads a value of a kind from text.
-func parseValue(k objectdb.Kind, text, file string) (objectdb.Value, error) {
+// Parse returns the value of a kind that a text stands for. A binary gets no type.
+func Parse(k objectdb.Kind, text string) (objectdb.Value, error) {
 	word := strings.TrimSpace(text)
-	bad := func(what string) error { return usageError{fmt.Errorf("%.60q is no %s: %s", word, k, what)} }
+	bad := func(what string) error { return fmt.Errorf("%.60q is no %s: %s", word, k, what) }
 	switch k {
 	case objectdb.KindBoolean:
 		if word != "true" && word != "false" {
@@ -114,9 +119,6 @@ func parseValue(k objectdb.Kind, text, file string) (objectdb.Value, error) {
 		}
 		return objectdb.Number(n), nil
 	case objectdb.KindString:
-		if file == "-" {
-			text = strings.TrimSuffix(text, "\n") // echo adds one
-		}
 		return objectdb.String(text), nil
 	case objectdb.KindText:
 		return objectdb.Text(text), nil
@@ -135,18 +137,13 @@ func parseValue(k objectdb.Kind, text, file string) (objectdb.Value, error) {
 	case objectdb.KindAddress:
 		return objectdb.ParseAddress(word)
 	case objectdb.KindList:
-		return parseList(word, bad)
+		var items []any
+		if err := json.Unmarshal([]byte(word), &items); err != nil || items == nil || !utf8.ValidString(word) {
+			return nil, bad(`it is written as JSON, such as [1, "two", true, {"a": []}]`)
+		}
+		return itemOf(items), nil
 	}
 	return nil, fmt.Errorf("a %s cannot be put", k)
-}
-
-// parseList returns the list that a JSON text stands for.
-func parseList(word string, bad func(string) error) (objectdb.Value, error) {
-	var elements []any
-	if err := json.Unmarshal([]byte(word), &elements); err != nil || elements == nil || !utf8.ValidString(word) {
-		return nil, bad(`it is written as JSON, such as [1, "two", true, {"a": []}]`)
-	}
-	return itemOf(elements), nil
 }
 
 // itemOf returns the list, or the item of a list, for a value of the JSON decoder.
@@ -173,3 +170,18 @@ func itemOf(decoded any) objectdb.Value {
 	}
 	return objectdb.Null{}
 }
+
+// Count returns a number with its noun, such as "1,204 bytes".
+func Count(n int, noun string) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	if n != 1 {
+		noun += "s"
+	}
+	return digits + " " + noun
+}
+
+// Time returns a time to the second, in UTC.
+func Time(t time.Time) string { return t.UTC().Format(time.DateTime) }
