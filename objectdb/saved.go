@@ -53,6 +53,8 @@ type SaveOptions struct {
 	// Progress is called about ten times a second, and at the end, with the number of
 	// bytes written and about how many there will be.
 	Progress func(done, all int64)
+	// Origin is that of the commit that Revert makes. The zero value stands for Options.Origin.
+	Origin Origin
 }
 
 // RevertOptions says how a store reverts.
@@ -81,6 +83,9 @@ type Reverted struct {
 	Before   Copy  // the state before, which Revert goes back to as to any copy
 	Restored int64 // objects that were changed or gone
 	Removed  int64 // objects that had not been there
+	// Generation is that of the commit: the number of the change, if anything is kept of what
+	// was replaced.
+	Generation int64
 }
 
 // Save makes a saved copy of the root, of one state, while others go on reading and
@@ -96,9 +101,13 @@ func (db *DB) Save(ctx context.Context, o SaveOptions) (Copy, error) { return db
 // before and writes is run again. Objects that are the same keep their version,
 // all others get a new one; the generation goes on.
 //
-// Writers wait while it works. o.Wait and o.Progress mean what they mean in Save.
+// Writers wait while it works. o.Wait and o.Progress mean what they mean in Save; the other
+// fields that say when to save a copy have no effect.
 func (db *DB) Revert(ctx context.Context, path string, o SaveOptions) (Reverted, error) {
 	r := RevertOptions{SaveOptions: o}
+	if r.Origin == (Origin{}) {
+		r.Origin = db.options.Origin
+	}
 	err := db.View(ctx, func(tx *Tx) error {
 		rules, err := tx.historyRules()
 		if err != nil {

@@ -50,17 +50,22 @@ func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb
 	if err != nil || !written {
 		return 0, err
 	}
-	err = db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
+	return t.kept(ctx, db, number), nil
+}
+
+// kept returns the number of a change that was made, or 0 if nothing is kept of what it replaced.
+func (t *tool) kept(ctx context.Context, db *objectdb.DB, number int64) int64 {
+	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
 		_, err := tx.Change(number)
 		return err
 	})
-	if err != nil {
-		if !errors.Is(err, objectdb.ErrNotFound) {
-			t.warn("it is done, but its change cannot be read: %v", err)
-		}
-		return 0, nil
+	if err == nil {
+		return number
 	}
-	return number, nil
+	if !errors.Is(err, objectdb.ErrNotFound) {
+		t.warn("it is done, but its change cannot be read: %v", err)
+	}
+	return 0
 }
 
 func (f *changeFlags) add(c *cobra.Command) {

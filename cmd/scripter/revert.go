@@ -47,19 +47,12 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	}
 	defer db.Close()
 	o, end := t.saveOptions("saving the present state")
-	before := int64(0)
-	if err := db.View(ctx, func(tx *objectdb.Tx) error { before = tx.Generation(); return nil }); err != nil {
-		return err
-	}
 	r, err := db.Revert(ctx, file, o)
 	end()
 	if err != nil {
 		return saveHint(err)
 	}
-	number, err := t.revertNumber(ctx, db, before)
-	if err != nil {
-		t.warn("it is done, but its change cannot be read: %v", err)
-	}
+	number := t.kept(ctx, db, r.Generation)
 	if t.json {
 		return t.printJSON(withNumber(map[string]any{"copy": file, "before": r.Before.Path,
 			"restored": r.Restored, "removed": r.Removed}, number))
@@ -72,21 +65,6 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed%s\n",
 		t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed, back)
 	return nil
-}
-
-// revertNumber returns the number of the change that a revert has made after a generation,
-// or 0 if nothing that is kept has changed.
-func (t *tool) revertNumber(ctx context.Context, db *objectdb.DB, before int64) (number int64, err error) {
-	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		for c, err := range tx.Changes(0) {
-			if c.Generation > before && c.Origin == t.origin() {
-				number = c.Generation
-			}
-			return err
-		}
-		return nil
-	})
-	return number, err
 }
 
 // findCopy returns the file of a copy by its number, its name or its path, or the newest

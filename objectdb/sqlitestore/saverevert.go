@@ -106,7 +106,7 @@ func (s *store) replace(
 		return result.RowsAffected()
 	}
 	k := keeper{conn: c, commit: &objectdb.Commit{
-		Generation: now, Time: s.options.Now().UnixNano(), Origin: s.options.Origin,
+		Generation: now, Time: s.options.Now().UnixNano(), Origin: o.Origin,
 		Whole: o.Whole, Bounds: o.Bounds,
 	}}
 	if err := k.keepReverted(ctx, o.Unkept); err != nil {
@@ -140,6 +140,7 @@ func (s *store) replace(
 	if err := s.sync(c.wal); err != nil {
 		return err
 	}
+	r.Generation = now
 	_, err = c.checkpoint(sqlCheckpoint)
 	return err
 }

@@ -201,6 +201,26 @@ func TestRevertAcrossTwoHistories(t *testing.T) {
 	requireSound(t, second)
 }
 
+// TestRevertSaysWho checks that a revert is a change with the origin that its caller gives, or else
+// with that of the database, and that its generation is the number of the change.
+func TestRevertSaysWho(t *testing.T) {
+	db := openRoot(t)
+	put(t, db, "x", objectdb.Number(1))
+	c := save(t, db, objectdb.SaveOptions{})
+	ada := objectdb.Origin{Person: true, Who: "ada", Why: "web page", Path: "/scripter/saves"}
+	for _, want := range []objectdb.Origin{{}, ada} {
+		put(t, db, "x", objectdb.Number(2))
+		r, err := db.Revert(context.Background(), c.Path, objectdb.SaveOptions{Origin: want})
+		require.NoError(t, err)
+		view(t, db, func(tx *objectdb.Tx) {
+			change, err := tx.Change(r.Generation)
+			require.NoError(t, err)
+			assert.Equal(t, want, change.Origin)
+			assert.Equal(t, tx.Generation(), r.Generation)
+		})
+	}
+}
+
 // Readers and writers run while the root is reverted between two states of a hundred objects:
 // no reader sees a mixture, and no acknowledged write is lost unnoticed.
 func TestRevertUnderUse(t *testing.T) {
