@@ -124,3 +124,33 @@ func TestPathRows(t *testing.T) {
 	}))
 	assert.Error(t, s.try(func(tx *objectdb.Tx) error { return RemovePathRow(tx, Overrides, "*", "/none") }))
 }
+
+// TestTables sets, finds and removes a row of each table by its cells alone.
+func TestTables(t *testing.T) {
+	s := newSite(t)
+	rows := map[string][]string{
+		"actions": {"NEW", "/cgi-bin/Scripter.acgi", ""}, "mimetypes": {".new", "text/html", "MACRO"},
+		"overrides": {"*", "/new/", "MACRO"}, "index": {"*", "/new/", "new.html"},
+	}
+	require.Len(t, rows, len(Tables))
+	for _, table := range Tables {
+		row := rows[table.Name]
+		require.Len(t, row, len(table.Columns), table.Name)
+		keys := row[:table.Keys]
+		set := func(row []string) error {
+			return s.try(func(tx *objectdb.Tx) error { _, err := table.Set(tx, row); return err })
+		}
+		remove := func(keys []string) error {
+			return s.try(func(tx *objectdb.Tx) error { _, err := table.Remove(tx, keys); return err })
+		}
+		before := table.Rows(s.now())
+		assert.Empty(t, table.Rows(s.now(), keys...), table.Name)
+		require.NoError(t, set(row), table.Name)
+		assert.Equal(t, [][]string{row}, table.Rows(s.now(), keys...), table.Name)
+		assert.Len(t, table.Rows(s.now()), len(before)+1, table.Name)
+		assert.Error(t, set(keys), table.Name)
+		assert.Error(t, remove(row), table.Name)
+		require.NoError(t, remove(keys), table.Name)
+		assert.Equal(t, before, table.Rows(s.now()), table.Name)
+	}
+}

@@ -92,26 +92,26 @@ func requirement(t *tool, c *cobra.Command, args []string, typed string) (list [
 	return list
 }
 
-// column completes a cell of a table of the site by the cells of its rows. Cells to its
+// cellsOf completes a cell of a table of the site by the cells of its rows. Cells to its
 // left that name the row must be those of args.
-func (table *siteTable) column(i int) completer {
+func cellsOf(table *site.Table, i int) completer {
 	return func(t *tool, c *cobra.Command, args []string, typed string) (list []offer) {
 		t.peek(c, func(tx *objectdb.Tx) error {
 			s, err := site.Read(tx)
 			if err != nil {
 				return err
 			}
-			if i == table.action && i > 0 {
+			if i == table.Action && i > 0 {
 				for _, a := range s.Actions() {
 					list = append(list, offer{text: a.Name})
 				}
 			}
-			for _, row := range table.list(s) {
+			for _, row := range table.Rows(s) {
 				o := offer{text: row[i]}
-				if i < table.keys && !slices.Equal(row[:i], args[:i]) || o.text == "" {
+				if i < table.Keys && !slices.Equal(row[:i], args[:i]) || o.text == "" {
 					continue
 				}
-				if i == table.keys-1 {
+				if i == table.Keys-1 {
 					o.about = strings.Join(row[i+1:], " ")
 				}
 				if !slices.ContainsFunc(list, func(other offer) bool { return other.text == o.text }) {
