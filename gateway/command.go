@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"scripter/httpform"
+	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
@@ -59,6 +61,30 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 		return err
 	})
 	return text, err
+}
+
+// SetSetting checks a value of a setting and stores it. Beside the warnings of [site.Setting.Set] it
+// returns those about what reach does not list, and about a server name that is not that of the
+// last recorded request.
+func SetSetting(tx *objectdb.Tx, s *site.Setting, v objectdb.Value, reach site.Reach) (warnings []string, err error) {
+	if warnings, err = s.Set(tx, v); err != nil {
+		return nil, err
+	}
+	if s == site.ServerName {
+		if w := requestlog.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
+			warnings = append(warnings, w)
+		}
+	}
+	now, err := site.Read(tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range reach.Unlisted(now) {
+		if u.Setting == s.Name {
+			warnings = append(warnings, u.Error())
+		}
+	}
+	return warnings, nil
 }
 
 // Explanation says what would answer a request.

@@ -19,10 +19,10 @@ func (c *attempt) finish(resp *httpheader.Response) error {
 	if err := resp.Check(); err != nil {
 		return fmt.Errorf("the response cannot be sent: %w", err)
 	}
-	if pass := c.Site().Flag(site.FlPassAccel); !pass || !c.g.reach.Load().Sendfile {
+	if pass := c.Site().Flag(site.FlPassAccel); !pass || !c.g.Reach().Sendfile {
 		if resp.Strip() && pass && !c.isQuiet() {
 			c.g.log.Warn("header fields for the web server removed", "path", c.request.LogPath(),
-				"err", c.g.reach.Load().Check(site.FlPassAccel.Name, site.KeySendfile, "on"))
+				"err", c.g.Reach().Check(site.FlPassAccel.Name, site.KeySendfile, "on"))
 		}
 	}
 	if c.private {

@@ -154,7 +154,7 @@ func (c *attempt) pageFiles() []string {
 	files := c.target.files(c.request.Params)
 	if folder := c.Site().String(site.WebsiteFolderPath); folder != "" && c.request.Params["DOCUMENT_ROOT"] == "" {
 		// A folder that is not listed is not searched.
-		if c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder) == nil {
+		if c.g.Reach().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder) == nil {
 			files = append(files, strings.TrimSuffix(folder, "/")+c.target.Path)
 		}
 	}
@@ -212,7 +212,7 @@ func (c *attempt) findFirst(files []string) (foundFile, error) {
 			"the web server does not tell where the file of %s lies, and user.webserver.websiteFolderPath is not set",
 			c.target.Path))
 	}
-	err := c.g.reach.Load().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder)
+	err := c.g.Reach().Check(site.WebsiteFolderPath.Name, site.KeyPages, folder)
 	return foundFile{}, &Error{Status: 403, Message: fmt.Sprintf("%s: %v", c.target.Path, err), Err: err}
 }
 
@@ -273,7 +273,7 @@ func (c *attempt) allowed(path string) (base string, err error) {
 		if _, ok := below(path, folder); !ok {
 			continue
 		}
-		for _, listed := range c.g.reach.Load().Pages {
+		for _, listed := range c.g.Reach().Pages {
 			if base, ok := below(path, listed); ok {
 				return base, nil
 			}
@@ -294,7 +294,7 @@ func (c *attempt) allowed(path string) (base string, err error) {
 // listed, and an error for each of the others.
 func (c *attempt) pageFolders() (chosen []string, unlisted []*site.Unlisted) {
 	add := func(setting, folder string) {
-		if err := c.g.reach.Load().Check(setting, site.KeyPages, folder); err == nil {
+		if err := c.g.Reach().Check(setting, site.KeyPages, folder); err == nil {
 			chosen = append(chosen, folder)
 		} else if u := (*site.Unlisted)(nil); errors.As(err, &u) {
 			unlisted = append(unlisted, u)

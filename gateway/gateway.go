@@ -95,6 +95,9 @@ func (g *Gateway) HasReadFiles() bool { return g.readFiles.Load() }
 // Runner returns the runner of the gateway, which can run scripts of the root without a request.
 func (g *Gateway) Runner() *runner.Runner { return g.runner }
 
+// Reach returns what the root may use of its host.
+func (g *Gateway) Reach() site.Reach { return *g.reach.Load() }
+
 // SetReach sets what the root may use of its host from now on.
 func (g *Gateway) SetReach(r site.Reach) {
 	g.reach.Store(&r)

@@ -42,7 +42,7 @@ func newSite(t testing.TB) *testSite {
 // list adds a line of scripter.conf, such as "pages", for the root.
 func (s *testSite) list(key, value string) {
 	s.t.Helper()
-	r := *s.g.reach.Load()
+	r := s.g.Reach()
 	require.NoError(s.t, r.Add(key, value))
 	s.g.SetReach(r)
 }

@@ -26,7 +26,7 @@ func (s *testSite) askAt(generation int64, path string) (*httpheader.Response, [
 	log := &testlog.Buffer{}
 	g := New(Options{
 		DB:  s.db.At(generation, func(id, _ int64) { later = append(later, id) }),
-		Log: slog.New(slog.NewTextHandler(log, nil)), Reach: *s.g.reach.Load(),
+		Log: slog.New(slog.NewTextHandler(log, nil)), Reach: s.g.Reach(),
 	})
 	var b strings.Builder
 	g.Answer(context.Background(), s.request(path, nil), &b)

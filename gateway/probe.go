@@ -76,7 +76,7 @@ func (x *exchange) fillProbe(run *runner.Run, p *probe.Reply) runner.Bound {
 	root := c.g.db.Path()
 	p.RootHash = probe.RootHash(root)
 	p.Files = probe.RightsTo(root)
-	p.Unlisted = c.g.reach.Load().Unlisted(c.Site())
+	p.Unlisted = c.g.Reach().Unlisted(c.Site())
 	return c.Size(site.MaxBody)
 }
 

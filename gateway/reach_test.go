@@ -15,6 +15,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/site"
 )
 
 // TestNoWayOut checks that no file or host that a script names is reached, and that the
@@ -252,4 +253,32 @@ func TestPagesWhileLinksChange(t *testing.T) {
 		}
 	}
 	assert.Positive(t, seen[200], "%v", seen)
+}
+
+// set sets a setting and returns the warnings.
+func (s *testSite) set(setting *site.Setting, v objectdb.Value) (warnings []string) {
+	s.t.Helper()
+	update(s.t, s.db, func(tx *objectdb.Tx) (err error) {
+		warnings, err = SetSetting(tx, setting, v, s.g.Reach())
+		return err
+	})
+	return warnings
+}
+
+// TestSetSettingWarns checks that the owner learns of a value that scripter.conf does not list,
+// and only of the setting that he sets.
+func TestSetSettingWarns(t *testing.T) {
+	s := newSite(t)
+	s.list(site.KeyCache, "listed:80")
+	assert.Empty(t, s.set(site.CacheServers, objectdb.List{objectdb.String("http://listed")}))
+	warnings := s.set(site.CacheServers, objectdb.List{objectdb.String("http://other:6081")})
+	assert.Len(t, warnings, 1)
+	assert.Contains(t, strings.Join(warnings, ""), "http://other:6081, which scripter.conf does not list")
+	assert.Empty(t, s.set(site.MaxSaves, objectdb.Number(7)))
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		_, err := SetSetting(tx, site.MaxSaves, objectdb.Number(-1), site.Reach{})
+		assert.Error(t, err)
+		return nil
+	})
+	assert.Equal(t, objectdb.Number(7), s.get("user.webserver.maxSaves"))
 }

@@ -203,7 +203,7 @@ func verbFlushCache(v *script.Call) error {
 	if err != nil {
 		return err
 	}
-	caches, err := purge.Find(c.Site(), *c.g.reach.Load())
+	caches, err := purge.Find(c.Site(), c.g.Reach())
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"scripter/gateway"
 	"scripter/objectdb"
-	"scripter/requestlog"
 	"scripter/site"
 	"scripter/valuetext"
 )
@@ -77,27 +76,20 @@ func (t *tool) listSettings(tx *objectdb.Tx) error {
 // warnUnlisted warns of folders and hosts that a setting names, or any setting for "",
 // and that the root may not use.
 func (t *tool) warnUnlisted(tx *objectdb.Tx, setting string) error {
-	list, err := t.unlisted(tx, setting)
-	for _, u := range list {
-		t.warn("%v", u)
-	}
-	return err
-}
-
-// unlisted returns the folders and hosts that a setting names but the root may not use. If
-// setting is "", it returns those of all settings.
-func (t *tool) unlisted(tx *objectdb.Tx, setting string) ([]*site.Unlisted, error) {
 	reach, err := t.mayReach()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	now, err := site.Read(tx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return slices.DeleteFunc(reach.Unlisted(now), func(u *site.Unlisted) bool {
-		return setting != "" && setting != u.Setting
-	}), nil
+	for _, u := range reach.Unlisted(now) {
+		if setting == "" || setting == u.Setting {
+			t.warn("%v", u)
+		}
+	}
+	return nil
 }
 
 // warnOfValue warns of an invalid value in the root.
@@ -166,20 +158,11 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 	var warnings []string
 	err = t.update(ctx, func(tx *objectdb.Tx) error {
 		before = s.Read(tx)
-		var err error
-		warnings, err = s.Set(tx, v)
+		reach, err := t.mayReach()
 		if err != nil {
 			return err
 		}
-		if s == site.ServerName {
-			if w := requestlog.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
-				warnings = append(warnings, w)
-			}
-		}
-		list, err := t.unlisted(tx, s.Name)
-		for _, u := range list {
-			warnings = append(warnings, u.Error())
-		}
+		warnings, err = gateway.SetSetting(tx, s, v, reach)
 		return err
 	})
 	if err != nil {
