@@ -12,12 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/internal/browsertest"
 	"scripter/internal/corpus"
 	"scripter/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	browsertest.Close()
 	corpus.RemovePrograms()
 	os.Exit(code)
 }

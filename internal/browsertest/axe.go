@@ -1,0 +1,53 @@
+package browsertest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"scripter/internal/corpus"
+)
+
+// axeFile is axe-core, which "npm ci" in admin/web brings.
+const axeFile = "admin/web/node_modules/axe-core/axe.min.js"
+
+// axeCore returns the source of axe-core. Where npm has not been asked for it, it ends the test as
+// servertest.Need does.
+func axeCore(t testing.TB) string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(corpus.ModuleFolder(t), axeFile))
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("SCRIPTER_REQUIRE_SERVERS") != "1" {
+		t.Skip("axe-core is not there; \"npm ci\" in admin/web brings it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(source)
+}
+
+// Axe lets axe-core look at the page as it is now; each of its findings fails the test.
+func (b *Tab) Axe() {
+	b.t.Helper()
+	has := false
+	b.must(`typeof axe === "object"`, &has)
+	if !has {
+		b.must(axeCore(b.t)+"\n;0", nil)
+	}
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct {
+			HTML           string
+			FailureSummary string
+		}
+	}
+	b.must(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`, &found)
+	for _, v := range found {
+		for _, n := range v.Nodes {
+			b.t.Errorf("axe: %s at %d px, %s: %s (%s): %s\n\t%s", b.URL(), b.look.width, b.look.theme, v.Help, v.ID, n.HTML,
+				strings.ReplaceAll(n.FailureSummary, "\n", "\n\t"))
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package browsertest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+
+	"scripter/internal/corpus"
+)
+
+// The widths of the windows in which pages are looked at.
+const (
+	Wide   = 1280
+	Narrow = 360
+)
+
+type look struct {
+	width int
+	theme string
+}
+
+// Look makes the window that wide, and the person's preference the theme "light" or "dark".
+func (b *Tab) Look(width int, theme string) {
+	b.t.Helper()
+	b.look = look{width, theme}
+	height := 800
+	if width < 600 {
+		height = 740
+	}
+	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(width),
+		Height: int64(height), DeviceScaleFactor: 1, Mobile: width < 600})
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+}
+
+// Screenshot keeps a picture of the whole page in a window of that width and theme.
+func (b *Tab) Screenshot(name string, width int, theme string) {
+	b.t.Helper()
+	before := b.look
+	b.Look(width, theme)
+	b.settle()
+	b.picture(name)
+	b.Look(before.width, before.theme)
+}
+
+// Inspect looks at the page in a wide and in a narrow window, light and dark: it keeps a picture,
+// lets axe look for what hinders people, and checks that nobody has to scroll sideways.
+func (b *Tab) Inspect(name string) {
+	b.t.Helper()
+	before := b.look
+	for _, width := range []int{Wide, Narrow} {
+		for _, theme := range []string{"light", "dark"} {
+			b.Look(width, theme)
+			b.settle()
+			b.picture(name)
+			b.Axe()
+			b.fits()
+		}
+	}
+	b.Look(before.width, before.theme)
+}
+
+// fits checks that the page is not wider than the window.
+func (b *Tab) fits() {
+	b.t.Helper()
+	wide := ""
+	b.must(`(() => {
+		const root = document.scrollingElement
+		if (root.scrollWidth <= root.clientWidth) return ""
+		const out = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > root.clientWidth + 1)
+		return root.scrollWidth + " px: " + out.slice(-3).map(e => e.outerHTML.slice(0, 120)).join(" ")
+	})()`, &wide)
+	if wide != "" {
+		b.t.Errorf("%s at %d px: the page is wider than its window: %s", b.URL(), b.look.width, wide)
+	}
+}
+
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+// picture keeps a picture of the page as it is now, if somebody wants to see it.
+func (b *Tab) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("SCRIPTER_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(corpus.ModuleFolder(b.t), dir) // the tests of a package run in its folder
+	}
+	if _, err := b.write(dir, name); err != nil {
+		b.t.Fatalf("picture of %s: %v", name, err)
+	}
+}
+
+// write writes a picture of the page into a folder and returns its path.
+func (b *Tab) write(dir, name string) (path string, err error) {
+	name = strings.Trim(unsafe.ReplaceAllString(name, "-"), "-")
+	path = filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, b.look.width, b.look.theme))
+	metrics, err := try(b, page.GetLayoutMetrics, struct{}{})
+	if err != nil {
+		return "", err
+	}
+	size := metrics.CSSContentSize
+	yes := true
+	shot, err := try(b, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &yes,
+		Clip: &page.Viewport{Width: float64(b.look.width), Height: min(size.Height, 5000), Scale: 1}})
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	return path, os.WriteFile(path, shot.Data, 0o644)
+}

@@ -1,0 +1,86 @@
+package browsertest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// shown gives the text of an element as a person sees it: its visible text, and then what
+// stands in its fields.
+const shown = `function() {
+	const fields = [...this.querySelectorAll("input, textarea")].filter(f =>
+		!["hidden", "password", "checkbox", "radio", "submit"].includes(f.type) && f.checkVisibility())
+	return [this.innerText, ...fields.map(f => f.value)].join("\n")
+}`
+
+// Text returns the text that is to be seen, with single spaces, and then that of the fields.
+func (b *Tab) Text() (string, error) {
+	text := ""
+	if len(b.within) == 0 {
+		err := b.evaluate(`(`+shown+`).call(document.body)`, &text)
+		return squeezed(text), err
+	}
+	inner := &Tab{b.tab, b.within[:len(b.within)-1]}
+	e, wrong := inner.lookFor(b.within[len(b.within)-1])
+	if wrong != "" {
+		return "", fmt.Errorf("%s", wrong)
+	}
+	err := b.tryOn(e, shown, &text)
+	return squeezed(text), err
+}
+
+func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// See waits until the text is to be seen.
+func (b *Tab) See(text string) {
+	b.t.Helper()
+	b.wait(func() string {
+		all, err := b.Text()
+		if err != nil {
+			return err.Error()
+		}
+		if !strings.Contains(all, squeezed(text)) {
+			return fmt.Sprintf("%q is not to be seen", text)
+		}
+		return ""
+	})
+}
+
+// NotSee waits until the text is not to be seen.
+func (b *Tab) NotSee(text string) {
+	b.t.Helper()
+	b.wait(func() string {
+		all, err := b.Text()
+		if err != nil {
+			return err.Error()
+		}
+		if strings.Contains(all, squeezed(text)) {
+			return fmt.Sprintf("%q is still to be seen", text)
+		}
+		return ""
+	})
+}
+
+// SeeTitle waits until the page has that title.
+func (b *Tab) SeeTitle(title string) {
+	b.t.Helper()
+	b.wait(func() string {
+		got := ""
+		if err := b.evaluate(`document.title`, &got); err != nil || got != title {
+			return fmt.Sprintf("the title is %q, not %q", got, title)
+		}
+		return ""
+	})
+}
+
+// SeeURL waits until the page is at that address of the site.
+func (b *Tab) SeeURL(path string) {
+	b.t.Helper()
+	b.wait(func() string {
+		got := ""
+		if err := b.evaluate(`location.href`, &got); err != nil || got != b.base+path {
+			return fmt.Sprintf("the page is at %s, not at %s", strings.TrimPrefix(got, b.base), path)
+		}
+		return ""
+	})
+}
