@@ -99,16 +99,8 @@ func (x *exchange) siteNow(ctx context.Context) (*site.Snapshot, error) {
 	return x.g.siteNow(ctx)
 }
 
-// incidentLength is the length of an incident's number.
-const incidentLength = 8
-
-// IsIncident reports whether text has the form of an incident's number.
-func IsIncident(text string) bool {
-	return len(text) == incidentLength && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz234567") == ""
-}
-
 // newIncident returns a new number for a failure, which stands in the visitor's page and in the
-// log.
+// log: see [requestlog.IsIncident].
 func newIncident() string {
 	var b [5]byte
 	rand.Read(b[:])

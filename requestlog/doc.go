@@ -3,6 +3,7 @@
 //
 // A [Mask] masks the secrets of a request, which [New] then records with [Request.Add].
 // A [Recorder] records the response while it is sent, and [Request.AddOutcome] adds it.
-// [All] and [Find] read what is recorded; [Request.SetField] and its like edit a recorded
+// [All] and [Find] read what is recorded, [Name.Find] by the text that a person types;
+// [Request.Fields] is for programs. [Request.SetField] and its like edit a recorded
 // request before it is run again. Nothing here answers a request.
 package requestlog

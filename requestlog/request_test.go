@@ -98,3 +98,35 @@ func TestSetField(t *testing.T) {
 	assert.Empty(t, r.Masked)
 	assert.EqualError(t, r.SetField("c", "1"), `the request has no form field "c"`)
 }
+
+// TestName checks by which texts a recorded request is found, in any case of letters.
+func TestName(t *testing.T) {
+	update(t, func(tx *objectdb.Tx) {
+		for _, incident := range []string{"abcdefgh", "22345672", ""} {
+			r := &Request{Variables: map[string]string{}}
+			require.NoError(t, r.Add(tx, 10))
+			r.SetOutcome(&Recorder{}, 500, incident, "failed", r.Time)
+			require.NoError(t, r.AddOutcome(tx))
+		}
+		for text, want := range map[string]int{"1": 1, "3": 3, "ABCDefgh": 1, "22345672": 2} {
+			name, err := ParseName(text)
+			require.NoError(t, err, text)
+			r, err := name.Find(tx)
+			require.NoError(t, err, text)
+			assert.Equal(t, want, r.Number, text)
+		}
+		last, err := Name{}.Find(tx)
+		require.NoError(t, err)
+		assert.Equal(t, 3, last.Number)
+		for _, text := range []string{"4", "abcdefgi", "22345673"} {
+			name, err := ParseName(text)
+			require.NoError(t, err, text)
+			_, err = name.Find(tx)
+			assert.ErrorIs(t, err, ErrNotFound, text)
+		}
+		for _, text := range []string{"", "0", "-1", "abc", "1.5", "abcdefg1"} {
+			_, err := ParseName(text)
+			assert.Error(t, err, text)
+		}
+	})
+}

@@ -147,7 +147,7 @@ func recordedNumbers(t *tool, c *cobra.Command, _ []string, typed string) (list 
 	t.peek(c, func(tx *objectdb.Tx) error {
 		all, err := requestlog.All(tx)
 		for _, r := range slices.Backward(all) {
-			about := recordedTime(r)
+			about := valuetext.Time(r.Time)
 			if r.Answer != nil {
 				about += " " + strconv.Itoa(r.Answer.Status)
 			}

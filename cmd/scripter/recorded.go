@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/valuetext"
 )
 
 func (t *tool) requestsCommand() *cobra.Command {
@@ -42,12 +41,12 @@ address, or the name of a script in suites.tests. Secrets are masked in it.`,
 				return err
 			}
 			return t.view(c.Context(), func(tx *objectdb.Tx) error {
-				r, err := which.find(tx)
+				r, err := findRecorded(tx, which)
 				if err != nil {
 					return err
 				}
 				if t.json {
-					return t.printJSON(jsonRequest(r, true))
+					return t.printJSON(r.Fields(true))
 				}
 				t.showRequest(r)
 				return nil
@@ -59,53 +58,31 @@ address, or the name of a script in suites.tests. Secrets are masked in it.`,
 	return c
 }
 
-// recordedName names a recorded request: by its number, 0 for the last one, or by its incident
-// number.
-type recordedName struct {
-	number   int
-	incident string
-}
-
 // recordedFrom returns the recorded request that args name; without args, the last one.
-func recordedFrom(args []string) (recordedName, error) {
+func recordedFrom(args []string) (n requestlog.Name, err error) {
 	if len(args) == 0 {
-		return recordedName{}, nil
+		return n, nil
 	}
-	n, err := strconv.Atoi(args[0])
-	incident := strings.ToLower(args[0])
-	switch {
-	case gateway.IsIncident(incident):
-		return recordedName{n, incident}, nil
-	case err != nil || n < 1:
-		err := fmt.Errorf("%q is neither the number of a recorded request nor an incident number", args[0])
-		return recordedName{}, usageError{err}
+	if n, err = requestlog.ParseName(args[0]); err != nil {
+		return n, usageError{err}
 	}
-	return recordedName{number: n}, nil
+	return n, nil
 }
 
-func (n recordedName) find(tx *objectdb.Tx) (*requestlog.Request, error) {
-	if n.incident == "" {
-		r, err := requestlog.Find(tx, n.number)
-		return r, notRecordedHint(err, debugHint)
-	}
-	r, err := requestlog.FindIncident(tx, n.incident)
-	if err != nil && n.number > 0 { // digits only
-		if r, err := requestlog.Find(tx, n.number); err == nil {
-			return r, nil
-		}
+// findRecorded returns a recorded request.
+func findRecorded(tx *objectdb.Tx, n requestlog.Name) (*requestlog.Request, error) {
+	r, err := n.Find(tx)
+	switch {
+	case !errors.Is(err, requestlog.ErrNotFound):
+		return r, err
+	case n.Incident == "":
+		return nil, hintError{err, debugHint}
 	}
 	const hint = "the log of the program that answered says what failed, in a line with id=%s; %s"
-	return r, notRecordedHint(err, fmt.Sprintf(hint, n.incident, debugHint))
+	return nil, hintError{err, fmt.Sprintf(hint, n.Incident, debugHint)}
 }
 
 const debugHint = `"scripter settings flDebug true" records requests from now on, "scripter requests" lists them`
-
-func notRecordedHint(err error, hint string) error {
-	if errors.Is(err, requestlog.ErrNotFound) {
-		return hintError{err, hint}
-	}
-	return err
-}
 
 func (t *tool) listRequests(tx *objectdb.Tx) error {
 	list, err := requestlog.All(tx)
@@ -115,7 +92,7 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 	if t.json {
 		objects := []any{}
 		for _, r := range list {
-			objects = append(objects, jsonRequest(r, false))
+			objects = append(objects, r.Fields(false))
 		}
 		return t.printJSON(objects)
 	}
@@ -127,24 +104,18 @@ func (t *tool) listRequests(tx *objectdb.Tx) error {
 	for _, r := range list {
 		status, ms := "", ""
 		if r.Answer != nil {
-			status, ms = strconv.Itoa(r.Answer.Status), fmt.Sprintf("%.1f", milliseconds(r))
+			status, ms = strconv.Itoa(r.Answer.Status), fmt.Sprintf("%.1f", r.Milliseconds())
 		}
 		rows = append(rows, []string{
-			strconv.Itoa(r.Number), recordedTime(r), status, ms, r.Incident, firstLine(r.Line(), 120),
+			strconv.Itoa(r.Number), valuetext.Time(r.Time), status, ms, r.Incident, firstLine(r.Line(), 120),
 		})
 	}
 	return t.columns(rows)
 }
 
-func recordedTime(r *requestlog.Request) string { return r.Time.UTC().Format("2006-01-02 15:04:05") }
-
-func milliseconds(r *requestlog.Request) float64 {
-	return float64(r.Duration) / float64(time.Millisecond)
-}
-
 func (t *tool) showRequest(r *requestlog.Request) {
 	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
-	p("request %d, %s UTC\n%s\n", r.Number, recordedTime(r), r.Line())
+	p("request %d, %s UTC\n%s\n", r.Number, valuetext.Time(r.Time), r.Line())
 	if len(r.Masked) > 0 {
 		p("masked: %s\n", strings.Join(r.Masked, ", "))
 	}
@@ -162,7 +133,7 @@ func (t *tool) showRequest(r *requestlog.Request) {
 		p("\nno answer is known: it was not finished when the root was read, or the program was killed\n")
 		return
 	}
-	p("\nanswered with status %d in %.1f ms", r.Answer.Status, milliseconds(r))
+	p("\nanswered with status %d in %.1f ms", r.Answer.Status, r.Milliseconds())
 	if r.Incident != "" {
 		p(", incident %s", r.Incident)
 	}
@@ -180,38 +151,3 @@ func (t *tool) showRequest(r *requestlog.Request) {
 }
 
 func endLine(s string) string { return strings.TrimSuffix(s, "\n") + "\n" }
-
-// jsonRequest returns what --json prints of a recorded request.
-func jsonRequest(r *requestlog.Request, whole bool) map[string]any {
-	m := map[string]any{
-		"number": r.Number, "time": r.Time.UTC(), "request": r.Line(), "masked": append([]string{}, r.Masked...),
-	}
-	if a := r.Answer; a != nil {
-		m["status"], m["milliseconds"] = a.Status, milliseconds(r)
-	}
-	if r.Incident != "" {
-		m["incident"] = r.Incident
-	}
-	if !whole {
-		return m
-	}
-	m["generation"] = r.Generation
-	m["variables"], m["body"], m["bodySize"], m["cut"] = r.Variables, r.Body, r.BodySize, append([]string{}, r.Cut...)
-	if r.Error != "" {
-		m["error"] = r.Error
-	}
-	if a := r.Answer; a != nil {
-		m["response"] = jsonAnswer(a)
-	}
-	return m
-}
-
-func jsonAnswer(a *requestlog.Answer) map[string]any {
-	m := map[string]any{"status": a.Status, "head": a.Head, "size": a.Size}
-	if a.Whole() {
-		m["body"] = a.Body
-	} else {
-		m["sha256"] = a.SHA256
-	}
-	return m
-}

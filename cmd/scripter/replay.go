@@ -17,6 +17,7 @@ import (
 	"scripter/objectdb"
 	"scripter/requestlog"
 	"scripter/textdiff"
+	"scripter/valuetext"
 )
 
 // replay is one run of "scripter replay".
@@ -76,7 +77,7 @@ names.`,
 	return c
 }
 
-func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
+func (t *tool) replay(ctx context.Context, which requestlog.Name, f replay) error {
 	o := forRequests
 	if f.then {
 		o = forReading
@@ -88,7 +89,7 @@ func (t *tool) replay(ctx context.Context, which recordedName, f replay) error {
 	defer db.Close()
 	var r *requestlog.Request
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		r, err = which.find(tx)
+		r, err = findRecorded(tx, which)
 		return err
 	})
 	if err != nil {
@@ -186,7 +187,7 @@ func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (genera
 		if generation = r.Generation; generation > 0 {
 			return history.IsRemembered(tx, generation)
 		}
-		generation, err = history.GenerationAt(tx, r.Time, recordedTime(r))
+		generation, err = history.GenerationAt(tx, r.Time, valuetext.Time(r.Time))
 		return err
 	})
 	return generation, err
@@ -276,7 +277,7 @@ func (t *tool) printDiff(r *requestlog.Request, before, after replayed) error {
 	if t.json {
 		if err := t.printJSON(map[string]any{
 			"number": r.Number, "same": len(head)+len(body)+len(written) == 0,
-			"head": head, "body": body, "written": written, "then": jsonAnswer(then), "now": jsonAnswer(now),
+			"head": head, "body": body, "written": written, "then": then.Fields(), "now": now.Fields(),
 		}); err != nil {
 			return err
 		}
@@ -290,7 +291,7 @@ func (t *tool) printDiff(r *requestlog.Request, before, after replayed) error {
 		}
 	}
 	if len(head)+len(body)+len(written) > 0 {
-		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, recordedTime(r))
+		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, valuetext.Time(r.Time))
 	}
 	if !t.json {
 		fmt.Fprintf(t.out, "request %d: the answer is the same\n", r.Number)

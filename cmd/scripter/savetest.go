@@ -30,7 +30,7 @@ func (t *tool) saveTest(c *cobra.Command, args []string, name string) error {
 	command := fmt.Sprintf("scripter requests %s --save-test %s", args[0], name)
 	var masked []string
 	_, err = t.change(c.Context(), changeFlags{}, func(tx *objectdb.Tx) ([]doneObject, error) {
-		request, err := which.find(tx)
+		request, err := findRecorded(tx, which)
 		if err != nil {
 			return nil, err
 		}
