@@ -6,22 +6,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"scripter/gateway"
-	"scripter/history"
 	"scripter/objectdb"
+	"scripter/replay"
 	"scripter/requestlog"
-	"scripter/textdiff"
 	"scripter/valuetext"
 )
 
-// replay is one run of "scripter replay".
-type replay struct {
+// replayFlags are those of "scripter replay".
+type replayFlags struct {
 	then, now     bool
 	commit, diff  bool
 	fields, datas []string
@@ -29,7 +27,7 @@ type replay struct {
 }
 
 func (t *tool) replayCommand() *cobra.Command {
-	var f replay
+	var f replayFlags
 	c := &cobra.Command{
 		Use:   "replay [N | INCIDENT]",
 		Short: "run a recorded request again, on today's root or on the root as it was",
@@ -77,7 +75,7 @@ names.`,
 	return c
 }
 
-func (t *tool) replay(ctx context.Context, which requestlog.Name, f replay) error {
+func (t *tool) replay(ctx context.Context, which requestlog.Name, f replayFlags) error {
 	o := forRequests
 	if f.then {
 		o = forReading
@@ -107,114 +105,60 @@ func (t *tool) replay(ctx context.Context, which requestlog.Name, f replay) erro
 	for _, item := range r.Cut {
 		t.warn("too long to be recorded: %s (%s)", item, howToGive(item))
 	}
+	run := t.replayOptions(ctx, db, r, f)
 	if f.diff {
-		return t.replayDiff(ctx, db, r, f)
+		d, err := replay.Compare(ctx, r, f.then || f.now, run)
+		if err != nil {
+			return err
+		}
+		return t.printDiff(r, d)
 	}
 	var response strings.Builder
 	w := t.raw()
 	if t.json {
 		w = &response
 	}
-	run, err := t.replayOn(ctx, db, r, f, f.then, w)
+	result, err := replay.Run(ctx, r, w, run)
 	if err != nil {
 		return err
 	}
+	out := result.Outcome
 	if t.json {
-		if err := t.printJSON(map[string]any{"number": r.Number, "status": run.out.Status,
+		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status,
 			"response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
 			return err
 		}
 	}
-	if run.out.Status >= 500 || run.out.Broken {
-		return fmt.Errorf("request %d was answered with status %d", r.Number, run.out.Status)
+	if out.Status >= 500 || out.Broken {
+		return fmt.Errorf("request %d was answered with status %d", r.Number, out.Status)
 	}
 	return nil
 }
 
-// replayed is one run of a recorded request.
-type replayed struct {
-	out     gateway.Outcome
-	answer  *requestlog.Answer
-	written string // what it has written in the root: one or more lines for each object
-}
-
-// replayOn runs a recorded request on today's root, or on the root as it was. The response goes to w.
-func (t *tool) replayOn(
-	ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replay, then bool, w io.Writer,
-) (run replayed, err error) {
-	if then {
-		generation, err := seenBy(ctx, db, r)
-		if err != nil {
-			return run, err
-		}
-		p := history.NewPast(db, generation)
-		defer t.tellOf(ctx, p)
-		db = p.DB
-	}
-	log := t.log(slog.LevelWarn)
-	if then && f.diff { // that the request failed at that time is known
-		log = nil
-	}
-	g, err := t.gateway(db, log)
-	if err != nil {
-		return run, err
-	}
-	defer t.tellOfFiles(g)
-	o := gateway.ReplayOptions{Commit: f.commit, Developer: !f.diff}
+// replayOptions returns what the flags say. After each run it tells what is not as it was.
+func (t *tool) replayOptions(ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replayFlags) replay.Options {
+	o := replay.Options{DB: db, Then: f.then, Replay: gateway.ReplayOptions{Commit: f.commit, Developer: true}}
 	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
 	if given || !f.commit {
 		// No script sees the response of a run that keeps nothing.
-		o.DocumentRoot = r.Variables["DOCUMENT_ROOT"]
+		o.Replay.DocumentRoot = r.Variables["DOCUMENT_ROOT"]
 	}
-	if f.diff {
-		o.Inspect = func(tx *objectdb.Tx) (err error) {
-			run.written, err = history.Pending(tx)
-			return err
+	o.Gateway = func(db *objectdb.DB) (*gateway.Gateway, error) {
+		log := t.log(slog.LevelWarn)
+		if f.diff && db.IsPast() { // that the request failed at that time is known
+			log = nil
+		}
+		return t.gateway(db, log)
+	}
+	o.Ended = func(run *replay.Result) {
+		if run.Gateway != nil {
+			t.tellOfFiles(run.Gateway)
+		}
+		if run.Past != nil {
+			t.tellOf(ctx, run.Past)
 		}
 	}
-	request := *r // a run changes its variables
-	request.Variables = maps.Clone(r.Variables)
-	run.out, run.answer = g.Replay(ctx, &request, w, o)
-	if run.out.Status == 0 {
-		return run, fmt.Errorf("request %d was not answered: %w", r.Number, run.out.Err)
-	}
-	return run, nil
-}
-
-// seenBy returns the generation of the root that a recorded request has seen.
-func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
-	err = db.View(ctx, func(tx *objectdb.Tx) error {
-		if generation = r.Generation; generation > 0 {
-			return history.IsRemembered(tx, generation)
-		}
-		generation, err = history.GenerationAt(tx, r.Time, valuetext.Time(r.Time))
-		return err
-	})
-	return generation, err
-}
-
-// replayDiff prints what differs between two runs of a recorded request, or between a run and
-// the recorded answer, and fails when something does.
-func (t *tool) replayDiff(ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replay) error {
-	recorded := f.then || f.now
-	if recorded && r.Answer == nil {
-		return fmt.Errorf("the answer of request %d is not known", r.Number)
-	}
-	before := replayed{answer: r.Answer}
-	var err error
-	if !recorded {
-		if before, err = t.replayOn(ctx, db, r, f, true, io.Discard); err != nil {
-			return err
-		}
-	}
-	after, err := t.replayOn(ctx, db, r, f, f.then, io.Discard)
-	if err != nil {
-		return err
-	}
-	if recorded {
-		before.written = after.written // it is not recorded what the request has written
-	}
-	return t.printDiff(r, before, after)
+	return o
 }
 
 func howToGive(item string) string {
@@ -228,7 +172,7 @@ func howToGive(item string) string {
 }
 
 // complete puts the values of the command line into a recorded request.
-func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
+func (f *replayFlags) complete(r *requestlog.Request, stdin io.Reader) error {
 	if err := f.each(r.SetVariable); err != nil {
 		return err
 	}
@@ -262,72 +206,29 @@ func (f *replay) complete(r *requestlog.Request, stdin io.Reader) error {
 	return nil
 }
 
-// printDiff prints what differs between two runs, and fails when something does.
-func (t *tool) printDiff(r *requestlog.Request, before, after replayed) error {
-	then, now := before.answer, after.answer
-	head := changedLines(withoutLength(then.Head), withoutLength(now.Head))
-	body := []string{}
-	switch {
-	case then.Whole() && now.Whole():
-		body = changedLines(then.Body, now.Body)
-	case then.Size != now.Size || then.SHA256 != now.SHA256:
-		body = []string{bodyLine("-", then), bodyLine("+", now)}
-	}
-	written := changedLines(before.written, after.written)
+// printDiff prints what differs between two answers, and fails when something does.
+func (t *tool) printDiff(r *requestlog.Request, d *replay.Difference) error {
 	if t.json {
 		if err := t.printJSON(map[string]any{
-			"number": r.Number, "same": len(head)+len(body)+len(written) == 0,
-			"head": head, "body": body, "written": written, "then": then.Fields(), "now": now.Fields(),
+			"number": r.Number, "same": d.IsEmpty(),
+			"head": d.Head, "body": d.Body, "written": d.Written, "then": d.Then.Fields(), "now": d.Now.Fields(),
 		}); err != nil {
 			return err
 		}
 	} else {
-		if len(head)+len(body) > 0 {
-			t.printDifference(strings.Join(append(head, body...), "\n"))
+		if len(d.Head)+len(d.Body) > 0 {
+			t.printDifference(strings.Join(slices.Concat(d.Head, d.Body), "\n"))
 		}
-		if len(written) > 0 {
+		if len(d.Written) > 0 {
 			fmt.Fprintln(t.out, "written in the root:")
-			t.printDifference(strings.Join(written, "\n"))
+			t.printDifference(strings.Join(d.Written, "\n"))
 		}
 	}
-	if len(head)+len(body)+len(written) > 0 {
+	if !d.IsEmpty() {
 		return fmt.Errorf("the answer to request %d is not that of %s", r.Number, valuetext.Time(r.Time))
 	}
 	if !t.json {
 		fmt.Fprintf(t.out, "request %d: the answer is the same\n", r.Number)
 	}
 	return nil
-}
-
-// changedLines returns the lines that differ between two texts, with "-" before those of the
-// first and "+" before those of the second.
-func changedLines(then, now string) []string {
-	lines := []string{}
-	end := strings.HasSuffix(then, "\n") != strings.HasSuffix(now, "\n")
-	for _, h := range textdiff.Hunks(then, now, 0) {
-		for _, line := range h.Lines {
-			text, whole := strings.CutSuffix(line.Text, "\n")
-			lines = append(lines, string(rune(line.Op))+text)
-			if end && !whole {
-				lines = append(lines, textdiff.NoNewline)
-			}
-		}
-	}
-	return lines
-}
-
-// withoutLength takes Content-Length off: bodies are compared themselves, and
-// a masked one has another length.
-func withoutLength(head string) string {
-	lines := strings.Split(head, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(l string) bool {
-		return strings.HasPrefix(strings.ToLower(l), "content-length:")
-	}), "\n")
-}
-
-func bodyLine(sign string, r *requestlog.Answer) string {
-	if r.Whole() {
-		return fmt.Sprintf("%s(a body of %d bytes)", sign, r.Size)
-	}
-	return fmt.Sprintf("%s(a body of %d bytes, SHA-256 %s)", sign, r.Size, r.SHA256)
 }
