@@ -184,19 +184,23 @@ func (w *work) place(tx *Tx, c *change, left map[int64]*Node) error {
 func (w *work) delete(tx *Tx, gone map[int64]*Node) error {
 	for _, id := range slices.Sorted(maps.Keys(gone)) {
 		n := gone[id]
-		keep, large, err := w.rules.keep(tx, n)
-		if err != nil {
-			return err
-		}
-		d := Delete{ID: n.id, Table: n.kind == KindTable, Keep: keep, Large: large}
-		if d.Table {
+		if n.kind == KindTable {
 			if err := w.deleteRuled(tx, n); err != nil {
 				return err
 			}
 		}
-		w.deletes = append(w.deletes, d)
+		if err := w.deleteOne(tx, n); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// deleteOne plans the deletion of one object.
+func (w *work) deleteOne(tx *Tx, n *Node) error {
+	keep, large, err := w.rules.keep(tx, n)
+	w.deletes = append(w.deletes, Delete{ID: n.id, Table: n.kind == KindTable, Keep: keep, Large: large})
+	return err
 }
 
 // deleteRuled plans the deletion of objects below a table that have a rule of their own,
@@ -213,16 +217,9 @@ func (w *work) deleteRuled(tx *Tx, table *Node) error {
 		if n == nil || slices.ContainsFunc(w.deletes, planned) {
 			continue
 		}
-		keep := KeepNothing
-		switch {
-		case r.Keep == KeepEverything:
-			keep = KeepAll
-		case r.Keep == KeepAsElsewhere && tx.Origin.Person:
-			keep = KeepAll
-		case r.Keep == KeepAsElsewhere:
-			keep = KeepThinned
+		if err := w.deleteOne(tx, n); err != nil {
+			return err
 		}
-		w.deletes = append(w.deletes, Delete{ID: n.id, Table: n.kind == KindTable, Keep: keep, Large: r.Large})
 	}
 	return nil
 }

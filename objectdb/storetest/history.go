@@ -322,6 +322,16 @@ func testSubtreesHaveRules(t *T) {
 			assert.Equal(t, []string{"all", "else", "where", "x", "x"}, kept, "%+v", o)
 		})
 	}
+
+	p.rules.Subtrees = []objectdb.SubtreeRule{{Address: Addr(t, "t.code"), Large: true}}
+	p.put(visitor, "t.code", objectdb.Script("return 1"))
+	lasting := func() int64 {
+		info := Must(p.DB.HistoryInfo(context.Background()))(t)
+		return info.Objects - info.ThinnedObjects
+	}
+	before := lasting()
+	p.delete(visitor, "t")
+	assert.Equal(t, before+1, lasting(), "a script that has a rule is not thinned")
 }
 
 // What a transaction moves out of a table that it deletes stays, whatever rules there are.
