@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -88,22 +89,12 @@ func (tx *Tx) Change(generation int64) (Change, error) {
 // LastUndoable returns the last change that a person has made and no later change has undone.
 // It passes over changes that undo others, and over those in skip.
 func (tx *Tx) LastUndoable(skip ...int64) (int64, error) {
-	undone := map[int64]bool{}
-	for _, g := range skip {
-		undone[g] = true
-	}
-	for c, err := range tx.Changes(0) {
-		switch {
-		case err != nil:
+	for c, err := range tx.effective(skip) {
+		if err != nil {
 			return 0, err
-		case !c.Origin.Person || undone[c.Generation]:
-		case len(c.Undoes) == 0:
-			return c.Generation, nil
 		}
-		if !undone[c.Generation] {
-			for _, g := range c.Undoes {
-				undone[g] = true
-			}
+		if c.Origin.Person && len(c.Undoes) == 0 {
+			return c.Generation, nil
 		}
 	}
 	return 0, ErrNothingToUndo
@@ -112,12 +103,11 @@ func (tx *Tx) LastUndoable(skip ...int64) (int64, error) {
 // LastRedoable returns the last undo that a person has made, if it is not undone and no
 // person has made another change since.
 func (tx *Tx) LastRedoable() (int64, error) {
-	undone := map[int64]bool{}
-	for c, err := range tx.Changes(0) {
+	for c, err := range tx.effective(nil) {
 		if err != nil {
 			return 0, err
 		}
-		if !c.Origin.Person || undone[c.Generation] {
+		if !c.Origin.Person {
 			continue
 		}
 		undo, err := tx.isUndo(c)
@@ -129,11 +119,29 @@ func (tx *Tx) LastRedoable() (int64, error) {
 		case len(c.Undoes) == 0:
 			return 0, ErrNothingToUndo
 		}
-		for _, g := range c.Undoes {
-			undone[g] = true
-		}
 	}
 	return 0, ErrNothingToUndo
+}
+
+// effective yields the changes that are not undone, the newest first. Those in skip count as undone.
+func (tx *Tx) effective(skip []int64) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		undone := map[int64]bool{}
+		for _, g := range skip {
+			undone[g] = true
+		}
+		for c, err := range tx.Changes(0) {
+			if err == nil && undone[c.Generation] { // if it is an undo, it has no effect
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+			for _, g := range c.Undoes {
+				undone[g] = true
+			}
+		}
+	}
 }
 
 // isUndo reports whether a change is an undo. A change that undoes an undo is a redo, and
