@@ -37,10 +37,14 @@ func openConn(path string, o objectdb.Options) (*conn, error) {
 	if o.ReadOnly {
 		mode = "ro"
 	}
+	return openURI(path, "mode="+mode+"&_synchronous=NORMAL")
+}
+
+// openURI opens the file at path with parameters of the URI.
+func openURI(path, parameters string) (*conn, error) {
 	// https://www.sqlite.org/uri.html: these three have a meaning in a URI.
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	dsn := fmt.Sprintf("file:%s?mode=%s&_mutex=no&_busy_timeout=0&_synchronous=NORMAL", escaped, mode)
-	opened, err := (&sqlite3.SQLiteDriver{}).Open(dsn)
+	opened, err := (&sqlite3.SQLiteDriver{}).Open("file:" + escaped + "?_mutex=no&_busy_timeout=0&" + parameters)
 	if err != nil {
 		return nil, sqlError(err)
 	}
@@ -119,6 +123,23 @@ func (c *conn) one(dest []driver.Value, s statement, args ...driver.Value) error
 	err = sqlError(rows.Next(dest))
 	if closed := rows.Close(); err == nil {
 		err = sqlError(closed)
+	}
+	return err
+}
+
+// found runs a query and reads its first row into dest. It reports whether there is one.
+func (c *conn) found(dest []driver.Value, s statement, args ...driver.Value) (bool, error) {
+	err := c.one(dest, s, args...)
+	if err == io.EOF {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// orNotFound returns the error ErrNotFound if found has found nothing.
+func orNotFound(found bool, err error) error {
+	if err == nil && !found {
+		return objectdb.ErrNotFound
 	}
 	return err
 }

@@ -24,24 +24,12 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 	if s.options.ReadOnly {
 		return f, objectdb.ErrReadOnly
 	}
-	c, err := s.connect()
+	start, wait := time.Now(), s.options.BusyTimeout
+	c, _, err := s.beginWrite(ctx, 0, &wait)
 	if err != nil {
 		return f, err
 	}
-	defer c.close()
-	start := time.Now()
-	if err := s.lockWriter(ctx, start.Add(s.options.BusyTimeout)); err != nil {
-		return f, err
-	}
-	defer s.unlockWriter()
-	defer c.rollback()
-	err = retry(ctx, start.Add(s.options.BusyTimeout), func() error {
-		_, _, err := c.beginWrite()
-		return err
-	})
-	if err != nil {
-		return f, err
-	}
+	defer c.End()
 	for _, id := range ids {
 		if err := c.forgetObject(ctx, id, &f); err != nil {
 			return f, err

@@ -57,8 +57,8 @@ func (k *keeper) keep(ctx context.Context, id int64, keep objectdb.Keep, large b
 		whole = maxValue
 	}
 	var bytes [1]driver.Value
-	err := k.one(bytes[:], sqlKeep, id, k.commit.Generation, keep == objectdb.KeepThinned, whole)
-	if err == io.EOF {
+	found, err := k.found(bytes[:], sqlKeep, id, k.commit.Generation, keep == objectdb.KeepThinned, whole)
+	if err == nil && !found {
 		return k.keepHash(id, keep == objectdb.KeepThinned)
 	}
 	k.count(bytes[0])
@@ -80,10 +80,8 @@ func (k *keeper) keepHash(id int64, thinned bool) error {
 		return err
 	}
 	var bytes [1]driver.Value
-	err = k.one(bytes[:], sqlKeepHash, id, k.commit.Generation, thinned, objectdb.HashColumn(v))
-	if err == io.EOF { // this commit has already kept the state when it moved the object
-		return nil
-	}
+	// There is no row if this commit has already kept the state when it moved the object.
+	_, err = k.found(bytes[:], sqlKeepHash, id, k.commit.Generation, thinned, objectdb.HashColumn(v))
 	k.count(bytes[0])
 	return err
 }
@@ -331,14 +329,14 @@ func (c *conn) GenerationAt(ctx context.Context, time int64) (int64, error) {
 	for low <= high {
 		middle := low + (high-low)/2
 		var row [2]driver.Value
-		err := c.one(row[:], sqlChangeUpTo, middle)
-		if err != nil && err != io.EOF {
+		found, err := c.found(row[:], sqlChangeUpTo, middle)
+		if err != nil {
 			return 0, err
 		}
 		generation, _ := row[0].(int64)
 		made, _ := row[1].(int64)
 		switch {
-		case err == io.EOF || generation < low:
+		case !found || generation < low:
 			low = middle + 1
 		case made <= time:
 			newest, ok, low = generation, true, middle+1
@@ -371,11 +369,7 @@ func (c *conn) numbers(ctx context.Context, s statement, args ...driver.Value) (
 
 func (c *conn) Replaced(_ context.Context, generation int64) ([]objectdb.Replaced, error) {
 	var row [1]driver.Value
-	err := c.one(row[:], sqlReplaced, generation)
-	if err == io.EOF {
-		return nil, objectdb.ErrNotFound
-	}
-	if err != nil {
+	if err := orNotFound(c.found(row[:], sqlReplaced, generation)); err != nil {
 		return nil, err
 	}
 	b, _ := row[0].([]byte)
@@ -433,11 +427,7 @@ func (c *conn) ValueAt(_ context.Context, id, generation int64) (objectdb.Value,
 
 func (c *conn) at(id, generation, longest int64) (objectdb.Past, error) {
 	var row [15]driver.Value
-	switch err := c.one(row[:], sqlByIDAt, id, longest, generation); err {
-	case nil:
-	case io.EOF:
-		return objectdb.Past{}, objectdb.ErrNotFound
-	default:
+	if err := orNotFound(c.found(row[:], sqlByIDAt, id, longest, generation)); err != nil {
 		return objectdb.Past{}, err
 	}
 	r, err := objectRow((*[12]driver.Value)(row[:12]))

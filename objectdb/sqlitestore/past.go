@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,26 +42,26 @@ func (s *pastStore) BeginRead(
 	return &pastSession{c, s}, state, nil
 }
 
-var errPast = errors.New("the past cannot be changed")
+var errPast = fmt.Errorf("%w: the past cannot be changed", objectdb.ErrReadOnly)
 
 func (s *pastStore) BeginWrite(
 	context.Context, int64, *time.Duration,
 ) (objectdb.Writer, objectdb.State, error) {
-	return nil, objectdb.State{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+	return nil, objectdb.State{}, errPast
 }
 
 func (s *pastStore) Newest() (int64, bool) { return s.generation, true }
 
 func (s *pastStore) Save(context.Context, objectdb.SaveOptions) (objectdb.Copy, error) {
-	return objectdb.Copy{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+	return objectdb.Copy{}, errPast
 }
 
 func (s *pastStore) Revert(context.Context, string, objectdb.RevertOptions) (objectdb.Reverted, error) {
-	return objectdb.Reverted{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+	return objectdb.Reverted{}, errPast
 }
 
 func (s *pastStore) Forget(context.Context, []int64) (objectdb.Forgotten, error) {
-	return objectdb.Forgotten{}, fmt.Errorf("%w: %w", objectdb.ErrReadOnly, errPast)
+	return objectdb.Forgotten{}, errPast
 }
 
 // Close does nothing, because the store of the present root closes this one, too.

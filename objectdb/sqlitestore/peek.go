@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
-
-	sqlite3 "github.com/mattn/go-sqlite3"
 
 	"scripter/objectdb"
 )
@@ -40,12 +37,11 @@ func peek(ctx context.Context, path string, fn func(tx *objectdb.Tx) error) erro
 	}
 	db := objectdb.New(s, s.options)
 	defer db.Close()
-	file := url.URL{Path: path}
-	opened, err := (&sqlite3.SQLiteDriver{}).Open("file:" + file.EscapedPath() + "?mode=ro&_mutex=no&_busy_timeout=0&" + access)
+	c, err := openURI(path, "mode=ro&"+access)
 	if err != nil {
-		return sqlError(err)
+		return err
 	}
-	c := &conn{c: opened.(*sqlite3.SQLiteConn), store: s, unsynced: &s.unsynced}
+	c.store, c.unsynced = s, &s.unsynced
 	version, err := c.version()
 	s.release(c) // the only connection: the transaction takes it
 	if err == nil && version < objectdb.FileVersion {

@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
-	"io"
 	"math"
 
 	"scripter/objectdb"
@@ -62,11 +61,7 @@ func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch boo
 		return false, nil
 	}
 	var row [4]driver.Value
-	switch err := h.one(row[:], sqlNextToThin, h.thinned); err {
-	case nil:
-	case io.EOF:
-		return false, nil
-	default:
+	if found, err := h.found(row[:], sqlNextToThin, h.thinned); !found {
 		return false, err
 	}
 	generation, _ := row[0].(int64)
@@ -99,11 +94,7 @@ func (h *historyState) thin(ctx context.Context, w *objectdb.Commit, tooMuch boo
 // The next state then stands for it, if it is at the same place.
 func (h *historyState) dropThinned(ctx context.Context, id, until int64) error {
 	var row [4]driver.Value
-	switch err := h.one(row[:], sqlDropThinned, id, until); err {
-	case nil:
-	case io.EOF:
-		return nil
-	default:
+	if found, err := h.found(row[:], sqlDropThinned, id, until); !found {
 		return err
 	}
 	n, _ := row[3].(int64)
@@ -121,11 +112,7 @@ func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMu
 		return false, nil
 	}
 	var row [3]driver.Value
-	switch err := h.one(row[:], sqlOldestChange); err {
-	case nil:
-	case io.EOF:
-		return false, nil
-	default:
+	if found, err := h.found(row[:], sqlOldestChange); !found {
 		return false, err
 	}
 	generation, _ := row[0].(int64)
@@ -143,14 +130,11 @@ func (h *historyState) dropOldest(ctx context.Context, w *objectdb.Commit, tooMu
 	now := min(len(list), h.budget+1)
 	for _, r := range list[:now] {
 		var bytes [1]driver.Value
-		switch err := h.one(bytes[:], sqlDropPast, r.ID, generation); err {
-		case nil:
-			n, _ := bytes[0].(int64)
-			h.bytes -= n
-		case io.EOF:
-		default:
+		if _, err := h.found(bytes[:], sqlDropPast, r.ID, generation); err != nil {
 			return false, err
 		}
+		n, _ := bytes[0].(int64) // nil if there was no state
+		h.bytes -= n
 	}
 	h.budget -= now
 	if rest := list[now:]; len(rest) > 0 { // the next commits drop them

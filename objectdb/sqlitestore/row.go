@@ -15,14 +15,10 @@ const maxValue int64 = math.MaxInt64
 // row reads the one row that a query returns.
 func (c *conn) row(s statement, args ...driver.Value) (objectdb.Row, error) {
 	var columns [12]driver.Value
-	switch err := c.one(columns[:], s, args...); err {
-	case nil:
-		return objectRow(&columns)
-	case io.EOF:
-		return objectdb.Row{}, objectdb.ErrNotFound
-	default:
+	if err := orNotFound(c.found(columns[:], s, args...)); err != nil {
 		return objectdb.Row{}, err
 	}
+	return objectRow(&columns)
 }
 
 // rows calls fn with each row of a query, or with why it cannot be read.

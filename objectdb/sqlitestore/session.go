@@ -20,10 +20,20 @@ func (s *store) BeginRead(
 	return c, state, nil
 }
 
-// BeginWrite takes the writer's lock first and a connection then.
 func (s *store) BeginWrite(
 	ctx context.Context, since int64, wait *time.Duration,
 ) (objectdb.Writer, objectdb.State, error) {
+	c, state, err := s.beginWrite(ctx, since, wait)
+	if err != nil {
+		return nil, state, err
+	}
+	return c, state, nil
+}
+
+// beginWrite takes the writer's lock first and a connection then.
+func (s *store) beginWrite(
+	ctx context.Context, since int64, wait *time.Duration,
+) (*conn, objectdb.State, error) {
 	start := time.Now()
 	if err := s.lockWriter(ctx, start.Add(*wait)); err != nil {
 		return nil, objectdb.State{}, err
