@@ -678,7 +678,7 @@ func (it *item) nameAnywhere() string {
 	return ""
 }
 
-// report adds to the result what was not taken.
+// report adds to the result the problems of the files and objects that were left as they are.
 func (p *plan) report() {
 	for _, key := range p.keys {
 		it := p.items[key]

@@ -4,12 +4,12 @@ import (
 	"strings"
 )
 
-// ignoreFile is the name of the file, at the top of the folder, that says in the syntax of
-// gitignore(5) what is not synced.
+// ignoreFile is the name of a file at the top of the folder. It lists what is not synced, in the
+// syntax of gitignore(5).
 const ignoreFile = ".scripterignore"
 
-// builtinIgnored has patterns of what is not synced unless the ignore file says otherwise
-// ("!PATTERN"): data of requests, tokens, and password hashes. They apply to the whole root.
+// builtinIgnored lists what is not synced, unless the ignore file has it as "!PATTERN": data of
+// requests, tokens, and password hashes. These patterns apply to the whole root.
 const builtinIgnored = `
 /scratchpad/
 /system/temp/
