@@ -32,7 +32,8 @@ func (p problem) String() string {
 	if p.marker == "" {
 		return p.page + ": " + developerMessage(p.err)
 	}
-	return fmt.Sprintf("%s, line %d, column %d: %s: %s", p.page, p.line, p.column, clip(p.marker, 200), developerMessage(p.err))
+	return fmt.Sprintf("%s, line %d, column %d: %s: %s", p.page, p.line, p.column, clip(p.marker, 200),
+		developerMessage(p.err))
 }
 
 // noteProblems records the failures of markers for the test that makes the request, if a test does.

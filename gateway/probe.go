@@ -28,7 +28,8 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 	token, kind, _ := strings.Cut(given, " ")
 	reply := probe.Reply{Probe: "scripter"}
 	var limit runner.Bound
-	_, err = x.g.runner.Run(ctx, runner.Options{ReadOnly: true, Inner: x.isInner(), Within: x.test}, func(r *runner.Run) error {
+	o := runner.Options{ReadOnly: true, Inner: x.isInner(), Within: x.test}
+	_, err = x.g.runner.Run(ctx, o, func(r *runner.Run) error {
 		if probed = probe.IsGood(r.Tx, token, x.g.now()); probed {
 			limit = x.fillProbe(r, &reply)
 		}

@@ -17,7 +17,8 @@ var (
 		Meaning: "minutes in which at most one old value of an object is kept if requests overwrite it; " +
 			"scripts, texts, outlines, and all that persons overwrite, are always kept",
 		Check: between(0, 60*24*365)}
-	HistoryThinnedDays = &Setting{Name: "historyThinnedDays", Default: objectdb.Number(30), Title: "Days of thinned values",
+	HistoryThinnedDays = &Setting{Name: "historyThinnedDays", Default: objectdb.Number(30),
+		Title:   "Days of thinned values",
 		Meaning: "days for which thinned values are kept (see historyInterval); 0 = for ever",
 		Check:   between(0, 365*100)}
 	HistoryDays = &Setting{Name: "historyDays", Default: objectdb.Number(0), Title: "Days of history",

@@ -146,7 +146,8 @@ func (s *Site) freshAnswer(t *testing.T, source string) string {
 	cmd.Env = []string{
 		"SCRIPTER_ROOT=" + s.Root, "GATEWAY_INTERFACE=CGI/1.1", "SERVER_SOFTWARE=Apache/2.4 (model)",
 		"SERVER_PROTOCOL=HTTP/1.0", "REQUEST_METHOD=POST", "SCRIPT_NAME=/parity.fcgi",
-		"REQUEST_URI=/parity.fcgi", "DOCUMENT_ROOT=" + s.WWW, "CONTENT_TYPE=text/plain", fmt.Sprint("CONTENT_LENGTH=", len(source)),
+		"REQUEST_URI=/parity.fcgi", "DOCUMENT_ROOT=" + s.WWW, "CONTENT_TYPE=text/plain",
+		fmt.Sprint("CONTENT_LENGTH=", len(source)),
 	}
 	if uid, gid, ok := ServerUser(t); ok {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}

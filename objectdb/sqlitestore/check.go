@@ -57,8 +57,8 @@ var historyRules = []struct{ query, message string }{
 		"history: change %v belongs to change %v, and the newest is %v"},
 	{`SELECT reach, thinned, generation FROM meta WHERE max (reach, thinned) > generation`,
 		"history: it reaches back to change %v and is thinned up to %v, and the newest is %v"},
-	{`SELECT past_bytes, kept, kept - past_bytes FROM meta, (SELECT coalesce (sum (` + keptBytes + `), 0) AS kept FROM past)
-		WHERE past_bytes <> kept`,
+	{`SELECT past_bytes, kept, kept - past_bytes
+		FROM meta, (SELECT coalesce (sum (` + keptBytes + `), 0) AS kept FROM past) WHERE past_bytes <> kept`,
 		"history: it is said to have %v bytes and has %v, which is %v more"},
 }
 

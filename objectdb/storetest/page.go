@@ -23,8 +23,8 @@ func page(t *T, tx *objectdb.Tx, table, from, end string, backward bool, n int) 
 
 func testPage(t *T) {
 	db := open(t)
-	Put(t, db, "t.b", objectdb.Number(1), "t.A.x", objectdb.Number(2), "t.C", objectdb.Number(3), "t.Ä", objectdb.Number(4),
-		"z", objectdb.Number(5))
+	Put(t, db, "t.b", objectdb.Number(1), "t.A.x", objectdb.Number(2), "t.C", objectdb.Number(3),
+		"t.Ä", objectdb.Number(4), "z", objectdb.Number(5))
 	look := func(tx *objectdb.Tx) {
 		assert.Equal(t, "A b", page(t, tx, "t", "", "", false, 2))
 		assert.Equal(t, "C Ä", page(t, tx, "t", "b\x00", "", false, 2))
