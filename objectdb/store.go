@@ -75,6 +75,14 @@ type Session interface {
 	// Value returns the value of the object with this id.
 	Value(ctx context.Context, id int64) (Value, error)
 
+	// Scan looks at the first objects that a Scan says, in the order of their ids, and calls fn with
+	// those whose names or texts contain what it says, without regard to case. It may call fn with
+	// others, too, and it does so if a text is longer than ScannedValue; then the value is nil. It
+	// returns the last id that it has looked at, or the greatest int64 if there are no more.
+	Scan(ctx context.Context, s Scan, fn func(Row) error) (last int64, err error)
+	// CountIDs returns the number of objects with ids after one, up to another.
+	CountIDs(ctx context.Context, after, last int64) (int64, error)
+
 	// All calls fn with each object of the root. If an object cannot be read, fn gets
 	// the reason, and a row that has only the id.
 	All(ctx context.Context, fn func(Row, error)) error

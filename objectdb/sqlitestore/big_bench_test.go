@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -156,6 +157,63 @@ func BenchmarkPage(b *testing.B) {
 			require.NoError(b, fresh.Close())
 		}
 	})
+}
+
+// BenchmarkSearch reports, for each search, how long one call takes, how long all take, and how many there are.
+func BenchmarkSearch(b *testing.B) {
+	db := bigRoot(b)
+	for name, o := range map[string]objectdb.SearchOptions{
+		"name":              {Name: "level19"},
+		"nameRare":          {Name: "item499999"},
+		"nameOften":         {Name: "e"},
+		"text":              {Text: "page 17 of branch 99."},
+		"textRare":          {Text: "nowhere"},
+		"textOften":         {Text: "item"},
+		"textCyrillic":      {Text: "дмитрий 77"},
+		"textOnlyCyrillic":  {Text: "ДМИТРИЙ"},
+		"textOnlyGreekRare": {Text: "Οὐχὶ"},
+		"both":              {Name: "prefs", Text: "prefs"},
+		"below":             {Name: "script", Text: "n + 1", Below: objectdb.Address{"big", "deep", "branch100"}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			calls, found := 0, 0
+			var longest time.Duration
+			for b.Loop() {
+				o.From = ""
+				for {
+					begun := time.Now()
+					var r objectdb.SearchResults
+					require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) (err error) {
+						r, err = tx.Search(o)
+						return err
+					}))
+					longest = max(longest, time.Since(begun))
+					calls, found = calls+1, found+len(r.Found)
+					if o.From = r.Next; o.From == "" {
+						break
+					}
+				}
+			}
+			b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
+			b.ReportMetric(float64(found)/float64(b.N), "found/op")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(calls), "ms/call")
+			b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
+		})
+	}
+}
+
+// BenchmarkCountObjects estimates the number of objects.
+func BenchmarkCountObjects(b *testing.B) {
+	db := bigRoot(b)
+	info, err := db.Info(context.Background())
+	require.NoError(b, err)
+	for b.Loop() {
+		require.NoError(b, db.View(context.Background(), func(tx *objectdb.Tx) error {
+			n, _, err := tx.CountObjects()
+			require.InEpsilon(b, info.Objects, n, 0.02)
+			return err
+		}))
+	}
 }
 
 func pageLen(tx *objectdb.Tx, t *objectdb.Node, from, end string, backward bool) (int, error) {

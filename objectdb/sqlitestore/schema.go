@@ -88,6 +88,9 @@ const (
 	sqlPageBackward
 	sqlCount
 	sqlCountUpTo
+	sqlScanEnd
+	sqlScan
+	sqlCountIDs
 	sqlEverything
 
 	sqlByIDAt
@@ -97,6 +100,8 @@ const (
 	sqlPageBackwardAt
 	sqlCountAt
 	sqlCountUpToAt
+	sqlScanAt
+	sqlCountIDsAt
 	sqlEverythingAt
 	sqlChangesBefore
 	sqlChangeUpTo
@@ -167,6 +172,12 @@ const pastFolds = `WITH RECURSIVE folds (f) AS (
 const fromPastFolds = `FROM folds CROSS JOIN past ON parent = ?1 AND fold = f AND since <= ?2
 	AND until = (SELECT min(until) FROM past WHERE parent = ?1 AND fold = f AND until > ?2)`
 
+// scanned is true for the objects that a scan finds with the name ?3, or with the text of the patterns ?4 and,
+// in lists, ?5. If a text is no TEXT, it has a NUL, at which GLOB would stop, or it is not UTF-8.
+const scanned = `(?3 <> '' AND instr(fold, ?3) > 0
+		OR ?4 IS NOT NULL AND kind IN ('string', 'text', 'outline', 'script', 'list')
+		AND (size > ?6 OR typeof(value) <> 'text' OR value GLOB CASE kind WHEN 'list' THEN ?5 ELSE ?4 END))`
+
 // isCode is true for the kinds that are never thinned.
 const isCode = `kind IN ('script', 'text', 'outline')`
 
@@ -194,6 +205,10 @@ var statementSQL = [statements]string{
 	sqlCount: `SELECT count(*) FROM object WHERE parent = ?1`,
 	sqlCountUpTo: `SELECT count(*) FROM
 		(SELECT 1 FROM object WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 LIMIT ?4)`,
+	sqlScanEnd: `SELECT max(id), count(*) FROM (SELECT id FROM object WHERE id > ?1 ORDER BY id LIMIT ?2)`,
+	sqlScan: `SELECT ` + rowColumns + `CASE WHEN size <= ?6 THEN value END FROM object
+		WHERE id > ?1 AND id <= ?2 AND ` + scanned + ` ORDER BY id`,
+	sqlCountIDs:   `SELECT count(*) FROM object WHERE id > ?1 AND id <= ?2`,
 	sqlEverything: `SELECT ` + rowColumns + `value FROM object ORDER BY id`,
 
 	// A transaction that will write takes the lock at its start: one that
@@ -283,6 +298,13 @@ var statementSQL = [statements]string{
 			+ (SELECT count(*) FROM (SELECT 1 ` + fromPastFolds + ` LIMIT ?5)))`,
 	sqlCountAt: pastFolds + `SELECT (SELECT count(*) FROM object WHERE parent = ?1 AND since <= ?2)
 		+ (SELECT count(*) ` + fromPastFolds + `)`,
+	sqlScanAt: `SELECT ` + rowColumns + `CASE WHEN size <= ?6 THEN value END FROM object
+			WHERE id > ?1 AND id <= ?2 AND since <= ?7 AND ` + scanned + `
+		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?6 THEN value END FROM past
+			WHERE id > ?1 AND id <= ?2 AND until > ?7 AND since <= ?7 AND ` + scanned + `
+		ORDER BY id`,
+	sqlCountIDsAt: `SELECT (SELECT count(*) FROM object WHERE id > ?1 AND id <= ?2 AND since <= ?3)
+		+ (SELECT count(*) FROM past WHERE id > ?1 AND id <= ?2 AND until > ?3 AND since <= ?3)`,
 	sqlEverythingAt: `SELECT ` + rowColumns + `value FROM object WHERE since <= ?1
 		UNION ALL SELECT ` + pastColumns + `value FROM past WHERE until > ?1 AND since <= ?1 ORDER BY id`,
 

@@ -362,6 +362,7 @@ func (h *historian) lookBack(generation int64) {
 		then := &player{t: h.t, r: h.r, m: want.model(), log: []string{story}}
 		View(h.t, past, func(tx *objectdb.Tx) {
 			then.lookEverywhere(tx)
+			then.search(tx)
 			for range 10 {
 				then.look(tx, h.address())
 			}

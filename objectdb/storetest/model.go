@@ -396,6 +396,7 @@ func (p *player) transaction(db *objectdb.DB) {
 	}
 	require.NoError(p.t, db.View(context.Background(), func(tx *objectdb.Tx) error {
 		p.lookEverywhere(tx)
+		p.search(tx)
 		return nil
 	}))
 }

@@ -63,6 +63,8 @@ var tests = []struct {
 	{"Walk", testWalk},
 	{"Page", testPage},
 	{"APageCountsAsRead", testAPageCountsAsRead},
+	{"Search", testSearch},
+	{"SearchOfManyObjects", testSearchOfManyObjects},
 	{"AnErrorLeavesTheRootAsItWas", testAnErrorLeavesTheRootAsItWas},
 	{"RecordsAreOfLists", testRecordsAreOfLists},
 	{"Derived", testDerived},
