@@ -9,11 +9,15 @@ import (
 const ignoreFile = ".scripterignore"
 
 // builtinIgnored lists what is not synced, unless the ignore file has it as "!PATTERN": data of
-// requests, tokens, and password hashes. These patterns apply to the whole root.
+// requests, tokens, password hashes, and who may log in. These patterns apply to the whole root.
 const builtinIgnored = `
 /scratchpad/
 /system/temp/
 /user/webserver/users/
+/user/webserver/roles/
+/user/webserver/sessions/
+/user/webserver/failedLogins/
+/user/webserver/lastLogins/
 *[tT]oken.str
 `
 

@@ -28,6 +28,10 @@ func TestMarkersReach(t *testing.T) {
 	s.put("workspace.echo", objectdb.Script(`return "got " .. type (...) .. " " .. tostring (...)`))
 	s.put("user.webserver.debugToken", objectdb.String("seesame"))
 	s.put("user.webserver.users.default.ada", objectdb.String("seesame"))
+	s.put("user.webserver.roles.ada", objectdb.String("seesame"))
+	s.put("user.webserver.sessions.abc", objectdb.String("seesame"))
+	s.put("user.webserver.failedLogins.abc", objectdb.String("seesame"))
+	s.put("user.webserver.lastLogins.ada", objectdb.String("seesame"))
 	s.put("scratchpad.cgiparams.password", objectdb.String("seesame"))
 	s.put("system.temp.probes.x", objectdb.String("seesame"))
 	params := map[string]string{
@@ -139,6 +143,10 @@ func TestMarkersCallNoCode(t *testing.T) {
 	s := newSite(t)
 	s.put("user.webserver.debugToken", objectdb.String("seesame"))
 	s.put("user.webserver.users.default.ada", objectdb.String("seesame"))
+	s.put("user.webserver.roles.ada", objectdb.String("seesame"))
+	s.put("user.webserver.sessions.abc", objectdb.String("seesame"))
+	s.put("user.webserver.failedLogins.abc", objectdb.String("seesame"))
+	s.put("user.webserver.lastLogins.ada", objectdb.String("seesame"))
 	s.put("user.greeting", objectdb.String("hi"))
 	s.put("user.prices", objectdb.List{objectdb.Number(1)})
 	s.put("user.stock.tea", objectdb.Number(7))
@@ -175,6 +183,11 @@ func TestMarkersCallNoCode(t *testing.T) {
 		`user.["webserver"].["DEBUGTOKEN"]`:                   secret,
 		`raw (user.webserver.debugToken)`:                     secret,
 		`user.webserver.users.default.ada`:                    secret,
+		`user.webserver.roles.ada`:                            secret,
+		`user.webserver.sessions.abc`:                         secret,
+		`json.encode (user.webserver.Sessions)`:               secret,
+		`user.webserver.failedLogins.abc`:                     secret,
+		`user.webserver.lastLogins.ada`:                       secret,
 		`html.escape (user.webserver.debugToken)`:             secret,
 		`user.apply (user.webserver.debugToken)`:              secret,
 		`text.upper (text.lower (user.webserver.debugToken))`: secret,

@@ -71,12 +71,10 @@ func (c *attempt) requireLogin(a objectdb.Address, want site.Requirement) error 
 			"%s requires %q (%s), but nobody has logged in", a, text, at)}
 	}
 	hash := ""
-	if n, err := c.Tx.Child(users, name); err == nil {
-		name = n.Name()
-		if hash, err = c.textOf(n); err != nil {
-			return err
-		}
-	} else if !errors.Is(err, objectdb.ErrNotFound) && objectdb.CheckName(name) == nil {
+	switch spelled, kept, err := site.User(c.Tx, want.Realm(), name); {
+	case err == nil:
+		name, hash = spelled, kept
+	case !errors.Is(err, objectdb.ErrNotFound):
 		return err
 	}
 	ok, err := c.knows(c.Context(), hash, password)
@@ -91,19 +89,6 @@ func (c *attempt) requireLogin(a objectdb.Address, want site.Requirement) error 
 			"%s requires %q (%s), but %.80q has logged in", a, text, at, name)}
 	}
 	return nil
-}
-
-// textOf returns the text of a string or text object, or "".
-func (c *attempt) textOf(n *objectdb.Node) (string, error) {
-	if n.Kind() != objectdb.KindString && n.Kind() != objectdb.KindText {
-		return "", nil
-	}
-	v, err := c.Tx.Value(n)
-	if t, ok := v.(objectdb.Text); ok {
-		return string(t), err
-	}
-	s, _ := v.(objectdb.String)
-	return string(s), err
 }
 
 // knows reports whether the password has this hash. It remembers a right password, so

@@ -118,6 +118,8 @@ func TestIsSecret(t *testing.T) {
 	for text, want := range map[string]bool{
 		"user.webserver.debugToken": true, "shop.apiKeys.bank.live": true, "user.webserver.users.site.ada": true,
 		"USER.WebServer.Users.site.ada": true, "user.webserver.serverName": false, "guests.list": false,
+		"user.webserver.sessions.ada": true, "user.webserver.failedLogins.ada": true, "user.webserver.lastLogins.ada": true,
+		"user.webserver.roles.ada": false, "user.webserver.roles.passerby": false,
 	} {
 		a, err := objectdb.ParseAddress(text)
 		require.NoError(t, err)

@@ -41,14 +41,16 @@ func newWords(list string) map[string]bool {
 }
 
 // IsSecret reports whether the object at an address is to be masked where changes are
-// shown: a name on its way means a secret, or it belongs to the users. Scripts, which are code, and
-// flags hold none.
+// shown: a name on its way means a secret, or it says who may log in. Scripts, which are code,
+// flags and roles hold none.
 func IsSecret(a objectdb.Address, k objectdb.Kind) bool {
 	if k == objectdb.KindTable || k == objectdb.KindScript || k == objectdb.KindBoolean {
 		return false
 	}
-	return slices.ContainsFunc(a, IsSecretName) ||
-		len(a) > len(site.Users) && a[:len(site.Users)].Equal(site.Users)
+	if len(a) == len(site.Roles)+1 && site.Roles.Equal(a.Parent()) {
+		return false
+	}
+	return slices.ContainsFunc(a, IsSecretName) || site.IsSecret(a)
 }
 
 // IsSecretName reports whether the name of a field, a variable or an object means a secret.

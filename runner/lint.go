@@ -41,6 +41,15 @@ func lintRows(tx *objectdb.Tx, a objectdb.Address) ([]lint.Finding, error) {
 			find(at, "requires", "", r.Idle)
 		}
 	}
+	if isAbove(a, site.Roles) {
+		people, err := site.People(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range people {
+			find(site.Roles.Child(p.Name), "role", "it gives no rights: ", p.Role.Err)
+		}
+	}
 	if isAbove(a, site.HistoryRows) {
 		rows, err := site.ReadHistoryRows(tx)
 		if err != nil {

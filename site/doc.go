@@ -12,6 +12,7 @@
 //	history.go                    what is kept in the history
 //	requires.go requires_rows.go  who may call a script
 //	tests.go                      where tests of scripts lie
+//	roles.go users.go             who may do what on the web page, and with what name
 //	password.go                   password hashes of users
 //	conf.go reach.go              scripter.conf, variables, flags
 //	path.go                       syntax of URL paths and hosts

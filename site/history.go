@@ -46,6 +46,9 @@ var suppliedHistory = []objectdb.SubtreeRule{
 	{Address: objectdb.Address{"scratchpad"}, Keep: objectdb.KeepNone},
 	{Address: objectdb.Address{"system", "temp"}, Keep: objectdb.KeepNone},
 	{Address: FlDirtyRoot.Address(), Keep: objectdb.KeepNone},
+	{Address: Sessions, Keep: objectdb.KeepNone},
+	{Address: FailedLogins, Keep: objectdb.KeepNone},
+	{Address: LastLogins, Keep: objectdb.KeepNone},
 }
 
 // The words of a row.

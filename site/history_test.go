@@ -33,6 +33,7 @@ func (s *testSite) keptBelow() map[string]string {
 
 var suppliedRows = map[string]string{
 	"scratchpad": "nothing", "system.temp": "nothing", "user.webserver.fldirtyroot": "nothing",
+	"user.webserver.sessions": "nothing", "user.webserver.failedlogins": "nothing", "user.webserver.lastlogins": "nothing",
 }
 
 // A new root has the default rules of objectdb, and so has an older one without the settings.
@@ -154,7 +155,10 @@ func TestHistoryRowsThatAreNoTexts(t *testing.T) {
 	}))
 	assert.Equal(t, []string{
 		"scratchpad : it is a number, not a text",
+		"user.webserver.failedLogins nothing",
 		"user.webserver.flDirtyRoot nothing",
+		"user.webserver.lastLogins nothing",
+		"user.webserver.sessions nothing",
 		"scratchpad nothing supplied",
 		"system.temp nothing supplied",
 	}, got)
@@ -167,7 +171,7 @@ func TestSetHistoryRule(t *testing.T) {
 	assert.Equal(t, objectdb.String("everything large"), s.get(`user.webserver.history.["workspace.[\"a.b\"]"]`))
 	assert.ErrorContains(t, s.try(func(tx *objectdb.Tx) error { return SetHistoryRule(tx, a, "all") }), `say "everything"`)
 	require.NoError(t, s.try(func(tx *objectdb.Tx) error { return RemoveHistoryRule(tx, a) }))
-	assert.Equal(t, 3, len(s.keptBelow()))
+	assert.Equal(t, len(suppliedRows), len(s.keptBelow()))
 }
 
 // FuzzHistoryRule checks that a text is refused, or says the same as it is written back.

@@ -36,9 +36,6 @@ const (
 	requireRealm  = "realm"
 )
 
-// defaultRealm is the realm of the root's users that "user" means.
-const defaultRealm = "default"
-
 // parseRequirement reads the text of a row, words separated by blanks:
 //
 //	anyone              everybody, as if there were no row
@@ -76,7 +73,7 @@ func (r Requirement) Realm() string {
 	if r.kind == requireRealm {
 		return r.names[0]
 	}
-	return defaultRealm
+	return DefaultRealm
 }
 
 // Admits reports whether the user with this checked name may call the object.

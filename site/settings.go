@@ -105,6 +105,10 @@ var (
 		Meaning: `the folders in which scripts have URLs, with blanks between them: "/" is the top folder only, ` +
 			`"*" all folders, as in 1998`,
 		Refused: objectdb.String("/"), Check: checkScriptFolders}
+	AdminPath = &Setting{Name: "adminPath", Default: objectdb.String("/scripter/"), Title: "Web page path",
+		Meaning: "the path of URLs below which the web page for people lies, once somebody has the role owner " +
+			`(scripter users); "" = there is none`,
+		Refused: objectdb.String(""), Check: checkAdminPath}
 	FlVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false),
 		Title:   "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}
@@ -118,7 +122,7 @@ var Settings = []*Setting{
 	MaxBody, MaxFields, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
 	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
-	FlVerboseMessages, ScriptFolders,
+	FlVerboseMessages, ScriptFolders, AdminPath,
 	HistoryInterval, HistoryThinnedDays, HistoryDays, HistorySize, HistoryWhole,
 }
 
@@ -181,9 +185,9 @@ func checkErrorStatus(v objectdb.Value) error {
 	return nil
 }
 
-// looksAtFiles reports whether Check accesses the file system. Such a check runs when
-// the setting is set, not for each request.
-func (s *Setting) looksAtFiles() bool { return strings.HasSuffix(s.Name, "Path") }
+// NamesFile reports whether the value is the path of a file or a folder. Its Check accesses the
+// file system, so it runs when the setting is set, not for each request.
+func (s *Setting) NamesFile() bool { return s == ServerPath || s == WebsiteFolderPath }
 
 // allFolders is the value of ScriptFolders that means all folders.
 const allFolders = "*"
@@ -197,6 +201,26 @@ func checkScriptFolders(v objectdb.Value) error {
 		if f != allFolders && (f[0] != '/' || CleanPath(f) != f) {
 			return fmt.Errorf(`%.80q is no folder of URLs: "/", "/members", or "*" for all`, f)
 		}
+	}
+	return nil
+}
+
+func checkAdminPath(v objectdb.Value) error {
+	p := string(v.(objectdb.String))
+	if p == "" {
+		return nil
+	}
+	for i := 0; i < len(p); i++ {
+		if !isAlphanumeric(p[i]) && !strings.ContainsRune("/._-", rune(p[i])) {
+			return fmt.Errorf("%.80q has characters other than letters, digits, / . _ and -", p)
+		}
+	}
+	switch {
+	case len(p) < 3 || len(p) > 100 || p[0] != '/' || CleanPath(p)+"/" != p || strings.Contains(p, "/."):
+		return fmt.Errorf(`%.80q is no folder of URLs: it begins and ends with "/", as /scripter/ does, `+
+			"and has at most 100 characters", p)
+	case hasPathPrefix(strings.ToLower(p), "/cgi-bin"):
+		return errors.New("/cgi-bin/ is the folder of programs; name another one, such as /scripter/")
 	}
 	return nil
 }

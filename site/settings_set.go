@@ -41,7 +41,7 @@ func (s *Setting) Read(tx *objectdb.Tx) State {
 	if r.err != nil {
 		v, err = nil, r.err
 	}
-	if err == nil && s.looksAtFiles() && s.Check != nil {
+	if err == nil && s.NamesFile() && s.Check != nil {
 		if err := s.Check(v); err != nil {
 			return State{v, "root", err} // requests use it nevertheless
 		}

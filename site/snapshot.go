@@ -23,6 +23,7 @@ type Snapshot struct {
 	indexes     pathTable
 	limits      map[string]limitCells // by the folded name of the row
 	requires    requirements
+	roles       roles
 	callbacks   bool
 	pageFolders []string
 	trap        objectdb.Address // nil: there is none
@@ -81,7 +82,7 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 		values: make(map[*Setting]objectdb.Value, len(Settings)),
 		mime:   r.mimeTypes(), actions: r.actions(),
 		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
-		limits: r.limitRows(), requires: r.requirements(),
+		limits: r.limitRows(), requires: r.requirements(), roles: r.roles(),
 		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
 	}
 	for _, set := range Settings {
@@ -267,7 +268,7 @@ func (r *reader) checked(n *objectdb.Node, set *Setting) (objectdb.Value, error)
 	if v.Kind() != set.Default.Kind() {
 		return nil, fmt.Errorf("it is a %s, not a %s", v.Kind(), set.Default.Kind())
 	}
-	if set.Check != nil && !set.looksAtFiles() {
+	if set.Check != nil && !set.NamesFile() {
 		if err := set.Check(v); err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func settingValues(t *tool, c *cobra.Command, args []string, typed string) []off
 	if !ok {
 		return nil
 	}
-	if strings.HasSuffix(s.Name, "Path") {
+	if s.NamesFile() {
 		return files(t, c, args, typed)
 	}
 	var list []offer

@@ -23,7 +23,7 @@ the whole root), and runs nothing. It finds scripts that do not compile, names
 that nothing defines, functions that a library, a group of verbs or a table of
 the root does not have, locals that nothing reads, and markers in strings, which
 no response replaces. A comment "lint: ok" silences its line. Of the whole root it
-also finds rows of user.webserver.limits, requires and history that have no effect.
+also finds rows of user.webserver.limits, requires, roles and history that have no effect.
 The exit status is 1 when something was found. The supplied sample with a syntax
 error counts only if ADDRESS is the sample itself.`,
 		Args:              args(0, 1),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -146,7 +145,7 @@ func (t *tool) setSetting(ctx context.Context, s *site.Setting, text string) err
 	if err != nil {
 		return err
 	}
-	if p, ok := v.(objectdb.String); ok && p != "" && strings.HasSuffix(s.Name, "Path") {
+	if p, ok := v.(objectdb.String); ok && p != "" && s.NamesFile() {
 		// The web server's current folder is another one.
 		full, err := filepath.Abs(string(p))
 		if err != nil {
