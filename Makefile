@@ -19,7 +19,7 @@ TIMEOUT  ?= 20m
 TORTURE  ?= 10m
 
 # Packages whose tests run goroutines against each other.
-RACE  = ./autosave ./fcgi ./foldersync ./gateway ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
+RACE  = ./autosave ./fcgi ./foldersync ./gateway ./login ./lua ./metrics ./objectdb ./objectdb/sqlitestore ./objectfiles ./purge ./runner \
         ./script ./site ./workers
 # Packages that start whole programs and web servers.
 TRANSPORTS = ./internal/corpus ./conf-examples

@@ -122,6 +122,12 @@ func parseHash(text string) (cost argonCost, salt, hash []byte, err error) {
 	return cost, salt, hash, nil
 }
 
+// CheckHash returns an error unless a text is a stored hash.
+func CheckHash(text string) error {
+	_, _, _, err := parseHash(text)
+	return err
+}
+
 // nobody is a hash that no password has. It is checked for an unknown name, so that
 // refusing one takes as long as refusing a known name.
 const nobody = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"

@@ -122,7 +122,7 @@ func (r *reader) named(name string, table ...string) *objectdb.Node {
 // SetPassword stores the hash of the password of a user of the realm "default", and makes the
 // user if there is none.
 func SetPassword(tx *objectdb.Tx, name, hash string) error {
-	if _, _, _, err := parseHash(hash); err != nil {
+	if err := CheckHash(hash); err != nil {
 		return err
 	}
 	return tx.Put(Users.Child(DefaultRealm).Child(name), objectdb.String(hash))

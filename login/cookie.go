@@ -1,0 +1,41 @@
+package login
+
+import (
+	"net/http"
+	"strings"
+)
+
+// cookieName returns the name of the cookie. The names for https have a prefix with which browsers
+// accept them only from https. Cookies do not tell ports apart, so the name has the port: two
+// programs on one machine do not log one another's people out.
+func cookieName(host string, secure bool) string {
+	name := "scripter-session"
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && i < len(host)-1 && strings.Trim(host[i+1:], "0123456789") == "" {
+		name += "-" + host[i+1:]
+	}
+	if secure {
+		name = "__Secure-" + name
+	}
+	return name
+}
+
+// NewCookie returns the cookie with the token of a session, for the paths below path. The token ""
+// removes it from the browser. host is the Host field of the request, and secure says that it
+// came by https.
+func NewCookie(host, path, token string, secure bool) *http.Cookie {
+	c := &http.Cookie{Name: cookieName(host, secure), Value: token, Path: path, Secure: secure,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+// Token returns the token of a request's cookie, or "".
+func Token(r *http.Request, secure bool) string {
+	c, err := r.Cookie(cookieName(r.Host, secure))
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
