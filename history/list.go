@@ -37,6 +37,19 @@ func List(tx *objectdb.Tx, f Filter) (*Log, error) {
 		return nil, err
 	}
 	log, newest, seen, part := &Log{}, int64(0), undoings{}, strings.ToLower(f.Who)
+	if f.Before > 0 && len(f.At) == 0 {
+		// Of the newer changes, only the undos matter.
+		for c, err := range tx.PersonChanges(0) {
+			if err != nil {
+				return nil, err
+			}
+			if c.Generation < f.Before {
+				break
+			}
+			seen.see(c)
+		}
+		changes = tx.Changes(f.Before)
+	}
 	for c, err := range changes {
 		if err != nil {
 			return nil, err

@@ -93,6 +93,8 @@ type History interface {
 	ValueAt(ctx context.Context, id, generation int64) (Value, error)
 	// Changes yields the changes of the generations below before, the newest first.
 	Changes(ctx context.Context, before int64) iter.Seq2[Change, error]
+	// PersonChanges yields those of Changes that persons have made or that undo others.
+	PersonChanges(ctx context.Context, before int64) iter.Seq2[Change, error]
 	// GenerationAt returns the generation of the last change up to a time, in nanoseconds
 	// since 1970. The error is ErrReach if the history does not reach back to that time.
 	GenerationAt(ctx context.Context, time int64) (int64, error)
@@ -249,6 +251,18 @@ func (tx *Tx) historyRules() (*HistoryRules, error) {
 // Changes yields the changes of the generations below before, the newest first. If before
 // is 0, it yields all changes.
 func (tx *Tx) Changes(before int64) iter.Seq2[Change, error] {
+	return tx.changes(before, Session.Changes)
+}
+
+// PersonChanges yields those of Changes that persons have made or that undo others. It need not
+// read the changes of requests.
+func (tx *Tx) PersonChanges(before int64) iter.Seq2[Change, error] {
+	return tx.changes(before, Session.PersonChanges)
+}
+
+func (tx *Tx) changes(
+	before int64, read func(s Session, ctx context.Context, before int64) iter.Seq2[Change, error],
+) iter.Seq2[Change, error] {
 	if before <= 0 {
 		before = math.MaxInt64
 	}
@@ -256,7 +270,7 @@ func (tx *Tx) Changes(before int64) iter.Seq2[Change, error] {
 	if err != nil {
 		return func(yield func(Change, error) bool) { yield(Change{}, err) }
 	}
-	return s.Changes(tx.ctx, before)
+	return read(s, tx.ctx, before)
 }
 
 // ChangedObject is an object that a change has changed.

@@ -123,14 +123,15 @@ func (tx *Tx) LastRedoable() (int64, error) {
 	return 0, ErrNothingToUndo
 }
 
-// effective yields the changes that are not undone, the newest first. Those in skip count as undone.
+// effective yields the changes of persons that are not undone, the newest first. Those in skip count
+// as undone.
 func (tx *Tx) effective(skip []int64) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		undone := map[int64]bool{}
 		for _, g := range skip {
 			undone[g] = true
 		}
-		for c, err := range tx.Changes(0) {
+		for c, err := range tx.PersonChanges(0) {
 			if err == nil && undone[c.Generation] { // if it is an undo, it has no effect
 				continue
 			}

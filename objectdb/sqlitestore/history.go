@@ -265,6 +265,14 @@ func decodeReplaced(b []byte) ([]objectdb.Replaced, error) {
 }
 
 func (c *conn) Changes(ctx context.Context, before int64) iter.Seq2[objectdb.Change, error] {
+	return c.changes(ctx, sqlChangesBefore, before)
+}
+
+func (c *conn) PersonChanges(ctx context.Context, before int64) iter.Seq2[objectdb.Change, error] {
+	return c.changes(ctx, sqlPersonChangesBefore, before)
+}
+
+func (c *conn) changes(ctx context.Context, s statement, before int64) iter.Seq2[objectdb.Change, error] {
 	// The changes are read in parts, so that other statements can run between two changes.
 	// The first is small: many callers want one change.
 	const most = 100
@@ -275,7 +283,7 @@ func (c *conn) Changes(ctx context.Context, before int64) iter.Seq2[objectdb.Cha
 				change, err := changeRow(row)
 				list = append(list, change)
 				return err
-			}, 9, sqlChangesBefore, before, int64(part))
+			}, 9, s, before, int64(part))
 			if err != nil {
 				yield(objectdb.Change{}, err)
 				return

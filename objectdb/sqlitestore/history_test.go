@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -244,4 +245,17 @@ func TestForgetLeavesNoByte(t *testing.T) {
 	_, err = impatient.Forget(context.Background(), addr(t, "keys"))
 	require.NoError(t, err)
 	assert.NotContains(t, string(files()), "SECRET-")
+}
+
+// TestPersonChangesAreIndexed checks that "scripter undo" need not read the changes of requests.
+func TestPersonChangesAreIndexed(t *testing.T) {
+	c, err := openConn(wholeFile(t), objectdb.Options{})
+	require.NoError(t, err)
+	defer c.close()
+	var plan []string
+	require.NoError(t, c.eachRowOf(context.Background(), func(row []driver.Value) error {
+		plan = append(plan, fmt.Sprint(row[3]))
+		return nil
+	}, 4, "EXPLAIN QUERY PLAN "+statementSQL[sqlPersonChangesBefore], int64(100), int64(1)))
+	assert.Contains(t, strings.Join(plan, "\n"), "USING INDEX change_person")
 }

@@ -72,6 +72,7 @@ CREATE TABLE change (
   objects    BLOB NOT NULL
 );
 CREATE INDEX change_parts ON change (first) WHERE first <> generation;
+CREATE INDEX change_person ON change (generation) WHERE person OR undoes <> x'';
 `
 
 // A statement is one of the SQL statements that a connection keeps prepared.
@@ -104,6 +105,7 @@ const (
 	sqlCountIDsAt
 	sqlEverythingAt
 	sqlChangesBefore
+	sqlPersonChangesBefore
 	sqlChangeUpTo
 	sqlParts
 	sqlReplaced
@@ -310,6 +312,11 @@ var statementSQL = [statements]string{
 
 	sqlChangesBefore: `SELECT generation, time, first, person, who, why, path, count, undoes FROM change
 		WHERE generation < ?1 AND generation > (SELECT reach FROM meta) ORDER BY generation DESC LIMIT ?2`,
+	// Roots of the first programs of version 4 do not have the index change_person: there, this
+	// reads all changes.
+	sqlPersonChangesBefore: `SELECT generation, time, first, person, who, why, path, count, undoes FROM change
+		WHERE generation < ?1 AND generation > (SELECT reach FROM meta) AND (person OR undoes <> x'')
+		ORDER BY generation DESC LIMIT ?2`,
 	sqlChangeUpTo: `SELECT generation, time FROM change WHERE generation <= ?1 ORDER BY generation DESC LIMIT 1`,
 	sqlParts:      `SELECT generation FROM change WHERE first = ?1 AND first <> generation ORDER BY generation`,
 	sqlReplaced:   `SELECT objects FROM change WHERE generation = ?1`,

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,15 +140,17 @@ func testChangesAreTold(t *T) {
 		assert.ErrorIs(t, err, objectdb.ErrNotFound, "scratchpad")
 		_, err = tx.Change(gone + 1)
 		assert.ErrorIs(t, err, objectdb.ErrNotFound)
-		list := func(before int64) (list []int64) {
-			for c, err := range tx.Changes(before) {
+		list := func(changes iter.Seq2[objectdb.Change, error]) (list []int64) {
+			for c, err := range changes {
 				require.NoError(t, err)
 				list = append(list, c.Generation)
 			}
 			return list
 		}
-		assert.Equal(t, []int64{gone, second, first}, list(0))
-		assert.Equal(t, []int64{first}, list(second))
+		assert.Equal(t, []int64{gone, second, first}, list(tx.Changes(0)))
+		assert.Equal(t, []int64{first}, list(tx.Changes(second)))
+		assert.Equal(t, []int64{gone, first}, list(tx.PersonChanges(0)))
+		assert.Equal(t, []int64{first}, list(tx.PersonChanges(gone)))
 
 		ids := Must(tx.IDsAt(Addr(t, "T.A")))(t)
 		require.Len(t, ids, 1, "it is found by where it was")
