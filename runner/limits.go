@@ -32,13 +32,14 @@ func luaLimits(l site.Limits) lua.Limits {
 	return s
 }
 
-// SourceLimit returns the bytes that the source of a script at a may have.
-func SourceLimit(tx *objectdb.Tx, a objectdb.Address) (int, error) {
+// Compiles returns the error of a script that does not compile under the limits at a: a
+// [*lua.SyntaxError], or one for which [LimitOf] names the setting.
+func Compiles(tx *objectdb.Tx, a objectdb.Address, source objectdb.Script) error {
 	s, err := site.Read(tx)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return luaLimits(s.Limits(a)).SourceBytes, nil
+	return lua.Check(a.String(), string(source), luaLimits(s.Limits(a)).SourceBytes)
 }
 
 // Limits returns the limits of the run: those of its script, as the transaction sees

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/script"
@@ -252,4 +253,20 @@ func TestLimits(t *testing.T) {
 	})
 	assert.Equal(t, "maxBody", LimitOf(err))
 	assert.EqualError(t, err, "the body is too long (user.webserver.maxBody)")
+}
+
+// TestCompiles checks that a script that is stored is held to the limits of its address.
+func TestCompiles(t *testing.T) {
+	_, db := newRunner(t, Config{})
+	put(t, db, site.MaxSource.Address(), objectdb.Number(1)) // KB
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		a := objectdb.Address{"suites", "x"}
+		assert.NoError(t, Compiles(tx, a, "return 1"))
+		var wrong *lua.SyntaxError
+		require.ErrorAs(t, Compiles(tx, a, "return 1\nreturn )"), &wrong)
+		assert.Equal(t, 2, wrong.Line)
+		long := objectdb.Script("return 1 --" + strings.Repeat("x", 2000))
+		assert.Equal(t, "maxSource", LimitOf(Compiles(tx, a, long)))
+		return nil
+	}))
 }

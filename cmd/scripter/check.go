@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scripter/lua"
 	"scripter/objectdb"
 	"scripter/runner"
 )
@@ -69,21 +68,12 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 		if err != nil {
 			return err
 		}
-		if err := compiles(tx, a, v.(objectdb.Script)); err != nil {
+		if err := runner.Compiles(tx, a, v.(objectdb.Script)); err != nil {
 			broken = append(broken, err.Error())
 		}
 		return nil
 	})
 	return objects, broken, err
-}
-
-// compiles returns the error of a script that does not compile under the limits at a.
-func compiles(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
-	limit, err := runner.SourceLimit(tx, a)
-	if err != nil {
-		return err
-	}
-	return lua.Check(a.String(), string(s), limit)
 }
 
 func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string) error {

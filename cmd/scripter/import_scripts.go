@@ -11,6 +11,7 @@ import (
 	"scripter/objectdb"
 	"scripter/objectfiles"
 	"scripter/root"
+	"scripter/runner"
 )
 
 // newScripts gathers the scripts that an import adds or changes, to find those that do
@@ -35,7 +36,7 @@ func (n newScripts) broken(tx *objectdb.Tx) (errs []error, err error) {
 		if !ok {
 			continue
 		}
-		if err := compiles(tx, a, source); err != nil && !supplied(source) {
+		if err := runner.Compiles(tx, a, source); err != nil && !supplied(source) {
 			errs = append(errs, err)
 		}
 	}

@@ -172,7 +172,7 @@ func (p *put) value(tx *objectdb.Tx, a objectdb.Address, k objectdb.Kind, text s
 	}
 	switch x := v.(type) {
 	case objectdb.Script:
-		if err := compiles(tx, a, x); err != nil && !p.force {
+		if err := runner.Compiles(tx, a, x); err != nil && !p.force {
 			hint := "nothing was stored; --force stores it all the same"
 			if set := runner.LimitOf(err); set != "" {
 				hint = "the setting " + set + " is the limit; " + hint

@@ -11,6 +11,7 @@ import (
 
 	"scripter/foldersync"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // statusConflict is the exit status of sync if objects are in conflict.
@@ -125,7 +126,7 @@ func pathsIn(dir string, paths []string) ([]string, error) {
 func (t *tool) openFolder(db *objectdb.DB, o foldersync.Options) (*foldersync.Folder, error) {
 	o.DB, o.Origin = db, t.origin()
 	o.Check = func(tx *objectdb.Tx, a objectdb.Address, s objectdb.Script) error {
-		err := compiles(tx, a, s)
+		err := runner.Compiles(tx, a, s)
 		if err == nil || supplied(s) {
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"scripter/history"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // undo is one run of "scripter undo" or "scripter redo".
@@ -20,7 +21,7 @@ type undo struct {
 }
 
 func (t *tool) undoCommand() *cobra.Command {
-	u := &undo{Undo: history.Undo{Compiles: compiles}}
+	u := &undo{Undo: history.Undo{Compiles: runner.Compiles}}
 	c := &cobra.Command{
 		Use:   "undo [CHANGE…]",
 		Short: "take back changes",
@@ -50,7 +51,7 @@ change has done at and below an ADDRESS.`,
 }
 
 func (t *tool) redoCommand() *cobra.Command {
-	u := &undo{Undo: history.Undo{Redo: true, Compiles: compiles}}
+	u := &undo{Undo: history.Undo{Redo: true, Compiles: runner.Compiles}}
 	c := &cobra.Command{
 		Use:   "redo",
 		Short: "make again what undo has taken back",
