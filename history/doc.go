@@ -3,7 +3,7 @@
 //
 // List returns the changes, of the whole root or at an address. Show returns what one change has
 // done, and DiffOf what it has done to an object. Compare compares two states of the root. Undo
-// takes changes back. Past is the root as it was.
+// takes changes back, and Commit makes one. Past is the root as it was.
 //
 // Values whose names mean a secret are masked in all texts and fields that the package returns.
 // Diff and Side have the values themselves.

@@ -11,6 +11,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/site"
 )
 
 // newDB returns an empty root and a function that makes changes in it as a person, and returns the
@@ -274,4 +275,40 @@ func TestLaterValues(t *testing.T) {
 	require.Len(t, list, 1)
 	assert.Equal(t, "scratchpad.a", list[0].Address.String())
 	assert.False(t, list[0].Written.IsZero())
+}
+
+// TestCommit checks that Commit returns the number of the change that it makes, and whether it is
+// one in the history.
+func TestCommit(t *testing.T) {
+	db, err := sqlitestore.Create(t.TempDir()+"/x.root", objectdb.Options{History: site.History()})
+	require.NoError(t, err)
+	defer db.Close()
+	ctx := t.Context()
+	require.NoError(t, db.Update(ctx, put("system.temp.x", objectdb.Number(0))))
+	person := objectdb.Origin{Person: true, Who: "ada", Why: "web page"}
+	kept := func(number int64) bool {
+		kept, err := Kept(ctx, db, number)
+		require.NoError(t, err)
+		return kept
+	}
+	number, err := Commit(ctx, db, func(tx *objectdb.Tx) error {
+		tx.Origin = person
+		return put("a.b", objectdb.Number(1))(tx)
+	})
+	require.NoError(t, err)
+	assert.True(t, kept(number))
+	view(t, db, func(tx *objectdb.Tx) {
+		c, err := Find(tx, number)
+		require.NoError(t, err)
+		assert.Equal(t, person, c.Origin)
+	})
+	number, err = Commit(ctx, db, func(tx *objectdb.Tx) error {
+		tx.Origin = person
+		return put("system.temp.x", objectdb.Number(1))(tx)
+	})
+	require.NoError(t, err)
+	assert.False(t, kept(number), "nothing is kept of system.temp")
+	number, err = Commit(ctx, db, func(tx *objectdb.Tx) error { return nil })
+	require.NoError(t, err)
+	assert.Zero(t, number, "nothing was changed")
 }

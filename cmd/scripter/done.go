@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/history"
 	"scripter/objectdb"
 	"scripter/script/lint"
 	"scripter/valuetext"
@@ -37,35 +38,25 @@ func (t *tool) change(
 	return done, t.printDone(done, number)
 }
 
-// commit commits what fn changes, and returns the number of the change. The number is 0 if nothing
-// is kept of what fn replaced, because "scripter undo" would then take back another change.
+// commit commits what fn changes, and returns the number of the change: see kept.
 func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb.Tx) error) (number int64, err error) {
-	written := false
-	err = db.UpdateLocked(ctx, func(tx *objectdb.Tx) error {
-		number = tx.Generation() + 1 // the lock is held
-		err := fn(tx)
-		written = tx.Written()
-		return err
-	})
-	if err != nil || !written {
+	if number, err = history.Commit(ctx, db, fn); err != nil || number == 0 {
 		return 0, err
 	}
 	return t.kept(ctx, db, number), nil
 }
 
-// kept returns the number of a change that was made, or 0 if nothing is kept of what it replaced.
+// kept returns the number of a change that was made. The number is 0 if nothing is kept of what was
+// replaced, because "scripter undo" would then take back another change.
 func (t *tool) kept(ctx context.Context, db *objectdb.DB, number int64) int64 {
-	err := db.View(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
-		_, err := tx.Change(number)
-		return err
-	})
-	if err == nil {
-		return number
-	}
-	if !errors.Is(err, objectdb.ErrNotFound) {
+	kept, err := history.Kept(context.WithoutCancel(ctx), db, number)
+	if err != nil {
 		t.warn("it is done, but its change cannot be read: %v", err)
 	}
-	return 0
+	if !kept {
+		return 0
+	}
+	return number
 }
 
 func (f *changeFlags) add(c *cobra.Command) {
