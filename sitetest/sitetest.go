@@ -2,7 +2,7 @@
 //
 // A test is a script whose name begins with "test", in suites.tests or in a table _test beside
 // what it tests. [Find] lists them, [Run] runs one after the other, each in a transaction of its own
-// that is never committed. [Script] makes a test of a recorded request.
+// that is never committed. [Script] makes a test of a recorded request, for an [Address].
 package sitetest
 
 import (

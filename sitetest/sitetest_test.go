@@ -324,3 +324,22 @@ func TestScriptMasks(t *testing.T) {
 	assert.Equal(t, []string{"body"}, masked)
 	assert.Contains(t, source, "-- Too long to be recorded: body.")
 }
+
+// TestAddress checks which names of tests are completed, and which are refused.
+func TestAddress(t *testing.T) {
+	for name, want := range map[string]string{
+		"order": "suites.tests.testOrder", "testOrder": "suites.tests.testOrder", "élan": `suites.tests.["testÉlan"]`,
+		"suites.tests.testX": "suites.tests.testX", "suites.own._test.testX": "suites.own._test.testX",
+	} {
+		a, err := Address(name)
+		require.NoError(t, err, name)
+		wanted, err := objectdb.ParseAddress(want)
+		require.NoError(t, err)
+		assert.Equal(t, wanted, a, name)
+	}
+	_, err := Address("suites.tests.order")
+	assert.ErrorIs(t, err, ErrNotTest)
+	assert.EqualError(t, err, "suites.tests.order would not be a test")
+	_, err = Address("a..b")
+	assert.Error(t, err)
+}

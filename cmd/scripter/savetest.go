@@ -4,13 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/site"
 	"scripter/sitetest"
 )
 
@@ -57,20 +54,13 @@ func (t *tool) saveTest(c *cobra.Command, args []string, name string) error {
 
 // testAddress returns the address of the test that a NAME stands for.
 func testAddress(name string) (objectdb.Address, error) {
-	a, err := address(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(a) == 1 {
-		if !strings.HasPrefix(objectdb.Fold(name), "test") {
-			first, size := utf8.DecodeRuneInString(name)
-			name = "test" + string(unicode.ToUpper(first)) + name[size:]
-		}
-		a = site.Tests.Child(name)
-	}
-	if !site.IsTest(a) {
-		return nil, usageError{hintError{fmt.Errorf("%s would not be a test", a),
+	a, err := sitetest.Address(strings.TrimSuffix(name, "."))
+	switch {
+	case errors.Is(err, sitetest.ErrNotTest):
+		return nil, usageError{hintError{err,
 			"a test is a script called test…, in suites.tests or in a table _test beside what it tests"}}
+	case err != nil:
+		return nil, usageError{err}
 	}
 	return a, nil
 }
