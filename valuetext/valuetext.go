@@ -1,7 +1,8 @@
 // Package valuetext writes values of the root as people read and type them, for the commands and
 // the web page.
 //
-// Format returns the text of a value, and Parse reads it again. JSON returns what programs read.
+// Format returns the text of a value, and Parse reads it again. JSON returns what programs read, and
+// KindOf the kind that a file becomes.
 // None of them is the stored form: the JSON form of package objectdb is, which loses nothing.
 package valuetext
 
@@ -11,6 +12,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"mime"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -144,6 +147,23 @@ func Parse(k objectdb.Kind, text string) (objectdb.Value, error) {
 		return itemOf(items), nil
 	}
 	return nil, fmt.Errorf("a %s cannot be put", k)
+}
+
+// KindOf returns the kind of object that the content of a file becomes, by the suffix of its name.
+func KindOf(file string) objectdb.Kind {
+	switch ext := strings.ToLower(filepath.Ext(file)); ext {
+	case "", ".str":
+		return objectdb.KindString
+	case ".lua":
+		return objectdb.KindScript
+	case ".txt", ".html", ".htm", ".md", ".css", ".js":
+		return objectdb.KindText
+	default:
+		if mime.TypeByExtension(ext) != "" {
+			return objectdb.KindBinary
+		}
+	}
+	return objectdb.KindString
 }
 
 // itemOf returns the list, or the item of a list, for a value of the JSON decoder.

@@ -78,3 +78,12 @@ func TestCount(t *testing.T) {
 		assert.Equal(t, want, Count(n, "byte"))
 	}
 }
+
+func TestKindOf(t *testing.T) {
+	for file, want := range map[string]objectdb.Kind{
+		"": objectdb.KindString, "-": objectdb.KindString, "a/b.LUA": objectdb.KindScript, "x.md": objectdb.KindText,
+		"x.png": objectdb.KindBinary, "x.none": objectdb.KindString, "notes.str": objectdb.KindString,
+	} {
+		assert.Equal(t, want, KindOf(file), file)
+	}
+}

@@ -224,19 +224,7 @@ func (p *put) kindAt(tx *objectdb.Tx, a objectdb.Address) (objectdb.Kind, error)
 	if p.mime != "" {
 		return objectdb.KindBinary, nil
 	}
-	switch ext := strings.ToLower(filepath.Ext(p.file)); ext {
-	case "", ".str":
-		return objectdb.KindString, nil
-	case ".lua":
-		return objectdb.KindScript, nil
-	case ".txt", ".html", ".htm", ".md", ".css", ".js":
-		return objectdb.KindText, nil
-	default:
-		if mime.TypeByExtension(ext) != "" {
-			return objectdb.KindBinary, nil
-		}
-	}
-	return objectdb.KindString, nil
+	return valuetext.KindOf(p.file), nil
 }
 
 // typeAt chooses the MIME type of a binary: --type, that of the file's
