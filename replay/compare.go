@@ -35,11 +35,11 @@ func Compare(ctx context.Context, r *requestlog.Request, recorded bool, o Option
 	before := &Result{Answer: r.Answer}
 	var err error
 	if !recorded {
-		then := o
-		then.Then = true
-		if before, err = inspected(ctx, r, then); err != nil {
+		o.Then = true
+		if before, err = inspected(ctx, r, o); err != nil {
 			return nil, err
 		}
+		o.Then = false
 	}
 	after, err := inspected(ctx, r, o)
 	if err != nil {

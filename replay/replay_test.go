@@ -104,6 +104,8 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, []string{"-own.n = 2", "+own.n = 51"}, d.Written)
 	assert.False(t, d.IsEmpty())
 
+	assert.Equal(t, d, compare(false, true), "the two runs are always on both states")
+
 	d = compare(true, false)
 	assert.Equal(t, []string{"-2", "+51"}, d.Body)
 	assert.Empty(t, d.Written, "it is not recorded")
