@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"scripter/internal/htmlcheck"
 	"scripter/internal/testlog"
 )
 
@@ -38,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"serve": serve,
 			"http":  httpGet,
 			"bytes": writeBytes,
+			"valid": validPages,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SCRIPTER_ROOT", "")
@@ -47,7 +49,7 @@ func TestScripts(t *testing.T) {
 }
 
 // serve starts "scripter serve" with the arguments on a free port and puts
-// the address into $ADDR. It is stopped when the script ends.
+// the address into $ADDR; stdout is what it has printed by then. It is stopped when the script ends.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("serve cannot be negated")
@@ -87,6 +89,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case addr := <-found:
 		ts.Setenv("ADDR", addr)
+		fmt.Fprint(ts.Stdout(), log.String())
 	case <-ended:
 		ts.Fatalf("serve ended:\n%s", log.String())
 	case <-time.After(patience):
@@ -120,6 +123,23 @@ func httpGet(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "%s %s\n", resp.Proto, resp.Status)
 	resp.Header.Write(ts.Stdout())
 	fmt.Fprintf(ts.Stdout(), "\n%s", body)
+}
+
+// validPages checks that pages of the server are valid HTML and load nothing from elsewhere:
+// valid PATH...
+func validPages(ts *testscript.TestScript, _ bool, args []string) {
+	client := &http.Client{Timeout: patience}
+	for _, path := range args {
+		resp, err := client.Get("http://" + ts.Getenv("ADDR") + path)
+		ts.Check(err)
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ts.Check(err)
+		problems := append(htmlcheck.Check(string(body)), htmlcheck.External(string(body))...)
+		if resp.StatusCode != 200 || len(problems) > 0 {
+			ts.Fatalf("%s: %s\n%s", path, resp.Status, strings.Join(problems, "\n"))
+		}
+	}
 }
 
 // writeBytes makes a file of N bytes X: bytes FILE N.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,11 +19,6 @@ import (
 	"scripter/devserver"
 	"scripter/foldersync"
 )
-
-// sample is the site that serve makes where there is none.
-//
-//go:embed all:site
-var sample embed.FS
 
 func (t *tool) serveCommand() *cobra.Command {
 	var addr, site, scripts, errorsIn string
@@ -182,14 +176,7 @@ func (t *tool) makeMissing(ctx context.Context, site string) error {
 		fmt.Fprintf(t.out, "made %s with the supplied objects\n", t.rootFile())
 	}
 	if _, err := os.Stat(site); errors.Is(err, fs.ErrNotExist) {
-		pages, err := fs.Sub(sample, "site")
-		if err != nil {
-			return err
-		}
-		if err := os.CopyFS(site, pages); err != nil {
-			return err
-		}
-		fmt.Fprintf(t.out, "made %s with a sample site\n", site)
+		return t.makeSample(ctx, site)
 	}
 	return nil
 }

@@ -2,7 +2,8 @@
 // as data. A transport is a way from a client to the gateway: a program, a web server in
 // front of it, or the gateway itself.
 //
-// Run starts one transport and sends the requests of every case to it. A case is a file
+// Run starts one transport and sends the requests of every case to it; then it uses the demo of
+// "scripter serve" as visitors and attackers do. A case is a file
 // of testdata in the txtar form: the objects and pages that it needs, then requests as
 // they are sent, each followed by the checks of its answer. All cases share one root and
 // one site, so each uses names of its own.

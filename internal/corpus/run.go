@@ -46,6 +46,7 @@ func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 		}
 	}
 	parity(t, client, fresh)
+	demo(t, client)
 	for _, m := range more {
 		m(t, client)
 	}

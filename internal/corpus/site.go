@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -43,6 +44,8 @@ func NewSite(t testing.TB) *Site {
 		}
 	}
 	s.Scripter(t, "import", "--force", objects) // some do not compile, on purpose
+	s.Scripter(t, "import", filepath.Join(ModuleFolder(t), "cmd", "scripter", "sample", "root"))
+	s.Scripter(t, "eval", fmt.Sprintf("httpd.addUser (%q, %q, 'demo')", demoName, demoPassword))
 	GiveToServer(t, s.Dir)
 	return s
 }

@@ -1,4 +1,4 @@
 -- /samples.cached.fcgi: a page that caches may keep for a minute, because
 -- its header says so.
-local htmltext = webserver.httpHeader2 ()
-return htmltext .. "<html><body><p>Made at " .. tostring (clock.now ()) .. " UTC, good for a minute.</p></body></html>\n"
+local page = "<p>Made at " .. tostring (clock.now ()) .. " UTC, good for a minute.</p>\n"
+return webserver.httpHeader2 () .. suites.webserverScripts.samples._page ("A page for caches", page)

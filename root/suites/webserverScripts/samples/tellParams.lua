@@ -5,16 +5,11 @@ local function cell (value)
 	if type (value) ~= "table" then
 		return html.escape (tostring (value))
 	end
-	local names = {}
-	for name in pairs (value) do
-		names [#names + 1] = name
-	end
-	table.sort (names, function (a, b) return tostring (a) < tostring (b) end)
 	local rows = {}
-	for _, name in ipairs (names) do
-		rows [#rows + 1] = "<tr><th align=left>" .. html.escape (tostring (name)) .. "</th><td>" .. cell (value [name]) .. "</td></tr>\n"
+	for name, item in odb.pairs (value) do
+		rows [#rows + 1] = '<tr><th scope="row">' .. html.escape (tostring (name)) .. "</th><td>" .. cell (item) .. "</td></tr>\n"
 	end
-	return "<table border=1>\n" .. table.concat (rows) .. "</table>\n"
+	return "<table><tbody>\n" .. table.concat (rows) .. "</tbody></table>\n"
 end
 
-return "<html><head><title>Parameters</title></head><body>\n<h1>Parameters</h1>\n" .. cell (params) .. "</body></html>\n"
+return suites.webserverScripts.samples._page ("Parameters", cell (params))

@@ -1,2 +1,3 @@
 -- /samples.tellTime.fcgi: the smallest page, with a header of its own.
-return webserver.httpHeader () .. "<html><body><p>It is now " .. tostring (clock.now ()) .. " UTC.</p></body></html>\n"
+local page = "<p>It is now " .. tostring (clock.now ()) .. " UTC.</p>\n"
+return webserver.httpHeader () .. suites.webserverScripts.samples._page ("The time", page)
