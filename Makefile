@@ -6,6 +6,7 @@
 # make torture    everything at once on one root, killed at random, for TORTURE (10m)
 # make fuzz       each fuzz target for FUZZTIME (10s), two at a time
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
+# make web        builds the script of the web page, admin/static/admin.js, from admin/web
 # make licenses   writes the licences of what the programs contain, for scripter version --licenses
 # make clean      removes what the others made
 
@@ -41,7 +42,7 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz web licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -101,9 +102,11 @@ torture: build
 	OBJECTDB_TEST_TORTURE=10 $(GO) test -count=1 -v -timeout 0 -run 'Damaged|KilledAtRandom' ./objectdb/sqlitestore
 	FOLDERSYNC_KILL_ROUNDS=500 $(GO) test -count=1 -v -timeout 0 -run TestKill ./foldersync
 
-# The web servers of the tests; nothing that it installs is left running.
+# The web servers of the tests, and the npm packages of the web page's script; nothing
+# that it installs is left running.
 servers:
 	@bash conf-examples/install-servers
+	@bash admin/web/install
 
 build:
 	@mkdir -p $(BIN)
@@ -126,7 +129,13 @@ fuzz:
 	@GO=$(GO) FUZZTIME=$(FUZZTIME) .ci/fuzz
 
 # A test compares what this writes.
+web:
+	@bash admin/web/install
+	@cd admin/web && npm run --silent build
+
+# A test compares what this writes.
 licenses:
+	$(GO) test -count=1 -run 'TestBuild$$' ./admin/web -update
 	$(GO) test -count=1 -run 'TestLicenses$$' ./cmd/scripter -update
 
 clean:

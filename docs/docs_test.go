@@ -245,7 +245,7 @@ func pages(t *testing.T) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == ".git" || path == filepath.Join("..", "bin")) {
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules" || path == filepath.Join("..", "bin")) {
 			return fs.SkipDir
 		}
 		if strings.HasSuffix(path, ".md") {

@@ -186,7 +186,7 @@ func collectShowers(repository string, list []*specRow) (errs []string) {
 		}
 		file = filepath.ToSlash(file)
 		switch {
-		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || file == "bin"):
+		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || file == "bin"):
 			return fs.SkipDir
 		case strings.HasSuffix(file, "_test.go"):
 			err = collectTests(path, file, tests, show, &errs)

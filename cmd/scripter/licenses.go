@@ -9,7 +9,8 @@ import (
 )
 
 // licenseTexts has the licences of everything that the three programs contain, in a
-// file PATH.txt for each module. "make licenses" writes them.
+// file PATH.txt for each module. Those of the npm packages in the script of the web page are
+// below npm. "make licenses" writes them.
 //
 //go:embed licenses
 var licenseTexts embed.FS

@@ -59,7 +59,7 @@ func TestLicenses(t *testing.T) {
 		want[name] += " "
 	}
 	err = fs.WalkDir(os.DirFS("licenses"), ".", func(name string, f fs.DirEntry, err error) error {
-		if err != nil || f.IsDir() || want[name] != "" {
+		if err != nil || f.IsDir() || want[name] != "" || strings.HasPrefix(name, "npm/") { // admin/web compares those
 			return err
 		}
 		if *update {

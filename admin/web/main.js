@@ -1,0 +1,79 @@
+// The script of the web page. A page is plain HTML that works without it; each module finds its
+// elements by a data- attribute. This is what pages and the server may rely on.
+//
+// PAGE
+//   <body data-csrf="TOKEN">       the token of the session. Each POST that the script makes itself has it in
+//                                  the header X-CSRF-Token; forms have their field besides.
+//   <template id="texts">          texts that the script shows: <span data-key="save.saved">Saved.</span> for each
+//                                  key t("…") in this folder ("js." + key in texts.json). {name} is filled in. Keys
+//                                  "cm.…" are the texts of CodeMirror's own panels, by the English ones: "cm.Find".
+//   <p data-status role="status">  where messages of a form are shown; without it a line is added to its end.
+//   Fragments of HTML are asked for with "Accept: text/html"; modules find their elements in them too.
+//   JSON is asked for with "Accept: application/json". Any JSON answer may be {"error":"…"}, which is shown.
+//
+// EDITOR  <textarea name="value" data-editor="lua|html|text" [data-lint=URL] [data-complete=URL] [data-hover=URL]
+//          [data-go=URL] [readonly]> with a <label for> or aria-label. The textarea is hidden, and keeps the text.
+//   data-lint      POST, the text as text/plain → {"findings":[{"line":1,"column":1,"message":"…","level":"error"}]};
+//                  the level is error or warning. Columns count characters from 1; 0 or none means the whole line.
+//   data-complete  GET ?prefix=string.fo → {"from":7,"options":[{"label","type","detail","info"}]}; from is where
+//                  in the prefix the labels begin; types are CodeMirror's: function, variable, property, constant, keyword, …
+//   data-hover     GET ?name=a.b.c → {"title":"…","text":"…","href":"…"}, all optional; {} = nothing is known
+//   data-go        as data-hover, for F12 and Ctrl-click; without it data-hover is asked
+//   #line-12 in the URL of the page marks and shows that line of the first editor.
+//   Keys: Tab indents (Esc, then Tab leaves), Ctrl-F, Ctrl-Space completes, Ctrl-Shift-M lists the findings, F8 goes
+//   to the next, F1 tells what hovering shows, F12 goes to the object, Ctrl-Z, Ctrl-Y.
+//   To change the text from outside: set textarea.value and dispatch "change" on it.
+//   CSS: --cm-min and --cm-max are the least and greatest height.
+//
+// SAVE  <form method="post" action=URL data-save> with <input type="hidden" name="version" value=N>
+//   is sent as forms are (urlencoded, or multipart if its enctype says so), with the button, as JSON's client.
+//   → {"saved":true,"version":N,"message":"…","href":"…"}; with an href the page goes there
+//   → 409 {"error":"…","conflict":{"base":"…","theirs":"…","mine":"…","merged":"…","version":N,"who":"…","when":"…",
+//          "href":"…"}}: shown side by side. "mine", "theirs" may be left out; base null = unknown. What the person
+//          chooses is sent again with version = conflict.version.
+//   Ctrl-S presses its first submit button without data-into, data-run or data-plain. A button with data-plain is
+//   sent as without the script. While there are unsaved changes the form has data-unsaved, and leaving asks.
+//   <form data-guard> is sent as without the script, but leaving asks too.
+//   <button data-into="#ID" [formaction=URL]> in any form: the answer, a fragment (the request has X-Part: 1), is put
+//   into that element. <button data-run> is pressed by Ctrl-Enter.
+//
+// OUTLINE  <textarea name="value" data-outline [readonly]>: a line for each heading, a tab for each level.
+//
+// TREE  <ul data-tree> of <li><div>[<a role="button" data-open=URL aria-expanded="false|true">]
+//   <a href class="to">…</a></div>[<ul>…</ul>]</li>. GET data-open → a fragment with a <ul>, which is added to the item the first time.
+//   <li><a data-more=URL href>: replaced by the items of the <ul> that it answers. Arrow keys, Home, End.
+//
+// PALETTE  <a href data-palette=URL>, once. Ctrl-K and a click open it.
+//   GET ?q=… (empty at first) → {"commands":[{"label","detail","href"}],"objects":[{"address","kind","href","match"}]}
+//
+// GRID  <table data-grid data-save=URL [data-paste=URL]> with <td data-edit="KEY" [data-raw="value"] [data-version=N]>
+//   data-save   POST cell=KEY&value=…&version=N
+//               → {"saved":true,"version":N,"value":"as shown","raw":"…","message":"…"}
+//               → 409 {"error":"…","conflict":{"theirs":"…","version":N}}: said; Enter again saves all the same
+//   data-paste  what is pasted on a cell is confirmed in a dialog, then posted as a form: text=…&format=json|csv|tsv
+//               &cell=KEY (the cell with the focus, or empty)&csrf=…; the server answers a page
+//   Keys: arrows, Home, End, Enter or F2 edits, Enter saves, Esc does not. Shift-Enter: a line break.
+//
+// DROP  <form method="post" enctype="multipart/form-data" data-drop> with one <input type="file">: files may be dropped
+//   on it or pasted. → {"saved":true,"href":"…"}: goes there, or loads the page again without href.
+//
+// LIVE  <div data-live=URL [data-every="15"]>: GET → the fragment that it contains, with If-None-Match; at most one
+//   request per 10 s and page, none while hidden or paused. Rows with data-key keep their focus; new ones are announced.
+//   Not on parts of tables: the fragment is the whole table. While the server does not answer it has data-stale.
+//
+// APPEARANCE  <select data-theme-choice data-path="/scripter/" hidden> with the values "", light, dark: sets data-theme
+//   of <html>, and the cookie scripterTheme with that path.
+//   <details data-narrow open>: closed on narrow screens.
+
+import "./appearance.js";
+import "./drop.js";
+import "./editor.js";
+import "./grid.js";
+import "./live.js";
+import "./outline.js";
+import "./palette.js";
+import "./save.js";
+import "./tree.js";
+import { attach } from "./page.js";
+
+attach(document);
