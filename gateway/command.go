@@ -124,6 +124,10 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 
 // explain follows the steps of [attempt.answer] without running scripts.
 func (c *attempt) explain() (string, error) {
+	if c.g.answersAdmin(c.target, c.Site()) {
+		c.request.trace("%s is below the path of the web page (user.webserver.adminPath)", c.target.Path)
+		return "the web page for people answers", nil
+	}
 	if c.target.Action == "" {
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
 	}

@@ -27,6 +27,8 @@ type Target struct {
 	Rule string
 	// ViaHandler is true if the web server has called the handler's own URL.
 	ViaHandler bool
+	// Admin is true if the path is that of the web page for people, or below it.
+	Admin bool
 
 	handler string // path of the action's handler
 }
@@ -70,6 +72,7 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 	if slash {
 		whole += "/"
 	}
+	d.Admin = isBelow(whole, s.String(site.AdminPath))
 	d.Path, d.Extra = splitExtension(s, whole)
 	if scriptBehindPage(s, d.Path, d.Extra) {
 		return d, &Error{Status: 404, Message: fmt.Sprintf(
@@ -84,6 +87,12 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 		}
 	}
 	return d, nil
+}
+
+// isBelow reports whether a path is that of a folder, with or without the last slash, or below it.
+// No path is below "".
+func isBelow(path, folder string) bool {
+	return folder != "" && (strings.HasPrefix(path, folder) || path+"/" == folder)
 }
 
 // newDispatched returns an attempt with the target of its request, for runs other than that of

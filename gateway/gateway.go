@@ -43,6 +43,7 @@ type Gateway struct {
 	supplied  *objectdb.Derived[suppliedScripts]
 	names     []string // Options.HandlerNames
 	testSite  string   // Options.TestSite
+	admin     Admin    // nil: there is no web page
 	reach     atomic.Pointer[site.Reach]
 	pages     pageCache
 	readFiles atomic.Bool // see HasReadFiles
@@ -97,6 +98,9 @@ func (g *Gateway) Runner() *runner.Runner { return g.runner }
 
 // Reach returns what the root may use of its host.
 func (g *Gateway) Reach() site.Reach { return *g.reach.Load() }
+
+// Passwords returns what checks the passwords of this process.
+func (g *Gateway) Passwords() *site.Passwords { return g.passwords }
 
 // SetReach sets what the root may use of its host from now on.
 func (g *Gateway) SetReach(r site.Reach) {
@@ -180,6 +184,9 @@ func (x *exchange) journey(ctx context.Context) error {
 	done, err := x.run(ctx)
 	if err != nil {
 		return err
+	}
+	if x.isAdmin() {
+		return x.serveAdmin(ctx)
 	}
 	if !done {
 		if err := x.readBody(); err != nil {

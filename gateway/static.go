@@ -22,7 +22,7 @@ func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
 		return true // Answer reports the error, and that of dispatch
 	}
 	d, err := dispatch(r, s)
-	return err != nil || d.Action != ""
+	return err != nil || d.Action != "" || g.answersAdmin(d, s)
 }
 
 // Refuse answers a request with the error page for err.

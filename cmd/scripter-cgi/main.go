@@ -23,6 +23,7 @@ import (
 	"strings"
 	"syscall"
 
+	"scripter/admin"
 	"scripter/autosave"
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -119,6 +120,7 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		return unavailable(ctx, cgi, log)
 	}
 	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests, Reach: conf.Reach})
+	g.SetAdmin(admin.New(admin.Config{DB: db, Gateway: g, Log: log}))
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.
 	out := g.ServeCGI(ctx, cgi)

@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 
+	"scripter/admin"
 	"scripter/autosave"
 	"scripter/fcgi"
 	"scripter/gateway"
@@ -27,6 +28,7 @@ func newOpenRoot(s rootConf, db *objectdb.DB, log *slog.Logger, guard runner.Gua
 	if err != nil {
 		return nil, err
 	}
+	g.SetAdmin(admin.New(admin.Config{DB: db, Gateway: g, Log: log}))
 	handler, err := handlerFor(g, s.root)
 	if err != nil {
 		return nil, err

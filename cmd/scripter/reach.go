@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/admin"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/site"
@@ -63,5 +64,7 @@ func (t *tool) gateway(db *objectdb.DB, log *slog.Logger) (*gateway.Gateway, err
 	if err != nil {
 		return nil, err
 	}
-	return gateway.New(gateway.Options{DB: db, Log: log, Reach: reach}), nil
+	g := gateway.New(gateway.Options{DB: db, Log: log, Reach: reach})
+	g.SetAdmin(admin.New(admin.Config{DB: db, Gateway: g, Log: log}))
+	return g, nil
 }

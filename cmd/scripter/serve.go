@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"scripter/admin"
 	"scripter/autosave"
 	"scripter/devserver"
 	"scripter/foldersync"
@@ -109,6 +110,8 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 	if err != nil {
 		return err
 	}
+	people := admin.New(admin.Config{DB: db, Gateway: g, Log: log, Local: true})
+	g.SetAdmin(people)
 	pages := &devserver.Server{Gateway: g, Folder: folder, Software: "Scripter/" + version,
 		Hosts: append(hosts, addr), ShowErrors: showErrors, Log: log}
 	s := &http.Server{
@@ -118,7 +121,11 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	defer autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log}).Start()()
-	t.welcome(l.Addr().String(), site, showErrors)
+	link, err := people.Link(ctx, userName(os.Geteuid()))
+	if err != nil {
+		return err
+	}
+	t.welcome(l.Addr().String(), site, link, showErrors)
 	if scripts != "" {
 		stop, err := t.syncScripts(ctx, scripts)
 		if err != nil {
@@ -181,13 +188,17 @@ func (t *tool) makeMissing(ctx context.Context, site string) error {
 	return nil
 }
 
-func (t *tool) welcome(addr, site string, showErrors bool) {
+// welcome prints what can be done now. link is the path that logs in on the web page, or "".
+func (t *tool) welcome(addr, site, link string, showErrors bool) {
 	program := typed(os.Args[0])
 	if t.root != "" {
 		program += " --root " + t.root
 	}
+	if link != "" {
+		link = fmt.Sprintf("\nThe web page, to see and edit everything (this link works once, for 10 minutes):\n  http://%s%s\n", addr, link)
+	}
 	fmt.Fprintf(t.out, `serving %s and %s at http://%s/
-
+%s
 Try next:
   curl http://%s/samples.tellTime.fcgi
   %s put suites.webserverScripts.hello --kind script 'return "Hello, world.\n"'
@@ -195,7 +206,7 @@ Try next:
   edit %s, reload the page
 %s
 Stop with Ctrl-C.
-`, t.rootFile(), site, addr, addr, program, addr, filepath.Join(site, "default.mcro"), whereErrors(showErrors))
+`, t.rootFile(), site, addr, link, addr, program, addr, filepath.Join(site, "default.mcro"), whereErrors(showErrors))
 }
 
 func whereErrors(inPage bool) string {

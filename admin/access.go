@@ -1,0 +1,160 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"scripter/login"
+	"scripter/objectdb"
+	"scripter/site"
+)
+
+// isSecure reports whether the request came by https, as the web server says.
+func isSecure(r *http.Request) bool { return r.TLS != nil }
+
+// identify finds out who has made the request.
+func (c *call) identify(tx *objectdb.Tx, r *http.Request) error {
+	s, err := c.login.Find(tx, login.Token(r, isSecure(r)))
+	if errors.Is(err, login.ErrNoSession) {
+		return nil
+	}
+	if err == nil {
+		c.session, c.user, c.role, c.csrf = s, s.Name, s.Role, s.CSRF()
+	}
+	return err
+}
+
+// csrfField is the header field that a script sends instead of the hidden field "csrf" of a form.
+const csrfField = "X-CSRF-Token"
+
+// admit returns what to answer instead of the page, if it is a log-in page, or an error for a
+// request that may not have the page.
+func (c *call) admit(admitted who) (*result, error) {
+	changes := c.r.Method != http.MethodGet && c.r.Method != http.MethodHead
+	if changes {
+		if err := login.CheckOrigin(c.r); err != nil {
+			return nil, &problem{Status: http.StatusForbidden, Text: text("error.origin")}
+		}
+	}
+	switch {
+	case admitted == everybody && c.user == "":
+		return nil, nil
+	case c.user == "" && (changes || c.json):
+		return nil, &problem{Status: http.StatusUnauthorized, Text: text("error.login")}
+	case c.user == "":
+		return c.redirect(c.link("login", "to", c.path()), "", 0), nil
+	case changes && !c.session.CheckCSRF(c.csrfToken()):
+		return nil, &problem{Status: http.StatusForbidden, Text: text("error.csrf")}
+	case admitted == owners && c.role.Kind != site.RoleOwner:
+		return nil, &problem{Status: http.StatusForbidden, Text: text("error.owners")}
+	}
+	return nil, nil
+}
+
+// csrfToken returns the token that the request has.
+func (c *call) csrfToken() string {
+	if t := c.r.Header.Get(csrfField); t != "" {
+		return t
+	}
+	return c.field("csrf")
+}
+
+// path returns the path and query of the request.
+func (c *call) path() string {
+	u := url.URL{Path: strings.TrimSuffix(c.base, "/") + c.r.URL.Path, RawQuery: c.r.URL.RawQuery}
+	return u.RequestURI()
+}
+
+// loginData is the page for logging in.
+type loginData struct {
+	Name  string `json:"name,omitempty"`
+	To    string `json:"to,omitempty"` // the path to go on to
+	Link  string `json:"-"`            // the token of a link
+	Error string `json:"error,omitempty"`
+	Wait  int    `json:"wait,omitempty"` // seconds until the next try is answered
+}
+
+// loginPage asks for name and password, or offers to use a link.
+func (c *call) loginPage() (*result, error) {
+	if c.user != "" {
+		return c.redirect(c.after(c.query("to")), "", 0), nil
+	}
+	return &result{template: "login", title: text("login.title"), data: &loginData{To: c.query("to"), Link: c.query("link")}}, nil
+}
+
+// logIn begins a session, with a name and password or with a link.
+func (c *call) logIn() (*result, error) {
+	address, _, err := net.SplitHostPort(c.r.RemoteAddr)
+	if err != nil {
+		address = c.r.RemoteAddr
+	}
+	from := login.From{Address: address, UserAgent: c.r.UserAgent()}
+	var s login.Session
+	var token string
+	link := c.field("link")
+	if link != "" {
+		s, token, err = c.login.Redeem(c.ctx(), link, from)
+	} else {
+		s, token, err = c.login.Enter(c.ctx(), c.field("name"), c.field("password"), from)
+	}
+	if err != nil {
+		return c.refuse(err, link != "")
+	}
+	c.Log.Info("web page: logged in", "user", s.Name, "address", address)
+	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, token, isSecure(c.r)))
+	return c.redirect(c.after(c.field("to")), "", 0), nil
+}
+
+// refuse shows the page for logging in again, after a try that failed.
+func (c *call) refuse(err error, link bool) (*result, error) {
+	data := &loginData{Name: c.field("name"), To: c.field("to")}
+	res := &result{status: http.StatusUnauthorized, template: "login", title: text("login.title"), data: data}
+	var wait *login.WaitError
+	switch {
+	case errors.As(err, &wait):
+		data.Wait = int(math.Ceil(wait.For.Seconds()))
+		data.Error = text("login.wait", data.Wait)
+		res.status = http.StatusTooManyRequests
+		c.w.Header().Set("Retry-After", fmt.Sprint(data.Wait))
+	case errors.Is(err, site.ErrManyPasswords):
+		data.Error = text("login.busy")
+		res.status = http.StatusServiceUnavailable
+	case errors.Is(err, login.ErrRefused) && link:
+		data.Error = text("login.link")
+	case errors.Is(err, login.ErrRefused):
+		data.Error = text("login.refused")
+	default:
+		return nil, err
+	}
+	c.Log.Warn("web page: log-in refused", "user", data.Name, "address", c.r.RemoteAddr, "err", err)
+	return res, nil
+}
+
+// logOut ends the session.
+func (c *call) logOut() (*result, error) {
+	if c.user != "" {
+		err := c.DB.Update(c.ctx(), func(tx *objectdb.Tx) error {
+			tx.Origin = objectdb.Origin{Who: c.user, Why: "log out"}
+			return login.End(tx, c.session.ID)
+		})
+		if err != nil {
+			return nil, err
+		}
+		c.user = ""
+	}
+	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, "", isSecure(c.r)))
+	return c.redirect(c.link("login"), "", 0), nil
+}
+
+// after returns where to go after logging in. Only a path of the web page counts.
+func (c *call) after(to string) string {
+	if !strings.HasPrefix(to, c.base) || strings.Contains(to, "..") || strings.ContainsAny(to, "\\\r\n") {
+		return c.base
+	}
+	return to
+}

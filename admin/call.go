@@ -1,0 +1,237 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"scripter/history"
+	"scripter/login"
+	"scripter/objectdb"
+	"scripter/site"
+)
+
+// call is one request to the web page.
+type call struct {
+	*Server
+	w    http.ResponseWriter
+	r    *http.Request
+	base string // the path of the web page, such as "/scripter/"
+	json bool   // the client wants JSON
+	site *site.Snapshot
+
+	session login.Session
+	user    string // who has logged in, or ""
+	role    site.Role
+	csrf    string // the token that the forms of this session must send
+
+	past   int64        // the generation that the person looks at, or 0: the present
+	db     *objectdb.DB // of the present or the past
+	inPast bool
+}
+
+type callKey struct{}
+
+// newCall returns the call for a request. Its request has a path relative to the base.
+func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) {
+	c := &call{Server: s, w: w, db: s.DB}
+	err := s.DB.View(r.Context(), func(tx *objectdb.Tx) (err error) {
+		if c.site, err = s.Gateway.Site().Snapshot(tx); err != nil {
+			return err
+		}
+		if c.Answers(c.site) {
+			c.base = c.site.String(site.AdminPath)
+		}
+		return c.identify(tx, r)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := strings.CutPrefix(r.URL.Path, strings.TrimSuffix(c.base, "/"))
+	if !ok {
+		c.base = ""
+	}
+	if rest, c.json = cutJSON(rest); !c.json {
+		c.json = strings.Contains(r.Header.Get("Accept"), "application/json")
+	}
+	r2 := r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	r2.URL = &url.URL{Path: rest, RawQuery: r.URL.RawQuery}
+	c.r = r2
+	return c, nil
+}
+
+// ctx returns the context of the request.
+func (c *call) ctx() context.Context { return c.r.Context() }
+
+// query returns a parameter of the URL.
+func (c *call) query(name string) string { return c.r.URL.Query().Get(name) }
+
+// field returns a field of the form that was sent.
+func (c *call) field(name string) string { return c.r.PostFormValue(name) }
+
+// view runs fn on the root as the person looks at it: in the present or the past.
+func (c *call) view(fn func(tx *objectdb.Tx) error) error { return c.db.View(c.ctx(), fn) }
+
+// update runs fn in a transaction that commits all that it changes, or nothing, with the name of
+// the person. what says what was done to which object, for the history. change is its number there,
+// or 0 if nothing was kept of what it replaced.
+func (c *call) update(what string, fn func(tx *objectdb.Tx) error) (change int64, err error) {
+	if c.inPast {
+		return 0, &problem{Status: http.StatusConflict, Text: text("error.past")}
+	}
+	change, err = history.Commit(c.ctx(), c.DB, func(tx *objectdb.Tx) error {
+		tx.Origin = objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
+		return fn(tx)
+	})
+	if err != nil || change == 0 {
+		return 0, err
+	}
+	if kept, err := history.Kept(c.ctx(), c.DB, change); !kept {
+		return 0, err
+	}
+	return change, nil
+}
+
+// lookAtPast reads the parameter "at" of the URL: the number of a change that the person looks at.
+func (c *call) lookAtPast() error {
+	at := c.query("at")
+	if at == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || n < 1 {
+		return &problem{Status: http.StatusBadRequest, Text: text("error.moment", at)}
+	}
+	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error { return history.IsRemembered(tx, n) })
+	if err != nil {
+		return historyProblem(err)
+	}
+	c.past, c.inPast, c.db = n, true, c.DB.At(n, nil)
+	return nil
+}
+
+// address returns the address that the path or the parameter "address" names.
+func (c *call) address() (objectdb.Address, error) {
+	s := c.r.PathValue("address")
+	if s == "" {
+		s = c.query("address")
+	}
+	return c.parseAddress(s)
+}
+
+func (c *call) parseAddress(s string) (objectdb.Address, error) {
+	a, err := objectdb.ParseAddress(s)
+	if err != nil && !strings.ContainsAny(s, `["`) { // a permalink: its names may have "-"
+		a = strings.Split(s, ".")
+		for _, name := range a {
+			if !isPlain(name) {
+				return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
+			}
+		}
+		return a, nil
+	}
+	if err != nil {
+		return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
+	}
+	return a, nil
+}
+
+// isPlain reports whether a name can stand in a path: no web server changes or refuses it.
+func isPlain(name string) bool {
+	for _, b := range []byte(name) {
+		if b != '_' && b != '-' && (b < '0' || '9' < b) && (b < 'a' || 'z' < b) && (b < 'A' || 'Z' < b) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// link returns the URL of a page of the web page, with parameters in pairs of name and value, in the
+// past that the person looks at.
+func (c *call) link(page string, parameters ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		if parameters[i+1] != "" {
+			q.Set(parameters[i], parameters[i+1])
+		}
+	}
+	if c.inPast && !q.Has("at") {
+		q.Set("at", strconv.FormatInt(c.past, 10))
+	}
+	u := c.base + strings.TrimPrefix(page, "/")
+	if len(q) > 0 {
+		u += "?" + q.Encode()
+	}
+	return u
+}
+
+// linkTo returns the URL of the page of an object: its permalink.
+func (c *call) linkTo(page string, a objectdb.Address, parameters ...string) string {
+	plain := len(a) > 0 && a[len(a)-1] != "json"
+	for _, name := range a {
+		plain = plain && isPlain(name)
+	}
+	if plain {
+		return c.link(page+"/"+strings.Join(a, "."), parameters...)
+	}
+	return c.link(page, append([]string{"address", a.String()}, parameters...)...)
+}
+
+// problem is an error that a person can understand and mend.
+type problem struct {
+	Status int
+	Text   string
+	Data   map[string]any // more for the JSON form
+}
+
+func (p *problem) Error() string { return p.Text }
+
+func (c *call) notFound() error {
+	return &problem{Status: http.StatusNotFound, Text: text("error.404")}
+}
+
+// problemOf returns the problem to show for an error. The text of an unexpected error is for the
+// log only.
+func (c *call) problemOf(err error) *problem {
+	var p *problem
+	var known *objectdb.Error
+	status := 0
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrReach):
+		status = http.StatusNotFound
+	case errors.Is(err, objectdb.ErrExists), errors.Is(err, objectdb.ErrConflict):
+		status = http.StatusConflict
+	case errors.Is(err, objectdb.ErrBusy):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, objectdb.ErrDisk), errors.Is(err, objectdb.ErrDamaged):
+	case errors.As(err, &known):
+		status = http.StatusBadRequest
+	}
+	if status != 0 {
+		return &problem{Status: status, Text: strings.TrimPrefix(err.Error(), "objectdb: ")}
+	}
+	c.Log.Error("web page", "path", c.r.URL.Path, "user", c.user, "err", err)
+	return &problem{Status: http.StatusInternalServerError, Text: text("error.500")}
+}
+
+// mayChange returns an error unless the person may change the object.
+func (c *call) mayChange(a objectdb.Address) error {
+	if c.role.MayChange(a) {
+		return nil
+	}
+	return &problem{Status: http.StatusForbidden, Text: fmt.Sprintf(text("error.mayNotChange"), c.user, name(a))}
+}
+
+// name returns an address for people.
+func name(a objectdb.Address) string {
+	if len(a) == 0 {
+		return text("root")
+	}
+	return a.String()
+}

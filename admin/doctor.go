@@ -1,0 +1,4 @@
+package admin
+
+// doctorRoutes lists the pages of doctor's report.
+func (s *Server) doctorRoutes() {}

@@ -1,0 +1,358 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"scripter/history"
+	"scripter/objectdb"
+	"scripter/runner"
+)
+
+// historyRoutes lists the pages of the history.
+func (s *Server) historyRoutes() {
+	s.page("GET /history", readers, (*call).historyPage)
+	s.page("GET /history/diff", readers, (*call).diffPage)
+	s.page("GET /history/{number}", readers, (*call).changePage)
+	s.page("POST /history/{number}", readers, (*call).undoChange)
+}
+
+// changeRow is a change in the timeline.
+type changeRow struct {
+	Number   int64            `json:"number"`
+	Time     time.Time        `json:"time"`
+	Day      string           `json:"-"` // if it is another one than that of the row above
+	Who      string           `json:"who"`
+	Person   bool             `json:"person"`
+	What     string           `json:"what"`
+	Summary  string           `json:"summary"`
+	At       objectdb.Address `json:"-"`
+	Marks    string           `json:"marks,omitempty"`
+	UndoneBy int64            `json:"undoneBy,omitempty"`
+}
+
+// historyData is the timeline.
+type historyData struct {
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address,omitempty"`
+	Way     []step           `json:"-"`
+	Who     string           `json:"who,omitempty"`
+	Since   string           `json:"since,omitempty"`
+	Changes []changeRow      `json:"changes"`
+	Next    string           `json:"next,omitempty"` // the parameter "before" of the next page
+	Unkept  bool             `json:"unkept,omitempty"`
+}
+
+const historyRows = 50
+
+// historyPage lists changes, the newest first.
+func (c *call) historyPage() (*result, error) {
+	a, err := c.parseAddress(c.query("address"))
+	if err != nil {
+		return nil, err
+	}
+	data := &historyData{Address: a, Dotted: a.String(), Way: way(a), Who: c.query("who"), Since: c.query("since"),
+		Changes: []changeRow{}}
+	f := history.Filter{At: a, Who: data.Who, Most: historyRows}
+	if data.Since != "" {
+		if f.Since, err = history.ParseMoment(data.Since, c.Now()); err != nil {
+			return nil, badMoment(err)
+		}
+	}
+	f.Before, _ = strconv.ParseInt(c.query("before"), 10, 64)
+	if c.inPast && (f.Before == 0 || f.Before > c.past+1) {
+		f.Before = c.past + 1
+	}
+	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		log, err := history.List(tx, f)
+		if err != nil {
+			return err
+		}
+		for i := range log.Changes {
+			data.Changes = append(data.Changes, row(&log.Changes[i]))
+		}
+		if n := len(log.Changes); log.More && n > 0 {
+			data.Next = strconv.FormatInt(log.Changes[n-1].Generation, 10)
+		}
+		data.Unkept = log.Unkept != nil
+		return nil
+	})
+	if err != nil {
+		return nil, historyProblem(err)
+	}
+	day := ""
+	for i := range data.Changes {
+		if d := data.Changes[i].Time.Format("Monday, 2 January 2006"); d != day {
+			data.Changes[i].Day, day = d, d
+		}
+	}
+	title := text("nav.history")
+	if len(a) > 0 {
+		title = text("history.of", a.String())
+	}
+	return &result{template: "history", title: title, data: data}, nil
+}
+
+func row(c *history.Change) changeRow {
+	r := changeRow{Number: c.Generation, Time: c.When(), Who: c.Origin.Who, Person: c.Origin.Person,
+		What: strings.TrimSpace(c.Origin.Why + " " + c.Origin.Path), Marks: c.Marks(), UndoneBy: c.UndoneBy}
+	if c.Summary != nil {
+		r.Summary = c.Summary.String()
+		if c.Summary.Known {
+			r.At = c.Summary.At
+		}
+	}
+	return r
+}
+
+// badMoment is the problem of a text that names no change and no time.
+func badMoment(err error) error { return &problem{Status: http.StatusBadRequest, Text: err.Error()} }
+
+// historyProblem returns the problem of what the history does not have.
+func historyProblem(err error) error {
+	var known *history.Error
+	if errors.As(err, &known) {
+		return &problem{Status: http.StatusNotFound, Text: strings.ToUpper(known.Text[:1]) + known.Text[1:] + "."}
+	}
+	return err
+}
+
+// difference is what a change has done to one object.
+type difference struct {
+	Address  objectdb.Address `json:"-"`
+	Dotted   string           `json:"address"`
+	Headline string           `json:"headline"`
+	Kind     string           `json:"kind"`
+	Gone     bool             `json:"gone,omitempty"` // the object is not there after the change
+	Lines    []diffLine       `json:"-"`
+	Unified  string           `json:"diff"`
+	Notes    []string         `json:"notes,omitempty"`
+}
+
+// diffLine is a line of a difference.
+type diffLine struct{ Class, Text string }
+
+// newDifference returns a difference for people and programs.
+func (c *call) newDifference(d *history.Diff) difference {
+	last := d.Last()
+	x := difference{Address: last.Address, Dotted: last.Address.String(), Headline: d.Headline(), Kind: last.Kind.String(),
+		Gone: d.After == nil, Notes: d.Notes()}
+	if !c.role.MaySee(last.Address) {
+		x.Notes = []string{text("object.masked")}
+		return x
+	}
+	x.Unified = d.Unified()
+	x.Lines = diffLines(x.Unified)
+	return x
+}
+
+// diffLines splits a unified difference for the page.
+func diffLines(unified string) []diffLine {
+	if unified == "" {
+		return nil
+	}
+	var list []diffLine
+	for line := range strings.SplitSeq(strings.TrimSuffix(unified, "\n"), "\n") {
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "@@"), strings.HasPrefix(line, `\`):
+			class = "hunk"
+		case strings.HasPrefix(line, "+"):
+			class = "plus"
+		case strings.HasPrefix(line, "-"):
+			class = "minus"
+		}
+		list = append(list, diffLine{class, line})
+	}
+	return list
+}
+
+// changeData is the page of one change.
+type changeData struct {
+	changeRow
+	Objects   []difference `json:"objects"`
+	More      int          `json:"more,omitempty"` // how many objects are not shown
+	Next      string       `json:"next,omitempty"`
+	Forgotten int          `json:"forgotten,omitempty"`
+	IsUndo    bool         `json:"-"`
+	Previous  int64        `json:"-"` // the generation before it
+}
+
+// changeObjects is how many objects of a change a page shows.
+const changeObjects = 30
+
+// number returns the number of the change that the path names.
+func (c *call) number() (int64, error) {
+	n, err := strconv.ParseInt(c.r.PathValue("number"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, c.notFound()
+	}
+	return n, nil
+}
+
+// changePage shows what a change has done.
+func (c *call) changePage() (*result, error) {
+	n, err := c.number()
+	if err != nil {
+		return nil, err
+	}
+	data := &changeData{Objects: []difference{}}
+	from, _ := strconv.Atoi(c.query("from"))
+	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		d, err := history.Show(tx, n)
+		if err != nil {
+			return err
+		}
+		if d.Summary, err = history.Summarize(tx, d.Change.Change); err != nil {
+			return err
+		}
+		data.changeRow, data.Forgotten, data.IsUndo, data.Previous = row(&d.Change), d.Forgotten, len(d.Undoes) > 0, n-1
+		from = min(max(from, 0), len(d.Objects))
+		shown := d.Objects[from:min(from+changeObjects, len(d.Objects))]
+		for i := range shown {
+			diff, err := history.DiffOf(tx, n, &shown[i])
+			if err != nil {
+				return err
+			}
+			data.Objects = append(data.Objects, c.newDifference(diff))
+		}
+		if data.More = len(d.Objects) - from - len(shown); data.More > 0 {
+			data.Next = strconv.Itoa(from + len(shown))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, historyProblem(err)
+	}
+	return &result{template: "change", title: text("change.title", n), data: data}, nil
+}
+
+// undoChange takes a change back, or makes it again.
+func (c *call) undoChange() (*result, error) {
+	n, err := c.number()
+	if err != nil {
+		return nil, err
+	}
+	u := history.Undo{Changes: []int64{n}, Merge: c.field("merge") == "yes", Compiles: runner.Compiles}
+	if only := c.field("only"); only != "" {
+		a, err := c.parseAddress(only)
+		if err != nil {
+			return nil, err
+		}
+		u.Only = []objectdb.Address{a}
+	}
+	if err := c.mayUndo(n, u.Only); err != nil {
+		return nil, err
+	}
+	var did history.Undone
+	change, err := c.update(fmt.Sprintf("undo %d", n), func(tx *objectdb.Tx) (err error) {
+		did, err = u.Run(tx)
+		return err
+	})
+	var conflict *history.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		return c.conflictPage(n, conflict), nil
+	case err != nil:
+		return nil, historyProblem(err)
+	case did.IsEmpty():
+		return c.redirect(c.link(fmt.Sprintf("history/%d", n)), "undoneNothing", 0), nil
+	}
+	to := c.link(fmt.Sprintf("history/%d", n))
+	if change > 0 {
+		to = c.link(fmt.Sprintf("history/%d", change))
+	}
+	return c.redirect(to, "undone", change), nil
+}
+
+// mayUndo returns an error unless the person may change all objects of a change, or those in only.
+func (c *call) mayUndo(n int64, only []objectdb.Address) error {
+	if len(only) > 0 {
+		return c.mayChange(only[0])
+	}
+	if c.mayChange(nil) == nil {
+		return nil
+	}
+	err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		for o, err := range tx.ChangedObjects(n) {
+			if err != nil {
+				return err
+			}
+			for _, s := range []*objectdb.ObjectState{o.Before, o.After} {
+				if s != nil {
+					if err := c.mayChange(s.Address); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return historyProblem(err)
+}
+
+// undoConflictData is the page of an undo that was refused, because objects were changed since.
+type undoConflictData struct {
+	Number  int64  `json:"number"`
+	Error   string `json:"error"`
+	Objects []any  `json:"objects"`
+	Merge   bool   `json:"mayMerge"`
+}
+
+func (c *call) conflictPage(n int64, conflict *history.Conflict) *result {
+	return &result{status: http.StatusConflict, template: "undoconflict", title: text("undo.conflict"),
+		data: &undoConflictData{Number: n, Error: conflict.Error(), Objects: conflict.Fields(), Merge: conflict.MayMerge()}}
+}
+
+// diffData is the page of the differences of an object between two moments.
+type diffData struct {
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address"`
+	Way     []step           `json:"-"`
+	From    string           `json:"from"`
+	To      string           `json:"to"`
+	Objects []difference     `json:"objects"`
+	More    bool             `json:"more,omitempty"`
+}
+
+// diffPage compares an object, with all in it, at two moments.
+func (c *call) diffPage() (*result, error) {
+	a, err := c.parseAddress(c.query("address"))
+	if err != nil {
+		return nil, err
+	}
+	data := &diffData{Address: a, Dotted: a.String(), Way: way(a), From: c.query("from"), To: c.query("to"), Objects: []difference{}}
+	states := [2]history.State{history.Now(), history.Now()}
+	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		for i, s := range []string{data.From, data.To} {
+			if s == "" && i == 1 {
+				continue
+			}
+			m, err := history.ParseMoment(s, c.Now())
+			if err != nil {
+				return badMoment(err)
+			}
+			if states[i], err = m.State(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, historyProblem(err)
+	}
+	for d, err := range history.Compare(c.ctx(), c.DB, a, states[0], states[1]) {
+		if err != nil {
+			return nil, historyProblem(err)
+		}
+		if data.More = len(data.Objects) == changeObjects; data.More {
+			break
+		}
+		data.Objects = append(data.Objects, c.newDifference(d))
+	}
+	return &result{template: "diff", title: text("diff.title", name(a)), data: data}, nil
+}

@@ -1,0 +1,4 @@
+package admin
+
+// mapRoutes lists the pages of the page map.
+func (s *Server) mapRoutes() {}

@@ -1,0 +1,135 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"scripter/objectdb"
+	"scripter/requestlog"
+)
+
+// objectRoutes lists the pages of objects and of the tree.
+func (s *Server) objectRoutes() {
+	s.page("GET /tree", readers, (*call).treePart)
+	s.page("GET /tree/{address...}", readers, (*call).treePart)
+	s.page("GET /at", readers, (*call).objectPage)
+	s.page("GET /at/{address...}", readers, (*call).objectPage)
+	s.page("POST /at", readers, (*call).changeObject)
+	s.page("POST /at/{address...}", readers, (*call).changeObject)
+}
+
+// object is an object for people and programs.
+type object struct {
+	Address  objectdb.Address `json:"-"`
+	Dotted   string           `json:"address"`
+	Name     string           `json:"name"`
+	Kind     string           `json:"kind"`
+	Version  int64            `json:"version"`
+	Created  time.Time        `json:"created"`
+	Modified time.Time        `json:"modified"`
+	Size     int64            `json:"size"`
+	Type     string           `json:"type,omitempty"`
+	Preview  string           `json:"preview,omitempty"` // the beginning of its value
+	Secret   bool             `json:"secret,omitempty"`  // its value is not shown
+}
+
+// step is a part of the way to an object.
+type step struct {
+	Name    string
+	Address objectdb.Address
+}
+
+// objectData is the page of an object.
+type objectData struct {
+	object
+	Way   []step           `json:"-"`
+	Kinds []string         `json:"-"` // that a new object can have
+	Free  objectdb.Address `json:"-"` // where a copy may go
+	Table *tableData       `json:"table,omitempty"`
+	Value string           `json:"value,omitempty"` // its text
+}
+
+// objectPage shows an object.
+func (c *call) objectPage() (*result, error) {
+	a, err := c.address()
+	if err != nil {
+		return nil, err
+	}
+	data := &objectData{Way: way(a)}
+	if len(a) > 0 {
+		data.Free = a.Parent().Child(a.Name() + " copy")
+	}
+	err = c.view(func(tx *objectdb.Tx) error {
+		n, err := tx.Find(a)
+		if err != nil {
+			return err
+		}
+		data.object = c.describe(tx, a, n)
+		if n.Kind() != objectdb.KindTable {
+			return nil
+		}
+		for _, k := range newKinds {
+			data.Kinds = append(data.Kinds, k.String())
+		}
+		data.Table = &tableData{}
+		return c.readTable(tx, a, n, data.Table)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &result{template: "object", title: name(a), data: data}, nil
+}
+
+// way returns the steps from the root to an object.
+func way(a objectdb.Address) []step {
+	var list []step
+	for i, n := range a {
+		list = append(list, step{n, a[:i+1]})
+	}
+	return list
+}
+
+// describe returns an object without its whole value.
+func (c *call) describe(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) object {
+	o := object{Address: a, Dotted: a.String(), Name: n.Name(), Kind: n.Kind().String(), Version: n.Version(),
+		Created: n.Created(), Modified: n.Modified(), Size: n.Size(), Type: n.Type()}
+	if o.Secret = requestlog.IsSecret(a, n.Kind()) || !c.role.MaySee(a); o.Secret || n.Kind() == objectdb.KindTable {
+		return o
+	}
+	if n.Size() <= maxPreview {
+		if v, err := tx.Value(n); err == nil {
+			o.Preview = preview(v)
+		}
+	}
+	return o
+}
+
+// maxPreview is the size in bytes of the largest value that is read for its preview.
+const maxPreview = 64 << 10
+
+// preview returns the beginning of a value on one line.
+func preview(v objectdb.Value) string {
+	s := ""
+	switch v := v.(type) {
+	case objectdb.String:
+		s = string(v)
+	case objectdb.Text:
+		s = string(v)
+	case objectdb.Script:
+		s = string(v)
+	case objectdb.Outline:
+		s = string(v)
+	case objectdb.Binary:
+		return v.Type
+	default:
+		s = fmt.Sprint(v)
+	}
+	const most = 120
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,4 @@
+package admin
+
+// requestRoutes lists the pages of recorded requests.
+func (s *Server) requestRoutes() {}
