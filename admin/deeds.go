@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,9 +23,10 @@ func (c *call) changeObject() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	deed, ok := deeds[c.field("do")]
+	do := cmp.Or(c.field("do"), c.query("do")) // a button says it, or the address of a grid
+	deed, ok := deeds[do]
 	if !ok {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", c.field("do"))}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
 	}
 	return deed(c, a)
 }

@@ -161,15 +161,9 @@ func TestGrid(t *testing.T) {
 	assert.Equal(t, "bob", rows[0].(map[string]any)["name"])
 	a := ada.get("at/user.people")
 	lacks(t, a.body, "<script>alert")
-	var version string
+	version := ""
 	for _, n := range a.find("td", "data-edit") {
-		if attributeOf(n, "data-cell") == "user.people.bob.age" {
-			version = attributeOf(n, "data-version")
-		}
-	}
-	require.Empty(t, version, "data-edit has no value")
-	for n := range a.doc.Descendants() {
-		if n.Data == "td" && attributeOf(n, "data-cell") == "user.people.bob.age" {
+		if attributeOf(n, "data-edit") == "user.people.bob.age" {
 			version = attributeOf(n, "data-version")
 		}
 	}
@@ -186,8 +180,9 @@ func TestGrid(t *testing.T) {
 
 	a = save("cell", "user.people.bob.age", "version", version, "value", "11")
 	assert.Equal(t, http.StatusConflict, a.status, "changed meanwhile")
-	assert.Equal(t, "10", a.json()["theirs"])
-	assert.Equal(t, http.StatusBadRequest, save("cell", "user.people.bob.age", "version", fmt.Sprint(a.json()["version"]), "value", "ten").status)
+	conflict := a.json()["conflict"].(map[string]any)
+	assert.Equal(t, "10", conflict["theirs"])
+	assert.Equal(t, http.StatusBadRequest, save("cell", "user.people.bob.age", "version", fmt.Sprint(conflict["version"]), "value", "ten").status)
 	assert.Equal(t, http.StatusBadRequest, save("cell", "user.webserver.chunkSize", "value", "1").status, "elsewhere")
 	assert.Equal(t, objectdb.Number(10), s.get("user.people.bob.age"))
 	require.Equal(t, http.StatusOK, save("cell", "user.people.bob.city", "version", "", "value", "Paris").status, "a new cell")
@@ -268,4 +263,38 @@ func TestTree(t *testing.T) {
 	assert.Contains(t, ada.get("tree?address=user.deep").body, `data-open="/scripter/tree/user.deep.a"`)
 	assert.Contains(t, ada.get("tree/user.deep.a").body, "user.deep.a.b")
 	assert.Equal(t, http.StatusNotFound, ada.get("tree?address=nothing").status)
+}
+
+func TestFind(t *testing.T) {
+	s := newSite(t)
+	ada, rita := s.person("ada", "owner"), s.person("rita", "reader")
+	s.put("user.story.treasure", objectdb.Text("one\nthe "+hostile+" Island\n"))
+	s.put("user.password", objectdb.String("the secret Island"))
+	objects := func(b *browser, q string) (list []string) {
+		for path := "find?q=" + q; path != ""; {
+			m := b.json(path)
+			for _, o := range m["objects"].([]any) {
+				list = append(list, o.(map[string]any)["address"].(string))
+			}
+			path = ""
+			if next, ok := m["next"].(string); ok {
+				path = "find?q=" + q + "&from=" + next
+			}
+		}
+		return list
+	}
+	assert.Contains(t, objects(ada, "TREAS"), "user.story.treasure")
+	assert.Equal(t, "user.story", objects(ada, "user.story")[0], "a typed address comes first")
+	for _, b := range []*browser{ada, rita} {
+		assert.Equal(t, []string{"user.story.treasure"}, objects(b, "island"), "no text of a secret is found")
+	}
+	assert.NotContains(t, strings.Join(objects(rita, "argon2id%24v"), " "), "users")
+	a := ada.get("find?q=island")
+	lacks(t, a.body, "<script>alert")
+	assert.Contains(t, a.body, "<mark>Island</mark>")
+	assert.Contains(t, a.body, "#line-2")
+	assert.Contains(t, ada.get("find?q=xyzzy").text(), "Nothing is called xyzzy")
+	assert.Equal(t, http.StatusOK, ada.get("find").status)
+	assert.Equal(t, http.StatusBadRequest, ada.get("find?q=x&from=junk").status)
+	assert.Equal(t, http.StatusNotFound, ada.get("find?q=x&in=user.nowhere").status)
 }

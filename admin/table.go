@@ -338,7 +338,6 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 	if err := c.mayChange(at); err != nil {
 		return nil, err
 	}
-	var version int64
 	change, err := c.update("cell "+at.String(), func(tx *objectdb.Tx) error {
 		k := objectdb.KindString // of a cell that is not there yet
 		n, err := tx.Find(at)
@@ -364,10 +363,11 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	var saved gridCell
 	err = c.view(func(tx *objectdb.Tx) error {
 		n, err := tx.Find(at)
 		if err == nil {
-			version = n.Version()
+			saved, err = c.cell(tx, at, n)
 		}
 		return err
 	})
@@ -375,7 +375,7 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 		return nil, err
 	}
 	res := c.redirect(c.linkTo("at", a, "view", "grid"), "saved", change)
-	res.data = map[string]any{"saved": true, "version": version, "change": change, "message": text("said.saved")}
+	res.data = map[string]any{"saved": true, "version": saved.Version, "value": saved.Value, "change": change, "message": text("said.saved")}
 	return res, nil
 }
 
@@ -390,5 +390,5 @@ func (c *call) changedCell(tx *objectdb.Tx, at objectdb.Address, n *objectdb.Nod
 		theirs = preview(v)
 	}
 	return &problem{Status: http.StatusConflict, Text: text("table.changed", at.String(), theirs),
-		Data: map[string]any{"theirs": theirs, "version": n.Version()}}
+		Data: map[string]any{"conflict": map[string]any{"theirs": theirs, "version": n.Version()}}}
 }
