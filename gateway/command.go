@@ -87,6 +87,26 @@ func SetSetting(tx *objectdb.Tx, s *site.Setting, v objectdb.Value, reach site.R
 	return warnings, nil
 }
 
+// ExpandText expands the markers of a text as if it were a page that the request r asks for. What
+// the markers change in the root is undone. A marker that fails shows why.
+func (g *Gateway) ExpandText(ctx context.Context, r *Request, name, text string) (string, error) {
+	shown := *r
+	shown.Developer = true
+	x := g.newExchange(&shown, nil)
+	x.replay = &ReplayOptions{} // nothing outside of the root is changed either
+	expanded := ""
+	_, err := g.runner.Run(ctx, runner.Options{Discard: true}, func(run *runner.Run) error {
+		c := x.newDispatched(run)
+		if err := c.begin(); err != nil {
+			return err
+		}
+		var err error
+		expanded, err = c.expand(newCachedPage(text), name, nil)
+		return err
+	})
+	return expanded, err
+}
+
 // Explanation says what would answer a request.
 type Explanation struct {
 	Target Target

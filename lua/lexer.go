@@ -2,6 +2,8 @@ package lua
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -75,6 +77,9 @@ var reservedWords = func() map[string]lexeme {
 	}
 	return words
 }()
+
+// ReservedWords returns the words that IsReserved knows, in no particular order.
+func ReservedWords() []string { return slices.Collect(maps.Keys(reservedWords)) }
 
 // IsReserved reports whether s cannot be a name, because it is a word of Lua or goto.
 func IsReserved(s string) bool {

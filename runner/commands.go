@@ -145,6 +145,21 @@ func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 	return l, err
 }
 
+// View calls fn with a run that has a thread, as a script at a would have it, and that cannot
+// write. It is for editors: see package lint.
+func (r *Runner) View(ctx context.Context, a objectdb.Address, fn func(*Run) error) error {
+	return r.outside(ctx, Options{ReadOnly: true, Test: site.IsInTests(a)}, a, fn)
+}
+
+// LintSource looks for likely mistakes in a source that need not be stored at a.
+func (r *Runner) LintSource(ctx context.Context, a objectdb.Address, source string) (found []lint.Finding, err error) {
+	err = r.View(ctx, a, func(run *Run) error {
+		found, err = lint.Script(run.Thread, a.String(), source)
+		return err
+	})
+	return found, err
+}
+
 // Types returns what an editor with lua-language-server needs to know, as file names and
 // contents. names has the types of the names of a request: see [lint.Types].
 func (r *Runner) Types(ctx context.Context, names map[string]string) (map[string]string, error) {

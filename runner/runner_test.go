@@ -232,6 +232,15 @@ func TestCommands(t *testing.T) {
 	require.Len(t, l.Findings, 1)
 	assert.Contains(t, l.Findings[0].Message, "undefinedName")
 	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
+
+	found, err := r.LintSource(t.Context(), objectdb.Address{"workspace", "none"}, "scratchpad.n = 8\nreturn otherName, visitor")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	assert.Equal(t, "workspace.none:2:8: undefined name: otherName", found[0].String())
+	require.ErrorIs(t, r.View(t.Context(), nil, func(run *Run) error {
+		return run.Tx.Put(counter, objectdb.Number(8))
+	}), objectdb.ErrReadOnly)
+	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
 }
 
 // TestLimits checks that the limits of the script apply, and that their errors name the

@@ -3,6 +3,8 @@ package script
 import (
 	"cmp"
 	"errors"
+	"slices"
+	"strings"
 
 	"scripter/lua"
 	"scripter/objectdb"
@@ -178,6 +180,36 @@ func (o *Object) Names() ([]string, error) {
 		names[i] = e.name
 	}
 	return names, err
+}
+
+// NamesWith returns the first names in table o, verbs included, that begin with a prefix without
+// regard to case. It does not read the whole table.
+func (o *Object) NamesWith(prefix string, most int) ([]string, error) {
+	fold := objectdb.Fold(prefix)
+	var names []string
+	if o.verbs != nil {
+		for _, name := range o.verbs.names {
+			if strings.HasPrefix(o.verbs.fold(name), fold) {
+				names = append(names, name)
+			}
+		}
+	}
+	if o.node != nil {
+		nodes, err := o.thread.tx.Page(o.node, fold, "", false, most)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			f := objectdb.Fold(n.Name())
+			if !strings.HasPrefix(f, fold) {
+				break
+			}
+			names = slices.DeleteFunc(names, func(verb string) bool { return objectdb.Fold(verb) == f })
+			names = append(names, n.Name())
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return strings.Compare(objectdb.Fold(a), objectdb.Fold(b)) })
+	return names[:min(len(names), most)], nil
 }
 
 // HasVerbs reports whether some cells of table o are verbs.

@@ -12,6 +12,32 @@ import (
 // If one side changes the ends of all lines from "\n" to "\r\n" or back, the result has the line
 // ends of that side.
 func Merge(base, ours, theirs string) (merged string, clean bool) {
+	return merge(base, ours, theirs, nil)
+}
+
+// MergeMarked does what Merge does, but where the changes do not fit together it writes both, each
+// below a line with its label, as git does, and returns the number of these places.
+func MergeMarked(base, ours, theirs, ourLabel, theirLabel string) (merged string, clashes int) {
+	merged, _ = merge(base, ours, theirs, func(byUs, byThem []string) []string {
+		clashes++
+		lines := append([]string{"<<<<<<< " + ourLabel + "\n"}, ended(byUs)...)
+		lines = append(append(lines, "=======\n"), ended(byThem)...)
+		return append(lines, ">>>>>>> "+theirLabel+"\n")
+	})
+	return merged, clashes
+}
+
+// ended returns lines of which the last one ends, too.
+func ended(lines []string) []string {
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		lines = append(slices.Clone(lines[:n-1]), lines[n-1]+"\n")
+	}
+	return lines
+}
+
+// merge is Merge, with a function that returns the lines where the changes do not fit together.
+// If it is nil, merge returns "" and false.
+func merge(base, ours, theirs string, clash func(byUs, byThem []string) []string) (merged string, clean bool) {
 	switch {
 	case ours == theirs || theirs == base:
 		return ours, true
@@ -24,10 +50,10 @@ func Merge(base, ours, theirs string) (merged string, clean bool) {
 		if our == from {
 			to = their
 		}
-		merged, clean = mergeLines(withEnd(base, "\n"), withEnd(ours, "\n"), withEnd(theirs, "\n"))
+		merged, clean = mergeLines(withEnd(base, "\n"), withEnd(ours, "\n"), withEnd(theirs, "\n"), clash)
 		return withEnd(merged, to), clean
 	}
-	return mergeLines(base, ours, theirs)
+	return mergeLines(base, ours, theirs, clash)
 }
 
 // mixed stands for the line ends of a text that has more than one kind, or no line end.
@@ -58,7 +84,7 @@ func withEnd(text, end string) string {
 	return text
 }
 
-func mergeLines(base, ours, theirs string) (string, bool) {
+func mergeLines(base, ours, theirs string, clash func(byUs, byThem []string) []string) (string, bool) {
 	lines := Lines(base)
 	our := side{lines: Lines(ours)}
 	their := side{lines: Lines(theirs)}
@@ -80,7 +106,7 @@ func mergeLines(base, ours, theirs string) (string, bool) {
 				break
 			}
 		}
-		text, ok := mergeEdits(lines, lo, end, our.lines, byUs, their.lines, byThem)
+		text, ok := mergeEdits(lines, lo, end, our.lines, byUs, their.lines, byThem, clash)
 		if !ok {
 			return "", false
 		}
@@ -119,13 +145,17 @@ func (s *side) take(taken []edit, end int) ([]edit, int) {
 }
 
 // mergeEdits returns the lines that replace base[lo:hi], where the edits of both sides touch.
-func mergeEdits(base []string, lo, hi int, ours []string, our []edit, theirs []string, their []edit) ([]string, bool) {
+func mergeEdits(base []string, lo, hi int, ours []string, our []edit, theirs []string, their []edit,
+	clash func(byUs, byThem []string) []string,
+) ([]string, bool) {
 	byUs, byThem := apply(base, lo, hi, ours, our), apply(base, lo, hi, theirs, their)
 	switch {
 	case len(their) == 0 || slices.Equal(byUs, byThem):
 		return byUs, true
 	case len(our) == 0:
 		return byThem, true
+	case clash != nil:
+		return clash(byUs, byThem), true
 	}
 	return nil, false
 }

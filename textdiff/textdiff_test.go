@@ -85,6 +85,28 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeMarked checks that a text with marks has both changes where they do not fit together.
+func TestMergeMarked(t *testing.T) {
+	for _, c := range []struct {
+		name, base, ours, theirs, want string
+		clashes                        int
+	}{
+		{"clean", "1\n2\n3\n", "x\n2\n3\n", "1\n2\ny\n", "x\n2\ny\n", 0},
+		{"one line", "1\n2\n3\n", "1\nx\n3\n", "1\ny\n3\n", "1\n<<<<<<< us\nx\n=======\ny\n>>>>>>> them\n3\n", 1},
+		{"a line that does not end", "1\n2", "1\nx", "1\ny", "1\n<<<<<<< us\nx\n=======\ny\n>>>>>>> them\n", 1},
+		{"one deletes", "1\n2\n3\n", "1\n3\n", "1\ny\n3\n", "1\n<<<<<<< us\n=======\ny\n>>>>>>> them\n3\n", 1},
+		{"two places", "1\n2\n3\n4\n5\n", "a\n2\n3\n4\nb\n", "c\n2\n3\n4\nd\n",
+			"<<<<<<< us\na\n=======\nc\n>>>>>>> them\n2\n3\n4\n<<<<<<< us\nb\n=======\nd\n>>>>>>> them\n", 2},
+		{"from nothing", "", "x", "y\n", "<<<<<<< us\nx\n=======\ny\n>>>>>>> them\n", 1},
+		{"line ends of one side", "1\n2\n", "1\r\nx\r\n", "1\ny\n",
+			"1\r\n<<<<<<< us\r\nx\r\n=======\r\ny\r\n>>>>>>> them\r\n", 1},
+	} {
+		merged, clashes := MergeMarked(c.base, c.ours, c.theirs, "us", "them")
+		assert.Equal(t, c.want, merged, c.name)
+		assert.Equal(t, c.clashes, clashes, c.name)
+	}
+}
+
 // patched applies hunks to a text.
 func patched(t *testing.T, before string, hunks []Hunk) string {
 	lines := Lines(before)
