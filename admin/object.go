@@ -44,11 +44,11 @@ type step struct {
 // objectData is the page of an object.
 type objectData struct {
 	object
-	Way   []step           `json:"-"`
-	Kinds []string         `json:"-"` // that a new object can have
-	Free  objectdb.Address `json:"-"` // where a copy may go
-	Table *tableData       `json:"table,omitempty"`
-	Value string           `json:"value,omitempty"` // its text
+	Way        []step           `json:"-"`
+	Kinds      []string         `json:"-"` // that a new object can have
+	Free       objectdb.Address `json:"-"` // where a copy may go
+	Table      *tableData       `json:"table,omitempty"`
+	*valueData                  // of an object that is no table
 }
 
 // objectPage shows an object.
@@ -57,18 +57,24 @@ func (c *call) objectPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.showObject(a)
+}
+
+// showObject returns the page of the object at an address.
+func (c *call) showObject(a objectdb.Address) (*result, error) {
 	data := &objectData{Way: way(a)}
 	if len(a) > 0 {
 		data.Free = a.Parent().Child(a.Name() + " copy")
 	}
-	err = c.view(func(tx *objectdb.Tx) error {
+	err := c.view(func(tx *objectdb.Tx) error {
 		n, err := tx.Find(a)
 		if err != nil {
 			return err
 		}
 		data.object = c.describe(tx, a, n)
 		if n.Kind() != objectdb.KindTable {
-			return nil
+			data.valueData, err = c.valuePart(tx, a, n)
+			return err
 		}
 		for _, k := range newKinds {
 			data.Kinds = append(data.Kinds, k.String())

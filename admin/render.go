@@ -46,7 +46,7 @@ func text(key string, args ...any) string {
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	funcs := template.FuncMap{
 		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join,
-		"pair": pair, "kindKey": func(kind string) string { return "kind." + kind },
+		"pair": pair, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
 	}
 	shared := template.Must(template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))
 	pages := map[string]*template.Template{}

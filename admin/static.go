@@ -20,8 +20,8 @@ var staticFiles embed.FS
 
 // asset is a file that does not change while the program runs.
 type asset struct {
-	content, zipped []byte
-	hash            string
+	content []byte
+	hash    string
 }
 
 // assets returns the files of the folder static by their names.

@@ -1,0 +1,178 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"scripter/history"
+	"scripter/objectdb"
+	"scripter/textdiff"
+)
+
+// conflict is a value that two people have changed at the same time. Nothing was stored.
+type conflict struct {
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"-"`
+	Base    string           `json:"base"`             // what the person has read
+	Mine    string           `json:"mine"`             // what the person wants to store
+	Theirs  string           `json:"theirs"`           // what is there now
+	Merged  string           `json:"merged,omitempty"` // has both changes
+	Clashes int              `json:"clashes"`          // places of Merged that have marks, because the changes do not fit together
+	Version int64            `json:"version"`          // of Theirs, 0 if there is nothing
+	Kind    string           `json:"kind,omitempty"`   // of Theirs
+	OwnKind string           `json:"-"`                // of Mine
+	Deleted bool             `json:"deleted,omitempty"`
+	Who     string           `json:"who,omitempty"`
+	When    string           `json:"when,omitempty"`
+	Change  int64            `json:"change,omitempty"`
+	Href    string           `json:"href,omitempty"` // of the change
+	Error   string           `json:"-"`              // why Mine was not stored, if the reason is another one
+
+	NoBase bool `json:"-"` // Base is not known
+	Bytes  bool `json:"-"` // the values are no texts
+	File   bool `json:"-"` // Mine is a file, which has to be chosen again
+	same   bool // Theirs is what the person has read
+}
+
+// conflictData is the page of a conflict.
+type conflictData struct {
+	Error                string     `json:"error"`
+	Conflict             *conflict  `json:"conflict"`
+	Way                  []step     `json:"-"`
+	DiffMine, DiffTheirs []diffLine `json:"-"`
+}
+
+// conflictOf describes a conflict.
+func (c *call) conflictOf(a objectdb.Address, f *form, changed *changedMeanwhile) (*conflict, error) {
+	m := &conflict{Address: a, Dotted: a.String(), Version: changed.version, Deleted: changed.kind == 0, File: f.file != nil}
+	if changed.kind != 0 {
+		m.Kind = changed.kind.String()
+	}
+	base, err := c.valueThen(a, f.version)
+	if err != nil {
+		return nil, err
+	}
+	kind := f.kind
+	switch {
+	case kind != 0:
+	case base != nil:
+		kind = base.Kind()
+	default:
+		kind = changed.kind
+	}
+	m.OwnKind = kind.String()
+	m.NoBase = base == nil
+	m.same = base != nil && changed.theirs != nil && objectdb.Equal(base, changed.theirs)
+	mine, err := f.value(kind, base)
+	var refused *notStored
+	if errors.As(err, &refused) { // it is shown as it was typed
+		m.Mine = f.typed
+	} else if err != nil {
+		return nil, err
+	}
+	var ok [3]bool
+	texts := [3]*string{&m.Base, &m.Mine, &m.Theirs}
+	for i, v := range []objectdb.Value{base, mine, changed.theirs} {
+		if ok[i] = v == nil; !ok[i] {
+			*texts[i], ok[i] = shownText(v)
+		}
+	}
+	m.Bytes = !ok[0] || !ok[1] || !ok[2]
+	lines := isLines(kind) || kind == objectdb.KindList || kind == objectdb.KindBinary
+	if !m.Bytes && lines && changed.theirs != nil && kind == changed.kind && (base == nil || base.Kind() == kind) {
+		m.Merged, m.Clashes = textdiff.MergeMarked(m.Base, m.Mine, m.Theirs, text("conflict.markMine"), text("conflict.markTheirs"))
+	}
+	return m, c.describeChange(a, m)
+}
+
+// shownText returns the text of a value, or what it is if it has none.
+func shownText(v objectdb.Value) (string, bool) {
+	if t, ok := editText(v); ok && utf8.ValidString(t) && !strings.ContainsRune(t, 0) {
+		return t, true
+	}
+	b, _ := v.(objectdb.Binary)
+	return text("conflict.bytes", v.Kind(), b.Type, len(b.Data)), false
+}
+
+// valueThen returns the value that an object had in a version, or nil if the history does not have
+// it.
+func (c *call) valueThen(a objectdb.Address, version int64) (v objectdb.Value, err error) {
+	if version <= 0 {
+		return nil, nil
+	}
+	exact := true
+	err = c.DB.At(version, func(int64, int64) { exact = false }).View(c.ctx(), func(tx *objectdb.Tx) error {
+		n, err := tx.Find(a)
+		if err != nil || n.Kind() == objectdb.KindTable || n.Version() != version {
+			exact = false
+			return err
+		}
+		v, err = tx.Value(n)
+		return err
+	})
+	for _, missing := range []error{objectdb.ErrNotFound, objectdb.ErrNotTable, objectdb.ErrReach, objectdb.ErrNotKept} {
+		if errors.Is(err, missing) {
+			return nil, nil
+		}
+	}
+	if !exact || err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// describeChange says who has made the change that came between.
+func (c *call) describeChange(a objectdb.Address, m *conflict) error {
+	return c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		number := m.Version
+		if m.Deleted {
+			ids, err := tx.IDsAt(a)
+			if err != nil {
+				return err
+			}
+			changes, err := tx.ChangesOf(ids)
+			if err != nil || len(changes) == 0 {
+				return err
+			}
+			number = changes[0]
+		}
+		change, err := tx.Change(number)
+		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrReach) {
+			return nil // nothing of it was kept
+		}
+		if err != nil {
+			return err
+		}
+		m.Who, m.When = history.Who(change.Origin), when(time.Unix(0, change.Time))
+		m.Change, m.Href = number, c.link("history/"+versionText(number))
+		return nil
+	})
+}
+
+// showConflict shows a conflict, and what can be done.
+func (c *call) showConflict(m *conflict) *result {
+	d := &conflictData{Error: text("conflict.text", m.Dotted), Conflict: m, Way: way(m.Address)}
+	if m.Deleted {
+		d.Error = text("conflict.deleted", m.Dotted)
+	}
+	if !m.Bytes && !m.NoBase && !m.Deleted {
+		d.DiffTheirs, d.DiffMine = changedLines(m.Base, m.Theirs), changedLines(m.Base, m.Mine)
+	}
+	return &result{status: http.StatusConflict, template: "edit-conflict", title: text("conflict.title", m.Address.Name()), data: d}
+}
+
+// maxDiffLines is how many lines of a difference a page shows.
+const maxDiffLines = 2000
+
+// changedLines returns the difference of two texts, without the labels above it.
+func changedLines(before, after string) []diffLine {
+	list := diffLines(textdiff.Unified("", "", before, after, 3))
+	list = list[min(2, len(list)):]
+	if len(list) > maxDiffLines {
+		list = append(list[:maxDiffLines:maxDiffLines], diffLine{"hunk", "…"})
+	}
+	return list
+}
