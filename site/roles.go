@@ -63,7 +63,7 @@ func parseRole(text string) (Role, error) {
 	case kind != RoleAuthor && len(rest) > 0:
 		return none, fmt.Errorf("%.40q follows %q, which takes no addresses", rest[0], kind)
 	case kind == RoleAuthor && len(rest) == 0:
-		return none, errors.New("an author needs the address of what may be changed: author suites.webserverScripts")
+		return none, errors.New("an author needs the address of what may be changed, such as suites.webserverScripts")
 	}
 	for _, w := range rest {
 		a, err := objectdb.ParseAddress(w)

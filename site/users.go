@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"scripter/objectdb"
 )
@@ -22,6 +23,18 @@ const DefaultRealm = "default"
 
 // MinPassword is the number of characters that a password of somebody with a role must have.
 const MinPassword = 10
+
+// CheckPassword returns an error unless somebody can be given this password on a command line
+// and on the web page.
+func CheckPassword(password string) error {
+	switch {
+	case utf8.RuneCountInString(password) < MinPassword:
+		return fmt.Errorf("the password has fewer than %d characters", MinPassword)
+	case len(password) > maxPassword:
+		return fmt.Errorf("the password has more than %d bytes", maxPassword)
+	}
+	return nil
+}
 
 // CheckUserName returns an error unless somebody can be given this name on a command line and on
 // the web page. Scripts may give users other names.
@@ -126,6 +139,12 @@ func SetPassword(tx *objectdb.Tx, name, hash string) error {
 		return err
 	}
 	return tx.Put(Users.Child(DefaultRealm).Child(name), objectdb.String(hash))
+}
+
+// CheckRole returns an error unless a text is a role.
+func CheckRole(text string) error {
+	_, err := parseRole(text)
+	return err
 }
 
 // SetRole checks a role and stores it.

@@ -238,7 +238,11 @@ func TestQuotedForBash(t *testing.T) {
 
 // Every argument and every flag with a value has a completion, if only "nothing".
 func TestEverythingIsCompleted(t *testing.T) {
-	for _, c := range (&tool{}).command().Commands() {
+	commands := (&tool{}).command().Commands()
+	for _, c := range commands {
+		commands = append(commands, c.Commands()...)
+	}
+	for _, c := range commands {
 		for _, f := range visited(c.Flags().VisitAll) {
 			if _, found := c.GetFlagCompletionFunc(f.Name); f.Value.Type() != "bool" {
 				assert.True(t, found, "%s --%s: t.flag (see completion.go) says how its value is completed", c.Name(), f.Name)

@@ -51,6 +51,7 @@ func TestTerminalSafety(t *testing.T) {
 		`user.webserver.mimeTable.[".` + evil + `"].type`,
 		`user.webserver.directoryIndex.["*"].["` + evil + `"]`, `user.webserver.requires.["suites.webserverScripts.` +
 			evil + `"]`, "user.webserver.errorStatus",
+		`user.webserver.roles.["` + evil + `"]`, `user.webserver.users.default.["` + evil + `"]`,
 		`user.webserver.limits.["suites.` + evil + `"].maxTime`, "workspace." + evil, `suites.webserverScripts.["` + evil +
 			`"]`,
 	} {
@@ -62,7 +63,8 @@ func TestTerminalSafety(t *testing.T) {
 	call("call", "/echo.fcgi?x="+evil, "--header", "User-Agent: "+evil, "--header", evil+": x")
 	call("call", "/"+evil+".fcgi")
 	for _, args := range []string{
-		"settings", "settings serverName", "actions", "mimetypes", "overrides", "index", "limits", "requires",
+		"settings", "settings serverName", "actions", "mimetypes", "overrides", "index", "limits", "requires", "users",
+		"users add " + evil, "users role " + evil + " reader " + evil, "users remove " + evil + "x",
 		"ls workspace", "ls -l user.webserver", "ls -l workspace",
 		"requests", "requests 1", "requests 2", "replay 1 --diff", "lint", "log", "log -n 0", "diff workspace 2", "undo --dry-run", "explain /" + evil + ".fcgi",
 		"get nothing." + evil, "settings " + evil, "rm workspace." + evil, evil,
