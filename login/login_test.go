@@ -438,6 +438,34 @@ func TestUnansweredIsNoTry(t *testing.T) {
 	assert.Empty(t, l.rows(site.Sessions))
 }
 
+// changing is a context that changes something when the password is being checked.
+type changing struct {
+	context.Context
+	change func()
+}
+
+func (c changing) Done() <-chan struct{} {
+	c.change()
+	return c.Context.Done()
+}
+
+// TestChangedMeanwhile checks that a password or a role that is taken away while the password is
+// checked gives no session.
+func TestChangedMeanwhile(t *testing.T) {
+	l := newLogin(t)
+	for _, change := range []func(tx *objectdb.Tx) error{
+		func(tx *objectdb.Tx) error { return site.SetRole(tx, "ada", "reader") },
+		func(tx *objectdb.Tx) error { return site.RemoveUser(tx, "ada") },
+	} {
+		l.person("ada", "owner")
+		once := sync.OnceFunc(func() { l.update(change) })
+		_, _, err := l.Enter(changing{t.Context(), once}, "ada", password, home)
+		require.ErrorIs(t, err, ErrRefused)
+		assert.ErrorContains(t, err, "was changed meanwhile")
+		assert.Empty(t, l.rows(site.Sessions))
+	}
+}
+
 // FuzzRow checks that no row, however damaged, is a session or stops a log-in.
 func FuzzRow(f *testing.F) {
 	l := newLogin(f)
