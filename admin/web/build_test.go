@@ -131,6 +131,36 @@ func TestUnits(t *testing.T) {
 	run(t, "npm", "test", "--silent")
 }
 
+// TestTexts compares the texts for the script in texts.json, whose keys begin with "js.", with those
+// that it shows. The keys of CodeMirror's own texts, "js.cm.", end with what CodeMirror has.
+func TestTexts(t *testing.T) {
+	b, err := os.ReadFile("../texts.json")
+	require.NoError(t, err)
+	var texts map[string]string
+	require.NoError(t, json.Unmarshal(b, &texts))
+	built, err := os.ReadFile("../static/admin.js")
+	require.NoError(t, err)
+	var source strings.Builder
+	for name, text := range sources(t) {
+		if filepath.Ext(name) == ".js" && filepath.Dir(name) == "." {
+			source.WriteString(text)
+		}
+	}
+	shown := map[string]bool{}
+	for _, found := range regexp.MustCompile(`\bt\("([a-zA-Z.]+)"`).FindAllStringSubmatch(source.String(), -1) {
+		shown[found[1]] = true
+		assert.NotEmpty(t, texts["js."+found[1]], "texts.json lacks js.%s", found[1])
+	}
+	require.NotEmpty(t, shown)
+	for key := range texts {
+		if phrase, ok := strings.CutPrefix(key, "js.cm."); ok {
+			assert.True(t, bytes.Contains(built, []byte(`"`+phrase+`"`)), "CodeMirror does not show %s", key)
+		} else if own, ok := strings.CutPrefix(key, "js."); ok {
+			assert.True(t, shown[own], "the script does not show %s", key)
+		}
+	}
+}
+
 // TestSize keeps the script and the style sheet small.
 func TestSize(t *testing.T) {
 	files, err := filepath.Glob("../static/*")

@@ -18,26 +18,26 @@ export function showConflict(form, conflict, message, actions) {
 		return el("section", { "aria-label": label }, el("h3", {}, label), host);
 	};
 	const merged = newEditor({ text: conflict.merged ?? conflict.mine, language, label: t("conflict.merged") });
-	const act = (key, fn) => el("button", {
+	const act = (label, fn) => el("button", {
 		type: "button", className: "button",
 		onclick: () => {
 			box.remove();
 			fn();
 		},
-	}, t(key));
+	}, label);
 	const heading = el("h2", { tabIndex: -1, id: "conflict-title" }, t("conflict.title"));
 	const box = el("section", { className: "conflict card", "aria-labelledby": "conflict-title" },
 		heading,
 		el("p", {}, message ?? t("conflict.text"), " ",
 			...conflict.href ? [el("a", { href: conflict.href }, t("conflict.change"))] : []),
-		el("div", { className: "conflict-sides" },
+		el("div", { className: "conflict-both" },
 			change(conflict.theirs, t("conflict.theirs", { who: conflict.who ?? "", when: conflict.when ?? "" })),
 			change(conflict.mine, t("conflict.mine"))),
 		el("h3", {}, t("conflict.merged")), merged.host,
 		el("div", { className: "deeds" },
-			act("conflict.saveMerged", () => actions.merged(merged.view.state.doc.toString())),
-			act("conflict.takeMine", actions.mine),
-			act("conflict.takeTheirs", actions.theirs)));
+			act(t("conflict.saveMerged"), () => actions.merged(merged.view.state.doc.toString())),
+			act(t("conflict.takeMine"), actions.mine),
+			act(t("conflict.takeTheirs"), actions.theirs)));
 	form.before(box);
 	heading.focus();
 }

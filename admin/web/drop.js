@@ -68,12 +68,10 @@ function send(form, submitter) {
 		const body = request.response ?? {};
 		if (request.status === 0) {
 			say(form, t("unreachable"), "bad");
-		} else if (!body.saved) {
-			say(form, body.error ?? t("unexpected", { status: request.status }), "bad");
-		} else if (body.href) {
-			location.assign(body.href);
+		} else if (body.location) {
+			location.assign(body.location);
 		} else {
-			location.reload();
+			say(form, body.error ?? t("unexpected", { status: request.status }), "bad");
 		}
 	});
 	const data = new FormData(form, submitter);

@@ -85,7 +85,7 @@ function mount(area) {
 	for (const l of area.labels) {
 		l.addEventListener("click", () => view.focus());
 	}
-	const hint = el("p", { className: "editor-hint" }, t("editor.hint"));
+	const hint = el("p", { className: "editor-hint" }, hover ? t("editor.hintLua") : t("editor.hint"));
 	if (lint) {
 		const list = { type: "button", className: "link", onclick: () => openLintPanel(view) };
 		hint.append(" ", el("button", list, t("editor.findings")));

@@ -1,7 +1,6 @@
 // Tables whose cells are edited in place.
 
 import { askJSON, each, el, onPart, say, t } from "./page.js";
-import { parsePasted } from "./pasted.js";
 
 // steps are the rows and columns that a key goes.
 const steps = {
@@ -9,6 +8,18 @@ const steps = {
 };
 
 onPart(root => each(root, "table[data-grid]", mount));
+
+// Rows that are pasted anywhere on the page of a table go to its form for pasting.
+onPart(root => each(root, "details[data-paste]", details => document.addEventListener("paste", event => {
+	const text = event.clipboardData.getData("text/plain");
+	const inField = event.target.closest?.("input, textarea, [contenteditable]") || event.target.shadowRoot;
+	if (details.isConnected && !inField && /[\t\n]|^\s*[[{]/.test(text.trim())) {
+		event.preventDefault();
+		details.open = true;
+		details.querySelector("textarea[name=text]").value = text;
+		details.querySelector("button").focus();
+	}
+})));
 
 function mount(table) {
 	table.setAttribute("role", "grid");
@@ -61,25 +72,17 @@ function mount(table) {
 			cell.hasAttribute("data-edit") ? edit(table, cell, move) : cell.querySelector("a, button")?.click();
 		}
 	});
-	table.addEventListener("paste", event => {
-		const text = event.clipboardData.getData("text/plain");
-		const pasted = event.target.closest("input, textarea") ? null : parsePasted(text);
-		if (pasted && table.dataset.paste) {
-			event.preventDefault();
-			confirm(table, current, text, pasted);
-		}
-	});
 }
 
 // edit puts a field into a cell.
 function edit(table, cell, move) {
-	if (!cell.hasAttribute("data-edit") || cell.querySelector("input, textarea")) {
+	if (!cell.hasAttribute("data-edit") || cell.querySelector("input")) {
 		return;
 	}
-	const raw = cell.dataset.raw ?? cell.textContent;
+	const raw = cell.textContent;
 	const shown = [...cell.childNodes];
 	const name = table.tHead?.rows[0]?.cells[cell.cellIndex]?.textContent.trim() || t("grid.cell");
-	const field = el(raw.includes("\n") ? "textarea" : "input", { value: raw, "aria-label": t("grid.edit", { name }) });
+	const field = el("input", { value: raw, "aria-label": t("grid.edit", { name }) });
 	let busy = false, closed = false;
 	cell.replaceChildren(field);
 	field.focus();
@@ -104,22 +107,23 @@ function edit(table, cell, move) {
 		busy = true;
 		const { status, body } = await askJSON(table.dataset.save, {
 			method: "POST",
-			body: new URLSearchParams({ cell: cell.dataset.edit, value: field.value, version: cell.dataset.version ?? "" }),
+			body: new URLSearchParams({
+				do: "cell", cell: cell.dataset.cell, value: field.value, version: cell.dataset.version ?? "",
+			}),
 		});
 		busy = false;
 		if (body.saved) {
-			cell.dataset.raw = body.raw ?? field.value;
 			cell.dataset.version = body.version ?? "";
-			close([body.value ?? field.value], key);
+			close([field.value], key);
 			say(near(table), body.message ?? t("save.saved"), "good");
 			if (key) {
 				move(cell, 1, 0);
 			}
 			return;
 		}
-		if (body.conflict) {
-			cell.dataset.version = body.conflict.version ?? "";
-			say(near(table), t("grid.conflict", { error: body.error ?? "", theirs: body.conflict.theirs ?? "" }), "bad");
+		if (status === 409 && "version" in body) {
+			cell.dataset.version = body.version;
+			say(near(table), t("grid.conflict", { error: body.error ?? "" }), "bad");
 		} else {
 			say(near(table), body.error ?? t("unexpected", { status }), "bad");
 		}
@@ -132,11 +136,7 @@ function edit(table, cell, move) {
 			close(shown, true);
 		} else if (event.key === "Enter" && !event.isComposing) {
 			event.preventDefault();
-			if (!event.shiftKey) {
-				save(true);
-			} else if (field.localName === "textarea") {
-				field.setRangeText("\n", field.selectionStart, field.selectionEnd, "end");
-			}
+			save(true);
 		}
 		event.stopPropagation();
 	});
@@ -146,23 +146,3 @@ function edit(table, cell, move) {
 
 // near returns the element that the status of a table is shown in: what is around its scrolling box.
 const near = table => table.closest(".scroll")?.parentElement ?? table.parentElement;
-
-// confirm asks whether what was pasted is to go to the server, and sends it as a form.
-function confirm(table, cell, text, { format, rows }) {
-	const columns = Math.max(0, ...rows.map(r => r.length));
-	const hidden = (name, value) => el("input", { type: "hidden", name, value });
-	const preview = el("table", { className: "list" }, el("tbody", {}, ...rows.slice(0, 5).map(row =>
-		el("tr", {}, ...row.slice(0, 8).map(field => el("td", {}, field.slice(0, 60)))))));
-	const dialog = el("dialog", { className: "ask", "aria-label": t("grid.pasteTitle") },
-		el("h2", {}, t("grid.pasteTitle")),
-		el("p", {}, t("grid.pasteText", { rows: rows.length, columns, format: format.toUpperCase() })),
-		el("div", { className: "scroll" }, preview),
-		el("form", { method: "post", action: table.dataset.paste, className: "deeds" },
-			hidden("csrf", document.body.dataset.csrf ?? ""), hidden("format", format), hidden("cell", cell?.dataset.edit ?? ""),
-			el("textarea", { name: "text", value: text, hidden: true }),
-			el("button", { className: "button main-deed" }, t("grid.paste")),
-			el("button", { type: "button", className: "button", onclick: () => dialog.close() }, t("cancel"))));
-	dialog.addEventListener("close", () => dialog.remove());
-	document.body.append(dialog);
-	dialog.showModal();
-}

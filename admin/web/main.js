@@ -16,7 +16,8 @@
 //   data-lint      POST, the text as text/plain → {"findings":[{"line":1,"column":1,"message":"…","level":"error"}]};
 //                  the level is error or warning. Columns count characters from 1; 0 or none means the whole line.
 //   data-complete  GET ?prefix=string.fo → {"from":7,"options":[{"label","type","detail","info"}]}; from is where
-//                  in the prefix the labels begin; types are CodeMirror's: function, variable, property, constant, keyword, …
+//                  in the prefix the labels begin; types are CodeMirror's: function, variable, property, constant,
+//                  keyword, …
 //   data-hover     GET ?name=a.b.c → {"title":"…","text":"…","href":"…"}, all optional; {} = nothing is known
 //   data-go        as data-hover, for F12 and Ctrl-click; without it data-hover is asked
 //   #line-12 in the URL of the page marks and shows that line of the first editor.
@@ -27,7 +28,8 @@
 //
 // SAVE  <form method="post" action=URL data-save> with <input type="hidden" name="version" value=N>
 //   is sent as forms are (urlencoded, or multipart if its enctype says so), with the button, as JSON's client.
-//   → {"saved":true,"version":N,"message":"…","href":"…"}; with an href the page goes there
+//   → {"saved":true,"version":N,"message":"…"}: the person stays on the page; the message is shown
+//   → {"location":"URL"} without saved: the page goes there
 //   → 409 {"error":"…","conflict":{"base":"…","theirs":"…","mine":"…","merged":"…","version":N,"who":"…","when":"…",
 //          "href":"…"}}: shown side by side. "mine", "theirs" may be left out; base null = unknown. What the person
 //          chooses is sent again with version = conflict.version.
@@ -40,25 +42,25 @@
 // OUTLINE  <textarea name="value" data-outline [readonly]>: a line for each heading, a tab for each level.
 //
 // TREE  <ul data-tree> of <li><div>[<a role="button" data-open=URL aria-expanded="false|true">]
-//   <a href class="to">…</a></div>[<ul>…</ul>]</li>. GET data-open → a fragment with a <ul>, which is added to the item the first time.
+//   <a href class="to">…</a></div>[<ul>…</ul>]</li>. GET data-open → a fragment with a <ul>, which is added to the item
+//   the first time.
 //   <li><a data-more=URL href>: replaced by the items of the <ul> that it answers. Arrow keys, Home, End.
 //
 // PALETTE  <a href data-palette=URL>, once. Ctrl-K and a click open it.
 //   GET ?q=… (empty at first) → {"commands":[{"label","detail","href"}],"objects":[{"address","kind","href","match"}]}
 //
-// GRID  <table data-grid data-save=URL [data-paste=URL]> with <td data-edit="KEY" [data-raw="value"] [data-version=N]>
-//   data-save   POST cell=KEY&value=…&version=N
-//               → {"saved":true,"version":N,"value":"as shown","raw":"…","message":"…"}
-//               → 409 {"error":"…","conflict":{"theirs":"…","version":N}}: said; Enter again saves all the same
-//   data-paste  what is pasted on a cell is confirmed in a dialog, then posted as a form: text=…&format=json|csv|tsv
-//               &cell=KEY (the cell with the focus, or empty)&csrf=…; the server answers a page
-//   Keys: arrows, Home, End, Enter or F2 edits, Enter saves, Esc does not. Shift-Enter: a line break.
+// GRID  <table data-grid data-save=URL> with <td data-edit data-cell="ADDRESS" data-version="N">: cells of one line.
+//   POST do=cell&cell=ADDRESS&value=…&version=N ("" for a new cell) → {"saved":true,"version":N,"message":"…"}
+//   → 409 {"error":"…","version":N}: shown; Enter again saves all the same, with that version
+//   Keys: arrows, Home, End, Enter or F2 or a double click edits, Enter saves, Esc does not.
+//   <details data-paste> with a form with <textarea name="text"> and a button: rows (lines, tabs or JSON) that are
+//   pasted anywhere on the page are put into it, and it is opened.
 //
 // DROP  <form method="post" enctype="multipart/form-data" data-drop> with one <input type="file">: files may be dropped
-//   on it or pasted. → {"saved":true,"href":"…"}: goes there, or loads the page again without href.
+//   on it or pasted. → {"location":"URL"}: goes there.
 //
 // LIVE  <div data-live=URL [data-every="15"]>: GET → the fragment that it contains, with If-None-Match; at most one
-//   request per 10 s and page, none while hidden or paused. Rows with data-key keep their focus; new ones are announced.
+//   request per 10 s and page, none while hidden or paused. Rows with data-key keep their focus; new ones are told.
 //   Not on parts of tables: the fragment is the whole table. While the server does not answer it has data-stale.
 //
 // APPEARANCE  <select data-theme-choice data-path="/scripter/" hidden> with the values "", light, dark: sets data-theme

@@ -266,5 +266,5 @@ function mount(area) {
 	}
 	start();
 	area.hidden = true;
-	area.after(tree, el("p", { className: "editor-hint" }, t(readOnly ? "outline.hintReadOnly" : "outline.hint")));
+	area.after(tree, el("p", { className: "editor-hint" }, readOnly ? t("outline.hintReadOnly") : t("outline.hint")));
 }

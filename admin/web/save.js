@@ -73,12 +73,12 @@ async function save(form, submitter, text) {
 			},
 			merged: merged => setVersion(form, body.conflict.version) || save(form, submitter, merged),
 		});
-	} else if (status >= 200 && status < 300 && body.saved) {
+	} else if (status >= 200 && status < 300 && (body.saved || body.location)) {
 		setVersion(form, body.version);
 		done(form, content, body.message ?? t("save.saved"));
-		if (body.href) {
+		if (!body.saved) {
 			saved.delete(form);
-			location.assign(body.href);
+			location.assign(body.location);
 		}
 	} else {
 		say(form, body.error ?? t("unexpected", { status }), "bad");
