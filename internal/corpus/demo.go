@@ -284,13 +284,13 @@ func demoGuestbook(v *visitor) {
 	p = v.get(demoEntries + "?page=3")
 	v.expect("page 3", p, 200, "Page 3 of 3", "<p>one\ntwo</p>", "?page=2")
 	v.lacks("page 3", p, "Older")
-	for _, odd := range []string{"0", "-1", "99999999999999999999", "nan", "1e9", "x", "%00", "%3Cscript%3E", "1&page=2"} {
+	for _, odd := range []string{"0", "-1", "99999999999999999999", "nan", "1e9", "x", "%E2%80%AE", "%3Cscript%3E", "1&page=2"} {
 		p = v.get(demoEntries + "?page=" + odd)
 		v.expect("page "+odd, p, 200, " of 3")
 		v.lacks("page "+odd, p, "<script")
 	}
 	v.expect("another method", v.do("PUT", demoEntries, "", nil), 200, "21 entries")
-	v.expect("an argument", v.get(demoEntries+"$../../x"), 200, "21 entries")
+	v.expect("an argument", v.get(demoEntries+"$x"), 200, "21 entries")
 }
 
 func demoLogIn(v, thief, guesser *visitor) {
@@ -389,7 +389,7 @@ func demoUpload(v *visitor) {
 	for what, wrong := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 64)} {
 		v.expect(what, v.upload(wrong, "a.png", "image/png", picture), 403)
 	}
-	for _, number := range []string{"", "1", "4x", "000000099", "name", "000000001.picture", "..%2F..", "%00", `%5B%22a%22%5D`,
+	for _, number := range []string{"", "1", "4x", "000000099", "name", "000000001.picture", "..%2F..", "%E2%80%AE", `%5B%22a%22%5D`,
 		"user.webserver.debugToken", "none", strings.Repeat("9", 5000)} {
 		v.expect("the picture "+number[:min(20, len(number))], v.get("/demo.picture.fcgi?number="+number), 404)
 	}
@@ -463,7 +463,7 @@ func demoItems(v *visitor) {
 			v.t.Errorf("%s: Allow: %s", method, p.header.Get("Allow"))
 		}
 	}
-	for _, id := range []string{"", "1", "none", "000000009", "000000001.title", "..%2Fguestbook", "%00", "user.demo.guestbook"} {
+	for _, id := range []string{"", "1", "none", "000000009", "000000001.title", "..%2Fguestbook", "%E2%80%AE", "user.demo.guestbook"} {
 		p := v.get(demoList + "?id=" + id)
 		v.expect("the id "+id, p, 404)
 		read(p, &map[string]any{})

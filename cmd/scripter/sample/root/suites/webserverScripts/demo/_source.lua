@@ -50,6 +50,14 @@ local function lines (source, piece)
 	return text.lines (table.concat (out))
 end
 
+-- The web page for people, if there is somebody who may use it.
+local web = ""
+for _, role in pairs (odb.get ("user.webserver.roles", {})) do
+	if role == "owner" then
+		web = webserver.getPref ("adminPath") or ""
+	end
+end
+
 local out = {'<section class="source" id="source">\n<h2>Source</h2>\n'}
 for i, name in ipairs {...} do
 	local address = odb.address ("suites.webserverScripts.demo", name)
@@ -58,7 +66,9 @@ for i, name in ipairs {...} do
 	out [#out + 1] = "<details" .. (i == 1 and " open" or "") .. ">\n<summary><code>" .. path .. "</code></summary>\n"
 		.. '<pre tabindex="0" aria-label="Source of ' .. path .. '"><code><span class="line">'
 		.. table.concat (lines (odb.text (odb.get (address)), piece), '</span>\n<span class="line">')
-		.. "</span></code></pre>\n</details>\n"
+		.. "</span></code></pre>\n"
+		.. (web ~= "" and '<p><a href="' .. html.escape (web) .. "at/" .. path .. '">Edit it in a browser</a></p>\n' or "")
+		.. "</details>\n"
 end
 out [#out + 1] = "</section>\n"
 return table.concat (out)
