@@ -70,6 +70,8 @@ function send(form, submitter) {
 			say(form, t("unreachable"), "bad");
 		} else if (body.location) {
 			location.assign(body.location);
+		} else if (body.saved) {
+			location.reload();
 		} else {
 			say(form, body.error ?? t("unexpected", { status: request.status }), "bad");
 		}

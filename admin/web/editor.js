@@ -13,7 +13,7 @@ import {
 	lineNumbers,
 } from "@codemirror/view";
 import { addressAt, addressBefore, offsetOf } from "./address.js";
-import { allTexts, askJSON, each, el, onPart, say, t, url } from "./page.js";
+import { allTexts, askJSON, each, el, instead, labelOf, onPart, say, t, url } from "./page.js";
 import { look } from "./look.js";
 
 const languages = { lua: () => StreamLanguage.define(lua), html: () => html(), text: () => [] };
@@ -54,7 +54,7 @@ function phrases() {
 }
 
 function mount(area) {
-	const label = area.labels[0]?.textContent.trim() || area.getAttribute("aria-label") || t("editor.label");
+	const label = labelOf(area, t("editor.label"));
 	const extensions = [EditorView.updateListener.of(update => update.docChanged && changed(update.state)), marked];
 	const { lint, complete, hover, go } = area.dataset;
 	if (lint) {
@@ -82,17 +82,14 @@ function mount(area) {
 		}
 	});
 	area.form?.addEventListener("reset", () => setTimeout(() => area.dispatchEvent(new Event("change"))));
-	for (const l of area.labels) {
-		l.addEventListener("click", () => view.focus());
-	}
+	host.addEventListener("labelled", () => view.focus());
 	const hint = el("p", { className: "editor-hint" }, hover ? t("editor.hintLua") : t("editor.hint"));
 	if (lint) {
 		const list = { type: "button", className: "link", onclick: () => openLintPanel(view) };
 		hint.append(" ", el("button", list, t("editor.findings")));
 	}
 	const focused = document.activeElement === area || area.autofocus;
-	area.hidden = true;
-	area.after(host, hint);
+	instead(area, host, hint);
 	if (focused) {
 		view.focus();
 	}

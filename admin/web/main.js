@@ -31,10 +31,12 @@
 //   → {"saved":true,"version":N,"message":"…"}: the person stays on the page; the message is shown
 //   → {"location":"URL"} without saved: the page goes there
 //   → 409 {"error":"…","conflict":{"base":"…","theirs":"…","mine":"…","merged":"…","version":N,"who":"…","when":"…",
-//          "href":"…"}}: shown side by side. "mine", "theirs" may be left out; base null = unknown. What the person
-//          chooses is sent again with version = conflict.version.
+//          "href":"…"}}: shown side by side. With "deleted":true, and for other fields than editors,
+//          the form is sent again as without the script: the server shows a page. base null = unknown. What the
+//          person chooses is sent again with version = conflict.version.
 //   Ctrl-S presses its first submit button without data-into, data-run or data-plain. A button with data-plain is
-//   sent as without the script. While there are unsaved changes the form has data-unsaved, and leaving asks.
+//   sent as without the script. While there are unsaved changes the form has data-unsaved, and leaving asks; a page may
+//   come with it.
 //   <form data-guard> is sent as without the script, but leaving asks too.
 //   <button data-into="#ID" [formaction=URL]> in any form: the answer, a fragment (the request has X-Part: 1), is put
 //   into that element. <button data-run> is pressed by Ctrl-Enter.
@@ -47,7 +49,8 @@
 //   <li><a data-more=URL href>: replaced by the items of the <ul> that it answers. Arrow keys, Home, End.
 //
 // PALETTE  <a href data-palette=URL>, once. Ctrl-K and a click open it.
-//   GET ?q=… (empty at first) → {"commands":[{"label","detail","href"}],"objects":[{"address","kind","href","match"}]}
+//   GET ?q=… (empty at first) → {"commands":[{"label","detail","href"}],"objects":[{"address","kind","href","match"}],
+//   "next":"…","percent":40}. While there is a next, and few objects, ?q=…&from=NEXT is asked.
 //
 // GRID  <table data-grid data-save=URL> with <td data-edit data-cell="ADDRESS" data-version="N">: cells of one line.
 //   POST do=cell&cell=ADDRESS&value=…&version=N ("" for a new cell) → {"saved":true,"version":N,"message":"…"}
@@ -57,7 +60,7 @@
 //   pasted anywhere on the page are put into it, and it is opened.
 //
 // DROP  <form method="post" enctype="multipart/form-data" data-drop> with one <input type="file">: files may be dropped
-//   on it or pasted. → {"location":"URL"}: goes there.
+//   on it or pasted. → {"location":"URL"}: goes there; {"saved":true}: the page is loaded again.
 //
 // LIVE  <div data-live=URL [data-every="15"]>: GET → the fragment that it contains, with If-None-Match; at most one
 //   request per 10 s and page, none while hidden or paused. Rows with data-key keep their focus; new ones are told.

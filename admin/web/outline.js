@@ -1,7 +1,7 @@
 // The outliner over a textarea, with the keys of 1998. See outline-lines.js for what they do.
 
 import * as outline from "./outline-lines.js";
-import { each, el, onPart, t } from "./page.js";
+import { each, el, instead, labelOf, onPart, t } from "./page.js";
 
 // A longer outline stays a text.
 const most = 5000;
@@ -13,9 +13,8 @@ onPart(root => each(root, "textarea[data-outline]", area => {
 }));
 
 function mount(area) {
-	const label = area.labels[0]?.textContent.trim() || area.getAttribute("aria-label") || t("outline.label");
 	const readOnly = area.readOnly || area.disabled;
-	const tree = el("div", { className: "outline", role: "tree", "aria-label": label });
+	const tree = el("div", { className: "outline", role: "tree", "aria-label": labelOf(area, t("outline.label")) });
 	let lines, at; // the outline, and the line with the cursor
 	let places; // of the lines that are shown, one for each element of the tree
 	let past, future; // for undo and redo
@@ -261,10 +260,7 @@ function mount(area) {
 		}
 	});
 	area.form?.addEventListener("reset", () => setTimeout(start));
-	for (const l of area.labels) {
-		l.addEventListener("click", () => focus(at, 0));
-	}
+	tree.addEventListener("labelled", () => focus(at, 0));
 	start();
-	area.hidden = true;
-	area.after(tree, el("p", { className: "editor-hint" }, readOnly ? t("outline.hintReadOnly") : t("outline.hint")));
+	instead(area, tree, el("p", { className: "editor-hint" }, readOnly ? t("outline.hintReadOnly") : t("outline.hint")));
 }

@@ -107,14 +107,34 @@ export function each(root, selector, fn) {
 	list.forEach(fn);
 }
 
-// say shows a message in a line of status near an element: its own [data-status], or a new one.
-// Screen readers tell it; level is "good", "bad" or nothing.
+// labelOf returns the name of a field by its label, or a text.
+export function labelOf(field, otherwise) {
+	const label = field.labels[0]?.cloneNode(true);
+	label?.querySelectorAll("textarea, small").forEach(e => e.remove());
+	return label?.textContent.trim() || field.getAttribute("aria-label") || otherwise;
+}
+
+// instead shows elements in place of a field, outside its label: clicks on a label go to the field.
+export function instead(field, ...elements) {
+	for (const label of field.labels) {
+		label.addEventListener("click", event => {
+			if (event.target.closest("a, button, input") === null) {
+				elements[0].dispatchEvent(new Event("labelled"));
+			}
+		});
+	}
+	field.hidden = true;
+	(field.closest("label") ?? field).after(...elements);
+}
+
+// say shows a message in the line of status of a form, or of what is around a field without one: its
+// own [data-status], or a new one. Screen readers tell it; level is "good", "bad" or nothing.
 export function say(near, message, level = "") {
-	const form = near.closest("form") ?? near;
-	let line = form.querySelector("[data-status]");
+	const place = near.closest("form") ?? (near.matches("textarea") ? near.closest("main") : near);
+	let line = place.querySelector("[data-status]");
 	if (!line) {
 		line = el("p", { className: "status", role: "status", "data-status": "" });
-		form.append(line);
+		place.append(line);
 	}
 	line.className = ("status " + level).trim();
 	line.textContent = message;

@@ -55,12 +55,19 @@ function build() {
 	async function find() {
 		asked?.abort();
 		asked = new AbortController();
+		const { signal } = asked;
 		try {
-			const { body } = await askJSON(url(opener.dataset.palette, { q: input.value }), { signal: asked.signal });
-			const found = [...(body.commands ?? []).map(command), ...(body.objects ?? []).map(object)];
-			options.replaceChildren(...found.map((o, i) => (o.id = "palette-" + i, o)));
-			status.textContent = body.error ?? (found.length ? "" : t("palette.nothing"));
-			choose(0);
+			let from = "";
+			do { // the server searches for a moment each time
+				const { body } = await askJSON(url(opener.dataset.palette, { q: input.value, ...from && { from } }), { signal });
+				const found = [...(body.commands ?? []).map(command), ...(body.objects ?? []).map(object)];
+				from ? options.append(...found) : options.replaceChildren(...found);
+				[...options.children].forEach((o, i) => o.id = "palette-" + i);
+				choose(from ? Math.max(chosen, 0) : 0);
+				from = body.next;
+				status.textContent = body.error ?? (from ? t("palette.searching", { percent: body.percent ?? 0 })
+					: options.children.length ? "" : t("palette.nothing"));
+			} while (from && options.children.length < 50 && made.open);
 		} catch (err) {
 			if (err.name !== "AbortError") {
 				throw err;
@@ -105,7 +112,8 @@ function build() {
 		}
 	});
 	made.addEventListener("click", event => event.target === made && made.close());
+	made.addEventListener("close", () => asked?.abort());
 	document.body.append(made);
-	find();
+	setTimeout(find); // when it is open
 	return made;
 }

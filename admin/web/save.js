@@ -1,20 +1,22 @@
 // Forms that are sent without leaving the page: save, run, preview; and the keys for them.
 
 import { showConflict } from "./conflict.js";
-import { ask, askJSON, attach, each, onPart, parsePart, say, t } from "./page.js";
+import { ask, askJSON, attach, each, el, onPart, parsePart, say, t } from "./page.js";
 
 const saved = new Map(); // form → what it contained when it was last saved
 const busy = new Set(); // forms that are being sent
 
 onPart(root => each(root, "form[data-save], form[data-guard]", form => {
-	saved.set(form, contents(form));
+	saved.set(form, form.hasAttribute("data-unsaved") ? null : contents(form));
 	form.addEventListener("input", () => form.setAttribute("data-unsaved", ""));
 	form.addEventListener("submit", event => {
 		if (event.submitter?.hasAttribute("data-into")) {
 			return;
 		}
 		if (!form.matches("[data-save]") || event.submitter?.hasAttribute("data-plain")) {
-			saved.delete(form); // it leaves the page, and means to
+			if (event.submitter?.getAttribute("formtarget") !== "_blank") {
+				saved.delete(form); // it leaves the page, and means to
+			}
 			return;
 		}
 		event.preventDefault();
@@ -61,9 +63,11 @@ async function save(form, submitter, text) {
 	const data = new FormData(form, submitter);
 	const { status, body } = await askJSON(target(form, submitter), { method: "POST", body: encoded(form, data) });
 	busy.delete(form);
-	if (body.conflict) {
+	if (body.conflict && (!field || body.conflict.deleted)) {
+		submitPlainly(form, submitter); // the page of the server shows it
+	} else if (body.conflict) {
 		say(form, body.error ?? t("save.conflict"), "bad");
-		showConflict(form, { mine: data.get(field?.name ?? "value"), ...body.conflict }, body.error, {
+		showConflict(form, { mine: field.value, ...body.conflict }, body.error, {
 			mine: () => setVersion(form, body.conflict.version) || save(form, submitter),
 			theirs: () => {
 				setVersion(form, body.conflict.version);
@@ -83,6 +87,13 @@ async function save(form, submitter, text) {
 	} else {
 		say(form, body.error ?? t("unexpected", { status }), "bad");
 	}
+}
+
+// submitPlainly sends a form as without this script.
+function submitPlainly(form, submitter) {
+	saved.delete(form);
+	form.append(el("input", { type: "hidden", name: submitter?.name ?? "", value: submitter?.value ?? "" }));
+	HTMLFormElement.prototype.submit.call(form);
 }
 
 function setVersion(form, version) {
