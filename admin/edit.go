@@ -26,9 +26,9 @@ func (s *Server) editRoutes() {
 		s.page("GET /raw"+suffix, readers, (*call).rawValue)
 		s.page("POST /lint"+suffix, readers, (*call).lintTyped)
 		s.page("POST /preview"+suffix, readers, (*call).previewPage)
+		s.page("GET /complete"+suffix, readers, (*call).completeName)
+		s.page("GET /hover"+suffix, readers, (*call).explainName)
 	}
-	s.page("GET /complete", readers, (*call).completeName)
-	s.page("GET /hover", readers, (*call).explainName)
 }
 
 // valueData is the value of an object, for its page.

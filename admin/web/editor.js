@@ -34,7 +34,7 @@ export function newEditor({ text, language, label, readOnly, extensions = [] }) 
 				lineNumbers(), history(), drawSelection(), bracketMatching(), indentOnInput(), search({ top: true }),
 				highlightActiveLine(), highlightActiveLineGutter(), highlightSelectionMatches(),
 				EditorState.tabSize.of(4), indentUnit.of("\t"), EditorState.readOnly.of(!!readOnly), phrases(),
-				EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+				EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", tabindex: "0" }),
 				language === "lua" ? closeBrackets() : EditorView.lineWrapping,
 				(languages[language] ?? languages.text)(),
 				// Ctrl-Enter runs the script; see save.js.
