@@ -107,22 +107,20 @@ function edit(table, cell, move) {
 		busy = true;
 		const { status, body } = await askJSON(table.dataset.save, {
 			method: "POST",
-			body: new URLSearchParams({
-				do: "cell", cell: cell.dataset.cell, value: field.value, version: cell.dataset.version ?? "",
-			}),
+			body: new URLSearchParams({ cell: cell.dataset.edit, value: field.value, version: cell.dataset.version }),
 		});
 		busy = false;
 		if (body.saved) {
 			cell.dataset.version = body.version ?? "";
-			close([field.value], key);
+			close([body.value ?? field.value], key);
 			say(near(table), body.message ?? t("save.saved"), "good");
 			if (key) {
 				move(cell, 1, 0);
 			}
 			return;
 		}
-		if (status === 409 && "version" in body) {
-			cell.dataset.version = body.version;
+		if (body.conflict) {
+			cell.dataset.version = body.conflict.version;
 			say(near(table), t("grid.conflict", { error: body.error ?? "" }), "bad");
 		} else {
 			say(near(table), body.error ?? t("unexpected", { status }), "bad");

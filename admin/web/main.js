@@ -52,9 +52,10 @@
 //   GET ?q=… (empty at first) → {"commands":[{"label","detail","href"}],"objects":[{"address","kind","href","match"}],
 //   "next":"…","percent":40}. While there is a next, and few objects, ?q=…&from=NEXT is asked.
 //
-// GRID  <table data-grid data-save=URL> with <td data-edit data-cell="ADDRESS" data-version="N">: cells of one line.
-//   POST do=cell&cell=ADDRESS&value=…&version=N ("" for a new cell) → {"saved":true,"version":N,"message":"…"}
-//   → 409 {"error":"…","version":N}: shown; Enter again saves all the same, with that version
+// GRID  <table data-grid data-save=URL> with <td data-edit="ADDRESS" data-version="N">: cells of one line.
+//   POST cell=ADDRESS&value=…&version=N ("" for a new cell)
+//   → {"saved":true,"version":N,"value":"as shown","message":"…"}
+//   → 409 {"error":"…","conflict":{"version":N}}: the error is shown; Enter again saves all the same, with that version
 //   Keys: arrows, Home, End, Enter or F2 or a double click edits, Enter saves, Esc does not.
 //   <details data-paste> with a form with <textarea name="text"> and a button: rows (lines, tabs or JSON) that are
 //   pasted anywhere on the page are put into it, and it is opened.
