@@ -131,7 +131,8 @@ func (c *call) refuse(err error, link bool) (*result, error) {
 	default:
 		return nil, err
 	}
-	c.Log.Warn("web page: log-in refused", "user", data.Name, "address", c.r.RemoteAddr, "err", err)
+	// The typed name is not logged: it is sometimes a password.
+	c.Log.Warn("web page: log-in refused", "address", c.r.RemoteAddr, "err", err)
 	return res, nil
 }
 

@@ -150,6 +150,10 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
+// suffixes are names that in a path, after a dot, would be a suffix which web servers treat in
+// a way of their own, or which asks for the JSON form.
+var suffixes = map[string]bool{"json": true, "fcgi": true, "mcro": true, "acgi": true, "root": true, "conf": true, "log": true}
+
 // link returns the URL of a page of the web page, with parameters in pairs of name and value, in the
 // past that the person looks at.
 func (c *call) link(page string, parameters ...string) string {
@@ -171,9 +175,9 @@ func (c *call) link(page string, parameters ...string) string {
 
 // linkTo returns the URL of the page of an object: its permalink.
 func (c *call) linkTo(page string, a objectdb.Address, parameters ...string) string {
-	plain := len(a) > 0 && a[len(a)-1] != "json"
+	plain := len(a) > 0
 	for _, name := range a {
-		plain = plain && isPlain(name)
+		plain = plain && isPlain(name) && !suffixes[strings.ToLower(name)]
 	}
 	if plain {
 		return c.link(page+"/"+strings.Join(a, "."), parameters...)
