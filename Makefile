@@ -139,4 +139,4 @@ licenses:
 	$(GO) test -count=1 -run 'TestLicenses$$' ./cmd/scripter -update
 
 clean:
-	rm -rf bin
+	rm -rf bin admin/web/node_modules

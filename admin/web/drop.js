@@ -53,6 +53,7 @@ export function size(bytes) {
 
 // send uploads with progress, which fetch does not tell.
 function send(form, submitter) {
+	const data = new FormData(form, submitter); // without the button, if it were disabled
 	const request = new XMLHttpRequest();
 	const progress = el("progress", { max: 1, value: 0, "aria-label": t("drop.progress") });
 	say(form, t("drop.sending")).after(progress);
@@ -76,7 +77,6 @@ function send(form, submitter) {
 			say(form, body.error ?? t("unexpected", { status: request.status }), "bad");
 		}
 	});
-	const data = new FormData(form, submitter);
 	request.open("POST", form.getAttribute("action") ?? location.href);
 	request.responseType = "json";
 	request.setRequestHeader("Accept", "application/json");

@@ -48,6 +48,8 @@ function mount(table) {
 	if (first) {
 		enter(first);
 	}
+	// Tab comes to one cell; Enter follows the link in one.
+	table.querySelectorAll("tbody a, tbody button").forEach(link => link.tabIndex = -1);
 	const cellOf = event => event.target.closest("tbody td, tbody th");
 	table.addEventListener("focusin", event => cellOf(event) && enter(cellOf(event)));
 	table.addEventListener("mousedown", event => {

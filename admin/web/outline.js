@@ -262,5 +262,6 @@ function mount(area) {
 	area.form?.addEventListener("reset", () => setTimeout(start));
 	tree.addEventListener("labelled", () => focus(at, 0));
 	start();
+	area.closest("label")?.querySelector("small")?.remove(); // it is about the text
 	instead(area, tree, el("p", { className: "editor-hint" }, readOnly ? t("outline.hintReadOnly") : t("outline.hint")));
 }

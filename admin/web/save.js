@@ -126,7 +126,7 @@ document.addEventListener("submit", async event => {
 	try {
 		const data = new FormData(form, submitter);
 		const address = target(form, submitter);
-		const response = await (form.method === "get"
+		const response = await ((form.getAttribute("method") ?? "get").toLowerCase() === "get"
 			? ask(address + "?" + new URLSearchParams(data), { accept: "text/html", headers: { "X-Part": "1" } })
 			: ask(address, { accept: "text/html", headers: { "X-Part": "1" }, method: "POST", body: encoded(form, data) }));
 		place.replaceChildren(parsePart(await response.text()));
