@@ -42,6 +42,7 @@ func (x *exchange) serveAdmin(ctx context.Context) error {
 	if err := x.readBody(); err != nil {
 		return err
 	}
+	ctx = context.WithValue(ctx, documentRootKey{}, x.request.Params["DOCUMENT_ROOT"])
 	r, err := x.request.toHTTP(ctx, x.plan.target.Path+x.plan.target.Extra, x.body)
 	if err != nil {
 		return err
@@ -55,6 +56,15 @@ func (x *exchange) serveAdmin(ctx context.Context) error {
 	complete(x.request, resp)
 	x.hold(held{resp: resp})
 	return x.send()
+}
+
+type documentRootKey struct{}
+
+// DocumentRoot returns the document root of the request that the web page answers, as the web
+// server has told it, or "".
+func DocumentRoot(ctx context.Context) string {
+	folder, _ := ctx.Value(documentRootKey{}).(string)
+	return folder
 }
 
 // toHTTP returns the request as package net/http has requests; path is its decoded path.

@@ -65,7 +65,7 @@ func (x *exchange) isDry() bool {
 }
 
 // isInner reports whether a script makes the request.
-func (x *exchange) isInner() bool { return x.test != nil || x.replay != nil }
+func (x *exchange) isInner() bool { return x.test != nil || x.replay != nil && x.replay.inner }
 
 // isQuiet reports whether the setting Suspend Logging applies.
 func (x *exchange) isQuiet() bool { return x.plan != nil && x.plan.quiet }
@@ -161,7 +161,7 @@ func (x *exchange) options() runner.Options {
 		Within: x.test, Inner: x.isInner(),
 	}
 	if x.replay != nil {
-		o.Discard = x.isDry()
+		o.Discard, o.Origin = x.isDry(), x.replay.By
 	} else {
 		o.Origin = x.origin(o.Key)
 	}

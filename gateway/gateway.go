@@ -42,8 +42,9 @@ type Gateway struct {
 	passwords *site.Passwords
 	supplied  *objectdb.Derived[suppliedScripts]
 	names     []string // Options.HandlerNames
-	testSite  string   // Options.TestSite
-	admin     Admin    // nil: there is no web page
+	guard     runner.Guard
+	testSite  string // Options.TestSite
+	admin     Admin  // nil: there is no web page
 	reach     atomic.Pointer[site.Reach]
 	pages     pageCache
 	readFiles atomic.Bool // see HasReadFiles
@@ -60,7 +61,7 @@ func New(o Options) *Gateway { return newGateway(o) }
 // newGateway returns a gateway whose scripts see all verbs, and more in addition.
 func newGateway(o Options, more ...script.Verb) *Gateway {
 	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames,
-		testSite: o.TestSite}
+		guard: o.Guard, testSite: o.TestSite}
 	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -83,6 +84,12 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](maxPageValues)
 	}
 	return g
+}
+
+// On returns a gateway on another state of the same root, with the options of g, for requests that a
+// person makes aside from those of visitors. It logs nothing, and it has no web page.
+func (g *Gateway) On(db *objectdb.DB) *Gateway {
+	return New(Options{DB: db, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite})
 }
 
 // IsPast reports whether the gateway answers from the root as it was. Then it records

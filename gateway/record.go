@@ -38,10 +38,11 @@ func (x *exchange) record(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		if late, err = debuggingIsOver(tx, s, g.now()); err != nil {
+		on, _, err := s.Debugging(tx, g.now())
+		if err != nil {
 			return err
 		}
-		if late {
+		if late = s.Flag(site.FlDebug) && !on; late {
 			tx.Origin = objectdb.Origin{Why: "debugMinutes"}
 			return tx.Put(site.FlDebug.Address(), objectdb.Boolean(false))
 		}
@@ -69,16 +70,6 @@ func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn fun
 		waiting.Stop()
 		return fn(tx)
 	})
-}
-
-// debuggingIsOver reports whether flDebug was set longer ago than debugMinutes.
-func debuggingIsOver(tx *objectdb.Tx, s *site.Snapshot, now time.Time) (bool, error) {
-	minutes := s.Number(site.DebugMinutes)
-	if minutes == 0 || !s.Flag(site.FlDebug) {
-		return false, nil
-	}
-	n, err := tx.Find(site.FlDebug.Address())
-	return err == nil && now.Sub(n.Modified()) > time.Duration(minutes*float64(time.Minute)), err
 }
 
 // recordIn records the request within a transaction that holds the writer's lock. The

@@ -16,6 +16,9 @@ type ReplayOptions struct {
 	Commit bool
 	// Developer shows errors in full; without it they are shown as in the recorded answer.
 	Developer bool
+	// By is the origin of what the run changes, if Commit keeps it. The zero value stands for
+	// that of the DB.
+	By objectdb.Origin
 	// DocumentRoot is the document root that the request may have, beside the folders that
 	// are listed for the root. The recorded one is not trusted: it lies in the root, where
 	// scripts can write.
@@ -24,7 +27,8 @@ type ReplayOptions struct {
 	// error, before their changes are committed or undone. It may be called more than once.
 	Inspect func(*objectdb.Tx) error
 
-	test *runner.Run // the run of a test, or of a request within it, that replays the request
+	inner bool        // a script of another run asks for this one
+	test  *runner.Run // the run of a test, or of a request within it, that replays the request
 }
 
 // Replay runs a recorded request again, on the scripts and data of the gateway's DB, and today's

@@ -247,7 +247,7 @@ func verbDebugCGI(v *script.Call) error {
 		return err
 	}
 	w := boundedWriter{limit: c.Size(site.MaxResponse)}
-	o := ReplayOptions{Developer: true, DocumentRoot: c.documentRoot()}
+	o := ReplayOptions{Developer: true, DocumentRoot: c.documentRoot(), inner: true}
 	if c.test != nil {
 		o.test = c.Run
 	}

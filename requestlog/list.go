@@ -86,14 +86,15 @@ func FindBefore(tx *objectdb.Tx, number int) (*Request, error) {
 // FindIncident returns the recorded request that failed with the incident number shown to
 // the visitor. If there is none, the error wraps [ErrNotFound] and gives the reason.
 func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
-	list, err := All(tx)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range list {
-		if r.Incident == incident {
-			return r, nil
+	count := 0
+	for h, err := range Heads(tx, 0) {
+		if err != nil {
+			return nil, err
 		}
+		if h.Incident == incident {
+			return read(tx, h.Number)
+		}
+		count++
 	}
 	s, err := site.Read(tx)
 	switch {
@@ -101,10 +102,10 @@ func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 		return nil, err
 	case !s.Flag(site.FlDebug):
 		return nil, fmt.Errorf("%w: Debugging is off", ErrNotFound)
-	case len(list) == 0:
+	case count == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNotFound, Log)
 	}
-	return nil, fmt.Errorf("%w: none of the last %d has incident %s", ErrNotFound, len(list), incident)
+	return nil, fmt.Errorf("%w: none of the last %d has incident %s", ErrNotFound, count, incident)
 }
 
 // ServerNameWarning returns a warning if name differs from the web server's own name in
@@ -122,6 +123,11 @@ func ServerNameWarning(tx *objectdb.Tx, name string) string {
 
 // read reads a recorded request. The owner may have deleted parts of it.
 func read(tx *objectdb.Tx, number int) (*Request, error) {
+	return readCells(tx, number, func(string) bool { return true })
+}
+
+// readCells reads the cells of a recorded request whose names are wanted.
+func readCells(tx *objectdb.Tx, number int, wanted func(name string) bool) (*Request, error) {
 	r := &Request{Number: number, Variables: map[string]string{}}
 	table, err := tx.Find(r.address())
 	if err != nil {
@@ -133,7 +139,7 @@ func read(tx *objectdb.Tx, number int) (*Request, error) {
 	}
 	cells := make(map[string]objectdb.Value, len(children))
 	for _, n := range children {
-		if n.Kind() == objectdb.KindTable {
+		if n.Kind() == objectdb.KindTable || !wanted(n.Name()) {
 			continue
 		}
 		if cells[n.Name()], err = tx.Value(n); err != nil {

@@ -145,6 +145,35 @@ func (m *Mask) Body(contentType, text string) string {
 	return text
 }
 
+// WithoutSecrets returns the request with its secrets masked, as it is recorded unless the setting
+// flDebugSecrets is on.
+func (r *Request) WithoutSecrets() *Request {
+	m, s := new(Mask), *r
+	s.Secrets = false
+	s.Variables, s.Body = m.Variables(r.Variables), m.Body(r.Variables["CONTENT_TYPE"], r.Body)
+	s.Error = m.Text(r.Error)
+	if r.Answer != nil {
+		a := *r.Answer
+		var head strings.Builder
+		for line := range strings.Lines(a.Head) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.EqualFold(name, "Set-Cookie") {
+				value, end := strings.CutSuffix(value, "\n")
+				line = name + ": " + maskSetCookie(strings.TrimSpace(value))
+				if end {
+					line += "\n"
+				}
+			}
+			head.WriteString(line)
+		}
+		a.Head, a.Body = m.Text(head.String()), m.Text(a.Body)
+		s.Answer = &a
+	}
+	s.Masked = slices.Concat(r.Masked, m.names)
+	slices.Sort(s.Masked)
+	s.Masked = slices.Compact(s.Masked)
+	return &s
+}
+
 // maxParts is no limit in practice: the limit of the request has been checked before.
 const maxParts = 1 << 20
 

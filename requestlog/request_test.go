@@ -70,6 +70,64 @@ func TestStored(t *testing.T) {
 	})
 }
 
+// TestHeads checks what a list shows of recorded requests: masked, the newest first, and whatever
+// is in a request that a script has damaged.
+func TestHeads(t *testing.T) {
+	update(t, func(tx *objectdb.Tx) {
+		for range 3 {
+			r := New(map[string]string{"REQUEST_METHOD": "GET", "REQUEST_URI": "/x?password=hush&a=1",
+				"REMOTE_ADDR": "192.0.2.1", "REMOTE_USER": "ada"}, "", nil)
+			r.Time = time.Unix(1e9, 0).UTC()
+			require.NoError(t, r.Add(tx, 10))
+		}
+		r, err := Find(tx, 3)
+		require.NoError(t, err)
+		r.SetOutcome(&Recorder{Begun: r.Time}, 500, "abcdefgh", "failed", r.Time.Add(3*time.Millisecond))
+		require.NoError(t, r.AddOutcome(tx))
+		damaged := Log.Child("000000001")
+		require.NoError(t, tx.Delete(damaged.Child("time")))
+		require.NoError(t, tx.NewTable(damaged.Child("time")))
+		require.NoError(t, tx.Put(damaged.Child("status"), objectdb.String("none")))
+		require.NoError(t, tx.Put(damaged.Child("milliseconds"), objectdb.Number(1e300)))
+		require.NoError(t, tx.Put(damaged.Child("variables"), objectdb.List{objectdb.Number(1), objectdb.String("x")}))
+		require.NoError(t, tx.Put(Log.Child("000000004"), objectdb.String("no request")))
+		require.NoError(t, tx.NewTable(Log.Child("5")))
+
+		var list []*Head
+		for h, err := range Heads(tx, 0) {
+			require.NoError(t, err)
+			list = append(list, h)
+		}
+		require.Len(t, list, 3)
+		assert.Equal(t, &Head{Number: 3, Time: r.Time, Line: "GET /x?password=(masked)&a=1", User: "ada",
+			Address: "192.0.2.1", Answered: true, Status: 500, Duration: 3 * time.Millisecond, Incident: "abcdefgh"}, list[0])
+		assert.False(t, list[1].Answered)
+		assert.Equal(t, 1, list[2].Number)
+		assert.Zero(t, list[2].Time)
+	})
+}
+
+// TestWithoutSecrets checks that secrets which were recorded as they are can be masked later, and
+// that nothing changes in a request that was masked.
+func TestWithoutSecrets(t *testing.T) {
+	r := New(map[string]string{"REQUEST_METHOD": "POST", "QUERY_STRING": "token=hushone", "HTTP_COOKIE": "sid=hushtwo"},
+		"password=hushthree&a=1", nil)
+	r.Answer = &Answer{Status: 200, Head: "HTTP/1.0 200 OK\nX-Token: hushone\nSet-Cookie: sid=hushfour; Path=/\n",
+		Body: "hushone hushthree"}
+	r.Error = "failed with hushtwo"
+	s := r.WithoutSecrets()
+	assert.Equal(t, []string{"HTTP_COOKIE", "field password", "field token"}, s.Masked)
+	assert.Equal(t, map[string]string{"REQUEST_METHOD": "POST", "QUERY_STRING": "token=(masked)",
+		"HTTP_COOKIE": "sid=(masked)"}, s.Variables)
+	assert.Equal(t, "password=(masked)&a=1", s.Body)
+	assert.Equal(t, "HTTP/1.0 200 OK\nX-Token: (masked)\nSet-Cookie: sid=(masked); Path=/\n", s.Answer.Head)
+	assert.Equal(t, "(masked) (masked)", s.Answer.Body)
+	assert.Equal(t, "failed with (masked)", s.Error)
+	assert.Equal(t, s, s.WithoutSecrets())
+	assert.Equal(t, "hushone hushthree", r.Answer.Body, "the request stays as it was")
+	assert.Empty(t, r.Masked)
+}
+
 // TestNewIsBounded checks that New leaves out long fields of the client before it leaves
 // out variables of the server.
 func TestNewIsBounded(t *testing.T) {

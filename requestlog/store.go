@@ -64,6 +64,9 @@ func (r *Request) put(tx *objectdb.Tx, rows []row) error {
 	return nil
 }
 
+// maxLine bounds the first line of a request where requests are listed, in bytes.
+const maxLine = 1000
+
 // rows returns the objects that record a request before its run.
 func (r *Request) rows() []row {
 	var variables objectdb.List
@@ -73,7 +76,7 @@ func (r *Request) rows() []row {
 	rows := []row{
 		{"time", objectdb.Date{Time: r.Time.UTC()}},
 		r.generationRow(),
-		{"request", objectdb.String(cutText(r.Line(), 1000))},
+		{"request", objectdb.String(cutText(r.Line(), maxLine))},
 		{"variables", variables},
 		{"body", objectdb.String(r.Body)},
 		{"bodySize", objectdb.Number(r.BodySize)},

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"scripter/objectdb"
@@ -118,6 +119,21 @@ func (s *Snapshot) Strings(set *Setting) []string {
 		list = append(list, string(e.(objectdb.String)))
 	}
 	return list
+}
+
+// Debugging reports whether requests are recorded, and when that ends: the zero time is never.
+// The setting flDebug ends debugMinutes after it was set; the next request then switches it off.
+func (s *Snapshot) Debugging(tx *objectdb.Tx, now time.Time) (on bool, ends time.Time, err error) {
+	minutes := s.Number(DebugMinutes)
+	if on = s.Flag(FlDebug); !on || minutes == 0 {
+		return on, ends, nil
+	}
+	n, err := tx.Find(FlDebug.Address())
+	if err != nil {
+		return false, ends, err
+	}
+	ends = n.Modified().Add(time.Duration(minutes * float64(time.Minute)))
+	return now.Before(ends), ends, nil
 }
 
 // HasCallbacks reports whether there is a callback in user.webserver.callbacks.

@@ -1,0 +1,384 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"scripter/gateway"
+	"scripter/history"
+	"scripter/objectdb"
+	"scripter/replay"
+	"scripter/requestlog"
+	"scripter/site"
+	"scripter/sitetest"
+	"scripter/valuetext"
+)
+
+// requestDeeds are what can be done with a recorded request, by the field "do" of its forms.
+var requestDeeds = map[string]func(*call, *requestData, *requestlog.Request) (*result, error){
+	"now": (*call).replayNow, "then": (*call).replayThen, "compare": (*call).compareRuns,
+	"recorded": (*call).compareRecorded, "test": (*call).saveTest,
+}
+
+// changeRequest does what a form on the page of a recorded request asks for.
+func (c *call) changeRequest() (*result, error) {
+	deed, ok := requestDeeds[c.field("do")]
+	switch {
+	case !ok:
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", c.field("do"))}
+	case c.inPast:
+		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+	}
+	data, r, err := c.request()
+	if err != nil {
+		return nil, err
+	}
+	return deed(c, data, r)
+}
+
+// edited is what a person gives a recorded request before it is run again.
+type edited struct {
+	Fields    []editedField
+	Body      string
+	Variables string
+}
+
+type editedField struct {
+	Name   string
+	Values []string
+	Masked bool
+	Long   bool // a value has several lines
+}
+
+// editable returns the form fields of a request that can be given other values.
+func editable(groups []requestPart) []editedField {
+	const most = 40
+	var list []editedField
+	for _, g := range groups {
+		if g.Key != "query" && g.Key != "post" {
+			continue
+		}
+		for _, item := range g.Items {
+			if len(item.Value) >= requestValue || len(item.Name) >= 200 || strings.ContainsRune(item.Value, 0) {
+				continue
+			}
+			i := slices.IndexFunc(list, func(f editedField) bool { return f.Name == item.Name })
+			if i < 0 {
+				if len(list) == most {
+					return list
+				}
+				i, list = len(list), append(list, editedField{Name: item.Name})
+			}
+			f := &list[i]
+			f.Values = append(f.Values, item.Value)
+			f.Masked = f.Masked || item.Masked
+			f.Long = f.Long || strings.ContainsAny(item.Value, "\r\n")
+		}
+	}
+	return list
+}
+
+// sameText reports whether two texts are the same to a browser, which sends its own line ends.
+func sameText(a, b string) bool {
+	return strings.ReplaceAll(a, "\r\n", "\n") == strings.ReplaceAll(b, "\r\n", "\n")
+}
+
+// edit gives a recorded request the values of the form, where they are others than the form had, and
+// notes them for the next form.
+func (c *call) edit(data *requestData, r *requestlog.Request) error {
+	c.field("do") // reads the form
+	for i := range data.Edited.Fields {
+		f := &data.Edited.Fields[i]
+		values, ok := c.r.PostForm["field."+f.Name]
+		if !ok || slices.EqualFunc(values, f.Values, sameText) {
+			continue
+		}
+		if err := r.SetField(f.Name, values...); err != nil {
+			return &problem{Status: http.StatusBadRequest, Text: err.Error()}
+		}
+		f.Values, f.Masked = values, false
+	}
+	if body, ok := c.r.PostForm["body"]; ok && !sameText(body[0], data.EditedBody()) {
+		r.SetBody(body[0])
+		data.Edited.Body = body[0]
+	}
+	data.Edited.Variables = c.field("variables")
+	if strings.TrimSpace(data.Edited.Variables) != "" && c.role.Kind != site.RoleOwner {
+		return &problem{Status: http.StatusForbidden, Text: text("request.ownersVariables")}
+	}
+	for line := range strings.SplitSeq(data.Edited.Variables, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, value, ok := parseVariable(line)
+		if !ok {
+			return &problem{Status: http.StatusBadRequest, Text: text("request.badVariable", line)}
+		}
+		r.SetVariable(name, value)
+	}
+	if err := r.Incomplete(); err != nil {
+		return &problem{Status: http.StatusConflict, Text: text("request.incomplete", err)}
+	}
+	return nil
+}
+
+// EditedBody returns the body that the form has: that of the last form, or the recorded one.
+func (d *requestData) EditedBody() string {
+	if d.Edited.Body != "" {
+		return d.Edited.Body
+	}
+	if d.IsForm || d.Body.Cut || d.Incomplete != "" {
+		return ""
+	}
+	return d.Body.Text
+}
+
+var (
+	variableLine = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)=(.*)$`)
+	fieldLine    = regexp.MustCompile(`^([A-Za-z0-9-]+):\s*(.*)$`)
+)
+
+// parseVariable reads a line such as "REMOTE_USER=ada" or "User-Agent: tester".
+func parseVariable(line string) (name, value string, ok bool) {
+	if m := variableLine.FindStringSubmatch(line); m != nil {
+		return m[1], m[2], true
+	}
+	m := fieldLine.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	name = strings.ReplaceAll(strings.ToUpper(m[1]), "-", "_")
+	if name != "CONTENT_TYPE" && name != "CONTENT_LENGTH" {
+		name = "HTTP_" + name
+	}
+	return name, m[2], true
+}
+
+// outcome is what a replay has shown.
+type outcome struct {
+	Then         bool        `json:"then"` // on the root as it was
+	Response     *response   `json:"response"`
+	Milliseconds float64     `json:"milliseconds"`
+	Error        string      `json:"error,omitempty"`
+	Failure      []run       `json:"-"`
+	Written      string      `json:"written"`
+	Kept         bool        `json:"kept"`             // what it has written
+	Change       int64       `json:"change,omitempty"` // that has it
+	Notes        []string    `json:"notes,omitempty"`
+	Compared     *comparison `json:"difference,omitempty"`
+}
+
+// Took returns how long the run took, in milliseconds.
+func (o *outcome) Took() string { return tookText(o.Milliseconds) }
+
+// comparison is what differs between two answers, and between what was written.
+type comparison struct {
+	Recorded bool     `json:"recorded"` // the first is the recorded answer
+	Same     bool     `json:"same"`
+	Head     []string `json:"head"`
+	Body     []string `json:"body"`
+	Written  []string `json:"written"`
+}
+
+// Lines returns lines with "-" and "+" for the page.
+func (*comparison) Lines(lines []string) []diffLine { return diffLines(strings.Join(lines, "\n")) }
+
+// replayOptions returns how a recorded request is run again: with the page files of the site that the
+// web server has told for this request. The recorded folder is not trusted, because scripts can write
+// recorded requests.
+func (c *call) replayOptions(o *outcome) replay.Options {
+	return replay.Options{
+		DB: c.DB, Then: o.Then,
+		Gateway: func(db *objectdb.DB) (*gateway.Gateway, error) { return c.Gateway.On(db), nil },
+		Replay:  gateway.ReplayOptions{Developer: true, DocumentRoot: gateway.DocumentRoot(c.ctx())},
+		Ended:   func(run *replay.Result) { o.Notes = append(o.Notes, notesOf(c.ctx(), run)...) },
+	}
+}
+
+// notesOf says what was not as it was, in a run on the root as it was.
+func notesOf(ctx context.Context, run *replay.Result) []string {
+	if run.Past == nil {
+		return nil
+	}
+	var list []string
+	if run.Gateway != nil && run.Gateway.HasReadFiles() {
+		list = append(list, text("request.files"))
+	}
+	later, err := run.Past.LaterValues(ctx)
+	if err != nil {
+		list = append(list, err.Error())
+	}
+	const most = 5
+	for _, l := range later[:min(most, len(later))] {
+		list = append(list, text("request.later", name(l.Address), valuetext.Time(l.Written)))
+	}
+	if n := len(later) - most; n > 0 {
+		list = append(list, text("request.laterMore", n))
+	}
+	return list
+}
+
+func (c *call) replayNow(data *requestData, r *requestlog.Request) (*result, error) {
+	return c.replayOnce(data, r, false)
+}
+
+func (c *call) replayThen(data *requestData, r *requestlog.Request) (*result, error) {
+	return c.replayOnce(data, r, true)
+}
+
+// checkReplay returns an error unless the person may run a request again.
+func (c *call) checkReplay() error {
+	if c.mayReplay() {
+		return nil
+	}
+	return &problem{Status: http.StatusForbidden, Text: text("request.mayNotReplay")}
+}
+
+// replayOnce runs a request again, and shows what came of it.
+func (c *call) replayOnce(data *requestData, r *requestlog.Request, then bool) (*result, error) {
+	if err := c.checkReplay(); err != nil {
+		return nil, err
+	}
+	o := &outcome{Then: then, Kept: c.field("keep") == "yes" && !then}
+	if o.Kept && c.role.Kind != site.RoleOwner {
+		return nil, &problem{Status: http.StatusForbidden, Text: text("request.ownersKeep")}
+	}
+	if err := c.edit(data, r); err != nil {
+		return nil, err
+	}
+	options := c.replayOptions(o)
+	options.Replay.Commit = o.Kept
+	options.Replay.By = objectdb.Origin{Person: true, Who: c.user, Why: "web page",
+		Path: fmt.Sprintf("replay request %d", r.Number)}
+	seen := int64(0)
+	options.Replay.Inspect = func(tx *objectdb.Tx) (err error) {
+		seen = tx.Generation()
+		o.Written, err = history.Pending(tx)
+		return err
+	}
+	began := time.Now()
+	out, err := replay.Run(c.ctx(), r, io.Discard, options)
+	if err != nil {
+		return nil, c.replayProblem(err)
+	}
+	o.Milliseconds = float64(time.Since(began)) / float64(time.Millisecond)
+	o.Response = newResponse(out.Answer)
+	o.Written = cutAt(o.Written, requestText)
+	if out.Outcome.Err != nil {
+		o.Error = cutAt(gateway.Describe(out.Outcome.Err), requestText)
+		o.Kept, o.Written = false, ""
+	}
+	if err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
+		o.Failure = c.linked(tx, o.Error)
+		if !o.Kept || o.Written == "" {
+			return nil
+		}
+		return o.findChange(tx, seen, options.Replay.By)
+	}); err != nil {
+		return nil, err
+	}
+	return c.outcomeResult(data, o), nil
+}
+
+// findChange finds the change that has what the replay wrote, after the generation that it saw.
+func (o *outcome) findChange(tx *objectdb.Tx, seen int64, by objectdb.Origin) error {
+	for change, err := range tx.PersonChanges(0) {
+		if err != nil || change.Generation <= seen {
+			return err
+		}
+		if change.Origin == by {
+			o.Change = change.Generation
+			return nil
+		}
+	}
+	return nil
+}
+
+// replayProblem returns the problem of a request that could not be run again.
+func (c *call) replayProblem(err error) error {
+	if problem := historyProblem(err); problem != err {
+		return problem
+	}
+	if errors.Is(err, objectdb.ErrReach) {
+		return &problem{Status: http.StatusNotFound, Text: strings.TrimPrefix(err.Error(), "objectdb: ")}
+	}
+	return err
+}
+
+func (c *call) compareRuns(data *requestData, r *requestlog.Request) (*result, error) {
+	return c.compare(data, r, false)
+}
+
+func (c *call) compareRecorded(data *requestData, r *requestlog.Request) (*result, error) {
+	return c.compare(data, r, true)
+}
+
+// compare shows what differs between the runs on the root as it was and on today's, or between the
+// recorded answer and a run on today's root.
+func (c *call) compare(data *requestData, r *requestlog.Request, recorded bool) (*result, error) {
+	if err := c.checkReplay(); err != nil {
+		return nil, err
+	}
+	if err := c.edit(data, r); err != nil {
+		return nil, err
+	}
+	if recorded && r.Answer == nil {
+		return nil, &problem{Status: http.StatusConflict, Text: text("request.noAnswer")}
+	}
+	o := &outcome{}
+	began := time.Now()
+	d, err := replay.Compare(c.ctx(), r, recorded, c.replayOptions(o))
+	if err != nil {
+		return nil, c.replayProblem(err)
+	}
+	o.Milliseconds = float64(time.Since(began)) / float64(time.Millisecond)
+	o.Compared = &comparison{Recorded: recorded, Same: d.IsEmpty(), Head: bounded(d.Head), Body: bounded(d.Body), Written: bounded(d.Written)}
+	o.Response = newResponse(d.Now)
+	return c.outcomeResult(data, o), nil
+}
+
+// bounded returns as many lines as a page shows.
+func bounded(lines []string) []string {
+	left := requestText
+	for i, line := range lines {
+		if left -= len(line) + 1; left < 0 {
+			return append(slices.Clone(lines[:i]), "…")
+		}
+	}
+	return append([]string{}, lines...)
+}
+
+// outcomeResult shows what came of a replay: above the request, or as a part for the script.
+func (c *call) outcomeResult(data *requestData, o *outcome) *result {
+	data.Outcome = o
+	res := c.requestResult(data)
+	if c.r.Header.Get("X-Part") != "" {
+		res.part = "requestOutcome"
+	}
+	return res
+}
+
+// saveTest makes a test of the request, as "scripter requests --save-test" does.
+func (c *call) saveTest(data *requestData, r *requestlog.Request) (*result, error) {
+	called := strings.TrimSpace(c.field("name"))
+	a, err := sitetest.Address(strings.TrimSuffix(called, "."))
+	if err != nil {
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("request.noTest", err)}
+	}
+	command := fmt.Sprintf("scripter requests %d --save-test %s", r.Number, a)
+	change, err := c.changeFree(a, fmt.Sprintf("test of request %d", r.Number), func(tx *objectdb.Tx) error {
+		source, _ := sitetest.Script(r, command)
+		return tx.Put(a, objectdb.Script(source))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.redirect(c.link(fmt.Sprintf("requests/%d", data.Number), "test", a.String()), "testMade", change), nil
+}
