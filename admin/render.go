@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func text(key string, args ...any) string {
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	funcs := template.FuncMap{
 		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join,
-		"pair": pair, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
+		"pair": pair, "minutes": minutes, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
 	}
 	shared := template.Must(template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))
 	pages := map[string]*template.Template{}
@@ -218,10 +219,21 @@ func (c *call) send(res *result) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if res.part != "" && c.isKnown(b.Bytes()) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	if res.status != 0 {
 		w.WriteHeader(res.status)
 	}
 	w.Write(b.Bytes())
+}
+
+// isKnown reports whether the client already has a part of a page, by the ETag that it got with it.
+func (c *call) isKnown(part []byte) bool {
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(part))
+	c.w.Header().Set("ETag", tag)
+	return c.r.Method == http.MethodGet && c.r.Header.Get("If-None-Match") == tag
 }
 
 func (c *call) execute(b *bytes.Buffer, res *result) error {
