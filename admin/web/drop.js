@@ -44,11 +44,10 @@ onPart(root => each(root, "form[data-drop]", form => {
 }));
 
 // size returns a number of bytes for people.
-export function size(bytes) {
-	const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
+function size(bytes) {
+	const units = ["B", "kB", "MB", "GB"];
 	const n = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-	const format = { style: "unit", unit: units[n], unitDisplay: "short", maximumFractionDigits: n && 1 };
-	return new Intl.NumberFormat("en", format).format(bytes / 1000 ** n);
+	return (bytes / 1000 ** n).toFixed(n ? 1 : 0) + " " + units[n];
 }
 
 // send uploads with progress, which fetch does not tell.

@@ -34,6 +34,7 @@
 //          "href":"…"}}: shown side by side. With "deleted":true, and for other fields than editors,
 //          the form is sent again as without the script: the server shows a page. base null = unknown. What the
 //          person chooses is sent again with version = conflict.version.
+//   → 403: if the page, loaded again, has another data-csrf (somebody has logged in again), it is sent once more.
 //   Ctrl-S presses its first submit button without data-into, data-run or data-plain. A button with data-plain is
 //   sent as without the script. While there are unsaved changes the form has data-unsaved, and leaving asks; a page may
 //   come with it.

@@ -67,6 +67,19 @@ export async function askJSON(address, options) {
 	}
 }
 
+// renewToken takes over the token of the session in which somebody has logged in again, in another
+// window, and reports whether there is a new one.
+export async function renewToken() {
+	const response = await ask(location.href, { accept: "text/html" });
+	const token = new DOMParser().parseFromString(await response.text(), "text/html").body.dataset.csrf;
+	if (!token || token === document.body.dataset.csrf) {
+		return false;
+	}
+	document.body.dataset.csrf = token;
+	document.querySelectorAll("input[name=csrf]").forEach(field => field.value = token);
+	return true;
+}
+
 // askPart returns the elements of a fragment of HTML.
 export async function askPart(address, options) {
 	const response = await ask(address, { accept: "text/html", ...options });

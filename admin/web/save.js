@@ -1,7 +1,7 @@
 // Forms that are sent without leaving the page: save, run, preview; and the keys for them.
 
 import { showConflict } from "./conflict.js";
-import { ask, askJSON, attach, each, el, onPart, parsePart, say, t } from "./page.js";
+import { ask, askJSON, attach, each, el, onPart, parsePart, renewToken, say, t } from "./page.js";
 
 const saved = new Map(); // form → what it contained when it was last saved
 const busy = new Set(); // forms that are being sent
@@ -61,7 +61,12 @@ async function save(form, submitter, text) {
 	}
 	const content = contents(form);
 	const data = new FormData(form, submitter);
-	const { status, body } = await askJSON(target(form, submitter), { method: "POST", body: encoded(form, data) });
+	const send = () => askJSON(target(form, submitter), { method: "POST", body: encoded(form, data) });
+	let { status, body } = await send();
+	if (status === 403 && await renewToken().catch(() => false)) {
+		data.set("csrf", document.body.dataset.csrf);
+		({ status, body } = await send());
+	}
 	busy.delete(form);
 	if (body.conflict && (!field || body.conflict.deleted)) {
 		submitPlainly(form, submitter); // the page of the server shows it
