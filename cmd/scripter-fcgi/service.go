@@ -5,8 +5,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"scripter/metrics"
 )
 
 // service does what the program does beside answering requests: it informs its
@@ -18,6 +22,8 @@ type service struct {
 	status     *status
 	log        *slog.Logger
 
+	root   atomic.Pointer[string] // path of the root that is answered from
+	hour   sync.WaitGroup         // the recorder of the last hour
 	hup    chan os.Signal
 	ctx    context.Context // until stop
 	cancel context.CancelFunc
@@ -35,8 +41,21 @@ func newService(o options, log *slog.Logger) *service {
 // begin reports that requests are answered from now on.
 func (d *service) begin(p pool) {
 	d.status.show(p)
+	d.root.CompareAndSwap(nil, &d.o.root)
+	h := metrics.HourRecorder{Root: func() string { return *d.root.Load() }, Read: d.reading}
+	d.hour.Go(func() { h.Run(d.ctx, func(err error) { d.log.Warn("the web page shows no minutes", "err", err) }) })
 	d.supervisor.ready("answering on " + d.where)
 	go d.supervisor.watchdog(d.ctx, func() { p.facts() })
+}
+
+// reading returns what the last hour is made of.
+func (d *service) reading() metrics.Reading {
+	counts, facts := d.status.facts()
+	r := metrics.Reading{Counts: counts, Running: facts.Running, Waiting: facts.Waiting}
+	for _, w := range facts.Workers {
+		r.Workers = append(r.Workers, w.PID)
+	}
+	return r
 }
 
 // reload opens the log file again, finds the root that is named now and what it may use,
@@ -47,7 +66,9 @@ func (d *service) reload(change func(s rootConf) error) {
 	if err == nil {
 		var s rootConf
 		if s, err = d.o.find(); err == nil {
-			err = change(s)
+			if err = change(s); err == nil {
+				d.root.Store(&s.root)
+			}
 		}
 	}
 	if err != nil {
@@ -68,4 +89,5 @@ func (d *service) stopping() {
 func (d *service) stop() {
 	signal.Stop(d.hup)
 	d.cancel()
+	d.hour.Wait()
 }

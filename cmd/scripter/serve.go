@@ -19,6 +19,9 @@ import (
 	"scripter/autosave"
 	"scripter/devserver"
 	"scripter/foldersync"
+	"scripter/gateway"
+	"scripter/metrics"
+	"scripter/objectdb"
 )
 
 func (t *tool) serveCommand() *cobra.Command {
@@ -121,6 +124,7 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	defer autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log}).Start()()
+	defer recordHour(ctx, db, g, log)()
 	link, err := people.Link(ctx, userName(os.Geteuid()))
 	if err != nil {
 		return err
@@ -145,6 +149,26 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 	err = s.Shutdown(end)
 	pages.Wait(end)
 	return err
+}
+
+// recordHour records the last hour for the web page until the returned function is called.
+func recordHour(ctx context.Context, db *objectdb.DB, g *gateway.Gateway, log *slog.Logger) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	sum := metrics.Counts{}
+	h := metrics.HourRecorder{Root: db.Path, Read: func() metrics.Reading {
+		sum.Add(g.TakeCounts())
+		load := g.Load()
+		return metrics.Reading{Counts: sum.Copy(), Running: load.Running, Waiting: load.Waiting}
+	}}
+	ended := make(chan bool)
+	go func() {
+		defer close(ended)
+		h.Run(ctx, func(err error) { log.Warn("the web page shows no minutes", "err", err) })
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // syncScripts keeps a folder the same as the root until the returned function is called.
