@@ -32,9 +32,16 @@ type attempt struct {
 	page     string             // path of the page that is the response; "" = not a page
 	problems []problem          // failed markers, logged after the commit
 	purges   purge.List         // what is purged from caches after the commit
+	traced   *MarkerTrace       // nil: markers are not traced
 }
 
-func (x *exchange) newAttempt(r *runner.Run) *attempt { return &attempt{exchange: x, Run: r} }
+func (x *exchange) newAttempt(r *runner.Run) *attempt {
+	c := &attempt{exchange: x, Run: r}
+	if x.replay != nil && x.replay.Markers != nil {
+		c.traced = &MarkerTrace{}
+	}
+	return c
+}
 
 // answer finds the action, makes the parameters, runs the trap and the action script, and holds
 // the response (specification, 4.3). done is false if it has only made the plan, because the
@@ -45,6 +52,9 @@ func (c *attempt) answer() (done bool, err error) {
 	}
 	if c.isAdmin() {
 		return false, nil
+	}
+	if to := c.mapURL(); to != "" {
+		return true, c.redirect(to)
 	}
 	if c.plan.closed && !c.developer() {
 		return true, c.refuse()

@@ -122,6 +122,9 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 	if out.Again {
 		x.g.metrics.Again.Add(1)
 	}
+	if last != nil && last.traced != nil {
+		x.replay.Markers(last.traced)
+	}
 	if err == nil {
 		last.noteProblems()
 		if !x.isQuiet() {

@@ -92,11 +92,15 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 	}
 	c.depth++
 	defer func() { c.depth-- }()
-	e := evaluator{c: c, page: name, names: names}
-	if names == nil {
+	e := evaluator{c: c, page: name, names: names, trace: c.traceExpansion(page, name)}
+	if names == nil && e.trace == nil {
 		e.values = c.pageValues(page)
 	}
-	return c.expanded(page, &e)
+	text, err := c.expanded(page, &e)
+	if e.trace != nil {
+		e.trace.to.Text = text
+	}
+	return text, err
 }
 
 // objectPage parses a text object of the root as a page.
@@ -109,6 +113,7 @@ type evaluator struct {
 	c     *attempt
 	page  string
 	names *script.Table
+	trace *expansionTrace // nil: nobody asks for it
 
 	values *pageValues // nil: none are cached
 	ran    bool        // a marker was evaluated since values were checked
@@ -123,27 +128,36 @@ func (e *evaluator) Eval(m *macros.Marker) (string, error) {
 		limit := c.Count(site.MaxMacros)
 		return "", limit.Error("%s: more than %d markers in one request", e.page, limit.Most)
 	}
+	if e.trace != nil {
+		return e.trace.marker(m, func() (string, error, error) { return e.evaluate(m) })
+	}
 	if text, ok := e.cached(m); ok {
 		return text, nil
 	}
 	e.ran = true
-	var text string
-	err := c.Thread.Try(func() (err error) {
+	text, _, err := e.evaluate(m)
+	return text, err
+}
+
+// evaluate returns what Eval returns, and why the marker has failed.
+func (e *evaluator) evaluate(m *macros.Marker) (text string, failed, err error) {
+	c := e.c
+	failed = c.Thread.Try(func() (err error) {
 		text, err = e.marker(m)
 		return err
 	})
-	if err == nil {
-		return text, nil
+	if failed == nil {
+		return text, nil, nil
 	}
-	if isFatal(err) {
-		return "", err
+	if isFatal(failed) {
+		return "", failed, failed
 	}
-	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, err})
+	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, failed})
 	if !c.showsErrors() {
-		return "", nil
+		return "", failed, nil
 	}
 	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
-		html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(err))), nil
+		html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(failed))), failed, nil
 }
 
 // cached returns the text of a marker that only names a value in the root, if it is cached
@@ -274,10 +288,13 @@ type meaning struct {
 func (e *evaluator) lookup(path []string) (meaning, error) {
 	if e.names != nil {
 		if v := tableLookup(e.names, path); v != nil {
-			return meaning{script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, true}, nil
+			m := meaning{script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, true}
+			e.trace.found(e.c.Thread, m)
+			return m, nil
 		}
 	}
 	m, err := e.c.Thread.Resolve(path)
+	e.trace.found(e.c.Thread, meaning{m, false})
 	return meaning{m, false}, err
 }
 

@@ -26,6 +26,9 @@ type ReplayOptions struct {
 	// Inspect, if set, is called with the transaction when the scripts have ended without an
 	// error, before their changes are committed or undone. It may be called more than once.
 	Inspect func(*objectdb.Tx) error
+	// Markers, if set, is called with a trace of the markers when the scripts have ended, also with an
+	// error. An error page has a trace of its own.
+	Markers func(*MarkerTrace)
 
 	inner bool        // a script of another run asks for this one
 	test  *runner.Run // the run of a test, or of a request within it, that replays the request

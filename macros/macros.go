@@ -141,6 +141,9 @@ func (p *Page) each(found func(*Marker) error) error {
 	return nil
 }
 
+// Source returns the page's text, with its markers.
+func (p *Page) Source() string { return p.text }
+
 // Len returns the length of the page's text in bytes.
 func (p *Page) Len() int { return len(p.text) }
 

@@ -1,0 +1,113 @@
+package gateway
+
+import (
+	"time"
+
+	"scripter/macros"
+	"scripter/objectdb"
+	"scripter/script"
+)
+
+// MarkerTrace says what the markers of one request have inserted: see [ReplayOptions].Markers.
+type MarkerTrace struct {
+	Expansions []*Expansion
+	Left       int // how many markers more were expanded
+
+	markers int
+	current *TracedMarker
+}
+
+// maxTraced is how many markers are traced.
+const maxTraced = 2000
+
+// Expansion is a page, or another text with markers, that was expanded.
+type Expansion struct {
+	Name    string        // the path of a file, the address of a text, or the verb that got the text
+	Source  string        // with the markers
+	Text    string        // with what they have inserted; "" if the request ended before
+	In      *TracedMarker // whose script has expanded it; nil: the page of the request
+	Markers []*TracedMarker
+}
+
+// TracedMarker is a marker that was expanded.
+type TracedMarker struct {
+	*macros.Marker
+	Number int // from 1, in the order in which the markers began
+	// Found says where the name of the marker was found; "" = nowhere, or it was not looked for.
+	Found   FoundIn
+	Address objectdb.Address // of an object, else nil
+	Verb    string           // the name of a verb, else ""
+	Start   int              // of what was inserted, in Expansion.Text
+	Text    string           // that was inserted
+	Err     error            // why the marker failed
+	Took    time.Duration
+}
+
+// FoundIn says where the name of a marker was found.
+type FoundIn string
+
+const (
+	InRoot     FoundIn = "root"     // an object, or a verb
+	InRequest  FoundIn = "request"  // a parameter
+	InArgument FoundIn = "argument" // the script that expands the page has passed it
+	InVariable FoundIn = "variable" // a global that a script of this request has assigned
+	InLua      FoundIn = "lua"      // a function of Lua's libraries
+)
+
+var foundIn = map[script.Origin]FoundIn{
+	script.FromRoot: InRoot, script.FromRequest: InRequest, script.FromRun: InVariable, script.FromLua: InLua,
+}
+
+// expansionTrace traces the markers of one page.
+type expansionTrace struct {
+	of      *MarkerTrace
+	to      *Expansion
+	current *TracedMarker
+	grown   int // by how much the text has become longer than the source so far
+}
+
+// traceExpansion returns what traces the markers of a page, or nil if nobody asks for it.
+func (c *attempt) traceExpansion(page *cachedPage, name string) *expansionTrace {
+	if c.traced == nil || c.traced.markers >= maxTraced {
+		return nil
+	}
+	e := &Expansion{Name: name, Source: page.Source(), In: c.traced.current}
+	c.traced.Expansions = append(c.traced.Expansions, e)
+	return &expansionTrace{of: c.traced, to: e}
+}
+
+// marker calls eval, which evaluates a marker, and notes what came of it.
+func (t *expansionTrace) marker(m *macros.Marker, eval func() (text string, failed, err error)) (string, error) {
+	if t.of.markers >= maxTraced {
+		t.of.Left++
+		text, _, err := eval()
+		return text, err
+	}
+	t.of.markers++
+	outer := t.of.current
+	now := &TracedMarker{Marker: m, Number: t.of.markers, Start: m.Offset + t.grown}
+	t.to.Markers = append(t.to.Markers, now)
+	t.of.current, t.current = now, now
+	began := time.Now()
+	text, failed, err := eval()
+	now.Took = time.Since(began)
+	t.of.current, t.current = outer, nil
+	now.Text, now.Err = text, failed
+	if err != nil {
+		now.Err = err
+	}
+	t.grown += len(text) - len(m.Text)
+	return text, err
+}
+
+// found notes what the name of the current marker means: the first name that it looks for.
+func (t *expansionTrace) found(th *script.Thread, m meaning) {
+	if t == nil || t.current == nil || t.current.Found != "" || !m.Found {
+		return
+	}
+	now := t.current
+	now.Found, now.Address, now.Verb = foundIn[m.Origin], m.Address, th.VerbName(m.Value)
+	if m.given {
+		now.Found = InArgument
+	}
+}
