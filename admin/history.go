@@ -47,7 +47,10 @@ type historyData struct {
 	Unkept  bool             `json:"unkept,omitempty"`
 }
 
-const historyRows = 50
+const (
+	historyRows    = 50
+	historyObjects = 500 // a larger change shows only how many objects it has changed
+)
 
 // historyPage lists changes, the newest first.
 func (c *call) historyPage() (*result, error) {
@@ -57,7 +60,7 @@ func (c *call) historyPage() (*result, error) {
 	}
 	data := &historyData{Address: a, Dotted: a.String(), Way: way(a), Who: c.query("who"), Since: c.query("since"),
 		Changes: []changeRow{}}
-	f := history.Filter{At: a, Who: data.Who, Most: historyRows}
+	f := history.Filter{At: a, Who: data.Who, Most: historyRows, Objects: historyObjects}
 	if data.Since != "" {
 		if f.Since, err = history.ParseMoment(data.Since, c.Now()); err != nil {
 			return nil, badMoment(err)
@@ -182,8 +185,11 @@ type changeData struct {
 	Previous  int64        `json:"-"` // the generation before it
 }
 
-// changeObjects is how many objects of a change a page shows.
-const changeObjects = 30
+// changeObjects is how many objects of a change a page shows, and changeMost how many are shown in all.
+const (
+	changeObjects = 30
+	changeMost    = 1000
+)
 
 // number returns the number of the change that the path names.
 func (c *call) number() (int64, error) {
@@ -203,12 +209,15 @@ func (c *call) changePage() (*result, error) {
 	data := &changeData{Objects: []difference{}}
 	from, _ := strconv.Atoi(c.query("from"))
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
-		d, err := history.Show(tx, n)
+		d, err := history.Show(tx, n, changeMost)
 		if err != nil {
 			return err
 		}
-		if d.Summary, err = history.Summarize(tx, d.Change.Change); err != nil {
-			return err
+		d.Summary = &history.Summary{Count: d.Count}
+		if d.Count <= historyObjects {
+			if d.Summary, err = history.Summarize(tx, d.Change.Change); err != nil {
+				return err
+			}
 		}
 		data.changeRow, data.Forgotten, data.IsUndo, data.Previous = row(&d.Change), d.Forgotten, len(d.Undoes) > 0, n-1
 		from = min(max(from, 0), len(d.Objects))
@@ -220,7 +229,8 @@ func (c *call) changePage() (*result, error) {
 			}
 			data.Objects = append(data.Objects, c.newDifference(diff))
 		}
-		if data.More = len(d.Objects) - from - len(shown); data.More > 0 {
+		rest := len(d.Objects) - from - len(shown)
+		if data.More = rest + d.More; rest > 0 {
 			data.Next = strconv.Itoa(from + len(shown))
 		}
 		return nil

@@ -124,7 +124,7 @@ func TestSecrets(t *testing.T) {
 	second := change("", put("rows", row("new secret")))
 	view(t, db, func(tx *objectdb.Tx) {
 		for number, want := range map[int64]string{first: "-(masked)\n+(masked)\n", second: ""} {
-			shown, err := Show(tx, number)
+			shown, err := Show(tx, number, 0)
 			require.NoError(t, err)
 			require.Len(t, shown.Objects, 1)
 			d, err := DiffOf(tx, number, &shown.Objects[0])
@@ -137,7 +137,7 @@ func TestSecrets(t *testing.T) {
 				assert.Equal(t, []string{"what differs is masked"}, d.Notes())
 			}
 		}
-		_, err := Show(tx, second+1)
+		_, err := Show(tx, second+1, 0)
 		assert.ErrorIs(t, err, ErrNoChange)
 	})
 	require.NoError(t, db.Update(context.Background(), func(tx *objectdb.Tx) error {
@@ -311,4 +311,31 @@ func TestCommit(t *testing.T) {
 	number, err = Commit(ctx, db, func(tx *objectdb.Tx) error { return nil })
 	require.NoError(t, err)
 	assert.Zero(t, number, "nothing was changed")
+}
+
+func TestObjectsOfSummaries(t *testing.T) {
+	db, update := newDB(t)
+	put := func(names ...string) {
+		update("ada", func(tx *objectdb.Tx) error {
+			for _, name := range names {
+				if err := tx.Put(objectdb.Address{"user", name}, objectdb.String(name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	put("a")
+	put("b", "c", "d", "e")
+	put("f")
+	require.NoError(t, db.View(context.Background(), func(tx *objectdb.Tx) error {
+		log, err := List(tx, Filter{Objects: 3, Most: 3})
+		require.NoError(t, err)
+		var texts []string
+		for _, c := range log.Changes {
+			texts = append(texts, c.Summary.String())
+		}
+		assert.Equal(t, []string{"added user.f", "4 objects", "added 2 objects in user"}, texts)
+		return nil
+	}))
 }

@@ -18,6 +18,9 @@ type Filter struct {
 	Before int64            // only those with a lower number, unless it is 0
 	Who    string           // only those with this text in Who, in any case
 	Most   int              // at most so many; 0 is all
+	// Objects is how many objects of all the changes together are looked up for their summaries. The
+	// summary of a change with more than what is left of it has only their number. 0 is no limit.
+	Objects int
 }
 
 // Log is a list of changes.
@@ -67,7 +70,13 @@ func List(tx *objectdb.Tx, f Filter) (*Log, error) {
 		}
 		log.Changes = append(log.Changes, change)
 	}
+	left := f.Objects
 	for i, c := range log.Changes {
+		if f.Objects > 0 && c.Count > left {
+			log.Changes[i].Summary = &Summary{Count: c.Count}
+			continue
+		}
+		left -= c.Count
 		if log.Changes[i].Summary, err = Summarize(tx, c.Change); err != nil {
 			return nil, err
 		}

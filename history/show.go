@@ -14,10 +14,11 @@ type Details struct {
 	Change
 	Objects   []objectdb.ChangedObject // in the order of their addresses
 	Forgotten int                      // the number of objects of which nothing is kept
+	More      int                      // the number of objects beyond the most that was asked for
 }
 
-// Show returns a change by its number: see Find.
-func Show(tx *objectdb.Tx, number int64) (*Details, error) {
+// Show returns a change by its number, with at most so many of its objects; 0 is all. See Find.
+func Show(tx *objectdb.Tx, number int64, most int) (*Details, error) {
 	found, err := Find(tx, number)
 	if err != nil {
 		return nil, err
@@ -26,6 +27,10 @@ func Show(tx *objectdb.Tx, number int64) (*Details, error) {
 	for o, err := range tx.ChangedObjects(number) {
 		if err != nil {
 			return nil, err
+		}
+		if most > 0 && len(d.Objects)+d.Forgotten == most {
+			d.More = found.Count - most
+			break
 		}
 		switch {
 		case len(addressIn(&o)) > 0:

@@ -30,7 +30,7 @@ whose names mean a secret are masked.`,
 }
 
 func (t *tool) show(tx *objectdb.Tx, number int64) error {
-	c, err := history.Show(tx, number)
+	c, err := history.Show(tx, number, 0)
 	if err != nil {
 		return err
 	}
