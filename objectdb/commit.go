@@ -35,7 +35,7 @@ func (tx *Tx) commit(last bool) error {
 		return err
 	}
 	tx.real = w.real
-	tx.first = cmp.Or(tx.first, w.gen)
+	tx.first, tx.committed = cmp.Or(tx.first, w.gen), w.gen
 	tx.endSession()
 	if flush == nil {
 		return nil

@@ -57,9 +57,14 @@ func TestPending(t *testing.T) {
 				require.NoError(t, err)
 				line += fmt.Sprint(" ", v)
 			}
+			if p.Before != nil && p.Before.Kind() != objectdb.KindTable {
+				v, err := tx.ValueBefore(p)
+				require.NoError(t, err)
+				line += fmt.Sprint(", before ", v)
+			}
 			got = append(got, line)
 		}
-		assert.Equal(t, []string{"a.changed 2", "a.gone gone", "a.moved gone", "new table", "new.Moved 1", "new.z 3", "old gone"}, got)
+		assert.Equal(t, []string{"a.changed 2, before 1", "a.gone gone, before 1", "a.moved gone, before 1", "new table", "new.Moved 1", "new.z 3", "old gone"}, got)
 		return errEnd
 	})
 	require.ErrorIs(t, err, errEnd)

@@ -41,8 +41,9 @@ type Tx struct {
 	err       error           // ends the transaction whatever its function says
 	done      bool
 
-	first  int64   // the generation of the first commit, after a flush
-	undoes []int64 // the changes that are undone
+	first     int64   // the generation of the first commit, after a flush
+	committed int64   // the generation of the last commit
+	undoes    []int64 // the changes that are undone
 	// uncached says not to read the cache. The transaction restores tables, and the cache may
 	// have what was in them before they were deleted.
 	uncached bool
@@ -214,6 +215,10 @@ func (tx *Tx) findRoot() error {
 
 // Written reports whether there is anything to commit.
 func (tx *Tx) Written() bool { return tx.over != nil }
+
+// Committed returns the generation of the transaction's last commit, or 0 if nothing was committed
+// so far. It may be asked for when the transaction has ended.
+func (tx *Tx) Committed() int64 { return tx.committed }
 
 // Writes returns a number that grows with each write of the transaction, with each
 // write that is undone (Try), and with each Flush. While it stays the same, what the
