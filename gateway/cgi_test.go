@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // TestForm checks which form the head has behind each web server.
@@ -145,11 +146,11 @@ func TestUnavailable(t *testing.T) {
 func TestRun(t *testing.T) {
 	s := newSite(t)
 	s.put("workspace.x", objectdb.Script(`scratchpad.y = ... return "got " .. scratchpad.y`))
-	text, err := s.g.runner.Call(context.Background(), objectdb.Address{"workspace", "x"}, []string{"arg"})
+	text, err := s.g.runner.Call(context.Background(), runner.Options{}, objectdb.Address{"workspace", "x"}, []string{"arg"})
 	require.NoError(t, err)
 	assert.Equal(t, "got arg", text)
 	assert.Equal(t, objectdb.String("arg"), s.get("scratchpad.y"))
 	s.put("workspace.x", objectdb.Script(`webserver.sendPartial ("x")`))
-	_, err = s.g.runner.Call(context.Background(), objectdb.Address{"workspace", "x"}, nil)
+	_, err = s.g.runner.Call(context.Background(), runner.Options{}, objectdb.Address{"workspace", "x"}, nil)
 	assert.ErrorContains(t, err, "no client")
 }

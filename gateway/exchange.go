@@ -164,7 +164,7 @@ func (x *exchange) options() runner.Options {
 		Within: x.test, Inner: x.isInner(),
 	}
 	if x.replay != nil {
-		o.Discard, o.Origin = x.isDry(), x.replay.By
+		o.Discard, o.Origin, o.Prepare, o.Ended = x.isDry(), x.replay.By, x.replay.Prepare, x.replay.Ended
 	} else {
 		o.Origin = x.origin(o.Key)
 	}

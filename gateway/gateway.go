@@ -86,10 +86,11 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	return g
 }
 
-// On returns a gateway on another state of the same root, with the options of g, for requests that a
-// person makes aside from those of visitors. It logs nothing, and it has no web page.
-func (g *Gateway) On(db *objectdb.DB) *Gateway {
-	return New(Options{DB: db, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite})
+// On returns a gateway on the same root, or on another state of it, with the options of g, for requests
+// that a person makes aside from those of visitors. It logs to log, nothing if that is nil, and has no
+// web page.
+func (g *Gateway) On(db *objectdb.DB, log *slog.Logger) *Gateway {
+	return New(Options{DB: db, Log: log, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite})
 }
 
 // IsPast reports whether the gateway answers from the root as it was. Then it records

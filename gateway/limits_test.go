@@ -156,7 +156,7 @@ func TestLimitsWithoutWebServer(t *testing.T) {
 	out := s.g.ServeCGI(context.Background(), CGI{Environ: environ, Stdin: strings.NewReader(""), Stdout: &bytes.Buffer{}})
 	assert.ErrorContains(t, out.Err, want)
 
-	_, err := s.g.runner.Call(context.Background(), objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
+	_, err := s.g.runner.Call(context.Background(), runner.Options{}, objectdb.Address{"suites", "webserverScripts", "loop"}, nil)
 	assert.ErrorContains(t, err, want)
 
 	told := &noted{}

@@ -30,6 +30,10 @@ type ReplayOptions struct {
 	// error. An error page has a trace of its own.
 	Markers func(*MarkerTrace)
 
+	// Prepare and Ended are those of the run: see [runner.Options]. Either may be nil.
+	Prepare func(*runner.Run) error
+	Ended   func(*runner.Run, error) error
+
 	inner bool        // a script of another run asks for this one
 	test  *runner.Run // the run of a test, or of a request within it, that replays the request
 }

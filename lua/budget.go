@@ -17,6 +17,9 @@ type stopped struct{ err error }
 // that measures the cost of counting has such states.
 var unlimited *State
 
+// Instructions returns how many instructions were counted so far.
+func (s *State) Instructions() int64 { return s.granted - s.left }
+
 // Stop ends the run at its next instruction. No pcall can catch it, and Err
 // returns the first reason given. It may be called from any goroutine.
 func (s *State) Stop(err error) {

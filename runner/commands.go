@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -42,20 +43,20 @@ func (r *Runner) testVerbs() *script.VerbSet {
 }
 
 // Call runs the script at a with texts as arguments. It returns what the script has
-// written, followed by the text of what it returns.
-func (r *Runner) Call(ctx context.Context, a objectdb.Address, args []string) (string, error) {
+// written, followed by the text of what it returns. If the script fails, the text is what it had
+// written until then.
+func (r *Runner) Call(ctx context.Context, o Options, a objectdb.Address, args []string) (string, error) {
 	text := ""
-	err := r.outside(ctx, Options{}, a, func(run *Run) error {
+	err := r.outside(ctx, o, a, func(run *Run) error {
+		text = ""
 		values := make([]script.Value, len(args))
 		for i, s := range args {
 			values[i] = s
 		}
 		v, err := run.Thread.Run(a, values...)
-		if err != nil {
-			return err
-		}
-		if text, err = run.Output().Text(); err != nil {
-			return err
+		written, failed := run.Output().Text()
+		if text = written; err != nil || failed != nil {
+			return cmp.Or(err, failed)
 		}
 		result, err := run.Thread.Text(v)
 		text += result
@@ -72,36 +73,44 @@ type Evaluated struct {
 }
 
 // Eval runs typed Lua in one transaction. It returns the values of an expression, or what
-// the statements return. The changes are committed unless it fails.
-func (r *Runner) Eval(ctx context.Context, typed string) (Evaluated, error) {
+// the statements return. The changes are committed unless it fails or o discards them. If it fails,
+// the result has what was written until then.
+func (r *Runner) Eval(ctx context.Context, o Options, typed string) (Evaluated, error) {
 	var e Evaluated
-	err := r.outside(ctx, Options{}, nil, func(run *Run) error {
+	err := r.outside(ctx, o, nil, func(run *Run) error {
 		e = Evaluated{}
-		values, err := run.Thread.Eval("typed", typed)
+		err := e.run(run.Thread, typed)
+		var failed error
+		e.Written, failed = run.Output().Text()
+		return cmp.Or(err, failed)
+	})
+	return e, err
+}
+
+// run sets the values that typed Lua gives.
+func (e *Evaluated) run(t *script.Thread, typed string) error {
+	values, err := t.Eval("typed", typed)
+	if err != nil {
+		return err
+	}
+	for _, v := range values {
+		text, err := t.Text(v)
 		if err != nil {
 			return err
 		}
-		for _, v := range values {
-			text, err := run.Thread.Text(v)
-			if err != nil {
-				return err
-			}
-			if v == nil {
-				text = "nil"
-			}
-			j, err := verbjson.Encode(run.Thread, v)
-			if err != nil {
-				j, err = verbjson.Encode(run.Thread, strings.ToValidUTF8(text, "�"))
-			}
-			if err != nil {
-				return err
-			}
-			e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j)
+		if v == nil {
+			text = "nil"
 		}
-		e.Written, err = run.Output().Text()
-		return err
-	})
-	return e, err
+		j, err := verbjson.Encode(t, v)
+		if err != nil {
+			j, err = verbjson.Encode(t, strings.ToValidUTF8(text, "�"))
+		}
+		if err != nil {
+			return err
+		}
+		e.Texts, e.JSON = append(e.Texts, text), append(e.JSON, j)
+	}
+	return nil
 }
 
 // Linted is the result of Lint.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,6 +38,20 @@ type Run struct {
 	output   *Output
 	keep     func()   // makes what was written stay although the run may fail; of a run within another
 	notes    []string // see Note
+}
+
+// do calls the function of the run, and those of its options before and after it.
+func (r *Run) do(fn func(*Run) error) error {
+	if prepare := r.options.Prepare; prepare != nil {
+		if err := prepare(r); err != nil {
+			return err
+		}
+	}
+	err := fn(r)
+	if ended := r.options.Ended; ended != nil {
+		err = cmp.Or(err, ended(r, err))
+	}
+	return err
 }
 
 // Site returns what the owner of the root has set, as the transaction sees it now.

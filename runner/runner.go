@@ -81,6 +81,13 @@ type Options struct {
 	Now func() time.Time
 	// Seed is that of math.random; 0 is any.
 	Seed int64
+	// Prepare, if set, is called with the run before the function of Run, in the same transaction. If
+	// it fails, so does the run.
+	Prepare func(*Run) error
+	// Ended, if set, is called when the function of Run has ended, with its error, which may be nil,
+	// before what was written is committed or undone. If it fails, so does the run. Like the function,
+	// Prepare and Ended are called again if the run is made again.
+	Ended func(*Run, error) error
 	// Committed is called once the changes are committed and the run only waits for the
 	// disk: see [objectdb.Tx.BeforeSync]. It may be nil.
 	Committed func()
@@ -144,7 +151,7 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 			run.close()
 			spent += o.Now().Sub(begun)
 		}()
-		if err = fn(run); err == nil {
+		if err = run.do(fn); err == nil {
 			err = view.Err()
 		}
 		if err != nil || !o.Discard {

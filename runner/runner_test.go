@@ -214,12 +214,12 @@ func TestCommands(t *testing.T) {
 	}})
 	put(t, db, objectdb.Address{"workspace", "greet"},
 		objectdb.Script(`scratchpad.n = 7 return "hello " .. ... .. " from " .. visitor`))
-	text, err := r.Call(t.Context(), objectdb.Address{"workspace", "greet"}, []string{"Ada"})
+	text, err := r.Call(t.Context(), Options{}, objectdb.Address{"workspace", "greet"}, []string{"Ada"})
 	require.NoError(t, err)
 	assert.Equal(t, "hello Ada from nobody", text)
 	assert.Equal(t, objectdb.Number(7), get(t, db, counter))
 
-	e, err := r.Eval(t.Context(), `scratchpad.n + 1, nil, {true}`)
+	e, err := r.Eval(t.Context(), Options{}, `scratchpad.n + 1, nil, {true}`)
 	require.NoError(t, err)
 	assert.Equal(t, "8", e.Texts[0])
 	assert.Equal(t, "nil", e.Texts[1])
@@ -249,12 +249,12 @@ func TestLimits(t *testing.T) {
 	r, db := newRunner(t, Config{})
 	a := objectdb.Address{"workspace", "long"}
 	put(t, db, a, objectdb.Script(`return ("x"):rep (2000000)`))
-	text, err := r.Call(t.Context(), a, nil)
+	text, err := r.Call(t.Context(), Options{}, a, nil)
 	require.NoError(t, err)
 	assert.Len(t, text, 2_000_000)
 	require.NoError(t,
 		db.Update(t.Context(), func(tx *objectdb.Tx) error { return site.SetLimit(tx, a, site.MaxString, 1) }))
-	_, err = r.Call(t.Context(), a, nil)
+	_, err = r.Call(t.Context(), Options{}, a, nil)
 	assert.Equal(t, "maxString", LimitOf(err))
 	assert.ErrorContains(t, err, `user.webserver.limits.["workspace.long"].maxString`)
 	_, err = r.Run(t.Context(), Options{ReadOnly: true}, func(run *Run) error {
@@ -278,4 +278,45 @@ func TestCompiles(t *testing.T) {
 		assert.Equal(t, "maxSource", LimitOf(Compiles(tx, a, long)))
 		return nil
 	}))
+}
+
+// TestPrepareAndEnded checks that what Prepare writes is in the transaction of the run, and that Ended
+// sees what the scripts have written, and their error.
+func TestPrepareAndEnded(t *testing.T) {
+	r, db := newRunner(t, Config{Outside: func(run *Run) (*script.Table, any, error) { return nil, run, nil }})
+	a := objectdb.Address{"workspace", "typed"}
+	var written int
+	var failure error
+	o := Options{
+		Discard: true,
+		Prepare: func(run *Run) error { return run.Tx.Put(a, objectdb.Script("scratchpad.x = 1 return ...")) },
+		Ended: func(run *Run, err error) error {
+			list, failed := run.Tx.Pending()
+			written, failure = len(list), err
+			assert.Positive(t, run.Thread.Instructions())
+			assert.Zero(t, run.Tx.Committed())
+			return failed
+		},
+	}
+	text, err := r.Call(t.Context(), o, a, []string{"given"})
+	require.NoError(t, err)
+	assert.Equal(t, "given", text)
+	assert.GreaterOrEqual(t, written, 2)
+	_, err = r.Call(t.Context(), Options{}, a, nil)
+	require.ErrorIs(t, err, objectdb.ErrNotFound, "nothing was kept")
+
+	o.Prepare = func(run *Run) error { return run.Tx.Put(a, objectdb.Script("error ('no')")) }
+	_, err = r.Call(t.Context(), o, a, nil)
+	require.ErrorContains(t, err, "no")
+	assert.Equal(t, err, failure)
+
+	refused := errors.New("refused")
+	o.Discard, o.Prepare = false, nil
+	o.Ended = func(*Run, error) error { return refused }
+	_, err = r.Eval(t.Context(), o, "scratchpad.y = 1")
+	require.ErrorIs(t, err, refused)
+	e, err := r.Eval(t.Context(), Options{}, "scratchpad.y")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"nil"}, e.Texts)
+	assert.Equal(t, objectdb.Number(1), get(t, db, counter))
 }

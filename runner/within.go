@@ -17,7 +17,7 @@ func (r *Runner) runWithin(o Options, fn func(*Run) error) error {
 		// in the loop below. fn runs in a coroutine, so that keep can leave it and come back.
 		next, stop := iter.Pull(func(yield func(struct{}) bool) {
 			run.keep = func() { yield(struct{}{}) }
-			if err = fn(run); err == nil {
+			if err = run.do(fn); err == nil {
 				err = view.Err()
 			}
 			if err == nil && o.Discard {

@@ -133,10 +133,10 @@ func TestTest(t *testing.T) {
 	assert.Equal(t, first.Err.Error(), try(`scratchpad.x = math.random (1e9); error (scratchpad.x)`, nil).Err.Error())
 
 	// The verbs of tests are not seen elsewhere.
-	_, err := r.Call(t.Context(), a, nil)
+	_, err := r.Call(t.Context(), Options{}, a, nil)
 	require.Error(t, err)
 	put(t, db, a, objectdb.Script(`wish.fail ()`))
-	_, err = r.Call(t.Context(), a, nil)
+	_, err = r.Call(t.Context(), Options{}, a, nil)
 	assert.ErrorContains(t, err, "undefined name: wish")
 }
 

@@ -186,6 +186,10 @@ func (t *Thread) Now() time.Time {
 // an error that is err. Stop may be called from any goroutine, and by verbs.
 func (t *Thread) Stop(err error) { t.state.Stop(err) }
 
+// Instructions returns how many Lua instructions the thread's scripts have taken so far, as the
+// limit counts them.
+func (t *Thread) Instructions() int64 { return t.state.Instructions() }
+
 // Postpone adds d to the time limit of the run, because it has waited for
 // something that the script did not cause. Only a Go function that the run has
 // called may use it, on the goroutine of the run.

@@ -34,7 +34,7 @@ kept when it ends without an error, and never with --at.`,
 				typed = string(b)
 			}
 			return t.withGatewayAt(c.Context(), at, forRequests, func(g *gateway.Gateway) error {
-				e, err := g.Runner().Eval(c.Context(), typed)
+				e, err := g.Runner().Eval(c.Context(), runner.Options{}, typed)
 				if err != nil {
 					return errors.New(gateway.Describe(err))
 				}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"scripter/gateway"
+	"scripter/runner"
 	"scripter/script"
 )
 
@@ -143,7 +144,7 @@ func (s *session) finish(ctx context.Context) {
 	if strings.TrimSpace(typed) == "" {
 		return
 	}
-	e, err := s.g.Runner().Eval(ctx, typed)
+	e, err := s.g.Runner().Eval(ctx, runner.Options{}, typed)
 	if err != nil {
 		s.failed++
 		fmt.Fprintln(s.err, gateway.Describe(err))

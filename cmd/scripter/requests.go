@@ -15,6 +15,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/runner"
 )
 
 // requestFlags describe a request of the command line.
@@ -247,7 +248,7 @@ returns. What it changes in the root is kept when it ends without an error, and 
 				return err
 			}
 			return t.withGatewayAt(c.Context(), at, forRequests, func(g *gateway.Gateway) error {
-				text, err := g.Runner().Call(c.Context(), a, args[1:])
+				text, err := g.Runner().Call(c.Context(), runner.Options{}, a, args[1:])
 				if err != nil {
 					return errors.New(gateway.Describe(err))
 				}
