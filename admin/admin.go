@@ -31,6 +31,7 @@ type Server struct {
 	mux      *http.ServeMux
 	patterns []string // of all pages
 	login    *login.Login
+	runs     chan struct{} // holds an item for each run that a person has asked for
 }
 
 // New returns a server.
@@ -41,7 +42,7 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), login: login.New(login.Config{
+	s := &Server{Config: c, mux: http.NewServeMux(), runs: make(chan struct{}, mostRuns), login: login.New(login.Config{
 		DB: c.DB, Site: c.Gateway.Site(), Passwords: c.Gateway.Passwords(), Now: c.Now, Local: c.Local,
 	})}
 	s.routes()

@@ -196,7 +196,7 @@ func (*comparison) Lines(lines []string) []diffLine { return diffLines(strings.J
 func (c *call) replayOptions(o *outcome) replay.Options {
 	return replay.Options{
 		DB: c.DB, Then: o.Then,
-		Gateway: func(db *objectdb.DB) (*gateway.Gateway, error) { return c.Gateway.On(db), nil },
+		Gateway: func(db *objectdb.DB) (*gateway.Gateway, error) { return c.Gateway.On(db, nil), nil },
 		Replay:  gateway.ReplayOptions{Developer: true, DocumentRoot: gateway.DocumentRoot(c.ctx())},
 		Ended:   func(run *replay.Result) { o.Notes = append(o.Notes, notesOf(c.ctx(), run)...) },
 	}

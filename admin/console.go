@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// consoleData is the page where an owner types Lua.
+type consoleData struct {
+	Typed   string   `json:"lua"`
+	Earlier []string `json:"earlier,omitempty"` // what was run before, the last first
+	MayKeep bool     `json:"mayKeep"`
+	Ran     *ran     `json:"ran,omitempty"`
+}
+
+// Bounds of what the page keeps of earlier entries.
+const (
+	mostEarlier = 20
+	longEarlier = 8 << 10 // bytes of one entry
+)
+
+// consolePage shows an empty console.
+func (c *call) consolePage() (*result, error) { return c.consoleResult(&consoleData{}), nil }
+
+func (c *call) consoleResult(d *consoleData) *result {
+	d.MayKeep = !c.inPast
+	return &result{template: "console", title: text("nav.console"), data: d}
+}
+
+// consolePosted runs what was typed, or takes an earlier entry again.
+func (c *call) consolePosted() (*result, error) {
+	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+	d := &consoleData{Typed: lines(c.field("lua"))}
+	for _, e := range c.r.PostForm["earlier"] {
+		if e = lines(e); len(d.Earlier) < mostEarlier && len(e) <= longEarlier && strings.TrimSpace(e) != "" {
+			d.Earlier = append(d.Earlier, e)
+		}
+	}
+	if again := c.field("again"); again != "" {
+		d.Typed = lines(again)
+		return c.consoleResult(d), nil
+	}
+	keep := c.field("keep") != ""
+	switch {
+	case strings.TrimSpace(d.Typed) == "":
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("console.empty")}
+	case keep && c.inPast:
+		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+	}
+	var err error
+	if d.Ran, err = c.runTyped(d.Typed, keep); err != nil {
+		return nil, err
+	}
+	d.Earlier = slices.DeleteFunc(d.Earlier, func(e string) bool { return e == d.Typed })
+	if len(d.Typed) <= longEarlier {
+		d.Earlier = slices.Insert(d.Earlier, 0, d.Typed)
+	}
+	d.Earlier = d.Earlier[:min(len(d.Earlier), mostEarlier)]
+	return c.consoleResult(d), nil
+}
