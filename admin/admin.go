@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"scripter/gateway"
@@ -28,6 +29,7 @@ type Config struct {
 // Server answers the requests of the web page. It is safe for concurrent use.
 type Server struct {
 	Config
+	once     sync.Once
 	mux      *http.ServeMux
 	patterns []string // of all pages
 	login    *login.Login
@@ -45,7 +47,6 @@ func New(c Config) *Server {
 	s := &Server{Config: c, mux: http.NewServeMux(), runs: make(chan struct{}, mostRuns), login: login.New(login.Config{
 		DB: c.DB, Site: c.Gateway.Site(), Passwords: c.Gateway.Passwords(), Now: c.Now, Local: c.Local,
 	})}
-	s.routes()
 	return s
 }
 
@@ -134,6 +135,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, c.base, http.StatusSeeOther)
 		return
 	}
+	s.once.Do(s.routes) // not before: a CGI process for a visitor needs none of them
 	s.mux.ServeHTTP(w, c.r)
 	if c.user != "" {
 		if err := s.login.Touch(r.Context(), c.session); err != nil {

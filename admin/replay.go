@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"scripter/gateway"
@@ -141,16 +142,16 @@ func (d *requestData) EditedBody() string {
 }
 
 var (
-	variableLine = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)=(.*)$`)
-	fieldLine    = regexp.MustCompile(`^([A-Za-z0-9-]+):\s*(.*)$`)
+	variableLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Z][A-Z0-9_]*)=(.*)$`) })
+	fieldLine    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z0-9-]+):\s*(.*)$`) })
 )
 
 // parseVariable reads a line such as "REMOTE_USER=ada" or "User-Agent: tester".
 func parseVariable(line string) (name, value string, ok bool) {
-	if m := variableLine.FindStringSubmatch(line); m != nil {
+	if m := variableLine().FindStringSubmatch(line); m != nil {
 		return m[1], m[2], true
 	}
-	m := fieldLine.FindStringSubmatch(line)
+	m := fieldLine().FindStringSubmatch(line)
 	if m == nil {
 		return "", "", false
 	}

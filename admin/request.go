@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"scripter/history"
@@ -299,7 +300,9 @@ func changesOf(tx *objectdb.Tx, r *requestlog.Request) ([]changeRow, error) {
 }
 
 // scriptLine finds the address and the line of a script in a message.
-var scriptLine = regexp.MustCompile(`((?:[A-Za-z_]\w*|\["(?:[^"\\]|\\.)*"\])(?:\.?\["(?:[^"\\]|\\.)*"\]|\.[A-Za-z_]\w*)*):(\d+)`)
+var scriptLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`((?:[A-Za-z_]\w*|\["(?:[^"\\]|\\.)*"\])(?:\.?\["(?:[^"\\]|\\.)*"\]|\.[A-Za-z_]\w*)*):(\d+)`)
+})
 
 // linked returns a text in pieces, with links where it names a line of a script that is there:
 // "suites.webserverScripts.hello:3: …".
@@ -307,7 +310,7 @@ func (c *call) linked(tx *objectdb.Tx, s string) []run {
 	const most = 40 // links
 	var list []run
 	links, rest := 0, s
-	for _, m := range scriptLine.FindAllStringSubmatchIndex(s, -1) {
+	for _, m := range scriptLine().FindAllStringSubmatchIndex(s, -1) {
 		name, line := s[m[2]:m[3]], s[m[4]:m[5]]
 		a, err := objectdb.ParseAddress(name)
 		if err != nil || len(a) < 2 || links == most {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // statusName is the name in the page of /server-status.
-var statusName = regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
+var statusName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
+})
 
 // shownName returns the name that a web server shows: on its /server-status display
 // (specification, 2.2), and in the Server field of an answer that no script has made.
@@ -31,7 +34,7 @@ func shownName(ctx context.Context, a *asker) (status, field string, err error) 
 				return strings.TrimSpace(name), field, nil
 			}
 		}
-		if m := statusName.FindSubmatch(r.Body); m != nil {
+		if m := statusName().FindSubmatch(r.Body); m != nil {
 			return strings.TrimSpace(string(m[1])), field, nil
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"scripter/probe"
@@ -202,7 +203,9 @@ func (d *doctor) checkDirect(ctx context.Context) {
 	d.ok("direct call", "the handler's own URL is not answered")
 }
 
-var confLine = regexp.MustCompile(`(?m)^root:\s`)
+var confLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^root:\s`)
+})
 
 // checkPublic looks for files that visitors must not read: the handler, its
 // configuration, the root.
@@ -215,7 +218,7 @@ func (d *doctor) checkPublic(ctx context.Context) {
 	for _, u := range urls {
 		r := origin.ask(ctx, question{path: u})
 		if r.Status == 200 && (bytes.HasPrefix(r.Body, []byte("#!")) ||
-			bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine.Match(r.Body)) {
+			bytes.HasPrefix(r.Body, []byte("\x7fELF")) || confLine().Match(r.Body)) {
 			safe = false
 			d.fault("public", "%s is sent to visitors as a file", u)
 		}

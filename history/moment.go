@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"scripter/objectdb"
@@ -19,7 +20,9 @@ type Moment struct {
 	Time   time.Time // the time, if the moment is not a change
 }
 
-var agoForm = regexp.MustCompile(`^([0-9]+)([smhdw])$`)
+var agoForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([0-9]+)([smhdw])$`)
+})
 
 // ParseMoment reads a moment: the number of a change, or a time such as 2026-11-22T14:00:00+01:00,
 // "2026-11-22 14:00", 2026-11-22 (its beginning), 14:00 (the last one), yesterday (a day ago), or
@@ -31,7 +34,7 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 	if n, err := strconv.ParseInt(word, 10, 64); err == nil && n > 0 {
 		return Moment{Change: n}, nil
 	}
-	if part := agoForm.FindStringSubmatch(strings.TrimSuffix(word, " ago")); part != nil {
+	if part := agoForm().FindStringSubmatch(strings.TrimSuffix(word, " ago")); part != nil {
 		if n, err := strconv.Atoi(part[1]); err == nil && n < 1e6 {
 			return Moment{Time: ago(now, n, part[2])}, nil
 		}
