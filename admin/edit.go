@@ -82,13 +82,16 @@ var forms = map[objectdb.Kind]string{
 }
 
 const (
-	// longText is the size in bytes of the longest text for the editor with colours. Chromium
-	// takes half a second to lay out a larger one.
+	// longText is the size in bytes of the longest text for the editor with colours. With a larger
+	// one Chromium shows the page late on a machine with two busy cores.
 	longText = 512 << 10
 	// maxEdited is the size in bytes of the longest text that a page shows.
 	maxEdited = 8 << 20
 	// maxValueJSON is the size in bytes of the longest value that the JSON form of a page holds.
 	maxValueJSON = 1 << 20
+	// maxSummed is the size in bytes of the largest binary that is read for its page, for the
+	// checksum. A larger one takes long, so it is read when the person asks for the checksum.
+	maxSummed = 4 << 20
 )
 
 // valuePart returns what the page of an object shows of its value. n is no table.
@@ -100,11 +103,19 @@ func (c *call) valuePart(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) 
 	}
 	d.Shown = requestlog.IsSecret(a, n.Kind())
 	d.Change = c.mayEdit(a, n.Kind())
+	d.Picture = isPicture(n.Type())
+	if n.Kind() == objectdb.KindBinary && n.Size() > maxSummed && c.query("sum") != "1" {
+		d.Odd = "value.noText"
+		if isTextType(n.Type()) {
+			d.Odd = "value.tooLong"
+		}
+		return d, nil
+	}
 	v, err := tx.Value(n)
 	if err != nil {
 		return nil, err
 	}
-	if n.Size() <= maxValueJSON {
+	if c.json && n.Size() <= maxValueJSON {
 		d.Value = valueJSON(v)
 	}
 	d.setText(v)
@@ -119,7 +130,7 @@ func (c *call) valuePart(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) 
 		d.IsPage = isPage(string(v))
 	case objectdb.Binary:
 		sum := sha256.Sum256([]byte(v.Data))
-		d.SHA256, d.Picture = hex.EncodeToString(sum[:]), isPicture(v.Type)
+		d.SHA256 = hex.EncodeToString(sum[:])
 	}
 	if d.Change {
 		d.OtherKinds = lossless(v)

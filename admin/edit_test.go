@@ -385,6 +385,12 @@ func TestUpload(t *testing.T) {
 	assert.Equal(t, 200, status)
 	assert.Equal(t, objectdb.Binary{Type: "text/xml", Data: "<svg/>"}, e.value("user.logo"))
 
+	e.put("user.large", objectdb.Binary{Type: "text/css", Data: strings.Repeat("x", maxSummed+1)})
+	page = e.get("at/user.large")
+	assert.Contains(t, page.body, "too long for a page")
+	assert.Contains(t, page.body, `href="/scripter/at/user.large?sum=1"`)
+	assert.Len(t, e.json("at/user.large?sum=1")["sha256"], 64)
+
 	e.put("user.s", objectdb.Script("return 1"))
 	status, _ = e.sendJSON("edit/user.s", map[string]string{"do": "save", "version": fmt.Sprint(e.version("user.s")),
 		"file s.lua": "return 'from a file'\r\n"})

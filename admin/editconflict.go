@@ -55,6 +55,9 @@ func (c *call) conflictOf(a objectdb.Address, f *form, changed *changedMeanwhile
 	if err != nil {
 		return nil, err
 	}
+	if base != nil && !c.mayEdit(a, base.Kind()) {
+		base = nil // it was a secret, and what is there now is none
+	}
 	kind := f.kind
 	switch {
 	case kind != 0:
@@ -155,13 +158,14 @@ func (c *call) describeChange(a objectdb.Address, m *conflict) error {
 // showConflict shows a conflict, and what can be done.
 func (c *call) showConflict(m *conflict) *result {
 	d := &conflictData{Error: text("conflict.text", m.Dotted), Conflict: m, Way: way(m.Address)}
+	title := text("conflict.title", m.Address.Name())
 	if m.Deleted {
-		d.Error = text("conflict.deleted", m.Dotted)
+		d.Error, title = text("conflict.deleted", m.Dotted), text("conflict.gone", m.Address.Name())
 	}
 	if !m.Bytes && !m.NoBase && !m.Deleted {
 		d.DiffTheirs, d.DiffMine = changedLines(m.Base, m.Theirs), changedLines(m.Base, m.Mine)
 	}
-	return &result{status: http.StatusConflict, template: "edit-conflict", title: text("conflict.title", m.Address.Name()), data: d}
+	return &result{status: http.StatusConflict, template: "edit-conflict", title: title, data: d}
 }
 
 // maxDiffLines is how many lines of a difference a page shows.

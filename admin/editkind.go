@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"unicode/utf8"
 
@@ -27,11 +28,20 @@ var valueKinds = []objectdb.Kind{
 func lossless(v objectdb.Value) []string {
 	var kinds []string
 	for _, k := range valueKinds {
-		if _, ok := converted(v, k); ok && k != v.Kind() {
+		if k != v.Kind() && mayConvert(v, k) {
 			kinds = append(kinds, k.String())
 		}
 	}
 	return kinds
+}
+
+// mayConvert reports whether a value has another kind in which it loses nothing.
+func mayConvert(v objectdb.Value, k objectdb.Kind) bool {
+	if isLines(k) && v.Kind() != objectdb.KindBinary {
+		return true
+	}
+	_, ok := converted(v, k)
+	return ok
 }
 
 // converted returns the value of another kind with the same text, and whether it is there and has
@@ -112,6 +122,10 @@ func (c *call) convertObject(a objectdb.Address) (*result, error) {
 		}
 		return tx.Put(a, w)
 	})
+	var refused *notStored
+	if errors.As(err, &refused) {
+		return nil, refused.problem()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -211,14 +212,15 @@ func (c *call) save(a objectdb.Address, f *form) (s saving, err error) {
 
 // saveNew stores an object where there is none.
 func (c *call) saveNew(tx *objectdb.Tx, a objectdb.Address, f *form, s *saving) error {
-	if f.version != 0 {
-		return &changedMeanwhile{}
-	}
-	if s.kind = f.kind; s.kind == 0 {
-		return &problem{Status: http.StatusNotFound, Text: text("value.gone", a.String())}
-	}
-	if err := c.checkEdit(a, s.kind); err != nil {
+	s.kind = f.kind
+	if err := c.checkEdit(a, cmp.Or(s.kind, objectdb.KindString)); err != nil {
 		return err
+	}
+	switch {
+	case f.version != 0:
+		return &changedMeanwhile{}
+	case s.kind == 0:
+		return &problem{Status: http.StatusNotFound, Text: text("value.gone", a.String())}
 	}
 	v, err := f.value(s.kind, nil)
 	if err == nil {
@@ -344,21 +346,25 @@ func check(tx *objectdb.Tx, a objectdb.Address, v objectdb.Value, force bool) er
 	}}
 }
 
+// problem returns what programs and error pages are told.
+func (e *notStored) problem() *problem {
+	p := &problem{Status: http.StatusUnprocessableEntity, Text: e.text, Data: map[string]any{}}
+	if e.findings != nil {
+		p.Data["findings"] = e.findings
+	}
+	if e.force {
+		p.Data["force"] = true
+	}
+	return p
+}
+
 // formAgain shows the form with what the person has typed, and why it was not stored.
 func (c *call) formAgain(a objectdb.Address, f *form, err error) (*result, error) {
-	p := &problem{}
 	var refused *notStored
 	if errors.As(err, &refused) {
-		p = &problem{Status: http.StatusUnprocessableEntity, Text: refused.text, Data: map[string]any{}}
-		if refused.findings != nil {
-			p.Data["findings"] = refused.findings
-		}
-		if refused.force {
-			p.Data["force"] = true
-		}
-	} else {
-		p = c.problemOf(err)
+		err = refused.problem()
 	}
+	p := c.problemOf(err)
 	if c.json {
 		return nil, p
 	}
@@ -371,12 +377,14 @@ func (c *call) formAgain(a objectdb.Address, f *form, err error) (*result, error
 			d.Moment, d.Rest = f.moment, ""
 		}
 	})
-	if err == nil {
+	if errors.Is(err, objectdb.ErrNotFound) && refused != nil && f.file == nil { // the object is gone, and the text is not
+		res = c.showConflict(&conflict{Address: a, Dotted: a.String(), Deleted: true, Mine: f.typed, Error: p.Text, OwnKind: f.kind.String()})
+		res.status = p.Status
 		return res, nil
 	}
-	conflict := &conflict{Address: a, Dotted: a.String(), Deleted: true, Mine: f.typed, Error: p.Text, OwnKind: f.kind.String()}
-	res = c.showConflict(conflict) // the object is gone, and the text is not
-	res.status = p.Status
+	if err != nil {
+		return nil, p
+	}
 	return res, nil
 }
 
@@ -387,8 +395,8 @@ func (c *call) typedPage(a objectdb.Address, status int, change func(*valueData)
 		return nil, err
 	}
 	d := res.data.(*objectData).valueData
-	if d == nil || d.Masked {
-		return nil, c.mayChange(a)
+	if d == nil || !d.Change {
+		return nil, c.notFound()
 	}
 	res.status = status
 	d.Text, d.Typed, d.Read = strings.ReplaceAll(c.field("value"), "\r\n", "\n"), true, c.version()
