@@ -207,6 +207,15 @@ func TestConflict(t *testing.T) {
 		assert.Equal(t, 200, status, m)
 		assert.Equal(t, objectdb.Text("mine"), e.value("user.note"))
 	})
+	t.Run("what was read is not known", func(t *testing.T) {
+		status, m := e.save("user.note", "mine too", 99999)
+		assert.Equal(t, 409, status)
+		c := m["conflict"].(map[string]any)
+		assert.Nil(t, c["base"])
+		assert.Equal(t, "<<<<<<< yours\nmine too\n=======\nmine\n>>>>>>> theirs\n", c["merged"])
+		page := e.sendForm("edit/user.note", map[string]string{"do": "save", "version": "99999", "value": "mine too"})
+		assert.Contains(t, page.text(), "The history does not have what you had read")
+	})
 	t.Run("another kind", func(t *testing.T) {
 		e.put("user.note", objectdb.Number(5))
 		status, m := e.save("user.note", "mine", first)

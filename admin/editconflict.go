@@ -16,7 +16,8 @@ import (
 type conflict struct {
 	Address objectdb.Address `json:"-"`
 	Dotted  string           `json:"-"`
-	Base    string           `json:"base"`             // what the person has read
+	Base    string           `json:"-"`                // what the person has read
+	Known   *string          `json:"base"`             // Base, or nil if it is not known
 	Mine    string           `json:"mine"`             // what the person wants to store
 	Theirs  string           `json:"theirs"`           // what is there now
 	Merged  string           `json:"merged,omitempty"` // has both changes
@@ -31,10 +32,9 @@ type conflict struct {
 	Href    string           `json:"href,omitempty"` // of the change
 	Error   string           `json:"-"`              // why Mine was not stored, if the reason is another one
 
-	NoBase bool `json:"-"` // Base is not known
-	Bytes  bool `json:"-"` // the values are no texts
-	File   bool `json:"-"` // Mine is a file, which has to be chosen again
-	same   bool // Theirs is what the person has read
+	Bytes bool `json:"-"` // the values are no texts
+	File  bool `json:"-"` // Mine is a file, which has to be chosen again
+	same  bool // Theirs is what the person has read
 }
 
 // conflictData is the page of a conflict.
@@ -67,7 +67,9 @@ func (c *call) conflictOf(a objectdb.Address, f *form, changed *changedMeanwhile
 		kind = changed.kind
 	}
 	m.OwnKind = kind.String()
-	m.NoBase = base == nil
+	if base != nil {
+		m.Known = &m.Base
+	}
 	m.same = base != nil && changed.theirs != nil && objectdb.Equal(base, changed.theirs)
 	mine, err := f.value(kind, base)
 	var refused *notStored
@@ -162,7 +164,7 @@ func (c *call) showConflict(m *conflict) *result {
 	if m.Deleted {
 		d.Error, title = text("conflict.deleted", m.Dotted), text("conflict.gone", m.Address.Name())
 	}
-	if !m.Bytes && !m.NoBase && !m.Deleted {
+	if !m.Bytes && m.Known != nil && !m.Deleted {
 		d.DiffTheirs, d.DiffMine = changedLines(m.Base, m.Theirs), changedLines(m.Base, m.Mine)
 	}
 	return &result{status: http.StatusConflict, template: "edit-conflict", title: title, data: d}
