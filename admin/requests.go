@@ -203,8 +203,7 @@ func (c *call) switchDebugging() (*result, error) {
 		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
 	}
 	change, err := c.update(fmt.Sprintf("setting flDebug %v", on), func(tx *objectdb.Tx) error {
-		_, err := site.FlDebug.Set(tx, objectdb.Boolean(on))
-		return err
+		return site.FlDebug.Set(tx, objectdb.Boolean(on))
 	})
 	if err != nil {
 		return nil, err

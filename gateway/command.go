@@ -63,28 +63,37 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	return text, err
 }
 
-// SetSetting checks a value of a setting and stores it. Beside the warnings of [site.Setting.Set] it
-// returns those about what reach does not list, and about a server name that is not that of the
+// SetSetting checks a value of a setting and stores it. Beside the warnings of [site.Setting.Warnings]
+// it returns those about what reach does not list, and about a server name that is not that of the
 // last recorded request.
 func SetSetting(tx *objectdb.Tx, s *site.Setting, v objectdb.Value, reach site.Reach) (warnings []string, err error) {
-	if warnings, err = s.Set(tx, v); err != nil {
+	if err = s.Set(tx, v); err != nil {
 		return nil, err
-	}
-	if s == site.ServerName {
-		if w := requestlog.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
-			warnings = append(warnings, w)
-		}
 	}
 	now, err := site.Read(tx)
 	if err != nil {
 		return nil, err
+	}
+	return SettingWarnings(tx, now, s, v, reach), nil
+}
+
+// SettingWarnings returns warnings about a valid value of a setting, as SetSetting does; now are
+// the settings of the root.
+func SettingWarnings(
+	tx *objectdb.Tx, now *site.Snapshot, s *site.Setting, v objectdb.Value, reach site.Reach,
+) []string {
+	warnings := s.Warnings(now, v)
+	if s == site.ServerName {
+		if w := requestlog.ServerNameWarning(tx, string(v.(objectdb.String))); w != "" {
+			warnings = append(warnings, w)
+		}
 	}
 	for _, u := range reach.Unlisted(now) {
 		if u.Setting == s.Name {
 			warnings = append(warnings, u.Error())
 		}
 	}
-	return warnings, nil
+	return warnings
 }
 
 // ExpandText expands the markers of a text as if it were a page that the request r asks for. What

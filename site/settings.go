@@ -266,3 +266,15 @@ func (s *Setting) Values() []objectdb.Value {
 	}
 	return nil
 }
+
+// Unit returns the unit in which a number counts, or "". It is the first word of Meaning.
+func (s *Setting) Unit() string {
+	unit, _, _ := strings.Cut(s.Meaning, " ")
+	switch unit {
+	case "milliseconds", "seconds", "minutes", "days", "kilobytes", "megabytes", "millions":
+		if s.Default.Kind() == objectdb.KindNumber {
+			return unit
+		}
+	}
+	return ""
+}

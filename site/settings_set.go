@@ -55,28 +55,22 @@ func (s *Setting) Read(tx *objectdb.Tx) State {
 	return State{Value: v, From: "root"}
 }
 
-// Set checks a value and stores it. It returns warnings for the owner.
-func (s *Setting) Set(tx *objectdb.Tx, v objectdb.Value) (warnings []string, err error) {
+// Set checks a value and stores it. See Warnings.
+func (s *Setting) Set(tx *objectdb.Tx, v objectdb.Value) error {
 	if v.Kind() != s.Default.Kind() {
-		return nil, fmt.Errorf("%s is a %s, not a %s", s.Name, s.Default.Kind(), v.Kind())
+		return fmt.Errorf("%s is a %s, not a %s", s.Name, s.Default.Kind(), v.Kind())
 	}
 	if s.Check != nil {
 		if err := s.Check(v); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := tx.Put(s.Address(), v); err != nil {
-		return nil, err
-	}
-	return s.warnings(tx, v)
+	return tx.Put(s.Address(), v)
 }
 
-// warnings returns warnings about values that are valid but may be a mistake.
-func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) {
-	all, err := Read(tx)
-	if err != nil {
-		return nil, err
-	}
+// Warnings returns warnings about a value that is valid but may be a mistake, together with the
+// other settings of the root.
+func (s *Setting) Warnings(all *Snapshot, v objectdb.Value) []string {
 	var list []string
 	warn := func(when bool, format string, args ...any) {
 		if when {
@@ -107,5 +101,5 @@ func (s *Setting) warnings(tx *objectdb.Tx, v objectdb.Value) ([]string, error) 
 		warn(!all.Flag(FlAutoSave) && !reflect.DeepEqual(v, s.Default),
 			"%s has no effect while flAutoSave is off", s.Name)
 	}
-	return list, nil
+	return list
 }

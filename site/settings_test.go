@@ -26,7 +26,13 @@ func (s *testSite) state(set *Setting) State {
 func (s *testSite) set(set *Setting, v objectdb.Value) (warnings []string, err error) {
 	s.t.Helper()
 	err = s.db.Update(context.Background(), func(tx *objectdb.Tx) error {
-		warnings, err = set.Set(tx, v)
+		if err := set.Set(tx, v); err != nil {
+			return err
+		}
+		now, err := Read(tx)
+		if err == nil {
+			warnings = set.Warnings(now, v)
+		}
 		return err
 	})
 	return warnings, err
@@ -169,5 +175,14 @@ func TestCacheSettings(t *testing.T) {
 	assert.NoError(t, checkCacheFolders(list("/var/cache/nginx/scripter")))
 	for _, bad := range []string{"", "/", "cache", "/var/.."} {
 		assert.Error(t, checkCacheFolders(list(bad)), bad)
+	}
+}
+
+func TestUnit(t *testing.T) {
+	for set, want := range map[*Setting]string{
+		ChunkSize: "kilobytes", SaveInterval: "minutes", MaxTime: "seconds", MaxInstructions: "millions", HistoryDays: "days",
+		SlowLog: "milliseconds", MaxSaves: "", ErrorStatus: "", ServerName: "", FlDebug: "",
+	} {
+		assert.Equal(t, want, set.Unit(), set.Name)
 	}
 }

@@ -149,11 +149,24 @@ func SetAction(tx *objectdb.Tx, name, handler string) (warnings []string, err er
 	if err := CheckPath(handler); err != nil {
 		return nil, err
 	}
-	if base := path.Base(handler); !IsHandler(base) {
-		warnings = append(warnings, fmt.Sprintf("%s is recognized as our handler only if the program itself "+
-			"has this name, or handler names it in scripter.conf", base))
+	return handlerNotes(handler), tx.Put(actionTable.Child(name), objectdb.String(handler))
+}
+
+// handlerNotes says what may be wrong with the handler of an action.
+func handlerNotes(handler string) []string {
+	if base := path.Base(handler); handler != "" && !IsHandler(base) {
+		return []string{fmt.Sprintf("%s is recognized as our handler only if the program itself "+
+			"has this name, or handler names it in scripter.conf", base)}
 	}
-	return warnings, tx.Put(actionTable.Child(name), objectdb.String(handler))
+	return nil
+}
+
+// actionNotes says what is wrong with the name of an action in another table.
+func (s *Snapshot) actionNotes(name string) []string {
+	if _, ok := s.Action(name); name != "" && !ok {
+		return []string{fmt.Sprintf("%q is no action", name)}
+	}
+	return nil
 }
 
 // handlerNames are the file names of our handler, wherever it lies (specification, 2.1).

@@ -15,6 +15,7 @@ type Table struct {
 	Keys    int      // the number of columns, from the first, that name a row
 	Action  int      // the column that names an action; 0: none
 	rows    func(s *Snapshot) [][]string
+	notes   func(s *Snapshot, row []string) []string // nil: there are none
 	set     func(tx *objectdb.Tx, row []string) (warnings []string, err error)
 	remove  func(tx *objectdb.Tx, keys []string) (warnings []string, err error)
 }
@@ -29,6 +30,7 @@ var (
 			}
 			return rows
 		},
+		notes: func(_ *Snapshot, row []string) []string { return handlerNotes(row[1]) },
 		set: func(tx *objectdb.Tx, row []string) ([]string, error) {
 			return SetAction(tx, row[0], row[1])
 		},
@@ -44,6 +46,7 @@ var (
 			}
 			return rows
 		},
+		notes: func(s *Snapshot, row []string) []string { return s.actionNotes(row[2]) },
 		set: func(tx *objectdb.Tx, row []string) ([]string, error) {
 			var action *string
 			if len(row) > 2 {
@@ -64,7 +67,7 @@ var Tables = []*Table{ActionRows, MimeTypeRows, OverrideRows, IndexRows}
 
 // pathRows returns a table with a row for each host and path prefix.
 func pathRows(name string, table objectdb.Address, action int) *Table {
-	return &Table{
+	t := &Table{
 		Name: name, Columns: []string{"host", "prefix", "value"}, Keys: 2, Action: action,
 		rows: func(s *Snapshot) (rows [][]string) {
 			for _, r := range s.PathRows(table) {
@@ -80,6 +83,10 @@ func pathRows(name string, table objectdb.Address, action int) *Table {
 			return nil, RemovePathRow(tx, table, keys[0], keys[1])
 		},
 	}
+	if action > 0 {
+		t.notes = func(s *Snapshot, row []string) []string { return s.actionNotes(row[action]) }
+	}
+	return t
 }
 
 // Rows returns the cells of all rows, or of those that the keys name. It ignores the case of the
@@ -92,6 +99,14 @@ func (t *Table) Rows(s *Snapshot, keys ...string) [][]string {
 	return slices.DeleteFunc(rows, func(row []string) bool {
 		return !strings.EqualFold(row[0], keys[0]) || !slices.Equal(row[1:t.Keys], keys[1:])
 	})
+}
+
+// Notes says what may be wrong with a row of the table.
+func (t *Table) Notes(s *Snapshot, row []string) []string {
+	if t.notes == nil {
+		return nil
+	}
+	return t.notes(s, row)
 }
 
 // Set checks a row and stores it. The row has its keys and at least one more cell. What is missing
