@@ -34,6 +34,10 @@ type call struct {
 	inPast bool
 }
 
+// maxForm is the size of the largest form that is read. The limit of the gateway (maxBody) is lower; but
+// without a limit here, package net/http would read no more than 10 MB.
+const maxForm = 1 << 30
+
 type callKey struct{}
 
 // newCall returns the call for a request. Its request has a path relative to the base.
@@ -59,6 +63,7 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 		c.json = strings.Contains(r.Header.Get("Accept"), "application/json")
 	}
 	r2 := r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	r2.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	r2.URL = &url.URL{Path: rest, RawQuery: r.URL.RawQuery}
 	c.r = r2
 	return c, nil
