@@ -327,20 +327,22 @@ func (c *call) linked(tx *objectdb.Tx, s string) []run {
 	return append(list, run{Text: rest})
 }
 
-// testName returns a name for the test of a request: the last part of its path.
+// testName returns a name for the test of a request, made of the last part of its path.
 func testName(r *requestlog.Request) string {
-	path, _, _ := strings.Cut(r.Variables["SCRIPT_NAME"]+r.Variables["PATH_INFO"], "?")
-	path, _, _ = strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
-	path = strings.Map(func(c rune) rune {
-		if c < 0x80 && isPlain(string(c)) && c != '-' {
-			return c
-		}
-		return -1
-	}, path)
-	if path == "" {
-		path = "Request"
+	path := r.Variables["SCRIPT_NAME"] + r.Variables["PATH_INFO"]
+	path = path[strings.LastIndexByte(path, '/')+1:]
+	if i := strings.LastIndexByte(path, '.'); i > 0 {
+		path = path[:i]
 	}
-	return "test" + strings.ToUpper(path[:1]) + path[1:] + strconv.Itoa(r.Number)
+	words := strings.FieldsFunc(path, func(c rune) bool { return c >= 0x80 || !isPlain(string(c)) || c == '-' })
+	name := "test"
+	for _, w := range words {
+		name += strings.ToUpper(w[:1]) + w[1:]
+	}
+	if len(words) == 0 {
+		name += "Request"
+	}
+	return name[:min(60, len(name))] + strconv.Itoa(r.Number)
 }
 
 // findTest reads the parameter "test": the address of a test that was made of the request.

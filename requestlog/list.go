@@ -3,6 +3,7 @@ package requestlog
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,7 +180,7 @@ func (r *Request) read(cells map[string]objectdb.Value) {
 	r.HandlerNames, r.Masked, r.Cut = texts("handlerNames"), texts("masked"), texts("cut")
 	r.Incident, r.Error = text("incident"), text("error")
 	if _, known := cells["status"]; known {
-		r.Duration = time.Duration(number("milliseconds") * float64(time.Millisecond))
+		r.Duration = time.Duration(math.Round(number("milliseconds") * float64(time.Millisecond)))
 		r.Answer = &Answer{
 			Status: int(number("status")), Head: text("responseHead"), Body: text("responseBody"),
 			Size: int64(number("responseSize")), SHA256: text("responseSHA256"),
