@@ -2,8 +2,6 @@ package admin
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -87,26 +85,8 @@ func (c *call) home() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if data.Bytes, err = fileSize(c.DB.Path()); err != nil {
-		return nil, err
-	}
+	data.Bytes = fileSize(c.DB.Path()) + fileSize(c.DB.Path()+"-wal")
 	return &result{template: "home", title: text("nav.home"), data: data}, nil
-}
-
-// fileSize returns the size of the root's file and of what was not yet written into it.
-func fileSize(path string) (int64, error) {
-	size := int64(0)
-	for _, name := range []string{path, path + "-wal"} {
-		info, err := os.Stat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return 0, err
-		}
-		size += info.Size()
-	}
-	return size, nil
 }
 
 // warnings returns what is not as it usually is: secrets that are recorded, maintenance, settings
