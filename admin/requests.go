@@ -108,9 +108,10 @@ type requestsData struct {
 	Text      string       `json:"text,omitempty"`
 	Status    string       `json:"status,omitempty"`
 	Requests  []requestRow `json:"requests"`
-	Next      string       `json:"next,omitempty"` // the parameter "before" of the next page
-	Older     bool         `json:"-"`              // it is not the first page
-	Maybe     string       `json:"-"`              // the text, if it may be an incident number
+	Next      string       `json:"next,omitempty"`   // the parameter "before" of the next page
+	Looked    int          `json:"looked,omitempty"` // the filter has looked through so many, and there may be more
+	Older     bool         `json:"-"`                // it is not the first page
+	Maybe     string       `json:"-"`                // the text, if it may be an incident number
 }
 
 // IsFiltered reports whether only some requests are asked for.
@@ -119,7 +120,10 @@ func (d *requestsData) IsFiltered() bool { return d.Text != "" || d.Status != ""
 // Statuses are the statuses by which the list can be filtered.
 func (d *requestsData) Statuses() []string { return []string{"2", "3", "4", "5", notAnswered} }
 
-const requestRows = 50
+const (
+	requestRows = 50
+	requestLook = 250 // recorded requests that a filter looks through for one page
+)
 
 // requestsPage lists the recorded requests, the newest first. With "incident" it goes to the request
 // that failed with that number.
@@ -134,42 +138,52 @@ func (c *call) requestsPage() (*result, error) {
 	if requestlog.IsIncident(wanted) {
 		data.Maybe = wanted
 	}
-	found := 0
+	var found *requestlog.Request
 	err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) (err error) { // what is recorded has no history
 		if data.Debugging, err = c.debugging(tx); err != nil {
 			return err
 		}
-		for h, err := range requestlog.Heads(tx, before) {
-			if err != nil {
+		if data.Maybe != "" {
+			found, err = requestlog.FindIncident(tx, data.Maybe)
+			if !errors.Is(err, requestlog.ErrNotFound) {
 				return err
 			}
-			if data.Maybe != "" && h.Incident == data.Maybe {
-				found = h.Number
-				return nil
-			}
-			r := newRequestRow(h)
-			if !r.matches(wanted, data.Status) {
-				continue
-			}
-			if n := len(data.Requests); n == requestRows {
-				data.Next = strconv.Itoa(data.Requests[n-1].Number)
-				return nil
-			}
-			data.Requests = append(data.Requests, r)
 		}
-		return nil
+		return data.read(tx, before, wanted)
 	})
 	switch {
 	case err != nil:
 		return nil, err
-	case found > 0:
-		return c.redirect(c.link(fmt.Sprintf("requests/%d", found)), "", 0), nil
+	case found != nil:
+		return c.redirect(c.link(fmt.Sprintf("requests/%d", found.Number)), "", 0), nil
 	}
 	res := &result{template: "requests", title: text("nav.requests"), data: data}
 	if c.query("part") != "" {
 		res.part = "requestList"
 	}
 	return res, nil
+}
+
+// read reads a page of the list.
+func (d *requestsData) read(tx *objectdb.Tx, before int, wanted string) error {
+	looked, last := 0, 0
+	for h, err := range requestlog.Heads(tx, before) {
+		if err != nil {
+			return err
+		}
+		if looked == requestLook || len(d.Requests) == requestRows {
+			d.Next = strconv.Itoa(last)
+			if looked == requestLook {
+				d.Looked = looked
+			}
+			return nil
+		}
+		looked, last = looked+1, h.Number
+		if r := newRequestRow(h); r.matches(wanted, d.Status) {
+			d.Requests = append(d.Requests, r)
+		}
+	}
+	return nil
 }
 
 // toIncident goes to the request that failed with an incident number.

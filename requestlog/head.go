@@ -30,18 +30,49 @@ func (h *Head) Milliseconds() float64 { return float64(h.Duration) / float64(tim
 // of those with a lower number. Of each it reads neither the body nor the answer.
 func Heads(tx *objectdb.Tx, before int) iter.Seq2[*Head, error] {
 	return func(yield func(*Head, error) bool) {
-		numbers, err := numbers(tx)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for _, n := range slices.Backward(numbers) {
-			if before > 0 && n >= before {
-				continue
+		for n, err := range newest(tx, before) {
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			h, err := readHead(tx, n)
+			number, _ := numberOf(n.Name(), n.Kind())
+			h, err := readHead(tx, number)
 			if !yield(h, err) || err != nil {
 				return
+			}
+		}
+	}
+}
+
+// newest yields the tables of the recorded requests with a number below before, or of all for 0, the
+// newest first. It reads some at a time.
+func newest(tx *objectdb.Tx, before int) iter.Seq2[*objectdb.Node, error] {
+	return func(yield func(*objectdb.Node, error) bool) {
+		const some = 64
+		log, err := tx.Find(Log)
+		if isMissing(err) || err == nil && log.Kind() != objectdb.KindTable {
+			return
+		}
+		end := ""
+		if before > 0 {
+			end = nameOf(before)
+		}
+		for more := true; more; {
+			var list []*objectdb.Node
+			if err == nil {
+				list, err = tx.Page(log, "", end, true, some)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, n := range slices.Backward(list) {
+				if _, ok := numberOf(n.Name(), n.Kind()); ok && !yield(n, nil) {
+					return
+				}
+			}
+			if more = len(list) == some; more {
+				end = objectdb.Fold(list[0].Name())
 			}
 		}
 	}

@@ -16,16 +16,26 @@ import (
 // ErrNotFound is the error for a request that is not recorded.
 var ErrNotFound = errors.New("no such request is recorded")
 
+func isMissing(err error) bool {
+	return errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
+}
+
+// numberOf returns the number of the recorded request whose table has a name. Scripts may have put
+// other objects there.
+func numberOf(name string, k objectdb.Kind) (number int, ok bool) {
+	n, err := strconv.Atoi(name)
+	return n, err == nil && n > 0 && k == objectdb.KindTable && nameOf(n) == name
+}
+
 // numbers returns the numbers of the recorded requests in ascending order.
 func numbers(tx *objectdb.Tx) ([]int, error) {
 	list, err := tx.List(Log)
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+	if isMissing(err) {
 		return nil, nil
 	}
 	var numbers []int
 	for _, o := range list {
-		n, err := strconv.Atoi(o.Name)
-		if err == nil && n > 0 && o.Kind == objectdb.KindTable && (&Request{Number: n}).address().Name() == o.Name {
+		if n, ok := numberOf(o.Name, o.Kind); ok {
 			numbers = append(numbers, n)
 		}
 	}
@@ -53,47 +63,73 @@ func All(tx *objectdb.Tx) ([]*Request, error) {
 // Find returns the recorded request with a number; 0 means the last. If there is none,
 // the error wraps [ErrNotFound] and gives the reason.
 func Find(tx *objectdb.Tx, number int) (*Request, error) {
-	numbers, err := numbers(tx)
+	if number > 0 {
+		switch n, err := tx.Find(Log.Child(nameOf(number))); {
+		case err == nil && n.Kind() == objectdb.KindTable:
+			return read(tx, number)
+		case err != nil && !isMissing(err):
+			return nil, err
+		}
+	}
+	last, err := findNewest(tx, 0)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(numbers) == 0:
+	case last == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNotFound, Log)
 	case number == 0:
-		number = numbers[len(numbers)-1]
-	case !slices.Contains(numbers, number):
-		first, last := numbers[0], numbers[len(numbers)-1]
-		return nil, fmt.Errorf("%w: the recorded ones are %d to %d, not %d", ErrNotFound, first, last, number)
+		return read(tx, last)
 	}
-	return read(tx, number)
+	numbers, err := numbers(tx)
+	if err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%w: the recorded ones are %d to %d, not %d", ErrNotFound, numbers[0], last, number)
+}
+
+// findNewest returns the number of the last recorded request whose number is below before, or of the last
+// one for 0. It returns 0 if there is none.
+func findNewest(tx *objectdb.Tx, before int) (int, error) {
+	for n, err := range newest(tx, before) {
+		if err != nil {
+			return 0, err
+		}
+		number, _ := numberOf(n.Name(), n.Kind())
+		return number, nil
+	}
+	return 0, nil
 }
 
 // FindBefore returns the last recorded request whose number is below number.
 func FindBefore(tx *objectdb.Tx, number int) (*Request, error) {
-	list, err := numbers(tx)
+	if number <= 0 {
+		return nil, fmt.Errorf("%w before this one", ErrNotFound)
+	}
+	last, err := findNewest(tx, number)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(list, func(n int) bool { return n >= number })
-	if i < 0 {
-		i = len(list)
-	}
-	if i == 0 {
+	if last == 0 {
 		return nil, fmt.Errorf("%w before this one", ErrNotFound)
 	}
-	return read(tx, list[i-1])
+	return read(tx, last)
 }
 
 // FindIncident returns the recorded request that failed with the incident number shown to
 // the visitor. If there is none, the error wraps [ErrNotFound] and gives the reason.
 func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 	count := 0
-	for h, err := range Heads(tx, 0) {
+	for table, err := range newest(tx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if h.Incident == incident {
-			return read(tx, h.Number)
+		found, err := hasIncident(tx, table, incident)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			number, _ := numberOf(table.Name(), table.Kind())
+			return read(tx, number)
 		}
 		count++
 	}
@@ -107,6 +143,19 @@ func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 		return nil, fmt.Errorf("%w: %s is empty", ErrNotFound, Log)
 	}
 	return nil, fmt.Errorf("%w: none of the last %d has incident %s", ErrNotFound, count, incident)
+}
+
+// hasIncident reports whether a recorded request failed with an incident number.
+func hasIncident(tx *objectdb.Tx, table *objectdb.Node, incident string) (bool, error) {
+	n, err := tx.Child(table, "incident")
+	if isMissing(err) || err == nil && n.Kind() != objectdb.KindString {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	v, err := tx.Value(n)
+	return v == objectdb.String(incident), err
 }
 
 // ServerNameWarning returns a warning if name differs from the web server's own name in

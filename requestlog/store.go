@@ -13,9 +13,9 @@ import (
 // digits, so that the order of the names is that of the requests.
 var Log = objectdb.Address{"scratchpad", "cgiparamsLog"}
 
-func (r *Request) address() objectdb.Address {
-	return Log.Child(fmt.Sprintf("%09d", r.Number))
-}
+func (r *Request) address() objectdb.Address { return Log.Child(nameOf(r.Number)) }
+
+func nameOf(number int) string { return fmt.Sprintf("%09d", number) }
 
 // Add numbers the request and stores it as one of the last max; if max is 0, it stores
 // nothing. The transaction holds the writer's lock, so each request gets its own number.
