@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"scripter/gateway"
 	"scripter/history"
@@ -162,22 +161,13 @@ func parseVariable(line string) (name, value string, ok bool) {
 	return name, m[2], true
 }
 
-// outcome is what a replay has shown.
+// outcome is what came of a replay: a run, or a comparison.
 type outcome struct {
-	Then         bool        `json:"then"` // on the root as it was
-	Response     *response   `json:"response"`
-	Milliseconds float64     `json:"milliseconds"`
-	Error        string      `json:"error,omitempty"`
-	Failure      []run       `json:"-"`
-	Written      string      `json:"written"`
-	Kept         bool        `json:"kept"`             // what it has written
-	Change       int64       `json:"change,omitempty"` // that has it
-	Notes        []string    `json:"notes,omitempty"`
-	Compared     *comparison `json:"difference,omitempty"`
+	Then     bool        `json:"then"` // the run is on the root as it was
+	Ran      *ran        `json:"ran,omitempty"`
+	Notes    []string    `json:"notes,omitempty"` // what was not as it was
+	Compared *comparison `json:"difference,omitempty"`
 }
-
-// Took returns how long the run took, in milliseconds.
-func (o *outcome) Took() string { return tookText(o.Milliseconds) }
 
 // comparison is what differs between two answers, and between what was written.
 type comparison struct {
@@ -191,28 +181,13 @@ type comparison struct {
 // Lines returns lines with "-" and "+" for the page.
 func (*comparison) Lines(lines []string) []diffLine { return diffLines(strings.Join(lines, "\n")) }
 
-// replayOptions returns how a recorded request is run again: with the page files of the site that the
-// web server has told for this request. The recorded folder is not trusted, because scripts can write
-// recorded requests.
-func (c *call) replayOptions(o *outcome) replay.Options {
-	return replay.Options{
-		DB: c.DB, Then: o.Then,
-		Gateway: func(db *objectdb.DB) (*gateway.Gateway, error) { return c.Gateway.On(db, nil), nil },
-		Replay:  gateway.ReplayOptions{Developer: true, DocumentRoot: gateway.DocumentRoot(c.ctx())},
-		Ended:   func(run *replay.Result) { o.Notes = append(o.Notes, notesOf(c.ctx(), run)...) },
-	}
-}
-
-// notesOf says what was not as it was, in a run on the root as it was.
-func notesOf(ctx context.Context, run *replay.Result) []string {
-	if run.Past == nil {
-		return nil
-	}
+// notesOf says what was not as it was, in a run on the root as it was. g may be nil.
+func notesOf(ctx context.Context, past *history.Past, g *gateway.Gateway) []string {
 	var list []string
-	if run.Gateway != nil && run.Gateway.HasReadFiles() {
+	if g != nil && g.HasReadFiles() {
 		list = append(list, text("request.files"))
 	}
-	later, err := run.Past.LaterValues(ctx)
+	later, err := past.LaterValues(ctx)
 	if err != nil {
 		list = append(list, err.Error())
 	}
@@ -234,72 +209,38 @@ func (c *call) replayThen(data *requestData, r *requestlog.Request) (*result, er
 	return c.replayOnce(data, r, true)
 }
 
-// checkReplay returns an error unless the person may run a request again.
-func (c *call) checkReplay() error {
-	if c.mayReplay() {
-		return nil
-	}
-	return &problem{Status: http.StatusForbidden, Text: text("request.mayNotReplay")}
-}
-
 // replayOnce runs a request again, and shows what came of it.
 func (c *call) replayOnce(data *requestData, r *requestlog.Request, then bool) (*result, error) {
-	if err := c.checkReplay(); err != nil {
+	if err := c.mayRun(); err != nil {
 		return nil, err
 	}
-	o := &outcome{Then: then, Kept: c.field("keep") == "yes" && !then}
-	if o.Kept && c.role.Kind != site.RoleOwner {
+	keep := c.field("keep") == "yes" && !then
+	if keep && c.role.Kind != site.RoleOwner {
 		return nil, &problem{Status: http.StatusForbidden, Text: text("request.ownersKeep")}
 	}
 	if err := c.edit(data, r); err != nil {
 		return nil, err
 	}
-	options := c.replayOptions(o)
-	options.Replay.Commit = o.Kept
-	options.Replay.By = objectdb.Origin{Person: true, Who: c.user, Why: "web page",
-		Path: fmt.Sprintf("replay request %d", r.Number)}
-	seen := int64(0)
-	options.Replay.Inspect = func(tx *objectdb.Tx) (err error) {
-		seen = tx.Generation()
-		o.Written, err = history.Pending(tx)
-		return err
-	}
-	began := time.Now()
-	out, err := replay.Run(c.ctx(), r, io.Discard, options)
-	if err != nil {
-		return nil, c.replayProblem(err)
-	}
-	o.Milliseconds = float64(time.Since(began)) / float64(time.Millisecond)
-	o.Response = newResponse(out.Answer)
-	o.Written = cutAt(o.Written, requestText)
-	if out.Outcome.Err != nil {
-		o.Error = cutAt(gateway.Describe(out.Outcome.Err), requestText)
-		o.Kept, o.Written = false, ""
-	}
-	if err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
-		o.Failure = c.linked(tx, o.Error)
-		if !o.Kept || o.Written == "" {
-			return nil
+	db, past := c.DB, (*history.Past)(nil)
+	if then {
+		generation, err := replay.Seen(c.ctx(), c.DB, r)
+		if err != nil {
+			return nil, c.replayProblem(err)
 		}
-		return o.findChange(tx, seen, options.Replay.By)
-	}); err != nil {
+		past = history.NewPast(c.DB, generation)
+		db = past.DB
+	}
+	log := &runLog{}
+	g := c.Gateway.On(db, slog.New(log))
+	ran, err := c.runRequestBy(g, log, r, fmt.Sprintf("replay request %d", r.Number), keep, nil)
+	if err != nil {
 		return nil, err
 	}
-	return c.outcomeResult(data, o), nil
-}
-
-// findChange finds the change that has what the replay wrote, after the generation that it saw.
-func (o *outcome) findChange(tx *objectdb.Tx, seen int64, by objectdb.Origin) error {
-	for change, err := range tx.PersonChanges(0) {
-		if err != nil || change.Generation <= seen {
-			return err
-		}
-		if change.Origin == by {
-			o.Change = change.Generation
-			return nil
-		}
+	o := &outcome{Then: then, Ran: ran}
+	if past != nil {
+		o.Notes = notesOf(c.ctx(), past, g)
 	}
-	return nil
+	return c.outcomeResult(data, o), nil
 }
 
 // replayProblem returns the problem of a request that could not be run again.
@@ -324,7 +265,7 @@ func (c *call) compareRecorded(data *requestData, r *requestlog.Request) (*resul
 // compare shows what differs between the runs on the root as it was and on today's, or between the
 // recorded answer and a run on today's root.
 func (c *call) compare(data *requestData, r *requestlog.Request, recorded bool) (*result, error) {
-	if err := c.checkReplay(); err != nil {
+	if err := c.mayRun(); err != nil {
 		return nil, err
 	}
 	if err := c.edit(data, r); err != nil {
@@ -333,15 +274,27 @@ func (c *call) compare(data *requestData, r *requestlog.Request, recorded bool) 
 	if recorded && r.Answer == nil {
 		return nil, &problem{Status: http.StatusConflict, Text: text("request.noAnswer")}
 	}
+	release, err := c.acquireRun()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	o := &outcome{}
-	began := time.Now()
-	d, err := replay.Compare(c.ctx(), r, recorded, c.replayOptions(o))
+	d, err := replay.Compare(c.ctx(), r, recorded, replay.Options{
+		DB:      c.DB,
+		Gateway: func(db *objectdb.DB) (*gateway.Gateway, error) { return c.Gateway.On(db, nil), nil },
+		// The recorded folder is not trusted, because scripts can write recorded requests.
+		Replay: gateway.ReplayOptions{DocumentRoot: gateway.DocumentRoot(c.ctx())},
+		Ended: func(run *replay.Result) {
+			if run.Past != nil {
+				o.Notes = append(o.Notes, notesOf(c.ctx(), run.Past, run.Gateway)...)
+			}
+		},
+	})
 	if err != nil {
 		return nil, c.replayProblem(err)
 	}
-	o.Milliseconds = float64(time.Since(began)) / float64(time.Millisecond)
 	o.Compared = &comparison{Recorded: recorded, Same: d.IsEmpty(), Head: bounded(d.Head), Body: bounded(d.Body), Written: bounded(d.Written)}
-	o.Response = newResponse(d.Now)
 	return c.outcomeResult(data, o), nil
 }
 

@@ -125,12 +125,6 @@ func (c *call) recorded(tx *objectdb.Tx) (*requestlog.Request, error) {
 	return r, err
 }
 
-// mayReplay reports whether the person may run recorded requests again. A reader may only look. What
-// the run of an author writes is thrown away, and an author cannot choose who seems to ask.
-func (c *call) mayReplay() bool {
-	return c.role.Kind == site.RoleOwner || c.role.Kind == site.RoleAuthor
-}
-
 // requestPage shows a recorded request.
 func (c *call) requestPage() (*result, error) {
 	data, _, err := c.request()
@@ -161,7 +155,7 @@ func (c *call) request() (data *requestData, r *requestlog.Request, err error) {
 }
 
 func (c *call) describeRequest(tx *objectdb.Tx, r *requestlog.Request) (*requestData, error) {
-	data := &requestData{Secrets: r.Secrets, MayReplay: c.mayReplay() && !c.inPast, Changes: []changeRow{}}
+	data := &requestData{Secrets: r.Secrets, MayReplay: c.mayRun() == nil && !c.inPast, Changes: []changeRow{}}
 	data.Shown = r.Secrets && c.role.Kind == site.RoleOwner && c.query("secrets") == "shown"
 	if !data.Shown {
 		r = r.WithoutSecrets()

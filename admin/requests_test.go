@@ -248,12 +248,15 @@ func TestRequestReplay(t *testing.T) {
 		require.Equal(t, 200, answer.status, answer.body)
 		return answer.json()["outcome"].(map[string]any)
 	}
-	body := func(o map[string]any) any { return o["response"].(map[string]any)["body"].(map[string]any)["text"] }
+	ran := func(o map[string]any) map[string]any { return o["ran"].(map[string]any) }
+	body := func(o map[string]any) any {
+		return ran(o)["answer"].(map[string]any)["body"].(map[string]any)["text"]
+	}
 	for _, b := range []*browser{ada, eve} {
 		o := outcomeOf(b, "do", "now")
 		assert.Equal(t, "new "+nasty, body(o))
-		assert.Contains(t, o["written"], `user.seen = `)
-		assert.Equal(t, false, o["kept"])
+		assert.Equal(t, "user.seen", ran(o)["written"].([]any)[0].(map[string]any)["address"])
+		assert.Equal(t, false, ran(o)["kept"])
 		assert.Equal(t, "old "+nasty+" ", body(outcomeOf(b, "do", "then")))
 		assert.Equal(t, "new ed", body(outcomeOf(b, "do", "now", "field.name", "ed")))
 		d := outcomeOf(b, "do", "compare")["difference"].(map[string]any)
@@ -281,16 +284,16 @@ func TestRequestReplay(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, ada.post("requests/1", "do", "all").status)
 
 	o := outcomeOf(ada, "do", "now", "keep", "yes")
-	assert.Equal(t, true, o["kept"])
+	assert.Equal(t, true, ran(o)["kept"])
 	assert.Equal(t, objectdb.String("new"), s.get("user.seen"))
-	change := fmt.Sprintf("history/%v", o["change"])
+	change := fmt.Sprintf("history/%v", ran(o)["change"])
 	assert.Contains(t, ada.get(change).text(), "replay request 1")
 	assert.Contains(t, ada.get(change).text(), "ada")
 
 	s.put("suites.webserverScripts.x", objectdb.Script("local p = ...\nuser.seen = 'lost'\nerror (p.argTable.name)"))
 	o = outcomeOf(ada, "do", "now", "keep", "yes")
-	assert.Equal(t, false, o["kept"])
-	assert.Contains(t, o["error"], "suites.webserverScripts.x:3")
+	assert.Equal(t, false, ran(o)["kept"])
+	assert.Contains(t, ran(o)["failure"].(map[string]any)["place"].(map[string]any)["text"], "suites.webserverScripts.x:3")
 	page := ada.post("requests/1", "do", "now")
 	lacks(t, page.body, "<script>alert")
 	assert.Contains(t, page.body, `href="/scripter/at/suites.webserverScripts.x#line-3"`)
@@ -329,21 +332,29 @@ func TestReplayFiles(t *testing.T) {
 	for _, k := range ada.client.Jar.Cookies(mustURL(t, s.url+"/scripter/")) {
 		cookie += k.Name + "=" + k.Value + "; "
 	}
-	s.update(func(tx *objectdb.Tx) error {
-		at := requestlog.Log.Child("000000001").Child("variables")
-		return tx.Put(at, objectdb.List{objectdb.String("REQUEST_METHOD=GET"), objectdb.String("SCRIPT_NAME=/p.mcro"),
-			objectdb.String("SERVER_NAME=localhost"), objectdb.String("SERVER_PORT=80"), objectdb.String("SERVER_PROTOCOL=HTTP/1.0"),
-			objectdb.String("DOCUMENT_ROOT=" + pages)})
-	})
-	form := url.Values{"csrf": {ada.csrf}, "do": {"now"}}.Encode()
-	var b strings.Builder
-	s.server.Gateway.Answer(context.Background(), &gateway.Request{Form: gateway.NPH, Body: strings.NewReader(form), Params: map[string]string{
-		"REQUEST_METHOD": "POST", "SCRIPT_NAME": "/scripter/requests/1", "SERVER_PROTOCOL": "HTTP/1.0", "SERVER_NAME": "localhost",
-		"SERVER_PORT": "80", "REMOTE_ADDR": "192.0.2.7", "DOCUMENT_ROOT": pages, "HTTP_COOKIE": cookie,
-		"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": fmt.Sprint(len(form)), "HTTP_HOST": strings.TrimPrefix(s.url, "http://"),
-		"HTTP_ORIGIN": s.url,
-	}}, &b)
-	assert.Contains(t, b.String(), "of the site")
+	s.update(func(tx *objectdb.Tx) error { return tx.Delete(requestlog.Log.Child("000000001").Child("responseBody")) })
+	replayed := func(folder string) string {
+		s.update(func(tx *objectdb.Tx) error {
+			var list objectdb.List
+			for _, v := range []string{"REQUEST_METHOD=GET", "SCRIPT_NAME=/p.mcro", "SERVER_NAME=localhost", "SERVER_PORT=80",
+				"SERVER_PROTOCOL=HTTP/1.0", "DOCUMENT_ROOT=" + folder} {
+				list = append(list, objectdb.String(v))
+			}
+			return tx.Put(requestlog.Log.Child("000000001").Child("variables"), list)
+		})
+		form := url.Values{"csrf": {ada.csrf}, "do": {"now"}}.Encode()
+		var b strings.Builder
+		s.server.Gateway.Answer(context.Background(), &gateway.Request{Form: gateway.NPH, Body: strings.NewReader(form), Params: map[string]string{
+			"REQUEST_METHOD": "POST", "SCRIPT_NAME": "/scripter/requests/1", "SERVER_PROTOCOL": "HTTP/1.0", "SERVER_NAME": "localhost",
+			"SERVER_PORT": "80", "REMOTE_ADDR": "192.0.2.7", "DOCUMENT_ROOT": pages, "HTTP_COOKIE": cookie,
+			"CONTENT_TYPE": "application/x-www-form-urlencoded", "CONTENT_LENGTH": fmt.Sprint(len(form)),
+			"HTTP_HOST": strings.TrimPrefix(s.url, "http://"), "HTTP_ORIGIN": s.url,
+		}}, &b)
+		require.Contains(t, b.String(), text("ran.title"))
+		return b.String()
+	}
+	assert.Contains(t, replayed(pages), "of the site")
+	lacks(t, replayed(secret), "of another folder")
 }
 
 // TestSaveTest checks that a test is made of a request by those who may change the place.

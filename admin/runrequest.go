@@ -38,12 +38,19 @@ func (a *ranAnswer) StatusText() string { return http.StatusText(a.Status) }
 // runRequest runs a request that was recorded or typed. prepare, if not nil, changes the root before;
 // what it and the scripts write is kept or thrown away. what stands in the history.
 func (c *call) runRequest(request *requestlog.Request, what string, keep bool, prepare func(*objectdb.Tx) error) (*ran, error) {
+	log := &runLog{}
+	return c.runRequestBy(c.Gateway.On(c.db, slog.New(log)), log, request, what, keep, prepare)
+}
+
+// runRequestBy is runRequest with another gateway, which logs to log.
+func (c *call) runRequestBy(g *gateway.Gateway, log *runLog, request *requestlog.Request, what string, keep bool,
+	prepare func(*objectdb.Tx) error,
+) (*ran, error) {
 	r := &ran{Kept: keep, Written: []ranObject{}}
 	err := c.perform(r, func() error {
-		log := &runLog{}
 		w := &answerHead{}
 		o := c.runOptions(r, what, prepare)
-		out, answer := c.Gateway.On(c.db, slog.New(log)).Replay(c.ctx(), request, w, gateway.ReplayOptions{
+		out, answer := g.Replay(c.ctx(), request, w, gateway.ReplayOptions{
 			Commit: keep, Developer: true, By: o.Origin, DocumentRoot: gateway.DocumentRoot(c.ctx()),
 			Prepare: o.Prepare, Ended: o.Ended,
 		})

@@ -47,7 +47,7 @@ func Run(ctx context.Context, r *requestlog.Request, w io.Writer, o Options) (*R
 	}
 	db := o.DB
 	if o.Then {
-		generation, err := seenBy(ctx, db, r)
+		generation, err := Seen(ctx, db, r)
 		if err != nil {
 			return run, err
 		}
@@ -67,8 +67,8 @@ func Run(ctx context.Context, r *requestlog.Request, w io.Writer, o Options) (*R
 	return run, nil
 }
 
-// seenBy returns the generation of the root that a recorded request has seen.
-func seenBy(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
+// Seen returns the generation of the root that a recorded request has seen, if the history has it.
+func Seen(ctx context.Context, db *objectdb.DB, r *requestlog.Request) (generation int64, err error) {
 	err = db.View(ctx, func(tx *objectdb.Tx) error {
 		if generation = r.Generation; generation > 0 {
 			return history.IsRemembered(tx, generation)
