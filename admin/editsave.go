@@ -422,7 +422,7 @@ func (c *call) savedResult(a objectdb.Address, s saving) (*result, error) {
 	if !c.json {
 		return res, nil
 	}
-	data := map[string]any{"saved": true, "change": s.change, "message": text("said." + key)}
+	data := map[string]any{"saved": true, "change": s.change, "message": text("said." + key), "page": res.location}
 	err := c.view(func(tx *objectdb.Tx) error {
 		n, err := tx.Find(a)
 		if err == nil {

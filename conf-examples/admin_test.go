@@ -83,7 +83,7 @@ func TestWebPage(t *testing.T) {
 			resp, body := p.get("at/user.webserver")
 			require.Equal(t, 200, resp.StatusCode, body)
 			assert.Equal(t, "/scripter/login", resp.Request.URL.Path, "the log-in page")
-			resp, body = p.post("login", url.Values{"name": {"ada"}, "password": {"wrong"}})
+			resp, _ = p.post("login", url.Values{"name": {"ada"}, "password": {"wrong"}})
 			assert.Equal(t, 401, resp.StatusCode)
 			resp, body = p.post("login", url.Values{"name": {"ada"}, "password": {adminPassword}, "to": {"/scripter/at/user.webserver"}})
 			require.Equal(t, 200, resp.StatusCode, body)

@@ -71,7 +71,7 @@ function send(form, submitter) {
 		} else if (body.location) {
 			location.assign(body.location);
 		} else if (body.saved) {
-			location.reload();
+			body.page ? location.assign(body.page) : location.reload();
 		} else {
 			say(form, body.error ?? t("unexpected", { status: request.status }), "bad");
 		}

@@ -62,7 +62,8 @@
 //   pasted anywhere on the page are put into it, and it is opened.
 //
 // DROP  <form method="post" enctype="multipart/form-data" data-drop> with one <input type="file">: files may be dropped
-//   on it or pasted. → {"location":"URL"}: goes there; {"saved":true}: the page is loaded again.
+//   on it or pasted. → {"location":"URL"}: goes there; {"saved":true,"page":"URL"}: the page is loaded again,
+//   at the URL that says what was done.
 //
 // LIVE  <div data-live=URL [data-every="15"]>: GET → the fragment that it contains, with If-None-Match; at most one
 //   request per 10 s and page, none while hidden or paused. Rows with data-key keep their focus; new ones are told.

@@ -75,7 +75,9 @@ func (b *Tab) middle(e element) (x, y float64, wrong string) {
 		const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight)
 		const x = (left + right) / 2, y = (top + bottom) / 2
 		let hit = document.elementFromPoint(x, y)
-		if (!hit || !(e === hit || e.contains(hit) || hit.contains(e) || hit.control === e || e.labels && [...e.labels].some(l => l.contains(hit))))
+		for (let inner; inner = hit?.shadowRoot?.elementFromPoint(x, y); hit = inner) if (inner === hit) break
+		const labels = [...e.labels ?? []]
+		if (!hit || !(e.contains(hit) || hit.contains(e) || labels.some(l => l.contains(hit))))
 			return {wrong: "is covered by " + (hit ? hit.outerHTML.slice(0, 200) : "nothing, it lies outside of the window")}
 		return {x, y}
 	}`, &at)
@@ -140,10 +142,19 @@ var keys = map[string]string{
 	"F1": kb.F1, "F2": kb.F2, "F12": kb.F12,
 }
 
-var modifiers = map[string]chromedp.Modifier{"Control": kb.ModifierCtrl, "Shift": kb.ModifierShift, "Alt": kb.ModifierAlt}
+var modifiers = map[string]chromedp.Modifier{
+	"Control": kb.ModifierCtrl, "Shift": kb.ModifierShift, "Alt": kb.ModifierAlt,
+}
 
 // Press presses keys one after the other, such as "Control+s", "Shift+Tab", "Enter".
 func (b *Tab) Press(names ...string) {
+	b.t.Helper()
+	b.Start(names...)
+	b.settle()
+}
+
+// Start presses keys as Press does, and does not wait for what they do.
+func (b *Tab) Start(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
 		parts := strings.Split(name, "+")
@@ -165,24 +176,25 @@ func (b *Tab) Press(names ...string) {
 			b.t.Fatalf("press %s: %v", name, err)
 		}
 	}
-	b.settle()
 }
 
-// TabTo presses the tab key until that has the focus, as "button Save". It fails if the focus comes back
-// to where it was.
+// TabTo presses the tab key until what has that role and name has the focus.
 func (b *Tab) TabTo(role, name string) {
 	b.t.Helper()
 	want := role + " " + name
 	var passed []string
-	for range 200 {
+	for range 300 {
 		b.Press("Tab")
 		focus := b.Focus()
 		if focus == want {
 			return
 		}
+		if n := len(passed); n > 1 && focus == passed[0] {
+			break // all around
+		}
 		passed = append(passed, focus)
 	}
-	b.fail(fmt.Sprintf("the tab key does not reach %s, but %s", want, strings.Join(passed[:30], ", ")))
+	b.fail(fmt.Sprintf("the tab key does not reach %s, but %s", want, strings.Join(passed, ", ")))
 }
 
 // Select chooses an option in the list with that label.

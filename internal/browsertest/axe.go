@@ -31,6 +31,12 @@ func axeCore(t testing.TB) string {
 // Axe lets axe-core look at the page as it is now; each of its findings fails the test.
 func (b *Tab) Axe() {
 	b.t.Helper()
+	b.axe(`{resultTypes: ["violations"]}`)
+}
+
+// axe runs axe-core with options.
+func (b *Tab) axe(options string) {
+	b.t.Helper()
 	has := false
 	b.must(`typeof axe === "object"`, &has)
 	if !has {
@@ -43,7 +49,7 @@ func (b *Tab) Axe() {
 			FailureSummary string
 		}
 	}
-	b.must(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations)`, &found)
+	b.must(`axe.run(document, `+options+`).then(r => r.violations)`, &found)
 	for _, v := range found {
 		for _, n := range v.Nodes {
 			b.t.Errorf("axe: %s at %d px, %s: %s (%s): %s\n\t%s", b.URL(), b.look.width, b.look.theme, v.Help, v.ID, n.HTML,

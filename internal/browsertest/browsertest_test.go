@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 		b.See("Bad")
 		b.Inspect("bad")
 	})
-	for _, want := range []string{"inline style", "inline script", "/none.png", "wider than its window", "image-alt",
+	for _, want := range []string{"inline style", "inline script", "/none.png", "does not fit its window", "image-alt",
 		"html-has-lang"} {
 		assert.Contains(t, said, want)
 	}

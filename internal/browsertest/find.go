@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
 )
 
 // place names something by its role and the name that a screen reader says. Without a role
@@ -216,15 +217,15 @@ func (b *Tab) Value(label string) string {
 // Focus returns the role and the name of what has the focus, as "button Save".
 func (b *Tab) Focus() string {
 	b.t.Helper()
-	a, err := b.tree()
-	if err != nil {
-		b.t.Fatal(err)
+	object := call(b, runtime.Evaluate, runtime.EvaluateParams{Expression: `document.activeElement`}).Result
+	if object.ObjectID == "" {
+		return "nothing"
 	}
-	focus := "nothing"
-	for _, n := range a.order {
-		if e := elementOf(n); !n.Ignored && e.states["focused"] == "true" && e.role != "RootWebArea" {
-			focus = e.role + " " + e.name // the innermost comes last
-		}
+	no := false
+	r := call(b, accessibility.GetPartialAXTree, accessibility.GetPartialAXTreeParams{ObjectID: object.ObjectID,
+		FetchRelatives: &no})
+	if len(r.Nodes) == 0 {
+		return "nothing"
 	}
-	return focus
+	return strings.TrimSpace(word(r.Nodes[0].Role) + " " + word(r.Nodes[0].Name))
 }

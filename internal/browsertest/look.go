@@ -38,6 +38,14 @@ func (b *Tab) Look(width int, theme string) {
 		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 }
 
+// Style returns a property of the page's style as it is shown, such as "background-color".
+func (b *Tab) Style(property string) string {
+	b.t.Helper()
+	value := ""
+	b.must(`getComputedStyle(document.documentElement).getPropertyValue(`+quoted(property)+`)`, &value)
+	return value
+}
+
 // Screenshot keeps a picture of the whole page in a window of that width and theme.
 func (b *Tab) Screenshot(name string, width int, theme string) {
 	b.t.Helper()
@@ -54,29 +62,36 @@ func (b *Tab) Inspect(name string) {
 	b.t.Helper()
 	before := b.look
 	for _, width := range []int{Wide, Narrow} {
-		for _, theme := range []string{"light", "dark"} {
-			b.Look(width, theme)
-			b.settle()
-			b.picture(name)
-			b.Axe()
-			b.fits()
-		}
+		b.Look(width, "light")
+		b.settle()
+		b.picture(name)
+		b.Axe()
+		b.fits()
+		b.Look(width, "dark")
+		b.settle()
+		b.picture(name)
+		b.axe(`{runOnly: ["color-contrast"]}`) // all that a theme changes
 	}
 	b.Look(before.width, before.theme)
 }
 
-// fits checks that the page is not wider than the window.
+// fits checks that the page is not wider than the window, and that nothing is cut off at its left.
 func (b *Tab) fits() {
 	b.t.Helper()
 	wide := ""
 	b.must(`(() => {
 		const root = document.scrollingElement
-		if (root.scrollWidth <= root.clientWidth) return ""
-		const out = [...document.body.querySelectorAll("*")].filter(e => e.getBoundingClientRect().right > root.clientWidth + 1)
-		return root.scrollWidth + " px: " + out.slice(-3).map(e => e.outerHTML.slice(0, 120)).join(" ")
+		const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement))
+		const out = [...document.body.querySelectorAll("*")].filter(e => {
+			const r = e.getBoundingClientRect()
+			return (r.right > root.clientWidth + 1 && root.scrollWidth > root.clientWidth || r.left < -1 && r.right > 1) &&
+				e.checkVisibility() && !scrolls(e.parentElement)
+		})
+		if (out.length === 0 && root.scrollWidth <= root.clientWidth) return ""
+		return root.scrollWidth + " px: " + out.slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join(" ")
 	})()`, &wide)
 	if wide != "" {
-		b.t.Errorf("%s at %d px: the page is wider than its window: %s", b.URL(), b.look.width, wide)
+		b.t.Errorf("%s at %d px: the page does not fit its window: %s", b.URL(), b.look.width, wide)
 	}
 }
 

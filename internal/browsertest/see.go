@@ -8,9 +8,12 @@ import (
 // shown gives the text of an element as a person sees it: its visible text, and then what
 // stands in its fields.
 const shown = `function() {
-	const fields = [...this.querySelectorAll("input, textarea")].filter(f =>
+	const all = root => [...root.querySelectorAll("*")].flatMap(e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e])
+	const inside = all(this)
+	const fields = inside.filter(f => f.matches("input, textarea") &&
 		!["hidden", "password", "checkbox", "radio", "submit"].includes(f.type) && f.checkVisibility())
-	return [this.innerText, ...fields.map(f => f.value)].join("\n")
+	const shadows = inside.filter(e => e.shadowRoot).flatMap(e => [...e.shadowRoot.children])
+	return [this, ...shadows].map(e => e.innerText).concat(fields.map(f => f.value)).join("\n")
 }`
 
 // Text returns the text that is to be seen, with single spaces, and then that of the fields.

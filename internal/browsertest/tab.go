@@ -108,7 +108,8 @@ func (b *tab) heard(event any) {
 	case *log.EventEntryAdded:
 		// The browser asks for favicon.ico by itself.
 		if e.Entry.Level == log.EntryLevelError && e.Entry.URL != b.base+"/favicon.ico" {
-			b.faults = append(b.faults, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
+			fault := fmt.Sprintf("%s %s %s", e.Entry.Text, e.Entry.URL, where(e.Entry.StackTrace))
+			b.faults = append(b.faults, strings.TrimSpace(fault))
 		}
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeAssert {
@@ -128,6 +129,17 @@ func (b *tab) heard(event any) {
 		b.dialogs = append(b.dialogs, e.Message)
 		go chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 	}
+}
+
+// where returns the function of a script that has caused something.
+func where(trace *runtime.StackTrace) string {
+	var calls []string
+	for ; trace != nil; trace = trace.Parent {
+		for _, f := range trace.CallFrames {
+			calls = append(calls, fmt.Sprintf("%s:%d:%d", f.FunctionName, f.LineNumber+1, f.ColumnNumber+1))
+		}
+	}
+	return strings.Join(calls[:min(len(calls), 6)], " < ")
 }
 
 // Expect says that the page has logged an error on purpose, such as the status of an answer; the

@@ -28,10 +28,11 @@ func Start(t *testing.T, way string) *Server {
 		s = Named(t, way) // which may skip the test
 	}
 	site := corpus.NewEmptySite(t)
-	sample := os.DirFS(filepath.Join(corpus.ModuleFolder(t), "cmd", "scripter", "site"))
-	if err := os.CopyFS(site.WWW, sample); err != nil {
+	sample := filepath.Join(corpus.ModuleFolder(t), "cmd", "scripter", "sample")
+	if err := os.CopyFS(site.WWW, os.DirFS(filepath.Join(sample, "site"))); err != nil {
 		t.Fatal(err)
 	}
+	site.Scripter(t, "import", filepath.Join(sample, "root"))
 	corpus.GiveToServer(t, site.Dir)
 	var addr string
 	if way == "serve" {
