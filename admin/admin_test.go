@@ -189,7 +189,11 @@ func (a *answer) checkPage() {
 			assert.NotEqual(a.t, "style", attr.Key, "an inline style")
 			assert.False(a.t, strings.HasPrefix(attr.Key, "on"), "the handler %s", attr.Key)
 			if attr.Key == "href" || attr.Key == "src" || attr.Key == "action" {
-				assert.Regexp(a.t, `^(/scripter/|#|data:,$|/$)`, attr.Val, "a link to elsewhere")
+				want := `^(/scripter/|#|data:,$|/$)`
+				if attributeOf(n, "rel") == "external" { // the page of the site that it shows
+					want = `^/[^/\\]`
+				}
+				assert.Regexp(a.t, want, attr.Val, "a link to elsewhere")
 			}
 		}
 	}

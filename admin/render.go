@@ -47,7 +47,7 @@ func text(key string, args ...any) string {
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	funcs := template.FuncMap{
 		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join,
-		"pair": pair, "minutes": minutes, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
+		"pair": pair, "add": func(a, b int) int { return a + b }, "minutes": minutes, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
 	}
 	shared := template.Must(template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))
 	pages := map[string]*template.Template{}
@@ -135,7 +135,10 @@ func (f *frame) Present() string {
 	return u
 }
 func (f *frame) Path() string              { return f.r.URL.Path }
-func (f *frame) Static(name string) string { return f.base + "static/" + assetHash(name) + "/" + name }
+func (f *frame) Static(name string) string { return f.static(name) }
+
+// static returns the URL of a file that does not change while the program runs.
+func (c *call) static(name string) string { return c.base + "static/" + assetHash(name) + "/" + name }
 
 // scriptTexts returns the texts that the script shows, by their keys without "js.".
 func (f *frame) ScriptTexts() map[string]string {

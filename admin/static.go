@@ -57,6 +57,9 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Vary", "Accept-Encoding")
+	if name == "map.css" { // for a page of the site in a frame that has no origin
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	}
 	content := a.content
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
