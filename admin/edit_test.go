@@ -298,7 +298,7 @@ func TestNanoseconds(t *testing.T) {
 	assert.Equal(t, objectdb.Date{Time: time.Date(2026, 1, 31, 18, 31, 0, 0, time.UTC)}, e.value("user.then"))
 	status, m := e.save("user.then", "", e.version("user.then"), "moment", "2026-13-31T18:31")
 	assert.Equal(t, 422, status)
-	assert.Contains(t, m["error"], "is no date and time")
+	assert.Contains(t, m["error"], "is not a date and time")
 
 	e.put("user.early", objectdb.Date{Time: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)})
 	assert.Contains(t, e.get("at/user.early").body, `name="value" value="0000-01-01T00:00:00Z"`)

@@ -248,7 +248,7 @@ func TestKinds(t *testing.T) {
 	assert.Equal(t, 422, status, m)
 	status, m = convert("number")
 	assert.Equal(t, 400, status)
-	assert.Contains(t, m["error"], "without a loss")
+	assert.Contains(t, m["error"], "without losing")
 	for _, kind := range []string{"table", "nothing", "", "record"} {
 		status, _ = convert(kind)
 		assert.Equal(t, 400, status, kind)

@@ -265,7 +265,7 @@ return "\0"`))
 	assert.Less(t, len(a.body), 3<<20)
 	assert.Contains(t, a.text(), "This is the beginning of 9.0 MB")
 	s.put("suites.webserverScripts.much", objectdb.Script(`return {headers = {["Content-Type"] = "image/png"}, body = "\137PNG\0\255"}`))
-	assert.Contains(t, ada.post("run/suites.webserverScripts.much", "as", "request", "url", "/much.fcgi").text(), "6 B of data that are no text")
+	assert.Contains(t, ada.post("run/suites.webserverScripts.much", "as", "request", "url", "/much.fcgi").text(), "6 B of binary data")
 }
 
 func TestRunEscapes(t *testing.T) {

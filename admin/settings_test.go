@@ -42,7 +42,7 @@ func TestSettingsPage(t *testing.T) {
 	s.put("user.webserver.maxTime", objectdb.Number(30))
 	a := ada.get("settings")
 	assert.Equal(t, http.StatusOK, a.status)
-	assert.Contains(t, a.text(), "The root has another value, which is refused: -3 is not between 0 and 1048576.")
+	assert.Contains(t, a.text(), "The root has another value, which is not valid: -3 is not between 0 and 1048576.")
 	for _, set := range site.Settings {
 		assert.Contains(t, a.text(), set.Title)
 		assert.Contains(t, a.text(), set.Meaning)
@@ -219,7 +219,7 @@ func TestLockOut(t *testing.T) {
 	assert.Contains(t, a.text(), "would be at /elsewhere/ from then on")
 	assert.Equal(t, objectdb.String("/scripter/"), s.get("user.webserver.adminPath"), "only asked")
 	a = save("")
-	assert.Contains(t, a.text(), "There would be no web page at /scripter/ any more")
+	assert.Contains(t, a.text(), "This page at /scripter/ would be gone")
 	assert.Equal(t, objectdb.String("/scripter/"), s.get("user.webserver.adminPath"), "only asked")
 	a = ada.post("settings.json", "do", "save", "set", "adminPath", "adminPath", "")
 	assert.Equal(t, http.StatusConflict, a.status)
