@@ -18,8 +18,8 @@ func TestBrowserTree(t *testing.T) {
 		b.Type("Name", "notes")
 		b.Select("Kind", "table")
 		inspect(t, b, "table-new")
-		b.Click("Make")
-		b.See("Made.")
+		b.Click("Create")
+		b.See("Created.")
 		b.See("There is nothing in this table yet.")
 		inspect(t, b, "table-empty")
 
@@ -30,7 +30,7 @@ func TestBrowserTree(t *testing.T) {
 		b.Press("Tab")
 		b.Keys("string")
 		b.Press("Tab", "Enter")
-		b.See("Made.")
+		b.See("Created.")
 		b.Has("heading", "greeting")
 		require.Contains(t, s.Scripter(t, "ls", "workspace.notes"), "greeting")
 

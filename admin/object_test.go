@@ -62,7 +62,7 @@ func TestDeeds(t *testing.T) {
 	location := a.header.Get("Location")
 	assert.Contains(t, location, "/scripter/at/user.notes?said=made&change=")
 	page := ada.get(location)
-	assert.Contains(t, page.text(), "Made. Undo Change")
+	assert.Contains(t, page.text(), "Created. Undo Change")
 
 	for _, k := range newKinds {
 		a := ada.post("at/user.notes", "do", "new", "name", "a "+k.String(), "kind", k.String())
