@@ -143,7 +143,7 @@ func (c *call) requestsPage() (*result, error) {
 		if data.Debugging, err = c.debugging(tx); err != nil {
 			return err
 		}
-		if data.Maybe != "" {
+		if data.Maybe != "" && c.query("part") == "" {
 			found, err = requestlog.FindIncident(tx, data.Maybe)
 			if !errors.Is(err, requestlog.ErrNotFound) {
 				return err

@@ -93,6 +93,7 @@ func TestRequests(t *testing.T) {
 		assert.Equal(t, http.StatusSeeOther, answer.status)
 		assert.Equal(t, "/scripter/requests/2", answer.header.Get("Location"))
 	}
+	assert.Equal(t, 200, ada.get("requests?part=list&text="+failed.Incident).status, "a part is no other page")
 	answer := ada.get("requests?incident=22222222")
 	assert.Equal(t, http.StatusNotFound, answer.status)
 	assert.Contains(t, answer.text(), "id=22222222")
