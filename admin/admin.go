@@ -85,6 +85,7 @@ func (s *Server) routes() {
 	s.requestRoutes()
 	s.historyRoutes()
 	s.mapRoutes()
+	s.thenRoutes()
 	s.settingsRoutes()
 	s.userRoutes()
 	s.copyRoutes()
