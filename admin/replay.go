@@ -232,11 +232,11 @@ func (c *call) replayOnce(data *requestData, r *requestlog.Request, then bool) (
 	}
 	log := &runLog{}
 	g := c.Gateway.On(db, slog.New(log))
-	ran, err := c.runRequestBy(g, log, r, fmt.Sprintf("replay request %d", r.Number), keep, nil)
+	done, err := c.runRequestBy(g, log, r, fmt.Sprintf("replay request %d", r.Number), &ran{Kept: keep})
 	if err != nil {
 		return nil, err
 	}
-	o := &outcome{Then: then, Ran: ran}
+	o := &outcome{Then: then, Ran: done}
 	if past != nil {
 		o.Notes = notesOf(c.ctx(), past, g)
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -18,6 +19,7 @@ func (s *Server) runRoutes() {
 		s.page("GET /run"+suffix, readers, (*call).runPage)
 		s.page("POST /run"+suffix, readers, (*call).runPosted)
 	}
+	s.page("POST /run-preview", readers, (*call).previewAnswer)
 	s.page("GET /console", owners, (*call).consolePage)
 	s.page("POST /console", owners, (*call).consolePosted)
 }
@@ -97,7 +99,7 @@ func (c *call) readRunData() (*runData, error) {
 	}
 	switch d.As = c.r.FormValue("as"); {
 	case d.As == "request", d.As == "kept":
-	case d.IsScript():
+	case d.IsScript() && (d.As == "arguments" || d.Path == ""):
 		d.As = "arguments"
 	default:
 		d.As = "request"
@@ -183,12 +185,15 @@ func (c *call) runForm() (*result, error) {
 		return nil, err
 	}
 	c.readArgs(d)
-	d.Request, d.Chosen = c.readRequest(), c.field("request")
+	d.Chosen = c.field("request")
+	if c.r.PostForm.Has("url") {
+		d.Request = c.readRequest()
+	}
 	keep := c.field("keep") != ""
 	if err := c.checkKeep(d, keep); err != nil {
 		return nil, err
 	}
-	prepare, err := c.typedSource(d, keep)
+	typed, err := c.typedSource(d, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -196,12 +201,12 @@ func (c *call) runForm() (*result, error) {
 	case "request":
 		var r *requestlog.Request
 		if r, err = d.Request.recorded(c); err == nil {
-			d.Ran, err = c.runRequest(r, fmt.Sprintf("run %s %s", d.Request.Method, cutAt(d.Request.URL, 200)), keep, prepare)
+			d.Ran, err = c.runRequest(r, fmt.Sprintf("run %s %s", d.Request.Method, cutAt(d.Request.URL, 200)), keep, typed)
 		}
 	case "kept":
 		var r *requestlog.Request
 		if r, err = c.keptRequest(); err == nil {
-			d.Ran, err = c.runRequest(r, fmt.Sprintf("run request %d", r.Number), keep, prepare)
+			d.Ran, err = c.runRequest(r, fmt.Sprintf("run request %d", r.Number), keep, typed)
 		}
 	default:
 		var args []string
@@ -211,7 +216,7 @@ func (c *call) runForm() (*result, error) {
 		for len(args) > 0 && args[len(args)-1] == "" {
 			args = args[:len(args)-1]
 		}
-		d.Ran, err = c.runScript(d.Address, args, keep, prepare)
+		d.Ran, err = c.runScript(d.Address, args, keep, typed)
 	}
 	if err != nil {
 		return nil, err
@@ -256,18 +261,17 @@ func (c *call) checkKeep(d *runData, keep bool) error {
 	return nil
 }
 
-// typedSource returns what stores the text that the form has, but that is not stored yet, in the
-// transaction of the run, which is thrown away. It returns nil if the stored script is to be run.
-func (c *call) typedSource(d *runData, keep bool) (func(*objectdb.Tx) error, error) {
+// typedSource returns the text that the form has, but that is not stored yet, or nil if the stored
+// script is to be run.
+func (c *call) typedSource(d *runData, keep bool) (*typedScript, error) {
 	c.field("do") // reads the form
 	sent, ok := c.r.PostForm["source"]
 	if c.field("do") == "typed" { // the form of the editor
 		sent, ok = []string{c.field("value")}, true
 	}
-	if !ok {
-		return nil, nil
-	}
 	switch {
+	case !ok:
+		return nil, nil
 	case keep:
 		return nil, &problem{Status: http.StatusBadRequest, Text: text("run.typedKeep")}
 	case !d.IsScript():
@@ -276,15 +280,28 @@ func (c *call) typedSource(d *runData, keep bool) (func(*objectdb.Tx) error, err
 	if err := c.mayChange(d.Address); err != nil {
 		return nil, err
 	}
-	source := strings.ReplaceAll(sent[0], "\r\n", "\n")
-	d.Source, d.IsTyped = source, true
-	if slices.ContainsFunc(d.Args, func(a argument) bool { return a.Value != "" }) {
-		return c.storeTyped(d.Address, source), nil
+	d.Source, d.IsTyped = strings.ReplaceAll(sent[0], "\r\n", "\n"), true
+	if !slices.ContainsFunc(d.Args, func(a argument) bool { return a.Value != "" }) {
+		d.Args = arguments(d.Source)
 	}
-	d.Args = arguments(source)
-	return c.storeTyped(d.Address, source), nil
+	return &typedScript{d.Address, objectdb.Script(d.Source)}, nil
 }
 
-func (c *call) storeTyped(a objectdb.Address, source string) func(*objectdb.Tx) error {
-	return func(tx *objectdb.Tx) error { return tx.Put(a, objectdb.Script(source)) }
+// answerPolicy is the Content-Security-Policy of a preview of an answer: pictures and styles, those of the
+// site too, but no script, no form, no cookie of this site and no frame of another page.
+const answerPolicy = "sandbox; default-src 'none'; img-src data: 'self'; style-src 'unsafe-inline' 'self'; " +
+	"font-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+
+// previewAnswer shows an answer as a page. The answer comes back from the page of the run, so that
+// nothing runs again.
+func (c *call) previewAnswer() (*result, error) {
+	if err := c.mayRun(); err != nil {
+		return nil, err
+	}
+	page := c.field("html")
+	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", answerPolicy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, page)
+	}}, nil
 }

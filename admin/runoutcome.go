@@ -34,8 +34,16 @@ type ran struct {
 	Failure      *ranFailure  `json:"failure,omitempty"`
 	Milliseconds float64      `json:"milliseconds"`
 	Instructions int64        `json:"instructions"` // of Lua
+	typed        *typedScript // that was run in place of the stored one, or nil
 	run          *runner.Run  // nil before its end
 	limits       site.Limits  // of the run
+}
+
+// typedScript is a text that a person has typed, and not stored. It is run in place of the script at
+// an address, in a transaction that is thrown away.
+type typedScript struct {
+	at     objectdb.Address
+	source objectdb.Script
 }
 
 // ranValue is a value that typed Lua has given.
@@ -127,6 +135,7 @@ func (c *call) perform(r *ran, run func() error) error {
 		return err
 	}
 	defer release()
+	r.Written = []ranObject{}
 	began := time.Now()
 	failed := run()
 	r.Milliseconds = float64(time.Since(began).Microseconds()) / 1000
@@ -186,6 +195,9 @@ func (c *call) ended(r *ran) func(*runner.Run, error) error {
 		}
 		r.More = more
 		for _, d := range diffs {
+			if r.typed != nil && d.After != nil && d.After.Address.Equal(r.typed.at) && d.After.Value == r.typed.source {
+				continue
+			}
 			o := ranObject{difference: c.newDifference(d), IsThere: d.Before != nil}
 			if r.Kept {
 				o.IsThere = d.After != nil
@@ -292,12 +304,12 @@ func (c *call) runHere() *gateway.Gateway {
 	return c.Gateway
 }
 
-// runScript runs the script at a with texts as arguments. prepare, if not nil, changes the root
-// before; what it and the script write is kept or thrown away.
-func (c *call) runScript(a objectdb.Address, args []string, keep bool, prepare func(*objectdb.Tx) error) (*ran, error) {
-	r := &ran{Kept: keep, Written: []ranObject{}}
+// runScript runs the script at a, or the typed one unless that is nil, with texts as arguments. What
+// it writes is kept or thrown away.
+func (c *call) runScript(a objectdb.Address, args []string, keep bool, typed *typedScript) (*ran, error) {
+	r := &ran{Kept: keep, typed: typed}
 	err := c.perform(r, func() error {
-		o := c.runOptions(r, "run "+a.String(), prepare)
+		o := c.runOptions(r, "run "+a.String())
 		output, err := c.runHere().Runner().Call(c.ctx(), o, a, args)
 		if shown := boundedOf(output, int64(len(output))); shown.Size > 0 {
 			r.Output = &shown
@@ -307,19 +319,19 @@ func (c *call) runScript(a objectdb.Address, args []string, keep bool, prepare f
 	return r, err
 }
 
-func (c *call) runOptions(r *ran, what string, prepare func(*objectdb.Tx) error) runner.Options {
+func (c *call) runOptions(r *ran, what string) runner.Options {
 	o := runner.Options{Discard: !r.Kept, Origin: c.runBy(what), Ended: c.ended(r)}
-	if prepare != nil {
-		o.Prepare = func(run *runner.Run) error { return prepare(run.Tx) }
+	if r.typed != nil {
+		o.Prepare = func(run *runner.Run) error { return run.Tx.Put(r.typed.at, r.typed.source) }
 	}
 	return o
 }
 
 // runTyped runs typed Lua.
 func (c *call) runTyped(typed string, keep bool) (*ran, error) {
-	r := &ran{Kept: keep, Written: []ranObject{}}
+	r := &ran{Kept: keep}
 	err := c.perform(r, func() error {
-		e, err := c.runHere().Runner().Eval(c.ctx(), c.runOptions(r, "console", nil), typed)
+		e, err := c.runHere().Runner().Eval(c.ctx(), c.runOptions(r, "console"), typed)
 		if e.Written != "" {
 			shown := boundedOf(e.Written, int64(len(e.Written)))
 			r.Output = &shown
@@ -340,8 +352,9 @@ func (c *call) runTyped(typed string, keep bool) (*ran, error) {
 	return r, err
 }
 
-// Count returns how many objects were written, or would have been.
-func (r *ran) Count() int { return len(r.Written) + r.More }
+// IsMany reports whether so many objects were written that the page shows the differences only when
+// they are asked for.
+func (r *ran) IsMany() bool { return len(r.Written) > 10 }
 
 // Class returns the colour of the run.
 func (r *ran) Class() string {

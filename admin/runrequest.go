@@ -35,23 +35,20 @@ func (a *ranAnswer) Class() string { return statusClass(a.Status) }
 // StatusText returns the words of the status.
 func (a *ranAnswer) StatusText() string { return http.StatusText(a.Status) }
 
-// runRequest runs a request that was recorded or typed. prepare, if not nil, changes the root before;
-// what it and the scripts write is kept or thrown away. what stands in the history.
-func (c *call) runRequest(request *requestlog.Request, what string, keep bool, prepare func(*objectdb.Tx) error) (*ran, error) {
+// runRequest runs a request that was recorded or typed. typed, if not nil, takes the place of a script.
+// What is written is kept or thrown away. what stands in the history.
+func (c *call) runRequest(request *requestlog.Request, what string, keep bool, typed *typedScript) (*ran, error) {
 	log := &runLog{}
-	return c.runRequestBy(c.Gateway.On(c.db, slog.New(log)), log, request, what, keep, prepare)
+	return c.runRequestBy(c.Gateway.On(c.db, slog.New(log)), log, request, what, &ran{Kept: keep, typed: typed})
 }
 
-// runRequestBy is runRequest with another gateway, which logs to log.
-func (c *call) runRequestBy(g *gateway.Gateway, log *runLog, request *requestlog.Request, what string, keep bool,
-	prepare func(*objectdb.Tx) error,
-) (*ran, error) {
-	r := &ran{Kept: keep, Written: []ranObject{}}
+// runRequestBy is runRequest with another gateway, which logs to log. It completes and returns r.
+func (c *call) runRequestBy(g *gateway.Gateway, log *runLog, request *requestlog.Request, what string, r *ran) (*ran, error) {
 	err := c.perform(r, func() error {
 		w := &answerHead{}
-		o := c.runOptions(r, what, prepare)
+		o := c.runOptions(r, what)
 		out, answer := g.Replay(c.ctx(), request, w, gateway.ReplayOptions{
-			Commit: keep, Developer: true, By: o.Origin, DocumentRoot: gateway.DocumentRoot(c.ctx()),
+			Commit: r.Kept, Developer: true, By: o.Origin, DocumentRoot: gateway.DocumentRoot(c.ctx()),
 			Prepare: o.Prepare, Ended: o.Ended,
 		})
 		r.Log = log.lines
