@@ -48,6 +48,7 @@ type tab struct {
 
 	mu       sync.Mutex
 	loading  bool
+	frames   map[string]bool // ids of frames within the page
 	faults   []string
 	requests []string
 	dialogs  []string
@@ -95,10 +96,15 @@ func (b *tab) heard(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
+	case *page.EventFrameAttached: // a sandboxed frame is another process, which does not say here when it has loaded
+		if b.frames == nil {
+			b.frames = map[string]bool{}
+		}
+		b.frames[string(e.FrameID)] = true
 	case *page.EventFrameStartedLoading:
-		b.loading = true
+		b.loading = b.loading || !b.frames[string(e.FrameID)]
 	case *page.EventFrameStoppedLoading:
-		b.loading = false
+		b.loading = b.loading && b.frames[string(e.FrameID)]
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.Method+" "+e.Request.URL)
 		if u, err := url.Parse(e.Request.URL); err == nil && strings.HasPrefix(u.Scheme, "http") &&

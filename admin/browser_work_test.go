@@ -1,0 +1,137 @@
+package admin_test
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"scripter/internal/servertest"
+)
+
+// TestBrowserFinder: Ctrl-K finds an object by its name, by a text in it, and a page of the menu.
+func TestBrowserFinder(t *testing.T) {
+	behind(t, func(t *testing.T, s *servertest.Server) {
+		s.Scripter(t, "put", "--parents", "workspace.treasure", "--kind", "text", "one\nbelow the palm\n")
+		b := logIn(t, s, "ada", "history")
+		b.Press("Control+k")
+		b.Keys("treasure")
+		b.See("workspace.treasure")
+		b.Press("ArrowDown", "Enter")
+		b.SeeURL("/scripter/at/workspace.treasure")
+		b.Press("Escape", "Control+k")
+		b.Keys("palm")
+		b.See("below the palm")
+		inspect(t, b, "finder")
+		b.Press("Escape")
+		b.Open("/scripter/find?q=palm")
+		b.Has("link", "workspace.treasure")
+		inspect(t, b, "find")
+	})
+}
+
+// TestBrowserRun: a script is run by keyboard, what it would write is seen, thrown away, and kept.
+func TestBrowserRun(t *testing.T) {
+	behind(t, func(t *testing.T, s *servertest.Server) {
+		s.Scripter(t, "put", "--parents", "suites.webserverScripts.greet", "--kind", "script",
+			"local name = ...\nuser.greeted = name\nreturn \"Hello, \" .. name")
+		s.Scripter(t, "put", "--parents", "suites.webserverScripts.fails", "--kind", "script",
+			"local x = 1\nerror (\"out of tea\")")
+		b := logIn(t, s, "ada", "run/suites.webserverScripts.greet")
+		b.Type("name", "Grace")
+		b.Press("Control+Enter")
+		b.See("Hello, Grace")
+		b.See("added user.greeted")
+		inspect(t, b, "run")
+		assert.Contains(t, s.Scripter(t, "ls", "user"), "webserver")
+		assert.NotContains(t, s.Scripter(t, "ls", "user"), "greeted", "thrown away")
+		b.Click("Run and keep")
+		b.See("Undo")
+		assert.Equal(t, "Grace\n", s.Scripter(t, "get", "user.greeted"))
+
+		b.Open("/scripter/run/suites.webserverScripts.fails")
+		b.Press("Control+Enter")
+		b.See("out of tea")
+		inspect(t, b, "run-failed")
+		b.In("alert", "").ClickRole("link", "suites.webserverScripts.fails:2")
+		b.SeeURL("/scripter/at/suites.webserverScripts.fails#line-2")
+	})
+}
+
+// TestBrowserRequests: from an incident number to the request and the line, and the request again.
+func TestBrowserRequests(t *testing.T) {
+	behind(t, func(t *testing.T, s *servertest.Server) {
+		s.Scripter(t, "settings", "flDebug", "true")
+		s.Scripter(t, "put", "--parents", "suites.webserverScripts.fails", "--kind", "script",
+			"local x = 1\nerror (\"out of tea\")")
+		resp, err := http.Get(s.URL + "/fails.fcgi?cup=blue")
+		require.NoError(t, err)
+		page, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		require.NoError(t, err)
+		require.Equal(t, http.StatusInternalServerError, resp.StatusCode)
+		b := logIn(t, s, "ada", "requests")
+		b.See("/fails.fcgi?cup=blue")
+		inspect(t, b, "requests")
+		found := regexp.MustCompile(`Incident <code>([a-z2-7]{8})</code>`).FindSubmatch(page)
+		require.NotNil(t, found, "%s", page)
+		incident := string(found[1])
+		b.Open("/scripter/requests?incident=" + incident)
+		b.See("out of tea")
+		inspect(t, b, "request")
+		s.Scripter(t, "put", "suites.webserverScripts.fails", "return \"tea\"")
+		b.Click("Replay now")
+		b.See("200")
+		inspect(t, b, "replay")
+	})
+}
+
+// TestBrowserConsole: Lua is typed and run; what it writes is thrown away.
+func TestBrowserConsole(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, "serve")
+	b := logIn(t, s, "ada", "console")
+	rewrite(b, "Lua", "user.made = 6 * 7 return user.made")
+	b.Press("Control+Enter")
+	b.See("42")
+	b.See("added user.made")
+	assert.NotContains(t, s.Scripter(t, "ls", "user"), "made")
+	inspect(t, b, "console")
+}
+
+// TestBrowserOutlineKeys: an outline is written with the keys of an outliner, and saved.
+func TestBrowserOutlineKeys(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, "serve")
+	s.Scripter(t, "put", "--parents", "workspace.plan", "--kind", "outline", "Morning")
+	b := logIn(t, s, "ada", "at/workspace.plan")
+	b.ClickRole("treeitem", "Morning")
+	b.Press("Enter")
+	b.Keys("tea")
+	b.Press("Tab", "Enter")
+	b.Keys("toast")
+	b.Press("Enter")
+	b.Keys("Noon")
+	b.Press("Shift+Tab", "Control+s")
+	b.See("Saved.")
+	assert.Equal(t, "Morning\n\ttea\n\ttoast\nNoon", strings.TrimRight(s.Scripter(t, "get", "workspace.plan"), "\n"))
+	inspect(t, b, "outline-keys")
+}
+
+// TestBrowserIdle: a page that nobody uses asks the server less than once in 10 s.
+func TestBrowserIdle(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, "serve")
+	s.Scripter(t, "settings", "flDebug", "true")
+	b := logIn(t, s, "ada", "requests")
+	b.Requests()
+	const idle = 32 * time.Second
+	time.Sleep(idle)
+	asked := b.Requests()
+	assert.Less(t, len(asked), int(idle/(10*time.Second)), "%v", asked)
+}
