@@ -84,7 +84,8 @@ func (c *call) loginPage() (*result, error) {
 	if c.user != "" {
 		return c.redirect(c.after(c.query("to")), "", 0), nil
 	}
-	return &result{template: "login", title: text("login.title"), data: &loginData{To: c.query("to"), Link: c.query("link")}}, nil
+	data := &loginData{To: c.query("to"), Link: c.query("link")}
+	return &result{template: "login", title: text("login.title"), data: data}, nil
 }
 
 // logIn begins a session, with a name and password or with a link.

@@ -157,7 +157,9 @@ func isPlain(name string) bool {
 
 // suffixes are names that in a path, after a dot, would be a suffix which web servers treat in
 // a way of their own, or which asks for the JSON form.
-var suffixes = map[string]bool{"json": true, "fcgi": true, "mcro": true, "acgi": true, "root": true, "conf": true, "log": true}
+var suffixes = map[string]bool{
+	"json": true, "fcgi": true, "mcro": true, "acgi": true, "root": true, "conf": true, "log": true,
+}
 
 // link returns the URL of a page of the web page, with parameters in pairs of name and value, in the
 // past that the person looks at.
@@ -190,7 +192,7 @@ func (c *call) linkTo(page string, a objectdb.Address, parameters ...string) str
 	return c.link(page, append([]string{"address", a.String()}, parameters...)...)
 }
 
-// problem is an error that a person can understand and mend.
+// problem is an error that a person can understand and correct.
 type problem struct {
 	Status int
 	Text   string

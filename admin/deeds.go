@@ -145,7 +145,8 @@ func (c *call) copyObject(a objectdb.Address) (*result, error) {
 	if !c.role.MaySeeAll(a) {
 		return nil, &problem{Status: http.StatusForbidden, Text: text("error.maySeeAll", name(a))}
 	}
-	change, err := c.changeFree(to, fmt.Sprintf("copy %s to %s", a, to), func(tx *objectdb.Tx) error { return tx.Copy(a, to) })
+	what := fmt.Sprintf("copy %s to %s", a, to)
+	change, err := c.changeFree(to, what, func(tx *objectdb.Tx) error { return tx.Copy(a, to) })
 	if err != nil {
 		return nil, err
 	}

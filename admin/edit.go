@@ -94,9 +94,12 @@ const (
 	maxSummed = 4 << 20
 )
 
-// valuePart returns what the page of an object shows of its value. n is no table.
+// valuePart returns what the page of an object shows of its value. n is not a table.
 func (c *call) valuePart(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) (*valueData, error) {
-	d := &valueData{Form: forms[n.Kind()], Read: n.Version(), MaxBody: strconv.FormatFloat(c.site.Number(site.MaxBody), 'f', -1, 64)}
+	d := &valueData{
+		Form: forms[n.Kind()], Read: n.Version(),
+		MaxBody: strconv.FormatFloat(c.site.Number(site.MaxBody), 'f', -1, 64),
+	}
 	if !c.maySeeValue(a, n.Kind()) {
 		d.Masked = true
 		return d, nil

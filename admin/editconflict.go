@@ -32,7 +32,7 @@ type conflict struct {
 	Href    string           `json:"href,omitempty"` // of the change
 	Error   string           `json:"-"`              // why Mine was not stored, if the reason is another one
 
-	Bytes bool `json:"-"` // the values are no texts
+	Bytes bool `json:"-"` // the values are not text
 	File  bool `json:"-"` // Mine is a file, which has to be chosen again
 	same  bool // Theirs is what the person has read
 }

@@ -18,7 +18,7 @@ const plainType = "text/plain; charset=utf-8"
 // loses something.
 const longConverted = 64 << 10
 
-// valueKinds are the kinds of objects that are no tables, in the order of the page.
+// valueKinds are the kinds of objects other than tables, in the order of the page.
 var valueKinds = []objectdb.Kind{
 	objectdb.KindScript, objectdb.KindText, objectdb.KindString, objectdb.KindNumber, objectdb.KindBoolean, objectdb.KindDate,
 	objectdb.KindList, objectdb.KindOutline, objectdb.KindBinary, objectdb.KindAddress,

@@ -76,7 +76,8 @@ func (c *call) rawValue() (*result, error) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", rawPolicy)
 		h.Set("Content-Type", kind)
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(a.Name(), file.Name)}))
+		parameters := map[string]string{"filename": fileName(a.Name(), file.Name)}
+		h.Set("Content-Disposition", mime.FormatMediaType("attachment", parameters))
 		w.Write(file.Content)
 	}}, nil
 }

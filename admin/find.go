@@ -25,14 +25,13 @@ const (
 
 // findData is the page of results, and what the palette (Ctrl-K) gets.
 type findData struct {
-	Query    string           `json:"query"`
-	In       string           `json:"in,omitempty"` // an address: only there and below
-	Way      objectdb.Address `json:"-"`
-	Objects  []found          `json:"objects"`
-	Commands []command        `json:"commands"`
-	Next     string           `json:"next,omitempty"` // where the next request begins; "" = everything was searched
-	Percent  int              `json:"percent"`        // how much was searched
-	Skipped  int              `json:"skipped,omitempty"`
+	Query    string    `json:"query"`
+	In       string    `json:"in,omitempty"` // an address: only there and below
+	Objects  []found   `json:"objects"`
+	Commands []command `json:"commands"`
+	Next     string    `json:"next,omitempty"` // where the next request begins; "" = everything was searched
+	Percent  int       `json:"percent"`        // how much was searched
+	Skipped  int       `json:"skipped,omitempty"`
 }
 
 // found is an object that was found.
@@ -62,7 +61,6 @@ func (c *call) findPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Way = in
 	from := c.query("from")
 	if from == "" {
 		data.Commands = c.commands(data.Query)
@@ -100,7 +98,9 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 			return err
 		}
 	}
-	r, err := tx.Search(objectdb.SearchOptions{Below: in, Name: data.Query, Text: data.Query, From: from, Limit: findRows, Budget: findTime})
+	r, err := tx.Search(objectdb.SearchOptions{
+		Below: in, Name: data.Query, Text: data.Query, From: from, Limit: findRows, Budget: findTime,
+	})
 	if errors.Is(err, objectdb.ErrValue) {
 		return &problem{Status: http.StatusBadRequest, Text: err.Error()}
 	}

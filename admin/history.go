@@ -162,7 +162,8 @@ func diffLines(unified string) []diffLine {
 	for line := range strings.SplitSeq(strings.TrimSuffix(unified, "\n"), "\n") {
 		class := ""
 		switch {
-		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "@@"), strings.HasPrefix(line, `\`):
+		case strings.HasPrefix(line, "+++ "), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "@@"),
+			strings.HasPrefix(line, `\`):
 			class = "hunk"
 		case strings.HasPrefix(line, "+"):
 			class = "plus"

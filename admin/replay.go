@@ -90,7 +90,7 @@ func sameText(a, b string) bool {
 	return strings.ReplaceAll(a, "\r\n", "\n") == strings.ReplaceAll(b, "\r\n", "\n")
 }
 
-// edit gives a recorded request the values of the form, where they are others than the form had, and
+// edit gives a recorded request the values of the form, where they differ from those that the form had, and
 // notes them for the next form.
 func (c *call) edit(data *requestData, r *requestlog.Request) error {
 	c.field("do") // reads the form

@@ -94,7 +94,7 @@ func newResponse(a *requestlog.Answer) *response {
 type boundedText struct {
 	Text   string `json:"text"`
 	Cut    bool   `json:"cut,omitempty"`    // only its beginning is shown
-	Binary bool   `json:"binary,omitempty"` // it is no text, and not shown
+	Binary bool   `json:"binary,omitempty"` // it is not text, and not shown
 	Size   int64  `json:"size"`
 }
 

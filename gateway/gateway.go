@@ -90,7 +90,9 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 // that a person makes aside from those of visitors. It logs to log, nothing if that is nil, and has no
 // web page.
 func (g *Gateway) On(db *objectdb.DB, log *slog.Logger) *Gateway {
-	return New(Options{DB: db, Log: log, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite})
+	return New(Options{
+		DB: db, Log: log, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite,
+	})
 }
 
 // IsPast reports whether the gateway answers from the root as it was. Then it records

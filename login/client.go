@@ -17,7 +17,8 @@ const (
 )
 
 // clientOf returns what stands for a client's address where tries are counted. One who has an
-// IPv6 address usually has all of its /64. A web server that tells no address has one client.
+// IPv6 address usually has all of its /64. If a web server passes no address on, all its clients
+// count as one.
 func clientOf(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // CSRF returns the token that the forms of a session have in a hidden field, so that a page of
-// another site cannot send them. It is made of the session's token, from which it tells nothing:
+// another site cannot send them. It is derived from the session's token and reveals nothing of it:
 // the root holds nothing from which it could be made.
 func (s Session) CSRF() string {
 	if s.token == nil {

@@ -83,7 +83,8 @@ func parseRow(text string, row any) error {
 // can be read.
 func readRow(tx *objectdb.Tx, table objectdb.Address, name string, row any) (bool, error) {
 	v, err := tx.Get(table.Child(name))
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) || errors.Is(err, objectdb.ErrIsTable) {
+	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) ||
+		errors.Is(err, objectdb.ErrIsTable) {
 		return false, nil
 	}
 	if err != nil {
