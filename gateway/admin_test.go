@@ -69,7 +69,9 @@ func TestAdmin(t *testing.T) {
 	// Maintenance does not keep its owner out.
 	update(t, db, func(tx *objectdb.Tx) error { return tx.Put(site.FlRefuseConnections.Address(), objectdb.Boolean(true)) })
 	assert.Contains(t, ask(nil, ""), "202")
-	update(t, db, func(tx *objectdb.Tx) error { return tx.Put(site.FlRefuseConnections.Address(), objectdb.Boolean(false)) })
+	update(t, db, func(tx *objectdb.Tx) error {
+		return tx.Put(site.FlRefuseConnections.Address(), objectdb.Boolean(false))
+	})
 
 	// Another path, and none.
 	update(t, db, func(tx *objectdb.Tx) error { return tx.Put(site.AdminPath.Address(), objectdb.String("/_people/")) })
