@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -90,13 +89,10 @@ func (c *call) loginPage() (*result, error) {
 
 // logIn begins a session, with a name and password or with a link.
 func (c *call) logIn() (*result, error) {
-	address, _, err := net.SplitHostPort(c.r.RemoteAddr)
-	if err != nil {
-		address = c.r.RemoteAddr
-	}
-	from := login.From{Address: address, UserAgent: c.r.UserAgent()}
+	from := c.from()
 	var s login.Session
 	var token string
+	var err error
 	link := c.field("link")
 	if link != "" {
 		s, token, err = c.login.Redeem(c.ctx(), link, from)
@@ -106,7 +102,7 @@ func (c *call) logIn() (*result, error) {
 	if err != nil {
 		return c.refuse(err, link != "")
 	}
-	c.Log.Info("web page: logged in", "user", s.Name, "address", address)
+	c.Log.Info("web page: logged in", "user", s.Name, "address", from.Address)
 	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, token, isSecure(c.r)))
 	return c.redirect(c.after(c.field("to")), "", 0), nil
 }

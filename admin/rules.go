@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"scripter/objectdb"
 	"scripter/site"
@@ -47,35 +48,45 @@ type ruleRow struct {
 }
 
 // ruleTables are all such tables, in the order of their tabs.
-var ruleTables = []*rules{
-	{
-		page: "limits", title: "rules.limits", about: "rules.limitsAbout", address: site.LimitRows, keys: 2,
-		columns: []ruleColumn{
-			{Name: "address", Text: "rules.address", Kind: "address", Example: "suites.webserverScripts"}, {Name: "limit", Text: "rules.limit", Kind: "limit"},
-			{Name: "value", Text: "rules.value", Kind: "number", Example: "30"},
+var ruleTables = sync.OnceValue(func() []*rules {
+	return []*rules{
+		{
+			page: "limits", title: "rules.limits", about: "rules.limitsAbout", address: site.LimitRows, keys: 2,
+			columns: []ruleColumn{
+				{Name: "address", Text: "rules.address", Kind: "address", Example: "suites.webserverScripts"},
+				{Name: "limit", Text: "rules.limit", Kind: "limit"},
+				{Name: "value", Text: "rules.value", Kind: "number", Example: "30"},
+			},
+			rows: limitRows, set: setLimit, remove: removeLimit,
 		},
-		rows: limitRows, set: setLimit, remove: removeLimit,
-	},
-	siteTable("actions", site.ActionRows, objectdb.Address{"user", "webserver", "actionTable"}, "rules.actions", "rules.actionsAbout",
-		ruleColumn{Name: "name", Text: "rules.action", Example: "SCRIPTER"}, ruleColumn{Name: "handler", Text: "rules.handler", Example: "/cgi-bin/Scripter.acgi"},
-		ruleColumn{Name: "script", Text: "rules.script", Kind: "fixed"}),
-	siteTable("types", site.MimeTypeRows, objectdb.Address{"user", "webserver", "mimeTable"}, "rules.types", "rules.typesAbout",
-		ruleColumn{Name: "extension", Text: "rules.extension", Example: ".mcro"}, ruleColumn{Name: "type", Text: "rules.type", Example: "text/html"},
-		ruleColumn{Name: "action", Text: "rules.action", Kind: "action", Choice: true}),
-	siteTable("overrides", site.OverrideRows, site.Overrides, "rules.overrides", "rules.overridesAbout",
-		ruleColumn{Name: "host", Text: "rules.host", Example: "*"}, ruleColumn{Name: "prefix", Text: "rules.prefix", Example: "/members/"},
-		ruleColumn{Name: "action", Text: "rules.action", Kind: "action"}),
-	siteTable("index", site.IndexRows, site.DirectoryIndex, "rules.index", "rules.indexAbout",
-		ruleColumn{Name: "host", Text: "rules.host", Example: "*"}, ruleColumn{Name: "prefix", Text: "rules.prefix", Example: "/members/"},
-		ruleColumn{Name: "files", Text: "rules.files", Example: "index.html index.mcro"}),
-	{
-		page: "requires", title: "rules.requires", about: "rules.requiresAbout", address: site.RequireRows, keys: 1,
-		columns: []ruleColumn{
-			{Name: "address", Text: "rules.address", Kind: "address", Example: "suites.webserverScripts"}, {Name: "requires", Text: "rules.who", Example: "user"},
+		siteTable("actions", site.ActionRows, objectdb.Address{"user", "webserver", "actionTable"}, "rules.actions",
+			"rules.actionsAbout",
+			ruleColumn{Name: "name", Text: "rules.action", Example: "SCRIPTER"},
+			ruleColumn{Name: "handler", Text: "rules.handler", Example: "/cgi-bin/Scripter.acgi"},
+			ruleColumn{Name: "script", Text: "rules.script", Kind: "fixed"}),
+		siteTable("types", site.MimeTypeRows, objectdb.Address{"user", "webserver", "mimeTable"}, "rules.types",
+			"rules.typesAbout",
+			ruleColumn{Name: "extension", Text: "rules.extension", Example: ".mcro"},
+			ruleColumn{Name: "type", Text: "rules.type", Example: "text/html"},
+			ruleColumn{Name: "action", Text: "rules.action", Kind: "action", Choice: true}),
+		siteTable("overrides", site.OverrideRows, site.Overrides, "rules.overrides", "rules.overridesAbout",
+			ruleColumn{Name: "host", Text: "rules.host", Example: "*"},
+			ruleColumn{Name: "prefix", Text: "rules.prefix", Example: "/members/"},
+			ruleColumn{Name: "action", Text: "rules.action", Kind: "action"}),
+		siteTable("index", site.IndexRows, site.DirectoryIndex, "rules.index", "rules.indexAbout",
+			ruleColumn{Name: "host", Text: "rules.host", Example: "*"},
+			ruleColumn{Name: "prefix", Text: "rules.prefix", Example: "/members/"},
+			ruleColumn{Name: "files", Text: "rules.files", Example: "index.html index.mcro"}),
+		{
+			page: "requires", title: "rules.requires", about: "rules.requiresAbout", address: site.RequireRows, keys: 1,
+			columns: []ruleColumn{
+				{Name: "address", Text: "rules.address", Kind: "address", Example: "suites.webserverScripts"},
+				{Name: "requires", Text: "rules.who", Example: "user"},
+			},
+			rows: requireRows, set: setRequire, remove: removeRequire,
 		},
-		rows: requireRows, set: setRequire, remove: removeRequire,
-	},
-}
+	}
+})
 
 // siteTable returns the rules of a table of package site.
 func siteTable(page string, t *site.Table, a objectdb.Address, title, about string, columns ...ruleColumn) *rules {
@@ -211,15 +222,16 @@ func (c *call) rulesPage() (*result, error) {
 
 // ruleTable returns the table that the path names.
 func (c *call) ruleTable() (*rules, error) {
-	i := slices.IndexFunc(ruleTables, func(t *rules) bool { return t.page == c.r.PathValue("table") })
+	i := slices.IndexFunc(ruleTables(), func(t *rules) bool { return t.page == c.r.PathValue("table") })
 	if i < 0 {
 		return nil, c.notFound()
 	}
-	return ruleTables[i], nil
+	return ruleTables()[i], nil
 }
 
 func (c *call) showRules(t *rules, data *rulesData) (*result, error) {
-	data.Page, data.Keys, data.Columns, data.Address, data.Dotted = t.page, t.keys, t.columns, t.address, t.address.String()
+	data.Page, data.Keys, data.Columns, data.Address, data.Dotted = t.page, t.keys, t.columns, t.address,
+		t.address.String()
 	data.Title, data.About = text(t.title), text(t.about)
 	choices := map[string][]string{"limit": limitNames()}
 	err := c.view(func(tx *objectdb.Tx) error {
@@ -314,7 +326,7 @@ func (data *rulesData) WasKeys(row ruleRow) []string { return row.Cells[:data.Ke
 func (f *frame) SettingsTabs() []navItem {
 	at := strings.Trim(f.r.URL.Path, "/")
 	list := []navItem{{Page: "settings", Text: text("nav.settings"), Current: at == "settings"}}
-	for _, t := range ruleTables {
+	for _, t := range ruleTables() {
 		page := "settings/" + t.page
 		list = append(list, navItem{Page: page, Text: text(t.title), Current: at == page})
 	}

@@ -37,7 +37,8 @@ func TestRules(t *testing.T) {
 			[]string{"suites.webserverScripts", "maxTime"},
 			[]string{"address", "suites.webserverScripts", "limit", "maxMemory", "value", "32"},
 			[]string{"suites.webserverScripts", "maxMemory"},
-			`user.webserver.limits.["suites.webserverScripts"].maxTime`, `user.webserver.limits.["suites.webserverScripts"].maxMemory`,
+			`user.webserver.limits.["suites.webserverScripts"].maxTime`,
+			`user.webserver.limits.["suites.webserverScripts"].maxMemory`,
 			objectdb.Number(30), objectdb.Number(32),
 		}, {
 			"actions", []string{"name", "SHOUT", "handler", "/cgi-bin/Scripter.acgi"}, []string{"SHOUT"},
@@ -60,7 +61,8 @@ func TestRules(t *testing.T) {
 			`user.webserver.directoryIndex.["*"].["/sub/"]`, `user.webserver.directoryIndex.["*"].["/sub/"]`,
 			objectdb.String("a.html b.mcro"), objectdb.String("b.mcro"),
 		}, {
-			"requires", []string{"address", "suites . webserverScripts", "requires", "user ada"}, []string{"suites.webserverScripts"},
+			"requires", []string{"address", "suites . webserverScripts", "requires", "user ada"},
+			[]string{"suites.webserverScripts"},
 			[]string{"address", "suites.webserverScripts", "requires", "anyone"}, []string{"suites.webserverScripts"},
 			`user.webserver.requires.["suites.webserverScripts"]`, `user.webserver.requires.["suites.webserverScripts"]`,
 			objectdb.String("user ada"), objectdb.String("anyone"),
@@ -123,18 +125,23 @@ func TestRulesRefused(t *testing.T) {
 			{"address", "user", "limit", "maxTime", "value", "long"}, {"address", "user", "limit", "maxTime", "value", "-1"},
 			{"address", strings.Repeat("x.", 200) + "x", "limit", "maxTime", "value", "3"},
 		},
-		"actions":   {{"name", "a b", "handler", "/x"}, {"name", "A", "handler", "x"}, {"name", "A", "handler", "/../x"}, {}},
-		"types":     {{"extension", "lp", "type", "text/html"}, {"extension", ".lp", "type", "text"}, {"extension", ".lp", "type", "text/html", "action", "NONE"}},
-		"overrides": {{"host", "a b", "prefix", "/", "action", "MACRO"}, {"host", "*", "prefix", "x", "action", "MACRO"}, {"host", "*", "prefix", "/", "action", ""}},
-		"index":     {{"host", "*", "prefix", "/", "files", "../x"}, {"host", "*", "prefix", "/", "files", strings.Repeat("x", longestCell+1)}},
-		"requires":  {{"address", "suites.webserverScripts", "requires", "nobody"}, {"address", "user.notes", "requires", "user"}},
+		"actions": {{"name", "a b", "handler", "/x"}, {"name", "A", "handler", "x"}, {"name", "A", "handler", "/../x"}, {}},
+		"types": {{"extension", "lp", "type", "text/html"}, {"extension", ".lp", "type", "text"}, {"extension", ".lp",
+			"type", "text/html", "action", "NONE"}},
+		"overrides": {{"host", "a b", "prefix", "/", "action", "MACRO"}, {"host", "*", "prefix", "x", "action", "MACRO"},
+			{"host", "*", "prefix", "/", "action", ""}},
+		"index": {{"host", "*", "prefix", "/", "files", "../x"}, {"host", "*", "prefix", "/", "files",
+			strings.Repeat("x", longestCell+1)}},
+		"requires": {{"address", "suites.webserverScripts", "requires", "nobody"}, {"address", "user.notes", "requires",
+			"user"}},
 	} {
 		before := ada.lastChange()
 		for _, row := range rows {
 			a := ada.post("settings/"+page, append([]string{"do", "set"}, row...)...)
 			assert.Equal(t, http.StatusBadRequest, a.status, "%s %v", page, row)
 			assert.Contains(t, a.text(), "Nothing was saved", "%s %v", page, row)
-			assert.Equal(t, http.StatusBadRequest, ada.post("settings/"+page+".json", append([]string{"do", "set"}, row...)...).status)
+			assert.Equal(t, http.StatusBadRequest, ada.post("settings/"+page+".json", append([]string{"do", "set"},
+				row...)...).status)
 		}
 		assert.Equal(t, http.StatusBadRequest, ada.post("settings/"+page, "do", "remove").status)
 		assert.Equal(t, http.StatusBadRequest, ada.post("settings/"+page, "do", "explode").status)
@@ -157,7 +164,8 @@ func TestRuleNotes(t *testing.T) {
 	require.Equal(t, http.StatusOK, a.status)
 	assert.Contains(t, a.text(), "the extension .fcgi is still bound to it")
 	assert.NotNil(t, s.get("user.webserver.actionTable.SCRIPTER"), "only asked")
-	require.Equal(t, http.StatusSeeOther, ada.post("settings/actions", "do", "remove", "was", "SCRIPTER", "confirm", "yes").status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings/actions", "do", "remove", "was", "SCRIPTER", "confirm",
+		"yes").status)
 	assert.Contains(t, ada.get("settings/types").text(), `"SCRIPTER" is no action`)
 
 	s.put(`user.webserver.limits.["user.nothing"].maxTime`, objectdb.Number(3))
@@ -166,7 +174,8 @@ func TestRuleNotes(t *testing.T) {
 	assert.Contains(t, ada.get("settings/limits").text(), "there is no user.nothing")
 	assert.Contains(t, ada.get("settings/requires").text(), "admits nobody: it begins with")
 	for _, r := range ada.rows("limits") {
-		require.Equal(t, http.StatusSeeOther, ada.post("settings/limits", "do", "remove", "was", r["address"].(string), "was", r["limit"].(string)).status)
+		require.Equal(t, http.StatusSeeOther, ada.post("settings/limits", "do", "remove", "was", r["address"].(string),
+			"was", r["limit"].(string)).status)
 	}
 	assert.Empty(t, ada.rows("limits"), "what means nothing can be removed too")
 }

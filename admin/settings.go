@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"strings"
+	"sync"
 
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -19,35 +20,40 @@ func (s *Server) settingsRoutes() {
 	s.page("POST /settings/{table}", owners, (*call).changeRules)
 }
 
-// settingGroups are the parts of the page, each a form of its own. The first has the settings of
-// section 2.2 of the specification, in its order.
-var settingGroups = []struct {
+// settingList is a part of the page.
+type settingList struct {
 	key, title string
 	settings   []*site.Setting
-}{
-	{"server", "settings.server", []*site.Setting{
-		site.FlScriptTrap, site.ServerPath, site.WebsiteFolderPath, site.ServerName, site.ChunkSize, site.FlDebug,
-		site.FlAutoSave, site.FlUseDirtyRoot, site.SaveInterval,
-	}},
-	{"requests", "settings.requests", []*site.Setting{
-		site.ServerID, site.ScriptFolders, site.AdminPath, site.ErrorStatus, site.FlAddCharset, site.FlPassAccel,
-	}},
-	{"recording", "settings.recording", []*site.Setting{
-		site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog, site.FlVerboseMessages,
-		site.FlSuspendLogging,
-	}},
-	{"maintenance", "settings.maintenance", []*site.Setting{site.FlRefuseConnections, site.RetryAfter}},
-	{"limits", "settings.limits", []*site.Setting{
-		site.MaxTime, site.MaxInstructions, site.MaxMemory, site.MaxString, site.MaxDepth, site.MaxPatternSteps,
-		site.MaxCoroutines, site.MaxSource, site.MaxMacros, site.MaxBody, site.MaxFields, site.MaxResponse,
-		site.MaxRunning, site.MaxWaiting,
-	}},
-	{"history", "settings.history", []*site.Setting{
-		site.HistoryInterval, site.HistoryThinnedDays, site.HistoryDays, site.HistorySize, site.HistoryWhole,
-	}},
-	{"copies", "settings.copies", []*site.Setting{site.MaxSaves, site.FlDirtyRoot}},
-	{"caches", "settings.caches", []*site.Setting{site.CacheServers, site.CacheFolders}},
 }
+
+// settingGroups are the parts of the page, each a form of its own. The first has the settings of
+// section 2.2 of the specification, in its order.
+var settingGroups = sync.OnceValue(func() []settingList {
+	return []settingList{
+		{"server", "settings.server", []*site.Setting{
+			site.FlScriptTrap, site.ServerPath, site.WebsiteFolderPath, site.ServerName, site.ChunkSize, site.FlDebug,
+			site.FlAutoSave, site.FlUseDirtyRoot, site.SaveInterval,
+		}},
+		{"requests", "settings.requests", []*site.Setting{
+			site.ServerID, site.ScriptFolders, site.AdminPath, site.ErrorStatus, site.FlAddCharset, site.FlPassAccel,
+		}},
+		{"recording", "settings.recording", []*site.Setting{
+			site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog, site.FlVerboseMessages,
+			site.FlSuspendLogging,
+		}},
+		{"maintenance", "settings.maintenance", []*site.Setting{site.FlRefuseConnections, site.RetryAfter}},
+		{"limits", "settings.limits", []*site.Setting{
+			site.MaxTime, site.MaxInstructions, site.MaxMemory, site.MaxString, site.MaxDepth, site.MaxPatternSteps,
+			site.MaxCoroutines, site.MaxSource, site.MaxMacros, site.MaxBody, site.MaxFields, site.MaxResponse,
+			site.MaxRunning, site.MaxWaiting,
+		}},
+		{"history", "settings.history", []*site.Setting{
+			site.HistoryInterval, site.HistoryThinnedDays, site.HistoryDays, site.HistorySize, site.HistoryWhole,
+		}},
+		{"copies", "settings.copies", []*site.Setting{site.MaxSaves, site.FlDirtyRoot}},
+		{"caches", "settings.caches", []*site.Setting{site.CacheServers, site.CacheFolders}},
+	}
+})
 
 // settingsData is the page of all settings.
 type settingsData struct {
@@ -111,7 +117,7 @@ func (c *call) readSettings(t typed) (*settingsData, error) {
 		if err != nil {
 			return err
 		}
-		for _, g := range settingGroups {
+		for _, g := range settingGroups() {
 			group := settingGroup{Key: g.key, Title: text(g.title), Saved: c.query("group") == g.key}
 			for _, s := range g.settings {
 				group.Fields = append(group.Fields, c.settingField(tx, now, s, g.key, t))

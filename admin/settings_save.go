@@ -86,7 +86,8 @@ func (c *call) saveSettings(list []*site.Setting) (*result, error) {
 		return c.orConfirm(err)
 	}
 	res := c.redirectToSettings(list, change)
-	res.data = map[string]any{"location": res.location, "message": text("said.saved"), "change": change, "warnings": warnings}
+	res.data = map[string]any{"location": res.location, "message": text("said.saved"), "change": change,
+		"warnings": warnings}
 	return res, nil
 }
 
@@ -164,6 +165,13 @@ func (c *call) settingMistakes(list []*site.Setting, t typed) (*result, error) {
 	message := text("settings.nothing") + " " + strings.Join(all, " · ")
 	if c.json {
 		return nil, &problem{Status: http.StatusBadRequest, Text: message, Data: map[string]any{"errors": t.errors}}
+	}
+	if c.field("back") == "saves" {
+		res, err := c.copiesPageWith(t, message)
+		if err == nil {
+			res.status = http.StatusBadRequest
+		}
+		return res, err
 	}
 	data, err := c.readSettings(t)
 	if err != nil {
@@ -255,8 +263,11 @@ func (c *call) redirectToSettings(list []*site.Setting, change int64) *result {
 	if c.base == "" { // there is no such page any more
 		return c.redirect("/", "", 0)
 	}
+	if c.field("back") == "saves" {
+		return c.redirect(c.link("saves"), "saved", change)
+	}
 	key := ""
-	for _, g := range settingGroups {
+	for _, g := range settingGroups() {
 		if slices.Contains(g.settings, list[0]) {
 			key = g.key
 		}

@@ -16,7 +16,7 @@ import (
 // TestSettingGroups checks that the page has each setting once, and those of the specification first.
 func TestSettingGroups(t *testing.T) {
 	var all []*site.Setting
-	for _, g := range settingGroups {
+	for _, g := range settingGroups() {
 		all = append(all, g.settings...)
 	}
 	assert.ElementsMatch(t, site.Settings, all)
@@ -72,13 +72,15 @@ func TestSaveSettings(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, a.status, a.body)
 	assert.Equal(t, objectdb.Number(48), s.get("user.webserver.chunkSize"))
 	assert.Equal(t, objectdb.Boolean(true), s.get("user.webserver.flDebug"))
-	assert.NotContains(t, ada.json("history")["changes"].([]any)[0].(map[string]any)["summary"], "maxTime", "it was not changed")
+	assert.NotContains(t, ada.json("history")["changes"].([]any)[0].(map[string]any)["summary"], "maxTime",
+		"it was not changed")
 	page := ada.get(strings.Split(a.header.Get("Location"), "#")[0])
 	assert.Contains(t, page.text(), "Saved. Undo Change")
 	assert.Contains(t, page.text(), "debugging switches itself off after 30 minutes")
 
 	// An empty box is not sent by browsers.
-	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "flDebug", "was.flDebug", "true").status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "flDebug", "was.flDebug",
+		"true").status)
 	assert.Equal(t, objectdb.Boolean(false), s.get("user.webserver.flDebug"))
 
 	// All or nothing.
@@ -96,7 +98,8 @@ func TestSaveSettings(t *testing.T) {
 	assert.Equal(t, "64", typed, "what was typed is still there")
 
 	// One alone.
-	a = ada.post("settings", "only", "chunkSize", "do", "save", "set", "chunkSize", "set", "saveInterval", "chunkSize", "64",
+	a = ada.post("settings", "only", "chunkSize", "do", "save", "set", "chunkSize", "set", "saveInterval", "chunkSize",
+		"64",
 		"was.chunkSize", "48", "saveInterval", "1.5", "was.saveInterval", "10")
 	require.Equal(t, http.StatusSeeOther, a.status)
 	assert.Equal(t, objectdb.Number(64), s.get("user.webserver.chunkSize"))
@@ -105,7 +108,8 @@ func TestSaveSettings(t *testing.T) {
 	a = ada.post("settings", "do", "save", "set", "chunkSize", "chunkSize", "32", "was.chunkSize", "48")
 	assert.Equal(t, http.StatusBadRequest, a.status)
 	assert.Contains(t, a.text(), "It was changed meanwhile, to 64.")
-	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "chunkSize", "chunkSize", "48", "was.chunkSize", "48").status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "chunkSize", "chunkSize", "48",
+		"was.chunkSize", "48").status)
 	assert.Equal(t, objectdb.Number(64), s.get("user.webserver.chunkSize"), "not changed by this person")
 
 	a = ada.post("settings", "do", "default", "set", "chunkSize")
@@ -121,9 +125,11 @@ func TestSaveSettings(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "default", "set", "serverName").status)
 	assert.Equal(t, objectdb.String(""), s.get("user.webserver.serverName"))
 
-	a = ada.post("settings", "do", "save", "set", "cacheServers", "cacheServers", "http://a:1\r\n\r\n http://b:2 \r\n", "was.cacheServers", "")
+	a = ada.post("settings", "do", "save", "set", "cacheServers", "cacheServers", "http://a:1\r\n\r\n http://b:2 \r\n",
+		"was.cacheServers", "")
 	require.Equal(t, http.StatusSeeOther, a.status, a.body)
-	assert.Equal(t, objectdb.List{objectdb.String("http://a:1"), objectdb.String("http://b:2")}, s.get("user.webserver.cacheServers"))
+	assert.Equal(t, objectdb.List{objectdb.String("http://a:1"), objectdb.String("http://b:2")},
+		s.get("user.webserver.cacheServers"))
 	assert.Contains(t, ada.get("settings").text(), "http://a:1, which scripter.conf does not list")
 
 	a = ada.post("settings.json", "do", "save", "set", "flDebugSecrets", "flDebugSecrets", "true")
@@ -166,7 +172,8 @@ func TestSettingsRefused(t *testing.T) {
 		assert.Empty(t, a.find("input", "id"), "no fields")
 		assert.Equal(t, http.StatusForbidden, b.post("settings", "do", "save", "set", "chunkSize", "chunkSize", "48").status)
 		assert.Equal(t, http.StatusForbidden, b.post("settings", "do", "default", "set", "chunkSize").status)
-		assert.Equal(t, http.StatusForbidden, b.post("settings/limits", "do", "set", "address", "user", "limit", "maxTime", "value", "3").status)
+		assert.Equal(t, http.StatusForbidden, b.post("settings/limits", "do", "set", "address", "user", "limit", "maxTime",
+			"value", "3").status)
 	}
 	assert.Equal(t, before, ada.lastChange())
 }
@@ -175,7 +182,8 @@ func TestSecretSetting(t *testing.T) {
 	s := newSite(t)
 	ada, rita := s.person("ada", "owner"), s.person("rita", "reader")
 	const token = "swordfish-0123456789"
-	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "debugToken", "debugToken", token).status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "debugToken", "debugToken",
+		token).status)
 	require.Equal(t, objectdb.String(token), s.get("user.webserver.debugToken"))
 	for _, b := range []*browser{ada, rita} {
 		for _, path := range []string{"settings", "settings.json", "settings?make=debugToken", "history"} {
@@ -186,10 +194,12 @@ func TestSecretSetting(t *testing.T) {
 	assert.Equal(t, "root", ada.setting("debugToken")["from"])
 
 	// An empty field keeps it.
-	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "debugToken", "debugToken", "", "set", "slowLog", "slowLog", "5").status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "debugToken", "debugToken", "",
+		"set", "slowLog", "slowLog", "5").status)
 	assert.Equal(t, objectdb.String(token), s.get("user.webserver.debugToken"))
 	// With a mistake elsewhere, what was typed is not sent back.
-	a := ada.post("settings", "do", "save", "set", "debugToken", "debugToken", "another-0123456789", "set", "slowLog", "slowLog", "x")
+	a := ada.post("settings", "do", "save", "set", "debugToken", "debugToken", "another-0123456789", "set", "slowLog",
+		"slowLog", "x")
 	assert.Equal(t, http.StatusBadRequest, a.status)
 	lacks(t, a.body, "another-0123456789")
 
@@ -212,7 +222,8 @@ func TestLockOut(t *testing.T) {
 	s := newSite(t)
 	ada := s.person("ada", "owner")
 	save := func(path string, more ...string) *answer {
-		return ada.post("settings", append([]string{"do", "save", "set", "adminPath", "adminPath", path, "was.adminPath", "/scripter/"}, more...)...)
+		return ada.post("settings", append([]string{"do", "save", "set", "adminPath", "adminPath", path, "was.adminPath",
+			"/scripter/"}, more...)...)
 	}
 	a := save("/elsewhere/")
 	require.Equal(t, http.StatusOK, a.status)
@@ -251,13 +262,15 @@ func TestLockOut(t *testing.T) {
 func TestSettingsAreEscaped(t *testing.T) {
 	s := newSite(t)
 	ada := s.person("ada", "owner")
-	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "serverName", "serverName", hostile).status)
+	require.Equal(t, http.StatusSeeOther, ada.post("settings", "do", "save", "set", "serverName", "serverName",
+		hostile).status)
 	s.put("user.webserver.chunkSize", objectdb.String(hostile))
 	s.put("user.webserver.adminPath", objectdb.String("/scripter/"))
 	s.update(func(tx *objectdb.Tx) error {
 		for _, a := range []objectdb.Address{
 			site.LimitRows.Child(hostile).Child("maxTime"), site.LimitRows.Child("user").Child(hostile),
-			site.RequireRows.Child(hostile), {"user", "webserver", "actionTable", hostile}, site.Overrides.Child(hostile).Child("/" + hostile),
+			site.RequireRows.Child(hostile), {"user", "webserver", "actionTable", hostile},
+			site.Overrides.Child(hostile).Child("/" + hostile),
 			{"user", "webserver", "mimeTable", hostile, "type"}, site.DirectoryIndex.Child(hostile).Child(hostile),
 		} {
 			if err := tx.Put(a, objectdb.String(hostile)); err != nil {
@@ -267,7 +280,7 @@ func TestSettingsAreEscaped(t *testing.T) {
 		return nil
 	})
 	pages := []string{"settings", "settings?group=" + hostile, "settings?make=" + hostile}
-	for _, table := range ruleTables {
+	for _, table := range ruleTables() {
 		pages = append(pages, "settings/"+table.page)
 	}
 	for _, p := range pages {
@@ -277,5 +290,6 @@ func TestSettingsAreEscaped(t *testing.T) {
 	}
 	lacks(t, ada.post("settings", "do", "save", "set", hostile).body, "<script>alert")
 	lacks(t, ada.post("settings", "do", "save", "set", "chunkSize", "chunkSize", hostile).body, "<script>alert")
-	lacks(t, ada.post("settings", "do", "save", "set", "adminPath", "adminPath", "/x/", "set", "serverName", "serverName", hostile).body, "<script>alert")
+	lacks(t, ada.post("settings", "do", "save", "set", "adminPath", "adminPath", "/x/", "set", "serverName",
+		"serverName", hostile).body, "<script>alert")
 }

@@ -42,7 +42,7 @@ func TestTexts(t *testing.T) {
 	}
 	text := sources.String()
 	// Keys that are made of a prefix and a name.
-	made := regexp.MustCompile(`^(kind|nav|said|request\.group|requests\.status|home\.do|home\.why)\.`)
+	made := regexp.MustCompile(`^(kind|nav|role|said|request\.group|requests\.status|home\.do|home\.why)\.`)
 	for _, key := range keys {
 		if strings.HasPrefix(key, "js.") {
 			continue // a test of the folder web looks for it
