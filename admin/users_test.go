@@ -279,7 +279,7 @@ func TestAccountSlowsDown(t *testing.T) {
 	a := rita.post("account", "do", "password", "old", password, "password", newPassword, "again", newPassword)
 	assert.Equal(t, http.StatusTooManyRequests, a.status)
 	assert.NotEmpty(t, a.header.Get("Retry-After"))
-	assert.Contains(t, a.text(), "too many failed tries")
+	assert.Contains(t, a.text(), "too many failed attempts")
 }
 
 // TestPeopleAreEscaped looks at names that scripts may have given.
