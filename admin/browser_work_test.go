@@ -42,7 +42,7 @@ func TestBrowserRun(t *testing.T) {
 			"local name = ...\nuser.greeted = name\nreturn \"Hello, \" .. name")
 		s.Scripter(t, "put", "--parents", "suites.webserverScripts.fails", "--kind", "script",
 			"local x = 1\nerror (\"out of tea\")")
-		b := logIn(t, s, "ada", "run/suites.webserverScripts.greet")
+		b := logIn(t, s, "ada", "run/suites.webserverScripts.greet?as=arguments")
 		b.Type("name", "Grace")
 		b.Press("Control+Enter")
 		b.See("Hello, Grace")
@@ -54,7 +54,7 @@ func TestBrowserRun(t *testing.T) {
 		b.See("Undo")
 		assert.Equal(t, "Grace\n", s.Scripter(t, "get", "user.greeted"))
 
-		b.Open("/scripter/run/suites.webserverScripts.fails")
+		b.Open("/scripter/run/suites.webserverScripts.fails?as=arguments")
 		b.Press("Control+Enter")
 		b.See("out of tea")
 		inspect(t, b, "run-failed")
@@ -110,7 +110,8 @@ func TestBrowserOutlineKeys(t *testing.T) {
 	s := startSite(t, "serve")
 	s.Scripter(t, "put", "--parents", "workspace.plan", "--kind", "outline", "Morning")
 	b := logIn(t, s, "ada", "at/workspace.plan")
-	b.ClickRole("treeitem", "Morning")
+	b.ClickRole("tree", "outline")
+	b.Press("End")
 	b.Press("Enter")
 	b.Keys("tea")
 	b.Press("Tab", "Enter")
