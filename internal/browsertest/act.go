@@ -36,6 +36,7 @@ func (b *Tab) DoubleClick(role, label string) {
 
 func (b *Tab) click(p place, times int64, button input.MouseButton) {
 	b.t.Helper()
+	b.settle()
 	var x, y float64
 	b.wait(func() string {
 		e, wrong := b.lookFor(p)
@@ -124,6 +125,7 @@ func (b *Tab) Type(label, text string) {
 // Keys types text where the focus is.
 func (b *Tab) Keys(text string) {
 	b.t.Helper()
+	b.settle()
 	if err := chromedp.Do(b.ctx, chromedp.KeyEvent(text)); err != nil {
 		b.t.Fatalf("type %q: %v", text, err)
 	}
@@ -132,6 +134,7 @@ func (b *Tab) Keys(text string) {
 // Insert puts text where the focus is in one piece, as a paste does.
 func (b *Tab) Insert(text string) {
 	b.t.Helper()
+	b.settle()
 	call(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
@@ -156,6 +159,7 @@ func (b *Tab) Press(names ...string) {
 // Start presses keys as Press does, and does not wait for what they do.
 func (b *Tab) Start(names ...string) {
 	b.t.Helper()
+	b.settle()
 	for _, name := range names {
 		parts := strings.Split(name, "+")
 		key := parts[len(parts)-1]
