@@ -46,7 +46,7 @@ func (c *call) changeAccount() (*result, error) {
 			return c.logOut()
 		}
 	default:
-		err = &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+		err = &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 	}
 	if err != nil {
 		return c.mistake(err, c.accountPageWith)

@@ -59,10 +59,10 @@ func TestBrowserTheme(t *testing.T) {
 // TestBrowserNobody: without an owner there is no web page. ("scripter serve" has one for the person at
 // its machine, who has a link.)
 func TestBrowserNobody(t *testing.T) {
-	for _, way := range []string{"nginx-fastcgi", "apache-cgi"} {
-		t.Run(way, func(t *testing.T) {
+	for _, setUp := range []string{"nginx-fastcgi", "apache-cgi"} {
+		t.Run(setUp, func(t *testing.T) {
 			t.Parallel()
-			b := browsertest.NewTab(t, servertest.Start(t, way).URL)
+			b := browsertest.NewTab(t, servertest.Start(t, setUp).URL)
 			b.Open("/scripter/login")
 			b.NotSee("Password")
 			b.Expect("status of 404")

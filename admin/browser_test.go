@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 const password = "correct horse battery"
 
 // startSite starts a site where ada is an owner.
-func startSite(t *testing.T, way string) *servertest.Server {
+func startSite(t *testing.T, setUp string) *servertest.Server {
 	t.Helper()
-	s := servertest.Start(t, way)
+	s := servertest.Start(t, setUp)
 	addPerson(t, s, "ada", "owner")
 	return s
 }
@@ -55,10 +55,10 @@ func logIn(t *testing.T, s *servertest.Server, name, path string) *browsertest.T
 
 // behind runs a test behind each kind of server.
 func behind(t *testing.T, f func(t *testing.T, s *servertest.Server)) {
-	for _, way := range servertest.Ways {
-		t.Run(way, func(t *testing.T) {
+	for _, setUp := range servertest.BrowserSetUps {
+		t.Run(setUp, func(t *testing.T) {
 			t.Parallel()
-			f(t, startSite(t, way))
+			f(t, startSite(t, setUp))
 		})
 	}
 }
@@ -66,7 +66,7 @@ func behind(t *testing.T, f func(t *testing.T, s *servertest.Server)) {
 // inspect looks at a page closely, behind one kind of server: the pages are the same behind all.
 func inspect(t *testing.T, b *browsertest.Tab, name string) {
 	t.Helper()
-	if _, way, ok := strings.Cut(t.Name(), "/"); !ok || way == "serve" {
+	if _, setUp, ok := strings.Cut(t.Name(), "/"); !ok || setUp == "serve" {
 		b.Inspect(name)
 	}
 }

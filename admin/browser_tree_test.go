@@ -8,7 +8,7 @@ import (
 	"scripter/internal/servertest"
 )
 
-// TestBrowserTree: objects are made, renamed, moved, copied and deleted, and each deed is undone
+// TestBrowserTree: objects are made, renamed, moved, copied and deleted, and each change is undone
 // where it is told.
 func TestBrowserTree(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {

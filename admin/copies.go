@@ -128,7 +128,7 @@ func (c *call) changeCopies() (*result, error) {
 	case "revert":
 		return c.revert()
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 	}
 }
 

@@ -41,7 +41,7 @@ type conflict struct {
 type conflictData struct {
 	Error                string     `json:"error"`
 	Conflict             *conflict  `json:"conflict"`
-	Way                  []step     `json:"-"`
+	Breadcrumbs          []step     `json:"-"`
 	DiffMine, DiffTheirs []diffLine `json:"-"`
 }
 
@@ -159,7 +159,7 @@ func (c *call) describeChange(a objectdb.Address, m *conflict) error {
 
 // showConflict shows a conflict, and what can be done.
 func (c *call) showConflict(m *conflict) *result {
-	d := &conflictData{Error: text("conflict.text", m.Dotted), Conflict: m, Way: way(m.Address)}
+	d := &conflictData{Error: text("conflict.text", m.Dotted), Conflict: m, Breadcrumbs: breadcrumbs(m.Address)}
 	title := text("conflict.title", m.Address.Name())
 	if m.Deleted {
 		d.Error, title = text("conflict.deleted", m.Dotted), text("conflict.gone", m.Address.Name())

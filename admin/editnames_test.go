@@ -300,7 +300,7 @@ func TestBadEdits(t *testing.T) {
 		fields map[string]string
 		status int
 	}{
-		"no deed":        {"edit/user.note", map[string]string{}, 400},
+		"no action":      {"edit/user.note", map[string]string{}, 400},
 		"the root":       {"edit", map[string]string{"do": "save"}, 400},
 		"no address":     {"edit?address=a..b", map[string]string{"do": "save"}, 400},
 		"no such object": {"edit/user.none", map[string]string{"do": "save", "value": "x"}, 404},

@@ -34,7 +34,7 @@ func (c *call) editObject() (*result, error) {
 	case "kind":
 		return c.convertObject(a)
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("value.deed", do)}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("value.action", do)}
 	}
 }
 

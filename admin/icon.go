@@ -43,7 +43,7 @@ var icons = sync.OnceValue(func() map[string]template.HTML {
 		"saves":    `<path d="M2.500 2.500h9l2 2v9h-11zM5 2.500v4h5v-4M5 13.500v-4h6v4"/>`,
 		"doctor":   `<path d="M8 13.500C3.500 10.500 1.500 8 1.500 5.500a3.200 3.200 0 0 1 6.500-1 3.200 3.200 0 0 1 6.500 1c0 2.500-2 5-6.500 8zM4 7.500h2l1-2 2 4 1-2h2"/>`,
 		"status":   `<path d="M2 13.500h12M3.500 11V8M6.500 11V4M9.500 11V6.500M12.500 11V2.500"/>`,
-		// deeds
+		// actions
 		"search": `<circle cx="7" cy="7" r="4.500"/><path d="m10.500 10.500 3.500 3.500"/>`,
 		"add":    `<path d="M8 3v10M3 8h10"/>`,
 		"run":    `<path d="M4.500 2.500v11l9-5.500z"/>`,

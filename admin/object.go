@@ -35,7 +35,7 @@ type object struct {
 	Secret   bool             `json:"secret,omitempty"`  // its value is not shown
 }
 
-// step is a part of the way to an object.
+// step is a part of the path to an object.
 type step struct {
 	Name    string
 	Address objectdb.Address
@@ -44,11 +44,11 @@ type step struct {
 // objectData is the page of an object.
 type objectData struct {
 	object
-	Way        []step           `json:"-"`
-	Kinds      []string         `json:"-"` // that a new object can have
-	Free       objectdb.Address `json:"-"` // where a copy may go
-	Table      *tableData       `json:"table,omitempty"`
-	*valueData                  // of an object that is no table
+	Breadcrumbs []step           `json:"-"`
+	Kinds       []string         `json:"-"` // that a new object can have
+	Free        objectdb.Address `json:"-"` // where a copy may go
+	Table       *tableData       `json:"table,omitempty"`
+	*valueData                   // of an object that is no table
 }
 
 // objectPage shows an object.
@@ -62,7 +62,7 @@ func (c *call) objectPage() (*result, error) {
 
 // showObject returns the page of the object at an address.
 func (c *call) showObject(a objectdb.Address) (*result, error) {
-	data := &objectData{Way: way(a)}
+	data := &objectData{Breadcrumbs: breadcrumbs(a)}
 	if len(a) > 0 {
 		data.Free = a.Parent().Child(a.Name() + " copy")
 	}
@@ -88,8 +88,8 @@ func (c *call) showObject(a objectdb.Address) (*result, error) {
 	return &result{template: "object", title: name(a), data: data}, nil
 }
 
-// way returns the steps from the root to an object.
-func way(a objectdb.Address) []step {
+// breadcrumbs returns the steps from the root to an object.
+func breadcrumbs(a objectdb.Address) []step {
 	var list []step
 	for i, n := range a {
 		list = append(list, step{n, a[:i+1]})

@@ -54,7 +54,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-func TestDeeds(t *testing.T) {
+func TestObjectActions(t *testing.T) {
 	s := newSite(t)
 	ada := s.person("ada", "owner")
 	a := ada.post("at/user", "do", "new", "name", "notes", "kind", "table")
@@ -73,7 +73,7 @@ func TestDeeds(t *testing.T) {
 		"no name":     {"do", "new", "name", "", "kind", "string"},
 		"a long name": {"do", "new", "name", strings.Repeat("x", 256), "kind", "string"},
 		"no kind":     {"do", "new", "name", "x", "kind", "thing"},
-		"no deed":     {"do", "explode"},
+		"no action":   {"do", "explode"},
 		"no target":   {"do", "move", "to", ""},
 		"into itself": {"do", "move", "to", "user.notes.below"},
 	} {

@@ -102,9 +102,9 @@ func browserOf(userAgent string) string {
 	return text("account.browser", browser, system)
 }
 
-// personDeeds are what the forms on the page of a person can do, by their field "do". Each
+// personActions are what the forms on the page of a person can do, by their field "do". Each
 // returns the key of what is said then.
-var personDeeds = map[string]func(*call, string) (said string, change int64, err error){
+var personActions = map[string]func(*call, string) (said string, change int64, err error){
 	"role": (*call).changeRole, "password": (*call).changePassword, "remove": (*call).removePerson,
 	"end": (*call).endSession, "endAll": (*call).endSessions,
 }
@@ -115,9 +115,9 @@ func (c *call) changePerson() (*result, error) {
 	if name == "" {
 		name = c.field("name")
 	}
-	deed, ok := personDeeds[c.field("do")]
+	action, ok := personActions[c.field("do")]
 	if !ok {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", c.field("do"))}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", c.field("do"))}
 	}
 	err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		p, err := site.FindPerson(tx, name)
@@ -129,7 +129,7 @@ func (c *call) changePerson() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, change, err := deed(c, name)
+	said, change, err := action(c, name)
 	if err != nil {
 		if q := (&confirmation{}); errors.As(err, &q) {
 			return c.orConfirm(q)

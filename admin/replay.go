@@ -21,18 +21,18 @@ import (
 	"scripter/valuetext"
 )
 
-// requestDeeds are what can be done with a recorded request, by the field "do" of its forms.
-var requestDeeds = map[string]func(*call, *requestData, *requestlog.Request) (*result, error){
+// requestActions are what can be done with a recorded request, by the field "do" of its forms.
+var requestActions = map[string]func(*call, *requestData, *requestlog.Request) (*result, error){
 	"now": (*call).replayNow, "then": (*call).replayThen, "compare": (*call).compareRuns,
 	"recorded": (*call).compareRecorded, "test": (*call).saveTest,
 }
 
 // changeRequest does what a form on the page of a recorded request asks for.
 func (c *call) changeRequest() (*result, error) {
-	deed, ok := requestDeeds[c.field("do")]
+	action, ok := requestActions[c.field("do")]
 	switch {
 	case !ok:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", c.field("do"))}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", c.field("do"))}
 	case c.inPast:
 		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
 	}
@@ -40,7 +40,7 @@ func (c *call) changeRequest() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deed(c, data, r)
+	return action(c, data, r)
 }
 
 // edited is what a person gives a recorded request before it is run again.

@@ -214,7 +214,7 @@ func (c *call) switchDebugging() (*result, error) {
 	case "off":
 		on, key = false, "debugOff"
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 	}
 	change, err := c.update(fmt.Sprintf("setting flDebug %v", on), func(tx *objectdb.Tx) error {
 		return site.FlDebug.Set(tx, objectdb.Boolean(on))

@@ -364,7 +364,7 @@ func (c *call) changeRules() (*result, error) {
 	case do == "set":
 		return c.setRule(t, was)
 	}
-	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 }
 
 // setRule stores a row. If its keys are others than before, it replaces the row with those.

@@ -45,7 +45,7 @@ func (c *call) changeSettings() (*result, error) {
 	case do == "default":
 		return c.resetSettings(list)
 	}
-	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 }
 
 // errNotStored is the error of a form with mistakes, which are told at its fields.

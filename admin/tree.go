@@ -21,16 +21,16 @@ type treeItem struct {
 // treePage is how many objects of a table the tree shows before "more".
 const treePage = 100
 
-// tree returns the objects at the top, with those on the way to the object of the page.
+// tree returns the objects at the top, with those on the path to the object of the page.
 func (c *call) tree() ([]*treeItem, error) {
-	var way objectdb.Address
+	var current objectdb.Address
 	if a, err := c.address(); err == nil {
-		way = a
+		current = a
 	}
 	var top *treeItem
 	err := c.view(func(tx *objectdb.Tx) (err error) {
 		top = &treeItem{}
-		return c.openTree(tx, tx.Root(), top, way, "")
+		return c.openTree(tx, tx.Root(), top, current, "")
 	})
 	if err != nil {
 		return nil, err
@@ -38,9 +38,9 @@ func (c *call) tree() ([]*treeItem, error) {
 	return top.Items, nil
 }
 
-// openTree reads what is in a table, and in the tables on the way to an object. The items begin
+// openTree reads what is in a table, and in the tables on the path to an object. The items begin
 // with the name from.
-func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, way objectdb.Address, from string) error {
+func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, current objectdb.Address, from string) error {
 	list, next, err := pageOf(tx, n, from, treePage)
 	if err != nil {
 		return err
@@ -49,9 +49,9 @@ func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, way o
 	if next != "" {
 		item.More = next
 	}
-	var on *objectdb.Node // the next object on the way
-	if len(way) > 0 {
-		if on, err = tx.Child(n, way[0]); err != nil {
+	var on *objectdb.Node // the next object on the path
+	if len(current) > 0 {
+		if on, err = tx.Child(n, current[0]); err != nil {
 			on = nil
 		}
 	}
@@ -68,9 +68,9 @@ func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, way o
 			Position: item.Position + 1}
 		sub.Dotted = sub.Address.String()
 		if on != nil && child.ID() == on.ID() {
-			sub.Current = len(way) == 1
+			sub.Current = len(current) == 1
 			if sub.IsTable {
-				if err := c.openTree(tx, child, sub, way[1:], ""); err != nil {
+				if err := c.openTree(tx, child, sub, current[1:], ""); err != nil {
 					return err
 				}
 			}

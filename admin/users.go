@@ -196,7 +196,7 @@ func (c *call) addUser() (*result, error) {
 
 func (c *call) storeNew(form userForm) (change int64, err error) {
 	if do := c.field("do"); do != "add" {
-		return 0, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+		return 0, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 	}
 	if err := site.CheckUserName(form.Name); err != nil {
 		return 0, bad("users.badName", err)

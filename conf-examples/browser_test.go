@@ -9,10 +9,10 @@ import (
 
 // TestSampleSite: the sample site of "scripter serve" in a browser, behind each kind of server.
 func TestSampleSite(t *testing.T) {
-	for _, way := range servertest.Ways {
-		t.Run(way, func(t *testing.T) {
+	for _, setUp := range servertest.BrowserSetUps {
+		t.Run(setUp, func(t *testing.T) {
 			t.Parallel()
-			b := browsertest.NewTab(t, servertest.Start(t, way).URL)
+			b := browsertest.NewTab(t, servertest.Start(t, setUp).URL)
 			b.Open("/")
 			b.SeeTitle("Scripter is running")
 			b.See("<!--#counter (home)--> 1")

@@ -34,7 +34,7 @@ export function showConflict(form, conflict, message, actions) {
 			change(conflict.theirs, t("conflict.theirs", { who: conflict.who ?? "", when: conflict.when ?? "" })),
 			change(conflict.mine, t("conflict.mine"))),
 		el("h3", {}, t("conflict.merged")), merged.host,
-		el("div", { className: "deeds" },
+		el("div", { className: "actions" },
 			act(t("conflict.saveMerged"), () => actions.merged(merged.view.state.doc.toString())),
 			act(t("conflict.takeMine"), actions.mine),
 			act(t("conflict.takeTheirs"), actions.theirs)));

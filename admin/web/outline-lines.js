@@ -1,5 +1,5 @@
 // An outline as a list of lines. Each line is {level, text, closed}; what is below a line are the
-// lines after it with a greater level. Nothing here changes a line or a list: each deed returns
+// lines after it with a greater level. Nothing here changes a line or a list: each function returns
 // {lines, at} with the place of the line that has the cursor then, or null if there is nothing to do.
 
 // parse returns the lines of a text with a tab for each level.

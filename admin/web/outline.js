@@ -74,7 +74,7 @@ function mount(area) {
 		area.dispatchEvent(new Event("input", { bubbles: true }));
 	}
 
-	// change takes over what a deed returned, so that it can be undone.
+	// change takes over what a function of outline-lines.js returned, so that it can be undone.
 	function change(result, offset = caret()) {
 		if (!result) {
 			return;
@@ -206,7 +206,7 @@ function mount(area) {
 		}
 	});
 
-	const deeds = {
+	const changes = {
 		"Enter": () => change(outline.insert(lines, at), 0),
 		"Tab": () => change(outline.demote(lines, at)),
 		"Shift-Tab": () => change(outline.promote(lines, at)),
@@ -244,12 +244,12 @@ function mount(area) {
 		if (was && event.key === "Tab") {
 			return;
 		}
-		let deed = moves[event.code.startsWith("Numpad") && !event.key.startsWith("Arrow") ? event.code : key];
-		if (!deed && !readOnly) {
+		let action = moves[event.code.startsWith("Numpad") && !event.key.startsWith("Arrow") ? event.code : key];
+		if (!action && !readOnly) {
 			const alone = lines[at].text === "" && outline.end(lines, at) === at + 1;
-			deed = alone && /^(Backspace|Delete)$/.test(key) ? () => change(outline.remove(lines, at), Infinity) : deeds[key];
+			action = alone && /^(Backspace|Delete)$/.test(key) ? () => change(outline.remove(lines, at), Infinity) : changes[key];
 		}
-		if (deed && deed() !== false) {
+		if (action && action() !== false) {
 			event.preventDefault();
 		}
 	});

@@ -322,9 +322,9 @@ func demoLogIn(v, thief, guesser *visitor) {
 		thief.setCookie(known)
 		v.expect("the cookie "+known, thief.get(demoLog), 200, `type="password"`)
 	}
-	v.expect("log-out by another site", v.post(demoLog, "deed", "out"), 403)
-	v.expect("log-out by GET", v.get(demoLog+"?deed=out&token="+v.token(demoLog)), 200, "Log out")
-	p = v.post(demoLog, "token", v.token(demoLog), "deed", "out")
+	v.expect("log-out by another site", v.post(demoLog, "do", "out"), 403)
+	v.expect("log-out by GET", v.get(demoLog+"?do=out&token="+v.token(demoLog)), 200, "Log out")
+	p = v.post(demoLog, "token", v.token(demoLog), "do", "out")
 	v.expect("log-out", p, 303)
 	if set := p.header.Get("Set-Cookie"); !strings.HasPrefix(set, "demo=; Expires=Thu, 01 Jan 1970 ") {
 		v.t.Errorf("the cookie after the log-out is %q", set)

@@ -10,9 +10,8 @@ import (
 	"scripter/internal/corpus"
 )
 
-// Ways are three ways from a browser to the same pages, for Start: no other web server,
-// FastCGI and CGI.
-var Ways = []string{"serve", "nginx-fastcgi", "apache-cgi"}
+// BrowserSetUps are the names that browser tests give to Start: no other web server, FastCGI and CGI.
+var BrowserSetUps = []string{"serve", "nginx-fastcgi", "apache-cgi"}
 
 // A Server answers for a root and pages of its own: the supplied objects and the sample site.
 type Server struct {
@@ -21,11 +20,11 @@ type Server struct {
 }
 
 // Start starts "scripter serve", or the set-up of that name, until the test ends.
-func Start(t *testing.T, way string) *Server {
+func Start(t *testing.T, name string) *Server {
 	t.Helper()
 	var s SetUp
-	if way != "serve" {
-		s = Named(t, way) // which may skip the test
+	if name != "serve" {
+		s = Named(t, name) // which may skip the test
 	}
 	site := corpus.NewEmptySite(t)
 	sample := filepath.Join(corpus.ModuleFolder(t), "cmd", "scripter", "sample")
@@ -35,7 +34,7 @@ func Start(t *testing.T, way string) *Server {
 	site.Scripter(t, "import", filepath.Join(sample, "root"))
 	corpus.GiveToServer(t, site.Dir)
 	var addr string
-	if way == "serve" {
+	if name == "serve" {
 		addr = "127.0.0.1:" + corpus.FreePort(t)
 		p := corpus.StartProcess(t, true, nil, site.Program("scripter"), "--root", site.Root, "serve", "--addr", addr,
 			"--site", site.WWW, "--errors", "log")

@@ -4,10 +4,10 @@ import * as outline from "../outline-lines.js";
 
 const text = "a\n\tb\n\t\tc\n\td\ne";
 
-// after returns the text after a deed on the line with a text, and the text of the line with the cursor.
-function after(deed, name, ...rest) {
+// after returns the text after a change of the line with a text, and the text of the line with the cursor.
+function after(change, name, ...rest) {
 	const lines = outline.parse(text);
-	const result = deed(lines, lines.findIndex(l => l.text === name), ...rest);
+	const result = change(lines, lines.findIndex(l => l.text === name), ...rest);
 	assert.equal(outline.format(lines), text, "the old lines stay");
 	return result && [outline.format(result.lines), result.lines[result.at].text];
 }
@@ -72,12 +72,12 @@ test("closed lines hide what is below them", () => {
 	assert.deepEqual(outline.shown(outline.demote(closed, 3).lines), [0, 1, 2, 3, 4], "what goes below a line opens it");
 });
 
-test("any deeds keep all lines", () => {
-	const deeds = [outline.demote, outline.promote, outline.moveUp, outline.moveDown];
+test("any changes keep all lines", () => {
+	const changes = [outline.demote, outline.promote, outline.moveUp, outline.moveDown];
 	let lines = outline.parse(text + "\n" + text), seed = 1;
 	for (let i = 0; i < 5000; i++) {
 		seed = seed * 48271 % 2147483647;
-		lines = deeds[seed % 4](lines, (seed >> 8) % lines.length)?.lines ?? lines;
+		lines = changes[seed % 4](lines, (seed >> 8) % lines.length)?.lines ?? lines;
 		assert.deepEqual(lines.map(l => l.text).sort().join(""), "aabbccddee");
 		lines.forEach((l, n) => assert.ok(l.level <= (n ? lines[n - 1].level + 1 : 0), outline.format(lines)));
 	}

@@ -32,7 +32,7 @@ local problem, status
 if params.method == "POST" then
 	if not visitor.sent (params) then
 		status, problem = 403, visitor.notSent
-	elseif params.argTable.deed == "out" then
+	elseif params.argTable["do"] == "out" then
 		visitor.logOut (params)
 		return {status = 303, headers = {Location = here}}
 	elseif not mayTry () then
@@ -51,7 +51,7 @@ local user = visitor.user (params)
 local form
 if user then
 	form = '<p>You are logged in as <b>' .. html.escape (user) .. [[</b>. Only you see this page.</p>
-<input type="hidden" name="deed" value="out">
+<input type="hidden" name="do" value="out">
 <button>Log out</button>
 ]]
 else

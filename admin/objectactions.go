@@ -10,9 +10,9 @@ import (
 	"scripter/objectdb"
 )
 
-// deeds are the changes of an object as a whole, by the field "do" of the form that asks for
+// objectActions are the changes of an object as a whole, by the field "do" of the form that asks for
 // them: a new object in a table, another name or place, a copy, the end.
-var deeds = map[string]func(*call, objectdb.Address) (*result, error){
+var objectActions = map[string]func(*call, objectdb.Address) (*result, error){
 	"new": (*call).newObject, "move": (*call).moveObject, "copy": (*call).copyObject, "delete": (*call).deleteObject,
 	"cell": (*call).saveCell, "paste": (*call).pasteRows, "import": (*call).importRows,
 }
@@ -24,11 +24,11 @@ func (c *call) changeObject() (*result, error) {
 		return nil, err
 	}
 	do := cmp.Or(c.field("do"), c.query("do")) // a button says it, or the address of a grid
-	deed, ok := deeds[do]
+	action, ok := objectActions[do]
 	if !ok {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deed", do)}
+		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
 	}
-	return deed(c, a)
+	return action(c, a)
 }
 
 // newValue returns the value that a new object of a kind begins with; nil is a table.
