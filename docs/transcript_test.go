@@ -250,6 +250,13 @@ func TestReadme(t *testing.T) {
 	printed := s.serve(t, goRun)
 	assert.Contains(t, printed, "with the supplied objects")
 	assert.Contains(t, printed, "with a sample site")
+	assert.Contains(t, printed, "/scripter/login?link=")
+	// Without the flags the folder is that of the clone: what is made there must not lie there already.
+	require.Contains(t, page, "a small site in `./www`")
+	for _, made := range []string{"scripter.root", "www/default.mcro"} {
+		out, err := exec.Command("git", "-C", "..", "check-ignore", made).CombinedOutput()
+		assert.NoError(t, err, "%s is a file of the repository: %s", made, out)
+	}
 	assert.Contains(t, s.run(t, "curl -s http://"+manual+"/"), `href="/samples.tellParams.fcgi`)
 
 	for _, c := range transcript(page) {

@@ -63,7 +63,7 @@ func (f *requestFlags) add(t *tool, c *cobra.Command) {
 	c.Flags().StringVar(&f.method, "method", "", "request method; GET, or POST with --data")
 	c.Flags().StringVar(&f.data, "data", "", `body of the request; "@FILE" reads a file, "@-" stdin`)
 	f.variableFlags.add(t, c)
-	c.Flags().StringVar(&f.site, "site", "site", "folder of the pages (DOCUMENT_ROOT)")
+	c.Flags().StringVar(&f.site, "site", "www", "folder of the pages (DOCUMENT_ROOT)")
 	t.flag(c, "method", words("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"))
 	t.flag(c, "data", fileAfterAt)
 	t.flag(c, "site", folders)

@@ -56,7 +56,7 @@ the error is in the log.`,
 	c.Flags().StringVar(&addr, "addr", "127.0.0.1:8080", "address to listen on; port 0 picks a free one")
 	c.Flags().StringArrayVar(&hosts, "host", nil,
 		"`NAME` that the Host field may have, beside localhost and the address; may be repeated")
-	c.Flags().StringVar(&site, "site", "site", "folder of the pages")
+	c.Flags().StringVar(&site, "site", "www", "folder of the pages")
 	c.Flags().StringVar(&scripts, "scripts", "",
 		"keep the files in the folder `DIR` and the root the same, as sync --watch does")
 	t.flag(c, "scripts", folders)

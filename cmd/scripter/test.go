@@ -89,7 +89,7 @@ The exit status is 1 when a test fails, or when there is none.`,
 	c.Flags().BoolVar(&f.tap, "tap", false, "print in the Test Anything Protocol")
 	c.Flags().BoolVar(&f.watch, "watch", false, "run again whenever something changes, until Ctrl-C")
 	c.Flags().StringVar(&into, "into", "", "the table whose objects DIR has; the whole root")
-	c.Flags().StringVar(&f.site, "site", "site", "folder of the pages (DOCUMENT_ROOT)")
+	c.Flags().StringVar(&f.site, "site", "www", "folder of the pages (DOCUMENT_ROOT)")
 	t.flag(c, "run", nothing)
 	t.flag(c, "into", addressOf(objectdb.KindTable))
 	t.flag(c, "site", folders)
