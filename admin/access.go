@@ -37,20 +37,20 @@ func (c *call) admit(admitted who) (*result, error) {
 	changes := c.r.Method != http.MethodGet && c.r.Method != http.MethodHead
 	if changes {
 		if err := login.CheckOrigin(c.r); err != nil {
-			return nil, &problem{Status: http.StatusForbidden, Text: text("error.origin")}
+			return nil, newProblem(http.StatusForbidden, "error.origin")
 		}
 	}
 	switch {
 	case admitted == everybody && c.user == "":
 		return nil, nil
 	case c.user == "" && (changes || c.json):
-		return nil, &problem{Status: http.StatusUnauthorized, Text: text("error.login")}
+		return nil, newProblem(http.StatusUnauthorized, "error.login")
 	case c.user == "":
 		return c.redirect(c.link("login", "to", c.path()), "", 0), nil
 	case changes && !c.session.CheckCSRF(c.csrfToken()):
-		return nil, &problem{Status: http.StatusForbidden, Text: text("error.csrf")}
+		return nil, newProblem(http.StatusForbidden, "error.csrf")
 	case admitted == owners && c.role.Kind != site.RoleOwner:
-		return nil, &problem{Status: http.StatusForbidden, Text: text("error.owners")}
+		return nil, newProblem(http.StatusForbidden, "error.owners")
 	}
 	return nil, nil
 }

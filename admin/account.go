@@ -46,7 +46,7 @@ func (c *call) changeAccount() (*result, error) {
 			return c.logOut()
 		}
 	default:
-		err = &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+		err = unknownAction(do)
 	}
 	if err != nil {
 		return c.mistake(err, c.accountPageWith)
@@ -67,7 +67,7 @@ func (c *call) from() login.From {
 // try to log in, with the same waits. All sessions end, and this browser gets a new one.
 func (c *call) changeOwnPassword() error {
 	if c.session.Local {
-		return &problem{Status: http.StatusConflict, Text: text("account.local")}
+		return newProblem(http.StatusConflict, "account.local")
 	}
 	hash, err := c.newHash()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *call) changeOwnPassword() error {
 	_, err = c.update("password of "+s.Name, func(tx *objectdb.Tx) error {
 		// The old password must still be the right one.
 		if _, err := c.login.Find(tx, token); errors.Is(err, login.ErrNoSession) {
-			return &problem{Status: http.StatusConflict, Text: text("account.changed")}
+			return newProblem(http.StatusConflict, "account.changed")
 		} else if err != nil {
 			return err
 		}
@@ -109,12 +109,12 @@ func (c *call) oldPasswordProblem(err error) error {
 	case errors.As(err, &wait):
 		seconds := int(math.Ceil(wait.For.Seconds()))
 		c.w.Header().Set("Retry-After", fmt.Sprint(seconds))
-		return &problem{Status: http.StatusTooManyRequests, Text: text("login.wait", seconds)}
+		return newProblem(http.StatusTooManyRequests, "login.wait", seconds)
 	case errors.Is(err, site.ErrManyPasswords):
-		return &problem{Status: http.StatusServiceUnavailable, Text: text("login.busy")}
+		return newProblem(http.StatusServiceUnavailable, "login.busy")
 	case errors.Is(err, login.ErrRefused):
 		c.Log.Warn("web page: old password refused", "user", c.user, "address", c.r.RemoteAddr)
-		return &problem{Status: http.StatusForbidden, Text: text("account.wrong")}
+		return newProblem(http.StatusForbidden, "account.wrong")
 	}
 	return err
 }

@@ -3,9 +3,9 @@ package admin
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,7 +86,7 @@ func (c *call) view(fn func(tx *objectdb.Tx) error) error { return c.db.View(c.c
 // or 0 if nothing was kept of what it replaced.
 func (c *call) update(what string, fn func(tx *objectdb.Tx) error) (change int64, err error) {
 	if c.inPast {
-		return 0, &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return 0, pastProblem()
 	}
 	change, err = history.Commit(c.ctx(), c.DB, func(tx *objectdb.Tx) error {
 		tx.Origin = objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
@@ -109,7 +109,7 @@ func (c *call) lookAtPast() error {
 	}
 	n, err := strconv.ParseInt(at, 10, 64)
 	if err != nil || n < 1 {
-		return &problem{Status: http.StatusBadRequest, Text: text("error.moment", at)}
+		return bad("error.moment", at)
 	}
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error { return history.IsRemembered(tx, n) })
 	if err != nil {
@@ -130,19 +130,14 @@ func (c *call) address() (objectdb.Address, error) {
 
 func (c *call) parseAddress(s string) (objectdb.Address, error) {
 	a, err := objectdb.ParseAddress(s)
-	if err != nil && !strings.ContainsAny(s, `["`) { // a permalink: its names may have "-"
-		a = strings.Split(s, ".")
-		for _, name := range a {
-			if !isPlain(name) {
-				return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
-			}
-		}
+	if err == nil {
 		return a, nil
 	}
-	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
+	names := strings.Split(s, ".") // a permalink: its names may have "-"
+	if slices.ContainsFunc(names, func(name string) bool { return !isPlain(name) }) {
+		return nil, badInput(err)
 	}
-	return a, nil
+	return names, nil
 }
 
 // isPlain reports whether a name can stand in a path: no web server changes or refuses it.
@@ -201,8 +196,25 @@ type problem struct {
 
 func (p *problem) Error() string { return p.Text }
 
+// newProblem returns a problem with the text of a key.
+func newProblem(status int, key string, args ...any) *problem {
+	return &problem{Status: status, Text: text(key, args...)}
+}
+
+// bad returns the problem of a value in a form or a URL.
+func bad(key string, args ...any) error { return newProblem(http.StatusBadRequest, key, args...) }
+
+// badInput returns the problem of what a person has sent, in the words of another package.
+func badInput(err error) error { return &problem{Status: http.StatusBadRequest, Text: err.Error()} }
+
+// unknownAction returns the problem of a form that asks for what its page cannot do.
+func unknownAction(do string) error { return bad("error.action", do) }
+
+// pastProblem returns the problem of a change that is asked for while the person looks at the past.
+func pastProblem() error { return newProblem(http.StatusConflict, "error.past") }
+
 func (c *call) notFound() error {
-	return &problem{Status: http.StatusNotFound, Text: text("error.404")}
+	return newProblem(http.StatusNotFound, "error.404")
 }
 
 // problemOf returns the problem to show for an error. The text of an unexpected error is for the
@@ -228,7 +240,7 @@ func (c *call) problemOf(err error) *problem {
 		return &problem{Status: status, Text: strings.TrimPrefix(err.Error(), "objectdb: ")}
 	}
 	c.Log.Error("web page", "path", c.r.URL.Path, "user", c.user, "err", err)
-	return &problem{Status: http.StatusInternalServerError, Text: text("error.500")}
+	return newProblem(http.StatusInternalServerError, "error.500")
 }
 
 // mayChange returns an error unless the person may change the object.
@@ -236,7 +248,7 @@ func (c *call) mayChange(a objectdb.Address) error {
 	if c.role.MayChange(a) {
 		return nil
 	}
-	return &problem{Status: http.StatusForbidden, Text: fmt.Sprintf(text("error.mayNotChange"), c.user, name(a))}
+	return newProblem(http.StatusForbidden, "error.mayNotChange", c.user, name(a))
 }
 
 // name returns an address for people.

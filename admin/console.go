@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -44,9 +43,9 @@ func (c *call) consolePosted() (*result, error) {
 	keep := c.field("keep") != ""
 	switch {
 	case strings.TrimSpace(d.Typed) == "":
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("console.empty")}
+		return nil, bad("console.empty")
 	case keep && c.inPast:
-		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return nil, pastProblem()
 	}
 	var err error
 	if d.Ran, err = c.runTyped(d.Typed, keep); err != nil {

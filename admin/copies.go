@@ -112,7 +112,7 @@ func (c *call) findCopy(name string) (savedCopy, error) {
 	}
 	i := slices.IndexFunc(list, func(s savedCopy) bool { return s.Name == name })
 	if i < 0 {
-		return savedCopy{}, &problem{Status: http.StatusNotFound, Text: text("saves.none", short(name))}
+		return savedCopy{}, newProblem(http.StatusNotFound, "saves.none", short(name))
 	}
 	return list[i], nil
 }
@@ -120,7 +120,7 @@ func (c *call) findCopy(name string) (savedCopy, error) {
 // changeCopies does what a form of the page asks for.
 func (c *call) changeCopies() (*result, error) {
 	if c.inPast {
-		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return nil, pastProblem()
 	}
 	switch do := c.field("do"); do {
 	case "save":
@@ -128,7 +128,7 @@ func (c *call) changeCopies() (*result, error) {
 	case "revert":
 		return c.revert()
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+		return nil, unknownAction(do)
 	}
 }
 
@@ -148,7 +148,7 @@ func (c *call) saveCopy() (*result, error) {
 // copyProblem returns the problem of a save or a revert that failed, without the folder of the root.
 func (c *call) copyProblem(err error) error {
 	if errors.Is(err, objectdb.ErrSaving) {
-		return &problem{Status: http.StatusConflict, Text: text("saves.busy")}
+		return newProblem(http.StatusConflict, "saves.busy")
 	}
 	var known *objectdb.Error
 	if !errors.As(err, &known) || errors.Is(err, objectdb.ErrConflict) || errors.Is(err, objectdb.ErrBusy) {
@@ -156,7 +156,7 @@ func (c *call) copyProblem(err error) error {
 	}
 	c.Log.Error("web page: saved copies", "user", c.user, "err", err)
 	why := strings.ReplaceAll(known.Err.Error(), filepath.Dir(known.Path)+string(filepath.Separator), "")
-	return &problem{Status: http.StatusConflict, Text: text("saves.failed", why)}
+	return newProblem(http.StatusConflict, "saves.failed", why)
 }
 
 // revertData is the page that asks before the root is put back.
@@ -244,12 +244,12 @@ func (c *call) downloadCopy() (*result, error) {
 		return nil, err
 	}
 	if k.Large {
-		return nil, &problem{Status: http.StatusRequestEntityTooLarge, Text: text("saves.large", byteSize(largestDownload),
-			k.Name)}
+		return nil, newProblem(http.StatusRequestEntityTooLarge, "saves.large", byteSize(largestDownload),
+			k.Name)
 	}
 	f, err := os.Open(k.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &problem{Status: http.StatusNotFound, Text: text("saves.none", k.Name)} // removed just now
+		return nil, newProblem(http.StatusNotFound, "saves.none", k.Name) // removed just now
 	}
 	if err != nil {
 		return nil, fmt.Errorf("download a saved copy: %w", err)

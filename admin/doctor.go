@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"scripter/doctor"
@@ -51,7 +50,7 @@ func (c *call) examine(o doctor.Options) (*result, error) {
 	report, err := doctor.Run(ctx, o)
 	var option *doctor.OptionError
 	if errors.As(err, &option) {
-		return nil, &problem{Status: http.StatusBadRequest, Text: option.Error()}
+		return nil, badInput(option)
 	}
 	if err != nil {
 		return nil, err

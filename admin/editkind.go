@@ -96,7 +96,7 @@ func isLines(k objectdb.Kind) bool {
 func (c *call) convertObject(a objectdb.Address) (*result, error) {
 	k, err := objectdb.ParseKind(c.field("kind"))
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("value.noKind", c.field("kind"))}
+		return nil, bad("value.noKind", c.field("kind"))
 	}
 	change, err := c.update("kind of "+a.String(), func(tx *objectdb.Tx) error {
 		n, err := tx.Find(a)
@@ -107,7 +107,7 @@ func (c *call) convertObject(a objectdb.Address) (*result, error) {
 			return err
 		}
 		if n.Version() != c.version() {
-			return &problem{Status: http.StatusConflict, Text: text("value.meanwhile", a.String())}
+			return newProblem(http.StatusConflict, "value.meanwhile", a.String())
 		}
 		v, err := tx.Value(n)
 		if err != nil {
@@ -115,7 +115,7 @@ func (c *call) convertObject(a objectdb.Address) (*result, error) {
 		}
 		w, ok := converted(v, k)
 		if !ok {
-			return &problem{Status: http.StatusBadRequest, Text: text("value.loses", n.Kind(), k)}
+			return bad("value.loses", n.Kind(), k)
 		}
 		if err := check(tx, a, w, false); err != nil {
 			return err

@@ -30,7 +30,7 @@ func (c *call) lintTyped() (*result, error) {
 	if !isForm {
 		body, err := io.ReadAll(c.r.Body)
 		if err != nil {
-			return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
+			return nil, badInput(err)
 		}
 		source = string(body)
 	}
@@ -175,7 +175,7 @@ func (c *call) previewPage() (*result, error) {
 	}}
 	page, err := c.Gateway.ExpandText(c.ctx(), r, a.String(), strings.ReplaceAll(c.field("value"), "\r\n", "\n"))
 	if err != nil {
-		return nil, &problem{Status: http.StatusUnprocessableEntity, Text: text("preview.failed", gateway.Describe(err))}
+		return nil, newProblem(http.StatusUnprocessableEntity, "preview.failed", gateway.Describe(err))
 	}
 	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", previewPolicy)

@@ -56,10 +56,10 @@ func (c *call) rawValue() (*result, error) {
 			return err
 		}
 		if n.Kind() == objectdb.KindTable {
-			return &problem{Status: http.StatusBadRequest, Text: text("value.table", name(a))}
+			return bad("value.table", name(a))
 		}
 		if !c.maySeeValue(a, n.Kind()) {
-			return &problem{Status: http.StatusForbidden, Text: text("value.secret")}
+			return newProblem(http.StatusForbidden, "value.secret")
 		}
 		v, err := tx.Value(n)
 		if err != nil {

@@ -26,7 +26,7 @@ func (c *call) editObject() (*result, error) {
 		return nil, err
 	}
 	if len(a) == 0 {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("value.root")}
+		return nil, bad("value.root")
 	}
 	switch do := c.field("do"); do {
 	case "save":
@@ -34,7 +34,7 @@ func (c *call) editObject() (*result, error) {
 	case "kind":
 		return c.convertObject(a)
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("value.action", do)}
+		return nil, bad("value.action", do)
 	}
 }
 
@@ -48,11 +48,11 @@ func (c *call) version() int64 {
 func (c *call) checkEdit(a objectdb.Address, k objectdb.Kind) error {
 	switch {
 	case k == objectdb.KindTable:
-		return &problem{Status: http.StatusConflict, Text: text("value.table", a.String())}
+		return newProblem(http.StatusConflict, "value.table", a.String())
 	case c.inPast:
-		return &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return pastProblem()
 	case !c.mayEdit(a, k):
-		return &problem{Status: http.StatusForbidden, Text: text("error.mayNotChange", c.user, a.String())}
+		return newProblem(http.StatusForbidden, "error.mayNotChange", c.user, a.String())
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (c *call) readForm(a objectdb.Address) (*form, error) {
 	if name := c.field("kind"); name != "" {
 		k, err := objectdb.ParseKind(name)
 		if err != nil || k == objectdb.KindTable {
-			return nil, &problem{Status: http.StatusBadRequest, Text: text("value.noKind", name)}
+			return nil, bad("value.noKind", name)
 		}
 		f.kind = k
 	}
@@ -138,7 +138,7 @@ func (c *call) readForm(a objectdb.Address) (*form, error) {
 		return f, nil
 	}
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Text: err.Error()}
+		return nil, badInput(err)
 	}
 	defer sent.Close()
 	content, err := io.ReadAll(sent)
@@ -220,7 +220,7 @@ func (c *call) saveNew(tx *objectdb.Tx, a objectdb.Address, f *form, s *saving) 
 	case f.version != 0:
 		return &changedMeanwhile{}
 	case s.kind == 0:
-		return &problem{Status: http.StatusNotFound, Text: text("value.gone", a.String())}
+		return newProblem(http.StatusNotFound, "value.gone", a.String())
 	}
 	v, err := f.value(s.kind, nil)
 	if err == nil {

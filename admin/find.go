@@ -2,7 +2,6 @@ package admin
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
@@ -102,7 +101,7 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 		Below: in, Name: data.Query, Text: data.Query, From: from, Limit: findRows, Budget: findTime,
 	})
 	if errors.Is(err, objectdb.ErrValue) {
-		return &problem{Status: http.StatusBadRequest, Text: err.Error()}
+		return badInput(err)
 	}
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (c *call) historyPage() (*result, error) {
 	f := history.Filter{At: a, Who: data.Who, Most: historyRows, Objects: historyObjects}
 	if data.Since != "" {
 		if f.Since, err = history.ParseMoment(data.Since, c.Now()); err != nil {
-			return nil, badMoment(err)
+			return nil, badInput(err)
 		}
 	}
 	f.Before, _ = strconv.ParseInt(c.query("before"), 10, 64)
@@ -111,9 +111,6 @@ func row(c *history.Change) changeRow {
 	}
 	return r
 }
-
-// badMoment is the problem of a text that names no change and no time.
-func badMoment(err error) error { return &problem{Status: http.StatusBadRequest, Text: err.Error()} }
 
 // historyProblem returns the problem of what the history does not have.
 func historyProblem(err error) error {
@@ -345,7 +342,7 @@ func (c *call) diffPage() (*result, error) {
 			}
 			m, err := history.ParseMoment(s, c.Now())
 			if err != nil {
-				return badMoment(err)
+				return badInput(err)
 			}
 			if states[i], err = m.State(tx); err != nil {
 				return err

@@ -122,7 +122,7 @@ func (c *call) mapPage() (*result, error) {
 		return nil, err
 	}
 	if c.inPast {
-		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return nil, pastProblem()
 	}
 	asked := c.query("url")
 	data := &mapData{URL: asked, Pages: []*mapSource{}, Markers: []*mapMarker{}}
@@ -147,7 +147,7 @@ func (c *call) mapPage() (*result, error) {
 	}
 	data.Milliseconds = float64(time.Since(began)) / float64(time.Millisecond)
 	if a.Plain {
-		return nil, &problem{Status: http.StatusNotFound, Text: text("map.plain", a.URL.Path)}
+		return nil, newProblem(http.StatusNotFound, "map.plain", a.URL.Path)
 	}
 	data.Status, data.Error, data.Left = a.Status, a.Error, a.Left
 	err = c.view(func(tx *objectdb.Tx) error {

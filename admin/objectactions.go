@@ -26,7 +26,7 @@ func (c *call) changeObject() (*result, error) {
 	do := cmp.Or(c.field("do"), c.query("do")) // a button says it, or the address of a grid
 	action, ok := objectActions[do]
 	if !ok {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+		return nil, unknownAction(do)
 	}
 	return action(c, a)
 }
@@ -68,7 +68,7 @@ var newKinds = []objectdb.Kind{
 func (c *call) newObject(a objectdb.Address) (*result, error) {
 	k, err := objectdb.ParseKind(c.field("kind"))
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.kind", c.field("kind"))}
+		return nil, bad("error.kind", c.field("kind"))
 	}
 	at := a.Child(c.field("name"))
 	change, err := c.changeFree(at, "new "+at.String(), func(tx *objectdb.Tx) error {
@@ -86,7 +86,7 @@ func (c *call) newObject(a objectdb.Address) (*result, error) {
 // changeFree runs a change that puts an object where nothing may be yet.
 func (c *call) changeFree(at objectdb.Address, what string, fn func(*objectdb.Tx) error) (int64, error) {
 	if err := objectdb.CheckName(at.Name()); err != nil {
-		return 0, &problem{Status: http.StatusBadRequest, Text: text("error.name", at.Name(), err)}
+		return 0, bad("error.name", at.Name(), err)
 	}
 	if err := c.mayChange(at); err != nil {
 		return 0, err
@@ -94,7 +94,7 @@ func (c *call) changeFree(at objectdb.Address, what string, fn func(*objectdb.Tx
 	return c.update(what, func(tx *objectdb.Tx) error {
 		switch _, err := tx.Find(at); {
 		case err == nil:
-			return &problem{Status: http.StatusConflict, Text: text("error.exists", at.String())}
+			return newProblem(http.StatusConflict, "error.exists", at.String())
 		case !errors.Is(err, objectdb.ErrNotFound):
 			return err
 		}
@@ -106,7 +106,7 @@ func (c *call) changeFree(at objectdb.Address, what string, fn func(*objectdb.Tx
 func (c *call) target() (objectdb.Address, error) {
 	to, err := c.parseAddress(c.field("to"))
 	if err == nil && len(to) == 0 {
-		err = &problem{Status: http.StatusBadRequest, Text: text("error.target")}
+		err = bad("error.target")
 	}
 	return to, err
 }
@@ -143,7 +143,7 @@ func (c *call) copyObject(a objectdb.Address) (*result, error) {
 		return nil, err
 	}
 	if !c.role.MaySeeAll(a) {
-		return nil, &problem{Status: http.StatusForbidden, Text: text("error.maySeeAll", name(a))}
+		return nil, newProblem(http.StatusForbidden, "error.maySeeAll", name(a))
 	}
 	what := fmt.Sprintf("copy %s to %s", a, to)
 	change, err := c.changeFree(to, what, func(tx *objectdb.Tx) error { return tx.Copy(a, to) })
@@ -159,7 +159,7 @@ func (c *call) deleteObject(a objectdb.Address) (*result, error) {
 		return nil, err
 	}
 	if len(a) == 0 {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.deleteRoot")}
+		return nil, bad("error.deleteRoot")
 	}
 	change, err := c.update("delete "+a.String(), func(tx *objectdb.Tx) error { return tx.Delete(a) })
 	if err != nil {

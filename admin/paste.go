@@ -129,13 +129,13 @@ func (c *call) readPasted(a objectdb.Address) (*pasted, *pasteData, error) {
 		Header: c.field("header") != "no"}
 	p, err := parsePasted(data.Text, data.Header)
 	if err != nil {
-		return nil, nil, &problem{Status: http.StatusBadRequest, Text: text("paste.bad", err)}
+		return nil, nil, bad("paste.bad", err)
 	}
 	switch {
 	case len(p.rows) == 0 || len(p.columns) == 0:
-		err = &problem{Status: http.StatusBadRequest, Text: text("paste.empty")}
+		err = bad("paste.empty")
 	case len(p.rows) > pasteMost:
-		err = &problem{Status: http.StatusBadRequest, Text: text("paste.many", len(p.rows), pasteMost)}
+		err = bad("paste.many", len(p.rows), pasteMost)
 	}
 	if err == nil && p.names == nil {
 		err = p.nameRows(data.Key)
@@ -148,7 +148,7 @@ func (c *call) readPasted(a objectdb.Address) (*pasted, *pasteData, error) {
 func (p *pasted) nameRows(key string) error {
 	i := slices.Index(p.columns, key)
 	if key != "" && i < 0 {
-		return &problem{Status: http.StatusBadRequest, Text: text("paste.key", key)}
+		return bad("paste.key", key)
 	}
 	digits := len(strconv.Itoa(len(p.rows)))
 	seen := map[string]bool{}
@@ -161,10 +161,10 @@ func (p *pasted) nameRows(key string) error {
 			}
 		}
 		if err := objectdb.CheckName(name); err != nil {
-			return &problem{Status: http.StatusBadRequest, Text: text("paste.name", n+1, err)}
+			return bad("paste.name", n+1, err)
 		}
 		if seen[objectdb.Fold(name)] {
-			return &problem{Status: http.StatusBadRequest, Text: text("paste.twice", name)}
+			return bad("paste.twice", name)
 		}
 		seen[objectdb.Fold(name)] = true
 		p.names = append(p.names, name)
@@ -211,7 +211,7 @@ func (c *call) importRows(a objectdb.Address) (*result, error) {
 		}
 		for i, row := range p.rows {
 			if _, err := tx.Child(t, p.names[i]); err == nil {
-				return &problem{Status: http.StatusConflict, Text: text("error.exists", a.Child(p.names[i]).String())}
+				return newProblem(http.StatusConflict, "error.exists", a.Child(p.names[i]).String())
 			}
 			made, err := tx.SetTable(t, p.names[i])
 			if err != nil {

@@ -117,7 +117,7 @@ func (c *call) changePerson() (*result, error) {
 	}
 	action, ok := personActions[c.field("do")]
 	if !ok {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", c.field("do"))}
+		return nil, unknownAction(c.field("do"))
 	}
 	err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		p, err := site.FindPerson(tx, name)
@@ -146,7 +146,7 @@ func (c *call) changePerson() (*result, error) {
 // changeRole gives a person another role, which ends the sessions of that person.
 func (c *call) changeRole(name string) (said string, change int64, err error) {
 	if c.isSelf(name) {
-		return "", 0, &problem{Status: http.StatusConflict, Text: text("users.ownRole")}
+		return "", 0, newProblem(http.StatusConflict, "users.ownRole")
 	}
 	change, err = c.update("role of "+name, func(tx *objectdb.Tx) error {
 		return keepOwner(tx, name, func() error {
@@ -162,7 +162,7 @@ func (c *call) changeRole(name string) (said string, change int64, err error) {
 // changePassword gives a person another password, which ends the sessions of that person.
 func (c *call) changePassword(name string) (said string, change int64, err error) {
 	if c.isSelf(name) {
-		return "", 0, &problem{Status: http.StatusConflict, Text: text("users.ownPassword")}
+		return "", 0, newProblem(http.StatusConflict, "users.ownPassword")
 	}
 	hash, err := c.newHash()
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *call) changePassword(name string) (said string, change int64, err error
 // removePerson removes a person with role, sessions and all. It asks first.
 func (c *call) removePerson(name string) (said string, change int64, err error) {
 	if c.isSelf(name) {
-		return "", 0, &problem{Status: http.StatusConflict, Text: text("users.ownRow")}
+		return "", 0, newProblem(http.StatusConflict, "users.ownRow")
 	}
 	change, err = c.update("remove user "+name, func(tx *objectdb.Tx) error {
 		err := keepOwner(tx, name, func() error {
@@ -221,7 +221,7 @@ func (c *call) endOf(name string, local bool, id string, except ...string) error
 		return err
 	}
 	if id != "" && !slices.ContainsFunc(list, func(s session) bool { return s.ID == id }) {
-		return &problem{Status: http.StatusNotFound, Text: text("account.noSession")}
+		return newProblem(http.StatusNotFound, "account.noSession")
 	}
 	_, err = c.update("sessions of "+name, func(tx *objectdb.Tx) error {
 		for _, s := range list {

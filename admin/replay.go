@@ -32,9 +32,9 @@ func (c *call) changeRequest() (*result, error) {
 	action, ok := requestActions[c.field("do")]
 	switch {
 	case !ok:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", c.field("do"))}
+		return nil, unknownAction(c.field("do"))
 	case c.inPast:
-		return nil, &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return nil, pastProblem()
 	}
 	data, r, err := c.request()
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *call) edit(data *requestData, r *requestlog.Request) error {
 			continue
 		}
 		if err := r.SetField(f.Name, values...); err != nil {
-			return &problem{Status: http.StatusBadRequest, Text: err.Error()}
+			return badInput(err)
 		}
 		f.Values, f.Masked = values, false
 	}
@@ -111,7 +111,7 @@ func (c *call) edit(data *requestData, r *requestlog.Request) error {
 	}
 	data.Edited.Variables = c.field("variables")
 	if strings.TrimSpace(data.Edited.Variables) != "" && c.role.Kind != site.RoleOwner {
-		return &problem{Status: http.StatusForbidden, Text: text("request.ownersVariables")}
+		return newProblem(http.StatusForbidden, "request.ownersVariables")
 	}
 	for line := range strings.SplitSeq(data.Edited.Variables, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
@@ -119,12 +119,12 @@ func (c *call) edit(data *requestData, r *requestlog.Request) error {
 		}
 		name, value, ok := parseVariable(line)
 		if !ok {
-			return &problem{Status: http.StatusBadRequest, Text: text("request.badVariable", line)}
+			return bad("request.badVariable", line)
 		}
 		r.SetVariable(name, value)
 	}
 	if err := r.Incomplete(); err != nil {
-		return &problem{Status: http.StatusConflict, Text: text("request.incomplete", err)}
+		return newProblem(http.StatusConflict, "request.incomplete", err)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (c *call) replayOnce(data *requestData, r *requestlog.Request, then bool) (
 	}
 	keep := c.field("keep") == "yes" && !then
 	if keep && c.role.Kind != site.RoleOwner {
-		return nil, &problem{Status: http.StatusForbidden, Text: text("request.ownersKeep")}
+		return nil, newProblem(http.StatusForbidden, "request.ownersKeep")
 	}
 	if err := c.edit(data, r); err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func (c *call) compare(data *requestData, r *requestlog.Request, recorded bool) 
 		return nil, err
 	}
 	if recorded && r.Answer == nil {
-		return nil, &problem{Status: http.StatusConflict, Text: text("request.noAnswer")}
+		return nil, newProblem(http.StatusConflict, "request.noAnswer")
 	}
 	release, err := c.acquireRun()
 	if err != nil {
@@ -324,7 +324,7 @@ func (c *call) saveTest(data *requestData, r *requestlog.Request) (*result, erro
 	called := strings.TrimSpace(c.field("name"))
 	a, err := sitetest.Address(strings.TrimSuffix(called, "."))
 	if err != nil {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("request.noTest", err)}
+		return nil, bad("request.noTest", err)
 	}
 	command := fmt.Sprintf("scripter requests %d --save-test %s", r.Number, a)
 	change, err := c.changeFree(a, fmt.Sprintf("test of request %d", r.Number), func(tx *objectdb.Tx) error {

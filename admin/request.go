@@ -120,7 +120,7 @@ func (c *call) recorded(tx *objectdb.Tx) (*requestlog.Request, error) {
 	}
 	r, err := requestlog.Find(tx, n)
 	if errors.Is(err, requestlog.ErrNotFound) {
-		return nil, &problem{Status: http.StatusNotFound, Text: text("request.notKept", n, err)}
+		return nil, newProblem(http.StatusNotFound, "request.notKept", n, err)
 	}
 	return r, err
 }

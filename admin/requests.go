@@ -190,7 +190,7 @@ func (d *requestsData) read(tx *objectdb.Tx, before int, wanted string) error {
 func (c *call) toIncident(incident string) (*result, error) {
 	incident = strings.ToLower(incident)
 	if !requestlog.IsIncident(incident) {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("requests.noIncident", incident)}
+		return nil, bad("requests.noIncident", incident)
 	}
 	var r *requestlog.Request
 	err := c.DB.View(c.ctx(), func(tx *objectdb.Tx) (err error) {
@@ -198,7 +198,7 @@ func (c *call) toIncident(incident string) (*result, error) {
 		return err
 	})
 	if errors.Is(err, requestlog.ErrNotFound) {
-		return nil, &problem{Status: http.StatusNotFound, Text: text("requests.incidentNotKept", err, incident)}
+		return nil, newProblem(http.StatusNotFound, "requests.incidentNotKept", err, incident)
 	}
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (c *call) switchDebugging() (*result, error) {
 	case "off":
 		on, key = false, "debugOff"
 	default:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+		return nil, unknownAction(do)
 	}
 	change, err := c.update(fmt.Sprintf("setting flDebug %v", on), func(tx *objectdb.Tx) error {
 		return site.FlDebug.Set(tx, objectdb.Boolean(on))

@@ -358,13 +358,13 @@ func (c *call) changeRules() (*result, error) {
 	was := c.r.PostForm["was"]
 	switch {
 	case len(was) != t.keys && (len(was) > 0 || do == "remove"):
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("rules.keys", t.keys)}
+		return nil, bad("rules.keys", t.keys)
 	case do == "remove":
 		return c.removeRule(t, was)
 	case do == "set":
 		return c.setRule(t, was)
 	}
-	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+	return nil, unknownAction(do)
 }
 
 // setRule stores a row. If its keys are others than before, it replaces the row with those.

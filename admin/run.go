@@ -63,7 +63,7 @@ func (c *call) mayRun() error {
 	if c.role.Kind == site.RoleOwner || c.role.Kind == site.RoleAuthor {
 		return nil
 	}
-	return &problem{Status: http.StatusForbidden, Text: text("run.mayNot")}
+	return newProblem(http.StatusForbidden, "run.mayNot")
 }
 
 // readRunData returns the page that runs the object that the URL names.
@@ -82,7 +82,7 @@ func (c *call) readRunData() (*runData, error) {
 		}
 		d.Kind = n.Kind().String()
 		if n.Kind() != objectdb.KindScript && d.Path == "" {
-			return &problem{Status: http.StatusBadRequest, Text: text("run.noScript", name(a), d.Kind)}
+			return bad("run.noScript", name(a), d.Kind)
 		}
 		if n.Kind() == objectdb.KindScript && c.role.MaySee(a) {
 			v, err := tx.Value(n)
@@ -246,9 +246,9 @@ func (c *call) checkKeep(d *runData, keep bool) error {
 	case !keep:
 		return nil
 	case c.inPast:
-		return &problem{Status: http.StatusConflict, Text: text("error.past")}
+		return pastProblem()
 	case !d.MayKeep:
-		return &problem{Status: http.StatusForbidden, Text: text("run.mayNotKeep", name(d.Address))}
+		return newProblem(http.StatusForbidden, "run.mayNotKeep", name(d.Address))
 	case c.role.Kind == site.RoleOwner || d.As == "arguments":
 		return nil
 	}
@@ -256,7 +256,7 @@ func (c *call) checkKeep(d *runData, keep bool) error {
 	path, _, _ := strings.Cut(d.Request.URL, "?")
 	path, _, _ = strings.Cut(path, "$")
 	if d.As != "request" || d.Path == "" || !strings.EqualFold(path, d.Path) {
-		return &problem{Status: http.StatusForbidden, Text: text("run.ownersKeep")}
+		return newProblem(http.StatusForbidden, "run.ownersKeep")
 	}
 	return nil
 }
@@ -273,9 +273,9 @@ func (c *call) typedSource(d *runData, keep bool) (*typedScript, error) {
 	case !ok:
 		return nil, nil
 	case keep:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("run.typedKeep")}
+		return nil, bad("run.typedKeep")
 	case !d.IsScript():
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("run.noScript", name(d.Address), d.Kind)}
+		return nil, bad("run.noScript", name(d.Address), d.Kind)
 	}
 	if err := c.mayChange(d.Address); err != nil {
 		return nil, err

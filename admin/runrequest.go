@@ -134,9 +134,6 @@ var headerLine = regexp.MustCompile(`^([A-Za-z0-9-]+):[ \t]*([^\x00-\x08\x0a-\x1
 
 // recorded returns the request as it would be recorded if this person's browser had sent it.
 func (t typedRequest) recorded(c *call) (*requestlog.Request, error) {
-	bad := func(key string, args ...any) error {
-		return &problem{Status: http.StatusBadRequest, Text: text(key, args...)}
-	}
 	if !slices.Contains(methods, t.Method) {
 		return nil, bad("run.method", t.Method)
 	}
@@ -218,7 +215,7 @@ func keptRequests(tx *objectdb.Tx, path string) (list []keptRequest, forPath boo
 func (c *call) keptRequest() (*requestlog.Request, error) {
 	n, err := strconv.Atoi(c.field("request"))
 	if err != nil || n < 1 {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("run.noRequest")}
+		return nil, bad("run.noRequest")
 	}
 	var r *requestlog.Request
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) (err error) {
@@ -226,11 +223,11 @@ func (c *call) keptRequest() (*requestlog.Request, error) {
 		return err
 	})
 	if errors.Is(err, requestlog.ErrNotFound) {
-		return nil, &problem{Status: http.StatusNotFound, Text: text("run.notKept", err)}
+		return nil, newProblem(http.StatusNotFound, "run.notKept", err)
 	}
 	if err == nil {
 		if failed := r.Incomplete(); failed != nil {
-			return nil, &problem{Status: http.StatusConflict, Text: text("run.incomplete", failed)}
+			return nil, newProblem(http.StatusConflict, "run.incomplete", failed)
 		}
 	}
 	return r, err

@@ -33,19 +33,19 @@ func (c *call) changeSettings() (*result, error) {
 	for _, name := range names {
 		s, ok := site.Find(name)
 		if !ok {
-			return nil, &problem{Status: http.StatusBadRequest, Text: text("settings.unknown", name)}
+			return nil, bad("settings.unknown", name)
 		}
 		list = append(list, s)
 	}
 	switch {
 	case len(list) == 0:
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("settings.none")}
+		return nil, bad("settings.none")
 	case do == "save":
 		return c.saveSettings(list)
 	case do == "default":
 		return c.resetSettings(list)
 	}
-	return nil, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+	return nil, unknownAction(do)
 }
 
 // errNotStored is the error of a form with mistakes, which are told at its fields.
@@ -105,28 +105,25 @@ const longestSetting = 20_000
 
 // saveSetting stores one setting, unless the person has not changed it. A mistake is a problem.
 func (c *call) saveSetting(tx *objectdb.Tx, s *site.Setting) (warnings []string, err error) {
-	bad := func(format string, args ...any) ([]string, error) {
-		return nil, &problem{Status: http.StatusBadRequest, Text: fmt.Sprintf(format, args...)}
-	}
 	t, state := c.typedText(s), s.Read(tx)
 	was, known := c.r.PostForm["was."+s.Name]
 	switch now := settingText(state.Value); {
 	case s.Secret() && t == "":
 		return nil, nil
 	case len(t) > longestSetting:
-		return bad(text("settings.long"), longestSetting)
+		return nil, bad("settings.long", longestSetting)
 	case s.Secret() || !known || len(was) == 0:
 	case t == strings.ReplaceAll(was[0], "\r\n", "\n") && c.field("only") == "":
 		return nil, nil
 	case now != strings.ReplaceAll(was[0], "\r\n", "\n") && now != t:
-		return bad(text("settings.changed"), now)
+		return nil, bad("settings.changed", now)
 	}
 	v, err := parseSetting(s, t)
 	if err == nil && s.Check != nil {
 		err = s.Check(v)
 	}
 	if err != nil {
-		return bad("%v", err)
+		return nil, badInput(err)
 	}
 	return gateway.SetSetting(tx, s, v, c.Gateway.Reach())
 }

@@ -21,18 +21,17 @@ import (
 
 // siteURL reads the path and query of a page of the site, as a person or a link names it.
 func (c *call) siteURL(asked string) (*url.URL, error) {
-	bad := &problem{Status: http.StatusBadRequest, Text: text("site.badURL", asked)}
 	u, err := url.Parse(asked)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") ||
 		strings.HasPrefix(u.Path, "//") {
-		return nil, bad
+		return nil, bad("site.badURL", asked)
 	}
 	if err := site.CheckPath(u.Path); err != nil {
-		return nil, bad
+		return nil, bad("site.badURL", asked)
 	}
 	bare, _, _ := strings.Cut(u.Path, "$")
 	if p := site.CleanPath(bare); strings.HasPrefix(p+"/", c.base) {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("site.own", asked)}
+		return nil, bad("site.own", asked)
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil

@@ -102,7 +102,7 @@ func (c *call) readTable(tx *objectdb.Tx, a objectdb.Address, t *objectdb.Node, 
 	data.Sort, data.Down = c.query("sort"), c.query("order") == "down"
 	sorts := data.Sort != "" && data.Sort != "name"
 	if sorts && count > sortRows {
-		return &problem{Status: http.StatusBadRequest, Text: text("table.unsorted", thousands(sortRows))}
+		return bad("table.unsorted", thousands(sortRows))
 	}
 	nodes, err := c.tablePage(tx, t, data, sorts)
 	if err != nil {
@@ -333,7 +333,7 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 		return nil, err
 	}
 	if len(at) <= len(a) || !at[:len(a)].Equal(a) {
-		return nil, &problem{Status: http.StatusBadRequest, Text: text("table.elsewhere", at.String(), name(a))}
+		return nil, bad("table.elsewhere", at.String(), name(a))
 	}
 	if err := c.mayChange(at); err != nil {
 		return nil, err
@@ -344,7 +344,7 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 		switch {
 		case errors.Is(err, objectdb.ErrNotFound):
 			if c.field("version") != "" {
-				return &problem{Status: http.StatusConflict, Text: text("table.gone", at.String())}
+				return newProblem(http.StatusConflict, "table.gone", at.String())
 			}
 		case err != nil:
 			return err
@@ -356,7 +356,7 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 		}
 		v, err := valuetext.Parse(k, c.field("value"))
 		if err != nil {
-			return &problem{Status: http.StatusBadRequest, Text: err.Error()}
+			return badInput(err)
 		}
 		return tx.Put(at, v)
 	})

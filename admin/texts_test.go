@@ -53,7 +53,7 @@ func TestTexts(t *testing.T) {
 		}
 		assert.True(t, strings.Contains(text, `"`+key+`"`), "nobody uses the text %s", key)
 	}
-	for _, found := range regexp.MustCompile(`(?:\bt|\btext\() ?"([a-z]+(?:\.[a-zA-Z0-9.]+)?)"`).FindAllStringSubmatch(text, -1) {
+	for _, found := range regexp.MustCompile(`(?:\bt|\b(?:text|bad)\(|\bnewProblem\([\w.]+,) ?"([a-z]+(?:\.[a-zA-Z0-9.]+)?)"`).FindAllStringSubmatch(text, -1) {
 		assert.Contains(t, keys, found[1], "texts.json")
 	}
 }

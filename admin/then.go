@@ -31,7 +31,7 @@ type thenData struct {
 // checkThen returns an error unless the person looks at the past, and may run what the site ran.
 func (c *call) checkThen() error {
 	if !c.inPast {
-		return &problem{Status: http.StatusBadRequest, Text: text("then.noMoment")}
+		return bad("then.noMoment")
 	}
 	return c.mayRun()
 }
@@ -90,7 +90,7 @@ func (c *call) thenPart() (*result, error) {
 	case a.To != "":
 		to, ok := p.thenLink(a.To)
 		if !ok {
-			return nil, &problem{Status: http.StatusNotFound, Text: text("then.elsewhere", a.To)}
+			return nil, newProblem(http.StatusNotFound, "then.elsewhere", a.To)
 		}
 		return &result{location: to}, nil
 	}

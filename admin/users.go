@@ -173,11 +173,6 @@ func (c *call) mistake(err error, page func(message string) (*result, error)) (*
 	return res, err
 }
 
-// bad returns the problem of a value in a form.
-func bad(key string, args ...any) error {
-	return &problem{Status: http.StatusBadRequest, Text: text(key, args...)}
-}
-
 // addUser adds somebody with a password and a role.
 func (c *call) addUser() (*result, error) {
 	form := userForm{Name: strings.TrimSpace(c.field("name")), Role: c.field("role"), At: c.field("at")}
@@ -196,7 +191,7 @@ func (c *call) addUser() (*result, error) {
 
 func (c *call) storeNew(form userForm) (change int64, err error) {
 	if do := c.field("do"); do != "add" {
-		return 0, &problem{Status: http.StatusBadRequest, Text: text("error.action", do)}
+		return 0, unknownAction(do)
 	}
 	if err := site.CheckUserName(form.Name); err != nil {
 		return 0, bad("users.badName", err)
@@ -211,7 +206,7 @@ func (c *call) storeNew(form userForm) (change int64, err error) {
 	return c.update("add user "+form.Name, func(tx *objectdb.Tx) error {
 		switch p, err := site.FindPerson(tx, form.Name); {
 		case err == nil:
-			return &problem{Status: http.StatusConflict, Text: text("users.exists", p.Name)}
+			return newProblem(http.StatusConflict, "users.exists", p.Name)
 		case !errors.Is(err, objectdb.ErrNotFound):
 			return err
 		}
@@ -254,7 +249,7 @@ func (c *call) newHash() (string, error) {
 	}
 	hash, err := c.Gateway.Passwords().Hash(c.ctx(), p)
 	if errors.Is(err, site.ErrManyPasswords) || errors.Is(err, context.DeadlineExceeded) {
-		err = &problem{Status: http.StatusServiceUnavailable, Text: text("login.busy")}
+		err = newProblem(http.StatusServiceUnavailable, "login.busy")
 	}
 	return hash, err
 }
@@ -270,7 +265,7 @@ func keepOwner(tx *objectdb.Tx, name string, change func() error) error {
 	}
 	after, err := countOwners(tx)
 	if err == nil && before > 0 && after == 0 {
-		err = &problem{Status: http.StatusConflict, Text: text("users.lastOwner", name)}
+		err = newProblem(http.StatusConflict, "users.lastOwner", name)
 	}
 	return err
 }
