@@ -72,6 +72,9 @@ func (s *Server) newCall(w http.ResponseWriter, r *http.Request) (*call, error) 
 // ctx returns the context of the request.
 func (c *call) ctx() context.Context { return c.r.Context() }
 
+// page returns the path of the page, relative to the base, such as "history/17".
+func (c *call) page() string { return strings.Trim(c.r.URL.Path, "/") }
+
 // query returns a parameter of the URL.
 func (c *call) query(name string) string { return c.r.URL.Query().Get(name) }
 

@@ -178,9 +178,7 @@ func (c *call) nextSteps(tx *objectdb.Tx, debugging bool) ([]nextStep, error) {
 			add(s.key, s.icon, c.linkTo("at", a))
 		}
 	}
-	if c.has("settings") {
-		add("settings", "settings", c.link("settings"))
-	}
+	add("settings", "settings", c.link("settings"))
 	if !debugging {
 		add("requests", "requests", c.link("requests"))
 	}

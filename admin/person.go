@@ -27,10 +27,10 @@ func (data *personData) RoleForm() userForm {
 
 // Here returns the URL of the page, without what the last form said.
 func (f *frame) Here() string {
-	if page := strings.Trim(f.r.URL.Path, "/"); page == "users/person" {
-		return f.link(page, "name", f.Data.(*personData).Name)
+	if data, ok := f.Data.(*personData); ok {
+		return f.link(f.page(), "name", data.Name)
 	}
-	return f.link(strings.Trim(f.r.URL.Path, "/"))
+	return f.link(f.page())
 }
 
 // session is a session for people and programs.

@@ -292,41 +292,17 @@ func (c *call) theme() string {
 	return ""
 }
 
-func (c *call) nav() []navItem {
-	items := []navItem{
-		{Page: "", Icon: "home"}, {Page: "requests", Icon: "requests"}, {Page: "history", Icon: "history"},
-		{Page: "map", Icon: "map"}, {Page: "console", Icon: "console"}, {Page: "settings", Icon: "settings"},
-		{Page: "users", Icon: "users"}, {Page: "saves", Icon: "saves"}, {Page: "doctor", Icon: "doctor"},
-		{Page: "status", Icon: "status"},
-	}
-	at := strings.Trim(c.r.URL.Path, "/")
-	var list []navItem
-	for _, item := range items {
-		if !c.has(item.Page) {
-			continue
+// nav returns the menu.
+func (c *call) nav() (list []navItem) {
+	at := c.page()
+	for _, key := range []string{"home", "requests", "history", "map", "console", "settings", "users", "saves", "doctor", "status"} {
+		item := navItem{Page: key, Text: text("nav." + key), Icon: key, Current: at == key || strings.HasPrefix(at, key+"/")}
+		if key == "home" {
+			item.Page, item.Current = "", at == ""
 		}
-		key := item.Page
-		if key == "" {
-			key = "home"
-		}
-		item.Text = text("nav." + key)
-		item.Current = at == item.Page || item.Page != "" && strings.HasPrefix(at, item.Page+"/")
 		list = append(list, item)
 	}
 	return list
-}
-
-// has reports whether there is such a page.
-func (c *call) has(page string) bool {
-	if page == "" {
-		return true
-	}
-	r, err := http.NewRequest(http.MethodGet, "/"+page, nil)
-	if err != nil {
-		return false
-	}
-	_, pattern := c.mux.Handler(r)
-	return pattern != "/"
 }
 
 // when returns a time for people, in UTC.

@@ -324,7 +324,7 @@ func (data *rulesData) WasKeys(row ruleRow) []string { return row.Cells[:data.Ke
 
 // SettingsTabs lists the pages of settings.
 func (f *frame) SettingsTabs() []navItem {
-	at := strings.Trim(f.r.URL.Path, "/")
+	at := f.page()
 	list := []navItem{{Page: "settings", Text: text("nav.settings"), Current: at == "settings"}}
 	for _, t := range ruleTables() {
 		page := "settings/" + t.page

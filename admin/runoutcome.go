@@ -282,11 +282,9 @@ func (c *call) limitOf(tx *objectdb.Tx, r *ran, err error) *ranLimit {
 	if _, ok := site.FindLimit(set.Name); ok && r.run != nil {
 		at = r.limits.Get(set).From()
 	}
-	l := &ranLimit{Setting: set.Name, Title: set.Title, Address: at.String()}
+	l := &ranLimit{Setting: set.Name, Title: set.Title, Address: at.String(), Link: c.link("settings")}
 	if _, err := tx.Find(at); err == nil {
 		l.Link = c.linkTo("at", at)
-	} else if c.has("settings") {
-		l.Link = c.link("settings")
 	}
 	return l
 }
