@@ -183,7 +183,7 @@ func (c *call) revertPage() (*result, error) {
 			return err
 		}
 		for i := range log.Changes {
-			data.Changes = append(data.Changes, row(&log.Changes[i]))
+			data.Changes = append(data.Changes, c.row(&log.Changes[i]))
 		}
 		data.More = log.More
 		return nil

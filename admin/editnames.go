@@ -67,6 +67,12 @@ func (c *call) completeName() (*result, error) {
 	prefix := strings.ReplaceAll(c.query("prefix"), ":", ".")
 	options := []option{}
 	err := c.viewNames(func(run *runner.Run) error {
+		if i := strings.LastIndexByte(prefix, '.'); i >= 0 {
+			m, err := lint.Find(run.Thread, strings.Split(prefix[:i], ".")...)
+			if err != nil || m != nil && m.Node != nil && !c.role.MaySee(m.Address) {
+				return err
+			}
+		}
 		found, err := lint.Complete(run.Thread, prefix, maxOptions)
 		for _, f := range found {
 			kind := f.Kind

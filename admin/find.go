@@ -90,10 +90,10 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 	var typed objectdb.Address
 	if a, err := objectdb.ParseAddress(data.Query); err == nil && len(a) > 0 && from == "" {
 		n, err := tx.Find(a)
-		if err == nil {
+		if err == nil && c.role.MaySee(a) {
 			data.Objects = append(data.Objects, found{Address: a, Dotted: a.String(), Kind: n.Kind().String(), Href: c.linkTo("at", a)})
 			typed = a
-		} else if !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		} else if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
 			return err
 		}
 	}
@@ -107,8 +107,8 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 		return err
 	}
 	for _, f := range r.Found {
-		hidden := !c.role.MaySee(f.Address) || requestlog.IsSecret(f.Address, f.Kind)
-		if typed != nil && f.Address.Equal(typed) || hidden && !f.Name {
+		hidden := requestlog.IsSecret(f.Address, f.Kind)
+		if typed != nil && f.Address.Equal(typed) || !c.role.MaySee(f.Address) || hidden && !f.Name {
 			continue // that a text is in a secret is not told
 		}
 		o := found{Address: f.Address, Dotted: f.Address.String(), Kind: f.Kind.String(), Href: c.linkTo("at", f.Address)}

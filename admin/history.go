@@ -76,7 +76,7 @@ func (c *call) historyPage() (*result, error) {
 			return err
 		}
 		for i := range log.Changes {
-			data.Changes = append(data.Changes, row(&log.Changes[i]))
+			data.Changes = append(data.Changes, c.row(&log.Changes[i]))
 		}
 		if n := len(log.Changes); log.More && n > 0 {
 			data.Next = strconv.FormatInt(log.Changes[n-1].Generation, 10)
@@ -100,16 +100,29 @@ func (c *call) historyPage() (*result, error) {
 	return &result{template: "history", title: title, data: data}, nil
 }
 
-func row(c *history.Change) changeRow {
-	r := changeRow{Number: c.Generation, Time: c.When(), Who: c.Origin.Who, Person: c.Origin.Person,
-		What: strings.TrimSpace(c.Origin.Why + " " + c.Origin.Path), Marks: c.Marks(), UndoneBy: c.UndoneBy}
-	if c.Summary != nil {
-		r.Summary = c.Summary.String()
-		if c.Summary.Known {
-			r.At = c.Summary.At
+func (c *call) row(change *history.Change) changeRow {
+	r := changeRow{Number: change.Generation, Time: change.When(), Who: change.Origin.Who, Person: change.Origin.Person,
+		What: strings.TrimSpace(change.Origin.Why + " " + change.Origin.Path), Marks: change.Marks(), UndoneBy: change.UndoneBy}
+	if change.Summary != nil {
+		s := *change.Summary
+		s.At, s.From = c.seen(s.At), c.seen(s.From)
+		r.Summary = s.String()
+		if s.Known {
+			r.At = s.At
 		}
 	}
 	return r
+}
+
+// seen returns an address as far as the person may see it: that of an object in a table which only owners
+// see ends with the table, because names may be secret too.
+func (c *call) seen(a objectdb.Address) objectdb.Address {
+	for i := range a {
+		if !c.role.MaySee(a[:i+1]) {
+			return a[:i+1]
+		}
+	}
+	return a
 }
 
 // historyProblem returns the problem of what the history does not have.
@@ -131,6 +144,7 @@ type difference struct {
 	Lines    []diffLine       `json:"-"`
 	Unified  string           `json:"diff"`
 	Notes    []string         `json:"notes,omitempty"`
+	masked   bool             // only owners see it
 }
 
 // diffLine is a line of a difference.
@@ -138,16 +152,34 @@ type diffLine struct{ Class, Text string }
 
 // newDifference returns a difference for people and programs.
 func (c *call) newDifference(d *history.Diff) difference {
+	x := difference{}
+	hide := func(s *history.Side) *history.Side {
+		if s == nil || c.role.MaySee(s.Address) {
+			return s
+		}
+		x.masked = true
+		return &history.Side{Address: c.seen(s.Address), Kind: s.Kind}
+	}
+	d = &history.Diff{How: d.How, Before: hide(d.Before), After: hide(d.After)}
 	last := d.Last()
-	x := difference{Address: last.Address, Dotted: last.Address.String(), Headline: d.Headline(), Kind: last.Kind.String(),
-		Gone: d.After == nil, Notes: d.Notes()}
-	if !c.role.MaySee(last.Address) {
+	x.Address, x.Dotted, x.Headline, x.Kind = last.Address, last.Address.String(), d.Headline(), last.Kind.String()
+	x.Gone, x.Notes = d.After == nil, d.Notes()
+	if x.masked {
 		x.Notes = []string{text("object.masked")}
 		return x
 	}
 	x.Unified = d.Unified()
 	x.Lines = diffLines(x.Unified)
 	return x
+}
+
+// addDifference adds a difference to a list. Objects in one table that only owners see are one item.
+func (c *call) addDifference(list []difference, d *history.Diff) []difference {
+	x := c.newDifference(d)
+	if n := len(list); n > 0 && x.masked && list[n-1].masked && x.Headline == list[n-1].Headline {
+		return list
+	}
+	return append(list, x)
 }
 
 // diffLines splits a unified difference for the page.
@@ -217,7 +249,7 @@ func (c *call) changePage() (*result, error) {
 				return err
 			}
 		}
-		data.changeRow, data.Forgotten, data.IsUndo, data.Previous = row(&d.Change), d.Forgotten, len(d.Undoes) > 0, n-1
+		data.changeRow, data.Forgotten, data.IsUndo, data.Previous = c.row(&d.Change), d.Forgotten, len(d.Undoes) > 0, n-1
 		from = min(max(from, 0), len(d.Objects))
 		shown := d.Objects[from:min(from+changeObjects, len(d.Objects))]
 		for i := range shown {
@@ -225,7 +257,7 @@ func (c *call) changePage() (*result, error) {
 			if err != nil {
 				return err
 			}
-			data.Objects = append(data.Objects, c.newDifference(diff))
+			data.Objects = c.addDifference(data.Objects, diff)
 		}
 		rest := len(d.Objects) - from - len(shown)
 		if data.More = rest + d.More; rest > 0 {
@@ -360,7 +392,7 @@ func (c *call) diffPage() (*result, error) {
 		if data.More = len(data.Objects) == changeObjects; data.More {
 			break
 		}
-		data.Objects = append(data.Objects, c.newDifference(d))
+		data.Objects = c.addDifference(data.Objects, d)
 	}
 	return &result{template: "diff", title: text("diff.title", name(a)), data: data}, nil
 }

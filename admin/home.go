@@ -136,7 +136,7 @@ func (c *call) lastChanges(tx *objectdb.Tx, data *homeData) (few bool, err error
 				return false, err
 			}
 		}
-		data.Changes = append(data.Changes, row(&history.Change{Change: change, Summary: summary}))
+		data.Changes = append(data.Changes, c.row(&history.Change{Change: change, Summary: summary}))
 	}
 	return true, nil
 }

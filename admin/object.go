@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"scripter/objectdb"
-	"scripter/requestlog"
 )
 
 // objectRoutes lists the pages of objects and of the tree.
@@ -76,6 +75,10 @@ func (c *call) showObject(a objectdb.Address) (*result, error) {
 			data.valueData, err = c.valuePart(tx, a, n)
 			return err
 		}
+		if !c.role.MaySee(a) {
+			data.valueData = &valueData{Masked: true}
+			return nil
+		}
 		for _, k := range newKinds {
 			data.Kinds = append(data.Kinds, k.String())
 		}
@@ -97,11 +100,14 @@ func breadcrumbs(a objectdb.Address) []step {
 	return list
 }
 
-// describe returns an object without its whole value.
+// describe returns an object without its whole value. Of a secret it does not tell the size either.
 func (c *call) describe(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) object {
 	o := object{Address: a, Dotted: a.String(), Name: n.Name(), Kind: n.Kind().String(), Version: n.Version(),
-		Created: n.Created(), Modified: n.Modified(), Size: n.Size(), Type: n.Type()}
-	if o.Secret = requestlog.IsSecret(a, n.Kind()) || !c.role.MaySee(a); o.Secret || n.Kind() == objectdb.KindTable {
+		Created: n.Created(), Modified: n.Modified()}
+	if o.Secret = !c.maySeeValue(a, n.Kind()); o.Secret {
+		return o
+	}
+	if o.Size, o.Type = n.Size(), n.Type(); n.Kind() == objectdb.KindTable {
 		return o
 	}
 	if n.Size() <= maxPreview {

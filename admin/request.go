@@ -183,7 +183,7 @@ func (c *call) describeRequest(tx *objectdb.Tx, r *requestlog.Request) (*request
 		return nil, err
 	}
 	var err error
-	data.Changes, err = changesOf(tx, r)
+	data.Changes, err = c.changesOf(tx, r)
 	return data, err
 }
 
@@ -266,7 +266,7 @@ func thenProblem(tx *objectdb.Tx, r *requestlog.Request) string {
 }
 
 // changesOf returns what a request has changed, as far as the history has it.
-func changesOf(tx *objectdb.Tx, r *requestlog.Request) ([]changeRow, error) {
+func (c *call) changesOf(tx *objectdb.Tx, r *requestlog.Request) ([]changeRow, error) {
 	const window = 500 // commits of other requests that may have come between
 	list := []changeRow{}
 	if r.Generation <= 0 {
@@ -287,7 +287,7 @@ func changesOf(tx *objectdb.Tx, r *requestlog.Request) ([]changeRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, row(&history.Change{Change: change, Summary: summary}))
+		list = append(list, c.row(&history.Change{Change: change, Summary: summary}))
 	}
 	slices.Reverse(list)
 	return list, nil

@@ -18,6 +18,7 @@ import (
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/site"
 )
 
 // ranAnswer is the answer to a request that was run.
@@ -211,7 +212,8 @@ func keptRequests(tx *objectdb.Tx, path string) (list []keptRequest, forPath boo
 	return list[:min(len(list), mostKept)], forPath, nil
 }
 
-// keptRequest returns the recorded request that the form names, ready to be run again.
+// keptRequest returns the recorded request that the form names, ready to be run again: for an owner with
+// its secrets.
 func (c *call) keptRequest() (*requestlog.Request, error) {
 	n, err := strconv.Atoi(c.field("request"))
 	if err != nil || n < 1 {
@@ -225,10 +227,14 @@ func (c *call) keptRequest() (*requestlog.Request, error) {
 	if errors.Is(err, requestlog.ErrNotFound) {
 		return nil, newProblem(http.StatusNotFound, "run.notKept", err)
 	}
-	if err == nil {
-		if failed := r.Incomplete(); failed != nil {
-			return nil, newProblem(http.StatusConflict, "run.incomplete", failed)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	if c.role.Kind != site.RoleOwner {
+		r = r.WithoutSecrets()
+	}
+	if failed := r.Incomplete(); failed != nil {
+		return nil, newProblem(http.StatusConflict, "run.incomplete", failed)
+	}
+	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/site"
 	"scripter/valuetext"
 )
 
@@ -34,6 +35,7 @@ type tableData struct {
 	Previous []string `json:"previous,omitempty"`
 	Sort     string   `json:"sort,omitempty"`
 	Down     bool     `json:"down,omitempty"` // the greatest first
+	Masked   bool     `json:"-"`              // a value is masked that the person may see
 }
 
 // column is a column of a grid: the cells with one name.
@@ -88,6 +90,7 @@ type gridCell struct {
 	Value   string           `json:"value,omitempty"`
 	Edit    bool             `json:"-"` // can be changed in place
 	value   objectdb.Value
+	masked  bool
 }
 
 // readTable fills in the page of a table.
@@ -122,9 +125,11 @@ func (c *call) readTable(tx *objectdb.Tx, a objectdb.Address, t *objectdb.Node, 
 	}
 	for _, n := range nodes {
 		if data.View == "list" {
-			data.Objects = append(data.Objects, c.describe(tx, a.Child(n.Name()), n))
+			o := c.describe(tx, a.Child(n.Name()), n)
+			data.Objects, data.Masked = append(data.Objects, o), data.Masked || o.Secret
 		}
 	}
+	data.Masked = data.Masked && c.role.Kind == site.RoleOwner
 	if err == nil && sorts {
 		page, _ := strconv.Atoi(c.query("page"))
 		data.sortRows(page)
@@ -195,9 +200,12 @@ func (c *call) readGrid(tx *objectdb.Tx, a objectdb.Address, nodes []*objectdb.N
 		data.Rows = append(data.Rows, row)
 		cells := []*objectdb.Node{n}
 		if n.Kind() == objectdb.KindTable {
-			var err error
-			if cells, err = tx.Page(n, "", "", false, gridColumns); err != nil {
-				return err
+			cells = nil
+			if c.role.MaySee(at) {
+				var err error
+				if cells, err = tx.Page(n, "", "", false, gridColumns); err != nil {
+					return err
+				}
 			}
 		}
 		for _, cell := range cells {
@@ -214,6 +222,7 @@ func (c *call) readGrid(tx *objectdb.Tx, a objectdb.Address, nodes []*objectdb.N
 				return err
 			}
 			rows[i][fold] = made
+			data.Masked = data.Masked || made.masked
 		}
 	}
 	slices.SortStableFunc(data.Columns, func(a, b column) int { return cmp.Compare(min(len(a.fold), 1), min(len(b.fold), 1)) })
@@ -241,8 +250,8 @@ func (c *call) cell(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) (grid
 	switch {
 	case n.Kind() == objectdb.KindTable:
 		return cell, nil
-	case requestlog.IsSecret(a, n.Kind()) || !c.role.MaySee(a):
-		cell.Value = text("object.masked")
+	case !c.maySeeValue(a, n.Kind()):
+		cell.Value, cell.masked = text("object.masked"), true
 		return cell, nil
 	case n.Size() > maxPreview:
 		cell.Value = byteSize(n.Size())

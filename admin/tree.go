@@ -64,9 +64,9 @@ func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, curre
 	}
 	for _, child := range list {
 		sub := &treeItem{Address: append(item.Address[:len(item.Address):len(item.Address)], child.Name()),
-			Name: child.Name(), Kind: child.Kind().String(), IsTable: child.Kind() == objectdb.KindTable,
-			Position: item.Position + 1}
+			Name: child.Name(), Kind: child.Kind().String(), Position: item.Position + 1}
 		sub.Dotted = sub.Address.String()
+		sub.IsTable = child.Kind() == objectdb.KindTable && c.role.MaySee(sub.Address)
 		if on != nil && child.ID() == on.ID() {
 			sub.Current = len(current) == 1
 			if sub.IsTable {
@@ -93,7 +93,7 @@ func (c *call) treePart() (*result, error) {
 			return err
 		}
 		item.Name, item.Kind = n.Name(), n.Kind().String()
-		if n.Kind() != objectdb.KindTable {
+		if n.Kind() != objectdb.KindTable || !c.role.MaySee(a) {
 			return nil
 		}
 		item.IsTable = true

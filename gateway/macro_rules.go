@@ -62,7 +62,7 @@ func (s addresses) under(a objectdb.Address) bool {
 }
 
 // pageSecrets are the objects that markers cannot see.
-var pageSecrets = newAddresses(append(site.Secrets(), requestlog.LastParams, requestlog.Log, probe.Tokens)...)
+var pageSecrets = newAddresses(append(site.Secrets(), probe.Tokens)...)
 
 // notForPages are the objects whose scripts markers cannot call, because they run the
 // site: those listed here, and the scripts in suites that have the name of a verb

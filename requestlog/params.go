@@ -6,10 +6,11 @@ import (
 
 	"scripter/objectdb"
 	"scripter/script"
+	"scripter/site"
 )
 
 // LastParams is the table of the last request's parameters (specification, 2.2 and 2.3).
-var LastParams = objectdb.Address{"scratchpad", "cgiparams"}
+var LastParams = site.LastParams
 
 // Bounds of the parameters, in bytes: of one text, of all texts, and the size that is
 // counted for an object in addition to its text.

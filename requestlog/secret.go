@@ -41,8 +41,8 @@ func newWords(list string) map[string]bool {
 }
 
 // IsSecret reports whether the object at an address is to be masked where changes are
-// shown: a name on its way means a secret, or it says who may log in. Scripts, which are code,
-// flags and roles hold none.
+// shown: a name on its way means a secret, it says who may log in, or Debugging has recorded it.
+// Scripts, which are code, flags and roles hold none.
 func IsSecret(a objectdb.Address, k objectdb.Kind) bool {
 	if k == objectdb.KindTable || k == objectdb.KindScript || k == objectdb.KindBoolean {
 		return false

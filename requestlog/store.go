@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"scripter/objectdb"
+	"scripter/site"
 )
 
 // Log is the table of the last requests. Each is a table whose name is its number with 9
 // digits, so that the order of the names is that of the requests.
-var Log = objectdb.Address{"scratchpad", "cgiparamsLog"}
+var Log = site.RequestLog
 
 func (r *Request) address() objectdb.Address { return Log.Child(nameOf(r.Number)) }
 

@@ -110,8 +110,8 @@ func (r Role) String() string {
 }
 
 // MayChange reports whether somebody with this role may change, move or delete the object at a,
-// or make one there. An author may not change what the rights of all depend on, even within
-// an own table.
+// or make one there. An author may not change what the rights of all depend on, nor what Debugging
+// has recorded, even within an own table.
 func (r Role) MayChange(a objectdb.Address) bool {
 	switch r.Kind {
 	case RoleOwner:
@@ -142,11 +142,19 @@ func (r Role) MaySeeAll(a objectdb.Address) bool {
 	return r.MaySee(a) && (r.Kind == RoleOwner || !HasSecrets(a))
 }
 
-// secrets are the objects below user.webserver that say who may log in, and as what.
-var secrets = []objectdb.Address{DebugToken.Address(), Users, Roles, Sessions, FailedLogins, LastLogins}
+// Where Debugging records requests: the parameters of the last one (specification, 2.2 and 2.3), and a
+// table for each of the last ones. With FlDebugSecrets they have the passwords and cookies of visitors.
+var (
+	LastParams = objectdb.Address{"scratchpad", "cgiparams"}
+	RequestLog = objectdb.Address{"scratchpad", "cgiparamsLog"}
+)
+
+// secrets are the objects below user.webserver that say who may log in, and as what, and the
+// recorded requests.
+var secrets = []objectdb.Address{DebugToken.Address(), Users, Roles, Sessions, FailedLogins, LastLogins, LastParams, RequestLog}
 
 // Secrets lists the objects that neither pages nor people other than an owner may see, because
-// they say who may log in, and as what. Values elsewhere may be secret too.
+// they say who may log in, and as what, or have what visitors sent. Values elsewhere may be secret too.
 func Secrets() []objectdb.Address { return slices.Clone(secrets) }
 
 // IsSecret reports whether the object at a is one of Secrets or lies in one.

@@ -108,6 +108,13 @@ func TestMayChange(t *testing.T) {
 		{author, "user.webserver.debugToken", false, false, false},
 		{author, "user.webserver.failedLogins.x", false, false, false},
 		{author, "user.webserver.lastLogins.x", false, false, false},
+		{author, "Scratchpad.cgiParams.argTable.password", false, false, false},
+		{author, "scratchpad.cgiparamsLog", false, false, false},
+		{author, "scratchpad", false, true, false},
+		{author, "scratchpad.cgiparamsLogs", false, true, true},
+		{role("author scratchpad"), "scratchpad.cgiparams", false, false, false},
+		{role("author scratchpad"), "scratchpad.notes", true, true, true},
+		{role("reader"), "scratchpad.cgiparamsLog.x.body", false, false, false},
 	} {
 		a := addressOf(t, c.address)
 		assert.Equal(t, c.change, c.role.MayChange(a), "%s changes %q", c.role, c.address)
