@@ -342,6 +342,9 @@ func TestSecretsMasked(t *testing.T) {
 	assert.NotContains(t, s.scratchpad(), "hush", "secrets in a multipart form")
 	assert.Equal(t, objectdb.String("file"), s.get(`scratchpad.cgiparams.allFiles.open.["file 1"].data`))
 
+	ask(`{"user":"ada","password":"hush-zero"}`)
+	assert.NotContains(t, s.scratchpad(), "hush", "JSON that was sent as a form")
+
 	s.put("user.webserver.flDebugSecrets", objectdb.Boolean(true))
 	ask("password=hush-zero")
 	assert.Contains(t, s.lastRecorded().Answer.Head, "X-Echo: hushtwo\n")

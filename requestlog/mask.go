@@ -135,7 +135,7 @@ func (m *Mask) Body(contentType, text string) string {
 	media, boundary, _ := httpform.Media(contentType)
 	switch {
 	case text == "":
-	case media == httpform.URLEncoded:
+	case media == httpform.URLEncoded && !isData(text):
 		return m.form(text)
 	case media == httpform.Multipart:
 		return m.multipart(text, boundary)
@@ -143,6 +143,13 @@ func (m *Mask) Body(contentType, text string) string {
 		return m.hide(bodyItem, text)
 	}
 	return text
+}
+
+// isData reports whether a text that was sent as a form looks like JSON or XML. Programs such as curl call
+// what they send a form unless they are told; as a form, all of it would be the name of a field.
+func isData(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n")
+	return text != "" && strings.IndexByte("{[<", text[0]) >= 0
 }
 
 // WithoutSecrets returns the request with its secrets masked, as it is recorded unless the setting

@@ -26,6 +26,8 @@ func TestMaskBody(t *testing.T) {
 			"p%61ss=hush", "p%61ss=(masked)", []string{"field pass"}},
 		{"text", "text/plain", "hello", "hello", nil},
 		{"json", "application/json", `{"token":"x"}`, Masked, []string{"body"}},
+		{"json sent as a form", "application/x-www-form-urlencoded", ` {"user":"ada","password":"hush"}`, Masked, []string{"body"}},
+		{"json without a secret", "application/x-www-form-urlencoded", `{"a":"b=c"}`, `{"a":"b=c"}`, nil},
 		{"multipart", multipart,
 			part("name=a", "1") + part("name=pass", "hush") + "--B--\r\n",
 			part("name=a", "1") + part("name=pass", Masked) + "--B--\r\n", []string{"field pass"}},
