@@ -181,7 +181,7 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, 409, status)
 	assert.Equal(t, map[string]any{
 		"base": "a\nb\nc\nd\n", "mine": "a\nb\nc\nD\n", "theirs": "A\nb\nc\nd\n", "merged": "A\nb\nc\nD\n", "clashes": 0.0,
-		"version": float64(second), "kind": "text", "who": "scripter put (test)", "when": m["conflict"].(map[string]any)["when"],
+		"version": float64(second), "kind": "text", "who": "test", "when": m["conflict"].(map[string]any)["when"],
 		"change": float64(second), "href": fmt.Sprintf("/scripter/history/%d", second),
 	}, m["conflict"])
 	assert.Equal(t, objectdb.Text("A\nb\nc\nd\n"), e.value("user.note"))
@@ -237,6 +237,50 @@ func TestConflict(t *testing.T) {
 	})
 }
 
+// TestWhoChangedIt checks that a conflict says in good words who or what has made the change.
+func TestWhoChangedIt(t *testing.T) {
+	e := newEditor(t)
+	e.s.server.Now = func() time.Time { return time.Now().Add(130 * time.Second) }
+	const end = ", while you edited it. Nothing is stored yet, and nothing is lost."
+	first := e.put("user.note", objectdb.Text("first"))
+	for i, c := range []struct {
+		origin    objectdb.Origin
+		who, said string
+	}{
+		{objectdb.Origin{Person: true, Who: "grace", Why: "web page", Path: "save user.note"}, "grace",
+			"grace changed user.note 2 minutes ago"},
+		{objectdb.Origin{Person: true, Who: "ada", Why: "web page", Path: "save user.note"}, "ada",
+			"You changed user.note 2 minutes ago elsewhere"},
+		{objectdb.Origin{Person: true, Who: "ada", Why: "scripter put"}, "ada",
+			"ada changed user.note 2 minutes ago with scripter put"},
+		{objectdb.Origin{Person: true, Why: "scripter sync"}, "somebody",
+			"Somebody changed user.note 2 minutes ago with scripter sync"},
+		{objectdb.Origin{Why: "POST", Path: "/x.fcgi"}, "a visitor",
+			"A visitor changed user.note 2 minutes ago (POST /x.fcgi)"},
+		{objectdb.Origin{Who: "eve", Why: "POST", Path: "/x.fcgi (request 3)"}, "eve",
+			"The visitor eve changed user.note 2 minutes ago (POST /x.fcgi (request 3))"},
+		{objectdb.Origin{Why: "sweep"}, "Scripter", "Scripter changed user.note 2 minutes ago (sweep)"},
+		{objectdb.Origin{}, "Scripter", "Scripter changed user.note 2 minutes ago"},
+	} {
+		require.NoError(t, e.s.db.Update(t.Context(), func(tx *objectdb.Tx) error {
+			tx.Origin = c.origin
+			return tx.Put(objectdb.Address{"user", "note"}, objectdb.Text(fmt.Sprint("theirs ", i)))
+		}))
+		status, m := e.save("user.note", "mine", first)
+		require.Equal(t, 409, status)
+		assert.Equal(t, c.said+end, m["error"])
+		assert.Equal(t, c.who, m["conflict"].(map[string]any)["who"])
+		page := e.sendForm("edit/user.note", map[string]string{"do": "save", "version": fmt.Sprint(first), "value": "mine"})
+		assert.Contains(t, page.text(), c.said+end+" See the change")
+	}
+	for d, want := range map[time.Duration]string{
+		-time.Minute: "just now", 4 * time.Second: "just now", 59 * time.Second: "59 seconds ago", time.Minute: "1 minute ago",
+		59 * time.Minute: "59 minutes ago", 90 * time.Minute: "1 hour ago", 47 * time.Hour: "47 hours ago", 49 * time.Hour: "2 days ago",
+	} {
+		assert.Equal(t, want, ago(d), d)
+	}
+}
+
 // TestDeletedMeanwhile checks that a text is not lost whose object is gone, and can be stored again.
 func TestDeletedMeanwhile(t *testing.T) {
 	e := newEditor(t)
@@ -250,7 +294,8 @@ func TestDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, 409, status)
 	c := m["conflict"].(map[string]any)
 	assert.Equal(t, true, c["deleted"])
-	assert.Equal(t, "scripter put (test)", c["who"])
+	assert.Equal(t, "test", c["who"])
+	assert.Regexp(t, `^test deleted user\.a\.note .+ with scripter put, while you edited it\. Nothing is stored, and your text is below\.$`, m["error"])
 	assert.Equal(t, "return 2", c["mine"])
 	assert.Equal(t, "return 1", c["base"])
 	page := e.sendForm("edit/user.a.note", fields)

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"scripter/history"
 	"scripter/objectdb"
 	"scripter/textdiff"
 )
@@ -26,8 +25,9 @@ type conflict struct {
 	Kind    string           `json:"kind,omitempty"`   // of Theirs
 	OwnKind string           `json:"-"`                // of Mine
 	Deleted bool             `json:"deleted,omitempty"`
-	Who     string           `json:"who,omitempty"`
+	Who     string           `json:"who,omitempty"` // has made the change: a person or a visitor
 	When    string           `json:"when,omitempty"`
+	Said    string           `json:"-"` // who has changed it, when and how, in a sentence without its end; "" = not known
 	Change  int64            `json:"change,omitempty"`
 	Href    string           `json:"href,omitempty"` // of the change
 	Error   string           `json:"-"`              // why Mine was not stored, if the reason is another one
@@ -151,19 +151,91 @@ func (c *call) describeChange(a objectdb.Address, m *conflict) error {
 		if err != nil {
 			return err
 		}
-		m.Who, m.When = history.Who(change.Origin), when(time.Unix(0, change.Time))
+		at := time.Unix(0, change.Time)
+		m.Who, m.When, m.Said = whoOf(change.Origin), when(at), c.saidOf(m, change.Origin, at)
 		m.Change, m.Href = number, c.link("history/"+versionText(number))
 		return nil
 	})
 }
 
+// whoOf returns who has made a change.
+func whoOf(o objectdb.Origin) string {
+	switch {
+	case o.Who != "":
+		return o.Who
+	case o.Person:
+		return text("conflict.somebody")
+	case isMethod(o.Why):
+		return text("conflict.visitor")
+	}
+	return text("conflict.scripter")
+}
+
+// isMethod reports whether a change comes from a request, whose method is the reason of the change.
+func isMethod(why string) bool { return why != "" && why == strings.ToUpper(why) }
+
+// saidOf says who has made a change, when and how: "Grace changed user.note 2 minutes ago with scripter put".
+func (c *call) saidOf(m *conflict, o objectdb.Origin, at time.Time) string {
+	who, isMe := whoOf(o), o.Person && o.Who == c.user && o.Why == "web page"
+	switch {
+	case isMe:
+		who = text("conflict.you")
+	case isMethod(o.Why) && o.Who != "":
+		who = text("conflict.visitorName", o.Who)
+	}
+	if !o.Person || who != o.Who { // a name stays as it is
+		who = strings.ToUpper(who[:1]) + who[1:]
+	}
+	key := "conflict.changed"
+	if m.Deleted {
+		key = "conflict.removed"
+	}
+	said := text(key, who, m.Dotted, ago(c.Now().Sub(at)))
+	switch {
+	case isMe:
+		said += " " + text("conflict.elsewhere")
+	case o.Person && o.Why == "web page":
+	case o.Person && o.Why != "":
+		said += " " + text("conflict.with", strings.TrimSpace(o.Why+" "+o.Path))
+	case o.Why != "":
+		said += " (" + strings.TrimSpace(o.Why+" "+o.Path) + ")"
+	}
+	return said
+}
+
+// ago returns how long something is ago, for people.
+func ago(d time.Duration) string {
+	one, many, n := "", "ago.seconds", int(d/time.Second) // never 1
+	switch {
+	case d < 5*time.Second: // another program's clock may be ahead
+		return text("ago.now")
+	case d >= 48*time.Hour:
+		many, n = "ago.days", int(d/(24*time.Hour))
+	case d >= time.Hour:
+		one, many, n = "ago.hour", "ago.hours", int(d/time.Hour)
+	case d >= time.Minute:
+		one, many, n = "ago.minute", "ago.minutes", int(d/time.Minute)
+	}
+	if n == 1 {
+		return text(one)
+	}
+	return text(many, n)
+}
+
 // showConflict shows a conflict, and what can be done.
 func (c *call) showConflict(m *conflict) *result {
-	d := &conflictData{Error: text("conflict.text", m.Dotted), Conflict: m, Breadcrumbs: breadcrumbs(m.Address)}
+	said, rest := m.Said, "conflict.text"
 	title := text("conflict.title", m.Address.Name())
-	if m.Deleted {
-		d.Error, title = text("conflict.deleted", m.Dotted), text("conflict.gone", m.Address.Name())
+	if said == "" {
+		said = text("conflict.unknown", m.Dotted)
 	}
+	if m.Deleted {
+		rest, title = "conflict.deleted", text("conflict.gone", m.Address.Name())
+		if m.Said == "" {
+			said = text("conflict.unknownRemoved", m.Dotted)
+		}
+	}
+	d := &conflictData{Error: text(rest, said), Conflict: m, Breadcrumbs: breadcrumbs(m.Address)}
 	if !m.Bytes && m.Known != nil && !m.Deleted {
 		d.DiffTheirs, d.DiffMine = changedLines(m.Base, m.Theirs), changedLines(m.Base, m.Mine)
 	}
