@@ -1,7 +1,10 @@
 package admin
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -91,6 +94,34 @@ func TestCSRF(t *testing.T) {
 	assert.Nil(t, s.get("user.story"))
 }
 
+// TestTextOfARefusedForm sends a long text when the session has ended, or another one has begun.
+func TestTextOfARefusedForm(t *testing.T) {
+	s := newSite(t)
+	ada := s.person("ada", "owner")
+	s.put("user.story", objectdb.Text("once"))
+	const typed = "\n</textarea><script>alert(1)</script> a long text\n"
+	shown := func(a *answer) string {
+		assert.NotContains(t, a.body, typed)
+		for _, n := range a.find("textarea", "class") {
+			return n.FirstChild.Data
+		}
+		return ""
+	}
+	a := s.browser().post("edit/user.story", "do", "save", "value", typed)
+	assert.Equal(t, http.StatusUnauthorized, a.status)
+	assert.Equal(t, typed, shown(a))
+	assert.Equal(t, "/scripter/login", a.attr("a", "href"))
+	ada.csrf = "another"
+	a = ada.post("edit/user.story", "do", "save", "value", typed)
+	assert.Equal(t, http.StatusForbidden, a.status)
+	assert.Equal(t, typed, shown(a))
+	a = ada.send(http.MethodPost, "edit/user.story", strings.NewReader(url.Values{"do": {"save"}, "value": {typed}}.Encode()),
+		map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "cross-site"})
+	assert.Equal(t, http.StatusForbidden, a.status)
+	assert.Empty(t, shown(a), "another site chooses no text of the page")
+	assert.Equal(t, objectdb.Text("once"), s.get("user.story"))
+}
+
 func TestSessionIsNew(t *testing.T) {
 	s := newSite(t)
 	s.person("ada", "owner")
@@ -108,14 +139,22 @@ func TestSessionIsNew(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	s := newSite(t)
 	ada := s.person("ada", "owner")
-	for _, path := range []string{"", "at/user", "login", "nothing", "at/user.json"} {
-		h := ada.get(path).header
+	check := func(h http.Header, path string) {
 		assert.Contains(t, h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'", path)
 		assert.Contains(t, h.Get("Content-Security-Policy"), "frame-ancestors 'none'", path)
 		assert.Equal(t, "DENY", h.Get("X-Frame-Options"), path)
 		assert.Equal(t, "nosniff", h.Get("X-Content-Type-Options"), path)
 		assert.Equal(t, "private, no-store", h.Get("Cache-Control"), path)
 	}
+	for _, path := range []string{"", "at/user", "login", "nothing", "at/user.json"} {
+		check(ada.get(path).header, path)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // the root cannot be read
+	w := httptest.NewRecorder()
+	s.server.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/scripter/", nil))
+	assert.Equal(t, http.StatusInternalServerError, w.Code)
+	check(w.Header(), "a root that cannot be read")
 }
 
 func TestRoles(t *testing.T) {

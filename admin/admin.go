@@ -115,6 +115,7 @@ func (s *Server) page(pattern string, admitted who, fn func(*call) (*result, err
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
 	c, err := s.newCall(w, r)
 	if err != nil {
 		s.Log.Error("web page", "path", r.URL.Path, "err", err)
@@ -127,7 +128,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, text("error.500"), http.StatusInternalServerError)
 		}
 	}()
-	secure(w.Header())
 	if c.base == "" {
 		http.NotFound(w, r)
 		return

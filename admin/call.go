@@ -208,7 +208,9 @@ func newProblem(status int, key string, args ...any) *problem {
 func bad(key string, args ...any) error { return newProblem(http.StatusBadRequest, key, args...) }
 
 // badInput returns the problem of what a person has sent, in the words of another package.
-func badInput(err error) error { return &problem{Status: http.StatusBadRequest, Text: err.Error()} }
+func badInput(err error) error {
+	return &problem{Status: http.StatusBadRequest, Text: strings.TrimPrefix(err.Error(), "objectdb: ")}
+}
 
 // unknownAction returns the problem of a form that asks for what its page cannot do.
 func unknownAction(do string) error { return bad("error.action", do) }

@@ -218,7 +218,7 @@ type changeData struct {
 // changeObjects is how many objects of a change a page shows, and changeMost how many are shown in all.
 const (
 	changeObjects = 30
-	changeMost    = 1000
+	changeMost    = 300
 )
 
 // number returns the number of the change that the path names.
@@ -271,6 +271,9 @@ func (c *call) changePage() (*result, error) {
 	return &result{template: "change", title: text("change.title", n), data: data}, nil
 }
 
+// errNothingLeft is the error of an undo that would change nothing: a form that was sent twice is no change.
+var errNothingLeft = errors.New("nothing is left to take back")
+
 // undoChange takes a change back, or makes it again.
 func (c *call) undoChange() (*result, error) {
 	n, err := c.number()
@@ -288,19 +291,21 @@ func (c *call) undoChange() (*result, error) {
 	if err := c.mayUndo(n, u.Only); err != nil {
 		return nil, err
 	}
-	var did history.Undone
-	change, err := c.update(fmt.Sprintf("undo %d", n), func(tx *objectdb.Tx) (err error) {
-		did, err = u.Run(tx)
+	change, err := c.update(fmt.Sprintf("undo %d", n), func(tx *objectdb.Tx) error {
+		did, err := u.Run(tx)
+		if err == nil && did.IsEmpty() {
+			return errNothingLeft
+		}
 		return err
 	})
 	var conflict *history.Conflict
 	switch {
 	case errors.As(err, &conflict):
 		return c.conflictPage(n, conflict), nil
+	case errors.Is(err, errNothingLeft):
+		return c.redirect(c.link(fmt.Sprintf("history/%d", n)), "undoneNothing", 0), nil
 	case err != nil:
 		return nil, historyProblem(err)
-	case did.IsEmpty():
-		return c.redirect(c.link(fmt.Sprintf("history/%d", n)), "undoneNothing", 0), nil
 	}
 	to := c.link(fmt.Sprintf("history/%d", n))
 	if change > 0 {

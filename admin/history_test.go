@@ -79,6 +79,17 @@ func TestUndo(t *testing.T) {
 	assert.Contains(t, page.text(), "Undo this undo")
 	require.Equal(t, http.StatusSeeOther, ada.post(fmt.Sprintf("history/%d", ada.lastChange()), "do", "undo").status)
 	assert.Equal(t, objectdb.Text("ONE\ntwo\nthree\nfour\nFIVE\n"), s.get("user.story"))
+
+	// A form that is sent twice makes one change.
+	ada.post("at/user.story", "do", "delete")
+	deleted := ada.lastChange()
+	undo = fmt.Sprintf("history/%d", deleted)
+	require.Equal(t, http.StatusSeeOther, ada.post(undo, "do", "undo").status)
+	last := ada.lastChange()
+	a = ada.post(undo, "do", "undo")
+	require.Equal(t, http.StatusSeeOther, a.status, a.body)
+	assert.Contains(t, ada.get(a.header.Get("Location")).text(), "nothing left to undo")
+	assert.Equal(t, last, ada.lastChange())
 }
 
 // TestSecretsInHistory looks for passwords in the pages of the history.

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	"scripter/login"
 	"scripter/objectdb"
 	"scripter/site"
 )
@@ -123,6 +125,20 @@ func (f *frame) To(page string, a objectdb.Address, parameters ...any) string {
 
 func (f *frame) MayChange(a objectdb.Address) bool { return !f.inPast && f.role.MayChange(a) }
 func (f *frame) MaySee(a objectdb.Address) bool    { return f.role.MaySee(a) }
+
+// Sent returns the texts that the person had typed in a form that was refused, so that nobody has to type
+// them again.
+func (f *frame) Sent() (list []string) {
+	if f.r.Method != http.MethodPost || login.CheckOrigin(f.r) != nil {
+		return nil
+	}
+	for _, name := range []string{"value", "source", "lua", "text", "body"} { // of the large fields
+		if s := f.field(name); s != "" && len(s) <= maxEdited && utf8.ValidString(s) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
 
 // Present returns the URL of the same page in the present.
 func (f *frame) Present() string {

@@ -11,7 +11,6 @@ import (
 	nethtml "golang.org/x/net/html"
 
 	"scripter/gateway"
-	"scripter/history"
 	"scripter/objectdb"
 )
 
@@ -105,11 +104,13 @@ func (c *call) thenPart() (*result, error) {
 func (c *call) thenTime() (at time.Time, err error) {
 	at = c.Now()
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
-		log, err := history.List(tx, history.Filter{Before: c.past + 1, Most: 1})
-		if err == nil && len(log.Changes) > 0 {
-			at = log.Changes[0].When()
+		for change, err := range tx.Changes(c.past + 1) {
+			if err == nil {
+				at = time.Unix(0, change.Time).UTC()
+			}
+			return err
 		}
-		return err
+		return nil
 	})
 	return at, err
 }
