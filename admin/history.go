@@ -78,8 +78,8 @@ func (c *call) historyPage() (*result, error) {
 		for i := range log.Changes {
 			data.Changes = append(data.Changes, c.row(&log.Changes[i]))
 		}
-		if n := len(log.Changes); log.More && n > 0 {
-			data.Next = strconv.FormatInt(log.Changes[n-1].Generation, 10)
+		if log.Next > 0 {
+			data.Next = strconv.FormatInt(log.Next, 10)
 		}
 		data.Unkept = log.Unkept != nil
 		return nil

@@ -34,11 +34,11 @@ func (m Moment) State(tx *objectdb.Tx) (State, error) {
 // BeforeLast returns the state before the last change of the object at an address, or of anything
 // that is or was in it. If no change is kept, the error is ErrNoChange.
 func BeforeLast(tx *objectdb.Tx, a objectdb.Address) (s State, err error) {
-	changes, err := changesAt(tx, a)
+	p, err := findPlace(tx, Filter{At: a})
 	if err != nil {
 		return s, err
 	}
-	for c, err := range changes {
+	for c, err := range p.changes(tx) {
 		if err != nil {
 			return s, err
 		}

@@ -313,6 +313,61 @@ func TestCommit(t *testing.T) {
 	assert.Zero(t, number, "nothing was changed")
 }
 
+// TestListOfALargeTable lists the changes of a table in steps.
+func TestListOfALargeTable(t *testing.T) {
+	db, change := newDB(t)
+	put := func(table string, names ...string) int64 {
+		return change("ada", func(tx *objectdb.Tx) error {
+			for _, name := range names {
+				if err := tx.Put(objectdb.Address{table, name}, objectdb.String(name)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	move := func(from, to string) int64 {
+		return change("eve", func(tx *objectdb.Tx) error {
+			return tx.Move(objectdb.Address{"t", from}, objectdb.Address{to, from})
+		})
+	}
+	many := put("t", "a", "b", "c", "d", "e", "f", "g")
+	put("other", "x", "y", "z")
+	first := put("t", "h")
+	put("other", "x2")
+	moved := move("a", "other")
+	since := put("other", "a", "x", "y")
+	last := put("t", "b")
+	large := put("other", "1", "2", "3", "4", "5", "6")
+	var pages [][]int64
+	f := Filter{At: objectdb.Address{"T"}, Objects: 5}
+	for range 10 {
+		var log *Log
+		view(t, db, func(tx *objectdb.Tx) {
+			var err error
+			log, err = List(tx, f)
+			require.NoError(t, err)
+		})
+		page := []int64{}
+		for _, c := range log.Changes {
+			page = append(page, c.Generation)
+		}
+		pages = append(pages, page)
+		assert.Equal(t, log.More, log.Next > 0)
+		if f.Before = log.Next; f.Before == 0 {
+			break
+		}
+	}
+	assert.Equal(t, [][]int64{{large}, {last, moved}, {first}, {many}}, pages,
+		"changes of more objects than are looked at count")
+	f = Filter{At: objectdb.Address{"t"}, Objects: 100, Most: 2}
+	view(t, db, func(tx *objectdb.Tx) {
+		log, err := List(tx, f)
+		require.NoError(t, err)
+		assert.Equal(t, []int64{last, since}, []int64{log.Changes[0].Generation, log.Next}, "with what was in it before")
+	})
+}
+
 func TestObjectsOfSummaries(t *testing.T) {
 	db, update := newDB(t)
 	put := func(names ...string) {

@@ -19,7 +19,9 @@ type Filter struct {
 	Who    string           // only those with this text in Who, in any case
 	Most   int              // at most so many; 0 is all
 	// Objects is how many objects of all the changes together are looked up for their summaries. The
-	// summary of a change with more than what is left of it has only their number. 0 is no limit.
+	// summary of a change with more than what is left of it has only their number. If more objects
+	// than that are or were at At, List looks at the objects of change after change, at so many in all,
+	// and finds those that were at At at that time: see Log.Next. 0 is no limit.
 	Objects int
 }
 
@@ -27,6 +29,8 @@ type Filter struct {
 type Log struct {
 	Changes []Change // the newest first
 	More    bool     // there are older ones, which Filter.Most has left out
+	// Next is the Filter.Before with which List goes on: changes below it were not looked at. 0: there are none.
+	Next int64
 	// Unkept is the object at Filter.At if its present value was written by a commit of which
 	// nothing is kept.
 	Unkept *objectdb.Node
@@ -35,12 +39,13 @@ type Log struct {
 // List returns the changes that a filter lets through, each with its summary. If there is no object
 // at the address, now or in the history, the error is ErrNoObject.
 func List(tx *objectdb.Tx, f Filter) (*Log, error) {
-	changes, err := changesAt(tx, f.At)
+	at, err := findPlace(tx, f)
 	if err != nil {
 		return nil, err
 	}
 	log, newest, seen, part := &Log{}, int64(0), undoings{}, strings.ToLower(f.Who)
-	if f.Before > 0 && len(f.At) == 0 {
+	changes := at.changes(tx)
+	if f.Before > 0 && at.changed == nil {
 		// Of the newer changes, only the undos matter.
 		for c, err := range tx.PersonChanges(0) {
 			if err != nil {
@@ -65,7 +70,19 @@ func List(tx *objectdb.Tx, f Filter) (*Log, error) {
 		if f.Before > 0 && c.Generation >= f.Before || !strings.Contains(strings.ToLower(Who(c.Origin)), part) {
 			continue
 		}
+		is, looked, err := at.has(tx, c)
+		if err != nil {
+			return nil, err
+		}
+		if !looked {
+			log.More, log.Next = true, c.Generation+1
+			break
+		}
+		if !is {
+			continue
+		}
 		if log.More = f.Most > 0 && len(log.Changes) == f.Most; log.More {
+			log.Next = log.Changes[f.Most-1].Generation
 			break
 		}
 		log.Changes = append(log.Changes, change)
@@ -85,19 +102,47 @@ func List(tx *objectdb.Tx, f Filter) (*Log, error) {
 	return log, err
 }
 
-// changesAt yields the changes of the object at an address and of all that is or was in it. If the
-// address is empty, it yields the changes of the whole root.
-func changesAt(tx *objectdb.Tx, a objectdb.Address) (iter.Seq2[objectdb.Change, error], error) {
-	if len(a) == 0 {
-		return tx.Changes(0), nil
+// place finds the changes of the object at an address and of all that is or was in it.
+type place struct {
+	changed []int64        // the generations of its changes, the newest first; nil: they are not known
+	ids     map[int64]bool // of the objects at the address, if changed is not known; nil: it is the root
+	most    int            // how many objects are looked at
+	left    int            // how many of them are left
+}
+
+// findPlace finds the object of a filter.
+func findPlace(tx *objectdb.Tx, f Filter) (*place, error) {
+	p := &place{most: f.Objects, left: f.Objects}
+	if len(f.At) == 0 {
+		return p, nil
 	}
-	ids, err := IDsAt(tx, a)
+	at, err := idsAt(tx, f.At)
 	if err != nil {
 		return nil, err
 	}
-	list, err := tx.ChangesOf(ids)
+	ids, complete, err := tx.IDsBelow(at, f.Objects)
+	if err != nil {
+		return nil, err
+	}
+	if complete {
+		list, err := tx.ChangesOf(ids)
+		p.changed = append([]int64{}, list...)
+		return p, err
+	}
+	p.ids = map[int64]bool{}
+	for _, id := range at {
+		p.ids[id] = true
+	}
+	return p, nil
+}
+
+// changes yields the changes of the place, or all changes of the root if they are not known.
+func (p *place) changes(tx *objectdb.Tx) iter.Seq2[objectdb.Change, error] {
+	if p.changed == nil {
+		return tx.Changes(0)
+	}
 	return func(yield func(objectdb.Change, error) bool) {
-		for _, g := range list {
+		for _, g := range p.changed {
 			c, err := tx.Change(g)
 			if errors.Is(err, objectdb.ErrNotFound) {
 				continue // it was dropped, and something that it has kept is still there
@@ -106,12 +151,39 @@ func changesAt(tx *objectdb.Tx, a objectdb.Address) (iter.Seq2[objectdb.Change, 
 				return
 			}
 		}
-	}, err
+	}
+}
+
+// has reports whether a change is one of the place. looked is false if too many objects were looked at
+// before. A change with more objects than are looked at in all counts: it may be one.
+func (p *place) has(tx *objectdb.Tx, c objectdb.Change) (is, looked bool, err error) {
+	if p.ids == nil {
+		return true, true, nil
+	}
+	if p.left <= 0 {
+		return false, false, nil
+	}
+	is, n, err := tx.ChangedBelow(c.Generation, p.ids, p.left)
+	rest := !is && n < c.Count
+	if rest && p.left < p.most { // the next list looks at more of it
+		return false, false, err
+	}
+	p.left -= max(n, 1)
+	return is || rest, true, err
 }
 
 // IDsAt returns the ids of the objects that are or were at and below an address. If there are none,
 // the error is ErrNoObject.
 func IDsAt(tx *objectdb.Tx, a objectdb.Address) ([]int64, error) {
+	ids, err := idsAt(tx, a)
+	if err == nil {
+		ids, _, err = tx.IDsBelow(ids, 0)
+	}
+	return ids, err
+}
+
+// idsAt returns the ids of the objects that are or were at an address.
+func idsAt(tx *objectdb.Tx, a objectdb.Address) ([]int64, error) {
 	ids, err := tx.IDsAt(a)
 	if err != nil {
 		return nil, err
@@ -128,7 +200,7 @@ func IDsAt(tx *objectdb.Tx, a objectdb.Address) ([]int64, error) {
 		return nil, &Error{fmt.Sprintf("there is no object %s, and the history back to %s has none", a, since),
 			ErrNoObject}
 	}
-	return tx.IDsBelow(ids)
+	return ids, nil
 }
 
 // writtenAfter returns the object at an address if its value was written after a change.

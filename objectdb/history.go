@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -413,12 +414,14 @@ func (tx *Tx) IDsAt(a Address) ([]int64, error) {
 	return ids, nil
 }
 
-// IDsBelow returns ids, and the ids of all objects that are or were below them.
-func (tx *Tx) IDsBelow(ids []int64) ([]int64, error) {
+// IDsBelow returns ids, and the ids of the objects that are or were below them. If most is not 0 and
+// there are more than most, some are missing, and complete is false.
+func (tx *Tx) IDsBelow(ids []int64, most int) (list []int64, complete bool, err error) {
 	s, err := tx.reader()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	enough := errors.New("enough")
 	seen := map[int64]bool{}
 	for next := ids; len(next) > 0; {
 		var found []int64
@@ -429,20 +432,79 @@ func (tx *Tx) IDsBelow(ids []int64) ([]int64, error) {
 			seen[id] = true
 			past, err := s.Formerly(tx.ctx, id, "")
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			found = append(found, past...)
 			err = s.Children(tx.ctx, id, func(r Row) error {
-				found = append(found, r.ID)
+				if found = append(found, r.ID); most > 0 && len(found) > most {
+					return enough
+				}
 				return nil
 			})
+			if err == enough || most > 0 && len(seen) > most {
+				return slices.Sorted(maps.Keys(seen)), false, nil
+			}
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 		next = found
 	}
-	return slices.Sorted(maps.Keys(seen)), nil
+	return slices.Sorted(maps.Keys(seen)), true, nil
+}
+
+// ChangedBelow reports whether a change has changed one of some objects, or an object that was in
+// one of them before or after it. It looks at most at so many objects of the change, and returns at
+// how many it has looked.
+func (tx *Tx) ChangedBelow(generation int64, ids map[int64]bool, most int) (below bool, looked int, err error) {
+	s, err := tx.reader()
+	if err != nil {
+		return false, 0, err
+	}
+	list, err := s.Replaced(tx.ctx, generation)
+	if err != nil {
+		return false, 0, fmt.Errorf("change %d: %w", generation, err)
+	}
+	after, before := map[int64]bool{}, map[int64]bool{}
+	list = list[:min(most, len(list))]
+	for i, r := range list {
+		below, err := tx.isBelow(r.ID, generation, ids, after)
+		if !below && err == nil {
+			below, err = tx.isBelow(r.ID, generation-1, ids, before)
+		}
+		if below || err != nil {
+			return below, i + 1, err
+		}
+	}
+	return false, len(list), nil
+}
+
+// isBelow reports whether an object was one of ids in a generation, or in one of them. It adds what it
+// has found out to known.
+func (tx *Tx) isBelow(id, generation int64, ids, known map[int64]bool) (bool, error) {
+	var tables []int64
+	below, found := false, false
+	for id != RootID && len(tables) < maxDepth {
+		if below, found = known[id]; found {
+			break
+		}
+		if below = ids[id]; below {
+			break
+		}
+		tables = append(tables, id)
+		p, err := tx.pastOf(id, generation)
+		if err != nil {
+			return false, err
+		}
+		if p == nil {
+			break
+		}
+		id = p.Parent
+	}
+	for _, table := range tables {
+		known[table] = below
+	}
+	return below, nil
 }
 
 // ChangesOf returns the generations of the changes of some objects, the newest first. A
@@ -485,7 +547,7 @@ func (db *DB) Forget(ctx context.Context, a Address) (Forgotten, error) {
 	var ids []int64
 	err := db.View(ctx, func(tx *Tx) (err error) {
 		if ids, err = tx.IDsAt(a); err == nil {
-			ids, err = tx.IDsBelow(ids)
+			ids, _, err = tx.IDsBelow(ids, 0)
 		}
 		return err
 	})

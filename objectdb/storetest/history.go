@@ -156,7 +156,23 @@ func testChangesAreTold(t *T) {
 		require.Len(t, ids, 1, "it is found by where it was")
 		assert.Equal(t, []int64{gone, second, first}, Must(tx.ChangesOf(ids))(t))
 		tables := Must(tx.IDsAt(Addr(t, "t")))(t)
-		assert.Equal(t, append(tables, ids...), Must(tx.IDsBelow(tables))(t))
+		below, complete, err := tx.IDsBelow(tables, 0)
+		require.NoError(t, err)
+		assert.Equal(t, append(tables, ids...), below)
+		assert.True(t, complete)
+		_, complete, err = tx.IDsBelow(tables, 1)
+		require.NoError(t, err)
+		assert.False(t, complete)
+		for _, g := range []int64{first, second, gone} {
+			for _, id := range []int64{tables[0], ids[0]} {
+				is, _, err := tx.ChangedBelow(g, map[int64]bool{id: true}, 10)
+				assert.NoError(t, err)
+				assert.True(t, is, "%d in %d", id, g)
+			}
+			is, _, err := tx.ChangedBelow(g, map[int64]bool{1e9: true}, 10)
+			assert.NoError(t, err)
+			assert.False(t, is)
+		}
 		assert.Empty(t, Must(tx.IDsAt(Addr(t, "t.b")))(t))
 		before := Must(tx.StateAt(ids[0], first))(t)
 		assert.Equal(t, "t.a", before.Address.String())
