@@ -218,7 +218,7 @@ type changeData struct {
 // changeObjects is how many objects of a change a page shows, and changeMost how many are shown in all.
 const (
 	changeObjects = 30
-	changeMost    = 300
+	changeMost    = 150
 )
 
 // number returns the number of the change that the path names.
@@ -353,6 +353,9 @@ func (c *call) conflictPage(n int64, conflict *history.Conflict) *result {
 		data: &undoConflictData{Number: n, Error: conflict.Error(), Objects: conflict.Fields(), Merge: conflict.MayMerge()}}
 }
 
+// compareMost is how many objects a page compares: more take longer than a page may.
+const compareMost = 1000
+
 // diffData is the page of the differences of an object between two moments.
 type diffData struct {
 	Address     objectdb.Address `json:"-"`
@@ -385,7 +388,15 @@ func (c *call) diffPage() (*result, error) {
 				return err
 			}
 		}
-		return nil
+		ids, err := tx.IDsAt(a)
+		if err != nil {
+			return err
+		}
+		_, complete, err := tx.IDsBelow(ids, compareMost)
+		if err == nil && !complete {
+			err = bad("diff.large", name(a), thousands(compareMost))
+		}
+		return err
 	})
 	if err != nil {
 		return nil, historyProblem(err)

@@ -56,6 +56,44 @@ func TestHistoryPages(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, ada.get("at/user.story").status)
 }
 
+// TestLargeTableInHistory opens the pages of a table with more objects than they look at.
+func TestLargeTableInHistory(t *testing.T) {
+	s := newSite(t)
+	ada := s.person("ada", "owner")
+	s.update(func(tx *objectdb.Tx) error {
+		for i := range compareMost + 1 {
+			if err := tx.Put(objectdb.Address{"user", "large", fmt.Sprint(i)}, objectdb.Number(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	made := ada.lastChange()
+	s.put("user.large.one", objectdb.Text("x"))
+	one := ada.lastChange()
+	s.update(func(tx *objectdb.Tx) error { // as many objects as the page looks at
+		for i := range historyObjects - 1 {
+			if err := tx.Put(objectdb.Address{"user", "other", fmt.Sprint(i)}, objectdb.Number(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	a := ada.get("history?address=user.large")
+	assert.Contains(t, a.text(), "None of the changes from")
+	next := ""
+	for _, n := range a.find("a", "rel") {
+		next = attributeOf(n, "href")
+	}
+	text := ada.get(next).text()
+	assert.Contains(t, text, fmt.Sprint(one))
+	assert.Contains(t, text, fmt.Sprint(made))
+	a = ada.get(fmt.Sprintf("history/diff?address=user.large&from=%d", made))
+	assert.Equal(t, http.StatusBadRequest, a.status)
+	assert.Contains(t, a.text(), "holds more than 1,000 objects")
+	assert.Equal(t, http.StatusOK, ada.get(fmt.Sprintf("history/diff?address=user.large.one&from=%d", made)).status)
+}
+
 func TestUndo(t *testing.T) {
 	s := newSite(t)
 	ada, bob := s.person("ada", "owner"), s.person("bob", "author user.pages")
