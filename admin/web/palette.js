@@ -40,6 +40,8 @@ function build() {
 	const status = el("p", { className: "palette-status", role: "status" });
 	const made = el("dialog", { className: "palette", "aria-label": t("palette.label") }, input, options, status);
 	let asked, timer, chosen = -1;
+	let shown; // the text that the options are for
+	let pressed; // Enter, while they were for another text
 
 	function choose(i) {
 		const all = [...options.children];
@@ -55,15 +57,19 @@ function build() {
 	async function find() {
 		asked?.abort();
 		asked = new AbortController();
-		const { signal } = asked;
+		const { signal } = asked, q = input.value;
 		try {
 			let from = "";
 			do { // the server searches for a moment each time
-				const { body } = await askJSON(url(opener.dataset.palette, { q: input.value, ...from && { from } }), { signal });
+				const { body } = await askJSON(url(opener.dataset.palette, { q, ...from && { from } }), { signal });
 				const found = [...(body.commands ?? []).map(command), ...(body.objects ?? []).map(object)];
 				from ? options.append(...found) : options.replaceChildren(...found);
 				[...options.children].forEach((o, i) => o.id = "palette-" + i);
 				choose(from ? Math.max(chosen, 0) : 0);
+				shown = q;
+				if (pressed && options.children[0]) {
+					return go(options.children[0], pressed);
+				}
 				from = body.next;
 				status.textContent = body.error ?? (from ? t("palette.searching", { percent: body.percent ?? 0 })
 					: options.children.length ? "" : t("palette.nothing"));
@@ -94,15 +100,20 @@ function build() {
 	input.addEventListener("input", () => {
 		clearTimeout(timer);
 		timer = setTimeout(find, 120);
+		pressed = undefined;
 	});
 	input.addEventListener("keydown", event => {
 		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
 		if (step) {
 			event.preventDefault();
 			choose(Math.abs(step) === 1 ? chosen + step : Math.min(Math.max(chosen + step, 0), options.children.length - 1));
-		} else if (event.key === "Enter" && options.children[chosen]) {
+		} else if (event.key === "Enter") {
 			event.preventDefault();
-			go(options.children[chosen], event);
+			if (shown !== input.value) {
+				pressed = event;
+			} else if (options.children[chosen]) {
+				go(options.children[chosen], event);
+			}
 		}
 	});
 	options.addEventListener("click", event => {
@@ -112,7 +123,10 @@ function build() {
 		}
 	});
 	made.addEventListener("click", event => event.target === made && made.close());
-	made.addEventListener("close", () => asked?.abort());
+	made.addEventListener("close", () => {
+		asked?.abort();
+		pressed = undefined;
+	});
 	document.body.append(made);
 	setTimeout(find); // when it is open
 	return made;
