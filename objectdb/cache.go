@@ -139,16 +139,33 @@ func (c *cache) advance(gen int64, changes Changes) {
 			}
 		}
 	} else {
-		c.children.clear()
-		c.lists.clear()
-		for _, slots := range c.derived {
-			for s := range slots {
-				*s = derivation{}
-			}
-		}
-		clear(c.derived)
+		c.forget()
 	}
 	c.gen = gen
+}
+
+// forget drops everything but values. The caller holds c.mu.
+func (c *cache) forget() {
+	c.children.clear()
+	c.lists.clear()
+	for _, slots := range c.derived {
+		for s := range slots {
+			*s = derivation{}
+		}
+	}
+	clear(c.derived)
+}
+
+// reset drops everything, because the root has lost commits, and makes the cache that of
+// generation gen.
+func (c *cache) reset(gen int64) {
+	c.mu.Lock()
+	c.forget()
+	c.gen = gen
+	c.mu.Unlock()
+	c.valueMu.Lock()
+	c.values.clear()
+	c.valueMu.Unlock()
 }
 
 // drop forgets what is cached of a place. The caller holds c.mu.

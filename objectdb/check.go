@@ -105,6 +105,23 @@ func (c *checker) value(n *Node) {
 	}
 }
 
+// Check calls report with what is wrong with a kept state.
+func (p *Past) Check(report func(message string)) {
+	wrong := func(format string, args ...any) {
+		report(fmt.Sprintf("history: object %d until change %d: ", p.ID, p.Until) + fmt.Sprintf(format, args...))
+	}
+	switch {
+	case p.ID != RootID && CheckName(p.Name) != nil:
+		wrong("%v", CheckName(p.Name))
+	case p.Fold != Fold(p.Name):
+		wrong("its folded name is %q and should be %q", p.Fold, Fold(p.Name))
+	}
+	table, hash := p.Kind == KindTable, p.Hash != nil
+	if (p.Value == nil) != (table || hash) || table && hash {
+		wrong("it is a %s, and it is wrong whether it has a value or the hash of one", p.Kind)
+	}
+}
+
 // tree checks that every object is reached from the root, and gives the
 // problems their addresses.
 func (c *checker) tree() {

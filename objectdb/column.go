@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,19 +37,47 @@ func EncodeColumn(v Value) any {
 	return s
 }
 
-// HashColumn returns the SHA-256 of the form in which a store keeps a value in a column, or nil
+// EncodeText returns the form in which a store keeps a value, other than nil, in a column that
+// has only texts or bytes.
+func EncodeText(v Value) string {
+	switch column := EncodeColumn(v).(type) {
+	case []byte:
+		return string(column)
+	case string:
+		return column
+	default:
+		return fmt.Sprint(column)
+	}
+}
+
+// HashColumn returns the SHA-256 of the form in which a store keeps a value (EncodeText), or nil
 // for a nil value.
 func HashColumn(v Value) []byte {
-	var sum [sha256.Size]byte
-	switch column := EncodeColumn(v).(type) {
-	case nil:
+	if v == nil {
 		return nil
-	case []byte:
-		sum = sha256.Sum256(column)
-	default:
-		sum = sha256.Sum256(fmt.Append(nil, column))
 	}
+	sum := sha256.Sum256([]byte(EncodeText(v)))
 	return sum[:]
+}
+
+// DecodeText returns the value of which EncodeText has made s. mime is the type of a binary.
+func DecodeText(k Kind, mime, s string) (Value, error) {
+	switch k {
+	case KindBoolean:
+		if s == "0" || s == "1" {
+			return Boolean(s == "1"), nil
+		}
+		return nil, fmt.Errorf("it is no boolean: %q", s)
+	case KindNumber:
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, fmt.Errorf("it is no number: %w", err)
+		}
+		return Number(n), nil
+	case KindList:
+		return decodeList(s)
+	}
+	return parseText(k, mime, s)
 }
 
 // DecodeColumn returns the value that EncodeColumn has made column of. mime is the type

@@ -43,8 +43,8 @@
 //
 // # Stores
 //
-// A Store keeps the objects: see Store, and package sqlitestore for roots in files. The
-// functions that open a root are there.
+// A Store keeps the objects: see Store, package sqlitestore for roots in files, and package
+// pgstore for roots in PostgreSQL. The functions that open a root are there.
 //
 // # Saved copies
 //

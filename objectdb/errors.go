@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What can be wrong. All but ErrBusy, ErrConflict, ErrDamaged and ErrDisk are the
-// caller's to avoid. A file that is missing is fs.ErrNotExist.
+// What can be wrong. All but ErrBusy, ErrConflict, ErrDamaged, ErrDisk, ErrUnreachable and
+// ErrUnknown are the caller's to avoid. A file that is missing is fs.ErrNotExist.
 var (
 	ErrNotFound = errors.New("no such object")
 	ErrExists   = errors.New("an object is there already")
@@ -25,7 +25,11 @@ var (
 	ErrRoot     = errors.New("the root itself cannot be moved, replaced or deleted")
 	ErrNotKept  = errors.New("its old value was not kept")
 	ErrReach    = errors.New("the history does not go back so far")
-	ErrEnded    = errors.New("objectdb: the transaction has ended")
+	// ErrUnreachable says that nothing was committed. Update runs its function again if the
+	// connection is lost in the middle.
+	ErrUnreachable = errors.New("the server of the root cannot be reached")
+	ErrUnknown     = errors.New("it is not known whether the change was committed")
+	ErrEnded       = errors.New("objectdb: the transaction has ended")
 )
 
 // Error says what was tried, on what, and why it could not be done.

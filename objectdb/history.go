@@ -1,6 +1,7 @@
 package objectdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,21 @@ type Change struct {
 type Replaced struct {
 	ID  int64
 	How How
+}
+
+// MergeReplaced sorts the objects of a change by their ids, and joins the two entries of an
+// object that was both moved and written.
+func MergeReplaced(list []Replaced) []Replaced {
+	slices.SortStableFunc(list, func(a, b Replaced) int { return cmp.Compare(a.ID, b.ID) })
+	merged := list[:0]
+	for _, r := range list {
+		if last := len(merged) - 1; last >= 0 && merged[last].ID == r.ID {
+			merged[last].How = MovedAndWritten
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged
 }
 
 // How is a way to change an object.

@@ -11,7 +11,10 @@ func (tx *Tx) snapshot() error {
 			return nil
 		}
 	}
-	_, err := tx.beginRead()
+	changes, err := tx.beginRead()
+	if err == nil && changes.Lost && tx.flushed { // its nodes may stand for other objects
+		err = ErrConflict
+	}
 	return err
 }
 
@@ -45,7 +48,7 @@ func (tx *Tx) reader() (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.gen != seen {
+	if tx.gen != seen || changes.Lost {
 		same, err := tx.sameAs(seen, &changes)
 		if err == nil && !same {
 			err = ErrConflict
@@ -62,6 +65,9 @@ func (tx *Tx) reader() (Session, error) {
 // sameAs reports whether all that the transaction has read is the same in the state that
 // it sees now as in generation seen. It has written nothing.
 func (tx *Tx) sameAs(seen int64, changes *Changes) (bool, error) {
+	if changes.Lost {
+		return false, nil
+	}
 	if ok, err := tx.derivedStands(seen, changes); err != nil || !ok {
 		return false, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // A Store keeps the objects of one root. Package sqlitestore keeps them in an SQLite
-// file; package storetest has the tests that every store must pass. New makes a DB,
+// file, and package pgstore in PostgreSQL; package storetest has the tests that every store must pass. New makes a DB,
 // which has addresses, transactions and a cache, of a store.
 //
 // A store may be used by many goroutines at once, and by other processes.
@@ -52,8 +52,9 @@ type Store interface {
 	Close() error
 }
 
-// A Session reads one state of a root. Only one goroutine may use it at a time. A method
-// returns ErrNotFound for an object that does not exist.
+// A Session reads one state of a root. Only one goroutine may use it at a time, and a function
+// that a method calls with rows does not use it. A method returns ErrNotFound for an object that
+// does not exist.
 type Session interface {
 	// Child returns the object with the folded name in a table. Its value is nil if it
 	// is longer than WholeValue.
@@ -136,6 +137,10 @@ type Changes struct {
 	// Reverted is the generation of the last Revert, or undo of the deletion of a table, after
 	// Since, or 0 if there was none. Objects that come back have the ids that they had before.
 	Reverted int64
+	// Lost says that the root does not have the commit, or may not have the commit, that made
+	// the generation that the caller knows: the store has lost commits that it had made, as after
+	// the failure of a server. All that is known of the root is forgotten.
+	Lost bool
 }
 
 // ChangedPlace is a place and the last generation that changed it.

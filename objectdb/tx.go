@@ -70,7 +70,8 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // run once more from the start, this time holding the lock. So fn may run
 // twice, and must not have done anything outside of the transaction. That it does not
 // stand may also be found while fn runs: what fn asks for fails with ErrConflict then,
-// and fn is run once more whatever it returns.
+// and fn is run once more whatever it returns. So it is if the connection to the store is lost
+// before anything is committed.
 //
 // A transaction that writes must not be begun inside of another one: it would
 // wait for itself.
@@ -81,7 +82,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 		again = !tx.flushed
 		return err
 	})
-	if errors.Is(err, ErrConflict) && again {
+	if again && (errors.Is(err, ErrConflict) || errors.Is(err, ErrUnreachable)) {
 		return db.run(ctx, locking, wait, fn)
 	}
 	return err

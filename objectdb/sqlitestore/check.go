@@ -79,22 +79,14 @@ func (c *conn) checkRules(ctx context.Context, report func(string)) error {
 func (c *conn) checkPast(ctx context.Context, report func(string)) error {
 	return c.eachRowOf(ctx, func(row []driver.Value) error {
 		r, err := objectRow((*[12]driver.Value)(row[:12]))
-		wrong := func(format string, args ...any) {
-			report(fmt.Sprintf("history: object %d until change %v: ", r.ID, row[12]) + fmt.Sprintf(format, args...))
-		}
-		switch {
-		case err != nil:
-			wrong("%v", err)
+		if err != nil {
+			report(fmt.Sprintf("history: object %d until change %v: %v", r.ID, row[12], err))
 			return nil
-		case r.ID != objectdb.RootID && objectdb.CheckName(r.Name) != nil:
-			wrong("%v", objectdb.CheckName(r.Name))
-		case r.Fold != objectdb.Fold(r.Name):
-			wrong("its folded name is %q and should be %q", r.Fold, objectdb.Fold(r.Name))
 		}
-		table, hash := r.Kind == objectdb.KindTable, row[13] != nil
-		if (r.Value == nil) != (table || hash) || table && hash {
-			wrong("it is a %s, and it is wrong whether it has a value or the hash of one", r.Kind)
-		}
+		p := objectdb.Past{Row: r}
+		p.Until, _ = row[12].(int64)
+		p.Hash, _ = row[13].([]byte)
+		p.Check(report)
 		return nil
 	}, 14, `SELECT `+pastColumns+`value, until, hash FROM past ORDER BY id, until`)
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"slices"
 
 	"scripter/objectdb"
 )
@@ -193,7 +192,7 @@ func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyStat
 		return nil, nil
 	}
 	w := k.commit
-	list := mergeReplaced(k.objects)
+	list := objectdb.MergeReplaced(k.objects)
 	first := cmp.Or(w.First, w.Generation)
 	var undoes []byte
 	for _, g := range w.Undoes {
@@ -219,21 +218,6 @@ func notNil(b []byte) []byte {
 		return []byte{}
 	}
 	return b
-}
-
-// mergeReplaced sorts the objects of a change by their ids, and joins the two entries of an
-// object that was both moved and written.
-func mergeReplaced(list []objectdb.Replaced) []objectdb.Replaced {
-	slices.SortStableFunc(list, func(a, b objectdb.Replaced) int { return cmp.Compare(a.ID, b.ID) })
-	merged := list[:0]
-	for _, r := range list {
-		if last := len(merged) - 1; last >= 0 && merged[last].ID == r.ID {
-			merged[last].How = objectdb.MovedAndWritten
-			continue
-		}
-		merged = append(merged, r)
-	}
-	return merged
 }
 
 // encodeReplaced returns the objects of a change as the root stores them: for each, the

@@ -23,7 +23,7 @@ func (p *pastSession) Scan(_ context.Context, s objectdb.Scan, fn func(objectdb.
 	if err != nil {
 		return 0, err
 	}
-	return last, p.soundRows(p.telling(fn), sqlScanAt, append(scanArgs(s, last), p.s.generation)...)
+	return last, p.soundRows(p.telling(fn), sqlScanAt, append(scanArgs(s, last), p.generation)...)
 }
 
 // lastOf returns the last id that a scan looks at. It counts present objects: in the past there are others
@@ -77,6 +77,6 @@ func (c *conn) CountIDs(_ context.Context, after, last int64) (int64, error) {
 }
 
 func (p *pastSession) CountIDs(_ context.Context, after, last int64) (int64, error) {
-	n, err := p.count(sqlCountIDsAt, after, last, p.s.generation)
+	n, err := p.count(sqlCountIDsAt, after, last, p.generation)
 	return int64(n), err
 }

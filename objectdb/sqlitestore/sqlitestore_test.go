@@ -14,7 +14,14 @@ import (
 )
 
 // TestContract runs the tests that every store must pass.
-func TestContract(t *testing.T) { storetest.Run(t, storetest.Backend{Create: Create, Open: Open}) }
+func TestContract(t *testing.T) {
+	storetest.Run(t, storetest.Backend{
+		Create: func(t testing.TB, o objectdb.Options) (*objectdb.DB, error) {
+			return Create(filepath.Join(t.TempDir(), "test.root"), o)
+		},
+		Open: Open,
+	})
+}
 
 // openRoot returns a new root, which is checked at the end of the test.
 func openRoot(t testing.TB) *objectdb.DB { return openRootWith(t, patient) }

@@ -119,12 +119,13 @@ func Stat(t testing.TB, db *objectdb.DB, a string) (o objectdb.Object) {
 	return o
 }
 
-// RequireSame stops the test unless two DBs of one root find the same in it, from the store
+// RequireSame stops the test unless two DBs of one root find the same in it, got from the store
 // and from the cache.
 func RequireSame(t testing.TB, want, got *objectdb.DB) {
 	t.Helper()
+	all := dump(t, want)
 	for range 2 {
-		require.Equal(t, dump(t, want), dump(t, got))
+		require.Equal(t, all, dump(t, got))
 	}
 }
 

@@ -146,7 +146,7 @@ const historyVariable = "OBJECTDB_TEST_TORTURE"
 
 func testHistoryOfRandomChanges(t *T) {
 	times, _ := strconv.Atoi(os.Getenv(historyVariable))
-	for seed := range uint64(20 * max(times, 1)) {
+	for seed := range t.sequences(20, 6) * uint64(max(times, 1)) {
 		t.Run(fmt.Sprint(seed), func(t *T) {
 			t.Parallel()
 			h := newHistorian(t, seed)

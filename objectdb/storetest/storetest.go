@@ -4,7 +4,6 @@
 package storetest
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +13,22 @@ import (
 
 // Backend opens roots of one kind of store.
 type Backend struct {
-	// Create makes a root with this name, and opens it.
-	Create func(name string, o objectdb.Options) (*objectdb.DB, error)
-	// Open opens a root that may be open already: as another process has it.
-	Open func(name string, o objectdb.Options) (*objectdb.DB, error)
+	// Create makes a root that lasts as long as the test, and opens it.
+	Create func(t testing.TB, o objectdb.Options) (*objectdb.DB, error)
+	// Open opens a root by its DB.Path. It may be open already: as another process has it.
+	Open func(path string, o objectdb.Options) (*objectdb.DB, error)
+	// Distant says that a read of the store is a message to another process. Then the tests read
+	// less, and the random tests make fewer sequences.
+	Distant bool
+}
+
+// sequences returns how many random sequences a test makes. Each variant of the options has one at
+// least, if there are variants of them.
+func (b *Backend) sequences(all, variants int) uint64 {
+	if b.Distant {
+		return uint64(variants)
+	}
+	return uint64(all)
 }
 
 // T is a test of a backend.
@@ -122,7 +133,7 @@ func open(t *T) *objectdb.DB { return openWith(t, Patient) }
 
 func openWith(t *T, o objectdb.Options) *objectdb.DB {
 	t.Helper()
-	db, err := t.Create(filepath.Join(t.TempDir(), "test.root"), o)
+	db, err := t.Create(t, o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		RequireSound(t, db)

@@ -16,7 +16,7 @@ import (
 // testLargeReadSets: a transaction that has read very much is validated like any other, however
 // much of the changes since then the store knows.
 func testLargeReadSets(t *T) {
-	const objects = 5000
+	const objects = 2500 // more than a commit compares under the lock
 	fill := func(t *T) *objectdb.DB {
 		db := open(t)
 		Update(t, db, func(tx *objectdb.Tx) {
