@@ -1,0 +1,7 @@
+//go:build !linux
+
+package postgrestest
+
+import "syscall"
+
+func setDeathSignal(*syscall.SysProcAttr) {}

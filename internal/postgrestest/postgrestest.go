@@ -1,0 +1,228 @@
+// Package postgrestest starts PostgreSQL for tests: with a folder of its own, on a socket of its own.
+package postgrestest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"scripter/internal/servertest"
+)
+
+// A Server is a running PostgreSQL.
+type Server struct {
+	folder   string
+	programs string
+	owner    *syscall.Credential // nil: the user who runs the tests
+	settings []string
+	process  *os.Process
+	ended    chan error
+}
+
+// Fast has the settings of a server whose data need not outlive the machine.
+var Fast = []string{"fsync=off", "full_page_writes=off"}
+
+const patience = time.Minute
+
+// New makes a server and starts it. It skips the test if PostgreSQL is not installed; in make test, the test fails
+// then.
+func New(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	s := &Server{programs: programs(t), settings: settings}
+	if err := s.make(); err != nil {
+		s.Remove()
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		s.Remove()
+		t.Fatal(err)
+	}
+	return s
+}
+
+// programs returns the folder of the programs of the newest version that is installed.
+func programs(t testing.TB) string {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // Debian does not put it into the PATH
+	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
+	if len(found) > 0 {
+		return filepath.Dir(found[0])
+	}
+	servertest.Need(t, "postgres")
+	path, err := servertest.Find("postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(path)
+}
+
+func version(path string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+	return n
+}
+
+// make makes the server's folder and its data.
+func (s *Server) make() (err error) {
+	if s.folder, err = os.MkdirTemp("", "scripter-postgres-"); err != nil {
+		return err
+	}
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		if s.owner, err = credential("postgres"); err != nil {
+			return err
+		}
+		if err := os.Chown(s.folder, int(s.owner.Uid), int(s.owner.Gid)); err != nil {
+			return err
+		}
+	}
+	out, err := s.command("initdb", "--pgdata", s.data(), "--auth=trust", "--username=scripter", "--encoding=UTF8",
+		"--locale=C", "--no-sync").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (s *Server) data() string { return filepath.Join(s.folder, "data") }
+
+func (s *Server) log() string { return filepath.Join(s.folder, "log") }
+
+func (s *Server) command(program string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.programs, program), args...)
+	c.Dir = s.folder
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	return c
+}
+
+func credential(name string) (*syscall.Credential, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
+}
+
+// Start starts the server, and returns when it accepts connections.
+func (s *Server) Start() error {
+	log, err := os.OpenFile(s.log(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	args := []string{"-D", s.data(), "-k", s.folder, "-c", "listen_addresses=", "-c", "max_connections=200"}
+	for _, setting := range s.settings {
+		args = append(args, "-c", setting)
+	}
+	c := s.command("postgres", args...)
+	c.Stdout, c.Stderr = log, log
+	setDeathSignal(c.SysProcAttr)
+	started := make(chan error)
+	s.ended = make(chan error, 1)
+	ended := s.ended
+	go func() {
+		// The server ends with the thread that has started it, should the test be killed.
+		runtime.LockOSThread()
+		err := c.Start()
+		started <- err
+		if err == nil {
+			ended <- c.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	s.process = c.Process
+	return s.ready()
+}
+
+// ready waits until the server accepts connections.
+func (s *Server) ready() error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		state, _ := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+		lines := bytes.Split(state, []byte("\n"))
+		if len(lines) > 7 && strings.TrimSpace(string(lines[7])) == "ready" &&
+			string(lines[0]) == strconv.Itoa(s.process.Pid) {
+			return nil
+		}
+		select {
+		case err := <-s.ended:
+			return fmt.Errorf("postgres has ended: %w\n%s", err, s.Log())
+		default:
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("postgres is not ready\n%s", s.Log())
+		}
+	}
+}
+
+// Log returns what the server has written.
+func (s *Server) Log() string {
+	text, _ := os.ReadFile(s.log())
+	return string(text)
+}
+
+// Crash ends the server at once, as if it had crashed: what it has not written to its files is lost.
+func (s *Server) Crash() { s.stop(syscall.SIGQUIT) }
+
+// Stop ends the server in order.
+func (s *Server) Stop() { s.stop(syscall.SIGINT) }
+
+func (s *Server) stop(signal syscall.Signal) {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Signal(signal)
+	<-s.ended
+	s.process = nil
+}
+
+// Remove ends the server and removes its data.
+func (s *Server) Remove() {
+	s.Crash()
+	if s.folder != "" {
+		_ = os.RemoveAll(s.folder)
+	}
+}
+
+// URL is that of the server's database. query has further parameters, such as "schema=a".
+func (s *Server) URL(query string) string {
+	return "postgres://scripter@/postgres?host=" + url.QueryEscape(s.folder) + "&" + query
+}
+
+// A Shared server is made when the first test asks for it.
+type Shared struct {
+	once   sync.Once
+	server *Server
+}
+
+// Get returns the server.
+func (s *Shared) Get(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	programs(t) // skips each test if there are none
+	s.once.Do(func() { s.server = New(t, settings...) })
+	if s.server == nil {
+		t.Fatal("the server of the tests could not be started")
+	}
+	return s.server
+}
+
+// Remove ends the server and removes its data.
+func (s *Shared) Remove() {
+	if s.server != nil {
+		s.server.Remove()
+	}
+}

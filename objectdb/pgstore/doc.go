@@ -1,0 +1,64 @@
+// Package pgstore keeps roots in PostgreSQL, for sites of several hosts. Create and Open return a DB of one.
+//
+// A root is named by a URL, postgres://user@host/database?schema=name: it is a schema of a database, "scripter"
+// unless the URL says another one. The server is PostgreSQL 15 or newer. The other parameters are those of pgx and
+// of libpq (sslmode, connect_timeout …), pool_max_conns is how many connections a process opens at most, as a rule
+// 16. The password may be in the URL, in PGPASSWORD or in a file (PGPASSFILE). DB.Path and errors do not have it.
+//
+// # Transactions
+//
+// A session that reads is a transaction of PostgreSQL's that sees one state (REPEATABLE READ, READ ONLY). Its begin
+// and the newest generation, with what was changed since the one that the caller knows, are one round trip.
+//
+// A session that writes takes an advisory lock, whose key is made of the schema's name, until its transaction ends.
+// The server keeps the order of those who wait, and releases the lock of a host that dies. Correctness does not
+// rest on the lock: each commit inserts the row of its generation into the table commits, which has one row for each
+// generation. The commit of whoever did not hold the lock fails. The begin with the lock, and all that a commit
+// writes with the commit itself, are one round trip each. Only commits that are large, delete tables or drop old
+// history need more.
+//
+// A commit does not wait for the disk while it holds the lock. The transaction commits with synchronous_commit off,
+// and a transaction that only writes a message to the WAL follows it on the same connection, without a round trip.
+// That one waits until the WAL is on the disk (and at the synchronous standby, if the server has one), and so is
+// all before it. So many commits, of all hosts, share one write to the disk, and the flush of Writer.Commit waits
+// for its end. Options.Relaxed leaves it out.
+//
+// If the connection is lost after a commit was sent, the commit may have been made or not. Each has a random stamp
+// in its row. The session connects again, takes the lock, which the lost transaction cannot hold then, and looks for
+// the stamp. If a server comes back without commits that it had made, as a standby may that took over, then the
+// stamps differ, and a DB forgets what it knows of the root (objectdb.Changes.Lost).
+//
+// # The tables
+//
+//	CREATE TABLE info (           -- one row
+//	  one, form,                  -- form: the version of these tables, 1
+//	  made_by, migrated_by);      -- programs: objectdb.Options.Program
+//	CREATE TABLE commits (        -- one row for each of the last 1000 generations
+//	  generation, stamp,          -- stamp: random
+//	  last_id,                    -- the greatest id that was ever given
+//	  tables, folds,              -- the changed places, NULL if they are too many
+//	  reverted,                   -- the last generation in which tables came back, else 0
+//	  reach, reach_time,          -- the first generation that can be read, and its time
+//	  thinned,                    -- the generation up to which thinned values are dropped
+//	  past_bytes);                -- about what the table past takes
+//	CREATE TABLE object (         -- one row for each object
+//	  id, parent, name, fold,     -- never given twice, the root is 1; its table; as spelled and as compared
+//	  kind, ver, created, modified, size, type, since, kept,
+//	  text, bytes);               -- the value, in one of them
+//	CREATE TABLE past (           -- one row for each kept state of an object
+//	  id, until, since, parent, name, fold, kind, ver, created, modified, size, type,
+//	  thinned, hash, text, bytes);
+//	CREATE TABLE change (         -- one row for each commit in the history
+//	  generation, time, first, person, who, why, path, thinned, count, undoes);
+//	CREATE TABLE replaced (       -- the objects of a change
+//	  generation, id, how);
+//
+// The columns mean what they mean in package sqlitestore. Folded names are bytea, because they are compared byte by
+// byte. A value is in the column text, as objectdb.EncodeText writes it, unless it is a binary, or has bytes that are
+// not UTF-8 or NUL; then it is in bytes.
+//
+// # What is missing
+//
+// Save and Revert return errors.ErrUnsupported, and Copies is empty: a saved copy will be a root file. Newest knows
+// nothing, so that each transaction costs a round trip, until a process of each host polls for all.
+package pgstore

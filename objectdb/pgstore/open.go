@@ -1,0 +1,144 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"scripter/objectdb"
+)
+
+// Create makes a new root, which holds nothing but the empty root table, and opens it. It makes the schema, too,
+// unless there is an empty one. If the schema has a root already, the error is fs.ErrExist. A root appears whole or
+// not at all.
+func Create(root string, o objectdb.Options) (*objectdb.DB, error) {
+	s, err := opened("create", root, o, (*store).create)
+	if err != nil {
+		return nil, err
+	}
+	return objectdb.New(s, s.options), nil
+}
+
+// Open opens a root. It never makes one.
+//
+// What can be wrong is told apart: a URL that cannot be used, a server that cannot be reached within
+// Options.BusyTimeout (ErrUnreachable) or that refuses the user, no root in the schema (fs.ErrNotExist), tables of a
+// newer form (ErrNewer).
+func Open(root string, o objectdb.Options) (*objectdb.DB, error) {
+	s, err := opened("open", root, o, (*store).firstRead)
+	if err != nil {
+		return nil, err
+	}
+	return objectdb.New(s, s.options), nil
+}
+
+// opened returns a store after its first action, which says whether it can be used.
+func opened(op, root string, o objectdb.Options, first func(*store, context.Context) error) (*store, error) {
+	p, err := parseURL(root)
+	if err != nil {
+		return nil, &objectdb.Error{Op: op, Path: "a root in PostgreSQL", Err: err}
+	}
+	s, err := newStore(p, o)
+	if err == nil {
+		if err = first(s, context.Background()); err != nil {
+			s.Close()
+		}
+	}
+	if err != nil {
+		return nil, &objectdb.Error{Op: op, Path: p.shown, Err: err}
+	}
+	return s, nil
+}
+
+func (s *store) create(ctx context.Context) error {
+	if s.options.ReadOnly {
+		return objectdb.ErrReadOnly
+	}
+	wait := s.options.BusyTimeout
+	var encoding string
+	var version int
+	var schemaThere, rootThere bool
+	c, err := s.open(ctx, &wait, func(c *session) error {
+		t := c.trip()
+		t.add(beginWriting)
+		t.add(setLimits, milliseconds(max(wait, time.Millisecond)), "0")
+		t.add(takeLock, s.lock)
+		t.one(func(rows pgx.Rows) error { return rows.Scan(&encoding, &version, &schemaThere, &rootThere) },
+			`SELECT current_setting('server_encoding'), current_setting('server_version_num')::int,
+				EXISTS (SELECT FROM pg_namespace WHERE nspname = $1),
+				EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1
+					AND relname IN ('info', 'commits', 'object', 'past', 'change', 'replaced'))`, s.schema)
+		return sqlError(ctx, t.run(ctx))
+	})
+	if err != nil {
+		return err
+	}
+	defer c.End()
+	switch {
+	case version < oldestServer:
+		return fmt.Errorf("the server is PostgreSQL %d; 15 or newer is needed", version/10000)
+	case encoding != "UTF8":
+		return fmt.Errorf("its database has the encoding %s; it must be UTF8", encoding)
+	case rootThere:
+		return fmt.Errorf("%w: the schema %q has tables of a root; open it instead", fs.ErrExist, s.schema)
+	}
+	made := s.options.Now().UnixNano()
+	sql := inSchema(schema, s.schema)
+	if !schemaThere {
+		sql = `CREATE SCHEMA ` + quoted(s.schema) + `;` + sql
+	}
+	if _, err := c.conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+		return sqlError(ctx, err)
+	}
+	t := c.trip()
+	t.add(inSchema(`INSERT INTO @.info VALUES (true, $1, $2, '')`, s.schema), form, storable(s.options.Program))
+	t.add(inSchema(`INSERT INTO @.commits VALUES (1, $1, $2, '{}', '{}', 0, 1, $3, 0, 0)`, s.schema),
+		rand.Int64(), objectdb.RootID, made)
+	t.add(inSchema(`INSERT INTO @.object VALUES ($1, 0, '', '', 'table', 1, $2, $2, 0, '', 0, 0, NULL, NULL)`, s.schema),
+		objectdb.RootID, made)
+	t.add(commit)
+	return sqlError(ctx, t.run(ctx))
+}
+
+// oldestServer is the oldest version of the server that is used, as server_version_num has it.
+const oldestServer = 150000
+
+func (s *store) firstRead(ctx context.Context) error {
+	wait := s.options.BusyTimeout
+	var version *int
+	c, err := s.open(ctx, &wait, func(c *session) error {
+		t := c.trip()
+		t.add(beginReading)
+		t.one(func(rows pgx.Rows) error { return rows.Scan(&version) }, inSchema(`SELECT form FROM @.info`, s.schema))
+		return t.run(ctx)
+	})
+	refused := new(pgconn.PgError)
+	if errors.As(err, &refused) && (refused.Code == "42P01" || refused.Code == "3F000") {
+		return fmt.Errorf("%w: the database has no root in the schema %q; create it first", fs.ErrNotExist, s.schema)
+	}
+	if err != nil {
+		return sqlError(ctx, err)
+	}
+	defer c.End()
+	return checkForm(version)
+}
+
+var errNoCopies = fmt.Errorf("%w: saved copies of a root in PostgreSQL", errors.ErrUnsupported)
+
+func (s *store) Save(context.Context, objectdb.SaveOptions) (objectdb.Copy, error) {
+	return objectdb.Copy{}, &objectdb.Error{Op: "save", Path: s.shown, Err: errNoCopies}
+}
+
+func (s *store) Revert(context.Context, string, objectdb.RevertOptions) (objectdb.Reverted, error) {
+	return objectdb.Reverted{}, &objectdb.Error{Op: "revert", Path: s.shown, Err: errNoCopies}
+}
+
+func (s *store) Copies() ([]objectdb.Copy, error) { return nil, nil }
+
+func (s *store) LastFailure() objectdb.Failure { return objectdb.Failure{} }

@@ -1,0 +1,177 @@
+package pgstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"scripter/objectdb"
+)
+
+// answerTime is how long the server may take to answer a request that is not stopped with its transaction, because
+// it commits.
+const answerTime = time.Minute
+
+// store is an open root. It is the objectdb.Store of a DB.
+type store struct {
+	*place
+	options objectdb.Options
+	sql     *[statements]string
+	lock    int64 // the key of the writer's lock
+	pool    *pgxpool.Pool
+
+	// sessions has a token for each session that may be open: one waits for a token as for a lock, but for a new
+	// connection as long as the server takes.
+	sessions chan struct{}
+	// writers has two tokens: one writer of this process has the lock, and the next one waits for it at the server.
+	// The others need no connection.
+	writers chan struct{}
+	stamps  stamps
+	closed  atomic.Bool
+}
+
+func newStore(p *place, o objectdb.Options) (*store, error) {
+	s := &store{place: p, options: o.WithDefaults(), sql: statementsIn(p.schema), lock: lockKey(p.schema)}
+	s.sessions = tokens(int(p.config.MaxConns))
+	s.writers = tokens(2)
+	// A connection that the server has closed is found out by its first request, which is then made again.
+	p.config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
+	p.config.ConnConfig.BuildContextWatcherHandler = stopping
+	pool, err := pgxpool.NewWithConfig(context.Background(), p.config)
+	if err != nil {
+		return nil, err
+	}
+	s.pool = pool
+	return s, nil
+}
+
+func tokens(n int) chan struct{} {
+	c := make(chan struct{}, n)
+	for range n {
+		c <- struct{}{}
+	}
+	return c
+}
+
+func (s *store) Path() string { return s.shown }
+
+// Newest knows nothing: see the package comment.
+func (s *store) Newest() (int64, bool) { return 0, false }
+
+// Close waits for the sessions that have not ended.
+func (s *store) Close() error {
+	if !s.closed.Swap(true) {
+		s.pool.Close()
+	}
+	return nil
+}
+
+// take takes a token, and reduces *wait by the time that it took.
+func take(ctx context.Context, from chan struct{}, wait *time.Duration) error {
+	select {
+	case <-from:
+		return nil
+	default:
+	}
+	start := time.Now()
+	defer func() { *wait -= time.Since(start) }()
+	timer := time.NewTimer(*wait)
+	defer timer.Stop()
+	select {
+	case <-from:
+		return nil
+	case <-timer.C:
+		return objectdb.ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// open opens a session. begin is its first round trip. If the connection is lost in it, or there is none, open tries
+// again, for as long as *wait allows.
+func (s *store) open(ctx context.Context, wait *time.Duration, begin func(*session) error) (*session, error) {
+	if s.closed.Load() {
+		return nil, objectdb.ErrClosed
+	}
+	if err := take(ctx, s.sessions, wait); err != nil {
+		if errors.Is(err, objectdb.ErrBusy) {
+			err = fmt.Errorf("%w: all %d connections of this process are in use", err, cap(s.sessions))
+		}
+		return nil, err
+	}
+	c, err := s.connect(ctx, wait, begin)
+	if err != nil {
+		s.sessions <- struct{}{}
+	}
+	return c, err
+}
+
+// connect is open for a session that has its token already.
+func (s *store) connect(ctx context.Context, wait *time.Duration, begin func(*session) error) (*session, error) {
+	pause := time.Millisecond
+	for {
+		start := time.Now()
+		c, err := s.tryConnect(ctx, begin)
+		if err == nil {
+			return c, nil
+		}
+		*wait -= time.Since(start)
+		again := errors.Is(err, objectdb.ErrUnreachable) || errors.Is(err, errTooMany)
+		if !again || *wait <= 0 || s.closed.Load() {
+			return nil, err
+		}
+		next := min(*wait, pause/2+rand.N(pause))
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+		}
+		*wait -= next
+		pause = min(2*pause, 200*time.Millisecond)
+	}
+}
+
+func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*session, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		if s.closed.Load() {
+			return nil, objectdb.ErrClosed
+		}
+		return nil, connectError(ctx, err)
+	}
+	c := &session{store: s, pooled: conn, conn: conn.Conn()}
+	if err := begin(c); err != nil {
+		c.rollback()
+		return nil, err
+	}
+	return c, nil
+}
+
+// stamps are the random numbers in the rows of the commits that the caller of the store knows.
+type stamps struct {
+	mu   sync.Mutex
+	last [keptCommits]struct{ generation, stamp int64 }
+}
+
+func (s *stamps) put(generation, stamp int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := &s.last[generation%keptCommits]
+	e.generation, e.stamp = generation, stamp
+}
+
+// is reports whether a generation has this stamp, as far as it is known.
+func (s *stamps) is(generation, stamp int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.last[generation%keptCommits]
+	return e.generation == generation && e.stamp == stamp
+}

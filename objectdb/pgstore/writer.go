@@ -1,0 +1,131 @@
+package pgstore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"scripter/objectdb"
+)
+
+// writer is a session that holds the writer's lock.
+type writer struct {
+	*session
+	history  historyState
+	unlocked bool // its transaction has ended, and so has the lock
+	pending  bool // a flush has the connection still
+	stamp    int64
+}
+
+// historyState is what a writer knows of the history, to decide whether old parts of it are dropped.
+type historyState struct {
+	bytes   int64
+	thinned int64
+	next    *int64 // when the next change was made that may have thinned values
+	oldest  *int64 // when the oldest change was made
+}
+
+func (s *store) BeginWrite(
+	ctx context.Context, since int64, wait *time.Duration,
+) (objectdb.Writer, objectdb.State, error) {
+	w, state, err := s.beginWrite(ctx, since, wait)
+	if err != nil {
+		return nil, state, err
+	}
+	return w, state, nil
+}
+
+func (s *store) beginWrite(ctx context.Context, since int64, wait *time.Duration) (*writer, objectdb.State, error) {
+	var state objectdb.State
+	if s.options.ReadOnly {
+		return nil, state, objectdb.ErrReadOnly
+	}
+	if err := take(ctx, s.writers, wait); err != nil {
+		return nil, state, err
+	}
+	w := &writer{}
+	_, err := s.open(ctx, wait, func(c *session) (err error) {
+		w.session = c
+		start := time.Now()
+		if state, err = w.begin(ctx, since, *wait); err == nil {
+			*wait -= time.Since(start)
+		}
+		return err
+	})
+	if err != nil {
+		s.writers <- struct{}{}
+		return nil, state, err
+	}
+	return w, state, nil
+}
+
+// begin begins the transaction and takes the lock, in one round trip.
+func (w *writer) begin(ctx context.Context, since int64, wait time.Duration) (objectdb.State, error) {
+	s := w.store
+	t := w.trip()
+	t.add(beginWriting)
+	t.add(setLimits, milliseconds(max(wait, time.Millisecond)), milliseconds(s.idleTime()))
+	t.add(takeLock, s.lock)
+	read := w.state(t, since)
+	var version *int
+	h := &w.history
+	t.one(func(rows pgx.Rows) error {
+		return rows.Scan(&version, &h.bytes, &h.thinned, &h.next, &h.oldest)
+	}, s.sql[sqlWriting])
+	if err := t.run(ctx); err != nil {
+		return objectdb.State{}, sqlError(ctx, err)
+	}
+	// A newer program may have brought the root up to date since it was opened.
+	if err := checkForm(version); err != nil {
+		return objectdb.State{}, err
+	}
+	return read()
+}
+
+// milliseconds returns a time limit as PostgreSQL's settings have it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(max(0, d.Milliseconds()), 10) }
+
+// idleTime is how long the server waits for a writer's next statement before it takes the lock away: a host that
+// has lost the net must not keep the others out. 0 is for ever.
+func (s *store) idleTime() time.Duration {
+	if s.options.LockTime < 0 {
+		return 0
+	}
+	return s.options.LockTime + time.Second
+}
+
+func checkForm(version *int) error {
+	switch {
+	case version == nil:
+		return fmt.Errorf("%w: it does not say of which form it is", objectdb.ErrDamaged)
+	case *version > form:
+		return fmt.Errorf("%w: its tables have the form %d, and this program knows forms up to %d",
+			objectdb.ErrNewer, *version, form)
+	}
+	return nil
+}
+
+// End releases the lock, and the connection unless a flush needs it.
+func (w *writer) End() {
+	s := w.store
+	if w.pending {
+		w.unlock()
+		return
+	}
+	go func() {
+		defer func() { s.sessions <- struct{}{} }()
+		w.rollback()
+		w.unlock()
+	}()
+}
+
+// unlock lets another writer of this process wait at the server.
+func (w *writer) unlock() {
+	if !w.unlocked {
+		w.unlocked = true
+		w.store.writers <- struct{}{}
+	}
+}
