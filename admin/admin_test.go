@@ -3,12 +3,14 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -273,5 +275,35 @@ func TestNothingWithoutAnOwner(t *testing.T) {
 	s := newSite(t)
 	for _, path := range []string{"", "login", "at/user", "static/x/admin.css"} {
 		assert.Equal(t, http.StatusNotFound, s.browser().get(path).status, path)
+	}
+}
+
+// TestJSONIsDocumented compares the JSON forms of pages with the table in the manual.
+func TestJSONIsDocumented(t *testing.T) {
+	s := newSite(t)
+	ada := s.person("ada", "owner")
+	s.put("user.story", objectdb.Text("once"))
+	change := ada.lastChange()
+	manual, err := os.ReadFile("../docs/web-page.md")
+	require.NoError(t, err)
+	rows := map[string]string{} // by the beginning of the row
+	for line := range strings.Lines(string(manual)) {
+		if page, rest, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok {
+			rows[page] = rest
+		}
+	}
+	for page, path := range map[string]string{
+		"`/`": "", "`/at/ADDRESS` a table": "at/user", "`/at/ADDRESS` a value": "at/user.story", "`/tree/ADDRESS`": "tree/user",
+		"`/find`": "find?q=story", "`/history`": "history", "`/history/NUMBER`": fmt.Sprint("history/", change),
+		"`/history/diff`": fmt.Sprint("history/diff?address=user.story&from=", change), "`/requests`": "requests",
+		"`/run/ADDRESS`": "run/suites.webserverScripts.samples.tellTime", "`/settings`": "settings",
+		"`/settings/limits` and others": "settings/limits", "`/saves`": "saves", "`/users`": "users",
+		"`/users/person`": "users/person?name=ada", "`/account`": "account", "`/doctor`": "doctor", "`/status`": "status",
+		"`/console`": "console", "`/then`": fmt.Sprint("then?url=/&at=", change),
+	} {
+		require.Contains(t, rows, page)
+		for field := range ada.json(path) {
+			assert.Contains(t, rows[page], "`"+field+"`", "%s has the field %s", page, field)
+		}
 	}
 }
