@@ -53,6 +53,7 @@ type valueData struct {
 	Shown   bool          `json:"-"` // it is a secret that is shown
 	Change  bool          `json:"-"` // the person may change it
 	Plain   bool          `json:"-"` // too long for an editor with colours
+	Part    bool          `json:"-"` // Text is only its beginning, and cannot be changed
 	Odd     string        `json:"-"` // why it cannot be edited as text: a key of texts
 	Moment  string        `json:"-"` // a date, for an input of dates
 	Rest    string        `json:"-"` // the part of the second of Moment, or ""
@@ -66,6 +67,9 @@ type valueData struct {
 func (d *valueData) MayUpload() bool {
 	return d.Odd != "" || d.Form != "boolean" && d.Form != "date" && d.Form != "line"
 }
+
+// PartSize is the size of the part that is shown.
+func (d *valueData) PartSize() int64 { return int64(len(d.Text)) }
 
 // target is what an address stands for.
 type target struct {
@@ -84,11 +88,17 @@ var forms = map[objectdb.Kind]string{
 const (
 	// longText is the size in bytes of the longest text for the editor with colours. With a larger
 	// one Chromium shows the page late on a machine with two busy cores.
-	longText = 512 << 10
+	longText = maxWhole
+	// maxWhole and maxWholeList are the sizes in bytes of the longest text and the longest list whose page
+	// shows all of it, unless the person asks for all. The page of a longer one shows shownPart bytes, and
+	// has no form for them: a part must not be stored as if it were the whole.
+	maxWhole     = 512 << 10
+	maxWholeList = 128 << 10
+	shownPart    = 32 << 10
 	// maxEdited is the size in bytes of the longest text that a page shows.
 	maxEdited = 8 << 20
 	// maxValueJSON is the size in bytes of the longest value that the JSON form of a page holds.
-	maxValueJSON = 1 << 20
+	maxValueJSON = 512 << 10
 	// maxSummed is the size in bytes of the largest binary that is read for its page, for the
 	// checksum. A larger one takes long, so it is read when the person asks for the checksum.
 	maxSummed = 4 << 20
@@ -121,16 +131,20 @@ func (c *call) valuePart(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) 
 	if c.json && n.Size() <= maxValueJSON {
 		d.Value = valueJSON(v)
 	}
-	d.setText(v)
+	if d.Part = isLong(n) && c.query("all") != "1"; !c.json {
+		d.setText(v)
+	}
 	switch v := v.(type) {
 	case objectdb.Address:
 		d.Target, err = c.targetOf(tx, v)
 	case objectdb.Date:
 		d.setDate(v.Time)
 	case objectdb.Outline:
-		d.Lines = outlineLines(string(v))
+		if !d.Change && !d.Part {
+			d.Lines = outlineLines(d.Text)
+		}
 	case objectdb.Text:
-		d.IsPage = isPage(string(v))
+		d.IsPage = isPage(d.Text)
 	case objectdb.Binary:
 		sum := sha256.Sum256([]byte(v.Data))
 		d.SHA256 = hex.EncodeToString(sum[:])
@@ -141,9 +155,14 @@ func (c *call) valuePart(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) 
 	return d, err
 }
 
-// setText sets the text of the form.
+// setText sets the text of the form, or the part of it that is shown instead.
 func (d *valueData) setText(v objectdb.Value) {
-	text, ok := editText(v)
+	text, ok := "", true
+	if d.Part {
+		text = beginningText(v)
+	} else {
+		text, ok = editText(v)
+	}
 	switch {
 	case !ok:
 		d.Odd = "value.noText"
@@ -157,6 +176,33 @@ func (d *valueData) setText(v objectdb.Value) {
 	if d.Form == "line" && strings.ContainsAny(text, "\r\n") {
 		d.Form = "text"
 	}
+}
+
+// isLong reports whether a value is so long that its page does not show all of it.
+func isLong(n *objectdb.Node) bool {
+	switch n.Kind() {
+	case objectdb.KindList:
+		return n.Size() > maxWholeList
+	case objectdb.KindBinary:
+		return n.Size() > maxWhole && isTextType(n.Type())
+	}
+	return n.Size() > maxWhole
+}
+
+// beginningText returns the beginning of the text in which a person edits a value.
+func beginningText(v objectdb.Value) string {
+	if l, ok := v.(objectdb.List); ok {
+		v = l[:min(len(l), 500)]
+	}
+	text, _ := editText(v)
+	end := min(len(text), shownPart)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if _, ok := v.(objectdb.List); ok && end == len(text) {
+		return strings.TrimRight(text, "\n]")
+	}
+	return text[:end]
 }
 
 // editText returns the text in which a person edits a value, and whether there is one.

@@ -47,6 +47,9 @@ func mayConvert(v objectdb.Value, k objectdb.Kind) bool {
 // converted returns the value of another kind with the same text, and whether it is there and has
 // all that v has.
 func converted(v objectdb.Value, k objectdb.Kind) (objectdb.Value, bool) {
+	if !isLines(k) && !isLines(v.Kind()) {
+		return nil, false
+	}
 	text, ok := convertibleText(v)
 	switch {
 	case !ok:
@@ -54,7 +57,7 @@ func converted(v objectdb.Value, k objectdb.Kind) (objectdb.Value, bool) {
 	case isLines(k):
 		w, err := valuetext.Parse(k, text)
 		return w, err == nil
-	case !isLines(v.Kind()) || len(text) > longConverted && k != objectdb.KindBinary:
+	case len(text) > longConverted && k != objectdb.KindBinary:
 		return nil, false
 	case k == objectdb.KindBinary:
 		return objectdb.Binary{Type: plainType, Data: text}, utf8.ValidString(text)

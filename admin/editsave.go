@@ -109,6 +109,7 @@ func (c *call) saveObject(a objectdb.Address) (*result, error) {
 type form struct {
 	kind    objectdb.Kind // 0: that of the object
 	typed   string        // the text
+	hasText bool          // the text was sent
 	file    *file         // a file instead of the text
 	mime    string        // the type of a binary
 	moment  string        // a date from an input of dates
@@ -122,6 +123,7 @@ type file struct{ name, content string }
 func (c *call) readForm(a objectdb.Address) (*form, error) {
 	f := &form{typed: c.field("value"), mime: strings.TrimSpace(c.field("type")), moment: c.field("moment"),
 		version: c.version()}
+	f.hasText = c.r.PostForm.Has("value")
 	if name := c.field("kind"); name != "" {
 		k, err := objectdb.ParseKind(name)
 		if err != nil || k == objectdb.KindTable {
@@ -141,12 +143,13 @@ func (c *call) readForm(a objectdb.Address) (*form, error) {
 		return nil, badInput(err)
 	}
 	defer sent.Close()
-	content, err := io.ReadAll(sent)
-	if err != nil {
+	var content strings.Builder
+	content.Grow(int(header.Size))
+	if _, err := io.Copy(&content, sent); err != nil {
 		return nil, fmt.Errorf("read the file %q for %s: %w", header.Filename, a, err)
 	}
-	if header.Filename != "" || len(content) > 0 {
-		f.file = &file{header.Filename, string(content)}
+	if header.Filename != "" || content.Len() > 0 {
+		f.file = &file{header.Filename, content.String()}
 	}
 	return f, nil
 }
@@ -246,6 +249,9 @@ func (f *form) value(k objectdb.Kind, base objectdb.Value) (objectdb.Value, erro
 		return parse(k, f.file.content)
 	}
 	typed := f.typed
+	if !f.hasText && f.moment == "" { // a page that shows no text must not empty the value
+		return nil, bad("value.notSent")
+	}
 	switch {
 	case isLines(k):
 		before := ""
@@ -306,7 +312,7 @@ func (f *form) binary(base objectdb.Value) (objectdb.Value, error) {
 		if b.Type == "" || b.Type == was.Type {
 			b.Type = typeOf(f.file)
 		}
-	case isTextType(was.Type) || base == nil:
+	case f.hasText && (isTextType(was.Type) || base == nil):
 		b.Data = withLineEnds(was.Data, f.typed)
 	}
 	if b.Type == "" {
@@ -400,6 +406,7 @@ func (c *call) typedPage(a objectdb.Address, status int, change func(*valueData)
 	}
 	res.status = status
 	d.Text, d.Typed, d.Read = strings.ReplaceAll(c.field("value"), "\r\n", "\n"), true, c.version()
+	d.Part, d.Plain, d.Odd = false, len(d.Text) > longText, ""
 	d.Force = c.field("force") != ""
 	change(d)
 	return res, nil

@@ -50,6 +50,9 @@ type objectData struct {
 	*valueData                   // of an object that is no table
 }
 
+// MayShowAll reports whether the page can show all of the value.
+func (d *objectData) MayShowAll() bool { return d.Size <= maxEdited }
+
 // objectPage shows an object.
 func (c *call) objectPage() (*result, error) {
 	a, err := c.address()
