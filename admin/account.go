@@ -18,14 +18,18 @@ type accountData struct {
 	Role   string    `json:"role"`
 	Local  bool      `json:"local,omitempty"` // of scripter serve: there is no row, and no password
 	Logins []session `json:"logins"`
-	Error  string    `json:"error,omitempty"`
+	mistake
 }
+
+// Others reports whether there are other sessions than that of this request.
+func (data *accountData) Others() bool { return len(data.Logins) > 1 }
 
 // accountPage shows the person's own sessions, and a form for another password.
 func (c *call) accountPage() (*result, error) { return c.accountPageWith("") }
 
 func (c *call) accountPageWith(message string) (*result, error) {
-	data := &accountData{Name: c.user, Role: c.role.String(), Local: c.session.Local, Error: message}
+	data := &accountData{Name: c.user, Role: c.role.String(), Local: c.session.Local,
+		mistake: mistake{message, c.field("do")}}
 	var err error
 	data.Logins, err = c.sessionsOf(c.user, c.session.Local)
 	return &result{template: "account", title: text("account.title"), data: data}, err
@@ -49,7 +53,7 @@ func (c *call) changeAccount() (*result, error) {
 		err = unknownAction(do)
 	}
 	if err != nil {
-		return c.mistake(err, c.accountPageWith)
+		return c.orAgain(err, c.accountPageWith)
 	}
 	return c.redirect(c.link("account"), said, 0), nil
 }

@@ -85,6 +85,7 @@ func (c *call) copiesPageWith(t typed, message string) (*result, error) {
 			site.MaxSaves} {
 			data.Saving.Fields = append(data.Saving.Fields, c.settingField(tx, now, s, data.Saving.Key, t))
 		}
+		focusMistake(data.Saving)
 		return nil
 	})
 	return &result{template: "saves", title: text("nav.saves"), data: data}, err

@@ -103,7 +103,7 @@ func TestRevert(t *testing.T) {
 
 	a := ada.get("saves/revert?copy=" + name)
 	require.Equal(t, http.StatusOK, a.status)
-	for _, want := range []string{"Go back to this copy?", name, "changed user.story", "You may have to log in again",
+	for _, want := range []string{"Revert to this copy?", name, "changed user.story", "You may have to log in again",
 		"is saved as a copy first"} {
 		assert.Contains(t, a.text(), want)
 	}

@@ -17,7 +17,7 @@ type personData struct {
 	person
 	AtText string    `json:"-"` // the addresses of an author, one per line
 	Logins []session `json:"logins"`
-	Error  string    `json:"error,omitempty"`
+	mistake
 }
 
 // RoleForm returns what the form for the role begins with.
@@ -48,7 +48,7 @@ type session struct {
 func (c *call) personPage() (*result, error) { return c.personPageWith(c.query("name"), "") }
 
 func (c *call) personPageWith(name, message string) (*result, error) {
-	data := &personData{Error: message}
+	data := &personData{mistake: mistake{message, c.field("do")}}
 	err := c.view(func(tx *objectdb.Tx) (err error) {
 		data.person, err = c.readPerson(tx, name)
 		return err
@@ -134,7 +134,7 @@ func (c *call) changePerson() (*result, error) {
 		if q := (&confirmation{}); errors.As(err, &q) {
 			return c.orConfirm(q)
 		}
-		return c.mistake(err, func(message string) (*result, error) { return c.personPageWith(name, message) })
+		return c.orAgain(err, func(message string) (*result, error) { return c.personPageWith(name, message) })
 	}
 	to := c.link("users/person", "name", name)
 	if said == "userRemoved" {

@@ -66,6 +66,11 @@ func TestRules(t *testing.T) {
 			[]string{"address", "suites.webserverScripts", "requires", "anyone"}, []string{"suites.webserverScripts"},
 			`user.webserver.requires.["suites.webserverScripts"]`, `user.webserver.requires.["suites.webserverScripts"]`,
 			objectdb.String("user ada"), objectdb.String("anyone"),
+		}, {
+			"history", []string{"address", "suites", "keep", "Thinned  LARGE"}, []string{"suites"},
+			[]string{"address", "suites", "keep", "nothing"}, []string{"suites"},
+			`user.webserver.history.suites`, `user.webserver.history.suites`,
+			objectdb.String("thinned large"), objectdb.String("nothing"),
 		},
 	} {
 		t.Run(test.page, func(t *testing.T) {
@@ -93,7 +98,7 @@ func TestRules(t *testing.T) {
 					break
 				}
 			}
-			assert.NotEmpty(t, edit.find("tr", "id"))
+			assert.Contains(t, edit.text(), "Change "+strings.Join(test.keys, " "))
 			fields := append([]string{"do", "set"}, test.change...)
 			for _, k := range test.keys {
 				fields = append(fields, "was", k)
@@ -134,6 +139,8 @@ func TestRulesRefused(t *testing.T) {
 			strings.Repeat("x", longestCell+1)}},
 		"requires": {{"address", "suites.webserverScripts", "requires", "nobody"}, {"address", "user.notes", "requires",
 			"user"}},
+		"history": {{"address", "user..x", "keep", "nothing"}, {"address", "user", "keep", "forever"}, {"address", "user",
+			"keep", "nothing large"}, {"address", "user"}},
 	} {
 		before := ada.lastChange()
 		for _, row := range rows {
@@ -150,7 +157,15 @@ func TestRulesRefused(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, ada.get("settings/nothing").status)
 	assert.Equal(t, http.StatusNotFound, ada.post("settings/nothing", "do", "set").status)
 
-	// What somebody else has removed meanwhile.
+	// What somebody else has changed or removed meanwhile.
+	require.Equal(t, http.StatusSeeOther, ada.post("settings/actions", "do", "set", "name", "X", "handler", "/b").status)
+	set := []string{"do", "set", "name", "X", "handler", "/c", "was", "X", "before", "X", "before"}
+	changed := ada.post("settings/actions", append(set, "/a", "before", "")...)
+	assert.Equal(t, http.StatusBadRequest, changed.status)
+	assert.Contains(t, changed.text(), "the row was changed meanwhile, to X /b")
+	assert.Equal(t, objectdb.String("/b"), s.get("user.webserver.actionTable.X"))
+	require.Equal(t, http.StatusSeeOther, ada.post("settings/actions", append(set, "/b", "before", "")...).status)
+	assert.Equal(t, objectdb.String("/c"), s.get("user.webserver.actionTable.X"))
 	a := ada.post("settings/actions", "do", "set", "name", "X", "handler", "/cgi-bin/Scripter.acgi", "was", "GONE")
 	assert.Equal(t, http.StatusBadRequest, a.status)
 	assert.Contains(t, a.text(), "the row GONE is not there any more")
@@ -173,9 +188,41 @@ func TestRuleNotes(t *testing.T) {
 	s.put(`user.webserver.requires.["suites.webserverScripts"]`, objectdb.String("nonsense"))
 	assert.Contains(t, ada.get("settings/limits").text(), "there is no user.nothing")
 	assert.Contains(t, ada.get("settings/requires").text(), "admits nobody: it begins with")
+	s.put(`user.webserver.history.["user.nothing"]`, objectdb.String("nothing"))
+	s.put(`user.webserver.history.scratchpad`, objectdb.String("forever"))
+	assert.Contains(t, ada.get("settings/history").text(), "there is no user.nothing")
+	assert.Contains(t, ada.get("settings/history").text(), `it begins with "forever"`)
 	for _, r := range ada.rows("limits") {
 		require.Equal(t, http.StatusSeeOther, ada.post("settings/limits", "do", "remove", "was", r["address"].(string),
 			"was", r["limit"].(string)).status)
 	}
 	assert.Empty(t, ada.rows("limits"), "what means nothing can be removed too")
+}
+
+// TestHistoryRules checks that a supplied rule is shown although it has no row, and can be replaced by one.
+func TestHistoryRules(t *testing.T) {
+	s := newSite(t)
+	ada := s.person("ada", "owner")
+	rule := func() map[string]any {
+		for _, r := range ada.rows("history") {
+			if r["address"] == "system.temp" {
+				return r
+			}
+		}
+		return nil
+	}
+	for _, r := range ada.rows("history") {
+		if r["supplied"] == nil {
+			a := ada.post("settings/history", "do", "remove", "was", r["address"].(string))
+			require.Equal(t, http.StatusSeeOther, a.status, a.body)
+		}
+	}
+	supplied := map[string]any{"address": "system.temp", "keep": "nothing", "supplied": true}
+	assert.Equal(t, supplied, rule())
+	set := []string{"do", "set", "address", "system.temp", "keep", "thinned"}
+	require.Equal(t, http.StatusSeeOther, ada.post("settings/history", set...).status)
+	assert.Equal(t, map[string]any{"address": "system.temp", "keep": "thinned"}, rule())
+	require.Equal(t, http.StatusSeeOther, ada.post("settings/history", "do", "remove", "was", "system.temp").status)
+	assert.Equal(t, supplied, rule())
+	assert.Equal(t, http.StatusNotFound, ada.post("settings/history", "do", "remove", "was", "system.temp").status)
 }

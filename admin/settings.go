@@ -3,6 +3,7 @@ package admin
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"slices"
 	"strings"
 	"sync"
 
@@ -93,6 +94,25 @@ type settingField struct {
 	Was     string `json:"-"` // what it showed at first
 	Usually string `json:"-"` // the default
 	Made    bool   `json:"-"` // Text is a new random token
+	Focus   bool   `json:"-"` // where the person goes on
+}
+
+// SaidBelow reports whether the page tells at one of its forms what that form has done.
+func (f *frame) SaidBelow() bool {
+	data, ok := f.Data.(*settingsData)
+	return ok && slices.ContainsFunc(data.Groups, func(g settingGroup) bool { return g.Saved })
+}
+
+// focusMistake lets the person go on at the first field with a mistake.
+func focusMistake(groups ...settingGroup) {
+	for _, g := range groups {
+		for i := range g.Fields {
+			if f := &g.Fields[i]; f.Error != "" {
+				f.Focus = true
+				return
+			}
+		}
+	}
 }
 
 // typed is what a form had that was not stored: texts and errors by the names of settings.
@@ -124,6 +144,7 @@ func (c *call) readSettings(t typed) (*settingsData, error) {
 			}
 			data.Groups = append(data.Groups, group)
 		}
+		focusMistake(data.Groups...)
 		return nil
 	})
 	return data, err

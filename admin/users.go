@@ -160,8 +160,23 @@ func (c *call) countSessions(people []person) error {
 	})
 }
 
-// mistake returns the page of a form again, with the problem that its values have.
-func (c *call) mistake(err error, page func(message string) (*result, error)) (*result, error) {
+// mistake is what is wrong with what a form has sent.
+type mistake struct {
+	Error string `json:"error,omitempty"`
+	do    string // what the form asked for
+}
+
+// Mistake returns the error, if the form for do had it, or with "" that of another one than those
+// which tell it themselves.
+func (m mistake) Mistake(do string) string {
+	if m.do == do || do == "" && m.do != "role" && m.do != "password" {
+		return m.Error
+	}
+	return ""
+}
+
+// orAgain returns the page of a form again, with the problem that its values have.
+func (c *call) orAgain(err error, page func(message string) (*result, error)) (*result, error) {
 	var p *problem
 	if c.json || !errors.As(err, &p) {
 		return nil, err
@@ -178,7 +193,7 @@ func (c *call) addUser() (*result, error) {
 	form := userForm{Name: strings.TrimSpace(c.field("name")), Role: c.field("role"), At: c.field("at")}
 	change, err := c.storeNew(form)
 	if err != nil {
-		return c.mistake(err, func(message string) (*result, error) {
+		return c.orAgain(err, func(message string) (*result, error) {
 			res, err := c.usersPageWith(form)
 			if err == nil {
 				res.data.(*usersData).Error = message

@@ -59,6 +59,11 @@ const (
 	keepLarge      = "large"
 )
 
+// HistoryRuleTexts are the texts that a row may have.
+var HistoryRuleTexts = []string{
+	keepEverything, keepEverything + " " + keepLarge, keepThinned, keepThinned + " " + keepLarge, keepNothing,
+}
+
 var errHistoryRule = fmt.Errorf("say %q, %q or %q, and %q for values of any length",
 	keepEverything, keepThinned, keepNothing, keepLarge)
 
