@@ -229,3 +229,14 @@ func (b *Tab) Focus() string {
 	}
 	return strings.TrimSpace(word(r.Nodes[0].Role) + " " + word(r.Nodes[0].Name))
 }
+
+// SeeFocus waits until what has that role and name has the focus.
+func (b *Tab) SeeFocus(role, name string) {
+	b.t.Helper()
+	b.wait(func() string {
+		if focus := b.Focus(); focus != role+" "+name {
+			return fmt.Sprintf("%s has the focus, not %s %s", focus, role, name)
+		}
+		return ""
+	})
+}
