@@ -13,6 +13,7 @@ import "sync"
 type cache struct {
 	mu       sync.RWMutex
 	gen      int64
+	losses   int64 // see State.Losses
 	children halves[Place, *Node]
 	lists    halves[int64, []*Node]
 	derived  map[Place]map[*derivation]bool // by the places that count for them
@@ -158,14 +159,23 @@ func (c *cache) forget() {
 
 // reset drops everything, because the root has lost commits, and makes the cache that of
 // generation gen.
-func (c *cache) reset(gen int64) {
+func (c *cache) reset(gen, losses int64) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if losses <= c.losses {
+		return
+	}
 	c.forget()
-	c.gen = gen
-	c.mu.Unlock()
+	c.gen, c.losses = gen, losses
 	c.valueMu.Lock()
+	defer c.valueMu.Unlock()
 	c.values.clear()
-	c.valueMu.Unlock()
+}
+
+func (c *cache) seenLosses() int64 {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.losses
 }
 
 // drop forgets what is cached of a place. The caller holds c.mu.

@@ -72,7 +72,7 @@ func (tx *Tx) lockAndValidate() error {
 	}
 	seen := tx.gen
 	changes, err := tx.lock()
-	if err != nil || tx.gen == seen && !changes.Lost {
+	if err != nil || tx.gen == seen && !tx.lost {
 		return err
 	}
 	return tx.validate(seen, &changes)
@@ -84,7 +84,7 @@ func (tx *Tx) catchUp() error {
 	seen := tx.gen
 	tx.endSession()
 	changes, err := tx.beginRead()
-	if err != nil || tx.gen == seen && !changes.Lost {
+	if err != nil || tx.gen == seen && !tx.lost {
 		return err
 	}
 	return tx.validate(seen, &changes)
@@ -94,7 +94,7 @@ func (tx *Tx) catchUp() error {
 // different in the present state. The transaction has also read every place that it has
 // written.
 func (tx *Tx) validate(seen int64, changes *Changes) error {
-	if changes.Lost { // another object may have the id and the version of one that was read
+	if tx.lost {
 		return ErrConflict
 	}
 	changed := changes.after(seen)

@@ -111,10 +111,10 @@ func (db *DB) Info(ctx context.Context) (info Info, err error) {
 // of this process holds publishing until it has told the cache. follow waits for it a
 // little; if that is not enough, the transaction does without the cache.
 func (db *DB) follow(s State) {
-	if s.Changes.Lost {
+	if s.Losses > db.cache.seenLosses() {
 		db.publishing.Lock()
 		defer db.publishing.Unlock()
-		db.cache.reset(s.Generation)
+		db.cache.reset(s.Generation, s.Losses)
 		return
 	}
 	for try := 0; s.Generation > db.cache.generation() && try < 20; try++ {

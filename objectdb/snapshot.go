@@ -7,12 +7,12 @@ package objectdb
 func (tx *Tx) snapshot() error {
 	if tx.mode == optimistic && !tx.flushed {
 		if gen, ok := tx.db.store.Newest(); ok && gen <= tx.db.cache.generation() {
-			tx.gen = gen
+			tx.gen, tx.losses = gen, tx.db.cache.seenLosses()
 			return nil
 		}
 	}
-	changes, err := tx.beginRead()
-	if err == nil && changes.Lost && tx.flushed { // its nodes may stand for other objects
+	_, err := tx.beginRead()
+	if err == nil && tx.lost { // after a flush: its nodes may stand for other objects
 		err = ErrConflict
 	}
 	return err
@@ -27,9 +27,16 @@ func (tx *Tx) beginRead() (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	tx.session, tx.gen, tx.last = s, state.Generation, state.LastID
-	tx.db.follow(state)
+	tx.session = s
+	tx.sees(state)
 	return state.Changes, nil
+}
+
+// sees makes the state of a new session that of the transaction.
+func (tx *Tx) sees(s State) {
+	tx.lost = tx.lost || tx.gen > 0 && tx.losses != s.Losses
+	tx.gen, tx.last, tx.losses = s.Generation, s.LastID, s.Losses
+	tx.db.follow(s)
 }
 
 // reader returns the session to read with, and begins it if need be. Another
@@ -48,7 +55,7 @@ func (tx *Tx) reader() (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tx.gen != seen || changes.Lost {
+	if tx.gen != seen || tx.lost {
 		same, err := tx.sameAs(seen, &changes)
 		if err == nil && !same {
 			err = ErrConflict
@@ -65,7 +72,7 @@ func (tx *Tx) reader() (Session, error) {
 // sameAs reports whether all that the transaction has read is the same in the state that
 // it sees now as in generation seen. It has written nothing.
 func (tx *Tx) sameAs(seen int64, changes *Changes) (bool, error) {
-	if changes.Lost {
+	if tx.lost {
 		return false, nil
 	}
 	if ok, err := tx.derivedStands(seen, changes); err != nil || !ok {

@@ -125,6 +125,10 @@ type State struct {
 	Generation int64 // raised by each commit
 	LastID     int64 // the greatest id that was ever given
 	Changes    Changes
+	// Losses is how often the store has noticed that the root has lost commits that it had made,
+	// as after the failure of a server. Who has seen fewer losses forgets all that is known of the
+	// root: a generation, an id or a version may stand for something else now.
+	Losses int64
 }
 
 // Changes is what the last commits have changed.
@@ -137,10 +141,6 @@ type Changes struct {
 	// Reverted is the generation of the last Revert, or undo of the deletion of a table, after
 	// Since, or 0 if there was none. Objects that come back have the ids that they had before.
 	Reverted int64
-	// Lost says that the root does not have the commit, or may not have the commit, that made
-	// the generation that the caller knows: the store has lost commits that it had made, as after
-	// the failure of a server. All that is known of the root is forgotten.
-	Lost bool
 }
 
 // ChangedPlace is a place and the last generation that changed it.

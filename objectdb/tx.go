@@ -22,7 +22,9 @@ type Tx struct {
 	gen     int64   // the generation that is seen
 	last    int64   // the last id given away; known while a session lasts
 	root    *Node
-	newer   bool // it had begun with an older state than it sees; nodes of tables may be of that
+	losses  int64 // that it has seen: see State.Losses
+	lost    bool  // there were losses since it began, so that nothing that it has read counts
+	newer   bool  // it had begun with an older state than it sees; nodes of tables may be of that
 	wait    *time.Duration
 	locked  context.Context // ends when the lock has been held for Options.LockTime
 	stop    func()          // ends locked
@@ -157,8 +159,7 @@ func (tx *Tx) lock() (Changes, error) {
 		return Changes{}, err
 	}
 	tx.session, tx.writer = w, w
-	tx.gen, tx.last = state.Generation, state.LastID
-	tx.db.follow(state)
+	tx.sees(state)
 	tx.limit()
 	return state.Changes, nil
 }

@@ -26,7 +26,7 @@
 // If the connection is lost after a commit was sent, the commit may have been made or not. Each has a random stamp
 // in its row. The session connects again, takes the lock, which the lost transaction cannot hold then, and looks for
 // the stamp. If a server comes back without commits that it had made, as a standby may that took over, then the
-// stamps differ, and a DB forgets what it knows of the root (objectdb.Changes.Lost).
+// stamps differ, and a DB forgets what it knows of the root (objectdb.State.Losses).
 //
 // # The tables
 //

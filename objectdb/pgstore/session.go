@@ -73,8 +73,7 @@ func (c *session) state(t *trip, since int64) func() (objectdb.State, error) {
 		if reverted > since {
 			state.Changes.Reverted = reverted
 		}
-		state.Changes.Lost = since > 0 && (known == nil || !s.stamps.is(since, *known))
-		s.stamps.put(state.Generation, stamp)
+		state.Losses = s.stamps.see(since, known, state.Generation, stamp)
 		return state, nil
 	}
 }

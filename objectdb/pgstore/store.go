@@ -155,23 +155,35 @@ func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*se
 	return c, nil
 }
 
-// stamps are the random numbers in the rows of the commits that the caller of the store knows.
+// stamps are the random numbers in the rows of the commits that the caller of the store knows. They tell when commits
+// were lost.
 type stamps struct {
-	mu   sync.Mutex
-	last [keptCommits]struct{ generation, stamp int64 }
+	mu     sync.Mutex
+	last   [keptCommits]struct{ generation, stamp int64 }
+	losses int64 // see objectdb.State
 }
 
+// put remembers the stamp of a generation.
 func (s *stamps) put(generation, stamp int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remember(generation, stamp)
+}
+
+func (s *stamps) remember(generation, stamp int64) {
 	e := &s.last[generation%keptCommits]
 	e.generation, e.stamp = generation, stamp
 }
 
-// is reports whether a generation has this stamp, as far as it is known.
-func (s *stamps) is(generation, stamp int64) bool {
+// see remembers the stamp of the newest generation, and compares that of generation since: now is the one that it has
+// in the root, or nil. If it is not as it was, or that is not known any more, there is one loss more. see returns the
+// number of losses.
+func (s *stamps) see(since int64, now *int64, newest, stamp int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.last[generation%keptCommits]
-	return e.generation == generation && e.stamp == stamp
+	if e := s.last[since%keptCommits]; since > 0 && (now == nil || e.generation != since || e.stamp != *now) {
+		s.losses++
+	}
+	s.remember(newest, stamp)
+	return s.losses
 }
