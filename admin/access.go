@@ -2,10 +2,10 @@ package admin
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"scripter/login"
@@ -16,7 +16,7 @@ import (
 // isSecure reports whether the request came by https, as the web server says.
 func isSecure(r *http.Request) bool { return r.TLS != nil }
 
-// identify finds out who has made the request.
+// identify sets the session of the request and whose it is, if there is one.
 func (c *call) identify(tx *objectdb.Tx, r *http.Request) error {
 	s, err := c.login.Find(tx, login.Token(r, isSecure(r)))
 	if errors.Is(err, login.ErrNoSession) {
@@ -26,6 +26,11 @@ func (c *call) identify(tx *objectdb.Tx, r *http.Request) error {
 		c.session, c.user, c.role, c.csrf = s, s.Name, s.Role, s.CSRF()
 	}
 	return err
+}
+
+// setCookie gives the browser the token of a session for the web page at a path; "" takes it away.
+func (c *call) setCookie(path, token string) {
+	http.SetCookie(c.w, login.NewCookie(c.r.Host, path, token, isSecure(c.r)))
 }
 
 // csrfField is the header field that a script sends instead of the hidden field "csrf" of a form.
@@ -75,7 +80,6 @@ type loginData struct {
 	To    string `json:"to,omitempty"` // the path to go on to
 	Link  string `json:"-"`            // the token of a link
 	Error string `json:"error,omitempty"`
-	Wait  int    `json:"wait,omitempty"` // seconds until the next try is answered
 }
 
 // loginPage asks for name and password, or offers to use a link.
@@ -103,34 +107,41 @@ func (c *call) logIn() (*result, error) {
 		return c.refuse(err, link != "")
 	}
 	c.Log.Info("web page: logged in", "user", s.Name, "address", from.Address)
-	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, token, isSecure(c.r)))
+	c.setCookie(c.base, token)
 	return c.redirect(c.after(c.field("to")), "", 0), nil
 }
 
 // refuse shows the page for logging in again, after a try that failed.
 func (c *call) refuse(err error, link bool) (*result, error) {
-	data := &loginData{Name: c.field("name"), To: c.field("to")}
-	res := &result{status: http.StatusUnauthorized, template: "login", title: text("login.title"), data: data}
-	var wait *login.WaitError
+	p := c.waitProblem(err)
 	switch {
-	case errors.As(err, &wait):
-		data.Wait = int(math.Ceil(wait.For.Seconds()))
-		data.Error = text("login.wait", data.Wait)
-		res.status = http.StatusTooManyRequests
-		c.w.Header().Set("Retry-After", fmt.Sprint(data.Wait))
-	case errors.Is(err, site.ErrManyPasswords):
-		data.Error = text("login.busy")
-		res.status = http.StatusServiceUnavailable
+	case p != nil:
 	case errors.Is(err, login.ErrRefused) && link:
-		data.Error = text("login.link")
+		p = newProblem(http.StatusUnauthorized, "login.link")
 	case errors.Is(err, login.ErrRefused):
-		data.Error = text("login.refused")
+		p = newProblem(http.StatusUnauthorized, "login.refused")
 	default:
 		return nil, err
 	}
 	// The typed name is not logged: it is sometimes a password.
 	c.Log.Warn("web page: log-in refused", "address", c.r.RemoteAddr, "err", err)
-	return res, nil
+	data := &loginData{Name: c.field("name"), To: c.field("to"), Error: p.Text}
+	return &result{status: p.Status, template: "login", title: text("login.title"), data: data}, nil
+}
+
+// waitProblem returns the problem of a password that was not checked, or nil: too many were wrong, or too
+// many are checked now.
+func (c *call) waitProblem(err error) *problem {
+	var wait *login.WaitError
+	switch {
+	case errors.As(err, &wait):
+		seconds := int(math.Ceil(wait.For.Seconds()))
+		c.w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		return newProblem(http.StatusTooManyRequests, "login.wait", seconds)
+	case errors.Is(err, site.ErrManyPasswords):
+		return newProblem(http.StatusServiceUnavailable, "login.busy")
+	}
+	return nil
 }
 
 // logOut ends the session.
@@ -145,7 +156,7 @@ func (c *call) logOut() (*result, error) {
 		}
 		c.user = ""
 	}
-	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, "", isSecure(c.r)))
+	c.setCookie(c.base, "")
 	return c.redirect(c.link("login"), "", 0), nil
 }
 

@@ -2,8 +2,6 @@ package admin
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"net"
 	"net/http"
 
@@ -102,21 +100,16 @@ func (c *call) changeOwnPassword() error {
 		c.Log.Warn("web page: no session after another password", "user", s.Name, "err", err)
 		return nil // the next page asks for the password
 	}
-	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, token, isSecure(c.r)))
+	c.setCookie(c.base, token)
 	return nil
 }
 
 // oldPasswordProblem returns the problem of a password that was not taken.
 func (c *call) oldPasswordProblem(err error) error {
-	var wait *login.WaitError
-	switch {
-	case errors.As(err, &wait):
-		seconds := int(math.Ceil(wait.For.Seconds()))
-		c.w.Header().Set("Retry-After", fmt.Sprint(seconds))
-		return newProblem(http.StatusTooManyRequests, "login.wait", seconds)
-	case errors.Is(err, site.ErrManyPasswords):
-		return newProblem(http.StatusServiceUnavailable, "login.busy")
-	case errors.Is(err, login.ErrRefused):
+	if p := c.waitProblem(err); p != nil {
+		return p
+	}
+	if errors.Is(err, login.ErrRefused) {
 		c.Log.Warn("web page: old password refused", "user", c.user, "address", c.r.RemoteAddr)
 		return newProblem(http.StatusForbidden, "account.wrong")
 	}

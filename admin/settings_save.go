@@ -246,11 +246,9 @@ func (c *call) askForPath(path string) error {
 
 // moveSession goes on with the session of the browser at another path of the web page.
 func (c *call) moveSession(path string) {
-	secure := isSecure(c.r)
-	token := login.Token(c.r, secure)
-	http.SetCookie(c.w, login.NewCookie(c.r.Host, c.base, "", secure))
+	c.setCookie(c.base, "")
 	if path != "" {
-		http.SetCookie(c.w, login.NewCookie(c.r.Host, path, token, secure))
+		c.setCookie(path, login.Token(c.r, isSecure(c.r)))
 	}
 	c.base = path
 }
