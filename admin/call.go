@@ -92,11 +92,24 @@ func (c *call) update(what string, fn func(tx *objectdb.Tx) error) (change int64
 		return 0, pastProblem()
 	}
 	change, err = history.Commit(c.ctx(), c.DB, func(tx *objectdb.Tx) error {
-		tx.Origin = objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
+		tx.Origin = c.by(what)
 		return fn(tx)
 	})
-	if err != nil || change == 0 {
+	if err != nil {
 		return 0, err
+	}
+	return c.kept(change)
+}
+
+// by returns the origin of a change that the person makes.
+func (c *call) by(what string) objectdb.Origin {
+	return objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
+}
+
+// kept returns the number of a change that was made, or 0 if nothing is kept of what it has replaced.
+func (c *call) kept(change int64) (int64, error) {
+	if change == 0 {
+		return 0, nil
 	}
 	if kept, err := history.Kept(c.ctx(), c.DB, change); !kept {
 		return 0, err

@@ -208,16 +208,12 @@ func (c *call) revert() (*result, error) {
 		}
 		return c.redirect(c.link("saves/revert", "copy", k.Name), "", 0), nil
 	}
-	did, err := c.DB.Revert(c.ctx(), k.path, objectdb.SaveOptions{Wait: saveWait,
-		Origin: objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: "revert " + k.Name}})
+	did, err := c.DB.Revert(c.ctx(), k.path, objectdb.SaveOptions{Wait: saveWait, Origin: c.by("revert " + k.Name)})
 	if err != nil {
 		return nil, c.copyProblem(err)
 	}
 	c.Log.Info("web page: reverted", "user", c.user, "copy", k.path, "before", did.Before.Path)
-	change := did.Generation
-	if kept, err := history.Kept(c.ctx(), c.DB, change); !kept || err != nil {
-		change = 0
-	}
+	change, _ := c.kept(did.Generation) // only the button to undo it may be missing
 	// The web page may have had another path then, or none.
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		now, err := site.Read(tx)

@@ -142,23 +142,16 @@ func (c *call) perform(r *ran, run func() error) error {
 	if err := c.ctx().Err(); err != nil {
 		return err // nobody waits for the page
 	}
-	change := int64(0)
-	if r.run != nil {
-		change = r.run.Tx.Committed()
-	}
 	if failed != nil {
 		r.Kept, r.Written, r.More = false, []ranObject{}, 0
 		if r.Failure, err = c.failure(r, failed); err != nil {
 			return err
 		}
 	}
-	if change > 0 {
-		if kept, err := history.Kept(c.ctx(), c.DB, change); err != nil || !kept {
-			return err
-		}
-		r.Change = change
+	if r.run != nil {
+		r.Change, err = c.kept(r.run.Tx.Committed())
 	}
-	return nil
+	return err
 }
 
 // mostRuns is how many runs people may make at one time.
@@ -289,11 +282,6 @@ func (c *call) limitOf(tx *objectdb.Tx, r *ran, err error) *ranLimit {
 	return l
 }
 
-// runBy is the origin of what a run has written, if it is kept.
-func (c *call) runBy(what string) objectdb.Origin {
-	return objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
-}
-
 // runHere returns the gateway whose runner runs what the person asks for: in the present or the past.
 func (c *call) runHere() *gateway.Gateway {
 	if c.inPast {
@@ -318,7 +306,7 @@ func (c *call) runScript(a objectdb.Address, args []string, keep bool, typed *ty
 }
 
 func (c *call) runOptions(r *ran, what string) runner.Options {
-	o := runner.Options{Discard: !r.Kept, Origin: c.runBy(what), Ended: c.ended(r)}
+	o := runner.Options{Discard: !r.Kept, Origin: c.by(what), Ended: c.ended(r)}
 	if r.typed != nil {
 		o.Prepare = func(run *runner.Run) error { return run.Tx.Put(r.typed.at, r.typed.source) }
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -142,14 +141,10 @@ func (t typedRequest) recorded(c *call) (*requestlog.Request, error) {
 		return nil, bad("run.badURL", t.URL)
 	}
 	path, query, _ := strings.Cut(t.URL, "?")
-	client, _, err := net.SplitHostPort(c.r.RemoteAddr)
-	if err != nil {
-		client = c.r.RemoteAddr
-	}
 	v := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
 		"REQUEST_METHOD": t.Method, "SCRIPT_NAME": gateway.DecodePath(path), "REQUEST_URI": t.URL, "QUERY_STRING": query,
-		"DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": client, "HTTP_HOST": c.r.Host,
+		"DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host,
 	}
 	if isSecure(c.r) {
 		v["HTTPS"], v["SERVER_PORT"] = "on", "443"

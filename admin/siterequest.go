@@ -48,11 +48,10 @@ func (c *call) siteRequest(u *url.URL, at time.Time) *requestlog.Request {
 	if err != nil {
 		host, port = c.r.Host, usual
 	}
-	client, _, _ := net.SplitHostPort(c.r.RemoteAddr)
 	v := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": host, "SERVER_PORT": port,
 		"REQUEST_SCHEME": scheme, "REQUEST_METHOD": http.MethodGet, "REQUEST_URI": u.RequestURI(), "SCRIPT_NAME": u.Path,
-		"QUERY_STRING": u.RawQuery, "REMOTE_ADDR": client, "HTTP_HOST": c.r.Host, "HTTP_USER_AGENT": c.r.UserAgent(),
+		"QUERY_STRING": u.RawQuery, "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host, "HTTP_USER_AGENT": c.r.UserAgent(),
 		"HTTP_ACCEPT": "text/html,*/*",
 	}
 	if scheme == "https" {
