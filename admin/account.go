@@ -89,7 +89,7 @@ func (c *call) changeOwnPassword() error {
 		if err := site.SetPassword(tx, s.Name, hash); err != nil {
 			return err
 		}
-		return login.EndAll(tx, s.Name, "")
+		return login.EndAll(tx, s.Name)
 	})
 	if err != nil {
 		return err

@@ -153,7 +153,7 @@ func (c *call) changeRole(name string) (said string, change int64, err error) {
 			if err := c.storeRole(tx, name, c.field("role"), c.field("at")); err != nil {
 				return err
 			}
-			return login.EndAll(tx, name, "")
+			return login.EndAll(tx, name)
 		})
 	})
 	return "userRole", change, err
@@ -172,13 +172,7 @@ func (c *call) changePassword(name string) (said string, change int64, err error
 		if _, err := site.FindPerson(tx, name); err != nil {
 			return err
 		}
-		if err := site.SetPassword(tx, name, hash); err != nil {
-			return err
-		}
-		if err := login.EndAll(tx, name, ""); err != nil {
-			return err
-		}
-		return login.ForgetTries(tx, name)
+		return login.SetPassword(tx, name, hash)
 	})
 	return "userPassword", 0, err // whoever undid it would bring the old password back
 }

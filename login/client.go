@@ -79,10 +79,22 @@ func LastLogin(tx *objectdb.Tx, name string) (time.Time, error) {
 	return time.Unix(row.Time, 0), nil
 }
 
+// SetPassword gives a person another password. It ends the sessions of that person, and the waits after
+// failed tries.
+func SetPassword(tx *objectdb.Tx, name, hash string) error {
+	if err := site.SetPassword(tx, name, hash); err != nil {
+		return err
+	}
+	if err := EndAll(tx, name); err != nil {
+		return err
+	}
+	return ForgetTries(tx, name)
+}
+
 // Forget removes what is kept of the log-ins of a person: sessions, the last log-in, and the waits
 // after failed tries.
 func Forget(tx *objectdb.Tx, name string) error {
-	if err := EndAll(tx, name, ""); err != nil {
+	if err := EndAll(tx, name); err != nil {
 		return err
 	}
 	if err := ForgetTries(tx, name); err != nil {

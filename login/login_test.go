@@ -315,7 +315,8 @@ func TestRightsEndSessions(t *testing.T) {
 		"no role":          func(tx *objectdb.Tx) error { return site.RemoveRole(tx, "ada") },
 		"an invalid role":  func(tx *objectdb.Tx) error { return tx.Put(site.Roles.Child("ada"), objectdb.String("boss")) },
 		"no person":        func(tx *objectdb.Tx) error { return site.RemoveUser(tx, "ada") },
-		"EndAll":           func(tx *objectdb.Tx) error { return EndAll(tx, "ADA", "") },
+		"SetPassword":      func(tx *objectdb.Tx) error { return SetPassword(tx, "ADA", hash) },
+		"EndAll":           func(tx *objectdb.Tx) error { return EndAll(tx, "ADA") },
 		"Forget":           func(tx *objectdb.Tx) error { return Forget(tx, "ada") },
 	} {
 		l.person("ada", "author suites.x")
@@ -344,7 +345,7 @@ func TestSessions(t *testing.T) {
 	hers, _ := l.enter("grace")
 	assert.Equal(t, []string{second.ID, first.ID}, ids(l.sessions("ADA")))
 	assert.Len(t, l.sessions(""), 3)
-	l.update(func(tx *objectdb.Tx) error { return EndAll(tx, "Ada", second.ID) })
+	l.update(func(tx *objectdb.Tx) error { return End(tx, first.ID) })
 	assert.Equal(t, []string{second.ID}, ids(l.sessions("ada")))
 	l.update(func(tx *objectdb.Tx) error { return End(tx, second.ID) })
 	l.update(func(tx *objectdb.Tx) error { return End(tx, second.ID) })
@@ -392,7 +393,7 @@ func TestHistoryKeepsNothing(t *testing.T) {
 	l.wait(seenEvery)
 	require.NoError(t, l.Touch(t.Context(), s))
 	l.enter("ada")
-	l.update(func(tx *objectdb.Tx) error { return EndAll(tx, "ada", "") })
+	l.update(func(tx *objectdb.Tx) error { return EndAll(tx, "ada") })
 	assert.Equal(t, before, count())
 }
 

@@ -265,8 +265,8 @@ func (l *Login) Sessions(tx *objectdb.Tx, name string) ([]Session, error) {
 // End ends the session with an ID, if there is one.
 func End(tx *objectdb.Tx, id string) error { return deleteRow(tx, site.Sessions, id) }
 
-// EndAll ends the sessions of a person but the one with the ID except, which may be "".
-func EndAll(tx *objectdb.Tx, name, except string) error {
+// EndAll ends the sessions of a person.
+func EndAll(tx *objectdb.Tx, name string) error {
 	ids, err := rowNames(tx, site.Sessions)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func EndAll(tx *objectdb.Tx, name, except string) error {
 	for _, id := range ids {
 		var row sessionRow
 		ok, err := readRow(tx, site.Sessions, id, &row)
-		if err == nil && ok && id != except && objectdb.Fold(row.Name) == objectdb.Fold(name) {
+		if err == nil && ok && objectdb.Fold(row.Name) == objectdb.Fold(name) {
 			err = End(tx, id)
 		}
 		if err != nil {

@@ -278,7 +278,7 @@ func (t *tool) usersRoleCommand() *cobra.Command {
 				if err != nil {
 					return "", err
 				}
-				if err := login.EndAll(tx, p.Name, ""); err != nil {
+				if err := login.EndAll(tx, p.Name); err != nil {
 					return "", err
 				}
 				if role == "" {
@@ -323,14 +323,8 @@ sessions of the user, and the waits after failed tries to log in.`,
 			}
 			return t.changeUser(c.Context(), p.Name, func(tx *objectdb.Tx) (string, error) {
 				err := find(tx)
-				for _, step := range []func() error{
-					func() error { return site.SetPassword(tx, p.Name, hash) },
-					func() error { return login.EndAll(tx, p.Name, "") },
-					func() error { return login.ForgetTries(tx, p.Name) },
-				} {
-					if err == nil {
-						err = step()
-					}
+				if err == nil {
+					err = login.SetPassword(tx, p.Name, hash)
 				}
 				return p.Name + ": another password", err
 			})
