@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"scripter/login"
 	"scripter/objectdb"
@@ -254,12 +253,10 @@ func (c *call) storeRole(tx *objectdb.Tx, name, kind, at string) error {
 // newHash returns the hash of the password that a form has twice.
 func (c *call) newHash() (string, error) {
 	p := c.field("password")
-	switch {
-	case utf8.RuneCountInString(p) < site.MinPassword:
-		return "", bad("users.short", site.MinPassword)
-	case len(p) > 1000:
-		return "", bad("users.longPassword", 1000)
-	case p != c.field("again"):
+	if err := site.CheckPassword(p); err != nil {
+		return "", bad("users.badPassword", err)
+	}
+	if p != c.field("again") {
 		return "", bad("users.differ")
 	}
 	hash, err := c.Gateway.Passwords().Hash(c.ctx(), p)

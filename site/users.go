@@ -21,15 +21,15 @@ var (
 // who may use the web page are users of this realm too.
 const DefaultRealm = "default"
 
-// MinPassword is the number of characters that a password of somebody with a role must have.
-const MinPassword = 10
+// minPassword is the number of characters that a password of somebody with a role must have.
+const minPassword = 10
 
 // CheckPassword returns an error unless somebody can be given this password on a command line
 // and on the web page.
 func CheckPassword(password string) error {
 	switch {
-	case utf8.RuneCountInString(password) < MinPassword:
-		return fmt.Errorf("the password has fewer than %d characters", MinPassword)
+	case utf8.RuneCountInString(password) < minPassword:
+		return fmt.Errorf("the password has fewer than %d characters", minPassword)
 	case len(password) > maxPassword:
 		return fmt.Errorf("the password has more than %d bytes", maxPassword)
 	}
