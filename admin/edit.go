@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -238,7 +237,7 @@ func (c *call) targetOf(tx *objectdb.Tx, a objectdb.Address) (*target, error) {
 	if err == nil && c.role.MaySee(a) {
 		t.Kind = n.Kind().String()
 	}
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+	if objectdb.IsMissing(err) {
 		err = nil
 	}
 	return t, err

@@ -168,7 +168,7 @@ func (c *call) save(a objectdb.Address, f *form) (s saving, err error) {
 	s.change, err = c.update(what, func(tx *objectdb.Tx) error {
 		s = saving{}
 		n, err := tx.Find(a)
-		missing := errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
+		missing := objectdb.IsMissing(err)
 		if err != nil && !missing {
 			return err
 		}

@@ -93,7 +93,7 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 		if err == nil && c.role.MaySee(a) {
 			data.Objects = append(data.Objects, found{Address: a, Dotted: a.String(), Kind: n.Kind().String(), Href: c.linkTo("at", a)})
 			typed = a
-		} else if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		} else if err != nil && !objectdb.IsMissing(err) {
 			return err
 		}
 	}

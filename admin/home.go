@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -171,7 +170,7 @@ func (c *call) nextSteps(tx *objectdb.Tx, debugging bool) ([]nextStep, error) {
 	} {
 		a := objectdb.Address(strings.Split(s.address, "."))
 		switch n, err := tx.Find(a); {
-		case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+		case objectdb.IsMissing(err):
 		case err != nil:
 			return nil, err
 		case n.Kind() == objectdb.KindTable:

@@ -346,7 +346,7 @@ func (c *call) findTest(tx *objectdb.Tx, data *requestData) error {
 		return nil // nothing is shown of a wrong address
 	}
 	switch n, err := tx.Find(a); {
-	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+	case objectdb.IsMissing(err):
 		return nil
 	case err != nil:
 		return err

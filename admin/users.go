@@ -100,8 +100,7 @@ func (c *call) usersPageWith(form userForm) (*result, error) {
 // page begins with, or "". A table that is not there has none.
 func rowsOf(tx *objectdb.Tx, table objectdb.Address, from string, most int) (names []string, next string, err error) {
 	n, err := tx.Find(table)
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) ||
-		err == nil && n.Kind() != objectdb.KindTable {
+	if objectdb.IsMissing(err) || err == nil && n.Kind() != objectdb.KindTable {
 		return nil, "", nil
 	}
 	if err != nil {

@@ -51,7 +51,7 @@ func clearDirtyRoot(ctx context.Context, db *objectdb.DB, version int64) error {
 	return db.Update(ctx, func(tx *objectdb.Tx) error {
 		flag, err := tx.Find(site.FlDirtyRoot.Address())
 		switch {
-		case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+		case objectdb.IsMissing(err):
 			return nil // somebody removed it
 		case err != nil:
 			return err

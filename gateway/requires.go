@@ -40,7 +40,7 @@ func (c *attempt) require(a objectdb.Address) error {
 func (c *attempt) requireBelow(a objectdb.Address) error {
 	for _, of := range c.Site().RequirementsIn(a) {
 		_, err := c.Tx.Find(of)
-		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+		if objectdb.IsMissing(err) {
 			continue // there is no such object
 		}
 		if err == nil {
@@ -57,7 +57,7 @@ func (c *attempt) requireBelow(a objectdb.Address) error {
 func (c *attempt) requireLogin(a objectdb.Address, want site.Requirement) error {
 	at, text := want.From, want.Text
 	users, err := c.Tx.Find(site.Users.Child(want.Realm()))
-	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+	if err != nil && !objectdb.IsMissing(err) {
 		return err
 	}
 	if err != nil || users.Kind() != objectdb.KindTable {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -52,7 +51,7 @@ func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, erro
 		}
 	}
 	switch {
-	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+	case objectdb.IsMissing(err):
 		return nil, a, &Error{Status: 404, Message: fmt.Sprintf("there is no %s", a)}
 	case err != nil:
 		return nil, a, err

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"strings"
 
 	"scripter/objectdb"
@@ -40,7 +39,7 @@ func (g *Gateway) readSupplied(tx *objectdb.Tx) (p suppliedScripts, trouble erro
 		return p, err
 	}
 	note := func(err error) {
-		if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		if err != nil && !objectdb.IsMissing(err) {
 			trouble = err
 		}
 	}

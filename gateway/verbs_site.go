@@ -101,7 +101,7 @@ func verbGetPref(v *script.Call) error {
 		}
 	}
 	n, err := tx.Find(objectdb.Address{"user", "webserver", "prefs", name})
-	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+	if err != nil && !objectdb.IsMissing(err) {
 		return err
 	}
 	if err == nil && n.Kind() != objectdb.KindTable {

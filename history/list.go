@@ -218,7 +218,7 @@ func writtenAfter(tx *objectdb.Tx, a objectdb.Address, newest int64) (*objectdb.
 // find returns the object at an address, or nil.
 func find(tx *objectdb.Tx, a objectdb.Address) (*objectdb.Node, error) {
 	n, err := tx.Find(a)
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+	if objectdb.IsMissing(err) {
 		return nil, nil
 	}
 	return n, err

@@ -139,7 +139,7 @@ func (l *Login) candidate(tx *objectdb.Tx, name string) (*candidate, error) {
 		} else {
 			c.hash = hash
 		}
-	case !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable):
+	case !objectdb.IsMissing(err):
 		return nil, err
 	}
 	return c, nil

@@ -83,8 +83,7 @@ func parseRow(text string, row any) error {
 // can be read.
 func readRow(tx *objectdb.Tx, table objectdb.Address, name string, row any) (bool, error) {
 	v, err := tx.Get(table.Child(name))
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) ||
-		errors.Is(err, objectdb.ErrIsTable) {
+	if objectdb.IsMissing(err) || errors.Is(err, objectdb.ErrIsTable) {
 		return false, nil
 	}
 	if err != nil {
@@ -105,7 +104,7 @@ func writeRow(tx *objectdb.Tx, table objectdb.Address, name string, row any) err
 // deleteRow deletes a row if there is one.
 func deleteRow(tx *objectdb.Tx, table objectdb.Address, name string) error {
 	err := tx.Delete(table.Child(name))
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+	if objectdb.IsMissing(err) {
 		return nil
 	}
 	return err

@@ -32,6 +32,9 @@ var (
 	ErrEnded       = errors.New("objectdb: the transaction has ended")
 )
 
+// IsMissing reports whether an error only means that there is no object at an address.
+func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotTable) }
+
 // Error says what was tried, on what, and why it could not be done.
 type Error struct {
 	Op      string  // "get", "put", "open" …

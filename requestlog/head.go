@@ -50,7 +50,7 @@ func newest(tx *objectdb.Tx, before int) iter.Seq2[*objectdb.Node, error] {
 	return func(yield func(*objectdb.Node, error) bool) {
 		const some = 64
 		log, err := tx.Find(Log)
-		if isMissing(err) || err == nil && log.Kind() != objectdb.KindTable {
+		if objectdb.IsMissing(err) || err == nil && log.Kind() != objectdb.KindTable {
 			return
 		}
 		end := ""

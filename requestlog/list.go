@@ -16,10 +16,6 @@ import (
 // ErrNotFound is the error for a request that is not recorded.
 var ErrNotFound = errors.New("no such request is recorded")
 
-func isMissing(err error) bool {
-	return errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
-}
-
 // numberOf returns the number of the recorded request whose table has a name. Scripts may have put
 // other objects there.
 func numberOf(name string, k objectdb.Kind) (number int, ok bool) {
@@ -30,7 +26,7 @@ func numberOf(name string, k objectdb.Kind) (number int, ok bool) {
 // numbers returns the numbers of the recorded requests in ascending order.
 func numbers(tx *objectdb.Tx) ([]int, error) {
 	list, err := tx.List(Log)
-	if isMissing(err) {
+	if objectdb.IsMissing(err) {
 		return nil, nil
 	}
 	var numbers []int
@@ -67,7 +63,7 @@ func Find(tx *objectdb.Tx, number int) (*Request, error) {
 		switch n, err := tx.Find(Log.Child(nameOf(number))); {
 		case err == nil && n.Kind() == objectdb.KindTable:
 			return read(tx, number)
-		case err != nil && !isMissing(err):
+		case err != nil && !objectdb.IsMissing(err):
 			return nil, err
 		}
 	}
@@ -148,7 +144,7 @@ func FindIncident(tx *objectdb.Tx, incident string) (*Request, error) {
 // hasIncident reports whether a recorded request failed with an incident number.
 func hasIncident(tx *objectdb.Tx, table *objectdb.Node, incident string) (bool, error) {
 	n, err := tx.Child(table, "incident")
-	if isMissing(err) || err == nil && n.Kind() != objectdb.KindString {
+	if objectdb.IsMissing(err) || err == nil && n.Kind() != objectdb.KindString {
 		return false, nil
 	}
 	if err != nil {

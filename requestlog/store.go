@@ -1,7 +1,6 @@
 package requestlog
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,7 +110,7 @@ func listOfTexts(texts []string) objectdb.List {
 func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 	seed, err := tx.Get(r.address().Child("seed"))
 	switch {
-	case errors.Is(err, objectdb.ErrNotFound), errors.Is(err, objectdb.ErrNotTable):
+	case objectdb.IsMissing(err):
 		return nil
 	case err != nil:
 		return err

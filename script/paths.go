@@ -1,7 +1,6 @@
 package script
 
 import (
-	"errors"
 	"slices"
 
 	"scripter/lua"
@@ -209,7 +208,7 @@ func pathAddresses(tx *objectdb.Tx) ([]objectdb.Address, error) {
 
 // unlessMissing returns err, or nil if err says that an object does not exist.
 func unlessMissing(err error) error {
-	if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+	if objectdb.IsMissing(err) {
 		return nil
 	}
 	return err

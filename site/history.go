@@ -221,7 +221,7 @@ func ReadHistoryRows(tx *objectdb.Tx) ([]HistoryRow, error) {
 	list := r.historyRows()
 	for i := range list {
 		if row := &list[i]; row.Why == nil && !isSuppliedHistory(row.rule.Address) {
-			if _, err := tx.Find(row.rule.Address); isMissing(err) {
+			if _, err := tx.Find(row.rule.Address); objectdb.IsMissing(err) {
 				row.Why = fmt.Errorf("there is no %s", row.Address)
 			} else {
 				r.note(err)

@@ -60,7 +60,7 @@ func ReadLimitRows(tx *objectdb.Tx) ([]LimitRow, error) {
 // readRows returns the objects in a table whose rows are named by addresses.
 func readRows(tx *objectdb.Tx, table objectdb.Address) ([]*objectdb.Node, error) {
 	n, err := tx.Find(table)
-	if isMissing(err) {
+	if objectdb.IsMissing(err) {
 		return nil, nil
 	}
 	if err != nil {

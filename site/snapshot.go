@@ -179,13 +179,8 @@ type reader struct {
 	err  error
 }
 
-// isMissing reports whether an error means only that there is no such object.
-func isMissing(err error) bool {
-	return errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable)
-}
-
 func (r *reader) note(err error) {
-	if r.err == nil && err != nil && !isMissing(err) {
+	if r.err == nil && err != nil && !objectdb.IsMissing(err) {
 		r.err = err
 	}
 }

@@ -158,7 +158,11 @@ func SetRole(tx *objectdb.Tx, name, text string) error {
 
 // RemoveRole removes the row of a role, if there is one.
 func RemoveRole(tx *objectdb.Tx, name string) error {
-	return missingIsFine(tx.Delete(Roles.Child(name)))
+	err := tx.Delete(Roles.Child(name))
+	if objectdb.IsMissing(err) {
+		return nil
+	}
+	return err
 }
 
 // RemoveUser removes a user of the realm "default" and the user's role, and the realm with the
@@ -167,17 +171,8 @@ func RemoveUser(tx *objectdb.Tx, name string) error {
 	if _, err := FindPerson(tx, name); err != nil {
 		return err
 	}
-	err := removeFrom(tx, Users.Child(DefaultRealm), name)
-	if missingIsFine(err) != nil {
+	if err := removeFrom(tx, Users.Child(DefaultRealm), name); err != nil && !objectdb.IsMissing(err) {
 		return err
 	}
 	return RemoveRole(tx, name)
-}
-
-// missingIsFine returns the error of removing what need not be there.
-func missingIsFine(err error) error {
-	if isMissing(err) {
-		return nil
-	}
-	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -228,7 +227,7 @@ func urlPaths(t *tool, c *cobra.Command, _ []string, typed string) (list []offer
 			extensions[m.Extension] = m.Action
 		}
 		scripts, err := scriptPaths(tx, last, extensions)
-		if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+		if err != nil && !objectdb.IsMissing(err) {
 			return err
 		}
 		for _, o := range append(scripts, t.pages(c, folder, extensions)...) {

@@ -51,7 +51,7 @@ func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, 
 		}
 		_, err := tx.Find(a)
 		present = err == nil
-		if errors.Is(err, objectdb.ErrNotFound) || errors.Is(err, objectdb.ErrNotTable) {
+		if objectdb.IsMissing(err) {
 			err = nil
 		}
 		return err

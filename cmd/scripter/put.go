@@ -218,7 +218,7 @@ func (p *put) kindAt(tx *objectdb.Tx, a objectdb.Address) (objectdb.Kind, error)
 	if err == nil && o.Kind != objectdb.KindTable {
 		return o.Kind, nil
 	}
-	if err != nil && !errors.Is(err, objectdb.ErrNotFound) && !errors.Is(err, objectdb.ErrNotTable) {
+	if err != nil && !objectdb.IsMissing(err) {
 		return 0, err
 	}
 	if p.mime != "" {
