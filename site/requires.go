@@ -81,25 +81,26 @@ func (r Requirement) Admits(name string) bool {
 	return r.kind == requireRealm || len(r.names) == 0 || slices.Contains(r.names, name)
 }
 
-// requirements are the rows of RequireRows.
-type requirements struct {
-	rows map[string]Requirement // by the folded name
-	err  error                  // why there can be no rows: nobody may call anything
+// rights are the rows of a table that says who may do what.
+type rights[Row any] struct {
+	rows map[string]Row // by the folded name
+	err  error          // why there can be no rows: nobody may do anything
 }
 
-func (r *reader) requirements() requirements {
-	home := r.node(RequireRows.Name())
-	if home == nil {
-		return requirements{}
+// readRights reads the rows of a table below user.webserver.
+func readRights[Row any](r *reader, table objectdb.Address, read func(*objectdb.Node) Row) rights[Row] {
+	n := r.node(table.Name())
+	if n == nil {
+		return rights[Row]{}
 	}
-	if home.Kind() != objectdb.KindTable {
-		return requirements{err: notTable(RequireRows, home)}
+	if n.Kind() != objectdb.KindTable {
+		return rights[Row]{err: notTable(table, n)}
 	}
-	rows := map[string]Requirement{}
-	for _, n := range r.in(home) {
-		rows[objectdb.Fold(n.Name())] = r.requirement(n)
+	rows := map[string]Row{}
+	for _, n := range r.in(n) {
+		rows[objectdb.Fold(n.Name())] = read(n)
 	}
-	return requirements{rows: rows}
+	return rights[Row]{rows: rows}
 }
 
 func (r *reader) requirement(n *objectdb.Node) Requirement {

@@ -167,27 +167,6 @@ func HasSecrets(a objectdb.Address) bool {
 	return slices.ContainsFunc(secrets, func(s objectdb.Address) bool { return len(a) < len(s) && isIn(s, a) })
 }
 
-// roles are the rows of Roles.
-type roles struct {
-	rows map[string]Role // by the folded name
-	err  error           // why there can be no rows: nobody has any rights
-}
-
-func (r *reader) roles() roles {
-	table := r.node(Roles.Name())
-	if table == nil {
-		return roles{}
-	}
-	if table.Kind() != objectdb.KindTable {
-		return roles{err: notTable(Roles, table)}
-	}
-	rows := map[string]Role{}
-	for _, n := range r.in(table) {
-		rows[objectdb.Fold(n.Name())] = r.role(n)
-	}
-	return roles{rows: rows}
-}
-
 func (r *reader) role(n *objectdb.Node) Role {
 	if k := n.Kind(); k != objectdb.KindString && k != objectdb.KindText {
 		return Role{Err: fmt.Errorf("it is a %s, not a text", k)}

@@ -149,7 +149,7 @@ func TestPeople(t *testing.T) {
 		})
 		return p, err
 	}
-	ada := Person{Name: "ada", Role: s.now().Role("ada"), HasRole: true}
+	ada := Person{Name: "ada", Role: s.now().Role("ada")}
 	assert.Equal(t, "author suites.x", ada.Role.String())
 	assert.Equal(t, []Person{ada, {Name: "Grace", HasPassword: true}}, people())
 	for _, name := range []string{"", "eve", "a\x00b"} {
@@ -159,7 +159,7 @@ func TestPeople(t *testing.T) {
 	update(t, s.db, func(tx *objectdb.Tx) error { return SetRole(tx, "grace", "reader") })
 	grace, err := find("GRACE")
 	require.NoError(t, err)
-	assert.Equal(t, Person{"Grace", Role{Kind: RoleReader, Text: "reader"}, true, true}, grace)
+	assert.Equal(t, Person{"Grace", Role{Kind: RoleReader, Text: "reader"}, true}, grace)
 	assert.Equal(t, []Person{ada, grace}, people())
 
 	require.NoError(t, s.db.View(t.Context(), func(tx *objectdb.Tx) error {

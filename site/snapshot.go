@@ -23,8 +23,8 @@ type Snapshot struct {
 	overrides   pathTable
 	indexes     pathTable
 	limits      map[string]limitCells // by the folded name of the row
-	requires    requirements
-	roles       roles
+	requires    rights[Requirement]
+	roles       rights[Role]
 	callbacks   bool
 	pageFolders []string
 	trap        objectdb.Address // nil: there is none
@@ -83,7 +83,7 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 		values: make(map[*Setting]objectdb.Value, len(Settings)),
 		mime:   r.mimeTypes(), actions: r.actions(),
 		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
-		limits: r.limitRows(), requires: r.requirements(), roles: r.roles(),
+		limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement), roles: readRights(r, Roles, r.role),
 		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
 	}
 	for _, set := range Settings {

@@ -76,31 +76,29 @@ func User(tx *objectdb.Tx, realm, name string) (spelled, hash string, err error)
 type Person struct {
 	Name        string
 	Role        Role
-	HasRole     bool // there is a row of Roles, which may be invalid
 	HasPassword bool
 }
 
 // People returns everybody by name.
 func People(tx *objectdb.Tx) ([]Person, error) {
-	r := reader{tx: tx}
-	roles := r.roles()
-	if roles.err != nil {
-		return nil, roles.err
+	roles, err := readRows(tx, Roles)
+	if err != nil {
+		return nil, err
 	}
-	users := r.children(Users.Name(), DefaultRealm)
+	r := reader{tx: tx}
 	var list []Person
 	have := map[string]int{}
-	for _, n := range users {
+	for _, n := range r.children(Users.Name(), DefaultRealm) {
 		have[objectdb.Fold(n.Name())] = len(list)
 		list = append(list, Person{Name: n.Name(), HasPassword: r.text(n) != ""})
 	}
-	for _, n := range r.children(Roles.Name()) {
+	for _, n := range roles {
 		i, ok := have[objectdb.Fold(n.Name())]
 		if !ok {
 			i = len(list)
 			list = append(list, Person{Name: n.Name()})
 		}
-		list[i].Role, list[i].HasRole = r.role(n), true
+		list[i].Role = r.role(n)
 	}
 	slices.SortFunc(list, func(a, b Person) int { return strings.Compare(objectdb.Fold(a.Name), objectdb.Fold(b.Name)) })
 	return list, r.err
@@ -112,7 +110,7 @@ func FindPerson(tx *objectdb.Tx, name string) (Person, error) {
 	r := reader{tx: tx}
 	var p Person
 	if n := r.named(name, Roles.Name()); n != nil {
-		p.Name, p.Role, p.HasRole = n.Name(), r.role(n), true
+		p.Name, p.Role = n.Name(), r.role(n)
 	}
 	if n := r.named(name, Users.Name(), DefaultRealm); n != nil {
 		p.Name, p.HasPassword = n.Name(), r.text(n) != ""
