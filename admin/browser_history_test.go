@@ -11,7 +11,7 @@ import (
 	"scripter/internal/servertest"
 )
 
-// TestBrowserHistory: who has changed what; a change is read, undone, and the undo undone.
+// TestBrowserHistory finds a change in the timeline, reads it, undoes it, and undoes the undo.
 func TestBrowserHistory(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		last := putPoem(t, s)

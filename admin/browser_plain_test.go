@@ -56,8 +56,8 @@ func TestBrowserTheme(t *testing.T) {
 	assert.Equal(t, light, b.Style("background-color"))
 }
 
-// TestBrowserNobody: without an owner there is no web page. ("scripter serve" has one for the person at
-// its machine, who has a link.)
+// TestBrowserNobody checks that there is no web page without an owner. It does not run behind "scripter
+// serve", which makes whoever has started it an owner.
 func TestBrowserNobody(t *testing.T) {
 	for _, setUp := range []string{"nginx-fastcgi", "apache-cgi"} {
 		t.Run(setUp, func(t *testing.T) {

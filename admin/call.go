@@ -25,7 +25,7 @@ type call struct {
 	site *site.Snapshot
 
 	session login.Session
-	user    string // who has logged in, or ""
+	user    string // the name of the person; "" = nobody has logged in
 	role    site.Role
 	csrf    string // the token that the forms of this session must send
 

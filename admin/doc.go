@@ -8,6 +8,5 @@
 // source is the folder web, adds editors and keys. All English texts are in texts.json.
 //
 // Every change is one transaction with the name of the person, so that it is in the history and
-// can be undone. Nothing is answered to anybody who has not logged in but the log-in page, the
-// style sheet and the script.
+// can be undone. Without log-in there are only the log-in page, the style sheet and the script.
 package admin

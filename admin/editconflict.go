@@ -18,7 +18,7 @@ type conflict struct {
 	Base    string           `json:"-"`                // what the person has read
 	Known   *string          `json:"base"`             // Base, or nil if it is not known
 	Mine    string           `json:"mine"`             // what the person wants to store
-	Theirs  string           `json:"theirs"`           // what is there now
+	Theirs  string           `json:"theirs"`           // what somebody else has stored
 	Merged  string           `json:"merged,omitempty"` // has both changes
 	Clashes int              `json:"clashes"`          // places of Merged that have marks, because the changes do not fit together
 	Version int64            `json:"version"`          // of Theirs, 0 if there is nothing

@@ -1,8 +1,6 @@
 package browsertest
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,16 +12,12 @@ import (
 // axeFile is axe-core, which "npm ci" in admin/web brings.
 const axeFile = "admin/web/node_modules/axe-core/axe.min.js"
 
-// axeCore returns the source of axe-core. Where npm has not been asked for it, it ends the test as
-// servertest.Need does.
+// axeCore returns the source of axe-core.
 func axeCore(t testing.TB) string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join(corpus.ModuleFolder(t), axeFile))
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("SCRIPTER_REQUIRE_SERVERS") != "1" {
-		t.Skip("axe-core is not there; \"npm ci\" in admin/web brings it")
-	}
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("axe-core is missing; this installs it: npm --prefix admin/web ci (%v)", err)
 	}
 	return string(source)
 }
