@@ -18,21 +18,15 @@ const plainType = "text/plain; charset=utf-8"
 // loses something.
 const longConverted = 64 << 10
 
-// valueKinds are the kinds of objects other than tables, in the order of the page.
-var valueKinds = []objectdb.Kind{
-	objectdb.KindScript, objectdb.KindText, objectdb.KindString, objectdb.KindNumber, objectdb.KindBoolean, objectdb.KindDate,
-	objectdb.KindList, objectdb.KindOutline, objectdb.KindBinary, objectdb.KindAddress,
-}
-
 // lossless returns the kinds that a value can have without a loss.
 func lossless(v objectdb.Value) []string {
-	var kinds []string
-	for _, k := range valueKinds {
-		if k != v.Kind() && mayConvert(v, k) {
-			kinds = append(kinds, k.String())
+	var list []string
+	for _, k := range kinds {
+		if k != v.Kind() && k != objectdb.KindTable && mayConvert(v, k) {
+			list = append(list, k.String())
 		}
 	}
-	return kinds
+	return list
 }
 
 // mayConvert reports whether a value has another kind in which it loses nothing.

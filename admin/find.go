@@ -48,9 +48,8 @@ type found struct {
 
 // command is a page that the palette offers.
 type command struct {
-	Label  string `json:"label"`
-	Detail string `json:"detail,omitempty"`
-	Href   string `json:"href"`
+	Label string `json:"label"`
+	Href  string `json:"href"`
 }
 
 // findPage finds objects by address, name and text.

@@ -82,7 +82,7 @@ func (c *call) showObject(a objectdb.Address) (*result, error) {
 			data.valueData = &valueData{Masked: true}
 			return nil
 		}
-		for _, k := range newKinds {
+		for _, k := range kinds {
 			data.Kinds = append(data.Kinds, k.String())
 		}
 		data.Table = &tableData{}

@@ -64,7 +64,7 @@ func TestObjectActions(t *testing.T) {
 	page := ada.get(location)
 	assert.Contains(t, page.text(), "Created. Undo Change")
 
-	for _, k := range newKinds {
+	for _, k := range kinds {
 		a := ada.post("at/user.notes", "do", "new", "name", "a "+k.String(), "kind", k.String())
 		assert.Equal(t, http.StatusSeeOther, a.status, k)
 		assert.Equal(t, http.StatusOK, ada.get(a.header.Get("Location")).status, k)

@@ -58,8 +58,8 @@ func newValue(k objectdb.Kind, now time.Time) objectdb.Value {
 	return nil
 }
 
-// newKinds are the kinds in the order in which the form for a new object offers them.
-var newKinds = []objectdb.Kind{
+// kinds are the kinds of objects in the order in which forms offer them.
+var kinds = []objectdb.Kind{
 	objectdb.KindScript, objectdb.KindText, objectdb.KindTable, objectdb.KindString, objectdb.KindNumber, objectdb.KindBoolean,
 	objectdb.KindDate, objectdb.KindList, objectdb.KindOutline, objectdb.KindBinary, objectdb.KindAddress,
 }

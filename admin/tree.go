@@ -6,16 +6,15 @@ import (
 
 // treeItem is an object in the tree at the side.
 type treeItem struct {
-	Address  objectdb.Address `json:"-"`
-	Dotted   string           `json:"address"`
-	Name     string           `json:"name"`
-	Kind     string           `json:"kind"`
-	Current  bool             `json:"-"` // its page is shown
-	Open     bool             `json:"-"` // Items are shown
-	Items    []*treeItem      `json:"items,omitempty"`
-	More     string           `json:"next,omitempty"` // the name that the rest of Items begins with, or ""
-	IsTable  bool             `json:"table"`
-	Position int              `json:"-"` // depth, from 1
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address"`
+	Name    string           `json:"name"`
+	Kind    string           `json:"kind"`
+	Current bool             `json:"-"` // its page is shown
+	Open    bool             `json:"-"` // Items are shown
+	Items   []*treeItem      `json:"items,omitempty"`
+	More    string           `json:"next,omitempty"` // the name that the rest of Items begins with, or ""
+	IsTable bool             `json:"table"`
 }
 
 // treePage is how many objects of a table the tree shows before "more".
@@ -45,10 +44,7 @@ func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, curre
 	if err != nil {
 		return err
 	}
-	item.Open = true
-	if next != "" {
-		item.More = next
-	}
+	item.Open, item.More = true, next
 	var on *objectdb.Node // the next object on the path
 	if len(current) > 0 {
 		if on, err = tx.Child(n, current[0]); err != nil {
@@ -64,7 +60,7 @@ func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, curre
 	}
 	for _, child := range list {
 		sub := &treeItem{Address: append(item.Address[:len(item.Address):len(item.Address)], child.Name()),
-			Name: child.Name(), Kind: child.Kind().String(), Position: item.Position + 1}
+			Name: child.Name(), Kind: child.Kind().String()}
 		sub.Dotted = sub.Address.String()
 		sub.IsTable = child.Kind() == objectdb.KindTable && c.role.MaySee(sub.Address)
 		if on != nil && child.ID() == on.ID() {
@@ -86,7 +82,7 @@ func (c *call) treePart() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	item := &treeItem{Address: a, Dotted: a.String(), Position: len(a)}
+	item := &treeItem{Address: a, Dotted: a.String()}
 	err = c.view(func(tx *objectdb.Tx) error {
 		n, err := tx.Find(a)
 		if err != nil {
