@@ -81,6 +81,11 @@ func (c *call) query(name string) string { return c.r.URL.Query().Get(name) }
 // field returns a field of the form that was sent.
 func (c *call) field(name string) string { return c.r.PostFormValue(name) }
 
+// lines returns a field of several lines, with the line ends of the root: browsers send "\r\n".
+func (c *call) lines(name string) string { return unixLines(c.field(name)) }
+
+func unixLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
 // view runs fn on the root as the person looks at it: in the present or the past.
 func (c *call) view(fn func(tx *objectdb.Tx) error) error { return c.db.View(c.ctx(), fn) }
 

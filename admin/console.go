@@ -29,15 +29,14 @@ func (c *call) consoleResult(d *consoleData) *result {
 
 // consolePosted runs what was typed, or takes an earlier entry again.
 func (c *call) consolePosted() (*result, error) {
-	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-	d := &consoleData{Typed: lines(c.field("lua"))}
+	d := &consoleData{Typed: c.lines("lua")}
 	for _, e := range c.r.PostForm["earlier"] {
-		if e = lines(e); len(d.Earlier) < mostEarlier && len(e) <= longEarlier && strings.TrimSpace(e) != "" {
+		if e = unixLines(e); len(d.Earlier) < mostEarlier && len(e) <= longEarlier && strings.TrimSpace(e) != "" {
 			d.Earlier = append(d.Earlier, e)
 		}
 	}
-	if again := c.field("again"); again != "" {
-		d.Typed = lines(again)
+	if again := c.lines("again"); again != "" {
+		d.Typed = again
 		return c.consoleResult(d), nil
 	}
 	keep := c.field("keep") != ""

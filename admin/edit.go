@@ -277,7 +277,7 @@ type outlineLine struct {
 // outlineLines returns the lines of an outline, each with those below it. A line that is more than
 // one deeper than the line above counts as one deeper.
 func outlineLines(text string) []outlineLine {
-	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	lines := strings.Split(unixLines(text), "\n")
 	if len(lines) > maxOutlineLines {
 		return nil
 	}

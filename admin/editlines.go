@@ -10,7 +10,7 @@ import (
 // browsers send "\r\n" for each. Lines that stayed as they were keep their ends, and new ones get
 // that of the line above, or the first of the text.
 func withLineEnds(before, typed string) string {
-	typed = strings.ReplaceAll(strings.ReplaceAll(typed, "\r\n", "\n"), "\r", "\n")
+	typed = strings.ReplaceAll(unixLines(typed), "\r", "\n")
 	if !strings.Contains(before, "\r") {
 		return typed
 	}

@@ -26,7 +26,7 @@ func (c *call) lintTyped() (*result, error) {
 		return nil, err
 	}
 	isForm := !strings.HasPrefix(c.r.Header.Get("Content-Type"), "text/plain")
-	source := strings.ReplaceAll(c.field("value"), "\r\n", "\n")
+	source := c.lines("value")
 	if !isForm {
 		body, err := io.ReadAll(c.r.Body)
 		if err != nil {
@@ -179,7 +179,7 @@ func (c *call) previewPage() (*result, error) {
 	r := &gateway.Request{Params: map[string]string{
 		"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/", "HTTP_HOST": c.r.Host, "SERVER_NAME": "localhost", "REMOTE_ADDR": "127.0.0.1",
 	}}
-	page, err := c.Gateway.ExpandText(c.ctx(), r, a.String(), strings.ReplaceAll(c.field("value"), "\r\n", "\n"))
+	page, err := c.Gateway.ExpandText(c.ctx(), r, a.String(), c.lines("value"))
 	if err != nil {
 		return nil, newProblem(http.StatusUnprocessableEntity, "preview.failed", gateway.Describe(err))
 	}

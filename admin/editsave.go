@@ -405,7 +405,7 @@ func (c *call) typedPage(a objectdb.Address, status int, change func(*valueData)
 		return nil, c.notFound()
 	}
 	res.status = status
-	d.Text, d.Typed, d.Read = strings.ReplaceAll(c.field("value"), "\r\n", "\n"), true, c.version()
+	d.Text, d.Typed, d.Read = c.lines("value"), true, c.version()
 	d.Part, d.Plain, d.Odd = false, len(d.Text) > longText, ""
 	d.Force = c.field("force") != ""
 	change(d)

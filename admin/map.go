@@ -265,7 +265,7 @@ func (s *mapSource) split() {
 	}
 	line := []mapPiece{}
 	add := func(text string, number int, failed bool) {
-		for i, part := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		for i, part := range strings.Split(unixLines(text), "\n") {
 			if i > 0 {
 				s.Lines, line = append(s.Lines, line), []mapPiece{}
 			}

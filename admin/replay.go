@@ -87,7 +87,7 @@ func editable(groups []requestPart) []editedField {
 
 // sameText reports whether two texts are the same to a browser, which sends its own line ends.
 func sameText(a, b string) bool {
-	return strings.ReplaceAll(a, "\r\n", "\n") == strings.ReplaceAll(b, "\r\n", "\n")
+	return unixLines(a) == unixLines(b)
 }
 
 // edit gives a recorded request the values of the form, where they differ from those that the form had, and

@@ -229,7 +229,7 @@ func (c *call) readArgs(d *runData) {
 	c.field("do") // reads the form
 	sent := c.r.PostForm["arg"]
 	for i, value := range sent[:min(len(sent), mostArgs)] {
-		if value = strings.ReplaceAll(value, "\r\n", "\n"); i < len(d.Args) {
+		if value = unixLines(value); i < len(d.Args) {
 			d.Args[i].Value = value
 		} else {
 			d.Args = append(d.Args, argument{Value: value})
@@ -280,7 +280,7 @@ func (c *call) typedSource(d *runData, keep bool) (*typedScript, error) {
 	if err := c.mayChange(d.Address); err != nil {
 		return nil, err
 	}
-	d.Source, d.IsTyped = strings.ReplaceAll(sent[0], "\r\n", "\n"), true
+	d.Source, d.IsTyped = unixLines(sent[0]), true
 	if !slices.ContainsFunc(d.Args, func(a argument) bool { return a.Value != "" }) {
 		d.Args = arguments(d.Source)
 	}

@@ -125,9 +125,8 @@ var methods = []string{"GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS
 
 // readRequest reads a request from the form.
 func (c *call) readRequest() typedRequest {
-	lines := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 	return typedRequest{Method: cmp.Or(c.field("method"), "GET"), URL: strings.TrimSpace(c.field("url")),
-		Header: lines(c.field("header")), Body: c.field("body")}
+		Header: c.lines("header"), Body: c.field("body")}
 }
 
 var headerLine = regexp.MustCompile(`^([A-Za-z0-9-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)$`)

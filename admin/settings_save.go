@@ -93,7 +93,7 @@ func (c *call) saveSettings(list []*site.Setting) (*result, error) {
 
 // typedText returns the text that the form has for a setting.
 func (c *call) typedText(s *site.Setting) string {
-	t := strings.ReplaceAll(c.field(s.Name), "\r\n", "\n")
+	t := c.lines(s.Name)
 	if s.Default.Kind() == objectdb.KindBoolean && t == "" {
 		return "false" // browsers leave an empty box out
 	}
@@ -113,9 +113,9 @@ func (c *call) saveSetting(tx *objectdb.Tx, s *site.Setting) (warnings []string,
 	case len(t) > longestSetting:
 		return nil, bad("settings.long", longestSetting)
 	case s.Secret() || !known || len(was) == 0:
-	case t == strings.ReplaceAll(was[0], "\r\n", "\n") && c.field("only") == "":
+	case t == unixLines(was[0]) && c.field("only") == "":
 		return nil, nil
-	case now != strings.ReplaceAll(was[0], "\r\n", "\n") && now != t:
+	case now != unixLines(was[0]) && now != t:
 		return nil, bad("settings.changed", now)
 	}
 	v, err := parseSetting(s, t)
