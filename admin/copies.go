@@ -176,17 +176,14 @@ func (c *call) revertPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &revertData{savedCopy: k, Changes: []changeRow{}}
+	data := &revertData{savedCopy: k}
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		log, err := history.List(tx, history.Filter{Since: history.Moment{Time: k.Time}, Most: revertChanges,
 			Objects: historyObjects})
 		if err != nil {
 			return err
 		}
-		for i := range log.Changes {
-			data.Changes = append(data.Changes, c.row(&log.Changes[i]))
-		}
-		data.More = log.More
+		data.Changes, data.More = c.rows(log.Changes), log.More
 		return nil
 	})
 	if err != nil {

@@ -58,8 +58,7 @@ func (c *call) historyPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &historyData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), Who: c.query("who"), Since: c.query("since"),
-		Changes: []changeRow{}}
+	data := &historyData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), Who: c.query("who"), Since: c.query("since")}
 	f := history.Filter{At: a, Who: data.Who, Most: historyRows, Objects: historyObjects}
 	if data.Since != "" {
 		if f.Since, err = history.ParseMoment(data.Since, c.Now()); err != nil {
@@ -75,9 +74,7 @@ func (c *call) historyPage() (*result, error) {
 		if err != nil {
 			return err
 		}
-		for i := range log.Changes {
-			data.Changes = append(data.Changes, c.row(&log.Changes[i]))
-		}
+		data.Changes = c.rows(log.Changes)
 		if log.Next > 0 {
 			data.Next = strconv.FormatInt(log.Next, 10)
 		}
@@ -123,6 +120,23 @@ func (c *call) seen(a objectdb.Address) objectdb.Address {
 		}
 	}
 	return a
+}
+
+// rows returns changes for people and programs.
+func (c *call) rows(changes []history.Change) []changeRow {
+	list := []changeRow{}
+	for i := range changes {
+		list = append(list, c.row(&changes[i]))
+	}
+	return list
+}
+
+// summarize looks up where the objects of a change are, if there are not too many.
+func summarize(tx *objectdb.Tx, c objectdb.Change) (*history.Summary, error) {
+	if c.Count > historyObjects {
+		return &history.Summary{Count: c.Count}, nil
+	}
+	return history.Summarize(tx, c)
 }
 
 // historyProblem returns the problem of what the history does not have.
@@ -243,11 +257,8 @@ func (c *call) changePage() (*result, error) {
 		if err != nil {
 			return err
 		}
-		d.Summary = &history.Summary{Count: d.Count}
-		if d.Count <= historyObjects {
-			if d.Summary, err = history.Summarize(tx, d.Change.Change); err != nil {
-				return err
-			}
+		if d.Summary, err = summarize(tx, d.Change.Change); err != nil {
+			return err
 		}
 		data.changeRow, data.Forgotten, data.IsUndo, data.Previous = c.row(&d.Change), d.Forgotten, len(d.Undoes) > 0, n-1
 		from = min(max(from, 0), len(d.Objects))

@@ -37,7 +37,6 @@ type nextStep struct{ Title, Text, Link, Icon string }
 const (
 	homeRows     = 5
 	homeRequests = 100 // recorded requests in which failed ones are looked for
-	homeCount    = 500 // objects of a change whose place is looked up
 	homeNew      = 20  // changes of people in a root in which little was done
 )
 
@@ -129,11 +128,9 @@ func (c *call) lastChanges(tx *objectdb.Tx, data *homeData) (few bool, err error
 		if count > homeRows {
 			continue
 		}
-		summary := &history.Summary{Count: change.Count}
-		if change.Count <= homeCount {
-			if summary, err = history.Summarize(tx, change); err != nil {
-				return false, err
-			}
+		summary, err := summarize(tx, change)
+		if err != nil {
+			return false, err
 		}
 		data.Changes = append(data.Changes, c.row(&history.Change{Change: change, Summary: summary}))
 	}

@@ -283,7 +283,7 @@ func (c *call) changesOf(tx *objectdb.Tx, r *requestlog.Request) ([]changeRow, e
 		if !strings.HasSuffix(change.Origin.Path, mark) || change.Origin.Person {
 			continue
 		}
-		summary, err := history.Summarize(tx, change)
+		summary, err := summarize(tx, change)
 		if err != nil {
 			return nil, err
 		}
