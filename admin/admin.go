@@ -34,6 +34,7 @@ type Server struct {
 	patterns []string // of all pages
 	login    *login.Login
 	runs     chan struct{} // holds an item for each run that a person has asked for
+	aside    func() *gateway.Gateway
 }
 
 // New returns a server.
@@ -44,10 +45,13 @@ func New(c Config) *Server {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), runs: make(chan struct{}, mostRuns), login: login.New(login.Config{
-		DB: c.DB, Site: c.Gateway.Site(), Passwords: c.Gateway.Passwords(), Now: c.Now, Local: c.Local,
-	})}
-	return s
+	return &Server{
+		Config: c, mux: http.NewServeMux(), runs: make(chan struct{}, mostRuns),
+		login: login.New(login.Config{
+			DB: c.DB, Site: c.Gateway.Site(), Passwords: c.Gateway.Passwords(), Now: c.Now, Local: c.Local,
+		}),
+		aside: sync.OnceValue(func() *gateway.Gateway { return c.Gateway.On(c.DB, nil) }),
+	}
 }
 
 // Answers reports whether the web page is there at all: whether somebody may use it.

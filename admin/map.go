@@ -141,7 +141,7 @@ func (c *call) mapPage() (*result, error) {
 	data.URL, data.Frame = u.RequestURI(), c.link("map/page", "url", u.RequestURI())
 	res.title = text("map.title", data.URL)
 	began := time.Now()
-	a, err := c.askSite(c.Gateway.On(c.DB, nil), u, c.Now())
+	a, err := c.askToday(u)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (c *call) mappedPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.askSite(c.Gateway.On(c.DB, nil), u, c.Now())
+	a, err := c.askToday(u)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,14 @@ type siteAnswer struct {
 	Left       int                  // how many markers more there were
 }
 
+// askToday asks for a page of the site as it is now. The gateway keeps the scripts that it has compiled:
+// otherwise the first marker of each page would seem slow.
+func (c *call) askToday(u *url.URL) (*siteAnswer, error) {
+	g := c.aside()
+	g.SetReach(c.Gateway.Reach())
+	return c.askSite(g, u, c.Now())
+}
+
 // askSite asks a gateway for a page of the site.
 func (c *call) askSite(g *gateway.Gateway, u *url.URL, at time.Time) (*siteAnswer, error) {
 	u, err := c.indexed(g, u)
