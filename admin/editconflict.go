@@ -41,7 +41,6 @@ type conflict struct {
 type conflictData struct {
 	Error                string     `json:"error"`
 	Conflict             *conflict  `json:"conflict"`
-	Breadcrumbs          []step     `json:"-"`
 	DiffMine, DiffTheirs []diffLine `json:"-"`
 }
 
@@ -235,7 +234,7 @@ func (c *call) showConflict(m *conflict) *result {
 			said = text("conflict.unknownRemoved", m.Dotted)
 		}
 	}
-	d := &conflictData{Error: text(rest, said), Conflict: m, Breadcrumbs: breadcrumbs(m.Address)}
+	d := &conflictData{Error: text(rest, said), Conflict: m}
 	if !m.Bytes && m.Known != nil && !m.Deleted {
 		d.DiffTheirs, d.DiffMine = changedLines(m.Base, m.Theirs), changedLines(m.Base, m.Mine)
 	}

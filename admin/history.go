@@ -37,14 +37,13 @@ type changeRow struct {
 
 // historyData is the timeline.
 type historyData struct {
-	Address     objectdb.Address `json:"-"`
-	Dotted      string           `json:"address,omitempty"`
-	Breadcrumbs []step           `json:"-"`
-	Who         string           `json:"who,omitempty"`
-	Since       string           `json:"since,omitempty"`
-	Changes     []changeRow      `json:"changes"`
-	Next        string           `json:"next,omitempty"` // the parameter "before" of the next page
-	Unkept      bool             `json:"unkept,omitempty"`
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address,omitempty"`
+	Who     string           `json:"who,omitempty"`
+	Since   string           `json:"since,omitempty"`
+	Changes []changeRow      `json:"changes"`
+	Next    string           `json:"next,omitempty"` // the parameter "before" of the next page
+	Unkept  bool             `json:"unkept,omitempty"`
 }
 
 const (
@@ -58,7 +57,7 @@ func (c *call) historyPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &historyData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), Who: c.query("who"), Since: c.query("since")}
+	data := &historyData{Address: a, Dotted: a.String(), Who: c.query("who"), Since: c.query("since")}
 	f := history.Filter{At: a, Who: data.Who, Most: historyRows, Objects: historyObjects}
 	if data.Since != "" {
 		if f.Since, err = history.ParseMoment(data.Since, c.Now()); err != nil {
@@ -369,13 +368,12 @@ const compareMost = 1000
 
 // diffData is the page of the differences of an object between two moments.
 type diffData struct {
-	Address     objectdb.Address `json:"-"`
-	Dotted      string           `json:"address"`
-	Breadcrumbs []step           `json:"-"`
-	From        string           `json:"from"`
-	To          string           `json:"to"`
-	Objects     []difference     `json:"objects"`
-	More        bool             `json:"more,omitempty"`
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address"`
+	From    string           `json:"from"`
+	To      string           `json:"to"`
+	Objects []difference     `json:"objects"`
+	More    bool             `json:"more,omitempty"`
 }
 
 // diffPage compares an object, with all in it, at two moments.
@@ -384,7 +382,7 @@ func (c *call) diffPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &diffData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), From: c.query("from"), To: c.query("to"), Objects: []difference{}}
+	data := &diffData{Address: a, Dotted: a.String(), From: c.query("from"), To: c.query("to"), Objects: []difference{}}
 	states := [2]history.State{history.Now(), history.Now()}
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		for i, s := range []string{data.From, data.To} {

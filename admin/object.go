@@ -43,11 +43,10 @@ type step struct {
 // objectData is the page of an object.
 type objectData struct {
 	object
-	Breadcrumbs []step           `json:"-"`
-	Kinds       []string         `json:"-"` // that a new object can have
-	Free        objectdb.Address `json:"-"` // where a copy may go
-	Table       *tableData       `json:"table,omitempty"`
-	*valueData                   // of an object that is no table
+	Kinds      []string         `json:"-"` // that a new object can have
+	Free       objectdb.Address `json:"-"` // where a copy may go
+	Table      *tableData       `json:"table,omitempty"`
+	*valueData                  // of an object that is no table
 }
 
 // MayShowAll reports whether the page can show all of the value.
@@ -64,7 +63,7 @@ func (c *call) objectPage() (*result, error) {
 
 // showObject returns the page of the object at an address.
 func (c *call) showObject(a objectdb.Address) (*result, error) {
-	data := &objectData{Breadcrumbs: breadcrumbs(a)}
+	data := &objectData{}
 	if len(a) > 0 {
 		data.Free = a.Parent().Child(a.Name() + " copy")
 	}

@@ -17,15 +17,14 @@ const pasteMost = 20_000
 
 // pasteData is the page that shows what was pasted before it is stored.
 type pasteData struct {
-	Address     objectdb.Address `json:"-"`
-	Dotted      string           `json:"address"`
-	Breadcrumbs []step           `json:"-"`
-	Text        string           `json:"-"`
-	Header      bool             `json:"header"` // the first line has the names of the columns
-	Key         string           `json:"key"`    // the column whose values are the names of the rows; "" = numbers
-	Columns     []string         `json:"columns"`
-	Rows        [][]string       `json:"rows"` // the first ones
-	Count       int              `json:"count"`
+	Address objectdb.Address `json:"-"`
+	Dotted  string           `json:"address"`
+	Text    string           `json:"-"`
+	Header  bool             `json:"header"` // the first line has the names of the columns
+	Key     string           `json:"key"`    // the column whose values are the names of the rows; "" = numbers
+	Columns []string         `json:"columns"`
+	Rows    [][]string       `json:"rows"` // the first ones
+	Count   int              `json:"count"`
 }
 
 // pasted is a table of values that was pasted.
@@ -125,7 +124,7 @@ func parsePastedJSON(s string) (*pasted, error) {
 
 // readPasted reads the fields of the form.
 func (c *call) readPasted(a objectdb.Address) (*pasted, *pasteData, error) {
-	data := &pasteData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), Text: c.field("text"), Key: c.field("key"),
+	data := &pasteData{Address: a, Dotted: a.String(), Text: c.field("text"), Key: c.field("key"),
 		Header: c.field("header") != "no"}
 	p, err := parsePasted(data.Text, data.Header)
 	if err != nil {

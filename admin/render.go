@@ -48,7 +48,7 @@ func text(key string, args ...any) string {
 // templates returns the parsed template of a page within the layout.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	funcs := template.FuncMap{
-		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join,
+		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join, "breadcrumbs": breadcrumbs,
 		"pair": pair, "add": func(a, b int) int { return a + b }, "minutes": minutes, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
 	}
 	shared := template.Must(template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))

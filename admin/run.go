@@ -26,23 +26,22 @@ func (s *Server) runRoutes() {
 
 // runData is the page that runs a script.
 type runData struct {
-	Address     objectdb.Address `json:"-"`
-	Dotted      string           `json:"address"`
-	Breadcrumbs []step           `json:"-"`
-	Kind        string           `json:"kind"`
-	As          string           `json:"as"` // "arguments", "request" or "kept"
-	MayRun      bool             `json:"mayRun"`
-	MayKeep     bool             `json:"mayKeep"`
-	Path        string           `json:"path,omitempty"` // of the URL that calls it; "" = none does
-	Args        []argument       `json:"arguments,omitempty"`
-	Request     typedRequest     `json:"-"`
-	Methods     []string         `json:"-"`
-	Recorded    []keptRequest    `json:"requests,omitempty"`
-	ForPath     bool             `json:"-"` // Recorded are requests for Path
-	Chosen      string           `json:"-"` // the number of one of them
-	Source      string           `json:"-"` // the text that is run instead of the stored one
-	IsTyped     bool             `json:"typed,omitempty"`
-	Ran         *ran             `json:"ran,omitempty"`
+	Address  objectdb.Address `json:"-"`
+	Dotted   string           `json:"address"`
+	Kind     string           `json:"kind"`
+	As       string           `json:"as"` // "arguments", "request" or "kept"
+	MayRun   bool             `json:"mayRun"`
+	MayKeep  bool             `json:"mayKeep"`
+	Path     string           `json:"path,omitempty"` // of the URL that calls it; "" = none does
+	Args     []argument       `json:"arguments,omitempty"`
+	Request  typedRequest     `json:"-"`
+	Methods  []string         `json:"-"`
+	Recorded []keptRequest    `json:"requests,omitempty"`
+	ForPath  bool             `json:"-"` // Recorded are requests for Path
+	Chosen   string           `json:"-"` // the number of one of them
+	Source   string           `json:"-"` // the text that is run instead of the stored one
+	IsTyped  bool             `json:"typed,omitempty"`
+	Ran      *ran             `json:"ran,omitempty"`
 }
 
 // IsScript reports whether the object can be run with arguments.
@@ -72,7 +71,7 @@ func (c *call) readRunData() (*runData, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &runData{Address: a, Dotted: a.String(), Breadcrumbs: breadcrumbs(a), Methods: methods, Path: pathOf(a)}
+	d := &runData{Address: a, Dotted: a.String(), Methods: methods, Path: pathOf(a)}
 	d.MayRun = c.mayRun() == nil
 	d.MayKeep = d.MayRun && !c.inPast && c.role.MayChange(a)
 	err = c.view(func(tx *objectdb.Tx) error {
