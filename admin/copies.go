@@ -96,7 +96,8 @@ func (c *call) copies() ([]savedCopy, error) {
 	all, err := c.DB.Copies()
 	list := []savedCopy{}
 	for _, k := range all {
-		s := savedCopy{Name: filepath.Base(k.Path), Time: k.Time, Size: k.Size, Large: k.Size > largestDownload, path: k.Path}
+		s := savedCopy{Name: filepath.Base(k.Path), Time: k.Time, Size: k.Size, Large: k.Size > largestDownload,
+			path: k.Path}
 		if k.Version > 0 {
 			s.Before = k.Version + 1
 		}

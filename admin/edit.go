@@ -79,9 +79,9 @@ type target struct {
 
 // forms are the parts of templates that edit values, by kind.
 var forms = map[objectdb.Kind]string{
-	objectdb.KindScript: "script", objectdb.KindText: "text", objectdb.KindOutline: "outline", objectdb.KindString: "line",
-	objectdb.KindNumber: "line", objectdb.KindAddress: "line", objectdb.KindBoolean: "boolean", objectdb.KindDate: "date",
-	objectdb.KindList: "list", objectdb.KindBinary: "binary",
+	objectdb.KindScript: "script", objectdb.KindText: "text", objectdb.KindOutline: "outline",
+	objectdb.KindString: "line", objectdb.KindNumber: "line", objectdb.KindAddress: "line",
+	objectdb.KindBoolean: "boolean", objectdb.KindDate: "date", objectdb.KindList: "list", objectdb.KindBinary: "binary",
 }
 
 const (
@@ -314,8 +314,8 @@ func isPage(text string) bool {
 		return true
 	}
 	head := strings.ToLower(text[:min(len(text), 1000)])
-	return slices.ContainsFunc([]string{"<html", "<!doctype", "<body", "<p", "<div", "<h1", "<h2", "<ul", "<table", "<a "},
-		func(tag string) bool { return strings.Contains(head, tag) })
+	tags := []string{"<html", "<!doctype", "<body", "<p", "<div", "<h1", "<h2", "<ul", "<table", "<a "}
+	return slices.ContainsFunc(tags, func(tag string) bool { return strings.Contains(head, tag) })
 }
 
 // shownParameter returns the parameter "show" of the links from the page of a value.

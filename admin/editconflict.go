@@ -20,7 +20,7 @@ type conflict struct {
 	Mine    string           `json:"mine"`             // what the person wants to store
 	Theirs  string           `json:"theirs"`           // what somebody else has stored
 	Merged  string           `json:"merged,omitempty"` // has both changes
-	Clashes int              `json:"clashes"`          // places of Merged that have marks, because the changes do not fit together
+	Clashes int              `json:"clashes"`          // places of Merged with marks: the changes do not fit together
 	Version int64            `json:"version"`          // of Theirs, 0 if there is nothing
 	Kind    string           `json:"kind,omitempty"`   // of Theirs
 	OwnKind string           `json:"-"`                // of Mine
@@ -46,7 +46,8 @@ type conflictData struct {
 
 // conflictOf describes a conflict.
 func (c *call) conflictOf(a objectdb.Address, f *form, changed *changedMeanwhile) (*conflict, error) {
-	m := &conflict{Address: a, Dotted: a.String(), Version: changed.version, Deleted: changed.kind == 0, File: f.file != nil}
+	m := &conflict{Address: a, Dotted: a.String(), Version: changed.version, Deleted: changed.kind == 0,
+		File: f.file != nil}
 	if changed.kind != 0 {
 		m.Kind = changed.kind.String()
 	}
@@ -87,7 +88,8 @@ func (c *call) conflictOf(a objectdb.Address, f *form, changed *changedMeanwhile
 	m.Bytes = !ok[0] || !ok[1] || !ok[2]
 	lines := isLines(kind) || kind == objectdb.KindList || kind == objectdb.KindBinary
 	if !m.Bytes && lines && changed.theirs != nil && kind == changed.kind && (base == nil || base.Kind() == kind) {
-		m.Merged, m.Clashes = textdiff.MergeMarked(m.Base, m.Mine, m.Theirs, text("conflict.markMine"), text("conflict.markTheirs"))
+		m.Merged, m.Clashes = textdiff.MergeMarked(m.Base, m.Mine, m.Theirs, text("conflict.markMine"),
+			text("conflict.markTheirs"))
 	}
 	return m, c.describeChange(a, m)
 }
@@ -117,10 +119,8 @@ func (c *call) valueThen(a objectdb.Address, version int64) (v objectdb.Value, e
 		v, err = tx.Value(n)
 		return err
 	})
-	for _, missing := range []error{objectdb.ErrNotFound, objectdb.ErrNotTable, objectdb.ErrReach, objectdb.ErrNotKept} {
-		if errors.Is(err, missing) {
-			return nil, nil
-		}
+	if objectdb.IsMissing(err) || errors.Is(err, objectdb.ErrReach) || errors.Is(err, objectdb.ErrNotKept) {
+		return nil, nil
 	}
 	if !exact || err != nil {
 		return nil, err

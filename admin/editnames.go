@@ -177,7 +177,8 @@ func (c *call) previewPage() (*result, error) {
 		return nil, err
 	}
 	r := &gateway.Request{Params: map[string]string{
-		"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/", "HTTP_HOST": c.r.Host, "SERVER_NAME": "localhost", "REMOTE_ADDR": "127.0.0.1",
+		"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/", "HTTP_HOST": c.r.Host, "SERVER_NAME": "localhost",
+		"REMOTE_ADDR": "127.0.0.1",
 	}}
 	page, err := c.Gateway.ExpandText(c.ctx(), r, a.String(), c.lines("value"))
 	if err != nil {

@@ -383,8 +383,9 @@ func (c *call) formAgain(a objectdb.Address, f *form, err error) (*result, error
 			d.Moment, d.Rest = f.moment, ""
 		}
 	})
-	if errors.Is(err, objectdb.ErrNotFound) && refused != nil && f.file == nil { // the object is gone, and the text is not
-		res = c.showConflict(&conflict{Address: a, Dotted: a.String(), Deleted: true, Mine: f.typed, Error: p.Text, OwnKind: f.kind.String()})
+	if errors.Is(err, objectdb.ErrNotFound) && refused != nil && f.file == nil { // the object is gone, the text is not
+		res = c.showConflict(&conflict{Address: a, Dotted: a.String(), Deleted: true, Mine: f.typed, Error: p.Text,
+			OwnKind: f.kind.String()})
 		res.status = p.Status
 		return res, nil
 	}

@@ -90,7 +90,8 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 	if a, err := objectdb.ParseAddress(data.Query); err == nil && len(a) > 0 && from == "" {
 		n, err := tx.Find(a)
 		if err == nil && c.role.MaySee(a) {
-			data.Objects = append(data.Objects, found{Address: a, Dotted: a.String(), Kind: n.Kind().String(), Href: c.linkTo("at", a)})
+			data.Objects = append(data.Objects, found{Address: a, Dotted: a.String(), Kind: n.Kind().String(),
+				Href: c.linkTo("at", a)})
 			typed = a
 		} else if err != nil && !objectdb.IsMissing(err) {
 			return err
@@ -110,7 +111,8 @@ func (c *call) find(tx *objectdb.Tx, in objectdb.Address, from string, data *fin
 		if typed != nil && f.Address.Equal(typed) || !c.role.MaySee(f.Address) || hidden && !f.Name {
 			continue // that a text is in a secret is not told
 		}
-		o := found{Address: f.Address, Dotted: f.Address.String(), Kind: f.Kind.String(), Href: c.linkTo("at", f.Address)}
+		o := found{Address: f.Address, Dotted: f.Address.String(), Kind: f.Kind.String(),
+			Href: c.linkTo("at", f.Address)}
 		if f.Text && !hidden {
 			o.Line, o.Before, o.Hit, o.After = f.Line, f.Before, f.Match, f.After
 			o.Match = f.Before + f.Match + f.After

@@ -360,7 +360,8 @@ type undoConflictData struct {
 
 func (c *call) conflictPage(n int64, conflict *history.Conflict) *result {
 	return &result{status: http.StatusConflict, template: "undoconflict", title: text("undo.conflict"),
-		data: &undoConflictData{Number: n, Error: conflict.Error(), Objects: conflict.Fields(), Merge: conflict.MayMerge()}}
+		data: &undoConflictData{Number: n, Error: conflict.Error(), Objects: conflict.Fields(),
+			Merge: conflict.MayMerge()}}
 }
 
 // compareMost is how many objects a page compares: more take longer than a page may.

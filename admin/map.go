@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"html"
 	"io"
 	"maps"
 	"net/http"
@@ -208,8 +207,9 @@ func (d *mapData) source(tx *objectdb.Tx, e *gateway.Expansion) *mapSource {
 // newMarker returns a marker for people and programs.
 func (c *call) newMarker(tx *objectdb.Tx, m *gateway.TracedMarker) *mapMarker {
 	x := &mapMarker{
-		Number: m.Number, Line: m.Line, Column: m.Column, Text: cutAt(m.Marker.Text, mapInserted), Found: m.Found, Address: m.Address,
-		Verb: m.Verb, Microseconds: m.Took.Microseconds(), Bytes: int64(len(m.Text)), Inserted: beginningOf(m.Text),
+		Number: m.Number, Line: m.Line, Column: m.Column, Text: cutAt(m.Marker.Text, mapInserted), Found: m.Found,
+		Address: m.Address, Verb: m.Verb, Microseconds: m.Took.Microseconds(), Bytes: int64(len(m.Text)),
+		Inserted: beginningOf(m.Text),
 	}
 	if m.Verb != "" {
 		x.Help = verbHelp()[m.Verb]
@@ -291,7 +291,8 @@ func (s *mapSource) split() {
 // mappedPolicy is the Content-Security-Policy of a page of the site in the frame of its map: it has no
 // rights and no origin. Only a click may lead out of the frame, and only our numbers name a target.
 const mappedPolicy = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src 'self' data:; " +
-	"style-src 'self' 'unsafe-inline'; font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
+	"style-src 'self' 'unsafe-inline'; font-src 'self' data:; media-src 'self'; form-action 'none'; " +
+	"frame-ancestors 'self'; base-uri 'self'"
 
 // mappedPage sends the page with the numbers of its markers, for the frame.
 func (c *call) mappedPage() (*result, error) {
@@ -312,7 +313,7 @@ func (c *call) mappedPage() (*result, error) {
 	page := a.Body
 	if a.HTML {
 		rows := c.link("map", "url", u.RequestURI())
-		head := `<base href="` + html.EscapeString(a.URL.EscapedPath()) + `"><link rel="stylesheet" href="` + c.static("map.css") + `">`
+		head := baseTag(a.URL) + `<link rel="stylesheet" href="` + c.static("map.css") + `">`
 		page, _ = annotate(a.Body, places(a.Body, a.Expansions), head, func(number int) string {
 			return rows + "#m" + strconv.Itoa(number)
 		})

@@ -133,10 +133,11 @@ var (
 	// inHead are the elements that a head has. Nothing visible may stand before them.
 	inHead = nameSet("base link meta title script style noscript template head html")
 	// noNumbers are the elements in which no number can stand.
-	noNumbers = nameSet("html head table tbody thead tfoot tr colgroup select optgroup option datalist ul ol dl menu svg math " +
-		"object video audio picture map ruby template")
+	noNumbers = nameSet("html head table tbody thead tfoot tr colgroup select optgroup option datalist ul ol dl menu " +
+		"svg math object video audio picture map ruby template")
 	// plainParts are the elements that get no outline.
-	plainParts = nameSet("html head body base link meta title script style template param source track col colgroup option optgroup br")
+	plainParts = nameSet("html head body base link meta title script style template param source track col colgroup " +
+		"option optgroup br")
 )
 
 func nameSet(names string) map[string]bool {

@@ -60,8 +60,9 @@ func newValue(k objectdb.Kind, now time.Time) objectdb.Value {
 
 // kinds are the kinds of objects in the order in which forms offer them.
 var kinds = []objectdb.Kind{
-	objectdb.KindScript, objectdb.KindText, objectdb.KindTable, objectdb.KindString, objectdb.KindNumber, objectdb.KindBoolean,
-	objectdb.KindDate, objectdb.KindList, objectdb.KindOutline, objectdb.KindBinary, objectdb.KindAddress,
+	objectdb.KindScript, objectdb.KindText, objectdb.KindTable, objectdb.KindString, objectdb.KindNumber,
+	objectdb.KindBoolean, objectdb.KindDate, objectdb.KindList, objectdb.KindOutline, objectdb.KindBinary,
+	objectdb.KindAddress,
 }
 
 // newObject makes an object in the table at a.

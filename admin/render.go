@@ -48,10 +48,13 @@ func text(key string, args ...any) string {
 // templates returns the parsed template of a page within the layout.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	funcs := template.FuncMap{
-		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands, "join": strings.Join, "breadcrumbs": breadcrumbs,
-		"pair": pair, "add": func(a, b int) int { return a + b }, "minutes": minutes, "shown": shownParameter, "kindKey": func(kind string) string { return "kind." + kind },
+		"t": text, "icon": icon, "bytes": byteSize, "when": when, "clock": clock, "number": thousands,
+		"join": strings.Join, "breadcrumbs": breadcrumbs, "pair": pair, "minutes": minutes, "shown": shownParameter,
+		"add":     func(a, b int) int { return a + b },
+		"kindKey": func(kind string) string { return "kind." + kind },
 	}
-	shared := template.Must(template.New("").Funcs(funcs).ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))
+	shared := template.Must(template.New("").Funcs(funcs).
+		ParseFS(templateFiles, "templates/layout.html", "templates/part-*.html"))
 	pages := map[string]*template.Template{}
 	entries, err := templateFiles.ReadDir("templates")
 	if err != nil {
@@ -308,14 +311,18 @@ func (c *call) theme() string {
 	return ""
 }
 
+// menu has the pages of the menu.
+var menu = []string{"home", "requests", "history", "map", "console", "settings", "users", "saves", "doctor", "status"}
+
 // nav returns the menu.
 func (c *call) nav() (list []navItem) {
 	at := c.page()
-	for _, key := range []string{"home", "requests", "history", "map", "console", "settings", "users", "saves", "doctor", "status"} {
-		item := navItem{Page: key, Text: text("nav." + key), Icon: key, Current: at == key || strings.HasPrefix(at, key+"/")}
-		if key == "home" {
-			item.Page, item.Current = "", at == ""
+	for _, page := range menu {
+		item := navItem{Page: page, Text: text("nav." + page), Icon: page}
+		if page == "home" {
+			item.Page = ""
 		}
+		item.Current = at == item.Page || strings.HasPrefix(at, page+"/")
 		list = append(list, item)
 	}
 	return list

@@ -294,7 +294,8 @@ func (c *call) compare(data *requestData, r *requestlog.Request, recorded bool) 
 	if err != nil {
 		return nil, c.replayProblem(err)
 	}
-	o.Compared = &comparison{Recorded: recorded, Same: d.IsEmpty(), Head: bounded(d.Head), Body: bounded(d.Body), Written: bounded(d.Written)}
+	o.Compared = &comparison{Recorded: recorded, Same: d.IsEmpty(), Head: bounded(d.Head), Body: bounded(d.Body),
+		Written: bounded(d.Written)}
 	return c.outcomeResult(data, o), nil
 }
 

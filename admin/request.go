@@ -87,7 +87,8 @@ func newResponse(a *requestlog.Answer) *response {
 	if a == nil {
 		return nil
 	}
-	return &response{Status: a.Status, Head: newBoundedText(a.Head).Text, Body: newBoundedText(a.Body), Size: a.Size, SHA256: a.SHA256}
+	return &response{Status: a.Status, Head: newBoundedText(a.Head).Text, Body: newBoundedText(a.Body), Size: a.Size,
+		SHA256: a.SHA256}
 }
 
 // boundedText is a text as far as a page shows it.
@@ -251,7 +252,8 @@ func (p *requestPart) add(name, value string) {
 		p.More++
 		return
 	}
-	p.Items = append(p.Items, requestItem{cutAt(name, 200), cutAt(value, requestValue), strings.Contains(value, requestlog.Masked)})
+	p.Items = append(p.Items, requestItem{cutAt(name, 200), cutAt(value, requestValue),
+		strings.Contains(value, requestlog.Masked)})
 }
 
 // thenProblem returns why a request cannot be run on the root as it was, or "".

@@ -36,8 +36,8 @@ type requestRow struct {
 }
 
 func newRequestRow(h *requestlog.Head) requestRow {
-	r := requestRow{Number: h.Number, Time: h.Time, Answered: h.Answered, Status: h.Status, Milliseconds: h.Milliseconds(),
-		User: h.User, From: h.Address, Incident: h.Incident}
+	r := requestRow{Number: h.Number, Time: h.Time, Answered: h.Answered, Status: h.Status,
+		Milliseconds: h.Milliseconds(), User: h.User, From: h.Address, Incident: h.Incident}
 	r.Method, r.URL, _ = strings.Cut(h.Line, " ")
 	return r
 }

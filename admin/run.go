@@ -200,7 +200,8 @@ func (c *call) runForm() (*result, error) {
 	case "request":
 		var r *requestlog.Request
 		if r, err = d.Request.recorded(c); err == nil {
-			d.Ran, err = c.runRequest(r, fmt.Sprintf("run %s %s", d.Request.Method, cutAt(d.Request.URL, 200)), keep, typed)
+			what := fmt.Sprintf("run %s %s", d.Request.Method, cutAt(d.Request.URL, 200))
+			d.Ran, err = c.runRequest(r, what, keep, typed)
 		}
 	case "kept":
 		var r *requestlog.Request

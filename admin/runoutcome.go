@@ -29,7 +29,7 @@ type ran struct {
 	Values       []ranValue   `json:"values,omitempty"` // what typed Lua has given
 	Written      []ranObject  `json:"written"`          // or would have written
 	More         int          `json:"more,omitempty"`   // how many objects are not shown
-	Sent         bool         `json:"sent,omitempty"`   // a part was kept before the end of the run, and is not in Written
+	Sent         bool         `json:"sent,omitempty"`   // a part was kept before the end, and is not in Written
 	Log          []string     `json:"log,omitempty"`    // the lines for the log
 	Failure      *ranFailure  `json:"failure,omitempty"`
 	Milliseconds float64      `json:"milliseconds"`
@@ -188,7 +188,7 @@ func (c *call) ended(r *ran) func(*runner.Run, error) error {
 		}
 		r.More = more
 		for _, d := range diffs {
-			if r.typed != nil && d.After != nil && d.After.Address.Equal(r.typed.at) && d.After.Value == r.typed.source {
+			if t := r.typed; t != nil && d.After != nil && d.After.Address.Equal(t.at) && d.After.Value == t.source {
 				continue
 			}
 			o := ranObject{difference: c.newDifference(d), IsThere: d.Before != nil}

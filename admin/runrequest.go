@@ -43,7 +43,9 @@ func (c *call) runRequest(request *requestlog.Request, what string, keep bool, t
 }
 
 // runRequestBy is runRequest with another gateway, which logs to log. It completes and returns r.
-func (c *call) runRequestBy(g *gateway.Gateway, log *runLog, request *requestlog.Request, what string, r *ran) (*ran, error) {
+func (c *call) runRequestBy(
+	g *gateway.Gateway, log *runLog, request *requestlog.Request, what string, r *ran,
+) (*ran, error) {
 	err := c.perform(r, func() error {
 		w := &answerHead{}
 		o := c.runOptions(r, what)
@@ -136,14 +138,15 @@ func (t typedRequest) recorded(c *call) (*requestlog.Request, error) {
 	if !slices.Contains(methods, t.Method) {
 		return nil, bad("run.method", t.Method)
 	}
-	if !strings.HasPrefix(t.URL, "/") || strings.ContainsFunc(t.URL, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }) {
+	odd := func(r rune) bool { return r <= ' ' || r == 0x7f || r == '#' }
+	if !strings.HasPrefix(t.URL, "/") || strings.ContainsFunc(t.URL, odd) {
 		return nil, bad("run.badURL", t.URL)
 	}
 	path, query, _ := strings.Cut(t.URL, "?")
 	v := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
-		"REQUEST_METHOD": t.Method, "SCRIPT_NAME": gateway.DecodePath(path), "REQUEST_URI": t.URL, "QUERY_STRING": query,
-		"DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host,
+		"REQUEST_METHOD": t.Method, "SCRIPT_NAME": gateway.DecodePath(path), "REQUEST_URI": t.URL,
+		"QUERY_STRING": query, "DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host,
 	}
 	if isSecure(c.r) {
 		v["HTTPS"], v["SERVER_PORT"] = "on", "443"
@@ -167,7 +170,8 @@ func (t typedRequest) recorded(c *call) (*requestlog.Request, error) {
 			v["HTTP_"+name] = m[2]
 		}
 	}
-	return &requestlog.Request{Time: c.Now(), Variables: v, Body: t.Body, BodySize: int64(len(t.Body)), Developer: true, Secrets: true}, nil
+	return &requestlog.Request{Time: c.Now(), Variables: v, Body: t.Body, BodySize: int64(len(t.Body)), Developer: true,
+		Secrets: true}, nil
 }
 
 // keptRequest is a recorded request in the list of those that a script can be run with.

@@ -39,8 +39,8 @@ var settingGroups = sync.OnceValue(func() []settingList {
 			site.ServerID, site.ScriptFolders, site.AdminPath, site.ErrorStatus, site.FlAddCharset, site.FlPassAccel,
 		}},
 		{"recording", "settings.recording", []*site.Setting{
-			site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog, site.FlVerboseMessages,
-			site.FlSuspendLogging,
+			site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog,
+			site.FlVerboseMessages, site.FlSuspendLogging,
 		}},
 		{"maintenance", "settings.maintenance", []*site.Setting{site.FlRefuseConnections, site.RetryAfter}},
 		{"limits", "settings.limits", []*site.Setting{
@@ -153,8 +153,9 @@ func (c *call) readSettings(t typed) (*settingsData, error) {
 // settingField returns a setting as it is now.
 func (c *call) settingField(tx *objectdb.Tx, now *site.Snapshot, s *site.Setting, group string, t typed) settingField {
 	state := s.Read(tx)
-	f := settingField{Name: s.Name, Title: s.Title, Meaning: s.Meaning, Address: s.Address(), Dotted: s.Address().String(),
-		Kind: s.Default.Kind().String(), Unit: s.Unit(), Default: valuetext.JSON(s.Default), From: state.From,
+	f := settingField{Name: s.Name, Title: s.Title, Meaning: s.Meaning, Address: s.Address(),
+		Dotted: s.Address().String(), Kind: s.Default.Kind().String(), Unit: s.Unit(),
+		Default: valuetext.JSON(s.Default), From: state.From,
 		Secret: s.Secret(), Usually: settingText(s.Default), Group: group, Error: t.errors[s.Name]}
 	if s.Default.Kind() == objectdb.KindNumber {
 		for _, v := range s.Values() {

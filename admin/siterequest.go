@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"html"
 	"mime"
 	"net"
 	"net/http"
@@ -22,8 +23,8 @@ import (
 // siteURL reads the path and query of a page of the site, as a person or a link names it.
 func (c *call) siteURL(asked string) (*url.URL, error) {
 	u, err := url.Parse(asked)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") ||
-		strings.HasPrefix(u.Path, "//") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" ||
+		!strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") {
 		return nil, bad("site.badURL", asked)
 	}
 	if err := site.CheckPath(u.Path); err != nil {
@@ -50,9 +51,9 @@ func (c *call) siteRequest(u *url.URL, at time.Time) *requestlog.Request {
 	}
 	v := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": host, "SERVER_PORT": port,
-		"REQUEST_SCHEME": scheme, "REQUEST_METHOD": http.MethodGet, "REQUEST_URI": u.RequestURI(), "SCRIPT_NAME": u.Path,
-		"QUERY_STRING": u.RawQuery, "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host, "HTTP_USER_AGENT": c.r.UserAgent(),
-		"HTTP_ACCEPT": "text/html,*/*",
+		"REQUEST_SCHEME": scheme, "REQUEST_METHOD": http.MethodGet, "REQUEST_URI": u.RequestURI(),
+		"SCRIPT_NAME": u.Path, "QUERY_STRING": u.RawQuery, "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host,
+		"HTTP_USER_AGENT": c.r.UserAgent(), "HTTP_ACCEPT": "text/html,*/*",
 	}
 	if scheme == "https" {
 		v["HTTPS"] = "on"
@@ -115,6 +116,9 @@ func (c *call) askSite(g *gateway.Gateway, u *url.URL, at time.Time) (*siteAnswe
 	a.HTML = err == nil && kind == "text/html"
 	return a, nil
 }
+
+// baseTag returns the tag with which the links of a page mean what they mean at its own URL.
+func baseTag(u *url.URL) string { return `<base href="` + html.EscapeString(u.EscapedPath()) + `">` }
 
 // addTrace adds the trace of the markers of a page, or of an error page. Their numbers go on.
 func (a *siteAnswer) addTrace(t *gateway.MarkerTrace) {

@@ -152,7 +152,8 @@ func newPlots(minutes []metrics.Minute) []plot {
 			func(m metrics.Minute) float64 { return 1000 * m.Seconds / float64(cmp.Or(m.Requests, 1)) }),
 		draw("status.running", count, func(m metrics.Minute) float64 { return float64(m.Running + m.Waiting) }),
 		draw("status.workers", count, func(m metrics.Minute) float64 { return float64(m.Workers) }),
-		draw("status.memory", func(n float64) string { return byteSize(int64(n)) }, func(m metrics.Minute) float64 { return float64(m.Memory) }),
+		draw("status.memory", func(n float64) string { return byteSize(int64(n)) },
+			func(m metrics.Minute) float64 { return float64(m.Memory) }),
 	}
 }
 
@@ -162,6 +163,6 @@ func (p plot) SVG() template.HTML {
 	if p.Bad {
 		class += " bad"
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" aria-hidden="true" focusable="false">`+
-		`<polygon points="%s"/><polyline points="%s"/></svg>`, class, plotWidth, plotHeight, p.Area, p.Points))
+	return template.HTML(fmt.Sprintf(`<svg class="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" `+
+		`aria-hidden="true" focusable="false"><polygon points="%s"/><polyline points="%s"/></svg>`, class, plotWidth, plotHeight, p.Area, p.Points))
 }

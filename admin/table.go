@@ -225,7 +225,9 @@ func (c *call) readGrid(tx *objectdb.Tx, a objectdb.Address, nodes []*objectdb.N
 			data.Masked = data.Masked || made.masked
 		}
 	}
-	slices.SortStableFunc(data.Columns, func(a, b column) int { return cmp.Compare(min(len(a.fold), 1), min(len(b.fold), 1)) })
+	slices.SortStableFunc(data.Columns, func(a, b column) int { // values of the table itself first
+		return cmp.Compare(min(len(a.fold), 1), min(len(b.fold), 1))
+	})
 	if len(data.Columns) > gridColumns {
 		data.Columns = data.Columns[:gridColumns]
 	}
@@ -301,7 +303,8 @@ func (data *tableData) sortRows(page int) {
 	low := min(max(page, 0)*tableRows, n)
 	high := min(low+tableRows, n)
 	beside := func(page int) []string {
-		return []string{"view", data.View, "sort", data.Sort, "order", map[bool]string{true: "down"}[data.Down], "page", strconv.Itoa(page)}
+		return []string{"view", data.View, "sort", data.Sort, "order", map[bool]string{true: "down"}[data.Down],
+			"page", strconv.Itoa(page)}
 	}
 	if high < n {
 		data.Next = beside(page + 1)
@@ -384,7 +387,8 @@ func (c *call) saveCell(a objectdb.Address) (*result, error) {
 		return nil, err
 	}
 	res := c.redirect(c.linkTo("at", a, "view", "grid"), "saved", change)
-	res.data = map[string]any{"saved": true, "version": saved.Version, "value": saved.Value, "change": change, "message": text("said.saved")}
+	res.data = map[string]any{"saved": true, "version": saved.Version, "value": saved.Value, "change": change,
+		"message": text("said.saved")}
 	return res, nil
 }
 

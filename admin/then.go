@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"html"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -58,8 +57,8 @@ func (c *call) thenPage() (*result, error) {
 
 // thenPolicy is the Content-Security-Policy of a page of the site as of then. No script runs in it, and
 // no form is sent. It keeps its origin, because the links to other pages as of then need the log-in.
-const thenPolicy = "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
-	"font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
+const thenPolicy = "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; " +
+	"style-src 'self' 'unsafe-inline'; font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
 
 // thenPart sends what the site answered as of then.
 func (c *call) thenPart() (*result, error) {
@@ -168,7 +167,7 @@ func (p *pastPage) withLinks(body string) string {
 	var out strings.Builder
 	z := nethtml.NewTokenizer(strings.NewReader(body))
 	at, based := 0, false
-	base := `<base href="` + html.EscapeString(p.url.EscapedPath()) + `">`
+	base := baseTag(p.url)
 	for {
 		kind := z.Next()
 		from := at

@@ -39,7 +39,9 @@ func (c *call) tree() ([]*treeItem, error) {
 
 // openTree reads what is in a table, and in the tables on the path to an object. The items begin
 // with the name from.
-func (c *call) openTree(tx *objectdb.Tx, n *objectdb.Node, item *treeItem, current objectdb.Address, from string) error {
+func (c *call) openTree(
+	tx *objectdb.Tx, n *objectdb.Node, item *treeItem, current objectdb.Address, from string,
+) error {
 	list, next, err := pageOf(tx, n, from, treePage)
 	if err != nil {
 		return err

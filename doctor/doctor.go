@@ -210,9 +210,10 @@ func (d *doctor) askServer(ctx context.Context, root Root) error {
 
 // tellLate adds the finding that there was no time for some checks.
 func (d *doctor) tellLate(missing string) {
-	d.findings = append(d.findings, Finding{Warning, "time", "not finished in time: " + missing + " are missing", []string{
-		"scripter doctor --url " + shellQuote(d.ask.base.String()) + " (in a shell, where it takes the time that it needs)",
-	}})
+	how := "scripter doctor --url " + shellQuote(d.ask.base.String()) +
+		" (in a shell, where it takes the time that it needs)"
+	d.findings = append(d.findings,
+		Finding{Warning, "time", "not finished in time: " + missing + " are missing", []string{how}})
 }
 
 // lookAround makes the checks for which nobody needs to be asked.

@@ -57,7 +57,8 @@ func (c *attempt) isPage() bool {
 		return false
 	}
 	n, _, err := c.scriptObject(c.target.Path)
-	return err == nil && (n.Kind() == objectdb.KindString || n.Kind() == objectdb.KindText || n.Kind() == objectdb.KindOutline)
+	return err == nil && (n.Kind() == objectdb.KindString || n.Kind() == objectdb.KindText ||
+		n.Kind() == objectdb.KindOutline)
 }
 
 // redirect holds a response that leads to another URL of this site. No cache keeps it.

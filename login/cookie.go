@@ -10,7 +10,8 @@ import (
 // programs on one machine do not log one another's people out.
 func cookieName(host string, secure bool) string {
 	name := "scripter-session"
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && i < len(host)-1 && strings.Trim(host[i+1:], "0123456789") == "" {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && i < len(host)-1 &&
+		strings.Trim(host[i+1:], "0123456789") == "" {
 		name += "-" + host[i+1:]
 	}
 	if secure {

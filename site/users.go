@@ -100,7 +100,9 @@ func People(tx *objectdb.Tx) ([]Person, error) {
 		}
 		list[i].Role = r.role(n)
 	}
-	slices.SortFunc(list, func(a, b Person) int { return strings.Compare(objectdb.Fold(a.Name), objectdb.Fold(b.Name)) })
+	slices.SortFunc(list, func(a, b Person) int {
+		return strings.Compare(objectdb.Fold(a.Name), objectdb.Fold(b.Name))
+	})
 	return list, r.err
 }
 

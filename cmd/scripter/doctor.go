@@ -33,7 +33,8 @@ status is 1 when there is a fault, and 0 with only warnings and notes.`,
 		},
 	}
 	c.Flags().StringVar(&o.URL, "url", "", "the site's address, http or https")
-	c.Flags().StringVar(&o.Page, "page", "", "path of a page with macros, such as /welcome.mcro; else one is looked for")
+	c.Flags().StringVar(&o.Page, "page", "",
+		"path of a page with macros, such as /welcome.mcro; else one is looked for")
 	c.Flags().StringVar(&o.Protected, "protected", "",
 		"folder of URLs that needs a password, such as /members/; requested without one")
 	c.Flags().StringArrayVar(&o.Headers, "header", nil, `header field "Name: value" of all requests; may be repeated`)

@@ -20,7 +20,8 @@ import (
 type passwordInput struct{ stdin bool }
 
 func (p *passwordInput) add(c *cobra.Command) {
-	c.Flags().BoolVar(&p.stdin, "password-stdin", false, "the password is the first line of stdin, though it is a terminal")
+	c.Flags().BoolVar(&p.stdin, "password-stdin", false,
+		"the password is the first line of stdin, though it is a terminal")
 }
 
 // newPassword gets a password for a user, checks it, and returns its hash.

@@ -136,7 +136,9 @@ func (t *tool) replay(ctx context.Context, which requestlog.Name, f replayFlags)
 }
 
 // replayOptions returns what the flags say. After each run it tells what is not as it was.
-func (t *tool) replayOptions(ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replayFlags) replay.Options {
+func (t *tool) replayOptions(
+	ctx context.Context, db *objectdb.DB, r *requestlog.Request, f replayFlags,
+) replay.Options {
 	o := replay.Options{DB: db, Then: f.then, Replay: gateway.ReplayOptions{Commit: f.commit, Developer: true}}
 	given := slices.ContainsFunc(f.params, func(p string) bool { return strings.HasPrefix(p, "DOCUMENT_ROOT=") })
 	if given || !f.commit {

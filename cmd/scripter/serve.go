@@ -219,7 +219,8 @@ func (t *tool) welcome(addr, site, link string, showErrors bool) {
 		program += " --root " + t.root
 	}
 	if link != "" {
-		link = fmt.Sprintf("\nThe web page, to see and edit everything (this link works once, for 10 minutes):\n  http://%s%s\n", addr, link)
+		link = fmt.Sprintf("\nThe web page, to see and edit everything (this link works once, for 10 minutes):\n"+
+			"  http://%s%s\n", addr, link)
 	}
 	fmt.Fprintf(t.out, `serving %s and %s at http://%s/
 %s

@@ -71,7 +71,8 @@ func (t *tool) listUsers(tx *objectdb.Tx) error {
 	case t.json:
 		return t.printJSON(list)
 	case len(people) == 0:
-		fmt.Fprintf(t.out, "there are no users, and the web page is not answered: %s\n", t.self("users add NAME --role owner"))
+		fmt.Fprintf(t.out, "there are no users, and the web page is not answered: %s\n",
+			t.self("users add NAME --role owner"))
 		return nil
 	}
 	if err := t.columns(lines); err != nil {
@@ -186,8 +187,9 @@ func (t *tool) addUser(ctx context.Context, name, role string, input passwordInp
 			return nil
 		}
 		if err == nil {
-			err = hintError{fmt.Errorf("there is a user %s already", p.Name), fmt.Sprintf("%q sets another password, %q another role",
-				t.self("users password "+p.Name), t.self("users role "+p.Name+" ROLE"))}
+			err = hintError{fmt.Errorf("there is a user %s already", p.Name),
+				fmt.Sprintf("%q sets another password, %q another role",
+					t.self("users password "+p.Name), t.self("users role "+p.Name+" ROLE"))}
 		}
 		return err
 	}
@@ -244,9 +246,11 @@ func (t *tool) changeUser(ctx context.Context, name string, fn func(tx *objectdb
 	case before && !after:
 		t.warn("nobody is an owner any more: the web page is not answered now")
 	case after && !before && path == "":
-		t.warn("there is no web page, because the setting adminPath is empty: %s", t.self("settings adminPath /scripter/"))
+		t.warn("there is no web page, because the setting adminPath is empty: %s",
+			t.self("settings adminPath /scripter/"))
 	case after && !before:
-		fmt.Fprintf(t.out, "The web page is at %s of the site, as in https://example.org%s, and asks for the password.\n", path, path)
+		fmt.Fprintf(t.out, "The web page is at %s of the site, as in https://example.org%s, and asks for the password.\n",
+			path, path)
 	}
 	return nil
 }

@@ -79,7 +79,8 @@ func (b *Tab) middle(e element) (x, y float64, wrong string) {
 		for (let inner; inner = hit?.shadowRoot?.elementFromPoint(x, y); hit = inner) if (inner === hit) break
 		const labels = [...e.labels ?? []]
 		if (!hit || !(e.contains(hit) || hit.contains(e) || labels.some(l => l.contains(hit))))
-			return {wrong: "is covered by " + (hit ? hit.outerHTML.slice(0, 200) : "nothing, it lies outside of the window")}
+			return {wrong: "is covered by " +
+				(hit ? hit.outerHTML.slice(0, 200) : "nothing, it lies outside of the window")}
 		return {x, y}
 	}`, &at)
 	if err != nil {
@@ -208,7 +209,8 @@ func (b *Tab) Select(label, option string) {
 	found := false
 	b.on(e, `function() { this.focus(); for (const o of this.options) if (o.label.trim() === `+quoted(option)+`) {
 		this.value = o.value
-		this.dispatchEvent(new Event("input", {bubbles: true})); this.dispatchEvent(new Event("change", {bubbles: true}))
+		this.dispatchEvent(new Event("input", {bubbles: true}));
+		this.dispatchEvent(new Event("change", {bubbles: true}))
 		return true } }`, &found)
 	if !found {
 		b.fail(fmt.Sprintf("%q has no option %q", label, option))

@@ -46,7 +46,8 @@ func (b *Tab) axe(options string) {
 	b.must(`axe.run(document, `+options+`).then(r => r.violations)`, &found)
 	for _, v := range found {
 		for _, n := range v.Nodes {
-			b.t.Errorf("axe: %s at %d px, %s: %s (%s): %s\n\t%s", b.URL(), b.look.width, b.look.theme, v.Help, v.ID, n.HTML,
+			b.t.Errorf("axe: %s at %d px, %s: %s (%s): %s\n\t%s", b.URL(), b.look.width, b.look.theme, v.Help, v.ID,
+				n.HTML,
 				strings.ReplaceAll(n.FailureSummary, "\n", "\n\t"))
 		}
 	}

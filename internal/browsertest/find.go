@@ -28,7 +28,8 @@ func (p place) String() string {
 // The roles of what people click and of what they type into; Chromium's own begin with a capital.
 var (
 	clicked = []string{"button", "link", "checkbox", "radio", "switch", "tab", "menuitem", "menuitemcheckbox",
-		"menuitemradio", "option", "treeitem", "DisclosureTriangle", "combobox", "gridcell", "cell", "columnheader", "row"}
+		"menuitemradio", "option", "treeitem", "DisclosureTriangle", "combobox", "gridcell", "cell", "columnheader",
+		"row"}
 	typed = []string{"textbox", "searchbox", "combobox", "spinbutton", "Date", "DateTime", "InputTime", "slider",
 		"PopUpButton", "listbox", "MenuListPopup"}
 )
@@ -109,7 +110,8 @@ func (a *tree) match(top *accessibility.Node, p place) []*accessibility.Node {
 			}
 		}
 		found = slices.DeleteFunc(slices.Clone(found), func(outer *accessibility.Node) bool {
-			return slices.ContainsFunc(found, func(n *accessibility.Node) bool { return n != outer && a.below(n, outer) })
+			return slices.ContainsFunc(found,
+				func(n *accessibility.Node) bool { return n != outer && a.below(n, outer) })
 		})
 		if len(found) > 0 {
 			return found

@@ -84,7 +84,8 @@ func (b *Tab) fits() {
 		const scrolls = e => e && (getComputedStyle(e).overflowX !== "visible" || scrolls(e.parentElement))
 		const out = [...document.body.querySelectorAll("*")].filter(e => {
 			const r = e.getBoundingClientRect()
-			return (r.right > root.clientWidth + 1 && root.scrollWidth > root.clientWidth || r.left < -1 && r.right > 1) &&
+			return (r.right > root.clientWidth + 1 && root.scrollWidth > root.clientWidth ||
+				r.left < -1 && r.right > 1) &&
 				e.checkVisibility() && !scrolls(e.parentElement)
 		})
 		if (out.length === 0 && root.scrollWidth <= root.clientWidth) return ""

@@ -196,12 +196,14 @@ func demoPages(v *visitor) {
 		if path == "/demo.page.fcgi" {
 			source = `<span class="marker">&lt;!--#date.format (clock.now (), `
 		} else {
-			for name, value := range map[string]string{"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+			for name, value := range map[string]string{"Cache-Control": "no-store",
+				"X-Content-Type-Options": "nosniff"} {
 				if got := p.header.Get(name); !strings.Contains(got, value) {
 					v.t.Errorf("%s: %s: %s", path, name, got)
 				}
 			}
-			if got := p.header.Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'none'; style-src 'self'; ") {
+			got := p.header.Get("Content-Security-Policy")
+			if !strings.HasPrefix(got, "default-src 'none'; style-src 'self'; ") {
 				v.t.Errorf("%s: Content-Security-Policy: %s", path, got)
 			}
 		}
@@ -239,7 +241,8 @@ func demoGuestbook(v *visitor) {
 	v.expect("a marker", v.post(demoEntries, "token", token, "name", "Tom", "message", marker), 303)
 	for _, path := range []string{demoEntries, "/demo.page.fcgi"} {
 		p = v.get(path)
-		v.expect(path, p, 200, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;", "&lt;!--#user.webserver.serverId--&gt;")
+		v.expect(path, p, 200, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;",
+			"&lt;!--#user.webserver.serverId--&gt;")
 		v.lacks(path, p, "<script", "httpd")
 	}
 	p = v.post(demoEntries, "token", token, "name", script, "message", "")
@@ -260,7 +263,8 @@ func demoGuestbook(v *visitor) {
 	// Without the token that belongs to the cookie, nothing is stored.
 	other := newVisitor(v.t, Client{Addr: v.base.Host})
 	for what, wrong := range map[string]string{
-		"no token": "", "a wrong token": strings.Repeat("0", 64), "the token of another visitor": other.token(demoEntries),
+		"no token": "", "a wrong token": strings.Repeat("0", 64),
+		"the token of another visitor": other.token(demoEntries),
 	} {
 		v.expect(what, v.post(demoEntries, "token", wrong, "name", "Eve", "message", "forged"), 403)
 	}
@@ -273,7 +277,8 @@ func demoGuestbook(v *visitor) {
 
 	// Pages of ten, newest first.
 	for i := 4; i <= 21; i++ {
-		v.expect("an entry", v.post(demoEntries, "token", token, "name", "Ada", "message", fmt.Sprintf("number %d.", i)), 303)
+		v.expect("an entry", v.post(demoEntries, "token", token, "name", "Ada", "message",
+			fmt.Sprintf("number %d.", i)), 303)
 	}
 	p = v.get(demoEntries)
 	v.expect("page 1", p, 200, "21 entries", "Page 1 of 3", "number 21.", "number 12.", demoEntries+"?page=2")
@@ -284,7 +289,8 @@ func demoGuestbook(v *visitor) {
 	p = v.get(demoEntries + "?page=3")
 	v.expect("page 3", p, 200, "Page 3 of 3", "<p>one\ntwo</p>", "?page=2")
 	v.lacks("page 3", p, "Older")
-	for _, odd := range []string{"0", "-1", "99999999999999999999", "nan", "1e9", "x", "%E2%80%AE", "%3Cscript%3E", "1&page=2"} {
+	for _, odd := range []string{"0", "-1", "99999999999999999999", "nan", "1e9", "x", "%E2%80%AE", "%3Cscript%3E",
+		"1&page=2"} {
 		p = v.get(demoEntries + "?page=" + odd)
 		v.expect("page "+odd, p, 200, " of 3")
 		v.lacks("page "+odd, p, "<script")
@@ -338,7 +344,8 @@ func demoLogIn(v, thief, guesser *visitor) {
 	for range 5 {
 		v.expect("a guess", guesser.post(demoLog, "token", token, "name", demoName, "password", "wrong"), 403)
 	}
-	v.expect("a sixth guess", guesser.post(demoLog, "token", token, "name", demoName, "password", demoPassword), 429, "ten minutes")
+	v.expect("a sixth guess", guesser.post(demoLog, "token", token, "name", demoName, "password", demoPassword), 429,
+		"ten minutes")
 	v.expect("not logged in", guesser.get(demoLog), 200, `type="password"`)
 }
 
@@ -356,11 +363,13 @@ func demoUpload(v *visitor) {
 	const name = `../../etc/<img src=x onerror=alert(1)>'.png`
 	v.expect("a picture", v.upload(token, name, "text/html", picture), 303)
 	p := v.get(demoUploads)
-	v.expect("the picture", p, 200, `alt="&lt;img src=x onerror=alert(1)&gt;&#39;.png"`, `src="/demo.picture.fcgi?number=000000001"`)
+	v.expect("the picture", p, 200, `alt="&lt;img src=x onerror=alert(1)&gt;&#39;.png"`,
+		`src="/demo.picture.fcgi?number=000000001"`)
 	v.lacks("the picture", p, "<img src=x", "etc")
 	p = v.get("/demo.picture.fcgi?number=000000001")
 	v.expect("the picture's bytes", p, 200)
-	if p.body != picture || p.header.Get("Content-Type") != "image/png" || p.header.Get("X-Content-Type-Options") != "nosniff" ||
+	if p.body != picture || p.header.Get("Content-Type") != "image/png" ||
+		p.header.Get("X-Content-Type-Options") != "nosniff" ||
 		p.header.Get("Content-Security-Policy") != "default-src 'none'; sandbox" {
 		v.t.Errorf("the picture is sent as %v, with %d bytes", p.header, len(p.body))
 	}
@@ -389,7 +398,8 @@ func demoUpload(v *visitor) {
 	for what, wrong := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 64)} {
 		v.expect(what, v.upload(wrong, "a.png", "image/png", picture), 403)
 	}
-	for _, number := range []string{"", "1", "4x", "000000099", "name", "000000001.picture", "..%2F..", "%E2%80%AE", `%5B%22a%22%5D`,
+	for _, number := range []string{"", "1", "4x", "000000099", "name", "000000001.picture", "..%2F..", "%E2%80%AE",
+		`%5B%22a%22%5D`,
 		"user.webserver.debugToken", "none", strings.Repeat("9", 5000)} {
 		v.expect("the picture "+number[:min(20, len(number))], v.get("/demo.picture.fcgi?number="+number), 404)
 	}
@@ -447,14 +457,17 @@ func demoItems(v *visitor) {
 	}
 	v.expect("the page of the API", v.get("/demo.api.fcgi"), 200, "&quot;title&quot;:&quot;tea", "\\u003cb\\u003e")
 
-	for _, body := range []string{"", "x", "{", "null", "1", `"text"`, "[]", `["title"]`, "{}", `{"title": ""}`, `{"title": " "}`,
+	for _, body := range []string{"", "x", "{", "null", "1", `"text"`, "[]", `["title"]`, "{}", `{"title": ""}`,
+		`{"title": " "}`,
 		`{"title": 5}`, `{"title": ["a"]}`, `{"title": "a", "done": 1}`, `{"title": null}`, "{\"title\": \"\xff\"}",
-		`{"title": "` + strings.Repeat("a", 201) + `"}`, `{"Title": "a"}`, strings.Repeat("[", 5000), `{"title": "a"} x`} {
+		`{"title": "` + strings.Repeat("a", 201) + `"}`, `{"Title": "a"}`, strings.Repeat("[", 5000),
+		`{"title": "a"} x`} {
 		p := add(body)
 		v.expect("the body "+body[:min(len(body), 20)], p, 400, `{"error":"`)
 		read(p, &map[string]any{})
 	}
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "", "application/jsonp", "text/plain; application/json"} {
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "", "application/jsonp",
+		"text/plain; application/json"} {
 		v.expect("the type "+kind, v.do("POST", demoList, kind, []byte(`{"title": "forged"}`)), 415)
 	}
 	for _, method := range []string{"PUT", "DELETE", "PATCH"} {
@@ -463,7 +476,8 @@ func demoItems(v *visitor) {
 			v.t.Errorf("%s: Allow: %s", method, p.header.Get("Allow"))
 		}
 	}
-	for _, id := range []string{"", "1", "none", "000000009", "000000001.title", "..%2Fguestbook", "%E2%80%AE", "user.demo.guestbook"} {
+	for _, id := range []string{"", "1", "none", "000000009", "000000001.title", "..%2Fguestbook", "%E2%80%AE",
+		"user.demo.guestbook"} {
 		p := v.get(demoList + "?id=" + id)
 		v.expect("the id "+id, p, 404)
 		read(p, &map[string]any{})

@@ -61,7 +61,8 @@ var elements = map[string]element{
 		"inputmode list max maxlength min minlength multiple pattern placeholder readonly required size step spellcheck")},
 	"textarea": {inline: true, attributes: words("name rows cols maxlength minlength required readonly disabled " +
 		"placeholder spellcheck autocomplete wrap form")},
-	"select":   {inline: true, only: words("option optgroup"), attributes: words("name multiple required disabled size form")},
+	"select": {inline: true, only: words("option optgroup"),
+		attributes: words("name multiple required disabled size form")},
 	"optgroup": {only: words("option"), attributes: words("label")},
 	"option":   {attributes: words("value selected disabled")},
 	"datalist": {inline: true, only: words("option")},

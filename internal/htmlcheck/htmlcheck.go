@@ -299,7 +299,8 @@ func External(page string) []string {
 		}
 		for _, key := range []string{"href", "src", "srcset", "action", "formaction", "poster", "data"} {
 			to, ok := attribute(n, key)
-			if ok && (strings.Contains(to, ":") || strings.HasPrefix(to, "//")) && !strings.HasPrefix(to, "data:image/") {
+			if ok && (strings.Contains(to, ":") || strings.HasPrefix(to, "//")) &&
+				!strings.HasPrefix(to, "data:image/") {
 				list = append(list, to)
 			}
 		}

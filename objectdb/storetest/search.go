@@ -155,7 +155,8 @@ func testSearch(t *T) {
 	Put(t, db,
 		"t.Needle", objectdb.Number(1), "t.needle2", objectdb.Text("a needle"), "t.x.theNEEDLE", objectdb.Boolean(true),
 		"t.x.s", objectdb.Script("-- one\n\t\tlocal x = Needle ()  \nneedle"),
-		"t.x.list", objectdb.List{objectdb.Number(1), objectdb.List{objectdb.Record{{Name: "a \"needle\"", Value: objectdb.Null{}}}}},
+		"t.x.list", objectdb.List{objectdb.Number(1),
+			objectdb.List{objectdb.Record{{Name: "a \"needle\"", Value: objectdb.Null{}}}}},
 		"t.x.binary", objectdb.Binary{Data: "needle"}, "t.x.address", objectdb.Address{"needle"},
 		"t.x.nul", objectdb.String("\x00\xff needle"),
 		"t.x.long", objectdb.Text(long+"STRASSE Straße"), "other.needle", objectdb.String("straßE 100%"),
@@ -174,11 +175,14 @@ func testSearch(t *T) {
 			}
 			return strings.Join(list, " | ")
 		}
-		assert.Equal(t, "t.Needle | t.needle2 | t.x.theNEEDLE", find(objectdb.SearchOptions{Below: Addr(t, "t"), Name: "needlE"}))
-		assert.Equal(t, "t.Needle | t.needle2 | t.x.theNEEDLE | other.needle", find(objectdb.SearchOptions{Name: "needle"}))
+		assert.Equal(t, "t.Needle | t.needle2 | t.x.theNEEDLE",
+			find(objectdb.SearchOptions{Below: Addr(t, "t"), Name: "needlE"}))
+		assert.Equal(t, "t.Needle | t.needle2 | t.x.theNEEDLE | other.needle",
+			find(objectdb.SearchOptions{Name: "needle"}))
 		assert.Equal(t, "t.needle2:1:a [needle] | t.x.s:2:local x = [Needle] () | t.x.list:2:a \"[needle]\" | "+
 			"t.x.nul:1:\x00\ufffd [needle]", find(objectdb.SearchOptions{Text: "NEEDLE"}))
-		assert.Equal(t, fmt.Sprintf("t.x.long:%d:STRASSE [Straße] | other.needle:1:[straßE] 100%%", strings.Count(long, "\n")+1),
+		assert.Equal(t, fmt.Sprintf("t.x.long:%d:STRASSE [Straße] | other.needle:1:[straßE] 100%%",
+			strings.Count(long, "\n")+1),
 			find(objectdb.SearchOptions{Text: "straẞe"}))
 		assert.Equal(t, "other.needle:1:straßE 10[0%]", find(objectdb.SearchOptions{Text: "0%"}))
 		assert.Equal(t, "t.x.list:2:a [\"n]eedle\"", find(objectdb.SearchOptions{Text: `"N`}))
@@ -220,7 +224,8 @@ func testSearch(t *T) {
 		require.NoError(t, err)
 		assert.Equal(t, int64(3), n)
 	})
-	if past := db.At(generation, nil); assert.NoError(t, past.View(context.Background(), func(*objectdb.Tx) error { return nil })) {
+	past := db.At(generation, nil)
+	if assert.NoError(t, past.View(context.Background(), func(*objectdb.Tx) error { return nil })) {
 		View(t, past, func(tx *objectdb.Tx) {
 			n, exact, err := tx.CountObjects()
 			require.NoError(t, err)

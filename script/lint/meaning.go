@@ -17,7 +17,7 @@ type Meaning struct {
 	Text    string           // help for people; of an object "", because its value may be secret
 	Address objectdb.Address // of an object of the root, nil for everything else
 	Node    *objectdb.Node   // the object at Address
-	Kind    string           // "table", "script", …: the kind of an object; "function", "library", "parameter" or "keyword"
+	Kind    string           // of an object, or "function", "library", "parameter", "keyword"
 }
 
 // Find returns the meaning of a dotted name, or nil if it means nothing. It looks in the order in
@@ -56,7 +56,8 @@ func findOutside(t *script.Thread, names []string) (*Meaning, error) {
 	case lua.IsReserved(first):
 		return &Meaning{Title: first, Text: "A word of Lua.", Kind: "keyword"}, nil
 	case first == "odb" && len(names) == 1:
-		return &Meaning{Title: first, Text: "The library for objects of the root by their addresses.", Kind: "library"}, nil
+		return &Meaning{Title: first, Text: "The library for objects of the root by their addresses.",
+			Kind: "library"}, nil
 	case first == "require":
 		return &Meaning{Title: "require (name)", Kind: "function",
 			Text: "Runs a script of the root once, with its name as argument, and gives what it returned."}, nil
