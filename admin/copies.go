@@ -114,7 +114,7 @@ func (c *call) findCopy(name string) (savedCopy, error) {
 	}
 	i := slices.IndexFunc(list, func(s savedCopy) bool { return s.Name == name })
 	if i < 0 {
-		return savedCopy{}, newProblem(http.StatusNotFound, "saves.none", short(name))
+		return savedCopy{}, newProblem(http.StatusNotFound, "saves.none", short(name, 80))
 	}
 	return list[i], nil
 }

@@ -81,7 +81,8 @@ type target struct {
 var forms = map[objectdb.Kind]string{
 	objectdb.KindScript: "script", objectdb.KindText: "text", objectdb.KindOutline: "outline",
 	objectdb.KindString: "line", objectdb.KindNumber: "line", objectdb.KindAddress: "line",
-	objectdb.KindBoolean: "boolean", objectdb.KindDate: "date", objectdb.KindList: "list", objectdb.KindBinary: "binary",
+	objectdb.KindBoolean: "boolean", objectdb.KindDate: "date", objectdb.KindList: "list",
+	objectdb.KindBinary: "binary",
 }
 
 const (

@@ -184,9 +184,5 @@ func (c *call) previewPage() (*result, error) {
 	if err != nil {
 		return nil, newProblem(http.StatusUnprocessableEntity, "preview.failed", gateway.Describe(err))
 	}
-	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Security-Policy", previewPolicy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, page)
-	}}, nil
+	return otherPage(previewPolicy, page), nil
 }

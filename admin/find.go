@@ -54,7 +54,9 @@ type command struct {
 
 // findPage finds objects by address, name and text.
 func (c *call) findPage() (*result, error) {
-	data := &findData{Query: strings.TrimSpace(c.query("q")), In: c.query("in"), Objects: []found{}, Commands: []command{}}
+	data := &findData{
+		Query: strings.TrimSpace(c.query("q")), In: c.query("in"), Objects: []found{}, Commands: []command{},
+	}
 	in, err := c.parseAddress(data.In)
 	if err != nil {
 		return nil, err

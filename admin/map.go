@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"cmp"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -10,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"scripter/gateway"
 	"scripter/objectdb"
@@ -112,9 +109,6 @@ const (
 	mapInserted   = 200       // bytes of what a marker inserts
 )
 
-// framePolicy is added to the policy of a page that shows a part of the site in a frame.
-const framePolicy = contentSecurityPolicy + "; frame-src 'self'"
-
 // mapPage runs a page of the site and shows what its markers did.
 func (c *call) mapPage() (*result, error) {
 	if err := c.mayRun(); err != nil {
@@ -209,7 +203,7 @@ func (c *call) newMarker(tx *objectdb.Tx, m *gateway.TracedMarker) *mapMarker {
 	x := &mapMarker{
 		Number: m.Number, Line: m.Line, Column: m.Column, Text: cutAt(m.Marker.Text, mapInserted), Found: m.Found,
 		Address: m.Address, Verb: m.Verb, Microseconds: m.Took.Microseconds(), Bytes: int64(len(m.Text)),
-		Inserted: beginningOf(m.Text),
+		Inserted: oneLine(cutAt(m.Text, mapInserted)),
 	}
 	if m.Verb != "" {
 		x.Help = verbHelp()[m.Verb]
@@ -233,19 +227,6 @@ func (c *call) newMarker(tx *objectdb.Tx, m *gateway.TracedMarker) *mapMarker {
 		x.Bytes, x.Inserted = 0, ""
 	}
 	return x
-}
-
-// beginningOf returns the beginning of a text on one line.
-func beginningOf(s string) string {
-	cut := s
-	if len(cut) > mapInserted {
-		cut = cut[:mapInserted]
-		for len(cut) > 0 && !utf8.RuneStart(s[len(cut)]) {
-			cut = cut[:len(cut)-1]
-		}
-		cut += "…"
-	}
-	return strings.Join(strings.Fields(strings.ToValidUTF8(cut, "�")), " ")
 }
 
 // verbHelp returns what each verb does.
@@ -289,10 +270,8 @@ func (s *mapSource) split() {
 }
 
 // mappedPolicy is the Content-Security-Policy of a page of the site in the frame of its map: it has no
-// rights and no origin. Only a click may lead out of the frame, and only our numbers name a target.
-const mappedPolicy = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src 'self' data:; " +
-	"style-src 'self' 'unsafe-inline'; font-src 'self' data:; media-src 'self'; form-action 'none'; " +
-	"frame-ancestors 'self'; base-uri 'self'"
+// origin. Only a click may lead out of the frame, and only our numbers name a target.
+const mappedPolicy = "sandbox allow-top-navigation-by-user-activation; " + sitePolicy
 
 // mappedPage sends the page with the numbers of its markers, for the frame.
 func (c *call) mappedPage() (*result, error) {
@@ -319,15 +298,4 @@ func (c *call) mappedPage() (*result, error) {
 		})
 	}
 	return &result{serve: func(w http.ResponseWriter, _ *http.Request) { a.send(w, mappedPolicy, page) }}, nil
-}
-
-// send sends an answer of the site as a part of the web page, with a policy and a body of its own.
-func (a *siteAnswer) send(w http.ResponseWriter, policy, body string) {
-	h := w.Header()
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Del("Cross-Origin-Opener-Policy") // browsers show no page that has it and a sandbox
-	h.Set("Content-Type", cmp.Or(a.Type, "text/plain; charset=utf-8"))
-	w.WriteHeader(a.Status)
-	io.WriteString(w, body)
 }

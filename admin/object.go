@@ -1,12 +1,11 @@
 package admin
 
 import (
-	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"scripter/objectdb"
+	"scripter/valuetext"
 )
 
 // objectRoutes lists the pages of objects and of the tree.
@@ -125,25 +124,21 @@ const maxPreview = 64 << 10
 
 // preview returns the beginning of a value on one line.
 func preview(v objectdb.Value) string {
-	s := ""
-	switch v := v.(type) {
-	case objectdb.String:
-		s = string(v)
-	case objectdb.Text:
-		s = string(v)
-	case objectdb.Script:
-		s = string(v)
-	case objectdb.Outline:
-		s = string(v)
-	case objectdb.Binary:
-		return v.Type
-	default:
-		s = fmt.Sprint(v)
+	if b, ok := v.(objectdb.Binary); ok {
+		return b.Type
 	}
-	const most = 120
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
-	if utf8.RuneCountInString(s) > most {
-		s = string([]rune(s)[:most]) + "…"
+	return short(oneLine(valuetext.Format(v)), 120)
+}
+
+// oneLine returns a text as one line, in which white space is a blank.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
+}
+
+// short returns the beginning of a text, with at most so many characters.
+func short(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
 	}
 	return s
 }

@@ -95,7 +95,7 @@ func browserOf(userAgent string) string {
 		"Linux", "Linux")
 	switch {
 	case browser == "":
-		return short(userAgent)
+		return short(userAgent, 80)
 	case system == "":
 		return browser
 	}

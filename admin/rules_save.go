@@ -50,7 +50,8 @@ func (c *call) setRule(t *rules, was []string) (*result, error) {
 		}
 	}
 	var mistake error
-	change, err := c.update("settings "+t.page+" "+short(strings.Join(cells[:t.keys], " ")), func(tx *objectdb.Tx) error {
+	what := "settings " + t.page + " " + short(strings.Join(cells[:t.keys], " "), 80)
+	change, err := c.update(what, func(tx *objectdb.Tx) error {
 		mistake = nil
 		s, err := site.Read(tx)
 		if err != nil {
@@ -124,7 +125,7 @@ func checkRule(tx *objectdb.Tx, s *site.Snapshot, t *rules, cells, was, before [
 // removeRule removes a row. If something still needs it, the person is asked first.
 func (c *call) removeRule(t *rules, keys []string) (*result, error) {
 	name := strings.Join(keys, " ")
-	change, err := c.update("settings "+t.page+" remove "+short(name), func(tx *objectdb.Tx) error {
+	change, err := c.update("settings "+t.page+" remove "+short(name, 80), func(tx *objectdb.Tx) error {
 		warnings, err := t.remove(tx, keys)
 		if err == nil && len(warnings) > 0 && c.field("confirm") != "yes" {
 			q := &confirmation{Title: text("rules.removeTitle", name), Button: text("rules.remove"), Danger: true,
@@ -141,12 +142,4 @@ func (c *call) removeRule(t *rules, keys []string) (*result, error) {
 		return c.orConfirm(err)
 	}
 	return c.redirect(c.link("settings/"+t.page), "removed", change), nil
-}
-
-// short returns the beginning of a text, for the history.
-func short(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
 }

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"slices"
@@ -298,10 +297,5 @@ func (c *call) previewAnswer() (*result, error) {
 	if err := c.mayRun(); err != nil {
 		return nil, err
 	}
-	page := c.field("html")
-	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Security-Policy", answerPolicy)
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		io.WriteString(w, page)
-	}}, nil
+	return otherPage(answerPolicy, c.field("html")), nil
 }

@@ -146,7 +146,8 @@ func (t typedRequest) recorded(c *call) (*requestlog.Request, error) {
 	v := map[string]string{
 		"GATEWAY_INTERFACE": "CGI/1.1", "SERVER_PROTOCOL": "HTTP/1.1", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
 		"REQUEST_METHOD": t.Method, "SCRIPT_NAME": gateway.DecodePath(path), "REQUEST_URI": t.URL,
-		"QUERY_STRING": query, "DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": c.from().Address, "HTTP_HOST": c.r.Host,
+		"QUERY_STRING": query, "DOCUMENT_ROOT": gateway.DocumentRoot(c.ctx()), "REMOTE_ADDR": c.from().Address,
+		"HTTP_HOST": c.r.Host,
 	}
 	if isSecure(c.r) {
 		v["HTTPS"], v["SERVER_PORT"] = "on", "443"

@@ -2,7 +2,9 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"html"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -158,4 +160,32 @@ func (c *call) indexed(g *gateway.Gateway, u *url.URL) (*url.URL, error) {
 		}
 	}
 	return u, nil
+}
+
+// framePolicy is the Content-Security-Policy of a page that shows a part of the site in a frame, and
+// sitePolicy, behind a sandbox, that of the part: no script runs in it, and no form is sent.
+const (
+	framePolicy = contentSecurityPolicy + "; frame-src 'self'"
+	sitePolicy  = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
+		"font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
+)
+
+// otherPage returns HTML that is no part of the web page, with a policy of its own.
+func otherPage(policy, page string) *result {
+	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, page)
+	}}
+}
+
+// send sends an answer of the site as a part of the web page, with a policy and a body of its own.
+func (a *siteAnswer) send(w http.ResponseWriter, policy, body string) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "SAMEORIGIN")
+	h.Del("Cross-Origin-Opener-Policy") // browsers show no page that has it and a sandbox
+	h.Set("Content-Type", cmp.Or(a.Type, "text/plain; charset=utf-8"))
+	w.WriteHeader(a.Status)
+	io.WriteString(w, body)
 }

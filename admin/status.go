@@ -164,5 +164,6 @@ func (p plot) SVG() template.HTML {
 		class += " bad"
 	}
 	return template.HTML(fmt.Sprintf(`<svg class="%s" viewBox="0 0 %d %d" preserveAspectRatio="none" `+
-		`aria-hidden="true" focusable="false"><polygon points="%s"/><polyline points="%s"/></svg>`, class, plotWidth, plotHeight, p.Area, p.Points))
+		`aria-hidden="true" focusable="false"><polygon points="%s"/><polyline points="%s"/></svg>`,
+		class, plotWidth, plotHeight, p.Area, p.Points))
 }

@@ -55,10 +55,9 @@ func (c *call) thenPage() (*result, error) {
 	return &result{template: "then", title: text("then.title", c.past), data: data}, nil
 }
 
-// thenPolicy is the Content-Security-Policy of a page of the site as of then. No script runs in it, and
-// no form is sent. It keeps its origin, because the links to other pages as of then need the log-in.
-const thenPolicy = "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; " +
-	"style-src 'self' 'unsafe-inline'; font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
+// thenPolicy is the Content-Security-Policy of a page of the site as of then. It keeps its origin, because
+// the links to other pages as of then need the log-in.
+const thenPolicy = "sandbox allow-same-origin; " + sitePolicy
 
 // thenPart sends what the site answered as of then.
 func (c *call) thenPart() (*result, error) {

@@ -249,8 +249,8 @@ func (t *tool) changeUser(ctx context.Context, name string, fn func(tx *objectdb
 		t.warn("there is no web page, because the setting adminPath is empty: %s",
 			t.self("settings adminPath /scripter/"))
 	case after && !before:
-		fmt.Fprintf(t.out, "The web page is at %s of the site, as in https://example.org%s, and asks for the password.\n",
-			path, path)
+		fmt.Fprintf(t.out,
+			"The web page is at %s of the site, as in https://example.org%s, and asks for the password.\n", path, path)
 	}
 	return nil
 }
