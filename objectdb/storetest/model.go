@@ -347,7 +347,7 @@ func (p *player) lookEverywhere(tx *objectdb.Tx) {
 var errUndone = errors.New("undone")
 
 func testRandomOperations(t *T) {
-	for seed := range t.sequences(25, 6) {
+	for seed := range t.sequences(25, 3) {
 		t.Run(fmt.Sprint(seed), func(t *T) {
 			t.Parallel()
 			options := objectdb.Options{Relaxed: true, BusyTimeout: Patience, LockTime: -1} // a busy machine takes its time
