@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +59,7 @@ func TestBrowserScript(t *testing.T) {
 		rewrite(b, "Script", "return \"two\"\n")
 		b.Press("Control+s")
 		b.See("Saved.")
+		b.See(fmt.Sprintf("Change %d", lastChange(t, s, "suites.webserverScripts.hello")))
 		assert.Equal(t, "two", get(t, s, "/hello.fcgi"))
 
 		rewrite(b, "Script", "return \"three\"\n")
@@ -113,6 +116,32 @@ func TestBrowserConflict(t *testing.T) {
 		bob.See("Saved.")
 		assert.Equal(t, "ONE\ntwo\nthree\nfour\nFIVE\n", s.Scripter(t, "get", "workspace.poem"))
 	})
+}
+
+// TestBrowserPageText: what the page of a text says of it is that of today after a save, its other forms are those of
+// the same text, and markers have a colour of their own.
+func TestBrowserPageText(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, "serve")
+	s.Scripter(t, "put", "--parents", "workspace.page", "--kind", "text", "<p>Hello</p>\n")
+	b := logIn(t, s, "ada", "at/workspace.page")
+	b.See("13 B")
+	rewrite(b, "text", "<p>Hello, <!--#user.name--></p>\n<!-- a comment -->\n"+strings.Repeat("x", 2000))
+	b.Press("Control+s")
+	b.See("Saved.")
+	b.See("2.1 kB")
+	last := fmt.Sprintf("Change %d", lastChange(t, s, "workspace.page"))
+	b.Has("link", last)
+	marker, comment := b.In("StaticText", "<!--#user.name-->"), b.In("StaticText", "<!-- a comment -->")
+	assert.NotEqual(t, comment.Style("color"), marker.Style("color"))
+	inspect(t, b, "page-text")
+
+	b.Click("Change kind")
+	b.Select("New kind", "string")
+	b.Click("Change the kind")
+	b.NotSee("meanwhile")
+	b.Has("heading", "page")
+	inspect(t, b, "page-text-string")
 }
 
 // TestBrowserOutline: an outline is edited with the keys of an outliner.
@@ -181,12 +210,23 @@ func TestBrowserValues(t *testing.T) {
 	b.Open("/scripter/at/workspace.numberValue")
 	b.Type("number", "1e")
 	b.Press("Control+s")
+	b.Expect("status of 422")
 	b.NotSee("Saved.")
 	b.Type("number", "12.5")
 	b.Press("Control+s")
 	b.See("Saved.")
 	assert.Equal(t, "12.5\n", s.Scripter(t, "get", "workspace.numberValue"))
-	b.Expect("status of 422")
+
+	s.Scripter(t, "put", "workspace.numberValue", "--kind", "number", "13")
+	b.Type("number", "14")
+	b.Press("Control+s")
+	b.See("workspace.numberValue was changed while you edited it.")
+	b.Has("heading", "Theirs, which is stored now")
+	inspect(t, b, "number-conflict")
+	b.Click("Store mine in place of theirs")
+	b.See("Saved.")
+	assert.Equal(t, "14\n", s.Scripter(t, "get", "workspace.numberValue"))
+	b.Expect("status of 409")
 
 	b.Open("/scripter/at/workspace.booleanValue")
 	b.ClickRole("radio", "true")

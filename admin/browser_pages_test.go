@@ -1,21 +1,27 @@
 package admin_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// TestBrowserPages: every page of the menu, and some more, in both themes and two widths.
+// TestBrowserPages: pages that no other flow inspects, in both themes and two widths.
 func TestBrowserPages(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")
 	s.Scripter(t, "settings", "flDebug", "true")
-	get(t, s, "/samples.tellParams.fcgi?x=1")
+	s.Scripter(t, "put", "--parents", `workspace["<b>An odd & very long name</b> `+strings.Repeat("of-an-object-", 12)+`"].inner`, "x")
 	get(t, s, "/samples.runtimeError.fcgi")
 	b := logIn(t, s, "ada", "")
 	for _, path := range []string{
-		"", "at", "at/user.webserver.mimeTable?view=grid", "at/suites.webserverScripts.samples.tellTime",
-		"at/suites.webserverScripts.samples.readme", "find?q=hello", "requests", "console", "history",
-		"history/diff?address=user&from=2", "run/suites.webserverScripts.samples.tellTime", "doctor", "status",
+		"", "at", "at/user.webserver.mimeTable?view=grid", "at/workspace", "at/user.webserver.users.default.ada",
+		"history/diff?address=user&from=2", "run/suites.webserverScripts.samples.tellTime?as=request", "doctor",
 	} {
 		b.Open("/scripter/" + path)
 		b.Inspect("page-" + path)
 	}
+	b.Open("/scripter/nothing")
+	b.Has("heading", "Not Found")
+	b.Inspect("page-error")
+	b.Expect("status of 404")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"scripter/internal/browsertest"
 	"scripter/internal/servertest"
 )
 
@@ -92,7 +93,7 @@ func TestBrowserRequests(t *testing.T) {
 	})
 }
 
-// TestBrowserConsole: Lua is typed and run; what it writes is thrown away.
+// TestBrowserConsole: Lua is typed and run; what it writes is thrown away. Earlier entries are recalled as in a shell.
 func TestBrowserConsole(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")
@@ -103,6 +104,43 @@ func TestBrowserConsole(t *testing.T) {
 	b.See("added user.made")
 	assert.NotContains(t, s.Scripter(t, "ls", "user"), "made")
 	inspect(t, b, "console")
+
+	rewrite(b, "Lua", "return 1 +")
+	b.Press("Control+Enter")
+	b.In("alert", "").See("unexpected")
+	rewrite(b, "Lua", "local a = 2\nreturn a")
+	b.Press("Control+Enter")
+	b.See("Done.")
+	b.In("region", "Result").See("2")
+	rewrite(b, "Lua", "unfinished")
+	value := func(want string) {
+		t.Helper()
+		b.In("textbox", "Lua").See(want)
+	}
+	b.Press("ArrowUp")
+	value("return a")
+	b.See("Earlier entry 1 of 3.")
+	b.Press("ArrowUp")
+	value("return 1 +")
+	b.Press("ArrowUp", "ArrowUp")
+	value("return user.made")
+	b.Press("ArrowDown", "ArrowDown")
+	value("return a")
+	b.Press("ArrowDown")
+	value("unfinished")
+	assert.Equal(t, "textbox Lua", b.Focus())
+	inspect(t, b, "console-recall")
+	b.Press("ArrowUp", "Control+Enter")
+	b.See("Done.")
+	rewrite(b, "Lua", "scratchpad.kept = 1")
+	b.Click("Run and keep")
+	b.See("It has written")
+	assert.Equal(t, "1\n", s.Scripter(t, "get", "scratchpad.kept"))
+	b.See("Done.")
+	rewrite(b, "Lua", " ")
+	b.Press("Control+Enter")
+	b.See("There is no Lua to run.")
+	b.Expect("status of 400")
 }
 
 // TestBrowserOutlineKeys: an outline is written with the keys of an outliner, and saved.
@@ -125,15 +163,22 @@ func TestBrowserOutlineKeys(t *testing.T) {
 	inspect(t, b, "outline-keys")
 }
 
-// TestBrowserIdle: a page that nobody uses asks the server less than once in 10 s.
+// TestBrowserIdle: pages that nobody uses ask the server less than once in 10 s, whatever they show.
 func TestBrowserIdle(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")
 	s.Scripter(t, "settings", "flDebug", "true")
-	b := logIn(t, s, "ada", "requests")
-	b.Requests()
-	const idle = 32 * time.Second
-	time.Sleep(idle)
-	asked := b.Requests()
-	assert.Less(t, len(asked), int(idle/(10*time.Second)), "%v", asked)
+	pages := map[string]*browsertest.Tab{}
+	begun := map[string]time.Time{}
+	for _, path := range []string{"", "requests", "status", "at/suites.webserverScripts.samples.tellTime"} {
+		pages[path] = logIn(t, s, "ada", path)
+		pages[path].See("Log out")
+		pages[path].Requests()
+		begun[path] = time.Now()
+	}
+	time.Sleep(32 * time.Second)
+	for path, b := range pages {
+		asked, idle := b.Requests(), time.Since(begun[path])
+		assert.Less(t, float64(len(asked)), idle.Seconds()/10, "%s, in %v: %v", path, idle, asked)
+	}
 }

@@ -11,6 +11,7 @@ type consoleData struct {
 	Earlier []string `json:"earlier,omitempty"` // what was run before, the last first
 	MayKeep bool     `json:"mayKeep"`
 	Ran     *ran     `json:"ran,omitempty"`
+	Problem string   `json:"-"` // why nothing was run
 }
 
 // Bounds of what the page keeps of earlier entries.
@@ -29,7 +30,25 @@ func (c *call) consoleResult(d *consoleData) *result {
 
 // consolePosted runs what was typed, or takes an earlier entry again.
 func (c *call) consolePosted() (*result, error) {
-	d := &consoleData{Typed: c.lines("lua")}
+	d := &consoleData{}
+	err := c.runConsole(d)
+	if err != nil && (c.json || c.r.Header.Get("X-Part") == "") {
+		return nil, err
+	}
+	res := c.consoleResult(d)
+	if c.r.Header.Get("X-Part") != "" {
+		res.part = "consolePart"
+	}
+	if err != nil {
+		p := c.problemOf(err)
+		res.status, d.Problem = p.Status, p.Text
+	}
+	return res, nil
+}
+
+// runConsole does what the form asks for.
+func (c *call) runConsole(d *consoleData) error {
+	d.Typed = c.lines("lua")
 	for _, e := range c.r.PostForm["earlier"] {
 		if e = unixLines(e); len(d.Earlier) < mostEarlier && len(e) <= longEarlier && strings.TrimSpace(e) != "" {
 			d.Earlier = append(d.Earlier, e)
@@ -37,23 +56,23 @@ func (c *call) consolePosted() (*result, error) {
 	}
 	if again := c.lines("again"); again != "" {
 		d.Typed = again
-		return c.consoleResult(d), nil
+		return nil
 	}
 	keep := c.field("keep") != ""
 	switch {
 	case strings.TrimSpace(d.Typed) == "":
-		return nil, bad("console.empty")
+		return bad("console.empty")
 	case keep && c.inPast:
-		return nil, pastProblem()
+		return pastProblem()
 	}
 	var err error
 	if d.Ran, err = c.runTyped(d.Typed, keep); err != nil {
-		return nil, err
+		return err
 	}
 	d.Earlier = slices.DeleteFunc(d.Earlier, func(e string) bool { return e == d.Typed })
 	if len(d.Typed) <= longEarlier {
 		d.Earlier = slices.Insert(d.Earlier, 0, d.Typed)
 	}
 	d.Earlier = d.Earlier[:min(len(d.Earlier), mostEarlier)]
-	return c.consoleResult(d), nil
+	return nil
 }

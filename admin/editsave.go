@@ -435,6 +435,7 @@ func (c *call) savedResult(a objectdb.Address, s saving) (*result, error) {
 		n, err := tx.Find(a)
 		if err == nil {
 			data["version"], data["kind"] = n.Version(), n.Kind().String()
+			data["size"], data["modified"] = n.Size(), n.Modified().UTC()
 		}
 		return err
 	})

@@ -1,6 +1,6 @@
 // Files by drop or paste for forms that upload one.
 
-import { each, el, onPart, say, t } from "./page.js";
+import { each, el, onPart, say, size, t } from "./page.js";
 
 onPart(root => each(root, "form[data-drop]", form => {
 	const input = form.querySelector("input[type=file]");
@@ -42,13 +42,6 @@ onPart(root => each(root, "form[data-drop]", form => {
 		send(form, event.submitter);
 	});
 }));
-
-// size returns a number of bytes for people.
-function size(bytes) {
-	const units = ["B", "kB", "MB", "GB"];
-	const n = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-	return (bytes / 1000 ** n).toFixed(n ? 1 : 0) + " " + units[n];
-}
 
 // send uploads with progress, which fetch does not tell.
 function send(form, submitter) {

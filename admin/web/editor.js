@@ -15,8 +15,10 @@ import {
 import { addressAt, addressBefore, offsetOf } from "./address.js";
 import { allTexts, askJSON, each, el, instead, labelOf, onPart, say, t, url } from "./page.js";
 import { look } from "./look.js";
+import { markers } from "./markers.js";
+import { recall } from "./recall.js";
 
-const languages = { lua: () => StreamLanguage.define(lua), html: () => html(), text: () => [] };
+const languages = { lua: () => StreamLanguage.define(lua), html: () => [html(), markers()], text: () => [] };
 
 onPart(root => each(root, "textarea[data-editor]", mount));
 
@@ -56,13 +58,16 @@ function phrases() {
 function mount(area) {
 	const label = labelOf(area, t("editor.label"));
 	const extensions = [EditorView.updateListener.of(update => update.docChanged && changed(update.state)), marked];
-	const { lint, complete, hover, go } = area.dataset;
+	const { lint, complete, hover, go, recall: earlier } = area.dataset;
 	if (lint) {
 		extensions.push(linter(view => findings(view, lint), { delay: 300 }), lintGutter());
 	}
 	extensions.push(complete ? autocompletion({ override: [context => completions(context, complete)] }) : []);
 	if (hover || go) {
 		extensions.push(help(area, hover, go ?? hover));
+	}
+	if (earlier) {
+		extensions.push(recall(area, earlier));
 	}
 	const { host, view } = newEditor({
 		text: area.value, language: area.dataset.editor, label, readOnly: area.readOnly || area.disabled, extensions,
@@ -83,7 +88,9 @@ function mount(area) {
 	});
 	area.form?.addEventListener("reset", () => setTimeout(() => area.dispatchEvent(new Event("change"))));
 	host.addEventListener("labelled", () => view.focus());
-	const hint = el("p", { className: "editor-hint" }, hover ? t("editor.hintLua") : t("editor.hint"));
+	const keys = [!view.state.readOnly && t("editor.keys"), area.form?.matches("[data-save]") && t("editor.save"),
+		t("editor.find"), hover && t("editor.help"), earlier && t("recall.hint")];
+	const hint = el("p", { className: "editor-hint" }, keys.filter(Boolean).join(" "));
 	if (lint) {
 		const list = { type: "button", className: "link", onclick: () => openLintPanel(view) };
 		hint.append(" ", el("button", list, t("editor.findings")));

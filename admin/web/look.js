@@ -32,6 +32,7 @@ const theme = EditorView.theme({
 	".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--cm-line)" },
 	".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--cm-line) 60%, transparent)" },
 	".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--dim)", borderRight: "1px solid var(--line)" },
+	".cm-marker, .cm-marker *": { color: "var(--accent)" },
 	".cm-marked": { backgroundColor: "var(--mark)" },
 	".cm-matchingBracket, &.cm-focused .cm-matchingBracket":
 		{ backgroundColor: "var(--accent-ground)", outline: "1px solid var(--accent)" },

@@ -20,6 +20,8 @@
 //                  keyword, …
 //   data-hover     GET ?name=a.b.c → {"title":"…","text":"…","href":"…"}, all optional; {} = nothing is known
 //   data-go        as data-hover, for F12 and Ctrl-click; without it data-hover is asked
+//   data-recall    Up in the first line and Down in the last recall the values of the form's fields with that name,
+//                  the last first.
 //   #line-12 in the URL of the page marks and shows that line of the first editor.
 //   Keys: Tab indents (Esc, then Tab leaves), Ctrl-F, Ctrl-Space completes, Ctrl-Shift-M lists the findings, F8 goes
 //   to the next, F1 tells what hovering shows, F12 goes to the object, Ctrl-Z, Ctrl-Y.
@@ -28,7 +30,9 @@
 //
 // SAVE  <form method="post" action=URL data-save> with <input type="hidden" name="version" value=N>
 //   is sent as forms are (urlencoded, or multipart if its enctype says so), with the button, as JSON's client.
-//   → {"saved":true,"version":N,"message":"…"}: the person stays on the page; the message is shown
+//   → {"saved":true,"version":N,"message":"…"}: the person stays on the page; the message is shown. With "size"
+//          (bytes) and "modified" (RFC 3339), elements with data-fact="size", "modified" and "version" show them. With
+//          data-save="page" and "page":"URL" the page goes there instead: more of it depends on the value.
 //   → {"location":"URL"} without saved: the page goes there
 //   → 409 {"error":"…","conflict":{"base":"…","theirs":"…","mine":"…","merged":"…","version":N,"who":"…","when":"…",
 //          "href":"…"}}: shown side by side. With "deleted":true, and for other fields than editors,

@@ -127,6 +127,13 @@ export function labelOf(field, otherwise) {
 	return label?.textContent.trim() || field.getAttribute("aria-label") || otherwise;
 }
 
+// size returns a number of bytes for people, as the server does.
+export function size(bytes) {
+	const units = ["B", "kB", "MB"];
+	const n = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+	return (bytes / 1000 ** n).toFixed(n ? 1 : 0) + " " + units[n];
+}
+
 // instead shows elements in place of a field, outside its label: clicks on a label go to the field.
 export function instead(field, ...elements) {
 	for (const label of field.labels) {

@@ -1,10 +1,11 @@
 // Forms that are sent without leaving the page: save, run, preview; and the keys for them.
 
 import { showConflict } from "./conflict.js";
-import { ask, askJSON, attach, each, el, onPart, parsePart, renewToken, say, t } from "./page.js";
+import { ask, askJSON, attach, each, el, onPart, parsePart, renewToken, say, size, t } from "./page.js";
 
 const saved = new Map(); // form → what it contained when it was last saved
 const busy = new Set(); // forms that are being sent
+const again = new Map(); // form → button: pressed meanwhile, so that what was typed since is saved too
 
 onPart(root => each(root, "form[data-save], form[data-guard]", form => {
 	saved.set(form, form.hasAttribute("data-unsaved") ? null : contents(form));
@@ -50,6 +51,7 @@ function encoded(form, data) {
 
 async function save(form, submitter, text) {
 	if (busy.has(form)) {
+		again.set(form, submitter);
 		return;
 	}
 	busy.add(form);
@@ -68,6 +70,8 @@ async function save(form, submitter, text) {
 		({ status, body } = await send());
 	}
 	busy.delete(form);
+	const next = again.get(form);
+	again.delete(form);
 	if (body.conflict && (!field || body.conflict.deleted)) {
 		submitPlainly(form, submitter); // the page of the server shows it
 	} else if (body.conflict) {
@@ -84,13 +88,19 @@ async function save(form, submitter, text) {
 		});
 	} else if (status >= 200 && status < 300 && (body.saved || body.location)) {
 		setVersion(form, body.version);
+		showFacts(body);
 		done(form, content, body.message ?? t("save.saved"));
-		if (!body.saved) {
+		const to = body.saved ? form.dataset.save === "page" && body.page : body.location;
+		if (to) {
 			saved.delete(form);
-			location.assign(body.location);
+			location.assign(to);
+			return;
 		}
 	} else {
 		say(form, body.error ?? t("unexpected", { status }), "bad");
+	}
+	if (next && !body.conflict && contents(form) !== content) {
+		save(form, next);
 	}
 }
 
@@ -101,11 +111,27 @@ function submitPlainly(form, submitter) {
 	HTMLFormElement.prototype.submit.call(form);
 }
 
+// setVersion sets the version that the person has read: in the form, and in the others of the same object.
 function setVersion(form, version) {
-	const field = form.querySelector("input[name=version]");
-	if (field && version !== undefined) {
-		field.value = version;
+	const read = form.querySelector("input[name=version]")?.value;
+	if (read !== undefined && version !== undefined) {
+		document.querySelectorAll(`main input[name=version][value="${CSS.escape(read)}"]`).forEach(f => f.value = version);
 	}
+}
+
+// showFacts shows the size, the time and the change of what was saved.
+function showFacts({ size: bytes, modified, version }) {
+	each(document, "[data-fact]", e => {
+		if (e.dataset.fact === "size" && bytes !== undefined) {
+			e.textContent = size(bytes);
+		} else if (e.dataset.fact === "modified" && modified) {
+			e.dateTime = modified;
+			e.textContent = modified.slice(0, 19).replace("T", " ");
+		} else if (e.dataset.fact === "version" && version) {
+			e.href = e.href.replace(/\d+$/, version);
+			e.textContent = e.textContent.replace(/\d+/, version);
+		}
+	});
 }
 
 function done(form, content, message) {

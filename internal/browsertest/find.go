@@ -216,10 +216,20 @@ func (b *Tab) Value(label string) string {
 	return value
 }
 
-// Focus returns the role and the name of what has the focus, as "button Save".
+// Focus returns the role and the name of what has the focus, as "button Save". For what is in a frame it is the frame:
+// "Iframe" and its title.
 func (b *Tab) Focus() string {
 	b.t.Helper()
-	object := call(b, runtime.Evaluate, runtime.EvaluateParams{Expression: `document.activeElement`}).Result
+	frame := ""
+	b.must(`document.activeElement?.tagName === "IFRAME" ? "Iframe " + document.activeElement.title : ""`, &frame)
+	if frame != "" {
+		return frame // the browser may not know yet what a screen reader says of it
+	}
+	object := call(b, runtime.Evaluate, runtime.EvaluateParams{Expression: `(() => {
+		let e = document.activeElement
+		while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement
+		return e
+	})()`}).Result
 	if object.ObjectID == "" {
 		return "nothing"
 	}

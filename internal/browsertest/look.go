@@ -38,11 +38,18 @@ func (b *Tab) Look(width int, theme string) {
 		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 }
 
-// Style returns a property of the page's style as it is shown, such as "background-color".
+// Style returns a property of the style of the page, or of its part, as it is shown, such as "background-color".
 func (b *Tab) Style(property string) string {
 	b.t.Helper()
 	value := ""
-	b.must(`getComputedStyle(document.documentElement).getPropertyValue(`+quoted(property)+`)`, &value)
+	if len(b.within) == 0 {
+		b.must(`getComputedStyle(document.documentElement).getPropertyValue(`+quoted(property)+`)`, &value)
+		return value
+	}
+	e := (&Tab{b.tab, b.within[:len(b.within)-1]}).find(b.within[len(b.within)-1])
+	b.on(e, `function() {
+		return getComputedStyle(this.nodeType === 1 ? this : this.parentElement).getPropertyValue(`+quoted(property)+`)
+	}`, &value)
 	return value
 }
 

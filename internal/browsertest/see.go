@@ -6,8 +6,9 @@ import (
 )
 
 // shown gives the text of an element as a person sees it: its visible text, and then what
-// stands in its fields.
+// stands in its fields. That of a frame is its page.
 const shown = `function() {
+	if (this.contentDocument) return this.contentDocument.body?.innerText ?? ""
 	const all = root => [...root.querySelectorAll("*")].flatMap(e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e])
 	const inside = all(this)
 	const fields = inside.filter(f => f.matches("input, textarea") &&
