@@ -6,6 +6,7 @@
 # make torture    everything at once on one root, killed at random, for TORTURE (10m)
 # make fuzz       each fuzz target for FUZZTIME (10s), two at a time
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
+# make pictures   takes the pictures of docs/web-page.md anew
 # make web        builds the script of the web page, admin/static/admin.js, from admin/web
 # make licenses   writes the licences of what the programs contain, for scripter version --licenses
 # make clean      removes what the others made
@@ -42,7 +43,7 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz web licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz web pictures licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -132,6 +133,9 @@ fuzz:
 web:
 	@bash admin/web/install
 	@cd admin/web && npm run --silent build
+
+pictures: servers
+	SCRIPTER_REQUIRE_SERVERS=1 $(GO) test -count=1 -run 'TestPictures$$' ./admin -pictures
 
 # A test compares what this writes.
 licenses:

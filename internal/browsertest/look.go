@@ -1,10 +1,17 @@
 package browsertest
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -27,11 +34,16 @@ type look struct {
 // Look makes the window that wide, and the person's preference the theme "light" or "dark".
 func (b *Tab) Look(width int, theme string) {
 	b.t.Helper()
-	b.look = look{width, theme}
 	height := 800
 	if width < 600 {
 		height = 740
 	}
+	b.window(width, height, theme)
+}
+
+func (b *Tab) window(width, height int, theme string) {
+	b.t.Helper()
+	b.look = look{width, theme}
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(width),
 		Height: int64(height), DeviceScaleFactor: 1, Mobile: width < 600})
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -101,6 +113,61 @@ func (b *Tab) fits() {
 	if wide != "" {
 		b.t.Errorf("%s at %d px: the page does not fit its window: %s", b.URL(), b.look.width, wide)
 	}
+}
+
+// Picture writes a picture of what a window of that size shows of the page into a file, for people to read: a PNG with
+// at most 256 colours.
+func (b *Tab) Picture(file string, width, height int, theme string) {
+	b.t.Helper()
+	before := b.look
+	b.window(width, height, theme)
+	b.must(`document.scrollingElement.scrollTo(0, 0)`, nil)
+	b.settle()
+	shot := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	b.Look(before.width, before.theme)
+	full, err := png.Decode(bytes.NewReader(shot.Data))
+	if err != nil {
+		b.t.Fatalf("picture of %s: %v", b.URL(), err)
+	}
+	var small bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	if err = encoder.Encode(&small, fewColours(full)); err == nil {
+		err = os.WriteFile(file, small.Bytes(), 0o644)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// fewColours returns a picture with those of its colours that it has most often; each of the others becomes
+// the one that is nearest.
+func fewColours(full image.Image) *image.Paletted {
+	area := full.Bounds()
+	counts := map[color.Color]int{}
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			counts[full.At(x, y)]++
+		}
+	}
+	colours := color.Palette(slices.Collect(maps.Keys(counts)))
+	number := func(c color.Color) uint32 { r, g, b, _ := c.RGBA(); return r>>8<<16 | g&0xff00 | b>>8 }
+	slices.SortFunc(colours, func(a, b color.Color) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(number(a), number(b)))
+	})
+	few := image.NewPaletted(area, colours[:min(len(colours), 256)])
+	nearest := map[color.Color]uint8{}
+	for y := area.Min.Y; y < area.Max.Y; y++ {
+		for x := area.Min.X; x < area.Max.X; x++ {
+			c := full.At(x, y)
+			i, known := nearest[c]
+			if !known {
+				i = uint8(few.Palette.Index(c))
+				nearest[c] = i
+			}
+			few.SetColorIndex(x, y, i)
+		}
+	}
+	return few
 }
 
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
