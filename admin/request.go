@@ -38,7 +38,8 @@ type requestData struct {
 	Response   *response     `json:"response,omitempty"`
 	Failure    []run         `json:"-"`
 	Error      string        `json:"error,omitempty"`
-	Changes    []changeRow   `json:"changes"` // what it has changed, as the history has it
+	Changes    []changeRow   `json:"changes"`        // what it has changed, as the history has it
+	Read       *readData     `json:"read,omitempty"` // nil: not known
 	Masked     []string      `json:"masked"`
 	Cut        []string      `json:"cut"`
 	Secrets    bool          `json:"secrets,omitempty"` // it was recorded with its secrets
@@ -183,6 +184,7 @@ func (c *call) describeRequest(tx *objectdb.Tx, r *requestlog.Request) (*request
 	if err := c.findTest(tx, data); err != nil {
 		return nil, err
 	}
+	data.Read = c.newReadData(tx, r.Reads)
 	var err error
 	data.Changes, err = c.changesOf(tx, r)
 	return data, err

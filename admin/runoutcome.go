@@ -12,6 +12,7 @@ import (
 	"scripter/history"
 	"scripter/lua"
 	"scripter/objectdb"
+	"scripter/requestlog"
 	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
@@ -29,6 +30,7 @@ type ran struct {
 	Values       []ranValue   `json:"values,omitempty"` // what typed Lua has given
 	Written      []ranObject  `json:"written"`          // or would have written
 	More         int          `json:"more,omitempty"`   // how many objects are not shown
+	Read         *readData    `json:"read,omitempty"`   // nil: the run did not begin
 	Sent         bool         `json:"sent,omitempty"`   // a part was kept before the end, and is not in Written
 	Log          []string     `json:"log,omitempty"`    // the lines for the log
 	Failure      *ranFailure  `json:"failure,omitempty"`
@@ -37,6 +39,7 @@ type ran struct {
 	typed        *typedScript // that was run in place of the stored one, or nil
 	run          *runner.Run  // nil before its end
 	limits       site.Limits  // of the run
+	reads        *requestlog.Reads
 }
 
 // typedScript is a text that a person has typed, and not stored. It is run in place of the script at
@@ -148,6 +151,9 @@ func (c *call) perform(r *ran, run func() error) error {
 			return err
 		}
 	}
+	if err := c.view(func(tx *objectdb.Tx) error { r.Read = c.newReadData(tx, r.reads); return nil }); err != nil {
+		return err
+	}
 	if r.run != nil {
 		r.Change, err = c.kept(r.run.Tx.Committed())
 	}
@@ -175,7 +181,7 @@ func (c *call) acquireRun() (release func(), err error) {
 func (c *call) ended(r *ran) func(*runner.Run, error) error {
 	return func(run *runner.Run, failed error) error {
 		r.run, r.Written, r.More, r.Sent = run, []ranObject{}, 0, run.Tx.Committed() > 0
-		r.limits = run.Limits()
+		r.limits, r.reads = run.Limits(), requestlog.ReadsOf(run.Tx, nil)
 		if run.Thread != nil {
 			r.Instructions = run.Thread.Instructions()
 		}
@@ -307,8 +313,12 @@ func (c *call) runScript(a objectdb.Address, args []string, keep bool, typed *ty
 
 func (c *call) runOptions(r *ran, what string) runner.Options {
 	o := runner.Options{Discard: !r.Kept, Origin: c.by(what), Ended: c.ended(r)}
-	if r.typed != nil {
-		o.Prepare = func(run *runner.Run) error { return run.Tx.Put(r.typed.at, r.typed.source) }
+	o.Prepare = func(run *runner.Run) error {
+		run.Tx.NoteReads()
+		if r.typed == nil {
+			return nil
+		}
+		return run.Tx.Put(r.typed.at, r.typed.source)
 	}
 	return o
 }

@@ -112,8 +112,15 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		last = x.newAttempt(r)
 		r.Script = last.answering
 		x.seesGeneration(r.Tx)
+		notes := x.entry != nil && x.entry.Number > 0
+		if notes {
+			r.Tx.NoteReads()
+		}
 		done, err = last.answer()
 		x.seesGeneration(r.Tx)
+		if notes {
+			x.entry.Reads = requestlog.ReadsOf(r.Tx, x.out.rec.Mask)
+		}
 		if err == nil && done && x.replay != nil && x.replay.Inspect != nil {
 			err = x.replay.Inspect(r.Tx)
 		}

@@ -26,7 +26,7 @@ func NewDerived[T any](make func(*Tx) (T, error)) *Derived[T] {
 
 // Get returns the value as the transaction sees it. If the transaction has itself
 // written something that the value was made of, a value is made for it alone.
-func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, d.make) }
+func (d *Derived[T]) Get(tx *Tx) (T, error) { return derive(tx, &d.slot, false, d.make) }
 
 // touches reports whether something was written that b depends on.
 func (o *overlay) touches(b *dependencies) bool {
@@ -81,7 +81,7 @@ func (m *DerivedMap[K, T]) Get(tx *Tx, key K, make func(*Tx) (T, error)) (T, err
 	if slot == nil {
 		slot = m.add(tx.db.cache, key)
 	}
-	return derive(tx, slot, make)
+	return derive(tx, slot, true, make)
 }
 
 // add makes a slot. When there are too many, all others are forgotten.
@@ -105,7 +105,7 @@ func (m *DerivedMap[K, T]) add(c *cache, key K) *derivation {
 	return slot
 }
 
-func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T, err error) {
+func derive[T any](tx *Tx, slot *derivation, keyed bool, make func(*Tx) (T, error)) (none T, err error) {
 	if v, b := slot.at(tx.db.cache, tx.gen); b != nil && (tx.over == nil || !tx.over.touches(b)) {
 		tx.relies(b)
 		return v.(T), nil
@@ -120,7 +120,7 @@ func derive[T any](tx *Tx, slot *derivation, make func(*Tx) (T, error)) (none T,
 	if own != nil && read.own {
 		own.own = true
 	}
-	b := &dependencies{places: read.places.nodes, contents: read.contents.nodes, of: slot}
+	b := &dependencies{places: read.places.nodes, contents: read.contents.nodes, of: slot, keyed: keyed}
 	for _, in := range read.derived {
 		b.places, b.contents = append(b.places, in.places...), append(b.contents, in.contents...)
 	}
@@ -144,6 +144,7 @@ type derivation struct {
 type dependencies struct {
 	places, contents []*Node
 	of               *derivation
+	keyed            bool           // the value is of a DerivedMap
 	at               map[Place]bool // all of them
 	listed           map[int64]bool // the tables among contents
 }

@@ -29,6 +29,9 @@ type Node struct {
 // will have. It is negative until the object is committed.
 func (n *Node) ID() int64 { return n.id }
 
+// Table is the ID of the table that holds the object.
+func (n *Node) Table() int64 { return n.parent }
+
 // Name is the object's name as it is spelled; the root's is "".
 func (n *Node) Name() string { return n.name }
 

@@ -17,6 +17,7 @@ type Tx struct {
 	db      *DB
 	ctx     context.Context
 	mode    txMode
+	newer   bool    // it had begun with an older state than it sees; nodes of tables may be of that
 	session Session // nil before something must be read from the store, and at the end
 	writer  Writer  // the session, while the transaction holds the writer's lock
 	gen     int64   // the generation that is seen
@@ -24,14 +25,14 @@ type Tx struct {
 	root    *Node
 	losses  int64 // that it has seen: see State.Losses
 	lost    bool  // there were losses since it began, so that nothing that it has read counts
-	newer   bool  // it had begun with an older state than it sees; nodes of tables may be of that
 	wait    *time.Duration
 	locked  context.Context // ends when the lock has been held for Options.LockTime
 	stop    func()          // ends locked
 
 	over  *overlay // what was written; nil when nothing was
 	wrote int64    // see Writes
-	read  *readSet // what was read; nil in transactions that do not validate
+	read  *readSet // what was read; nil in transactions that do not validate, unless noted is set
+	noted *noted   // see NoteReads; may be nil
 	lists map[int64][]*Node
 	tries attempts
 
@@ -244,6 +245,7 @@ func (tx *Tx) Flush() error {
 	if err := tx.usable(); err != nil {
 		return err
 	}
+	tx.keepReads()
 	err := tx.commit(false)
 	if err == nil {
 		tx.forget()
@@ -261,6 +263,8 @@ func (tx *Tx) forget() {
 	tx.endSession()
 	if tx.mode != viewing {
 		tx.mode = optimistic
+	}
+	if tx.mode != viewing || tx.noted != nil {
 		tx.read = new(readSet)
 	}
 	tx.flushed = true

@@ -16,6 +16,7 @@ import (
 	"scripter/history"
 	"scripter/objectdb"
 	"scripter/requestlog"
+	"scripter/runner"
 	"scripter/valuetext"
 )
 
@@ -24,8 +25,8 @@ type Options struct {
 	DB *objectdb.DB // today's root
 	// Gateway returns a gateway on a root: on DB, or on DB as it was ([objectdb.DB.IsPast]).
 	Gateway func(db *objectdb.DB) (*gateway.Gateway, error)
-	Then    bool // the run is on the root as it was when the request came
-	Replay  gateway.ReplayOptions
+	Then    bool                  // the run is on the root as it was when the request came
+	Replay  gateway.ReplayOptions // Run sets its Prepare and Ended, Compare its Inspect
 	// Ended, if set, is called after each run, also after one that has failed.
 	Ended func(*Result)
 }
@@ -34,9 +35,10 @@ type Options struct {
 type Result struct {
 	Outcome gateway.Outcome
 	Answer  *requestlog.Answer
-	Past    *history.Past    // the root as it was; nil: today's
-	Gateway *gateway.Gateway // that has answered
-	written string           // what the run has written in the root: see [history.Pending]
+	Past    *history.Past     // the root as it was; nil: today's
+	Gateway *gateway.Gateway  // that has answered
+	Reads   *requestlog.Reads // what the run has read; nil: it did not begin
+	written string            // what the run has written in the root: see [history.Pending]
 }
 
 // Run runs a recorded request, which stays as it is. The response goes to w.
@@ -60,6 +62,8 @@ func Run(ctx context.Context, r *requestlog.Request, w io.Writer, o Options) (*R
 	}
 	request := *r // a run changes its variables
 	request.Variables = maps.Clone(r.Variables)
+	o.Replay.Prepare = func(r *runner.Run) error { r.Tx.NoteReads(); return nil }
+	o.Replay.Ended = func(r *runner.Run, _ error) error { run.Reads = requestlog.ReadsOf(r.Tx, nil); return nil }
 	run.Outcome, run.Answer = run.Gateway.Replay(ctx, &request, w, o.Replay)
 	if run.Outcome.Status == 0 {
 		return run, fmt.Errorf("request %d was not answered: %w", r.Number, run.Outcome.Err)

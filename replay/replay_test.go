@@ -85,6 +85,8 @@ func TestRun(t *testing.T) {
 		assert.Equal(t, want, run.Answer.Body)
 		assert.True(t, strings.HasSuffix(response.String(), want), response.String())
 		assert.Equal(t, 1, ended)
+		assert.Equal(t, r.Reads, run.Reads)
+		assert.Equal(t, []objectdb.Address{{"suites", "webserverScripts", "x"}, {"own", "n"}}, run.Reads.Values)
 	}
 }
 

@@ -27,6 +27,7 @@ func (r *Request) Fields(whole bool) map[string]any {
 	if a := r.Answer; a != nil {
 		m["response"] = a.Fields()
 	}
+	r.Reads.AddTo(m)
 	return m
 }
 

@@ -224,6 +224,9 @@ func (r *Request) read(cells map[string]objectdb.Value) {
 	r.Developer, r.Secrets = flag("developer"), flag("secrets")
 	r.HandlerNames, r.Masked, r.Cut = texts("handlerNames"), texts("masked"), texts("cut")
 	r.Incident, r.Error = text("incident"), text("error")
+	if _, known := cells["read"]; known {
+		r.Reads = &Reads{parseAddresses(texts("read")), parseAddresses(texts("readTables")), max(0, int(number("readMore")))}
+	}
 	if _, known := cells["status"]; known {
 		r.Duration = time.Duration(math.Round(number("milliseconds") * float64(time.Millisecond)))
 		r.Answer = &Answer{

@@ -37,6 +37,7 @@ type Request struct {
 	Duration time.Duration
 	Incident string
 	Error    string // of a failure, in full
+	Reads    *Reads // nil: not known, as of a request that an older version has recorded
 }
 
 // New returns a request to be recorded, with a seed for its run. The caller has masked

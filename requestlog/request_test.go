@@ -47,6 +47,8 @@ func TestStored(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, r, found, "before its answer")
 
+		r.Reads = &Reads{Values: []objectdb.Address{{"own", "a.b"}, {"own", `"`}},
+			Tables: []objectdb.Address{{"own"}, {}}, More: 7}
 		r.SetOutcome(rec, 201, "abcdefgh", "failed with hush", r.Time.Add(3*time.Millisecond))
 		require.NoError(t, r.AddOutcome(tx))
 		found, err = Find(tx, 1)

@@ -135,5 +135,5 @@ func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 	if r.Error != "" {
 		rows = append(rows, row{"error", objectdb.String(r.Error)})
 	}
-	return r.put(tx, rows)
+	return r.put(tx, append(rows, r.Reads.rows()...))
 }

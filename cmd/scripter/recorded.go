@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -129,6 +130,7 @@ func (t *tool) showRequest(r *requestlog.Request) {
 	if r.Body != "" {
 		p("\nbody, %d bytes:\n%s", r.BodySize, endLine(r.Body))
 	}
+	t.showReads(r.Reads)
 	if r.Answer == nil {
 		p("\nno answer is known: it was not finished when the root was read, or the program was killed\n")
 		return
@@ -147,6 +149,27 @@ func (t *tool) showRequest(r *requestlog.Request) {
 		p("(a body of %d bytes, SHA-256 %s)\n", r.Answer.Size, r.Answer.SHA256)
 	case r.Answer.Body != "":
 		p("%s", endLine(r.Answer.Body))
+	}
+}
+
+// showReads prints what a request has read, if that is known.
+func (t *tool) showReads(r *requestlog.Reads) {
+	if r == nil {
+		return
+	}
+	p := func(format string, args ...any) { fmt.Fprintf(t.out, format, args...) }
+	p("\nread in the root:\n")
+	for _, a := range r.Values {
+		p("%s\n", a)
+	}
+	for _, a := range r.Tables {
+		p("%s (the names in the table)\n", cmp.Or(a.String(), "the root"))
+	}
+	if r.More > 0 {
+		p("and %d objects more\n", r.More)
+	}
+	if len(r.Values)+len(r.Tables)+r.More == 0 {
+		p("nothing\n")
 	}
 }
 

@@ -124,8 +124,10 @@ func (t *tool) replay(ctx context.Context, which requestlog.Name, f replayFlags)
 	}
 	out := result.Outcome
 	if t.json {
-		if err := t.printJSON(map[string]any{"number": r.Number, "status": out.Status,
-			"response": response.String(), "masked": append([]string{}, r.Masked...)}); err != nil {
+		m := map[string]any{"number": r.Number, "status": out.Status,
+			"response": response.String(), "masked": append([]string{}, r.Masked...)}
+		result.Reads.AddTo(m)
+		if err := t.printJSON(m); err != nil {
 			return err
 		}
 	}
