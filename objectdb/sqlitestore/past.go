@@ -40,6 +40,12 @@ func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error
 func (p *pastSession) Page(
 	_ context.Context, table int64, from, end string, backward bool, n int, fn func(objectdb.Row) error,
 ) error {
+	// Most tables have no past states. Then a quarter of the time is enough.
+	if past, err := p.count(sqlHasPast, table); err != nil {
+		return err
+	} else if past == 0 {
+		return p.page(table, from, end, backward, n, p.generation, p.telling(fn))
+	}
 	s := sqlPageAt
 	if backward {
 		s = sqlPageBackwardAt

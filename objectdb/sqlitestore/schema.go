@@ -97,6 +97,7 @@ const (
 	sqlByIDAt
 	sqlChildAt
 	sqlChildrenAt
+	sqlHasPast
 	sqlPageAt
 	sqlPageBackwardAt
 	sqlCountAt
@@ -201,9 +202,9 @@ var statementSQL = [statements]string{
 	sqlChildren: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
 		WHERE parent = ?1 ORDER BY fold`,
 	sqlPage: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
-		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 ORDER BY fold LIMIT ?5`,
+		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 AND since <= ?6 ORDER BY fold LIMIT ?5`,
 	sqlPageBackward: `SELECT ` + rowColumns + `CASE WHEN size <= ?2 THEN value END FROM object
-		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 ORDER BY fold DESC LIMIT ?5`,
+		WHERE parent = ?1 AND fold >= ?3 AND fold < ?4 AND since <= ?6 ORDER BY fold DESC LIMIT ?5`,
 	sqlCount: `SELECT count(*) FROM object WHERE parent = ?1`,
 	sqlCountUpTo: `SELECT count(*) FROM
 		(SELECT 1 FROM object WHERE parent = ?1 AND fold >= ?2 AND fold < ?3 LIMIT ?4)`,
@@ -274,6 +275,7 @@ var statementSQL = [statements]string{
 			FROM object WHERE parent = ?1 AND since <= ?2
 		UNION ALL SELECT ` + pastColumns + `CASE WHEN size <= ?3 THEN value END ` + fromPastFolds + `
 		ORDER BY fold`,
+	sqlHasPast: `SELECT EXISTS (SELECT 1 FROM past WHERE parent = ?1)`,
 	// The names come from folds in order, so that the first ?6 of them are enough.
 	sqlPageAt: `WITH RECURSIVE folds (f) AS (
 			SELECT min(fold) FROM past WHERE parent = ?1 AND fold >= ?4 AND fold < ?5

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql/driver"
+	"math"
 	"time"
 
 	"scripter/objectdb"
@@ -128,11 +129,18 @@ func (c *conn) Object(_ context.Context, id int64) (objectdb.Row, error) {
 func (c *conn) Page(
 	_ context.Context, table int64, from, end string, backward bool, n int, fn func(objectdb.Row) error,
 ) error {
+	return c.page(table, from, end, backward, n, math.MaxInt64, fn)
+}
+
+// page is Page for the objects whose present state began up to a generation.
+func (c *conn) page(
+	table int64, from, end string, backward bool, n int, since int64, fn func(objectdb.Row) error,
+) error {
 	s := sqlPage
 	if backward {
 		s = sqlPageBackward
 	}
-	return c.soundRows(fn, s, table, objectdb.ListedValue, from, end, int64(n))
+	return c.soundRows(fn, s, table, objectdb.ListedValue, from, end, int64(n), since)
 }
 
 func (c *conn) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
