@@ -16,7 +16,7 @@ import (
 // isSecure reports whether the request came by https, as the web server says.
 func isSecure(r *http.Request) bool { return r.TLS != nil }
 
-// identify sets the session of the request and whose it is, if there is one.
+// identify sets the session of the request and its user, if the request has a session.
 func (c *call) identify(tx *objectdb.Tx, r *http.Request) error {
 	s, err := c.login.Find(tx, login.Token(r, isSecure(r)))
 	if errors.Is(err, login.ErrNoSession) {
@@ -28,7 +28,7 @@ func (c *call) identify(tx *objectdb.Tx, r *http.Request) error {
 	return err
 }
 
-// setCookie gives the browser the token of a session for the web page at a path; "" takes it away.
+// setCookie sets the cookie with the token of a session, for the web page at a path; "" deletes the cookie.
 func (c *call) setCookie(path, token string) {
 	http.SetCookie(c.w, login.NewCookie(c.r.Host, path, token, isSecure(c.r)))
 }
@@ -129,8 +129,8 @@ func (c *call) refuse(err error, link bool) (*result, error) {
 	return &result{status: p.Status, template: "login", title: text("login.title"), data: data}, nil
 }
 
-// waitProblem returns the problem of a password that was not checked, or nil: too many were wrong, or too
-// many are checked now.
+// waitProblem returns the problem of a password that was not checked, because too many were wrong or too many are
+// being checked, or nil.
 func (c *call) waitProblem(err error) *problem {
 	var wait *login.WaitError
 	switch {

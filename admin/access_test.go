@@ -118,7 +118,7 @@ func TestTextOfARefusedForm(t *testing.T) {
 	a = ada.send(http.MethodPost, "edit/user.story", strings.NewReader(url.Values{"do": {"save"}, "value": {typed}}.Encode()),
 		map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "cross-site"})
 	assert.Equal(t, http.StatusForbidden, a.status)
-	assert.Empty(t, shown(a), "another site chooses no text of the page")
+	assert.Empty(t, shown(a), "another site cannot choose the text of the page")
 	assert.Equal(t, objectdb.Text("once"), s.get("user.story"))
 }
 

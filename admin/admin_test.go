@@ -286,7 +286,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	change := ada.lastChange()
 	manual, err := os.ReadFile("../docs/web-page.md")
 	require.NoError(t, err)
-	rows := map[string]string{} // by the beginning of the row
+	rows := map[string]string{} // by page
 	for line := range strings.Lines(string(manual)) {
 		if page, rest, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok {
 			rows[page] = rest

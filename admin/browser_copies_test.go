@@ -11,7 +11,7 @@ import (
 	"scripter/internal/servertest"
 )
 
-// TestBrowserCopies: a copy is saved, downloaded, and the root put back to it, which is undone too.
+// TestBrowserCopies saves a copy, downloads it, reverts the root to it, and undoes that.
 func TestBrowserCopies(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		s.Scripter(t, "put", "--parents", "workspace.note", "first")

@@ -118,8 +118,8 @@ func TestBrowserConflict(t *testing.T) {
 	})
 }
 
-// TestBrowserPageText: what the page of a text says of it is that of today after a save, its other forms are those of
-// the same text, and markers have a colour of their own.
+// TestBrowserPageText checks that a save updates all that the page of a text says about it, its other forms too,
+// and that markers have a colour of their own.
 func TestBrowserPageText(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")

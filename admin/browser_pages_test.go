@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBrowserPages: pages that no other flow inspects, in both themes and two widths.
+// TestBrowserPages checks the pages that no other test inspects, in both themes and two widths.
 func TestBrowserPages(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")

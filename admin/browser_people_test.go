@@ -13,7 +13,7 @@ import (
 // otherPassword is what people change their password to.
 const otherPassword = "another horse battery"
 
-// TestBrowserPeople: an owner adds a person, gives her another role and password, and removes her;
+// TestBrowserPeople checks people: an owner adds a person, gives her another role and password, and removes her;
 // she changes her own password, and ends her other sessions.
 func TestBrowserPeople(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {

@@ -17,7 +17,7 @@ import (
 	"scripter/internal/servertest"
 )
 
-var takePictures = flag.Bool("pictures", false, "write the pictures of docs/web-page.md anew")
+var takePictures = flag.Bool("pictures", false, "take the pictures of docs/web-page.md again")
 
 const (
 	picturesFolder = "../docs/pictures"
@@ -100,8 +100,8 @@ func openTeaHouse(t *testing.T) *servertest.Server {
 	return s
 }
 
-// TestPictures goes through the pages that docs/web-page.md shows: what can be seen in a picture must still be there.
-// With -pictures it takes the pictures anew.
+// TestPictures visits the pages in the pictures of docs/web-page.md, and checks that they still show the same. With
+// -pictures it takes new pictures.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	s := openTeaHouse(t)
@@ -186,7 +186,7 @@ func TestPictures(t *testing.T) {
 	checkPictures(t, taken)
 }
 
-// checkPictures checks that the manual shows these pictures and no others, with a text for those who do not see them.
+// checkPictures checks that the manual shows these pictures and no others, with an alternative text.
 func checkPictures(t *testing.T, taken map[string]bool) {
 	t.Helper()
 	manual, err := os.ReadFile("../docs/web-page.md")

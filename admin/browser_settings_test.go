@@ -10,8 +10,8 @@ import (
 	"scripter/internal/servertest"
 )
 
-// TestBrowserSettings: settings and the rows of their tables are changed by mouse and by keyboard; what
-// is wrong is told where it was typed.
+// TestBrowserSettings changes settings and the rows of their tables by mouse and by keyboard. A mistake is reported
+// at its field.
 func TestBrowserSettings(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		b := logIn(t, s, "ada", "settings")

@@ -21,7 +21,7 @@ const noticed = `<!DOCTYPE html>
 <body style="height: 95vh; display: grid; place-items: center"><!--#user.tea.notice--></body>
 `
 
-// TestBrowserMap: from a page of the site to its map, from a number there to the object, which is edited.
+// TestBrowserMap goes from a page of the site to its map, and from a number there to the object, which it edits.
 func TestBrowserMap(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		s.Scripter(t, "put", "--parents", "user.tea.notice", "--kind", "text", "")
@@ -41,7 +41,7 @@ func TestBrowserMap(t *testing.T) {
 		b.See("Saved.")
 		assert.Contains(t, get(t, s, "/tea.mcro"), "Tea is <b>ready</b>.")
 
-		// By keyboard: the first that has the focus in the page is the number.
+		// By keyboard: the number is the first element of the page that gets the focus.
 		b.Open("/tea.mcro?scripter-map")
 		b.See("20 B Tea is <b>ready</b>.")
 		b.TabTo("Iframe", "The page /tea.mcro with the numbers of its markers")
@@ -50,7 +50,7 @@ func TestBrowserMap(t *testing.T) {
 	})
 }
 
-// TestBrowserThen: the site is seen as an earlier change left it, and one goes back to the present.
+// TestBrowserThen looks at the site as an earlier change left it, and goes back to the present.
 func TestBrowserThen(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		for i, price := range []string{"2", "3"} {
@@ -89,7 +89,7 @@ func lastChange(t *testing.T, s *servertest.Server, address string) int {
 	return log.Changes[0].Number
 }
 
-// TestBrowserDoctor: doctor asks the web server, and again for another page.
+// TestBrowserDoctor lets doctor ask the web server, and then for another page.
 func TestBrowserDoctor(t *testing.T) {
 	behind(t, func(t *testing.T, s *servertest.Server) {
 		require.NoError(t, os.WriteFile(filepath.Join(s.WWW, "tea.mcro"), []byte("<!--#clock.now ()-->"), 0o644))
@@ -112,7 +112,7 @@ func TestBrowserDoctor(t *testing.T) {
 func hour(now time.Time) metrics.Hour {
 	h := metrics.Hour{PID: os.Getpid(), Started: now.Add(-3 * time.Hour)}
 	for i := range 60 {
-		some := i * i * 7919 % 97 // like chance, and always the same
+		some := i * i * 7919 % 97 // it looks random, but is always the same
 		requests := uint64(60 + 2*i + some)
 		m := metrics.Minute{Time: now.Add(time.Duration(i-60) * time.Minute), Requests: requests,
 			Seconds: float64(requests) * (2 + float64(some)/40) / 1000, Running: some / 30, Workers: 3 + i/40,
@@ -135,7 +135,7 @@ func putHour(t *testing.T, s *servertest.Server) {
 	t.Cleanup(func() { os.Remove(path) })
 }
 
-// TestBrowserStatus: the last hour in plots, and minute by minute.
+// TestBrowserStatus looks at the last hour in plots, and minute by minute.
 func TestBrowserStatus(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")

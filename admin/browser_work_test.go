@@ -22,7 +22,7 @@ func TestBrowserFinder(t *testing.T) {
 		b := logIn(t, s, "ada", "history")
 		b.Press("Control+k")
 		b.Keys("treasure")
-		b.Press("Enter") // before the answer: it opens what is found for the whole word
+		b.Press("Enter") // before the answer arrives; it opens what is found for the whole word
 		b.SeeURL("/scripter/at/workspace.treasure")
 		b.Open("/scripter/history")
 		b.Press("Control+k")
@@ -93,7 +93,7 @@ func TestBrowserRequests(t *testing.T) {
 	})
 }
 
-// TestBrowserConsole: Lua is typed and run; what it writes is thrown away. Earlier entries are recalled as in a shell.
+// TestBrowserConsole types and runs Lua, whose changes are thrown away. Earlier entries are recalled as in a shell.
 func TestBrowserConsole(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")
@@ -163,7 +163,7 @@ func TestBrowserOutlineKeys(t *testing.T) {
 	inspect(t, b, "outline-keys")
 }
 
-// TestBrowserIdle: pages that nobody uses ask the server less than once in 10 s, whatever they show.
+// TestBrowserIdle checks that pages that nobody uses ask the server less than once in 10 s, whatever they show.
 func TestBrowserIdle(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, "serve")

@@ -111,7 +111,7 @@ func (c *call) by(what string) objectdb.Origin {
 	return objectdb.Origin{Person: true, Who: c.user, Why: "web page", Path: what}
 }
 
-// kept returns the number of a change that was made, or 0 if nothing is kept of what it has replaced.
+// kept returns the number of a change that was made, or 0 if the history keeps nothing of what it replaced.
 func (c *call) kept(change int64) (int64, error) {
 	if change == 0 {
 		return 0, nil
@@ -222,7 +222,7 @@ func newProblem(status int, key string, args ...any) *problem {
 	return &problem{Status: status, Text: text(key, args...)}
 }
 
-// bad returns the problem of a value in a form or a URL.
+// bad returns the problem of an invalid value in a form or a URL.
 func bad(key string, args ...any) error { return newProblem(http.StatusBadRequest, key, args...) }
 
 // badInput returns the problem of what a person has sent, in the words of another package.
@@ -233,7 +233,7 @@ func badInput(err error) error {
 // unknownAction returns the problem of a form that asks for what its page cannot do.
 func unknownAction(do string) error { return bad("error.action", do) }
 
-// pastProblem returns the problem of a change that is asked for while the person looks at the past.
+// pastProblem returns the problem of a change that is requested while the person looks at the past.
 func pastProblem() error { return newProblem(http.StatusConflict, "error.past") }
 
 func (c *call) notFound() error {

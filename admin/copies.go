@@ -211,7 +211,7 @@ func (c *call) revert() (*result, error) {
 		return nil, c.copyProblem(err)
 	}
 	c.Log.Info("web page: reverted", "user", c.user, "copy", k.path, "before", did.Before.Path)
-	change, _ := c.kept(did.Generation) // only the button to undo it may be missing
+	change, _ := c.kept(did.Generation) // after an error only the button that undoes it is missing
 	// The web page may have had another path then, or none.
 	err = c.DB.View(c.ctx(), func(tx *objectdb.Tx) error {
 		now, err := site.Read(tx)

@@ -52,7 +52,7 @@ type valueData struct {
 	Shown   bool          `json:"-"` // it is a secret that is shown
 	Change  bool          `json:"-"` // the person may change it
 	Plain   bool          `json:"-"` // too long for an editor with colours
-	Part    bool          `json:"-"` // Text is only its beginning, and cannot be changed
+	Part    bool          `json:"-"` // Text is only the beginning of the value, and cannot be changed
 	Odd     string        `json:"-"` // why it cannot be edited as text: a key of texts
 	Moment  string        `json:"-"` // a date, for an input of dates
 	Rest    string        `json:"-"` // the part of the second of Moment, or ""
@@ -67,7 +67,7 @@ func (d *valueData) MayUpload() bool {
 	return d.Odd != "" || d.Form != "boolean" && d.Form != "date" && d.Form != "line"
 }
 
-// PartSize is the size of the part that is shown.
+// PartSize returns the size of the part that is shown.
 func (d *valueData) PartSize() int64 { return int64(len(d.Text)) }
 
 // target is what an address stands for.

@@ -237,7 +237,7 @@ func TestConflict(t *testing.T) {
 	})
 }
 
-// TestWhoChangedIt checks that a conflict says in good words who or what has made the change.
+// TestWhoChangedIt checks that a conflict says who or what made the change.
 func TestWhoChangedIt(t *testing.T) {
 	e := newEditor(t)
 	e.s.server.Now = func() time.Time { return time.Now().Add(130 * time.Second) }

@@ -20,14 +20,14 @@ type conflict struct {
 	Mine    string           `json:"mine"`             // what the person wants to store
 	Theirs  string           `json:"theirs"`           // what somebody else has stored
 	Merged  string           `json:"merged,omitempty"` // has both changes
-	Clashes int              `json:"clashes"`          // places of Merged with marks: the changes do not fit together
+	Clashes int              `json:"clashes"`          // the number of conflicts that are marked in Merged
 	Version int64            `json:"version"`          // of Theirs, 0 if there is nothing
 	Kind    string           `json:"kind,omitempty"`   // of Theirs
 	OwnKind string           `json:"-"`                // of Mine
 	Deleted bool             `json:"deleted,omitempty"`
-	Who     string           `json:"who,omitempty"` // has made the change: a person or a visitor
+	Who     string           `json:"who,omitempty"` // the person or the visitor who made the change
 	When    string           `json:"when,omitempty"`
-	Said    string           `json:"-"` // who has changed it, when and how, in a sentence without its end; "" = not known
+	Said    string           `json:"-"` // a sentence on who made the change, without its full stop; "" = not known
 	Change  int64            `json:"change,omitempty"`
 	Href    string           `json:"href,omitempty"` // of the change
 	Error   string           `json:"-"`              // why Mine was not stored, if the reason is another one
@@ -157,7 +157,7 @@ func (c *call) describeChange(a objectdb.Address, m *conflict) error {
 	})
 }
 
-// whoOf returns who has made a change.
+// whoOf returns who made a change.
 func whoOf(o objectdb.Origin) string {
 	switch {
 	case o.Who != "":
@@ -170,10 +170,11 @@ func whoOf(o objectdb.Origin) string {
 	return text("conflict.scripter")
 }
 
-// isMethod reports whether a change comes from a request, whose method is the reason of the change.
+// isMethod reports whether the reason of a change is the method of a request.
 func isMethod(why string) bool { return why != "" && why == strings.ToUpper(why) }
 
-// saidOf says who has made a change, when and how: "Grace changed user.note 2 minutes ago with scripter put".
+// saidOf returns a sentence that says who made a change, when and how: "Grace changed user.note 2 minutes ago with
+// scripter put".
 func (c *call) saidOf(m *conflict, o objectdb.Origin, at time.Time) string {
 	who, isMe := whoOf(o), o.Person && o.Who == c.user && o.Why == "web page"
 	switch {
@@ -202,7 +203,7 @@ func (c *call) saidOf(m *conflict, o objectdb.Origin, at time.Time) string {
 	return said
 }
 
-// ago returns how long something is ago, for people.
+// ago returns how long ago something was, such as "2 minutes ago".
 func ago(d time.Duration) string {
 	one, many, n := "", "ago.seconds", int(d/time.Second) // never 1
 	switch {

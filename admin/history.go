@@ -110,8 +110,8 @@ func (c *call) row(change *history.Change) changeRow {
 	return r
 }
 
-// seen returns an address as far as the person may see it: that of an object in a table which only owners
-// see ends with the table, because names may be secret too.
+// seen returns the part of an address that the person may see. If only owners see the table that an object is in,
+// this is the address of the table, because names may be secret too.
 func (c *call) seen(a objectdb.Address) objectdb.Address {
 	for i := range a {
 		if !c.role.MaySee(a[:i+1]) {
@@ -130,7 +130,7 @@ func (c *call) rows(changes []history.Change) []changeRow {
 	return list
 }
 
-// summarize looks up where the objects of a change are, if there are not too many.
+// summarize looks up the addresses of the objects of a change, if there are not too many.
 func summarize(tx *objectdb.Tx, c objectdb.Change) (*history.Summary, error) {
 	if c.Count > historyObjects {
 		return &history.Summary{Count: c.Count}, nil
@@ -281,7 +281,7 @@ func (c *call) changePage() (*result, error) {
 	return &result{template: "change", title: text("change.title", n), data: data}, nil
 }
 
-// errNothingLeft is the error of an undo that would change nothing: a form that was sent twice is no change.
+// errNothingLeft is the error of an undo that would change nothing, as when a form is sent twice.
 var errNothingLeft = errors.New("nothing is left to take back")
 
 // undoChange takes a change back, or makes it again.
@@ -364,7 +364,7 @@ func (c *call) conflictPage(n int64, conflict *history.Conflict) *result {
 			Merge: conflict.MayMerge()}}
 }
 
-// compareMost is how many objects a page compares: more take longer than a page may.
+// compareMost is the largest number of objects that a page compares; comparing more takes too long.
 const compareMost = 1000
 
 // diffData is the page of the differences of an object between two moments.

@@ -70,8 +70,8 @@ func TestLargeValuesArePart(t *testing.T) {
 	}
 }
 
-// TestTypeOfBrokenText checks that the type of a binary that is no valid text can be changed without a loss: its form has
-// no text.
+// TestTypeOfBrokenText checks that a binary that is not valid text keeps its bytes when its type is changed,
+// because its form has no text.
 func TestTypeOfBrokenText(t *testing.T) {
 	e := newEditor(t)
 	for _, data := range []string{"caf\xe9", strings.Repeat("x", maxSummed+1), strings.Repeat("x", maxWhole+1)} {

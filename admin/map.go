@@ -269,8 +269,8 @@ func (s *mapSource) split() {
 	s.Lines = append(s.Lines, line)
 }
 
-// mappedPolicy is the Content-Security-Policy of a page of the site in the frame of its map: it has no
-// origin. Only a click may lead out of the frame, and only our numbers name a target.
+// mappedPolicy is the Content-Security-Policy of a page of the site in the frame of its map: it has no origin. Only
+// a click may navigate out of the frame, and only the numbers of the map have a target.
 const mappedPolicy = "sandbox allow-top-navigation-by-user-activation; " + sitePolicy
 
 // mappedPage sends the page with the numbers of its markers, for the frame.

@@ -101,7 +101,7 @@ func breadcrumbs(a objectdb.Address) []step {
 	return list
 }
 
-// describe returns an object without its whole value. Of a secret it does not tell the size either.
+// describe returns an object without its whole value. It does not return the size of a secret.
 func (c *call) describe(tx *objectdb.Tx, a objectdb.Address, n *objectdb.Node) object {
 	o := object{Address: a, Dotted: a.String(), Name: n.Name(), Kind: n.Kind().String(), Version: n.Version(),
 		Created: n.Created(), Modified: n.Modified()}
@@ -130,12 +130,12 @@ func preview(v objectdb.Value) string {
 	return short(oneLine(valuetext.Format(v)), 120)
 }
 
-// oneLine returns a text as one line, in which white space is a blank.
+// oneLine returns a text as one line, with a blank in place of any white space.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
 }
 
-// short returns the beginning of a text, with at most so many characters.
+// short returns the beginning of a text, with at most that number of characters.
 func short(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"

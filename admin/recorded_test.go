@@ -15,8 +15,7 @@ import (
 	"scripter/valuetext"
 )
 
-// visitorSecrets are what the visitor of recordedSite has sent and nobody else knows. The last one is the name
-// of a field.
+// visitorSecrets are the secrets that the visitor of recordedSite has sent. The last one is the name of a field.
 var visitorSecrets = []string{"swordfish", "opensesame", "hushcookie", "bWFyeTpvcGVuc2VzYW1l", "apikeyvalue", "oyster"}
 
 // recordedSite returns a site that has recorded the secrets of a visitor as they are, and keeps all of
@@ -83,10 +82,10 @@ func (b *browser) noSecrets(method, path string, fields ...string) {
 		for _, secret := range visitorSecrets {
 			isAsked := strings.Contains(path, secret) || strings.HasPrefix(path, "requests/") || strings.HasPrefix(path, "run/")
 			if secret == "oyster" && isAsked {
-				continue // names of fields stand in the page of a request
+				continue // the page of a request shows the names of fields
 			}
 			if i := strings.Index(a.body, secret); i >= 0 {
-				assert.Fail(t, fmt.Sprintf("%s %s as %s tells %s", method, path, accept, secret), "%.120s", a.body[max(0, i-60):])
+				assert.Fail(t, fmt.Sprintf("%s %s as %s shows %s", method, path, accept, secret), "%.120s", a.body[max(0, i-60):])
 				break
 			}
 		}

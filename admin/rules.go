@@ -39,7 +39,7 @@ type ruleRow struct {
 	Shown   []ruleText
 	Notes   []string // what is wrong with it
 	Free    bool     // its keys are not in the table itself, so it cannot be removed
-	Always  bool     // it applies although it is not in the table
+	Always  bool     // the row applies although it is not in the table
 	Editing bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"scripter/site"
 )
 
-// rulesData is the page of such a table.
+// rulesData is the page of a table of rules.
 type rulesData struct {
 	Page    string           `json:"page"`
 	Keys    int              `json:"keys"` // how many columns, from the first, name a row
@@ -20,11 +20,11 @@ type rulesData struct {
 	Columns []ruleColumn     `json:"-"`
 	Rows    []ruleRow        `json:"-"`
 	List    []map[string]any `json:"rows"`
-	Inputs  []ruleInput      `json:"-"` // of the form for a new row, or for the row that is changed
-	Typed   []string         `json:"-"` // of a row that was not stored
+	Inputs  []ruleInput      `json:"-"` // the cells of the form for a new row, or for the row that is changed
+	Typed   []string         `json:"-"` // the cells of a row that was not stored
 	Editing bool             `json:"-"` // Typed belongs to the row Was
 	Was     []string         `json:"-"` // the keys of that row
-	Before  []string         `json:"-"` // its cells, as they are now
+	Before  []string         `json:"-"` // the present cells of that row
 	Error   string           `json:"error,omitempty"`
 }
 
@@ -101,7 +101,7 @@ type ruleInput struct {
 	Name, Value, Example string
 	Options              []string
 	Choice, Number       bool
-	Focus                bool // where the person goes on
+	Focus                bool // it has the focus when the page opens
 }
 
 // inputs returns the cells of the form.
@@ -110,7 +110,7 @@ func (data *rulesData) inputs(choices map[string][]string) (list []ruleInput) {
 	if data.Error != "" {
 		focus = 0
 	} else if data.Editing {
-		focus = data.Keys // the keys are less often changed
+		focus = data.Keys // keys are changed less often
 	}
 	for i, col := range data.Columns {
 		in := ruleInput{Name: col.Name, Example: col.Example, Options: slices.Clone(choices[col.Kind]), Choice: col.Choice,

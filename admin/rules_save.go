@@ -37,14 +37,14 @@ func (c *call) changeRules() (*result, error) {
 	return nil, unknownAction(do)
 }
 
-// setRule stores a row. If its keys are others than before, it replaces the row with those.
+// setRule stores a row. If its keys have changed, it replaces the row with the old keys.
 func (c *call) setRule(t *rules, was []string) (*result, error) {
 	var cells []string
 	for _, col := range t.columns {
 		if col.Kind != "fixed" {
 			cell := strings.TrimSpace(c.field(col.Name))
 			if a, err := objectdb.ParseAddress(cell); col.Kind == "address" && err == nil {
-				cell = a.String() // as rows are named
+				cell = a.String() // the form in which rows are named
 			}
 			cells = append(cells, cell)
 		}
@@ -91,8 +91,8 @@ func isFailure(err error) bool {
 		errors.Is(err, objectdb.ErrDamaged) || errors.Is(err, objectdb.ErrReadOnly)
 }
 
-// checkRule checks what the checks of package site do not: that no other row is overwritten, and
-// that the row which is changed is still there, as it was before.
+// checkRule checks what the checks of package site do not: that no other row is overwritten, and that the row still
+// exists and nobody has changed it meanwhile.
 func checkRule(tx *objectdb.Tx, s *site.Snapshot, t *rules, cells, was, before []string) (mistake, err error) {
 	for _, cell := range cells {
 		if len(cell) > longestCell {

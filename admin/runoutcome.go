@@ -31,7 +31,7 @@ type ran struct {
 	Written      []ranObject  `json:"written"`          // or would have written
 	More         int          `json:"more,omitempty"`   // how many objects are not shown
 	Read         *readData    `json:"read,omitempty"`   // nil: the run did not begin
-	Sent         bool         `json:"sent,omitempty"`   // a part was kept before the end, and is not in Written
+	Sent         bool         `json:"sent,omitempty"`   // changes were committed before the end; Written lacks them
 	Log          []string     `json:"log,omitempty"`    // the lines for the log
 	Failure      *ranFailure  `json:"failure,omitempty"`
 	Milliseconds float64      `json:"milliseconds"`

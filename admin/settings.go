@@ -94,16 +94,16 @@ type settingField struct {
 	Was     string `json:"-"` // what it showed at first
 	Usually string `json:"-"` // the default
 	Made    bool   `json:"-"` // Text is a new random token
-	Focus   bool   `json:"-"` // where the person goes on
+	Focus   bool   `json:"-"` // it has the focus when the page opens
 }
 
-// SaidBelow reports whether the page tells at one of its forms what that form has done.
+// SaidBelow reports whether the message stands at the form that was saved, and not at the top of the page.
 func (f *frame) SaidBelow() bool {
 	data, ok := f.Data.(*settingsData)
 	return ok && slices.ContainsFunc(data.Groups, func(g settingGroup) bool { return g.Saved })
 }
 
-// focusMistake lets the person go on at the first field with a mistake.
+// focusMistake gives the focus to the first field with a mistake.
 func focusMistake(groups ...settingGroup) {
 	for _, g := range groups {
 		for i := range g.Fields {

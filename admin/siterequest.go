@@ -119,7 +119,7 @@ func (c *call) askSite(g *gateway.Gateway, u *url.URL, at time.Time) (*siteAnswe
 	return a, nil
 }
 
-// baseTag returns the tag with which the links of a page mean what they mean at its own URL.
+// baseTag returns the base element with which the relative links of a page work as at its own URL.
 func baseTag(u *url.URL) string { return `<base href="` + html.EscapeString(u.EscapedPath()) + `">` }
 
 // addTrace adds the trace of the markers of a page, or of an error page. Their numbers go on.
@@ -162,15 +162,15 @@ func (c *call) indexed(g *gateway.Gateway, u *url.URL) (*url.URL, error) {
 	return u, nil
 }
 
-// framePolicy is the Content-Security-Policy of a page that shows a part of the site in a frame, and
-// sitePolicy, behind a sandbox, that of the part: no script runs in it, and no form is sent.
+// framePolicy is the Content-Security-Policy of a page that shows a page of the site in a frame. sitePolicy, after
+// a sandbox directive, is that of the page in the frame: it runs no script and sends no form.
 const (
 	framePolicy = contentSecurityPolicy + "; frame-src 'self'"
 	sitePolicy  = "default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 		"font-src 'self' data:; media-src 'self'; form-action 'none'; frame-ancestors 'self'; base-uri 'self'"
 )
 
-// otherPage returns HTML that is no part of the web page, with a policy of its own.
+// otherPage returns HTML that is not part of the web page, with a policy of its own.
 func otherPage(policy, page string) *result {
 	return &result{serve: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
@@ -184,7 +184,7 @@ func (a *siteAnswer) send(w http.ResponseWriter, policy, body string) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Del("Cross-Origin-Opener-Policy") // browsers show no page that has it and a sandbox
+	h.Del("Cross-Origin-Opener-Policy") // browsers do not show a page that has both it and a sandbox
 	h.Set("Content-Type", cmp.Or(a.Type, "text/plain; charset=utf-8"))
 	w.WriteHeader(a.Status)
 	io.WriteString(w, body)

@@ -35,7 +35,7 @@ type tableData struct {
 	Previous []string `json:"previous,omitempty"`
 	Sort     string   `json:"sort,omitempty"`
 	Down     bool     `json:"down,omitempty"` // the greatest first
-	Masked   bool     `json:"-"`              // a value is masked that the person may see
+	Masked   bool     `json:"-"`              // the page masks a value that the person may see
 }
 
 // column is a column of a grid: the cells with one name.

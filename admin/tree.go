@@ -10,10 +10,10 @@ type treeItem struct {
 	Dotted  string           `json:"address"`
 	Name    string           `json:"name"`
 	Kind    string           `json:"kind"`
-	Current bool             `json:"-"` // its page is shown
+	Current bool             `json:"-"` // the page of this object is shown
 	Open    bool             `json:"-"` // Items are shown
 	Items   []*treeItem      `json:"items,omitempty"`
-	More    string           `json:"next,omitempty"` // the name that the rest of Items begins with, or ""
+	More    string           `json:"next,omitempty"` // the name at which the rest of Items begins, or ""
 	IsTable bool             `json:"table"`
 }
 

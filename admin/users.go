@@ -158,14 +158,14 @@ func (c *call) countSessions(people []person) error {
 	})
 }
 
-// mistake is what is wrong with what a form has sent.
+// mistake is an error in what a form has sent.
 type mistake struct {
 	Error string `json:"error,omitempty"`
 	do    string // what the form asked for
 }
 
-// Mistake returns the error, if the form for do had it, or with "" that of another one than those
-// which tell it themselves.
+// Mistake returns the error if it belongs to the form for do. With "" it returns the error of a form that does not
+// show it itself.
 func (m mistake) Mistake(do string) string {
 	if m.do == do || do == "" && m.do != "role" && m.do != "password" {
 		return m.Error
@@ -173,7 +173,7 @@ func (m mistake) Mistake(do string) string {
 	return ""
 }
 
-// orAgain returns the page of a form again, with the problem that its values have.
+// orAgain returns the page of a form again, with the problem of its values.
 func (c *call) orAgain(err error, page func(message string) (*result, error)) (*result, error) {
 	var p *problem
 	if c.json || !errors.As(err, &p) {
