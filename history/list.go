@@ -18,10 +18,10 @@ type Filter struct {
 	Before int64            // only those with a lower number, unless it is 0
 	Who    string           // only those with this text in Who, in any case
 	Most   int              // at most so many; 0 is all
-	// Objects is how many objects of all the changes together are looked up for their summaries. The
-	// summary of a change with more than what is left of it has only their number. If more objects
-	// than that are or were at At, List looks at the objects of change after change, at so many in all,
-	// and finds those that were at At at that time: see Log.Next. 0 is no limit.
+	// Objects limits the number of objects that are looked up for the summaries of all changes together. The
+	// summary of a change with more objects than are left of this limit has only their number. If more objects than
+	// the limit are or were at At, List examines the objects of one change after the other, up to the limit in all,
+	// and finds the changes of objects that were at At at that time: see Log.Next. 0 is no limit.
 	Objects int
 }
 
@@ -29,7 +29,7 @@ type Filter struct {
 type Log struct {
 	Changes []Change // the newest first
 	More    bool     // there are older ones, which Filter.Most has left out
-	// Next is the Filter.Before with which List goes on: changes below it were not looked at. 0: there are none.
+	// Next is the Filter.Before for the next call of List: changes below it were not examined. 0: there are none.
 	Next int64
 	// Unkept is the object at Filter.At if its present value was written by a commit of which
 	// nothing is kept.
@@ -106,8 +106,8 @@ func List(tx *objectdb.Tx, f Filter) (*Log, error) {
 type place struct {
 	changed []int64        // the generations of its changes, the newest first; nil: they are not known
 	ids     map[int64]bool // of the objects at the address, if changed is not known; nil: it is the root
-	most    int            // how many objects are looked at
-	left    int            // how many of them are left
+	most    int            // the number of objects that are examined
+	left    int            // the number of them that are left
 }
 
 // findPlace finds the object of a filter.
@@ -154,8 +154,8 @@ func (p *place) changes(tx *objectdb.Tx) iter.Seq2[objectdb.Change, error] {
 	}
 }
 
-// has reports whether a change is one of the place. looked is false if too many objects were looked at
-// before. A change with more objects than are looked at in all counts: it may be one.
+// has reports whether a change belongs to the place. looked is false if too many objects were examined before. A
+// change with more objects than may be examined in all counts, because it may belong to the place.
 func (p *place) has(tx *objectdb.Tx, c objectdb.Change) (is, looked bool, err error) {
 	if p.ids == nil {
 		return true, true, nil

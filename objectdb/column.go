@@ -60,18 +60,18 @@ func HashColumn(v Value) []byte {
 	return sum[:]
 }
 
-// DecodeText returns the value of which EncodeText has made s. mime is the type of a binary.
+// DecodeText returns the value that EncodeText has encoded as s. mime is the type of a binary.
 func DecodeText(k Kind, mime, s string) (Value, error) {
 	switch k {
 	case KindBoolean:
 		if s == "0" || s == "1" {
 			return Boolean(s == "1"), nil
 		}
-		return nil, fmt.Errorf("it is no boolean: %q", s)
+		return nil, fmt.Errorf("it is not a boolean: %q", s)
 	case KindNumber:
 		n, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			return nil, fmt.Errorf("it is no number: %w", err)
+			return nil, fmt.Errorf("it is not a number: %w", err)
 		}
 		return Number(n), nil
 	case KindList:

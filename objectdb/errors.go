@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What can be wrong. All but ErrBusy, ErrConflict, ErrDamaged, ErrDisk, ErrUnreachable and
-// ErrUnknown are the caller's to avoid. A file that is missing is fs.ErrNotExist.
+// The errors of this package. A caller can avoid all but ErrBusy, ErrConflict, ErrDamaged, ErrDisk, ErrUnreachable
+// and ErrUnknown. A missing file is fs.ErrNotExist.
 var (
 	ErrNotFound = errors.New("no such object")
 	ErrExists   = errors.New("an object is there already")

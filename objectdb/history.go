@@ -469,9 +469,9 @@ func (tx *Tx) IDsBelow(ids []int64, most int) (list []int64, complete bool, err 
 	return slices.Sorted(maps.Keys(seen)), true, nil
 }
 
-// ChangedBelow reports whether a change has changed one of some objects, or an object that was in
-// one of them before or after it. It looks at most at so many objects of the change, and returns at
-// how many it has looked.
+// ChangedBelow reports whether a change has changed one of the objects ids, or an object that was below one of them
+// before or after the change. It examines at most that number of objects of the change, and returns the number that
+// it has examined.
 func (tx *Tx) ChangedBelow(generation int64, ids map[int64]bool, most int) (below bool, looked int, err error) {
 	s, err := tx.reader()
 	if err != nil {
@@ -495,8 +495,8 @@ func (tx *Tx) ChangedBelow(generation int64, ids map[int64]bool, most int) (belo
 	return false, len(list), nil
 }
 
-// isBelow reports whether an object was one of ids in a generation, or in one of them. It adds what it
-// has found out to known.
+// isBelow reports whether an object was one of ids in a generation, or below one of them. It adds what it finds to
+// known.
 func (tx *Tx) isBelow(id, generation int64, ids, known map[int64]bool) (bool, error) {
 	var tables []int64
 	below, found := false, false

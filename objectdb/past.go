@@ -13,9 +13,9 @@ type past struct {
 	session    func(Session) Session
 }
 
-// NewPast returns the store that the method At of s returns. session makes, of a session of s, one
-// that reads the objects as the generation left them. It calls later with each row that it reads;
-// later calls inexact if need be.
+// NewPast returns the store that the method At of s returns. session turns a session of s into one that reads the
+// objects as the generation left them, and calls later with each row that it reads. later calls inexact with a row
+// that may not be exact.
 func NewPast(
 	s Store, generation int64, inexact func(Row), session func(s Session, later func(Row)) Session,
 ) Store {

@@ -32,7 +32,7 @@ func (tx *Tx) beginRead() (Changes, error) {
 	return state.Changes, nil
 }
 
-// sees makes the state of a new session that of the transaction.
+// sees sets the state of the transaction to that of a new session.
 func (tx *Tx) sees(s State) {
 	tx.lost = tx.lost || tx.gen > 0 && tx.losses != s.Losses
 	tx.gen, tx.last, tx.losses = s.Generation, s.LastID, s.Losses

@@ -125,9 +125,9 @@ type State struct {
 	Generation int64 // raised by each commit
 	LastID     int64 // the greatest id that was ever given
 	Changes    Changes
-	// Losses is how often the store has noticed that the root has lost commits that it had made,
-	// as after the failure of a server. Who has seen fewer losses forgets all that is known of the
-	// root: a generation, an id or a version may stand for something else now.
+	// Losses is how often the store has noticed that the root has lost commits that it had made, as after the
+	// failure of a server. A caller that has seen fewer losses must forget all that it knows of the root: a
+	// generation, an id or a version may stand for something else now.
 	Losses int64
 }
 

@@ -23,7 +23,7 @@ type Tx struct {
 	gen     int64   // the generation that is seen
 	last    int64   // the last id given away; known while a session lasts
 	root    *Node
-	losses  int64 // that it has seen: see State.Losses
+	losses  int64 // the losses that it has seen: see State.Losses
 	lost    bool  // there were losses since it began, so that nothing that it has read counts
 	wait    *time.Duration
 	locked  context.Context // ends when the lock has been held for Options.LockTime
@@ -67,14 +67,12 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	return db.run(ctx, viewing, db.patience(), fn)
 }
 
-// Update runs fn in a transaction and commits what it has written, all of it
-// or, after an error, nothing. The writer's lock is held only at the end, while
-// it is checked that what fn has read still stands. Where it does not, fn is
-// run once more from the start, this time holding the lock. So fn may run
-// twice, and must not have done anything outside of the transaction. That it does not
-// stand may also be found while fn runs: what fn asks for fails with ErrConflict then,
-// and fn is run once more whatever it returns. So it is if the connection to the store is lost
-// before anything is committed.
+// Update runs fn in a transaction and commits what it has written, all of it or, after an error, nothing. The
+// writer's lock is held only at the end, while it is checked that what fn has read still stands. Where it does not,
+// fn is run once more from the start, this time holding the lock. So fn may run twice, and must not have done
+// anything outside of the transaction. That it does not stand may also be found while fn runs: what fn asks for
+// fails with ErrConflict then, and fn is run once more whatever it returns. The same holds if the connection to the
+// store is lost before anything is committed.
 //
 // A transaction that writes must not be begun inside of another one: it would
 // wait for itself.

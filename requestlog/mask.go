@@ -145,8 +145,8 @@ func (m *Mask) Body(contentType, text string) string {
 	return text
 }
 
-// isData reports whether a text that was sent as a form looks like JSON or XML. Programs such as curl call
-// what they send a form unless they are told; as a form, all of it would be the name of a field.
+// isData reports whether a text that was sent as a form looks like JSON or XML. Programs such as curl send anything
+// as a form by default; read as a form, all of it would be the name of a field.
 func isData(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && strings.IndexByte("{[<", text[0]) >= 0

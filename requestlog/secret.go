@@ -40,9 +40,9 @@ func newWords(list string) map[string]bool {
 	return m
 }
 
-// IsSecret reports whether the object at an address is to be masked where changes are
-// shown: a name on its way means a secret, it says who may log in, or Debugging has recorded it.
-// Scripts, which are code, flags and roles hold none.
+// IsSecret reports whether the object at an address must be masked where changes are shown: a name in the address
+// means a secret, the object says who may log in, or Debugging has recorded it. Scripts, which are code, flags and
+// roles hold none.
 func IsSecret(a objectdb.Address, k objectdb.Kind) bool {
 	if k == objectdb.KindTable || k == objectdb.KindScript || k == objectdb.KindBoolean {
 		return false

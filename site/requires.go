@@ -84,7 +84,7 @@ func (r Requirement) Admits(name string) bool {
 // rights are the rows of a table that says who may do what.
 type rights[Row any] struct {
 	rows map[string]Row // by the folded name
-	err  error          // why there can be no rows: nobody may do anything
+	err  error          // why the rows cannot be read; then nobody may do anything
 }
 
 // readRights reads the rows of a table below user.webserver.

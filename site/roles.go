@@ -109,9 +109,9 @@ func (r Role) String() string {
 	return strings.Join(words, " ")
 }
 
-// MayChange reports whether somebody with this role may change, move or delete the object at a,
-// or make one there. An author may not change what the rights of all depend on, nor what Debugging
-// has recorded, even within an own table.
+// MayChange reports whether somebody with this role may change, move or delete the object at a, or make one there.
+// An author may not change what everybody's rights depend on, nor what Debugging has recorded, even in a table of
+// their own.
 func (r Role) MayChange(a objectdb.Address) bool {
 	switch r.Kind {
 	case RoleOwner:
@@ -149,12 +149,12 @@ var (
 	RequestLog = objectdb.Address{"scratchpad", "cgiparamsLog"}
 )
 
-// secrets are the objects below user.webserver that say who may log in, and as what, and the
-// recorded requests.
+// secrets are the objects below user.webserver that say who may log in and with which role, and the recorded
+// requests.
 var secrets = []objectdb.Address{DebugToken.Address(), Users, Roles, Sessions, FailedLogins, LastLogins, LastParams, RequestLog}
 
-// Secrets lists the objects that neither pages nor people other than an owner may see, because
-// they say who may log in, and as what, or have what visitors sent. Values elsewhere may be secret too.
+// Secrets lists the objects that neither pages nor people other than an owner may see, because they say who may log
+// in, and with which role, or have what visitors sent. Values elsewhere may be secret too.
 func Secrets() []objectdb.Address { return slices.Clone(secrets) }
 
 // IsSecret reports whether the object at a is one of Secrets or lies in one.

@@ -216,8 +216,8 @@ func (b *Tab) Value(label string) string {
 	return value
 }
 
-// Focus returns the role and the name of what has the focus, as "button Save". For what is in a frame it is the frame:
-// "Iframe" and its title.
+// Focus returns the role and the name of the element that has the focus, such as "button Save". For an element in a
+// frame these are "Iframe" and the title of the frame.
 func (b *Tab) Focus() string {
 	b.t.Helper()
 	frame := ""
@@ -242,7 +242,7 @@ func (b *Tab) Focus() string {
 	return strings.TrimSpace(word(r.Nodes[0].Role) + " " + word(r.Nodes[0].Name))
 }
 
-// SeeFocus waits until what has that role and name has the focus.
+// SeeFocus waits until the element with that role and name has the focus.
 func (b *Tab) SeeFocus(role, name string) {
 	b.t.Helper()
 	b.wait(func() string {

@@ -115,8 +115,8 @@ func (b *Tab) fits() {
 	}
 }
 
-// Picture writes a picture of what a window of that size shows of the page into a file, for people to read: a PNG with
-// at most 256 colours.
+// Picture writes a screenshot of the page, in a window of that size, to a file, for a manual: a PNG with at most
+// 256 colours.
 func (b *Tab) Picture(file string, width, height int, theme string) {
 	b.t.Helper()
 	before := b.look
@@ -139,8 +139,7 @@ func (b *Tab) Picture(file string, width, height int, theme string) {
 	}
 }
 
-// fewColours returns a picture with those of its colours that it has most often; each of the others becomes
-// the one that is nearest.
+// fewColours returns a picture with its most frequent colours; each other colour becomes the nearest of them.
 func fewColours(full image.Image) *image.Paletted {
 	area := full.Bounds()
 	counts := map[color.Color]int{}

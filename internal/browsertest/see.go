@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// shown gives the text of an element as a person sees it: its visible text, and then what
-// stands in its fields. That of a frame is its page.
+// shown returns the text of an element as a person sees it: its visible text, and then the values of its fields.
+// For a frame it is the text of the page in it.
 const shown = `function() {
 	if (this.contentDocument) return this.contentDocument.body?.innerText ?? ""
 	const all = root => [...root.querySelectorAll("*")].flatMap(e => e.shadowRoot ? [e, ...all(e.shadowRoot)] : [e])

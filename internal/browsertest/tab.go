@@ -214,9 +214,9 @@ func (b *Tab) Back() {
 	b.settle()
 }
 
-// settle waits until a page that has begun to load is there, with its script. The page has
-// handled what was done to it before. Every key and click waits for it: a press of Ctrl-K in a
-// page whose script has not run yet goes nowhere.
+// settle waits until a page that has begun to load is complete and its script has run. By then the page has handled
+// all earlier input. Every key and click waits for it: a press of Ctrl-K in a page whose script has not run yet
+// goes nowhere.
 func (b *Tab) settle() {
 	b.t.Helper()
 	b.wait(func() string {

@@ -32,7 +32,7 @@ type Server struct {
 	ended    chan error
 }
 
-// Fast has the settings of a server whose data need not outlive the machine.
+// Fast has the settings of a server whose data need not survive a crash of the machine.
 var Fast = []string{"fsync=off", "full_page_writes=off"}
 
 const patience = time.Minute

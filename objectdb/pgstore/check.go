@@ -7,7 +7,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Check checks the history, and that the tables say the same of it. The server checks its files itself, if they have
+// Check checks the history, and that the tables agree on it. The server itself checks its files, if they have
 // checksums.
 func (c *session) Check(ctx context.Context, report func(string)) error {
 	for _, rule := range rules {
@@ -30,7 +30,7 @@ func (c *session) Check(ctx context.Context, report func(string)) error {
 	return c.checkPast(ctx, report)
 }
 
-// rules find what contradicts itself. The columns of a query are those of its message.
+// rules find contradictions. The columns of a query are the arguments of its message.
 var rules = []struct{ query, message string }{
 	{`SELECT id, since, until FROM @.past WHERE since < 0 OR since >= until`,
 		"object %v has a state from change %v until %v"},

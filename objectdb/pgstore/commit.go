@@ -18,7 +18,7 @@ const (
 	// A statement writes up to tripRows objects, and a round trip about tripBytes.
 	tripBytes = 4 << 20
 	tripRows  = 1000
-	// A commit with more changed places does not tell them.
+	// The row of a commit with more changed places does not list them.
 	maxPlaces     = 1000
 	maxPlaceBytes = 16 << 10
 )
@@ -44,8 +44,8 @@ func (w *writer) Commit(ctx context.Context, c *objectdb.Commit) (flush func(con
 	return k.commit()
 }
 
-// write writes everything. The order lets objects change their places, and what was moved out of a table survive
-// the table.
+// write writes everything. The order of the statements allows objects to change places, and an object that was
+// moved out of a deleted table to survive.
 func (k *committer) write() error {
 	w := k.w
 	sql := k.store.sql
@@ -75,7 +75,7 @@ func (k *committer) write() error {
 	return k.finish()
 }
 
-// full sends what was gathered if it is much.
+// full sends the gathered statements if they are many.
 func (k *committer) full() error {
 	if err := k.ctx.Err(); err != nil {
 		return context.Cause(k.ctx)
@@ -86,7 +86,7 @@ func (k *committer) full() error {
 	return k.sendNow()
 }
 
-// sendNow sends what was gathered. It stops when the context ends.
+// sendNow sends the gathered statements. It stops when the context ends.
 func (k *committer) sendNow() error {
 	t := k.t
 	k.t = k.trip()
@@ -111,7 +111,7 @@ func (l *keeping) add(k *committer, id int64, keep objectdb.Keep, large bool) {
 	l.whole = append(l.whole, k.whole(large))
 }
 
-// whole is how long a value is kept whole.
+// whole returns the length up to which a value is kept whole.
 func (k *committer) whole(large bool) int64 {
 	if large {
 		return maxValue
@@ -164,7 +164,7 @@ func (k *committer) delete() error {
 			k.t.add(sql[sqlKeepTree], d.ID, k.w.Generation, all, k.whole(d.Large), int16(objectdb.Deleted))
 		}
 		k.t.add(sql[sqlDeleteTree], d.ID)
-		// The server may be at work for long. What goes with the commit cannot be stopped.
+		// The server may need long, and what is sent with the commit cannot be stopped: send it now.
 		if err := k.sendNow(); err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func (k *committer) finish() error {
 	return nil
 }
 
-// storable returns a text from outside as a column of type text can hold it.
+// storable returns a text from outside in a form that a column of type text can hold.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
@@ -339,8 +339,8 @@ func places(w *objectdb.Commit) (tables []int64, folds [][]byte) {
 	return tables, folds
 }
 
-// commit sends what was gathered, and commits. From here on the context does not stop it: else nobody would know
-// whether it has committed.
+// commit sends the gathered statements, and commits. The context does not stop it from here on, because then nobody
+// would know whether it has committed.
 func (k *committer) commit() (flush func(context.Context) error, err error) {
 	if k.ctx.Err() != nil {
 		return nil, context.Cause(k.ctx)
@@ -388,7 +388,8 @@ func (k *committer) commit() (flush func(context.Context) error, err error) {
 	}, nil
 }
 
-// noAnswer is sqlError of a statement that no transaction stops: if ctx has ended, the server does not answer.
+// noAnswer is sqlError for a statement that the context of a transaction does not stop. If ctx has ended, the
+// server has not answered in time.
 func noAnswer(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: it has not answered for %v", objectdb.ErrUnreachable, answerTime)
@@ -397,7 +398,7 @@ func noAnswer(ctx context.Context, err error) error {
 }
 
 // lookUp finds out whether the commit was made, after the connection was lost, and waits until it is on the disk.
-// Under the lock, the lost transaction is not at work any more.
+// It holds the lock, so the lost transaction has ended.
 func (k *committer) lookUp(lost error) error {
 	s, generation := k.store, k.w.Generation
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
@@ -426,8 +427,8 @@ func (k *committer) lookUp(lost error) error {
 		s.stamps.put(generation, k.stamp)
 		return nil
 	case newest != nil && *newest >= generation+keptCommits:
-		return fmt.Errorf("%w: the connection was lost while change %d was committed, and that is long ago (%v)",
-			objectdb.ErrUnknown, generation, lost)
+		return fmt.Errorf("%w: the connection was lost while change %d was committed (%v), and the server no longer "+
+			"knows the outcome", objectdb.ErrUnknown, generation, lost)
 	}
 	return fmt.Errorf("change %d was not committed: %w", generation, lost)
 }

@@ -1,31 +1,32 @@
 // Package pgstore keeps roots in PostgreSQL, for sites of several hosts. Create and Open return a DB of one.
 //
 // A root is named by a URL, postgres://user@host/database?schema=name: it is a schema of a database, "scripter"
-// unless the URL says another one. The server is PostgreSQL 15 or newer. The other parameters are those of pgx and
-// of libpq (sslmode, connect_timeout …), pool_max_conns is how many connections a process opens at most, as a rule
-// 16. The password may be in the URL, in PGPASSWORD or in a file (PGPASSFILE). DB.Path and errors do not have it.
+// unless the URL names another. The server is PostgreSQL 15 or newer. The other parameters are those of pgx and of
+// libpq (sslmode, connect_timeout …), and pool_max_conns, the largest number of connections of a process, 16 by
+// default. The password may be in the URL, in PGPASSWORD or in a file (PGPASSFILE). DB.Path and errors do not have
+// it.
 //
 // # Transactions
 //
-// A session that reads is a transaction of PostgreSQL's that sees one state (REPEATABLE READ, READ ONLY). Its begin
+// A session that reads is a transaction of PostgreSQL that sees one state (REPEATABLE READ, READ ONLY). Its begin
 // and the newest generation, with what was changed since the one that the caller knows, are one round trip.
 //
 // A session that writes takes an advisory lock, whose key is made of the schema's name, until its transaction ends.
-// The server keeps the order of those who wait, and releases the lock of a host that dies. Correctness does not
-// rest on the lock: each commit inserts the row of its generation into the table commits, which has one row for each
-// generation. The commit of whoever did not hold the lock fails. The begin with the lock, and all that a commit
+// The server serves those who wait in order, and releases the lock of a host that dies. Correctness does not depend
+// on the lock: each commit inserts the row of its generation into the table commits, which has one row for each
+// generation. The commit of a host that has lost the lock fails. The begin with the lock, and all that a commit
 // writes with the commit itself, are one round trip each. Only commits that are large, delete tables or drop old
 // history need more.
 //
 // A commit does not wait for the disk while it holds the lock. The transaction commits with synchronous_commit off,
 // and a transaction that only writes a message to the WAL follows it on the same connection, without a round trip.
-// That one waits until the WAL is on the disk (and at the synchronous standby, if the server has one), and so is
-// all before it. So many commits, of all hosts, share one write to the disk, and the flush of Writer.Commit waits
-// for its end. Options.Relaxed leaves it out.
+// The second transaction waits until the WAL is on the disk (and at the synchronous standby, if the server has
+// one), with all that was committed before. Thus many commits, of all hosts, share one write to the disk, and the
+// flush of Writer.Commit waits for its end. Options.Relaxed leaves it out.
 //
 // If the connection is lost after a commit was sent, the commit may have been made or not. Each has a random stamp
-// in its row. The session connects again, takes the lock, which the lost transaction cannot hold then, and looks for
-// the stamp. If a server comes back without commits that it had made, as a standby may that took over, then the
+// in its row. The session connects again, takes the lock, which the lost transaction cannot hold then, and looks
+// for the stamp. If a server comes back without commits that it had made, as after a failover to a standby, the
 // stamps differ, and a DB forgets what it knows of the root (objectdb.State.Losses).
 //
 // # The tables
@@ -59,6 +60,6 @@
 //
 // # What is missing
 //
-// Save and Revert return errors.ErrUnsupported, and Copies is empty: a saved copy will be a root file. Newest knows
-// nothing, so that each transaction costs a round trip, until a process of each host polls for all.
+// Save and Revert return errors.ErrUnsupported, and Copies is empty: a saved copy will be a root file. Newest
+// reports nothing, so each transaction costs a round trip, until a process of each host polls for all.
 package pgstore

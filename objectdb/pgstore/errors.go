@@ -13,8 +13,8 @@ import (
 	"scripter/objectdb"
 )
 
-// sqlError returns our error for one of pgx, whose text it keeps. ctx is that of the call: if it has ended, that is
-// the reason.
+// sqlError returns the error of this module for one of pgx, and keeps its text. ctx is that of the call; if it has
+// ended, that is the reason.
 func sqlError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -39,13 +39,13 @@ func sqlError(ctx context.Context, err error) error {
 
 var errTooMany = fmt.Errorf("%w: the server has no more connections", objectdb.ErrBusy)
 
-// connectError returns our error for one of a new connection.
+// connectError is sqlError for the error of a new connection.
 func connectError(ctx context.Context, err error) error {
 	return fmt.Errorf("cannot connect: %w", sqlError(ctx, err))
 }
 
-// fenced returns ErrConflict if the row of a commit was refused: another one has its generation, or the one before
-// it is not there.
+// fenced returns ErrConflict if the row of a commit was refused: another commit has its generation, or the commit
+// before it is missing.
 func fenced(err error) error {
 	refused := new(pgconn.PgError)
 	if errors.As(err, &refused) && refused.TableName == "commits" &&
@@ -82,7 +82,7 @@ func kindOf(state string) error {
 	return nil
 }
 
-// isLost reports whether an error says that the server cannot be reached, or not any more.
+// isLost reports whether an error says that the server cannot be reached or that the connection is lost.
 func isLost(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError

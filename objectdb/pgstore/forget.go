@@ -18,8 +18,8 @@ func (s *store) Forget(ctx context.Context, ids []int64) (objectdb.Forgotten, er
 	return f, err
 }
 
-// forget deletes rows, and lets the server write the tables anew: what had been overwritten or deleted before lies
-// in their files until then. The server's WAL and the backups that are made of it still have it; they are not ours.
+// forget deletes rows, and lets the server rewrite the tables, because their files have overwritten and deleted
+// data until then. The server's WAL and its backups still have it; this package does not change them.
 func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, err error) {
 	start, wait := time.Now(), s.options.BusyTimeout
 	w, _, err := s.beginWrite(ctx, 0, &wait)
@@ -53,15 +53,15 @@ func (s *store) forget(ctx context.Context, ids []int64) (f objectdb.Forgotten, 
 		w.rollback()
 		s.sessions <- struct{}{}
 	}()
-	// VACUUM waits for those who read now.
+	// VACUUM waits for the present readers.
 	wait = max(time.Millisecond, s.options.BusyTimeout-time.Since(start))
 	for _, sql := range []string{
 		`SET lock_timeout = ` + milliseconds(wait), inSchema(`VACUUM (FULL) @.past, @.object, @.commits`, s.schema),
 		`RESET lock_timeout`,
 	} {
 		if _, err := w.conn.Exec(ctx, sql); err != nil {
-			_ = w.conn.Close(ctx) // else its limit would stay
-			return f, fmt.Errorf("it is forgotten, but its tables could not be written anew, and their files may still "+
+			_ = w.conn.Close(ctx) // otherwise its time limit would stay
+			return f, fmt.Errorf("it is forgotten, but its tables could not be rewritten, and their files may still "+
 				"have it: %w", sqlError(ctx, err))
 		}
 	}

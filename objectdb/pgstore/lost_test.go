@@ -53,7 +53,7 @@ func reopen(t testing.TB, db *objectdb.DB, o objectdb.Options) *objectdb.DB {
 const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 	WHERE pid <> pg_backend_pid() AND application_name = 'scripter'`
 
-// What cannot be opened is told apart, in a sentence.
+// Each reason why a root cannot be opened has its own error.
 func TestOpenErrors(t *testing.T) {
 	root := newURL(t)
 	quick := objectdb.Options{BusyTimeout: 50 * time.Millisecond}
@@ -225,7 +225,7 @@ func (c *cutter) serve(client net.Conn, behind string) {
 	}
 }
 
-// cuts reports whether what the client sends is a commit, and is to be cut.
+// cuts reports whether what the client sends is a commit that must be cut.
 func (c *cutter) cuts(sent []byte) (before, after bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -411,7 +411,7 @@ func TestCrash(t *testing.T) {
 	require.Fail(t, "no relaxed commit was lost: the test shows nothing")
 }
 
-// A host that dies with the lock, or is cut off the net, does not keep the others out.
+// A host that dies with the lock, or loses its network, does not block the others.
 func TestTheLockOfADeadHost(t *testing.T) {
 	root := newURL(t)
 	db, _ := newRoot(t, root, patient)

@@ -15,7 +15,7 @@ import (
 )
 
 // Create makes a new root, which holds nothing but the empty root table, and opens it. It makes the schema, too,
-// unless there is an empty one. If the schema has a root already, the error is fs.ErrExist. A root appears whole or
+// unless an empty one exists. If the schema has a root already, the error is fs.ErrExist. A root appears whole or
 // not at all.
 func Create(root string, o objectdb.Options) (*objectdb.DB, error) {
 	s, err := opened("create", root, o, (*store).create)
@@ -27,9 +27,9 @@ func Create(root string, o objectdb.Options) (*objectdb.DB, error) {
 
 // Open opens a root. It never makes one.
 //
-// What can be wrong is told apart: a URL that cannot be used, a server that cannot be reached within
-// Options.BusyTimeout (ErrUnreachable) or that refuses the user, no root in the schema (fs.ErrNotExist), tables of a
-// newer form (ErrNewer).
+// Different errors mean a URL that cannot be used, a server that cannot be reached within Options.BusyTimeout
+// (ErrUnreachable) or that refuses the user, no root in the schema (fs.ErrNotExist), tables of a newer form
+// (ErrNewer).
 func Open(root string, o objectdb.Options) (*objectdb.DB, error) {
 	s, err := opened("open", root, o, (*store).firstRead)
 	if err != nil {
@@ -38,7 +38,7 @@ func Open(root string, o objectdb.Options) (*objectdb.DB, error) {
 	return objectdb.New(s, s.options), nil
 }
 
-// opened returns a store after its first action, which says whether it can be used.
+// opened returns a store after its first action, which shows whether it can be used.
 func opened(op, root string, o objectdb.Options, first func(*store, context.Context) error) (*store, error) {
 	p, err := parseURL(root)
 	if err != nil {

@@ -17,10 +17,10 @@ func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store 
 type pastSession struct {
 	*session
 	generation int64
-	later      func(objectdb.Row) // is told each row
+	later      func(objectdb.Row) // is called with each row
 }
 
-// telling returns a function that tells later of a row, and then calls fn.
+// telling returns a function that calls later with a row, and then fn.
 func (p *pastSession) telling(fn func(objectdb.Row) error) func(objectdb.Row) error {
 	return func(row objectdb.Row) error {
 		p.later(row)

@@ -10,8 +10,8 @@ const (
 	// pruneSteps limits how many of the oldest changes and objects a commit drops, so that no commit takes long. For
 	// each object that it keeps itself, it may drop two more.
 	pruneSteps = 500
-	// To look for what is dropped costs a round trip. So nothing is dropped before it is too old by pruneSlack, and
-	// where too much is kept, a little more than that is dropped.
+	// Looking for what to drop costs a round trip. To do it rarely, a value is dropped only when it is too old by
+	// pruneSlack, and if too much is kept, a little more than the excess is dropped.
 	pruneSlack = 10 * time.Minute
 )
 
@@ -72,7 +72,7 @@ func (k *committer) prune() error {
 		}
 		if budget--; c.count > budget+1 {
 			k.t.add(sql[sqlDropPart], c.generation, k.w.Generation, c.time, budget+1)
-			break // the next commits drop the others
+			break // the next commits drop the rest
 		}
 		budget -= c.count
 		bytes -= c.bytes

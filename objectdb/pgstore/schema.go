@@ -8,7 +8,7 @@ import (
 // form is the version of the tables.
 const form = 1
 
-// keptCommits is how many rows the table commits has.
+// keptCommits is the number of rows of the table commits.
 const keptCommits = 1000
 
 // maxValue is the limit of a query that reads a value of any length with its row.
@@ -94,11 +94,12 @@ CREATE TABLE @.replaced (
 );
 `
 
-// Statements that name no table. What a server or a user of it has set must not change what a transaction sees.
+// Statements that name no table. They set all that decides what a transaction sees, because the server or the user
+// may have other defaults.
 const (
 	beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-	// After it has the lock, each statement sees the newest state. With REPEATABLE READ, all would see the state of
-	// before the wait.
+	// Once it has the lock, each statement sees the newest state. With REPEATABLE READ, all would see the state
+	// from before the wait.
 	beginWriting = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`
 	commit       = `COMMIT`
 	rollback     = `ROLLBACK`
@@ -201,7 +202,7 @@ const below = `WITH RECURSIVE below (id) AS (
 // isCode is true for the kinds that are never thinned.
 const isCode = `kind IN ('script', 'text', 'outline')`
 
-// keptBytes is about the space that a kept state takes: its value, and a constant for its row.
+// keptBytes is the approximate space that a kept state takes: its value, and a constant for its row.
 const keptBytes = `(CASE WHEN hash IS NULL THEN size ELSE 32 END + 128)`
 
 // valueHash is objectdb.HashColumn of the value of an object.
@@ -230,8 +231,8 @@ func folds(bounds, order string) string {
 		`
 }
 
-// fromFolds selects, for each name in folds, the state in generation $2. An object has only one state in a
-// generation, and so has a place. So only the first state that ends after the generation can be the one.
+// fromFolds selects, for each name in folds, the state in generation $2. An object, and likewise a place, has only
+// one state in a generation. So this is the first state that ends after the generation.
 const fromFolds = `FROM folds CROSS JOIN LATERAL (SELECT * FROM @.past WHERE parent = $1 AND fold = f AND until > $2
 		ORDER BY until LIMIT 1) AS state WHERE since <= $2`
 
@@ -336,21 +337,21 @@ var statementSQL = [statements]string{
 			coalesce(sum(` + keptBytes + `) FILTER (WHERE thinned), 0)::bigint FROM @.past) AS kept
 		ORDER BY generation DESC LIMIT 1`,
 
-	// $2 is the generation. If it has already kept the state of an object, since is this generation. The arrays say
-	// which objects, whether they are thinned, and how long a value is kept whole.
+	// $2 is the generation. If it has already kept the state of an object, since is this generation. The arrays
+	// have the objects, whether their values are thinned, and the length up to which a value is kept whole.
 	sqlKeep: pastInsert + `SELECT id, $2::bigint, since, parent, name, fold, kind, ver, created, modified, size, type,
 			keep.thin,
 			CASE WHEN size > whole THEN ` + valueHash + ` END,
 			CASE WHEN size <= whole THEN text END, CASE WHEN size <= whole THEN bytes END
 		FROM unnest($1::bigint[], $3::boolean[], $4::bigint[]) AS keep (object, thin, whole)
 		JOIN @.object ON id = keep.object WHERE since < $2`,
-	// Objects that move stand aside first, so that two may change places.
+	// Objects that move get a temporary parent first, so that two of them can swap places.
 	sqlPark: `UPDATE @.object SET parent = -id WHERE id = ANY ($1)`,
 	sqlSetPlaces: `UPDATE @.object SET parent = place.parent, name = place.name, fold = place.fold, ver = $5, since = $5
 		FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[]) AS place (id, parent, name, fold)
 		WHERE object.id = place.id`,
 	sqlDelete: `DELETE FROM @.object WHERE id = ANY ($1)`,
-	// $3: nothing is thinned. $4: how long a value is kept whole.
+	// $3: nothing is thinned. $4: the length up to which a value is kept whole.
 	sqlKeepTree: below + `,
 		gone AS MATERIALIZED (SELECT object.* FROM @.object JOIN below USING (id)),
 		kept AS (` + pastInsert + `SELECT id, $2::bigint, since, parent, name, fold, kind, ver, created, modified, size, type,
@@ -374,13 +375,13 @@ var statementSQL = [statements]string{
 	sqlTouch: `UPDATE @.object SET ver = $2, modified = $3 WHERE id = ANY ($1)`,
 	sqlAddReplaced: `INSERT INTO @.replaced SELECT $1::bigint, id, how
 		FROM unnest($2::bigint[], $3::smallint[]) AS r (id, how) ON CONFLICT DO NOTHING`,
-	// $9 says that something is kept that is not thinned, but for what is below tables that are deleted.
+	// $9: a state is kept that is not thinned, not counting those below deleted tables.
 	sqlAddChange: `INSERT INTO @.change (generation, time, first, person, who, why, path, undoes, thinned, count)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::boolean, $5::text, $6::text, $7::text, $8::bigint[],
 			NOT ($4::boolean OR $9::boolean OR EXISTS (SELECT 1 FROM @.past WHERE until = $1 AND NOT thinned)),
 			(SELECT count(*) FROM @.replaced WHERE generation = $1)`,
-	// If the commit before is not there, a column is NULL, and the commit fails. $6: the commit revives tables. $7: it
-	// has kept states.
+	// If the row of the commit before is missing, a column is NULL, and the commit fails. $6: the commit revives
+	// tables. $7: it has kept states.
 	sqlAddCommit: `INSERT INTO @.commits (generation, stamp, last_id, tables, folds, reverted, reach, reach_time, thinned,
 			past_bytes)
 		SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint[], $5::bytea[],
@@ -396,7 +397,7 @@ var statementSQL = [statements]string{
 	sqlOldest: `SELECT generation, time, person, thinned, count,
 			(SELECT coalesce(sum(` + keptBytes + `), 0)::bigint FROM @.past WHERE until = generation)
 		FROM @.change ORDER BY generation LIMIT $1`,
-	// The next state stands for one that is dropped, if it is at the same place. $2 is the generation of the commit.
+	// The next state takes over from a dropped one if it is at the same place. $2 is the generation of the commit.
 	sqlDropThinned: `WITH dropped AS (DELETE FROM @.past WHERE until = $1 AND thinned RETURNING *),
 		present AS (UPDATE @.object SET since = dropped.since FROM dropped WHERE object.id = dropped.id
 			AND object.since = dropped.until AND object.parent = dropped.parent AND object.name = dropped.name),
@@ -406,14 +407,14 @@ var statementSQL = [statements]string{
 		WHERE generation = $2`,
 	sqlDropChange:  `DELETE FROM @.change WHERE generation = $1`,
 	sqlDropObjects: `DELETE FROM @.replaced WHERE generation = $1`,
-	// $3 is when the change was made.
+	// $3 is the time of the change.
 	sqlDropOldest: `WITH dropped AS (DELETE FROM @.past WHERE until = $1 RETURNING *),
 		objects AS (DELETE FROM @.replaced WHERE generation = $1),
 		change AS (DELETE FROM @.change WHERE generation = $1)
 		UPDATE @.commits SET reach = $1, reach_time = $3,
 			past_bytes = past_bytes - (SELECT coalesce(sum(` + keptBytes + `), 0) FROM dropped)
 		WHERE generation = $2`,
-	// $4 is how many of the objects of a change are dropped.
+	// $4 is the number of objects of the change that are dropped.
 	sqlDropPart: `WITH objects AS (DELETE FROM @.replaced WHERE generation = $1 AND id IN
 			(SELECT id FROM @.replaced WHERE generation = $1 ORDER BY id LIMIT $4) RETURNING id),
 		dropped AS (DELETE FROM @.past WHERE until = $1 AND id IN (SELECT id FROM objects) RETURNING *),

@@ -9,7 +9,7 @@ import (
 	"scripter/objectdb"
 )
 
-// Each statement can be prepared: none has a mistake that only a rare case would show.
+// Each statement can be prepared, even those that only a rare case runs.
 func TestStatements(t *testing.T) {
 	s, err := opened("create", newURL(t), objectdb.Options{}, (*store).create)
 	require.NoError(t, err)

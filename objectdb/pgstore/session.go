@@ -12,7 +12,7 @@ import (
 	"scripter/objectdb"
 )
 
-// session is a transaction of PostgreSQL's. It is the objectdb.Session of one that reads.
+// session is a transaction of PostgreSQL. A session that reads is an objectdb.Session.
 type session struct {
 	store  *store
 	pooled *pgxpool.Conn
@@ -20,8 +20,8 @@ type session struct {
 	newest int64 // the generation that it sees
 }
 
-// maxChanges is how many generations a session reads to find out what was changed. A caller that knows less forgets
-// all that it knows.
+// maxChanges is the number of generations that a session reads to find out what was changed. A caller that knows
+// only an older one forgets all that it knows.
 const maxChanges = 256
 
 func (s *store) BeginRead(
@@ -47,7 +47,7 @@ func (s *store) BeginRead(
 
 func (c *session) trip() *trip { return &trip{conn: c.conn} }
 
-// state adds the queries for what a session sees to its first trip. The function that it returns makes a State of
+// state adds the queries for the state of a session to its first trip. It returns a function that makes a State of
 // their results.
 func (c *session) state(t *trip, since int64) func() (objectdb.State, error) {
 	s := c.store
@@ -90,7 +90,7 @@ func commitRowOf(row pgx.CollectableRow) (c commitRow, err error) {
 	return c, err
 }
 
-// changesOf returns what commits have changed. They are given from the newest one back.
+// changesOf returns what commits have changed. commits has the newest first.
 func changesOf(commits []commitRow, newest int64) objectdb.Changes {
 	c := objectdb.Changes{Since: newest}
 	for _, row := range commits {
@@ -114,8 +114,8 @@ func (c *session) End() {
 	}()
 }
 
-// rollback ends the transaction and gives the connection back to the pool, which closes it if it is in a
-// transaction still.
+// rollback ends the transaction and gives the connection back to the pool, which closes it if it is still in a
+// transaction.
 func (c *session) rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
 	defer cancel()

@@ -14,8 +14,7 @@ import (
 	"scripter/objectdb"
 )
 
-// answerTime is how long the server may take to answer a request that is not stopped with its transaction, because
-// it commits.
+// answerTime is the time limit of the server for a commit, which the context of the transaction does not stop.
 const answerTime = time.Minute
 
 // store is an open root. It is the objectdb.Store of a DB.
@@ -26,8 +25,8 @@ type store struct {
 	lock    int64 // the key of the writer's lock
 	pool    *pgxpool.Pool
 
-	// sessions has a token for each session that may be open: one waits for a token as for a lock, but for a new
-	// connection as long as the server takes.
+	// sessions has a token for each session that may be open. Waiting for a token is limited like waiting for a
+	// lock; connecting takes as long as the server needs.
 	sessions chan struct{}
 	// writers has two tokens: one writer of this process has the lock, and the next one waits for it at the server.
 	// The others need no connection.
@@ -40,7 +39,7 @@ func newStore(p *place, o objectdb.Options) (*store, error) {
 	s := &store{place: p, options: o.WithDefaults(), sql: statementsIn(p.schema), lock: lockKey(p.schema)}
 	s.sessions = tokens(int(p.config.MaxConns))
 	s.writers = tokens(2)
-	// A connection that the server has closed is found out by its first request, which is then made again.
+	// No ping is needed: if the server has closed a connection, its first request fails and is repeated.
 	p.config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	p.config.ConnConfig.BuildContextWatcherHandler = stopping
 	pool, err := pgxpool.NewWithConfig(context.Background(), p.config)
@@ -61,7 +60,7 @@ func tokens(n int) chan struct{} {
 
 func (s *store) Path() string { return s.shown }
 
-// Newest knows nothing: see the package comment.
+// Newest reports that the newest generation is not known: see the package comment.
 func (s *store) Newest() (int64, bool) { return 0, false }
 
 // Close waits for the sessions that have not ended.
@@ -155,8 +154,8 @@ func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*se
 	return c, nil
 }
 
-// stamps are the random numbers in the rows of the commits that the caller of the store knows. They tell when commits
-// were lost.
+// stamps are the random numbers in the rows of the commits that the caller of the store knows. They show whether
+// commits were lost.
 type stamps struct {
 	mu     sync.Mutex
 	last   [keptCommits]struct{ generation, stamp int64 }
@@ -175,9 +174,9 @@ func (s *stamps) remember(generation, stamp int64) {
 	e.generation, e.stamp = generation, stamp
 }
 
-// see remembers the stamp of the newest generation, and compares that of generation since: now is the one that it has
-// in the root, or nil. If it is not as it was, or that is not known any more, there is one loss more. see returns the
-// number of losses.
+// see remembers the stamp of the newest generation, and compares the remembered stamp of the generation since with
+// now, the one in the root, or nil. If they differ, or if one is not known any more, it counts a loss. see returns
+// the number of losses.
 func (s *stamps) see(since int64, now *int64, newest, stamp int64) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,8 +24,8 @@ type trip struct {
 type step struct {
 	sql  string
 	args []any
-	read func(pgx.Rows) error // of the rows; nil if there are none
-	mark bool                 // the results up to here are wanted before the rest is done
+	read func(pgx.Rows) error // reads the rows; nil if there are none
+	mark bool                 // the results up to here are sent before the rest is done
 }
 
 // add adds a statement.
@@ -46,7 +46,7 @@ func (t *trip) one(read func(pgx.Rows) error, sql string, args ...any) {
 	}, sql, args...)
 }
 
-// mark lets the server send the results of the statements so far at once; see until.
+// mark makes the server send the results of the statements so far at once; see until.
 func (t *trip) mark() { t.steps[len(t.steps)-1].mark = true }
 
 // send sends everything. Statements that the connection has not prepared yet cost a round trip each.
@@ -100,7 +100,7 @@ func (t *trip) until() error {
 	return t.close()
 }
 
-// close reads what is left. The connection can be used again then, unless it is lost.
+// close reads the remaining results. After it the connection can be used again, unless it is lost.
 func (t *trip) close() error {
 	if t.p == nil {
 		return nil

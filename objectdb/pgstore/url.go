@@ -21,7 +21,8 @@ const (
 	defaultConns  = 16
 )
 
-// defaults are the parameters of a URL that has them not. A connection is given up after connect_timeout seconds.
+// defaults are the parameters that apply if a URL does not have them. A connection is given up after
+// connect_timeout seconds.
 var defaults = map[string]string{
 	"pool_max_conns":   strconv.Itoa(defaultConns),
 	"application_name": "scripter",
@@ -43,7 +44,7 @@ type place struct {
 // parseURL reads the URL of a root. Its errors do not quote it, because it may have a password.
 func parseURL(root string) (*place, error) {
 	if !IsURL(root) {
-		return nil, errors.New("it is no URL that begins with postgres://")
+		return nil, errors.New("it is not a URL that begins with postgres://")
 	}
 	u, err := url.Parse(root)
 	if err != nil {
@@ -71,8 +72,8 @@ func parseURL(root string) (*place, error) {
 	return p, nil
 }
 
-// reason returns what is wrong with a URL. The error of pgx begins with the URL, of which it hides the password
-// only where it finds it.
+// reason returns what is wrong with a URL. The error of pgx begins with the URL, and hides the password only where
+// it recognizes it.
 func reason(err error) string {
 	for next := err; next != nil; next = errors.Unwrap(next) {
 		err = next
@@ -100,5 +101,5 @@ func lockKey(schema string) int64 {
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 
-// quoted returns the name of a schema as SQL has it.
+// quoted returns the name of a schema quoted for SQL.
 func quoted(schema string) string { return pgx.Identifier{schema}.Sanitize() }

@@ -15,17 +15,17 @@ import (
 type writer struct {
 	*session
 	history  historyState
-	unlocked bool // its transaction has ended, and so has the lock
-	pending  bool // a flush has the connection still
+	unlocked bool // its transaction has ended, which has released the lock
+	pending  bool // a flush still uses the connection
 	stamp    int64
 }
 
-// historyState is what a writer knows of the history, to decide whether old parts of it are dropped.
+// historyState has what a writer needs to know of the history to decide whether to drop old parts of it.
 type historyState struct {
 	bytes   int64
 	thinned int64
-	next    *int64 // when the next change was made that may have thinned values
-	oldest  *int64 // when the oldest change was made
+	next    *int64 // the time of the next change that may have thinned values
+	oldest  *int64 // the time of the oldest change
 }
 
 func (s *store) BeginWrite(
@@ -85,11 +85,11 @@ func (w *writer) begin(ctx context.Context, since int64, wait time.Duration) (ob
 	return read()
 }
 
-// milliseconds returns a time limit as PostgreSQL's settings have it.
+// milliseconds returns a time limit in the form of PostgreSQL's settings.
 func milliseconds(d time.Duration) string { return strconv.FormatInt(max(0, d.Milliseconds()), 10) }
 
 // idleTime is how long the server waits for a writer's next statement before it takes the lock away: a host that
-// has lost the net must not keep the others out. 0 is for ever.
+// has lost its network must not block the others. 0 is no limit.
 func (s *store) idleTime() time.Duration {
 	if s.options.LockTime < 0 {
 		return 0
@@ -100,7 +100,7 @@ func (s *store) idleTime() time.Duration {
 func checkForm(version *int) error {
 	switch {
 	case version == nil:
-		return fmt.Errorf("%w: it does not say of which form it is", objectdb.ErrDamaged)
+		return fmt.Errorf("%w: it does not say which form it has", objectdb.ErrDamaged)
 	case *version > form:
 		return fmt.Errorf("%w: its tables have the form %d, and this program knows forms up to %d",
 			objectdb.ErrNewer, *version, form)

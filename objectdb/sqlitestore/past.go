@@ -17,10 +17,10 @@ func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store 
 type pastSession struct {
 	*conn
 	generation int64
-	later      func(objectdb.Row) // is told each row
+	later      func(objectdb.Row) // is called with each row
 }
 
-// was tells later of a row.
+// was calls later with a row.
 func (p *pastSession) was(r objectdb.Row, err error) (objectdb.Row, error) {
 	if err == nil {
 		p.later(r)
@@ -57,7 +57,7 @@ func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.
 	return p.soundRows(p.telling(fn), sqlChildrenAt, table, p.generation, objectdb.ListedValue)
 }
 
-// telling returns a function that tells later of a row, and then calls fn.
+// telling returns a function that calls later with a row, and then fn.
 func (p *pastSession) telling(fn func(objectdb.Row) error) func(objectdb.Row) error {
 	return func(row objectdb.Row) error {
 		p.later(row)

@@ -15,7 +15,7 @@ import (
 type Backend struct {
 	// Create makes a root that lasts as long as the test, and opens it.
 	Create func(t testing.TB, o objectdb.Options) (*objectdb.DB, error)
-	// Open opens a root by its DB.Path. It may be open already: as another process has it.
+	// Open opens a root by its DB.Path. It may be open already, as if in another process.
 	Open func(path string, o objectdb.Options) (*objectdb.DB, error)
 	// Distant says that a read of the store is a message to another process. Then the tests read
 	// less, and the random tests make fewer sequences.
