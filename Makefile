@@ -6,7 +6,7 @@
 # make torture    everything at once on one root, killed at random, for TORTURE (10m)
 # make fuzz       each fuzz target for FUZZTIME (10s), two at a time
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
-# make pictures   takes the pictures of docs/web-page.md anew
+# make pictures   takes the pictures of docs/web-page.md again
 # make web        builds the script of the web page, admin/static/admin.js, from admin/web
 # make licenses   writes the licences of what the programs contain, for scripter version --licenses
 # make clean      removes what the others made

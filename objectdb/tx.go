@@ -17,7 +17,7 @@ type Tx struct {
 	db      *DB
 	ctx     context.Context
 	mode    txMode
-	newer   bool    // it had begun with an older state than it sees; nodes of tables may be of that
+	newer   bool    // it began with an older state than it sees now; nodes of tables may be from then
 	session Session // nil before something must be read from the store, and at the end
 	writer  Writer  // the session, while the transaction holds the writer's lock
 	gen     int64   // the generation that is seen
