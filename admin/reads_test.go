@@ -34,7 +34,7 @@ func readOf(t *testing.T, m map[string]any) string {
 	return strings.Join(groups, "|")
 }
 
-// links returns where the links of a page lead.
+// links returns the targets of the links of a page.
 func (a *answer) links() (list []string) {
 	for _, n := range a.find("a", "href") {
 		list = append(list, attributeOf(n, "href"))
@@ -106,8 +106,8 @@ func TestRequestReadMasked(t *testing.T) {
 	lacks(t, eve.get("requests/1").body, "default.eve")
 }
 
-// TestRequestReadOfOldRecords checks that nothing is said of requests of which it is not known what they have
-// read, and that records that a script has made up do no harm.
+// TestRequestReadOfOldRecords checks that the page says nothing if it is not known what a request has read, and
+// that records that a script has made up do no harm.
 func TestRequestReadOfOldRecords(t *testing.T) {
 	s := debuggingSite(t, `return "fine"`)
 	s.person("ada", "owner")

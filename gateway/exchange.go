@@ -112,13 +112,13 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		last = x.newAttempt(r)
 		r.Script = last.answering
 		x.seesGeneration(r.Tx)
-		notes := x.entry != nil && x.entry.Number > 0
-		if notes {
+		recordsReads := x.entry != nil && x.entry.Number > 0
+		if recordsReads {
 			r.Tx.NoteReads()
 		}
 		done, err = last.answer()
 		x.seesGeneration(r.Tx)
-		if notes {
+		if recordsReads {
 			x.entry.Reads = requestlog.ReadsOf(r.Tx, x.out.rec.Mask)
 		}
 		if err == nil && done && x.replay != nil && x.replay.Inspect != nil {

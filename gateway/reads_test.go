@@ -177,8 +177,8 @@ func TestReadsAreMasked(t *testing.T) {
 	assert.Equal(t, `suites.webserverScripts.x own.visits.["(masked)"] own.visits.other`, textOf(r.WithoutSecrets().Reads))
 }
 
-// TestReadsWithoutDebugging checks that a transaction of a request notes nothing while Debugging is off, or
-// stores no requests.
+// TestReadsWithoutDebugging checks that the transaction of a request does not record its reads while Debugging is
+// off or stores no requests.
 func TestReadsWithoutDebugging(t *testing.T) {
 	s := newSite(t)
 	noted := -1

@@ -8,12 +8,12 @@ type noted struct {
 	tables  map[int64]Address // addresses of tables, by id
 }
 
-// notedTables is of how many tables the addresses are found before a Flush, which may delete them.
+// notedTables is the number of tables whose addresses are looked up before a Flush, which may delete the tables.
 const notedTables = 1000
 
 // NoteReads makes the transaction remember for [Tx.Reads] what it reads. It is called before anything is read. A
-// transaction that can lose a race remembers it anyway; this also makes one that holds the writer's lock from
-// its start remember it, one that only reads, and one that goes on after a Flush.
+// transaction that can lose a race remembers it anyway. With NoteReads the others do so too: those that hold the
+// writer's lock from their start, those that only read, and those that go on after a Flush.
 func (tx *Tx) NoteReads() {
 	if tx.noted != nil {
 		return
@@ -24,11 +24,11 @@ func (tx *Tx) NoteReads() {
 	}
 }
 
-// Reads returns the objects that the transaction has read, each once, about in the order of the first
-// reads: values, and tables whose names it has listed or counted. Listing a table reads the values in it too. What
-// the transaction has written itself does not count, and a table through which a path leads is not
-// read. What the values of a [DerivedMap] are made of counts, but not what a [Derived] is made of,
-// because that is the same in all transactions. Without NoteReads there are none.
+// Reads returns the objects that the transaction has read, each once, about in the order of the first reads:
+// values, and tables whose names it has listed or counted. Listing a table reads the values in it too. What the
+// transaction has written itself does not count, and a table through which a path leads is not read. What the
+// values of a [DerivedMap] are made from counts, but not what a [Derived] is made from, because that is the same in
+// all transactions. Without NoteReads there are none.
 func (tx *Tx) Reads() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if tx.noted == nil {

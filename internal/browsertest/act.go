@@ -71,7 +71,7 @@ func (b *Tab) middle(e element) (x, y float64, wrong string) {
 		await new Promise(`+b.drawn()+`)
 		if (place() !== before) return {wrong: "moves"}
 		let r = e.getClientRects()[0]
-		if (!r || r.width === 0 || r.height === 0) return {wrong: "is not to be seen"}
+		if (!r || r.width === 0 || r.height === 0) return {wrong: "is not visible"}
 		const left = Math.max(r.left, 0), right = Math.min(r.right, innerWidth)
 		const top = Math.max(r.top, 0), bottom = Math.min(r.bottom, innerHeight)
 		const x = (left + right) / 2, y = (top + bottom) / 2

@@ -17,7 +17,7 @@ const shown = `function() {
 	return [this, ...shadows].map(e => e.innerText).concat(fields.map(f => f.value)).join("\n")
 }`
 
-// Text returns the text that is to be seen, with single spaces, and then that of the fields.
+// Text returns the visible text, with single spaces, and then that of the fields.
 func (b *Tab) Text() (string, error) {
 	text := ""
 	if len(b.within) == 0 {
@@ -35,7 +35,7 @@ func (b *Tab) Text() (string, error) {
 
 func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// See waits until the text is to be seen.
+// See waits until the text is visible.
 func (b *Tab) See(text string) {
 	b.t.Helper()
 	b.wait(func() string {
@@ -44,13 +44,13 @@ func (b *Tab) See(text string) {
 			return err.Error()
 		}
 		if !strings.Contains(all, squeezed(text)) {
-			return fmt.Sprintf("%q is not to be seen", text)
+			return fmt.Sprintf("%q is not visible", text)
 		}
 		return ""
 	})
 }
 
-// NotSee waits until the text is not to be seen.
+// NotSee waits until the text is not visible.
 func (b *Tab) NotSee(text string) {
 	b.t.Helper()
 	b.wait(func() string {
@@ -59,7 +59,7 @@ func (b *Tab) NotSee(text string) {
 			return err.Error()
 		}
 		if strings.Contains(all, squeezed(text)) {
-			return fmt.Sprintf("%q is still to be seen", text)
+			return fmt.Sprintf("%q is still visible", text)
 		}
 		return ""
 	})
