@@ -31,6 +31,31 @@ type Replaced struct {
 	How How
 }
 
+// ChangesBefore yields changes as History.Changes does. read returns the newest n changes of the generations below
+// before, or all if there are fewer. They are read in parts, so that other statements can run between two changes.
+// The first part is small, because many callers want one change.
+func ChangesBefore(before int64, read func(before int64, n int) ([]Change, error)) iter.Seq2[Change, error] {
+	const most = 100
+	return func(yield func(Change, error) bool) {
+		for n := 1; ; n = min(10*n, most) {
+			list, err := read(before, n)
+			if err != nil {
+				yield(Change{}, err)
+				return
+			}
+			for _, change := range list {
+				if !yield(change, nil) {
+					return
+				}
+			}
+			if len(list) < n {
+				return
+			}
+			before = list[n-1].Generation
+		}
+	}
+}
+
 // MergeReplaced sorts the objects of a change by their ids, and joins the two entries of an
 // object that was both moved and written.
 func MergeReplaced(list []Replaced) []Replaced {

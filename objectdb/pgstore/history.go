@@ -19,31 +19,14 @@ func (c *session) PersonChanges(ctx context.Context, before int64) iter.Seq2[obj
 }
 
 func (c *session) changes(ctx context.Context, s statement, before int64) iter.Seq2[objectdb.Change, error] {
-	// The changes are read in parts, so that other statements can run between two changes.
-	// The first is small: many callers want one change.
-	const most = 100
-	return func(yield func(objectdb.Change, error) bool) {
-		for part := 1; ; part = min(10*part, most) {
-			var list []objectdb.Change
-			rows, err := c.conn.Query(ctx, c.store.sql[s], before, part)
-			if err == nil {
-				list, err = pgx.CollectRows(rows, changeOf)
-			}
-			if err != nil {
-				yield(objectdb.Change{}, sqlError(ctx, err))
-				return
-			}
-			for _, change := range list {
-				if !yield(change, nil) {
-					return
-				}
-			}
-			if len(list) < part {
-				return
-			}
-			before = list[part-1].Generation
+	return objectdb.ChangesBefore(before, func(before int64, n int) ([]objectdb.Change, error) {
+		rows, err := c.conn.Query(ctx, c.store.sql[s], before, n)
+		if err != nil {
+			return nil, sqlError(ctx, err)
 		}
-	}
+		list, err := pgx.CollectRows(rows, changeOf)
+		return list, sqlError(ctx, err)
+	})
 }
 
 func changeOf(row pgx.CollectableRow) (c objectdb.Change, err error) {

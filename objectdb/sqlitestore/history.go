@@ -257,32 +257,14 @@ func (c *conn) PersonChanges(ctx context.Context, before int64) iter.Seq2[object
 }
 
 func (c *conn) changes(ctx context.Context, s statement, before int64) iter.Seq2[objectdb.Change, error] {
-	// The changes are read in parts, so that other statements can run between two changes.
-	// The first is small: many callers want one change.
-	const most = 100
-	return func(yield func(objectdb.Change, error) bool) {
-		for part := 1; ; part = min(10*part, most) {
-			var list []objectdb.Change
-			err := c.eachRow(ctx, func(row []driver.Value) error {
-				change, err := changeRow(row)
-				list = append(list, change)
-				return err
-			}, 9, s, before, int64(part))
-			if err != nil {
-				yield(objectdb.Change{}, err)
-				return
-			}
-			for _, change := range list {
-				if !yield(change, nil) {
-					return
-				}
-			}
-			if len(list) < part {
-				return
-			}
-			before = list[part-1].Generation
-		}
-	}
+	return objectdb.ChangesBefore(before, func(before int64, n int) (list []objectdb.Change, err error) {
+		err = c.eachRow(ctx, func(row []driver.Value) error {
+			change, err := changeRow(row)
+			list = append(list, change)
+			return err
+		}, 9, s, before, int64(n))
+		return list, err
+	})
 }
 
 // changeRow returns the change in the columns of sqlChangesBefore.
