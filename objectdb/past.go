@@ -14,17 +14,57 @@ type past struct {
 }
 
 // NewPast returns the store that the method At of s returns. session turns a session of s into one that reads the
-// objects as the generation left them, and calls later with each row that it reads. later calls inexact with a row
-// that may not be exact.
-func NewPast(
-	s Store, generation int64, inexact func(Row), session func(s Session, later func(Row)) Session,
-) Store {
+// objects as the generation left them. inexact is called with the rows that may not be exact.
+func NewPast(s Store, generation int64, inexact func(Row), session func(Session) Session) Store {
 	later := func(r Row) {
 		if r.Version > generation && r.Kind != KindTable && inexact != nil {
 			inexact(r)
 		}
 	}
-	return &past{s, generation, func(s Session) Session { return session(s, later) }}
+	return &past{s, generation, func(s Session) Session { return &pastSession{session(s), later} }}
+}
+
+// pastSession calls later with each row that its Session reads, but not for All.
+type pastSession struct {
+	Session
+	later func(Row)
+}
+
+func (p *pastSession) Child(ctx context.Context, table int64, fold string) (Row, error) {
+	return p.was(p.Session.Child(ctx, table, fold))
+}
+
+func (p *pastSession) Object(ctx context.Context, id int64) (Row, error) {
+	return p.was(p.Session.Object(ctx, id))
+}
+
+func (p *pastSession) was(r Row, err error) (Row, error) {
+	if err == nil {
+		p.later(r)
+	}
+	return r, err
+}
+
+func (p *pastSession) Page(
+	ctx context.Context, table int64, from, end string, backward bool, n int, fn func(Row) error,
+) error {
+	return p.Session.Page(ctx, table, from, end, backward, n, p.telling(fn))
+}
+
+func (p *pastSession) Children(ctx context.Context, table int64, fn func(Row) error) error {
+	return p.Session.Children(ctx, table, p.telling(fn))
+}
+
+func (p *pastSession) Scan(ctx context.Context, s Scan, fn func(Row) error) (int64, error) {
+	return p.Session.Scan(ctx, s, p.telling(fn))
+}
+
+// telling returns a function that calls later with a row, and then fn.
+func (p *pastSession) telling(fn func(Row) error) func(Row) error {
+	return func(r Row) error {
+		p.later(r)
+		return fn(r)
+	}
 }
 
 func (p *past) BeginRead(ctx context.Context, _ int64, wait *time.Duration) (Session, State, error) {

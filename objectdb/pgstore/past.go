@@ -7,8 +7,8 @@ import (
 )
 
 func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store {
-	return objectdb.NewPast(s, generation, inexact, func(c objectdb.Session, later func(objectdb.Row)) objectdb.Session {
-		return &pastSession{c.(*session), generation, later}
+	return objectdb.NewPast(s, generation, inexact, func(c objectdb.Session) objectdb.Session {
+		return &pastSession{c.(*session), generation}
 	})
 }
 
@@ -17,30 +17,14 @@ func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store 
 type pastSession struct {
 	*session
 	generation int64
-	later      func(objectdb.Row) // is called with each row
-}
-
-// telling returns a function that calls later with a row, and then fn.
-func (p *pastSession) telling(fn func(objectdb.Row) error) func(objectdb.Row) error {
-	return func(row objectdb.Row) error {
-		p.later(row)
-		return fn(row)
-	}
 }
 
 func (p *pastSession) Child(ctx context.Context, table int64, fold string) (objectdb.Row, error) {
-	row, err := p.row(ctx, sqlChildAt, table, []byte(fold), objectdb.WholeValue, p.generation)
-	if err == nil {
-		p.later(row)
-	}
-	return row, err
+	return p.row(ctx, sqlChildAt, table, []byte(fold), objectdb.WholeValue, p.generation)
 }
 
 func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error) {
 	past, err := p.ObjectAt(ctx, id, p.generation)
-	if err == nil {
-		p.later(past.Row)
-	}
 	return past.Row, err
 }
 
@@ -51,11 +35,11 @@ func (p *pastSession) Page(
 	if backward {
 		s = sqlPageBackwardAt
 	}
-	return p.soundRows(ctx, p.telling(fn), s, table, p.generation, objectdb.ListedValue, []byte(from), []byte(end), n)
+	return p.soundRows(ctx, fn, s, table, p.generation, objectdb.ListedValue, []byte(from), []byte(end), n)
 }
 
 func (p *pastSession) Children(ctx context.Context, table int64, fn func(objectdb.Row) error) error {
-	return p.soundRows(ctx, p.telling(fn), sqlChildrenAt, table, p.generation, objectdb.ListedValue)
+	return p.soundRows(ctx, fn, sqlChildrenAt, table, p.generation, objectdb.ListedValue)
 }
 
 func (p *pastSession) Len(ctx context.Context, table int64) (int, error) {
@@ -77,7 +61,7 @@ func (p *pastSession) Scan(ctx context.Context, s objectdb.Scan, fn func(objectd
 	if err != nil {
 		return 0, err
 	}
-	return last, p.soundRows(ctx, p.telling(fn), sqlScanAt, append(scanArgs(s, last), p.generation)...)
+	return last, p.soundRows(ctx, fn, sqlScanAt, append(scanArgs(s, last), p.generation)...)
 }
 
 func (p *pastSession) CountIDs(ctx context.Context, after, last int64) (int64, error) {

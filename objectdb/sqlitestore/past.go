@@ -7,8 +7,8 @@ import (
 )
 
 func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store {
-	return objectdb.NewPast(s, generation, inexact, func(c objectdb.Session, later func(objectdb.Row)) objectdb.Session {
-		return &pastSession{c.(*conn), generation, later}
+	return objectdb.NewPast(s, generation, inexact, func(c objectdb.Session) objectdb.Session {
+		return &pastSession{c.(*conn), generation}
 	})
 }
 
@@ -17,24 +17,15 @@ func (s *store) At(generation int64, inexact func(objectdb.Row)) objectdb.Store 
 type pastSession struct {
 	*conn
 	generation int64
-	later      func(objectdb.Row) // is called with each row
-}
-
-// was calls later with a row.
-func (p *pastSession) was(r objectdb.Row, err error) (objectdb.Row, error) {
-	if err == nil {
-		p.later(r)
-	}
-	return r, err
 }
 
 func (p *pastSession) Child(_ context.Context, table int64, fold string) (objectdb.Row, error) {
-	return p.was(p.row(sqlChildAt, table, fold, objectdb.WholeValue, p.generation))
+	return p.row(sqlChildAt, table, fold, objectdb.WholeValue, p.generation)
 }
 
 func (p *pastSession) Object(ctx context.Context, id int64) (objectdb.Row, error) {
 	past, err := p.ObjectAt(ctx, id, p.generation)
-	return p.was(past.Row, err)
+	return past.Row, err
 }
 
 func (p *pastSession) Page(
@@ -44,25 +35,17 @@ func (p *pastSession) Page(
 	if past, err := p.count(sqlHasPast, table); err != nil {
 		return err
 	} else if past == 0 {
-		return p.page(table, from, end, backward, n, p.generation, p.telling(fn))
+		return p.page(table, from, end, backward, n, p.generation, fn)
 	}
 	s := sqlPageAt
 	if backward {
 		s = sqlPageBackwardAt
 	}
-	return p.soundRows(p.telling(fn), s, table, p.generation, objectdb.ListedValue, from, end, int64(n))
+	return p.soundRows(fn, s, table, p.generation, objectdb.ListedValue, from, end, int64(n))
 }
 
 func (p *pastSession) Children(_ context.Context, table int64, fn func(objectdb.Row) error) error {
-	return p.soundRows(p.telling(fn), sqlChildrenAt, table, p.generation, objectdb.ListedValue)
-}
-
-// telling returns a function that calls later with a row, and then fn.
-func (p *pastSession) telling(fn func(objectdb.Row) error) func(objectdb.Row) error {
-	return func(row objectdb.Row) error {
-		p.later(row)
-		return fn(row)
-	}
+	return p.soundRows(fn, sqlChildrenAt, table, p.generation, objectdb.ListedValue)
 }
 
 func (p *pastSession) Len(_ context.Context, table int64) (int, error) {

@@ -23,7 +23,7 @@ func (p *pastSession) Scan(_ context.Context, s objectdb.Scan, fn func(objectdb.
 	if err != nil {
 		return 0, err
 	}
-	return last, p.soundRows(p.telling(fn), sqlScanAt, append(scanArgs(s, last), p.generation)...)
+	return last, p.soundRows(fn, sqlScanAt, append(scanArgs(s, last), p.generation)...)
 }
 
 // lastOf returns the last id that a scan looks at. It counts present objects: in the past there are others
