@@ -314,7 +314,7 @@ func (c *call) runScript(a objectdb.Address, args []string, keep bool, typed *ty
 func (c *call) runOptions(r *ran, what string) runner.Options {
 	o := runner.Options{Discard: !r.Kept, Origin: c.by(what), Ended: c.ended(r)}
 	o.Prepare = func(run *runner.Run) error {
-		run.Tx.NoteReads()
+		run.Tx.RecordReads()
 		if r.typed == nil {
 			return nil
 		}

@@ -114,7 +114,7 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		x.seesGeneration(r.Tx)
 		recordsReads := x.entry != nil && x.entry.Number > 0
 		if recordsReads {
-			r.Tx.NoteReads()
+			r.Tx.RecordReads()
 		}
 		done, err = last.answer()
 		x.seesGeneration(r.Tx)

@@ -2,23 +2,23 @@ package objectdb
 
 import "iter"
 
-// noted is what NoteReads remembers.
-type noted struct {
+// recordedReads is what RecordReads remembers.
+type recordedReads struct {
 	flushed []*readSet        // what was read before each Flush
 	tables  map[int64]Address // addresses of tables, by id
 }
 
-// notedTables is the number of tables whose addresses are looked up before a Flush, which may delete the tables.
-const notedTables = 1000
+// maxRecordedTables is the number of tables whose addresses are looked up before a Flush, which may delete the tables.
+const maxRecordedTables = 1000
 
-// NoteReads makes the transaction remember for [Tx.Reads] what it reads. It is called before anything is read. A
-// transaction that can lose a race remembers it anyway. With NoteReads the others do so too: those that hold the
+// RecordReads makes the transaction remember for [Tx.Reads] what it reads. It is called before anything is read. A
+// transaction that can lose a race remembers it anyway. With RecordReads the others do so too: those that hold the
 // writer's lock from their start, those that only read, and those that go on after a Flush.
-func (tx *Tx) NoteReads() {
-	if tx.noted != nil {
+func (tx *Tx) RecordReads() {
+	if tx.recorded != nil {
 		return
 	}
-	tx.noted = &noted{tables: map[int64]Address{}}
+	tx.recorded = &recordedReads{tables: map[int64]Address{}}
 	if tx.read == nil {
 		tx.read = new(readSet)
 	}
@@ -28,14 +28,14 @@ func (tx *Tx) NoteReads() {
 // values, and tables whose names it has listed or counted. Listing a table reads the values in it too. What the
 // transaction has written itself does not count, and a table through which a path leads is not read. What the
 // values of a [DerivedMap] are made from counts, but not what a [Derived] is made from, because that is the same in
-// all transactions. Without NoteReads there are none.
+// all transactions. Without RecordReads there are none.
 func (tx *Tx) Reads() iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
-		if tx.noted == nil {
+		if tx.recorded == nil {
 			return
 		}
 		seen := map[int64]bool{} // by id
-		for _, read := range append(tx.noted.flushed[:len(tx.noted.flushed):len(tx.noted.flushed)], tx.read) {
+		for _, read := range append(tx.recorded.flushed[:len(tx.recorded.flushed):len(tx.recorded.flushed)], tx.read) {
 			lists := [][]*Node{read.contents.nodes}
 			for _, d := range read.derived {
 				if d.keyed {
@@ -59,12 +59,12 @@ func (tx *Tx) Reads() iter.Seq[*Node] {
 
 // keepReads keeps for Reads what was read before a Flush.
 func (tx *Tx) keepReads() {
-	if tx.noted == nil {
+	if tx.recorded == nil {
 		return
 	}
-	tx.noted.flushed = append(tx.noted.flushed, tx.read)
+	tx.recorded.flushed = append(tx.recorded.flushed, tx.read)
 	places := tx.read.places.nodes
-	for _, n := range places[:min(len(places), notedTables)] {
+	for _, n := range places[:min(len(places), maxRecordedTables)] {
 		tx.tableRead(n)
 	}
 }
@@ -87,7 +87,7 @@ func (tx *Tx) tableRead(n *Node) Address {
 	if n.parent == RootID {
 		return Address{}
 	}
-	if a := tx.noted.tables[n.parent]; a != nil {
+	if a := tx.recorded.tables[n.parent]; a != nil {
 		return a
 	}
 	table := (*Node)(nil)
@@ -105,7 +105,7 @@ func (tx *Tx) tableRead(n *Node) Address {
 	}
 	a := tx.AddressRead(table)
 	if a != nil {
-		tx.noted.tables[n.parent] = a
+		tx.recorded.tables[n.parent] = a
 	}
 	return a
 }

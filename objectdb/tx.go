@@ -29,12 +29,12 @@ type Tx struct {
 	locked  context.Context // ends when the lock has been held for Options.LockTime
 	stop    func()          // ends locked
 
-	over  *overlay // what was written; nil when nothing was
-	wrote int64    // see Writes
-	read  *readSet // what was read; nil in transactions that do not validate, unless noted is set
-	noted *noted   // see NoteReads; may be nil
-	lists map[int64][]*Node
-	tries attempts
+	over     *overlay       // what was written; nil when nothing was
+	wrote    int64          // see Writes
+	read     *readSet       // what was read; nil in transactions that do not validate, unless recorded is set
+	recorded *recordedReads // see RecordReads; may be nil
+	lists    map[int64][]*Node
+	tries    attempts
 
 	overtaken bool // what was read had changed before the session began
 	flushed   bool
@@ -262,7 +262,7 @@ func (tx *Tx) forget() {
 	if tx.mode != viewing {
 		tx.mode = optimistic
 	}
-	if tx.mode != viewing || tx.noted != nil {
+	if tx.mode != viewing || tx.recorded != nil {
 		tx.read = new(readSet)
 	}
 	tx.flushed = true

@@ -62,7 +62,7 @@ func Run(ctx context.Context, r *requestlog.Request, w io.Writer, o Options) (*R
 	}
 	request := *r // a run changes its variables
 	request.Variables = maps.Clone(r.Variables)
-	o.Replay.Prepare = func(r *runner.Run) error { r.Tx.NoteReads(); return nil }
+	o.Replay.Prepare = func(r *runner.Run) error { r.Tx.RecordReads(); return nil }
 	o.Replay.Ended = func(r *runner.Run, _ error) error { run.Reads = requestlog.ReadsOf(r.Tx, nil); return nil }
 	run.Outcome, run.Answer = run.Gateway.Replay(ctx, &request, w, o.Replay)
 	if run.Outcome.Status == 0 {

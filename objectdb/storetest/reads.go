@@ -34,7 +34,7 @@ func testReads(t *T) {
 	Put(t, db, "t.a", objectdb.Number(1), "t.b", objectdb.Number(2), "t.in.x", objectdb.Number(3),
 		"u.y", objectdb.Number(4), "z", objectdb.Number(5))
 	look := func(tx *objectdb.Tx) {
-		tx.NoteReads()
+		tx.RecordReads()
 		for range 2 {
 			Must(tx.Get(Addr(t, "u.Y")))(t)
 			Must(tx.Get(Addr(t, "t.b")))(t)
@@ -65,7 +65,7 @@ func testReads(t *T) {
 	for _, update := range []func(context.Context, func(*objectdb.Tx) error) error{db.Update, db.UpdateLocked} {
 		undone := errors.New("undone")
 		err := update(context.Background(), func(tx *objectdb.Tx) error {
-			tx.NoteReads()
+			tx.RecordReads()
 			require.NoError(t, tx.Put(Addr(t, "t.new"), objectdb.Number(1)))
 			Must(tx.Get(Addr(t, "t.new")))(t)
 			require.NoError(t, tx.Put(Addr(t, "t.a"), objectdb.Number(9)))
@@ -87,7 +87,7 @@ func testReads(t *T) {
 	View(t, db, func(tx *objectdb.Tx) { Must(tx.Get(Addr(t, "t.in.x")))(t) })
 	Update(t, db, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(Addr(t, "t.in"), Addr(t, "t.inner"))) })
 	Update(t, db, func(tx *objectdb.Tx) {
-		tx.NoteReads()
+		tx.RecordReads()
 		children := Must(tx.Children(Must(tx.Find(Addr(t, "t")))(t)))(t)
 		Must(tx.Child(children[2], "x"))(t)
 		assert.Equal(t, "t[] t.a t.b t.inner.x", reads(tx))
@@ -99,7 +99,7 @@ func testReadsBeyondFlush(t *T) {
 	Put(t, db, "a", objectdb.Number(1), "t.b", objectdb.Number(2), "c", objectdb.Number(3))
 	for _, update := range []func(context.Context, func(*objectdb.Tx) error) error{db.Update, db.UpdateLocked} {
 		require.NoError(t, update(context.Background(), func(tx *objectdb.Tx) error {
-			tx.NoteReads()
+			tx.RecordReads()
 			Must(tx.Get(Addr(t, "t.b")))(t)
 			require.NoError(t, Increment(tx, Addr(t, "a")))
 			require.NoError(t, tx.Flush())
@@ -110,14 +110,14 @@ func testReadsBeyondFlush(t *T) {
 		}))
 	}
 	Update(t, db, func(tx *objectdb.Tx) {
-		tx.NoteReads()
+		tx.RecordReads()
 		Must(tx.Get(Addr(t, "t.b")))(t)
 		require.NoError(t, tx.Delete(Addr(t, "t")))
 		require.NoError(t, tx.Flush())
 		assert.Equal(t, "t.b", reads(tx), "its table is gone")
 	})
 	View(t, db, func(tx *objectdb.Tx) {
-		tx.NoteReads()
+		tx.RecordReads()
 		Must(tx.Get(Addr(t, "a")))(t)
 		require.NoError(t, tx.Flush())
 		Must(tx.Get(Addr(t, "c")))(t)
@@ -131,7 +131,7 @@ func testReadsOfTheLastRun(t *T) {
 	Put(t, db, "first", objectdb.Number(1), "second", objectdb.Number(2), "n", objectdb.Number(0))
 	runs := 0
 	Update(t, db, func(tx *objectdb.Tx) {
-		tx.NoteReads()
+		tx.RecordReads()
 		a := Addr(t, []string{"first", "second"}[runs])
 		runs++
 		Must(tx.Get(a))(t)
@@ -156,7 +156,7 @@ func testReadsOfDerived(t *T) {
 	for range 3 {
 		for _, update := range []func(context.Context, func(*objectdb.Tx) error) error{db.Update, db.UpdateLocked, db.View} {
 			require.NoError(t, update(context.Background(), func(tx *objectdb.Tx) error {
-				tx.NoteReads()
+				tx.RecordReads()
 				Must(setting.Get(tx))(t)
 				Must(texts.Get(tx, "a", func(tx *objectdb.Tx) (objectdb.Value, error) { return tx.Get(Addr(t, "a")) }))(t)
 				assert.Equal(t, "a", reads(tx))
