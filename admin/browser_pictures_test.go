@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -68,19 +69,6 @@ tea.stock = tea.stock - 1
 house.orders = house.orders + 1
 return "One cup of " .. name .. ", please. " .. tea.stock .. " left.\n"
 `
-	orderMistaken = `-- /order.fcgi?tea=Assam: takes a cup of tea from the shelf.
-local params = ...
-local house = user.teaHouse
-local name = params.searchTable.tea
-local tea = house.teas [name]
-
-if not tea then
-	eror ("there is no tea called " .. tostring (name))
-end
-tea.stock = tea.stock - 1
-house.orders = house.orders +
-return "One cup of " .. name .. ", please. " .. tea.stock .. " left.\n"
-`
 )
 
 // openTeaHouse starts the site of the pictures.
@@ -131,7 +119,8 @@ func TestPictures(t *testing.T) {
 	b.See("Saved.")
 
 	b.Open("/scripter/at/suites.webserverScripts.order")
-	rewrite(b, "Script", orderMistaken)
+	mistaken := strings.NewReplacer("error (", "eror (", "orders + 1", "orders +").Replace(orderScript)
+	rewrite(b, "Script", mistaken)
 	b.Click("Errors and warnings")
 	b.See("unexpected symbol near 'return'")
 	take("script", browsertest.Wide, 800, "light")

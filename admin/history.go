@@ -98,7 +98,8 @@ func (c *call) historyPage() (*result, error) {
 
 func (c *call) row(change *history.Change) changeRow {
 	r := changeRow{Number: change.Generation, Time: change.When(), Who: change.Origin.Who, Person: change.Origin.Person,
-		What: strings.TrimSpace(change.Origin.Why + " " + change.Origin.Path), Marks: change.Marks(), UndoneBy: change.UndoneBy}
+		What:  strings.TrimSpace(change.Origin.Why + " " + change.Origin.Path),
+		Marks: change.Marks(), UndoneBy: change.UndoneBy}
 	if change.Summary != nil {
 		s := *change.Summary
 		s.At, s.From = c.seen(s.At), c.seen(s.From)

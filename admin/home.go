@@ -87,8 +87,7 @@ func (c *call) home() (*result, error) {
 	return &result{template: "home", title: text("nav.home"), data: data}, nil
 }
 
-// warnings returns what is not as it usually is: secrets that are recorded, maintenance, settings
-// that are refused.
+// warnings returns warnings about the site: secrets are recorded, maintenance is on, a setting is refused.
 func warnings(tx *objectdb.Tx, s *site.Snapshot) []warning {
 	list := []warning{}
 	add := func(set *site.Setting, text string) {

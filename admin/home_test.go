@@ -10,7 +10,7 @@ import (
 	"scripter/objectdb"
 )
 
-// TestHome checks the first page: what people have changed, what failed, and what is not as usual.
+// TestHome checks the first page: recent changes, failed requests and warnings.
 func TestHome(t *testing.T) {
 	s := newSite(t)
 	ada, eve := s.person("ada", "owner"), s.person("eve", "reader")

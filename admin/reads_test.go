@@ -42,8 +42,8 @@ func (a *answer) links() (list []string) {
 	return list
 }
 
-// TestRequestRead checks that the page of a request shows what it has read, with links to what is there,
-// and that nobody learns the names of objects that the role may not see.
+// TestRequestRead checks that the page of a request shows the objects that it has read, with links to those that
+// still exist, and that nobody learns the names of objects that the role may not see.
 func TestRequestRead(t *testing.T) {
 	s := debuggingSite(t, `local n = 0
 for name, v in pairs (own.rows) do n = n + v end

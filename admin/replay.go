@@ -165,7 +165,7 @@ func parseVariable(line string) (name, value string, ok bool) {
 type outcome struct {
 	Then     bool        `json:"then"` // the run is on the root as it was
 	Ran      *ran        `json:"ran,omitempty"`
-	Notes    []string    `json:"notes,omitempty"` // what was not as it was
+	Notes    []string    `json:"notes,omitempty"` // values and files that differed from those of then
 	Compared *comparison `json:"difference,omitempty"`
 }
 
@@ -181,7 +181,8 @@ type comparison struct {
 // Lines returns lines with "-" and "+" for the page.
 func (*comparison) Lines(lines []string) []diffLine { return diffLines(strings.Join(lines, "\n")) }
 
-// notesOf says what was not as it was, in a run on the root as it was. g may be nil.
+// notesOf returns notes about values and files that a replay on the root as of then could not read as they were.
+// g may be nil.
 func notesOf(ctx context.Context, past *history.Past, g *gateway.Gateway) []string {
 	var list []string
 	if g != nil && g.HasReadFiles() {

@@ -105,7 +105,9 @@ func checkRule(tx *objectdb.Tx, s *site.Snapshot, t *rules, cells, was, before [
 	}
 	equal := func(a, b string) bool { return objectdb.Fold(a) == objectdb.Fold(b) }
 	find := func(keys []string) int {
-		return slices.IndexFunc(rows, func(r ruleRow) bool { return !r.Free && slices.EqualFunc(r.Cells[:t.keys], keys, equal) })
+		return slices.IndexFunc(rows, func(r ruleRow) bool {
+			return !r.Free && slices.EqualFunc(r.Cells[:t.keys], keys, equal)
+		})
 	}
 	old := -1
 	if len(was) > 0 {

@@ -19,7 +19,7 @@ import (
 )
 
 // This file makes requests to the site, for pages that show the site within the web page. They are
-// GET requests of a visitor who has not logged in anywhere. What they write is thrown away, and they
+// GET requests without a session or credentials. What they write is thrown away, and they
 // are not recorded.
 
 // siteURL reads the path and query of a page of the site, as a person or a link names it.

@@ -151,7 +151,9 @@ var (
 
 // secrets are the objects below user.webserver that say who may log in and with which role, and the recorded
 // requests.
-var secrets = []objectdb.Address{DebugToken.Address(), Users, Roles, Sessions, FailedLogins, LastLogins, LastParams, RequestLog}
+var secrets = []objectdb.Address{
+	DebugToken.Address(), Users, Roles, Sessions, FailedLogins, LastLogins, LastParams, RequestLog,
+}
 
 // Secrets lists the objects that neither pages nor people other than an owner may see, because they say who may log
 // in, and with which role, or have what visitors sent. Values elsewhere may be secret too.
