@@ -183,7 +183,7 @@ func (c *call) saidOf(m *conflict, o objectdb.Origin, at time.Time) string {
 	case isMethod(o.Why) && o.Who != "":
 		who = text("conflict.visitorName", o.Who)
 	}
-	if !o.Person || who != o.Who { // a name stays as it is
+	if who != o.Who { // a name stays as it is
 		who = strings.ToUpper(who[:1]) + who[1:]
 	}
 	key := "conflict.changed"
