@@ -50,6 +50,11 @@ func EncodeText(v Value) string {
 	}
 }
 
+// StorableText returns a text from outside in a form that every store can hold: UTF-8 without NUL.
+func StorableText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
+}
+
 // HashColumn returns the SHA-256 of the form in which a store keeps a value (EncodeText), or nil
 // for a nil value.
 func HashColumn(v Value) []byte {

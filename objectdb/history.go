@@ -102,6 +102,8 @@ type Past struct {
 	Since int64  // the first generation of the range
 	Until int64  // the generation that replaced the state; 0 if it is the present one
 	Hash  []byte // SHA-256 of the stored form of a value that was too large to be kept, else nil
+	// Thinned says that the state may be dropped earlier than others. Only Dump fills it in.
+	Thinned bool
 }
 
 // HistoryInfo describes the history of a root.

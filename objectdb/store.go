@@ -92,6 +92,9 @@ type Session interface {
 	Check(ctx context.Context, report func(message string)) error
 	// Info returns what the root says of itself.
 	Info(ctx context.Context) (Info, error)
+	// Dump returns everything in the root. Its sequences are read before the session does anything else. A session
+	// of the past has none.
+	Dump(ctx context.Context) (*Dump, error)
 
 	History
 

@@ -202,17 +202,11 @@ func (c *columns) add(w *objectdb.Write) {
 	c.kinds, c.types = append(c.kinds, w.Kind.String()), append(c.types, w.Type)
 	c.created, c.modified = append(c.created, w.Created), append(c.modified, w.Modified)
 	c.sizes = append(c.sizes, w.Size)
-	var text *string
-	var bytes []byte
-	if w.Value != nil {
-		s := objectdb.EncodeText(w.Value)
-		if w.Kind != objectdb.KindBinary && isText(s) {
-			text = &s
-		} else {
-			bytes = []byte(s)
-		}
-		c.size += len(s)
+	text, bytes := valueColumns(&w.Row)
+	if text != nil {
+		c.size += len(*text)
 	}
+	c.size += len(bytes)
 	c.texts, c.bytes = append(c.texts, text), append(c.bytes, bytes)
 	var kept *int64
 	if w.Keep != objectdb.KeepNothing {
@@ -220,6 +214,18 @@ func (c *columns) add(w *objectdb.Write) {
 	}
 	c.kept = append(c.kept, kept)
 	c.size += 100 + len(w.Name) + len(w.Fold)
+}
+
+// valueColumns returns the columns text and bytes for the value of a row. One of them is nil, or both.
+func valueColumns(r *objectdb.Row) (text *string, bytes []byte) {
+	if r.Value == nil {
+		return nil, nil
+	}
+	s := objectdb.EncodeText(r.Value)
+	if r.Kind != objectdb.KindBinary && isText(s) {
+		return &s, nil
+	}
+	return nil, []byte(s)
 }
 
 // isText reports whether a column of PostgreSQL's type text can hold s.
@@ -305,8 +311,8 @@ func (k *committer) finish() error {
 			undoes = []int64{}
 		}
 		o := w.Origin
-		k.t.add(sql[sqlAddChange], w.Generation, w.Time, first, o.Person, storable(o.Who), storable(o.Why),
-			storable(o.Path), undoes, k.lasting)
+		k.t.add(sql[sqlAddChange], w.Generation, w.Time, first, o.Person, objectdb.StorableText(o.Who), objectdb.StorableText(o.Why),
+			objectdb.StorableText(o.Path), undoes, k.lasting)
 	}
 	tables, folds := places(w)
 	k.stamp = rand.Int64()
@@ -316,11 +322,6 @@ func (k *committer) finish() error {
 		return k.prune()
 	}
 	return nil
-}
-
-// storable returns a text from outside in a form that a column of type text can hold.
-func storable(s string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
 // places returns the changed places for the row of the commit, or nil if they are too many.

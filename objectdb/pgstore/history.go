@@ -30,12 +30,19 @@ func (c *session) changes(ctx context.Context, s statement, before int64) iter.S
 }
 
 func changeOf(row pgx.CollectableRow) (c objectdb.Change, err error) {
-	err = row.Scan(&c.Generation, &c.Time, &c.First, &c.Origin.Person, &c.Origin.Who, &c.Origin.Why, &c.Origin.Path,
-		&c.Count, &c.Undoes)
+	err = scanChange(row, &c)
+	return c, err
+}
+
+// scanChange reads a change. extra are the destinations of further columns.
+func scanChange(row pgx.CollectableRow, c *objectdb.Change, extra ...any) error {
+	o := &c.Origin
+	dest := []any{&c.Generation, &c.Time, &c.First, &o.Person, &o.Who, &o.Why, &o.Path, &c.Count, &c.Undoes}
+	err := row.Scan(append(dest, extra...)...)
 	if len(c.Undoes) == 0 {
 		c.Undoes = nil
 	}
-	return c, err
+	return err
 }
 
 func (c *session) GenerationAt(ctx context.Context, time int64) (int64, error) {

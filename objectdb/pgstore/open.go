@@ -57,8 +57,25 @@ func opened(op, root string, o objectdb.Options, first func(*store, context.Cont
 }
 
 func (s *store) create(ctx context.Context) error {
+	made := s.options.Now().UnixNano()
+	_, err := s.make(ctx, func(c *session) ([]objectdb.Sum, error) {
+		t := c.trip()
+		t.add(c.in(`INSERT INTO @.info VALUES (true, $1, $2, '')`), form, objectdb.StorableText(s.options.Program))
+		t.add(c.in(`INSERT INTO @.commits VALUES (1, $1, $2, '{}', '{}', 0, 1, $3, 0, 0)`),
+			rand.Int64(), objectdb.RootID, made)
+		t.add(c.in(`INSERT INTO @.object VALUES ($1, 0, '', '', 'table', 1, $2, $2, 0, '', 0, 0, NULL, NULL)`),
+			objectdb.RootID, made)
+		return nil, sqlError(ctx, t.run(ctx))
+	})
+	return err
+}
+
+// make makes the tables of a new root, and lets fill fill them.
+func (s *store) make(
+	ctx context.Context, fill func(*session) ([]objectdb.Sum, error),
+) (sums []objectdb.Sum, err error) {
 	if s.options.ReadOnly {
-		return objectdb.ErrReadOnly
+		return nil, objectdb.ErrReadOnly
 	}
 	wait := s.options.BusyTimeout
 	var encoding string
@@ -77,33 +94,31 @@ func (s *store) create(ctx context.Context) error {
 		return sqlError(ctx, t.run(ctx))
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer c.End()
 	switch {
 	case version < oldestServer:
-		return fmt.Errorf("the server is PostgreSQL %d; 15 or newer is needed", version/10000)
+		return nil, fmt.Errorf("the server is PostgreSQL %d; 15 or newer is needed", version/10000)
 	case encoding != "UTF8":
-		return fmt.Errorf("its database has the encoding %s; it must be UTF8", encoding)
+		return nil, fmt.Errorf("its database has the encoding %s; it must be UTF8", encoding)
 	case rootThere:
-		return fmt.Errorf("%w: the schema %q has tables of a root; open it instead", fs.ErrExist, s.schema)
+		return nil, fmt.Errorf("%w: the schema %q has tables of a root; open it instead", fs.ErrExist, s.schema)
 	}
-	made := s.options.Now().UnixNano()
 	sql := inSchema(schema, s.schema)
 	if !schemaThere {
 		sql = `CREATE SCHEMA ` + quoted(s.schema) + `;` + sql
 	}
 	if _, err := c.conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
-		return sqlError(ctx, err)
+		return nil, sqlError(ctx, err)
+	}
+	if sums, err = fill(c); err != nil {
+		return nil, err
 	}
 	t := c.trip()
-	t.add(inSchema(`INSERT INTO @.info VALUES (true, $1, $2, '')`, s.schema), form, storable(s.options.Program))
-	t.add(inSchema(`INSERT INTO @.commits VALUES (1, $1, $2, '{}', '{}', 0, 1, $3, 0, 0)`, s.schema),
-		rand.Int64(), objectdb.RootID, made)
-	t.add(inSchema(`INSERT INTO @.object VALUES ($1, 0, '', '', 'table', 1, $2, $2, 0, '', 0, 0, NULL, NULL)`, s.schema),
-		objectdb.RootID, made)
+	t.add(barrierSync)
 	t.add(commit)
-	return sqlError(ctx, t.run(ctx))
+	return sums, sqlError(ctx, t.run(ctx))
 }
 
 // oldestServer is the oldest version of the server that is used, as server_version_num has it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/postgrestest"
-	"scripter/objectdb"
+	"scripter/objectdb/sqlitestore"
 	"scripter/objectdb/storetest"
 )
 
@@ -20,6 +21,7 @@ import (
 var server postgrestest.Shared
 
 func TestMain(m *testing.M) {
+	copyInThisProcess()
 	code := m.Run()
 	server.Remove()
 	os.Exit(code)
@@ -38,10 +40,19 @@ func newURL(t testing.TB) string {
 
 // TestContract runs the tests that every store must pass.
 func TestContract(t *testing.T) {
-	storetest.Run(t, storetest.Backend{
-		Create: func(t testing.TB, o objectdb.Options) (*objectdb.DB, error) { return Create(newURL(t), o) },
-		Open:   Open, Distant: true,
-	})
+	storetest.Run(t, backend)
+}
+
+var backend = storetest.Backend{Path: newURL, Create: Create, Open: Open, Import: Import, Distant: true}
+
+// TestCopies copies roots from files and to files.
+func TestCopies(t *testing.T) {
+	files := storetest.Backend{
+		Path:   func(t testing.TB) string { return filepath.Join(t.TempDir(), "test.root") },
+		Create: sqlitestore.Create, Open: sqlitestore.Open, Import: sqlitestore.Import,
+	}
+	t.Run("FromAFile", func(t *testing.T) { storetest.RunCopies(t, files, backend) })
+	t.Run("ToAFile", func(t *testing.T) { storetest.RunCopies(t, backend, files) })
 }
 
 // execute runs a statement as another program of the server's would.

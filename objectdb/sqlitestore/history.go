@@ -194,13 +194,9 @@ func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyStat
 	w := k.commit
 	list := objectdb.MergeReplaced(k.objects)
 	first := cmp.Or(w.First, w.Generation)
-	var undoes []byte
-	for _, g := range w.Undoes {
-		undoes = binary.AppendUvarint(undoes, uint64(g))
-	}
 	o := w.Origin
 	err := k.execBefore(ctx, sqlAddChange, w.Generation, w.Time, first, o.Person, o.Who, o.Why, o.Path,
-		!k.lasting && !o.Person, int64(len(list)), notNil(undoes), encodeReplaced(list))
+		!k.lasting && !o.Person, int64(len(list)), encodeUndoes(w.Undoes), encodeReplaced(list))
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +208,11 @@ func (k *keeper) finish(ctx context.Context, meta [6]driver.Value) (*historyStat
 	return h, h.prune(ctx, w)
 }
 
-// notNil returns b, or an empty slice for nil, because SQLite takes nil as NULL.
-func notNil(b []byte) []byte {
-	if b == nil {
-		return []byte{}
+// encodeUndoes returns generations as the root stores them, as uvarints.
+func encodeUndoes(list []int64) []byte {
+	b := []byte{} // SQLite takes nil as NULL
+	for _, g := range list {
+		b = binary.AppendUvarint(b, uint64(g))
 	}
 	return b
 }

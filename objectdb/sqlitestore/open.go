@@ -31,14 +31,8 @@ func create(path string, o objectdb.Options) error {
 	if o.ReadOnly {
 		return objectdb.ErrReadOnly
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%w; open it instead", fs.ErrExist)
-	}
-	for _, left := range []string{path + "-wal", path + "-journal"} {
-		if _, err := os.Lstat(left); err == nil {
-			// SQLite would play it into the new file.
-			return fmt.Errorf("%w: %s is left of another root; move it away first", fs.ErrExist, left)
-		}
+	if err := checkFree(path); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".new-root-")
 	if err != nil {
@@ -53,6 +47,19 @@ func create(path string, o objectdb.Options) error {
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
+}
+
+// checkFree returns an error if there is a file at path, or one beside it that SQLite would play into a new file.
+func checkFree(path string) error {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%w; open it instead", fs.ErrExist)
+	}
+	for _, left := range []string{path + "-wal", path + "-journal"} {
+		if _, err := os.Lstat(left); err == nil {
+			return fmt.Errorf("%w: %s is left of another root; move it away first", fs.ErrExist, left)
+		}
+	}
+	return nil
 }
 
 // linkAs links the file to its name, which no other file may have by now.

@@ -21,7 +21,8 @@ import (
 type saving struct {
 	root string
 	path string
-	file *os.File // nil after the end
+	mode os.FileMode // of a new file
+	file *os.File    // nil after the end
 }
 
 func savingPath(root string) string {
@@ -31,7 +32,7 @@ func savingPath(root string) string {
 
 // startSaving waits for the lock for as long as wait says.
 func startSaving(ctx context.Context, root string, wait time.Duration) (*saving, error) {
-	s := &saving{root: root, path: savingPath(root)}
+	s := &saving{root: root, path: savingPath(root), mode: 0o600}
 	for deadline := time.Now().Add(wait); ; {
 		err := s.lock()
 		if !errors.Is(err, objectdb.ErrSaving) || time.Now().After(deadline) {
@@ -46,7 +47,7 @@ func startSaving(ctx context.Context, root string, wait time.Duration) (*saving,
 }
 
 func (s *saving) lock() error {
-	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, s.mode)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, pathError(err))
 	}

@@ -16,10 +16,8 @@ import (
 // TestContract runs the tests that every store must pass.
 func TestContract(t *testing.T) {
 	storetest.Run(t, storetest.Backend{
-		Create: func(t testing.TB, o objectdb.Options) (*objectdb.DB, error) {
-			return Create(filepath.Join(t.TempDir(), "test.root"), o)
-		},
-		Open: Open,
+		Path:   func(t testing.TB) string { return filepath.Join(t.TempDir(), "test.root") },
+		Create: Create, Open: Open, Import: Import,
 	})
 }
 

@@ -116,6 +116,7 @@ func (h *historian) read(tx *objectdb.Tx, before moment) moment {
 type historian struct {
 	*player
 	dbs     []*objectdb.DB // of one root, as different processes have it
+	options objectdb.Options
 	moments map[int64]moment
 	newest  int64
 	parts   [][]int64 // of each transaction, its generations
@@ -193,7 +194,7 @@ func newHistorian(t *T, seed uint64) *historian {
 	other, err := t.Open(db.Path(), options)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, other.Close()) })
-	h.dbs = []*objectdb.DB{db, db, other}
+	h.dbs, h.options = []*objectdb.DB{db, db, other}, options
 	h.flushed = func(tx *objectdb.Tx) { h.record(tx, true) }
 	View(t, db, func(tx *objectdb.Tx) { h.record(tx, false) })
 	return h

@@ -4,6 +4,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,10 +14,14 @@ import (
 
 // Backend opens roots of one kind of store.
 type Backend struct {
-	// Create makes a root that lasts as long as the test, and opens it.
-	Create func(t testing.TB, o objectdb.Options) (*objectdb.DB, error)
+	// Create makes a root, and opens it.
+	Create func(path string, o objectdb.Options) (*objectdb.DB, error)
 	// Open opens a root by its DB.Path. It may be open already, as if in another process.
 	Open func(path string, o objectdb.Options) (*objectdb.DB, error)
+	// Path returns the path of a root that does not exist yet, and is removed after the test.
+	Path func(t testing.TB) string
+	// Import makes a root at a path, and fills it with a dump.
+	Import func(ctx context.Context, path string, o objectdb.Options, d *objectdb.Dump) ([]objectdb.Sum, error)
 	// Distant says that a read of the store is a message to another process. Then the tests read
 	// less, and the random tests make fewer sequences.
 	Distant bool
@@ -111,6 +116,7 @@ var tests = []struct {
 	{"Forget", testForget},
 	{"HistoryHasBounds", testHistoryHasBounds},
 	{"HistoryOfRandomChanges", testHistoryOfRandomChanges},
+	{"Copies", testCopies},
 	{"CacheStats", testCacheStats},
 	{"ATransactionSeesOneState", testATransactionSeesOneState},
 	{"Conflicts", testConflicts},
@@ -137,7 +143,7 @@ func open(t *T) *objectdb.DB { return openWith(t, Patient) }
 
 func openWith(t *T, o objectdb.Options) *objectdb.DB {
 	t.Helper()
-	db, err := t.Create(t, o)
+	db, err := t.Create(t.Path(t), o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		RequireSound(t, db)
