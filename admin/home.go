@@ -83,7 +83,11 @@ func (c *call) home() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.Bytes = fileSize(c.DB.Path()) + fileSize(c.DB.Path()+"-wal")
+	size, err := c.DB.Size(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	data.Bytes = size.Data + size.WAL
 	return &result{template: "home", title: text("nav.home"), data: data}, nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"scripter/metrics"
 	"scripter/objectdb"
+	"scripter/rootname"
 )
 
 // statusRoutes lists the pages of the status.
@@ -49,8 +49,16 @@ func (c *call) statusPage() (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	data.RootSize, data.WALSize = fileSize(c.DB.Path()), fileSize(c.DB.Path()+"-wal")
-	if data.Processes, err = metrics.ReadHours(c.DB.Path()); err != nil {
+	size, err := c.DB.Size(c.ctx())
+	if err != nil {
+		return nil, err
+	}
+	data.RootSize, data.WALSize = size.Data, size.WAL
+	local, err := rootname.LocalPath(c.DB.Path())
+	if err == nil {
+		data.Processes, err = metrics.ReadHours(local)
+	}
+	if err != nil {
 		c.Log.Warn("web page: the last hour is not shown", "err", err)
 	}
 	copies, err := c.DB.Copies()
@@ -69,14 +77,6 @@ func (c *call) statusPage() (*result, error) {
 		return &result{part: "statusNow", data: data}, nil
 	}
 	return &result{template: "status", title: text("nav.status"), data: data}, nil
-}
-
-func fileSize(path string) int64 {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return info.Size()
 }
 
 // addMinutes adds the minutes of processes that ended in the same minute of the clock, for the last hour.

@@ -25,6 +25,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/probe"
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -99,10 +100,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 
 // doctor is one run.
 type doctor struct {
-	ask  *asker
-	over func() error // not nil: no more findings are added
-	root string       // file of the root
-	page string       // path of a page with macros; "" = none is known
+	ask   *asker
+	over  func() error // not nil: no more findings are added
+	root  string       // file of the root
+	local string       // path of its files on this host
+	page  string       // path of a page with macros; "" = none is known
 
 	setName   string // user.webserver.serverName
 	setFolder string // user.webserver.websiteFolderPath
@@ -133,8 +135,12 @@ func newDoctor(ctx context.Context, o Options) (*doctor, error) {
 			return nil, err
 		}
 	}
+	local, err := rootname.LocalPath(o.Root.Path())
+	if err != nil {
+		return nil, err
+	}
 	return &doctor{
-		ask: a, over: ctx.Err, root: o.Root.Path(), page: o.Page, protected: protection{path: folder},
+		ask: a, over: ctx.Err, root: o.Root.Path(), local: local, page: o.Page, protected: protection{path: folder},
 	}, nil
 }
 
@@ -230,7 +236,7 @@ func (d *doctor) lookAround(ctx context.Context, o Options) error {
 		return err
 	}
 	d.reply = &probe.Reply{
-		UID: os.Geteuid(), GID: os.Getegid(), Files: probe.RightsTo(d.root), Unlisted: o.Reach.Unlisted(now),
+		UID: os.Geteuid(), GID: os.Getegid(), Files: probe.RightsTo(d.local), Unlisted: o.Reach.Unlisted(now),
 	}
 	d.checkRights()
 	d.checkListed()

@@ -16,15 +16,19 @@ import (
 	"syscall"
 
 	"scripter/probe"
+	"scripter/rootname"
 	"scripter/site"
 )
 
 // checkRoot looks at which root the answers come from.
 func (d *doctor) checkRoot() {
-	if d.reply.RootHash != probe.RootHash(d.root) {
+	switch {
+	case d.reply.RootHash != probe.RootHash(d.root) && rootname.IsURL(d.root):
+		d.warn("root", "the web server names this root by another URL than %s", d.root)
+	case d.reply.RootHash != probe.RootHash(d.root):
 		d.warn("root",
 			"the web server reaches this root by another path than %s: a link, or a folder mounted twice", d.root)
-	} else {
+	default:
 		d.ok("root", "the answers come from %s", d.root)
 	}
 }
@@ -47,6 +51,9 @@ func (d *doctor) checkRights() {
 		d.add(Warning, "rights",
 			"Scripter runs as the superuser: a fault in it would be a fault of the whole machine",
 			"start it as the web server's user, such as www-data, and give that user the root's folder")
+	case right && rootname.IsURL(d.root):
+		d.ok("rights", "user %s may write the folder for the root's files on this host, %s",
+			userName(p.UID), filepath.Dir(d.local))
 	case right:
 		d.ok("rights", "user %s may write the root's file and folder", userName(p.UID))
 	}
@@ -87,8 +94,8 @@ func userName(uid int) string {
 
 // giveTo returns the command that gives the root's folder to a user.
 func (d *doctor) giveTo(uid int) []string {
-	folder := filepath.Dir(d.root)
-	if abs, err := filepath.Abs(d.root); err == nil {
+	folder := filepath.Dir(d.local)
+	if abs, err := filepath.Abs(d.local); err == nil {
 		folder = filepath.Dir(abs)
 	}
 	return []string{"sudo chown -R " + userName(uid) + ": " + folder}
@@ -132,7 +139,7 @@ func (d *doctor) checkUnopened() {
 		d.fault("rights", "Scripter is reached and cannot open its root; the web server's error log says why")
 		return
 	}
-	for _, p := range []string{d.root, filepath.Dir(d.root), d.root + "-wal", d.root + "-shm"} {
+	for _, p := range []string{d.local, filepath.Dir(d.local), d.local + "-wal", d.local + "-shm"} {
 		info, err := os.Stat(p)
 		if err != nil || mayWrite(info, uid) {
 			continue
@@ -258,7 +265,7 @@ func (d *doctor) rootURL() (string, bool) {
 	if folder == "" {
 		return "", false
 	}
-	file, err := filepath.Abs(d.root)
+	file, err := filepath.Abs(d.local)
 	if err != nil {
 		return "", false
 	}

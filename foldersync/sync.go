@@ -13,6 +13,7 @@ import (
 
 	"scripter/objectdb"
 	"scripter/objectfiles"
+	"scripter/rootname"
 )
 
 // Errors that a caller can act on.
@@ -360,11 +361,13 @@ func (f *Folder) scanQuiet(ctx context.Context, repo *repository) (*scan, error)
 // rootState returns the state of the root that a transaction sees.
 func (f *Folder) rootState(tx *objectdb.Tx) (rootState, error) {
 	state := rootState{Created: tx.Root().Created().UnixNano(), Generation: tx.Generation()}
-	file, err := os.Stat(f.options.DB.Path())
-	if err != nil {
-		return state, err
+	if path := f.options.DB.Path(); !rootname.IsURL(path) {
+		file, err := os.Stat(path)
+		if err != nil {
+			return state, err
+		}
+		state.Inode = statOf(file).Inode
 	}
-	state.Inode = statOf(file).Inode
 	if f.base.Form != 0 && state.Created != f.base.Root.Created {
 		return state, ErrOtherRoot
 	}

@@ -28,7 +28,8 @@ type CGI struct {
 	// body may take; 0 means 15 and 60 seconds, as with FastCGI.
 	BodyIdle, Body time.Duration
 
-	vars map[string]string // Environ as a map; nil: it is not parsed yet
+	vars     map[string]string // Environ as a map; nil: it is not parsed yet
+	repeated string            // see Variables; set with vars
 }
 
 // settle is how long a program waits before it exits after a response that is shorter
@@ -131,7 +132,7 @@ func (g *Gateway) serveCGI(ctx context.Context, r *Request, w io.Writer) Outcome
 
 // request returns the request.
 func (c CGI) request() *Request {
-	p, repeated := c.vars, ""
+	p, repeated := c.vars, c.repeated
 	if p == nil {
 		p, repeated = Variables(c.Environ)
 	}

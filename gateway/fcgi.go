@@ -3,10 +3,12 @@ package gateway
 import (
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"scripter/fcgi"
+	"scripter/rootname"
 )
 
 // ServeFCGI answers one FastCGI request; it is an [fcgi.Handler].
@@ -25,15 +27,32 @@ func (g *Gateway) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 // ResidentSocket returns the path of the socket where the resident server of a root takes
 // requests from scripter-cgi. It lies beside the root, like SQLite's -wal and -shm: both
 // programs find it by the root alone, and only users who may change the root can put
-// anything there.
+// anything there. The socket of a root in PostgreSQL lies in the folder for its files on this
+// host (rootname.LocalPath), which ResidentSocket makes.
 func ResidentSocket(root string) (string, error) {
 	real, err := realPath(root)
-	return real + "-door", err
+	return real + ResidentSuffix, err
 }
 
-// realPath returns the absolute path of a root with links resolved.
+// realPath returns the absolute path of a root, or of its files on this host, with links resolved.
 func realPath(root string) (string, error) {
-	real, err := filepath.EvalSymlinks(root)
+	if !rootname.IsURL(root) {
+		return realPathOf(root)
+	}
+	local, err := rootname.LocalPath(root)
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Dir(local)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	folder, err = realPathOf(folder)
+	return filepath.Join(folder, filepath.Base(local)), err
+}
+
+func realPathOf(file string) (string, error) {
+	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return "", err
 	}
@@ -58,10 +77,13 @@ func NewResident(g *Gateway, root string, used func()) (*Resident, error) {
 	return &Resident{g, real, used}, nil
 }
 
-// residentVariable begins the names of the variables that scripter-cgi adds to those of a
+// ResidentVariable begins the names of the variables that scripter-cgi adds to those of a
 // request. It passes no other variable with such a name on, and a client cannot send one: the
 // variables of header fields begin with HTTP_.
-const residentVariable = "scripter."
+const ResidentVariable = "scripter."
+
+// ResidentSuffix is what the path of the resident socket has after that of the root.
+const ResidentSuffix = "-door"
 
 // residentAccepted is the first byte of FCGI_STDERR. It tells scripter-cgi that the request
 // was accepted, and that it must not answer the request itself any more.
@@ -71,7 +93,7 @@ const residentAccepted = "\x06"
 // over is answered as the CGI process would. It is not accepted if it is for another root,
 // or if scripter-cgi has given up: then the flush fails.
 func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
-	asked, handed := f.Params[residentVariable+"root"]
+	asked, handed := f.Params[ResidentVariable+"root"]
 	if !handed {
 		s.gateway.ServeFCGI(ctx, f)
 		return
@@ -82,16 +104,16 @@ func (s *Resident) ServeFCGI(ctx context.Context, f *fcgi.Request) {
 	}
 	c := CGI{
 		Stdin: f.Stdin, Stdout: f.Stdout,
-		Program: f.Params[residentVariable+"program"], NPH: f.Params[residentVariable+"nph"],
-		vars: f.Params,
+		Program: f.Params[ResidentVariable+"program"], NPH: f.Params[ResidentVariable+"nph"],
+		vars: f.Params, repeated: f.Params[ResidentVariable+"repeated"],
 	}
-	script := f.Params[residentVariable+"script"]
+	script := f.Params[ResidentVariable+"script"]
 	if script != "" {
 		c.HandlerNames = append(c.HandlerNames, filepath.Base(script))
 	}
-	c.HandlerNames = append(c.HandlerNames, filepath.Base(f.Params[residentVariable+"executable"]))
+	c.HandlerNames = append(c.HandlerNames, filepath.Base(f.Params[ResidentVariable+"executable"]))
 	for name := range f.Params {
-		if strings.HasPrefix(name, residentVariable) {
+		if strings.HasPrefix(name, ResidentVariable) {
 			delete(f.Params, name)
 		}
 	}

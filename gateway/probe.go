@@ -11,6 +11,7 @@ import (
 	"scripter/httpheader"
 	"scripter/probe"
 	"scripter/requestlog"
+	"scripter/rootname"
 	"scripter/runner"
 	"scripter/site"
 )
@@ -76,7 +77,9 @@ func (x *exchange) fillProbe(run *runner.Run, p *probe.Reply) runner.Bound {
 	p.PID, p.UID, p.GID = os.Getpid(), os.Geteuid(), os.Getegid()
 	root := c.g.db.Path()
 	p.RootHash = probe.RootHash(root)
-	p.Files = probe.RightsTo(root)
+	if local, err := rootname.LocalPath(root); err == nil {
+		p.Files = probe.RightsTo(local)
+	}
 	p.Unlisted = c.g.Reach().Unlisted(c.Site())
 	return c.Size(site.MaxBody)
 }

@@ -96,7 +96,7 @@ func TestResident(t *testing.T) {
 			}
 			assert.Equal(t, residentAccepted, log.String())
 			for name := range f.Params {
-				assert.NotContains(t, name, residentVariable, "a script does not see it")
+				assert.NotContains(t, name, ResidentVariable, "a script does not see it")
 			}
 		})
 	}

@@ -90,8 +90,11 @@ func New(s Store, o Options) *DB {
 	return &DB{store: s, options: o, cache: newCache(max(o.CacheBytes, 0))}
 }
 
-// Path names the root: the file's path as it was given.
+// Path names the root: the file's path as it was given, or the URL without a password.
 func (db *DB) Path() string { return db.store.Path() }
+
+// Size returns how much space the root takes.
+func (db *DB) Size(ctx context.Context) (Size, error) { return db.store.Size(ctx) }
 
 // Close ends the use of the root when the last transaction has ended. A process
 // that lives for one request may exit without it: what is committed is safe,

@@ -26,6 +26,7 @@ type Copy struct {
 // Info is what a root, or a saved copy, says of itself.
 type Info struct {
 	Version    int       // of the form in which the store keeps the root
+	Outdated   bool      // there is a newer form, to which the root is brought when it is next used
 	Generation int64     // raised by each commit
 	Objects    int64     // the root table is one of them
 	Created    time.Time // when the root was made; its copies have the same

@@ -36,8 +36,11 @@ type Store interface {
 	// a later one, and calls inexact with the row, from any goroutine.
 	At(generation int64, inexact func(Row)) Store
 
-	// Path names the root in messages.
+	// Path names the root in messages: a file, or a URL without a password (see package rootname).
 	Path() string
+
+	// Size returns how much space the root takes.
+	Size(ctx context.Context) (Size, error)
 
 	// Forget removes the past states of objects from the history. It makes no change and no
 	// generation. No part of the states is left in the files of the root.
@@ -122,6 +125,12 @@ const (
 	WholeValue  int64 = 16 << 10
 	ListedValue int64 = 1 << 10
 )
+
+// Size is how much space a root takes, in bytes, without its saved copies.
+type Size struct {
+	Data int64 // the root itself
+	WAL  int64 // a file beside it with the last changes; 0 if the store has none of its own
+}
 
 // State is what a session sees.
 type State struct {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -72,9 +73,12 @@ type FileRights struct {
 	Write bool   `json:"write"`
 }
 
-// RootHash returns a hash of a root's path, with links resolved. It tells whether two programs
+// RootHash returns a hash of a root's path, with links resolved, or of its URL. It tells whether two programs
 // use the same root, but not where the root lies.
 func RootHash(file string) string {
+	if rootname.IsURL(file) {
+		return hashOf("root " + rootname.Place(file))
+	}
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
@@ -84,7 +88,7 @@ func RootHash(file string) string {
 	return hashOf("root " + file)
 }
 
-// RightsTo returns the rights to a root: its file, its folder and what SQLite has beside it.
+// RightsTo returns the rights to the files of a root on this host: its file, its folder and what SQLite has beside it.
 // It does not open them: closing a file of the root would release the locks that this process
 // holds on it.
 func RightsTo(root string) []FileRights {

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"scripter/rootname"
 )
 
-// Conf is the content of a configuration file: the path of the root, and what a
+// Conf is the content of a configuration file: the name of the root, and what a
 // program needs before it opens the root. All other settings lie in the root.
 type Conf struct {
-	Root string // path of the root
+	Root string // path of the root, or its URL without a password
 	NPH  string // auto, on or off: the form of a CGI response
 	// Resident says how scripter-cgi uses a resident scripter-fcgi of the same root:
 	// with auto (or "") it passes the request to one that runs already, with start it
@@ -87,7 +89,10 @@ func readConf(file string) (Conf, error) {
 	if c.Root == "" {
 		return c, fmt.Errorf("%s names no root: it needs a line \"root: /path/to/scripter.root\"", file)
 	}
-	if !filepath.IsAbs(c.Root) {
+	if err := rootname.CheckPublic(c.Root); err != nil {
+		return c, fmt.Errorf("%s: %w", file, err)
+	}
+	if !filepath.IsAbs(c.Root) && !rootname.IsURL(c.Root) {
 		c.Root = filepath.Join(filepath.Dir(file), c.Root)
 	}
 	return c, nil
@@ -155,8 +160,8 @@ func confOf(root, by, script, executable string) Conf {
 
 // isSameRoot reports whether two paths lead to the same root.
 func isSameRoot(a, b string) bool {
-	if a == b {
-		return true
+	if a == b || rootname.IsURL(a) || rootname.IsURL(b) {
+		return a == b
 	}
 	realA, errA := realPath(a)
 	realB, errB := realPath(b)
@@ -179,8 +184,12 @@ func either(env map[string]string, name string) string {
 }
 
 func findRoot(env map[string]string, script, executable string) (Conf, error) {
-	for _, name := range []string{"SCRIPTER_ROOT", "REDIRECT_SCRIPTER_ROOT"} {
-		if root := env[name]; root != "" {
+	for _, name := range rootname.Variables {
+		root, _, err := rootname.Split(env[name])
+		switch {
+		case err != nil:
+			return Conf{}, fmt.Errorf("%s: %w", name, err)
+		case root != "":
 			return confOf(root, name, script, executable), nil
 		}
 	}

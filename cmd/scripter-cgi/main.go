@@ -28,6 +28,7 @@ import (
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -76,6 +77,9 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 	requests := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	vars, _ := gateway.Variables(env)
+	if err := rootname.HidePasswords(); err != nil {
+		log.Error("no configuration", "err", err)
+	}
 	cgi := gateway.CGI{Environ: env, Stdin: stdin, Stdout: stdout}
 	if len(args) > 0 {
 		cgi.Program = args[0]
@@ -112,6 +116,9 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		log.Error("the resident server went away with the request", "root", conf.Root)
 		return unavailable(ctx, cgi, log)
 	}
+	if rootname.IsURL(conf.Root) {
+		return handOver(ctx, conf, cgi, script, executable, stderr, log)
+	}
 	db, err := sqlitestore.Open(conf.Root, objectdb.Options{
 		Program: gateway.Program(), WALBytes: walBytes, History: site.History(),
 	})
@@ -139,6 +146,21 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		return 1
 	}
 	return 0
+}
+
+// handOver answers a request for a root in PostgreSQL.
+func handOver(
+	ctx context.Context, conf site.Conf, cgi gateway.CGI, script, executable string, stderr io.Writer, log *slog.Logger,
+) int {
+	h, err := newHandover(conf, cgi, script, executable, stderr)
+	if err == nil {
+		var status int
+		if status, err = h.run(ctx, log); err == nil {
+			return status
+		}
+	}
+	log.Error("no resident server answers from the root", "root", conf.Root, "err", err)
+	return unavailable(ctx, cgi, log)
 }
 
 // byHand is what --version and --help print where a person has started the program:

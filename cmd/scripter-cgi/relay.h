@@ -25,7 +25,7 @@ extern int relay_body_late;
 
 /* What is known before the root is opened. */
 struct site {
-	char root[PATH_MAX];       /* of the root, links resolved */
+	char root[PATH_MAX];       /* of the root, or of its files on this host, links resolved */
 	char script[PATH_MAX];     /* the two-line file that started us, or "" */
 	char executable[PATH_MAX]; /* this program, links resolved */
 	char nph[8];               /* auto, on, off or "" */

@@ -128,6 +128,19 @@ static int put_pair (const char *name, size_t n, const char *value)
 /* The prefix of our own variables. No web server sets such a name. */
 static const char own[] = "scripter.";
 
+/* is_hidden reports whether a variable may hold the password of PostgreSQL, which is not handed over. */
+static int is_hidden (const char *name, size_t n)
+{
+	static const char *const hidden[] = {"SCRIPTER_ROOT", "PGPASSWORD", "PGSSLPASSWORD"};
+	static const char redirect[] = "REDIRECT_";
+	if (n > sizeof redirect && strncmp (name, redirect, sizeof redirect - 1) == 0)
+		name += sizeof redirect - 1, n -= sizeof redirect - 1;
+	for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+		if (strlen (hidden[i]) == n && strncmp (name, hidden[i], n) == 0)
+			return 1;
+	return 0;
+}
+
 /* put_variables appends the environment. If a name comes twice, the first one counts, as
  * in gateway.Variables. If it is a header field, this process answers the request
  * itself, because the gateway must decide about it. */
@@ -140,6 +153,8 @@ static int put_variables (char **environment)
 		if (equals == NULL || equals == environment[i] || strncmp (environment[i], own, sizeof own - 1) == 0)
 			continue;
 		size_t n = equals - environment[i];
+		if (is_hidden (environment[i], n))
+			continue;
 		int again = 0;
 		for (int k = 0; k < i && !again; k++)
 			again = strncmp (environment[k], environment[i], n + 1) == 0;
@@ -289,8 +304,10 @@ static int connect_socket (const struct site *s, const struct sockaddr_un *a, co
 	char dir[PATH_MAX];
 	strcpy (dir, s->root);
 	*(strrchr (dir, '/') + 1) = 0;
-	if (stat (s->root, &root) != 0 || stat (dir, &folder) != 0)
+	if (stat (dir, &folder) != 0)
 		return 0;
+	if (stat (s->root, &root) != 0) /* it is in PostgreSQL */
+		root = folder;
 	if (!S_ISSOCK (file->st_mode))
 		return refuse ("it is no socket");
 	if (!may_trust (file->st_uid) && file->st_uid != root.st_uid)

@@ -141,17 +141,16 @@ func (p program) command() *exec.Cmd {
 	return cmd
 }
 
-// The two ways give the same bytes and the same exit code.
-func TestRelayAnswersAlike(t *testing.T) {
-	file, db := makeRelayRoot(t)
-	root := "SCRIPTER_ROOT=" + file
+// alike returns runs of the program, each of which must have one result however it is answered.
+func alike(root string) map[string]func() program {
+	root = "SCRIPTER_ROOT=" + root
 	long, longer := strings.Repeat("0123456789", 20_000), strings.Repeat("0123456789", 100_000)
 	post := func(body string, env ...string) program {
 		env = append([]string{root, "REQUEST_METHOD=POST", "CONTENT_TYPE=text/plain"}, env...)
 		return program{name: "echo", env: env, body: strings.NewReader(body)}
 	}
 	length := func(n int) string { return fmt.Sprint("CONTENT_LENGTH=", n) }
-	tests := map[string]func() program{
+	return map[string]func() program{
 		"get":                   func() program { return program{name: "echo", env: []string{root}} },
 		"missing":               func() program { return program{name: "nobody", env: []string{root}} },
 		"bad length":            func() program { return program{name: "echo", env: []string{root, "CONTENT_LENGTH=3x"}} },
@@ -185,7 +184,12 @@ func TestRelayAnswersAlike(t *testing.T) {
 			return p
 		},
 	}
-	alone := map[string]result{}
+}
+
+// The two ways give the same bytes and the same exit code.
+func TestRelayAnswersAlike(t *testing.T) {
+	file, db := makeRelayRoot(t)
+	tests, alone := alike(file), map[string]result{}
 	for name, p := range tests {
 		alone[name] = p().run(t)
 	}

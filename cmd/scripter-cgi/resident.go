@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -33,7 +34,11 @@ func startResident(executable string, conf site.Conf) error {
 			return fmt.Errorf("there is no scripter-fcgi beside %s nor in PATH", executable)
 		}
 	}
-	log, err := residentLog(strings.TrimSuffix(conf.Root, ".root") + ".resident.log")
+	local, err := rootname.LocalPath(conf.Root)
+	if err != nil {
+		return err
+	}
+	log, err := residentLog(strings.TrimSuffix(local, ".root") + ".resident.log")
 	if err != nil {
 		return err
 	}
@@ -41,12 +46,26 @@ func startResident(executable string, conf site.Conf) error {
 	args := []string{"--root", conf.Root, "--listen", "door", "--idle-exit", residentIdle}
 	cmd := exec.Command(program, append(args, conf.Reach.Flags()...)...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	if rootname.IsURL(conf.Root) {
+		cmd.Env = append(cmd.Env, databaseVariables()...)
+	}
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	return cmd.Process.Release()
+}
+
+// databaseVariables returns the variables that say how to connect to PostgreSQL (PGPASSWORD, PGPASSFILE …), and those
+// that say where its files lie.
+func databaseVariables() (list []string) {
+	for _, v := range os.Environ() {
+		if strings.HasPrefix(v, "PG") || strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_STATE_HOME=") {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // residentLog opens the log of a resident server. It follows no link that another user

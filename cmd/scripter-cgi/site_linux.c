@@ -92,6 +92,17 @@ static int is_server (const char *value)
 	return *port == 0;
 }
 
+static const char *const schemes[] = {"postgres://", "postgresql://"};
+
+/* after_scheme returns what follows the scheme in the URL of a root, or NULL if a root is a file. */
+static const char *after_scheme (const char *root)
+{
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+		if (strncmp (root, schemes[i], strlen (schemes[i])) == 0)
+			return root + strlen (schemes[i]);
+	return NULL;
+}
+
 /* line reads one line of a configuration file. */
 static int line (struct site *s, char *text, const char *file, char *root, char *resident)
 {
@@ -104,7 +115,7 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 	*value++ = 0;
 	text = trim (text), value = trim (value);
 	if (strcmp (text, "root") == 0) {
-		if (*value == '/' || *value == 0)
+		if (*value == '/' || *value == 0 || after_scheme (value) != NULL)
 			return put (root, PATH_MAX, value);
 		return beside (root, file, value);
 	}
@@ -185,6 +196,79 @@ static int from_files (struct site *s, char **argv, char *root, char *resident)
 	return found == 1;
 }
 
+/* add_part appends part of a URL to a file's name, as rootname.LocalPath does. */
+static int add_part (char *name, const char *part)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.";
+	size_t n = strlen (name);
+	if (*part == 0)
+		return 1;
+	if (n + strlen (part) + 2 > NAME_MAX)
+		return 0;
+	if (n > 0)
+		name[n++] = '-';
+	for (; *part != 0; part++)
+		name[n++] = strchr (letters, *part) != NULL ? *part : '_';
+	name[n] = 0;
+	return 1;
+}
+
+/* state_folder is the folder for the files of this host of a root whose URL names none. */
+static int state_folder (char *to)
+{
+	static const char shared[] = "/var/lib/scripter";
+	const char *v;
+	if (access (shared, W_OK | X_OK) == 0)
+		return put (to, PATH_MAX, shared);
+	if ((v = getenv ("XDG_STATE_HOME")) != NULL && *v == '/')
+		return snprintf (to, PATH_MAX, "%s/scripter", v) < PATH_MAX;
+	if ((v = getenv ("HOME")) != NULL && *v == '/')
+		return snprintf (to, PATH_MAX, "%s/.local/state/scripter", v) < PATH_MAX;
+	return 0;
+}
+
+/* local_path is rootname.LocalPath of a URL, with the links of the folder resolved. */
+static int local_path (struct site *s, const char *rest)
+{
+	char text[PATH_MAX], folder[PATH_MAX] = "", name[NAME_MAX + 8] = "";
+	char *database, *query, *next, *at, *value;
+	const char *host, *schema = "scripter";
+	if (!put (text, sizeof text, rest))
+		return 0;
+	if ((query = strchr (text, '?')) != NULL)
+		*query++ = 0;
+	if ((database = strchr (text, '/')) != NULL)
+		*database++ = 0;
+	else
+		database = "";
+	host = (at = strrchr (text, '@')) == NULL ? text : at + 1;
+	for (; query != NULL; query = next) {
+		if ((next = strchr (query, '&')) != NULL)
+			*next++ = 0;
+		if ((value = strchr (query, '=')) != NULL)
+			*value++ = 0;
+		else
+			value = "";
+		if (strcmp (query, "host") == 0)
+			host = value;
+		else if (strcmp (query, "dbname") == 0)
+			database = value;
+		else if (strcmp (query, "schema") == 0)
+			schema = value;
+		else if (strcmp (query, "host_folder") == 0 &&
+			 (strpbrk (value, "%+") != NULL || !put (folder, sizeof folder, value)))
+			return 0;
+	}
+	if (*folder == 0 ? !state_folder (folder) : *folder != '/' || has_dots (folder))
+		return 0;
+	if (!add_part (name, host) || !add_part (name, database) || !add_part (name, schema))
+		return 0;
+	if (realpath (folder, s->root) == NULL)
+		return 0;
+	size_t n = strlen (s->root);
+	return snprintf (s->root + n, sizeof s->root - n, "/%s.root", name) < (int) (sizeof s->root - n);
+}
+
 int find_site (struct site *s, char **argv)
 {
 	char root[PATH_MAX] = "", resident[8] = "auto";
@@ -205,7 +289,11 @@ int find_site (struct site *s, char **argv)
 	if ((v = variable ("SCRIPTER_RESIDENT")) != NULL &&
 	    !(is_one_of (v, "auto", "start", "off") && put (resident, sizeof resident, v)))
 		return 0;
-	if (*root == 0 || strcmp (resident, "off") == 0 || has_dots (root))
+	if (*root == 0 || strcmp (resident, "off") == 0)
+		return 0;
+	if (after_scheme (root) != NULL)
+		return local_path (s, after_scheme (root));
+	if (has_dots (root))
 		return 0;
 	return realpath (root, s->root) != NULL;
 }

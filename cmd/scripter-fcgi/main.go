@@ -20,11 +20,16 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/rootname"
 )
 
 func main() {
 	if code, is := runWorker(os.Args[1:]); is {
 		os.Exit(code)
+	}
+	if err := rootname.HidePasswords(); err != nil {
+		fmt.Fprintln(os.Stderr, "scripter-fcgi:", err)
+		os.Exit(2)
 	}
 	// SIGTERM is what mod_fcgid and systemd send, SIGUSR1 what FastCGI
 	// process managers send for an orderly end.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -39,7 +40,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.SetOutput(io.Discard) // run prints an error once
 	f.Usage = func() {}
 	var version bool
-	f.StringVar(&o.root, "root", "", "path of the root; else SCRIPTER_ROOT, else scripter.conf")
+	f.StringVar(&o.root, "root", "", "path or URL of the root; else SCRIPTER_ROOT, else scripter.conf")
 	f.StringVar(&o.listen, "listen", "",
 		"unix:PATH or HOST:PORT; door for the resident socket only; else the socket that the program was started with")
 	f.StringVar(&o.resident, "door", "on",
@@ -90,6 +91,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("%q is no option", f.Arg(0))
+	}
+	if err := rootname.CheckPublic(o.root); err != nil {
+		return o, fmt.Errorf("--root: %w", err)
 	}
 	if o.responder != "own" && o.responder != "std" {
 		return o, fmt.Errorf("--responder is own or std, not %q", o.responder)

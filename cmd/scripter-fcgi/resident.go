@@ -9,6 +9,7 @@ import (
 
 	"scripter/fcgi"
 	"scripter/gateway"
+	"scripter/rootname"
 )
 
 // The resident socket is the second socket of a resident server. scripter-cgi finds it
@@ -33,7 +34,7 @@ func handlerFor(g *gateway.Gateway, root string) (fcgi.Handler, error) {
 }
 
 // listenResident opens the resident socket of root. Only this process's user and root may
-// connect; if this process runs as root, the owner of the database may too. It fails if
+// connect; if this process runs as root, the owner of the root's file, or of the folder, may too. It fails if
 // another server has the socket, and returns the path then too.
 func listenResident(root string) (l net.Listener, path string, err error) {
 	if path, err = gateway.ResidentSocket(root); err != nil {
@@ -51,7 +52,11 @@ func listenResident(root string) (l net.Listener, path string, err error) {
 	}
 	o := fcgi.ListenOptions{Mode: 0o600}
 	if os.Geteuid() == 0 {
-		info, err := os.Stat(root)
+		owned := root
+		if rootname.IsURL(root) {
+			owned = folder.Name()
+		}
+		info, err := os.Stat(owned)
 		if err != nil {
 			return nil, path, err
 		}

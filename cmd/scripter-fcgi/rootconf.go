@@ -9,7 +9,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/runner"
 	"scripter/site"
 )
@@ -46,7 +46,7 @@ func findRoot(named rootConf, env []string, log *slog.Logger) (rootConf, error) 
 }
 
 func openDB(root string) (*objectdb.DB, error) {
-	return sqlitestore.Open(root, objectdb.Options{Program: gateway.Program(), History: site.History()})
+	return roots.Open(root, objectdb.Options{Program: gateway.Program(), History: site.History()})
 }
 
 // newGateway returns a gateway for db. guard may be nil.

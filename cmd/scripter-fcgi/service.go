@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"scripter/metrics"
+	"scripter/rootname"
 )
 
 // service does what the program does beside answering requests: it informs its
@@ -42,10 +43,19 @@ func newService(o options, log *slog.Logger) *service {
 func (d *service) begin(p pool) {
 	d.status.show(p)
 	d.root.CompareAndSwap(nil, &d.o.root)
-	h := metrics.HourRecorder{Root: func() string { return *d.root.Load() }, Read: d.reading}
+	h := metrics.HourRecorder{Root: d.localPath, Read: d.reading}
 	d.hour.Go(func() { h.Run(d.ctx, func(err error) { d.log.Warn("the web page shows no minutes", "err", err) }) })
 	d.supervisor.ready("answering on " + d.where)
 	go d.supervisor.watchdog(d.ctx, func() { p.facts() })
+}
+
+// localPath returns the path of the root's files on this host.
+func (d *service) localPath() string {
+	path, err := rootname.LocalPath(*d.root.Load())
+	if err != nil {
+		d.log.Warn("there are no files on this host", "err", err)
+	}
+	return path
 }
 
 // reading returns what the last hour is made of.

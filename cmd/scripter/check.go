@@ -44,7 +44,7 @@ failure with --strict (the supplied samples hold one such script on purpose).`,
 			}
 			switch {
 			case len(problems) > 0:
-				return hintError{fmt.Errorf("%s is damaged", t.rootFile()),
+				return hintError{fmt.Errorf("%s is damaged", t.rootName()),
 					"restore the newest copy that passes this check"}
 			case strict && len(broken) == 1:
 				return errors.New("1 script does not compile")
@@ -92,7 +92,7 @@ func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []str
 		fmt.Fprintf(t.out, "warning: %s\n", b)
 	}
 	if len(problems) == 0 {
-		fmt.Fprintf(t.out, "%s is sound: %d objects\n", t.rootFile(), objects)
+		fmt.Fprintf(t.out, "%s is sound: %d objects\n", t.rootName(), objects)
 	}
 	return nil
 }

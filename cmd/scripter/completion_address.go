@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/valuetext"
 )
 
@@ -37,7 +37,7 @@ func addressOf(kinds ...objectdb.Kind) completer {
 
 // peek reads the root without a trace. If it cannot be read, nothing is offered.
 func (t *tool) peek(c *cobra.Command, fn func(tx *objectdb.Tx) error) {
-	_ = sqlitestore.Peek(c.Context(), t.rootFile(), fn)
+	_ = roots.Peek(c.Context(), t.rootName(), fn)
 }
 
 // typedAddress is an address that is not yet typed completely.

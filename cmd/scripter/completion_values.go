@@ -14,7 +14,7 @@ import (
 
 	"scripter/history"
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/requestlog"
 	"scripter/site"
 	"scripter/valuetext"
@@ -181,7 +181,7 @@ func changeNumbers(t *tool, c *cobra.Command, _ []string, typed string) (list []
 // savedCopies completes the number or the name of a saved copy, else a file.
 func savedCopies(t *tool, c *cobra.Command, args []string, typed string) (list []offer) {
 	files(t, c, args, typed)
-	copies, err := sqlitestore.Copies(t.rootFile())
+	copies, err := roots.Copies(t.rootName())
 	if err != nil {
 		return nil
 	}

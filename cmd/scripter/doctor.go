@@ -12,7 +12,7 @@ import (
 )
 
 func (t *tool) doctorCommand() *cobra.Command {
-	o := doctor.Options{Root: rootFile{t}}
+	o := doctor.Options{Root: doctorRoot{t}}
 	c := &cobra.Command{
 		Use:   "doctor --url http://www.example.com/",
 		Short: "find what is wrong between the web server and the root",
@@ -45,16 +45,16 @@ status is 1 when there is a fault, and 0 with only warnings and notes.`,
 	return c
 }
 
-// rootFile is the root of the doctor. It is open only during a transaction.
-type rootFile struct{ t *tool }
+// doctorRoot is the root of the doctor. It is open only during a transaction.
+type doctorRoot struct{ t *tool }
 
-func (f rootFile) Path() string { return f.t.rootFile() }
+func (f doctorRoot) Path() string { return f.t.rootName() }
 
-func (f rootFile) View(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
+func (f doctorRoot) View(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
 	return f.t.view(ctx, fn)
 }
 
-func (f rootFile) Update(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
+func (f doctorRoot) Update(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
 	return f.t.update(ctx, fn)
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"scripter/history"
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/valuetext"
 )
 
@@ -68,7 +68,7 @@ func (t *tool) forget(ctx context.Context, db *objectdb.DB, a objectdb.Address, 
 	if err != nil {
 		return err
 	}
-	copies, err := copiesWith(ctx, t.rootFile(), a)
+	copies, err := copiesWith(ctx, t.rootName(), a)
 	if err != nil {
 		return err
 	}
@@ -108,10 +108,10 @@ func (t *tool) confirm(question string) error {
 // copiesWith returns the saved copies of a root that hold an object, now or in their past,
 // and those that cannot be read.
 func copiesWith(ctx context.Context, root string, a objectdb.Address) (names []string, err error) {
-	list, err := sqlitestore.Copies(root)
+	list, err := roots.Copies(root)
 	for _, c := range list {
 		holds := true
-		_ = sqlitestore.Peek(ctx, c.Path, func(tx *objectdb.Tx) error {
+		_ = roots.Peek(ctx, c.Path, func(tx *objectdb.Tx) error {
 			if ids, err := tx.IDsAt(a); err == nil {
 				holds = len(ids) > 0
 			}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
+	"scripter/objectdb/roots"
 	"scripter/objectfiles"
 	"scripter/valuetext"
 )
@@ -53,7 +53,7 @@ or any object if ADDRESS is the whole root.`,
 			if f.maxSize < 0 || f.maxObjects < 0 || f.timeout <= 0 {
 				return usageError{errors.New("--max-size and --max-objects are no less than 0, --timeout is more")}
 			}
-			if _, err := os.Stat(t.rootFile()); err != nil {
+			if exists, err := roots.Exists(t.rootName()); err != nil || !exists {
 				db, err := t.open(forWork) // says what to do
 				if err == nil {
 					err = db.Close()

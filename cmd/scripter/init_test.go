@@ -18,7 +18,7 @@ func TestInterruptedInit(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	require.Error(t, new(tool).makeRoot(ctx, filepath.Join(dir, "x.root")))
+	require.Error(t, (&tool{root: filepath.Join(dir, "x.root")}).makeRoot(ctx))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)

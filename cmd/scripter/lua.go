@@ -35,7 +35,7 @@ Without a terminal, the exit status is 1 when a line failed.`,
 				if t.screen == nil || !isTerminal(t.in) {
 					return s.readLines(c.Context(), t.in)
 				}
-				return s.talk(c.Context(), in, t.screen, t.rootFile())
+				return s.talk(c.Context(), in, t.screen, t.rootName())
 			})
 		},
 	}

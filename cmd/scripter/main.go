@@ -23,7 +23,8 @@ import (
 	"scripter/gateway"
 	"scripter/history"
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -169,7 +170,8 @@ func (t *tool) command() *cobra.Command {
 		Long: `Scripter keeps Lua scripts, data and page macros in one object database, the
 root, and answers with them behind any web server. This is the operator's tool.
 
-The root is the file that --root names, else SCRIPTER_ROOT, else ./scripter.root.
+The root is the file or the URL (postgres://user@host/database?schema=name) that
+--root names, else SCRIPTER_ROOT, else ./scripter.root.
 An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		Version:       version,
 		SilenceErrors: true,
@@ -178,10 +180,16 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		DisableSuggestions:         true, // unknown has them
 		SuggestionsMinimumDistance: 2,
 	}
-	c.PersistentPreRun = func(c *cobra.Command, _ []string) { t.name = c.CommandPath() }
+	c.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		t.name = c.CommandPath()
+		if err := rootname.CheckPublic(t.root); err != nil {
+			return usageError{fmt.Errorf("--root: %w", err)}
+		}
+		return rootname.HidePasswords()
+	}
 	c.SetVersionTemplate("scripter {{.Version}}\n")
 	c.SetHelpCommand(t.helpCommand())
-	c.PersistentFlags().StringVar(&t.root, "root", "", "file of the root")
+	c.PersistentFlags().StringVar(&t.root, "root", "", "file or URL of the root")
 	t.flag(c, "root", files)
 	c.PersistentFlags().BoolVar(&t.json, "json", false, "print for programs")
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -242,8 +250,8 @@ func args(low, high int) cobra.PositionalArgs {
 	}
 }
 
-// rootFile returns the file of the root.
-func (t *tool) rootFile() string {
+// rootName returns the name of the root: a file or a URL.
+func (t *tool) rootName() string {
 	if t.root != "" {
 		return t.root
 	}
@@ -266,12 +274,12 @@ func (t *tool) open(o objectdb.Options) (*objectdb.DB, error) {
 	if !o.Reading {
 		o.Origin, o.History = t.origin(), site.History()
 	}
-	db, err := sqlitestore.Open(t.rootFile(), o)
+	db, err := roots.Open(t.rootName(), o)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, hintError{err, fmt.Sprintf("run %q first, or name another file with --root", "scripter init")}
 	}
-	if err == nil && !o.ReadOnly && !o.Reading && sqlitestore.IsCopy(t.rootFile()) {
-		t.warn("%s is a saved copy, and this command may change it", t.rootFile())
+	if err == nil && !o.ReadOnly && !o.Reading && roots.IsCopy(t.rootName()) {
+		t.warn("%s is a saved copy, and this command may change it", t.rootName())
 	}
 	return db, err
 }

@@ -32,8 +32,16 @@ const patience = time.Minute
 
 // TestScripts runs what a user types, and compares what appears.
 func TestScripts(t *testing.T) {
+	runScripts(t, testscript.Params{Dir: "testdata"}, func(e *testscript.Env) {
+		e.Setenv("SCRIPTER_ROOT", "")
+		e.Setenv("FROM_BELOW", "../scripter.root")
+	})
+}
+
+// runScripts runs scripts. setup sets the root.
+func runScripts(t *testing.T, p testscript.Params, setup func(e *testscript.Env)) {
 	testscript.Run(t, testscript.Params{
-		Dir:      "testdata",
+		Dir: p.Dir, Files: p.Files,
 		Deadline: time.Now().Add(5 * time.Minute), // a script that hangs is ended, and its name is printed
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"serve": serve,
@@ -42,7 +50,7 @@ func TestScripts(t *testing.T) {
 			"valid": validPages,
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Setenv("SCRIPTER_ROOT", "")
+			setup(e)
 			return nil
 		},
 	})
@@ -64,6 +72,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Symlink(exe, filepath.Join(bin, "scripter")))
 	cmd := exec.Command(filepath.Join(bin, "scripter"), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = ts.Getenv("WORK")
+	cmd.Env = append(os.Environ(), "SCRIPTER_ROOT="+ts.Getenv("SCRIPTER_ROOT"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

@@ -47,7 +47,7 @@ func (t *tool) mayReach() (site.Reach, error) {
 	for _, key := range site.ReachKeys {
 		env[key.Variable] = os.Getenv(key.Variable)
 	}
-	conf, err := site.ConfOf(t.rootFile(), env, executable)
+	conf, err := site.ConfOf(t.rootName(), env, executable)
 	if err != nil {
 		return t.reach, err
 	}

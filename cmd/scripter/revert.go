@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 )
 
 func (t *tool) revertCommand() *cobra.Command {
@@ -63,14 +63,14 @@ func (t *tool) revert(ctx context.Context, which string) error {
 		back = "; " + t.self("undo") + " takes it back"
 	}
 	fmt.Fprintf(t.out, "%s is as it was in %s: %s put back, %d removed%s\n",
-		t.rootFile(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed, back)
+		t.rootName(), filepath.Base(file), counted(int(r.Restored), "object"), r.Removed, back)
 	return nil
 }
 
 // findCopy returns the file of a copy by its number, its name or its path, or the newest
 // copy for "".
 func (t *tool) findCopy(which string) (string, error) {
-	list, err := sqlitestore.Copies(t.rootFile())
+	list, err := roots.Copies(t.rootName())
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (t *tool) findCopy(which string) (string, error) {
 	if notNumber == nil {
 		if n < 1 || n > len(list) {
 			return "", hintError{fmt.Errorf("%s has %d saved copies, and none with the number %d",
-				t.rootFile(), len(list), n),
+				t.rootName(), len(list), n),
 				`"scripter saves" lists them`}
 		}
 		return list[n-1].Path, nil

@@ -11,7 +11,7 @@ import (
 	"regexp"
 
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/objectfiles"
 	"scripter/root"
 	"scripter/site"
@@ -56,7 +56,7 @@ func (t *tool) importDemo(ctx context.Context) (done bool, err error) {
 	o := forWork
 	o.Origin, o.History = t.origin(), site.History()
 	o.Origin.Person = false // otherwise "scripter undo" would take back the demo
-	db, err := sqlitestore.Open(t.rootFile(), o)
+	db, err := roots.Open(t.rootName(), o)
 	if err != nil {
 		return false, err
 	}

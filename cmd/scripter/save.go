@@ -10,7 +10,7 @@ import (
 
 	"scripter/autosave"
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 )
 
 // saveWait is how long a command waits for another program that saves.
@@ -31,7 +31,7 @@ goes back to one.`,
 				return err
 			}
 			defer db.Close()
-			o, end := t.saveOptions("saving " + t.rootFile())
+			o, end := t.saveOptions("saving " + t.rootName())
 			saved, err := autosave.Save(c.Context(), db, o)
 			end()
 			if saved.Path == "" {
@@ -61,7 +61,7 @@ func saveHint(err error) error {
 }
 
 func (t *tool) printSaved(c objectdb.Copy) error {
-	info, err := sqlitestore.Inspect(c.Path)
+	info, err := roots.Inspect(c.Path)
 	if err != nil {
 		return err
 	}

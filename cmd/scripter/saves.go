@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 )
 
 func (t *tool) savesCommand() *cobra.Command {
@@ -20,20 +20,20 @@ func (t *tool) savesCommand() *cobra.Command {
 the file. The root itself is not opened: it may be damaged or gone.`,
 		Args: args(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			list, err := sqlitestore.Copies(t.rootFile())
+			list, err := roots.Copies(t.rootName())
 			if err != nil {
 				return err
 			}
 			if t.json {
 				copies := []any{}
 				for i, c := range list {
-					info, err := sqlitestore.Inspect(c.Path)
+					info, err := roots.Inspect(c.Path)
 					copies = append(copies, jsonCopy(i+1, c, info, err))
 				}
 				return t.printJSON(copies)
 			}
 			if len(list) == 0 {
-				fmt.Fprintf(t.out, "there are no saved copies of %s\n", t.rootFile())
+				fmt.Fprintf(t.out, "there are no saved copies of %s\n", t.rootName())
 			}
 			for i, c := range list {
 				t.printCopy(i+1, c)
@@ -44,7 +44,7 @@ the file. The root itself is not opened: it may be damaged or gone.`,
 }
 
 func (t *tool) printCopy(n int, c objectdb.Copy) {
-	info, err := sqlitestore.Inspect(c.Path)
+	info, err := roots.Inspect(c.Path)
 	note := ""
 	var known *objectdb.Error
 	switch {

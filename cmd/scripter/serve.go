@@ -22,6 +22,7 @@ import (
 	"scripter/gateway"
 	"scripter/metrics"
 	"scripter/objectdb"
+	"scripter/objectdb/roots"
 )
 
 func (t *tool) serveCommand() *cobra.Command {
@@ -200,11 +201,15 @@ func (t *tool) syncScripts(ctx context.Context, dir string) (stop func(), err er
 
 // makeMissing makes the root and the site where there are none.
 func (t *tool) makeMissing(ctx context.Context, site string) error {
-	if _, err := os.Stat(t.rootFile()); errors.Is(err, fs.ErrNotExist) {
-		if err := t.makeRoot(ctx, t.rootFile()); err != nil {
+	exists, err := roots.Exists(t.rootName())
+	if err != nil {
+		return err
+	}
+	if !exists {
+		if err := t.makeRoot(ctx); err != nil {
 			return err
 		}
-		fmt.Fprintf(t.out, "made %s with the supplied objects\n", t.rootFile())
+		fmt.Fprintf(t.out, "made %s with the supplied objects\n", t.rootName())
 	}
 	if _, err := os.Stat(site); errors.Is(err, fs.ErrNotExist) {
 		return t.makeSample(ctx, site)
@@ -216,7 +221,7 @@ func (t *tool) makeMissing(ctx context.Context, site string) error {
 func (t *tool) welcome(addr, site, link string, showErrors bool) {
 	program := typed(os.Args[0])
 	if t.root != "" {
-		program += " --root " + t.root
+		program += " --root " + shellWord(t.root)
 	}
 	if link != "" {
 		link = fmt.Sprintf("\nThe web page, to see and edit everything (this link works once, for 10 minutes):\n"+
@@ -231,7 +236,7 @@ Try next:
   edit %s, reload the page
 %s
 Stop with Ctrl-C.
-`, t.rootFile(), site, addr, link, addr, program, addr, filepath.Join(site, "default.mcro"), whereErrors(showErrors))
+`, t.rootName(), site, addr, link, addr, program, addr, filepath.Join(site, "default.mcro"), whereErrors(showErrors))
 }
 
 func whereErrors(inPage bool) string {

@@ -16,6 +16,7 @@ import (
 
 	"scripter/gateway"
 	"scripter/objectdb"
+	"scripter/objectdb/roots"
 	"scripter/objectdb/sqlitestore"
 	"scripter/objectfiles"
 	"scripter/root"
@@ -116,7 +117,7 @@ func (f *testRun) run(ctx context.Context) error {
 	if f.folder {
 		return f.withFolder(ctx, func(db *objectdb.DB, broken []error) error { return f.runOn(ctx, db, broken) })
 	}
-	if sqlitestore.IsCopy(f.rootFile()) {
+	if roots.IsCopy(f.rootName()) {
 		return f.withCopy(func(db *objectdb.DB) error { return f.runOn(ctx, db, nil) })
 	}
 	return f.with(forReading, func(db *objectdb.DB) error { return f.runOn(ctx, db, nil) })
@@ -130,7 +131,7 @@ func (f *testRun) withCopy(fn func(db *objectdb.DB) error) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	content, err := os.Open(f.rootFile())
+	content, err := os.Open(f.rootName())
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/objectdb"
-	"scripter/objectdb/sqlitestore"
+	"scripter/objectdb/roots"
 	"scripter/objectfiles"
 )
 
@@ -26,7 +26,7 @@ not brought up to date by this.`,
 			if licenses {
 				return t.printLicenses()
 			}
-			info, err := sqlitestore.Inspect(t.rootFile())
+			info, err := roots.Inspect(t.rootName())
 			found := err == nil
 			if errors.Is(err, fs.ErrNotExist) && t.root == "" {
 				err = nil // nobody asked for this one
@@ -35,7 +35,7 @@ not brought up to date by this.`,
 				m := map[string]any{"version": version, "go": runtime.Version(), "rootForm": objectdb.FileVersion,
 					"folderForm": objectfiles.FolderForm, "archiveForm": objectfiles.ArchiveForm}
 				if found {
-					m["root"] = map[string]any{"file": t.rootFile(), "form": info.Version, "madeBy": info.MadeBy,
+					m["root"] = map[string]any{"file": t.rootName(), "form": info.Version, "madeBy": info.MadeBy,
 						"migratedBy": info.MigratedBy, "created": info.Created}
 				}
 				return errors.Join(t.printJSON(m), err)
@@ -59,11 +59,11 @@ func (t *tool) printRootVersion(info objectdb.Info) {
 	if by == "" {
 		by = "an unknown program"
 	}
-	fmt.Fprintf(t.out, "%s: form %d, made by %s", t.rootFile(), info.Version, by)
+	fmt.Fprintf(t.out, "%s: form %d, made by %s", t.rootName(), info.Version, by)
 	if info.MigratedBy != "" {
 		fmt.Fprintf(t.out, ", brought up to date by %s", info.MigratedBy)
 	}
-	if info.Version < objectdb.FileVersion {
+	if info.Outdated {
 		fmt.Fprintf(t.out, "; it is brought to form %d when it is next used, after a saved copy", objectdb.FileVersion)
 	}
 	fmt.Fprintln(t.out)

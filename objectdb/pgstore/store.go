@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"scripter/objectdb"
@@ -59,6 +60,25 @@ func tokens(n int) chan struct{} {
 }
 
 func (s *store) Path() string { return s.shown }
+
+// Size returns how much space the tables and their indexes take.
+func (s *store) Size(ctx context.Context) (objectdb.Size, error) {
+	wait := s.options.BusyTimeout
+	var bytes int64
+	c, err := s.open(ctx, &wait, func(c *session) error {
+		t := c.trip()
+		t.add(beginReading)
+		t.one(func(rows pgx.Rows) error { return rows.Scan(&bytes) },
+			`SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+				JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relkind = 'r'`, s.schema)
+		return sqlError(ctx, t.run(ctx))
+	})
+	if err != nil {
+		return objectdb.Size{}, err
+	}
+	c.End()
+	return objectdb.Size{Data: bytes}, nil
+}
 
 // Newest reports that the newest generation is not known: see the package comment.
 func (s *store) Newest() (int64, bool) { return 0, false }

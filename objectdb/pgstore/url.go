@@ -13,12 +13,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"scripter/rootname"
 )
 
 const (
-	defaultSchema = "scripter"
-	maxSchema     = 63 // PostgreSQL cuts off longer names
-	defaultConns  = 16
+	maxSchema    = 63 // PostgreSQL cuts off longer names
+	defaultConns = 16
 )
 
 // defaults are the parameters that apply if a URL does not have them. A connection is given up after
@@ -27,11 +28,6 @@ var defaults = map[string]string{
 	"pool_max_conns":   strconv.Itoa(defaultConns),
 	"application_name": "scripter",
 	"connect_timeout":  "5",
-}
-
-// IsURL reports whether the name of a root is a URL of PostgreSQL, and not the path of a file.
-func IsURL(root string) bool {
-	return strings.HasPrefix(root, "postgres://") || strings.HasPrefix(root, "postgresql://")
 }
 
 // place says where a root is.
@@ -43,7 +39,7 @@ type place struct {
 
 // parseURL reads the URL of a root. Its errors do not quote it, because it may have a password.
 func parseURL(root string) (*place, error) {
-	if !IsURL(root) {
+	if !rootname.IsURL(root) {
 		return nil, errors.New("it is not a URL that begins with postgres://")
 	}
 	u, err := url.Parse(root)
@@ -51,7 +47,7 @@ func parseURL(root string) (*place, error) {
 		return nil, errors.New("its URL cannot be read; special characters in a name or a password are written %XX")
 	}
 	query := u.Query()
-	p := &place{schema: defaultSchema}
+	p := &place{schema: rootname.Schema}
 	if query.Has("schema") {
 		p.schema = query.Get("schema")
 	}
@@ -60,6 +56,7 @@ func parseURL(root string) (*place, error) {
 	}
 	p.shown = shown(*u, query)
 	query.Del("schema")
+	query.Del(rootname.HostFolder)
 	for name, value := range defaults {
 		if !query.Has(name) {
 			query.Set(name, value)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/rootname"
 )
 
 func TestParseURL(t *testing.T) {
@@ -24,7 +26,7 @@ func TestParseURL(t *testing.T) {
 
 	p, err = parseURL("postgresql:///site?host=/run/postgresql&pool_max_conns=3")
 	require.NoError(t, err)
-	assert.Equal(t, defaultSchema, p.schema)
+	assert.Equal(t, rootname.Schema, p.schema)
 	assert.Equal(t, int32(3), p.config.MaxConns)
 	assert.NotZero(t, p.config.ConnConfig.ConnectTimeout)
 

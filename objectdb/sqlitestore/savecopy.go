@@ -143,7 +143,7 @@ func (c *conn) info() (objectdb.Info, error) {
 	if err != nil {
 		return info, err
 	}
-	info.Version = version
+	info.Version, info.Outdated = version, version < objectdb.FileVersion
 	query := `SELECT generation, (SELECT count(*) FROM object), (SELECT created FROM object WHERE id = 1), `
 	if version >= 2 {
 		query += `made_by, migrated_by FROM meta`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,19 @@ func newStore(path string, o objectdb.Options) *store {
 }
 
 func (s *store) Path() string { return s.path }
+
+// Size returns the sizes of the root's file and of its WAL. A file that cannot be seen counts as empty.
+func (s *store) Size(context.Context) (objectdb.Size, error) {
+	return objectdb.Size{Data: fileSize(s.path), WAL: fileSize(s.path + "-wal")}, nil
+}
+
+func fileSize(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
 
 func (s *store) Close() error {
 	unsynced := s.rewriteBeforeClose()
