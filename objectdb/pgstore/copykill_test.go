@@ -17,6 +17,7 @@ import (
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/objectdb/storetest"
+	"scripter/rootname"
 )
 
 const copyVariable = "PGSTORE_TEST_COPY" // from, a line feed, to
@@ -29,7 +30,7 @@ func copyRoot(ctx context.Context, from, to string) error {
 	}
 	defer db.Close()
 	target := Import
-	if !IsURL(to) {
+	if !rootname.IsURL(to) {
 		target = sqlitestore.Import
 	}
 	return db.Dump(ctx, func(d *objectdb.Dump) error {

@@ -29,7 +29,7 @@ func Open(name string, o objectdb.Options) (*objectdb.DB, error) {
 // error is fs.ErrExist.
 func Create(ctx context.Context, name string, o objectdb.Options, fill func(tx *objectdb.Tx) error) error {
 	if rootname.IsURL(name) {
-		return createIn(ctx, name, o, pgstore.Create, fill)
+		return createInPostgreSQL(ctx, name, o, fill)
 	}
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("make %s: %w", name, fs.ErrExist)
@@ -39,28 +39,59 @@ func Create(ctx context.Context, name string, o objectdb.Options, fill func(tx *
 		return fmt.Errorf("make %s: there is no folder %s", name, folder)
 	}
 	unfinished := fmt.Sprintf("%s.%d", name, os.Getpid())
-	if err := createIn(ctx, unfinished, o, sqlitestore.Create, fill); err != nil {
+	if err := createFile(ctx, unfinished, o, fill); err != nil {
 		os.Remove(unfinished)
-		var named *objectdb.Error
-		if errors.As(err, &named) && named.Path == unfinished {
-			return &objectdb.Error{Op: named.Op, Path: name, Err: named.Err}
-		}
-		return err
+		return asPath(err, unfinished, name)
 	}
 	defer os.Remove(unfinished)
 	// Unlike a rename, a link never replaces what somebody else made meanwhile.
 	return os.Link(unfinished, name)
 }
 
-func createIn(
-	ctx context.Context, name string, o objectdb.Options,
-	create func(string, objectdb.Options) (*objectdb.DB, error), fill func(tx *objectdb.Tx) error,
-) error {
-	db, err := create(name, o)
+func createFile(ctx context.Context, name string, o objectdb.Options, fill func(tx *objectdb.Tx) error) error {
+	db, err := sqlitestore.Create(name, o)
 	if err != nil {
 		return err
 	}
 	return errors.Join(db.UpdateLocked(ctx, fill), db.Close())
+}
+
+// createInPostgreSQL makes the root in a file and copies it, which is one transaction.
+func createInPostgreSQL(
+	ctx context.Context, name string, o objectdb.Options, fill func(tx *objectdb.Tx) error,
+) error {
+	folder, err := os.MkdirTemp("", "scripter-init-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "new.root")
+	o.Relaxed = true
+	if err := createFile(ctx, file, o, fill); err != nil {
+		return asPath(err, file, name)
+	}
+	db, err := sqlitestore.Open(file, objectdb.Options{Reading: true})
+	if err != nil {
+		return asPath(err, file, name)
+	}
+	defer db.Close()
+	return db.Dump(ctx, func(d *objectdb.Dump) error {
+		_, err := pgstore.Import(ctx, name, o, d)
+		var named *objectdb.Error
+		if errors.As(err, &named) && errors.Is(err, fs.ErrExist) {
+			return &objectdb.Error{Op: "make", Path: named.Path, Err: named.Err}
+		}
+		return err
+	})
+}
+
+// asPath returns an error that names a root by another path.
+func asPath(err error, path, as string) error {
+	var named *objectdb.Error
+	if errors.As(err, &named) && named.Path == path {
+		return &objectdb.Error{Op: named.Op, Path: as, Err: named.Err}
+	}
+	return err
 }
 
 // Exists reports whether there is a root with this name, or at least a file.
