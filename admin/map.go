@@ -97,6 +97,8 @@ func (m *mapMarker) FoundText() string {
 		return "map.found.variable"
 	case gateway.InLua:
 		return "map.found.lua"
+	case gateway.InItem:
+		return "map.found.item"
 	}
 	if m.Error == "" {
 		return "map.found.itself"

@@ -92,15 +92,18 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 	}
 	c.depth++
 	defer func() { c.depth-- }()
-	e := evaluator{c: c, page: name, names: names, trace: c.traceExpansion(page, name)}
+	var out strings.Builder
+	out.Grow(page.expectedSize())
+	e := evaluator{c: c, page: name, names: names, out: &out, trace: c.traceExpansion(page, name, 0)}
 	if names == nil && e.trace == nil {
 		e.values = c.pageValues(page)
 	}
-	text, err := c.expanded(page, &e)
-	if e.trace != nil {
-		e.trace.to.Text = text
+	if err := page.Expand(&e); err != nil {
+		return "", err
 	}
-	return text, err
+	page.last.Store(int64(out.Len()))
+	e.trace.end(&out)
+	return out.String(), nil
 }
 
 // objectPage parses a text object of the root as a page.
@@ -113,57 +116,84 @@ type evaluator struct {
 	c     *attempt
 	page  string
 	names *script.Table
+	out   *strings.Builder
+	items []*item         // of the loops around the marker, innermost last
 	trace *expansionTrace // nil: nobody asks for it
 
 	values *pageValues // nil: none are cached
 	ran    bool        // a marker was evaluated since values were checked
 }
 
-// Eval returns the text of a marker. If the marker fails, what it has written to the root is
+// Text writes a piece of the page.
+func (e *evaluator) Text(s string) { e.out.WriteString(s) }
+
+// Insert writes the text of a marker. If the marker fails, what it has written to the root is
 // undone, the log gets the reason, and the text is "", or the reason if a developer asks.
-// Eval returns an error only if it ends the whole request.
-func (e *evaluator) Eval(m *macros.Marker) (string, error) {
+// Insert returns an error only if it ends the whole request.
+func (e *evaluator) Insert(m *macros.Marker) error {
+	if err := e.count(); err != nil {
+		return err
+	}
+	if text, ok := e.cached(m); ok {
+		e.Text(text)
+		return nil
+	}
+	e.ran = true
+	_, err := e.try(m, func() error {
+		text, err := e.marker(m)
+		if err == nil {
+			e.Text(text)
+		}
+		return err
+	})
+	return err
+}
+
+// count counts a marker, or an item of a loop.
+func (e *evaluator) count() error {
 	c := e.c
 	if c.markers++; float64(c.markers) > c.Limits().Get(site.MaxMacros).Value {
 		limit := c.Count(site.MaxMacros)
-		return "", limit.Error("%s: more than %d markers in one request", e.page, limit.Most)
+		return limit.Error("%s: more than %d markers in one request", e.page, limit.Most)
 	}
-	if e.trace != nil {
-		return e.trace.marker(m, func() (string, error, error) { return e.evaluate(m) })
-	}
-	if text, ok := e.cached(m); ok {
-		return text, nil
-	}
-	e.ran = true
-	text, _, err := e.evaluate(m)
-	return text, err
+	return nil
 }
 
-// evaluate returns what Eval returns, and why the marker has failed.
-func (e *evaluator) evaluate(m *macros.Marker) (text string, failed, err error) {
-	c := e.c
-	failed = c.Thread.Try(func() (err error) {
-		text, err = e.marker(m)
-		return err
-	})
-	if failed == nil {
-		return text, nil, nil
+// try evaluates a marker by fn and reports whether it has not failed. If fn fails, what it has
+// written to the root is undone.
+func (e *evaluator) try(m *macros.Marker, fn func() error) (ok bool, err error) {
+	run := func() (failed, err error) {
+		if failed = e.c.Thread.Try(fn); failed != nil {
+			err = e.failed(m, failed)
+		}
+		return failed, err
 	}
+	failed, err := e.trace.marker(m, e.out, run)
+	return failed == nil, err
+}
+
+// failed notes that a marker has failed, and writes why, if a developer asks. It returns the error if
+// that ends the whole request.
+func (e *evaluator) failed(m *macros.Marker, failed error) error {
+	c := e.c
 	if isFatal(failed) {
-		return "", failed, failed
+		return failed
 	}
 	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, failed})
-	if !c.showsErrors() {
-		return "", failed, nil
+	if c.showsErrors() {
+		e.Text(fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
+			html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(failed))))
 	}
-	return fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
-		html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(failed))), failed, nil
+	return nil
 }
 
 // cached returns the text of a marker that only names a value in the root, if it is cached
 // and still right.
 func (e *evaluator) cached(m *macros.Marker) (string, bool) {
 	if e.values == nil || m.Index >= len(e.values.cached) || !e.values.cached[m.Index] {
+		return "", false
+	}
+	if len(e.items) > 0 && e.item(m.Expr.(macros.Name).Path) != nil {
 		return "", false
 	}
 	if e.ran {
@@ -194,11 +224,7 @@ var fatalErrors = []error{
 // marker returns the text of a marker.
 func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	if m.Err != nil {
-		var e *macros.Error
-		if errors.As(m.Err, &e) {
-			return "", errors.New(e.Message) // without the line and column, which the caller adds
-		}
-		return "", m.Err
+		return "", syntaxError(m)
 	}
 	switch x := m.Expr.(type) {
 	case macros.Name:
@@ -226,6 +252,15 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 		return "", err
 	}
 	return e.c.Thread.Text(v)
+}
+
+// syntaxError returns the error of a marker without the line and column, which the caller adds.
+func syntaxError(m *macros.Marker) error {
+	var e *macros.Error
+	if errors.As(m.Err, &e) {
+		return errors.New(e.Message)
+	}
+	return m.Err
 }
 
 // isRaw reports whether a call is raw (x), which inserts x without escaping it.
@@ -264,38 +299,50 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 	if !m.Found {
 		return nil, false, fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
 	}
-	foreign = m.Origin == script.FromRequest
+	v, err = e.meant(m, x.Path)
+	return v, m.Origin == script.FromRequest, err
+}
+
+// meant returns the value of a name. A script is called without arguments.
+func (e *evaluator) meant(m meaning, path []string) (script.Value, error) {
 	if callable(m.Value) {
-		if err := e.checkCall(m, x.Path); err != nil {
-			return nil, false, err
+		if err := e.checkCall(m, path); err != nil {
+			return nil, err
 		}
-		v, err = e.c.Thread.CallValue(m.Value)
-		return v, foreign, err
+		return e.c.Thread.CallValue(m.Value)
 	}
 	if m.Origin == script.FromLua {
-		return nil, false, fmt.Errorf("%s belongs to Lua and is not for pages: %s", objectdb.Address(x.Path), mayCall)
+		return nil, fmt.Errorf("%s belongs to Lua and is not for pages: %s", objectdb.Address(path), mayCall)
 	}
-	return m.Value, foreign, e.checkRead(m, x.Path)
+	return m.Value, e.checkRead(m, path)
 }
 
 // meaning is what a name means for the markers of a page.
 type meaning struct {
 	script.Meaning
 	given bool // the script that expands the page has passed the value
+	item  bool // it is the item of a loop, or in it
 }
 
 // lookup finds what a name means.
 func (e *evaluator) lookup(path []string) (meaning, error) {
+	m, err := e.find(path)
+	e.trace.found(e.c.Thread, m)
+	return m, err
+}
+
+func (e *evaluator) find(path []string) (meaning, error) {
+	if it := e.item(path); it != nil {
+		m, err := it.find(e.c.Thread, path[1:])
+		return meaning{Meaning: m, item: true}, err
+	}
 	if e.names != nil {
 		if v := tableLookup(e.names, path); v != nil {
-			m := meaning{script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, true}
-			e.trace.found(e.c.Thread, m)
-			return m, nil
+			return meaning{Meaning: script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, given: true}, nil
 		}
 	}
 	m, err := e.c.Thread.Resolve(path)
-	e.trace.found(e.c.Thread, meaning{m, false})
-	return meaning{m, false}, err
+	return meaning{Meaning: m}, err
 }
 
 // tableLookup follows a path through Lua tables. It returns nil if there is no such cell.

@@ -87,6 +87,9 @@ const mayCall = "markers call the standard macros, scripts of the root that do n
 
 // checkCall returns an error for a script or function that markers cannot call.
 func (e *evaluator) checkCall(m meaning, path []string) error {
+	if m.item {
+		return fmt.Errorf("%s is a script, and the items of a loop are data: call it by its own name", objectdb.Address(path))
+	}
 	allowed := false
 	switch v := m.Value.(type) {
 	case *script.Object:
@@ -111,7 +114,7 @@ var withURL = newAddresses(site.Scripts, site.ActionObjects)
 // visitor does not meet: a marker does not bypass the requirement.
 func (e *evaluator) checkRead(m meaning, path []string) error {
 	switch {
-	case m.given:
+	case m.given, m.item: // the loop has checked the table
 		return nil
 	case m.Origin == script.FromRequest && isSecretParameter(path),
 		m.Origin == script.FromRoot && m.Address != nil && pageSecrets.covers(m.Address):

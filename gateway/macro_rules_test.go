@@ -73,6 +73,11 @@ func TestMarkersReach(t *testing.T) {
 			return nil
 		}))
 		e := &evaluator{c: c, page: "test"}
+		eval := func(marker string) string {
+			e.out = &strings.Builder{}
+			require.NoError(t, e.Insert(macros.Parse(marker).Markers()[0]), marker)
+			return e.out.String()
+		}
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
 			m := macros.Parse("<!--#" + name + "-->").Markers()[0]
@@ -94,15 +99,13 @@ func TestMarkersReach(t *testing.T) {
 				continue
 			}
 			for _, marker := range []string{"<!--#" + name + "-->", "<!--#" + name + " ()-->", "<!--#raw (" + name + ")-->"} {
-				text, err := e.Eval(macros.Parse(marker).Markers()[0])
-				require.NoError(t, err, marker)
+				text := eval(marker)
 				if found.Found {
 					assert.Contains(t, text, "[Macro error: ", marker)
 				}
 				assert.NotContains(t, text, "seesame", marker)
 			}
-			text, err := e.Eval(macros.Parse("<!--#workspace.echo (" + name + ")-->").Markers()[0])
-			require.NoError(t, err, name)
+			text := eval("<!--#workspace.echo (" + name + ")-->")
 			if !strings.Contains(text, "[Macro error: ") {
 				assert.Equal(t, "got string "+name, text, "as an argument it is its name")
 			}

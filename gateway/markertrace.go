@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"scripter/macros"
@@ -52,6 +54,7 @@ const (
 	InArgument FoundIn = "argument" // the script that expands the page has passed it
 	InVariable FoundIn = "variable" // a global that a script of this request has assigned
 	InLua      FoundIn = "lua"      // a function of Lua's libraries
+	InItem     FoundIn = "item"     // the item of a loop, or in it
 )
 
 var foundIn = map[script.Origin]FoundIn{
@@ -63,41 +66,50 @@ type expansionTrace struct {
 	of      *MarkerTrace
 	to      *Expansion
 	current *TracedMarker
-	grown   int // by how much the text has become longer than the source so far
+	start   int // of the expanded text in what it is written to
 }
 
-// traceExpansion returns what traces the markers of a page, or nil if nobody asks for it.
-func (c *attempt) traceExpansion(page *cachedPage, name string) *expansionTrace {
+// traceExpansion returns what traces the markers of a page whose text begins at start, or nil if
+// nobody asks for it.
+func (c *attempt) traceExpansion(page *cachedPage, name string, start int) *expansionTrace {
 	if c.traced == nil || c.traced.markers >= maxTraced {
 		return nil
 	}
 	e := &Expansion{Name: name, Source: page.Source(), In: c.traced.current}
 	c.traced.Expansions = append(c.traced.Expansions, e)
-	return &expansionTrace{of: c.traced, to: e}
+	return &expansionTrace{of: c.traced, to: e, start: start}
 }
 
-// marker calls eval, which evaluates a marker, and notes what came of it.
-func (t *expansionTrace) marker(m *macros.Marker, eval func() (text string, failed, err error)) (string, error) {
+// end notes the text of the page, which is the last that was written to out.
+func (t *expansionTrace) end(out *strings.Builder) {
+	if t != nil {
+		t.to.Text = out.String()[t.start:]
+	}
+}
+
+// marker calls eval, which evaluates a marker and writes what it inserts to out, and notes what came
+// of it. It returns what eval returns: why the marker has failed, and what ends the request.
+func (t *expansionTrace) marker(
+	m *macros.Marker, out *strings.Builder, eval func() (failed, err error),
+) (failed, err error) {
+	if t == nil {
+		return eval()
+	}
 	if t.of.markers >= maxTraced {
 		t.of.Left++
-		text, _, err := eval()
-		return text, err
+		return eval()
 	}
 	t.of.markers++
-	outer := t.of.current
-	now := &TracedMarker{Marker: m, Number: t.of.markers, Start: m.Offset + t.grown}
+	outer, before := t.of.current, out.Len()
+	now := &TracedMarker{Marker: m, Number: t.of.markers, Start: before - t.start}
 	t.to.Markers = append(t.to.Markers, now)
 	t.of.current, t.current = now, now
 	began := time.Now()
-	text, failed, err := eval()
+	failed, err = eval()
 	now.Took = time.Since(began)
 	t.of.current, t.current = outer, nil
-	now.Text, now.Err = text, failed
-	if err != nil {
-		now.Err = err
-	}
-	t.grown += len(text) - len(m.Text)
-	return text, err
+	now.Text, now.Err = out.String()[before:], cmp.Or(err, failed)
+	return failed, err
 }
 
 // found notes what the name of the current marker means: the first name that it looks for.
@@ -107,7 +119,10 @@ func (t *expansionTrace) found(th *script.Thread, m meaning) {
 	}
 	now := t.current
 	now.Found, now.Address, now.Verb = foundIn[m.Origin], m.Address, th.VerbName(m.Value)
-	if m.given {
+	switch {
+	case m.given:
 		now.Found = InArgument
+	case m.item:
+		now.Found = InItem
 	}
 }

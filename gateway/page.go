@@ -187,7 +187,7 @@ func (g *Gateway) readPageValues(tx *objectdb.Tx, page *cachedPage) (*pageValues
 	defer t.Close()
 	for i, m := range markers {
 		name, ok := m.Expr.(macros.Name)
-		if !ok {
+		if !ok || m.Kind != macros.Insert {
 			continue
 		}
 		v, address, err := t.Stored(name.Path)
@@ -217,17 +217,6 @@ func plainText(t *script.Thread, v objectdb.Value) (string, bool) {
 		return text, err == nil
 	}
 	return "", false
-}
-
-// expanded returns the text of a page with its markers replaced.
-func (c *attempt) expanded(page *cachedPage, e *evaluator) (string, error) {
-	var b strings.Builder
-	b.Grow(page.expectedSize())
-	if err := page.ExpandTo(&b, e); err != nil {
-		return "", err
-	}
-	page.last.Store(int64(b.Len()))
-	return b.String(), nil
 }
 
 // expectedSize returns how many bytes the expanded page will probably have.

@@ -15,6 +15,10 @@ func FuzzParse(f *testing.F) {
 		`<!--#user.["odd name"].x--> <!--#f("a \" --> b", 'c', -1.5, true, g(h()))-->`,
 		`<!--#counter(home,my site)--> <!--#counter(home,Macintosh HD:WebSite:)--> <!--#f(10 apples, a . b, Dr. No, x - y, 1 2, etc. )-->`,
 		`<!--#include virtual="/x"--> <!--#if expr="a"--> <!--#else-->`, "<!--#f(\r\n\"\x00\xff\")-->",
+		`<!--#if a.b == "x" and not (c < 3 or f(d) ~= nil)-->1<!--#elseif (x)-->2<!--#else-->3<!--#end-->`,
+		`<!--#for a in b reverse limit 3--><!--#a.key--><!--#else--><!--#if expr="x"--><!--#else--><!--#endif--><!--#end-->`,
+		`<!--#block a--><!--#if (x)--><!--#end--><!--#for x in--><!--#end--><!--#else-->`, `<!--#if (x)--><!--#if (a, b)-->`,
+		`<!--#if x--><!--#else--><!--#else--><!--#elseif x--><!--#else if-->`,
 	} {
 		f.Add(page)
 	}
@@ -24,6 +28,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, page string) {
 		p := Parse(page)
 		requireKept(t, page, p)
+		requirePaired(t, p)
 		for _, m := range p.Markers() {
 			requireSound(t, page, m)
 		}
@@ -42,7 +47,13 @@ func requireSound(t *testing.T, page string, m *Marker) {
 	require.Equal(t, 1+strings.Count(before, "\n"), m.Line)
 	require.Equal(t, 1+len([]rune(before[strings.LastIndexByte(before, '\n')+1:])), m.Column)
 
+	if read, _, _ := parseMarker(m.Text, 0); m.Kind != Insert || read.kind != Insert {
+		return // requirePaired
+	}
 	alone := Parse(m.Text).Markers()
+	if m.Expr == nil && len(alone) == 0 {
+		return // an else after an else
+	}
 	require.Len(t, alone, 1)
 	require.Equal(t, m.Text, alone[0].Text)
 	require.Equal(t, m.Expr, alone[0].Expr)
@@ -74,7 +85,7 @@ func requireLinear(t *testing.T, page string) {
 		p := parser{text: page, pos: start + len(opening)}
 		_, _ = p.marker()
 		markers += p.pos - start
-		if end := serverElement(page, start); end >= 0 {
+		if _, end := serverElement(page, start); end >= 0 {
 			elements += end - start
 		}
 		i = start + len(opening)
@@ -116,3 +127,47 @@ func path(names []string) string {
 func quoted(s string) string {
 	return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"`
 }
+
+// requirePaired tells that blocks lie within one another, that their branches end where the next one
+// begins, and that each marker that is not left out is met once.
+func requirePaired(t *testing.T, p *Page) {
+	t.Helper()
+	markers := p.Markers()
+	var inside func(i, stop int)
+	inside = func(i, stop int) {
+		for i < stop {
+			m := markers[i]
+			require.Contains(t, []Kind{Insert, If, For, Block}, m.Kind, m.Text)
+			i++
+			if m.Kind == Insert {
+				continue
+			}
+			if m.Next == len(markers) {
+				require.Error(t, m.Err)
+				return
+			}
+			for b := m; b.Kind != End; b = markers[b.Next] {
+				require.Greater(t, b.Next, b.Index)
+				require.Less(t, b.Next, stop)
+				inside(b.Index+1, b.Next)
+				i = b.Next + 1
+			}
+		}
+	}
+	inside(0, len(markers))
+	all := &everything{}
+	require.NoError(t, p.Expand(all))
+	require.LessOrEqual(t, all.markers, len(markers))
+}
+
+// everything is an Evaluator that goes into every block.
+type everything struct{ markers int }
+
+func (a *everything) Text(string)                {}
+func (a *everything) Insert(*Marker) error       { a.markers++; return nil }
+func (a *everything) Test(*Marker) (bool, error) { a.markers++; return a.markers%2 == 0, nil }
+func (a *everything) Each(_ *Marker, body func() error) (bool, error) {
+	a.markers++
+	return true, body()
+}
+func (a *everything) Block(_ *Marker, body func() error) error { a.markers++; return body() }

@@ -3,6 +3,7 @@ package macros
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,36 @@ func name(word string) Name { return Name{Path: strings.Split(word, "."), Word: 
 
 func call(word string, args ...Expr) Call {
 	return Call{Path: strings.Split(word, "."), Args: args}
+}
+
+// evalFunc returns the text that a marker inserts.
+type evalFunc func(m *Marker) (string, error)
+
+// writer is an Evaluator that only inserts. Blocks fail.
+type writer struct {
+	dst  []byte
+	eval evalFunc
+}
+
+func (w *writer) Text(s string) { w.dst = append(w.dst, s...) }
+
+func (w *writer) Insert(m *Marker) error {
+	text, err := w.eval(m)
+	if err == nil {
+		w.Text(text)
+	}
+	return err
+}
+
+func (w *writer) Test(*Marker) (bool, error)               { return false, ErrFailed }
+func (w *writer) Each(*Marker, func() error) (bool, error) { return false, ErrFailed }
+func (w *writer) Block(*Marker, func() error) error        { return nil }
+
+// expand appends the expanded page to dst.
+func expand(p *Page, dst []byte, eval evalFunc) ([]byte, error) {
+	w := writer{dst, eval}
+	err := p.Expand(&w)
+	return w.dst, err
 }
 
 func TestMarkersThatCanBeRead(t *testing.T) {
@@ -195,7 +226,7 @@ func TestLiteralText(t *testing.T) {
 	} {
 		p := Parse(page)
 		assert.Empty(t, p.Markers(), page)
-		got, err := p.Expand(nil, EvalFunc(nil))
+		got, err := expand(p, nil, nil)
 		require.NoError(t, err)
 		assert.Equal(t, page, string(got))
 	}
@@ -287,9 +318,9 @@ func TestDepth(t *testing.T) {
 func TestExpand(t *testing.T) {
 	p := Parse("\x00<!--#a-->|<!--#b-->|<!--#a-->\xff")
 	values := map[string]string{"a": "<!--#b-->", "b": ""}
-	got, err := p.Expand([]byte("kept"), EvalFunc(func(m *Marker) (string, error) {
+	got, err := expand(p, []byte("kept"), func(m *Marker) (string, error) {
 		return values[m.Expr.(Name).Word], nil
-	}))
+	})
 	require.NoError(t, err)
 	assert.Equal(t, "kept\x00<!--#b-->||<!--#b-->\xff", string(got))
 	assert.Equal(t, 31, p.Len())
@@ -297,21 +328,23 @@ func TestExpand(t *testing.T) {
 
 func TestExpandStopsAtAnError(t *testing.T) {
 	boom := errors.New("boom")
-	got, err := Parse("1<!--#a-->2<!--#b-->3<!--#c-->").Expand(nil, EvalFunc(func(m *Marker) (string, error) {
+	got, err := expand(Parse("1<!--#a-->2<!--#b-->3<!--#c-->"), nil, func(m *Marker) (string, error) {
 		if m.Expr.(Name).Word == "b" {
 			return "never seen", boom
 		}
 		return "A", nil
-	}))
+	})
 	assert.Same(t, boom, err)
 	assert.Equal(t, "1A2", string(got))
 }
 
-func TestExpandDoesNotAllocate(t *testing.T) {
+func TestExpandAllocatesOnce(t *testing.T) {
 	p := Parse(strings.Repeat("text <!--#user.greeting--> text <!--#f(1)-->", 50))
-	ev := EvalFunc(func(*Marker) (string, error) { return "hello", nil })
-	dst := make([]byte, 0, 2*p.Len())
-	assert.Zero(t, testing.AllocsPerRun(100, func() { dst, _ = p.Expand(dst[:0], ev) }))
+	w := writer{make([]byte, 0, 2*p.Len()), func(*Marker) (string, error) { return "hello", nil }}
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() {
+		w.dst = w.dst[:0]
+		_ = p.Expand(&w)
+	}), 1.0)
 }
 
 // units are pieces of pages that, repeated, would take a careless parser time
@@ -320,6 +353,7 @@ var units = []string{
 	`<!--#`, `<!--#a`, `<!--# `, `<!--#f(`, `<!--#f("`, `<!--#f('`, `<!--#f("a",`, `<!--#f("",'`, `<!--#f('",`, `<!--#f(",'`,
 	`<!--#f("'","`, `<!--#f('",',"`, `<!--#f("-->"`, `<!--#["`, `<!--#["\`, `<!--#f('\`, `<!--#f("\"`, `<!--#f(f(f(`, `f(`, `-->`, `"`, `<!--#'-->"`, `<!--#"-->"`,
 	`<!--#echo var="`, `<!--#echo var='`, "<!--#echo var=`", "<!--#echo a='\"` b=", "<!--#echo a=\" b=' c=` ", `<!--#if a=b `, `<!--#echo `,
+	`<!--#if a < `, `<!--#if (`, `<!--#if (a,"`, `<!--#if not `, `<!--#for a in b("`, `<!--#if expr="`, `<!--#if a == '`,
 }
 
 func TestLinearSteps(t *testing.T) {
@@ -343,7 +377,7 @@ func TestUnfinishedOpenings(t *testing.T) {
 	}
 }
 
-// requireKept tells that the page consists of its markers and unchanged text.
+// requireKept tells that the page consists of its markers and unchanged text, if it has no blocks.
 func requireKept(t *testing.T, page string, p *Page) {
 	t.Helper()
 	end := 0
@@ -351,7 +385,10 @@ func requireKept(t *testing.T, page string, p *Page) {
 		require.GreaterOrEqual(t, m.Offset, end)
 		end = m.Offset + len(m.Text)
 	}
-	got, err := p.Expand(nil, EvalFunc(func(m *Marker) (string, error) { return m.Text, nil }))
+	if slices.ContainsFunc(p.Markers(), func(m *Marker) bool { return m.Kind != Insert }) {
+		return
+	}
+	got, err := expand(p, nil, func(m *Marker) (string, error) { return m.Text, nil })
 	require.NoError(t, err)
 	require.True(t, page == string(got), "page changed")
 }
@@ -365,28 +402,25 @@ func TestVeryManyMarkers(t *testing.T) {
 		fmt.Fprintf(&want, "é[%d %d:2]{%d:%d}\n", 2*i, i+1, 2*i+1, i+1)
 	}
 	p := Parse(page.String() + "end")
-	ev := EvalFunc(func(m *Marker) (string, error) {
+	ev := func(m *Marker) (string, error) {
 		if m.Err != nil {
 			return fmt.Sprintf("{%d:%d}", m.Index, m.Line), nil
 		}
 		return fmt.Sprintf("[%d %d:%d]", m.Index, m.Line, m.Column), nil
-	})
+	}
 	assert.Len(t, p.Markers(), maxMarkers)
 	for range 2 {
-		out, err := p.Expand(nil, ev)
+		out, err := expand(p, nil, ev)
 		require.NoError(t, err)
 		assert.True(t, want.String()+"end" == string(out))
-		var b strings.Builder
-		require.NoError(t, p.ExpandTo(&b, ev))
-		assert.True(t, want.String()+"end" == b.String())
 	}
 	stop := errors.New("stop")
-	out, err := p.Expand(nil, EvalFunc(func(m *Marker) (string, error) {
+	out, err := expand(p, nil, func(m *Marker) (string, error) {
 		if m.Index == maxMarkers+1 {
 			return "", stop
 		}
 		return "", nil
-	}))
+	})
 	assert.Equal(t, stop, err)
 	assert.Equal(t, maxMarkers/2+1, strings.Count(string(out), "é"), "what was expanded before it")
 }

@@ -2,6 +2,13 @@ package macros
 
 import "strings"
 
+// marker is what a marker holds.
+type marker struct {
+	kind Kind
+	expr Expr
+	call Expr // of if (x), which is a condition or a call
+}
+
 // parseMarker reads the marker whose opening is at start. It returns where the
 // marker ends, or a negative end if it has no end and thus is not a marker.
 //
@@ -14,12 +21,12 @@ import "strings"
 // quotes. From there a quote character moves all tries at once, and no two of
 // them into the same of the three states outside, in double, in single quotes
 // (an escape is an error outside). So never more than three tries go on at the
-// same place.
-func parseMarker(page string, start int) (expr Expr, end int, what *problem) {
+// same place. A try reads if (x) twice, as a condition and as a call.
+func parseMarker(page string, start int) (read marker, end int, what *problem) {
 	p := parser{text: page, pos: start + len(opening)}
-	expr, what = p.marker()
+	read, what = p.marker()
 	if what == nil {
-		return expr, p.pos, nil
+		return read, p.pos, nil
 	}
 
 	// The parsed text has a "-->" only in double quotes. Most likely the closing
@@ -28,7 +35,7 @@ func parseMarker(page string, start int) (expr Expr, end int, what *problem) {
 		end = start + i + len(closing)
 		p = parser{text: page[:end], pos: start + len(opening)}
 		_, what = p.marker()
-		return nil, end, what
+		return read, end, what
 	}
 
 	rest := page[p.pos:]
@@ -40,9 +47,9 @@ func parseMarker(page string, start int) (expr Expr, end int, what *problem) {
 		i = strings.Index(rest, closing)
 	}
 	if i < 0 {
-		return nil, -1, nil
+		return marker{}, -1, nil
 	}
-	return nil, p.pos + i + len(closing), what
+	return read, p.pos + i + len(closing), what
 }
 
 // closingOutsideQuotes returns the offset of the first "-->" outside double

@@ -21,12 +21,22 @@ type parser struct {
 	pos  int
 }
 
-// marker parses a marker after its opening, up to its end.
-func (p *parser) marker() (Expr, *problem) {
+// marker parses a marker after its opening, up to its end. With a problem, the kind is right
+// as far as it is known.
+func (p *parser) marker() (marker, *problem) {
 	p.blanks()
 	if !p.atPart() {
-		return nil, p.expected("a name")
+		return marker{}, p.expected("a name")
 	}
+	if read, what, ok := p.statement(); ok {
+		return read, what
+	}
+	expr, what := p.insert()
+	return marker{expr: expr}, what
+}
+
+// insert parses a name or a call, and the end of the marker.
+func (p *parser) insert() (Expr, *problem) {
 	expr, what := p.object(1)
 	if what != nil {
 		return nil, what

@@ -154,14 +154,34 @@ func (t *Thread) Resolve(names []string) (Meaning, error) {
 		return Meaning{}, nil
 	}
 	lv, m, err := t.firstName(names[0])
-	for i := 1; err == nil && i < len(names) && lv != lua.LNil; i++ {
+	if err != nil {
+		return Meaning{}, err
+	}
+	return t.follow(lv, m, names[1:])
+}
+
+// ResolveIn returns what a dotted name means in a value, as Resolve does. The Origin is FromRequest:
+// the value is data.
+func (t *Thread) ResolveIn(v Value, names []string) (Meaning, error) {
+	return t.follow(t.toLua(v), Meaning{Origin: FromRequest}, names)
+}
+
+// follow looks for each of the names in the table that the one before it means. lv is what m means.
+func (t *Thread) follow(lv lua.LValue, m Meaning, names []string) (_ Meaning, err error) {
+	for i, name := range names {
+		if lv == lua.LNil {
+			break
+		}
 		up := objectOf(lv)
-		if lv, err = t.field(lv, names[i]); up != nil && i == len(names)-1 && lv != lua.LNil {
-			m.Address = up.Address().Child(names[i])
+		if lv, err = t.field(lv, name); err != nil {
+			return Meaning{}, err
+		}
+		if up != nil && i == len(names)-1 && lv != lua.LNil {
+			m.Address = up.Address().Child(name)
 		}
 	}
-	if err != nil || lv == lua.LNil {
-		return Meaning{}, err
+	if lv == lua.LNil {
+		return Meaning{}, nil
 	}
 	m.Value, m.Found = t.fromLua(lv), true
 	switch v := m.Value.(type) {

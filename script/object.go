@@ -313,6 +313,42 @@ func objectOf(lv lua.LValue) *Object {
 	return nil
 }
 
+// A Cell is an object in a table of the root.
+type Cell struct {
+	Name  string
+	Value Value // as scripts see it
+}
+
+// Cells returns the next n objects of the database in the table: those after the one with a name, or
+// those before it, in this order, if backward is true. An empty name stands for the beginning, or the
+// end. It does not read the whole table, and no verbs that are seen in it.
+func (o *Object) Cells(from string, backward bool, n int) ([]Cell, error) {
+	if o.node == nil {
+		return nil, nil
+	}
+	from = objectdb.Fold(from)
+	var nodes []*objectdb.Node
+	var err error
+	switch {
+	case backward:
+		nodes, err = o.thread.tx.Page(o.node, "", from, true, n)
+		slices.Reverse(nodes)
+	case from == "":
+		nodes, err = o.thread.tx.Page(o.node, "", "", false, n)
+	default:
+		nodes, err = o.thread.tx.Page(o.node, from+"\x00", "", false, n)
+	}
+	cells := make([]Cell, len(nodes))
+	for i, n := range nodes {
+		var lv lua.LValue
+		if lv, err = o.see(n, nil); err != nil {
+			break
+		}
+		cells[i] = Cell{n.Name(), o.thread.fromLua(lv)}
+	}
+	return cells, err
+}
+
 // An entry is one cell of a table of the root, for listings.
 type entry struct {
 	name string
