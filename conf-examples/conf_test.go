@@ -14,6 +14,7 @@ import (
 
 	"scripter/internal/browsertest"
 	"scripter/internal/corpus"
+	"scripter/internal/postgrestest"
 	"scripter/internal/servertest"
 )
 
@@ -39,6 +40,38 @@ func TestServers(t *testing.T) {
 			corpus.Run(t, s, streams)
 		})
 	}
+}
+
+// TestServersInPostgreSQL runs the corpus through a set-up with FastCGI and through one with CGI, with the root in
+// PostgreSQL.
+func TestServersInPostgreSQL(t *testing.T) {
+	server := postgrestest.New(t, postgrestest.Fast...)
+	t.Cleanup(server.Remove)
+	for _, s := range servertest.SetUps {
+		if s.Name() != "nginx-fastcgi" && s.Name() != "apache-cgi-relay" {
+			continue
+		}
+		t.Run(s.Name(), func(t *testing.T) {
+			for _, program := range s.Programs {
+				servertest.Need(t, program)
+			}
+			corpus.Run(t, inPostgreSQL{s, server}, streams)
+		})
+	}
+}
+
+// inPostgreSQL is a set-up whose root lies in a schema with its name.
+type inPostgreSQL struct {
+	servertest.SetUp
+	server *postgrestest.Server
+}
+
+func (s inPostgreSQL) Root(t *testing.T) string {
+	folder, err := os.MkdirTemp("", "pg-") // the path of a socket is short
+	require.NoError(t, err)
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	corpus.GiveToServer(t, folder)
+	return s.server.URL("schema=" + s.Name() + "&host_folder=" + folder)
 }
 
 // streams checks that what a script sends on purpose reaches the client while

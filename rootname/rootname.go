@@ -6,6 +6,7 @@ package rootname
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/url"
 	"os"
@@ -201,7 +202,10 @@ func Place(name string) string {
 	return p.base()
 }
 
-// base returns a file's name made of host, database and schema.
+// maxBase is the greatest length of a file's name made of a URL. The path of a socket has at most 107 bytes.
+const maxBase = 40
+
+// base returns a file's name made of host, database and schema. A hash replaces the end of a long one.
 func (p *parts) base() string {
 	list := []string{p.hosts, p.database, Schema}
 	for _, q := range p.query {
@@ -231,5 +235,11 @@ func (p *parts) base() string {
 			}
 		}
 	}
-	return b.String()
+	name := b.String()
+	if len(name) > maxBase {
+		hash := fnv.New32a()
+		hash.Write([]byte(name))
+		name = fmt.Sprintf("%s-%08x", name[:maxBase-9], hash.Sum32())
+	}
+	return name
 }

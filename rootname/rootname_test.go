@@ -66,7 +66,9 @@ func TestLocalPath(t *testing.T) {
 		"postgres://h1:1,h2:2/site":                state + "/h1_1_h2_2-site-scripter.root",
 		"postgres:///site?host=/run/postgresql":    state + "/_run_postgresql-site-scripter.root",
 		"postgres://h/site?host_folder=/srv/a%20b": "/srv/a b/h-site-scripter.root",
-		"postgres://u@h":                           state + "/h-scripter.root",
+		"postgres://a.very.long.host.of.a.provider.example.com/site": state +
+			"/a.very.long.host.of.a.provider.-b35ec1db.root",
+		"postgres://u@h": state + "/h-scripter.root",
 	} {
 		path, err := LocalPath(name)
 		require.NoError(t, err, name)

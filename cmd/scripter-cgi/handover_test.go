@@ -81,6 +81,7 @@ func TestRelayFindsAURL(t *testing.T) {
 		"a socket":              {root: "postgres:///site?host=%2Frun%2Fpostgresql&" + with},
 		"no database":           {root: "postgres://db?" + with},
 		"database in the query": {root: "postgres://db/other?dbname=site&" + with},
+		"a long host":           {root: "postgres://" + strings.Repeat("long.", 20) + "example.com/site?" + with},
 		"no value":              {root: "postgres://db/site?schema&" + with},
 		"letters":               {root: "postgres://db/s\u00edte?" + with},
 		"the last one counts":   {root: "postgres://db/site?schema=a&schema=b&" + with},

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,18 @@ static int add_part (char *name, const char *part)
 	return 1;
 }
 
+/* shorten replaces the end of a long name by a hash (FNV-1a), as rootname.LocalPath does. */
+static void shorten (char *name)
+{
+	enum { most = 40 };
+	uint32_t hash = 2166136261u;
+	if (strlen (name) <= most)
+		return;
+	for (const char *p = name; *p != 0; p++)
+		hash = (hash ^ (unsigned char) *p) * 16777619u;
+	snprintf (name + most - 9, 10, "-%08x", hash);
+}
+
 /* state_folder is the folder for the files of this host of a root whose URL names none. */
 static int state_folder (char *to)
 {
@@ -263,6 +276,7 @@ static int local_path (struct site *s, const char *rest)
 		return 0;
 	if (!add_part (name, host) || !add_part (name, database) || !add_part (name, schema))
 		return 0;
+	shorten (name);
 	if (realpath (folder, s->root) == NULL)
 		return 0;
 	size_t n = strlen (s->root);

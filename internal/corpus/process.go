@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"scripter/internal/testlog"
+
+	"scripter/rootname"
 )
 
 // A Process is a server that runs during a test.
@@ -96,7 +98,7 @@ func (p *Process) WaitFor(t testing.TB, network, addr string) {
 // StartProcess.
 func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 	t.Helper()
-	sock := s.Root + "-door"
+	sock := s.residentSocket(t)
 	p := StartProcess(t, asServer, nil, s.Program("scripter-fcgi"), "--root", s.Root, "--listen", "door")
 	p.WaitFor(t, "unix", sock)
 	begun := time.Now()
@@ -107,6 +109,16 @@ func StartResident(t testing.TB, s *Site, asServer bool) *Process {
 		}
 	})
 	return p
+}
+
+// residentSocket returns the path of the resident socket.
+func (s *Site) residentSocket(t testing.TB) string {
+	t.Helper()
+	path, err := rootname.LocalPath(s.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path + "-door"
 }
 
 // FreePort returns a free loopback port, which no other test gets until this one ends.

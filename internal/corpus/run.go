@@ -17,6 +17,12 @@ type Transport interface {
 	Start(t *testing.T, s *Site) Client
 }
 
+// A Rooted transport has a root of its own, whose URL Root returns.
+type Rooted interface {
+	Transport
+	Root(t *testing.T) string
+}
+
 // Run starts transport on a site of its own. It runs every case as a subtest, then the
 // pairs of parity, and then more with the same transport. If SCRIPTER_CORPUS_COUNTS names
 // a file, Run adds a line with the number of cases to it.
@@ -26,8 +32,15 @@ func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := NewSite(t)
-	fresh := site.freshAnswers(t)
+	var site *Site
+	var fresh map[string]string
+	if r, ok := transport.(Rooted); ok {
+		fresh = NewSite(t).freshAnswers(t) // a CGI process of its own cannot answer from a URL
+		site = newSite(t, func(s *Site) { s.Root = r.Root(t) })
+	} else {
+		site = NewSite(t)
+		fresh = site.freshAnswers(t)
+	}
 	client := transport.Start(t, site)
 	d := differencesOf(transport.Name(), Differences)
 	ran, failed := 0, 0

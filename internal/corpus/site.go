@@ -29,11 +29,17 @@ type Site struct {
 // user owns the site.
 func NewSite(t testing.TB) *Site {
 	t.Helper()
+	return newSite(t, func(*Site) {})
+}
+
+// newSite is NewSite with a change before the root is made.
+func newSite(t testing.TB, change func(*Site)) *Site {
+	t.Helper()
 	cases, shared, err := Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewEmptySite(t)
+	s := newEmptySite(t, change)
 	objects := t.TempDir()
 	for _, f := range shared {
 		s.write(t, objects, f)
@@ -53,6 +59,11 @@ func NewSite(t testing.TB) *Site {
 // NewEmptySite makes a site without the cases: its root has the supplied objects alone.
 func NewEmptySite(t testing.TB) *Site {
 	t.Helper()
+	return newEmptySite(t, func(*Site) {})
+}
+
+func newEmptySite(t testing.TB, change func(*Site)) *Site {
+	t.Helper()
 	dir := OpenTempDir(t)
 	s := &Site{
 		Dir:      dir,
@@ -67,6 +78,7 @@ func NewEmptySite(t testing.TB) *Site {
 		}
 	}
 	s.installPrograms(t)
+	change(s)
 	s.Scripter(t, "init")
 	GiveToServer(t, s.Dir)
 	return s

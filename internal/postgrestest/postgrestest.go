@@ -86,6 +86,9 @@ func (s *Server) make() (err error) {
 		if err := os.Chown(s.folder, int(s.owner.Uid), int(s.owner.Gid)); err != nil {
 			return err
 		}
+		if err := os.Chmod(s.folder, 0o711); err != nil { // web servers of the tests run as other users
+			return err
+		}
 	}
 	out, err := s.command("initdb", "--pgdata", s.data(), "--auth=trust", "--username=scripter", "--encoding=UTF8",
 		"--locale=C", "--no-sync").CombinedOutput()
