@@ -25,32 +25,46 @@ func places(body string, expansions []*gateway.Expansion) []place {
 	at := map[*gateway.TracedMarker]int{}   // where the text of a marker begins
 	used := map[*gateway.TracedMarker]int{} // how much of it earlier pages within it take
 	done := 0                               // how much of body earlier pages take
-	for _, e := range expansions {
-		if e.Text == "" {
-			continue
-		}
-		start := 0
-		if e.In == nil {
-			i := strings.Index(body[done:], e.Text)
-			if i < 0 {
+	// A page comes before what it includes, but after its layout, in which it is.
+	for left := expansions; len(left) > 0; {
+		var later []*gateway.Expansion
+		for _, e := range left {
+			start := 0
+			if e.Text == "" {
 				continue
 			}
-			start = done + i
-			done = start + len(e.Text)
-		} else {
-			outer, ok := at[e.In]
-			from := used[e.In]
-			i := strings.Index(e.In.Text[from:], e.Text)
-			if !ok || i < 0 {
-				continue
+			if e.In == nil {
+				i := strings.Index(body[done:], e.Text)
+				if i < 0 {
+					continue
+				}
+				start = done + i
+				done = start + len(e.Text)
+			} else {
+				outer, ok := at[e.In]
+				if !ok {
+					later = append(later, e)
+					continue
+				}
+				from := used[e.In]
+				i := strings.Index(e.In.Text[from:], e.Text)
+				if i < 0 {
+					continue
+				}
+				start = outer + from + i
+				used[e.In] = from + i + len(e.Text)
 			}
-			start = outer + from + i
-			used[e.In] = from + i + len(e.Text)
+			for _, m := range e.Markers {
+				if m.Start >= 0 {
+					at[m] = start + m.Start
+					list = append(list, place{m.Number, start + m.Start, start + m.Start + len(m.Text), m.Err != nil})
+				}
+			}
 		}
-		for _, m := range e.Markers {
-			at[m] = start + m.Start
-			list = append(list, place{m.Number, start + m.Start, start + m.Start + len(m.Text), m.Err != nil})
+		if len(later) == len(left) {
+			break
 		}
+		left = later
 	}
 	slices.SortStableFunc(list, func(a, b place) int {
 		if a.start != b.start {

@@ -51,6 +51,24 @@ webserver.sendPartial (webserver.httpHeader ("200 OK", "text/plain"))
 for i = 1, 426 do webserver.sendPartial (piece) end
 webserver.sendPartial (("x"):rep (10 * 1024 * 1024 - 426 * 24 * 1024), false)
 return ""`},
+	{name: "W9", page: `<!--#layout (parts/layout.mcro)--><!--#block title-->Guestbook<!--#end-->
+<h1>Guestbook</h1>
+<!--#for entry in user.bench.guestbook reverse limit 50-->
+<article><h2><!--#entry.index-->. <a href="/entry?id=<!--#entry.key-->"><!--#entry.name--></a></h2>
+<p><!--#entry.text--></p><!--#if entry.reply--><blockquote><!--#entry.reply--></blockquote><!--#end--></article>
+<!--#else--><p>Be the first to write.</p><!--#end-->`, size: 10727},
+}
+
+// benchParts are the files of W9: its layout and a part of that.
+var benchParts = map[string]string{
+	"layout.mcro": `<!DOCTYPE html>
+<html><head><title><!--#block title-->A site<!--#end--></title></head><body>
+<!--#include (parts/menu.mcro)-->
+<main><!--#content--></main>
+<footer><!--#user.bench.v00--></footer></body></html>
+`,
+	"menu.mcro": `<nav><a href="/">Home</a><!--#if user.bench.n == 0--> <a href="/guestbook">Guestbook</a><!--#end--></nav>
+`,
 }
 
 // benchPage is about 10 KB with 20 markers whose values lie in the root.
@@ -88,6 +106,27 @@ func newBenchSite(t testing.TB) *testSite {
 		s.put(fmt.Sprintf("user.bench.v%02d", i), objectdb.String(fmt.Sprintf("the value of v%02d", i)))
 	}
 	s.put("user.bench.n", objectdb.Number(0))
+	for name, text := range benchParts {
+		s.file("parts/"+name, text)
+	}
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		for i := range 1000 {
+			row := objectdb.Address{"user", "bench", "guestbook", fmt.Sprintf("%06d", i)}
+			for name, text := range map[string]string{
+				"name": fmt.Sprintf("Visitor <%d>", i), "text": strings.Repeat("Some words & more. ", 5),
+			} {
+				if err := tx.Put(row.Child(name), objectdb.String(text)); err != nil {
+					return err
+				}
+			}
+			if i%10 == 0 {
+				if err := tx.Put(row.Child("reply"), objectdb.String("Thank you")); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	return s
 }
 

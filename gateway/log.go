@@ -78,7 +78,7 @@ func (c *attempt) logProblems() {
 			continue
 		}
 		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column,
-			"marker", clip(p.marker, 200), "err", developerMessage(p.err))
+			"marker", clip(p.marker, 200), "err", p.reason())
 	}
 }
 

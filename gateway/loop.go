@@ -7,6 +7,7 @@ import (
 
 	"scripter/macros"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -40,11 +41,22 @@ func (it *item) find(t *script.Thread, path []string) (script.Meaning, error) {
 			return script.Meaning{Value: float64(it.index), Found: true, Origin: script.FromRequest}, nil
 		}
 	}
-	m, err := t.ResolveIn(it.value, path)
-	if m.Found && len(path) == 0 && it.in != nil {
-		m.Address = it.in.Child(it.key.(string))
+	return t.ResolveIn(it.value, path)
+}
+
+// address returns the address of what a name means in the item, or nil.
+func (it *item) address(path []string) objectdb.Address {
+	if it.in == nil {
+		return nil
 	}
-	return m, err
+	a := it.in.Child(it.key.(string))
+	if isWord(path, "key") || isWord(path, "index") {
+		return a
+	}
+	for _, name := range path {
+		a = a.Child(name)
+	}
+	return a
 }
 
 // Each expands the body of a for with each item of a table or list.
@@ -56,7 +68,7 @@ func (e *evaluator) Each(m *macros.Marker, body func() error) (found bool, err e
 	}); err != nil {
 		return false, err
 	}
-	outer := e.items
+	outer, limit := e.items, e.c.Size(site.MaxResponse)
 	defer func() { e.items = outer }()
 	for index := 1; ; index++ {
 		it, err := items()
@@ -73,7 +85,7 @@ func (e *evaluator) Each(m *macros.Marker, body func() error) (found bool, err e
 		if err := e.count(); err != nil {
 			return found, err
 		}
-		if err := e.checkLength(); err != nil {
+		if err := e.checkLength(limit); err != nil {
 			return found, err
 		}
 		it.name, it.index = m.Expr.(macros.Loop).Var, index
@@ -104,8 +116,8 @@ func (e *evaluator) begin(m *macros.Marker, fn func() error) error {
 }
 
 // checkLength returns an error if the page is longer than a response may be.
-func (e *evaluator) checkLength() error {
-	if limit := e.c.Size(site.MaxResponse); int64(e.out.Len()) > limit.Most {
+func (e *evaluator) checkLength(limit runner.Bound) error {
+	if int64(e.out.Len()) > limit.Most {
 		return limit.Error("%s: the page is longer than %d bytes", e.page, limit.Most)
 	}
 	return nil
@@ -241,15 +253,4 @@ func kindOf(v script.Value) string {
 		return v.Kind().String()
 	}
 	return "table"
-}
-
-// Block expands a block where it stands.
-func (e *evaluator) Block(m *macros.Marker, body func() error) error {
-	if err := e.begin(m, func() error { return nil }); err != nil {
-		if err == macros.ErrFailed {
-			err = nil
-		}
-		return err
-	}
-	return body()
 }

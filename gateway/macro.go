@@ -25,7 +25,16 @@ type problem struct {
 	page         string
 	line, column int
 	marker       string
+	around       string // the loops and pages around the marker, or ""
 	err          error
+}
+
+// reason returns why the marker has failed, and where it is within loops and pages.
+func (p problem) reason() string {
+	if p.around == "" {
+		return developerMessage(p.err)
+	}
+	return developerMessage(p.err) + " (" + p.around + ")"
 }
 
 func (p problem) String() string {
@@ -33,7 +42,7 @@ func (p problem) String() string {
 		return p.page + ": " + developerMessage(p.err)
 	}
 	return fmt.Sprintf("%s, line %d, column %d: %s: %s", p.page, p.line, p.column, clip(p.marker, 200),
-		developerMessage(p.err))
+		p.reason())
 }
 
 // noteProblems records the failures of markers for the test that makes the request, if a test does.
@@ -94,16 +103,29 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 	defer func() { c.depth-- }()
 	var out strings.Builder
 	out.Grow(page.expectedSize())
-	e := evaluator{c: c, page: name, names: names, out: &out, trace: c.traceExpansion(page, name, 0)}
-	if names == nil && e.trace == nil {
-		e.values = c.pageValues(page)
-	}
-	if err := page.Expand(&e); err != nil {
+	e := evaluator{c: c, page: name, names: names, out: &out}
+	if err := e.expand(page); err != nil {
 		return "", err
 	}
 	page.last.Store(int64(out.Len()))
-	e.trace.end(&out)
 	return out.String(), nil
+}
+
+// expand writes a page with its markers replaced, in its layout if it names one.
+func (e *evaluator) expand(page *cachedPage) error {
+	if e.names == nil && e.c.traced == nil && len(e.items) == 0 {
+		e.values = e.c.pageValues(page)
+	}
+	if page.layout {
+		return e.inLayout(page)
+	}
+	e.trace = e.c.traceExpansion(page, e.page, e.out.Len())
+	if e.parts == nil {
+		e.parts = &parts{}
+	}
+	err := page.Expand(e)
+	e.trace.end(e.out)
+	return err
 }
 
 // objectPage parses a text object of the root as a page.
@@ -118,6 +140,9 @@ type evaluator struct {
 	names *script.Table
 	out   *strings.Builder
 	items []*item         // of the loops around the marker, innermost last
+	from  *evaluator      // of the page that includes this one, or has it as its layout
+	at    *macros.Marker  // the marker of that page
+	parts *parts          // shared by a page and what it includes
 	trace *expansionTrace // nil: nobody asks for it
 
 	values *pageValues // nil: none are cached
@@ -135,6 +160,20 @@ func (e *evaluator) Insert(m *macros.Marker) error {
 		return err
 	}
 	if text, ok := e.cached(m); ok {
+		e.Text(text)
+		return nil
+	}
+	if insert := e.partMarker(m); insert != nil {
+		e.ran = true
+		_, err := e.try(m, insert)
+		return err
+	}
+	if x, ok := m.Expr.(macros.Name); ok && e.trace == nil && e.item(x.Path) != nil {
+		// It runs no script, so there is nothing to undo.
+		text, err := e.marker(m)
+		if err != nil {
+			return e.failed(m, err)
+		}
 		e.Text(text)
 		return nil
 	}
@@ -179,10 +218,11 @@ func (e *evaluator) failed(m *macros.Marker, failed error) error {
 	if isFatal(failed) {
 		return failed
 	}
-	c.problems = append(c.problems, problem{e.page, m.Line, m.Column, m.Text, failed})
+	p := problem{e.page, m.Line, m.Column, m.Text, e.around(), failed}
+	c.problems = append(c.problems, p)
 	if c.showsErrors() {
 		e.Text(fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
-			html.Escape(e.page), m.Line, m.Column, html.Escape(developerMessage(failed))))
+			html.Escape(e.page), m.Line, m.Column, html.Escape(p.reason())))
 	}
 	return nil
 }
@@ -297,10 +337,21 @@ func (e *evaluator) name(x macros.Name) (v script.Value, foreign bool, err error
 		return nil, false, err
 	}
 	if !m.Found {
-		return nil, false, fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
+		return nil, false, namesNothing(x)
 	}
 	v, err = e.meant(m, x.Path)
 	return v, m.Origin == script.FromRequest, err
+}
+
+// namesNothing returns the error for a name that means nothing.
+func namesNothing(x macros.Name) error {
+	switch strings.ToLower(x.Word) {
+	case "end":
+		return errors.New("there is no if, for or block that it could end")
+	case "content":
+		return errors.New("content stands in a layout, and this page is not used as one")
+	}
+	return fmt.Errorf("%s names nothing", objectdb.Address(x.Path))
 }
 
 // meant returns the value of a name. A script is called without arguments.
@@ -334,6 +385,9 @@ func (e *evaluator) lookup(path []string) (meaning, error) {
 func (e *evaluator) find(path []string) (meaning, error) {
 	if it := e.item(path); it != nil {
 		m, err := it.find(e.c.Thread, path[1:])
+		if e.trace != nil {
+			m.Address = it.address(path[1:])
+		}
 		return meaning{Meaning: m, item: true}, err
 	}
 	if e.names != nil {

@@ -72,7 +72,7 @@ func TestMarkersReach(t *testing.T) {
 			}
 			return nil
 		}))
-		e := &evaluator{c: c, page: "test"}
+		e := &evaluator{c: c, page: "test", parts: &parts{}}
 		eval := func(marker string) string {
 			e.out = &strings.Builder{}
 			require.NoError(t, e.Insert(macros.Parse(marker).Markers()[0]), marker)

@@ -27,7 +27,7 @@ type Expansion struct {
 	Name    string        // the path of a file, the address of a text, or the verb that got the text
 	Source  string        // with the markers
 	Text    string        // with what they have inserted; "" if the request ended before
-	In      *TracedMarker // whose script has expanded it; nil: the page of the request
+	In      *TracedMarker // that has included it, or whose script has expanded it; nil: nothing is around it
 	Markers []*TracedMarker
 }
 
@@ -39,7 +39,7 @@ type TracedMarker struct {
 	Found   FoundIn
 	Address objectdb.Address // of an object, else nil
 	Verb    string           // the name of a verb, else ""
-	Start   int              // of what was inserted, in Expansion.Text
+	Start   int              // of what was inserted, in Expansion.Text; -1: it is not there, but in the layout
 	Text    string           // that was inserted
 	Err     error            // why the marker failed
 	Took    time.Duration
@@ -67,6 +67,7 @@ type expansionTrace struct {
 	to      *Expansion
 	current *TracedMarker
 	start   int // of the expanded text in what it is written to
+	kept    int // blocks around the marker that are kept for the layout
 }
 
 // traceExpansion returns what traces the markers of a page whose text begins at start, or nil if
@@ -87,6 +88,22 @@ func (t *expansionTrace) end(out *strings.Builder) {
 	}
 }
 
+// isIn notes that the text of the page is what the current marker of another page inserts.
+func (t *expansionTrace) isIn(layout *expansionTrace) {
+	if t != nil && layout != nil {
+		t.to.In = layout.current
+	}
+}
+
+// keep notes that what is written next is kept for the layout, until end is called.
+func (t *expansionTrace) keep() (end func()) {
+	if t == nil {
+		return func() {}
+	}
+	t.kept++
+	return func() { t.kept-- }
+}
+
 // marker calls eval, which evaluates a marker and writes what it inserts to out, and notes what came
 // of it. It returns what eval returns: why the marker has failed, and what ends the request.
 func (t *expansionTrace) marker(
@@ -102,6 +119,9 @@ func (t *expansionTrace) marker(
 	t.of.markers++
 	outer, before := t.of.current, out.Len()
 	now := &TracedMarker{Marker: m, Number: t.of.markers, Start: before - t.start}
+	if t.kept > 0 {
+		now.Start = -1
+	}
 	t.to.Markers = append(t.to.Markers, now)
 	t.of.current, t.current = now, now
 	began := time.Now()

@@ -22,12 +22,18 @@ type cachedPage struct {
 	*macros.Page
 	size   int
 	html   bool         // the text looks like HTML
+	layout bool         // it has a marker layout (x)
 	cached bool         // a pageCache has it, for other requests
 	last   atomic.Int64 // size of the text when it was expanded last; 0: never
 }
 
 func newCachedPage(text string) *cachedPage {
-	return &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
+	p := &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
+	p.layout = slices.ContainsFunc(p.Markers(), func(m *macros.Marker) bool {
+		call, ok := m.Expr.(macros.Call)
+		return ok && m.Kind == macros.Insert && isWord(call.Path, "layout")
+	})
+	return p
 }
 
 // looksLikeHTML reports whether a text contains "<html", in any case. The CGI Framework tested the

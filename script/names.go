@@ -161,7 +161,7 @@ func (t *Thread) Resolve(names []string) (Meaning, error) {
 }
 
 // ResolveIn returns what a dotted name means in a value, as Resolve does. The Origin is FromRequest:
-// the value is data.
+// the value is data, and only tables and scripts have an Address.
 func (t *Thread) ResolveIn(v Value, names []string) (Meaning, error) {
 	return t.follow(t.toLua(v), Meaning{Origin: FromRequest}, names)
 }
@@ -176,7 +176,7 @@ func (t *Thread) follow(lv lua.LValue, m Meaning, names []string) (_ Meaning, er
 		if lv, err = t.field(lv, name); err != nil {
 			return Meaning{}, err
 		}
-		if up != nil && i == len(names)-1 && lv != lua.LNil {
+		if up != nil && m.Origin == FromRoot && i == len(names)-1 && lv != lua.LNil {
 			m.Address = up.Address().Child(name)
 		}
 	}
