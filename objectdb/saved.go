@@ -51,8 +51,7 @@ type SaveOptions struct {
 	// Due, if it is set, is called once no other program can save. If it returns an
 	// error, the save ends before anything is done.
 	Due func() error
-	// Progress is called about ten times a second, and at the end, with the number of
-	// bytes written and about how many there will be.
+	// Progress is called now and then, and at the end, with how much is written and about how much there will be.
 	Progress func(done, all int64)
 	// Origin is that of the commit that Revert makes. The zero value stands for Options.Origin.
 	Origin Origin
@@ -64,6 +63,14 @@ type RevertOptions struct {
 	Whole  int64         // see Commit
 	Bounds HistoryBounds // see Commit
 	Unkept []int64       // nothing is kept of these objects, nor of the objects below them
+}
+
+// A Restorer is a Store that can go back to the objects of a saved copy, which another package keeps.
+type Restorer interface {
+	Store
+	// Restore does what DB.Revert does, to the objects of a dump. It calls save once, while nobody else can write, to save
+	// the present state.
+	Restore(ctx context.Context, d *Dump, o RevertOptions, save func() (Copy, error)) (Reverted, error)
 }
 
 var (

@@ -427,7 +427,7 @@ func (k *committer) lookUp(lost error) error {
 	case stamp != nil && *stamp == k.stamp:
 		s.stamps.put(generation, k.stamp)
 		return nil
-	case newest != nil && *newest >= generation+keptCommits:
+	case stamp == nil && newest != nil && *newest > generation:
 		return fmt.Errorf("%w: the connection was lost while change %d was committed (%v), and the server no longer "+
 			"knows the outcome", objectdb.ErrUnknown, generation, lost)
 	}

@@ -60,6 +60,6 @@
 //
 // # What is missing
 //
-// Save and Revert return errors.ErrUnsupported, and Copies is empty: a saved copy will be a root file. Newest
-// reports nothing, so each transaction costs a round trip, until a process of each host polls for all.
+// A saved copy is a root file, and so this package has none: Save and Revert return errors.ErrUnsupported, and Copies is
+// empty. The store of sqlitestore.WithCopies has them. Newest reports nothing, so each transaction costs a round trip, until a process of each host polls for all.
 package pgstore

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -119,20 +120,28 @@ func (c *session) writeDump(ctx context.Context, d *objectdb.Dump) error {
 	if err := t.run(ctx); err != nil {
 		return sqlError(ctx, err)
 	}
-	object := []string{"id", "parent", "name", "fold", "kind", "ver", "created", "modified", "size", "type", "since",
-		"text", "bytes"}
-	err := copyRows(ctx, c, "object", append(object, "kept"), d.Objects,
-		func(p *objectdb.Past) []any { return append(rowValues(p), p.Kept) })
-	if err != nil {
+	if err := copyObjects(ctx, c, c.table("object"), d.Objects); err != nil {
 		return err
 	}
-	err = copyRows(ctx, c, "past", append(object, "until", "thinned", "hash"), d.Past,
+	err := copyRows(ctx, c, c.table("past"), append(slices.Clone(rowNames), "until", "thinned", "hash"), d.Past,
 		func(p *objectdb.Past) []any { return append(rowValues(p), p.Until, p.Thinned, p.Hash) })
 	if err != nil {
 		return err
 	}
 	return c.writeChanges(ctx, d.Changes)
 }
+
+func (c *session) table(name string) pgx.Identifier { return pgx.Identifier{c.store.schema, name} }
+
+// copyObjects writes present objects into a table with the columns of the table object.
+func copyObjects(ctx context.Context, c *session, table pgx.Identifier, seq iter.Seq2[objectdb.Past, error]) error {
+	return copyRows(ctx, c, table, append(slices.Clone(rowNames), "kept"), seq,
+		func(p *objectdb.Past) []any { return append(rowValues(p), p.Kept) })
+}
+
+// rowNames are the columns of rowValues.
+var rowNames = []string{"id", "parent", "name", "fold", "kind", "ver", "created", "modified", "size", "type", "since",
+	"text", "bytes"}
 
 func rowValues(p *objectdb.Past) []any {
 	text, bytes := valueColumns(&p.Row)
@@ -142,12 +151,12 @@ func rowValues(p *objectdb.Past) []any {
 
 // copyRows writes a sequence into a table with the COPY protocol. values makes the columns of an item.
 func copyRows[T any](
-	ctx context.Context, c *session, table string, columns []string, seq iter.Seq2[T, error], values func(*T) []any,
+	ctx context.Context, c *session, table pgx.Identifier, columns []string, seq iter.Seq2[T, error], values func(*T) []any,
 ) error {
 	next, stop := iter.Pull2(seq)
 	defer stop()
 	var failed error // of the sequence
-	_, err := c.conn.CopyFrom(ctx, pgx.Identifier{c.store.schema, table}, columns,
+	_, err := c.conn.CopyFrom(ctx, table, columns,
 		pgx.CopyFromFunc(func() ([]any, error) {
 			v, err, ok := next()
 			if !ok {
@@ -174,7 +183,7 @@ func (c *session) writeChanges(ctx context.Context, seq iter.Seq2[objectdb.Recor
 	var changes []objectdb.RecordedChange
 	var objects []replaced
 	send := func() error {
-		err := copyRows(ctx, c, "change", []string{"generation", "time", "first", "person", "who", "why", "path", "count",
+		err := copyRows(ctx, c, c.table("change"), []string{"generation", "time", "first", "person", "who", "why", "path", "count",
 			"undoes", "thinned"}, each(changes), func(r *objectdb.RecordedChange) []any {
 			o, undoes := r.Origin, r.Undoes
 			if undoes == nil {
@@ -183,7 +192,7 @@ func (c *session) writeChanges(ctx context.Context, seq iter.Seq2[objectdb.Recor
 			return []any{r.Generation, r.Time, r.First, o.Person, o.Who, o.Why, o.Path, int64(r.Count), undoes, r.Thinned}
 		})
 		if err == nil {
-			err = copyRows(ctx, c, "replaced", []string{"generation", "id", "how"}, each(objects),
+			err = copyRows(ctx, c, c.table("replaced"), []string{"generation", "id", "how"}, each(objects),
 				func(r *replaced) []any { return []any{r.generation, r.ID, int16(r.How)} })
 		}
 		changes, objects = changes[:0], objects[:0]

@@ -31,11 +31,20 @@ func Create(root string, o objectdb.Options) (*objectdb.DB, error) {
 // (ErrUnreachable) or that refuses the user, no root in the schema (fs.ErrNotExist), tables of a newer form
 // (ErrNewer).
 func Open(root string, o objectdb.Options) (*objectdb.DB, error) {
+	s, err := OpenStore(root, o)
+	if err != nil {
+		return nil, err
+	}
+	return objectdb.New(s, o), nil
+}
+
+// OpenStore does the same as Open, and returns the store of the DB.
+func OpenStore(root string, o objectdb.Options) (objectdb.Restorer, error) {
 	s, err := opened("open", root, o, (*store).firstRead)
 	if err != nil {
 		return nil, err
 	}
-	return objectdb.New(s, s.options), nil
+	return s, nil
 }
 
 // opened returns a store after its first action, which shows whether it can be used.
@@ -144,7 +153,7 @@ func (s *store) firstRead(ctx context.Context) error {
 	return checkForm(version)
 }
 
-var errNoCopies = fmt.Errorf("%w: saved copies of a root in PostgreSQL", errors.ErrUnsupported)
+var errNoCopies = fmt.Errorf("%w: it is not known where its saved copies lie", errors.ErrUnsupported)
 
 func (s *store) Save(context.Context, objectdb.SaveOptions) (objectdb.Copy, error) {
 	return objectdb.Copy{}, &objectdb.Error{Op: "save", Path: s.shown, Err: errNoCopies}

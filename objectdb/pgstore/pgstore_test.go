@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/postgrestest"
+	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/objectdb/storetest"
 )
@@ -43,7 +44,35 @@ func TestContract(t *testing.T) {
 	storetest.Run(t, backend)
 }
 
-var backend = storetest.Backend{Path: newURL, Create: Create, Open: Open, Import: Import, Distant: true}
+// backend has roots with saved copies.
+var backend = storetest.Backend{
+	Path: newURL, Import: Import, Open: openWithCopies, OpenCopy: sqlitestore.Open, Beside: beside, Distant: true,
+	Create: func(root string, o objectdb.Options) (*objectdb.DB, error) {
+		db, err := Create(root, o)
+		if err != nil {
+			return nil, err
+		}
+		defer db.Close()
+		return openWithCopies(root, o)
+	},
+}
+
+func openWithCopies(root string, o objectdb.Options) (*objectdb.DB, error) {
+	s, err := OpenStore(root, o)
+	if err != nil {
+		return nil, err
+	}
+	return objectdb.New(sqlitestore.WithCopies(s, beside(root)+".root", o), o), nil
+}
+
+// beside returns how the paths of the saved copies of a root begin: in a folder of its own, in that of the server.
+func beside(root string) string {
+	u, err := url.Parse(root)
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(u.Query().Get("host"), "copies", u.Query().Get("schema"), "test")
+}
 
 // TestCopies copies roots from files and to files.
 func TestCopies(t *testing.T) {
@@ -64,4 +93,20 @@ func execute(t testing.TB, s *postgrestest.Server, sql string) {
 	defer c.Close(ctx)
 	_, err = c.Exec(ctx, sql)
 	require.NoError(t, err)
+}
+
+// Whoever may read the folder of the saved copies, and nobody else, may read a copy.
+func TestCopiesHaveTheRightsOfTheFolder(t *testing.T) {
+	root := newURL(t)
+	db, err := backend.Create(root, storetest.Patient)
+	require.NoError(t, err)
+	defer db.Close()
+	folder := filepath.Dir(beside(root))
+	for _, mode := range []os.FileMode{0o700, 0o750, 0o775} {
+		require.NoError(t, os.MkdirAll(folder, mode))
+		require.NoError(t, os.Chmod(folder, mode))
+		info, err := os.Stat(storetest.Save(t, db, objectdb.SaveOptions{}).Path)
+		require.NoError(t, err)
+		require.Equal(t, mode&0o660, info.Mode())
+	}
 }

@@ -64,10 +64,15 @@ func (s *store) beginWrite(ctx context.Context, since int64, wait *time.Duration
 
 // begin begins the transaction and takes the lock, in one round trip.
 func (w *writer) begin(ctx context.Context, since int64, wait time.Duration) (objectdb.State, error) {
-	s := w.store
 	t := w.trip()
 	t.add(beginWriting)
-	t.add(setLimits, milliseconds(max(wait, time.Millisecond)), milliseconds(s.idleTime()))
+	t.add(setLimits, milliseconds(max(wait, time.Millisecond)), milliseconds(w.store.idleTime()))
+	return w.lock(ctx, t, since)
+}
+
+// lock takes the lock at the end of a trip, and reads what a writer must know.
+func (w *writer) lock(ctx context.Context, t *trip, since int64) (objectdb.State, error) {
+	s := w.store
 	t.add(takeLock, s.lock)
 	read := w.state(t, since)
 	var version *int

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/storetest"
 )
 
 // tortureVariable says how many times longer the tests of faults run.
@@ -67,7 +68,7 @@ func readAll(path string) (all map[string]objectdb.Value, err error) {
 func deepFile(t *testing.T) ([]byte, map[string]objectdb.Value) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.root")
-	db, err := Create(path, objectdb.Options{Relaxed: true, Now: func() time.Time { return someDay }})
+	db, err := Create(path, objectdb.Options{Relaxed: true, Now: func() time.Time { return storetest.SomeDay }})
 	require.NoError(t, err)
 	update(t, db, func(tx *objectdb.Tx) {
 		for i := range 60 {

@@ -133,7 +133,11 @@ func (s *store) saveBefore(ctx context.Context, unfinished *saving, version int,
 		return err
 	}
 	defer reader.close()
-	_, err = s.saveWith(ctx, reader, unfinished, version, nil)
+	k := s.copier()
+	k.write = func(ctx context.Context, unfinished *saving, progress func(done, all int64)) error {
+		return s.patient(func() error { return reader.copyTo(ctx, unfinished, progress) })
+	}
+	_, err = k.saveAs(ctx, unfinished, version, nil)
 	return err
 }
 

@@ -13,20 +13,47 @@ import (
 	"scripter/objectdb"
 )
 
+// A copier saves copies of a root beside a path.
+type copier struct {
+	name    string // of the root, in messages
+	path    string
+	options objectdb.Options
+	info    func(context.Context) (objectdb.Info, error) // what the root says of itself
+	// write writes one state of the root into the unfinished file.
+	write func(ctx context.Context, unfinished *saving, progress func(done, all int64)) error
+}
+
+func (s *store) copier() *copier {
+	return &copier{s.path, s.path, s.options, s.info, func(
+		ctx context.Context, unfinished *saving, progress func(done, all int64),
+	) error {
+		c, err := s.acquire()
+		if err != nil {
+			return err
+		}
+		defer s.release(c)
+		return s.patient(func() error { return c.copyTo(ctx, unfinished, progress) })
+	}}
+}
+
 // Save also folds the WAL into the root, as far as readers let it.
 func (s *store) Save(ctx context.Context, o objectdb.SaveOptions) (objectdb.Copy, error) {
-	c, err := s.save(ctx, o)
+	return s.copier().save(ctx, o)
+}
+
+func (k *copier) save(ctx context.Context, o objectdb.SaveOptions) (objectdb.Copy, error) {
+	c, err := k.saveUnder(ctx, o)
 	if err != nil && !errors.Is(err, objectdb.ErrUnchanged) {
-		err = &objectdb.Error{Op: "save a copy of", Path: s.path, Err: err}
+		err = &objectdb.Error{Op: "save a copy of", Path: k.name, Err: err}
 	}
 	return c, err
 }
 
-func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Copy, err error) {
-	if s.options.ReadOnly {
+func (k *copier) saveUnder(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Copy, err error) {
+	if k.options.ReadOnly {
 		return c, objectdb.ErrReadOnly
 	}
-	unfinished, err := startSaving(ctx, s.path, o.Wait)
+	unfinished, err := startSaving(ctx, k.path, o.Wait)
 	if err != nil {
 		return c, err
 	}
@@ -38,29 +65,24 @@ func (s *store) save(ctx context.Context, o objectdb.SaveOptions) (c objectdb.Co
 			return c, err
 		}
 	}
-	conn, err := s.acquire()
-	if err != nil {
-		return c, err
-	}
-	defer s.release(conn)
 	if o.Changed {
-		if c, ok := s.newestIsFresh(); ok {
+		if c, ok := k.newestIsFresh(ctx); ok {
 			return c, objectdb.ErrUnchanged
 		}
 	}
-	if c, failure = s.saveWith(ctx, conn, unfinished, 0, o.Progress); failure != nil {
+	if c, failure = k.saveAs(ctx, unfinished, 0, o.Progress); failure != nil {
 		return objectdb.Copy{}, failure
 	}
 	if o.Keep > 0 {
-		err = prune(s.path, o.Keep)
+		err = prune(k.path, o.Keep)
 	}
 	return c, err
 }
 
 // newestIsFresh reports whether the newest copy holds what the root does, and if
 // so sets its time.
-func (s *store) newestIsFresh() (objectdb.Copy, bool) {
-	list, err := Copies(s.path)
+func (k *copier) newestIsFresh(ctx context.Context) (objectdb.Copy, bool) {
+	list, err := Copies(k.path)
 	if err != nil || len(list) == 0 {
 		return objectdb.Copy{}, false
 	}
@@ -68,28 +90,29 @@ func (s *store) newestIsFresh() (objectdb.Copy, bool) {
 	if err != nil {
 		return objectdb.Copy{}, false
 	}
-	now, err := s.info()
-	same := err == nil && now.Version == saved.Version && now.Generation == saved.Generation &&
+	now, err := k.info(ctx)
+	same := err == nil && saved.Version == objectdb.FileVersion && now.Generation == saved.Generation &&
 		now.Created.Equal(saved.Created)
 	if same {
-		list[0].Fresh = s.options.Now()
+		list[0].Fresh = k.options.Now()
 		same = os.Chtimes(list[0].Path, list[0].Fresh, list[0].Fresh) == nil
 	}
 	return list[0], same
 }
 
-// saveWith makes a copy of what conn sees, and finishes s by it.
-func (s *store) saveWith(
-	ctx context.Context, conn *conn, unfinished *saving, version int, progress func(done, all int64),
+// saveAs makes a copy, and finishes the unfinished one by it. version is that of the root before it is brought up to
+// date, else 0.
+func (k *copier) saveAs(
+	ctx context.Context, unfinished *saving, version int, progress func(done, all int64),
 ) (objectdb.Copy, error) {
-	c, err := newCopy(s.path, s.options.Now(), version)
+	c, err := newCopy(k.path, k.options.Now(), version)
 	if err != nil {
 		return c, err
 	}
 	if err := unfinished.clear(); err != nil {
 		return c, err
 	}
-	if err := s.patient(func() error { return conn.copyTo(ctx, unfinished, progress) }); err != nil {
+	if err := k.write(ctx, unfinished, progress); err != nil {
 		return c, err
 	}
 	if err := unfinished.finish(&c); err != nil {

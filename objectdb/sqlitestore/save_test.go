@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/storetest"
 )
 
 // soundCopy checks a copy, and returns one of its objects.
@@ -29,13 +30,6 @@ func soundCopy(t *testing.T, path, address string) objectdb.Value {
 	defer db.Close()
 	requireSound(t, db)
 	return get(t, db, address)
-}
-
-func save(t *testing.T, db *objectdb.DB, o objectdb.SaveOptions) objectdb.Copy {
-	t.Helper()
-	c, err := db.Save(context.Background(), o)
-	require.NoError(t, err)
-	return c
 }
 
 func fileNames(t *testing.T, dir string) []string {
@@ -49,35 +43,15 @@ func fileNames(t *testing.T, dir string) []string {
 	return list
 }
 
-// clock is a clock that a test sets.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) set(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = now
-}
-
-var someDay = time.Date(2026, 1, 31, 18, 30, 0, 123, time.UTC)
-
 // Specification: 2.2.7
 func TestSave(t *testing.T) {
-	now := &clock{now: someDay}
+	now := storetest.NewClock(storetest.SomeDay)
 	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
 	put(t, db, "a.b", objectdb.String("first"), "large", objectdb.Text(strings.Repeat("x", 1<<20)))
 	first := save(t, db, objectdb.SaveOptions{})
 	dir := filepath.Dir(db.Path())
 	assert.Equal(t, filepath.Join(dir, "test.saved-20260131-183000.root"), first.Path)
-	assert.True(t, first.Time.Equal(someDay.Truncate(time.Second)))
+	assert.True(t, first.Time.Equal(storetest.SomeDay.Truncate(time.Second)))
 	info, err := os.Stat(first.Path)
 	require.NoError(t, err)
 	assert.Equal(t, info.Size(), first.Size)
@@ -95,7 +69,7 @@ func TestSave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
 	assert.Equal(t, first.Path, list[0].Path)
-	assert.True(t, list[0].Fresh.Equal(someDay))
+	assert.True(t, list[0].Fresh.Equal(storetest.SomeDay))
 
 	said, err := Inspect(first.Path)
 	require.NoError(t, err)
@@ -117,31 +91,6 @@ func TestSaveFoldsTheWAL(t *testing.T) {
 	alone := filepath.Join(t.TempDir(), "alone.root")
 	require.NoError(t, copyFile(db.Path(), alone))
 	assert.Equal(t, get(t, db, "a"), soundCopy(t, alone, "a"))
-}
-
-// The clock is set back and forth: the names sort in the order of the saves, and two saves in
-// one second make two copies.
-func TestCopyTimesWhenTheClockIsSetBack(t *testing.T) {
-	now := &clock{now: someDay}
-	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
-	for i, at := range []time.Duration{0, 0, -time.Hour, 24 * 3652 * time.Hour, -10 * time.Minute} {
-		now.set(someDay.Add(at))
-		put(t, db, "n", objectdb.Number(i))
-		c := save(t, db, objectdb.SaveOptions{Keep: 3})
-		assert.Equal(t, objectdb.Number(i), soundCopy(t, c.Path, "n"))
-		assert.True(t, c.Fresh.Equal(now.Now()), "the file's time is the clock's")
-	}
-	list, err := Copies(db.Path())
-	require.NoError(t, err)
-	require.Len(t, list, 3)
-	var kept []objectdb.Value
-	for _, c := range list {
-		kept = append(kept, soundCopy(t, c.Path, "n"))
-	}
-	assert.Equal(t, []objectdb.Value{objectdb.Number(4), objectdb.Number(3), objectdb.Number(2)}, kept,
-		"newest first; the oldest are gone")
-	assert.Equal(t, "test.saved-20260131-183002.root", filepath.Base(list[2].Path))
-	assert.Equal(t, "test.saved-20360131-183001.root", filepath.Base(list[0].Path))
 }
 
 func TestOnlyCopiesAreListedAndRemoved(t *testing.T) {
@@ -179,23 +128,6 @@ func TestSaveThroughALink(t *testing.T) {
 	defer other.Close()
 	c := save(t, other, objectdb.SaveOptions{})
 	assert.Equal(t, filepath.Dir(db.Path()), filepath.Dir(c.Path), "beside the root, not beside the link")
-}
-
-func TestSaveOnlyWhatChanged(t *testing.T) {
-	now := &clock{now: someDay}
-	db := openRootWith(t, objectdb.Options{Relaxed: true, Now: now.Now})
-	put(t, db, "a", objectdb.Number(1))
-	first := save(t, db, objectdb.SaveOptions{Changed: true})
-	now.set(someDay.Add(time.Hour))
-	again, err := db.Save(context.Background(), objectdb.SaveOptions{Changed: true})
-	require.ErrorIs(t, err, objectdb.ErrUnchanged)
-	assert.Equal(t, first.Path, again.Path)
-	list, err := Copies(db.Path())
-	require.NoError(t, err)
-	require.Len(t, list, 1)
-	assert.True(t, list[0].Fresh.Equal(someDay.Add(time.Hour)), "the copy is known to be as new as the root")
-	put(t, db, "a", objectdb.Number(1))
-	assert.NotEqual(t, first.Path, save(t, db, objectdb.SaveOptions{Changed: true}).Path)
 }
 
 func TestOneSaveAtATime(t *testing.T) {

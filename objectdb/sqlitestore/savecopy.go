@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"cmp"
+	"context"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func inspect(path string, o objectdb.Options) (info objectdb.Info, err error) {
 		return info, err
 	}
 	defer forgetFile(s.file)
-	info, err = s.info()
+	info, err = s.info(context.Background())
 	for _, c := range s.idle {
 		c.close()
 	}
@@ -122,7 +123,7 @@ func inspect(path string, o objectdb.Options) (info objectdb.Info, err error) {
 }
 
 // info reads what the root says of itself.
-func (s *store) info() (info objectdb.Info, err error) {
+func (s *store) info(context.Context) (info objectdb.Info, err error) {
 	c, err := s.acquire()
 	if err != nil {
 		return info, err

@@ -89,12 +89,15 @@ func (s *saving) lock() error {
 	return nil
 }
 
-// clear empties the file, and gives it the rights of the root: they hold the
-// same secrets.
+// clear empties the file, and gives it the rights of the root: they hold the same secrets. If the root is no file,
+// the owner and the group of the folder may read the copy.
 func (s *saving) clear() error {
 	err := s.file.Truncate(0)
 	if err == nil {
 		err = giveRights(s.file, s.root)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = giveRights(s.file, filepath.Dir(s.root))
 	}
 	return pathError(err)
 }
@@ -135,7 +138,8 @@ func (s *saving) end(err error) {
 	if s.file == nil {
 		return
 	}
-	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, objectdb.ErrClosed)
 	if err == nil || cancelled || s.file.Truncate(0) != nil {
 		os.Remove(s.path)
 	} else {
@@ -145,8 +149,10 @@ func (s *saving) end(err error) {
 	s.file = nil
 }
 
-func (s *store) LastFailure() objectdb.Failure {
-	f, err := os.Open(savingPath(s.path))
+func (s *store) LastFailure() objectdb.Failure { return lastFailure(s.path) }
+
+func lastFailure(root string) objectdb.Failure {
+	f, err := os.Open(savingPath(root))
 	if err != nil {
 		return objectdb.Failure{}
 	}

@@ -31,9 +31,9 @@ func (s *store) revert(ctx context.Context, path string, o objectdb.RevertOption
 		return r, err
 	}
 	defer func() { unfinished.end(nil) }()
-	source, tidy, err := s.checkedCopy(ctx, path)
+	source, tidy, err := s.copier().checked(ctx, path, s.file.info)
 	if err != nil {
-		return r, fmt.Errorf("%s cannot be used: %w", path, err)
+		return r, cannotBeUsed(path, err)
 	}
 	defer tidy()
 	c, err := s.connect()
@@ -60,20 +60,15 @@ func (s *store) revert(ctx context.Context, path string, o objectdb.RevertOption
 	}
 	// While the lock is held, so that nothing falls between the copy and
 	// what comes now.
-	if r.Before, err = s.saveNow(ctx, unfinished, o.SaveOptions); err != nil {
+	if r.Before, err = s.copier().saveAs(ctx, unfinished, 0, o.Progress); err != nil {
 		return r, fmt.Errorf("the present state could not be saved: %w", err)
 	}
 	err = s.replace(ctx, c, gen, last, o, &r)
 	return r, err
 }
 
-func (s *store) saveNow(ctx context.Context, unfinished *saving, o objectdb.SaveOptions) (objectdb.Copy, error) {
-	other, err := s.acquire()
-	if err != nil {
-		return objectdb.Copy{}, err
-	}
-	defer s.release(other)
-	return s.saveWith(ctx, other, unfinished, 0, o.Progress)
+func cannotBeUsed(path string, err error) error {
+	return fmt.Errorf("%s cannot be used: %w", path, err)
 }
 
 // sameObject compares an object of the root, o, with one of the copy, s.
@@ -213,15 +208,17 @@ func named(args []driver.Value) []driver.NamedValue {
 	return list
 }
 
-// checkedCopy returns the file of a copy of this root in which nothing is wrong.
-// An older one is brought up to date in a folder of its own, which tidy removes.
-func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy func(), err error) {
+// checked returns the file of a copy of this root in which nothing is wrong. An older one is brought up to date in a
+// folder of its own, which tidy removes. root is the file of the root, or nil.
+func (k *copier) checked(
+	ctx context.Context, path string, root os.FileInfo,
+) (file string, tidy func(), err error) {
 	tidy = func() {}
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", tidy, pathError(err)
 	}
-	if os.SameFile(info, s.file.info) {
+	if root != nil && os.SameFile(info, root) {
 		return "", tidy, errors.New("it is the root itself")
 	}
 	said, err := Inspect(path)
@@ -230,7 +227,7 @@ func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy
 	}
 	o := objectdb.Options{ReadOnly: true, CacheBytes: -1}
 	if said.Version < objectdb.FileVersion {
-		dir, name := besideRoot(s.path)
+		dir, name := besideRoot(k.path)
 		// Only the process that holds the lock for saving uses this folder.
 		dir = filepath.Join(dir, name+".reverting")
 		tidy = func() { os.RemoveAll(dir) }
@@ -243,16 +240,16 @@ func (s *store) checkedCopy(ctx context.Context, path string) (file string, tidy
 			tidy()
 			return "", func() {}, err
 		}
-		path, o = own, objectdb.Options{Relaxed: true, CacheBytes: -1, Program: s.options.Program}
+		path, o = own, objectdb.Options{Relaxed: true, CacheBytes: -1, Program: k.options.Program}
 	}
-	if err := s.checkCopy(ctx, path, o); err != nil {
+	if err := k.check(ctx, path, o); err != nil {
 		tidy()
 		return "", func() {}, err
 	}
 	return path, tidy, nil
 }
 
-func (s *store) checkCopy(ctx context.Context, path string, o objectdb.Options) error {
+func (k *copier) check(ctx context.Context, path string, o objectdb.Options) error {
 	saved, err := Open(path, o)
 	if err != nil {
 		return bare(err)
@@ -269,7 +266,7 @@ func (s *store) checkCopy(ctx context.Context, path string, o objectdb.Options) 
 	if err != nil {
 		return bare(err)
 	}
-	ours, err := s.info()
+	ours, err := k.info(ctx)
 	if err == nil && !theirs.Created.Equal(ours.Created) {
 		err = errors.New("it is a copy of another root; export that one, and import its files")
 	}

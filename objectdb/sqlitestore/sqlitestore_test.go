@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 func TestContract(t *testing.T) {
 	storetest.Run(t, storetest.Backend{
 		Path:   func(t testing.TB) string { return filepath.Join(t.TempDir(), "test.root") },
-		Create: Create, Open: Open, Import: Import,
+		Create: Create, Open: Open, Import: Import, OpenCopy: Open,
+		Beside: func(path string) string { return strings.TrimSuffix(path, ".root") },
 	})
 }
 
@@ -67,6 +69,9 @@ var (
 	requireEqual = storetest.RequireEqual
 	requireSound = storetest.RequireSound
 	increment    = storetest.Increment
+	save         = storetest.Save
+	revert       = storetest.Revert
+	state        = storetest.State
 )
 
 func must[V any](v V, err error) func(testing.TB) V { return storetest.Must(v, err) }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"scripter/objectdb"
+	"scripter/objectdb/storetest"
 )
 
 // A commit is not acknowledged after a sync has failed in another process. Another DB of
@@ -117,7 +118,7 @@ func TestRewriteFindsLostPages(t *testing.T) {
 
 func FuzzSoundFrames(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "a.root")
-	db, err := Create(path, objectdb.Options{Now: func() time.Time { return someDay }})
+	db, err := Create(path, objectdb.Options{Now: func() time.Time { return storetest.SomeDay }})
 	require.NoError(f, err)
 	require.NoError(f, db.Update(f.Context(), func(tx *objectdb.Tx) error {
 		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))

@@ -94,7 +94,7 @@ func (l *writerLock) create() (*os.File, error) {
 
 // giveRights sets the owner and the mode of a file beside the root to those of the root,
 // because the operator may be another user than the web server's. Not every user may
-// change the owner.
+// change the owner. root may be a folder.
 func giveRights(f *os.File, root string) error {
 	info, err := os.Stat(root)
 	if err != nil {
@@ -103,7 +103,11 @@ func giveRights(f *os.File, root string) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
 		_ = f.Chown(int(owner.Uid), int(owner.Gid))
 	}
-	return f.Chmod(info.Mode().Perm())
+	mode := info.Mode().Perm()
+	if info.IsDir() {
+		mode &= 0o660
+	}
+	return f.Chmod(mode)
 }
 
 // lock takes the kernel's lock on f. On a file system without locks it does not wait.

@@ -22,6 +22,10 @@ type Backend struct {
 	Path func(t testing.TB) string
 	// Import makes a root at a path, and fills it with a dump.
 	Import func(ctx context.Context, path string, o objectdb.Options, d *objectdb.Dump) ([]objectdb.Sum, error)
+	// OpenCopy opens a saved copy.
+	OpenCopy func(path string, o objectdb.Options) (*objectdb.DB, error)
+	// Beside returns how the paths of the saved copies of a root begin.
+	Beside func(path string) string
 	// Distant says that a read of the store is a message to another process. Then the tests read
 	// less, and the random tests make fewer sequences.
 	Distant bool
@@ -117,6 +121,18 @@ var tests = []struct {
 	{"HistoryHasBounds", testHistoryHasBounds},
 	{"HistoryOfRandomChanges", testHistoryOfRandomChanges},
 	{"Copies", testCopies},
+	{"Save", testSave},
+	{"CopyTimesWhenTheClockIsSetBack", testCopyTimesWhenTheClockIsSetBack},
+	{"SaveOnlyWhatChanged", testSaveOnlyWhatChanged},
+	{"OneSaveAtATime", testOneSaveAtATime},
+	{"FailedSave", testFailedSave},
+	{"Revert", testRevert},
+	{"RevertIsAChange", testRevertIsAChange},
+	{"RevertToCopiesThatCannotBeUsed", testRevertToCopiesThatCannotBeUsed},
+	{"RevertDuringTransaction", testRevertDuringTransaction},
+	{"RevertAcrossTwoHistories", testRevertAcrossTwoHistories},
+	{"RevertSaysWho", testRevertSaysWho},
+	{"RevertUnderUse", testRevertUnderUse},
 	{"CacheStats", testCacheStats},
 	{"ATransactionSeesOneState", testATransactionSeesOneState},
 	{"Conflicts", testConflicts},
