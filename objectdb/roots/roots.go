@@ -22,7 +22,15 @@ func Open(name string, o objectdb.Options) (*objectdb.DB, error) {
 	if !rootname.IsURL(name) {
 		return sqlitestore.Open(name, o)
 	}
-	return pgstore.Open(name, o)
+	s, err := pgstore.OpenStore(name, o)
+	if err != nil {
+		return nil, err
+	}
+	path, err := rootname.LocalPath(name)
+	if err != nil { // the error of Save says so
+		return objectdb.New(s, o), nil
+	}
+	return objectdb.New(sqlitestore.WithCopies(s, path, o), o), nil
 }
 
 // Create makes a new root that holds what fill writes. It appears whole or not at all. If there is a root already, the

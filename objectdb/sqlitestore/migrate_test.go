@@ -63,7 +63,7 @@ func TestMigration(t *testing.T) {
 	path := oldRoot(t)
 	said, err := Inspect(path)
 	require.NoError(t, err)
-	assert.Equal(t, objectdb.Info{Version: 1, Generation: 7, Objects: 3, Created: said.Created}, said,
+	assert.Equal(t, objectdb.Info{Version: 1, Outdated: true, Generation: 7, Objects: 3, Created: said.Created}, said,
 		"looking changes nothing")
 	_, err = Open(path, objectdb.Options{ReadOnly: true})
 	require.ErrorIs(t, err, objectdb.ErrReadOnly)
