@@ -8,6 +8,7 @@
 # make differential  random programs against PUC Lua 5.1, DIFFERENTIAL (100000) of each sort
 # make pictures   takes the pictures of docs/web-page.md again
 # make web        builds the script of the web page, admin/static/admin.js, from admin/web
+# make bench-postgres   compares a root in PostgreSQL, with one host and three, with one in a file
 # make licenses   writes the licences of what the programs contain, for scripter version --licenses
 # make clean      removes what the others made
 
@@ -43,7 +44,7 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-lua benchmarks fuzz web pictures licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-postgres bench-lua benchmarks fuzz web pictures licenses clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -118,6 +119,11 @@ build:
 bench: build
 	@bash bench/install-peers
 	$(GO) run ./bench
+
+# A root in PostgreSQL, with one host and three, against one in a file. Only root can make the cgroups of the hosts.
+# ARGS such as "-works W3,edits -kill 1m" shorten it.
+bench-postgres: servers build
+	$(GO) run ./bench -postgres -clients 16 $(ARGS)
 
 # ROUNDS and PROGRAMS (such as nbody,json) shorten it.
 bench-lua: servers

@@ -255,7 +255,7 @@ func (c *call) problemOf(err error) *problem {
 		status = http.StatusConflict
 	case errors.Is(err, objectdb.ErrBusy):
 		status = http.StatusServiceUnavailable
-	case errors.Is(err, objectdb.ErrDisk), errors.Is(err, objectdb.ErrDamaged):
+	case objectdb.IsFailure(err):
 	case errors.As(err, &known):
 		status = http.StatusBadRequest
 	}

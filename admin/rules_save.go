@@ -87,8 +87,8 @@ func (c *call) setRule(t *rules, was []string) (*result, error) {
 
 // isFailure reports whether an error comes from the root, and not from what a person typed.
 func isFailure(err error) bool {
-	return errors.Is(err, objectdb.ErrConflict) || errors.Is(err, objectdb.ErrBusy) || errors.Is(err, objectdb.ErrDisk) ||
-		errors.Is(err, objectdb.ErrDamaged) || errors.Is(err, objectdb.ErrReadOnly)
+	return errors.Is(err, objectdb.ErrConflict) || errors.Is(err, objectdb.ErrBusy) || objectdb.IsFailure(err) ||
+		errors.Is(err, objectdb.ErrReadOnly)
 }
 
 // checkRule checks what the checks of package site do not: that no other row is overwritten, and that the row still

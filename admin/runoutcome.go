@@ -216,7 +216,7 @@ func (c *call) ended(r *ran) func(*runner.Run, error) error {
 // failure describes the error of a run. The second result is an error that has nothing to do with
 // what was run.
 func (c *call) failure(r *ran, err error) (*ranFailure, error) {
-	if errors.Is(err, objectdb.ErrDamaged) || errors.Is(err, objectdb.ErrDisk) {
+	if objectdb.IsFailure(err) {
 		return nil, err
 	}
 	f := &ranFailure{Message: strings.TrimPrefix(err.Error(), "objectdb: ")}

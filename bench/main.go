@@ -29,6 +29,10 @@ type options struct {
 	clients  []int
 	works    string // a comma-separated choice; "" for all
 	cgiRuns  int
+
+	postgres bool          // compare a root in PostgreSQL with one in a file instead
+	edits    int           // for PostgreSQL
+	kill     time.Duration // hosts and servers are killed for so long
 }
 
 func main() {
@@ -40,6 +44,9 @@ func main() {
 	flag.StringVar(&clients, "clients", "16,64", "clients at once")
 	flag.StringVar(&o.works, "works", "", "only these, such as W1,W3,CGI")
 	flag.IntVar(&o.cgiRuns, "cgi-runs", 40, "runs of each CGI program in a round")
+	flag.BoolVar(&o.postgres, "postgres", false, "compare a root in PostgreSQL, with one host and three, with one in a file")
+	flag.IntVar(&o.edits, "edits", 1000, "edits whose way to other hosts is measured, with -postgres")
+	flag.DurationVar(&o.kill, "kill", 5*time.Minute, "how long hosts and servers are killed at random, with -postgres")
 	flag.Parse()
 	for c := range strings.SplitSeq(clients, ",") {
 		n := 0
@@ -71,6 +78,9 @@ func run(ctx context.Context, o options) error {
 	}
 	if o.bin, err = filepath.Abs(o.bin); err != nil {
 		return err
+	}
+	if o.postgres {
+		return benchPostgres(ctx, dir, o)
 	}
 	stage, err := newStage(ctx, dir, o)
 	if err != nil {

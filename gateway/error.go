@@ -84,8 +84,7 @@ func statusOf(err error) int {
 	case errors.As(err, &e):
 		return e.Status
 	case errors.As(err, &busy), errors.Is(err, site.ErrManyPasswords), errors.Is(err, objectdb.ErrBusy),
-		errors.Is(err, objectdb.ErrDamaged), errors.Is(err, objectdb.ErrDisk),
-		errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
+		objectdb.IsFailure(err), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
 		return 503
 	}
 	return 500

@@ -253,12 +253,11 @@ func isFatal(err error) bool {
 	if errors.As(err, &s) && s.Limit != "" || lua.IsPanic(err) {
 		return true
 	}
-	return slices.ContainsFunc(fatalErrors, func(e error) bool { return errors.Is(err, e) })
+	return objectdb.IsFailure(err) || slices.ContainsFunc(fatalErrors, func(e error) bool { return errors.Is(err, e) })
 }
 
 var fatalErrors = []error{
-	errStopped, objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrDisk,
-	context.Canceled, context.DeadlineExceeded,
+	errStopped, objectdb.ErrConflict, objectdb.ErrBusy, context.Canceled, context.DeadlineExceeded,
 }
 
 // marker returns the text of a marker.

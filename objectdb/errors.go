@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,13 @@ var (
 	ErrUnknown     = errors.New("it is not known whether the change was committed")
 	ErrEnded       = errors.New("objectdb: the transaction has ended")
 )
+
+// IsFailure reports whether an error says that the store fails, whatever was asked of it.
+func IsFailure(err error) bool {
+	return slices.ContainsFunc(failures, func(f error) bool { return errors.Is(err, f) })
+}
+
+var failures = []error{ErrDamaged, ErrDisk, ErrUnreachable, ErrUnknown}
 
 // IsMissing reports whether an error only means that there is no object at an address.
 func IsMissing(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrNotTable) }

@@ -112,14 +112,12 @@ func (t *Thread) raise(L *lua.LState, prefix string, err error) {
 
 // catchable reports whether a script may go on after err.
 func catchable(err error) bool {
-	for _, fatal := range []error{
-		objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrDamaged, objectdb.ErrClosed,
-	} {
+	for _, fatal := range []error{objectdb.ErrConflict, objectdb.ErrBusy, objectdb.ErrClosed} {
 		if errors.Is(err, fatal) {
 			return false
 		}
 	}
-	return true
+	return !objectdb.IsFailure(err)
 }
 
 // plain returns the text of err for a script, without the names of packages.

@@ -41,32 +41,49 @@ const patience = time.Minute
 // then.
 func New(t testing.TB, settings ...string) *Server {
 	t.Helper()
-	s := &Server{programs: programs(t), settings: settings}
-	if err := s.make(); err != nil {
-		s.Remove()
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		s.Remove()
+	programs(t)
+	s, err := Make(settings...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// programs returns the folder of the programs of the newest version that is installed.
-func programs(t testing.TB) string {
+// Make makes a server and starts it.
+func Make(settings ...string) (*Server, error) {
+	folder, err := folderOfPrograms()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{programs: folder, settings: settings}
+	if err = s.make(); err == nil {
+		err = s.Start()
+	}
+	if err != nil {
+		s.Remove()
+		return nil, err
+	}
+	return s, nil
+}
+
+// programs skips or fails a test if PostgreSQL is not installed.
+func programs(t testing.TB) {
 	t.Helper()
+	if _, err := folderOfPrograms(); err != nil {
+		servertest.Need(t, "postgres")
+		t.Fatal(err)
+	}
+}
+
+// folderOfPrograms returns the folder of the programs of the newest version that is installed.
+func folderOfPrograms() (string, error) {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // Debian does not put it into the PATH
 	slices.SortFunc(found, func(a, b string) int { return version(b) - version(a) })
 	if len(found) > 0 {
-		return filepath.Dir(found[0])
+		return filepath.Dir(found[0]), nil
 	}
-	servertest.Need(t, "postgres")
 	path, err := servertest.Find("postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Dir(path)
+	return filepath.Dir(path), err
 }
 
 func version(path string) int {
