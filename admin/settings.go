@@ -37,6 +37,7 @@ var settingGroups = sync.OnceValue(func() []settingList {
 		}},
 		{"requests", "settings.requests", []*site.Setting{
 			site.ServerID, site.ScriptFolders, site.AdminPath, site.ErrorStatus, site.FlAddCharset, site.FlPassAccel,
+			site.FlEscapeMarkers,
 		}},
 		{"recording", "settings.recording", []*site.Setting{
 			site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog,

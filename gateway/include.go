@@ -109,7 +109,7 @@ func (e *evaluator) setLayout(args []macros.Expr, m *macros.Marker) error {
 // inLayout writes a page that may name a layout.
 func (e *evaluator) inLayout(page *cachedPage) error {
 	outer, given := e.out, e.parts
-	e.out = &strings.Builder{}
+	e.out = &pageText{}
 	e.trace = e.c.traceExpansion(page, e.page, 0)
 	e.parts = &parts{}
 	if given != nil {
@@ -153,6 +153,17 @@ func (e *evaluator) insertContent(args []macros.Expr, _ *macros.Marker) error {
 		}
 		text = e.parts.given[objectdb.Fold(name.Path[0])]
 	}
+	return e.insertHTML(text)
+}
+
+// insertHTML inserts HTML that was made elsewhere: what is data in it was escaped for text.
+func (e *evaluator) insertHTML(text string) error {
+	if text == "" {
+		return nil
+	}
+	if place := e.out.place(); !place.isText() {
+		return fmt.Errorf("content and blocks cannot stand %s, only in text and in attributes with quotes around them", place)
+	}
 	e.Text(text)
 	return nil
 }
@@ -160,24 +171,28 @@ func (e *evaluator) insertContent(args []macros.Expr, _ *macros.Marker) error {
 // Block keeps a block for the layout, if the page has named one. Else the block stands here: the one
 // that the page of this layout has given, or its own text.
 func (e *evaluator) Block(m *macros.Marker, body func() error) error {
-	if err := e.begin(m, func() error { return nil }); err != nil {
-		if err == macros.ErrFailed {
-			err = nil
+	name, given, here := "", false, false
+	err := e.begin(m, func() error {
+		name = objectdb.Fold(string(m.Expr.(macros.Title)))
+		_, given = e.parts.given[name]
+		here = e.parts.layout == nil
+		if here && given {
+			return e.insertHTML(e.parts.given[name])
 		}
-		return err
-	}
-	name := objectdb.Fold(string(m.Expr.(macros.Title)))
-	text, given := e.parts.given[name]
-	if e.parts.layout == nil {
-		if !given {
-			return body()
-		}
-		e.Text(text)
 		return nil
+	})
+	switch {
+	case err == macros.ErrFailed:
+		return nil
+	case err != nil || here && given:
+		return err
+	case here:
+		return body()
 	}
+	text := e.parts.given[name]
 	if !given {
 		outer := e.out
-		e.out = &strings.Builder{}
+		e.out = &pageText{}
 		end := e.trace.keep()
 		err := body()
 		end()

@@ -101,7 +101,7 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 	}
 	c.depth++
 	defer func() { c.depth-- }()
-	var out strings.Builder
+	var out pageText
 	out.Grow(page.expectedSize())
 	e := evaluator{c: c, page: name, names: names, out: &out}
 	if err := e.expand(page); err != nil {
@@ -113,7 +113,8 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 
 // expand writes a page with its markers replaced, in its layout if it names one.
 func (e *evaluator) expand(page *cachedPage) error {
-	if e.names == nil && e.c.traced == nil && len(e.items) == 0 {
+	e.all = e.c.Site().Flag(site.FlEscapeMarkers)
+	if e.names == nil && e.c.traced == nil && len(e.items) == 0 && !e.all {
 		e.values = e.c.pageValues(page)
 	}
 	if page.layout {
@@ -138,12 +139,13 @@ type evaluator struct {
 	c     *attempt
 	page  string
 	names *script.Table
-	out   *strings.Builder
+	out   *pageText
 	items []*item         // of the loops around the marker, innermost last
 	from  *evaluator      // of the page that includes this one, or has it as its layout
 	at    *macros.Marker  // the marker of that page
 	parts *parts          // shared by a page and what it includes
 	trace *expansionTrace // nil: nobody asks for it
+	all   bool            // all markers are escaped, unless they say raw
 
 	values *pageValues // nil: none are cached
 	ran    bool        // a marker was evaluated since values were checked
@@ -265,32 +267,38 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 	if m.Err != nil {
 		return "", syntaxError(m)
 	}
+	var v script.Value
+	var path []string
+	var err error
+	data := e.all
 	switch x := m.Expr.(type) {
 	case macros.Name:
-		v, foreign, err := e.name(x)
-		if err != nil {
-			return "", err
-		}
-		text, err := e.text(v, x.Path)
-		if foreign {
-			text = html.Escape(text)
-		}
-		return text, err
+		var foreign bool
+		path = x.Path
+		v, foreign, err = e.name(x)
+		data = data || foreign
 	case macros.Call:
-		if isRaw(x) {
-			return e.raw(x)
+		path = x.Path
+		switch {
+		case isWord(path, "raw"):
+			data = false
+			v, err = e.only(x)
+		case e.isHTML(path):
+			data = true
+			v, err = e.only(x)
+		default:
+			v, err = e.call(x)
+			data = data && !isHTMLVerb(path)
 		}
-		v, err := e.call(x)
-		if err != nil {
-			return "", err
-		}
-		return e.text(v, x.Path)
 	}
-	v, err := e.value(m.Expr, false)
 	if err != nil {
 		return "", err
 	}
-	return e.c.Thread.Text(v)
+	text, err := e.text(v, path)
+	if err != nil || !data {
+		return text, err
+	}
+	return e.out.escaped(v, text)
 }
 
 // syntaxError returns the error of a marker without the line and column, which the caller adds.
@@ -302,30 +310,35 @@ func syntaxError(m *macros.Marker) error {
 	return m.Err
 }
 
-// isRaw reports whether a call is raw (x), which inserts x without escaping it.
-func isRaw(x macros.Call) bool { return len(x.Path) == 1 && strings.EqualFold(x.Path[0], "raw") }
-
-// raw returns the text of the argument of raw, as a marker inserts it but not escaped.
-func (e *evaluator) raw(x macros.Call) (string, error) {
-	if len(x.Args) != 1 {
-		return "", fmt.Errorf("raw takes one argument, not %d", len(x.Args))
+// isHTML reports whether a call is html (x), which inserts x escaped: a script of that name goes
+// before it.
+func (e *evaluator) isHTML(path []string) bool {
+	if !isWord(path, "html") {
+		return false
 	}
-	var v script.Value
-	var err error
-	if name, ok := x.Args[0].(macros.Name); ok && name.Word == "" {
-		v, _, err = e.name(name)
-	} else if ok {
+	own, err := e.find(path)
+	return err == nil && !callable(own.Value)
+}
+
+// isHTMLVerb reports whether a path names a verb that gives escaped text.
+func isHTMLVerb(path []string) bool { return len(path) == 2 && strings.EqualFold(path[0], "html") }
+
+// only returns the value of the argument of raw or html, as a marker inserts it.
+func (e *evaluator) only(x macros.Call) (v script.Value, err error) {
+	if len(x.Args) != 1 {
+		return nil, fmt.Errorf("%s takes one argument, not %d", x.Path[0], len(x.Args))
+	}
+	name, ok := x.Args[0].(macros.Name)
+	if !ok {
+		return e.value(x.Args[0], false)
+	}
+	if name.Word != "" {
 		if m, lookup := e.lookup(name.Path); lookup == nil && !m.Found {
 			return name.Word, nil
 		}
-		v, _, err = e.name(name)
-	} else {
-		v, err = e.value(x.Args[0], false)
 	}
-	if err != nil {
-		return "", err
-	}
-	return e.text(v, x.Path)
+	v, _, err = e.name(name)
+	return v, err
 }
 
 // name returns the value of a name. A script is called without arguments: its source is never

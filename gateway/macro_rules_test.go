@@ -74,7 +74,7 @@ func TestMarkersReach(t *testing.T) {
 		}))
 		e := &evaluator{c: c, page: "test", parts: &parts{}}
 		eval := func(marker string) string {
-			e.out = &strings.Builder{}
+			e.out = &pageText{}
 			require.NoError(t, e.Insert(macros.Parse(marker).Markers()[0]), marker)
 			return e.out.String()
 		}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"scripter/macros"
@@ -82,7 +81,7 @@ func (c *attempt) traceExpansion(page *cachedPage, name string, start int) *expa
 }
 
 // end notes the text of the page, which is the last that was written to out.
-func (t *expansionTrace) end(out *strings.Builder) {
+func (t *expansionTrace) end(out *pageText) {
 	if t != nil {
 		t.to.Text = out.String()[t.start:]
 	}
@@ -107,7 +106,7 @@ func (t *expansionTrace) keep() (end func()) {
 // marker calls eval, which evaluates a marker and writes what it inserts to out, and notes what came
 // of it. It returns what eval returns: why the marker has failed, and what ends the request.
 func (t *expansionTrace) marker(
-	m *macros.Marker, out *strings.Builder, eval func() (failed, err error),
+	m *macros.Marker, out *pageText, eval func() (failed, err error),
 ) (failed, err error) {
 	if t == nil {
 		return eval()

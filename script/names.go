@@ -79,8 +79,8 @@ func (t *Thread) assign(name string) {
 }
 
 // global returns the meaning of a name that has no value in _G. It looks in this order: libraries,
-// verbs of the thread, names of the request, the root, the tables of system.paths. It returns nil if
-// the name is undefined. It caches names of tables, scripts and verbs.
+// verbs of the thread, names of the request, the root, the tables of system.paths; params is the table of
+// the names of the request. It returns nil if the name is undefined. It caches names of tables, scripts and verbs.
 func (t *Thread) global(name string) (lua.LValue, error) {
 	if lv := t.cached.get(name); lv != lua.LNil {
 		return lv, nil
@@ -100,8 +100,14 @@ func (t *Thread) global(name string) (lua.LValue, error) {
 		return t.toLua(v), nil
 	}
 	lv, _, err := t.inRoot(name)
-	if err != nil || lv == lua.LNil {
+	if err != nil {
 		return nil, err
+	}
+	if lv == lua.LNil {
+		if name == "params" && t.opt.Names != nil {
+			return t.toLua(t.opt.Names), nil
+		}
+		return nil, nil
 	}
 	if isHandle(lv) {
 		t.remember(name, lv)

@@ -112,6 +112,9 @@ var (
 	FlVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false),
 		Title:   "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}
+	FlEscapeMarkers = &Setting{Name: "flEscapeMarkers", Default: objectdb.Boolean(false),
+		Title:   "Escape all markers",
+		Meaning: "what markers insert is text, not HTML, unless they say raw (x)"}
 )
 
 // Settings lists all settings. Those of section 2.2 of the specification come first,
@@ -122,7 +125,7 @@ var Settings = []*Setting{
 	MaxBody, MaxFields, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
 	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
-	FlVerboseMessages, ScriptFolders, AdminPath,
+	FlVerboseMessages, ScriptFolders, AdminPath, FlEscapeMarkers,
 	HistoryInterval, HistoryThinnedDays, HistoryDays, HistorySize, HistoryWhole,
 }
 
