@@ -84,7 +84,8 @@ func statusOf(err error) int {
 	case errors.As(err, &e):
 		return e.Status
 	case errors.As(err, &busy), errors.Is(err, site.ErrManyPasswords), errors.Is(err, objectdb.ErrBusy),
-		objectdb.IsFailure(err), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer):
+		objectdb.IsFailure(err), errors.Is(err, objectdb.ErrNotRoot), errors.Is(err, objectdb.ErrNewer),
+		errors.Is(err, objectdb.ErrMoved):
 		return 503
 	}
 	return 500

@@ -2,6 +2,8 @@ package objectdb
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 )
 
@@ -48,4 +50,43 @@ func (db *DB) Dump(ctx context.Context, fn func(*Dump) error) error {
 		}
 		return fn(d)
 	})
+}
+
+// Move calls fn with everything in the root, to move it to another place. From the moment of the dump on, every write of
+// any process is refused (ErrMoved), and the error names target. If fn returns an error, the root can be written again.
+func (db *DB) Move(ctx context.Context, target string, fn func(*Dump) error) (err error) {
+	defer func() {
+		if known := new(Error); err != nil && !errors.As(err, &known) {
+			err = &Error{Op: "move", Path: db.Path(), Err: err}
+		}
+	}()
+	var s Session
+	_, err = db.store.Mark(ctx, target, func() (err error) {
+		s, _, err = db.store.BeginRead(ctx, 0, db.patience())
+		return err
+	})
+	if s != nil {
+		defer s.End()
+	}
+	if err != nil {
+		return err
+	}
+	d, err := s.Dump(ctx)
+	if err == nil {
+		err = fn(d)
+	}
+	if err != nil {
+		if _, back := db.Unmark(context.WithoutCancel(ctx)); back != nil {
+			return fmt.Errorf("%w; and it stays marked as moved: %w", err, back)
+		}
+	}
+	return err
+}
+
+// Unmark makes a root that was moved writable again, and returns where it was moved to, or "" if it was not.
+func (db *DB) Unmark(ctx context.Context) (target string, err error) {
+	if target, err = db.store.Mark(ctx, "", nil); err != nil {
+		err = &Error{Op: "make writable", Path: db.Path(), Err: err}
+	}
+	return target, err
 }

@@ -2,6 +2,7 @@ package objectdb
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,7 @@ var (
 	ErrNotRoot  = errors.New("file is not a root")
 	ErrClosed   = errors.New("root is closed")
 	ErrRoot     = errors.New("the root itself cannot be moved, replaced or deleted")
+	ErrMoved    = errors.New("it was moved")
 	ErrNotKept  = errors.New("its old value was not kept")
 	ErrReach    = errors.New("the history does not go back so far")
 	// ErrUnreachable says that nothing was committed. Update runs its function again if the
@@ -32,6 +34,11 @@ var (
 	ErrUnknown     = errors.New("it is not known whether the change was committed")
 	ErrEnded       = errors.New("objectdb: the transaction has ended")
 )
+
+// MovedTo returns the error of a write to a root that was moved to another place.
+func MovedTo(target string) error {
+	return fmt.Errorf("%w: %w to %s (scripter copy --unmark takes that back)", ErrReadOnly, ErrMoved, target)
+}
 
 // IsFailure reports whether an error says that the store fails, whatever was asked of it.
 func IsFailure(err error) bool {

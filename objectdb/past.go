@@ -96,6 +96,8 @@ func (p *past) BeginWrite(context.Context, int64, *time.Duration) (Writer, State
 
 func (p *past) Newest() (int64, bool) { return p.generation, true }
 
+func (p *past) Mark(context.Context, string, func() error) (string, error) { return "", errPast }
+
 func (p *past) Save(context.Context, SaveOptions) (Copy, error) { return Copy{}, errPast }
 
 func (p *past) Revert(context.Context, string, RevertOptions) (Reverted, error) {

@@ -34,6 +34,8 @@ type Info struct {
 	// (Options.Program), MigratedBy the one that last brought it to a newer
 	// version; "" when it is not known, or none did.
 	MadeBy, MigratedBy string
+	// Moved is where the root was moved to; "" if it was not, and can be written.
+	Moved string
 }
 
 // SaveOptions says how to save a copy. The zero value saves a copy at once.

@@ -46,6 +46,12 @@ type Store interface {
 	// generation. No part of the states is left in the files of the root.
 	Forget(ctx context.Context, ids []int64) (Forgotten, error)
 
+	// Mark marks the root as moved to target: every commit that comes after it, of any process, is refused with the
+	// error that MovedTo returns. It calls locked while nobody else can write, before it marks the root. If the root is
+	// marked already, it is refused, too. If target is "", Mark takes the mark back, and returns the target that the root
+	// was marked with, or "".
+	Mark(ctx context.Context, target string, locked func() error) (before string, err error)
+
 	Save(ctx context.Context, o SaveOptions) (Copy, error)
 	Revert(ctx context.Context, path string, o RevertOptions) (Reverted, error)
 	Copies() ([]Copy, error)

@@ -33,7 +33,8 @@
 //
 //	CREATE TABLE info (           -- one row
 //	  one, form,                  -- form: the version of these tables, 1
-//	  made_by, migrated_by);      -- programs: objectdb.Options.Program
+//	  made_by, migrated_by,       -- programs: objectdb.Options.Program
+//	  moved);                     -- where the root was moved to, else ''
 //	CREATE TABLE commits (        -- one row for each of the last 1000 generations
 //	  generation, stamp,          -- stamp: random
 //	  last_id,                    -- the greatest id that was ever given

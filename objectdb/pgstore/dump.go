@@ -114,7 +114,7 @@ func Import(
 func (c *session) writeDump(ctx context.Context, d *objectdb.Dump) error {
 	h := &d.History
 	t := c.trip()
-	t.add(c.in(`INSERT INTO @.info VALUES (true, $1, $2, $3)`), form, d.MadeBy, d.MigratedBy)
+	t.add(c.in(`INSERT INTO @.info VALUES (true, $1, $2, $3, '')`), form, d.MadeBy, d.MigratedBy)
 	t.add(c.in(`INSERT INTO @.commits VALUES ($1, $2, $3, NULL, NULL, $4, $5, $6, $7, $8)`),
 		d.Generation, rand.Int64(), d.LastID, d.Reverted, h.Reach, h.ReachTime, h.Thinned, h.Bytes)
 	if err := t.run(ctx); err != nil {

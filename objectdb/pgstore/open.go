@@ -69,7 +69,7 @@ func (s *store) create(ctx context.Context) error {
 	made := s.options.Now().UnixNano()
 	_, err := s.make(ctx, func(c *session) ([]objectdb.Sum, error) {
 		t := c.trip()
-		t.add(c.in(`INSERT INTO @.info VALUES (true, $1, $2, '')`), form, objectdb.StorableText(s.options.Program))
+		t.add(c.in(`INSERT INTO @.info VALUES (true, $1, $2, '', '')`), form, objectdb.StorableText(s.options.Program))
 		t.add(c.in(`INSERT INTO @.commits VALUES (1, $1, $2, '{}', '{}', 0, 1, $3, 0, 0)`),
 			rand.Int64(), objectdb.RootID, made)
 		t.add(c.in(`INSERT INTO @.object VALUES ($1, 0, '', '', 'table', 1, $2, $2, 0, '', 0, 0, NULL, NULL)`),

@@ -59,6 +59,9 @@ func (w *writer) restore(
 	if err != nil {
 		return nil, err
 	}
+	if w.moved != "" {
+		return nil, objectdb.MovedTo(w.moved)
+	}
 	if r.Before, err = save(); err != nil {
 		return nil, fmt.Errorf("the present state could not be saved: %w", err)
 	}

@@ -20,7 +20,8 @@ CREATE TABLE @.info (
   one         boolean PRIMARY KEY CHECK (one),
   form        integer NOT NULL,
   made_by     text COLLATE "C" NOT NULL,
-  migrated_by text COLLATE "C" NOT NULL
+  migrated_by text COLLATE "C" NOT NULL,
+  moved       text COLLATE "C" NOT NULL
 );
 CREATE TABLE @.commits (
   generation bigint PRIMARY KEY,
@@ -263,12 +264,12 @@ var statementSQL = [statements]string{
 	sqlCommitsSince: `SELECT generation, tables, folds FROM @.commits WHERE generation > $1
 		ORDER BY generation DESC LIMIT $2`,
 	sqlStamp: `SELECT (SELECT max(generation) FROM @.commits), (SELECT stamp FROM @.commits WHERE generation = $1)`,
-	sqlWriting: `SELECT (SELECT form FROM @.info), past_bytes, thinned,
+	sqlWriting: `SELECT (SELECT form FROM @.info), (SELECT moved FROM @.info), past_bytes, thinned,
 			(SELECT time FROM @.change WHERE generation > commits.thinned ORDER BY generation LIMIT 1),
 			(SELECT time FROM @.change ORDER BY generation LIMIT 1)
 		FROM @.commits ORDER BY generation DESC LIMIT 1`,
 	sqlInfo: `SELECT form, (SELECT count(*) FROM @.object), (SELECT created FROM @.object WHERE id = 1),
-		made_by, migrated_by FROM @.info`,
+		made_by, migrated_by, moved FROM @.info`,
 
 	sqlChild:    `SELECT ` + rowColumns + value(`$3`) + ` FROM @.object WHERE parent = $1 AND fold = $2`,
 	sqlByID:     `SELECT ` + rowColumns + value(`$2`) + ` FROM @.object WHERE id = $1`,

@@ -259,7 +259,7 @@ func (c *session) Value(ctx context.Context, id int64) (objectdb.Value, error) {
 func (c *session) Info(ctx context.Context) (objectdb.Info, error) {
 	info := objectdb.Info{Generation: c.newest}
 	var made int64
-	err := c.scan(ctx, []any{&info.Version, &info.Objects, &made, &info.MadeBy, &info.MigratedBy}, sqlInfo)
+	err := c.scan(ctx, []any{&info.Version, &info.Objects, &made, &info.MadeBy, &info.MigratedBy, &info.Moved}, sqlInfo)
 	info.Created = time.Unix(0, made).UTC()
 	return info, err
 }

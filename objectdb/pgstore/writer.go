@@ -18,6 +18,7 @@ type writer struct {
 	unlocked bool // its transaction has ended, which has released the lock
 	pending  bool // a flush still uses the connection
 	stamp    int64
+	moved    string // where the root was moved to; then nothing must be committed
 }
 
 // historyState has what a writer needs to know of the history to decide whether to drop old parts of it.
@@ -39,6 +40,16 @@ func (s *store) BeginWrite(
 }
 
 func (s *store) beginWrite(ctx context.Context, since int64, wait *time.Duration) (*writer, objectdb.State, error) {
+	w, state, err := s.beginLocked(ctx, since, wait)
+	if err == nil && w.moved != "" {
+		w.End()
+		return nil, state, objectdb.MovedTo(w.moved)
+	}
+	return w, state, err
+}
+
+// beginLocked is beginWrite for a root that may be marked as moved.
+func (s *store) beginLocked(ctx context.Context, since int64, wait *time.Duration) (*writer, objectdb.State, error) {
 	var state objectdb.State
 	if s.options.ReadOnly {
 		return nil, state, objectdb.ErrReadOnly
@@ -78,7 +89,7 @@ func (w *writer) lock(ctx context.Context, t *trip, since int64) (objectdb.State
 	var version *int
 	h := &w.history
 	t.one(func(rows pgx.Rows) error {
-		return rows.Scan(&version, &h.bytes, &h.thinned, &h.next, &h.oldest)
+		return rows.Scan(&version, &w.moved, &h.bytes, &h.thinned, &h.next, &h.oldest)
 	}, s.sql[sqlWriting])
 	if err := t.run(ctx); err != nil {
 		return objectdb.State{}, sqlError(ctx, err)

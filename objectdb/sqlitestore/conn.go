@@ -292,6 +292,10 @@ func sqlError(err error) error {
 		return fmt.Errorf("%w (%s)", objectdb.ErrReadOnly, sqlite.Error())
 	case sqlite3.ErrFull:
 		return fmt.Errorf("%w: it is full (%w)", objectdb.ErrDisk, err)
+	case sqlite3.ErrConstraint:
+		if target, ok := strings.CutPrefix(sqlite.Error(), movedTo); ok {
+			return objectdb.MovedTo(target)
+		}
 	case sqlite3.ErrIoErr:
 		return fmt.Errorf("%w (%w)", objectdb.ErrDisk, err)
 	}

@@ -92,12 +92,24 @@ func (s *store) migrate(target int, steps []string) error {
 		return fmt.Errorf("its version is %d, and before it is brought to %d a copy must be saved: %w",
 			version, target, failure)
 	}
+	moved, err := c.moved()
+	if err == nil {
+		err = c.setMoved("") // else it could not be brought to the version, and not be read
+	}
+	if err != nil {
+		return err
+	}
 	if err := c.takeSteps(version, target, steps); err != nil {
 		return fmt.Errorf("it could not be brought from version %d to %d, and is as it was: %w", version, target, err)
 	}
 	_, err = c.c.Exec(`UPDATE meta SET generation = ?, migrated_by = ?`, []driver.Value{gen + 1, s.options.Program})
 	if err != nil {
 		return sqlError(err)
+	}
+	if moved != "" {
+		if err := c.setMoved(moved); err != nil {
+			return err
+		}
 	}
 	if err := c.commit(); err != nil {
 		return err

@@ -330,3 +330,23 @@ func TestMigrationOfAllVersions(t *testing.T) {
 		})
 	}
 }
+
+// A root that was moved can still be brought to the newest version, to be read.
+func TestMigrationOfAMovedRoot(t *testing.T) {
+	path := oldRoot(t)
+	c, err := openConn(path, patient)
+	require.NoError(t, err)
+	require.NoError(t, c.setMoved("it's elsewhere"))
+	require.NoError(t, c.close())
+	db, err := Open(path, patient)
+	require.NoError(t, err)
+	defer db.Close()
+	info, err := db.Info(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, objectdb.FileVersion, info.Version)
+	assert.Equal(t, "it's elsewhere", info.Moved)
+	requireSound(t, db)
+	require.ErrorIs(t, db.Update(t.Context(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
+	}), objectdb.ErrMoved)
+}

@@ -161,7 +161,8 @@ func (c *conn) info() (objectdb.Info, error) {
 		return info, fmt.Errorf("%w: what it says of itself has the wrong type", objectdb.ErrDamaged)
 	}
 	info.Created = time.Unix(0, created).UTC()
-	return info, nil
+	info.Moved, err = c.moved()
+	return info, err
 }
 
 // version reads the version of the file's form.

@@ -133,6 +133,8 @@ var tests = []struct {
 	{"RevertAcrossTwoHistories", testRevertAcrossTwoHistories},
 	{"RevertSaysWho", testRevertSaysWho},
 	{"RevertUnderUse", testRevertUnderUse},
+	{"Move", testMove},
+	{"MoveThatFails", testMoveThatFails},
 	{"CacheStats", testCacheStats},
 	{"ATransactionSeesOneState", testATransactionSeesOneState},
 	{"Conflicts", testConflicts},
