@@ -39,7 +39,11 @@ failure with --strict (the supplied samples hold one such script on purpose).`,
 					return err
 				}
 			}
-			if err := t.printCheck(problems, objects, broken); err != nil {
+			info, err := db.Info(c.Context())
+			if err != nil {
+				return err
+			}
+			if err := t.printCheck(problems, objects, broken, info.Moved); err != nil {
 				return err
 			}
 			switch {
@@ -76,14 +80,17 @@ func compileAll(tx *objectdb.Tx) (objects int, broken []string, err error) {
 	return objects, broken, err
 }
 
-func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string) error {
+func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []string, moved string) error {
 	if t.json {
 		list := []string{}
 		for _, p := range problems {
 			list = append(list, p.Message)
 		}
-		return t.printJSON(map[string]any{"objects": objects, "problems": list,
-			"scripts": append([]string{}, broken...)})
+		m := map[string]any{"objects": objects, "problems": list, "scripts": append([]string{}, broken...)}
+		if moved != "" {
+			m["movedTo"] = moved
+		}
+		return t.printJSON(m)
 	}
 	for _, p := range problems {
 		fmt.Fprintf(t.out, "damaged: %s\n", p.Message)
@@ -93,6 +100,9 @@ func (t *tool) printCheck(problems []objectdb.Problem, objects int, broken []str
 	}
 	if len(problems) == 0 {
 		fmt.Fprintf(t.out, "%s is sound: %d objects\n", t.rootName(), objects)
+	}
+	if moved != "" {
+		fmt.Fprintf(t.out, "it was moved to %s, and may only be read\n", moved)
 	}
 	return nil
 }

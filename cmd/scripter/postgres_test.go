@@ -1,20 +1,25 @@
 package main
 
 import (
+	"bytes"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"scripter/internal/postgrestest"
+	"scripter/objectdb"
+	"scripter/objectdb/roots"
 )
 
 // fileScripts are the scripts about files: damaged roots, saved copies, roots of other versions.
-var fileScripts = []string{"autosave", "badroots", "completion", "copies", "firstsite", "mistakes", "saves",
+var fileScripts = []string{"autosave", "badroots", "completion", "copies", "copy", "firstsite", "mistakes", "saves",
 	"test", "versions"}
 
 // TestScriptsInPostgreSQL runs the scripts of TestScripts with a root in PostgreSQL, and those in testdata/postgres.
@@ -31,9 +36,46 @@ func TestScriptsInPostgreSQL(t *testing.T) {
 	require.NoError(t, err)
 	files = append(files, own...)
 	runScripts(t, testscript.Params{Files: files}, func(e *testscript.Env) {
-		root := server.URL("schema=" + url.QueryEscape(filepath.Base(e.WorkDir)) +
-			"&host_folder=" + url.QueryEscape(filepath.Join(e.WorkDir, "host")))
+		schema := filepath.Base(e.WorkDir)
+		folder := "&host_folder=" + url.QueryEscape(filepath.Join(e.WorkDir, "host"))
+		root := server.URL("schema=" + url.QueryEscape(schema) + folder)
 		e.Setenv("SCRIPTER_ROOT", root)
+		e.Setenv("OTHER_ROOT", server.URL("schema="+url.QueryEscape(schema+" other")+folder))
 		e.Setenv("FROM_BELOW", root)
 	})
+}
+
+// Every command refuses a root whose tables have a newer form, and so does a program that has had it open.
+func TestNewerFormInPostgreSQL(t *testing.T) {
+	server := postgrestest.New(t, postgrestest.Fast...)
+	t.Cleanup(server.Remove)
+	root := server.URL("schema=newer&host_folder=" + url.QueryEscape(t.TempDir()))
+	scripter := func(args ...string) (int, string) {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append([]string{"--root", root}, args...), strings.NewReader(""), &out, &errs)
+		return code, out.String() + errs.String()
+	}
+	code, out := scripter("init")
+	require.Zero(t, code, out)
+	db, err := roots.Open(root, objectdb.Options{})
+	require.NoError(t, err)
+	defer db.Close()
+	c, err := pgx.Connect(t.Context(), server.URL(""))
+	require.NoError(t, err)
+	defer c.Close(t.Context())
+	_, err = c.Exec(t.Context(), `UPDATE newer.info SET form = 2`)
+	require.NoError(t, err)
+	const says = "root was made by a newer version: its tables have the form 2, and this program knows forms up to 1"
+	for _, args := range [][]string{
+		{"get", "user"}, {"put", "n", "1"}, {"check"}, {"save"}, {"export", "user", t.TempDir()}, {"undo"}, {"run", "suites.x"},
+		{"copy", root, filepath.Join(t.TempDir(), "a.root")}, {"copy", "--unmark", root},
+	} {
+		code, out := scripter(args...)
+		assert.Equal(t, 1, code, "%s: %s", args, out)
+		assert.Contains(t, out, says, args)
+	}
+	err = db.Update(t.Context(), func(tx *objectdb.Tx) error {
+		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
+	})
+	require.ErrorIs(t, err, objectdb.ErrNewer)
 }

@@ -84,13 +84,21 @@ func createInPostgreSQL(
 	}
 	defer db.Close()
 	return db.Dump(ctx, func(d *objectdb.Dump) error {
-		_, err := pgstore.Import(ctx, name, o, d)
+		_, err := Import(ctx, name, o, d)
 		var named *objectdb.Error
 		if errors.As(err, &named) && errors.Is(err, fs.ErrExist) {
 			return &objectdb.Error{Op: "make", Path: named.Path, Err: named.Err}
 		}
 		return err
 	})
+}
+
+// Import makes a new root that holds what a dump has, and returns the checksums of both. It appears whole or not at all.
+func Import(ctx context.Context, name string, o objectdb.Options, d *objectdb.Dump) ([]objectdb.Sum, error) {
+	if !rootname.IsURL(name) {
+		return sqlitestore.Import(ctx, name, o, d)
+	}
+	return pgstore.Import(ctx, name, o, d)
 }
 
 // asPath returns an error that names a root by another path.
