@@ -1,6 +1,9 @@
 package objectdb
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // cache holds what transactions have read, for all transactions of a DB.
 //
@@ -13,7 +16,7 @@ import "sync"
 type cache struct {
 	mu       sync.RWMutex
 	gen      int64
-	losses   int64 // see State.Losses
+	losses   atomic.Int64 // see State.Losses
 	children halves[Place, *Node]
 	lists    halves[int64, []*Node]
 	derived  map[Place]map[*derivation]bool // by the places that count for them
@@ -162,20 +165,15 @@ func (c *cache) forget() {
 func (c *cache) reset(gen, losses int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if losses <= c.losses {
+	if losses <= c.losses.Load() {
 		return
 	}
 	c.forget()
-	c.gen, c.losses = gen, losses
+	c.gen = gen
+	c.losses.Store(losses)
 	c.valueMu.Lock()
 	defer c.valueMu.Unlock()
 	c.values.clear()
-}
-
-func (c *cache) seenLosses() int64 {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.losses
 }
 
 // drop forgets what is cached of a place. The caller holds c.mu.

@@ -16,6 +16,9 @@ func (tx *Tx) commit(last bool) error {
 		return err
 	}
 	if tx.over == nil {
+		if tx.mode == optimistic && !tx.flushed && tx.losses != tx.db.cache.losses.Load() {
+			return ErrConflict // what it has read in the cache may be of two states
+		}
 		return nil
 	}
 	if err := context.Cause(tx.ctx); err != nil {

@@ -114,7 +114,7 @@ func (db *DB) Info(ctx context.Context) (info Info, err error) {
 // of this process holds publishing until it has told the cache. follow waits for it a
 // little; if that is not enough, the transaction does without the cache.
 func (db *DB) follow(s State) {
-	if s.Losses > db.cache.seenLosses() {
+	if s.Losses > db.cache.losses.Load() {
 		db.publishing.Lock()
 		defer db.publishing.Unlock()
 		db.cache.reset(s.Generation, s.Losses)

@@ -94,7 +94,7 @@ func (p *past) BeginWrite(context.Context, int64, *time.Duration) (Writer, State
 	return nil, State{}, errPast
 }
 
-func (p *past) Newest() (int64, bool) { return p.generation, true }
+func (p *past) Newest(int64, bool) (int64, bool) { return p.generation, true }
 
 func (p *past) Mark(context.Context, string, func() error) (string, error) { return "", errPast }
 

@@ -6,8 +6,9 @@ package objectdb
 // something that is not in the cache: see reader.
 func (tx *Tx) snapshot() error {
 	if tx.mode == optimistic && !tx.flushed {
-		if gen, ok := tx.db.store.Newest(); ok && gen <= tx.db.cache.generation() {
-			tx.gen, tx.losses = gen, tx.db.cache.seenLosses()
+		losses := tx.db.cache.losses.Load()
+		if gen, ok := tx.db.store.Newest(losses, tx.recent); ok && gen <= tx.db.cache.generation() {
+			tx.gen, tx.losses = gen, losses
 			return nil
 		}
 	}

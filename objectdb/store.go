@@ -27,9 +27,10 @@ type Store interface {
 	// One session of all processes holds it.
 	BeginWrite(ctx context.Context, since int64, wait *time.Duration) (Writer, State, error)
 
-	// Newest returns the newest generation if the store knows it at once, without a
-	// session.
-	Newest() (generation int64, ok bool)
+	// Newest returns the newest generation if the store knows it at once, without a session. If recent is true, it
+	// may be one that was the newest at some time of the last MaxAge. losses is the last State.Losses that the caller
+	// has seen. If there are more, or if the caller may know a later generation, ok is false.
+	Newest(losses int64, recent bool) (generation int64, ok bool)
 
 	// At returns a store of the root as the commit of a generation left it. Its sessions
 	// only read. It is closed with this store. Where a value was not kept, a session returns
@@ -121,6 +122,9 @@ type Writer interface {
 	// returns when the commit is on the disk. The caller ends the session before.
 	Commit(ctx context.Context, c *Commit) (flush func(context.Context) error, err error)
 }
+
+// MaxAge is how old the state may be with which a transaction of UpdateRecent begins.
+const MaxAge = 50 * time.Millisecond
 
 // RootID is the id of the root table. Its parent is 0 and its name is "".
 const RootID = 1

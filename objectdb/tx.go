@@ -17,6 +17,7 @@ type Tx struct {
 	db      *DB
 	ctx     context.Context
 	mode    txMode
+	recent  bool    // see UpdateRecent
 	newer   bool    // it began with an older state than it sees now; nodes of tables may be from then
 	session Session // nil before something must be read from the store, and at the end
 	writer  Writer  // the session, while the transaction holds the writer's lock
@@ -64,7 +65,7 @@ const (
 
 // View runs fn in a transaction that only reads. It does not wait for writers.
 func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
-	return db.run(ctx, viewing, db.patience(), fn)
+	return db.run(ctx, &Tx{mode: viewing}, db.patience(), fn)
 }
 
 // Update runs fn in a transaction and commits what it has written, all of it or, after an error, nothing. The
@@ -76,15 +77,24 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error) error {
 //
 // A transaction that writes must not be begun inside of another one: it would
 // wait for itself.
-func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error { return db.update(ctx, false, fn) }
+
+// UpdateRecent is Update that may begin with a state which was the newest one at some time of the last MaxAge. It is
+// for answers that nobody can expect to be newer. It saves a round trip if the root is at a server and all that fn
+// reads is in the cache. What fn writes is compared with the newest state, as in Update.
+func (db *DB) UpdateRecent(ctx context.Context, fn func(*Tx) error) error {
+	return db.update(ctx, true, fn)
+}
+
+func (db *DB) update(ctx context.Context, recent bool, fn func(*Tx) error) error {
 	again, wait := false, db.patience()
-	err := db.run(ctx, optimistic, wait, func(tx *Tx) error {
+	err := db.run(ctx, &Tx{mode: optimistic, recent: recent}, wait, func(tx *Tx) error {
 		err := fn(tx)
 		again = !tx.flushed
 		return err
 	})
 	if again && (errors.Is(err, ErrConflict) || errors.Is(err, ErrUnreachable)) {
-		return db.run(ctx, locking, wait, fn)
+		return db.run(ctx, &Tx{mode: locking}, wait, fn)
 	}
 	return err
 }
@@ -93,7 +103,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 // imports, maintenance, and whatever is known to conflict often. It must be done
 // by Options.LockTime.
 func (db *DB) UpdateLocked(ctx context.Context, fn func(*Tx) error) error {
-	return db.run(ctx, locking, db.patience(), fn)
+	return db.run(ctx, &Tx{mode: locking}, db.patience(), fn)
 }
 
 // patience is the time that one transaction may wait for others, in all.
@@ -102,11 +112,12 @@ func (db *DB) patience() *time.Duration {
 	return &wait
 }
 
-func (db *DB) run(ctx context.Context, mode txMode, wait *time.Duration, fn func(*Tx) error) error {
-	if mode != viewing && db.options.ReadOnly {
+// run runs fn in tx, of which the caller sets no more than the mode.
+func (db *DB) run(ctx context.Context, tx *Tx, wait *time.Duration, fn func(*Tx) error) error {
+	if tx.mode != viewing && db.options.ReadOnly {
 		return &Error{Op: "update", Path: db.Path(), Err: ErrReadOnly}
 	}
-	tx := &Tx{Origin: db.options.Origin, db: db, ctx: ctx, mode: mode, wait: wait}
+	tx.Origin, tx.db, tx.ctx, tx.wait = db.options.Origin, db, ctx, wait
 	defer tx.end()
 	if err := tx.begin(); err != nil {
 		return tx.fileError("begin", err)

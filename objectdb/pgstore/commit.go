@@ -30,8 +30,9 @@ type committer struct {
 	w        *objectdb.Commit
 	t        *trip
 	replaced []objectdb.Replaced
-	lasting  bool // a kept state is not thinned
-	keeps    bool // a state is kept
+	lasting  bool                          // a kept state is not thinned
+	keeps    bool                          // a state is kept
+	found    func(generation, stamp int64) // see poller.before
 }
 
 // Commit writes a commit and commits it, in one round trip if it is not large. See the package comment for how it
@@ -355,6 +356,7 @@ func (k *committer) commit() (flush func(context.Context) error, err error) {
 		t.add(barrierSync)
 		t.add(barrier)
 	}
+	k.found = s.poller.before()
 	err = t.send(ctx)
 	if err == nil {
 		err = t.until()
@@ -367,7 +369,7 @@ func (k *committer) commit() (flush func(context.Context) error, err error) {
 		}
 		return nil, fenced(err)
 	}
-	s.stamps.put(k.w.Generation, k.stamp)
+	k.committed()
 	if s.options.Relaxed {
 		_ = t.until() // it has committed, even if the connection is lost now
 		cancel()
@@ -387,6 +389,12 @@ func (k *committer) commit() (flush func(context.Context) error, err error) {
 		}
 		return nil
 	}, nil
+}
+
+// committed remembers that the commit was made. No transaction of this host begins with an older state any more.
+func (k *committer) committed() {
+	k.store.stamps.put(k.w.Generation, k.stamp)
+	k.found(k.w.Generation, k.stamp)
 }
 
 // noAnswer is sqlError for a statement that the context of a transaction does not stop. If ctx has ended, the
@@ -425,7 +433,7 @@ func (k *committer) lookUp(lost error) error {
 	c.rollback()
 	switch {
 	case stamp != nil && *stamp == k.stamp:
-		s.stamps.put(generation, k.stamp)
+		k.committed()
 		return nil
 	case stamp == nil && newest != nil && *newest > generation:
 		return fmt.Errorf("%w: the connection was lost while change %d was committed (%v), and the server no longer "+

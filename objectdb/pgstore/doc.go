@@ -3,8 +3,8 @@
 // A root is named by a URL, postgres://user@host/database?schema=name: it is a schema of a database, "scripter"
 // unless the URL names another. The server is PostgreSQL 15 or newer. The other parameters are those of pgx and of
 // libpq (sslmode, connect_timeout …), and pool_max_conns, the largest number of connections of a process, 16 by
-// default. The password may be in the URL, in PGPASSWORD or in a file (PGPASSFILE). DB.Path and errors do not have
-// it.
+// default. fresh=strict makes DB.UpdateRecent the same as DB.Update. The password may be in the URL, in PGPASSWORD or
+// in a file (PGPASSFILE). DB.Path and errors do not have it.
 //
 // # Transactions
 //
@@ -28,6 +28,21 @@
 // in its row. The session connects again, takes the lock, which the lost transaction cannot hold then, and looks
 // for the stamp. If a server comes back without commits that it had made, as after a failover to a standby, the
 // stamps differ, and a DB forgets what it knows of the root (objectdb.State.Losses).
+//
+// # Polling
+//
+// DB.UpdateRecent needs no round trip if all that it reads is in the cache and the newest generation is known. One
+// process of each host asks the server for it every 15 ms, on a connection of its own, and shares the answer with the
+// others in a small file, which they have mapped: the path of rootname.LocalPath, with -newest. In the file are the
+// generation, its stamp, and the time at which the query was sent: at some time after that, this generation was the
+// newest. A transaction uses it if the query was sent at most objectdb.MaxAge before the transaction begins, by the
+// clock of the host (CLOCK_BOOTTIME), and if the process knows the stamp. So a generation that has replaced a lost one is never taken for it. Sessions and commits write what
+// they have seen into the file, too. A commit does so before it returns, and from then on no process of its host
+// begins with an older state.
+//
+// The process that polls holds the flock of the file, which it loses when it dies. A process that finds the file out
+// of date pays a round trip, and tries to get the flock. When nobody has asked for 5 s, nobody polls. Programs that do
+// not use UpdateRecent never make the file. If it cannot be made, each process polls for itself.
 //
 // # The tables
 //
@@ -62,5 +77,5 @@
 // # What is missing
 //
 // A saved copy is a root file, and so this package has none: Save and Revert return errors.ErrUnsupported, and Copies is
-// empty. The store of sqlitestore.WithCopies has them. Newest reports nothing, so each transaction costs a round trip, until a process of each host polls for all.
+// empty. The store of sqlitestore.WithCopies has them.
 package pgstore

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -23,6 +24,9 @@ var server postgrestest.Shared
 
 func TestMain(m *testing.M) {
 	copyInThisProcess()
+	if root, path, ok := strings.Cut(os.Getenv(pollsFor), " "); ok {
+		pollUntilKilled(root, path)
+	}
 	code := m.Run()
 	server.Remove()
 	os.Exit(code)
@@ -36,7 +40,7 @@ func newURL(t testing.TB) string {
 	s := server.Get(t, postgrestest.Fast...)
 	schema := fmt.Sprintf(`root "%d"`, schemas.Add(1))
 	t.Cleanup(func() { execute(t, s, `DROP SCHEMA IF EXISTS `+quoted(schema)+` CASCADE`) })
-	return s.URL("schema=" + url.QueryEscape(schema))
+	return s.URL("schema=" + url.QueryEscape(schema) + "&host_folder=" + url.QueryEscape(t.TempDir()))
 }
 
 // TestContract runs the tests that every store must pass.

@@ -121,6 +121,7 @@ const (
 	sqlNewest statement = iota
 	sqlCommitsSince
 	sqlStamp
+	sqlPoll
 	sqlWriting
 	sqlInfo
 	sqlChild
@@ -263,6 +264,7 @@ var statementSQL = [statements]string{
 		FROM @.commits ORDER BY generation DESC LIMIT 1`,
 	sqlCommitsSince: `SELECT generation, tables, folds FROM @.commits WHERE generation > $1
 		ORDER BY generation DESC LIMIT $2`,
+	sqlPoll:  `SELECT generation, stamp FROM @.commits ORDER BY generation DESC LIMIT 1`,
 	sqlStamp: `SELECT (SELECT max(generation) FROM @.commits), (SELECT stamp FROM @.commits WHERE generation = $1)`,
 	sqlWriting: `SELECT (SELECT form FROM @.info), (SELECT moved FROM @.info), past_bytes, thinned,
 			(SELECT time FROM @.change WHERE generation > commits.thinned ORDER BY generation LIMIT 1),

@@ -54,6 +54,7 @@ func (c *session) state(t *trip, since int64) func() (objectdb.State, error) {
 	var state objectdb.State
 	var stamp, reverted int64
 	var known *int64
+	found := s.poller.before()
 	t.one(func(rows pgx.Rows) error {
 		return rows.Scan(&state.Generation, &stamp, &state.LastID, &reverted, &known)
 	}, s.sql[sqlNewest], since)
@@ -74,6 +75,7 @@ func (c *session) state(t *trip, since int64) func() (objectdb.State, error) {
 			state.Changes.Reverted = reverted
 		}
 		state.Losses = s.stamps.see(since, known, state.Generation, stamp)
+		found(state.Generation, stamp)
 		return state, nil
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"scripter/objectdb"
+	"scripter/rootname"
 )
 
 // answerTime is the time limit of the server for a commit, which the context of the transaction does not stop.
@@ -33,11 +34,16 @@ type store struct {
 	// The others need no connection.
 	writers chan struct{}
 	stamps  stamps
+	poller  *poller
 	closed  atomic.Bool
 }
 
 func newStore(p *place, o objectdb.Options) (*store, error) {
 	s := &store{place: p, options: o.WithDefaults(), sql: statementsIn(p.schema), lock: lockKey(p.schema)}
+	s.poller = &poller{store: s, wake: make(chan struct{}, 1)}
+	if local, err := rootname.LocalPath(p.shown); err == nil {
+		s.poller.path = local + "-newest"
+	}
 	s.sessions = tokens(int(p.config.MaxConns))
 	s.writers = tokens(2)
 	// No ping is needed: if the server has closed a connection, its first request fails and is repeated.
@@ -80,12 +86,17 @@ func (s *store) Size(ctx context.Context) (objectdb.Size, error) {
 	return objectdb.Size{Data: bytes}, nil
 }
 
-// Newest reports that the newest generation is not known: see the package comment.
-func (s *store) Newest() (int64, bool) { return 0, false }
+func (s *store) Newest(losses int64, recent bool) (generation int64, ok bool) {
+	if !recent || s.strict {
+		return 0, false
+	}
+	return s.poller.newest(losses)
+}
 
 // Close waits for the sessions that have not ended.
 func (s *store) Close() error {
 	if !s.closed.Swap(true) {
+		s.poller.close()
 		s.pool.Close()
 	}
 	return nil
@@ -179,6 +190,7 @@ func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*se
 type stamps struct {
 	mu     sync.Mutex
 	last   [keptCommits]struct{ generation, stamp int64 }
+	newest int64 // the newest generation since the last loss
 	losses int64 // see objectdb.State
 }
 
@@ -187,6 +199,7 @@ func (s *stamps) put(generation, stamp int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remember(generation, stamp)
+	s.newest = max(s.newest, generation)
 }
 
 func (s *stamps) remember(generation, stamp int64) {
@@ -202,7 +215,21 @@ func (s *stamps) see(since int64, now *int64, newest, stamp int64) int64 {
 	defer s.mu.Unlock()
 	if e := s.last[since%keptCommits]; since > 0 && (now == nil || e.generation != since || e.stamp != *now) {
 		s.losses++
+		s.newest = 0
 	}
 	s.remember(newest, stamp)
+	s.newest = max(s.newest, newest)
 	return s.losses
+}
+
+// isNewest reports whether a generation is the newest one that the caller of the store knows, with the same stamp, and
+// whether the caller has seen all losses.
+func (s *stamps) isNewest(generation, stamp, losses int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if generation != s.newest || s.losses != losses {
+		return false
+	}
+	e := s.last[generation%keptCommits]
+	return e.generation == generation && e.stamp == stamp
 }

@@ -34,6 +34,7 @@ var defaults = map[string]string{
 type place struct {
 	shown  string // the URL without the password
 	schema string
+	strict bool // no transaction begins with a state that is not the newest
 	config *pgxpool.Config
 }
 
@@ -54,9 +55,16 @@ func parseURL(root string) (*place, error) {
 	if p.schema == "" || len(p.schema) > maxSchema || !utf8.ValidString(p.schema) || strings.IndexByte(p.schema, 0) >= 0 {
 		return nil, fmt.Errorf("its schema must have a name of 1 to %d bytes of UTF-8", maxSchema)
 	}
+	switch fresh := query.Get("fresh"); {
+	case fresh == "strict":
+		p.strict = true
+	case query.Has("fresh"):
+		return nil, fmt.Errorf("its parameter fresh is %q; it can only be strict", fresh)
+	}
 	p.shown = shown(*u, query)
 	query.Del("schema")
 	query.Del(rootname.HostFolder)
+	query.Del("fresh")
 	for name, value := range defaults {
 		if !query.Has(name) {
 			query.Set(name, value)

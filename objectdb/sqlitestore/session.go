@@ -77,7 +77,7 @@ func (s *store) begin(
 }
 
 // Newest asks the connection that the next session will use: see walIndex.
-func (s *store) Newest() (generation int64, ok bool) {
+func (s *store) Newest(int64, bool) (generation int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if last := len(s.idle) - 1; last >= 0 {
