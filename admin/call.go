@@ -263,6 +263,12 @@ func (c *call) problemOf(err error) *problem {
 		return &problem{Status: status, Text: strings.TrimPrefix(err.Error(), "objectdb: ")}
 	}
 	c.Log.Error("web page", "path", c.r.URL.Path, "user", c.user, "err", err)
+	switch {
+	case errors.Is(err, objectdb.ErrUnknown):
+		return newProblem(http.StatusServiceUnavailable, "error.unknown")
+	case errors.Is(err, objectdb.ErrUnreachable):
+		return newProblem(http.StatusServiceUnavailable, "error.unreachable")
+	}
 	return newProblem(http.StatusInternalServerError, "error.500")
 }
 

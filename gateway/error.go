@@ -91,6 +91,11 @@ func statusOf(err error) int {
 	return 500
 }
 
+// isUnreachable reports whether an error says that the server of the root does not answer.
+func isUnreachable(err error) bool {
+	return errors.Is(err, objectdb.ErrUnreachable) || errors.Is(err, objectdb.ErrUnknown)
+}
+
 // siteNow returns the site as it is now, for a request whose transaction has ended.
 func (x *exchange) siteNow(ctx context.Context) (*site.Snapshot, error) {
 	if x.test != nil {

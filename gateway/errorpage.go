@@ -21,10 +21,17 @@ import (
 func (x *exchange) failurePage(ctx context.Context, status int, incident string, err error) *httpheader.Response {
 	r := x.request
 	var busy *busyError
-	if x.g.db == nil || errors.As(err, &busy) { // the site's own page would run scripts, which needs a slot
+	// The site's own page would run scripts, which needs a slot, and the root.
+	if x.g.db == nil || errors.As(err, &busy) || isUnreachable(err) && !r.Developer && !r.ShowErrors {
+		const cannot = "The site cannot answer at the moment. Please try again later."
 		message, wait := visitorMessage(status), "1"
-		if x.g.db == nil { // the owner has to do something first
-			message, wait = "The site cannot answer at the moment. Please try again later.", "30"
+		switch {
+		case x.g.db == nil: // the owner has to do something first
+			message, wait = cannot, "30"
+		case errors.Is(err, objectdb.ErrUnknown):
+			message = "It is not known whether this was done. Please look before you send it again."
+		case isUnreachable(err):
+			message = cannot
 		}
 		resp := plainPage(r, status, message, incident)
 		resp.Set("Retry-After", wait)

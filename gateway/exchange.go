@@ -168,9 +168,10 @@ func (x *exchange) origin(path string) objectdb.Origin {
 func (x *exchange) options() runner.Options {
 	o := runner.Options{
 		Key: x.request.Params["SCRIPT_NAME"] + x.request.Params["PATH_INFO"], Now: x.now, Seed: x.seed,
-		Within: x.test, Inner: x.isInner(),
+		Within: x.test, Inner: x.isInner(), Recent: x.request.isAnonymous(),
 	}
 	if x.replay != nil {
+		o.Recent = false // a person makes it
 		o.Discard, o.Origin, o.Prepare, o.Ended = x.isDry(), x.replay.By, x.replay.Prepare, x.replay.Ended
 	} else {
 		o.Origin = x.origin(o.Key)

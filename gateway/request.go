@@ -101,6 +101,28 @@ func (r *Request) Origin() string {
 	return scheme + "://" + host
 }
 
+// isAnonymous reports whether a request says nothing of who makes it and changes nothing. If the root is at a server, its
+// answer may be of a state of the last 50 ms. A visitor who has sent a form and is redirected has a cookie as a rule,
+// and sees what the form has changed, on whichever host.
+func (r *Request) isAnonymous() bool {
+	if m := r.Params["REQUEST_METHOD"]; m != "GET" && m != "HEAD" || r.Developer || r.By != (objectdb.Origin{}) {
+		return false
+	}
+	for _, name := range identities {
+		if r.Params[name] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// identities are variables that say who makes a request: a cookie, a password or token, the user whom the web server
+// has checked, a certificate.
+var identities = []string{
+	"HTTP_COOKIE", "HTTP_AUTHORIZATION", "REDIRECT_HTTP_AUTHORIZATION", "HTTP_SCRIPTER_TOKEN", "REMOTE_USER", redirectUser,
+	"SSL_CLIENT_S_DN", "SSL_CLIENT_CERT",
+}
+
 // redirectUser is the name that Apache gives REMOTE_USER after an internal redirect.
 const redirectUser = "REDIRECT_REMOTE_USER"
 

@@ -62,6 +62,8 @@ type Options struct {
 	// path of a request. For a second after one of them has lost a race, the others
 	// hold the writer's lock from their start. "" stands for none.
 	Key string
+	// Recent says that the run may begin with a state of the last moments: see [objectdb.DB.UpdateRecent].
+	Recent bool
 	// ReadOnly makes a transaction that cannot write.
 	ReadOnly bool
 	// Discard undoes what the run has written, also what it has flushed.
@@ -126,6 +128,8 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 		transact = r.config.DB.View
 	case !o.Discard && r.conflicts.recent(o.Key, start):
 		transact = r.config.DB.UpdateLocked
+	case o.Recent:
+		transact = r.config.DB.UpdateRecent
 	}
 	var out Outcome
 	var spent time.Duration
