@@ -116,6 +116,7 @@ func (e *Evaluated) run(t *script.Thread, typed string) error {
 // Linted is the result of Lint.
 type Linted struct {
 	Scripts  int // looked at
+	Pages    int // looked at, by those who know pages
 	Findings []lint.Finding
 }
 

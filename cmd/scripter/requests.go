@@ -214,7 +214,9 @@ func (t *tool) expandCommand() *cobra.Command {
 			if _, err := os.Stat(file); err != nil {
 				return err
 			}
-			f.site = filepath.Dir(file)
+			if !c.Flags().Changed("site") {
+				f.site = filepath.Dir(file)
+			}
 			r, err := f.request("/"+filepath.Base(file), t.in)
 			if err != nil {
 				return err
