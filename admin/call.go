@@ -253,7 +253,7 @@ func (c *call) problemOf(err error) *problem {
 		status = http.StatusNotFound
 	case errors.Is(err, objectdb.ErrExists), errors.Is(err, objectdb.ErrConflict):
 		status = http.StatusConflict
-	case errors.Is(err, objectdb.ErrBusy):
+	case errors.Is(err, objectdb.ErrBusy), errors.Is(err, objectdb.ErrMoved):
 		status = http.StatusServiceUnavailable
 	case objectdb.IsFailure(err):
 	case errors.As(err, &known):

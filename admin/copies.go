@@ -14,6 +14,7 @@ import (
 	"scripter/autosave"
 	"scripter/history"
 	"scripter/objectdb"
+	"scripter/rootname"
 	"scripter/site"
 )
 
@@ -157,7 +158,10 @@ func (c *call) copyProblem(err error) error {
 		return err
 	}
 	c.Log.Error("web page: saved copies", "user", c.user, "err", err)
-	why := strings.ReplaceAll(known.Err.Error(), filepath.Dir(known.Path)+string(filepath.Separator), "")
+	why := known.Err.Error()
+	if local, err := rootname.LocalPath(known.Path); err == nil {
+		why = strings.ReplaceAll(why, filepath.Dir(local)+string(filepath.Separator), "")
+	}
 	return newProblem(http.StatusConflict, "saves.failed", why)
 }
 

@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -162,4 +164,16 @@ func TestDownloadByRange(t *testing.T) {
 		map[string]string{"Range": "bytes=0-5"})
 	assert.Equal(t, http.StatusPartialContent, a.status)
 	assert.Equal(t, "SQLite", a.body)
+}
+
+// The page does not name the folder for the copies of a root in PostgreSQL.
+func TestProblemOfACopyOnThisHost(t *testing.T) {
+	c := &call{Server: &Server{Config: Config{Log: slog.New(slog.DiscardHandler)}}}
+	var p *problem
+	require.ErrorAs(t, c.copyProblem(&objectdb.Error{
+		Op: "revert", Path: "postgres://db/site?host_folder=/srv/secret",
+		Err: errors.New("/srv/secret/db-site.saved-20300101-000000.root cannot be used: it is cut off"),
+	}), &p)
+	assert.Contains(t, p.Text, "db-site.saved-20300101-000000.root cannot be used")
+	assert.NotContains(t, p.Text, "secret")
 }

@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -78,4 +82,72 @@ func TestNewerFormInPostgreSQL(t *testing.T) {
 		return tx.Put(objectdb.Address{"n"}, objectdb.Number(1))
 	})
 	require.ErrorIs(t, err, objectdb.ErrNewer)
+}
+
+// scripter copy --move is ended while it makes the new root. If it was stopped, it takes the mark back; if it was killed,
+// the mark says where the root was to go, and --unmark takes it back. There is no new root, and the next move succeeds.
+func TestEndedMove(t *testing.T) {
+	server := postgrestest.New(t, postgrestest.Fast...)
+	t.Cleanup(server.Remove)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	folder := t.TempDir()
+	program := filepath.Join(folder, "scripter") // testscript.Main chooses the command by the name of the program
+	require.NoError(t, os.Symlink(exe, program))
+	from := filepath.Join(folder, "from.root")
+	to := server.URL("schema=target")
+	scripter := func(ctx context.Context, args ...string) (int, string) {
+		var out bytes.Buffer
+		code := run(ctx, args, strings.NewReader(""), &out, &out)
+		return code, out.String()
+	}
+	code, out := scripter(t.Context(), "init", "--root", from)
+	require.Zero(t, code, out)
+	for _, killed := range []bool{false, true} {
+		// The copy waits for another program that makes the same schema.
+		other, err := pgx.Connect(t.Context(), server.URL(""))
+		require.NoError(t, err)
+		_, err = other.Exec(t.Context(), `BEGIN; CREATE SCHEMA target`)
+		require.NoError(t, err)
+		waiting := func() {
+			require.Eventually(t, func() bool {
+				info, err := roots.Inspect(from)
+				return err == nil && info.Moved == to
+			}, patience, time.Millisecond)
+		}
+		if killed {
+			c := exec.Command(program, "copy", from, to, "--move")
+			require.NoError(t, c.Start())
+			waiting()
+			require.NoError(t, c.Process.Kill())
+			require.Error(t, c.Wait())
+		} else {
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan int)
+			go func() {
+				code, _ := scripter(ctx, "copy", from, to, "--move")
+				ended <- code
+			}()
+			waiting()
+			stop()
+			require.Equal(t, 1, <-ended)
+		}
+		require.NoError(t, other.Close(t.Context()))
+		there, err := roots.Exists(to)
+		require.NoError(t, err)
+		require.False(t, there)
+		if killed {
+			code, out = scripter(t.Context(), "put", "--root", from, "n", "2")
+			require.Equal(t, 1, code)
+			require.Contains(t, out, "it was moved to "+to)
+			code, out = scripter(t.Context(), "copy", "--unmark", from)
+			require.Zero(t, code, out)
+		}
+		code, out = scripter(t.Context(), "put", "--root", from, "n", "1")
+		require.Zero(t, code, out)
+	}
+	code, out = scripter(t.Context(), "copy", from, to, "--move")
+	require.Zero(t, code, out)
+	code, out = scripter(t.Context(), "get", "--root", to, "n")
+	require.Zero(t, code, out)
 }

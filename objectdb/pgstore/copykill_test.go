@@ -23,7 +23,7 @@ import (
 const copyVariable = "PGSTORE_TEST_COPY" // from, a line feed, to
 
 // copyRoot copies a root from a file.
-func copyRoot(ctx context.Context, from, to string) error {
+func copyRoot(ctx context.Context, from, to string, progress func(done, all int64)) error {
 	db, err := sqlitestore.Open(from, objectdb.Options{Reading: true})
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func copyRoot(ctx context.Context, from, to string) error {
 		target = sqlitestore.Import
 	}
 	return db.Dump(ctx, func(d *objectdb.Dump) error {
-		d.Progress = func(done, _ int64) { fmt.Println(done) }
+		d.Progress = progress
 		_, err := target(ctx, to, objectdb.Options{}, d)
 		return err
 	})
@@ -46,7 +46,7 @@ func copyInThisProcess() {
 	if !ok {
 		return
 	}
-	if err := copyRoot(context.Background(), from, to); err != nil {
+	if err := copyRoot(context.Background(), from, to, func(done, _ int64) { fmt.Println(done) }); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -84,7 +84,7 @@ func TestKilledWhileCopying(t *testing.T) {
 			_, err = open(to, storetest.Patient)
 			require.ErrorIs(t, err, fs.ErrNotExist)
 		}
-		require.NoError(t, copyRoot(t.Context(), from, to))
+		require.NoError(t, copyRoot(t.Context(), from, to, nil))
 		copied, err := open(to, storetest.Patient)
 		require.NoError(t, err)
 		storetest.RequireSound(t, copied)
