@@ -120,6 +120,24 @@ func TestMap(t *testing.T) {
 	assert.Contains(t, m, "<!--#clientIP-->", "the page of a folder")
 }
 
+// TestMapOfParts checks that the markers of a page, its layout, its parts and rows have numbers in the page.
+func TestMapOfParts(t *testing.T) {
+	s, folder := mapSite(t)
+	ada := s.person("ada", "owner")
+	s.put("user.list.a", objectdb.String("one"))
+	writeFile(t, folder, "layout.mcro", `<html><body><p><!--#user.title--></p><!--#content--></body></html>`)
+	writeFile(t, folder, "row.mcro", `<p><!--#row--></p>`)
+	writeFile(t, folder, "q.mcro", `<!--#layout (layout.mcro)--><h1><!--#clientIP--></h1>
+<!--#for row in user.list--><!--#include (row.mcro)--><!--#end-->`)
+	data, m := ada.mapOf("/q.mcro")
+	assert.Len(t, data["pages"], 3)
+	for _, text := range []string{"<!--#user.title-->", "<!--#clientIP-->", "<!--#row-->"} {
+		assert.Equal(t, true, m[text]["shown"], text)
+	}
+	assert.Equal(t, "user.list.a", m["<!--#row-->"]["address"])
+	assert.Equal(t, "item", m["<!--#row-->"]["found"])
+}
+
 // TestMapFrame checks that the page in the frame has numbers, and no rights.
 func TestMapFrame(t *testing.T) {
 	s, _ := mapSite(t)

@@ -31,6 +31,7 @@ type attempt struct {
 	ownType  bool               // the gateway completes the type of the response
 	page     string             // path of the page that is the response; "" = not a page
 	problems []problem          // failed markers, logged after the commit
+	unlogged int                // failed markers beyond maxProblems
 	purges   purge.List         // what is purged from caches after the commit
 	traced   *MarkerTrace       // nil: markers are not traced
 }

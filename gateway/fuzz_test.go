@@ -163,6 +163,8 @@ func FuzzPage(f *testing.F) {
 	f.Add("<!--#include virtual=\"/x\" --><!--#raw (referer)--><!--#", "")
 	f.Add("<!--#browserFilter(userAgent, \"!x\", \"<b>\")--><!--#counter(a,b)-->", "&&")
 	f.Add("<html><!--#scratchpad--><!--#_G--><!--#user.webserver.debugToken-->", "a=1&a=2")
+	f.Add(`<!--#layout (page.mcro)--><!--#if searchTable.x < 3 or not referer--><!--#for r in user.webserver.prefs reverse limit 2-->`+
+		`<a href="<!--#r.key-->" title=<!--#r-->><!--#end--><!--#else--><!--#block b--><!--#include (user.fuzz)--><!--#end--><!--#end-->`, "x=2")
 	s := newSite(f)
 	s.put("user.fuzz", objectdb.Script(`return (...)`))
 	s.put("suites.webserver.macros.counter", objectdb.Script(`return "1"`)) // the root stays as it is

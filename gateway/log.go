@@ -80,6 +80,9 @@ func (c *attempt) logProblems() {
 		c.g.log.Warn("macro failed", "page", p.page, "line", p.line, "column", p.column,
 			"marker", clip(p.marker, 200), "err", p.reason())
 	}
+	if c.unlogged > 0 {
+		c.g.log.Warn("more macros failed", "path", c.request.LogPath(), "count", c.unlogged)
+	}
 }
 
 // clip cuts a text to n bytes.

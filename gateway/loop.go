@@ -102,7 +102,6 @@ func (e *evaluator) begin(m *macros.Marker, fn func() error) error {
 	if err := e.count(); err != nil {
 		return err
 	}
-	e.ran = true
 	ok, err := e.try(m, func() error {
 		if m.Err != nil {
 			return syntaxError(m)

@@ -140,6 +140,25 @@ if n == 7 then scratchpad.seen = 1000 error ("no") end return ""`))
 	assert.Contains(t, s.log.String(), "no")
 }
 
+// TestFailuresInLoops checks that a marker that fails in each row does not fill the log, and that the
+// log names the row.
+func TestFailuresInLoops(t *testing.T) {
+	s := newSite(t)
+	update(t, s.db, func(tx *objectdb.Tx) error {
+		for i := range maxProblems + 20 {
+			if err := tx.Put(objectdb.Address{"user", "rows", fmt.Sprintf("%03d", i)}, objectdb.Number(1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	assert.Empty(t, s.expanded(`<!--#for e in user.rows--><!--#e.name--><!--#end-->`, ""))
+	log := s.log.String()
+	assert.Equal(t, maxProblems, strings.Count(log, "e.name names nothing"))
+	assert.Contains(t, log, `err="e.name names nothing (e is user.rows.007)"`)
+	assert.True(t, strings.HasSuffix(log, "msg=\"more macros failed\" path=/expanded.fcgi? count=20\n"))
+}
+
 func TestLoopLimits(t *testing.T) {
 	s := newSite(t)
 	for i := range 30 {

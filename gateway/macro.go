@@ -19,6 +19,9 @@ import (
 // whose marker calls a script.
 const maxNesting = 16
 
+// maxProblems is how many failures of one request are logged: a marker in a loop may fail in each row.
+const maxProblems = 100
+
 // problem is a failed marker, or a failed callback: then only page, which is its address, and
 // err are set.
 type problem struct {
@@ -166,20 +169,9 @@ func (e *evaluator) Insert(m *macros.Marker) error {
 		return nil
 	}
 	if insert := e.partMarker(m); insert != nil {
-		e.ran = true
 		_, err := e.try(m, insert)
 		return err
 	}
-	if x, ok := m.Expr.(macros.Name); ok && e.trace == nil && e.item(x.Path) != nil {
-		// It runs no script, so there is nothing to undo.
-		text, err := e.marker(m)
-		if err != nil {
-			return e.failed(m, err)
-		}
-		e.Text(text)
-		return nil
-	}
-	e.ran = true
 	_, err := e.try(m, func() error {
 		text, err := e.marker(m)
 		if err == nil {
@@ -204,13 +196,34 @@ func (e *evaluator) count() error {
 // written to the root is undone.
 func (e *evaluator) try(m *macros.Marker, fn func() error) (ok bool, err error) {
 	run := func() (failed, err error) {
-		if failed = e.c.Thread.Try(fn); failed != nil {
+		if e.runsNothing(m.Expr) {
+			failed = fn()
+		} else {
+			e.ran = true
+			failed = e.c.Thread.Try(fn)
+		}
+		if failed != nil {
 			err = e.failed(m, failed)
 		}
 		return failed, err
 	}
 	failed, err := e.trace.marker(m, e.out, run)
 	return failed == nil, err
+}
+
+// runsNothing reports whether a marker only reads rows of loops, so that there is nothing to undo.
+func (e *evaluator) runsNothing(x macros.Expr) bool {
+	switch x := x.(type) {
+	case macros.Name:
+		return e.item(x.Path) != nil
+	case macros.Not:
+		return e.runsNothing(x.X)
+	case macros.Operation:
+		return e.runsNothing(x.X) && e.runsNothing(x.Y)
+	case macros.String, macros.Number, macros.Bool, macros.Nil:
+		return true
+	}
+	return false
 }
 
 // failed notes that a marker has failed, and writes why, if a developer asks. It returns the error if
@@ -221,7 +234,11 @@ func (e *evaluator) failed(m *macros.Marker, failed error) error {
 		return failed
 	}
 	p := problem{e.page, m.Line, m.Column, m.Text, e.around(), failed}
-	c.problems = append(c.problems, p)
+	if len(c.problems) < maxProblems {
+		c.problems = append(c.problems, p)
+	} else {
+		c.unlogged++
+	}
 	if c.showsErrors() {
 		e.Text(fmt.Sprintf("<strong>[Macro error: %s, line %d, column %d: %s]</strong>",
 			html.Escape(e.page), m.Line, m.Column, html.Escape(p.reason())))
