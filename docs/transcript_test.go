@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"scripter/internal/postgrestest"
 )
 
 // patience is how long a command may take, and a server until it listens: "go
@@ -115,13 +119,20 @@ type session struct {
 	home   string
 	status int    // of the command before, for "echo $?"
 	addr   string // where the server listens
+	root   string // the URL that stands for manualRoot
 }
+
+// manualRoot is the URL of a root in the manual.
+const manualRoot = "postgres://scripter@db.example.com/site"
 
 // run runs a command in a shell and gives what it printed, on both ways.
 func (s *session) run(t *testing.T, text string) string {
 	t.Helper()
 	if s.addr != "" {
 		text = strings.ReplaceAll(text, manual, s.addr)
+	}
+	if s.root != "" {
+		text = strings.ReplaceAll(text, manualRoot, s.root)
 	}
 	c := s.shell("(exit " + string(rune('0'+s.status)) + ")\n" + text)
 	var printed bytes.Buffer
@@ -131,6 +142,9 @@ func (s *session) run(t *testing.T, text string) string {
 	err := c.Wait()
 	stuck.Stop()
 	out := printed.String()
+	if s.root != "" {
+		out = strings.ReplaceAll(out, s.root, manualRoot)
+	}
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
 		require.NoError(t, err)
 	}
@@ -217,6 +231,39 @@ func TestTranscripts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTranscriptOfHosts runs the commands of the page about roots in PostgreSQL.
+func TestTranscriptOfHosts(t *testing.T) {
+	server := postgrestest.New(t, postgrestest.Fast...)
+	t.Cleanup(server.Remove)
+	s := newSession(t)
+	s.root = server.URL("host_folder=" + url.QueryEscape(s.dir))
+	s.run(t, "scripter init")
+	for _, c := range transcript(read(t, "hosts.md")) {
+		s.check(t, "hosts.md", c)
+	}
+}
+
+// TestDifferences checks that hosts.md names a test for each difference between a file and PostgreSQL.
+func TestDifferences(t *testing.T) {
+	tests, _, _ := listTests(t)
+	_, table, found := strings.Cut(read(t, "hosts.md"), "## What differs\n")
+	require.True(t, found)
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|") // "", what, file, PostgreSQL, tests, ""
+		if len(cells) != 6 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[4]) == "shown by" {
+			continue
+		}
+		rows++
+		named := namedTest.FindAllStringSubmatch(cells[4], -1)
+		assert.NotEmpty(t, named, line)
+		for _, m := range named {
+			assert.True(t, slices.Contains(tests, m[1]), "hosts.md names %s, which does not exist", m[1])
+		}
+	}
+	assert.NotZero(t, rows)
 }
 
 func (s *session) check(t *testing.T, page string, c command) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -39,15 +38,11 @@ func realPath(root string) (string, error) {
 	if !rootname.IsURL(root) {
 		return realPathOf(root)
 	}
-	local, err := rootname.LocalPath(root)
+	local, err := rootname.MakeLocalPath(root)
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Dir(local)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", err
-	}
-	folder, err = realPathOf(folder)
+	folder, err := realPathOf(filepath.Dir(local))
 	return filepath.Join(folder, filepath.Base(local)), err
 }
 

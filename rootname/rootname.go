@@ -169,6 +169,15 @@ func LocalPath(name string) (string, error) {
 	return filepath.Join(folder, p.base()+".root"), nil
 }
 
+// MakeLocalPath is LocalPath for a program that writes such files: it makes the folder for those of a URL.
+func MakeLocalPath(name string) (string, error) {
+	path, err := LocalPath(name)
+	if err == nil && IsURL(name) {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	return path, err
+}
+
 func (p *parts) folder() (string, error) {
 	folder, err := p.get(HostFolder)
 	switch {

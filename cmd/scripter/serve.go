@@ -23,6 +23,7 @@ import (
 	"scripter/metrics"
 	"scripter/objectdb"
 	"scripter/objectdb/roots"
+	"scripter/rootname"
 )
 
 func (t *tool) serveCommand() *cobra.Command {
@@ -154,9 +155,14 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 
 // recordHour records the last hour for the web page until the returned function is called.
 func recordHour(ctx context.Context, db *objectdb.DB, g *gateway.Gateway, log *slog.Logger) (stop func()) {
+	path, err := rootname.MakeLocalPath(db.Path())
+	if err != nil {
+		log.Warn("the web page shows no minutes", "err", err)
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	sum := metrics.Counts{}
-	h := metrics.HourRecorder{Root: db.Path, Read: func() metrics.Reading {
+	h := metrics.HourRecorder{Root: func() string { return path }, Read: func() metrics.Reading {
 		sum.Add(g.TakeCounts())
 		load := g.Load()
 		return metrics.Reading{Counts: sum.Copy(), Running: load.Running, Waiting: load.Waiting}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,9 +29,13 @@ func sqlError(ctx context.Context, err error) error {
 	refused := new(pgconn.PgError)
 	if !errors.As(err, &refused) {
 		if isLost(err) {
-			return fmt.Errorf("%w (%w)", objectdb.ErrUnreachable, err)
+			return &unreachable{err}
 		}
 		return fmt.Errorf("PostgreSQL: %w", err)
+	}
+	if refused.Code == "28P01" { // invalid_password
+		return fmt.Errorf("PostgreSQL: %w; the password is read from PGPASSWORD, or from the file that PGPASSFILE or "+
+			"the parameter passfile names", refused)
 	}
 	if kind := kindOf(refused.Code); kind != nil {
 		return fmt.Errorf("%w (%w)", kind, refused)
@@ -39,9 +45,36 @@ func sqlError(ctx context.Context, err error) error {
 
 var errTooMany = fmt.Errorf("%w: the server has no more connections", objectdb.ErrBusy)
 
-// connectError is sqlError for the error of a new connection.
-func connectError(ctx context.Context, err error) error {
-	return fmt.Errorf("cannot connect: %w", sqlError(ctx, err))
+// unreachable is objectdb.ErrUnreachable with its reason. The text of pgx has a line for each address that it has tried,
+// with the URL's parameters.
+type unreachable struct{ err error }
+
+func (u *unreachable) Error() string {
+	return objectdb.ErrUnreachable.Error() + ": " + strings.Join(innermost(nil, u.err), "; ")
+}
+
+func (u *unreachable) Unwrap() []error { return []error{objectdb.ErrUnreachable, u.err} }
+
+// innermost appends the texts of the innermost errors of err to list, each once.
+func innermost(list []string, err error) []string {
+	var inner []error
+	switch e := err.(type) {
+	case *net.OpError: // it names the address
+	case interface{ Unwrap() []error }:
+		inner = e.Unwrap()
+	case interface{ Unwrap() error }:
+		if next := e.Unwrap(); next != nil {
+			inner = []error{next}
+		}
+	}
+	for _, e := range inner {
+		list = innermost(list, e)
+	}
+	text := err.Error()
+	if len(inner) == 0 && err != objectdb.ErrUnreachable && !slices.Contains(list, text) {
+		list = append(list, text)
+	}
+	return list
 }
 
 // fenced returns ErrConflict if the row of a commit was refused: another commit has its generation, or the commit

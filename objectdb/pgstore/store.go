@@ -175,7 +175,7 @@ func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*se
 		if s.closed.Load() {
 			return nil, objectdb.ErrClosed
 		}
-		return nil, connectError(ctx, err)
+		return nil, sqlError(ctx, err)
 	}
 	c := &session{store: s, pooled: conn, conn: conn.Conn()}
 	if err := begin(c); err != nil {
