@@ -52,3 +52,21 @@ func BenchmarkCached(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStatements raises a number: with prepared statements, without them, and through pgbouncer. Each takes two
+// round trips.
+func BenchmarkStatements(b *testing.B) {
+	for name, root := range map[string]string{
+		"named": newURL(b), "unnamed": newURL(b) + "&default_query_exec_mode=cache_describe", "pgbouncer": newPooled(b, 8),
+	} {
+		db, _ := newRoot(b, root, patient)
+		storetest.Put(b, db, "n", objectdb.Number(0))
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, db.Update(b.Context(), func(tx *objectdb.Tx) error {
+					return storetest.Increment(tx, storetest.Addr(b, "n"))
+				}))
+			}
+		})
+	}
+}

@@ -29,6 +29,17 @@
 // for the stamp. If a server comes back without commits that it had made, as after a failover to a standby, the
 // stamps differ, and a DB forgets what it knows of the root (objectdb.State.Losses).
 //
+// # Between this program and the server
+//
+// pgbouncer and its like may give each transaction another connection of the server, which does not know the statements
+// that were prepared on the one before. The first connection of a process shows whether such a program is there: the
+// number of the server's process is not the one that the connection was told. Then statements have no names, and the
+// server parses them for each transaction. default_query_exec_mode=cache_statement in the URL keeps the names, for
+// pgbouncer 1.21 and newer with max_prepared_statements; cache_describe leaves them out.
+//
+// A URL may name several servers with target_session_attrs=read-write. Then a transaction waits, within
+// Options.BusyTimeout, until a standby has taken over. A root on a standby can be read; to write there is ErrReadOnly.
+//
 // # Polling
 //
 // DB.UpdateRecent needs no round trip if all that it reads is in the cache and the newest generation is known. One

@@ -45,7 +45,7 @@ func (s *store) BeginRead(
 	return c, state, nil
 }
 
-func (c *session) trip() *trip { return &trip{conn: c.conn} }
+func (c *session) trip() *trip { return &trip{store: c.store, conn: c.conn} }
 
 // state adds the queries for the state of a session to its first trip. It returns a function that makes a State of
 // their results.

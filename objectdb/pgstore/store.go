@@ -33,9 +33,10 @@ type store struct {
 	// writers has two tokens: one writer of this process has the lock, and the next one waits for it at the server.
 	// The others need no connection.
 	writers chan struct{}
-	stamps  stamps
-	poller  *poller
-	closed  atomic.Bool
+	pooling
+	stamps stamps
+	poller *poller
+	closed atomic.Bool
 }
 
 func newStore(p *place, o objectdb.Options) (*store, error) {
@@ -49,6 +50,7 @@ func newStore(p *place, o objectdb.Options) (*store, error) {
 	// No ping is needed: if the server has closed a connection, its first request fails and is repeated.
 	p.config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	p.config.ConnConfig.BuildContextWatcherHandler = stopping
+	s.pooling.configure(p.config, p.decided)
 	pool, err := pgxpool.NewWithConfig(context.Background(), p.config)
 	if err != nil {
 		return nil, err
@@ -171,6 +173,9 @@ func (s *store) connect(ctx context.Context, wait *time.Duration, begin func(*se
 
 func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*session, error) {
 	conn, err := s.pool.Acquire(ctx)
+	for errors.Is(err, errPooled) {
+		conn, err = s.pool.Acquire(ctx)
+	}
 	if err != nil {
 		if s.closed.Load() {
 			return nil, objectdb.ErrClosed

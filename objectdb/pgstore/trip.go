@@ -14,6 +14,7 @@ import (
 // A trip is statements that go to the server together, and whose results come back together: one round trip. When
 // one fails, the server leaves out the others.
 type trip struct {
+	store *store
 	conn  *pgx.Conn
 	steps []step
 	bytes int // about the size of the arguments
@@ -52,9 +53,15 @@ func (t *trip) mark() { t.steps[len(t.steps)-1].mark = true }
 // send sends everything. Statements that the connection has not prepared yet cost a round trip each.
 func (t *trip) send(ctx context.Context) error {
 	prepared := make([]*pgconn.StatementDescription, len(t.steps))
+	unnamed := t.store.unnamed.Load()
 	for i, s := range t.steps {
 		var err error
-		if prepared[i], err = t.conn.Prepare(ctx, s.sql, s.sql); err != nil {
+		if unnamed {
+			prepared[i], err = t.store.describe(ctx, t.conn, s.sql)
+		} else {
+			prepared[i], err = t.conn.Prepare(ctx, s.sql, s.sql)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -64,7 +71,11 @@ func (t *trip) send(ctx context.Context) error {
 		if err := build.Build(t.conn.TypeMap(), prepared[i], s.args); err != nil {
 			return errors.Join(fmt.Errorf("its statement %d: %w", i+1, err), t.close())
 		}
-		t.p.SendQueryPrepared(prepared[i].Name, build.ParamValues, build.ParamFormats, build.ResultFormats)
+		if unnamed {
+			t.p.SendQueryParams(s.sql, build.ParamValues, prepared[i].ParamOIDs, build.ParamFormats, build.ResultFormats)
+		} else {
+			t.p.SendQueryPrepared(prepared[i].Name, build.ParamValues, build.ParamFormats, build.ResultFormats)
+		}
 		if s.mark {
 			t.p.SendFlushRequest()
 		}

@@ -32,10 +32,11 @@ var defaults = map[string]string{
 
 // place says where a root is.
 type place struct {
-	shown  string // the URL without the password
-	schema string
-	strict bool // no transaction begins with a state that is not the newest
-	config *pgxpool.Config
+	shown   string // the URL without the password
+	schema  string
+	strict  bool // no transaction begins with a state that is not the newest
+	decided bool // the URL says whether statements have names, see pooling
+	config  *pgxpool.Config
 }
 
 // parseURL reads the URL of a root. Its errors do not quote it, because it may have a password.
@@ -61,6 +62,7 @@ func parseURL(root string) (*place, error) {
 	case query.Has("fresh"):
 		return nil, fmt.Errorf("its parameter fresh is %q; it can only be strict", fresh)
 	}
+	p.decided = query.Has("default_query_exec_mode")
 	p.shown = shown(*u, query)
 	query.Del("schema")
 	query.Del(rootname.HostFolder)
