@@ -91,8 +91,8 @@ func version(path string) int {
 	return n
 }
 
-// make makes the server's folder and its data.
-func (s *Server) make() (err error) {
+// makeFolder makes the server's folder.
+func (s *Server) makeFolder() (err error) {
 	if s.folder, err = os.MkdirTemp("", "scripter-postgres-"); err != nil {
 		return err
 	}
@@ -106,6 +106,14 @@ func (s *Server) make() (err error) {
 		if err := os.Chmod(s.folder, 0o711); err != nil { // web servers of the tests run as other users
 			return err
 		}
+	}
+	return nil
+}
+
+// make makes the server's folder and its data.
+func (s *Server) make() error {
+	if err := s.makeFolder(); err != nil {
+		return err
 	}
 	out, err := s.command("initdb", "--pgdata", s.data(), "--auth=trust", "--username=scripter", "--encoding=UTF8",
 		"--locale=C", "--no-sync").CombinedOutput()
@@ -174,9 +182,10 @@ func (s *Server) ready() error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		state, _ := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
 		lines := bytes.Split(state, []byte("\n"))
-		if len(lines) > 7 && strings.TrimSpace(string(lines[7])) == "ready" &&
-			string(lines[0]) == strconv.Itoa(s.process.Pid) {
-			return nil
+		if len(lines) > 7 && string(lines[0]) == strconv.Itoa(s.process.Pid) {
+			if is := strings.TrimSpace(string(lines[7])); is == "ready" || is == "standby" {
+				return nil
+			}
 		}
 		select {
 		case err := <-s.ended:
@@ -218,9 +227,48 @@ func (s *Server) Remove() {
 	}
 }
 
+// NewStandby makes a standby of the server, and starts it.
+func (s *Server) NewStandby(t testing.TB) *Server {
+	t.Helper()
+	b := &Server{programs: s.programs, owner: s.owner, settings: s.settings}
+	err := b.makeFolder()
+	if err == nil {
+		var out []byte
+		out, err = b.command("pg_basebackup", "--host", s.folder, "--username", "scripter", "--pgdata", b.data(),
+			"--write-recovery-conf", "--checkpoint=fast", "--no-sync").CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("pg_basebackup: %w\n%s", err, out)
+		}
+	}
+	if err == nil {
+		err = b.Start()
+	}
+	if err != nil {
+		b.Remove()
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Promote makes a standby a server that can be written, and returns when it is.
+func (s *Server) Promote() error {
+	out, err := s.command("pg_ctl", "promote", "--wait", "--pgdata", s.data()).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("pg_ctl promote: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // URL is that of the server's database. query has further parameters, such as "schema=a".
-func (s *Server) URL(query string) string {
-	return "postgres://scripter@/postgres?host=" + url.QueryEscape(s.folder) + "&" + query
+func (s *Server) URL(query string) string { return URL(query, s) }
+
+// URL is that of the database of several servers, of which a client uses one.
+func URL(query string, servers ...*Server) string {
+	var folders []string
+	for _, s := range servers {
+		folders = append(folders, s.folder)
+	}
+	return "postgres://scripter@/postgres?host=" + url.QueryEscape(strings.Join(folders, ",")) + "&" + query
 }
 
 // A Shared server is made when the first test asks for it.

@@ -88,6 +88,16 @@ func fenced(err error) error {
 	return err
 }
 
+// standby returns ErrReadOnly for the error of a server that is a standby, where a transaction that writes cannot begin.
+func standby(err error) error {
+	refused := new(pgconn.PgError)
+	if errors.As(err, &refused) && refused.Code == "0A000" { // feature_not_supported
+		return fmt.Errorf("%w: the server is a standby; name the one that can be written in the URL of the root, "+
+			"or all of them with target_session_attrs=read-write (%w)", objectdb.ErrReadOnly, refused)
+	}
+	return err
+}
+
 // kindOf returns what an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) means for a
 // root, or nil.
 func kindOf(state string) error {

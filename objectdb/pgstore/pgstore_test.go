@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if root, path, ok := strings.Cut(os.Getenv(pollsFor), " "); ok {
 		pollUntilKilled(root, path)
 	}
+	if root := os.Getenv(holdsLockOf); root != "" {
+		holdLock(root)
+	}
 	code := m.Run()
 	server.Remove()
 	os.Exit(code)

@@ -92,7 +92,7 @@ func (w *writer) lock(ctx context.Context, t *trip, since int64) (objectdb.State
 		return rows.Scan(&version, &w.moved, &h.bytes, &h.thinned, &h.next, &h.oldest)
 	}, s.sql[sqlWriting])
 	if err := t.run(ctx); err != nil {
-		return objectdb.State{}, sqlError(ctx, err)
+		return objectdb.State{}, standby(sqlError(ctx, err))
 	}
 	// A newer program may have brought the root up to date since it was opened.
 	if err := checkForm(version); err != nil {
