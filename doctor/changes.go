@@ -17,6 +17,9 @@ var changes = map[string]string{
 	"software apache": "ServerTokens Full",
 	"software nginx":  "fastcgi_param SERVER_SOFTWARE nginx/$nginx_version;",
 
+	"standby": "synchronous_standby_names and synchronous_commit in postgresql.conf " +
+		"(https://www.postgresql.org/docs/current/warm-standby.html#SYNCHRONOUS-REPLICATION)",
+
 	"SCRIPTER apache": `<LocationMatch "(?i)^/(?!cgi-bin/).*\.fcgi([/$]|$)"> SetHandler SCRIPTER </LocationMatch>` +
 		"\nAction SCRIPTER /cgi-bin/Scripter.acgi virtual",
 	"SCRIPTER nginx": `location ~* ^/(?!cgi-bin/).*\.fcgi([/$]|$) { fastcgi_pass scripter; }`,

@@ -111,6 +111,7 @@ type doctor struct {
 	maxBody   int64  // bytes
 	protected protection
 	history   []site.HistoryRow
+	replicas  *objectdb.Replication // nil: the root is a file
 
 	shown  string // what the web server calls itself
 	fcgid  bool   // /server-status speaks of mod_fcgid
@@ -242,6 +243,7 @@ func (d *doctor) lookAround(ctx context.Context, o Options) error {
 	d.checkListed()
 	d.checkPlace()
 	d.checkHistory()
+	d.checkReplicas()
 	return nil
 }
 
@@ -254,6 +256,9 @@ func (d *doctor) read(tx *objectdb.Tx) error {
 		return err
 	}
 	var err error
+	if d.replicas, err = tx.Replication(); err != nil {
+		return err
+	}
 	d.history, err = site.ReadHistoryRows(tx)
 	return err
 }
@@ -295,6 +300,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkPurge(ctx)
 	d.checkProtected(ctx)
 	d.checkHistory()
+	d.checkReplicas()
 }
 
 // change returns the lines to change for a check: those for the way in which the web

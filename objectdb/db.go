@@ -110,6 +110,18 @@ func (db *DB) Info(ctx context.Context) (info Info, err error) {
 	return info, err
 }
 
+// Replication returns which standbys the server of the root has; nil if the root is a file.
+func (tx *Tx) Replication() (*Replication, error) {
+	s, err := tx.reader()
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := s.(Replicated); ok {
+		return r.Replication(tx.ctx)
+	}
+	return nil, nil
+}
+
 // follow brings the cache to the state that a session sees, if that is newer. A commit
 // of this process holds publishing until it has told the cache. follow waits for it a
 // little; if that is not enough, the transaction does without the cache.

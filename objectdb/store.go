@@ -112,6 +112,24 @@ type Session interface {
 	End()
 }
 
+// A Replicated session is one with a server.
+type Replicated interface {
+	Session
+	// Replication returns which standbys the server has.
+	Replication(ctx context.Context) (*Replication, error)
+}
+
+// Replication says which standbys a server has.
+type Replication struct {
+	IsStandby   bool // the server itself is a standby
+	Synchronous int  // standbys that have each commit before it is answered
+	Others      int  // standbys that get it later
+	Unknown     int  // standbys of which the user may not see more
+	Wanted      bool // the server waits for synchronous standbys
+	// Commits is synchronous_commit, the setting of the server that says what a commit waits for.
+	Commits string
+}
+
 // A Writer is a session that holds the writer's lock.
 type Writer interface {
 	Session

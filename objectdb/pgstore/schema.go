@@ -124,6 +124,7 @@ const (
 	sqlPoll
 	sqlWriting
 	sqlInfo
+	sqlReplication
 	sqlChild
 	sqlByID
 	sqlChildren
@@ -270,6 +271,10 @@ var statementSQL = [statements]string{
 			(SELECT time FROM @.change WHERE generation > commits.thinned ORDER BY generation LIMIT 1),
 			(SELECT time FROM @.change ORDER BY generation LIMIT 1)
 		FROM @.commits ORDER BY generation DESC LIMIT 1`,
+	sqlReplication: `SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names') <> '',
+		current_setting('synchronous_commit'), count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')),
+		count(*) FILTER (WHERE sync_state NOT IN ('sync', 'quorum')), count(*) FILTER (WHERE sync_state IS NULL)
+		FROM pg_stat_replication`,
 	sqlInfo: `SELECT form, (SELECT count(*) FROM @.object), (SELECT created FROM @.object WHERE id = 1),
 		made_by, migrated_by, moved FROM @.info`,
 

@@ -265,3 +265,8 @@ func (c *session) Info(ctx context.Context) (objectdb.Info, error) {
 	info.Created = time.Unix(0, made).UTC()
 	return info, err
 }
+
+func (c *session) Replication(ctx context.Context) (*objectdb.Replication, error) {
+	r := &objectdb.Replication{}
+	return r, c.scan(ctx, []any{&r.IsStandby, &r.Wanted, &r.Commits, &r.Synchronous, &r.Others, &r.Unknown}, sqlReplication)
+}
