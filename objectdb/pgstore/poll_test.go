@@ -80,12 +80,12 @@ func TestEditsAcrossHosts(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var readers sync.WaitGroup
-	var seen [hosts][]time.Duration // how long each edit took to arrive
+	var unseen [hosts][]time.Duration // how old each edit of another host was when a read began that did not see it
 	var trips, reads atomic.Int64
 	for i, db := range dbs {
 		readers.Go(func() {
-			last := int64(0)
-			before := stores[i].pool.Stat().AcquireCount()
+			last, before := int64(0), int64(0) // the last edit that was seen, and when that read began
+			acquired := stores[i].pool.Stat().AcquireCount()
 			for ctx.Err() == nil {
 				oldest := int64(0) // that may be seen
 				begun := clock()
@@ -99,14 +99,15 @@ func TestEditsAcrossHosts(t *testing.T) {
 					return
 				}
 				for ; last < n; last++ {
-					if at := committed[last+1].Load(); at > 0 {
-						seen[i] = append(seen[i], time.Duration(clock()-at))
+					if at := committed[last+1].Load(); at > 0 && (last+1)%hosts != int64(i) {
+						unseen[i] = append(unseen[i], time.Duration(max(0, before-at)))
 					}
 				}
+				before = begun
 				reads.Add(1)
 				time.Sleep(time.Millisecond)
 			}
-			trips.Add(stores[i].pool.Stat().AcquireCount() - before)
+			trips.Add(stores[i].pool.Stat().AcquireCount() - acquired)
 		})
 	}
 	for k := int64(1); k <= int64(edits) && !t.Failed(); k++ {
@@ -118,17 +119,19 @@ func TestEditsAcrossHosts(t *testing.T) {
 		newest.Store(k)
 		require.EqualValues(t, k, number(t, dbs[i].UpdateRecent, "n"), "its own commit")
 		require.EqualValues(t, k, number(t, neighbour[i].UpdateRecent, "n"), "the commit of another process of the host")
-		require.EqualValues(t, k, number(t, dbs[(i+1)%hosts].Update, "n"), "the newest state")
+		if k%10 == 0 {
+			require.EqualValues(t, k, number(t, dbs[(i+1)%hosts].Update, "n"), "the newest state")
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(2 * objectdb.MaxAge)
 	stop()
 	readers.Wait()
-	all := slices.Concat(seen[:]...)
+	all := slices.Concat(unseen[:]...)
 	slices.Sort(all)
 	if len(all) > 0 {
-		t.Logf("%d edits arrived after p50 %v, p100 %v; %d of %d reads had a session", len(all), all[len(all)/2],
-			all[len(all)-1], trips.Load(), reads.Load())
+		t.Logf("%d edits were seen by each read that began p50 %v, p100 %v later; %d of %d reads had a session", len(all),
+			all[len(all)/2], all[len(all)-1], trips.Load(), reads.Load())
 	}
 	assert.Less(t, trips.Load(), reads.Load()/2, "most reads need no round trip")
 }
