@@ -414,7 +414,7 @@ func (k *committer) lookUp(lost error) error {
 	defer cancel()
 	wait := s.options.BusyTimeout
 	var newest, stamp *int64
-	c, err := s.connect(ctx, &wait, func(c *session) error {
+	c, err := s.connect(ctx, &wait, func(ctx context.Context, c *session) error {
 		t := c.trip()
 		t.add(beginWriting)
 		t.add(setLimits, milliseconds(max(wait, time.Millisecond)), milliseconds(s.idleTime()))

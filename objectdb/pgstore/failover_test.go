@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -262,4 +264,33 @@ func TestDeadHost(t *testing.T) {
 		put(t, db, "n", objectdb.Number(2))
 	}
 	storetest.RequireSound(t, db)
+}
+
+// A server that does not answer any more, as when its host is gone, is given up after BusyTimeout.
+func TestSilentServer(t *testing.T) {
+	root := newURL(t) + "&application_name=silent"
+	db, _ := newRoot(t, root, objectdb.Options{BusyTimeout: 200 * time.Millisecond})
+	put(t, db, "n", objectdb.Number(1))
+	signal := func(sig syscall.Signal, pids []string) {
+		for _, text := range pids {
+			pid, err := strconv.Atoi(text)
+			require.NoError(t, err)
+			_ = syscall.Kill(pid, sig) // it may have ended
+		}
+	}
+	for _, run := range []transact{db.View, db.Update, db.UpdateLocked} {
+		pids := strings.Fields(ask(t, server.Get(t),
+			`SELECT string_agg(pid::text, ' ') FROM pg_stat_activity WHERE application_name = 'silent'`))
+		signal(syscall.SIGSTOP, pids)
+		begun := time.Now()
+		err := run(t.Context(), func(tx *objectdb.Tx) error { return nil })
+		waited := time.Since(begun)
+		signal(syscall.SIGCONT, pids)
+		require.ErrorIs(t, err, objectdb.ErrUnreachable)
+		require.ErrorContains(t, err, "has not answered")
+		require.Less(t, waited, 20*time.Second)
+		require.Eventually(t, func() bool { // on another connection
+			return db.View(t.Context(), func(tx *objectdb.Tx) error { return nil }) == nil
+		}, patience, time.Millisecond)
+	}
 }

@@ -90,7 +90,7 @@ func (s *store) make(
 	var encoding string
 	var version int
 	var schemaThere, rootThere bool
-	c, err := s.open(ctx, &wait, func(c *session) error {
+	c, err := s.open(ctx, &wait, func(ctx context.Context, c *session) error {
 		t := c.trip()
 		t.add(beginWriting)
 		t.add(setLimits, milliseconds(max(wait, time.Millisecond)), "0")
@@ -136,7 +136,7 @@ const oldestServer = 150000
 func (s *store) firstRead(ctx context.Context) error {
 	wait := s.options.BusyTimeout
 	var version *int
-	c, err := s.open(ctx, &wait, func(c *session) error {
+	c, err := s.open(ctx, &wait, func(ctx context.Context, c *session) error {
 		t := c.trip()
 		t.add(beginReading)
 		t.one(func(rows pgx.Rows) error { return rows.Scan(&version) }, inSchema(`SELECT form FROM @.info`, s.schema))

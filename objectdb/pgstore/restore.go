@@ -25,7 +25,7 @@ func (s *store) Restore(
 		return r, err
 	}
 	w := &writer{}
-	_, err = s.open(ctx, &wait, func(c *session) error {
+	_, err = s.open(ctx, &wait, func(ctx context.Context, c *session) error {
 		w.session = c
 		t := c.trip()
 		t.add(beginWriting)

@@ -28,7 +28,7 @@ func (s *store) BeginRead(
 	ctx context.Context, since int64, wait *time.Duration,
 ) (objectdb.Session, objectdb.State, error) {
 	var state objectdb.State
-	c, err := s.open(ctx, wait, func(c *session) error {
+	c, err := s.open(ctx, wait, func(ctx context.Context, c *session) error {
 		t := c.trip()
 		t.add(beginReading)
 		read := c.state(t, since)

@@ -73,7 +73,7 @@ func (s *store) Path() string { return s.shown }
 func (s *store) Size(ctx context.Context) (objectdb.Size, error) {
 	wait := s.options.BusyTimeout
 	var bytes int64
-	c, err := s.open(ctx, &wait, func(c *session) error {
+	c, err := s.open(ctx, &wait, func(ctx context.Context, c *session) error {
 		t := c.trip()
 		t.add(beginReading)
 		t.one(func(rows pgx.Rows) error { return rows.Scan(&bytes) },
@@ -127,7 +127,7 @@ func take(ctx context.Context, from chan struct{}, wait *time.Duration) error {
 
 // open opens a session. begin is its first round trip. If the connection is lost in it, or there is none, open tries
 // again, for as long as *wait allows.
-func (s *store) open(ctx context.Context, wait *time.Duration, begin func(*session) error) (*session, error) {
+func (s *store) open(ctx context.Context, wait *time.Duration, begin func(context.Context, *session) error) (*session, error) {
 	if s.closed.Load() {
 		return nil, objectdb.ErrClosed
 	}
@@ -145,11 +145,11 @@ func (s *store) open(ctx context.Context, wait *time.Duration, begin func(*sessi
 }
 
 // connect is open for a session that has its token already.
-func (s *store) connect(ctx context.Context, wait *time.Duration, begin func(*session) error) (*session, error) {
+func (s *store) connect(ctx context.Context, wait *time.Duration, begin func(context.Context, *session) error) (*session, error) {
 	pause := time.Millisecond
 	for {
 		start := time.Now()
-		c, err := s.tryConnect(ctx, begin)
+		c, err := s.tryInTime(ctx, *wait, begin)
 		if err == nil {
 			return c, nil
 		}
@@ -171,7 +171,18 @@ func (s *store) connect(ctx context.Context, wait *time.Duration, begin func(*se
 	}
 }
 
-func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*session, error) {
+// tryInTime is tryConnect that gives up a server which does not answer, because its host is gone or hangs.
+func (s *store) tryInTime(
+	ctx context.Context, wait time.Duration, begin func(context.Context, *session) error,
+) (*session, error) {
+	most := max(wait, 0) + time.Second // the server itself watches over the wait for the lock
+	ctx, cancel := context.WithTimeoutCause(ctx, most,
+		fmt.Errorf("%w: it has not answered for %v", objectdb.ErrUnreachable, most.Round(time.Second)))
+	defer cancel()
+	return s.tryConnect(ctx, begin)
+}
+
+func (s *store) tryConnect(ctx context.Context, begin func(context.Context, *session) error) (*session, error) {
 	conn, err := s.pool.Acquire(ctx)
 	for errors.Is(err, errPooled) {
 		conn, err = s.pool.Acquire(ctx)
@@ -183,7 +194,7 @@ func (s *store) tryConnect(ctx context.Context, begin func(*session) error) (*se
 		return nil, sqlError(ctx, err)
 	}
 	c := &session{store: s, pooled: conn, conn: conn.Conn()}
-	if err := begin(c); err != nil {
+	if err := begin(ctx, c); err != nil {
 		c.rollback()
 		return nil, err
 	}

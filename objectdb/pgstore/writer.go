@@ -58,7 +58,7 @@ func (s *store) beginLocked(ctx context.Context, since int64, wait *time.Duratio
 		return nil, state, err
 	}
 	w := &writer{}
-	_, err := s.open(ctx, wait, func(c *session) (err error) {
+	_, err := s.open(ctx, wait, func(ctx context.Context, c *session) (err error) {
 		w.session = c
 		start := time.Now()
 		if state, err = w.begin(ctx, since, *wait); err == nil {
