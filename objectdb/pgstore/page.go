@@ -68,7 +68,8 @@ func (p *page) guarded(fn func(w *pageWords)) (ok bool) {
 func (p *page) read(now int64, most time.Duration) (s sight, known bool) {
 	p.guarded(func(w *pageWords) {
 		s = w.sight()
-		known = w.check.Load() == p.checkOf(s) && s.generation >= w.floor.Load() && s.sent <= now && now-s.sent <= int64(most)
+		known = w.check.Load() == p.checkOf(s) && s.generation >= w.floor.Load() &&
+			s.sent > 0 && s.sent <= now && now-s.sent <= int64(most)
 	})
 	return s, known
 }

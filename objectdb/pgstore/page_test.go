@@ -59,6 +59,9 @@ func TestPage(t *testing.T) {
 	assert.EqualValues(t, 4, known(other))
 	publish(6, 4, -time.Hour)
 	assert.Zero(t, known(other), "it is of another time")
+	one.publish(sight{7, 107, 0}, 0)
+	_, ok := other.read(0, maxAge)
+	assert.False(t, ok, "there is no clock")
 }
 
 // A page that is damaged, or of another start of the host, has nothing. It can be used again when somebody writes.
