@@ -204,6 +204,16 @@ func (s *Server) Log() string {
 	return string(text)
 }
 
+// Flushes returns how many times the server has synced its WAL to the disk.
+func (s *Server) Flushes() (int, error) {
+	query := "SELECT wal_sync FROM pg_stat_wal"
+	out, err := s.command("psql", "-XAt", "-h", s.folder, "-U", "scripter", "-d", "postgres", "-c", query).Output()
+	if err != nil {
+		return 0, fmt.Errorf("psql: %w", err)
+	}
+	return strconv.Atoi(strings.TrimSpace(string(out)))
+}
+
 // Crash ends the server at once, as if it had crashed: what it has not written to its files is lost.
 func (s *Server) Crash() { s.stop(syscall.SIGQUIT) }
 
