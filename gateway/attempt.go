@@ -60,6 +60,9 @@ func (c *attempt) answer() (done bool, err error) {
 	if c.plan.closed && !c.developer() {
 		return true, c.refuse()
 	}
+	if c.out.cors.isPreflight(c.request) {
+		return true, c.answerPreflight()
+	}
 	if c.request.bodyArrived() {
 		if err := c.readBody(); err != nil {
 			return true, err

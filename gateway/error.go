@@ -23,6 +23,7 @@ type Error struct {
 	Status  int
 	Message string
 	Allow   string // value of the Allow field of a 405
+	Public  string // what a visitor reads of it; "" = no more than the status says
 	realm   string // of a 401: the realm whose users may log in
 	Err     error
 

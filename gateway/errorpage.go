@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,10 +40,13 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 		return resp
 	}
 	var resp *httpheader.Response
-	if x.developer(ctx) {
+	switch {
+	case x.developer(ctx) && r.wantsJSON():
+		resp = problemPage(r, status, Describe(err), incident)
+	case x.developer(ctx):
 		resp = x.developerPage(ctx, status, incident, err)
-	} else {
-		resp = x.visitorPage(ctx, status, incident)
+	default:
+		resp = x.visitorPage(ctx, status, publicMessage(status, err), incident)
 	}
 	var e *Error
 	if errors.As(err, &e) && e.Allow != "" {
@@ -59,10 +63,9 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 }
 
 // visitorPage returns the site's own page for a failure, or a plain page if that fails, too.
-func (x *exchange) visitorPage(ctx context.Context, status int, incident string) *httpheader.Response {
-	message := visitorMessage(status)
+func (x *exchange) visitorPage(ctx context.Context, status int, message, incident string) *httpheader.Response {
 	// After Yield another request may be running scripts of this page.
-	if !x.yielded && status != 401 {
+	if !x.yielded && status != 401 && !x.request.wantsJSON() {
 		var resp *httpheader.Response
 		if safely(func() (err error) {
 			resp, err = x.sitePage(ctx, status, message, incident)
@@ -115,6 +118,15 @@ func visitorMessage(status int) string {
 		return "The site is busy. Please try again in a moment."
 	}
 	return "The page could not be made."
+}
+
+// publicMessage returns the text for visitors: what the error has for them, or no more than the status.
+func publicMessage(status int, err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Public != "" {
+		return e.Public
+	}
+	return visitorMessage(status)
 }
 
 // developerMessage returns all that is known of an error: its message and object, the line and
@@ -184,7 +196,10 @@ func (c *attempt) refuse() error {
 	const message = "The site is closed for maintenance. Please come back later."
 	err := c.begin()
 	var resp *httpheader.Response
-	if err == nil {
+	switch {
+	case err == nil && c.request.wantsJSON():
+		resp = problemPage(c.request, 503, message, "")
+	case err == nil:
 		resp, err = c.prefPage("503 "+httpheader.ReasonText(503), "maintenancePage", message, "")
 	}
 	if err != nil {
@@ -201,16 +216,13 @@ func (c *attempt) refuse() error {
 	return nil
 }
 
-// plainPage returns a page for a failure that is made without the root.
+// plainPage returns an answer to a failure that is made without the root: a page, or a problem for a
+// request that asks for JSON.
 func plainPage(r *Request, status int, message, incident string) *httpheader.Response {
-	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
-	server := r.Params["SERVER_SOFTWARE"]
-	if server == "" {
-		server = "Scripter"
+	if r.wantsJSON() {
+		return problemPage(r, status, message, incident)
 	}
-	resp.Add("Server", server)
-	resp.Add("MIME-Version", "1.0")
-	resp.Add("Content-type", "text/html; charset=utf-8")
+	resp := newFailure(r, status, "text/html; charset=utf-8")
 	title := fmt.Sprintf("%d %s", status, http.StatusText(status))
 	body := "<!DOCTYPE html>\n<html><head><title>" + title + "</title></head><body>\n<h1>" + title + "</h1>\n" +
 		"<pre>" + html.Escape(message) + "</pre>\n"
@@ -218,6 +230,15 @@ func plainPage(r *Request, status int, message, incident string) *httpheader.Res
 		body += "<p>Incident " + incident + "</p>\n"
 	}
 	resp.Body = body + "</body></html>\n"
+	return resp
+}
+
+// newFailure returns the answer to a failure without its body.
+func newFailure(r *Request, status int, kind string) *httpheader.Response {
+	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
+	resp.Add("Server", cmp.Or(r.Params["SERVER_SOFTWARE"], "Scripter"))
+	resp.Add("MIME-Version", "1.0")
+	resp.Add("Content-type", kind)
 	return resp
 }
 

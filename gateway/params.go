@@ -36,8 +36,8 @@ type parameters struct {
 }
 
 // paramCells are the cells of the parameter table: those of the CGI Framework (specification,
-// 2.3: what lies at scratchpad.cgiparams), and searchTable, fields, headers, cookies, files,
-// allFiles and cgi, which it did not have.
+// 2.3: what lies at scratchpad.cgiparams), and searchTable, json, fields, headers, cookies, files,
+// allFiles and cgi, which it did not have. The bare name json is that of the verbs.
 var (
 	paramCells = [...]struct {
 		name  string
@@ -69,6 +69,7 @@ var (
 		{"searchTable", (*parameters).searchTable},
 		{"argTable", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.args) }},
 		{"files", func(p *parameters, _ map[string]string) script.Value { return tableOr(p.form.files) }},
+		{"json", (*parameters).json},
 		{"fields", (*parameters).fields},
 		{"allFiles", (*parameters).allFiles},
 		{"fullRequest", func(p *parameters, _ map[string]string) script.Value { return p.request.fullRequest() }},
@@ -76,7 +77,7 @@ var (
 		{"headers", func(_ *parameters, vars map[string]string) script.Value { return headerTable(vars) }},
 		{"cgi", func(_ *parameters, vars map[string]string) script.Value { return variableTable(vars) }},
 	}
-	paramShape = script.NewShape(paramNames()...)
+	paramShape = script.NewShape(paramNames()...).Hide("json")
 )
 
 // paramTypes are the types of the tables of a request, for editors.
@@ -84,6 +85,7 @@ var paramTypes = map[string]string{
 	"searchTable": "table<string, string>",
 	"argTable":    "table<string, string>",
 	"fields":      "table<string, string[]>",
+	"json":        "any",
 	"files":       "table<string, {filename: string, type: string, data: string, size: integer}>",
 	"allFiles":    "table<string, {filename: string, type: string, data: string, size: integer}[]>",
 	"cookies":     "table<string, string>",

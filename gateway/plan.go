@@ -35,7 +35,7 @@ func (c *attempt) makePlan() (err error) {
 		closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug),
 		quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
 	}
-	c.out.chunk = c.plan.chunk
+	c.out.chunk, c.out.cors = c.plan.chunk, corsOf(c.request, c.target, s)
 	if c.g.slots.limitsDue(time.Now()) {
 		c.g.slots.setLimits(slotLimitsOf(s))
 	}

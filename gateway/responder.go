@@ -20,6 +20,7 @@ type responder struct {
 	started bool
 	status  int
 	chunk   int                  // bytes; 0 = in one piece
+	cors    *cors                // nil: the pages of other sites may not call the URL
 	sent    int64                // bytes, the head included
 	length  int64                // Content-Length of a streamed response; -1 = none
 	body    int64                // bytes of the body so far
@@ -86,6 +87,7 @@ func (a *responder) copy(from io.Reader) error {
 
 // start sends the head of a response, and its body.
 func (a *responder) start(resp *httpheader.Response) error {
+	a.cors.add(resp)
 	if err := a.writeHead(resp); err != nil {
 		return err
 	}

@@ -30,6 +30,15 @@ func lintRows(tx *objectdb.Tx, a objectdb.Address) ([]lint.Finding, error) {
 			}
 		}
 	}
+	if isAbove(a, site.CORSRows) {
+		rows, err := site.ReadCORSRows(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			find(site.CORSRows.Child(r.Prefix), "cors", "it lets nobody in: ", r.Why)
+		}
+	}
 	if isAbove(a, site.RequireRows) {
 		rows, err := site.ReadRequireRows(tx)
 		if err != nil {

@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"scripter/lua"
 )
 
 // A Shape holds the names of the cells that many tables have in common. All these
 // tables share it.
 type Shape struct {
-	cells []cell
-	index map[string]int // by the name
-	fold  map[string]int // by the name in lower case
+	cells  []cell
+	index  map[string]int  // by the name
+	fold   map[string]int  // by the name in lower case
+	hidden map[string]bool // names in lower case: see Hide
 }
 
 // NewShape returns the shape of tables with these cells, whose names are ASCII.
@@ -24,6 +27,50 @@ func NewShape(names ...string) *Shape {
 		s.fold[strings.ToLower(name)] = i
 	}
 	return s
+}
+
+// Hide makes [Table.Lookup] pass over these cells: they are found only in their table. It is for names
+// that mean something else as bare names, such as json. Only such a cell may be [Deferred]. It returns the
+// shape.
+func (s *Shape) Hide(names ...string) *Shape {
+	s.hidden = make(map[string]bool, len(names))
+	for _, name := range names {
+		s.hidden[strings.ToLower(name)] = true
+	}
+	return s
+}
+
+// hides reports whether the table has a shape that hides a name.
+func (tb *Table) hides(name string) bool {
+	return tb.record != nil && tb.record.shape.hidden != nil && tb.record.shape.hidden[strings.ToLower(name)]
+}
+
+// A Deferred is the value of a cell that is made when a script first reads it by its name. charge counts
+// steps of work: see [Call.Charge]. An error is raised in the script. Before that, neither Go nor pairs sees
+// the cell.
+type Deferred func(charge func(n int)) (Value, error)
+
+// deferred makes the value of cell i, if that is Deferred, for a script that reads it in L.
+func (tb *Table) deferred(L *lua.LState, i int) {
+	if !tb.isDeferred(i) {
+		return
+	}
+	c := tb.cells[i]
+	make := tb.record.of.Cell(c.of - 1).(Deferred)
+	t := threadOf(L)
+	v, err := make(func(n int) { t.state.Charge(L, n) })
+	if err != nil {
+		t.raise(L, "", err)
+	}
+	*tb.own(i) = cell{name: c.name, value: v}
+}
+
+func (tb *Table) isDeferred(i int) bool {
+	if tb.record == nil || tb.cells[i].of == 0 || !tb.hides(tb.cells[i].name) {
+		return false
+	}
+	_, ok := tb.record.of.Cell(tb.cells[i].of - 1).(Deferred)
+	return ok
 }
 
 // Cells returns the values of a table's cells, by their place in its shape.
@@ -56,6 +103,9 @@ func (tb *Table) value(i int) Value {
 		return c.value
 	}
 	v := tb.record.of.Cell(c.of - 1)
+	if _, ok := v.(Deferred); ok {
+		return nil
+	}
 	if _, ok := v.(string); !ok {
 		*tb.own(i) = cell{name: c.name, value: v}
 	}

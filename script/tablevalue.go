@@ -133,7 +133,7 @@ func (tb *Table) Get(name string) Value {
 
 // Lookup is Get without regard to case, unless a cell is spelled exactly so. A nil Table is empty.
 func (tb *Table) Lookup(name string) (v Value, found bool) {
-	if tb == nil {
+	if tb == nil || tb.hides(name) {
 		return nil, false
 	}
 	if v := tb.Get(name); v != nil {
@@ -280,10 +280,10 @@ func (tb *Table) give(i int) lua.LValue {
 }
 
 // materialise moves all cells that are left to the Lua table, which is an ordinary
-// one from then on.
+// one from then on, unless it has a [Deferred] cell.
 func (tb *Table) materialise() {
-	for i := 0; tb.left > 0; i++ {
-		if !tb.cells[i].gone {
+	for i := 0; tb.left > 0 && i < len(tb.cells); i++ {
+		if !tb.cells[i].gone && !tb.isDeferred(i) {
 			tb.give(i)
 		}
 	}
@@ -313,6 +313,7 @@ func lazyIndex(L *lua.LState) int {
 	if tb := threadOf(L).lazy[L.Get(1).(*lua.LTable)]; tb != nil {
 		if s, ok := L.Get(2).(lua.LString); ok {
 			if i := tb.find(string(s)); i >= 0 {
+				tb.deferred(L, i)
 				v = tb.give(i)
 			}
 		}

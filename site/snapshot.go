@@ -22,6 +22,7 @@ type Snapshot struct {
 	actions     map[string]Action   // by the folded name
 	overrides   pathTable
 	indexes     pathTable
+	cors        []CORS
 	limits      map[string]limitCells // by the folded name of the row
 	requires    rights[Requirement]
 	roles       rights[Role]
@@ -83,7 +84,7 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 		values: make(map[*Setting]objectdb.Value, len(Settings)),
 		mime:   r.mimeTypes(), actions: r.actions(),
 		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
-		limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement), roles: readRights(r, Roles, r.role),
+		cors: r.corsRows(), limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement), roles: readRights(r, Roles, r.role),
 		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
 	}
 	for _, set := range Settings {

@@ -41,6 +41,38 @@ var Verbs = []script.Verb{
 		Page:    true,
 		Func:    decode,
 	},
+	{
+		Name: "json.reply",
+		Doc: "A response with the value as JSON, for return: a table of status, headers and body, with the " +
+			"type application/json unless the headers have another one. Statuses without a body, such as 204, send none.",
+		Params: []script.Param{
+			script.Arg("value", "any", ""),
+			script.Opt("status", "integer", "200", ""),
+			script.Opt("headers", "table", "", "names and values; a list makes a field several times"),
+		},
+		Results: script.Returns("table", ""),
+		Errors:  "a value that json.encode refuses, a status outside 200 to 599",
+		Example: `json.reply ({id = 17}, 201, {Location = "/items/17"}).body`,
+		Gives:   `{"id":17}`,
+		Func:    reply,
+	},
+	{
+		Name: "json.problem",
+		Doc: "A response that tells a program what went wrong (RFC 9457), for return: application/problem+json " +
+			"with the status, its title and the detail. The names in more are further members, or replace title, " +
+			"type and detail.",
+		Params: []script.Param{
+			script.Arg("status", "integer", ""),
+			script.Opt("detail", "string", "", "what is wrong with this request"),
+			script.Opt("more", "table", "", ""),
+			script.Opt("headers", "table", "", "as for json.reply"),
+		},
+		Results: script.Returns("table", ""),
+		Errors:  "a value that json.encode refuses, a status outside 400 to 599",
+		Example: `json.problem (404, "no such item", {id = 17}).body`,
+		Gives:   `{"title":"Not Found","status":404,"detail":"no such item","id":17}`,
+		Func:    problem,
+	},
 }
 
 // maxDepth bounds how deep arrays and objects nest.
