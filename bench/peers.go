@@ -28,6 +28,14 @@ $q->execute(["n", "0"]);
 	for _, n := range values() {
 		fmt.Fprintf(&setup, "$q->execute([%q, %q]);\n", n, value(n))
 	}
+	setup.WriteString(`$db->exec("CREATE TABLE IF NOT EXISTS guestbook (id TEXT PRIMARY KEY, name TEXT, text TEXT, reply TEXT)");
+$db->beginTransaction();
+$q = $db->prepare("INSERT OR REPLACE INTO guestbook VALUES (?, ?, ?, ?)");
+`)
+	for _, e := range entries() {
+		fmt.Fprintf(&setup, "$q->execute([%q, %q, %q, %q]);\n", e.key, e.name, e.text, e.reply)
+	}
+	setup.WriteString("$db->commit();\n")
 	setup.WriteString("echo \"ready\\n\";\n")
 	head := "<?php header('Content-Type: text/html');\n"
 	return map[string]string{
@@ -59,6 +67,22 @@ echo "fib ", fib(27), "\n";
 		"W6b.php": head + `$t = [];
 for ($i = 1; $i <= 200000; $i++) { $t[] = "<li>" . $i . "</li>"; }
 echo "joined ", strlen(implode("", $t)), "\n";
+`,
+		"W9.php": head + open + `$q = $db->prepare("SELECT value FROM kv WHERE name = ?");
+function value($q, $name) { $q->execute([$name]); return $q->fetchColumn(); }
+function e($text) { return htmlspecialchars($text, ENT_QUOTES); }
+$title = "Guestbook";
+ob_start();
+?>
+
+<h1>Guestbook</h1>
+<?php $i = 0;
+foreach ($db->query("SELECT * FROM guestbook ORDER BY id DESC LIMIT 50", PDO::FETCH_OBJ) as $entry): $i++ ?>
+
+<article><h2><?= $i ?>. <a href="/entry?id=<?= rawurlencode($entry->id) ?>"><?= e($entry->name) ?></a></h2>
+<p><?= e($entry->text) ?></p><?php if ($entry->reply): ?><blockquote><?= e($entry->reply) ?></blockquote><?php endif ?></article>
+<?php endforeach; if ($i == 0): ?><p>Be the first to write.</p><?php endif; $content = ob_get_clean();
+include "parts/layout.php";
 `,
 	}
 }

@@ -77,6 +77,16 @@ func (s *stage) makeRoot(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, e := range entries() {
+		for field, text := range map[string]string{"name": e.name, "text": e.text, "reply": e.reply} {
+			if text == "" {
+				continue
+			}
+			if err := s.write("objects/user/bench/guestbook/"+e.key+"/"+field+".str", text); err != nil {
+				return err
+			}
+		}
+	}
 	if err := s.write("objects/suites/webserverScripts/W7.lua",
 		"user.other.n = (user.other.n or 0) + 1\nreturn \"written\\n\"\n"); err != nil {
 		return err
@@ -104,6 +114,11 @@ func (s *stage) makeSite(context.Context) error {
 	for _, w := range works {
 		if w.page != "" {
 			if err := s.write("site/"+w.name+".mcro", w.page); err != nil {
+				return err
+			}
+		}
+		for name, text := range w.parts {
+			if err := s.write("site/parts/"+name, text); err != nil {
 				return err
 			}
 		}

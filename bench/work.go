@@ -9,12 +9,13 @@ import (
 // work is one kind of request, answered alike by all peers that have it.
 type work struct {
 	name, title string
-	script      string   // ours, put at suites.webserverScripts.<name>; "" for a page
-	page        string   // ours, the text of <name>.mcro
-	form        string   // body of a POST
-	peers       []string // beside ours
-	varies      bool     // the bodies differ by what they count
-	sequential  bool     // too heavy for many clients: measured with four
+	script      string            // ours, put at suites.webserverScripts.<name>; "" for a page
+	page        string            // ours, the text of <name>.mcro
+	parts       map[string]string // ours and those of PHP, the files that the page is put together of
+	form        string            // body of a POST
+	peers       []string          // beside ours
+	varies      bool              // the bodies differ by what they count
+	sequential  bool              // too heavy for many clients: measured with four
 }
 
 // The peers behind nginx.
@@ -90,6 +91,50 @@ return "fib " .. fib (27) .. "\n"`},
 		script: `local t = {}
 for i = 1, 200000 do t [i] = "<li>" .. i .. "</li>" end
 return "joined " .. #table.concat (t) .. "\n"`},
+	{name: "W9", title: "a page with layout, include and a loop of 50 records", peers: []string{phpFPM},
+		page: `<!--#layout (parts/layout.mcro)--><!--#block title-->Guestbook<!--#end-->
+<h1>Guestbook</h1>
+<!--#for entry in user.bench.guestbook reverse limit 50-->
+<article><h2><!--#entry.index-->. <a href="/entry?id=<!--#entry.key-->"><!--#entry.name--></a></h2>
+<p><!--#entry.text--></p><!--#if entry.reply--><blockquote><!--#entry.reply--></blockquote><!--#end--></article>
+<!--#else--><p>Be the first to write.</p><!--#end-->`,
+		parts: map[string]string{
+			"layout.mcro": `<!DOCTYPE html>
+<html><head><title><!--#block title-->A site<!--#end--></title></head><body>
+<!--#include (parts/menu.mcro)-->
+<main><!--#content--></main>
+<footer><!--#user.bench.v00--></footer></body></html>
+`,
+			"menu.mcro": `<nav><a href="/">Home</a><!--#if user.bench.v01 ~= "closed"--> <a href="/guestbook">Guestbook</a><!--#end--></nav>
+`,
+			"layout.php": `<!DOCTYPE html>
+<html><head><title><?= $title ?? 'A site' ?></title></head><body>
+<?php include 'menu.php' ?>
+
+<main><?= $content ?></main>
+<footer><?= value($q, 'v00') ?></footer></body></html>
+`,
+			"menu.php": `<nav><a href="/">Home</a><?php if (value($q, 'v01') !== 'closed'): ?> <a href="/guestbook">Guestbook</a><?php endif ?></nav>
+`,
+		}},
+}
+
+// entry is a record of W9, one of 1,000.
+type entry struct{ key, name, text, reply string }
+
+func entries() []entry {
+	var list []entry
+	for i := range 1000 {
+		e := entry{
+			key: fmt.Sprintf("%06d", i), name: fmt.Sprintf("Visitor <%d>", i),
+			text: strings.Repeat("Some words & more. ", 5),
+		}
+		if i%10 == 0 {
+			e.reply = "Thank you"
+		}
+		list = append(list, e)
+	}
+	return list
 }
 
 // luaString returns a Lua expression for s.

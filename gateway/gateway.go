@@ -50,6 +50,7 @@ type Gateway struct {
 	readFiles atomic.Bool // see HasReadFiles
 	found     foundFiles
 	values    *objectdb.DerivedMap[*cachedPage, *pageValues]
+	loops     *objectdb.DerivedMap[loopKey, *loopText]
 	started   time.Time
 	metrics   metrics.Metrics
 	slots     slots
@@ -82,6 +83,7 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 	if g.db != nil {
 		g.supplied = objectdb.NewDerived(g.readSupplied)
 		g.values = objectdb.NewDerivedMap[*cachedPage, *pageValues](maxPageValues)
+		g.loops = objectdb.NewDerivedMap[loopKey, *loopText](maxLoopTexts)
 	}
 	return g
 }

@@ -59,8 +59,8 @@ func (it *item) address(path []string) objectdb.Address {
 	return a
 }
 
-// Each expands the body of a for with each item of a table or list.
-func (e *evaluator) Each(m *macros.Marker, body func() error) (found bool, err error) {
+// eachItem expands the body of a for with each item of a table or list.
+func (e *evaluator) eachItem(m *macros.Marker, body func() error) (found bool, err error) {
 	var items func() (*item, error)
 	if err := e.begin(m, func() (err error) {
 		items, err = e.itemsOf(m.Expr.(macros.Loop))

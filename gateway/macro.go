@@ -116,7 +116,7 @@ func (c *attempt) expand(page *cachedPage, name string, names *script.Table) (st
 
 // expand writes a page with its markers replaced, in its layout if it names one.
 func (e *evaluator) expand(page *cachedPage) error {
-	e.all = e.c.Site().Flag(site.FlEscapeMarkers)
+	e.all, e.source = e.c.Site().Flag(site.FlEscapeMarkers), page
 	if e.names == nil && e.c.traced == nil && len(e.items) == 0 && !e.all {
 		e.values = e.c.pageValues(page)
 	}
@@ -150,6 +150,7 @@ type evaluator struct {
 	trace *expansionTrace // nil: nobody asks for it
 	all   bool            // all markers are escaped, unless they say raw
 
+	source *cachedPage
 	values *pageValues // nil: none are cached
 	ran    bool        // a marker was evaluated since values were checked
 }
@@ -252,17 +253,21 @@ func (e *evaluator) cached(m *macros.Marker) (string, bool) {
 	if e.values == nil || m.Index >= len(e.values.cached) || !e.values.cached[m.Index] {
 		return "", false
 	}
-	if len(e.items) > 0 && e.item(m.Expr.(macros.Name).Path) != nil {
+	if len(e.items) > 0 && e.item(m.Expr.(macros.Name).Path) != nil || !e.valuesStand() {
 		return "", false
 	}
-	if e.ran {
+	return e.values.texts[m.Index], true
+}
+
+// valuesStand reports whether the cached values of the page are still right.
+func (e *evaluator) valuesStand() bool {
+	if e.values != nil && e.ran {
 		e.ran = false
 		if e.c.Tx.Written() || !e.c.Thread.Untouched(e.values.names...) {
 			e.values = nil
-			return "", false
 		}
 	}
-	return e.values.texts[m.Index], true
+	return e.values != nil
 }
 
 // isFatal reports whether an error ends the whole request: an exceeded limit, a panic, a lost

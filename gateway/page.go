@@ -23,6 +23,7 @@ type cachedPage struct {
 	size   int
 	html   bool         // the text looks like HTML
 	layout bool         // it has a marker layout (x)
+	loops  map[int]bool // the markers of loops whose text may be cached: see staticLoops
 	cached bool         // a pageCache has it, for other requests
 	last   atomic.Int64 // size of the text when it was expanded last; 0: never
 }
@@ -33,6 +34,7 @@ func newCachedPage(text string) *cachedPage {
 		call, ok := m.Expr.(macros.Call)
 		return ok && m.Kind == macros.Insert && isWord(call.Path, "layout")
 	})
+	p.loops = staticLoops(p.Markers())
 	return p
 }
 
