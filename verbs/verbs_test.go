@@ -75,6 +75,81 @@ func TestVerbs(t *testing.T) {
 		{`tostring (hash.equal ("a", "a")) .. tostring (hash.equal ("a", "b"))`, "truefalse"},
 		{`#random.token (30)`, "40"},
 		{`random.token () == random.token ()`, "false"},
+		{`records.count ("user.nobody") .. #records.find ("user.nobody")`, "00"},
+		{`tostring (records.get ("user.nobody", "x")) .. tostring (records.remove ("user.nobody", "x"))`, "nilfalse"},
+		{`tostring (records.update ("user.nobody", "x", {a = 1}))`, "false"},
+		{`records.add ({}, {})`, "error: bad argument #1 to 'add' (table of the root expected, got a Lua table)"},
+		{`records.add ("user.data.name", {})`, "error: bad argument #1 to 'add' (user.data.name is no table)"},
+		{`records.add ("", {})`, "error: bad argument #1 to 'add' (the root itself cannot be used here)"},
+		{`records.add (html, {})`, "error: bad argument #1 to 'add' (system.verbs.builtins.html is a table of verbs)"},
+		{`records.add ("user.r", {1, 2})`, "error: bad argument #2 to 'add' (the fields of a record have names)"},
+		{`tostring (odb.defined ("user.r"))`, "false"},
+		{`(function () local k, p = records.add ("user.r", {key = 1}) return tostring (k) .. p.key end) ()`,
+			"nilis the key, which cannot be set"},
+		{`records.find (user.data, {wher = {}})`, "error: bad argument #2 to 'find' (\"wher\" is no name of a query"},
+		{`records.find (user.data, {limit = 0})`, "error: bad argument #2 to 'find' (limit must be 1 to 10000)"},
+		{`records.find (user.data, {order = "-"})`, "error: bad argument #2 to 'find' (the order"},
+		{`records.find (user.data, {where = {a = {}}})`, "error: bad argument #2 to 'find' (where: a: a value or a comparison"},
+		{`records.find (user.data, {where = {a = {"like", 1}}})`, "error: bad argument #2 to 'find' (where: a: \"like\" is no"},
+		{`records.find (user.data, {where = {a = {"in", 1}}})`, "error: bad argument #2 to 'find' (where: a: in wants a list"},
+		{`records.count (user.data, {limit = 1})`, "error: bad argument #2 to 'count' (\"limit\" is no name"},
+		{`records.shape ("user.r", {name = {maxx = 3}})`, "error: bad argument #2 to 'shape' (name: maxx is no rule"},
+		{`records.shape ("user.r", {name = "string"})`, "error: bad argument #2 to 'shape' (name: a table of rules"},
+		{`records.shape ("user.r", {key = {}})`, "error: bad argument #2 to 'shape' (key: a field cannot have this name"},
+		{`records.shape ("user.r", {age = {kind = "number", default = "x"}})`,
+			"error: bad argument #2 to 'shape' (age: its default must be a number)"},
+		{`tostring (records.shape ("user.r"))`, "nil"},
+		{`(function ()
+			records.shape ("user.members", {
+				name = {required = true, trim = true, min = 2, max = 5, unique = true},
+				age = {kind = "number", integer = true, min = 18},
+				mail = {format = "email"}, site = {format = "url"}, sort = {values = {"a", "b"}, default = "b"},
+				born = {kind = "date"}, ok = {kind = "boolean", message = "Please say yes or no."}, tags = {kind = "list", max = 2},
+				at = {kind = "date", default = "now"},
+			})
+			local function try (fields)
+				local key, problems = records.add (user.members or "user.members", fields)
+				if key then local r = records.get (user.members, key) r.key, r.at = nil, nil return json.encode (r) end
+				return json.encode (problems)
+			end
+			return table.concat ({
+				try {}, try {name = " x ", age = 1.5, mail = "nobody", site = "javascript:x", sort = "c", extra = 1},
+				try {name = "Augusta", age = "17", born = "soon", ok = "maybe", tags = {1, 2, 3}},
+				try {name = " Ada ", age = " 36 ", mail = "a@b.c", site = "https://x.y/", born = "1815-12-10", ok = "on", tags = {1}},
+				try {name = "ADA", mail = "", age = ""}, try {name = {}, age = {}, tags = {a = 1}},
+				json.encode (records.find (user.members, {where = {age = {">=", 36, "<", 37}}, order = "-name"}) [1].tags),
+			}, "\n")
+		end) ()`, `{"name":"must be filled in"}
+{"age":"must be a whole number","extra":"is no field of these records","mail":"must be an e-mail address",` +
+			`"name":"must have 2 characters or more","site":"must be an address that begins with http:// or https://",` +
+			`"sort":"must be one of: a, b"}
+{"age":"must be 18 or more","born":"must be a date","name":"must have 5 characters or less","ok":"Please say yes or no.",` +
+			`"tags":"must have 2 items or less"}
+{"age":36,"born":"1815-12-10T00:00:00Z","mail":"a@b.c","name":"Ada","ok":true,"site":"https://x.y/","sort":"b","tags":[1]}
+{"name":"is taken"}
+{"age":"must be a number","name":"must be a string","tags":"must be a list"}
+[1]`},
+		{`(function ()
+			user.records.messages = {required = "fehlt"}
+			local one = records.find ("user.members") [1]
+			local _, a = records.update (user.members, one.key, {name = ""})
+			local _, b = records.update (user.members, one.key, {name = json.null})
+			local c = records.update (user.members, one.key, {name = "Ada", age = json.null})
+			local two = records.get (user.members, one.key)
+			records.shape (user.members, false)
+			return a.name .. b.name .. tostring (c) .. tostring (two.age) .. two.name .. tostring (records.shape (user.members))
+				.. tostring (records.remove (user.members, one.key)) .. records.count (user.members)
+		end) ()`, "fehltfehlttruenilAdaniltrue0"},
+		{`(function ()
+			for i = 1, 5 do records.add ("user.pages", {i = i}) end
+			local out, after = {}
+			repeat
+				local list, cursor = records.find ("user.pages", {order = "-i", limit = 2, after = after})
+				for _, r in ipairs (list) do out [#out + 1] = r.i end
+				after = cursor
+			until not after
+			return table.concat (out) .. records.find ("user.pages", {after = "nonsense"}) [1].i
+		end) ()`, "543211"},
 		{`json.encode ({1, "two", false, {x = 0.5}})`, `[1,"two",false,{"x":0.5}]`},
 		{`json.encode ("</script>\n")`, `"\u003c/script\u003e\n"`},
 		{`json.encode ({b = 1, [1] = 2})`, "error: json.encode: "},
