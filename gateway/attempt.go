@@ -23,6 +23,7 @@ type attempt struct {
 	markers  int                // expanded so far
 	depth    int                // of pages within pages
 	nested   int                // depth of calls of webserver.handler
+	fetches  int64              // calls of http.fetch
 	ended    bool               // sendPartial has sent the last piece
 	private  bool               // only some visitors may have the answer
 	around   bool               // callbacks are run around a call of the handler

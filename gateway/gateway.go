@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"context"
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"scripter/fetch"
 	"scripter/metrics"
 	"scripter/objectdb"
 	"scripter/runner"
@@ -46,6 +48,11 @@ type Gateway struct {
 	testSite  string // Options.TestSite
 	admin     Admin  // nil: there is no web page
 	reach     atomic.Pointer[site.Reach]
+	fetcher   struct { // see Fetcher
+		sync.Mutex
+		client  *fetch.Client
+		rootCAs *x509.CertPool // set by tests
+	}
 	pages     pageCache
 	readFiles atomic.Bool // see HasReadFiles
 	found     foundFiles
@@ -118,6 +125,7 @@ func (g *Gateway) Passwords() *site.Passwords { return g.passwords }
 func (g *Gateway) SetReach(r site.Reach) {
 	g.reach.Store(&r)
 	g.found.forget()
+	g.forgetFetcher()
 }
 
 // Site returns the cache of the site's snapshot.

@@ -10,6 +10,7 @@ import (
 	"scripter/lua"
 	"scripter/macros"
 	"scripter/objectdb"
+	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 	"scripter/verbs/html"
@@ -281,7 +282,7 @@ func isFatal(err error) bool {
 }
 
 var fatalErrors = []error{
-	errStopped, objectdb.ErrConflict, objectdb.ErrBusy, context.Canceled, context.DeadlineExceeded,
+	errStopped, runner.ErrAgain, objectdb.ErrConflict, objectdb.ErrBusy, context.Canceled, context.DeadlineExceeded,
 }
 
 // marker returns the text of a marker.

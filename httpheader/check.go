@@ -67,19 +67,27 @@ func (r *Response) Check() error {
 	return nil
 }
 
-func (f *Field) check() error {
+// CheckLine returns an error if the field cannot be one line of a header, of a response or of a request.
+func (f *Field) CheckLine() error {
 	if why := badName(f.Name); why != "" {
 		return &Error{Message: why}
 	}
-	wrong := func(message string) error { return &Error{Field: f.Name, Message: message} }
 	if i := badByte(f.Value); i >= 0 {
-		return wrong(control("value", f.Value, i))
+		return &Error{Field: f.Name, Message: control("value", f.Value, i)}
 	}
 	if n := len(f.Name) + len(": ") + len(f.Value); n > maxLine {
-		return wrong(fmt.Sprintf("the line has %d bytes, more than %d", n, maxLine))
+		return &Error{Field: f.Name, Message: fmt.Sprintf("the line has %d bytes, more than %d", n, maxLine)}
 	}
+	return nil
+}
+
+func (f *Field) check() error {
+	if err := f.CheckLine(); err != nil {
+		return err
+	}
+	wrong := func(message string) error { return &Error{Field: f.Name, Message: message} }
 	switch {
-	case ofConnection(f.Name):
+	case OfConnection(f.Name):
 		return wrong("it is about the connection, which belongs to the web server")
 	case sameName(f.Name, "Status"):
 		return wrong("the status line says it already")
@@ -91,8 +99,8 @@ func (f *Field) check() error {
 	return nil
 }
 
-// ofConnection reports whether the field is a hop-by-hop one (RFC 9110, 7.6.1).
-func ofConnection(name string) bool {
+// OfConnection reports whether the field is a hop-by-hop one (RFC 9110, 7.6.1).
+func OfConnection(name string) bool {
 	switch len(name) {
 	case 2:
 		return sameName(name, "TE")

@@ -38,6 +38,7 @@ type Run struct {
 	output   *Output
 	keep     func()   // makes what was written stay although the run may fail; of a run within another
 	notes    []string // see Note
+	outside  *memory  // nil in a run within another one
 }
 
 // do calls the function of the run, and those of its options before and after it.

@@ -108,7 +108,7 @@ var errDiscard = errors.New("the changes of this run are undone")
 // Run calls fn with a new transaction and commits what fn has written, or nothing if
 // fn returns an error. If the run loses a race, fn is called once more, from the
 // start, holding the writer's lock. So fn may have no effects outside of the
-// transaction. [Run.Flush] ends that: what it has committed stays, and fn is not
+// transaction, other than by [Run.Once]. [Run.Flush] ends that: what it has committed stays, and fn is not
 // called again.
 //
 // The time limit of the scripts counts the work of both calls, but not the time that
@@ -133,8 +133,9 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 	}
 	var out Outcome
 	var spent time.Duration
+	var outside memory
 	calls := 0
-	err := transact(ctx, func(tx *objectdb.Tx) error {
+	work := func(tx *objectdb.Tx) error {
 		if calls++; calls > 1 {
 			out.Again = true
 			r.conflicts.add(o.Key, start)
@@ -149,7 +150,7 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 		if err != nil {
 			return err
 		}
-		run := &Run{Tx: tx, Again: out.Again, runner: r, options: o, view: view, spent: spent}
+		run := &Run{Tx: tx, Again: out.Again, runner: r, options: o, view: view, spent: spent, outside: outside.again()}
 		begun := o.Now()
 		defer func() {
 			run.close()
@@ -158,11 +159,24 @@ func (r *Runner) Run(ctx context.Context, o Options, fn func(*Run) error) (Outco
 		if err = run.do(fn); err == nil {
 			err = view.Err()
 		}
-		if err != nil || !o.Discard {
-			return err
+		switch {
+		case outside.wanted != nil:
+			return ErrAgain
+		case err == nil && o.Discard:
+			return errDiscard
 		}
-		return errDiscard
-	})
+		return err
+	}
+	err := transact(ctx, work)
+	for again := 0; outside.wanted != nil; again++ {
+		if again == maxAgain {
+			err = errRestless
+			break
+		}
+		outside.answer(ctx, &spent, o.Now)
+		calls = 0
+		err = r.config.DB.Update(ctx, work)
+	}
 	if errors.Is(err, errDiscard) {
 		err = nil
 	}

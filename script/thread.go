@@ -195,6 +195,9 @@ func (t *Thread) Instructions() int64 { return t.state.Instructions() }
 // called may use it, on the goroutine of the run.
 func (t *Thread) Postpone(d time.Duration) { t.state.Postpone(d) }
 
+// Deadline returns when the time limit of the run ends. It reports false if the run has not begun.
+func (t *Thread) Deadline() (time.Time, bool) { return t.state.Deadline() }
+
 // Run calls the script object at a with args and returns its first result.
 func (t *Thread) Run(a objectdb.Address, args ...Value) (Value, error) {
 	o, err := t.at(a)

@@ -70,6 +70,9 @@ func verbFunction(v *Verb) *lua.LFunction {
 	})
 }
 
+// Function returns a function for scripts that is no verb of the engine: a value among the results of one.
+func (v *Verb) Function() *Function { return &Function{fn: verbFunction(v)} }
+
 // verbCharge is the number of instructions that a call of a verb counts as.
 const verbCharge = 20
 

@@ -33,7 +33,7 @@ type Conf struct {
 
 // confKeys lists the names of lines in a configuration file. The lines of ReachKeys
 // may be repeated.
-var confKeys = []string{"root", "nph", "resident", KeyPages, KeyCache, KeyCacheFolder, KeySendfile}
+var confKeys = append([]string{"root", "nph", "resident"}, reachNames()...)
 
 // ConfFile is the name of the configuration file beside a program.
 const ConfFile = "scripter.conf"

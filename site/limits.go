@@ -35,6 +35,12 @@ var (
 		Meaning: "kilobytes of the source of one script, or of a text for load", Check: between(1, 1<<10)}
 	MaxMacros = &Setting{Name: "maxMacros", Default: objectdb.Number(10000), Title: "Most markers",
 		Meaning: "markers that one request may expand", Check: whole(1, 1<<24)}
+	MaxFetches = &Setting{Name: "maxFetches", Default: objectdb.Number(10), Title: "Most fetches",
+		Meaning: "calls of http.fetch that one request may make", Check: whole(0, 10000)}
+	MaxFetchSize = &Setting{Name: "maxFetchSize", Default: objectdb.Number(4), Title: "Largest fetched body",
+		Meaning: "megabytes of one answer to http.fetch, uncompressed", Check: between(0.001, 1<<9)}
+	MaxFetchTime = &Setting{Name: "maxFetchTime", Default: objectdb.Number(5), Title: "Longest fetch",
+		Meaning: "seconds that one http.fetch may take; the time counts for maxTime, too", Check: between(0.01, 3600)}
 	MaxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
 		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right",
 		Check:   whole(0, 1<<16)}
@@ -52,7 +58,7 @@ var LimitRows = home.Child("limits")
 // limitSettings are the settings that limit one request.
 var limitSettings = []*Setting{
 	MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth, MaxPatternSteps, MaxCoroutines, MaxSource,
-	MaxMacros, MaxBody, MaxFields, MaxResponse, SlowLog,
+	MaxMacros, MaxBody, MaxFields, MaxResponse, MaxFetches, MaxFetchSize, MaxFetchTime, SlowLog,
 }
 
 // FindLimit returns the setting with a name if a row of [LimitRows] may have it.

@@ -19,6 +19,8 @@ type Reach struct {
 	Caches       []string // cache servers that may be purged, as host:port
 	CacheFolders []string // folders of caches that may be emptied
 	Sendfile     bool     // scripts may send X-Sendfile and X-Accel-* fields
+	Fetch        []string // hosts of the internet that http.fetch may ask, such as *.example.com:8443
+	FetchPrivate []string // hosts that may have a private address
 }
 
 // ReachKey is one kind of entry in a [Reach]: the name of its line in scripter.conf
@@ -34,6 +36,9 @@ var ReachKeys = []ReachKey{
 	{KeyCacheFolder, "SCRIPTER_CACHE_FOLDER",
 		"`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
 	{KeySendfile, "SCRIPTER_SENDFILE", "`on` lets scripts send X-Sendfile and X-Accel-* fields"},
+	{KeyFetch, "SCRIPTER_FETCH", "`HOST` or HOST:PORT that http.fetch may ask; may be repeated"},
+	{KeyFetchPrivate, "SCRIPTER_FETCH_PRIVATE",
+		"`HOST` or HOST:PORT of your own network that http.fetch may ask; may be repeated"},
 }
 
 const (
@@ -41,6 +46,9 @@ const (
 	KeyCache       = "cache"
 	KeyCacheFolder = "cache-folder"
 	KeySendfile    = "sendfile"
+
+	KeyFetch        = "fetch"
+	KeyFetchPrivate = "fetch-private"
 )
 
 // Add adds the value of a line, a flag or a variable.
@@ -69,10 +77,21 @@ func (r *Reach) Add(name, value string) error {
 			return fmt.Errorf("%s is %q, not on or off", name, value)
 		}
 		r.Sendfile = value == "on"
+	case KeyFetch, KeyFetchPrivate:
+		return r.addHosts(name, value)
 	default:
-		return fmt.Errorf("%q is none of %s, %s, %s and %s", name, KeyPages, KeyCache, KeyCacheFolder, KeySendfile)
+		return fmt.Errorf("%q is none of %s", name, strings.Join(reachNames(), ", "))
 	}
 	return nil
+}
+
+// reachNames returns the names of all keys.
+func reachNames() []string {
+	var names []string
+	for _, key := range ReachKeys {
+		names = append(names, key.Name)
+	}
+	return names
 }
 
 func addOnce(list []string, value string) []string {
@@ -95,7 +114,7 @@ func (r *Reach) addVariables(env map[string]string) error {
 		case KeyPages, KeyCacheFolder:
 			values = filepath.SplitList(value)
 		case KeyCache:
-			values = strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' })
+			values = splitWords(value)
 		}
 		for _, v := range values {
 			if err := r.Add(key.Name, v); err != nil {
@@ -111,7 +130,10 @@ func (r *Reach) AddAll(other Reach) {
 	for _, list := range []struct {
 		to   *[]string
 		from []string
-	}{{&r.Pages, other.Pages}, {&r.Caches, other.Caches}, {&r.CacheFolders, other.CacheFolders}} {
+	}{
+		{&r.Pages, other.Pages}, {&r.Caches, other.Caches}, {&r.CacheFolders, other.CacheFolders},
+		{&r.Fetch, other.Fetch}, {&r.FetchPrivate, other.FetchPrivate},
+	} {
 		for _, v := range list.from {
 			*list.to = addOnce(*list.to, v)
 		}
@@ -125,7 +147,10 @@ func (r Reach) Flags() []string {
 	for _, list := range []struct {
 		name   string
 		values []string
-	}{{KeyPages, r.Pages}, {KeyCache, r.Caches}, {KeyCacheFolder, r.CacheFolders}} {
+	}{
+		{KeyPages, r.Pages}, {KeyCache, r.Caches}, {KeyCacheFolder, r.CacheFolders},
+		{KeyFetch, r.Fetch}, {KeyFetchPrivate, r.FetchPrivate},
+	} {
 		for _, v := range list.values {
 			flags = append(flags, "--"+list.name, v)
 		}

@@ -18,6 +18,7 @@ import (
 	"scripter/verbs/form"
 	"scripter/verbs/hash"
 	"scripter/verbs/html"
+	"scripter/verbs/http"
 	"scripter/verbs/json"
 	"scripter/verbs/random"
 	"scripter/verbs/records"
@@ -28,7 +29,7 @@ import (
 // All returns the verbs of every group. They hash passwords with p.
 func All(p *site.Passwords) []script.Verb {
 	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs(p),
-		html.Verbs, json.Verbs, random.Verbs, records.Verbs, text.Verbs, url.Verbs)
+		html.Verbs, http.Verbs, json.Verbs, random.Verbs, records.Verbs, text.Verbs, url.Verbs)
 }
 
 // Tests returns the verbs that only the scripts of tests see.

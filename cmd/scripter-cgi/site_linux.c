@@ -3,12 +3,14 @@
 
 #include "relay.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +95,44 @@ static int is_server (const char *value)
 	return *port == 0;
 }
 
+/* is_host reports whether a word names a host that gateway accepts too: a name, also with
+ * "*." before it, or an address of IPv4, also one of the own network. */
+static int is_host (char *word, int own_network)
+{
+	static const char digits[] = "0123456789", local[] = "localhost";
+	char *port = strchr (word, ':'), *last;
+	struct in_addr address;
+	if (port != NULL) {
+		*port++ = 0;
+		size_t n = strspn (port, digits);
+		if (n == 0 || n > 5 || port[n] != 0 || atoi (port) < 1 || atoi (port) > 65535)
+			return 0;
+	}
+	if (own_network && inet_pton (AF_INET, word, &address) == 1)
+		return 1;
+	if (word[0] == '*' && word[1] == '.')
+		word += 2;
+	size_t n = strlen (word);
+	if (n == 0 || n > 253 || word[strspn (word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")] != 0
+	    || word[0] == '.' || word[n - 1] == '.' || strstr (word, "..") != NULL)
+		return 0;
+	last = strrchr (word, '.');
+	last = last == NULL ? word : last + 1;
+	return strchr (digits, *last) == NULL && *last != '-' && (own_network || strcasecmp (last, local) != 0);
+}
+
+/* are_hosts reports whether a line names hosts that gateway accepts too. */
+static int are_hosts (char *value, int own_network)
+{
+	char *rest = NULL, *word = strtok_r (value, " \t,", &rest);
+	if (word == NULL)
+		return 0;
+	for (; word != NULL; word = strtok_r (NULL, " \t,", &rest))
+		if (!is_host (word, own_network))
+			return 0;
+	return 1;
+}
+
 static const char *const schemes[] = {"postgres://", "postgresql://"};
 
 /* after_scheme returns what follows the scheme in the URL of a root, or NULL if a root is a file. */
@@ -129,6 +169,10 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 		return is_folder (value);
 	if (strcmp (text, "cache") == 0)
 		return is_server (value);
+	if (strcmp (text, "fetch") == 0)
+		return are_hosts (value, 0);
+	if (strcmp (text, "fetch-private") == 0)
+		return are_hosts (value, 1);
 	if (strcmp (text, "sendfile") == 0)
 		return is_one_of (value, "on", "off", "off");
 	return 0;

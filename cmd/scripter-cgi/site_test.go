@@ -71,6 +71,16 @@ func TestRelayFindsTheRoot(t *testing.T) {
 		{name: "what the root may use", path: with, conf: "root: " + file +
 			"\npages: /srv/other\npages: near\ncache: proxy:6081\n" +
 			"cache: http://proxy\ncache-folder: /var/cache/x\nsendfile: off\n", relayed: true},
+		{name: "hosts to fetch from", path: with, conf: "root: " + file + "\nfetch: api.example.com, *.Example.org:8443\n" +
+			"fetch-private: 10.0.0.5:8080 localhost\n", relayed: true},
+		{name: "hosts that are left to Go", path: with, conf: "root: " + file + "\nfetch: https://a.example 1.1.1.1 *\n" +
+			"fetch-private: [::1]:80\n"},
+		{name: "a private host", path: with, conf: "root: " + file + "\nfetch: 10.0.0.5\n", wrong: true},
+		{name: "a local host", path: with, conf: "root: " + file + "\nfetch: a.LocalHost\n", wrong: true},
+		{name: "no host", path: with, conf: "root: " + file + "\nfetch: a..b\n", wrong: true},
+		{name: "no host at all", path: with, conf: "root: " + file + "\nfetch-private: ,\n", wrong: true},
+		{name: "no port", path: with, conf: "root: " + file + "\nfetch: a.example:65536\n", wrong: true},
+		{name: "a number", path: with, conf: "root: " + file + "\nfetch-private: 2130706433\n", wrong: true},
 		{name: "what is left to Go", path: with, conf: "root: " + file + "\npages: ../other\ncache: [::1]:6081\n"},
 		{name: "the whole machine", path: with, conf: "root: " + file + "\npages: /./\n", wrong: true},
 		{name: "a relative dot", path: with, conf: "root: " + file + "\npages: .\n"},

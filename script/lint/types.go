@@ -29,7 +29,7 @@ func Types(t *script.Thread, names map[string]string, tests []script.Verb) (map[
 	}
 	return map[string]string{
 		".luarc.json":                languageServerSettings(),
-		typesFolder + "/values.lua":  meta(valueTypes),
+		typesFolder + "/values.lua":  meta(valueTypes + fetchedType),
 		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, script.ODB())),
 		typesFolder + "/verbs.lua":   meta(w.verbs()),
 		typesFolder + "/tests.lua":   meta(testTypes(tests)),
@@ -249,6 +249,17 @@ const answerType = `---The answer to a request of a test.
 ---@field body string
 ---@field errors string[] # what the log of the server would say
 
+`
+
+// fetchedType describes what http.fetch returns.
+const fetchedType = `
+---The answer of another host.
+---@class fetched
+---@field status integer
+---@field headers table<string, string|string[]> # by their names in lower case
+---@field body string
+---@field url string # the last one, after redirects
+---@field json fun(): any # the decoded body
 `
 
 // properties returns the fields for the cells of a group of verbs that are values.

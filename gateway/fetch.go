@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"scripter/fetch"
+	"scripter/runner"
+	"scripter/script"
+	"scripter/site"
+	verbhttp "scripter/verbs/http"
+)
+
+// Fetcher returns what makes requests to the hosts that are listed for the root.
+func (g *Gateway) Fetcher() *fetch.Client {
+	g.fetcher.Lock()
+	defer g.fetcher.Unlock()
+	if g.fetcher.client == nil {
+		name, version, _ := strings.Cut(Program(), " ")
+		g.fetcher.client = fetch.New(fetch.Options{
+			Reach: g.Reach(), Agent: strings.ToUpper(name[:1]) + name[1:] + "/" + version, RootCAs: g.fetcher.rootCAs,
+		})
+	}
+	return g.fetcher.client
+}
+
+// forgetFetcher makes Fetcher use the list of now.
+func (g *Gateway) forgetFetcher() {
+	g.fetcher.Lock()
+	defer g.fetcher.Unlock()
+	if g.fetcher.client != nil {
+		g.fetcher.client.Close()
+		g.fetcher.client = nil
+	}
+}
+
+// Fetch makes a request for a script of this attempt: see [verbhttp.Host]. It holds no lock of the root: see
+// [runner.Run.Once].
+func (c *attempt) Fetch(t *script.Thread, r fetch.Request) (*fetch.Response, error) {
+	most := c.Count(site.MaxFetches)
+	if c.fetches++; c.fetches > most.Most {
+		return nil, most.Error("the request fetches more than %d times", most.Most)
+	}
+	switch {
+	case c.test != nil:
+		return nil, errors.New("a test asks no other host")
+	case c.replay != nil, c.g.IsPast():
+		return nil, errors.New("a request that is run again asks no other host, and neither do scripts of the past")
+	}
+	client := c.g.Fetcher()
+	if _, err := client.Check(r.URL); err != nil {
+		return nil, err
+	}
+	size := c.Size(site.MaxFetchSize)
+	r.MaxBytes, r.Timeout = size.Most, c.fetchTime(t, r.Timeout)
+	by := c.answerer()
+	v, err := c.Once("http.fetch "+fetchKey(&r), func(ctx context.Context) (any, error) {
+		begun := time.Now()
+		answer, err := client.Do(ctx, r)
+		c.logFetch(by, &r, answer, err, time.Since(begun))
+		return answer, err
+	})
+	var refused *fetch.Refused
+	switch {
+	case err == nil:
+		return v.(*fetch.Response), nil
+	case errors.Is(err, fetch.ErrTooLarge):
+		return nil, size.Error("%s: the answer is larger than %v MB", fetchHost(r.URL), size.Limit.Value)
+	case errors.Is(err, runner.ErrAgain), errors.As(err, &refused), c.Context().Err() != nil:
+		return nil, err
+	}
+	if end, ok := t.Deadline(); ok && !time.Now().Before(end) {
+		limit := runner.Bound{Limit: c.Limits().Get(site.MaxTime)}
+		return nil, c.stopOnError(limit.Error("time limit of %v exceeded", secondsOf(limit.Limit.Value)))
+	}
+	return nil, &verbhttp.Unanswered{Why: err.Error()}
+}
+
+// fetchTime returns how long a request may take: what the script says, at most maxFetchTime, and not beyond the time
+// limit of its run.
+func (c *attempt) fetchTime(t *script.Thread, wanted time.Duration) time.Duration {
+	limit := secondsOf(c.Limits().Get(site.MaxFetchTime).Value)
+	if wanted > 0 {
+		limit = min(limit, wanted)
+	}
+	if end, ok := t.Deadline(); ok {
+		limit = min(limit, time.Until(end))
+	}
+	return max(limit, time.Millisecond)
+}
+
+// fetchKey returns a text that is the same for the same request.
+func fetchKey(r *fetch.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q %q %d", r.Method, r.URL, r.Body, r.Redirects)
+	var names []string
+	for name := range r.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&b, " %q %q", http.CanonicalHeaderKey(name), r.Header[name])
+	}
+	return b.String()
+}
+
+// fetchHost returns the scheme and the host of a URL. Paths may have secrets.
+func fetchHost(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "the URL"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// logFetch logs a request that failed, and each one if Verbose Messages is on.
+func (c *attempt) logFetch(by string, r *fetch.Request, answer *fetch.Response, err error, took time.Duration) {
+	switch {
+	case c.isQuiet():
+	case err != nil:
+		c.g.log.Warn("fetch failed", "method", r.Method, "host", fetchHost(r.URL), "path", c.request.LogPath(),
+			"script", by, "time", took.Round(time.Millisecond), "err", err)
+	case c.plan != nil && c.plan.verbose:
+		c.g.verbose.Info("fetch", "method", r.Method, "host", fetchHost(r.URL), "status", answer.Status,
+			"bytes", len(answer.Body), "time", took.Round(time.Millisecond))
+	}
+}
