@@ -68,6 +68,8 @@ func FuzzVerbs(f *testing.F) {
 		{"Sun, 06 Nov 1994 08:49:37 GMT", "Europe/Paris"}, {"YWJj", "="}, {"a=1&b=%41+c", "&"}, {"<p>&amp;&#65;&lt;", ";"},
 		{"X: y\r\n z\r\nA: b\r\n\r\nbody", ":"}, {"a,b,,c", ","}, {"$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65", "x"},
 		{"http://host/a/b.html?c", "/"}, {"12345678.9", "é"}, {"<!--#method--><!--#raw (\"", "-->"},
+		{"<a x='1'>t<b/>&lt;<![CDATA[x]]></a>", "b"}, {"a;b\n1;\"2\"\n", ";"}, {"31.1.2026 9:05 PM", "%d.%m.%Y %I:%M %p"},
+		{"# *a* [b](c \"d\")\n\n|a|\n|-|\n> - 1. <b>", "tables"}, {"<feed><entry><title>a</title></entry></feed>", "x"},
 	} {
 		f.Add(s[0], s[1])
 	}
@@ -85,7 +87,20 @@ assert (base64.decode (base64.encode (a)) == a, "base64")
 assert (url.decode (url.encode (a)) == a, "url")
 local t = text.split (a, b ~= "" and b or ",")
 assert (table.concat (t, b ~= "" and b or ",") == a, "split")
-try (date.parse, a, b) try (date.parse, a) try (date.parseHttp, a) try (odb.date, a)
+local rows = try (csv.parse, a, {separator = b})
+if rows and not a:find "\r" then
+	assert (csv.format (csv.parse (csv.format (rows))) == csv.format (rows), "csv")
+end
+local doc = try (xml.parse, a)
+if doc then
+	local text = xml.build (doc)
+	assert (xml.build (xml.parse (text)) == text, "xml")
+	try (xml.find, doc, b)
+end
+try (feed.parse, a) try (uuid.parse, a) try (qr.svg, a)
+local page = try (markdown.html, a, {tables = true}) or ""
+assert (not page:lower ():find ("<script", 1, true) and not page:lower ():find ('href="javascript:', 1, true), "markdown")
+try (date.parse, a, nil, b) try (date.parse, a, b) try (date.parse, a) try (date.parseHttp, a) try (odb.date, a)
 try (date.format, clock.now (), b) try (date.format, clock.now (), "%c", a)
 for _, f in ipairs {text.lines, text.trim, text.upper, text.lower, text.length, text.valid, text.addCommas, html.escape, html.entities,
 	url.parseArgs, url.folder, form.parse, hash.sha256, webserver.util.parseHeaders, webserver.util.parseCookies, webserver.util.parseAuth} do

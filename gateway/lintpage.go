@@ -196,7 +196,7 @@ func (l *pageLinter) insert(m *macros.Marker) {
 					"%[1]s gives what a visitor may have written, and it is inserted as HTML: html (%[1]s (…)) escapes it",
 					objectdb.Address(x.Path)))
 			}
-			data = l.all && !isHTMLVerb(x.Path)
+			data = l.all && !isHTMLVerb(x.Path) || isMarkupVerb(x.Path) && !l.out.place().isContent()
 		}
 	}
 	if data {

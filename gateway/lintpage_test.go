@@ -38,6 +38,11 @@ func TestLintPage(t *testing.T) {
 		`<!--#for e in user.guests--><!--#e.name--><!--#else-->none<!--#end-->`:                                "",
 		`<!--#html.escape (user.note)--> <!--#html (string.upper (user.note))-->`:                              "refused p.mcro:1:33: <!--#html (string.upper (user.note))-->: string.upper is not for pages: " + mayCall,
 
+		`<!--#markdown.html (user.note)--><!--#qr.svg (searchTable.q)-->`: "",
+		`<script><!--#markdown.html (user.note)--></script>`: "place p.mcro:1:9: <!--#markdown.html (user.note)-->: " +
+			"what comes from a visitor or from data cannot stand in the element script, where it would be code: " +
+			"put it into an attribute such as data-name, and read that",
+
 		`<!--#user.-->`:                           `syntax p.mcro:1:1: <!--#user.-->: expected a name after ".", found the end of the marker`,
 		"\n<!--#if user.title-->":                 "syntax p.mcro:2:1: <!--#if user.title-->: it has no <!--#end-->",
 		`<!--#user.titel-->`:                      "missing p.mcro:1:1: <!--#user.titel-->: user.titel names nothing",

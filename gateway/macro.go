@@ -311,7 +311,7 @@ func (e *evaluator) marker(m *macros.Marker) (string, error) {
 			v, err = e.only(x)
 		default:
 			v, err = e.call(x)
-			data = data && !isHTMLVerb(path)
+			data = data && !isHTMLVerb(path) || isMarkupVerb(path) && !e.out.place().isContent()
 		}
 	}
 	if err != nil {
@@ -343,8 +343,17 @@ func (e *evaluator) isHTML(path []string) bool {
 	return err == nil && !callable(own.Value)
 }
 
-// isHTMLVerb reports whether a path names a verb that gives escaped text.
-func isHTMLVerb(path []string) bool { return len(path) == 2 && strings.EqualFold(path[0], "html") }
+// isHTMLVerb reports whether a path names a verb that gives escaped text or safe HTML.
+func isHTMLVerb(path []string) bool {
+	return len(path) == 2 && strings.EqualFold(path[0], "html") || isMarkupVerb(path)
+}
+
+// isMarkupVerb reports whether a path names a verb that gives elements, which are HTML only between others:
+// in the value of an attribute they are text.
+func isMarkupVerb(path []string) bool {
+	return len(path) == 2 && (strings.EqualFold(path[0], "markdown") && strings.EqualFold(path[1], "html") ||
+		strings.EqualFold(path[0], "qr") && strings.EqualFold(path[1], "svg"))
+}
 
 // only returns the value of the argument of raw or html, as a marker inserts it.
 func (e *evaluator) only(x macros.Call) (v script.Value, err error) {

@@ -252,6 +252,9 @@ func (h *htmlState) isText() bool {
 	return false
 }
 
+// isContent reports whether elements may be inserted: the place is between others.
+func (h *htmlState) isContent() bool { return h.state == inText }
+
 // String says where the place is.
 func (h *htmlState) String() string {
 	switch h.state {

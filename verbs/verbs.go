@@ -13,23 +13,30 @@ import (
 	"scripter/site"
 	"scripter/verbs/base64"
 	"scripter/verbs/clock"
+	"scripter/verbs/csv"
 	"scripter/verbs/date"
 	"scripter/verbs/expect"
+	"scripter/verbs/feed"
 	"scripter/verbs/form"
 	"scripter/verbs/hash"
 	"scripter/verbs/html"
 	"scripter/verbs/http"
 	"scripter/verbs/json"
+	"scripter/verbs/markdown"
+	"scripter/verbs/qr"
 	"scripter/verbs/random"
 	"scripter/verbs/records"
 	"scripter/verbs/text"
 	"scripter/verbs/url"
+	"scripter/verbs/uuid"
+	"scripter/verbs/xml"
 )
 
 // All returns the verbs of every group. They hash passwords with p.
 func All(p *site.Passwords) []script.Verb {
-	return slices.Concat(base64.Verbs, clock.Verbs, date.Verbs, form.Verbs, hash.Verbs(p),
-		html.Verbs, http.Verbs, json.Verbs, random.Verbs, records.Verbs, text.Verbs, url.Verbs)
+	return slices.Concat(base64.Verbs, clock.Verbs, csv.Verbs, date.Verbs, feed.Verbs, form.Verbs, hash.Verbs(p),
+		html.Verbs, http.Verbs, json.Verbs, markdown.Verbs, qr.Verbs, random.Verbs, records.Verbs, text.Verbs, url.Verbs,
+		uuid.Verbs, xml.Verbs)
 }
 
 // Tests returns the verbs that only the scripts of tests see.

@@ -1,9 +1,10 @@
-// Package date has the verbs that write and read dates. Scripts make dates with
-// clock.now and odb.date, and read their parts as fields.
+// Package date has the verbs that write and read dates and that count by the calendar. Scripts make dates
+// with clock.now and odb.date, and read their parts as fields.
 package date
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	_ "time/tzdata" // time zones, for machines without them
 
@@ -14,7 +15,10 @@ import (
 )
 
 // Verbs are the verbs of the group.
-var Verbs = []script.Verb{
+var Verbs = slices.Concat(texts, calendar)
+
+// texts are the verbs that write and read dates.
+var texts = []script.Verb{
 	{
 		Name: "date.format",
 		Doc:  `The date by a format of strftime, such as "%d %B %Y, %H:%M", in a zone such as "Europe/Paris".`,
@@ -82,13 +86,16 @@ var Verbs = []script.Verb{
 	{
 		Name: "date.parse",
 		Doc: `The date of a text such as "2026-01-31T18:30:00Z", "2026-01-31 18:30:00", "2026-01-31 ` +
-			`18:30" or "2026-01-31", or nil. A text without a zone is meant in the zone.`,
+			`18:30" or "2026-01-31", or nil. With a format of strftime, the date of a text in that form: "31.1.2026" ` +
+			`by "%d.%m.%Y". A text without a zone is meant in the zone.`,
 		Params: []script.Param{
 			script.Arg("text", "string", ""),
 			script.Opt("zone", "string", `"UTC"`, `a name of the IANA data base, such as "Europe/Paris"`),
+			script.Opt("format", "string", "", "%Y %m %d %H %M %S %y %b %B %a %A %I %p %j %e %F %T %R %z %Z and %%; a "+
+				"blank stands for any number of them"),
 		},
-		Results: script.Returns("date|nil", "nil when the text is none of these"),
-		Errors:  "a zone that is not known",
+		Results: script.Returns("date|nil", "nil when the text has none of these forms"),
+		Errors:  "a zone that is not known; a format with other conversions",
 		Example: `date.parse ("2026-01-31 18:30", "America/New_York")`,
 		Gives:   "2026-01-31 23:30:00",
 		Page:    true,
@@ -147,6 +154,9 @@ func parse(v *script.Call) error {
 	l, err := location(v.OptString(2, "UTC"))
 	if err != nil {
 		return err
+	}
+	if v.NArgs() > 2 && v.Value(3) != nil {
+		return parseFormat(v, l)
 	}
 	for _, layout := range layouts {
 		if t, err := time.ParseInLocation(layout, v.String(1), l); err == nil {
