@@ -46,8 +46,7 @@ var settingGroups = sync.OnceValue(func() []settingList {
 		{"maintenance", "settings.maintenance", []*site.Setting{site.FlRefuseConnections, site.RetryAfter}},
 		{"limits", "settings.limits", []*site.Setting{
 			site.MaxTime, site.MaxInstructions, site.MaxMemory, site.MaxString, site.MaxDepth, site.MaxPatternSteps,
-			site.MaxCoroutines, site.MaxSource, site.MaxMacros, site.MaxBody, site.MaxFields, site.MaxResponse,
-			site.MaxFetches, site.MaxFetchSize, site.MaxFetchTime,
+			site.MaxCoroutines, site.MaxSource, site.MaxMacros, site.MaxBody, site.MaxFields, site.MaxFile, site.MaxResponse,
 			site.MaxFetches, site.MaxFetchSize, site.MaxFetchTime, site.MaxRunning, site.MaxWaiting,
 		}},
 		{"history", "settings.history", []*site.Setting{

@@ -96,7 +96,7 @@ func (c *attempt) begin() error {
 }
 
 func (c *attempt) makeParams() (err error) {
-	c.cells = newParameters(c.exchange, c.target, c.Site(), c.Count(site.MaxFields))
+	c.cells = newParameters(c.exchange, c.target, c.Site(), c.Limits())
 	c.params, err = c.cells.table()
 	return err
 }

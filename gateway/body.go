@@ -37,6 +37,9 @@ func contentLength(p map[string]string) (int64, error) {
 func (x *exchange) readBody() (err error) {
 	if !x.bodyRead {
 		x.bodyRead = true
+		if x.isSpooled() {
+			return x.readSpool()
+		}
 		x.body, err = x.request.readBody(x.plan.maxBody)
 	}
 	return err
@@ -65,7 +68,9 @@ func (r *Request) readBody(limit runner.Bound) (string, error) {
 	case err != nil:
 		return "", err
 	case n > limit.Most:
-		return "", tooLarge(limit, "the body has %d bytes, the limit is %d", n, limit.Most)
+		e := tooLarge(limit, "the body has %d bytes, the limit is %d", n, limit.Most)
+		e.Public = fmt.Sprintf("The request is too large: it has %s, and %s are accepted.", inUnits(n), inUnits(limit.Most))
+		return "", e
 	case n == 0:
 		return "", nil
 	}
@@ -143,16 +148,24 @@ func lastFields(text string, most runner.Bound, strict bool) (*script.Table, err
 	t := script.NewTableFor(strings.Count(text, "&") + 1)
 	err := httpform.EachField(text, most.Most, strict, func(name, value string) { t.Set(name, value) })
 	if err != nil {
-		return nil, formError(err, most)
+		return nil, formError(err, formBounds{fields: most})
 	}
 	return t, nil
 }
 
 // formError returns the error for a visitor whose form cannot be read.
-func formError(err error, most runner.Bound) error {
+func formError(err error, b formBounds) error {
 	var e *httpform.LimitError
-	if errors.As(err, &e) {
-		return tooLarge(most, "%v", e)
+	switch {
+	case !errors.As(err, &e):
+	case e.IsFile:
+		too := tooLarge(b.file, "%v", e)
+		too.Public = fmt.Sprintf("The file is too large: %s are accepted.", inUnits(e.Most))
+		return too
+	case e.IsText:
+		return tooLarge(b.text, "%v", e)
+	default:
+		return tooLarge(b.fields, "%v", e)
 	}
 	return &Error{Status: 400, Message: err.Error(), Err: err}
 }
@@ -160,7 +173,7 @@ func formError(err error, most runner.Bound) error {
 // requestForm is the form in the body of a request.
 type requestForm struct {
 	args  *script.Table // name -> text, the last one sent
-	files *script.Table // name -> {filename, type, data, size}, the last one sent; nil if not multipart
+	files *script.Table // name -> the table of an upload, the last one sent; nil if not multipart
 
 	encoded string // the body, when it is URL-encoded
 	parts   []part // of a multipart form, in the order sent
@@ -168,8 +181,8 @@ type requestForm struct {
 
 // part is one field or file of a multipart form.
 type part struct {
-	name, text string        // the text of a field, or the bytes of a file
-	file       *script.Table // nil for a field
+	name, text string
+	file       *upload // nil for a field
 }
 
 // eachText calls add for each field that is not a file, in the order of the body.
@@ -185,30 +198,38 @@ func (f *requestForm) eachText(most runner.Bound, add func(name, value string)) 
 
 // parseBody reads a body of the two form types. Any other type leaves both tables
 // empty, and the script has postArgs.
-func parseBody(contentType, body string, most runner.Bound) (requestForm, error) {
+func parseBody(contentType, body string, b formBounds) (requestForm, error) {
 	if body == "" {
 		return requestForm{}, nil
 	}
 	media, boundary, err := httpform.Media(contentType)
 	if err != nil {
-		return requestForm{}, formError(err, most)
+		return requestForm{}, formError(err, b)
 	}
 	switch media {
 	case httpform.URLEncoded:
-		args, err := lastFields(body, most, true)
+		args, err := lastFields(body, b.fields, true)
 		return requestForm{args: args, encoded: body}, err
 	case httpform.Multipart:
-		parts, err := httpform.ParseMultipart(body, boundary, most.Most)
+		parts, err := httpform.ParseMultipart(body, boundary, b.fields.Most)
 		if err != nil {
-			return requestForm{}, formError(err, most)
+			return requestForm{}, formError(err, b)
 		}
-		return multipartForm(parts), nil
+		list := make([]httpform.SpooledPart, len(parts))
+		for i, p := range parts {
+			list[i] = httpform.SpooledPart{Part: p, Size: int64(len(p.Data))}
+			if p.File && list[i].Size > b.file.Most {
+				return requestForm{}, formError(&httpform.LimitError{Most: b.file.Most, IsFile: true, File: p.Name}, b)
+			}
+		}
+		return multipartForm(list, nil, b, false), nil
 	}
 	return requestForm{}, nil
 }
 
-// multipartForm returns the tables of a multipart form. File names are data, never paths.
-func multipartForm(parts []httpform.Part) requestForm {
+// multipartForm returns the tables of a multipart form; s is nil unless it is spooled. File names are data,
+// never paths.
+func multipartForm(parts []httpform.SpooledPart, s *spool, b formBounds, brief bool) requestForm {
 	f := requestForm{args: script.NewTable(), files: script.NewTable()}
 	for _, p := range parts {
 		if !p.File {
@@ -216,13 +237,20 @@ func multipartForm(parts []httpform.Part) requestForm {
 			f.parts = append(f.parts, part{name: p.Name, text: p.Data})
 			continue
 		}
-		t := script.NewTable()
-		t.Set("filename", p.FileName)
-		t.Set("type", p.Header.Get("Content-Type"))
-		t.Set("data", p.Data)
-		t.Set("size", float64(len(p.Data)))
-		f.files.Set(p.Name, t)
-		f.parts = append(f.parts, part{p.Name, p.Data, t})
+		u := &upload{part: p, spool: s, text: b.text, brief: brief}
+		f.files.Set(p.Name, u.table())
+		f.parts = append(f.parts, part{name: p.Name, file: u})
 	}
 	return f
+}
+
+// inUnits returns a number of bytes for people.
+func inUnits(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return strconv.FormatFloat(float64(n*10>>20)/10, 'f', -1, 64) + " MB"
+	case n >= 1<<10:
+		return strconv.FormatFloat(float64(n*10>>10)/10, 'f', -1, 64) + " KB"
+	}
+	return strconv.FormatInt(n, 10) + " bytes"
 }

@@ -35,7 +35,7 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Err }
 
 // tooLarge returns the error for a request that exceeds a limit: 413.
-func tooLarge(b runner.Bound, format string, args ...any) error {
+func tooLarge(b runner.Bound, format string, args ...any) *Error {
 	err := b.Error(format, args...)
 	return &Error{Status: 413, Message: err.Error(), Err: err}
 }

@@ -24,6 +24,7 @@ type exchange struct {
 
 	plan       *plan // nil: not made yet
 	body       string
+	spool      *spool // the body, if that is a long form; nil: it is body
 	bodyRead   bool
 	recorded   bool                // record was called
 	entry      *requestlog.Request // the recorded request; nil: it is not recorded
@@ -57,7 +58,12 @@ func (x *exchange) within() *exchange {
 	return inner
 }
 
-func (x *exchange) close() { x.held.close() }
+func (x *exchange) close() {
+	x.held.close()
+	if x.spool != nil {
+		x.spool.file.Close()
+	}
+}
 
 // isDry reports whether what the scripts change in the root is undone at the end.
 func (x *exchange) isDry() bool {

@@ -74,8 +74,7 @@ Content-Type: application/octet-stream
 
 --B--
 `)
-	f, err := parseBody("multipart/form-data; boundary=B", multi,
-		runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
+	f, err := parseBody("multipart/form-data; boundary=B", multi, testBounds(10))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{"title": "again"}, plain(f.args))
 	assert.Len(t, f.parts, 4, "all parts, in their order")
@@ -85,7 +84,7 @@ Content-Type: application/octet-stream
 	assert.NotContains(t, up.Get("filename"), "/", "a file name is never a path")
 	assert.Equal(t, 0.0, f.files.Get("none").(*script.Table).Get("size"))
 
-	f, err = parseBody("application/json", `{"a":1}`, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
+	f, err = parseBody("application/json", `{"a":1}`, testBounds(10))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]any{}, plain(tableOr(f.args)))
 
@@ -100,7 +99,7 @@ Content-Type: application/octet-stream
 			strings.Repeat(crlf("--B\nContent-Disposition: form-data; name=a\n\nx\n"), 11) + "--B--", 413},
 		{"application/x-www-form-urlencoded", "a=%4", 400},
 	} {
-		_, err := parseBody(c.contentType, c.body, runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 10})
+		_, err := parseBody(c.contentType, c.body, testBounds(10))
 		var e *Error
 		if assert.ErrorAs(t, err, &e, c.contentType) {
 			assert.Equal(t, c.status, e.Status, c.contentType)
@@ -117,8 +116,7 @@ func FuzzParseBody(f *testing.F) {
 	f.Add("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B--")
 	f.Add("application/x-www-form-urlencoded", "a=1")
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		if _, err := parseBody(contentType, body,
-			runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 100}); err != nil {
+		if _, err := parseBody(contentType, body, testBounds(100)); err != nil {
 			var e *Error
 			require.ErrorAs(t, err, &e)
 			assert.Contains(t, []int{400, 413}, e.Status)
@@ -135,5 +133,15 @@ func BenchmarkLastFields(b *testing.B) {
 			runner.Bound{Limit: site.Limit{Setting: site.MaxFields}, Most: 1000}, true); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// testBounds returns the bounds of a form with so many fields.
+func testBounds(fields int64) formBounds {
+	bound := func(set *site.Setting, most int64) runner.Bound {
+		return runner.Bound{Limit: site.Limit{Setting: set}, Most: most}
+	}
+	return formBounds{
+		fields: bound(site.MaxFields, fields), file: bound(site.MaxFile, 1<<20), text: bound(site.MaxString, 1<<20),
 	}
 }

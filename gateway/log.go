@@ -135,8 +135,8 @@ func (x *exchange) logSlow(frames []lua.Frame) {
 func (x *exchange) slowArgs() []any {
 	r := x.request
 	args := []any{"method", r.Params["REQUEST_METHOD"], "path", r.LogPath()}
-	if x.body != "" {
-		args = append(args, "bodyBytes", len(x.body))
+	if n := x.bodySize(); n > 0 {
+		args = append(args, "bodyBytes", n)
 		if kind := strings.ToLower(r.Params["CONTENT_TYPE"]); strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
 			args = append(args, "body", clip(requestlog.MaskForm(x.body), slowBody))
 		}

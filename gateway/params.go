@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"scripter/httpform"
-	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -27,12 +26,14 @@ func init() { connections.Store(uint64(time.Now().UnixMilli()) & (1<<32 - 1)) }
 type parameters struct {
 	request    *Request
 	body       string
+	spool      *spool // the body, if it is spooled
+	brief      bool   // only the beginnings of files are shown
 	target     Target
 	connection uint64
 	form       requestForm
 	websiteDir string // settings, as they were when the request began
 	program    string
-	maxFields  runner.Bound
+	bounds     formBounds
 }
 
 // paramCells are the cells of the parameter table: those of the CGI Framework (specification,
@@ -45,7 +46,7 @@ var (
 	}{
 		{"pathArgs", (*parameters).pathArgs},
 		{"httpSearchArgs", variable("QUERY_STRING")},
-		{"postArgs", func(p *parameters, _ map[string]string) script.Value { return p.body }},
+		{"postArgs", (*parameters).postArgs},
 		{"method", variable("REQUEST_METHOD")},
 		{"scriptName", func(p *parameters, _ map[string]string) script.Value { return p.target.Path }},
 		{"action", func(p *parameters, _ map[string]string) script.Value { return p.target.Action }},
@@ -77,7 +78,7 @@ var (
 		{"headers", func(_ *parameters, vars map[string]string) script.Value { return headerTable(vars) }},
 		{"cgi", func(_ *parameters, vars map[string]string) script.Value { return variableTable(vars) }},
 	}
-	paramShape = script.NewShape(paramNames()...).Hide("json")
+	paramShape = script.NewShape(paramNames()...).Hide("json").Defer("json", "postArgs")
 )
 
 // paramTypes are the types of the tables of a request, for editors.
@@ -86,8 +87,8 @@ var paramTypes = map[string]string{
 	"argTable":    "table<string, string>",
 	"fields":      "table<string, string[]>",
 	"json":        "any",
-	"files":       "table<string, {filename: string, type: string, data: string, size: integer}>",
-	"allFiles":    "table<string, {filename: string, type: string, data: string, size: integer}[]>",
+	"files":       "table<string, " + uploadType + ">",
+	"allFiles":    "table<string, " + uploadType + "[]>",
 	"cookies":     "table<string, string>",
 	"headers":     "table<string, string>",
 	"cgi":         "table<string, string>",
@@ -105,22 +106,25 @@ func paramNames() []string {
 func (p *parameters) Cell(i int) script.Value { return paramCells[i].value(p, p.request.Params) }
 
 // newParameters returns the parameters of a request that asks for a target.
-func newParameters(x *exchange, t Target, s *site.Snapshot, maxFields runner.Bound) parameters {
+func newParameters(x *exchange, t Target, s *site.Snapshot, limits site.Limits) parameters {
 	return parameters{
-		request: x.request, body: x.body, target: t, connection: x.connectionID(),
-		websiteDir: s.String(site.WebsiteFolderPath), program: s.String(site.ServerPath), maxFields: maxFields,
+		request: x.request, body: x.body, spool: x.spool, target: t, connection: x.connectionID(),
+		websiteDir: s.String(site.WebsiteFolderPath), program: s.String(site.ServerPath), bounds: formBoundsOf(limits),
 	}
 }
 
 // table returns the parameter table, or an error for a form that cannot be read. The cells are
 // made when they are read.
 func (p *parameters) table() (*script.Table, error) {
-	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.maxFields.Most); err != nil {
-		return nil, formError(err, p.maxFields)
+	if err := httpform.CheckFields(p.request.Params["QUERY_STRING"], p.bounds.fields.Most); err != nil {
+		return nil, formError(err, p.bounds)
 	}
-	if p.body != "" {
+	switch {
+	case p.spool != nil:
+		p.form = multipartForm(p.spool.parts, p.spool, p.bounds, p.brief)
+	case p.body != "":
 		var err error
-		if p.form, err = parseBody(p.request.Params["CONTENT_TYPE"], p.body, p.maxFields); err != nil {
+		if p.form, err = parseBody(p.request.Params["CONTENT_TYPE"], p.body, p.bounds); err != nil {
 			return nil, err
 		}
 	}
@@ -145,6 +149,22 @@ func variable(names ...string) func(*parameters, map[string]string) script.Value
 		}
 		return ""
 	}
+}
+
+// postArgs returns the body as a text.
+func (p *parameters) postArgs(map[string]string) script.Value {
+	switch {
+	case p.spool == nil:
+		return p.body
+	case p.brief:
+		return "" // what is recorded has the body beside it
+	case p.spool.size > p.bounds.text.Most:
+		return script.Deferred(func(func(int)) (script.Value, error) {
+			return nil, p.bounds.text.Error("the body has %d bytes, and postArgs gives %d at most: params.files has its files",
+				p.spool.size, p.bounds.text.Most)
+		})
+	}
+	return p.spool.text(0, p.spool.size)
 }
 
 func (p *parameters) pathArgs(map[string]string) script.Value {
@@ -180,7 +200,7 @@ func (p *parameters) appName(vars map[string]string) script.Value {
 
 // searchTable returns the fields of the query string, which table has checked.
 func (p *parameters) searchTable(vars map[string]string) script.Value {
-	t, err := lastFields(vars["QUERY_STRING"], p.maxFields, false)
+	t, err := lastFields(vars["QUERY_STRING"], p.bounds.fields, false)
 	if err != nil {
 		return script.NewTable()
 	}
@@ -193,8 +213,8 @@ func (p *parameters) searchTable(vars map[string]string) script.Value {
 func (p *parameters) fields(vars map[string]string) script.Value {
 	t := script.NewTable()
 	add := func(name, value string) { addToList(t, name, value) }
-	_ = httpform.EachField(vars["QUERY_STRING"], p.maxFields.Most, false, add) // table has checked it
-	p.form.eachText(p.maxFields, add)
+	_ = httpform.EachField(vars["QUERY_STRING"], p.bounds.fields.Most, false, add) // table has checked it
+	p.form.eachText(p.bounds.fields, add)
 	return t
 }
 
@@ -203,7 +223,7 @@ func (p *parameters) allFiles(map[string]string) script.Value {
 	t := script.NewTable()
 	for _, part := range p.form.parts {
 		if part.file != nil {
-			addToList(t, part.name, part.file)
+			addToList(t, part.name, part.file.table())
 		}
 	}
 	return t

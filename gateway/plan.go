@@ -13,10 +13,11 @@ type plan struct {
 	target  Target
 	chunk   int          // bytes; 0 = in one piece
 	maxBody runner.Bound // bytes
-	closed  bool         // connections are refused
-	debug   bool         // requests are recorded
-	quiet   bool         // nothing is logged of the request
-	verbose bool         // one line is logged of the request
+	form    formBounds
+	closed  bool // connections are refused
+	debug   bool // requests are recorded
+	quiet   bool // nothing is logged of the request
+	verbose bool // one line is logged of the request
 }
 
 // makePlan makes the plan of the exchange, unless it was made of the snapshot that the
@@ -31,7 +32,8 @@ func (c *attempt) makePlan() (err error) {
 		return err
 	}
 	c.plan = &plan{
-		site: s, target: c.target, maxBody: c.Size(site.MaxBody), chunk: int(s.Number(site.ChunkSize) * 1024),
+		site: s, target: c.target, maxBody: c.Size(site.MaxBody), form: formBoundsOf(c.Limits()),
+		chunk:  int(s.Number(site.ChunkSize) * 1024),
 		closed: s.Flag(site.FlRefuseConnections), debug: s.Flag(site.FlDebug),
 		quiet: s.Flag(site.FlSuspendLogging), verbose: s.Flag(site.FlVerboseMessages),
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
+	"scripter/httpform"
 	"scripter/objectdb"
 	"scripter/requestlog"
-	"scripter/runner"
 	"scripter/script"
 	"scripter/site"
 )
@@ -76,6 +76,10 @@ func (g *Gateway) updateSoon(ctx context.Context, patience time.Duration, fn fun
 // mask is nil if secrets are shown.
 func (x *exchange) recordIn(tx *objectdb.Tx, s *site.Snapshot) (*requestlog.Request, *requestlog.Mask, error) {
 	shown, body := *x.request, x.body
+	if x.spool != nil {
+		_, boundary, _ := httpform.Media(shown.Params["CONTENT_TYPE"])
+		body = x.spool.excerpt(boundary)
+	}
 	var m *requestlog.Mask
 	if !s.Flag(site.FlDebugSecrets) {
 		m = new(requestlog.Mask)
@@ -89,7 +93,10 @@ func (x *exchange) recordIn(tx *objectdb.Tx, s *site.Snapshot) (*requestlog.Requ
 		return nil, nil, err
 	}
 	entry := requestlog.New(shown.Params, body, m)
-	entry.BodySize, entry.HandlerNames = int64(len(x.body)), shown.HandlerNames
+	entry.BodySize, entry.HandlerNames = x.bodySize(), shown.HandlerNames
+	if x.spool != nil {
+		entry.CutBody()
+	}
 	entry.ConnectionID, entry.Time, entry.Generation = x.connectionID(), x.g.now(), tx.Generation()
 	entry.Developer = shown.Developer || shown.ShowErrors || x.request.hasToken(s)
 	return entry, m, entry.Add(tx, int(s.Number(site.MaxRequests)))
@@ -102,8 +109,8 @@ func (x *exchange) paramsOf(tx *objectdb.Tx, s *site.Snapshot, shown *Request) *
 	if err != nil {
 		return nil
 	}
-	p := newParameters(x, target, s, runner.CountOf(s.Limits(answering(tx, s, target)), site.MaxFields))
-	p.request = shown
+	p := newParameters(x, target, s, s.Limits(answering(tx, s, target)))
+	p.request, p.brief = shown, true
 	params, err := p.table()
 	if err != nil {
 		return nil

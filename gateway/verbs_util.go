@@ -284,7 +284,7 @@ func verbParseArgs(v *script.Call) error {
 	}
 	t, err := form.Parse(v.Text(1), max.Most)
 	if err != nil {
-		return formError(err, max)
+		return formError(err, formBounds{fields: max})
 	}
 	v.Return(t)
 	return nil

@@ -33,12 +33,18 @@ func Media(contentType string) (media, boundary string, err error) {
 	return media, params["boundary"], nil
 }
 
-// A LimitError says that a form has more than Most fields or parts.
+// A LimitError says that a form has more than Most of something.
 type LimitError struct {
-	Most int64
-	what string
+	Most   int64
+	IsFile bool   // Most is a number of bytes of a file
+	IsText bool   // Most is a number of bytes of all fields together
+	File   string // the field of the file
+	what   string
 }
 
 func (e *LimitError) Error() string {
+	if e.IsFile {
+		return fmt.Sprintf("the file %.60q has more than %d bytes", e.File, e.Most)
+	}
 	return fmt.Sprintf("the form has more than %d %s", e.Most, e.what)
 }

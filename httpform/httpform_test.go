@@ -44,7 +44,7 @@ func TestEachField(t *testing.T) {
 		assert.Equal(t, want, strings.Join(fields, " "), text)
 	}
 	none := func(_, _ string) { t.Error("a field was added") }
-	assert.Equal(t, &LimitError{10, "fields"}, EachField(strings.Repeat("a=1&", 11), 10, false, none))
+	assert.Equal(t, &LimitError{Most: 10, what: "fields"}, EachField(strings.Repeat("a=1&", 11), 10, false, none))
 	assert.ErrorContains(t, EachField("a=%zz", 10, true, none), `the form field "a=%zz"`)
 }
 
@@ -77,7 +77,7 @@ func TestParseMultipart(t *testing.T) {
 	assert.Equal(t, upload, FormatMultipart(parts, "B"))
 
 	_, err = ParseMultipart(upload, "B", 2)
-	assert.Equal(t, &LimitError{2, "parts"}, err)
+	assert.Equal(t, &LimitError{Most: 2, what: "parts"}, err)
 	for _, boundary := range []string{"", strings.Repeat("x", 71)} {
 		_, err = ParseMultipart(upload, boundary, 3)
 		assert.ErrorContains(t, err, "the multipart form cannot be read", boundary)

@@ -2,7 +2,6 @@ package httpform
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"mime"
@@ -26,8 +25,8 @@ type Part struct {
 // ParseMultipart returns the parts of a multipart form, in their order. It returns a
 // [LimitError] for more than most parts.
 func ParseMultipart(body, boundary string, most int64) ([]Part, error) {
-	if boundary == "" || len(boundary) > 70 {
-		return nil, errors.New("the multipart form cannot be read: its boundary is missing or longer than 70 bytes")
+	if err := checkBoundary(boundary); err != nil {
+		return nil, err
 	}
 	var list []Part
 	parts := multipart.NewReader(strings.NewReader(body), boundary)
@@ -37,20 +36,31 @@ func ParseMultipart(body, boundary string, most int64) ([]Part, error) {
 			return list, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the multipart form cannot be read: %w", err)
+			return nil, unreadable(err)
 		}
 		if int64(len(list)) == most {
-			return nil, &LimitError{most, "parts"}
+			return nil, &LimitError{Most: most, what: "parts"}
 		}
 		var data strings.Builder
 		if _, err := io.Copy(&data, p); err != nil {
-			return nil, fmt.Errorf("the multipart form cannot be read: %w", err)
+			return nil, unreadable(err)
 		}
-		list = append(list, Part{
-			Name: p.FormName(), Header: p.Header, Data: data.String(),
-			File: isFile(p.Header), FileName: p.FileName(),
-		})
+		part := newPart(p)
+		part.Data = data.String()
+		list = append(list, part)
 	}
+}
+
+// newPart returns a part without its data.
+func newPart(p *multipart.Part) Part {
+	return Part{Name: p.FormName(), Header: p.Header, File: isFile(p.Header), FileName: p.FileName()}
+}
+
+func checkBoundary(boundary string) error {
+	if boundary == "" || len(boundary) > 70 {
+		return errors.New("the multipart form cannot be read: its boundary is missing or longer than 70 bytes")
+	}
+	return nil
 }
 
 // isFile reports whether a part is a file: it has a file name, which may be empty.

@@ -44,7 +44,7 @@ func CheckFields(text string, most int64) error {
 		}
 	}
 	if count > most {
-		return &LimitError{most, "fields"}
+		return &LimitError{Most: most, what: "fields"}
 	}
 	return nil
 }

@@ -55,6 +55,13 @@ func New(variables map[string]string, body string, m *Mask) *Request {
 	return r
 }
 
+// CutBody records that the body is not whole.
+func (r *Request) CutBody() {
+	if !slices.Contains(r.Cut, bodyItem) {
+		r.Cut = append(r.Cut, bodyItem)
+	}
+}
+
 // newSeed returns a seed for math.random that a double represents exactly.
 func newSeed() int64 {
 	var b [8]byte

@@ -56,14 +56,11 @@ func (o *Output) Write(text string) error {
 		if text = text[n:]; text == "" {
 			return nil
 		}
-		f, err := os.CreateTemp("", "scripter-response-")
+		f, err := TempFile("scripter-response-")
 		if err != nil {
 			return fmt.Errorf("hold the response: %w", err)
 		}
 		o.file = f
-		if err := os.Remove(f.Name()); err != nil {
-			return fmt.Errorf("hold the response: %w", err)
-		}
 	}
 	if _, err := o.file.WriteString(text); err != nil {
 		return fmt.Errorf("hold the response: %w", err)

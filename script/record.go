@@ -12,10 +12,12 @@ import (
 // A Shape holds the names of the cells that many tables have in common. All these
 // tables share it.
 type Shape struct {
-	cells  []cell
-	index  map[string]int  // by the name
-	fold   map[string]int  // by the name in lower case
-	hidden map[string]bool // names in lower case: see Hide
+	cells   []cell
+	index   map[string]int  // by the name
+	fold    map[string]int  // by the name in lower case
+	hidden  map[string]bool // names in lower case: see Hide
+	later   map[string]bool // names: see Defer
+	methods map[string]Method
 }
 
 // NewShape returns the shape of tables with these cells, whose names are ASCII.
@@ -30,14 +32,57 @@ func NewShape(names ...string) *Shape {
 }
 
 // Hide makes [Table.Lookup] pass over these cells: they are found only in their table. It is for names
-// that mean something else as bare names, such as json. Only such a cell may be [Deferred]. It returns the
-// shape.
+// that mean something else as bare names, such as json. It returns the shape.
 func (s *Shape) Hide(names ...string) *Shape {
 	s.hidden = make(map[string]bool, len(names))
 	for _, name := range names {
 		s.hidden[strings.ToLower(name)] = true
 	}
 	return s
+}
+
+// Defer says that the values of these cells may be [Deferred]. It returns the shape.
+func (s *Shape) Defer(names ...string) *Shape {
+	s.later = make(map[string]bool, len(names))
+	for _, name := range names {
+		s.later[name] = true
+	}
+	return s
+}
+
+// A Method is a function that a script finds in a table under a name, although it is no cell: pairs does not
+// see it, and it is not stored with the table. of is what the table was made of.
+type Method func(of Cells, c *Call) error
+
+// Methods gives the tables methods, which scripts call with a dot or a colon. It returns the shape.
+func (s *Shape) Methods(methods map[string]Method) *Shape {
+	s.methods = methods
+	return s
+}
+
+// method returns a method of the table as a Lua function, or nil.
+func (tb *Table) method(name string) lua.LValue {
+	if tb.record == nil {
+		return lua.LNil
+	}
+	m, of := tb.record.shape.methods[name], tb.record.of
+	if m == nil {
+		return lua.LNil
+	}
+	return verbFunction(&Verb{Name: name, Func: func(c *Call) error {
+		if self, ok := c.Value(1).(*Table); ok && self == tb {
+			c.state.Remove(1)
+		}
+		return m(of, c)
+	}})
+}
+
+// Cells returns what a table was made of that [NewRecord] made, else nil.
+func (tb *Table) Cells() Cells {
+	if tb.record == nil {
+		return nil
+	}
+	return tb.record.of
 }
 
 // hides reports whether the table has a shape that hides a name.
@@ -66,7 +111,7 @@ func (tb *Table) deferred(L *lua.LState, i int) {
 }
 
 func (tb *Table) isDeferred(i int) bool {
-	if tb.record == nil || tb.cells[i].of == 0 || !tb.hides(tb.cells[i].name) {
+	if tb.record == nil || tb.cells[i].of == 0 || !tb.record.shape.later[tb.cells[i].name] {
 		return false
 	}
 	_, ok := tb.record.of.Cell(tb.cells[i].of - 1).(Deferred)

@@ -237,7 +237,7 @@ func (tb *Table) expose(t *Thread) *lua.LTable {
 		return tb.lua
 	}
 	tb.thread = t
-	if tb.left > eager || len(t.lazy) >= maxLazy {
+	if tb.left > eager || len(t.lazy) >= maxLazy && tb.record == nil {
 		tb.lua = lua.NewTable(len(tb.items), tb.left)
 		tb.giveItems()
 		tb.materialise()
@@ -292,6 +292,9 @@ func (tb *Table) materialise() {
 // settled drops what an ordinary Lua table does not need.
 func (tb *Table) settled() {
 	tb.cells, tb.index = nil, nil
+	if tb.record != nil && tb.record.shape.methods != nil {
+		return // they are found by the metatable
+	}
 	if tb.lua.Metatable == lazyMeta {
 		tb.lua.Metatable = lua.LNil
 		delete(tb.thread.lazy, tb.lua)
@@ -315,6 +318,8 @@ func lazyIndex(L *lua.LState) int {
 			if i := tb.find(string(s)); i >= 0 {
 				tb.deferred(L, i)
 				v = tb.give(i)
+			} else {
+				v = tb.method(string(s))
 			}
 		}
 	}

@@ -54,6 +54,16 @@ func (c *Call) Address(i int) objectdb.Address {
 	return nil
 }
 
+// AddressBelow returns argument i as Address does, with the arguments after it, if any, as names below it,
+// whatever characters they have.
+func (c *Call) AddressBelow(i int) objectdb.Address {
+	a := c.Address(i)
+	for i++; i <= c.NArgs(); i++ {
+		a = a.Child(checkName(c.state, i, c.arg(i)))
+	}
+	return a
+}
+
 // TableAt returns the table at an address, which is made if there is nothing.
 func (c *Call) TableAt(a objectdb.Address) (*Object, error) { return c.thread.tableAt(a) }
 

@@ -12,6 +12,8 @@ var (
 		Meaning: "megabytes of a request's body; more is answered 413", Check: between(0, 1<<12)}
 	MaxFields = &Setting{Name: "maxFields", Default: objectdb.Number(1000), Title: "Most form fields",
 		Meaning: "fields and parts of a form; more is answered 413", Check: whole(1, 1<<20)}
+	MaxFile = &Setting{Name: "maxFile", Default: objectdb.Number(0), Title: "Largest file of a form",
+		Meaning: "megabytes of one file in a form; more is answered 413; 0 = as much as maxBody", Check: between(0, 1<<12)}
 	MaxResponse = &Setting{Name: "maxResponse", Default: objectdb.Number(64), Title: "Largest response",
 		Meaning: "megabytes of a response that is held until the commit; sendPartial is not bound by it",
 		Check:   between(1, 1<<12)}
@@ -58,7 +60,7 @@ var LimitRows = home.Child("limits")
 // limitSettings are the settings that limit one request.
 var limitSettings = []*Setting{
 	MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth, MaxPatternSteps, MaxCoroutines, MaxSource,
-	MaxMacros, MaxBody, MaxFields, MaxResponse, MaxFetches, MaxFetchSize, MaxFetchTime, SlowLog,
+	MaxMacros, MaxBody, MaxFields, MaxFile, MaxResponse, MaxFetches, MaxFetchSize, MaxFetchTime, SlowLog,
 }
 
 // FindLimit returns the setting with a name if a row of [LimitRows] may have it.

@@ -122,7 +122,7 @@ var (
 var Settings = []*Setting{
 	FlScriptTrap, ServerPath, WebsiteFolderPath, ServerName, ChunkSize, FlDebug, FlAutoSave, FlUseDirtyRoot,
 	SaveInterval, FlDirtyRoot, MaxSaves, ServerID, ErrorStatus, DebugToken, FlAddCharset, FlPassAccel,
-	MaxBody, MaxFields, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
+	MaxBody, MaxFields, MaxFile, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
 	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxFetches, MaxFetchSize, MaxFetchTime,
 	MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,

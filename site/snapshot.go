@@ -84,7 +84,8 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 		values: make(map[*Setting]objectdb.Value, len(Settings)),
 		mime:   r.mimeTypes(), actions: r.actions(),
 		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
-		cors: r.corsRows(), limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement), roles: readRights(r, Roles, r.role),
+		cors: r.corsRows(), limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement),
+		roles:     readRights(r, Roles, r.role),
 		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
 	}
 	for _, set := range Settings {

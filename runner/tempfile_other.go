@@ -1,0 +1,7 @@
+//go:build !linux
+
+package runner
+
+import "os"
+
+func unnamed() *os.File { return nil }
