@@ -64,6 +64,14 @@ var listMeta = lua.NewMetatable()
 // assign stores lv as the cell called name of table o; nil deletes it.
 func (o *Object) assign(L *lua.LState, name string, lv lua.LValue) error {
 	t := o.thread
+	if o.beside != nil {
+		if verb := o.beside.cells[o.beside.fold(name)].verb; verb != nil {
+			return fmt.Errorf("%s is a verb: give the value another name", t.nameOf(verb))
+		}
+		if o.node == nil && lv == lua.LNil {
+			return nil
+		}
+	}
 	if err := o.makeReal(); err != nil {
 		return err
 	}
@@ -124,6 +132,7 @@ func (o *Object) makeReal() error {
 	}
 	o.node = n
 	o.init()
+	t.made = append(t.made, o)
 	t.virtual = nil // the tables above are real now too
 	if t.handles == nil {
 		t.handles = make(map[int64]*Object, 8)

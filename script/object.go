@@ -19,6 +19,7 @@ type Object struct {
 	thread *Thread
 	node   *objectdb.Node // nil for a table that holds nothing but verbs
 	verbs  *verbTable     // its cells that are verbs or tables of verbs, or nil
+	beside *verbTable     // verbs that are found where it has no cell, and are not listed, or nil
 	up     *Object        // the table in which it was found, nil if unknown
 	ud     lua.LUserData  // what Lua holds of a table
 
@@ -234,6 +235,9 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 			return nil, err
 		}
 	}
+	if o.beside != nil {
+		return t.ofVerbs(o.beside, o.beside.fold(name)), nil
+	}
 	if o.verbs == nil {
 		return lua.LNil, nil
 	}
@@ -245,6 +249,11 @@ func (o *Object) cell(name string) (lua.LValue, error) {
 func (t *Thread) ofVerbs(vt *verbTable, fold string) lua.LValue {
 	switch c := vt.cells[fold]; {
 	case c.table != nil:
+		if c.table.instead != nil {
+			if v := c.table.instead(t); v != nil {
+				return t.toLua(v)
+			}
+		}
 		return &t.virtualObject(c.table).ud
 	case c.verb != nil:
 		return c.verb

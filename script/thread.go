@@ -61,6 +61,7 @@ type Thread struct {
 	chunks   map[string]*chunk             // by the name that messages use
 	writes   int                           // raised by every change of the root
 	moves    int                           // raised when an object gets another address
+	made     []*Object                     // tables that makeReal has made
 
 	call *Call // for the next call of a verb
 }
@@ -128,6 +129,9 @@ func (t *Thread) Try(fn func() error) error {
 	err := t.tx.Try(fn)
 	if err != nil {
 		t.lists = before
+		if failed := t.unmake(); failed != nil {
+			return failed
+		}
 		if failed := t.restoreLists(); failed != nil {
 			return failed
 		}

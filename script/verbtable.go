@@ -17,6 +17,8 @@ type verbTable struct {
 	folds   map[string]string // of the names that are not folded already, as they are spelled
 	// hasVerbs says that some of the cells are verbs.
 	hasVerbs bool
+	// instead returns what scripts see in place of the table; nil: the table itself. It is a property.
+	instead func(*Thread) Value
 
 	once sync.Once   // makes meta
 	meta *lua.LTable // metatable of a table that holds only these cells
@@ -52,10 +54,24 @@ func newVerbTree(a objectdb.Address, verbs []Verb, properties []Property) (*verb
 		functions[fn] = v
 	}
 	for _, p := range properties {
+		if group := root.find(p.Address); group != nil {
+			group.instead = p.Value
+			continue
+		}
 		root.add(p.Address, verbCell{property: p.Value})
 	}
 	root.sort()
 	return root, functions
+}
+
+// find returns the table at an address below vt, or nil.
+func (vt *verbTable) find(a objectdb.Address) *verbTable {
+	for _, name := range a {
+		if vt = vt.cells[objectdb.Fold(name)].table; vt == nil {
+			return nil
+		}
+	}
+	return vt
 }
 
 // add adds a cell at an address below vt, and the tables above it.
