@@ -18,6 +18,9 @@ const builtinIgnored = `
 /user/webserver/sessions/
 /user/webserver/failedLogins/
 /user/webserver/lastLogins/
+/user/webserver/siteRoles/
+/user/webserver/visitors/
+/user/webserver/remembered/
 *[tT]oken.str
 `
 

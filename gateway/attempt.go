@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"scripter/httpheader"
+	"scripter/login"
 	"scripter/purge"
 	"scripter/runner"
 	"scripter/script"
@@ -34,6 +35,13 @@ type attempt struct {
 	problems []problem          // failed markers, logged after the commit
 	unlogged int                // failed markers beyond maxProblems
 	purges   purge.List         // what is purged from caches after the commit
+	visit    *visit             // the session of the visitor; nil: nobody has asked for it
+	newVisit bool               // the session was begun now
+	tries    []login.Try        // that have failed; counted again if the transaction is undone
+	warnings []string           // of log-ins; logged after the commit
+	admitted login.Account      // whose password was right, for an object that requires a user
+	readOnly bool               // the transaction cannot write
+	command  bool               // a command runs scripts, and there is no visitor
 	traced   *MarkerTrace       // nil: markers are not traced
 }
 
@@ -78,9 +86,15 @@ func (c *attempt) answer() (done bool, err error) {
 	if err := c.begin(); err != nil {
 		return true, err
 	}
+	if err := c.checkForm(); err != nil {
+		return true, err
+	}
+	if err := c.requirePath(); err != nil {
+		return true, c.orLogin(err)
+	}
 	v, err := c.trap()
 	if err != nil {
-		return true, err
+		return true, c.orLogin(err)
 	}
 	return true, c.reply(v)
 }

@@ -26,6 +26,7 @@ func (g *Gateway) outside(run *runner.Run) (names *script.Table, host any, err e
 		r.Params["DOCUMENT_ROOT"] = g.testSite
 	}
 	c := x.newDispatched(run)
+	c.command = true
 	err = c.makeParams()
 	return c.params, c, err
 }
@@ -45,6 +46,7 @@ func (g *Gateway) ExpandFile(ctx context.Context, r *Request, file string) (stri
 	text := ""
 	_, err := g.runner.Run(ctx, runner.Options{}, func(run *runner.Run) error {
 		c := x.newDispatched(run)
+		c.command = true
 		if err := c.begin(); err != nil {
 			return err
 		}
@@ -106,6 +108,7 @@ func (g *Gateway) ExpandText(ctx context.Context, r *Request, name, text string)
 	expanded := ""
 	_, err := g.runner.Run(ctx, runner.Options{Discard: true}, func(run *runner.Run) error {
 		c := x.newDispatched(run)
+		c.command = true
 		if err := c.begin(); err != nil {
 			return err
 		}

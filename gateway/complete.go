@@ -13,6 +13,9 @@ import (
 
 // finish adds the fields that scripts have set, checks a response and completes it.
 func (c *attempt) finish(resp *httpheader.Response) error {
+	if err := c.storeVisit(); err != nil {
+		return err
+	}
 	for _, f := range c.fields {
 		resp.Add(f.Name, f.Value)
 	}

@@ -27,7 +27,8 @@ type Error struct {
 	realm   string // of a 401: the realm whose users may log in
 	Err     error
 
-	warns bool // logged as a warning, although the status is below 500
+	pref  string // the page of user.webserver.prefs for it; "" = errorPage
+	warns bool   // logged as a warning, although the status is below 500
 }
 
 func (e *Error) Error() string { return e.Message }

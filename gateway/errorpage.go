@@ -46,7 +46,7 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 	case x.developer(ctx):
 		resp = x.developerPage(ctx, status, incident, err)
 	default:
-		resp = x.visitorPage(ctx, status, publicMessage(status, err), incident)
+		resp = x.visitorPage(ctx, status, publicMessage(status, err), incident, err)
 	}
 	var e *Error
 	if errors.As(err, &e) && e.Allow != "" {
@@ -63,12 +63,18 @@ func (x *exchange) failurePage(ctx context.Context, status int, incident string,
 }
 
 // visitorPage returns the site's own page for a failure, or a plain page if that fails, too.
-func (x *exchange) visitorPage(ctx context.Context, status int, message, incident string) *httpheader.Response {
+func (x *exchange) visitorPage(
+	ctx context.Context, status int, message, incident string, err error,
+) *httpheader.Response {
+	pref := ""
+	if e := (*Error)(nil); errors.As(err, &e) {
+		pref = e.pref
+	}
 	// After Yield another request may be running scripts of this page.
 	if !x.yielded && status != 401 && !x.request.wantsJSON() {
 		var resp *httpheader.Response
 		if safely(func() (err error) {
-			resp, err = x.sitePage(ctx, status, message, incident)
+			resp, err = x.sitePage(ctx, status, pref, message, incident)
 			return err
 		}) == nil {
 			return resp
@@ -79,16 +85,17 @@ func (x *exchange) visitorPage(ctx context.Context, status int, message, inciden
 
 // sitePage returns the site's own page for a failure.
 func (x *exchange) sitePage(
-	ctx context.Context, status int, message, incident string,
+	ctx context.Context, status int, pref, message, incident string,
 ) (resp *httpheader.Response, err error) {
 	inner := x.within()
 	o := runner.Options{ReadOnly: true, Inner: x.isInner(), Within: x.test, Now: x.now}
 	_, err = x.g.runner.Run(ctx, o, func(r *runner.Run) error {
 		c := inner.newDispatched(r)
+		c.readOnly = true
 		if err := c.begin(); err != nil {
 			return err
 		}
-		resp, err = c.errorPage(status, message, incident)
+		resp, err = c.errorPage(status, pref, message, incident)
 		c.logProblems()
 		c.noteProblems()
 		x.failures = append(x.failures, inner.failures...)
@@ -143,11 +150,13 @@ func developerMessage(err error) string {
 	return s.Detail()
 }
 
-// errorPage returns the response to a failure, with the page user.webserver.prefs.errorPage or
-// fileNotFoundPage.
-func (c *attempt) errorPage(status int, message, incident string) (*httpheader.Response, error) {
+// errorPage returns the response to a failure, with the page pref of user.webserver.prefs if there is one, else
+// errorPage or fileNotFoundPage.
+func (c *attempt) errorPage(status int, pref, message, incident string) (*httpheader.Response, error) {
 	line := fmt.Sprintf("%d %s", status, httpheader.ReasonText(status))
-	pref := "errorPage"
+	if _, err := c.Tx.Find(objectdb.Address{"user", "webserver", "prefs", pref}); pref == "" || err != nil {
+		pref = "errorPage" // a root that was made before has no other
+	}
 	if status == 404 {
 		// The CGI Framework's words.
 		line, pref = "404 FILE NOT FOUND", "fileNotFoundPage"

@@ -33,10 +33,13 @@ type exchange struct {
 	seed       int64               // of math.random; 0 is any
 	incident   string              // number of its failure; "" = none yet
 	verified   string              // the hash of the password that was right
+	password   string              // that password
 	yielded    bool                // Request.Yield was called
 
 	slow   time.Duration // a request that takes longer is logged; 0 = none is
 	slowID string        // the number under which it was logged as slow
+
+	beganVisit bool // a session of a visitor was begun
 
 	failures []string // of markers and callbacks, for a test
 }
@@ -139,10 +142,13 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 		x.replay.Markers(last.traced)
 	}
 	if err == nil {
+		x.beganVisit = x.beganVisit || last.newVisit
 		last.noteProblems()
 		if !x.isQuiet() {
 			last.logProblems()
 		}
+	} else if last != nil {
+		last.countTries(ctx)
 	}
 	if err == nil || last != nil && x.out.started { // then a part may be committed
 		last.purgeCaches(ctx)

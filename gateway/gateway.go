@@ -61,6 +61,7 @@ type Gateway struct {
 	started   time.Time
 	metrics   metrics.Metrics
 	slots     slots
+	swept     atomic.Int64 // when this process has looked last whether sessions are to be removed, in seconds since 1970
 }
 
 // New returns a gateway.
@@ -173,6 +174,7 @@ func (g *Gateway) Answer(ctx context.Context, r *Request, w io.Writer) Outcome {
 	x.count(out, took)
 	x.endSlow(out, took)
 	x.recordOutcome(ctx, out)
+	x.sweepVisits(ctx)
 	return out
 }
 

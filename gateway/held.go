@@ -18,6 +18,9 @@ type held struct {
 	rest *runner.Output                        // the rest of its body; nil: there is none
 	file func() (*os.File, os.FileInfo, error) // opens the file that is sent instead of resp
 	kind fileTyping                            // finds the type of file
+
+	fields  []httpheader.Field // added to the response with file
+	private bool               // only some visitors may have file
 }
 
 // hold holds a response instead of the one that was held before.
@@ -82,7 +85,7 @@ func (x *exchange) sendFile() error {
 			req.Header.Set(name, v)
 		}
 	}
-	w := &fileWriter{a: x.out, r: r, header: http.Header{}}
+	w := &fileWriter{a: x.out, r: r, header: http.Header{}, held: x.held}
 	w.header.Set("ETag", httpheader.FileETag(info.ModTime(), info.Size()))
 	kind, err := x.held.kind.of(f)
 	if err != nil {
@@ -98,6 +101,7 @@ type fileWriter struct {
 	a      *responder
 	r      *Request
 	header http.Header
+	held   held
 	err    error
 }
 
@@ -111,6 +115,12 @@ func (w *fileWriter) WriteHeader(status int) {
 		if v := w.header.Get(name); v != "" {
 			resp.Add(name, v)
 		}
+	}
+	for _, f := range w.held.fields {
+		resp.Add(f.Name, f.Value)
+	}
+	if w.held.private {
+		keepPrivate(resp)
 	}
 	sayCaching(w.r, resp)
 	w.err = w.a.start(resp)

@@ -70,8 +70,11 @@ func (g *Gateway) logFailure(path string, status int, incident string, err error
 	g.log.Error("script failed", append(args, "detail", s.Detail())...)
 }
 
-// logProblems logs the markers and callbacks that have failed.
+// logProblems logs the markers and callbacks that have failed, and what is odd about log-ins.
 func (c *attempt) logProblems() {
+	for _, w := range c.warnings {
+		c.g.log.Warn("log-in", "path", c.request.LogPath(), "client", c.request.Params["REMOTE_ADDR"], "err", w)
+	}
 	for _, p := range c.problems {
 		if p.marker == "" {
 			c.g.log.Warn("callback failed", "addr", p.page, "err", developerMessage(p.err))

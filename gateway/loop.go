@@ -140,7 +140,11 @@ func (e *evaluator) itemsOf(l macros.Loop) (func() (*item, error), error) {
 	case nil:
 		left = 0
 	case *script.Object:
-		if err := e.checkArgument(meaning{Meaning: script.Meaning{Value: v, Address: v.Address()}}, v.Address()); err != nil {
+		m := meaning{Meaning: script.Meaning{Value: v, Address: v.Address()}}
+		if e.c.isInSession(m.Address) { // operand has checked the name
+			m.Origin = script.FromRequest
+		}
+		if err := e.checkArgument(m, m.Address); err != nil {
 			return nil, err
 		}
 		next = cellsOf(v, l.Reverse, left)

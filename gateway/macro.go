@@ -352,7 +352,8 @@ func isHTMLVerb(path []string) bool {
 // in the value of an attribute they are text.
 func isMarkupVerb(path []string) bool {
 	return len(path) == 2 && (strings.EqualFold(path[0], "markdown") && strings.EqualFold(path[1], "html") ||
-		strings.EqualFold(path[0], "qr") && strings.EqualFold(path[1], "svg"))
+		strings.EqualFold(path[0], "qr") && strings.EqualFold(path[1], "svg") ||
+		strings.EqualFold(path[0], "form") && strings.EqualFold(path[1], "token"))
 }
 
 // only returns the value of the argument of raw or html, as a marker inserts it.
@@ -439,7 +440,26 @@ func (e *evaluator) find(path []string) (meaning, error) {
 			return meaning{Meaning: script.Meaning{Value: v, Found: true, Origin: script.FromRequest}, given: true}, nil
 		}
 	}
+	if strings.EqualFold(path[0], "session") {
+		return e.findInSession(path)
+	}
 	m, err := e.c.Thread.Resolve(path)
+	return meaning{Meaning: m}, err
+}
+
+// findInSession finds what a name means in the session of the visitor, unless the site has an object of that name.
+// What is in the session is data, and what is not there is nothing, as for every new visitor.
+func (e *evaluator) findInSession(path []string) (meaning, error) {
+	m, err := e.c.Thread.Resolve(path[:1])
+	if o, ok := m.Value.(*script.Object); err != nil || !ok || e.c.visit == nil || o != e.c.visit.table {
+		if err == nil {
+			m, err = e.c.Thread.Resolve(path)
+		}
+		return meaning{Meaning: m}, err
+	}
+	if m, err = e.c.Thread.ResolveIn(m.Value, path[1:]); err == nil && !m.Found {
+		m = script.Meaning{Found: true, Origin: script.FromRequest}
+	}
 	return meaning{Meaning: m}, err
 }
 

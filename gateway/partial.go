@@ -106,6 +106,9 @@ func (c *attempt) sendPiece(data string) error {
 // endStream ends a response of which the script has sent pieces. It sends what the script has
 // returned, unless one of the pieces was the last one.
 func (c *attempt) endStream(v script.Value) error {
+	if err := c.storeLate(); err != nil {
+		return err
+	}
 	v, err := forScript(v)
 	if err != nil {
 		return err

@@ -81,11 +81,7 @@ func (r *Request) Host() string {
 // nor the web server names a host.
 func (r *Request) Origin() string {
 	scheme, usual := "http", "80"
-	switch strings.ToLower(r.Params["HTTPS"]) {
-	case "on", "1":
-		scheme, usual = "https", "443"
-	}
-	if strings.EqualFold(r.Params["REQUEST_SCHEME"], "https") {
+	if r.isSecure() {
 		scheme, usual = "https", "443"
 	}
 	if host := r.Params["HTTP_HOST"]; host != "" && site.IsHost(host) {
@@ -99,6 +95,12 @@ func (r *Request) Origin() string {
 		host += ":" + port
 	}
 	return scheme + "://" + host
+}
+
+// isSecure reports whether the request came by https.
+func (r *Request) isSecure() bool {
+	https := r.Params["HTTPS"]
+	return https == "1" || strings.EqualFold(https, "on") || strings.EqualFold(r.Params["REQUEST_SCHEME"], "https")
 }
 
 // isAnonymous reports whether a request says nothing of who makes it and changes nothing. If the root is at a server, its

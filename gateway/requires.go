@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"scripter/login"
 	"scripter/objectdb"
 	"scripter/site"
 )
@@ -13,26 +14,49 @@ import (
 // require returns an error unless the request may reach the object at a by its URL. An
 // invalid row admits nobody.
 func (c *attempt) require(a objectdb.Address) error {
-	want := c.Site().Requirement(a)
+	return c.requireFor(a.String(), c.Site().Requirement(a))
+}
+
+// requirePath returns an error unless the request may reach its URL.
+func (c *attempt) requirePath() error {
+	return c.requireFor(c.target.Path, c.Site().PathRequirement(c.target.Path))
+}
+
+// requireFor returns an error unless the request meets a requirement of what is asked for.
+func (c *attempt) requireFor(what string, want site.Requirement) error {
 	if want.Err != nil {
 		return &Error{Status: 403, warns: true, Message: fmt.Sprintf("%s admits nobody: %v", want.From, want.Err)}
 	}
 	if want.From == nil {
 		return nil
 	}
-	c.request.trace("%s requires %q (%s)", a, want.Text, want.From)
+	c.request.trace("%s requires %q (%s)", what, want.Text, want.From)
 	if want.Anyone() {
 		return nil
 	}
 	c.private = true
 	if user := c.request.checkedUser(); user != "" && want.TakesCheckedUser() {
-		if !want.Admits(user) {
+		if !c.Site().Admits(want, user) {
 			return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
-				"%s requires %q (%s), but the web server has checked %.80q", a, want.Text, want.From, user)}
+				"%s requires %q (%s), but the web server has checked %.80q", what, want.Text, want.From, user)}
 		}
 		return nil
 	}
-	return c.requireLogin(a, want)
+	if person, err := c.person(); err != nil {
+		return err
+	} else if person != nil && person.Realm == want.Realm() {
+		return c.admit(what, want, person.Name)
+	}
+	return c.requireLogin(what, want)
+}
+
+// admit returns an error unless somebody who has logged in meets a requirement.
+func (c *attempt) admit(what string, want site.Requirement, name string) error {
+	if !c.Site().Admits(want, name) {
+		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
+			"%s requires %q (%s), but %.80q has logged in", what, want.Text, want.From, name)}
+	}
+	return nil
 }
 
 // requireBelow returns an error unless the request may also reach all objects below a
@@ -54,7 +78,7 @@ func (c *attempt) requireBelow(a objectdb.Address) error {
 }
 
 // requireLogin checks the visitor's name and password against the root's users.
-func (c *attempt) requireLogin(a objectdb.Address, want site.Requirement) error {
+func (c *attempt) requireLogin(a string, want site.Requirement) error {
 	at, text := want.From, want.Text
 	users, err := c.Tx.Find(site.Users.Child(want.Realm()))
 	if err != nil && !objectdb.IsMissing(err) {
@@ -84,22 +108,23 @@ func (c *attempt) requireLogin(a objectdb.Address, want site.Requirement) error 
 	case !ok:
 		return &Error{Status: 401, realm: want.Realm(), warns: true, Message: fmt.Sprintf(
 			"%s requires %q (%s): the name %.80q or its password is wrong", a, text, at, name)}
-	case !want.Admits(name):
-		return &Error{Status: 403, warns: true, Message: fmt.Sprintf(
-			"%s requires %q (%s), but %.80q has logged in", a, text, at, name)}
 	}
+	if err := c.admit(a, want, name); err != nil {
+		return err
+	}
+	c.admitted = login.Account{Name: name, Realm: want.Realm()}
 	return nil
 }
 
 // knows reports whether the password has this hash. It remembers a right password, so
 // that a request that runs again does not hash twice.
 func (x *exchange) knows(ctx context.Context, hash, password string) (bool, error) {
-	if hash != "" && hash == x.verified {
+	if hash != "" && hash == x.verified && password == x.password {
 		return true, nil
 	}
 	ok, err := x.g.passwords.Check(ctx, hash, password)
 	if ok {
-		x.verified = hash
+		x.verified, x.password = hash, password
 	}
 	return ok, err
 }

@@ -74,9 +74,14 @@ func (c *attempt) reply(v script.Value) error {
 		if err != nil {
 			return c.noFile(v, err)
 		}
+		if err := c.storeVisit(); err != nil {
+			return err
+		}
 		c.hold(held{
-			file: func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) },
-			kind: typingOf(c.Site(), c.target.Path),
+			file:    func() (*os.File, os.FileInfo, error) { return c.g.openFile(file) },
+			kind:    typingOf(c.Site(), c.target.Path),
+			fields:  c.fields,
+			private: c.private,
 		})
 		return nil
 	}

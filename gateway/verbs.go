@@ -20,7 +20,7 @@ func Verbs() []script.Verb { return verbsWith(site.NewPasswords()) }
 
 // verbsWith returns all verbs; they hash passwords with p.
 func verbsWith(p *site.Passwords) []script.Verb {
-	list := slices.Concat(verbs.All(p), answerVerbs, headVerbs, siteVerbs)
+	list := slices.Concat(verbs.All(p), answerVerbs, headVerbs, siteVerbs, sessionVerbs, userVerbs)
 	slices.SortFunc(list, func(a, b script.Verb) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
@@ -31,7 +31,7 @@ func verbsWith(p *site.Passwords) []script.Verb {
 var appInfo = objectdb.Address{"apps", "httpd", "appInfo"}
 
 // properties are the computed cells of the root.
-var properties = append(verbs.Properties(), []script.Property{
+var properties = slices.Concat(verbs.Properties(), sessionProperties, []script.Property{
 	{Address: appInfo.Child("name"), Doc: "what the web server calls itself",
 		Value: func(t *script.Thread) script.Value { return serverOf(t).name }},
 	{Address: appInfo.Child("version"), Doc: "its version",
@@ -40,7 +40,7 @@ var properties = append(verbs.Properties(), []script.Property{
 		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerID) }},
 	{Address: appInfo.Child("path"), Doc: "its program, the setting serverPath: no server tells it",
 		Value: func(t *script.Thread) script.Value { return stringSetting(t, site.ServerPath) }},
-}...)
+})
 
 // siteOf returns the site as the transaction of the thread sees it.
 func siteOf(t *script.Thread) (*site.Snapshot, error) {

@@ -254,7 +254,7 @@ func verbErrorPage(v *script.Call, status int, message string) error {
 			c.g.log.Warn("a script answered with an error page", "path", c.request.LogPath(), "id", incident, "err", message)
 		}
 	}
-	resp, err := c.errorPage(status, message, incident)
+	resp, err := c.errorPage(status, "", message, incident)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func TestVerbExamples(t *testing.T) {
 	}
 }
 
-var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|string\|nil|table\|string|(table|string|boolean|table\[\])\|nil|table\[\]|table\|false|table<string, string>\|nil|` +
+var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|table\|string|(table|string|number|boolean|table\[\])\|nil|table\[\]|table\|false|table<string, string>\|nil|` +
 	`table<string, string\|string\[\]>)$`)
 
 // TestVerbsAreDocumented checks that verbs are documented with sentences and with types that

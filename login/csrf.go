@@ -14,9 +14,14 @@ func (s Session) CSRF() string {
 	if s.token == nil {
 		return ""
 	}
-	h := hmac.New(sha256.New, s.token)
+	return base64.RawURLEncoding.EncodeToString(formKey(s.token))
+}
+
+// formKey returns the key of the form tokens of a session. Nobody can tell the session's token from it.
+func formKey(token []byte) []byte {
+	h := hmac.New(sha256.New, token)
 	h.Write([]byte("form"))
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+	return h.Sum(nil)
 }
 
 // CheckCSRF reports whether a form has the token of the session.

@@ -71,7 +71,7 @@ func (l *Login) Enter(ctx context.Context, name, password string, from From) (s 
 	err = l.DB.Update(context.WithoutCancel(ctx), func(tx *objectdb.Tx) (err error) {
 		tx.Origin = origin("log in")
 		if err = l.countTry(tx, name, from.Address); err == nil {
-			c, err = l.candidate(tx, name)
+			c, err = l.candidate(tx, site.DefaultRealm, name)
 		}
 		return err
 	})
@@ -99,7 +99,7 @@ func (l *Login) Enter(ctx context.Context, name, password string, from From) (s 
 	}
 	err = l.DB.Update(ctx, func(tx *objectdb.Tx) error {
 		tx.Origin = objectdb.Origin{Who: c.name, Why: "log in"}
-		now, err := l.candidate(tx, name)
+		now, err := l.candidate(tx, site.DefaultRealm, name)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (l *Login) Enter(ctx context.Context, name, password string, from From) (s 
 	return s, token, err
 }
 
-// candidate is what the root says of somebody who wants to log in.
+// candidate is what the root says of somebody of a realm who wants to log in.
 type candidate struct {
 	name   string // as the root spells it
 	hash   string // "": no password is right
@@ -124,16 +124,19 @@ type candidate struct {
 	broken error // why no password can be checked
 }
 
-func (l *Login) candidate(tx *objectdb.Tx, name string) (*candidate, error) {
+func (l *Login) candidate(tx *objectdb.Tx, realm, name string) (*candidate, error) {
 	snapshot, err := l.Site.Snapshot(tx)
 	if err != nil {
 		return nil, err
 	}
 	c := &candidate{name: name}
-	spelled, hash, err := site.User(tx, site.DefaultRealm, name)
+	spelled, hash, err := site.User(tx, realm, name)
 	switch {
 	case err == nil:
-		c.name, c.role = spelled, snapshot.Role(spelled)
+		c.name = spelled
+		if realm == site.DefaultRealm {
+			c.role = snapshot.Role(spelled)
+		}
 		if err := site.CheckHash(hash); err != nil && hash != "" {
 			c.broken = fmt.Errorf("the password of %q cannot be checked: %w", spelled, err)
 		} else {

@@ -216,7 +216,7 @@ func (l *Login) read(tx *objectdb.Tx, id string) (s Session, ok bool, err error)
 		s.Role = site.LocalOwner
 		return s, l.Local, nil
 	}
-	c, err := l.candidate(tx, row.Name)
+	c, err := l.candidate(tx, site.DefaultRealm, row.Name)
 	if err != nil {
 		return s, false, err
 	}
@@ -264,8 +264,11 @@ func (l *Login) Sessions(tx *objectdb.Tx, name string) ([]Session, error) {
 // End ends the session with an ID, if there is one.
 func End(tx *objectdb.Tx, id string) error { return deleteRow(tx, site.Sessions, id) }
 
-// EndAll ends the sessions of a person.
+// EndAll ends the sessions of a person, on the web page and on the site.
 func EndAll(tx *objectdb.Tx, name string) error {
+	if _, err := EndVisits(tx, site.DefaultRealm, name); err != nil {
+		return err
+	}
 	ids, err := rowNames(tx, site.Sessions)
 	if err != nil {
 		return err

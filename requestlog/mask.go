@@ -44,6 +44,14 @@ func (m *Mask) hide(name, value string) string {
 	return Masked
 }
 
+// Hide records a secret that the response has, so that it is masked there.
+func (m *Mask) Hide(name, value string) {
+	if m != nil {
+		m.hide(name, value)
+		m.replacer = nil
+	}
+}
+
 // Text masks the recorded secrets in a text, both unescaped and HTML-escaped.
 func (m *Mask) Text(s string) string {
 	if m == nil || len(m.values) == 0 {

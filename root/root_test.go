@@ -66,7 +66,7 @@ func TestSettings(t *testing.T) {
 	notSettings := map[string]bool{
 		"actionTable": true, "mimeTable": true, "actions": true, "overrides": true, "limits": true, "directoryIndex": true,
 		"pageFolders": true, "prefs": true, "counters": true, "callbacks": true, "users": true,
-		"requires": true, "history": true, "roles": true, "cors": true,
+		"requires": true, "history": true, "roles": true, "siteRoles": true, "cors": true,
 	}
 	// Settings that a new root has stricter than the default, which old roots keep.
 	stricter := map[string]objectdb.Value{"scriptFolders": objectdb.String("/")}

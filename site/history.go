@@ -49,6 +49,8 @@ var suppliedHistory = []objectdb.SubtreeRule{
 	{Address: Sessions, Keep: objectdb.KeepNone},
 	{Address: FailedLogins, Keep: objectdb.KeepNone},
 	{Address: LastLogins, Keep: objectdb.KeepNone},
+	{Address: Visitors, Keep: objectdb.KeepNone},
+	{Address: Remembered, Keep: objectdb.KeepNone},
 }
 
 // The words of a row.

@@ -15,6 +15,10 @@ import (
 // then the row applies to everything in the table. The row with the nearest address
 // applies. See [parseRequirement] for the texts.
 //
+// A name that begins with "/" is the path of URLs: the row applies to all requests for this path and
+// for those below it, which pages need, because they are files. The row with the longest path applies, and
+// that of an object in addition.
+//
 // The rules of a web server apply to URLs, and a script has many URLs: in upper or lower
 // case, with other folders before its name, with an extra path after it. A row applies
 // to the object, whatever URL leads to it.
@@ -26,15 +30,18 @@ type Requirement struct {
 	Text string
 	Err  error // why the row is invalid: then nobody may call it
 
-	kind  string   // requireAnyone, requireUser, requireRealm
-	names []string // of requireUser: the admitted names, none = all; of requireRealm: the realm
+	kind  string   // requireAnyone, requireUser, requireRealm, requireRole
+	names []string // of requireUser: the admitted names, none = all; of requireRealm: the realm; of requireRole: the roles
 }
 
 const (
 	requireAnyone = "anyone"
 	requireUser   = "user"
 	requireRealm  = "realm"
+	requireRole   = "role"
 )
+
+const sayRequirement = `say "user", "user NAME ...", "role ROLE ...", "realm NAME" or "anyone"`
 
 // parseRequirement reads the text of a row, words separated by blanks:
 //
@@ -42,12 +49,13 @@ const (
 //	user                REMOTE_USER, whom the web server has checked, or a user of
 //	                    the root, of the realm "default", who logs in
 //	user ada grace      the same, with one of these names
+//	role editor boss    the same, with one of these roles: see [Snapshot.HasRole]
 //	realm Members       a user of the root, of this realm, who logs in
 func parseRequirement(text string) (Requirement, error) {
 	r := Requirement{Text: text}
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return r, errors.New(`it is empty: say "user", "user NAME ...", "realm NAME" or "anyone"`)
+		return r, errors.New("it is empty: " + sayRequirement)
 	}
 	r.kind, r.names = strings.ToLower(words[0]), words[1:]
 	switch {
@@ -55,18 +63,22 @@ func parseRequirement(text string) (Requirement, error) {
 		return r, nil
 	case r.kind == requireAnyone:
 		return r, fmt.Errorf(`"anyone" takes no names, but %q follows it`, r.names[0])
+	case r.kind == requireRole && len(r.names) == 0:
+		return r, errors.New(`"role" needs the name of a role`)
+	case r.kind == requireRole:
+		return r, nil
 	case r.kind == requireRealm:
 		r.names = []string{strings.TrimSpace(strings.TrimSpace(text)[len(requireRealm):])}
 		return r, objectdb.CheckName(r.names[0])
 	}
-	return r, fmt.Errorf(`it begins with %.40q: say "user", "user NAME ...", "realm NAME" or "anyone"`, words[0])
+	return r, fmt.Errorf("it begins with %.40q: %s", words[0], sayRequirement)
 }
 
 // Anyone reports whether everybody may call the object.
 func (r Requirement) Anyone() bool { return r.Err == nil && r.kind == requireAnyone }
 
 // TakesCheckedUser reports whether a name that the web server has checked is enough.
-func (r Requirement) TakesCheckedUser() bool { return r.kind == requireUser }
+func (r Requirement) TakesCheckedUser() bool { return r.kind == requireUser || r.kind == requireRole }
 
 // Realm returns the realm whose users may call the object after they have logged in.
 func (r Requirement) Realm() string {
@@ -76,9 +88,15 @@ func (r Requirement) Realm() string {
 	return DefaultRealm
 }
 
-// Admits reports whether the user with this checked name may call the object.
-func (r Requirement) Admits(name string) bool {
-	return r.kind == requireRealm || len(r.names) == 0 || slices.Contains(r.names, name)
+// Admits reports whether the user of the realm of the requirement with this checked name may call the object.
+func (s *Snapshot) Admits(r Requirement, name string) bool {
+	switch r.kind {
+	case requireRealm:
+		return true
+	case requireRole:
+		return slices.ContainsFunc(r.names, func(role string) bool { return s.HasRole(DefaultRealm, name, role) })
+	}
+	return len(r.names) == 0 || slices.Contains(r.names, name)
 }
 
 // rights are the rows of a table that says who may do what.
@@ -126,7 +144,38 @@ func (s *Snapshot) Requirement(a objectdb.Address) Requirement {
 			}
 		}
 	}
-	return Requirement{Text: requireAnyone, kind: requireAnyone}
+	return anyone
+}
+
+// anyone is the requirement of an object without a row.
+var anyone = Requirement{Text: requireAnyone, kind: requireAnyone}
+
+// PathRequirement returns the requirement of the path of a URL.
+func (s *Snapshot) PathRequirement(path string) Requirement {
+	if s.requires.err != nil {
+		return Requirement{From: RequireRows, Err: s.requires.err}
+	}
+	best, length := anyone, 0
+	if !s.requirePaths {
+		return best
+	}
+	path = objectdb.Fold(CleanPath(path))
+	for row, r := range s.requires.rows {
+		if row[0] == '/' && len(row) > length && hasPathPrefix(path, strings.TrimSuffix(row, "/")) {
+			best, length = r, len(row)
+		}
+	}
+	return best
+}
+
+// hasPathRows reports whether some of the rows are for paths of URLs.
+func hasPathRows(rows rights[Requirement]) bool {
+	for row := range rows.rows {
+		if row[0] == '/' {
+			return true
+		}
+	}
+	return false
 }
 
 // RequirementsIn returns the rows for objects in the table at a, by their names.

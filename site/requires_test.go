@@ -10,7 +10,7 @@ import (
 // FuzzRequirement checks that a text is refused or has a valid kind and realm.
 func FuzzRequirement(f *testing.F) {
 	for _, text := range []string{
-		"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada",
+		"", "user", "USER ada grace", "anyone", "realm the back room", "realm", "realm \x00", "user\tada", "role editor", "role",
 	} {
 		f.Add(text)
 	}
@@ -19,7 +19,7 @@ func FuzzRequirement(f *testing.F) {
 		if err != nil {
 			return
 		}
-		require.Contains(t, []string{requireAnyone, requireUser, requireRealm}, r.kind)
+		require.Contains(t, []string{requireAnyone, requireUser, requireRealm, requireRole}, r.kind)
 		require.NotEmpty(t, r.Realm())
 		require.Equal(t, r.kind == requireAnyone, strings.EqualFold(strings.TrimSpace(text), requireAnyone))
 	})

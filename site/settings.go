@@ -112,6 +112,25 @@ var (
 	FlVerboseMessages = &Setting{Name: "flVerboseMessages", Default: objectdb.Boolean(false),
 		Title:   "Verbose messages",
 		Meaning: "every request is logged, with its action, status and time"}
+	SessionIdle = &Setting{Name: "sessionIdle", Default: objectdb.Number(720), Title: "Session ends after",
+		Meaning: "minutes after which the session of a visitor ends that is not used", Check: between(1, 60*24*365)}
+	SessionDays = &Setting{Name: "sessionDays", Default: objectdb.Number(14), Title: "Longest session",
+		Meaning: "days after which the session of a visitor ends, however often it is used", Check: between(0.01, 3650)}
+	MaxSessions = &Setting{Name: "maxSessions", Default: objectdb.Number(100000), Title: "Most sessions",
+		Meaning: "sessions of visitors that are kept; beyond it, those that were used least recently end",
+		Check:   whole(1, 1e7)}
+	MaxSessionSize = &Setting{Name: "maxSessionSize", Default: objectdb.Number(64), Title: "Longest session data",
+		Meaning: "kilobytes that one session of a visitor may hold", Check: whole(1, 1<<20)}
+	RememberDays = &Setting{Name: "rememberDays", Default: objectdb.Number(30), Title: "Log-ins are remembered for",
+		Meaning: "days for which users.logIn with remember = true remembers a log-in that is not used; " +
+			"0 = none is remembered",
+		Check: between(0, 3650)}
+	LoginPage = &Setting{Name: "loginPage", Default: objectdb.String(""), Title: "Log-in page",
+		Meaning: "the path of the page to which browsers are sent that must log in first, such as /login.fcgi; " +
+			`"" = the browser asks for a name and a password itself`,
+		Check: checkLoginPage}
+	FlFormTokens = &Setting{Name: "flFormTokens", Default: objectdb.Boolean(true), Title: "Check form tokens",
+		Meaning: "forms of visitors with a session are refused if they lack the field of form.token ()"}
 	FlEscapeMarkers = &Setting{Name: "flEscapeMarkers", Default: objectdb.Boolean(false),
 		Title:   "Escape all markers",
 		Meaning: "what markers insert is text, not HTML, unless they say raw (x)"}
@@ -127,6 +146,7 @@ var Settings = []*Setting{
 	MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
 	FlVerboseMessages, ScriptFolders, AdminPath, FlEscapeMarkers,
+	SessionIdle, SessionDays, MaxSessions, MaxSessionSize, RememberDays, LoginPage, FlFormTokens,
 	HistoryInterval, HistoryThinnedDays, HistoryDays, HistorySize, HistoryWhole,
 }
 
@@ -225,6 +245,30 @@ func checkAdminPath(v objectdb.Value) error {
 			"and has at most 100 characters", p)
 	case hasPathPrefix(strings.ToLower(p), "/cgi-bin"):
 		return errors.New("/cgi-bin/ is the folder of programs; name another one, such as /scripter/")
+	}
+	return nil
+}
+
+// IsLocalPath reports whether a text is a path of this site, perhaps with a query, for a link or a redirect: it
+// cannot lead to another host.
+func IsLocalPath(p string) bool {
+	if p == "" || p[0] != '/' || len(p) > maxLocalPath || strings.HasPrefix(p, "//") {
+		return false
+	}
+	for i := 0; i < len(p); i++ {
+		if c := p[i]; c <= ' ' || c >= 0x7f || c == '\\' { // browsers take a backslash for a slash, and drop tabs and line ends
+			return false
+		}
+	}
+	return true
+}
+
+const maxLocalPath = 2000 // bytes
+
+func checkLoginPage(v objectdb.Value) error {
+	p := string(v.(objectdb.String))
+	if p != "" && (!IsLocalPath(p) || strings.ContainsAny(p, "?#")) {
+		return fmt.Errorf(`%.80q is no path of this site, such as /login.fcgi`, p)
 	}
 	return nil
 }

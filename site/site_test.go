@@ -123,7 +123,7 @@ func TestViewFollowsTheTransaction(t *testing.T) {
 		"requirement": {func(tx *objectdb.Tx) error { return SetRequirement(tx, script[:2], "user ada") },
 			func(s *Snapshot) bool {
 				r := s.Requirement(script)
-				return r.Admits("ada") && !r.Admits("bob")
+				return (&Snapshot{}).Admits(r, "ada") && !(&Snapshot{}).Admits(r, "bob")
 			}},
 		"callback": {func(tx *objectdb.Tx) error {
 			return tx.Put(home.Child("callbacks").Child("filterPage").Child("x"), objectdb.Script("return"))

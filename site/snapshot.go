@@ -17,18 +17,20 @@ import (
 //
 // It does not hold the users: there may be very many, and a request needs only one.
 type Snapshot struct {
-	values      map[*Setting]objectdb.Value
-	mime        map[string]MimeType // by the folded extension
-	actions     map[string]Action   // by the folded name
-	overrides   pathTable
-	indexes     pathTable
-	cors        []CORS
-	limits      map[string]limitCells // by the folded name of the row
-	requires    rights[Requirement]
-	roles       rights[Role]
-	callbacks   bool
-	pageFolders []string
-	trap        objectdb.Address // nil: there is none
+	values       map[*Setting]objectdb.Value
+	mime         map[string]MimeType // by the folded extension
+	actions      map[string]Action   // by the folded name
+	overrides    pathTable
+	indexes      pathTable
+	cors         []CORS
+	limits       map[string]limitCells // by the folded name of the row
+	requires     rights[Requirement]
+	requirePaths bool // some rows of requires are for paths
+	roles        rights[Role]
+	siteRoles    rights[[]string]
+	callbacks    bool
+	pageFolders  []string
+	trap         objectdb.Address // nil: there is none
 }
 
 // A Cache holds the snapshot of a root. It reads the snapshot again after any process
@@ -86,8 +88,10 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
 		cors: r.corsRows(), limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement),
 		roles:     readRights(r, Roles, r.role),
+		siteRoles: readRights(r, SiteRoles, r.siteRoles),
 		callbacks: r.hasCallbacks(), pageFolders: r.pageFolders(),
 	}
+	s.requirePaths = hasPathRows(s.requires)
 	for _, set := range Settings {
 		v, err := r.setting(set)
 		if err != nil {

@@ -17,6 +17,14 @@ var (
 	LastLogins   = home.Child("lastLogins")
 )
 
+// The tables in which package login keeps what it knows of the visitors of the site, and when it last
+// removed from them what has expired.
+var (
+	Visitors      = home.Child("visitors")
+	Remembered    = home.Child("remembered")
+	VisitorsSwept = objectdb.Address{"system", "temp", "visitorsSwept"}
+)
+
 // DefaultRealm is the realm of the root's users that the requirement "user" means. The people
 // who may use the web page are users of this realm too.
 const DefaultRealm = "default"
@@ -165,13 +173,16 @@ func RemoveRole(tx *objectdb.Tx, name string) error {
 	return err
 }
 
-// RemoveUser removes a user of the realm "default" and the user's role, and the realm with the
+// RemoveUser removes a user of the realm "default" and the user's roles, and the realm with the
 // last user.
 func RemoveUser(tx *objectdb.Tx, name string) error {
 	if _, err := FindPerson(tx, name); err != nil {
 		return err
 	}
 	if err := removeFrom(tx, Users.Child(DefaultRealm), name); err != nil && !objectdb.IsMissing(err) {
+		return err
+	}
+	if err := SetSiteRoles(tx, DefaultRealm, name, nil); err != nil {
 		return err
 	}
 	return RemoveRole(tx, name)

@@ -69,6 +69,7 @@ func requirement(t *tool, c *cobra.Command, args []string, typed string) (list [
 	case len(args) == 1:
 		return beginning(typed, []offer{
 			{text: "user", about: "a visitor with a name and password"},
+			{text: "role", about: "a visitor with a name and password, and with a role"},
 			{text: "realm", about: "a visitor with a name and password of a realm"},
 			{text: "anyone", about: "everybody"},
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,16 +15,19 @@ import (
 func (t *tool) requiresCommand() *cobra.Command {
 	var remove bool
 	c := &cobra.Command{
-		Use:   "requires [ADDRESS [WHO...]]",
-		Short: "list and set who may call a script by its URL",
+		Use:   "requires [ADDRESS|/PATH [WHO...]]",
+		Short: "list and set who may call a script, or see the pages of a folder",
 		Long: `Requires lists the rows of user.webserver.requires: who may call a script, or all
 scripts of a table, by any URL that leads to it. With an ADDRESS it shows the row
 that applies to that object; with WHO it sets the row of ADDRESS, and --remove
-removes it. WHO is one of
+removes it. A path such as /members/ stands for all URLs below it that the root
+answers: pages with markers and scripts, but not the files that the web server
+sends by itself. WHO is one of
 
   user              a visitor whom the web server has checked (REMOTE_USER), or who
                     logs in with a name and password of user.webserver.users.default
   user NAME...      the same, if the name is one of these
+  role ROLE...      the same, with one of these roles (scripter users)
   realm REALM       a visitor who logs in with a name and password of that realm of
                     user.webserver.users
   anyone            everybody: for one public script in a protected table`,
@@ -35,6 +39,9 @@ removes it. WHO is one of
 			}
 			if len(args) == 0 {
 				return t.view(c.Context(), t.listRequirements)
+			}
+			if strings.HasPrefix(args[0], "/") {
+				return t.pathRequirement(c.Context(), args[0], strings.Join(args[1:], " "), remove)
 			}
 			a, err := address(args[0])
 			if err != nil {
@@ -61,6 +68,27 @@ removes it. WHO is one of
 	}
 	c.Flags().BoolVar(&remove, "remove", false, "remove the row")
 	return c
+}
+
+// pathRequirement shows, sets or removes the requirement of a path of URLs.
+func (t *tool) pathRequirement(ctx context.Context, path, who string, remove bool) error {
+	switch {
+	case remove:
+		return t.update(ctx, func(tx *objectdb.Tx) error { return site.RemovePathRequirement(tx, path) })
+	case who == "":
+		return t.view(ctx, func(tx *objectdb.Tx) error {
+			s, err := site.Read(tx)
+			if err != nil {
+				return err
+			}
+			return t.printRequirement(path, s.PathRequirement(path))
+		})
+	}
+	err := t.update(ctx, func(tx *objectdb.Tx) error { return site.SetPathRequirement(tx, path, who) })
+	if err != nil {
+		return hintError{fmt.Errorf("requires %s: %w", path, err), "nothing was changed"}
+	}
+	return nil
 }
 
 func (t *tool) warnMissing(tx *objectdb.Tx, a objectdb.Address) error {
@@ -123,12 +151,15 @@ func (t *tool) showRequirement(tx *objectdb.Tx, a objectdb.Address) error {
 	if err != nil {
 		return err
 	}
-	r := s.Requirement(a)
+	return t.printRequirement(a.String(), s.Requirement(a))
+}
+
+func (t *tool) printRequirement(of string, r site.Requirement) error {
 	if r.Text == "" && r.Err != nil {
 		return r.Err
 	}
 	if t.json {
-		return t.printJSON(map[string]any{"address": a.String(), "requires": r.Text, "from": r.From.String()})
+		return t.printJSON(map[string]any{"address": of, "requires": r.Text, "from": r.From.String()})
 	}
 	fmt.Fprintln(t.out, strings.TrimSpace(r.Text+"  "+r.From.String()))
 	return nil
