@@ -47,7 +47,8 @@ var settingGroups = sync.OnceValue(func() []settingList {
 		{"limits", "settings.limits", []*site.Setting{
 			site.MaxTime, site.MaxInstructions, site.MaxMemory, site.MaxString, site.MaxDepth, site.MaxPatternSteps,
 			site.MaxCoroutines, site.MaxSource, site.MaxMacros, site.MaxBody, site.MaxFields, site.MaxFile, site.MaxResponse,
-			site.MaxFetches, site.MaxFetchSize, site.MaxFetchTime, site.MaxRunning, site.MaxWaiting,
+			site.MaxFetches, site.MaxFetchSize, site.MaxFetchTime, site.MaxSQLRows, site.MaxSQLSize,
+			site.MaxSQLTime, site.MaxRunning, site.MaxWaiting,
 		}},
 		{"history", "settings.history", []*site.Setting{
 			site.HistoryInterval, site.HistoryThinnedDays, site.HistoryDays, site.HistorySize, site.HistoryWhole,

@@ -53,12 +53,15 @@ func (c *attempt) Fetch(t *script.Thread, r fetch.Request) (*fetch.Response, err
 	case c.replay != nil, c.g.IsPast():
 		return nil, errors.New("a request that is run again asks no other host, and neither do scripts of the past")
 	}
+	if c.IsDiscarded() && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil, fmt.Errorf("a run whose changes are undone changes nothing elsewhere: the method is GET or HEAD, not %s", r.Method)
+	}
 	client := c.g.Fetcher()
 	if _, err := client.Check(r.URL); err != nil {
 		return nil, err
 	}
 	size := c.Size(site.MaxFetchSize)
-	r.MaxBytes, r.Timeout = size.Most, c.fetchTime(t, r.Timeout)
+	r.MaxBytes, r.Timeout = size.Most, c.outsideTime(t, site.MaxFetchTime, r.Timeout)
 	by := c.answerer()
 	v, err := c.Once("http.fetch "+fetchKey(&r), func(ctx context.Context) (any, error) {
 		begun := time.Now()
@@ -75,17 +78,23 @@ func (c *attempt) Fetch(t *script.Thread, r fetch.Request) (*fetch.Response, err
 	case errors.Is(err, runner.ErrAgain), errors.As(err, &refused), c.Context().Err() != nil:
 		return nil, err
 	}
-	if end, ok := t.Deadline(); ok && !time.Now().Before(end) {
-		limit := runner.Bound{Limit: c.Limits().Get(site.MaxTime)}
-		return nil, c.stopOnError(limit.Error("time limit of %v exceeded", secondsOf(limit.Limit.Value)))
-	}
-	return nil, &verbhttp.Unanswered{Why: err.Error()}
+	return nil, c.timeOver(t, &verbhttp.Unanswered{Why: err.Error()})
 }
 
-// fetchTime returns how long a request may take: what the script says, at most maxFetchTime, and not beyond the time
-// limit of its run.
-func (c *attempt) fetchTime(t *script.Thread, wanted time.Duration) time.Duration {
-	limit := secondsOf(c.Limits().Get(site.MaxFetchTime).Value)
+// timeOver ends the run if its time is over, and returns err if it is not.
+func (c *attempt) timeOver(t *script.Thread, err error) error {
+	end, ok := t.Deadline()
+	if !ok || time.Now().Before(end) {
+		return err
+	}
+	limit := runner.Bound{Limit: c.Limits().Get(site.MaxTime)}
+	return c.stopOnError(limit.Error("time limit of %v exceeded", secondsOf(limit.Limit.Value)))
+}
+
+// outsideTime returns how long something outside may take: what the script wants, unless that is 0, at most the
+// setting, and not beyond the time limit of the run.
+func (c *attempt) outsideTime(t *script.Thread, set *site.Setting, wanted time.Duration) time.Duration {
+	limit := secondsOf(c.Limits().Get(set).Value)
 	if wanted > 0 {
 		limit = min(limit, wanted)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"scripter/database"
 	"scripter/fetch"
 	"scripter/metrics"
 	"scripter/objectdb"
@@ -28,9 +29,10 @@ type Options struct {
 	// HandlerNames are file names that count as the handler's own, beside
 	// Scripter.acgi and nph-Scripter.acgi.
 	HandlerNames []string
-	Guard        runner.Guard // nil: nobody watches the process
-	Reach        site.Reach   // what the root may use of its host
-	TestSite     string       // the document root of the requests of tests, or "" if they have none
+	Guard        runner.Guard     // nil: nobody watches the process
+	Reach        site.Reach       // what the root may use of its host
+	Drivers      database.Drivers // of the databases that Reach lists
+	TestSite     string           // the document root of the requests of tests, or "" if they have none
 }
 
 // Gateway answers requests from one root. It is safe for concurrent use.
@@ -48,6 +50,8 @@ type Gateway struct {
 	testSite  string // Options.TestSite
 	admin     Admin  // nil: there is no web page
 	reach     atomic.Pointer[site.Reach]
+	drivers   database.Drivers
+	databases *database.Pool
 	fetcher   struct { // see Fetcher
 		sync.Mutex
 		client  *fetch.Client
@@ -70,7 +74,7 @@ func New(o Options) *Gateway { return newGateway(o) }
 // newGateway returns a gateway whose scripts see all verbs, and more in addition.
 func newGateway(o Options, more ...script.Verb) *Gateway {
 	g := &Gateway{db: o.DB, log: o.Log, verbose: o.Requests, now: o.Now, names: o.HandlerNames,
-		guard: o.Guard, testSite: o.TestSite}
+		guard: o.Guard, testSite: o.TestSite, drivers: o.Drivers, databases: database.NewPool(o.Drivers)}
 	g.SetReach(o.Reach)
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -102,6 +106,7 @@ func newGateway(o Options, more ...script.Verb) *Gateway {
 func (g *Gateway) On(db *objectdb.DB, log *slog.Logger) *Gateway {
 	return New(Options{
 		DB: db, Log: log, Now: g.now, HandlerNames: g.names, Guard: g.guard, Reach: g.Reach(), TestSite: g.testSite,
+		Drivers: g.drivers,
 	})
 }
 
@@ -127,6 +132,7 @@ func (g *Gateway) SetReach(r site.Reach) {
 	g.reach.Store(&r)
 	g.found.forget()
 	g.forgetFetcher()
+	g.databases.Keep(r.Databases)
 }
 
 // Site returns the cache of the site's snapshot.

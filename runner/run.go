@@ -87,6 +87,9 @@ func (r *Run) Now() time.Time { return r.options.Now() }
 // IsTest reports whether the run is that of a test: see Options.Test.
 func (r *Run) IsTest() bool { return r.options.Test }
 
+// IsDiscarded reports whether what the run writes is undone at its end.
+func (r *Run) IsDiscarded() bool { return r.options.Discard }
+
 // Note adds a text that explains a failure of the run: see TestResult.Notes.
 func (r *Run) Note(text string) { r.notes = append(r.notes, text) }
 

@@ -78,6 +78,9 @@ func readConf(file string) (Conf, error) {
 			if (name == KeyPages || name == KeyCacheFolder) && value != "" && !filepath.IsAbs(value) {
 				value = filepath.Join(filepath.Dir(file), value)
 			}
+			if name == KeyDatabase {
+				value = AbsoluteDatabase(value, filepath.Dir(file))
+			}
 			if err := c.Reach.Add(name, value); err != nil {
 				return c, fmt.Errorf("%s, line %d: %w", file, n, err)
 			}

@@ -43,6 +43,13 @@ var (
 		Meaning: "megabytes of one answer to http.fetch, uncompressed", Check: between(0.001, 1<<9)}
 	MaxFetchTime = &Setting{Name: "maxFetchTime", Default: objectdb.Number(5), Title: "Longest fetch",
 		Meaning: "seconds that one http.fetch may take; the time counts for maxTime, too", Check: between(0.01, 3600)}
+	MaxSQLRows = &Setting{Name: "maxSqlRows", Default: objectdb.Number(10000), Title: "Most rows",
+		Meaning: "rows of one answer of a database (sql.open)", Check: whole(1, 1<<24)}
+	MaxSQLSize = &Setting{Name: "maxSqlSize", Default: objectdb.Number(4), Title: "Largest answer of a database",
+		Meaning: "megabytes of one answer of a database (sql.open)", Check: between(0.001, 1<<9)}
+	MaxSQLTime = &Setting{Name: "maxSqlTime", Default: objectdb.Number(5), Title: "Longest statement",
+		Meaning: "seconds that one statement of a database (sql.open) may take; the time counts for maxTime, too",
+		Check:   between(0.01, 3600)}
 	MaxRunning = &Setting{Name: "maxRunning", Default: objectdb.Number(0), Title: "Most requests at once",
 		Meaning: "requests that run at one time, others wait for their turn; 0 = what the program finds right",
 		Check:   whole(0, 1<<16)}
@@ -60,7 +67,8 @@ var LimitRows = home.Child("limits")
 // limitSettings are the settings that limit one request.
 var limitSettings = []*Setting{
 	MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth, MaxPatternSteps, MaxCoroutines, MaxSource,
-	MaxMacros, MaxBody, MaxFields, MaxFile, MaxResponse, MaxFetches, MaxFetchSize, MaxFetchTime, SlowLog,
+	MaxMacros, MaxBody, MaxFields, MaxFile, MaxResponse, MaxFetches, MaxFetchSize, MaxFetchTime, MaxSQLRows,
+	MaxSQLSize, MaxSQLTime, SlowLog,
 }
 
 // FindLimit returns the setting with a name if a row of [LimitRows] may have it.

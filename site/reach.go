@@ -21,6 +21,7 @@ type Reach struct {
 	Sendfile     bool     // scripts may send X-Sendfile and X-Accel-* fields
 	Fetch        []string // hosts of the internet that http.fetch may ask, such as *.example.com:8443
 	FetchPrivate []string // hosts that may have a private address
+	Databases    []Database
 }
 
 // ReachKey is one kind of entry in a [Reach]: the name of its line in scripter.conf
@@ -39,6 +40,8 @@ var ReachKeys = []ReachKey{
 	{KeyFetch, "SCRIPTER_FETCH", "`HOST` or HOST:PORT that http.fetch may ask; may be repeated"},
 	{KeyFetchPrivate, "SCRIPTER_FETCH_PRIVATE",
 		"`HOST` or HOST:PORT of your own network that http.fetch may ask; may be repeated"},
+	{KeyDatabase, "SCRIPTER_DATABASE", "`\"NAME SOURCE\"` of a database for sql.open, and \" write\" if scripts may " +
+		"change it; SOURCE is an SQLite file or postgres://…; may be repeated"},
 }
 
 const (
@@ -49,6 +52,7 @@ const (
 
 	KeyFetch        = "fetch"
 	KeyFetchPrivate = "fetch-private"
+	KeyDatabase     = "database"
 )
 
 // Add adds the value of a line, a flag or a variable.
@@ -79,6 +83,8 @@ func (r *Reach) Add(name, value string) error {
 		r.Sendfile = value == "on"
 	case KeyFetch, KeyFetchPrivate:
 		return r.addHosts(name, value)
+	case KeyDatabase:
+		return r.addDatabase(value)
 	default:
 		return fmt.Errorf("%q is none of %s", name, strings.Join(reachNames(), ", "))
 	}
@@ -102,7 +108,7 @@ func addOnce(list []string, value string) []string {
 }
 
 // addVariables adds the values of the environment variables in env. Colons separate
-// folders; blanks or commas separate servers.
+// folders; blanks or commas separate servers; semicolons separate databases.
 func (r *Reach) addVariables(env map[string]string) error {
 	for _, key := range ReachKeys {
 		value := either(env, key.Variable)
@@ -115,6 +121,8 @@ func (r *Reach) addVariables(env map[string]string) error {
 			values = filepath.SplitList(value)
 		case KeyCache:
 			values = splitWords(value)
+		case KeyDatabase:
+			values = strings.FieldsFunc(value, func(c rune) bool { return c == ';' || c == '\n' })
 		}
 		for _, v := range values {
 			if err := r.Add(key.Name, v); err != nil {
@@ -139,6 +147,7 @@ func (r *Reach) AddAll(other Reach) {
 		}
 	}
 	r.Sendfile = r.Sendfile || other.Sendfile
+	r.addDatabases(other.Databases)
 }
 
 // Flags returns the flags that pass r to another program of Scripter.
@@ -154,6 +163,9 @@ func (r Reach) Flags() []string {
 		for _, v := range list.values {
 			flags = append(flags, "--"+list.name, v)
 		}
+	}
+	for _, d := range r.Databases {
+		flags = append(flags, "--"+KeyDatabase, d.String())
 	}
 	if r.Sendfile {
 		flags = append(flags, "--"+KeySendfile, "on")

@@ -143,6 +143,7 @@ var Settings = []*Setting{
 	SaveInterval, FlDirtyRoot, MaxSaves, ServerID, ErrorStatus, DebugToken, FlAddCharset, FlPassAccel,
 	MaxBody, MaxFields, MaxFile, MaxResponse, MaxTime, MaxInstructions, MaxMemory, MaxString, MaxDepth,
 	MaxPatternSteps, MaxCoroutines, MaxSource, MaxMacros, MaxFetches, MaxFetchSize, MaxFetchTime,
+	MaxSQLRows, MaxSQLSize, MaxSQLTime,
 	MaxRunning, MaxWaiting, CacheServers, CacheFolders,
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
 	FlVerboseMessages, ScriptFolders, AdminPath, FlEscapeMarkers,

@@ -26,6 +26,7 @@ import (
 	"scripter/verbs/qr"
 	"scripter/verbs/random"
 	"scripter/verbs/records"
+	"scripter/verbs/sql"
 	"scripter/verbs/text"
 	"scripter/verbs/url"
 	"scripter/verbs/uuid"
@@ -35,7 +36,7 @@ import (
 // All returns the verbs of every group. They hash passwords with p.
 func All(p *site.Passwords) []script.Verb {
 	return slices.Concat(base64.Verbs, clock.Verbs, csv.Verbs, date.Verbs, feed.Verbs, form.Verbs, hash.Verbs(p),
-		html.Verbs, http.Verbs, json.Verbs, markdown.Verbs, qr.Verbs, random.Verbs, records.Verbs, text.Verbs, url.Verbs,
+		html.Verbs, http.Verbs, json.Verbs, markdown.Verbs, qr.Verbs, random.Verbs, records.Verbs, sql.Verbs, text.Verbs, url.Verbs,
 		uuid.Verbs, xml.Verbs)
 }
 

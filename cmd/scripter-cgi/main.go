@@ -25,6 +25,8 @@ import (
 
 	"scripter/admin"
 	"scripter/autosave"
+	"scripter/database"
+	"scripter/database/sqlitedb"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
@@ -126,7 +128,10 @@ func run(ctx context.Context, started string, args, env []string, stdin io.Reade
 		log.Error("root not opened", "conf", conf.File, "err", err)
 		return unavailable(ctx, cgi, log)
 	}
-	g := gateway.New(gateway.Options{DB: db, Log: log, Requests: requests, Reach: conf.Reach})
+	g := gateway.New(gateway.Options{
+		DB: db, Log: log, Requests: requests, Reach: conf.Reach,
+		Drivers: database.Drivers{SQLite: sqlitedb.Driver},
+	})
 	g.SetAdmin(admin.New(admin.Config{DB: db, Gateway: g, Log: log}))
 	// The process ends without db.Close: what is committed is on the disk,
 	// and the next opener goes on from there.

@@ -144,6 +144,26 @@ static const char *after_scheme (const char *root)
 	return NULL;
 }
 
+/* is_database reports whether a line names a database that gateway accepts too: a name, and an absolute path or a URL
+ * without a password. */
+static int is_database (char *value)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+	size_t n = strspn (value, letters);
+	const char *rest;
+	if (n == 0 || value[n] != ' ')
+		return 0;
+	value = trim (value + n);
+	if (*value == '/')
+		return 1;
+	if ((rest = after_scheme (value)) == NULL || strstr (rest, "password") != NULL)
+		return 0;
+	if (strchr (rest, '@') != NULL && strcspn (rest, ":") < strcspn (rest, "@"))
+		return 0;
+	n = strcspn (rest, " \t%");
+	return rest[n] == 0 || strcmp (rest + n, " write") == 0;
+}
+
 /* line reads one line of a configuration file. */
 static int line (struct site *s, char *text, const char *file, char *root, char *resident)
 {
@@ -173,6 +193,8 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 		return are_hosts (value, 0);
 	if (strcmp (text, "fetch-private") == 0)
 		return are_hosts (value, 1);
+	if (strcmp (text, "database") == 0)
+		return is_database (value);
 	if (strcmp (text, "sendfile") == 0)
 		return is_one_of (value, "on", "off", "off");
 	return 0;

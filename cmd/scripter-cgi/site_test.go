@@ -75,6 +75,13 @@ func TestRelayFindsTheRoot(t *testing.T) {
 			"fetch-private: 10.0.0.5:8080 localhost\n", relayed: true},
 		{name: "hosts that are left to Go", path: with, conf: "root: " + file + "\nfetch: https://a.example 1.1.1.1 *\n" +
 			"fetch-private: [::1]:80\n"},
+		{name: "databases", path: with, conf: "root: " + file + "\ndatabase: shop /srv/shop.db write\n" +
+			"database: orders postgres://reader@db:5433/orders?sslmode=disable write\n", relayed: true},
+		{name: "databases that are left to Go", path: with, conf: "root: " + file + "\ndatabase: shop shop.db\n"},
+		{name: "a database with a password", path: with,
+			conf: "root: " + file + "\ndatabase: shop postgres://a:hush@h/db\n", wrong: true},
+		{name: "a database without a name", path: with, conf: "root: " + file + "\ndatabase: /srv/shop.db\n", wrong: true},
+		{name: "a database without a place", path: with, conf: "root: " + file + "\ndatabase: shop\n", wrong: true},
 		{name: "a private host", path: with, conf: "root: " + file + "\nfetch: 10.0.0.5\n", wrong: true},
 		{name: "a local host", path: with, conf: "root: " + file + "\nfetch: a.LocalHost\n", wrong: true},
 		{name: "no host", path: with, conf: "root: " + file + "\nfetch: a..b\n", wrong: true},

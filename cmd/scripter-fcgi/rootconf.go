@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime/debug"
 
+	"scripter/database"
+	"scripter/database/pgdb"
+	"scripter/database/sqlitedb"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/objectdb/roots"
@@ -57,6 +60,7 @@ func newGateway(db *objectdb.DB, reach site.Reach, log *slog.Logger, guard runne
 	}
 	return gateway.New(gateway.Options{
 		DB: db, Log: log, HandlerNames: []string{filepath.Base(executable)}, Guard: guard, Reach: reach,
+		Drivers: database.Drivers{SQLite: sqlitedb.Driver, Postgres: pgdb.Driver},
 	}), nil
 }
 

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"scripter/admin"
+	"scripter/database"
+	"scripter/database/pgdb"
+	"scripter/database/sqlitedb"
 	"scripter/gateway"
 	"scripter/objectdb"
 	"scripter/site"
@@ -19,12 +22,14 @@ import (
 func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 	for _, key := range site.ReachKeys {
 		c.Flags().Func(key.Name, key.Doc, func(value string) error {
-			if strings.Contains(key.Doc, "FOLDER") && value != "" {
-				full, err := filepath.Abs(value)
-				if err != nil {
-					return err
-				}
-				value = full
+			here, err := os.Getwd()
+			switch {
+			case err != nil:
+				return err
+			case key.Name == site.KeyDatabase:
+				value = site.AbsoluteDatabase(value, here)
+			case strings.Contains(key.Doc, "FOLDER") && value != "" && !filepath.IsAbs(value):
+				value = filepath.Join(here, value)
 			}
 			return t.reach.Add(key.Name, value)
 		})
@@ -36,6 +41,9 @@ func (t *tool) reachFlags(c *cobra.Command) *cobra.Command {
 	}
 	return c
 }
+
+// drivers open the databases that scripts may use.
+var drivers = database.Drivers{SQLite: sqlitedb.Driver, Postgres: pgdb.Driver}
 
 // mayReach returns the folders and hosts that the root may use.
 func (t *tool) mayReach() (site.Reach, error) {
@@ -64,7 +72,7 @@ func (t *tool) gateway(db *objectdb.DB, log *slog.Logger) (*gateway.Gateway, err
 	if err != nil {
 		return nil, err
 	}
-	g := gateway.New(gateway.Options{DB: db, Log: log, Reach: reach})
+	g := gateway.New(gateway.Options{DB: db, Log: log, Reach: reach, Drivers: drivers})
 	g.SetAdmin(admin.New(admin.Config{DB: db, Gateway: g, Log: log}))
 	return g, nil
 }

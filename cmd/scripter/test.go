@@ -164,7 +164,7 @@ func (f *testRun) runOn(ctx context.Context, db *objectdb.DB, broken []error) er
 	if err != nil {
 		return err
 	}
-	g := gateway.New(gateway.Options{DB: db, Reach: reach, TestSite: f.site})
+	g := gateway.New(gateway.Options{DB: db, Reach: reach, Drivers: drivers, TestSite: f.site})
 	out := f.newTestOutput(len(list))
 	if err := sitetest.Run(ctx, g.Runner(), list, out.add); err != nil {
 		return err

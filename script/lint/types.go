@@ -29,7 +29,7 @@ func Types(t *script.Thread, names map[string]string, tests []script.Verb) (map[
 	}
 	return map[string]string{
 		".luarc.json":                languageServerSettings(),
-		typesFolder + "/values.lua":  meta(valueTypes + fetchedType),
+		typesFolder + "/values.lua":  meta(valueTypes + fetchedType + databaseType),
 		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, script.ODB())),
 		typesFolder + "/verbs.lua":   meta(w.verbs()),
 		typesFolder + "/tests.lua":   meta(testTypes(tests)),
@@ -260,6 +260,30 @@ const fetchedType = `
 ---@field body string
 ---@field url string # the last one, after redirects
 ---@field json fun(): any # the decoded body
+`
+
+// databaseType describes what sql.open returns.
+const databaseType = `
+---A database that scripter.conf lists.
+---@class database
+---@field name string
+local database = {}
+
+---@param statement string
+---@param ... any # for each ? in the statement
+---@return table<string, any>[] rows
+function database:query(statement, ...) end
+
+---@param statement string
+---@param ... any # for each ? in the statement
+---@return table<string, any>|nil row # the first one
+function database:row(statement, ...) end
+
+---@param statement string
+---@param ... any # for each ? in the statement
+---@return integer changed # rows
+---@return table<string, any>[]|integer|nil more # the rows of RETURNING, or the id of a new row
+function database:exec(statement, ...) end
 `
 
 // properties returns the fields for the cells of a group of verbs that are values.
