@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -97,7 +99,7 @@ func (c *call) askSite(g *gateway.Gateway, u *url.URL, at time.Time) (*siteAnswe
 	}
 	a := &siteAnswer{URL: u}
 	r := c.siteRequest(u, at)
-	if !g.Answers(c.ctx(), &gateway.Request{Params: r.Variables}) {
+	if !c.answers(g, r) {
 		a.Plain = true
 		return a, nil
 	}
@@ -117,6 +119,16 @@ func (c *call) askSite(g *gateway.Gateway, u *url.URL, at time.Time) (*siteAnswe
 	kind, _, err := mime.ParseMediaType(a.Type)
 	a.HTML = err == nil && kind == "text/html"
 	return a, nil
+}
+
+// answers reports whether a gateway answers a request. If not, it is for a file.
+func (c *call) answers(g *gateway.Gateway, r *requestlog.Request) bool {
+	isFile := false
+	if folder := gateway.DocumentRoot(c.ctx()); folder != "" {
+		info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(site.CleanPath(r.Variables["SCRIPT_NAME"]))))
+		isFile = err == nil && info.Mode().IsRegular()
+	}
+	return g.Answers(c.ctx(), &gateway.Request{Params: r.Variables}, isFile)
 }
 
 // baseTag returns the base element with which the relative links of a page work as at its own URL.

@@ -154,7 +154,7 @@ func (p *pastPage) answers(link string) bool {
 	}
 	known, ok := p.known[u.Path]
 	if !ok {
-		known = p.g.Answers(p.c.ctx(), &gateway.Request{Params: p.c.siteRequest(u, time.Time{}).Variables})
+		known = p.c.answers(p.g, p.c.siteRequest(u, time.Time{}))
 		p.known[u.Path] = known
 	}
 	return known

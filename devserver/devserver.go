@@ -119,8 +119,8 @@ func (s *Server) misdirected(w http.ResponseWriter, hr *http.Request) {
 		"If that is its name, start it with: scripter serve --host %s", name, name), http.StatusMisdirectedRequest)
 }
 
-// serve answers a request for a folder, for a page or script with an action, or for a
-// file.
+// serve answers a request for a folder, for a page or script with an action, for a file, or for a
+// route.
 func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 	bare, args := r.Params["SCRIPT_NAME"], ""
 	if i := strings.IndexByte(bare, '$'); i >= 0 {
@@ -142,14 +142,16 @@ func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 	if p == "/cgi-bin" || strings.HasPrefix(p, "/cgi-bin/") {
 		return s.refuse(hr, r, c, notFound(p+" is in /cgi-bin, but this server runs no CGI programs"))
 	}
-	if info, err := os.Stat(s.file(p)); err == nil && info.IsDir() && args == "" {
+	info, err := os.Stat(s.file(p))
+	isFile := err == nil && !info.IsDir() && args == ""
+	var noIndex error
+	if err == nil && info.IsDir() && args == "" {
 		if !strings.HasSuffix(p, "/") {
 			return s.redirect(hr, r, c, p+"/")
 		}
-		index, err := s.index(hr, r, p)
-		if err != nil {
-			return s.refuse(hr, r, c, err)
-		}
+		var index string
+		index, noIndex = s.index(hr, r, p)
+		isFile = noIndex == nil
 		p += index
 	}
 	if err := gateway.CheckHidden(s.Folder, p, s.file(p)); err != nil { // the index
@@ -157,10 +159,13 @@ func (s *Server) serve(hr *http.Request, r *gateway.Request, c *conn) int {
 	}
 	r.Params["SCRIPT_NAME"] = p + args
 	r.Params["SCRIPT_FILENAME"] = s.file(p)
-	if s.Gateway.Answers(hr.Context(), r) {
+	if s.Gateway.Answers(hr.Context(), r, isFile) {
 		out := s.Gateway.Answer(hr.Context(), r, c.out)
 		c.broken = out.Broken
 		return out.Status
+	}
+	if noIndex != nil {
+		return s.refuse(hr, r, c, noIndex)
 	}
 	if strings.HasSuffix(p, "/") {
 		return s.refuse(hr, r, c, notFound(p+" is no folder"))

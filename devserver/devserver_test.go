@@ -384,3 +384,45 @@ func TestLimits(t *testing.T) {
 	assert.Contains(t, s.log.String(), "limit=maxInstructions")
 	assert.Contains(t, s.log.String(), "limit of 20000 instructions exceeded")
 }
+
+// TestServeRoutes checks that files and folders go before routes, and that a folder without an index has a
+// route.
+func TestServeRoutes(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `local p = ... return p.method .. " " .. p.scriptName .. " " .. p.route .. " " .. tostring (p.path.all)`)
+	s.put(`user.webserver.routes.["*"].all`, objectdb.String("* /*all x"))
+	s.page("plain.html", "plain")
+	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "empty"), 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(s.folder, "full"), 0o755))
+	s.page("full/index.html", "the index")
+	get := func(method, path string) string {
+		head, body, _ := strings.Cut(raw(t, s.addr, method+" "+path+" HTTP/1.0\r\n\r\n"), "\r\n\r\n")
+		status := strings.Fields(head)[1]
+		if status == "200" {
+			return body
+		}
+		return status
+	}
+	for _, c := range [][3]string{
+		{"GET", "/plain.html", "plain"},
+		{"GET", "/full/", "the index"},
+		{"GET", "/full", "301"},
+		{"GET", "/empty", "301"},
+		{"GET", "/empty/", "GET /empty/ all empty/"},
+		{"GET", "/", "GET / all "},
+		{"POST", "/none", "POST /none all none"},
+		{"POST", "/plain.html", "405"},
+		{"GET", "/plain.html$x", "GET /plain.html$x all plain.html$x"},
+		{"GET", "/a%2Fb%3Fc", "GET /a/b?c all a/b?c"},
+		{"GET", "/none.mcro", "404"},
+		{"GET", "/none.fcgi", "404"},
+		{"GET", "/.git/x", "404"},
+		{"GET", "/cgi-bin/x", "404"},
+	} {
+		assert.Equal(t, c[2], get(c[0], c[1]), c[1])
+	}
+	s.put(`user.webserver.routes.["*"].all`, objectdb.String("POST /*all x"))
+	assert.Equal(t, "plain", get("GET", "/plain.html"))
+	assert.Equal(t, "405", get("GET", "/none"))
+	assert.Equal(t, "405", get("GET", "/empty/"))
+}

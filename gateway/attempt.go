@@ -32,6 +32,7 @@ type attempt struct {
 	acting   int                // depth of nested actions
 	ownType  bool               // the gateway completes the type of the response
 	page     string             // path of the page that is the response; "" = not a page
+	routed   routedPage         // the page of a route that is being answered
 	problems []problem          // failed markers, logged after the commit
 	unlogged int                // failed markers beyond maxProblems
 	purges   purge.List         // what is purged from caches after the commit
@@ -82,6 +83,9 @@ func (c *attempt) answer() (done bool, err error) {
 	}
 	if c.target.Action == "" {
 		return true, &Error{Status: 404, Message: "nothing binds " + quote(c.target.Path) + " to an action"}
+	}
+	if done, err := c.answerRoute(); done {
+		return true, err
 	}
 	if err := c.begin(); err != nil {
 		return true, err

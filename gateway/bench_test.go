@@ -28,7 +28,8 @@ import (
 // benchWork is one work: a script at suites.webserverScripts, or a page.
 type benchWork struct {
 	name, script, page, form string
-	size                     int // of the body; 0: it varies
+	path                     string // of a route; "": the URL has the name
+	size                     int    // of the body; 0: it varies
 }
 
 const benchHello = "<html><body><p>Hello, world." +
@@ -135,6 +136,9 @@ func (w benchWork) params(s *testSite) map[string]string {
 	uri := "/" + w.name + ".fcgi"
 	if w.page != "" {
 		uri = "/" + w.name + ".mcro"
+	}
+	if w.path != "" {
+		uri = w.path
 	}
 	p := map[string]string{
 		"QUERY_STRING": "", "REQUEST_METHOD": "GET", "CONTENT_TYPE": "", "CONTENT_LENGTH": "",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -160,8 +161,15 @@ func (c *attempt) explain() (string, error) {
 		c.request.trace("%s is below the path of the web page (user.webserver.adminPath)", c.target.Path)
 		return "the web page for people answers", nil
 	}
-	if c.target.Action == "" {
+	switch {
+	case c.target.Action == "":
 		return "", &Error{Status: 404, Message: "nothing binds " + c.target.Path + " to an action; the web server serves it"}
+	case c.target.moved != "":
+		return fmt.Sprintf("a redirect to %s, which has %s", c.target.moved, c.target.Rule), nil
+	case c.target.allow != "" && c.request.Params["REQUEST_METHOD"] != http.MethodOptions:
+		return "", c.notAllowed()
+	case c.target.allow != "":
+		return "the methods of its routes: " + c.target.allow, nil
 	}
 	if c.Site().Flag(site.FlScriptTrap) {
 		if a, ok := c.Site().Trap(); ok {
@@ -187,8 +195,34 @@ func (c *attempt) explain() (string, error) {
 		}
 		return fmt.Sprintf("the %s user.webserver.actions.%s answers", n.Kind(), n.Name()), nil
 	}
+	if c.target.Route != nil {
+		return c.explainRoute(c.target.Route)
+	}
 	c.request.trace("there is no user.webserver.actions.%s: the path names an object", c.target.Action)
 	n, a, err := c.scriptObject(c.target.Path)
+	if err == nil {
+		err = c.require(a)
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("the %s %s answers", n.Kind(), a), nil
+}
+
+func (c *attempt) explainRoute(route *site.Route) (string, error) {
+	if route.Object == nil {
+		file, err := c.routePage(route, c.documentRoot())
+		if err != nil {
+			return "", err
+		}
+		if a := c.actionObject(macroAction); a != nil {
+			if err := c.require(a); err != nil {
+				return "", err
+			}
+		}
+		return fmt.Sprintf("the markers of %s are expanded", file.real), nil
+	}
+	n, a, err := c.routeObject(route)
 	if err == nil {
 		err = c.require(a)
 	}

@@ -23,14 +23,18 @@ type Target struct {
 	// Action is the action's name as the action table spells it; "" when
 	// nothing binds the path to an action.
 	Action string
-	// Rule says what chose the action: a variable, an override or an extension.
+	// Rule says what chose the action: a variable, an override, an extension or a route.
 	Rule string
+	// Route is the route that answers, with the action ROUTE; nil: none does.
+	Route *site.Route
 	// ViaHandler is true if the web server has called the handler's own URL.
 	ViaHandler bool
 	// Admin is true if the path is that of the web page for people, or below it.
 	Admin bool
 
 	handler string // path of the action's handler
+	allow   string // the methods of the path's routes, which answer OPTIONS
+	moved   string // the path with or without a slash at the end, which has a route
 }
 
 // dispatch finds the path and the action of a request, by one rule for all web servers. The
@@ -40,46 +44,13 @@ type Target struct {
 // and the second the page; elsewhere both together are the page. REQUEST_URI serves only to
 // refuse direct calls of the handler: after an internal redirect it is still the client's.
 func dispatch(r *Request, s *site.Snapshot) (Target, error) {
-	p := r.Params
-	name, info := p["SCRIPT_NAME"], p["PATH_INFO"]
-	var d Target
-	d.ViaHandler = r.isHandler(path.Base(name))
-	if seg, rest := firstSegment(info); !d.ViaHandler && r.isHandler(seg) {
-		// mod_proxy_fcgi without a file at the handler's place.
-		name, info, d.ViaHandler = name+"/"+seg, rest, true
-	}
-	whole := name + info
-	if d.ViaHandler {
-		r.trace("%s is the handler: the page is PATH_INFO, %q", name, info)
-		if directCall(p, name) {
-			return d, &Error{Status: 404, warns: true, Message: fmt.Sprintf(
-				"%s was called by its own URL, which would go round the web server's access rules", name)}
-		}
-		whole = info
-	}
-	whole, d.PathArgs = cutPathArgs(whole)
-	if err := CheckPath(whole); err != nil {
+	d, whole, err := bind(r, s)
+	if err != nil {
 		return d, err
 	}
-	for seg := range strings.SplitSeq(whole, "/") {
-		if site.IsHandler(seg) {
-			return d, &Error{Status: 404, Message: fmt.Sprintf(
-				"%s is the handler's own URL, which answers nothing itself", clip(whole, 200))}
-		}
+	if d.Action == "" {
+		d.findRoute(r, s, whole)
 	}
-	slash := strings.HasSuffix(whole, "/") && whole != "/"
-	whole = site.CleanPath(whole)
-	if slash {
-		whole += "/"
-	}
-	d.Admin = isBelow(whole, s.String(site.AdminPath))
-	d.Path, d.Extra = splitExtension(s, whole)
-	if scriptBehindPage(s, d.Path, d.Extra) {
-		return d, &Error{Status: 404, Message: fmt.Sprintf(
-			"%s has a script's extension after that of another action: it names neither a script nor a file", clip(whole, 200))}
-	}
-	action, rule := chooseAction(s, r, d.Path)
-	d.Action, d.handler, d.Rule = action.Name, action.Handler, rule
 	if r.Trace != nil {
 		r.trace("path %q, extra path %q, path arguments %q", d.Path, d.Extra, d.PathArgs)
 		if d.Action != "" {
@@ -87,6 +58,58 @@ func dispatch(r *Request, s *site.Snapshot) (Target, error) {
 		}
 	}
 	return d, nil
+}
+
+// bind is dispatch without routes. If the path has path arguments, whole is the path with them.
+func bind(r *Request, s *site.Snapshot) (d Target, whole string, err error) {
+	p := r.Params
+	name, info := p["SCRIPT_NAME"], p["PATH_INFO"]
+	d.ViaHandler = r.isHandler(path.Base(name))
+	if seg, rest := firstSegment(info); !d.ViaHandler && r.isHandler(seg) {
+		// mod_proxy_fcgi without a file at the handler's place.
+		name, info, d.ViaHandler = name+"/"+seg, rest, true
+	}
+	asked := name + info
+	if d.ViaHandler {
+		r.trace("%s is the handler: the page is PATH_INFO, %q", name, info)
+		if directCall(p, name) {
+			return d, "", &Error{Status: 404, warns: true, Message: fmt.Sprintf(
+				"%s was called by its own URL, which would go round the web server's access rules", name)}
+		}
+		asked = info
+	}
+	bare, args := cutPathArgs(asked)
+	if len(bare) < len(asked) {
+		whole, d.PathArgs = asked, args
+	}
+	if err := CheckPath(bare); err != nil {
+		return d, "", err
+	}
+	for seg := range strings.SplitSeq(bare, "/") {
+		if site.IsHandler(seg) {
+			return d, "", &Error{Status: 404, Message: fmt.Sprintf(
+				"%s is the handler's own URL, which answers nothing itself", clip(bare, 200))}
+		}
+	}
+	bare = cleanWithSlash(bare)
+	d.Admin = isBelow(bare, s.String(site.AdminPath))
+	d.Path, d.Extra = splitExtension(s, bare)
+	if scriptBehindPage(s, d.Path, d.Extra) {
+		return d, "", &Error{Status: 404, Message: fmt.Sprintf(
+			"%s has a script's extension after that of another action: it names neither a script nor a file", clip(bare, 200))}
+	}
+	action, rule := chooseAction(s, r, d.Path)
+	d.Action, d.handler, d.Rule = action.Name, action.Handler, rule
+	return d, whole, nil
+}
+
+// cleanWithSlash returns the clean path, with a slash at the end if it had one.
+func cleanWithSlash(p string) string {
+	clean := site.CleanPath(p)
+	if strings.HasSuffix(p, "/") && clean != "/" {
+		clean += "/"
+	}
+	return clean
 }
 
 // isBelow reports whether a path is that of a folder, with or without the last slash, or below it.
@@ -154,7 +177,7 @@ func splitExtension(s *site.Snapshot, p string) (head, extra string) {
 func chooseAction(s *site.Snapshot, r *Request, p string) (a site.Action, rule string) {
 	for _, v := range [...]string{"SCRIPTER_ACTION", "REDIRECT_SCRIPTER_ACTION", "REDIRECT_HANDLER"} {
 		word := r.Params[v]
-		if word == "" {
+		if word == "" || strings.EqualFold(word, routeAction) {
 			continue
 		}
 		var ok bool

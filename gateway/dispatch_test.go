@@ -330,14 +330,27 @@ func FuzzDispatch(f *testing.F) {
 	}
 	f.Add("/cgi-bin/Scripter.acgi", "/x.fcgi", "/x.fcgi")
 	db := newDB(f)
+	s := &testSite{t: f, db: newDB(f)}
+	s.route("all", "GET /*all x")
 	f.Fuzz(func(t *testing.T, name, info, uri string) {
-		d, err := dispatchWith(t, db,
-			map[string]string{"SCRIPT_NAME": name, "PATH_INFO": info, "REQUEST_URI": uri, "DOCUMENT_ROOT": "/srv/www"})
+		p := map[string]string{"SCRIPT_NAME": name, "PATH_INFO": info, "REQUEST_URI": uri, "DOCUMENT_ROOT": "/srv/www",
+			"REQUEST_METHOD": "GET"}
+		d, err := dispatchWith(t, db, p)
+		routed, routedErr := dispatchWith(t, s.db, p)
+		assert.Equal(t, err == nil, routedErr == nil)
 		if err != nil {
 			return
 		}
 		assert.NoError(t, CheckPath(d.Path))
 		assert.Equal(t, byte('/'), d.Path[0])
 		assert.NotContains(t, d.Path, "$")
+		// A route answers only what nothing else does.
+		if routed.Route == nil {
+			assert.Equal(t, d, routed)
+			return
+		}
+		assert.Empty(t, d.Action)
+		assert.NoError(t, CheckPath(routed.Path))
+		assert.Equal(t, cleanWithSlash(routed.Path), routed.Path)
 	})
 }

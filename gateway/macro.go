@@ -66,6 +66,8 @@ func (c *attempt) expandPage(params *script.Table) (string, error) {
 	var err error
 	p := tableText(params, "scriptName")
 	switch {
+	case c.routed.route != nil && p == c.routed.path:
+		file, err = c.routePage(c.routed.route, tableText(params, "websiteFolder"))
 	case p == c.target.Path && c.target.PathArgs != "":
 		// A web server that looks for files takes this for the name of another file.
 		return "", &Error{Status: 404, Message: fmt.Sprintf("%s is a page, and pages have no path arguments", p)}

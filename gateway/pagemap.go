@@ -56,14 +56,25 @@ func (c *attempt) isPage() bool {
 	if c.target.Action == "" || c.actionObject(c.target.Action) != nil {
 		return false
 	}
-	n, _, err := c.scriptObject(c.target.Path)
+	var n *objectdb.Node
+	var err error
+	if route := c.target.Route; route == nil {
+		n, _, err = c.scriptObject(c.target.Path)
+	} else if route.Object == nil {
+		return true
+	} else {
+		n, _, err = c.routeObject(route)
+	}
 	return err == nil && (n.Kind() == objectdb.KindString || n.Kind() == objectdb.KindText ||
 		n.Kind() == objectdb.KindOutline)
 }
 
-// redirect holds a response that leads to another URL of this site. No cache keeps it.
-func (c *attempt) redirect(to string) error {
-	resp := &httpheader.Response{Status: http.StatusSeeOther, Reason: http.StatusText(http.StatusSeeOther)}
+// redirect holds a response that leads to another URL of this site.
+func (c *attempt) redirect(to string) error { return c.redirectAs(http.StatusSeeOther, to) }
+
+// redirectAs is redirect with a status. No cache keeps the response.
+func (c *attempt) redirectAs(status int, to string) error {
+	resp := &httpheader.Response{Status: status, Reason: http.StatusText(status)}
 	resp.Add("Location", to)
 	resp.Add("Cache-Control", "private, no-store")
 	if err := resp.Check(); err != nil {

@@ -37,8 +37,8 @@ type parameters struct {
 }
 
 // paramCells are the cells of the parameter table: those of the CGI Framework (specification,
-// 2.3: what lies at scratchpad.cgiparams), and searchTable, json, fields, headers, cookies, files,
-// allFiles and cgi, which it did not have. The bare name json is that of the verbs.
+// 2.3: what lies at scratchpad.cgiparams), and path, route, searchTable, json, fields, headers, cookies,
+// files, allFiles and cgi, which it did not have. The bare name json is that of the verbs.
 var (
 	paramCells = [...]struct {
 		name  string
@@ -48,6 +48,10 @@ var (
 		{"httpSearchArgs", variable("QUERY_STRING")},
 		{"postArgs", (*parameters).postArgs},
 		{"method", variable("REQUEST_METHOD")},
+		{"path", func(p *parameters, _ map[string]string) script.Value {
+			return routeParameters(p.target.Route, p.target.Path)
+		}},
+		{"route", (*parameters).route},
 		{"scriptName", func(p *parameters, _ map[string]string) script.Value { return p.target.Path }},
 		{"action", func(p *parameters, _ map[string]string) script.Value { return p.target.Action }},
 		{"actionPath", func(p *parameters, _ map[string]string) script.Value { return p.target.handler }},
@@ -83,6 +87,7 @@ var (
 
 // paramTypes are the types of the tables of a request, for editors.
 var paramTypes = map[string]string{
+	"path":        "table<string, string>",
 	"searchTable": "table<string, string>",
 	"argTable":    "table<string, string>",
 	"fields":      "table<string, string[]>",
@@ -169,6 +174,14 @@ func (p *parameters) postArgs(map[string]string) script.Value {
 
 func (p *parameters) pathArgs(map[string]string) script.Value {
 	return cmp.Or(p.target.PathArgs, p.target.Extra)
+}
+
+// route returns the name of the route that answers the request, or "".
+func (p *parameters) route(map[string]string) script.Value {
+	if p.target.Route == nil {
+		return ""
+	}
+	return p.target.Route.Name
 }
 
 // user returns the name that the web server has checked, else the name that the visitor claims.

@@ -36,6 +36,12 @@ func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, erro
 			"scripts have no URLs in the folder %.200q: the setting scriptFolders names %q",
 			path.Dir(site.CleanPath(p)), c.Site().String(site.ScriptFolders))}
 	}
+	return c.servable(names)
+}
+
+// servable finds the object that names lead to below suites.webserverScripts. The address has the
+// spelling of the objects.
+func (c *attempt) servable(names []string) (*objectdb.Node, objectdb.Address, error) {
 	a := append(make(objectdb.Address, 0, len(site.Scripts)+len(names)), site.Scripts...)
 	n, err := c.Tx.Find(a)
 	for _, name := range names {
@@ -55,19 +61,10 @@ func (c *attempt) scriptObject(p string) (*objectdb.Node, objectdb.Address, erro
 		return nil, a, &Error{Status: 404, Message: fmt.Sprintf("there is no %s", a)}
 	case err != nil:
 		return nil, a, err
-	case !servable(n.Kind()):
+	case !site.IsServable(n.Kind()):
 		return nil, a, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
 	}
 	return n, a, nil
-}
-
-// servable reports whether objects of a kind can answer a request.
-func servable(k objectdb.Kind) bool {
-	switch k {
-	case objectdb.KindScript, objectdb.KindString, objectdb.KindText, objectdb.KindOutline, objectdb.KindBinary:
-		return true
-	}
-	return false
 }
 
 // found says what was found, for a trace.
@@ -99,7 +96,7 @@ func namesOf(tx *objectdb.Tx, s *site.Snapshot, p string) ([]string, error) {
 // hasScript reports whether these names lead to an object that can answer a request.
 func hasScript(tx *objectdb.Tx, names []string) bool {
 	n, err := tx.Find(append(slices.Clone(site.Scripts), names...))
-	return err == nil && servable(n.Kind())
+	return err == nil && site.IsServable(n.Kind())
 }
 
 // scriptNames splits a script's name at its dots. Each name has ASCII letters, digits,
@@ -170,10 +167,17 @@ func (c *attempt) serveTyped(kind, text string) (script.Value, error) {
 }
 
 // answering returns the address of the object that answers for a target: the script of its
-// action, or the object that its path names, which may be missing. It returns nil if the path
-// names no object.
+// action, or the object that its route or its path names, which may be missing. It returns nil if
+// the path names no object.
 func answering(tx *objectdb.Tx, s *site.Snapshot, t Target) objectdb.Address {
 	if a, _ := s.Action(t.Action); a.Object != nil {
+		return a.Object
+	}
+	switch {
+	case t.Route != nil && t.Route.Object != nil:
+		return t.Route.Object
+	case strings.EqualFold(t.Action, routeAction):
+		a, _ := s.Action(macroAction)
 		return a.Object
 	}
 	names, err := namesOf(tx, s, t.Path)

@@ -14,14 +14,19 @@ import (
 // This file has what a built-in web server needs before it calls [Gateway.Answer] or sends a
 // file itself.
 
-// Answers reports whether the root binds the path of a request to an action. If not,
-// the web server sends a file.
-func (g *Gateway) Answers(ctx context.Context, r *Request) bool {
+// Answers reports whether the root binds the path of a request to an action or, if there is no file
+// with this path, to a route. If not, the web server sends a file.
+func (g *Gateway) Answers(ctx context.Context, r *Request, isFile bool) bool {
 	s, err := g.siteNow(ctx)
 	if err != nil {
 		return true // Answer reports the error, and that of dispatch
 	}
-	d, err := dispatch(r, s)
+	var d Target
+	if isFile {
+		d, _, err = bind(r, s)
+	} else {
+		d, err = dispatch(r, s)
+	}
 	return err != nil || d.Action != "" || g.answersAdmin(d, s)
 }
 

@@ -10,7 +10,7 @@ import (
 	"scripter/site"
 )
 
-// The two actions of the specification (1.2): SCRIPTER runs the script that the path names,
+// The actions of the specification (1.2): SCRIPTER runs the script that the path names,
 // MACRO expands the markers of a page.
 const (
 	scripterAction = "SCRIPTER"
@@ -53,8 +53,8 @@ func (c *attempt) handle(params *script.Table) (script.Value, error) {
 }
 
 // runAction runs the action of a parameter table: the script at
-// user.webserver.actions.<action>, else the object that the path names below
-// suites.webserverScripts (specification, 4.3.6).
+// user.webserver.actions.<action>, else what the route names, else the object that the path
+// names below suites.webserverScripts (specification, 4.3.6).
 func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 	action := tableText(params, "action")
 	c.acting++
@@ -66,9 +66,25 @@ func (c *attempt) runAction(params *script.Table) (script.Value, error) {
 		}
 	}
 	a := c.actionObject(action)
-	if a == nil {
-		return c.scripter(params)
+	switch {
+	case a != nil:
+		return c.runActionObject(a, params)
+	case strings.EqualFold(action, routeAction):
+		return c.runRoute(params)
 	}
+	return c.scripter(params)
+}
+
+// runMacro runs the script of the action MACRO, or what it does if there is none.
+func (c *attempt) runMacro(params *script.Table) (script.Value, error) {
+	if a := c.actionObject(macroAction); a != nil {
+		return c.runActionObject(a, params)
+	}
+	return c.macroPage(params)
+}
+
+// runActionObject runs the object in user.webserver.actions that answers for an action.
+func (c *attempt) runActionObject(a objectdb.Address, params *script.Table) (script.Value, error) {
 	c.request.trace("action script %s", a)
 	if err := c.require(a); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func view(t *testing.T, db *objectdb.DB, fn func(tx *objectdb.Tx)) {
 // Specification: 2.1.7
 func TestSettings(t *testing.T) {
 	notSettings := map[string]bool{
-		"actionTable": true, "mimeTable": true, "actions": true, "overrides": true, "limits": true, "directoryIndex": true,
+		"actionTable": true, "mimeTable": true, "actions": true, "overrides": true, "routes": true, "limits": true, "directoryIndex": true,
 		"pageFolders": true, "prefs": true, "counters": true, "callbacks": true, "users": true,
 		"requires": true, "history": true, "roles": true, "siteRoles": true, "cors": true,
 	}

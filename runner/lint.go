@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"strings"
 
 	"scripter/objectdb"
@@ -48,6 +49,21 @@ func lintRows(tx *objectdb.Tx, a objectdb.Address) ([]lint.Finding, error) {
 			at := site.RequireRows.Child(r.Address)
 			find(at, "requires", "it admits nobody: ", r.Closed)
 			find(at, "requires", "", r.Idle)
+		}
+	}
+	if isAbove(a, site.RouteRows) {
+		s, err := site.Read(tx)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range s.Routes().All() {
+			notes, err := s.RouteNotes(tx, r)
+			if err != nil {
+				return nil, err
+			}
+			for _, note := range notes {
+				find(r.Address(), "route", "", errors.New(note))
+			}
 		}
 	}
 	if isAbove(a, site.Roles) {

@@ -8,6 +8,7 @@
 //	settings.go settings_set.go   the settings: one table for behaviour, commands and manual
 //	snapshot.go                   one immutable copy of the site for many requests
 //	tables.go tables_rows.go      actions, MIME types, overrides, directory indexes
+//	pattern.go route.go routes.go routes_rows.go   URLs without extensions: patterns, rows, which one wins
 //	limits.go limits_rows.go      the limits and their defaults; limits of single scripts
 //	history.go                    what is kept in the history
 //	requires.go requires_rows.go  who may call a script

@@ -22,6 +22,7 @@ type Snapshot struct {
 	actions      map[string]Action   // by the folded name
 	overrides    pathTable
 	indexes      pathTable
+	routes       Routes
 	cors         []CORS
 	limits       map[string]limitCells // by the folded name of the row
 	requires     rights[Requirement]
@@ -85,7 +86,7 @@ func Read(tx *objectdb.Tx) (*Snapshot, error) {
 	s := &Snapshot{
 		values: make(map[*Setting]objectdb.Value, len(Settings)),
 		mime:   r.mimeTypes(), actions: r.actions(),
-		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex),
+		overrides: r.pathTable(Overrides), indexes: r.pathTable(DirectoryIndex), routes: r.routes(),
 		cors: r.corsRows(), limits: r.limitRows(), requires: readRights(r, RequireRows, r.requirement),
 		roles:     readRights(r, Roles, r.role),
 		siteRoles: readRights(r, SiteRoles, r.siteRoles),

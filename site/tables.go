@@ -297,10 +297,9 @@ func RemoveMimeType(tx *objectdb.Tx, ext string) error { return removeRow(tx, mi
 // SetPathRow checks a row of Overrides or DirectoryIndex and stores it. It returns the
 // row as stored.
 func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, error) {
-	r.Host = strings.ToLower(r.Host)
-	hasPort := strings.Contains(r.Host, ":") && !strings.HasSuffix(r.Host, "]")
-	if r.Host != "*" && (r.Host == "" || !IsHost(r.Host) || hasPort) {
-		return r, fmt.Errorf("%q is not a host: write a name without a port, or * for every host", r.Host)
+	var err error
+	if r.Host, err = checkRowHost(r.Host); err != nil {
+		return r, err
 	}
 	if !strings.HasPrefix(r.Prefix, "/") {
 		return r, fmt.Errorf("the path prefix %q does not begin with /", r.Prefix)
@@ -311,7 +310,6 @@ func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, er
 	if err := objectdb.CheckName(r.Prefix); err != nil {
 		return r, fmt.Errorf("the path prefix %.60q: %w", r.Prefix, err)
 	}
-	var err error
 	if table.Equal(Overrides) {
 		r.Value, err = spelledAction(tx, r.Value)
 	} else {
@@ -321,6 +319,15 @@ func SetPathRow(tx *objectdb.Tx, table objectdb.Address, r PathRow) (PathRow, er
 		return r, err
 	}
 	return r, tx.Put(table.Child(r.Host).Child(r.Prefix), objectdb.String(r.Value))
+}
+
+// checkRowHost returns the host of a row in lower case.
+func checkRowHost(host string) (string, error) {
+	hasPort := strings.Contains(host, ":") && !strings.HasSuffix(host, "]")
+	if host != anyHost && (host == "" || !IsHost(host) || hasPort) {
+		return "", fmt.Errorf("%q is not a host: write a name without a port, or * for every host", host)
+	}
+	return strings.ToLower(host), nil
 }
 
 // checkIndex checks the file names of a DirectoryIndex. They may not contain a folder.

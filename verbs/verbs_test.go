@@ -48,6 +48,7 @@ func TestVerbs(t *testing.T) {
 		{`url.encode ("a b&c/\195\164")`, "a+b%26c%2F%C3%A4"},
 		{`url.decode ("a+b%26c")`, "a b&c"},
 		{`url.decode ("100%")`, "error: url.decode: "},
+		{`url.to ("none", {id = 1})`, "error: url.to: there is no route \"none\""},
 		{`form.encode (form.parse ("b=2&a=1&a=%C3%A4"))`, "a=1&a=%C3%A4&b=2"},
 		{`text.trim ("  x y\n")`, "x y"},
 		{`table.concat (text.split ("a,b,,c", ","), "|")`, "a|b||c"},

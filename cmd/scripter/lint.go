@@ -27,7 +27,7 @@ the whole root), and runs nothing. It finds scripts that do not compile, names
 that nothing defines, functions that a library, a group of verbs or a table of
 the root does not have, locals that nothing reads, and markers in strings, which
 no response replaces. A comment "lint: ok" silences its line. Of the whole root it
-also finds rows of user.webserver.limits, requires, roles and history that have no effect.
+also finds rows of user.webserver.limits, requires, routes, roles and history that have no effect.
 It reads pages, too: the texts of the root that answer URLs, or the page in FILE, with
 the parts and layouts that it names. It finds markers that are not written correctly, objects and parts
 that are not there, what markers may not call or see, data in places where it is refused, and what

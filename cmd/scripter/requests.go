@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 
 // requestFlags describe a request of the command line.
 type requestFlags struct {
-	method, data, site string
+	method, data, host, site string
 	variableFlags
 }
 
@@ -62,6 +63,8 @@ func (f *variableFlags) each(set func(name, value string)) error {
 func (f *requestFlags) add(t *tool, c *cobra.Command) {
 	c.Flags().StringVar(&f.method, "method", "", "request method; GET, or POST with --data")
 	c.Flags().StringVar(&f.data, "data", "", `body of the request; "@FILE" reads a file, "@-" stdin`)
+	c.Flags().StringVar(&f.host, "host", "", "the `HOST` that is asked, which may have routes and overrides of its own")
+	t.flag(c, "host", nothing)
 	f.variableFlags.add(t, c)
 	c.Flags().StringVar(&f.site, "site", "www", "folder of the pages (DOCUMENT_ROOT)")
 	t.flag(c, "method", words("GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"))
@@ -69,8 +72,13 @@ func (f *requestFlags) add(t *tool, c *cobra.Command) {
 	t.flag(c, "site", folders)
 }
 
-// request makes the request of a path such as "/hello.fcgi?x=1".
+// request makes the request of a path such as "/hello.fcgi?x=1", or of a URL with a host.
 func (f *requestFlags) request(path string, stdin io.Reader) (*gateway.Request, error) {
+	host := f.host
+	if scheme, rest, ok := strings.Cut(path, "://"); ok && (scheme == "http" || scheme == "https") {
+		named, rest, _ := strings.Cut(rest, "/")
+		host, path = cmp.Or(host, named), "/"+rest
+	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
@@ -96,6 +104,9 @@ func (f *requestFlags) request(path string, stdin io.Reader) (*gateway.Request, 
 	}
 	if f.method != "" {
 		p["REQUEST_METHOD"] = f.method
+	}
+	if host != "" {
+		p["HTTP_HOST"] = host
 	}
 	return r, f.each(func(name, value string) { p[name] = value })
 }
@@ -160,10 +171,11 @@ request changes is thrown away. Page files come from today's disk.
 func (t *tool) explainCommand() *cobra.Command {
 	var f requestFlags
 	c := &cobra.Command{
-		Use:   "explain PATH",
+		Use:   "explain URL",
 		Short: "tell which rules and addresses a request would take, and why",
-		Long: `Explain finds out what answers the request of a path and prints each rule and
-address on the way. Nothing is run and nothing is changed.`,
+		Long: `Explain finds out what answers the request of a path, such as "/items/17", or of a
+URL, and prints each rule, route and address on the way. Nothing is run and nothing is
+changed.`,
 		Args:              args(1, 1),
 		ValidArgsFunction: t.arguments(urlPaths),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -182,8 +194,12 @@ address on the way. Nothing is run and nothing is changed.`,
 				return err
 			}
 			if t.json {
+				route := ""
+				if e.Target.Route != nil {
+					route = e.Target.Route.Address().String()
+				}
 				return t.printJSON(map[string]any{
-					"path": e.Target.Path, "extra": e.Target.Extra, "pathArgs": e.Target.PathArgs,
+					"path": e.Target.Path, "route": route, "extra": e.Target.Extra, "pathArgs": e.Target.PathArgs,
 					"action": e.Target.Action, "rule": e.Target.Rule, "answer": e.Answer,
 					"status": e.Status, "steps": steps, "limits": jsonLimits(e.Limits),
 				})

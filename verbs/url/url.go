@@ -68,6 +68,7 @@ var Verbs = []script.Verb{
 		Page:    true,
 		Func:    parseArgs,
 	},
+	to,
 }
 
 func parseArgs(v *script.Call) error {
