@@ -30,6 +30,7 @@ type attempt struct {
 	around   bool               // callbacks are run around a call of the handler
 	fields   []httpheader.Field // added to the response whatever the script returns
 	acting   int                // depth of nested actions
+	ranged   bool               // the response is a binary, of which the request may want a part
 	ownType  bool               // the gateway completes the type of the response
 	page     string             // path of the page that is the response; "" = not a page
 	routed   routedPage         // the page of a route that is being answered

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 
 	"scripter/httpheader"
@@ -21,6 +22,7 @@ type held struct {
 
 	fields  []httpheader.Field // added to the response with file
 	private bool               // only some visitors may have file
+	ranged  bool               // the request may want a part of resp
 }
 
 // hold holds a response instead of the one that was held before.
@@ -43,6 +45,11 @@ func (x *exchange) send() error {
 		return errors.New("there is no response to send")
 	}
 	resp := h.resp
+	if h.ranged {
+		if done, err := x.sendRanged(resp); done || err != nil {
+			return err
+		}
+	}
 	if bodyless(resp.Status) {
 		setNoLength(resp)
 		return out.start(resp)
@@ -100,6 +107,7 @@ func (x *exchange) sendFile() error {
 type fileWriter struct {
 	a      *responder
 	r      *Request
+	from   *httpheader.Response // the whole response, of which a part is sent; nil: a file
 	header http.Header
 	held   held
 	err    error
@@ -109,11 +117,16 @@ func (w *fileWriter) Header() http.Header { return w.header }
 
 func (w *fileWriter) WriteHeader(status int) {
 	resp := &httpheader.Response{Status: status, Reason: httpheader.ReasonText(status)}
+	if w.from != nil {
+		resp.Fields = slices.Clone(w.from.Fields)
+	}
 	for _, name := range []string{
 		"Content-Type", "Content-Length", "Content-Range", "Last-Modified", "ETag", "Accept-Ranges",
 	} {
 		if v := w.header.Get(name); v != "" {
-			resp.Add(name, v)
+			resp.Set(name, v)
+		} else {
+			resp.Del(name)
 		}
 	}
 	for _, f := range w.held.fields {

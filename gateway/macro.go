@@ -96,7 +96,7 @@ func (c *attempt) macroPage(params *script.Table) (script.Value, error) {
 		return nil, err
 	}
 	resp.Body, err = c.expandPage(params)
-	return responseValue{resp}, err
+	return responseValue{resp: resp}, err
 }
 
 // expand replaces the markers of a page. A marker looks for a name in names, which may be nil,

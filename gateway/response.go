@@ -34,7 +34,10 @@ func (c *attempt) header(status, modifier string) (string, error) {
 
 // responseValue is a response as the result of an action. It becomes text only if a script
 // gets it.
-type responseValue struct{ resp *httpheader.Response }
+type responseValue struct {
+	resp   *httpheader.Response
+	ranged bool // it is a binary, of which a request may want a part
+}
 
 // newResponse returns a response with the header that the verb webserver.httpHeader makes.
 func (c *attempt) newResponse(status, modifier string) (*httpheader.Response, error) {
@@ -99,7 +102,7 @@ func (c *attempt) reply(v script.Value) error {
 	if err := c.finish(resp); err != nil {
 		return err
 	}
-	c.hold(held{resp: resp, rest: c.TakeOutput()})
+	c.hold(held{resp: resp, rest: c.TakeOutput(), ranged: c.ranged && resp.Status == 200})
 	return nil
 }
 
@@ -169,6 +172,7 @@ var errWritten = errors.New("a response table has its own body: write and a tabl
 // without a header, or a table {status=, headers=, body=}. It returns nil if the script leaves
 // the URL to the web server.
 func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
+	c.ranged = false
 	if err := c.checkReturned(v); err != nil {
 		return nil, err
 	}
@@ -181,10 +185,14 @@ func (c *attempt) response(v script.Value) (*httpheader.Response, error) {
 	}
 	if b, ok := v.(objectdb.Binary); ok && c.Output() == nil {
 		c.ownType = true
-		return c.typedResponse(b.Type, b.Data)
+		resp, err := c.typedResponse(typeOf(b), b.Data)
+		if err == nil {
+			c.binaryFields(resp)
+		}
+		return resp, err
 	}
 	if r, ok := v.(responseValue); ok && c.Output() == nil {
-		c.ownType = true
+		c.ownType, c.ranged = true, r.ranged
 		return r.resp, nil
 	}
 	v, err := forScript(v)
@@ -284,15 +292,22 @@ func (c *attempt) tableResponse(t *script.Table) (*httpheader.Response, error) {
 	if err := c.tableFields(resp, t.Get("headers")); err != nil {
 		return nil, err
 	}
-	if !resp.Has("Content-Type") {
+	body := t.Get("body")
+	binary, isBinary := body.(objectdb.Binary)
+	switch {
+	case resp.Has("Content-Type"):
+	case isBinary:
+		resp.Add("Content-type", typeOf(binary))
+	default:
 		resp.Add("Content-type", c.defaultType())
 	}
-	body := t.Get("body")
 	if what := unsendable(body); what != "" {
 		return nil, fmt.Errorf("the response's body is %s, which is not for visitors", what)
 	}
 	var err error
-	resp.Body, err = c.Thread.Text(body)
+	if resp.Body, err = c.Thread.Text(body); err == nil && isBinary {
+		c.binaryFields(resp)
+	}
 	return resp, err
 }
 

@@ -133,7 +133,7 @@ func (c *attempt) serve(n *objectdb.Node, a objectdb.Address, params *script.Tab
 			return nil, err
 		}
 		b := v.(objectdb.Binary)
-		return c.serveTyped(b.Type, b.Data)
+		return c.objectResponse(n, b)
 	}
 	return nil, &Error{Status: 403, Message: fmt.Sprintf("%s is a %s, which cannot be served", a, n.Kind())}
 }
@@ -163,7 +163,7 @@ func (c *attempt) serveTyped(kind, text string) (script.Value, error) {
 	if err == nil {
 		err = resp.Check()
 	}
-	return responseValue{resp}, err
+	return responseValue{resp: resp}, err
 }
 
 // answering returns the address of the object that answers for a target: the script of its

@@ -14,6 +14,7 @@ import (
 	"scripter/objectdb"
 	"scripter/runner"
 	"scripter/script"
+	"scripter/site"
 )
 
 // An upload is a file of a multipart form, as scripts see it: a table with the cells of uploadShape, and the
@@ -128,6 +129,10 @@ func (u *upload) save(c *script.Call) error {
 	if u.part.Size > u.text.Most {
 		return u.text.Error("the file %q has %d bytes, and an object of at most %d can be saved",
 			cleanName(u.part.FileName), u.part.Size, u.text.Most)
+	}
+	if site.HasURLs(a) && isActiveType(u.mimeType()) {
+		return fmt.Errorf("the file %q is %s, which would run at a URL of the site: save it elsewhere",
+			cleanName(u.part.FileName), u.mimeType())
 	}
 	c.Charge(int(u.part.Size >> 6))
 	table, err := c.TableAt(a.Parent())

@@ -61,6 +61,19 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 		Func:    verbProcessMacros,
 	},
 	{
+		Name: "webserver.download",
+		Doc: "A response with which a browser saves a binary under a name, for return. Ranges and conditional " +
+			"requests are answered.",
+		Params: []script.Param{
+			script.Arg("value", "any", "a binary, or a string"),
+			script.Arg("name", "string", "folders and characters that mean something in a path are left out"),
+		},
+		Results: script.Returns("table", "a response table"),
+		Example: `webserver.download (odb.binary ("a,b", "text/csv"), "../März.csv").headers ["Content-Disposition"]`,
+		Gives:   `attachment; filename="M_rz.csv"; filename*=UTF-8''M%C3%A4rz.csv`,
+		Func:    verbDownload,
+	},
+	{
 		Name: "webserver.sendPartial",
 		Doc: "Sends a piece of the response at once. The first piece commits what was written to the " +
 			"root so far.",
