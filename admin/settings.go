@@ -39,6 +39,10 @@ var settingGroups = sync.OnceValue(func() []settingList {
 			site.ServerID, site.ScriptFolders, site.AdminPath, site.ErrorStatus, site.FlAddCharset, site.FlPassAccel,
 			site.FlEscapeMarkers,
 		}},
+		{"visitors", "settings.visitors", []*site.Setting{
+			site.SessionIdle, site.SessionDays, site.MaxSessions, site.MaxSessionSize, site.FlFormTokens,
+			site.LoginPage, site.RememberDays,
+		}},
 		{"recording", "settings.recording", []*site.Setting{
 			site.MaxRequests, site.DebugMinutes, site.FlDebugSecrets, site.DebugToken, site.SlowLog,
 			site.FlVerboseMessages, site.FlSuspendLogging,

@@ -30,17 +30,18 @@ until somebody is an owner. A role is one of
 
 ` + rolesHelp + `
 
-A user without a role may only call scripts that require a user (scripter requires).`,
+A user without a role may only call scripts that require a user (scripter requires).
+The roles that the site has given for itself (users roles) stand at the end.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
 			return usageError{hintError{fmt.Errorf("there is no command %q", "users "+args[0]),
-				"the commands are users add, users role, users password and users remove"}}
+				"the commands are users add, users role, users roles, users password and users remove"}}
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return t.view(c.Context(), t.listUsers) },
 	}
-	c.AddCommand(t.usersAddCommand(), t.usersRoleCommand(), t.usersPasswordCommand(), t.usersRemoveCommand())
+	c.AddCommand(t.usersAddCommand(), t.usersRoleCommand(), t.usersRolesCommand(), t.usersPasswordCommand(), t.usersRemoveCommand())
 	return c
 }
 
@@ -57,6 +58,10 @@ func (t *tool) listUsers(tx *objectdb.Tx) error {
 	for _, s := range all {
 		sessions[objectdb.Fold(s.Name)]++
 	}
+	snapshot, err := site.Read(tx)
+	if err != nil {
+		return err
+	}
 	list, lines := []any{}, [][]string{}
 	for _, p := range people {
 		last, err := login.LastLogin(tx, p.Name)
@@ -64,8 +69,11 @@ func (t *tool) listUsers(tx *objectdb.Tx) error {
 			return err
 		}
 		n := sessions[objectdb.Fold(p.Name)]
-		list = append(list, jsonUser(p, n, last))
-		lines = append(lines, userLine(p, n, last))
+		m, line := jsonUser(p, n, last), userLine(p, n, last)
+		if roles := snapshot.SiteRoles(site.DefaultRealm, p.Name); len(roles) > 0 {
+			m["siteRoles"], line = roles, append(line, "roles of the site: "+strings.Join(roles, " "))
+		}
+		list, lines = append(list, m), append(lines, line)
 	}
 	switch {
 	case t.json:
@@ -301,6 +309,36 @@ func (t *tool) person(tx *objectdb.Tx, name string) (site.Person, error) {
 		err = hintError{fmt.Errorf("there is no user %q", name), fmt.Sprintf("%q lists them", t.self("users"))}
 	}
 	return p, err
+}
+
+func (t *tool) usersRolesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "roles NAME ROLE...",
+		Short: "set the roles that a user has on the site",
+		Long: `Roles gives a user these roles and no others, none with "none". They are words of the
+site's own, such as editor, which its scripts ask for (users.hasRole), and which
+scripts and pages may require (scripter requires). They give no rights on the web
+page: that is users role.`,
+		Args:              args(2, -1),
+		ValidArgsFunction: t.arguments(userNames, words(noRole)),
+		RunE: func(c *cobra.Command, args []string) error {
+			roles := args[1:]
+			if len(roles) == 1 && roles[0] == noRole {
+				roles = nil
+			}
+			return t.changeUser(c.Context(), args[0], func(tx *objectdb.Tx) (string, error) {
+				p, err := t.person(tx, args[0])
+				if err != nil {
+					return "", err
+				}
+				done := p.Name + ": " + strings.Join(roles, " ")
+				if len(roles) == 0 {
+					done = p.Name + ": no roles on the site any more"
+				}
+				return done, site.SetSiteRoles(tx, site.DefaultRealm, p.Name, roles)
+			})
+		},
+	}
 }
 
 func (t *tool) usersPasswordCommand() *cobra.Command {
