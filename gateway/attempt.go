@@ -5,6 +5,7 @@ import (
 
 	"scripter/httpheader"
 	"scripter/login"
+	"scripter/outbox"
 	"scripter/purge"
 	"scripter/runner"
 	"scripter/script"
@@ -45,6 +46,7 @@ type attempt struct {
 	readOnly bool               // the transaction cannot write
 	command  bool               // a command runs scripts, and there is no visitor
 	traced   *MarkerTrace       // nil: markers are not traced
+	batch    outbox.Batch       // what is done after the commit
 }
 
 func (x *exchange) newAttempt(r *runner.Run) *attempt {

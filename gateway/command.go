@@ -28,7 +28,9 @@ func (g *Gateway) outside(run *runner.Run) (names *script.Table, host any, err e
 	}
 	c := x.newDispatched(run)
 	c.command = true
-	err = c.makeParams()
+	if err = c.makeParams(); err == nil {
+		c.params.Set("job", script.NewTable()) // of an agent
+	}
 	return c.params, c, err
 }
 

@@ -118,6 +118,9 @@ func (g *Gateway) IsPast() bool { return g.db != nil && g.db.IsPast() }
 // that it has sent.
 func (g *Gateway) HasReadFiles() bool { return g.readFiles.Load() }
 
+// DB returns the root that the gateway answers from.
+func (g *Gateway) DB() *objectdb.DB { return g.db }
+
 // Runner returns the runner of the gateway, which can run scripts of the root without a request.
 func (g *Gateway) Runner() *runner.Runner { return g.runner }
 

@@ -46,20 +46,41 @@ func (r *Runner) testVerbs() *script.VerbSet {
 // written, followed by the text of what it returns. If the script fails, the text is what it had
 // written until then.
 func (r *Runner) Call(ctx context.Context, o Options, a objectdb.Address, args []string) (string, error) {
+	values := make([]script.Value, len(args))
+	for i, s := range args {
+		values[i] = s
+	}
+	return r.CallWith(ctx, o, a, With{Args: values})
+}
+
+// With says how CallWith calls a script.
+type With struct {
+	Args  []script.Value
+	Names map[string]script.Value // found beside those of Config.Outside
+	// Then is called with the text when the script has ended without an error, in the same transaction.
+	// If it fails, so does the run. It may be nil.
+	Then func(run *Run, text string) error
+}
+
+// CallWith is Call with arguments of any kind.
+func (r *Runner) CallWith(ctx context.Context, o Options, a objectdb.Address, w With) (string, error) {
 	text := ""
 	err := r.outside(ctx, o, a, func(run *Run) error {
 		text = ""
-		values := make([]script.Value, len(args))
-		for i, s := range args {
-			values[i] = s
+		if own := run.Thread.Names(); own != nil {
+			for name, v := range w.Names {
+				own.Set(name, v)
+			}
 		}
-		v, err := run.Thread.Run(a, values...)
+		v, err := run.Thread.Run(a, w.Args...)
 		written, failed := run.Output().Text()
 		if text = written; err != nil || failed != nil {
 			return cmp.Or(err, failed)
 		}
 		result, err := run.Thread.Text(v)
-		text += result
+		if text += result; err == nil && w.Then != nil {
+			err = w.Then(run, text)
+		}
 		return err
 	})
 	return text, err

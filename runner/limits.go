@@ -21,7 +21,7 @@ var limitSettings = map[string]*site.Setting{
 func luaLimits(l site.Limits) lua.Limits {
 	number := func(set *site.Setting) float64 { return l.Get(set).Value }
 	s := lua.DefaultLimits()
-	s.Time = time.Duration(number(site.MaxTime) * float64(time.Second))
+	s.Time = secondsOf(l.Get(site.MaxTime))
 	s.Instructions = int64(number(site.MaxInstructions) * 1e6)
 	s.MemoryBytes = int64(number(site.MaxMemory) * (1 << 20))
 	s.StringBytes = int(number(site.MaxString) * (1 << 20))
@@ -55,11 +55,29 @@ func (r *Run) Limits() site.Limits {
 	return r.limits
 }
 
+func secondsOf(l site.Limit) time.Duration { return time.Duration(l.Value * float64(time.Second)) }
+
+// maxTime returns the limit of the time.
+func (r *Run) maxTime() site.Limit { return TimeLimit(r.Limits(), r.options.MaxTime) }
+
+// TimeLimit returns the limit of the time of a script with these limits: see Options.MaxTime, which may
+// be nil.
+func TimeLimit(limits site.Limits, instead *site.Setting) site.Limit {
+	l := limits.Get(site.MaxTime)
+	if instead != nil && l.Row == "" {
+		return limits.Get(instead)
+	}
+	return l
+}
+
 // limitFrom returns where a limit was set, by the name that package lua has for it.
 func (r *Run) limitFrom(limit string) string {
 	set := limitSettings[limit]
 	if set == nil {
 		return ""
+	}
+	if set == site.MaxTime {
+		return r.maxTime().From().String()
 	}
 	return r.Limits().Get(set).From().String()
 }

@@ -62,6 +62,7 @@ func (r *Run) Site() *site.Snapshot { return r.view.Now() }
 // the cells of names as bare names and gives host to verbs. Both may be nil.
 func (r *Run) Start(names *script.Table, host any) {
 	r.bounds = luaLimits(r.Limits())
+	r.bounds.Time = secondsOf(r.maxTime())
 	r.bounds.Spent, r.bounds.From = r.spent, r.limitFrom
 	var verbs *script.VerbSet
 	if r.options.Test {

@@ -79,6 +79,9 @@ type Options struct {
 	Inner bool
 	// Origin is that of the transaction; the zero value stands for that of the DB.
 	Origin objectdb.Origin
+	// MaxTime, if set, is the setting that bounds the time of the scripts instead of site.MaxTime,
+	// unless the script has a limit of its own.
+	MaxTime *site.Setting
 	// Now is the clock of the scripts; nil is that of the Runner.
 	Now func() time.Time
 	// Seed is that of math.random; 0 is any.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -272,4 +273,19 @@ func (c *Call) Return(v ...Value) {
 		c.state.Push(c.thread.toLua(v))
 		c.n++
 	}
+}
+
+// Item returns argument i as the item of a list of the root, in which tables are records. It raises
+// an error for what cannot be stored.
+func (c *Call) Item(i int) objectdb.Value {
+	s := storing{t: c.thread, L: c.state}
+	at := func() objectdb.Address { return objectdb.Address{fmt.Sprint("argument ", i)} }
+	v, err := s.item(c.arg(i), at, 0)
+	if refused := new(assignError); errors.As(err, &refused) {
+		c.Bad(i, "%s", refused.reason)
+	}
+	if err != nil {
+		c.thread.raise(c.state, c.verb.Name+": ", err)
+	}
+	return v
 }

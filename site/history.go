@@ -51,6 +51,8 @@ var suppliedHistory = []objectdb.SubtreeRule{
 	{Address: LastLogins, Keep: objectdb.KeepNone},
 	{Address: Visitors, Keep: objectdb.KeepNone},
 	{Address: Remembered, Keep: objectdb.KeepNone},
+	{Address: Outbox, Keep: objectdb.KeepNone},
+	{Address: ScheduleRuns, Keep: objectdb.KeepNone},
 }
 
 // The words of a row.

@@ -35,6 +35,7 @@ var suppliedRows = map[string]string{
 	"scratchpad": "nothing", "system.temp": "nothing", "user.webserver.fldirtyroot": "nothing",
 	"user.webserver.sessions": "nothing", "user.webserver.failedlogins": "nothing", "user.webserver.lastlogins": "nothing",
 	"user.webserver.visitors": "nothing", "user.webserver.remembered": "nothing",
+	"user.webserver.outbox": "nothing", "user.webserver.scheduleruns": "nothing",
 }
 
 // A new root has the default rules of objectdb, and so has an older one without the settings.
@@ -159,7 +160,9 @@ func TestHistoryRowsThatAreNoTexts(t *testing.T) {
 		"user.webserver.failedLogins nothing",
 		"user.webserver.flDirtyRoot nothing",
 		"user.webserver.lastLogins nothing",
+		"user.webserver.outbox nothing",
 		"user.webserver.remembered nothing",
+		"user.webserver.scheduleRuns nothing",
 		"user.webserver.sessions nothing",
 		"user.webserver.visitors nothing",
 		"scratchpad nothing supplied",

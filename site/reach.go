@@ -22,6 +22,7 @@ type Reach struct {
 	Fetch        []string // hosts of the internet that http.fetch may ask, such as *.example.com:8443
 	FetchPrivate []string // hosts that may have a private address
 	Databases    []Database
+	MailServers  []MailServer
 }
 
 // ReachKey is one kind of entry in a [Reach]: the name of its line in scripter.conf
@@ -36,6 +37,8 @@ var ReachKeys = []ReachKey{
 	{KeyCache, "SCRIPTER_CACHE", "`HOST:PORT` of a cache server that webserver.flushCache may ask; may be repeated"},
 	{KeyCacheFolder, "SCRIPTER_CACHE_FOLDER",
 		"`FOLDER` of a cache that webserver.flushCache may empty; may be repeated"},
+	{KeyMail, "SCRIPTER_MAIL",
+		"`SERVER` that mails go to, such as \"smtp://localhost from=*@example.com\"; may be repeated"},
 	{KeySendfile, "SCRIPTER_SENDFILE", "`on` lets scripts send X-Sendfile and X-Accel-* fields"},
 	{KeyFetch, "SCRIPTER_FETCH", "`HOST` or HOST:PORT that http.fetch may ask; may be repeated"},
 	{KeyFetchPrivate, "SCRIPTER_FETCH_PRIVATE",
@@ -48,6 +51,7 @@ const (
 	KeyPages       = "pages"
 	KeyCache       = "cache"
 	KeyCacheFolder = "cache-folder"
+	KeyMail        = "mail"
 	KeySendfile    = "sendfile"
 
 	KeyFetch        = "fetch"
@@ -76,6 +80,12 @@ func (r *Reach) Add(name, value string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		r.Caches = addOnce(r.Caches, address)
+	case KeyMail:
+		m, err := ParseMailServer(value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		r.addMailServer(m)
 	case KeySendfile:
 		if value != "on" && value != "off" {
 			return fmt.Errorf("%s is %q, not on or off", name, value)
@@ -146,8 +156,23 @@ func (r *Reach) AddAll(other Reach) {
 			*list.to = addOnce(*list.to, v)
 		}
 	}
+	for _, m := range other.MailServers {
+		r.addMailServer(m)
+	}
 	r.Sendfile = r.Sendfile || other.Sendfile
 	r.addDatabases(other.Databases)
+}
+
+// addMailServer adds a server, in the place of one with the same URL.
+func (r *Reach) addMailServer(m MailServer) {
+	list := slices.Clone(r.MailServers)
+	i := slices.IndexFunc(list, func(old MailServer) bool { return old.URL() == m.URL() })
+	if i >= 0 {
+		list[i] = m
+	} else {
+		list = append(list, m)
+	}
+	r.MailServers = list
 }
 
 // Flags returns the flags that pass r to another program of Scripter.
@@ -166,6 +191,9 @@ func (r Reach) Flags() []string {
 	}
 	for _, d := range r.Databases {
 		flags = append(flags, "--"+KeyDatabase, d.String())
+	}
+	for _, m := range r.MailServers {
+		flags = append(flags, "--"+KeyMail, m.Line())
 	}
 	if r.Sendfile {
 		flags = append(flags, "--"+KeySendfile, "on")

@@ -31,7 +31,7 @@ func TestReach(t *testing.T) {
 		"pages www": "not an absolute path", "pages ": "not an absolute path", "pages /": "the whole file system",
 		"pages /srv/..": "the whole file system", "cache-folder //": "the whole file system",
 		"cache ftp://x": "not a server", "cache ": "not a server", "cache a/b": "not a server",
-		"sendfile yes": "not on or off", "door x": "none of pages, cache, cache-folder, sendfile",
+		"sendfile yes": "not on or off", "door x": "none of pages, cache, cache-folder, mail, sendfile",
 	} {
 		name, value, _ := strings.Cut(line, " ")
 		assert.ErrorContains(t, r.Add(name, value), why, line)

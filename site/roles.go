@@ -152,8 +152,8 @@ var (
 // secrets are the objects below user.webserver that say who may log in and with which role, and the recorded
 // requests.
 var secrets = []objectdb.Address{
-	DebugToken.Address(), Users, Roles, SiteRoles, Sessions, FailedLogins, LastLogins, Visitors, Remembered, LastParams,
-	RequestLog,
+	DebugToken.Address(), Users, Roles, SiteRoles, Sessions, FailedLogins, LastLogins, Visitors, Remembered, Outbox,
+	LastParams, RequestLog,
 }
 
 // Secrets lists the objects that neither pages nor people other than an owner may see, because they say who may log

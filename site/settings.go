@@ -148,6 +148,7 @@ var Settings = []*Setting{
 	MaxRequests, DebugMinutes, FlDebugSecrets, FlRefuseConnections, RetryAfter, SlowLog, FlSuspendLogging,
 	FlVerboseMessages, ScriptFolders, AdminPath, FlEscapeMarkers,
 	SessionIdle, SessionDays, MaxSessions, MaxSessionSize, RememberDays, LoginPage, FlFormTokens,
+	MaxOutbox, MaxMail, OutboxTries, OutboxDays, MaxScheduledTime, FlPauseOutbox, FlPauseSchedule,
 	HistoryInterval, HistoryThinnedDays, HistoryDays, HistorySize, HistoryWhole,
 }
 

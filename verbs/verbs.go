@@ -11,6 +11,7 @@ import (
 
 	"scripter/script"
 	"scripter/site"
+	"scripter/verbs/after"
 	"scripter/verbs/base64"
 	"scripter/verbs/clock"
 	"scripter/verbs/csv"
@@ -22,7 +23,9 @@ import (
 	"scripter/verbs/html"
 	"scripter/verbs/http"
 	"scripter/verbs/json"
+	"scripter/verbs/mail"
 	"scripter/verbs/markdown"
+	"scripter/verbs/outbox"
 	"scripter/verbs/qr"
 	"scripter/verbs/random"
 	"scripter/verbs/records"
@@ -35,9 +38,9 @@ import (
 
 // All returns the verbs of every group. They hash passwords with p.
 func All(p *site.Passwords) []script.Verb {
-	return slices.Concat(base64.Verbs, clock.Verbs, csv.Verbs, date.Verbs, feed.Verbs, form.Verbs, hash.Verbs(p),
-		html.Verbs, http.Verbs, json.Verbs, markdown.Verbs, qr.Verbs, random.Verbs, records.Verbs, sql.Verbs, text.Verbs, url.Verbs,
-		uuid.Verbs, xml.Verbs)
+	return slices.Concat(after.Verbs, base64.Verbs, clock.Verbs, csv.Verbs, date.Verbs, feed.Verbs, form.Verbs,
+		hash.Verbs(p), html.Verbs, http.Verbs, json.Verbs, mail.Verbs, markdown.Verbs, outbox.Verbs, qr.Verbs,
+		random.Verbs, records.Verbs, sql.Verbs, text.Verbs, url.Verbs, uuid.Verbs, xml.Verbs)
 }
 
 // Tests returns the verbs that only the scripts of tests see.

@@ -133,6 +133,61 @@ static int are_hosts (char *value, int own_network)
 	return 1;
 }
 
+static const char letters_of_host[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+static const char letters_of_sender[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+";
+
+/* is_sender reports whether n characters are an address, or *@ and a domain. */
+static int is_sender (const char *from, size_t n)
+{
+	size_t local = *from == '*' ? 1 : strspn (from, letters_of_sender);
+	if (local == 0 || local >= n || from[local] != '@')
+		return 0;
+	return local + 1 < n && local + 1 + strspn (from + local + 1, letters_of_host) == n;
+}
+
+/* is_mail reports whether a line names a mail server that gateway accepts too. */
+static int is_mail (const char *value)
+{
+	int named = 0;
+	size_t n;
+	if (strncmp (value, "smtp://", 7) == 0)
+		value += 7;
+	else if (strncmp (value, "smtps://", 8) == 0)
+		value += 8;
+	else
+		return 0;
+	n = strspn (value, letters_of_sender);
+	if (n > 0 && value[n] == '@')
+		value += n + 1;
+	if ((n = strspn (value, letters_of_host)) == 0)
+		return 0;
+	value += n;
+	if (*value == ':') {
+		n = strspn (value + 1, "0123456789");
+		if (n == 0 || n > 4 || value[1] == '0')
+			return 0;
+		value += 1 + n;
+	}
+	while (*value == ' ') {
+		value += strspn (value, " ");
+		n = strcspn (value, " ");
+		if (strncmp (value, "from=", 5) == 0) {
+			for (const char *from = value + 5;; from += strcspn (from, ", ") + 1) {
+				size_t length = strcspn (from, ", ");
+				if (!is_sender (from, length))
+					return 0;
+				if (from + length >= value + n)
+					break;
+			}
+			named = 1;
+		} else if (strncmp (value, "password-file=/", 15) != 0 && strncmp (value, "ca-file=/", 9) != 0 &&
+			   !(n == 6 && strncmp (value, "tls=on", n) == 0) && !(n == 7 && strncmp (value, "tls=off", n) == 0))
+			return 0;
+		value += n;
+	}
+	return *value == 0 && named;
+}
+
 static const char *const schemes[] = {"postgres://", "postgresql://"};
 
 /* after_scheme returns what follows the scheme in the URL of a root, or NULL if a root is a file. */
@@ -195,6 +250,8 @@ static int line (struct site *s, char *text, const char *file, char *root, char 
 		return are_hosts (value, 1);
 	if (strcmp (text, "database") == 0)
 		return is_database (value);
+	if (strcmp (text, "mail") == 0)
+		return is_mail (value);
 	if (strcmp (text, "sendfile") == 0)
 		return is_one_of (value, "on", "off", "off");
 	return 0;

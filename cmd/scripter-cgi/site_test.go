@@ -88,6 +88,16 @@ func TestRelayFindsTheRoot(t *testing.T) {
 		{name: "no host at all", path: with, conf: "root: " + file + "\nfetch-private: ,\n", wrong: true},
 		{name: "no port", path: with, conf: "root: " + file + "\nfetch: a.example:65536\n", wrong: true},
 		{name: "a number", path: with, conf: "root: " + file + "\nfetch-private: 2130706433\n", wrong: true},
+		{name: "mail servers", path: with, conf: "root: " + file +
+			"\nmail: smtp://localhost from=*@example.com\nmail: smtp://a.b+c@mail.example.com:587  from=a@b.c,*@d.e " +
+			"password-file=/etc/p ca-file=/etc/ca tls=off\n", relayed: true},
+		{name: "a mail server with an address in brackets", path: with, conf: "root: " + file +
+			"\nmail: smtp://[::1] from=*@example.com\n"},
+		{name: "no mail server", path: with, conf: "root: " + file + "\nmail: localhost from=*@example.com\n", wrong: true},
+		{name: "a mail server without senders", path: with, conf: "root: " + file + "\nmail: smtp://localhost\n", wrong: true},
+		{name: "wrong senders", path: with, conf: "root: " + file + "\nmail: smtp://localhost from=a@b.c,x\n", wrong: true},
+		{name: "a mail server with its password", path: with, conf: "root: " + file +
+			"\nmail: smtp://u:p@localhost from=*@example.com\n", wrong: true},
 		{name: "what is left to Go", path: with, conf: "root: " + file + "\npages: ../other\ncache: [::1]:6081\n"},
 		{name: "the whole machine", path: with, conf: "root: " + file + "\npages: /./\n", wrong: true},
 		{name: "a relative dot", path: with, conf: "root: " + file + "\npages: .\n"},

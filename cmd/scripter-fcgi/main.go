@@ -27,6 +27,9 @@ func main() {
 	if code, is := runWorker(os.Args[1:]); is {
 		os.Exit(code)
 	}
+	if code, is := runJob(os.Args[1:]); is {
+		os.Exit(code)
+	}
 	if err := rootname.HidePasswords(); err != nil {
 		fmt.Fprintln(os.Stderr, "scripter-fcgi:", err)
 		os.Exit(2)

@@ -32,6 +32,7 @@ type master struct {
 	executable    string
 	web, resident detached
 	workers       *workers.Pool
+	agent         *agent
 	log           *slog.Logger
 	sum           tally
 	limit         bodyLimit
@@ -61,7 +62,11 @@ func (m *master) start(bounds gateway.Bounds, ls *sockets) (err error) {
 	if m.resident, err = detach(ls.resident); err != nil {
 		return err
 	}
-	m.workers, err = workers.Start(m.poolOptions(rootConf{m.o.root, m.o.reach}, m.resident, m.o.workers, bounds))
+	s := rootConf{m.o.root, m.o.reach}
+	if m.workers, err = workers.Start(m.poolOptions(s, m.resident, m.o.workers, bounds)); err != nil {
+		return err
+	}
+	m.agent, err = startMasterAgent(s, m.log)
 	return err
 }
 
@@ -84,12 +89,15 @@ func (m *master) poolOptions(s rootConf, resident detached, limit int, bounds ga
 
 func (m *master) close() {
 	m.stopAsking()
+	m.stopAgent()
 	m.web.close()
 	m.resident.close()
 }
 
 func (m *master) shutdown(ctx context.Context) error {
 	m.stopAsking()
+	m.stopAgent()
+	m.agent = nil
 	m.web.removeFile() // new connections go to the next listener
 	m.resident.removeFile()
 	return m.workers.Shutdown(ctx)
@@ -134,8 +142,20 @@ func (m *master) restart(ctx context.Context, s rootConf, resident detached) err
 	if !m.o.fixed {
 		limit = atMost(b, defaultWorkers)
 	}
+	next, err := startMasterAgent(s, m.log)
+	if err != nil {
+		return err
+	}
+	m.stopAgent()
+	m.agent = next
 	m.limit.move(s.root)
 	return m.workers.Reload(m.poolOptions(s, resident, limit, b))
+}
+
+func (m *master) stopAgent() {
+	if m.agent != nil {
+		m.agent.stop()
+	}
 }
 
 // askRegularly asks the workers for their counts until ctx ends.

@@ -18,8 +18,9 @@ type openRoot struct {
 	handler  fcgi.Handler
 	db       *objectdb.DB
 	stopSave func()
-	users    int  // requests that use it, counted by single
-	replaced bool // single has another root
+	agent    *agent // nil in a worker: the master has it
+	users    int    // requests that use it, counted by single
+	replaced bool   // single has another root
 }
 
 // newOpenRoot answers from db, and starts the auto-save agent. guard may be nil.

@@ -35,6 +35,9 @@ func newSingle(s rootConf, db *objectdb.DB, log *slog.Logger) (*single, error) {
 	if err != nil {
 		return nil, err
 	}
+	if root.agent, err = startAgent(s, db, root.gateway.Site(), log); err != nil {
+		return nil, err
+	}
 	p := &single{log: log, root: root, started: time.Now(), errs: make(chan error, 1)}
 	p.sum.take = p.takeCounts
 	p.server = &fcgi.Server{Handler: p.serve, Log: func(err error) { log.Warn("fastcgi", "err", err) }}
@@ -91,6 +94,7 @@ func (p *single) release(root *openRoot) {
 // end closes a root that is not used any more.
 func (p *single) end(root *openRoot) {
 	root.stopSave()
+	root.agent.stop()
 	counts := root.gateway.TakeCounts()
 	p.mu.Lock()
 	p.past.Add(counts)
@@ -126,6 +130,7 @@ func (p *single) change(ctx context.Context, s rootConf) error {
 	if same := old.conf.root == s.root; same {
 		old.conf = s
 		old.gateway.SetReach(s.reach)
+		old.agent.reach.Store(&s.reach)
 		p.mu.Unlock()
 		_, err := checkRoot(ctx, old.db, s.reach, p.log)
 		return err
@@ -136,6 +141,9 @@ func (p *single) change(ctx context.Context, s rootConf) error {
 		return err
 	}
 	next, err := newOpenRoot(s, db, p.log, nil)
+	if err == nil {
+		next.agent, err = startAgent(s, db, next.gateway.Site(), p.log)
+	}
 	if err != nil {
 		db.Close()
 		return err

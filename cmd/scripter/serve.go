@@ -126,6 +126,11 @@ func (t *tool) serve(ctx context.Context, addr, site, scripts string, hosts []st
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	defer autosave.New(autosave.Options{DB: db, Site: g.Site(), Log: log}).Start()()
+	agent, err := t.agent(g, log)
+	if err != nil {
+		return err
+	}
+	defer agent.Start()()
 	defer recordHour(ctx, db, g, log)()
 	link, err := people.Link(ctx, userName(os.Geteuid()))
 	if err != nil {

@@ -109,7 +109,7 @@ func give(v *script.Call, t time.Time) error {
 }
 
 func add(v *script.Call) error {
-	l, err := location(v.OptString(3, "UTC"))
+	l, err := Location(v.OptString(3, "UTC"))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func daysIn(year int, month time.Month) int {
 var seconds = map[string]int64{"hours": 3600, "minutes": 60, "seconds": 1}
 
 func difference(v *script.Call) error {
-	l, err := location(v.OptString(4, "UTC"))
+	l, err := Location(v.OptString(4, "UTC"))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func dayNumber(t time.Time) int {
 }
 
 func startOf(v *script.Call) error {
-	l, err := location(v.OptString(3, "UTC"))
+	l, err := Location(v.OptString(3, "UTC"))
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func parts(v *script.Call) error {
 }
 
 func of(v *script.Call) error {
-	l, err := location(v.OptString(2, "UTC"))
+	l, err := Location(v.OptString(2, "UTC"))
 	if err != nil {
 		return err
 	}

@@ -114,12 +114,12 @@ func dateArg(v *script.Call, i int) time.Time {
 
 // inZone returns the time in a time zone.
 func inZone(t time.Time, zone string) (time.Time, error) {
-	l, err := location(zone)
+	l, err := Location(zone)
 	return t.In(l), err
 }
 
-// location returns a time zone. It refuses "Local", which differs between machines.
-func location(zone string) (*time.Location, error) {
+// Location returns a time zone. It refuses "Local", which differs between machines.
+func Location(zone string) (*time.Location, error) {
 	if zone != "" && zone != "Local" {
 		if l, err := time.LoadLocation(zone); err == nil {
 			return l, nil
@@ -151,7 +151,7 @@ var layouts = []string{
 }
 
 func parse(v *script.Call) error {
-	l, err := location(v.OptString(2, "UTC"))
+	l, err := Location(v.OptString(2, "UTC"))
 	if err != nil {
 		return err
 	}
