@@ -123,6 +123,15 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+func TestNearest(t *testing.T) {
+	known := []string{"xml", "html", "text", "records"}
+	for name, want := range map[string]string{
+		"nme": "", "htm": "html", "txt": "text", "hmtl": "html", "recrods": "records", "reocrd": "records", "x": "", "": "",
+	} {
+		assert.Equal(t, want, Nearest(name, known), name)
+	}
+}
+
 var anyLineEnd = regexp.MustCompile("\r\n|\n\r|\r|\n")
 
 func FuzzLint(f *testing.F) {

@@ -350,8 +350,14 @@ func near(name string, known []string) string {
 func Nearest(name string, known []string) string {
 	best, least := "", 1+len(name)/3
 	slices.Sort(known)
+	name = objectdb.Fold(name)
 	for _, k := range known {
-		if d := distance(objectdb.Fold(name), objectdb.Fold(k)); d <= least && (best == "" || d < least) {
+		fold := objectdb.Fold(k)
+		d := distance(name, fold)
+		if d > 1 && (name == "" || fold == "" || name[0] != fold[0]) {
+			continue // few people miss the first letter and another one
+		}
+		if d <= least && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}
