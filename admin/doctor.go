@@ -47,6 +47,9 @@ func (c *call) examine(o doctor.Options) (*result, error) {
 	ctx, cancel := context.WithTimeout(c.ctx(), doctorTime)
 	defer cancel()
 	o.Root, o.Reach = c.DB, c.Gateway.Reach()
+	if o.URL == "" {
+		o.Outside = c.Gateway.Outside(ctx)
+	}
 	report, err := doctor.Run(ctx, o)
 	var option *doctor.OptionError
 	if errors.As(err, &option) {

@@ -75,6 +75,8 @@ type Options struct {
 	Protected string     // folder of URLs that needs a password, such as /members/; "" = none
 	Headers   []string   // fields "Name: value" of all requests
 	Reach     site.Reach // what the root may use, for a report without requests
+	// Outside says what of Reach can be reached, for a report without requests.
+	Outside []probe.Outside
 }
 
 // OptionError is the error for an option that is invalid.
@@ -238,9 +240,11 @@ func (d *doctor) lookAround(ctx context.Context, o Options) error {
 	}
 	d.reply = &probe.Reply{
 		UID: os.Geteuid(), GID: os.Getegid(), Files: probe.RightsTo(d.local), Unlisted: o.Reach.Unlisted(now),
+		Outside: o.Outside,
 	}
 	d.checkRights()
 	d.checkListed()
+	d.tellOutside()
 	d.checkPlace()
 	d.checkHistory()
 	d.checkReplicas()
@@ -291,6 +295,7 @@ func (d *doctor) examine(ctx context.Context) {
 		d.checkRoot()
 		d.checkRights()
 		d.checkListed()
+		d.checkOutside(ctx)
 	}
 	d.checkDirect(ctx)
 	d.checkPublic(ctx)

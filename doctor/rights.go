@@ -69,6 +69,36 @@ func (d *doctor) checkListed() {
 	}
 }
 
+// checkOutside asks whether the program that answers reaches the hosts and databases that scripts may use.
+func (d *doctor) checkOutside(ctx context.Context) {
+	if r := d.probe(ctx, question{path: d.works, kind: probe.Beyond}); r.Probe != nil {
+		d.reply.Outside = r.Probe.Outside
+		d.tellOutside()
+	}
+}
+
+// tellOutside says what scripts may use, and what of it cannot be reached.
+func (d *doctor) tellOutside() {
+	var reached, untried []string
+	for _, o := range d.reply.Outside {
+		switch {
+		case o.Failure != "":
+			d.warn("outside", "scripts may use what the line %q of scripter.conf lists, but it cannot be reached: %s",
+				o.Line, o.Failure)
+		case o.Untried:
+			untried = append(untried, quoted(o.Line))
+		default:
+			reached = append(reached, quoted(o.Line))
+		}
+	}
+	if len(reached) > 0 {
+		d.ok("outside", "scripts may use, and can reach: %s", strings.Join(reached, ", "))
+	}
+	if len(untried) > 0 {
+		d.note("outside", "scripts may use these, which were not tried: %s", strings.Join(untried, ", "))
+	}
+}
+
 // checkHistory looks for rules of user.webserver.history that have no effect.
 func (d *doctor) checkHistory() {
 	for _, r := range d.history {

@@ -16,6 +16,7 @@ import (
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/probe"
+	"scripter/probe"
 	"scripter/site"
 )
 
@@ -124,6 +125,26 @@ func TestWithoutServer(t *testing.T) {
 	assert.Contains(t, r.Checks[1].Reason, "http://proxy:6081")
 	assert.Equal(t, 1, r.Faults)
 	assert.Empty(t, r.URL)
+}
+
+// TestToldOutside checks what is said of hosts and databases that scripts may use.
+func TestToldOutside(t *testing.T) {
+	r, err := doctor.Run(t.Context(), doctor.Options{Root: newRoot(t), Outside: []probe.Outside{
+		{Line: "fetch: a.example"}, {Line: "fetch: *.b.example", Untried: true}, {Line: "database: shop /x", Failure: "no file"},
+		{Line: "fetch: c.example"},
+	}})
+	require.NoError(t, err)
+	var told []string
+	for _, f := range r.Checks {
+		if f.Check == "outside" {
+			told = append(told, f.State+" "+f.Reason)
+		}
+	}
+	assert.Equal(t, []string{
+		`warning scripts may use what the line "database: shop /x" of scripter.conf lists, but it cannot be reached: no file`,
+		`ok scripts may use, and can reach: "fetch: a.example", "fetch: c.example"`,
+		`note scripts may use these, which were not tried: "fetch: *.b.example"`,
+	}, told)
 }
 
 // TestOptions checks that invalid options are refused, and which one is named.

@@ -44,6 +44,9 @@ func (x *exchange) probe(ctx context.Context) (probed bool, err error) {
 		reply.BodyError = err.Error()
 	}
 	reply.Body = len(x.body)
+	if kind == probe.Beyond {
+		reply.Outside = x.g.Outside(ctx)
+	}
 	return true, x.answerProbe(ctx, kind, &reply)
 }
 

@@ -26,6 +26,7 @@ const (
 	Pieces   = "pieces"   // two lines, Pause apart
 	Redirect = "redirect" // 302 to Location
 	Error    = "error"    // 404 with the body ErrorBody
+	Beyond   = "outside"  // a Reply with Outside
 )
 
 // What these answers hold.
@@ -61,6 +62,14 @@ type Reply struct {
 	RootHash  string            `json:"rootHash"` // see RootHash
 	Files     []FileRights      `json:"files"`    // the root's file, its folder, its companions
 	Unlisted  []*site.Unlisted  `json:"unlisted"` // what settings name but scripter.conf does not list
+	Outside   []Outside         `json:"outside,omitempty"`
+}
+
+// Outside says whether a host or a database that scripter.conf lists for scripts can be reached.
+type Outside struct {
+	Line    string `json:"line"`              // of scripter.conf
+	Failure string `json:"failure,omitempty"` // "" = it can be reached, unless it was not tried
+	Untried bool   `json:"untried,omitempty"`
 }
 
 // FileRights says what the process that answers may do with a file.
