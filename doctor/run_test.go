@@ -16,7 +16,6 @@ import (
 	"scripter/objectdb"
 	"scripter/objectdb/sqlitestore"
 	"scripter/probe"
-	"scripter/probe"
 	"scripter/site"
 )
 

@@ -24,6 +24,30 @@ func refuse(format string, args ...any) error { return &Refused{fmt.Sprintf(form
 
 // Check returns the URL of a request if it may be made: its host is listed. The error is a [*Refused].
 func (c *Client) Check(text string) (*url.URL, error) {
+	u, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if allowed, _ := c.options.Reach.MayFetch(u); !allowed {
+		rule := site.FetchRule(u)
+		key := keyFor(u.Hostname())
+		return nil, refuse("%s is no host that scripter.conf lists: add the line %q there, or give the program --%s %s",
+			rule, key+": "+rule, key, rule)
+	}
+	return u, nil
+}
+
+// CheckForm returns an error for a request that no host would get: its URL, its method or a field is malformed. It
+// writes the names of fields as Go does.
+func CheckForm(r *Request) error {
+	if _, err := parse(r.URL); err != nil {
+		return err
+	}
+	return checkRequest(r)
+}
+
+// parse returns a URL with the canonical form of its host.
+func parse(text string) (*url.URL, error) {
 	if len(text) > maxURL {
 		return nil, refuse("the URL has %d bytes, more than %d", len(text), maxURL)
 	}
@@ -53,12 +77,6 @@ func (c *Client) Check(text string) (*url.URL, error) {
 		host += ":" + port
 	}
 	u.Host, u.Fragment, u.RawFragment = host, "", ""
-	if allowed, _ := c.options.Reach.MayFetch(u); !allowed {
-		rule := site.FetchRule(u)
-		key := keyFor(u.Hostname())
-		return nil, refuse("%s is no host that scripter.conf lists: add the line %q there, or give the program --%s %s",
-			rule, key+": "+rule, key, rule)
-	}
 	return u, nil
 }
 

@@ -151,17 +151,17 @@ func TestAddresses(t *testing.T) {
 		"::", "::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::127.0.0.1", "fe80::1", "fec0::1", "fc00::1", "fd00:ec2::254",
 		"ff02::1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "100::1", "5f00::1",
 	} {
-		a := parse(text)
+		a := address(text)
 		assert.ErrorContains(t, checkPublic("h.example", a), `list it in scripter.conf as "fetch-private: h.example"`, text)
 	}
 	for _, text := range []string{"93.184.216.34", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8"} {
-		assert.NoError(t, checkPublic("h.example", parse(text)), text)
+		assert.NoError(t, checkPublic("h.example", address(text)), text)
 	}
 	for _, text := range []string{"127.0.0.1", "10.1.2.3", "192.168.1.1", "::1", "fc00::1", "93.184.216.34"} {
-		assert.NoError(t, checkPrivate("h.example", parse(text)), text)
+		assert.NoError(t, checkPrivate("h.example", address(text)), text)
 	}
 	for _, text := range []string{"169.254.169.254", "fe80::1", "fd00:ec2::254", "0.0.0.0", "::", "224.0.0.1"} {
-		a := parse(text)
+		a := address(text)
 		assert.ErrorContains(t, checkPrivate("h.example", a), "only if scripter.conf lists the address itself", text)
 		assert.NoError(t, checkPrivate(text, a), text)
 	}

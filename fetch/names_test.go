@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-func parse(text string) netip.Addr { return netip.MustParseAddr(text).Unmap() }
+func address(text string) netip.Addr { return netip.MustParseAddr(text).Unmap() }
 
 // names is a name server on loopback.
 type names struct {

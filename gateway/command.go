@@ -23,7 +23,7 @@ func (g *Gateway) outside(run *runner.Run) (names *script.Table, host any, err e
 	r := &Request{Params: map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/"}, Developer: true}
 	x := g.newExchange(r, nil)
 	if run.IsTest() {
-		x.test = run
+		x.test, x.answers = run, &fetchAnswers{}
 		r.Params["DOCUMENT_ROOT"] = g.testSite
 	}
 	c := x.newDispatched(run)

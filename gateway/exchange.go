@@ -36,6 +36,9 @@ type exchange struct {
 	password   string              // that password
 	yielded    bool                // Request.Yield was called
 
+	fetched *requestlog.FetchLog // what a replay gets instead of asking other hosts; nil: it is no replay
+	answers *fetchAnswers        // what the test has said that other hosts answer; nil: there is no test
+
 	slow   time.Duration // a request that takes longer is logged; 0 = none is
 	slowID string        // the number under which it was logged as slow
 
@@ -58,6 +61,7 @@ func (x *exchange) within() *exchange {
 	r.Developer, r.ShowErrors = false, false
 	inner := x.g.newExchange(&r, nil)
 	inner.now, inner.replay, inner.test, inner.connection = x.now, x.replay, x.test, x.connectionID()
+	inner.fetched, inner.answers = x.fetched, x.answers
 	return inner
 }
 
@@ -119,6 +123,9 @@ func (x *exchange) run(ctx context.Context) (done bool, err error) {
 			x.request.trace("another request was faster: run again, holding the writer's lock")
 		}
 		last = x.newAttempt(r)
+		if x.entry != nil {
+			x.entry.Fetches = nil
+		}
 		r.Script = last.answering
 		x.seesGeneration(r.Tx)
 		recordsReads := x.entry != nil && x.entry.Number > 0

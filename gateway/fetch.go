@@ -41,21 +41,32 @@ func (g *Gateway) forgetFetcher() {
 }
 
 // Fetch makes a request for a script of this attempt: see [verbhttp.Host]. It holds no lock of the root: see
-// [runner.Run.Once].
+// [runner.Run.Once]. In a test, and in a replay, nobody is asked.
 func (c *attempt) Fetch(t *script.Thread, r fetch.Request) (*fetch.Response, error) {
 	most := c.Count(site.MaxFetches)
 	if c.fetches++; c.fetches > most.Most {
 		return nil, most.Error("the request fetches more than %d times", most.Most)
 	}
 	switch {
-	case c.test != nil:
-		return nil, errors.New("a test asks no other host")
+	case c.answers != nil:
+		return c.answers.next(&r)
+	case c.fetched != nil:
+		return recordedAnswer(c.fetched, &r)
 	case c.replay != nil, c.g.IsPast():
-		return nil, errors.New("a request that is run again asks no other host, and neither do scripts of the past")
+		return nil, errors.New("neither a run that is only looked at nor scripts of the past ask other hosts")
+	case c.IsDiscarded() && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return nil, fmt.Errorf("a run whose changes are undone changes nothing elsewhere: the method is GET or HEAD, not %s",
+			r.Method)
 	}
-	if c.IsDiscarded() && r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return nil, fmt.Errorf("a run whose changes are undone changes nothing elsewhere: the method is GET or HEAD, not %s", r.Method)
+	begun := time.Now()
+	answer, err := c.askOutside(t, r)
+	if c.entry != nil && !errors.Is(err, runner.ErrAgain) {
+		c.entry.AddFetch(recordOf(&r, answer, err, time.Since(begun)), c.out.rec.Mask)
 	}
+	return answer, err
+}
+
+func (c *attempt) askOutside(t *script.Thread, r fetch.Request) (*fetch.Response, error) {
 	client := c.g.Fetcher()
 	if _, err := client.Check(r.URL); err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ func (g *Gateway) Replay(
 	defer x.close()
 	then := recorded.Time.Local()
 	x.now, x.began = func() time.Time { return then }, then
-	x.replay, x.test = &o, o.test
+	x.replay, x.test, x.fetched = &o, o.test, recorded.FetchLog()
 	x.body, x.bodyRead, x.recorded = recorded.Body, true, true
 	x.connection, x.seed, x.incident = recorded.ConnectionID, recorded.Seed, recorded.Incident
 	x.out.rec = &requestlog.Recorder{}

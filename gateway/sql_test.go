@@ -52,8 +52,10 @@ func TestSQL(t *testing.T) {
 		`return #sql.open ("shop"):query ("select * from t where name = ?", "' or 1 = 1 --")`:                                                   "0",
 		`return sql.open ("shop"):row ("select typeof (?) || typeof (?) || typeof (?) x", 1, 1.5).x`:                                            "error: shop:row: the statement has 3 placeholders (?), and there are 2 arguments",
 		`return sql.open ("shop"):row ("select typeof (?) || typeof (?) || typeof (?) || typeof (?) x", 1, nil, odb.binary ("a"), json.null).x`: "integernullblobnull",
-		`local n, id = sql.open ("till"):exec ("insert into t (name) values (?)", "milk") return n .. ":" .. id`:                                "1:9007199254740994",
-		`local n, rows = sql.open ("till"):exec ("delete from t where name = ? returning name", "milk") return n .. rows [1].name`:              "1milk",
+		`local db = sql.open ("till")
+			local n, id = db:exec ("insert into t (name) values (?)", "milk")
+			local m, rows = db:exec ("delete from t where name = ? returning name", "milk")
+			return n .. ":" .. id .. m .. rows [1].name`: "1:90071992547409941milk",
 
 		`sql.open ("nowhere")`:                                           `error: sql.open: scripter.conf lists no database "nowhere": add a line such as "database: shop /srv/shop.db" or`,
 		`sql.open ("shop"):exec ("delete from t")`:                       `error: shop:exec: scripts may only read the database; the line for writing is "database: shop /`,

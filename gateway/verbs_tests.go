@@ -20,7 +20,7 @@ import (
 )
 
 // TestVerbs returns the verbs that only the scripts of tests see, as bare names.
-func TestVerbs() []script.Verb { return append(slices.Clone(verbs.Tests()), requestVerb) }
+func TestVerbs() []script.Verb { return append(slices.Clone(verbs.Tests()), fetchVerb, requestVerb) }
 
 var requestVerb = script.Verb{
 	Name: "request",
@@ -93,6 +93,7 @@ func verbRequest(v *script.Call) error {
 	w := &answerWriter{body: boundedWriter{limit: c.Size(site.MaxResponse)}}
 	x := c.g.newExchange(r.request, w)
 	defer x.close()
+	x.answers = c.answers
 	x.test, x.recorded, x.now, x.began, x.seed = c.Run, true, r.now, r.now(), r.seed
 	out := x.answer(c.Context())
 	if w.err != nil {

@@ -27,6 +27,9 @@ func (r *Request) Fields(whole bool) map[string]any {
 	if a := r.Answer; a != nil {
 		m["response"] = a.Fields()
 	}
+	if len(r.Fetches) > 0 {
+		m["fetches"] = r.Fetches
+	}
 	r.Reads.AddTo(m)
 	return m
 }

@@ -224,6 +224,7 @@ func (r *Request) read(cells map[string]objectdb.Value) {
 	r.Developer, r.Secrets = flag("developer"), flag("secrets")
 	r.HandlerNames, r.Masked, r.Cut = texts("handlerNames"), texts("masked"), texts("cut")
 	r.Incident, r.Error = text("incident"), text("error")
+	r.Fetches = parseFetches(texts("fetches"))
 	if _, known := cells["read"]; known {
 		r.Reads = &Reads{parseAddresses(texts("read")), parseAddresses(texts("readTables")), max(0, int(number("readMore")))}
 	}

@@ -183,7 +183,7 @@ func (r *Request) WithoutSecrets() *Request {
 		a.Head, a.Body = m.Text(head.String()), m.Text(a.Body)
 		s.Answer = &a
 	}
-	s.Reads = r.Reads.withoutSecrets(m)
+	s.Fetches, s.Reads = r.fetchesWithoutSecrets(m), r.Reads.withoutSecrets(m)
 	s.Masked = slices.Concat(r.Masked, m.names)
 	slices.Sort(s.Masked)
 	s.Masked = slices.Compact(s.Masked)

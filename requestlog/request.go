@@ -37,6 +37,7 @@ type Request struct {
 	Duration time.Duration
 	Incident string
 	Error    string // of a failure, in full
+	Fetches  []Fetch
 	Reads    *Reads // nil: not known, as of a request that an older version has recorded
 }
 

@@ -135,5 +135,6 @@ func (r *Request) AddOutcome(tx *objectdb.Tx) error {
 	if r.Error != "" {
 		rows = append(rows, row{"error", objectdb.String(r.Error)})
 	}
+	rows = append(rows, r.fetchRows()...)
 	return r.put(tx, append(rows, r.Reads.rows()...))
 }

@@ -3,6 +3,7 @@ package sitetest
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func Script(r *requestlog.Request, command string) (source string, masked []stri
 	for _, item := range r.Cut {
 		w.comment("Too long to be recorded: %s.", item)
 		masked = append(masked, item)
+	}
+	for _, f := range r.WithoutSecrets().Fetches {
+		w.fetched(f)
 	}
 	w.line("local answer = request {")
 	w.request(vars, shown.Body)
@@ -105,6 +109,30 @@ func (w *writer) request(vars map[string]string, body string) {
 	case hasBody:
 		w.line("\tbody = %s,", literal(body))
 	}
+}
+
+// fetched writes what another host has answered to a request of the script.
+func (w *writer) fetched(f requestlog.Fetch) {
+	url := f.Method + " " + f.URL
+	if i := strings.IndexByte(url, '?'); strings.Contains(url, requestlog.Masked) && i >= 0 {
+		url = url[:i] + "?*"
+	}
+	if f.Failure != "" {
+		w.line("expect.fetch (%s, %s)", quoted(url), quoted(f.Failure))
+		return
+	}
+	if f.Lost != "" {
+		w.comment("The body of the next answer was not recorded: %s.", f.Lost)
+	}
+	w.line("expect.fetch (%s, {", quoted(url))
+	w.line("\tstatus = %d,", f.Status)
+	headers := map[string]string{}
+	if kind := http.Header(f.Header).Get("Content-Type"); kind != "" {
+		headers["Content-Type"] = kind
+	}
+	w.texts("headers", headers)
+	w.line("\tbody = %s,", literal(f.Body))
+	w.line("})")
 }
 
 // variableNames are the CGI variables that a test names if they differ from the values that the

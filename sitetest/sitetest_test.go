@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -21,6 +23,7 @@ import (
 	"scripter/objectfiles"
 	"scripter/requestlog"
 	"scripter/root"
+	"scripter/site"
 )
 
 // testSite is a new root with a gateway.
@@ -265,6 +268,17 @@ func TestScript(t *testing.T) {
 	s.put("suites.webserverScripts.go", objectdb.Script(`return webserver.httpHeader ("302 FOUND", "/x?a=b")`))
 	s.put("suites.webserverScripts.bytes", objectdb.Script(`return {headers = {["Content-Type"] = "a/b"}, body = "\0\255\r\n]]" .. ("x"):rep (10)}`))
 	s.put("suites.webserverScripts.large", objectdb.Script(`return ("line\n"):rep ((...).argTable.n or 4000)`))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/late" {
+			time.Sleep(100 * time.Millisecond)
+		}
+		fmt.Fprintf(w, "%s\n\"%s\"", r.Method, r.URL.Path)
+	}))
+	defer other.Close()
+	s.g.SetReach(site.Reach{FetchPrivate: []string{strings.TrimPrefix(other.URL, "http://")}})
+	s.put("user.other", objectdb.String(other.URL))
+	s.put("suites.webserverScripts.fetch", objectdb.Script(`return http.fetch (user.other .. "/x?a=1&token=hush").body ..
+		http.fetch (user.other .. "/y", {body = "z"}).body .. select (2, http.fetch (user.other .. "/late", {timeout = 0.02}))`))
 	const urlencoded = "application/x-www-form-urlencoded"
 	for i, r := range []*requestlog.Request{
 		s.recorded("/show.fcgi", "", nil),
@@ -277,6 +291,7 @@ func TestScript(t *testing.T) {
 		s.recorded("/show.fcgi", "", map[string]string{"REQUEST_METHOD": "DELETE", "CONTENT_LENGTH": "0"}),
 		s.recorded("/show.fcgi", "", map[string]string{"REQUEST_METHOD": "HEAD"}),
 		s.recorded("/go.fcgi", "", nil),
+		s.recorded("/fetch.fcgi", "", nil),
 		s.recorded("/bytes.fcgi", "", nil),
 		s.recorded("/large.fcgi", "", nil),
 		s.recorded("/large.fcgi?n=40000", "", nil),

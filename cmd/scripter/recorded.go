@@ -130,6 +130,7 @@ func (t *tool) showRequest(r *requestlog.Request) {
 	if r.Body != "" {
 		p("\nbody, %d bytes:\n%s", r.BodySize, endLine(r.Body))
 	}
+	t.showFetches(r.Fetches)
 	t.showReads(r.Reads)
 	if r.Answer == nil {
 		p("\nno answer is known: it was not finished when the root was read, or the program was killed\n")
@@ -149,6 +150,24 @@ func (t *tool) showRequest(r *requestlog.Request) {
 		p("(a body of %d bytes, SHA-256 %s)\n", r.Answer.Size, r.Answer.SHA256)
 	case r.Answer.Body != "":
 		p("%s", endLine(r.Answer.Body))
+	}
+}
+
+// showFetches prints what a request has asked other hosts.
+func (t *tool) showFetches(list []requestlog.Fetch) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(t.out, "\nfetched:\n")
+	for _, f := range list {
+		said := fmt.Sprintf("status %d, %d bytes", f.Status, f.Size)
+		if f.Lost != "" {
+			said += ", not recorded: " + f.Lost
+		}
+		if f.Failure != "" {
+			said = "no answer: " + f.Failure
+		}
+		fmt.Fprintf(t.out, "%s %s: %s, %d ms\n", f.Method, f.URL, said, f.Elapsed.Milliseconds())
 	}
 }
 
