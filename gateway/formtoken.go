@@ -31,7 +31,7 @@ func (c *attempt) checkForm() error {
 		return nil
 	}
 	if !strings.Contains(r.Params["HTTP_COOKIE"], login.VisitCookie) || !c.Site().Flag(site.FlFormTokens) ||
-		r.Params["HTTP_AUTHORIZATION"] != "" || !isFormType(r.Params["CONTENT_TYPE"]) {
+		r.Params["HTTP_AUTHORIZATION"] != "" || !r.isForm() {
 		return nil
 	}
 	v, err := c.session()
@@ -66,11 +66,15 @@ func (c *attempt) formToken() (token string, found bool) {
 	return token, found
 }
 
-// isFormType reports whether a page of another site can send a request with this type of its body without asking:
-// also one without a type.
-func isFormType(contentType string) bool {
+// isForm reports whether a request has the type of a form. A page of another site can also POST without a type, but
+// nothing else.
+func (r *Request) isForm() bool {
+	contentType := r.Params["CONTENT_TYPE"]
+	if contentType == "" {
+		return r.Params["REQUEST_METHOD"] == "POST"
+	}
 	media, _, err := httpform.Media(contentType)
-	return err != nil || media == "" || media == httpform.URLEncoded || media == httpform.Multipart || media == "text/plain"
+	return err != nil || media == httpform.URLEncoded || media == httpform.Multipart || media == "text/plain"
 }
 
 // isSameOrigin reports whether the browser says that a page of this site has made the request.

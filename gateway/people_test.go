@@ -61,6 +61,7 @@ func TestFormTokens(t *testing.T) {
 		{"with a name and a password", form, map[string]string{"HTTP_AUTHORIZATION": "Basic YTpi"}, 200},
 		{"PUT", form, map[string]string{"REQUEST_METHOD": "PUT"}, 403},
 		{"DELETE", url.Values{}, map[string]string{"REQUEST_METHOD": "DELETE"}, 403},
+		{"DELETE without a type", url.Values{}, map[string]string{"REQUEST_METHOD": "DELETE", "CONTENT_TYPE": ""}, 200},
 		{"PATCH", form, map[string]string{"REQUEST_METHOD": "PATCH"}, 403},
 		{"GET", nil, nil, 200},
 	} {

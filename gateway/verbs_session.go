@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"fmt"
-
 	"scripter/login"
 	"scripter/script"
 	"scripter/verbs/html"
@@ -13,12 +11,12 @@ var sessionVerbs = []script.Verb{
 	{
 		Name: "session.flash",
 		Doc: "Keeps a message for the visitor, which the next page that names flash shows, once. That page may be " +
-			"the one after a redirect.",
+			"the one after a redirect. Of messages that no page shows, the last 20 are kept.",
 		Params: []script.Param{
 			script.Arg("text", "string", "at most 1000 bytes"),
 			script.Opt("kind", "string", `"info"`, "at most 40 bytes, for the page's style"),
 		},
-		Errors: "more than 20 messages that no page has shown; outside a request",
+		Errors: "a longer text; outside a request",
 		Example: `session.flash ("Saved.")
 return flash [1].text`,
 		Gives: "Saved.",
@@ -79,7 +77,6 @@ return tostring (session.cart)`,
 }
 
 const (
-	maxMessages    = 20
 	maxMessage     = 1000 // bytes
 	maxMessageKind = 40
 )
@@ -99,9 +96,6 @@ func verbFlash(v *script.Call) error {
 	s, err := c.session()
 	if err != nil {
 		return err
-	}
-	if len(s.Messages()) >= maxMessages {
-		return fmt.Errorf("%d messages wait for a page that shows them: does any page name flash?", maxMessages)
 	}
 	s.Flash(m)
 	return nil

@@ -214,8 +214,14 @@ func (v *Visit) End(tx *objectdb.Tx) error {
 	return deleteRow(tx, site.Visitors, v.ID)
 }
 
-// Flash adds a message.
-func (v *Visit) Flash(m Message) { v.row.Flash, v.dirty = append(v.row.Flash, m), true }
+// maxMessages is how many messages are kept that no page has shown.
+const maxMessages = 20
+
+// Flash adds a message. The oldest beyond maxMessages are dropped.
+func (v *Visit) Flash(m Message) {
+	list := append(v.row.Flash, m)
+	v.row.Flash, v.dirty = list[max(0, len(list)-maxMessages):], true
+}
 
 // Messages returns the messages that no page has shown.
 func (v *Visit) Messages() []Message { return slices.Clone(v.row.Flash) }

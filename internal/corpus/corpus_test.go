@@ -85,10 +85,10 @@ func TestWire(t *testing.T) {
 	client := Client{Addr: "127.0.0.1:80"}
 	s := Step{Head: "POST / HTTP/1.1\nHost: {host}\nContent-Length: {length}", Body: "{x*3}\n"}
 	assert.Equal(t, "POST / HTTP/1.1\r\nHost: 127.0.0.1:80\r\nContent-Length: 4\r\n\r\nxxx\n",
-		string(s.wire(filler(client, s))))
+		string(s.wire(filler(client, s, nil))))
 	s = Step{Head: "POST / HTTP/1.1\nTransfer-Encoding: chunked", Body: "12345678"}
 	assert.Equal(t, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n1234567\r\n1\r\n8\r\n0\r\n\r\n",
-		string(s.wire(filler(client, s))))
+		string(s.wire(filler(client, s, nil))))
 }
 
 func TestReadResponse(t *testing.T) {

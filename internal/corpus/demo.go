@@ -12,8 +12,10 @@ import (
 	"net/textproto"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"scripter/internal/htmlcheck"
 )
@@ -117,7 +119,7 @@ func (v *visitor) upload(token, name, kind, data string) page {
 		_, err = io.WriteString(part, data)
 	}
 	if err == nil {
-		err = w.WriteField("token", token)
+		err = w.WriteField("formToken", token)
 	}
 	if err == nil {
 		err = w.Close()
@@ -128,9 +130,9 @@ func (v *visitor) upload(token, name, kind, data string) page {
 	return v.do("POST", demoUploads, w.FormDataContentType(), b.Bytes())
 }
 
-var tokenField = regexp.MustCompile(`name="token" value="([0-9a-f]{64})"`)
+var tokenField = regexp.MustCompile(`name="formToken" value="([\w-]*)"`)
 
-// token returns the token of the form in a page.
+// token returns the token of the form in a page, which is empty while the visitor has no session.
 func (v *visitor) token(path string) string {
 	v.t.Helper()
 	m := tokenField.FindStringSubmatch(v.get(path).body)
@@ -143,15 +145,17 @@ func (v *visitor) token(path string) string {
 // cookie returns the value of the visitor's cookie.
 func (v *visitor) cookie() string {
 	for _, c := range v.client.Jar.Cookies(v.base) {
-		if c.Name == "demo" {
+		if c.Name == v.cookieName() {
 			return c.Value
 		}
 	}
 	return ""
 }
 
+func (v *visitor) cookieName() string { return "scripter-visitor-" + v.base.Port() }
+
 func (v *visitor) setCookie(value string) {
-	v.client.Jar.SetCookies(v.base, []*http.Cookie{{Name: "demo", Value: value, Path: "/"}})
+	v.client.Jar.SetCookies(v.base, []*http.Cookie{{Name: v.cookieName(), Value: value, Path: "/"}})
 }
 
 // expect compares the status of an answer, and what its body must contain.
@@ -187,7 +191,7 @@ const (
 func demoPages(v *visitor) {
 	for path, source := range map[string]string{
 		demoEntries:       "<span class=\"comment\">-- /demo.guestbook.fcgi: ",
-		demoLog:           "httpd.validateUser",
+		demoLog:           "users.logIn",
 		demoUploads:       "<code>suites.webserverScripts.demo.picture</code>",
 		"/demo.api.fcgi":  "<code>suites.webserverScripts.demo.items</code>",
 		"/demo.page.fcgi": `<span class="marker">&lt;!--#clock.now`,
@@ -214,7 +218,7 @@ func demoPages(v *visitor) {
 		v.lacks(path, page{body: p.body + p.source}, "Macro error", "<script", "style=")
 	}
 	v.expect("the readme", v.get("/demo.readme.fcgi"), 200, "scripter rm -r suites.webserverScripts.demo user.demo")
-	for _, name := range []string{"_page", "_visitor", "_source", "_latest"} {
+	for _, name := range []string{"_page", "_messages", "_source", "_latest"} {
 		v.expect(name, v.get("/demo."+name+".fcgi"), 404)
 	}
 	v.expect("a table", v.get("/demo.fcgi"), 403)
@@ -223,29 +227,34 @@ func demoPages(v *visitor) {
 func demoGuestbook(v *visitor) {
 	p := v.get(demoEntries)
 	v.expect("an empty guestbook", p, 200, "0 entries", "Nobody has written yet.")
+	if set := p.header.Get("Set-Cookie"); set != "" || v.token(demoEntries) != "" {
+		v.t.Errorf("a visitor who only reads gets the cookie %q and the token %q", set, v.token(demoEntries))
+	}
+	p = v.post(demoEntries, "formToken", "", "name", " Ada & \x07Tom ", "message", "one\r\ntwo")
+	v.expect("an entry", p, 303)
 	set := p.header.Get("Set-Cookie")
-	if !regexp.MustCompile(`^demo=[\w-]{43}; Path=/; HttpOnly; SameSite=Lax$`).MatchString(set) {
+	if !regexp.MustCompile(`^` + v.cookieName() + `=[\w-]{43}; Path=/; HttpOnly; SameSite=Lax$`).MatchString(set) {
 		v.t.Errorf("the cookie is %q", set)
 	}
-	token := v.token(demoEntries)
-	p = v.post(demoEntries, "token", token, "name", " Ada & \x07Tom ", "message", "one\r\ntwo")
-	v.expect("an entry", p, 303)
 	if to := p.header.Get("Location"); to != v.base.String()+demoEntries {
 		v.t.Errorf("an entry: Location: %s", to)
 	}
-	v.expect("the entry", v.get(demoEntries), 200, "1 entry", "<b>Ada &amp; Tom</b>", "<p>one\ntwo</p>")
+	v.expect("the entry", v.get(demoEntries), 200, "1 entry", "<b>Ada &amp; Tom</b>", "<p>one\ntwo</p>",
+		`<p role="status">Thank you, Ada &amp; Tom.</p>`)
+	v.lacks("the message, shown again", v.get(demoEntries), "Thank you")
+	token := v.token(demoEntries)
 
 	// Stored scripts, closing tags of the form, and markers stay texts.
 	const script, marker = `<script>alert(1)</script>"'`, "<!--#user.webserver.serverId-->"
-	v.expect("a script", v.post(demoEntries, "token", token, "name", script, "message", "</textarea>"+script), 303)
-	v.expect("a marker", v.post(demoEntries, "token", token, "name", "Tom", "message", marker), 303)
+	v.expect("a script", v.post(demoEntries, "formToken", token, "name", script, "message", "</textarea>"+script), 303)
+	v.expect("a marker", v.post(demoEntries, "formToken", token, "name", "Tom", "message", marker), 303)
 	for _, path := range []string{demoEntries, "/demo.page.fcgi"} {
 		p = v.get(path)
 		v.expect(path, p, 200, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;",
 			"&lt;!--#user.webserver.serverId--&gt;")
 		v.lacks(path, p, "<script", "httpd")
 	}
-	p = v.post(demoEntries, "token", token, "name", script, "message", "")
+	p = v.post(demoEntries, "formToken", token, "name", script, "message", "")
 	v.expect("a script in a form that comes back", p, 400, `value="&lt;script&gt;`, `role="alert"`)
 	v.lacks("a script in a form that comes back", p, "<script")
 
@@ -257,27 +266,25 @@ func demoGuestbook(v *visitor) {
 		"no UTF-8":    {"name", "\xff", "message", "a"},
 		"no fields":   {},
 	} {
-		v.expect(what, v.post(demoEntries, append(fields, "token", token)...), 400, `role="alert"`)
+		v.expect(what, v.post(demoEntries, append(fields, "formToken", token)...), 400, `role="alert"`)
 	}
 
-	// Without the token that belongs to the cookie, nothing is stored.
+	// Without the token of the visitor's session, nothing is stored.
 	other := newVisitor(v.t, Client{Addr: v.base.Host})
+	v.expect("a wrong password", other.post(demoLog, "name", demoName, "password", "wrong"), 403)
+	v.expect("an entry of another visitor", other.post(demoEntries, "name", "Bob", "message", "of another"), 303)
 	for what, wrong := range map[string]string{
-		"no token": "", "a wrong token": strings.Repeat("0", 64),
-		"the token of another visitor": other.token(demoEntries),
+		"no token": "", "a wrong token": strings.Repeat("0", 55), "the token of another visitor": other.token(demoEntries),
 	} {
-		v.expect(what, v.post(demoEntries, "token", wrong, "name", "Eve", "message", "forged"), 403)
+		v.expect(what, v.post(demoEntries, "formToken", wrong, "name", "Eve", "message", "forged"), 403, "Form not accepted")
 	}
-	other.client.Jar, _ = cookiejar.New(nil)
-	v.expect("no cookie", other.post(demoEntries, "token", token, "name", "Eve", "message", "forged"), 403)
-	other.setCookie("short")
-	v.expect("a cookie of one's own", other.post(demoEntries, "token", token, "name", "Eve", "message", "forged"), 403)
-	v.expect("GET", v.get(demoEntries+"?token="+token+"&name=Eve&message=forged"), 200, "3 entries")
+	v.expect("no field", v.post(demoEntries, "name", "Eve", "message", "forged"), 403, "copy what you have typed")
+	v.expect("GET", v.get(demoEntries+"?formToken="+token+"&name=Eve&message=forged"), 200, "4 entries")
 	v.lacks("forged entries", v.get(demoEntries), "forged")
 
 	// Pages of ten, newest first.
-	for i := 4; i <= 21; i++ {
-		v.expect("an entry", v.post(demoEntries, "token", token, "name", "Ada", "message",
+	for i := 5; i <= 21; i++ {
+		v.expect("an entry", v.post(demoEntries, "formToken", token, "name", "Ada", "message",
 			fmt.Sprintf("number %d.", i)), 303)
 	}
 	p = v.get(demoEntries)
@@ -301,27 +308,26 @@ func demoGuestbook(v *visitor) {
 
 func demoLogIn(v, thief, guesser *visitor) {
 	v.expect("the form", v.get(demoLog), 200, `type="password"`)
+	v.expect("an entry, which begins a session", v.post(demoEntries, "name", "Ada", "message", "before the log-in"), 303)
 	token, before := v.token(demoLog), v.cookie()
-	v.expect("another site's form", v.post(demoLog, "name", demoName, "password", demoPassword), 403, `role="alert"`)
-	p := v.post(demoLog, "token", token, "name", "<script>", "password", "wrong")
-	v.expect("a wrong password", p, 403, "Name or password is wrong.", `value="&lt;script&gt;"`)
+	v.expect("another site's form", v.post(demoLog, "name", demoName, "password", demoPassword), 403, "Form not accepted")
+	p := v.post(demoLog, "formToken", token, "name", "<script>", "password", "wrong")
+	v.expect("a wrong password", p, 403, "the name or the password is wrong", `value="&lt;script&gt;"`, `role="alert"`)
 	v.lacks("a wrong password", p, "<script")
 	v.expect("still nobody", v.get(demoLog), 200, `type="password"`)
-	p = v.post(demoLog, "token", token, "name", demoName, "password", demoPassword)
+	p = v.post(demoLog, "formToken", token, "name", demoName, "password", demoPassword)
 	v.expect("the right password", p, 303)
 	if set := p.header.Get("Set-Cookie"); !strings.HasSuffix(set, "; HttpOnly; SameSite=Lax") {
 		v.t.Errorf("the cookie of the session is %q", set)
 	}
 	p = v.get(demoLog)
-	v.expect("logged in", p, 200, "You are logged in as <b>Ada &lt;b&gt;</b>", "Log out")
+	v.expect("logged in", p, 200, "You are logged in as <b>Ada &lt;b&gt;</b>", "Log out", "Welcome, Ada &lt;b&gt;.")
 	v.lacks("logged in", p, `type="password"`)
 	session := v.cookie()
 	if session == before || len(session) != 43 {
 		v.t.Errorf("the cookie was %q before the log-in, and is %q after it", before, session)
 	}
-	if v.token(demoLog) == token {
-		v.t.Error("a token of before the log-in is valid after it")
-	}
+	v.expect("a token of before the log-in", v.post(demoLog, "formToken", token, "do", "out"), 403)
 
 	// Whoever knew the cookie of before is not logged in; what is stored opens nothing.
 	for _, known := range []string{before, "", "demo", strings.Repeat("a", 43), strings.Repeat("../", 14) + "a"} {
@@ -329,23 +335,32 @@ func demoLogIn(v, thief, guesser *visitor) {
 		v.expect("the cookie "+known, thief.get(demoLog), 200, `type="password"`)
 	}
 	v.expect("log-out by another site", v.post(demoLog, "do", "out"), 403)
-	v.expect("log-out by GET", v.get(demoLog+"?do=out&token="+v.token(demoLog)), 200, "Log out")
-	p = v.post(demoLog, "token", v.token(demoLog), "do", "out")
+	v.expect("log-out by GET", v.get(demoLog+"?do=out&formToken="+v.token(demoLog)), 200, "Log out")
+	p = v.post(demoLog, "formToken", v.token(demoLog), "do", "out")
 	v.expect("log-out", p, 303)
-	if set := p.header.Get("Set-Cookie"); !strings.HasPrefix(set, "demo=; Expires=Thu, 01 Jan 1970 ") {
+	if set := p.header.Get("Set-Cookie"); !strings.HasPrefix(set, v.cookieName()+"=; Path=/; Max-Age=0; ") {
 		v.t.Errorf("the cookie after the log-out is %q", set)
 	}
 	thief.setCookie(session)
 	v.expect("the cookie of a session that has ended", thief.get(demoLog), 200, `type="password"`)
 	v.expect("logged out", v.get(demoLog), 200, `type="password"`)
 
-	// Five wrong passwords, then none is read any more, not even the right one.
-	token = guesser.token(demoLog)
-	for range 5 {
-		v.expect("a guess", guesser.post(demoLog, "token", token, "name", demoName, "password", "wrong"), 403)
+	// After some wrong passwords none is read any more for a while, not even the right one.
+	wait := regexp.MustCompile(`too many tries: wait for (\d+)s`)
+	guess := func(password string) page { return guesser.post(demoLog, "name", demoName, "password", password) }
+	for tries := 0; ; tries++ {
+		p = guess("wrong")
+		if m := wait.FindStringSubmatch(p.body); p.status == 429 && m != nil {
+			seconds, _ := strconv.Atoi(m[1])
+			if seconds >= 2 { // enough for a busy machine
+				break
+			}
+			time.Sleep(time.Duration(seconds) * time.Second)
+		} else if v.expect("a guess", p, 403); tries > 12 {
+			v.t.Fatal("nobody makes a guesser wait")
+		}
 	}
-	v.expect("a sixth guess", guesser.post(demoLog, "token", token, "name", demoName, "password", demoPassword), 429,
-		"ten minutes")
+	v.expect("the right password during the wait", guess(demoPassword), 429, "wait for")
 	v.expect("not logged in", guesser.get(demoLog), 200, `type="password"`)
 }
 
@@ -359,10 +374,11 @@ func demoUpload(v *visitor) {
 	}
 	picture := string(raw)
 	v.expect("no pictures", v.get(demoUploads), 200, "No pictures yet.")
-	token := v.token(demoUploads)
+	token := ""
 	const name = `../../etc/<img src=x onerror=alert(1)>'.png`
 	v.expect("a picture", v.upload(token, name, "text/html", picture), 303)
 	p := v.get(demoUploads)
+	token = v.token(demoUploads)
 	v.expect("the picture", p, 200, `alt="&lt;img src=x onerror=alert(1)&gt;&#39;.png"`,
 		`src="/demo.picture.fcgi?number=000000001"`)
 	v.lacks("the picture", p, "<img src=x", "etc")
@@ -386,7 +402,7 @@ func demoUpload(v *visitor) {
 	}
 
 	v.expect("an empty file", v.upload(token, "a.png", "image/png", ""), 400)
-	v.expect("a form without a file", v.post(demoUploads, "token", token, "picture", picture), 400)
+	v.expect("a form without a file", v.post(demoUploads, "formToken", token, "picture", picture), 400)
 	for what, data := range map[string]string{
 		"HTML": "<html><script>alert(1)</script>", "SVG": `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
 		"a script": "return 1", "a PNG's name only": "PNG",
@@ -395,7 +411,7 @@ func demoUpload(v *visitor) {
 	}
 	p = v.upload(token, "large.png", "image/png", picture+strings.Repeat("a", 1500000))
 	v.expect("a large picture", p, 413, "1.4 MB. It must not have more than 1 MB.")
-	for what, wrong := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 64)} {
+	for what, wrong := range map[string]string{"no token": "", "a wrong token": strings.Repeat("0", 55)} {
 		v.expect(what, v.upload(wrong, "a.png", "image/png", picture), 403)
 	}
 	for _, number := range []string{"", "1", "4x", "000000099", "name", "000000001.picture", "..%2F..", "%E2%80%AE",

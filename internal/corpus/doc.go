@@ -20,6 +20,7 @@
 //	status 200 OK                                    or: status 400 or 404
 //	field Content-Type: text/html                    also: field N ~ regexp, field N absent
 //	body contains Hello                              also: lacks, =, ~, length, sha256
+//	keep token body value="([^"]*)"                  also: keep N field F regexp; {token} stands for it later
 //	-- want body --                                  the whole body, without its last line end
 //
 // A section "request kept" instead of "request" is sent on the connection of the request

@@ -232,7 +232,7 @@ func requestSeeds(f *testing.F) []requestSeed {
 		}
 		for _, c := range cases {
 			for _, step := range c.Steps {
-				wire := step.wire(filler(Client{Addr: l.Addr().String()}, step))
+				wire := step.wire(filler(Client{Addr: l.Addr().String()}, step, nil))
 				if req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(wire))); err == nil {
 					m.route(bufio.NewWriter(io.Discard), req)
 				}

@@ -69,6 +69,7 @@ func Run(t *testing.T, transport Transport, more ...func(*testing.T, Client)) {
 func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 	t.Helper()
 	var conn *Conn // nil: closed
+	kept := map[string]string{}
 	for i, step := range c.Steps {
 		if conn != nil && !step.SameConn {
 			conn.Close()
@@ -80,7 +81,7 @@ func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 				t.Fatal(err)
 			}
 		}
-		r := answer(t, client, conn, d, i+1, step)
+		r := answer(t, client, conn, d, i+1, step, kept)
 		if r != nil && r.KeepsAlive() {
 			continue
 		}
@@ -95,10 +96,12 @@ func runCase(t *testing.T, client Client, c Case, d caseDifferences) {
 }
 
 // answer sends the request of one step, checks the answer and returns it, or nil if there
-// is none.
-func answer(t *testing.T, client Client, conn *Conn, d caseDifferences, number int, step Step) *Response {
+// is none. kept has what is taken from answers.
+func answer(
+	t *testing.T, client Client, conn *Conn, d caseDifferences, number int, step Step, kept map[string]string,
+) *Response {
 	t.Helper()
-	fill := filler(client, step)
+	fill := filler(client, step, kept)
 	r, err := conn.Do(step.wire(fill))
 	if err != nil {
 		if !d.allows("answer", err.Error()) {
@@ -120,17 +123,25 @@ func answer(t *testing.T, client Client, conn *Conn, d caseDifferences, number i
 		t.Errorf("request %d: %s: got %q, %s\nanswer: %d %s %q\n%s",
 			number, c.aspect, clip(got), wrong, r.Status, r.Reason, r.Fields, clip(r.Body))
 	}
+	for _, k := range step.Want.keeps {
+		text, ok := k.take(r)
+		if !ok {
+			t.Errorf("request %d: the answer has nothing to keep as %s: %q\n%s", number, k.name, r.Fields, clip(r.Body))
+		}
+		kept[k.name] = text
+	}
 	return r
 }
 
 // filler returns a function that replaces the placeholders of a step.
-func filler(client Client, step Step) func(string) string {
+func filler(client Client, step Step, kept map[string]string) func(string) string {
 	_, port, _ := strings.Cut(client.Addr, ":")
-	names := strings.NewReplacer(
-		"{host}", client.Addr,
-		"{port}", port,
-		"{length}", strconv.Itoa(len(repeat(step.Body))),
-	)
+	pairs := []string{"{host}", client.Addr, "{port}", port}
+	for name, text := range kept {
+		pairs = append(pairs, "{"+name+"}", text)
+	}
+	step.Body = strings.NewReplacer(pairs...).Replace(step.Body)
+	names := strings.NewReplacer(append(pairs, "{length}", strconv.Itoa(len(repeat(step.Body))))...)
 	return func(s string) string { return repeat(names.Replace(s)) }
 }
 
@@ -149,7 +160,7 @@ func repeat(s string) string {
 // chunks of 7 bytes.
 func (s Step) wire(fill func(string) string) []byte {
 	head := strings.ReplaceAll(fill(s.Head), "\n", "\r\n") + "\r\n\r\n"
-	body := repeat(s.Body)
+	body := fill(s.Body)
 	if !strings.Contains(strings.ToLower(head), "\r\ntransfer-encoding: chunked\r\n") {
 		return []byte(head + body)
 	}

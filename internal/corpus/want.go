@@ -9,8 +9,53 @@ import (
 	"strings"
 )
 
-// A Want has the checks of one answer.
-type Want struct{ checks []check }
+// A Want has the checks of one answer, and what later requests of the case take from it.
+type Want struct {
+	checks []check
+	keeps  []keep
+}
+
+// keep takes a text from an answer: what the first group of a pattern matches in the body, or in a field. {NAME} stands
+// for it in the requests and checks of later steps.
+type keep struct {
+	name, field string // field "" is the body
+	pattern     *regexp.Regexp
+}
+
+func (k keep) take(r *Response) (string, bool) {
+	text := r.Body
+	if k.field != "" {
+		text, _ = r.Field(k.field)
+	}
+	m := k.pattern.FindStringSubmatch(text)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
+// keep reads "NAME body REGEXP" or "NAME field FIELD REGEXP".
+func (w *Want) keep(rest string) error {
+	name, rest, _ := strings.Cut(rest, " ")
+	from, pattern, _ := strings.Cut(rest, " ")
+	k := keep{name: name}
+	switch from {
+	case "body":
+	case "field":
+		k.field, pattern, _ = strings.Cut(pattern, " ")
+	default:
+		return fmt.Errorf("%q is neither body nor field", from)
+	}
+	var err error
+	if k.pattern, err = regexp.Compile(pattern); err != nil {
+		return err
+	}
+	if k.pattern.NumSubexp() != 1 || name == "" {
+		return fmt.Errorf("needs a name, and a pattern with one group")
+	}
+	w.keeps = append(w.keeps, k)
+	return nil
+}
 
 // A check checks one aspect of an answer: "status", "reason", "body", or "field" and the
 // field's name in lower case. look returns what the answer has and, if that is wrong, why.
@@ -34,8 +79,10 @@ func (w *Want) parse(text string) error {
 			err = w.field(rest)
 		case "body":
 			err = w.body(rest)
+		case "keep":
+			err = w.keep(rest)
 		default:
-			err = fmt.Errorf("begins with %q, not status, field or body", word)
+			err = fmt.Errorf("begins with %q, not status, field, body or keep", word)
 		}
 		if err != nil {
 			return fmt.Errorf("line %q: %w", line, err)

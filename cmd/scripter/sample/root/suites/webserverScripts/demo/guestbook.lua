@@ -1,7 +1,6 @@
 -- /demo.guestbook.fcgi: what visitors have written, ten to a page, newest first. POST adds an entry.
 local params = ...
 local demo = suites.webserverScripts.demo
-local visitor = require "suites.webserverScripts.demo._visitor"
 local here = "/demo.guestbook.fcgi"
 local most, perPage = 1000, 10
 
@@ -15,9 +14,7 @@ local name, nameLength = field ("name", "%c")
 local message, messageLength = field ("message", "[%z\1-\8\11-\31\127]") -- tabs and lines may stay
 local problem, status
 if params.method == "POST" then
-	if not visitor.sent (params) then
-		status, problem = 403, visitor.notSent
-	elseif nameLength < 1 or nameLength > 40 then
+	if nameLength < 1 or nameLength > 40 then
 		status, problem = 400, "Please give a name of at most 40 characters."
 	elseif messageLength < 1 or messageLength > 500 then
 		status, problem = 400, "Please write a message of at most 500 characters."
@@ -26,6 +23,7 @@ if params.method == "POST" then
 		if #user.demo.guestbook > most then -- visitors must not fill the root
 			odb.delete (odb.address ("user.demo.guestbook", (odb.nth (user.demo.guestbook, 1))))
 		end
+		session.flash ("Thank you, " .. name .. ".")
 		return {status = 303, headers = {Location = here}} -- a reload sends nothing twice
 	end
 end
@@ -47,9 +45,10 @@ end
 
 return demo._page ("Guestbook", [[
 <p class="lead">A form, a table of the root, and a list in pages.</p>
+]] .. demo._messages () .. [[
 <div class="columns">
 <form class="box" method="post" action="]] .. here .. [[">
-]] .. visitor.token (params) .. (problem and '<p class="problem" role="alert">' .. problem .. "</p>\n" or "") .. [[
+]] .. form.token () .. "\n" .. (problem and '<p class="problem" role="alert">' .. problem .. "</p>\n" or "") .. [[
 <label for="name">Name</label>
 <input id="name" name="name" value="]] .. html.escape (name) .. [[" maxlength="40" required autocomplete="name">
 <label for="message">Message</label>
@@ -60,4 +59,4 @@ return demo._page ("Guestbook", [[
 <section aria-labelledby="entries">
 <h2 id="entries">]] .. (count == 1 and "1 entry" or text.addCommas (count) .. " entries") .. "</h2>\n"
 	.. demo._latest (perPage, (page - 1) * perPage + 1) .. pager .. "</section>\n</div>\n",
-	{"guestbook", "_latest", "_visitor", "_page"}, status)
+	{"guestbook", "_latest", "_messages", "_page"}, status)

@@ -1,7 +1,6 @@
 -- /demo.upload.fcgi: stores a picture as a binary of the root, and shows the last twenty-four.
 local params = ...
 local demo = suites.webserverScripts.demo
-local visitor = require "suites.webserverScripts.demo._visitor"
 local here = "/demo.upload.fcgi"
 local most, largest = 24, 1024 * 1024
 
@@ -24,9 +23,7 @@ if params.method == "POST" then
 	local file = params.files.picture
 	local data = file and file.data or ""
 	local type = pictureType (data)
-	if not visitor.sent (params) then
-		status, problem = 403, visitor.notSent
-	elseif data == "" then
+	if data == "" then
 		status, problem = 400, "Please choose a picture."
 	elseif #data > largest then
 		status = 413
@@ -41,6 +38,7 @@ if params.method == "POST" then
 		if #user.demo.pictures > most then
 			odb.delete (odb.address ("user.demo.pictures", (odb.nth (user.demo.pictures, 1))))
 		end
+		session.flash ("Stored.")
 		return {status = 303, headers = {Location = here}}
 	end
 end
@@ -54,8 +52,9 @@ for number, row in pairs (odb.get ("user.demo.pictures", {})) do
 end
 return demo._page ("Pictures", [[
 <p class="lead">A file becomes a binary of the root, and is served from there.</p>
+]] .. demo._messages () .. [[
 <form class="box" method="post" action="]] .. here .. [[" enctype="multipart/form-data">
-]] .. visitor.token (params) .. (problem and '<p class="problem" role="alert">' .. problem .. "</p>\n" or "") .. [[
+]] .. form.token () .. "\n" .. (problem and '<p class="problem" role="alert">' .. problem .. "</p>\n" or "") .. [[
 <label for="picture">PNG, JPEG, GIF or WebP, 1 MB at most</label>
 <input id="picture" name="picture" type="file" accept="image/png,image/jpeg,image/gif,image/webp" required>
 <button>Upload</button>
@@ -63,4 +62,4 @@ return demo._page ("Pictures", [[
 <section aria-labelledby="pictures">
 <h2 id="pictures">The last pictures</h2>
 ]] .. (#list > 0 and '<ul class="pictures">\n' .. table.concat (list) .. "</ul>\n"
-	or '<p class="none">No pictures yet.</p>\n') .. "</section>\n", {"upload", "picture", "_visitor", "_page"}, status)
+	or '<p class="none">No pictures yet.</p>\n') .. "</section>\n", {"upload", "picture", "_messages", "_page"}, status)
