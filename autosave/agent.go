@@ -140,6 +140,7 @@ func (a *Agent) Start() (stop func()) {
 		defer close(done)
 		for ctx.Err() == nil {
 			a.check(ctx)
+			a.buildIndexes(ctx)
 			select {
 			case <-ctx.Done():
 			case <-time.After(checkEvery):
@@ -160,6 +161,14 @@ func (a *Agent) check(ctx context.Context) {
 	} else if a.trouble != err.Error() {
 		a.trouble = err.Error()
 		a.log.Warn("auto-save: not known whether a copy is due", "err", err)
+	}
+}
+
+// buildIndexes builds the indexes of records that are declared and not built yet. Each commit of a request does a
+// little of that, too.
+func (a *Agent) buildIndexes(ctx context.Context) {
+	if err := a.db.BuildIndexes(ctx, nil); err != nil && ctx.Err() == nil && !errors.Is(err, objectdb.ErrReadOnly) {
+		a.log.Warn("the indexes of records could not be built; it is tried again", "err", err)
 	}
 }
 

@@ -24,6 +24,13 @@ type work struct {
 	touched []int64 // tables in which a name came or went
 	written []*Node // what is then at each place that was changed; kind 0: nothing
 	lists   []int64
+
+	indexes   []Index
+	entries   []IndexWrite
+	purge     []int64
+	purgeStep int
+	changed   []Place // of entries
+	pages     []*Node // see indexer.build
 }
 
 // planned is an object that is written, with what is kept of its present state.
@@ -77,7 +84,7 @@ func (tx *Tx) plan() (*work, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, w.index(tx)
 }
 
 // living returns the deltas of the tables that are still there, in a fixed order.
@@ -357,6 +364,7 @@ func (w *work) commit(o Origin) *Commit {
 		Values: w.rows(w.values), Inserts: w.rows(w.inserts), Changed: make([]Place, len(w.written)),
 		First: w.first, Undoes: w.undoes, Revives: w.revives,
 		Whole: w.rules.Whole, Bounds: w.rules.Bounds,
+		Indexes: w.indexes, Entries: w.entries, Purge: w.purge, PurgeStep: w.purgeStep,
 	}
 	for i, p := range w.moves {
 		c.Moves[i] = w.row(p)
@@ -364,6 +372,7 @@ func (w *work) commit(o Origin) *Commit {
 	for i, n := range w.written {
 		c.Changed[i] = n.place()
 	}
+	c.Changed = append(c.Changed, w.changed...)
 	return c
 }
 

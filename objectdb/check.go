@@ -36,6 +36,9 @@ func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 		if err := c.objects(ctx); err != nil {
 			return err
 		}
+		if err := c.indexes(); err != nil {
+			return err
+		}
 		c.tree()
 		problems = c.problems
 		return nil
@@ -103,6 +106,74 @@ func (c *checker) value(n *Node) {
 			c.report(n.id, "its size is said to be %d and is %d", n.size, size)
 		}
 	}
+}
+
+// indexes compares the indexes with the records.
+func (c *checker) indexes() error {
+	x, err := c.tx.unreadIndexing()
+	if err != nil || c.tx.db.past {
+		return err
+	}
+	for _, h := range x.have {
+		if h.State != IndexBuilt {
+			continue
+		}
+		if err := c.index(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) index(h *keptIndex) error {
+	t, err := c.tx.byID(h.Table, nil)
+	if err == ErrNotFound {
+		c.report(h.Table, "it is gone, and has the index %s", h.Rule)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	const some = 1000
+	s, ctx := c.tx.session, c.tx.ctx
+	found := map[string][]IndexKey{}
+	for from, n := "", some; n == some; {
+		n = 0
+		err := s.Entries(ctx, h.ID, from, noEnd, false, some, func(e IndexEntry) error {
+			fold := h.rule.FoldAt(e.Place)
+			found[fold] = append(found[fold], IndexKey{e.Place[:len(e.Place)-len(fold)], e.N})
+			n, from = n+1, e.Place+"\x00"
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for from, n := "", some; n == some; {
+		nodes, err := c.tx.Page(t, from, "", false, some)
+		if err != nil {
+			return err
+		}
+		n = len(nodes)
+		for _, r := range nodes {
+			from = r.fold + "\x00"
+			want, err := h.rule.keys(c.tx, r)
+			if err != nil {
+				return err
+			}
+			said, err := s.IndexKeys(ctx, h.ID, r.fold)
+			if err != nil {
+				return err
+			}
+			if !sameKeys(want, said) || !sameKeys(want, found[r.fold]) {
+				c.report(r.id, "its entries in the index %s of %s are wrong", h.Rule, t.name)
+			}
+			delete(found, r.fold)
+		}
+	}
+	for fold := range found {
+		c.report(h.Table, "its index %s has entries of %q, which is not there", h.Rule, fold)
+	}
+	return nil
 }
 
 // Check calls report with what is wrong with a kept state.

@@ -15,6 +15,9 @@ func (tx *Tx) commit(last bool) error {
 	if err := tx.usable(); err != nil {
 		return err
 	}
+	if tx.over == nil && tx.building {
+		tx.over = &overlay{tables: map[int64]*delta{}, objects: map[int64]*Node{}}
+	}
 	if tx.over == nil {
 		if tx.mode == optimistic && !tx.flushed && tx.losses != tx.db.cache.losses.Load() {
 			return ErrConflict // what it has read in the cache may be of two states
@@ -102,7 +105,7 @@ func (tx *Tx) validate(seen int64, changes *Changes) error {
 	}
 	changed := changes.after(seen)
 	ok, err := tx.derivedStands(seen, changes)
-	if ok && err == nil {
+	if ok = ok && tx.rangesStand(changed); ok && err == nil {
 		ok, err = tx.unchanged(changed, tx.read.places.nodes, tx.read.contents.nodes)
 	}
 	switch {

@@ -75,6 +75,8 @@ type DB struct {
 	cache   *cache
 	past    bool // see IsPast
 
+	indexing *Derived[*indexing]
+
 	// See CacheStats. A transaction counts for itself and adds its sums when it ends, so
 	// that transactions do not contend for them.
 	hits, misses atomic.Uint64
@@ -87,7 +89,7 @@ type DB struct {
 // both.
 func New(s Store, o Options) *DB {
 	o = o.WithDefaults()
-	return &DB{store: s, options: o, cache: newCache(max(o.CacheBytes, 0))}
+	return &DB{store: s, options: o, cache: newCache(max(o.CacheBytes, 0)), indexing: NewDerived(readIndexing)}
 }
 
 // Path names the root: the file's path as it was given, or the URL without a password.

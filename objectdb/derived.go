@@ -117,15 +117,16 @@ func derive[T any](tx *Tx, slot *derivation, keyed bool, make func(*Tx) (T, erro
 	tx.read = read
 	v, err := make(tx)
 	tx.read = own
-	if own != nil && read.own {
-		own.own = true
+	if own != nil {
+		own.own = own.own || read.own
+		own.ranges = append(own.ranges, read.ranges...)
 	}
 	b := &dependencies{places: read.places.nodes, contents: read.contents.nodes, of: slot, keyed: keyed}
 	for _, in := range read.derived {
 		b.places, b.contents = append(b.places, in.places...), append(b.contents, in.contents...)
 	}
 	tx.relies(b)
-	if err == nil && !read.own {
+	if err == nil && !read.own && len(read.ranges) == 0 {
 		slot.put(tx.db.cache, tx.gen, v, b)
 	}
 	return v, err

@@ -89,5 +89,35 @@ func AppendReversed(dst []byte, v Value) []byte {
 	return dst
 }
 
+// OrderedLength returns the length of the ordered form with which s begins; of the reversed form if reversed is true.
+func OrderedLength(s string, reversed bool) int {
+	if s == "" {
+		return 0
+	}
+	mask := byte(0)
+	if reversed {
+		mask = 0xff
+	}
+	switch s[0] ^ mask {
+	case orderedBoolean:
+		return min(2, len(s))
+	case orderedNumber:
+		return min(9, len(s))
+	case orderedDate:
+		return min(13, len(s))
+	case orderedText:
+		for i := 1; i+1 < len(s); i++ {
+			if s[i]^mask != 0 {
+				continue
+			}
+			if i++; s[i]^mask == 0 {
+				return i + 1
+			}
+		}
+		return len(s)
+	}
+	return 1
+}
+
 // OrderedEnd returns the end of the ordered values of the same kind as v: they are all before it.
 func OrderedEnd(v Value) []byte { return []byte{AppendOrdered(nil, v)[0] + 1} }

@@ -6,12 +6,13 @@ type readSet struct {
 	places   nodeList
 	contents nodeList
 	derived  []*dependencies // of Derived values
-	own      bool            // the transaction has read in a table in which it has written
+	ranges   []indexRange
+	own      bool // the transaction has read in a table in which it has written
 }
 
 // size returns about the number of things read.
 func (r *readSet) size() int {
-	n := len(r.places.nodes) + len(r.contents.nodes)
+	n := len(r.places.nodes) + len(r.contents.nodes) + len(r.ranges)
 	for _, d := range r.derived {
 		n += len(d.places) + len(d.contents)
 	}

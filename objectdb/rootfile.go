@@ -8,7 +8,7 @@ import "encoding/binary"
 const (
 	ApplicationID = 0x53437274 // "SCrt"
 	// FileVersion is the version of the form in which this program keeps roots in files.
-	FileVersion = 4
+	FileVersion = 5
 )
 
 // IsRoot reports whether a file that begins with head, of 100 bytes or more, is a

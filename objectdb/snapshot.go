@@ -80,6 +80,9 @@ func (tx *Tx) sameAs(seen int64, changes *Changes) (bool, error) {
 		return false, err
 	}
 	changed := changes.after(seen)
+	if !tx.rangesStand(changed) {
+		return false, nil
+	}
 	read := [][]*Node{tx.read.places.nodes, tx.read.contents.nodes}
 	if tx.root != nil {
 		read = append(read, []*Node{tx.root})

@@ -94,6 +94,14 @@ type Session interface {
 	// CountIDs returns the number of objects with ids after one, up to another.
 	CountIDs(ctx context.Context, after, last int64) (int64, error)
 
+	// Indexes returns the indexes that the root has.
+	Indexes(ctx context.Context) ([]Index, error)
+	// Entries calls fn with the first n entries of an index whose places are from or after one, and before end, in the
+	// order of the bytes of the places. If backward is true, it calls fn with the last n of them, in the reverse order.
+	Entries(ctx context.Context, index int64, from, end string, backward bool, n int, fn func(IndexEntry) error) error
+	// IndexKeys returns the keys that an index has of the record with a folded name.
+	IndexKeys(ctx context.Context, index int64, fold string) ([]IndexKey, error)
+
 	// All calls fn with each object of the root. If an object cannot be read, fn gets
 	// the reason, and a row that has only the id.
 	All(ctx context.Context, fn func(Row, error)) error
@@ -178,6 +186,7 @@ type Changes struct {
 	// Places has every place at which an object came, went or was written after Since.
 	// The objects in a table that is gone are not listed.
 	Places []ChangedPlace
+	// Entries of an index are at places that have its ID as the table, and an empty place stands for all of them.
 	// Reverted is the generation of the last Revert, or undo of the deletion of a table, after
 	// Since, or 0 if there was none. Objects that come back have the ids that they had before.
 	Reverted int64
@@ -228,6 +237,12 @@ type Commit struct {
 	Values  iter.Seq2[Write, error] // objects that get another value: all but Parent, Name, Fold, Created
 	Inserts iter.Seq2[Write, error] // new objects
 	Touched []int64                 // tables whose names have changed: they are modified at Time
+
+	Indexes []Index      // indexes that are new or change
+	Entries []IndexWrite // of records in them
+	// Purge are dropped indexes. The store deletes PurgeStep entries of each, and forgets those that have no more.
+	Purge     []int64
+	PurgeStep int
 
 	// Changed are the places for the State.Changes of later sessions.
 	Changed []Place

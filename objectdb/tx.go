@@ -52,6 +52,9 @@ type Tx struct {
 	// have what was in them before they were deleted.
 	uncached bool
 
+	indexes  []*TableIndex // those that were used
+	building bool          // see BuildIndexes
+
 	beforeSync func() // see BeforeSync; may be nil
 }
 

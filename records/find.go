@@ -79,6 +79,8 @@ type finder struct {
 	after    []byte // the place after which records are wanted, or nil
 	most     int    // the most matches that are kept; 0: none are
 	counting bool
+	inOrder  bool // the records are looked at in the order of the query
+	walks    bool // no index is used; for tests
 	matches  []match
 	count    int
 }
@@ -100,6 +102,16 @@ func (f *finder) charge(n int) {
 // run finds the first records, so many at most.
 func (f *finder) run(most int) error {
 	f.most = most
+	if !f.walks {
+		p, err := f.choose()
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			return f.scan(p)
+		}
+	}
+	f.inOrder = len(f.sorter.order) == 0
 	return f.walk()
 }
 
@@ -207,7 +219,7 @@ func (f *finder) look(n *objectdb.Node) (more bool, err error) {
 		return true, nil
 	}
 	f.matches = append(f.matches, match{n, place})
-	if len(f.sorter.order) == 0 { // the walk is in order
+	if f.inOrder {
 		return len(f.matches) < f.most, nil
 	}
 	if len(f.matches) >= 2*f.most+largePage {

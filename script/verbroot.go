@@ -77,3 +77,6 @@ func (c *Call) Store(o *Object, name string, v Value) error {
 
 // Child returns the object of a node that was found in the table.
 func (o *Object) Child(n *objectdb.Node) *Object { return o.thread.object(o, n, nil) }
+
+// Changed tells the thread that a verb has written to the root by the transaction, so that it looks names up anew.
+func (t *Thread) Changed() { t.forget() }

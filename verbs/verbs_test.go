@@ -100,6 +100,25 @@ func TestVerbs(t *testing.T) {
 		{`records.shape ("user.r", {age = {kind = "number", default = "x"}})`,
 			"error: bad argument #2 to 'shape' (age: its default must be a number)"},
 		{`tostring (records.shape ("user.r"))`, "nil"},
+		{`table.concat (records.index ("user.r", {"a", "-b, c"}), "|")`, "a|-b, c"},
+		{`(function () local a, b = records.index ("user.r", nil, {"t"}) return #a .. b [1] end) ()`, "2t"},
+		{`#records.index ("user.r", {}, {})`, "0"},
+		{`records.index ("user.r", {"a, a"})`, "error: records.index: the index \"a, a\" has the field a twice"},
+		{`records.index ("user.r", {1})`, "error: bad argument #2 to 'index' (a list of texts is wanted)"},
+		{`records.index ("user.r", {a = "a"})`, "error: bad argument #2 to 'index' (a list of texts is wanted)"},
+		{`records.index ("user.r", {"a,b,c,d,e"})`, "error: records.index: the index \"a,b,c,d,e\" has more than 4 fields"},
+		{`records.explain ("user.r")`, "there is no such table"},
+		{`(function ()
+			records.add ("user.s", {name = "Ada", age = 1})
+			records.index ("user.s", {"name, -age"})
+			local first = records.explain (user.s, {where = {name = "Ada"}})
+			records.add ("user.s", {name = "Ada", age = 2})
+			return first .. records.find (user.s, {where = {name = "Ada"}, order = "-age"}) [1].age
+		end) ()`, "looks at all records, in the order of their keys; no index helps2"},
+		{`records.explain (user.s, {where = {name = "Ada"}, order = "-age"})`,
+			`reads the index "name, -age" where it has the values of name, which is in order`},
+		{`records.find (user.s, {where = {name = "Ada"}, order = "-age"}) [2].age`, "1"},
+		{`#records.index ("user.s", {})`, "0"},
 		{`(function ()
 			records.shape ("user.members", {
 				name = {required = true, trim = true, min = 2, max = 5, unique = true},

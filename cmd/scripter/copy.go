@@ -106,6 +106,14 @@ func (t *tool) copyRoot(ctx context.Context, to string, move bool) error {
 	if err != nil {
 		return err
 	}
+	made, err := roots.Open(to, objectdb.Options{LockTime: -1})
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	if err := t.buildIndexes(ctx, made); err != nil {
+		return err
+	}
 	return t.printCopied(to, sums, changes, move)
 }
 

@@ -43,6 +43,9 @@ func (t *tool) commit(ctx context.Context, db *objectdb.DB, fn func(tx *objectdb
 	if number, err = history.Commit(ctx, db, fn); err != nil || number == 0 {
 		return 0, err
 	}
+	if err := t.buildIndexes(ctx, db); err != nil {
+		return 0, err
+	}
 	return t.kept(ctx, db, number), nil
 }
 

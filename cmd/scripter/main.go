@@ -207,6 +207,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.reachFlags(t.callCommand()), t.reachFlags(t.explainCommand()), t.reachFlags(t.expandCommand()),
 		t.settingsCommand(), t.limitsCommand(), t.requiresCommand(), t.usersCommand(), t.sessionsCommand(),
 		t.actionsCommand(), t.mimetypesCommand(), t.overridesCommand(), t.indexCommand(), t.routesCommand(),
+		t.recordsCommand(),
 		t.requestsCommand(), t.reachFlags(t.replayCommand()),
 		t.exportCommand(), t.importCommand(), t.syncCommand(), t.saveCommand(), t.savesCommand(), t.revertCommand(),
 		t.copyCommand(),
@@ -315,7 +316,12 @@ func (t *tool) view(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
 
 // update runs fn on the root, and commits all that it changes, or nothing.
 func (t *tool) update(ctx context.Context, fn func(tx *objectdb.Tx) error) error {
-	return t.with(forWork, func(db *objectdb.DB) error { return db.Update(ctx, fn) })
+	return t.with(forWork, func(db *objectdb.DB) error {
+		if err := db.Update(ctx, fn); err != nil {
+			return err
+		}
+		return t.buildIndexes(ctx, db)
+	})
 }
 
 // withGateway calls fn with a gateway on the open root.

@@ -24,7 +24,7 @@ import (
 
 // fileScripts are the scripts about files: damaged roots, saved copies, roots of other versions.
 var fileScripts = []string{"autosave", "badroots", "completion", "copies", "copy", "firstsite", "mistakes",
-	"rootfiles", "saves", "test", "versions"}
+	"recordscopy", "rootfiles", "saves", "test", "versions"}
 
 // TestScriptsInPostgreSQL runs the scripts of TestScripts with a root in PostgreSQL, and those in testdata/postgres.
 func TestScriptsInPostgreSQL(t *testing.T) {

@@ -52,6 +52,9 @@ func (t *tool) revert(ctx context.Context, which string) error {
 	if err != nil {
 		return saveHint(err)
 	}
+	if err := t.buildIndexes(ctx, db); err != nil {
+		return err
+	}
 	number := t.kept(ctx, db, r.Generation)
 	if t.json {
 		return t.printJSON(withNumber(map[string]any{"copy": file, "before": r.Before.Path,

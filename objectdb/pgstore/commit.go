@@ -73,6 +73,9 @@ func (k *committer) write() error {
 	if len(w.Touched) > 0 {
 		k.t.add(sql[sqlTouch], w.Touched, w.Generation, w.Time)
 	}
+	if err := k.writeIndexes(); err != nil {
+		return err
+	}
 	return k.finish()
 }
 

@@ -30,6 +30,8 @@ func Create(root string, o objectdb.Options) (*objectdb.DB, error) {
 // Different errors mean a URL that cannot be used, a server that cannot be reached within Options.BusyTimeout
 // (ErrUnreachable) or that refuses the user, no root in the schema (fs.ErrNotExist), tables of a newer form
 // (ErrNewer).
+//
+// Open brings tables of an older form to the present one: see upgrade.
 func Open(root string, o objectdb.Options) (*objectdb.DB, error) {
 	s, err := OpenStore(root, o)
 	if err != nil {
@@ -149,8 +151,12 @@ func (s *store) firstRead(ctx context.Context) error {
 	if err != nil {
 		return sqlError(ctx, err)
 	}
-	defer c.End()
-	return checkForm(version)
+	err = checkForm(version)
+	c.End()
+	if err != nil || *version == form {
+		return err
+	}
+	return s.upgrade(ctx)
 }
 
 var errNoCopies = fmt.Errorf("%w: it is not known where its saved copies lie", errors.ErrUnsupported)

@@ -82,6 +82,10 @@ func (w *writer) restore(
 		now, int16(objectdb.Inserted), int16(objectdb.MovedAndWritten))
 	t.one(func(rows pgx.Rows) error { return rows.Scan(&recorded) },
 		w.in(`SELECT EXISTS (SELECT FROM @.replaced WHERE generation = $1)`), now)
+	// They are built again: see objectdb.DB.BuildIndexes.
+	for _, table := range []string{`@.entry`, `@.indexed`, `@.idx`} {
+		t.add(w.in(`DELETE FROM ` + table))
+	}
 	if now > state.Generation+1 {
 		// The rows of commits follow one another.
 		t.add(w.in(`UPDATE @.commits SET generation = $1 WHERE generation = $2`), now-1, state.Generation)

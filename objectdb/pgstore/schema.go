@@ -6,7 +6,7 @@ import (
 )
 
 // form is the version of the tables.
-const form = 1
+const form = 2
 
 // keptCommits is the number of rows of the table commits.
 const keptCommits = 1000
@@ -93,6 +93,29 @@ CREATE TABLE @.replaced (
   how        smallint NOT NULL,
   PRIMARY KEY (generation, id)
 );
+` + indexTables
+
+// indexTables are also the step to form 2. If they change, the step needs a copy of its own.
+const indexTables = `
+CREATE TABLE @.idx (
+  id     bigint PRIMARY KEY,
+  parent bigint NOT NULL,
+  rule   text COLLATE "C" NOT NULL,
+  state  smallint NOT NULL,
+  next   bytea NOT NULL
+);
+CREATE TABLE @.entry (
+  idx   bigint NOT NULL,
+  place bytea NOT NULL,
+  n     bigint NOT NULL,
+  PRIMARY KEY (idx, place)
+);
+CREATE TABLE @.indexed (
+  idx  bigint NOT NULL,
+  fold bytea NOT NULL,
+  keys bytea NOT NULL,
+  PRIMARY KEY (idx, fold)
+);
 `
 
 // Statements that name no table. They set all that decides what a transaction sees, because the server or the user
@@ -136,6 +159,10 @@ const (
 	sqlScan
 	sqlCountIDs
 	sqlEverything
+	sqlIndexes
+	sqlEntries
+	sqlEntriesBackward
+	sqlIndexKeys
 
 	sqlByIDAt
 	sqlChildAt
@@ -172,6 +199,15 @@ const (
 	sqlAddChange
 	sqlAddCommit
 	sqlDropCommit
+
+	sqlPutIndexes
+	sqlDropEntries
+	sqlPutEntries
+	sqlDropKeys
+	sqlPutKeys
+	sqlPurgeEntries
+	sqlPurgeKeys
+	sqlForgetIndex
 
 	sqlToThin
 	sqlOldest
@@ -295,6 +331,12 @@ var statementSQL = [statements]string{
 	sqlCountIDs:   `SELECT count(*) FROM @.object WHERE id > $1 AND id <= $2`,
 	sqlEverything: `SELECT ` + rowColumns + `text, bytes FROM @.object ORDER BY id`,
 
+	sqlIndexes: `SELECT id, parent, rule, state, next FROM @.idx ORDER BY id`,
+	sqlEntries: `SELECT place, n FROM @.entry WHERE idx = $1 AND place >= $2 AND place < $3 ORDER BY place LIMIT $4`,
+	sqlEntriesBackward: `SELECT place, n FROM @.entry WHERE idx = $1 AND place >= $2 AND place < $3
+		ORDER BY place DESC LIMIT $4`,
+	sqlIndexKeys: `SELECT keys FROM @.indexed WHERE idx = $1 AND fold = $2`,
+
 	sqlByIDAt: `SELECT ` + rowColumns + value(`$2`) + `, since, 0::bigint AS until, NULL::bytea AS hash
 			FROM @.object WHERE id = $1 AND since <= $3
 		UNION ALL SELECT ` + pastColumns + value(`$2`) + `, since, until, hash
@@ -398,6 +440,22 @@ var statementSQL = [statements]string{
 				THEN (SELECT coalesce(sum(` + keptBytes + `), 0) FROM @.past WHERE until = $1) ELSE 0 END
 		FROM (SELECT $1::bigint - 1 AS generation) AS made LEFT JOIN @.commits AS last USING (generation)`,
 	sqlDropCommit: `DELETE FROM @.commits WHERE generation = $1`,
+
+	sqlPutIndexes: `INSERT INTO @.idx (id, parent, rule, state, next)
+		SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::smallint[], $5::bytea[])
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, next = excluded.next`,
+	sqlDropEntries: `DELETE FROM @.entry USING unnest($1::bigint[], $2::bytea[]) AS gone (i, p) WHERE idx = i AND place = p`,
+	sqlPutEntries: `INSERT INTO @.entry (idx, place, n) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bigint[])
+		ON CONFLICT (idx, place) DO UPDATE SET n = excluded.n`,
+	sqlDropKeys: `DELETE FROM @.indexed USING unnest($1::bigint[], $2::bytea[]) AS gone (i, f) WHERE idx = i AND fold = f`,
+	sqlPutKeys: `INSERT INTO @.indexed (idx, fold, keys) SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
+		ON CONFLICT (idx, fold) DO UPDATE SET keys = excluded.keys`,
+	sqlPurgeEntries: `DELETE FROM @.entry WHERE idx = $1 AND place IN
+		(SELECT place FROM @.entry WHERE idx = $1 ORDER BY place LIMIT $2)`,
+	sqlPurgeKeys: `DELETE FROM @.indexed WHERE idx = $1 AND fold IN
+		(SELECT fold FROM @.indexed WHERE idx = $1 ORDER BY fold LIMIT $2)`,
+	sqlForgetIndex: `DELETE FROM @.idx WHERE id = $1 AND NOT EXISTS (SELECT FROM @.entry WHERE idx = $1)
+		AND NOT EXISTS (SELECT FROM @.indexed WHERE idx = $1)`,
 
 	sqlToThin: `SELECT generation, time, person, thinned, count,
 			(SELECT coalesce(sum(` + keptBytes + `), 0)::bigint FROM @.past WHERE until = generation AND past.thinned)

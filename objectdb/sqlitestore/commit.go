@@ -88,6 +88,9 @@ func (c *conn) write(ctx context.Context, w *objectdb.Commit) error {
 			return err
 		}
 	}
+	if err := c.writeIndexes(ctx, w); err != nil {
+		return err
+	}
 	var row [6]driver.Value
 	if err := c.one(row[:], sqlChanges); err != nil {
 		return metaError(err)

@@ -18,7 +18,7 @@
 // # The file
 //
 // A root is an SQLite database in WAL mode with the application_id 0x53437274
-// ("SCrt") and the user_version 4. While it is in use, three files lie beside it,
+// ("SCrt") and the user_version 5. While it is in use, three files lie beside it,
 // its name with -wal, -shm and -lock. Only a program with a current SQLite should touch a
 // root that is in use (versions before 3.51.3 can damage a WAL); a copy can be read
 // with any sqlite3 shell:
@@ -57,6 +57,14 @@
 //	  parent, name, fold, kind, ver, created, modified, size, type,
 //	  thinned,                    -- 1: it may be dropped earlier than others
 //	  hash, value);               -- hash: SHA-256 of a value that is too large
+//	CREATE TABLE idx (            -- one row for each index: see objectdb.Index
+//	  id, parent,                 -- parent: the id of the table
+//	  rule, state, next);
+//	CREATE TABLE entry (          -- one row for each entry of an index
+//	  idx, place, n);
+//	CREATE TABLE indexed (        -- one row for each record in an index
+//	  idx, fold,
+//	  keys);                      -- see objectdb.EncodeIndexKeys
 //
 // In generation G, the state of an object is its row in object if since <= G, and otherwise its
 // row in past with since <= G < until. If a state is not kept, or dropped later, the next state

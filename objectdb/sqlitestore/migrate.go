@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	sqlite3 "github.com/mattn/go-sqlite3"
+
 	"scripter/objectdb"
 )
 
@@ -48,6 +50,7 @@ var migrations = []string{
 		DROP TABLE object_3;
 		CREATE UNIQUE INDEX object_place ON object (parent, fold);
 ` + historyTables,
+	4: indexTables,
 }
 
 func newer(version int64) error {
@@ -158,7 +161,12 @@ func (c *conn) takeSteps(version, target int, steps []string) error {
 		if version < 1 || version >= len(steps) {
 			return errors.New("no step leads on from there")
 		}
-		if _, err := c.c.Exec(steps[version], nil); err != nil {
+		_, err := c.c.Exec(steps[version], nil)
+		if sqlite := (sqlite3.Error{}); errors.As(err, &sqlite) && sqlite.Code == sqlite3.ErrError {
+			// The tables are not those of the version that the file says it has.
+			return fmt.Errorf("%w (%s)", objectdb.ErrDamaged, sqlite.Error())
+		}
+		if err != nil {
 			return sqlError(err)
 		}
 	}

@@ -179,7 +179,7 @@ func TestMigrationsRunInOrder(t *testing.T) {
 	require.ErrorIs(t, err, objectdb.ErrNewer)
 	_, err = Inspect(path)
 	require.ErrorIs(t, err, objectdb.ErrNewer)
-	assert.ErrorContains(t, err, "its version is 6, this program knows 4; use the newer program")
+	assert.ErrorContains(t, err, "its version is 7, this program knows 5; use the newer program")
 }
 
 // Catalogue: P9
@@ -188,7 +188,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	db := newStore(path, objectdb.Options{})
 	for range 3 {
 		err := db.migrate(objectdb.FileVersion+2, later(`CREATE TABLE later (id INTEGER)`, `INSERT INTO nowhere VALUES (17)`))
-		require.ErrorContains(t, err, "it could not be brought from version 1 to 6, and is as it was: ")
+		require.ErrorContains(t, err, "it could not be brought from version 1 to 7, and is as it was: ")
 		require.ErrorContains(t, err, "no such table: nowhere")
 	}
 	err := db.migrate(objectdb.FileVersion+1, migrations)

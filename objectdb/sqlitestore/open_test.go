@@ -100,7 +100,7 @@ func TestOpenFailures(t *testing.T) {
 		{"other program", func(t *testing.T) string { return changed(t, wholeFile(t), 68, 0, 0, 0, 7) },
 			objectdb.ErrNotRoot, "file is not a root: it is an SQLite file of another program (application_id 0x7)"},
 		{"newer", func(t *testing.T) string { return changed(t, wholeFile(t), 60, 0, 0, 0, 9) },
-			objectdb.ErrNewer, "root was made by a newer version: its version is 9, this program knows 4; " +
+			objectdb.ErrNewer, "root was made by a newer version: its version is 9, this program knows 5; " +
 				"use the newer program"},
 		{"cut off", func(t *testing.T) string {
 			path := wholeFile(t)

@@ -115,6 +115,10 @@ func (s *store) replace(
 	if r.Restored, err = k.restore(ctx); err != nil {
 		return err
 	}
+	// They are built again: see objectdb.DB.BuildIndexes.
+	if _, err := exec(`DELETE FROM main.entry; DELETE FROM main.indexed; DELETE FROM main.idx`); err != nil {
+		return err
+	}
 	var history [6]driver.Value
 	if err := c.one(history[:], sqlChanges); err != nil {
 		return metaError(err)

@@ -45,7 +45,7 @@ func TestRevertToCopiesThatCannotBeUsed(t *testing.T) {
 		{db.Path(), nil, "it is the root itself"},
 		{damaged, objectdb.ErrDamaged, "(t.x): its size is said to be 1 and is 4"},
 		{cut, objectdb.ErrDamaged, "it is cut off"},
-		{newerRoot, objectdb.ErrNewer, "its version is 9, this program knows 4; use the newer program"},
+		{newerRoot, objectdb.ErrNewer, "its version is 9, this program knows 5; use the newer program"},
 		{foreign.Path(), nil, "it is a copy of another root; export that one, and import its files"},
 	} {
 		_, err := db.Revert(context.Background(), test.path, objectdb.SaveOptions{})

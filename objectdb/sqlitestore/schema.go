@@ -15,7 +15,7 @@ CREATE TABLE meta (
   thinned     INTEGER NOT NULL DEFAULT 0,
   past_bytes  INTEGER NOT NULL DEFAULT 0
 );
-` + objectTable + historyTables
+` + objectTable + historyTables + indexTables
 
 const objectTable = `
 CREATE TABLE object (
@@ -75,6 +75,29 @@ CREATE INDEX change_parts ON change (first) WHERE first <> generation;
 CREATE INDEX change_person ON change (generation) WHERE person OR undoes <> x'';
 `
 
+// indexTables are also the migration to version 5. If they change, the migration needs a copy of its own.
+const indexTables = `
+CREATE TABLE idx (
+  id     INTEGER PRIMARY KEY,
+  parent INTEGER NOT NULL,
+  rule   TEXT NOT NULL,
+  state  INTEGER NOT NULL,
+  next   TEXT NOT NULL
+);
+CREATE TABLE entry (
+  idx   INTEGER NOT NULL,
+  place BLOB NOT NULL,
+  n     INTEGER NOT NULL,
+  PRIMARY KEY (idx, place)
+) WITHOUT ROWID;
+CREATE TABLE indexed (
+  idx  INTEGER NOT NULL,
+  fold TEXT NOT NULL,
+  keys BLOB NOT NULL,
+  PRIMARY KEY (idx, fold)
+) WITHOUT ROWID;
+`
+
 // A statement is one of the SQL statements that a connection keeps prepared.
 type statement int
 
@@ -93,6 +116,10 @@ const (
 	sqlScan
 	sqlCountIDs
 	sqlEverything
+	sqlIndexes
+	sqlEntries
+	sqlEntriesBackward
+	sqlIndexKeys
 
 	sqlByIDAt
 	sqlChildAt
@@ -145,6 +172,14 @@ const (
 	sqlDropPast
 	sqlDropChange
 	sqlSetReplaced
+	sqlPutIndex
+	sqlPutEntry
+	sqlDropEntry
+	sqlPutKeys
+	sqlDropKeys
+	sqlPurgeEntries
+	sqlPurgeKeys
+	sqlForgetIndex
 
 	sqlWALState
 	sqlCheckpoint
@@ -214,6 +249,12 @@ var statementSQL = [statements]string{
 	sqlCountIDs:   `SELECT count(*) FROM object WHERE id > ?1 AND id <= ?2`,
 	sqlEverything: `SELECT ` + rowColumns + `value FROM object ORDER BY id`,
 
+	sqlIndexes: `SELECT id, parent, rule, state, next FROM idx ORDER BY id`,
+	sqlEntries: `SELECT place, n FROM entry WHERE idx = ?1 AND place >= ?2 AND place < ?3 ORDER BY place LIMIT ?4`,
+	sqlEntriesBackward: `SELECT place, n FROM entry WHERE idx = ?1 AND place >= ?2 AND place < ?3
+		ORDER BY place DESC LIMIT ?4`,
+	sqlIndexKeys: `SELECT keys FROM indexed WHERE idx = ?1 AND fold = ?2`,
+
 	// A transaction that will write takes the lock at its start: one that
 	// began as a reader could not wait for it (SQLITE_BUSY_SNAPSHOT).
 	sqlBegin:       `BEGIN IMMEDIATE`,
@@ -259,6 +300,18 @@ var statementSQL = [statements]string{
 	sqlDropPast:      `DELETE FROM past WHERE id = ?1 AND until = ?2 RETURNING ` + keptBytes,
 	sqlDropChange:    `DELETE FROM change WHERE generation = ?1`,
 	sqlSetReplaced:   `UPDATE change SET objects = ?2, count = ?3 WHERE generation = ?1`,
+
+	sqlPutIndex:  `INSERT OR REPLACE INTO idx (id, parent, rule, state, next) VALUES (?1, ?2, ?3, ?4, ?5)`,
+	sqlPutEntry:  `INSERT OR REPLACE INTO entry (idx, place, n) VALUES (?1, ?2, ?3)`,
+	sqlDropEntry: `DELETE FROM entry WHERE idx = ?1 AND place = ?2`,
+	sqlPutKeys:   `INSERT OR REPLACE INTO indexed (idx, fold, keys) VALUES (?1, ?2, ?3)`,
+	sqlDropKeys:  `DELETE FROM indexed WHERE idx = ?1 AND fold = ?2`,
+	sqlPurgeEntries: `DELETE FROM entry WHERE idx = ?1 AND place <=
+		(SELECT max(place) FROM (SELECT place FROM entry WHERE idx = ?1 ORDER BY place LIMIT ?2))`,
+	sqlPurgeKeys: `DELETE FROM indexed WHERE idx = ?1 AND fold <=
+		(SELECT max(fold) FROM (SELECT fold FROM indexed WHERE idx = ?1 ORDER BY fold LIMIT ?2))`,
+	sqlForgetIndex: `DELETE FROM idx WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM entry WHERE idx = ?1)
+		AND NOT EXISTS (SELECT 1 FROM indexed WHERE idx = ?1)`,
 
 	// An object has only one state in a generation, and so has a place. So only the first state
 	// that ends after the generation can be the one.

@@ -94,6 +94,33 @@ return records.get ("scratchpad.changed", key).age`,
 		Func:  update,
 	},
 	{
+		Name:    "records.explain",
+		Doc:     "How records.find would find the records of a query: which index helps, or that it looks at all of them.",
+		Params:  []script.Param{tableArg, script.Opt("query", "table", "", "as for records.find")},
+		Results: script.Returns("string", ""),
+		Errors:  "a name that the query does not have",
+		Example: `records.add ("scratchpad.explained", {name = "Ada"})
+return records.explain ("scratchpad.explained", {where = {name = "Ada"}})`,
+		Gives: "looks at all records, in the order of their keys; no index helps",
+		Func:  explain,
+	},
+	{
+		Name: "records.index",
+		Doc: "Declares the indexes of a table, in place of those before: a list of texts, each with one field or with " +
+			"several, such as \"state, -added\". records.find reads them, and every transaction that writes records keeps " +
+			"them right. search has the fields in which records.search searches. The indexes of a large table are built " +
+			"little by little, and used when they are complete. With one argument, the declared ones and the search fields.",
+		Params: []script.Param{
+			tableArg, script.Opt("indexes", "string[]", "", ""), script.Opt("search", "string[]", "", ""),
+		},
+		Results: []script.Param{{Name: "indexes", Type: "string[]"}, {Name: "search", Type: "string[]"}},
+		Errors:  "more than 16 indexes, an index of more than 4 fields, more than 8 fields to search",
+		Example: `records.index ("scratchpad.indexed", {"name", "state, -added"})
+return table.concat (records.index ("scratchpad.indexed"), "; ")`,
+		Gives: "name; state, -added",
+		Func:  index,
+	},
+	{
 		Name:    "records.remove",
 		Doc:     "Deletes a record. The result is false if there is none.",
 		Params:  []script.Param{tableArg, script.Arg("key", "string", "")},
@@ -203,16 +230,19 @@ func check(c *script.Call, o *script.Object, t records.Table, i int, key string)
 	fields map[string]script.Value, problems *script.Table, err error,
 ) {
 	tx := c.Thread().Tx()
-	s, err := records.ReadShape(tx, o.Address())
+	s, err := records.ReadShape(tx, c.Address(1))
 	if err != nil {
 		return nil, nil, err
 	}
 	r := s.Check(given(c, i), key == "", c.Thread().Now())
-	taken, err := s.Taken(t, r.Fields, key)
-	if err != nil {
-		return nil, nil, err
+	if o != nil {
+		taken, err := s.Taken(t, r.Fields, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Problems = append(r.Problems, taken...)
 	}
-	if r.Problems = append(r.Problems, taken...); len(r.Problems) == 0 {
+	if len(r.Problems) == 0 {
 		return checked(c, i, r.Fields), nil, nil
 	}
 	messages, err := records.ReadMessages(tx)
@@ -227,9 +257,7 @@ func check(c *script.Call, o *script.Object, t records.Table, i int, key string)
 }
 
 func add(c *script.Call) error {
-	c.RootTable(1, false)
-	given(c, 2) // a wrong argument makes no table
-	o, t := tableOf(c, true)
+	o, t := tableOf(c, false)
 	fields, problems, err := check(c, o, t, 2, "")
 	if err != nil {
 		return err
@@ -237,6 +265,9 @@ func add(c *script.Call) error {
 	if problems != nil {
 		c.Return(nil, problems)
 		return nil
+	}
+	if o == nil {
+		o, t = tableOf(c, true)
 	}
 	key := records.NewKey(c.Thread().Now())
 	for n, err := t.Get(key); n != nil || err != nil; n, err = t.Get(key) { // of another host's clock
@@ -424,6 +455,9 @@ func shape(c *script.Call) error {
 		return err
 	}
 	if err := c.Store(o, "shape", shape); err != nil {
+		return err
+	}
+	if err := indexUnique(c, a, shape); err != nil {
 		return err
 	}
 	return returnShape(c, at)
