@@ -92,6 +92,9 @@ func (e *Engine) NewThread(ctx context.Context, o ThreadOptions) *Thread {
 	return t
 }
 
+// MemoryLimit returns how much memory the scripts of the thread may hold, in bytes.
+func (t *Thread) MemoryLimit() int64 { return t.opt.Limits.MemoryBytes }
+
 // threadOf returns the thread that L belongs to.
 func threadOf(L *lua.LState) *Thread { return (*Thread)(lua.Of(L).Owner().(*owner)) }
 

@@ -22,6 +22,7 @@ import (
 	"scripter/verbs/hash"
 	"scripter/verbs/html"
 	"scripter/verbs/http"
+	"scripter/verbs/image"
 	"scripter/verbs/json"
 	"scripter/verbs/mail"
 	"scripter/verbs/markdown"
@@ -39,7 +40,7 @@ import (
 // All returns the verbs of every group. They hash passwords with p.
 func All(p *site.Passwords) []script.Verb {
 	return slices.Concat(after.Verbs, base64.Verbs, clock.Verbs, csv.Verbs, date.Verbs, feed.Verbs, form.Verbs,
-		hash.Verbs(p), html.Verbs, http.Verbs, json.Verbs, mail.Verbs, markdown.Verbs, outbox.Verbs, qr.Verbs,
+		hash.Verbs(p), html.Verbs, http.Verbs, image.Verbs, json.Verbs, mail.Verbs, markdown.Verbs, outbox.Verbs, qr.Verbs,
 		random.Verbs, records.Verbs, sql.Verbs, text.Verbs, url.Verbs, uuid.Verbs, xml.Verbs)
 }
 
