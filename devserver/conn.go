@@ -45,9 +45,16 @@ func (l lazyConn) Write(p []byte) (int, error) {
 	return l.c.Conn.Write(p)
 }
 
+// The limits of reading what a client still sends after its response.
+const (
+	drainIdle  = 500 * time.Millisecond
+	drainTime  = 10 * time.Second
+	drainBytes = 256 << 20
+)
+
 // close closes the connection after the client has received the whole response. It
-// first reads what the client still sends for a moment, because closing a socket with
-// unread bytes discards the response.
+// first reads what the client still sends, because closing a socket with unread bytes discards the
+// response: browsers read it only when they have sent all of a body that is too large.
 func (c *conn) close() {
 	if c.Conn == nil {
 		return
@@ -57,8 +64,24 @@ func (c *conn) close() {
 		t.SetLinger(0)
 	case ok:
 		t.CloseWrite()
-		t.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-		io.Copy(io.Discard, io.LimitReader(t, 1<<20))
+		io.Copy(io.Discard, io.LimitReader(&draining{t, time.Now().Add(drainTime)}, drainBytes))
 	}
 	c.Conn.Close()
+}
+
+// draining reads from a connection as long as something arrives, and until end.
+type draining struct {
+	conn net.Conn
+	end  time.Time
+}
+
+func (d *draining) Read(p []byte) (int, error) {
+	by := time.Now().Add(drainIdle)
+	if d.end.Before(by) {
+		by = d.end
+	}
+	if err := d.conn.SetReadDeadline(by); err != nil {
+		return 0, err
+	}
+	return d.conn.Read(p)
 }

@@ -157,6 +157,16 @@ func TestServeScripts(t *testing.T) {
 	assert.Contains(t, raw(t, addr, "POST /x.fcgi HTTP/1.0\r\nContent-Length: 100000\r\n\r\n"+body), "413 ")
 }
 
+// TestLateReader checks that a client that sends all of a body that is too large before it reads, as
+// browsers do, gets the page of the 413.
+func TestLateReader(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `return "x"`)
+	body := strings.Repeat("x", 40_000_000)
+	assert.Contains(t, raw(t, s.addr, "POST /x.fcgi HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=B\r\n"+
+		"Content-Length: 40000000\r\n\r\n"+body), "it has 38.1 MB, and 16 MB are accepted")
+}
+
 // TestBrokenAnswer checks that a client can tell an incomplete response from a complete one.
 func TestBrokenAnswer(t *testing.T) {
 	s := newSite(t)
