@@ -96,6 +96,14 @@ func hostText(host string) string {
 	return host
 }
 
+// ruleText returns the rule for a host, which has a port unless that is "".
+func ruleText(host, port string) string {
+	if port == "" {
+		return hostText(host)
+	}
+	return net.JoinHostPort(host, port)
+}
+
 // shown returns a URL for a message: without its query, which may have secrets, and clipped.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "?"); ok {
@@ -127,7 +135,7 @@ func checkRequest(r *Request) error {
 		for _, value := range values {
 			f := httpheader.Field{Name: name, Value: value}
 			if err := f.CheckLine(); err != nil {
-				return refuse("headers: %v", err)
+				return refuse("headers: %s", fieldError(err))
 			}
 			size += len(name) + len(value) + len(": \r\n")
 		}
@@ -144,17 +152,32 @@ func checkRequest(r *Request) error {
 	return nil
 }
 
+// fieldError returns the message about a field, without the words that call it one of a response.
+func fieldError(err error) string {
+	var e *httpheader.Error
+	switch {
+	case !errors.As(err, &e):
+		return err.Error()
+	case e.Field != "":
+		return e.Field + ": " + e.Message
+	}
+	return e.Message
+}
+
 type addr = netip.Addr
 
 // dialer returns a function that connects to a host. It compares the address right before the connection is made, so
 // that it does not matter whether the name had another address a moment before.
 func (c *Client) dialer(
-	check func(host string, a addr) error,
+	check func(host, port string, a addr) error,
 ) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, err := net.SplitHostPort(address)
+		host, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, err
+		}
+		if port == "80" || port == "443" {
+			port = ""
 		}
 		d := net.Dialer{Timeout: dialTime, Resolver: c.options.Resolver}
 		d.ControlContext = func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
@@ -162,30 +185,35 @@ func (c *Client) dialer(
 			if err != nil {
 				return err
 			}
-			return check(host, to.Addr().Unmap())
+			return check(host, port, to.Addr().Unmap())
 		}
-		return d.DialContext(ctx, network, address)
+		conn, err := d.DialContext(ctx, network, address)
+		var unknown *net.DNSError
+		if errors.As(err, &unknown) {
+			err = fmt.Errorf("its name cannot be resolved: %s", unknown.Err) // without the name server
+		}
+		return conn, err
 	}
 }
 
 // checkPublic allows addresses of the public internet.
-func checkPublic(host string, a addr) error {
+func checkPublic(host, port string, a addr) error {
 	if site.IsPublic(a) {
 		return nil
 	}
 	return refuse("%s has the address %v, which is not of the public internet; if scripts may ask it, list it in "+
-		"scripter.conf as %q", host, a, site.KeyFetchPrivate+": "+host)
+		"scripter.conf as %q", host, a, site.KeyFetchPrivate+": "+ruleText(host, port))
 }
 
 // checkPrivate allows all addresses of hosts, of this one too. Clouds answer with passwords at an address of the link
 // (169.254.169.254), so such an address must itself be listed.
-func checkPrivate(host string, a addr) error {
+func checkPrivate(host, port string, a addr) error {
 	if listed, err := netip.ParseAddr(host); err == nil && listed.Unmap() == a {
 		return nil
 	}
 	if a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || a == ec2Metadata {
 		return refuse("%s has the address %v, which scripts may ask only if scripter.conf lists the address itself: %q",
-			host, a, site.KeyFetchPrivate+": "+hostText(a.String()))
+			host, a, site.KeyFetchPrivate+": "+ruleText(a.String(), port))
 	}
 	return nil
 }

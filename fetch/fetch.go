@@ -61,7 +61,7 @@ func New(o Options) *Client {
 
 // transport returns a transport that connects to an address only if check allows it. There is no proxy: it would
 // connect to addresses that nobody checks.
-func (c *Client) transport(check func(host string, a addr) error) *http.Transport {
+func (c *Client) transport(check func(host, port string, a addr) error) *http.Transport {
 	return &http.Transport{
 		DialContext:            c.dialer(check),
 		TLSClientConfig:        &tls.Config{RootCAs: c.options.RootCAs, MinVersion: tls.VersionTLS12},

@@ -152,18 +152,18 @@ func TestAddresses(t *testing.T) {
 		"ff02::1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "100::1", "5f00::1",
 	} {
 		a := address(text)
-		assert.ErrorContains(t, checkPublic("h.example", a), `list it in scripter.conf as "fetch-private: h.example"`, text)
+		assert.ErrorContains(t, checkPublic("h.example", "8080", a), `list it in scripter.conf as "fetch-private: h.example:8080"`, text)
 	}
 	for _, text := range []string{"93.184.216.34", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8"} {
-		assert.NoError(t, checkPublic("h.example", address(text)), text)
+		assert.NoError(t, checkPublic("h.example", "", address(text)), text)
 	}
 	for _, text := range []string{"127.0.0.1", "10.1.2.3", "192.168.1.1", "::1", "fc00::1", "93.184.216.34"} {
-		assert.NoError(t, checkPrivate("h.example", address(text)), text)
+		assert.NoError(t, checkPrivate("h.example", "", address(text)), text)
 	}
 	for _, text := range []string{"169.254.169.254", "fe80::1", "fd00:ec2::254", "0.0.0.0", "::", "224.0.0.1"} {
 		a := address(text)
-		assert.ErrorContains(t, checkPrivate("h.example", a), "only if scripter.conf lists the address itself", text)
-		assert.NoError(t, checkPrivate(text, a), text)
+		assert.ErrorContains(t, checkPrivate("h.example", "", a), "only if scripter.conf lists the address itself", text)
+		assert.NoError(t, checkPrivate(text, "", a), text)
 	}
 }
 
@@ -182,9 +182,11 @@ func TestRebinding(t *testing.T) {
 		var refused *Refused
 		require.ErrorAs(t, err, &refused, address)
 		assert.Equal(t, "rebind.example has the address "+address+", which is not of the public internet; if scripts may ask "+
-			`it, list it in scripter.conf as "fetch-private: rebind.example"`, err.Error())
+			`it, list it in scripter.conf as "fetch-private: rebind.example:`+port+`"`, err.Error())
 	}
 	assert.Zero(t, asked)
+	_, err = do(public, Request{URL: "http://unknown.example:" + port})
+	require.EqualError(t, err, "unknown.example:"+port+": its name cannot be resolved: no such host")
 
 	private := newClient(t, Options{Reach: list(t, "fetch-private: rebind.example:"+port), Resolver: names.resolver()})
 	names.set("rebind.example.", "127.0.0.1")

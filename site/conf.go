@@ -51,6 +51,10 @@ func readConf(file string) (Conf, error) {
 		return c, err
 	}
 	defer f.Close()
+	folder, err := filepath.Abs(filepath.Dir(file)) // a web server may start a two-line file by a relative path
+	if err != nil {
+		return c, err
+	}
 	lines := bufio.NewScanner(f)
 	for n := 1; lines.Scan(); n++ {
 		line := strings.TrimSpace(lines.Text())
@@ -76,10 +80,10 @@ func readConf(file string) (Conf, error) {
 			}
 		default:
 			if (name == KeyPages || name == KeyCacheFolder) && value != "" && !filepath.IsAbs(value) {
-				value = filepath.Join(filepath.Dir(file), value)
+				value = filepath.Join(folder, value)
 			}
 			if name == KeyDatabase {
-				value = AbsoluteDatabase(value, filepath.Dir(file))
+				value = AbsoluteDatabase(value, folder)
 			}
 			if err := c.Reach.Add(name, value); err != nil {
 				return c, fmt.Errorf("%s, line %d: %w", file, n, err)

@@ -64,4 +64,9 @@ func TestDatabasesOfConf(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Database{{"shop", filepath.Join(filepath.Dir(file), "data/shop.db"), true}}, c.Reach.Databases)
 	assert.Equal(t, []string{"a.example"}, c.Reach.Fetch)
+
+	t.Chdir(filepath.Dir(file))
+	again, err := readConf("./scripter.conf")
+	require.NoError(t, err)
+	assert.Equal(t, c.Reach, again.Reach)
 }
