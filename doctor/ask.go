@@ -152,7 +152,7 @@ func (a *asker) ask(ctx context.Context, q question) *answered {
 	if err != nil {
 		return &answered{err: fmt.Errorf("no answer that can be read: %w", err)}
 	}
-	if q.probe && q.kind == "" {
+	if q.probe && (q.kind == "" || q.kind == probe.Beyond) {
 		r.Probe = probeReply(r.Body)
 	}
 	return r
