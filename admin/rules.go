@@ -74,6 +74,16 @@ var ruleTables = sync.OnceValue(func() []*rules {
 			ruleColumn{Name: "prefix", Text: "rules.prefix", Example: "/members/"},
 			ruleColumn{Name: "files", Text: "rules.files", Example: "index.html index.mcro"}),
 		{
+			page: "routes", title: "rules.routes", about: "rules.routesAbout", address: site.RouteRows, keys: 2,
+			columns: []ruleColumn{
+				{Name: "host", Text: "rules.host", Example: "*"},
+				{Name: "name", Text: "rules.routeName", Example: "item"},
+				{Name: "route", Text: "rules.route", Example: "GET /items/{id}"},
+				{Name: "target", Text: "rules.target", Example: "shop.item"},
+			},
+			rows: routeRows, set: setRoute, remove: removeRoute,
+		},
+		{
 			page: "requires", title: "rules.requires", about: "rules.requiresAbout", address: site.RequireRows, keys: 1,
 			columns: []ruleColumn{
 				{Name: "address", Text: "rules.address", Kind: "address", Example: "suites.webserverScripts"},
@@ -163,6 +173,26 @@ func removeLimit(tx *objectdb.Tx, keys []string) ([]string, error) {
 		err = tx.Delete(row)
 	}
 	return nil, err
+}
+
+func routeRows(tx *objectdb.Tx, s *site.Snapshot) (list []ruleRow, err error) {
+	for _, r := range s.Routes().All() {
+		notes, err := s.RouteNotes(tx, r)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, ruleRow{Cells: r.Cells(), Notes: notes})
+	}
+	return list, nil
+}
+
+func setRoute(tx *objectdb.Tx, cells []string) error {
+	_, _, err := site.SetRoute(tx, cells[0], cells[1], cells[2]+" "+cells[3]) // warnings are notes of the row
+	return err
+}
+
+func removeRoute(tx *objectdb.Tx, keys []string) ([]string, error) {
+	return nil, site.RemoveRoute(tx, keys[0], keys[1])
 }
 
 func requireRows(tx *objectdb.Tx, _ *site.Snapshot) (list []ruleRow, err error) {

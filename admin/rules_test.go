@@ -61,6 +61,13 @@ func TestRules(t *testing.T) {
 			`user.webserver.directoryIndex.["*"].["/sub/"]`, `user.webserver.directoryIndex.["*"].["/sub/"]`,
 			objectdb.String("a.html b.mcro"), objectdb.String("b.mcro"),
 		}, {
+			"routes", []string{"host", "*", "name", "item", "route", "get  /items/{id}", "target", "shop.item"},
+			[]string{"*", "item"},
+			[]string{"host", "example.org", "name", "item", "route", "* /items/{id}", "target", "/item.mcro"},
+			[]string{"example.org", "item"},
+			`user.webserver.routes.["*"].item`, `user.webserver.routes.["example.org"].item`,
+			objectdb.String("GET /items/{id} shop.item"), objectdb.String("* /items/{id} /item.mcro"),
+		}, {
 			"requires", []string{"address", "suites . webserverScripts", "requires", "user ada"},
 			[]string{"suites.webserverScripts"},
 			[]string{"address", "suites.webserverScripts", "requires", "anyone"}, []string{"suites.webserverScripts"},
@@ -137,6 +144,10 @@ func TestRulesRefused(t *testing.T) {
 			{"host", "*", "prefix", "/", "action", ""}},
 		"index": {{"host", "*", "prefix", "/", "files", "../x"}, {"host", "*", "prefix", "/", "files",
 			strings.Repeat("x", longestCell+1)}},
+		"routes": {{"host", "*", "name", "a", "route", "GET items", "target", "x"},
+			{"host", "*", "name", "a", "route", "GET /x.fcgi", "target", "x"}, {"host", "*", "name", "a", "route", "GET /x"},
+			{"host", "*", "name", "a b", "route", "GET /x", "target", "x"}, {"host", "", "name", "a", "route", "GET /x", "target",
+				"x"}, {"host", "*", "name", "a", "route", "GET /x", "target", "/x.html"}},
 		"requires": {{"address", "suites.webserverScripts", "requires", "nobody"}, {"address", "user.notes", "requires",
 			"user"}},
 		"history": {{"address", "user..x", "keep", "nothing"}, {"address", "user", "keep", "forever"}, {"address", "user",
@@ -188,6 +199,10 @@ func TestRuleNotes(t *testing.T) {
 	s.put(`user.webserver.requires.["suites.webserverScripts"]`, objectdb.String("nonsense"))
 	assert.Contains(t, ada.get("settings/limits").text(), "there is no user.nothing")
 	assert.Contains(t, ada.get("settings/requires").text(), "admits nobody: it begins with")
+	s.put(`user.webserver.routes.["*"].a`, objectdb.String("GET /a nothing"))
+	s.put(`user.webserver.routes.["*"].b`, objectdb.String("nonsense"))
+	assert.Contains(t, ada.get("settings/routes").text(), "there is no suites.webserverScripts.nothing")
+	assert.Contains(t, ada.get("settings/routes").text(), "it has no pattern that begins with /")
 	s.put(`user.webserver.history.["user.nothing"]`, objectdb.String("nothing"))
 	s.put(`user.webserver.history.scratchpad`, objectdb.String("forever"))
 	assert.Contains(t, ada.get("settings/history").text(), "there is no user.nothing")
