@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/http"
 	"time"
 
 	"scripter/httpheader"
@@ -85,6 +86,9 @@ func (c *attempt) answer() (done bool, err error) {
 		return false, nil
 	}
 	if c.target.Action == "" {
+		if c.isFolder() {
+			return true, c.redirectAs(http.StatusMovedPermanently, c.withQuery(c.target.Path+"/"))
+		}
 		return true, &Error{Status: 404, Message: "nothing binds " + quote(c.target.Path) + " to an action"}
 	}
 	if done, err := c.answerRoute(); done {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"scripter/httpheader"
@@ -102,11 +104,7 @@ type routedPage struct {
 func (c *attempt) answerRoute() (done bool, err error) {
 	switch {
 	case c.target.moved != "":
-		to := site.EscapePath(c.target.moved)
-		if q := c.request.Params["QUERY_STRING"]; q != "" {
-			to += "?" + plainURL(q)
-		}
-		return true, c.redirectAs(http.StatusMovedPermanently, to)
+		return true, c.redirectAs(http.StatusMovedPermanently, c.withQuery(c.target.moved))
 	case c.target.allow != "" && c.request.Params["REQUEST_METHOD"] != http.MethodOptions:
 		return true, c.notAllowed()
 	case c.target.allow != "":
@@ -117,6 +115,29 @@ func (c *attempt) answerRoute() (done bool, err error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// withQuery returns the URL of a path with the query of the request.
+func (c *attempt) withQuery(path string) string {
+	to := site.EscapePath(path)
+	if q := c.request.Params["QUERY_STRING"]; q != "" {
+		to += "?" + plainURL(q)
+	}
+	return to
+}
+
+// isFolder reports whether the request is for a folder of the document root, without the slash at the end.
+// A web server that passes on all URLs that are no files does not redirect it, as others do.
+func (c *attempt) isFolder() bool {
+	p, root := c.target.Path, c.documentRoot()
+	if m := c.request.Params["REQUEST_METHOD"]; m != http.MethodGet && m != http.MethodHead {
+		return false
+	}
+	if root == "" || strings.HasSuffix(p, "/") || isHidden(p) || c.target.PathArgs != "" || !c.Site().Routes().Any() {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(root, filepath.FromSlash(p)))
+	return err == nil && info.IsDir()
 }
 
 // notAllowed returns the error for a method that no route of the path answers.

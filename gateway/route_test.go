@@ -319,3 +319,21 @@ func BenchmarkManyRoutes(b *testing.B) {
 		}
 	}
 }
+
+// TestFolderWithoutSlash checks that the URL of a folder is redirected where a web server passes it on, as
+// one does that passes on all URLs that are no files.
+func TestFolderWithoutSlash(t *testing.T) {
+	s := newSite(t)
+	s.file("folder/index.html", "x")
+	s.file(".git/config", "x")
+	assert.Equal(t, 404, s.ask("/folder", nil).Status, "without routes nobody passes it on")
+	s.route("x", "GET /x x")
+	resp := s.ask("/folder?q=1", nil)
+	assert.Equal(t, 301, resp.Status)
+	assert.Equal(t, "/folder/?q=1", resp.Get("Location"))
+	for _, path := range []string{"/folder/", "/folder/index.html", "/.git", "/folder$x", "/none"} {
+		assert.Equal(t, 404, s.ask(path, nil).Status, path)
+	}
+	assert.Equal(t, 404, s.ask("/folder", map[string]string{"REQUEST_METHOD": "POST"}).Status)
+	assert.Equal(t, 404, s.ask("/folder", map[string]string{"DOCUMENT_ROOT": ""}).Status)
+}

@@ -106,7 +106,7 @@ func (r *Route) setTarget(target string) error {
 		r.Page = target
 		return CheckPath(target)
 	}
-	a, err := objectdb.ParseAddress(target)
+	a, err := parseTarget(target)
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,22 @@ func (r *Route) setTarget(target string) error {
 	}
 	r.Object = slices.Concat(Scripts, a)
 	return nil
+}
+
+// parseTarget reads the address of an object. Unlike other addresses it may have "-" in a name without
+// quotes, as the URLs of scripts have.
+func parseTarget(target string) (objectdb.Address, error) {
+	a, err := objectdb.ParseAddress(target)
+	if err == nil || strings.ContainsAny(target, `["]`) {
+		return a, err
+	}
+	names := objectdb.Address(strings.Split(target, "."))
+	for _, name := range names {
+		if checkRouteName(name) != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 // Target returns what answers as a row has it: "shop.item" or "/items.mcro".

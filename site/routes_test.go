@@ -23,6 +23,7 @@ func TestParseRoute(t *testing.T) {
 		"GET /a/ x":                                  "GET /a/ | x | ",
 		"GET /{year:number}/{m_2:number} SUITES.webserverScripts.x": "GET /{year:number}/{m_2:number} | x | year m_2",
 		`GET /caf%C3%A9/%7Bx%7D shop.["odd.name"]`:                  `GET /caf%C3%A9/%7Bx%7D | shop.["odd.name"] | `,
+		"GET /x a-b.c":    `GET /x | ["a-b"].c | `,
 		"GET /x _private": "GET /x | _private | ",
 	} {
 		r, err := ParseRoute(text)
@@ -60,6 +61,7 @@ func TestParseRoute(t *testing.T) {
 		"GET /x /y?z":                            "not the path of a page",
 		"GET /x /y/":                             "not the path of a page",
 		"GET /x /../y.mcro":                      `".." part`,
+		"GET /x a-b..c":                          "",
 		"GET /x a..b":                            "",
 		"GET /x suites.webserverScripts":         "cannot answer",
 		"GET " + strings.Repeat("/a", 33) + " x": "more than 32 segments",
