@@ -74,9 +74,15 @@ func TestDoctorHealthy(t *testing.T) {
 	for _, s := range servertest.SetUps {
 		t.Run(s.Name(), func(t *testing.T) {
 			reset(t, site)
-			list := doctor(t, site, servertest.Named(t, s.Name()).Start(t, site))
-			assert.Empty(t, bad(list), "%+v", list)
-			for _, check := range []string{"SCRIPTER", "MACRO", "index", "extra path", "arguments", "letters", "variables",
+			setUp := servertest.Named(t, s.Name())
+			setUp.Routes = true
+			list := doctor(t, site, setUp.Start(t, site))
+			want := []string{}
+			if strings.HasPrefix(s.Name(), "lighttpd") {
+				want = append(want, "warning routes") // for a folder without an index
+			}
+			assert.Equal(t, want, bad(list), "%+v", list)
+			for _, check := range []string{"SCRIPTER", "MACRO", "index", "routes", "extra path", "arguments", "letters", "variables",
 				"proxy", "authorization", "user",
 				"body", "buffering", "HEAD", "error pages", "redirect", "header", "root", "rights", "direct call", "public", "name",
 				"source", "not UTF-8", "other host", "underscore"} {
@@ -340,6 +346,7 @@ func leaveConf(t *testing.T, s *corpus.Site) {
 func TestDoctorFaults(t *testing.T) {
 	t.Parallel()
 	site := corpus.NewSite(t)
+	scripter(t, site, "eval", "user.webserver.routes = nil") // see TestDoctorRoutes
 	kinds, ran := map[string]bool{}, 0
 	_, _, superuser := corpus.ServerUser(t)
 	for i, f := range faulty {
@@ -383,6 +390,27 @@ func TestDoctorFaults(t *testing.T) {
 	}
 	if ran == len(faulty) { // not when -run picked some
 		assert.Greater(t, len(kinds), 20, "kinds of fault: %v", kinds)
+	}
+}
+
+// TestDoctorRoutes: a web server that does not pass on URLs without extensions is found if there are routes.
+func TestDoctorRoutes(t *testing.T) {
+	t.Parallel()
+	site := corpus.NewSite(t)
+	for name, line := range map[string]string{
+		"apache-cgi": "SetHandler ROUTE", "apache-nph": "RewriteRule", "nginx-fastcgi": "try_files $uri $uri/ @routes",
+		"lighttpd-cgi": "url.rewrite-if-not-file", "lighttpd-fastcgi": "url.rewrite-if-not-file", "caddy": "@route not file",
+	} {
+		t.Run(name, func(t *testing.T) {
+			reset(t, site)
+			list := doctor(t, site, servertest.Named(t, name).Start(t, site))
+			assert.Equal(t, []string{"fault routes"}, bad(list), "%+v", list)
+			for _, f := range list {
+				if f.Check == "routes" {
+					assert.Contains(t, strings.Join(f.Change, "\n"), line)
+				}
+			}
+		})
 	}
 }
 

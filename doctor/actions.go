@@ -89,7 +89,7 @@ func (d *doctor) checkSpelling(ctx context.Context) {
 	} else {
 		d.ok("letters", "the extension may be written in capitals")
 	}
-	if r := d.probe(ctx, question{path: scriptPath + ".txt"}); r.Probe != nil {
+	if r := d.probe(ctx, question{path: scriptPath + ".txt"}); r.Probe != nil && r.Probe.Action != "" {
 		d.warn("extension",
 			"%s.txt reaches Scripter too: a name with another last extension is taken for a script", scriptPath)
 	}

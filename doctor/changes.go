@@ -56,6 +56,21 @@ var changes = map[string]string{
 	"index caddy": "@index { path */, file { try_files {path}index.html {path}default.mcro } }, and: " +
 		"rewrite @index {http.matchers.file.relative}",
 
+	"routes apache-nph": `RewriteCond "%{DOCUMENT_ROOT}$1" !-f` +
+		"\n" + `RewriteRule "^(/(?!cgi-bin/).*)$" "/cgi-bin/nph-Scripter.acgi$1" [PT] (apache-nph.conf has all lines)`,
+	"routes apache": "Action ROUTE /cgi-bin/Scripter.acgi virtual\n" +
+		`<If "! -f %{REQUEST_FILENAME} && %{REQUEST_URI} !~ m#^/cgi-bin/#"> SetHandler ROUTE </If> ` +
+		"(apache-cgi.conf has all conditions)",
+	"routes nginx": "location / { try_files $uri $uri/ @routes; error_page 403 = @routes; }\n" +
+		"location @routes { fastcgi_pass scripter; }",
+	"routes lighttpd-cgi": `url.rewrite-if-not-file = ( "^(/[^?]*)(\?.*)?$" => "/cgi-bin/Scripter.acgi$1$2" ) ` +
+		"(lighttpd-cgi.conf has all rules)",
+	"routes lighttpd": `url.rewrite-if-not-file = ( "^(/[^?]*)(\?.*)?$" => "/Scripter.acgi$1$2" ) ` +
+		"(lighttpd-fastcgi.conf has all lines)",
+	"routes caddy": `@route not file {path} {path}/index.html {path}/default.mcro, and: ` +
+		`reverse_proxy @route unix//run/scripter/scripter.sock { transport fastcgi }`,
+	"routes": "pass URLs that are no files on to Scripter",
+
 	"handler apache": "start scripter-fcgi (a daemon), or a2enmod cgid and ScriptSock with an absolute path (CGI); " +
 		"the handler must be executable",
 	"handler nginx": "start scripter-fcgi --listen unix:/run/scripter/scripter.sock (or fcgiwrap), " +

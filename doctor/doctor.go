@@ -6,6 +6,7 @@
 //	name.go       which web server answers
 //	actions.go    scripts and pages: do they reach Scripter?
 //	unreached.go  why they do not
+//	routes.go     URLs that are no files
 //	fields.go     variables and fields of a request
 //	answers.go    bodies, pieces and responses
 //	exposed.go    what visitors must not see
@@ -122,6 +123,7 @@ type doctor struct {
 	reply  *probe.Reply
 	works  string   // a path that reaches Scripter; "" = none does
 	pages  []string // the paths of pages that were found
+	routes []routeURL
 
 	findings []Finding
 	missed   string // the first check with a finding that came too late
@@ -259,6 +261,9 @@ func (d *doctor) read(tx *objectdb.Tx) error {
 	if err := d.readProtection(tx); err != nil {
 		return err
 	}
+	if err := d.readRoutes(tx); err != nil {
+		return err
+	}
 	var err error
 	if d.replicas, err = tx.Replication(); err != nil {
 		return err
@@ -284,6 +289,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkMacro(ctx)
 	d.checkIndex(ctx)
 	if d.works != "" {
+		d.checkRoutes(ctx)
 		d.checkVariables(ctx)
 		d.checkFields(ctx)
 		d.checkBody(ctx)

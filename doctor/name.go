@@ -12,12 +12,19 @@ var statusName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<dt>Server Version: ([^<]*)</dt>`)
 })
 
+// hiddenPath is a path that web servers refuse themselves, also those that pass on all URLs that are no
+// files.
+const hiddenPath = "/.scripterDoctor"
+
 // shownName returns the name that a web server shows: on its /server-status display
 // (specification, 2.2), and in the Server field of an answer that no script has made.
 // Either is "" if the web server does not show it.
 func shownName(ctx context.Context, a *asker) (status, field string, err error) {
 	origin := a.origin()
-	for _, path := range []string{"/server-status?auto", "/server-status"} {
+	for _, path := range []string{"/server-status?auto", "/server-status", hiddenPath} {
+		if path == hiddenPath && field != "" {
+			break
+		}
 		r := origin.ask(ctx, question{path: path})
 		if r.err != nil {
 			return "", "", r.err

@@ -109,9 +109,8 @@ func (m *model) route(out *bufio.Writer, req *http.Request) {
 		return
 	}
 	if strings.HasSuffix(p, "/") && !scriptURL.MatchString(p) {
-		if p = directoryIndex(docRoot, p); p == "" {
-			plain(out, 404, "")
-			return
+		if index := directoryIndex(docRoot, p); index != "" {
+			p = index
 		}
 	}
 	file := filepath.Join(docRoot, filepath.FromSlash(path.Clean(p)))
@@ -126,10 +125,12 @@ func (m *model) route(out *bufio.Writer, req *http.Request) {
 	case pageURL.MatchString(p) &&
 		(isFile(pageFile(docRoot, p)) || strings.ContainsAny(p, "\\\x00") || strings.Contains(p, "..")):
 		m.call(out, req, m.wiring(m, docRoot, p, "MACRO"))
-	case isFolder(file):
+	case isFolder(file) && !strings.HasSuffix(p, "/"):
 		plain(out, 301, "Location: http://"+req.Host+path.Clean(p)+"/\r\n")
-	default:
+	case isFile(file):
 		static(out, req, file)
+	default:
+		m.call(out, req, m.wiring(m, docRoot, p, "ROUTE"))
 	}
 }
 

@@ -12,7 +12,7 @@ func actionWiring(m *model, docRoot, url, action string) map[string]string {
 		"PATH_TRANSLATED":  docRoot + url,
 		"DOCUMENT_ROOT":    docRoot,
 		"REDIRECT_STATUS":  "200",
-		"REDIRECT_HANDLER": map[string]string{"SCRIPTER": "scripter", "MACRO": "macro"}[action],
+		"REDIRECT_HANDLER": map[string]string{"SCRIPTER": "scripter", "MACRO": "macro", "ROUTE": "route"}[action],
 		"REDIRECT_URL":     url,
 	}
 }

@@ -24,6 +24,9 @@ type SetUp struct {
 	Command  func(p Place, conf string) []string
 	AsServer bool // the server does not change its user itself
 
+	// Routes says that the lines of the example for routes are not commented out.
+	Routes bool
+
 	// Edit, when set, changes the examples on their way to the server; Broken says
 	// that scripts do not answer then.
 	Edit   func(file, text string) string
@@ -37,6 +40,7 @@ type Place struct {
 	Port string
 	// PurgePort is the port where Varnish accepts PURGE.
 	PurgePort string
+	Routes    bool
 	Edit      func(file, text string) string
 }
 
@@ -152,7 +156,7 @@ func (s SetUp) Name() string { return s.name }
 
 // Start installs the example and starts its server.
 func (s SetUp) Start(t *testing.T, site *corpus.Site) corpus.Client {
-	p := Place{Site: site, Run: corpus.OpenTempDir(t), Port: corpus.FreePort(t), Edit: s.Edit}
+	p := Place{Site: site, Run: corpus.OpenTempDir(t), Port: corpus.FreePort(t), Routes: s.Routes, Edit: s.Edit}
 	for _, f := range s.Files {
 		p.copyExample(t, f)
 	}
@@ -213,6 +217,18 @@ var (
 	ServerUserLines = regexp.MustCompile(`(?m)^(User|Group|user|server\.username|server\.groupname)\b.*\n`)
 )
 
+var (
+	routesBlock   = regexp.MustCompile(`(?s)# --- routes: a choice ---.*?# --- end of routes ---`)
+	commentedLine = regexp.MustCompile(`(?m)^([ \t]*)#([^ ]|  )`) // a comment has one blank
+)
+
+// withRoutes returns an example with its lines for routes, as a user changes it.
+func withRoutes(text string) string {
+	return routesBlock.ReplaceAllStringFunc(text, func(block string) string {
+		return commentedLine.ReplaceAllString(block, "$1$2")
+	})
+}
+
 // copyExample puts a file of conf-examples where the set-up wants it, with this
 // test's folders and port in it and no other change.
 func (p Place) copyExample(t *testing.T, name string) {
@@ -222,6 +238,9 @@ func (p Place) copyExample(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	text := string(data)
+	if p.Routes {
+		text = withRoutes(text)
+	}
 	if p.Edit != nil {
 		text = p.Edit(name, text)
 	}
