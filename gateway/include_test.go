@@ -114,6 +114,17 @@ func TestLayout(t *testing.T) {
 	assert.Contains(t, log, "the page has a layout already: ")
 	assert.Contains(t, log, "there is no page at")
 
+	// A page is HTML if its layout or a part of it is.
+	s.file("whole.mcro", `<html><!--#content--></html>`)
+	for page, want := range map[string]string{
+		"x": "text/plain", `<!--#layout (whole.mcro)-->x`: "text/html", `<!--#include (whole.mcro)-->x`: "text/html",
+		`<!--#layout (plain.mcro)-->x`: "text/plain", `<!--#raw (searchTable.h)-->`: "text/plain",
+	} {
+		s.put("suites.webserverScripts.expanded", objectdb.Text(page))
+		kind := s.ask("/expanded.fcgi?h=%3Chtml%3E", nil).Get("Content-Type")
+		assert.Equal(t, want+"; charset=utf-8", kind, page)
+	}
+
 	s.put("suites.webserver.macros.content", objectdb.String("own"))
 	assert.Equal(t, "own", s.expanded("<!--#content-->", ""), "not in a layout")
 	assert.Equal(t, "x", s.expanded("<!--#layout (plain.mcro)-->x", ""), "in a layout")

@@ -191,7 +191,7 @@ func (l *pageLinter) insert(m *macros.Marker) {
 		default:
 			l.check(m, macros.Call{Path: x.Path}, true)
 			_, verb := own.Value.(*script.Function)
-			if given && verb && !l.all && !isHTMLVerb(x.Path) {
+			if given && verb && !l.all && !isHTMLVerb(x.Path) && !isURLVerb(x.Path) {
 				l.report(m, "visitor", fmt.Errorf(
 					"%[1]s gives what a visitor may have written, and it is inserted as HTML: html (%[1]s (…)) escapes it",
 					objectdb.Address(x.Path)))

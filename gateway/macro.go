@@ -350,6 +350,12 @@ func isHTMLVerb(path []string) bool {
 	return len(path) == 2 && strings.EqualFold(path[0], "html") || isMarkupVerb(path)
 }
 
+// isURLVerb reports whether a path names a verb that percent-encodes whatever has a meaning in HTML.
+func isURLVerb(path []string) bool {
+	return len(path) == 2 && strings.EqualFold(path[0], "url") &&
+		(strings.EqualFold(path[1], "to") || strings.EqualFold(path[1], "encode"))
+}
+
 // isMarkupVerb reports whether a path names a verb that gives elements, which are HTML only between others:
 // in the value of an attribute they are text.
 func isMarkupVerb(path []string) bool {

@@ -23,6 +23,7 @@ type cachedPage struct {
 	size   int
 	html   bool         // the text looks like HTML
 	layout bool         // it has a marker layout (x)
+	parts  bool         // it has a marker layout (x) or include (x)
 	loops  map[int]bool // the markers of loops whose text may be cached: see staticLoops
 	cached bool         // a pageCache has it, for other requests
 	last   atomic.Int64 // size of the text when it was expanded last; 0: never
@@ -30,10 +31,12 @@ type cachedPage struct {
 
 func newCachedPage(text string) *cachedPage {
 	p := &cachedPage{Page: macros.Parse(text), size: len(text), html: looksLikeHTML(text)}
-	p.layout = slices.ContainsFunc(p.Markers(), func(m *macros.Marker) bool {
-		call, ok := m.Expr.(macros.Call)
-		return ok && m.Kind == macros.Insert && isWord(call.Path, "layout")
-	})
+	for _, m := range p.Markers() {
+		if call, ok := m.Expr.(macros.Call); ok && m.Kind == macros.Insert {
+			p.layout = p.layout || isWord(call.Path, "layout")
+			p.parts = p.parts || p.layout || isWord(call.Path, "include")
+		}
+	}
 	p.loops = staticLoops(p.Markers())
 	return p
 }

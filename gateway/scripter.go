@@ -146,12 +146,12 @@ func (c *attempt) serveText(n *objectdb.Node, a objectdb.Address) (script.Value,
 		return nil, err
 	}
 	kind := c.defaultType()
-	if kind == htmlType && !page.html {
-		kind = "text/plain"
-	}
 	text, err := c.expand(page, a.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+	if isHTML := page.html || page.parts && looksLikeHTML(text); kind == htmlType && !isHTML {
+		kind = "text/plain"
 	}
 	return c.serveTyped(kind, text)
 }
