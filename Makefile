@@ -10,10 +10,14 @@
 # make web        builds the script of the web page, admin/static/admin.js, from admin/web
 # make bench-postgres   compares a root in PostgreSQL, with one host and three, with one in a file
 # make licenses   writes the licences of what the programs contain, for scripter version --licenses
+# make packages   .deb, .rpm and .tar.gz for amd64 and arm64, checksums, lists of contents, into DIST (./dist)
+# make release    the packages of a tagged version, and its notes from CHANGELOG.md
+# make test-packages   installs, sets up, upgrades and removes the package in a clean Debian
 # make clean      removes what the others made
 
 GO       ?= go
 BIN      ?= bin
+DIST     ?= dist
 FUZZTIME ?= 10s
 # What the tests of one package may take: a few minutes on a busy machine. What
 # hangs is then ended, and its goroutines are printed.
@@ -44,7 +48,7 @@ PIE = -buildmode=pie -ldflags '-extldflags "$(HARDENED)"'
 # scripter-cgi is started for each request: linked statically it starts faster.
 STATIC = -buildmode=pie -tags netgo,osusergo -ldflags '-s -w -linkmode external -extldflags "-static-pie $(HARDENED) -Wl,--no-warnings"'
 
-.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-postgres bench-lua benchmarks fuzz web pictures licenses clean
+.PHONY: test modules check unit language differential differential-golden transports blackbox torture servers build bench bench-postgres bench-lua benchmarks fuzz web pictures licenses packages release test-packages clean
 
 # One after the other, also with -j: each uses all of the machine, and needs what
 # the one before has installed or built.
@@ -148,5 +152,15 @@ licenses:
 	$(GO) test -count=1 -run 'TestBuild$$' ./admin/web -update
 	$(GO) test -count=1 -run 'TestLicenses$$' ./cmd/scripter -update
 
+# ARCHS=amd64 makes them for one architecture. Each architecture but this machine's needs Debian's compiler for it.
+packages:
+	@GO=$(GO) DIST=$(abspath $(DIST)) HARDENED=$(HARDENED) packaging/build
+
+release:
+	@GO=$(GO) DIST=$(abspath $(DIST)) HARDENED=$(HARDENED) packaging/release
+
+test-packages:
+	@GO=$(GO) HARDENED=$(HARDENED) packaging/test
+
 clean:
-	rm -rf bin admin/web/node_modules
+	rm -rf bin dist admin/web/node_modules

@@ -18,34 +18,48 @@ type inherited struct{ net.Listener }
 // spawn-fcgi and lighttpd pass it. If there is none, the error is ErrNotListening.
 // Descriptor 0 is used only if it is a listening socket: mod_cgid's standard input is a
 // connected one.
-func Inherited() (net.Listener, error) {
-	fd, err := inheritedFD(os.Getenv, os.Getpid())
+//
+// Behind its socket, systemd passes the connections that the process before has left in its store
+// (FDSTORE of sd_notify(3)). They are returned, too.
+func Inherited() (net.Listener, []*os.File, error) {
+	n, err := passedFDs(os.Getenv, os.Getpid())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if fd == 3 {
+	fd, conns := uintptr(0), []*os.File(nil)
+	if n > 0 {
+		fd = firstPassed
+		for i := range n - 1 {
+			conn := firstPassed + 1 + i
+			syscall.CloseOnExec(conn)
+			if isListening(conn) {
+				return nil, nil, fmt.Errorf("fcgi: LISTEN_FDS is %d: one socket is wanted", n)
+			}
+			conns = append(conns, os.NewFile(uintptr(conn), "connection"))
+		}
 		// They are for this process only, not for those that it starts.
 		os.Unsetenv("LISTEN_FDS")
 		os.Unsetenv("LISTEN_PID")
 		os.Unsetenv("LISTEN_FDNAMES")
 	}
-	return listenerOn(fd)
+	l, err := listenerOn(fd)
+	return l, conns, err
 }
 
-// inheritedFD returns 3 if systemd passed a socket, else 0.
-func inheritedFD(getenv func(string) string, pid int) (uintptr, error) {
+// firstPassed is the first descriptor that systemd passes (SD_LISTEN_FDS_START).
+const firstPassed = 3
+
+// passedFDs returns how many descriptors systemd has passed.
+func passedFDs(getenv func(string) string, pid int) (int, error) {
 	if getenv("LISTEN_FDS") == "" || getenv("LISTEN_PID") != strconv.Itoa(pid) {
 		return 0, nil
 	}
 	switch n, err := strconv.Atoi(getenv("LISTEN_FDS")); {
 	case err != nil || n < 0:
 		return 0, fmt.Errorf("fcgi: LISTEN_FDS is %q, not a number", getenv("LISTEN_FDS"))
-	case n == 0:
-		return 0, nil
-	case n > 1:
-		return 0, fmt.Errorf("fcgi: LISTEN_FDS is %d: one socket is wanted", n)
+	default:
+		return n, nil
 	}
-	return 3, nil
 }
 
 // acceptTime is how long an accept on an inherited socket lasts at most.

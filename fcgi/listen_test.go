@@ -251,7 +251,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("FCGI_TEST_CHILD") == "systemd" {
 		os.Setenv("LISTEN_PID", strconv.Itoa(os.Getpid()))
 	}
-	l, err := fcgi.Inherited()
+	l, _, err := fcgi.Inherited()
 	if err != nil {
 		io.WriteString(os.Stdout, err.Error())
 		os.Exit(0)

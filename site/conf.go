@@ -41,6 +41,16 @@ const ConfFile = "scripter.conf"
 // systemConf is the configuration file that is tried last.
 const systemConf = "/etc/scripter/scripter.conf"
 
+// SystemRoot returns the root that the system's configuration file names, or "" if there is no such file that this
+// process may read.
+func SystemRoot() (string, error) {
+	c, err := readConf(systemConf)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return "", nil
+	}
+	return c.Root, err
+}
+
 // readConf reads a configuration file. Its lines are "name: value"; a line that
 // begins with "#" is a comment, such as a first line "#!…" that names the program.
 // A relative path of a root is relative to the file's folder.

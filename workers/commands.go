@@ -45,7 +45,9 @@ func (w *Worker) receiveCommands() {
 			w.recheck()
 		case msgStopAccepting:
 			w.stopListening()
-			w.server.CloseConnections()
+			if m.slot != keepConnections {
+				w.server.CloseConnections()
+			}
 		case msgLeave:
 			w.leave()
 		case msgReport:

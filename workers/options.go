@@ -21,6 +21,13 @@ type Options struct {
 	Listeners []*os.File
 	Drain     bool
 
+	// Adopted are connections that another process has handed over. Start takes them.
+	Adopted []*os.File
+	// HandOver, if it is not nil, gives an open connection to the next process. Shutdown calls it for each
+	// connection as soon as no request of it is served, instead of closing it; a request that has arrived
+	// stays in its socket. HandOver must not keep fd.
+	HandOver func(fd int) error
+
 	Min int // free workers to keep; default 2
 	// Max is how many scripts run at a time; default 16, at most 64. Workers that
 	// wait for a web server to read a response do not count.

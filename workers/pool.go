@@ -80,6 +80,7 @@ func Start(o Options) (*Pool, error) {
 		p.release()
 		return nil, err
 	}
+	p.adopt(o.Adopted)
 	go p.supervise()
 	return p, nil
 }

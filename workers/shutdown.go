@@ -4,8 +4,15 @@ package workers
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// keepConnections is the slot of a msgStopAccepting whose connections are handed over.
+const keepConnections = 1
 
 // Shutdown accepts no more connections, lets the workers answer the requests that have
 // arrived, and ends them. If ctx ends first, it kills them and returns the error of ctx.
@@ -13,7 +20,11 @@ func (p *Pool) Shutdown(ctx context.Context) error {
 	p.mu.Lock()
 	p.closing, p.draining = true, true
 	p.checkDone()
-	p.broadcast(message{kind: msgStopAccepting})
+	stop := message{kind: msgStopAccepting}
+	if p.o.HandOver != nil {
+		stop.slot = keepConnections
+	}
+	p.broadcast(stop)
 	p.mu.Unlock()
 	stopped := context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -85,6 +96,10 @@ func (p *Pool) atWork() bool {
 		if c == nil {
 			continue
 		}
+		if p.o.HandOver != nil && c.file == nil {
+			busy = !p.handOver(int32(slot), c) || busy
+			continue
+		}
 		fresh := now()-p.mem.conns[slot].since.Load() < int64(drainGrace)
 		if fresh || readable(c.fd) || !p.closeIdle(int32(slot), c) {
 			busy = true
@@ -92,6 +107,38 @@ func (p *Pool) atWork() bool {
 	}
 	p.draining = busy
 	return busy
+}
+
+// handOver gives a connection that no worker serves to the next process, and reports whether it did. The caller
+// holds p.mu.
+func (p *Pool) handOver(slot int32, c *connection) bool {
+	s := &p.mem.conns[slot]
+	if !s.acquire(c.gen, ownerMaster) {
+		return false
+	}
+	if err := p.o.HandOver(c.fd); err != nil {
+		p.log(fmt.Errorf("hand over connections: %w; they are closed when they are idle", err))
+		p.o.HandOver = nil
+		p.broadcast(message{kind: msgStopAccepting})
+		if !s.release(c.gen, ownerMaster) {
+			s.word.Store(word(c.gen, ownerNone))
+		}
+		p.broadcast(message{kind: msgRecheck})
+		return false
+	}
+	p.unshare(slot, c)
+	unix.Close(c.fd)
+	return true
+}
+
+// adopt shares the connections that another process has handed over. The caller holds p.mu.
+func (p *Pool) adopt(conns []*os.File) {
+	for _, f := range conns {
+		fd := duplicate(int(f.Fd()))
+		f.Close()
+		unix.SetNonblock(fd, true)
+		p.shareLocked(fd)
+	}
 }
 
 // checkDone closes p.done when the last worker has ended.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,6 +35,55 @@ func startOn(t *testing.T, f *os.File, systemd bool, args ...string) *process {
 	cmd := exec.Command(exe, args...)
 	cmd.Stdin = f
 	return launch(t, cmd)
+}
+
+// TestHandOver restarts the program as systemd does, with its socket and its store of descriptors, while a client keeps
+// its connection: the client notices nothing.
+func TestHandOver(t *testing.T) {
+	root := makeRoot(t)
+	scripts(t, root, map[string]string{"hello": `return "hello"`})
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	require.NoError(t, err)
+	defer l.Close()
+	f, err := l.(*net.UnixListener).File()
+	require.NoError(t, err)
+	defer f.Close()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	sd := newSystemd(t)
+	passed := []*os.File{f}
+	start := func() *process {
+		cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, exe, "--root", root, "--workers", "2", "--hand-over")
+		cmd.ExtraFiles = passed
+		cmd.Env = []string{"LISTEN_FDS=" + strconv.Itoa(len(passed)), "NOTIFY_SOCKET=" + sd.path}
+		return launch(t, cmd)
+	}
+	p := start()
+	sd.until("READY=1")
+	nc, err := net.Dial("unix", l.Addr().String())
+	require.NoError(t, err)
+	client := fcgitest.NewClient(nc, true)
+	defer client.Close()
+	for range 3 {
+		var out bytes.Buffer
+		_, err := client.Do(t.Context(), map[string]string{"REQUEST_METHOD": "GET", "SCRIPT_NAME": "/hello.fcgi",
+			"REQUEST_URI": "/hello.fcgi"}, strings.NewReader(""), &out, io.Discard)
+		require.NoError(t, err, p.log)
+		assert.Contains(t, out.String(), "hello")
+		p.signal(syscall.SIGTERM)
+		stored := sd.untilFile("FDSTORE=1\nFDNAME=connection")
+		assert.Zero(t, p.end(), p.log)
+		passed = []*os.File{f, stored}
+		p = start()
+		sd.until("READY=1")
+		stored.Close()
+	}
+	p.signal(syscall.SIGTERM)
+	assert.Zero(t, p.end(), p.log)
+
+	p = startProcess(t, nil, "--root", root, "--hand-over", "--workers", "0")
+	assert.Equal(t, 2, p.end())
+	assert.Contains(t, p.log.String(), "--hand-over needs the socket of systemd, and workers")
 }
 
 // TestInheritedSocket checks that workers serve the socket that the program was started with. When

@@ -16,6 +16,7 @@ import (
 type sockets struct {
 	web      net.Listener // for web servers; nil: none
 	resident net.Listener // for scripter-cgi; nil: none
+	passed   []*os.File   // connections that the process before has handed over
 	// residentPath is the path of the resident socket, even if another server has
 	// it; "" if none is wanted.
 	residentPath string
@@ -37,7 +38,7 @@ func listenAll(o options, log *slog.Logger) (*sockets, error) {
 	s := &sockets{lastUse: &lastUse{}}
 	if o.listen != residentOnly {
 		var err error
-		if s.web, err = listen(o, log); err != nil {
+		if s.web, s.passed, err = listen(o, log); err != nil {
 			return nil, err
 		}
 	}
@@ -96,8 +97,9 @@ const webServers = "FCGI_WEB_SERVER_ADDRS"
 // errNobodyAllowed refuses a TCP socket without allowed addresses.
 var errNobodyAllowed = errors.New("no allowed addresses are named: whoever connects can pretend to be the web server")
 
-// listen opens the socket for web servers.
-func listen(o options, log *slog.Logger) (net.Listener, error) {
+// listen opens the socket for web servers, or takes the one that systemd has opened, with the connections
+// that the process before has handed over.
+func listen(o options, log *slog.Logger) (net.Listener, []*os.File, error) {
 	if len(o.allow) > 0 {
 		// The workers inherit it.
 		all := strings.Join(o.allow, ",")
@@ -105,31 +107,32 @@ func listen(o options, log *slog.Logger) (net.Listener, error) {
 			all += "," + named
 		}
 		if err := os.Setenv(webServers, all); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	allowed := strings.TrimSpace(os.Getenv(webServers))
 	if o.listen != "" && o.listen != residentOnly && !strings.HasPrefix(o.listen, "unix:") && allowed == "" {
-		return nil, fmt.Errorf("listen %s: %w", o.listen, errNobodyAllowed)
+		return nil, nil, fmt.Errorf("listen %s: %w", o.listen, errNobodyAllowed)
 	}
 	var l net.Listener
+	var passed []*os.File
 	var err error
 	if o.listen == "" {
-		l, err = fcgi.Inherited()
+		l, passed, err = fcgi.Inherited()
 	} else {
 		l, err = fcgi.Listen(o.listen, fcgi.ListenOptions{Mode: o.mode, Group: o.group})
 	}
 	if err != nil || l.Addr().Network() != "tcp" {
-		return l, err
+		return l, passed, err
 	}
 	if o.responder == "std" {
-		return nil, errors.Join(errors.New("--responder std does not check addresses: it needs a unix socket"), l.Close())
+		return nil, nil, errors.Join(errors.New("--responder std does not check addresses: it needs a unix socket"), l.Close())
 	}
 	if allowed == "" {
-		return nil, errors.Join(fmt.Errorf("listen %s: %w", l.Addr(), errNobodyAllowed), l.Close())
+		return nil, nil, errors.Join(fmt.Errorf("listen %s: %w", l.Addr(), errNobodyAllowed), l.Close())
 	}
 	log.Warn("every user of the allowed machines can pretend to be the web server here, "+
 		"with any REMOTE_USER and DOCUMENT_ROOT; a unix socket has a mode",
 		"addr", l.Addr().String(), "allowed", allowed)
-	return l, nil
+	return l, passed, nil
 }

@@ -37,11 +37,14 @@ type master struct {
 	sum           tally
 	limit         bodyLimit
 	stopAsking    context.CancelFunc
+	handOver      func(fd int) error // see workers.Options
 }
 
-// startMaster starts the workers. The master must be closed.
-func startMaster(o options, bounds gateway.Bounds, ls *sockets, log *slog.Logger) (*master, error) {
-	m := &master{o: o, log: log, limit: bodyLimit{root: o.root}}
+// startMaster starts the workers. The master must be closed. handOver may be nil.
+func startMaster(
+	o options, bounds gateway.Bounds, ls *sockets, handOver func(fd int) error, log *slog.Logger,
+) (*master, error) {
+	m := &master{o: o, log: log, limit: bodyLimit{root: o.root}, handOver: handOver}
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stopAsking = cancel
 	if err := m.start(bounds, ls); err != nil {
@@ -63,7 +66,9 @@ func (m *master) start(bounds gateway.Bounds, ls *sockets) (err error) {
 		return err
 	}
 	s := rootConf{m.o.root, m.o.reach}
-	if m.workers, err = workers.Start(m.poolOptions(s, m.resident, m.o.workers, bounds)); err != nil {
+	options := m.poolOptions(s, m.resident, m.o.workers, bounds)
+	options.Adopted, options.HandOver = ls.passed, m.handOver
+	if m.workers, err = workers.Start(options); err != nil {
 		return err
 	}
 	m.agent, err = startMasterAgent(s, m.log)

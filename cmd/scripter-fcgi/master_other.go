@@ -18,7 +18,7 @@ const (
 // master is not available on this system.
 type master struct{ single }
 
-func startMaster(options, gateway.Bounds, *sockets, *slog.Logger) (*master, error) {
+func startMaster(options, gateway.Bounds, *sockets, func(fd int) error, *slog.Logger) (*master, error) {
 	return nil, errors.New("worker processes need Linux: start with --workers 0")
 }
 

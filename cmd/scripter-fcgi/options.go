@@ -26,6 +26,7 @@ type options struct {
 	workers                                int  // -1: depends on the socket and the settings
 	fixed                                  bool // the command line gives the number of workers
 	log                                    string
+	handOver                               bool                     // connections go to the next process
 	reach                                  site.Reach               // folders and hosts that the root may use
 	find                                   func() (rootConf, error) // finds the root again
 }
@@ -61,6 +62,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.StringVar(&o.status, "status", "",
 		"unix:PATH or loopback HOST:PORT where /-/ping and /-/status are answered; else nowhere")
 	f.StringVar(&o.log, "log", "", "file to log to; else the standard error. SIGHUP opens it again")
+	f.BoolVar(&o.handOver, "hand-over", false, "with a socket of systemd: leave open connections to the next process "+
+		"when this one ends; the unit needs FileDescriptorStoreMax")
 	f.StringVar(&o.responder, "responder", "own", "own, or std for Go's net/http/fcgi")
 	f.IntVar(&o.workers, "workers", -1,
 		"scripts at a time at most, each in a process of its own; 0: all in this process; -1: as many as fit")
@@ -103,6 +106,8 @@ func parse(args []string, help io.Writer) (options, error) {
 		return o, fmt.Errorf("--workers is 0 at least, not %d", o.workers)
 	case o.workers > maxWorkers:
 		return o, fmt.Errorf("--workers is %d at most, not %d", maxWorkers, o.workers)
+	case o.handOver && (o.listen != "" || o.workers == 0 || o.responder == "std"):
+		return o, errors.New("--hand-over needs the socket of systemd, and workers: not --listen, --workers 0 or --responder std")
 	case o.responder == "std" && o.workers > 0:
 		return o, errors.New("--responder std has no workers")
 	case o.resident != "on" && o.resident != "off":

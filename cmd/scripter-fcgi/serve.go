@@ -77,12 +77,19 @@ func serve(ctx context.Context, o options, env []string, log *slog.Logger) error
 		if err := db.Close(); err != nil {
 			return err
 		}
-		m, err := startMaster(o, bounds, ls, log)
+		var handOver func(fd int) error
+		if o.handOver {
+			handOver = d.supervisor.store
+		}
+		m, err := startMaster(o, bounds, ls, handOver, log)
 		if err != nil {
 			return err
 		}
 		defer m.close()
 		return d.run(ctx, m, ls)
+	}
+	for _, f := range ls.passed { // of a process with workers: the web server connects again
+		f.Close()
 	}
 	s, err := newSingle(found, db, log)
 	if err != nil {

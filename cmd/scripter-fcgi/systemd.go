@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 
 	"scripter/gateway"
@@ -52,6 +54,27 @@ func (s *supervisor) tell(state string) {
 	if err != nil {
 		s.log.Warn("the supervisor does not hear", "socket", s.addr, "err", err)
 	}
+}
+
+// store leaves a descriptor to the next process that systemd starts.
+func (s *supervisor) store(fd int) error {
+	if s == nil || s.addr == "" {
+		return errors.New("there is no supervisor: NOTIFY_SOCKET is not set")
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.addr, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	raw, err := c.SyscallConn() // WriteMsgUnix refuses connected datagram sockets
+	if err != nil {
+		return err
+	}
+	waited := raw.Write(func(to uintptr) bool {
+		err = syscall.Sendmsg(int(to), []byte("FDSTORE=1\nFDNAME=connection"), syscall.UnixRights(fd), nil, 0)
+		return err != syscall.EAGAIN
+	})
+	return errors.Join(waited, err)
 }
 
 // ready reports that requests are answered.

@@ -57,6 +57,27 @@ func (s *systemd) until(want string) string {
 	}
 }
 
+// untilFile reads states until one begins with want and has a descriptor, and returns it.
+func (s *systemd) untilFile(want string) *os.File {
+	s.t.Helper()
+	buf, oob := make([]byte, 4096), make([]byte, syscall.CmsgSpace(4))
+	require.NoError(s.t, s.conn.SetReadDeadline(time.Now().Add(patience)))
+	for {
+		n, m, _, _, err := s.conn.ReadMsgUnix(buf, oob)
+		require.NoError(s.t, err, "waiting for %s", want)
+		if !strings.HasPrefix(string(buf[:n]), want) {
+			continue
+		}
+		messages, err := syscall.ParseSocketControlMessage(oob[:m])
+		require.NoError(s.t, err)
+		require.Len(s.t, messages, 1)
+		fds, err := syscall.ParseUnixRights(&messages[0])
+		require.NoError(s.t, err)
+		require.Len(s.t, fds, 1)
+		return os.NewFile(uintptr(fds[0]), "stored")
+	}
+}
+
 // serviceFile reads the lines NAME=VALUE of the unit that owners copy.
 func serviceFile(t *testing.T) map[string]string {
 	t.Helper()

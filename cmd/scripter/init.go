@@ -18,6 +18,8 @@ func (t *tool) initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "make a root with the supplied objects",
 		Args:  args(0, 0),
+
+		Annotations: map[string]string{makesRoot: "yes"},
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := t.makeRoot(c.Context()); err != nil {
 				return err

@@ -48,6 +48,7 @@ type tool struct {
 	json     bool       // --json
 	reach    site.Reach // flags of reachFlags
 	name     string     // of the command, as in "scripter put"
+	servant  string     // the user as whom the superuser's command works: see useSystemRoot
 	tab      asked      // for completion
 }
 
@@ -109,7 +110,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 		return 0
 	}
 	fmt.Fprintln(errs, "scripter:", visible(err.Error()))
-	if h := hint(err); h != "" {
+	h := hint(err)
+	if h == "" && t.servant != "" && errors.Is(err, fs.ErrPermission) {
+		h = fmt.Sprintf("this command works as the user %s, who owns the root; files can be passed on the standard "+
+			"input and output", t.servant)
+	}
+	if h != "" {
 		fmt.Fprintln(errs, "scripter: hint:", visible(h))
 	}
 	var usage usageError
@@ -171,7 +177,8 @@ func (t *tool) command() *cobra.Command {
 root, and answers with them behind any web server. This is the operator's tool.
 
 The root is the file or the URL (postgres://user@host/database?schema=name) that
---root names, else SCRIPTER_ROOT, else ./scripter.root.
+--root names, else SCRIPTER_ROOT, else ./scripter.root, else the one that
+/etc/scripter/scripter.conf names.
 An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		Version:       version,
 		SilenceErrors: true,
@@ -184,6 +191,9 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.name = c.CommandPath()
 		if err := rootname.CheckPublic(t.root); err != nil {
 			return usageError{fmt.Errorf("--root: %w", err)}
+		}
+		if err := t.useSystemRoot(c); err != nil {
+			return err
 		}
 		return rootname.HidePasswords()
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -17,15 +19,22 @@ import (
 const saveWait = time.Minute
 
 func (t *tool) saveCommand() *cobra.Command {
-	return &cobra.Command{
+	var due bool
+	c := &cobra.Command{
 		Use:   "save",
 		Short: "save a copy of the root",
 		Long: `Save makes a copy of the root beside it, of one state, while servers and scripts go
 on. Its name carries the time in UTC. The oldest copies are removed when there are more than
 the setting maxSaves says. "scripter saves" lists the copies, "scripter revert"
-goes back to one.`,
+goes back to one.
+
+With --due, a copy is saved only if the settings of Auto-Save want one now: for a timer,
+where no scripter-fcgi runs.`,
 		Args: args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if due {
+				return t.saveIfDue(c.Context())
+			}
 			db, err := t.open(forWork)
 			if err != nil {
 				return err
@@ -40,6 +49,22 @@ goes back to one.`,
 			return errors.Join(t.printSaved(saved), err)
 		},
 	}
+	c.Flags().BoolVar(&due, "due", false, "save a copy only if Auto-Save is on and one is due")
+	return c
+}
+
+// saveIfDue saves the copy that the Auto-Save agent would save now.
+func (t *tool) saveIfDue(ctx context.Context) error {
+	db, err := t.open(forWork)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	a := autosave.New(autosave.Options{DB: db, Log: t.log(slog.LevelWarn)})
+	if !a.IsDue(ctx) {
+		return nil
+	}
+	return a.SaveIfDue(ctx)
 }
 
 // saveOptions waits for other programs and draws a bar, which end removes.

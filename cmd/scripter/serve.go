@@ -31,6 +31,8 @@ func (t *tool) serveCommand() *cobra.Command {
 	var hosts []string
 	var quiet bool
 	c := &cobra.Command{
+		Annotations: map[string]string{makesRoot: "yes"},
+
 		Use:   "serve",
 		Short: "serve the root and a folder of pages over HTTP",
 		Long: `Serve answers HTTP requests from the root and a folder of pages, without another
