@@ -1,4 +1,4 @@
-module scripter/packaging
+module scripter
 
 go 1.26.0
 
