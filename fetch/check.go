@@ -120,6 +120,9 @@ func clip(s string) string {
 	return s
 }
 
+// Check returns a [*Refused] for a method or a field that no request may have.
+func (r *Request) Check() error { return checkRequest(r) }
+
 // checkRequest checks the method and the fields of a request. It writes the names of the fields as Go does.
 func checkRequest(r *Request) error {
 	switch r.Method {

@@ -77,6 +77,9 @@ func (m *memory) answer(ctx context.Context, spent *time.Duration, now func() ti
 	*spent += now().Sub(begun)
 }
 
+// HasAsked reports whether the run has got a result of Once, also in an earlier call of the function.
+func (r *Run) HasAsked() bool { return len(r.outside.results) > 0 }
+
 // Once calls ask, which reads or changes something outside of the root, and returns its result. ask is called while the
 // transaction holds no lock, and its result, which may be an error, is remembered: if the run is made again, because
 // another one was faster, the n-th call of Once with a key returns the n-th result of this key.

@@ -57,7 +57,7 @@ func RunJob(ctx context.Context, r *runner.Runner, db *objectdb.DB, j Job, descr
 		o := runner.Options{Origin: what.origin, MaxTime: site.MaxScheduledTime}
 		if n < optimistic {
 			o.Prepare = func(run *runner.Run) error {
-				if run.Again {
+				if run.Again && !run.HasAsked() {
 					return errAgain
 				}
 				return nil

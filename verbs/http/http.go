@@ -15,7 +15,9 @@ import (
 )
 
 // Verbs are the verbs of the group.
-var Verbs = []script.Verb{
+var Verbs = slices.Concat(fetchVerbs, laterVerbs)
+
+var fetchVerbs = []script.Verb{
 	{
 		Name: "http.fetch",
 		Doc: "Asks another host, one that scripter.conf lists (fetch, fetch-private), and gives its answer. If there " +
