@@ -42,6 +42,8 @@ type Options struct {
 type Agent struct {
 	o    Options
 	name string // of this agent, in claims
+	// How long rows are claimed, and how much longer than a script may run. Tests make them shorter.
+	lease, scriptLease time.Duration
 
 	schedule *objectdb.Derived[[]Entry]
 	watch    outbox.Watch
@@ -95,7 +97,8 @@ func New(o Options) *Agent {
 	return &Agent{
 		o: o, name: fmt.Sprintf("%.60s/%d/%s", host, os.Getpid(), rand.Text()[:8]),
 		schedule: objectdb.NewDerived(readSchedule),
-		slots:    make(chan struct{}, atOnce), ended: make(chan struct{}, 1), busy: map[string]bool{},
+		lease:    lease, scriptLease: scriptLease,
+		slots: make(chan struct{}, atOnce), ended: make(chan struct{}, 1), busy: map[string]bool{},
 	}
 }
 

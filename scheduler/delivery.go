@@ -57,10 +57,10 @@ func final(err error) error { return &failure{err: err, final: true} }
 
 // deliver claims a row, delivers it, and notes how that went.
 func (a *Agent) deliver(ctx context.Context, r outbox.Row) {
-	term := lease
+	term := a.lease
 	limits, err := a.scriptLimits(ctx, r)
 	if err == nil && r.Kind == outbox.Script {
-		term = limits.Time + scriptLease
+		term = limits.Time + a.scriptLease
 	}
 	var cells map[string]objectdb.Value
 	claimed := false

@@ -284,7 +284,7 @@ func (a *Agent) RunNow(ctx context.Context, name string) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	run, err := a.claimRun(ctx, name, limits.Time+scriptLease, true)
+	run, err := a.claimRun(ctx, name, limits.Time+a.scriptLease, true)
 	if err != nil {
 		return Run{}, err
 	}

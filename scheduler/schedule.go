@@ -246,7 +246,7 @@ func (a *Agent) runScheduled(ctx context.Context, e Entry) {
 		a.o.Log.Warn("agent: the schedule is not read", "err", err)
 		return
 	}
-	run, err := a.claimRun(ctx, e.Name, limits.Time+scriptLease, false)
+	run, err := a.claimRun(ctx, e.Name, limits.Time+a.scriptLease, false)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		a.o.Log.Warn("agent: a run is not claimed", "schedule", e.Name, "err", err)
