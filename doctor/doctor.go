@@ -11,6 +11,7 @@
 //	answers.go    bodies, pieces and responses
 //	exposed.go    what visitors must not see
 //	protected.go  a folder that needs a password
+//	background.go the outbox, mail servers
 //	rights.go     files of the root, settings that name what is not listed
 //	changes.go    the lines to change, for each web server
 package doctor
@@ -78,6 +79,8 @@ type Options struct {
 	Reach     site.Reach // what the root may use, for a report without requests
 	// Outside says what of Reach can be reached, for a report without requests.
 	Outside []probe.Outside
+	// MailServers are those that scripter.conf lists. The caller has asked them.
+	MailServers []MailServer
 }
 
 // OptionError is the error for an option that is invalid.
@@ -114,7 +117,10 @@ type doctor struct {
 	maxBody   int64  // bytes
 	protected protection
 	history   []site.HistoryRow
-	replicas  *objectdb.Replication // nil: the root is a file
+
+	background  background
+	mailServers []MailServer
+	replicas    *objectdb.Replication // nil: the root is a file
 
 	shown  string // what the web server calls itself
 	fcgid  bool   // /server-status speaks of mod_fcgid
@@ -146,6 +152,7 @@ func newDoctor(ctx context.Context, o Options) (*doctor, error) {
 	}
 	return &doctor{
 		ask: a, over: ctx.Err, root: o.Root.Path(), local: local, page: o.Page, protected: protection{path: folder},
+		mailServers: o.MailServers,
 	}, nil
 }
 
@@ -249,6 +256,7 @@ func (d *doctor) lookAround(ctx context.Context, o Options) error {
 	d.tellOutside()
 	d.checkPlace()
 	d.checkHistory()
+	d.checkBackground()
 	d.checkReplicas()
 	return nil
 }
@@ -266,6 +274,9 @@ func (d *doctor) read(tx *objectdb.Tx) error {
 	}
 	var err error
 	if d.replicas, err = tx.Replication(); err != nil {
+		return err
+	}
+	if d.background, err = readBackground(tx, time.Now()); err != nil {
 		return err
 	}
 	d.history, err = site.ReadHistoryRows(tx)
@@ -311,6 +322,7 @@ func (d *doctor) examine(ctx context.Context) {
 	d.checkPurge(ctx)
 	d.checkProtected(ctx)
 	d.checkHistory()
+	d.checkBackground()
 	d.checkReplicas()
 }
 

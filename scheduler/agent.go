@@ -63,9 +63,14 @@ type Agent struct {
 
 // Counts are what an agent has done since its start, and what it has seen last.
 type Counts struct {
-	Waiting, Dead              int    // rows of the outbox
-	Delivered, Retried, Buried uint64 // deliveries that were made, failed for now, failed for good
-	Runs, FailedRuns, Missed   uint64 // of the schedule
+	Waiting    int    `json:"waiting"`   // rows of the outbox
+	Dead       int    `json:"dead"`      // dead letters
+	Delivered  uint64 `json:"delivered"` // deliveries that were made,
+	Retried    uint64 `json:"retried"`   // that are tried again,
+	Buried     uint64 `json:"buried"`    // that failed for good
+	Runs       uint64 `json:"runs"`      // of the schedule
+	FailedRuns uint64 `json:"failedRuns"`
+	Missed     uint64 `json:"missed"`
 }
 
 // view is what the loop knows of the root.

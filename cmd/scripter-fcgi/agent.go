@@ -25,6 +25,14 @@ type agent struct {
 	stop  func()
 }
 
+// counts returns what the agent has done; nothing if there is none.
+func (a *agent) counts() scheduler.Counts {
+	if a == nil {
+		return scheduler.Counts{}
+	}
+	return a.Counts()
+}
+
 // startAgent starts an agent. It runs each script in a process of its own, so that no script can harm this
 // one.
 func startAgent(s rootConf, db *objectdb.DB, snapshots *site.Cache, log *slog.Logger) (*agent, error) {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"scripter/fcgi"
@@ -32,7 +34,7 @@ type master struct {
 	executable    string
 	web, resident detached
 	workers       *workers.Pool
-	agent         *agent
+	agent         atomic.Pointer[agent]
 	log           *slog.Logger
 	sum           tally
 	limit         bodyLimit
@@ -71,7 +73,8 @@ func (m *master) start(bounds gateway.Bounds, ls *sockets) (err error) {
 	if m.workers, err = workers.Start(options); err != nil {
 		return err
 	}
-	m.agent, err = startMasterAgent(s, m.log)
+	a, err := startMasterAgent(s, m.log)
+	m.agent.Store(a)
 	return err
 }
 
@@ -101,10 +104,11 @@ func (m *master) close() {
 
 func (m *master) shutdown(ctx context.Context) error {
 	m.stopAsking()
-	m.stopAgent()
-	m.agent = nil
 	m.web.removeFile() // new connections go to the next listener
 	m.resident.removeFile()
+	var agent sync.WaitGroup
+	agent.Go(m.stopAgent)
+	defer agent.Wait()
 	return m.workers.Shutdown(ctx)
 }
 
@@ -151,15 +155,17 @@ func (m *master) restart(ctx context.Context, s rootConf, resident detached) err
 	if err != nil {
 		return err
 	}
-	m.stopAgent()
-	m.agent = next
+	if old := m.agent.Swap(next); old != nil {
+		go old.stop() // two agents do nothing twice
+	}
 	m.limit.move(s.root)
 	return m.workers.Reload(m.poolOptions(s, resident, limit, b))
 }
 
+// stopAgent stops the agent, once.
 func (m *master) stopAgent() {
-	if m.agent != nil {
-		m.agent.stop()
+	if a := m.agent.Swap(nil); a != nil {
+		a.stop()
 	}
 }
 
@@ -198,7 +204,7 @@ func (m *master) counts() metrics.Counts {
 
 func (m *master) facts() poolFacts {
 	s := m.workers.Status()
-	f := poolFacts{Waiting: s.Waiting, Restarts: uint64(s.Replaced), Kills: map[string]uint64{}}
+	f := poolFacts{Agent: m.agent.Load().counts(), Waiting: s.Waiting, Restarts: uint64(s.Replaced), Kills: map[string]uint64{}}
 	for _, reason := range []workers.Reason{workers.Crashed, workers.TooLong, workers.TooLarge, workers.Hung} {
 		if n := s.Lost[reason]; n > 0 {
 			f.Kills[string(reason)] = uint64(n)

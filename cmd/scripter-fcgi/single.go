@@ -176,14 +176,14 @@ func (p *single) counts() metrics.Counts { return p.sum.counts() }
 // facts describes this process as its only worker.
 func (p *single) facts() poolFacts {
 	root := p.acquire()
-	load := root.gateway.Load()
+	load, done := root.gateway.Load(), root.agent.counts()
 	p.release(root)
 	counts := p.counts()
 	self := workerFacts{PID: os.Getpid(), State: "idle", Requests: counts.Requests(), Started: p.started}
 	if load.Running > 0 {
 		self.State = "running"
 	}
-	return poolFacts{Workers: []workerFacts{self}, Running: load.Running, Waiting: load.Waiting}
+	return poolFacts{Agent: done, Workers: []workerFacts{self}, Running: load.Running, Waiting: load.Waiting}
 }
 
 func (p *single) shutdown(ctx context.Context) error { return p.server.Shutdown(ctx) }

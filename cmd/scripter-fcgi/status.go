@@ -15,6 +15,7 @@ import (
 
 	"scripter/fcgi"
 	"scripter/metrics"
+	"scripter/scheduler"
 )
 
 // The status is for the operator. It has its own socket (--status), and no path that a
@@ -33,6 +34,7 @@ type poolFacts struct {
 	Waiting  int               `json:"waiting"`  // requests that wait
 	Restarts uint64            `json:"restarts"` // workers that replaced others
 	Kills    map[string]uint64 `json:"kills"`    // workers that died or were killed, by reason
+	Agent    scheduler.Counts  `json:"agent"`    // the outbox and the schedule
 }
 
 // workerFacts describe one worker.

@@ -46,7 +46,11 @@ var (
 	metricWaiting  = metric("waiting_requests", "Requests that wait for their turn.")
 	metricWorkers  = metric("workers", "Workers, by state.", "state")
 	metricRestarts = metric("worker_restarts_total", "Workers started in the place of others.")
-	metricKills    = metric("worker_kills_total", "Workers that were ended, by reason.", "reason")
+	metricOutbox   = metric("outbox_rows", "Rows of the outbox, by state: waiting or dead.", "state")
+	metricDelivery = metric("outbox_deliveries_total",
+		"Deliveries of the outbox, by result: delivered, retried, or buried as a dead letter.", "result")
+	metricScheduled = metric("scheduled_runs_total", "Runs of the schedule, by result: ok, failed or missed.", "result")
+	metricKills     = metric("worker_kills_total", "Workers that were ended, by reason.", "reason")
 )
 
 // Describe is part of [prometheus.Collector].
@@ -54,7 +58,7 @@ func (r report) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		metricInfo, metricStart, metricRequests, metricDurations, metricLimits, metricIncidents, metricAgain,
 		metricWaited, metricSlow, metricBytes, metricCaches, metricSaves, metricRunning, metricWaiting, metricWorkers,
-		metricRestarts, metricKills,
+		metricRestarts, metricKills, metricOutbox, metricDelivery, metricScheduled,
 	} {
 		to <- d
 	}
@@ -114,4 +118,12 @@ func (r report) Collect(to chan<- prometheus.Metric) {
 	for reason, n := range r.Kills {
 		count(metricKills, n, reason)
 	}
+	gauge(metricOutbox, float64(r.Agent.Waiting), "waiting")
+	gauge(metricOutbox, float64(r.Agent.Dead), "dead")
+	count(metricDelivery, r.Agent.Delivered, "delivered")
+	count(metricDelivery, r.Agent.Retried, "retried")
+	count(metricDelivery, r.Agent.Buried, "buried")
+	count(metricScheduled, r.Agent.Runs-r.Agent.FailedRuns, "ok")
+	count(metricScheduled, r.Agent.FailedRuns, "failed")
+	count(metricScheduled, r.Agent.Missed, "missed")
 }

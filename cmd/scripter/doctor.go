@@ -9,6 +9,7 @@ import (
 
 	"scripter/doctor"
 	"scripter/objectdb"
+	"scripter/scheduler"
 )
 
 func (t *tool) doctorCommand() *cobra.Command {
@@ -58,7 +59,22 @@ func (f doctorRoot) Update(ctx context.Context, fn func(tx *objectdb.Tx) error) 
 	return f.t.update(ctx, fn)
 }
 
-func (t *tool) doctor(ctx context.Context, o doctor.Options) error {
+// mailServers asks the mail servers that are listed for the root.
+func (t *tool) mailServers(ctx context.Context) (list []doctor.MailServer, err error) {
+	reach, err := t.mayReach()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range reach.MailServers {
+		list = append(list, doctor.MailServer{MailServer: m, Err: scheduler.CheckMailServer(ctx, m)})
+	}
+	return list, nil
+}
+
+func (t *tool) doctor(ctx context.Context, o doctor.Options) (err error) {
+	if o.MailServers, err = t.mailServers(ctx); err != nil {
+		return err
+	}
 	r, err := doctor.Run(ctx, o)
 	var wrong *doctor.OptionError
 	switch {

@@ -50,7 +50,7 @@ func (t *tool) listSchedule(tx *objectdb.Tx) error {
 	for _, e := range entries {
 		r := runs[objectdb.Fold(e.Name)]
 		list = append(list, jsonEntry(e, r, now))
-		lines = append(lines, []string{e.Name, e.Cron, e.Zone, e.Script.String(), nextText(e, r, now), lastText(r)})
+		lines = append(lines, []string{e.Name, e.Cron, e.Zone, scriptText(e), nextText(e, r, now), lastText(r)})
 	}
 	switch {
 	case t.json:
@@ -71,6 +71,14 @@ func (t *tool) listSchedule(tx *objectdb.Tx) error {
 		t.warn("the schedule is paused: nothing runs (%s)", t.self("schedule resume"))
 	}
 	return nil
+}
+
+// scriptText returns the address of the script; "" if the row names none.
+func scriptText(e scheduler.Entry) string {
+	if e.Script == nil {
+		return ""
+	}
+	return e.Script.String()
 }
 
 // nextRun returns when an entry runs next; the zero time if it does not.
@@ -112,7 +120,7 @@ func lastText(r scheduler.Runs) string {
 }
 
 func jsonEntry(e scheduler.Entry, r scheduler.Runs, now time.Time) map[string]any {
-	m := map[string]any{"name": e.Name, "cron": e.Cron, "zone": e.Zone, "script": e.Script.String(), "on": e.On,
+	m := map[string]any{"name": e.Name, "cron": e.Cron, "zone": e.Zone, "script": scriptText(e), "on": e.On,
 		"runs": append([]scheduler.Run{}, r.Last...)}
 	if next := nextRun(e, r, now); !next.IsZero() {
 		m["next"] = next.UTC().Format(time.RFC3339)
@@ -222,7 +230,7 @@ func (t *tool) showEntry(tx *objectdb.Tx, name string) error {
 	if e.Skip {
 		missed = scheduler.MissedSkip
 	}
-	lines := [][]string{{"name", e.Name}, {"cron", e.Cron}, {"zone", e.Zone}, {"script", e.Script.String()},
+	lines := [][]string{{"name", e.Name}, {"cron", e.Cron}, {"zone", e.Zone}, {"script", scriptText(e)},
 		{"args", valuetext.Format(append(objectdb.List{}, e.Args...))}, {"missed", missed}, {"next", nextText(e, r, now)}}
 	if e.Err != nil {
 		lines = append(lines, []string{"mistake", e.Err.Error()})
