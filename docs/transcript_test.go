@@ -217,7 +217,7 @@ func (s *session) serve(t *testing.T, c *exec.Cmd) string {
 func TestTranscripts(t *testing.T) {
 	_, err := exec.LookPath("curl")
 	require.NoError(t, err, "the manual's commands use curl")
-	for _, page := range []string{"tool.md", "scripts.md", "lua.md", "libraries.md", "records.md", "macros.md", "pages.md", "sessions.md", "settings.md", "debugging.md", "testing.md", "archives.md", "saving.md", "doctor.md", "editor.md"} {
+	for _, page := range []string{"tool.md", "scripts.md", "lua.md", "libraries.md", "rocks.md", "records.md", "macros.md", "pages.md", "sessions.md", "settings.md", "debugging.md", "testing.md", "archives.md", "saving.md", "doctor.md", "editor.md"} {
 		t.Run(page, func(t *testing.T) {
 			commands := transcript(read(t, page))
 			require.NotEmpty(t, commands)

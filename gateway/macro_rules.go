@@ -69,7 +69,7 @@ var pageSecrets = newAddresses(append(site.Secrets(), probe.Tokens)...)
 // which is not for pages.
 var notForPages = func() addresses {
 	s := newAddresses(
-		objectdb.Address{"system"}, objectdb.Address{"apps"},
+		objectdb.Address{"system"}, objectdb.Address{"apps"}, script.Rocks,
 		objectdb.Address{"user", "webserver", "actions"}, objectdb.Address{"user", "webserver", "callbacks"},
 		suppliedData, objectdb.Address{"suites", "webserver", "dispatch"},
 	)

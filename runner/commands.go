@@ -143,14 +143,14 @@ type Linted struct {
 
 // Lint looks for likely mistakes in the script at a, or in all scripts of the table at
 // a, and in the tables of user.webserver whose rows are named by addresses. It runs
-// nothing.
+// nothing. It passes over rocks, which others have written for other environments, unless a is one.
 func (r *Runner) Lint(ctx context.Context, a objectdb.Address) (Linted, error) {
 	var l Linted
 	err := r.outside(ctx, Options{ReadOnly: true}, nil, func(run *Run) error {
 		inTest := run.newThread(run.Thread.Names(), r.testVerbs(), run.Thread.Host())
 		defer inTest.Close()
 		err := run.Tx.Walk(a, func(at objectdb.Address, n *objectdb.Node) error {
-			if n.Kind() != objectdb.KindScript {
+			if n.Kind() != objectdb.KindScript || script.IsRock(at) && !script.IsRock(a) {
 				return nil
 			}
 			v, err := run.Tx.Value(n)

@@ -34,6 +34,9 @@ func environmentIndex(L *lua.LState) int {
 		t.raise(L, "", err)
 	}
 	if lv == nil {
+		lv = t.rockGlobal(string(name))
+	}
+	if lv == nil {
 		if _, ok := t.assigned[string(name)]; !ok {
 			t.fail(L, "undefined name: %s%s", name, Elsewhere(string(name)))
 		}

@@ -10,12 +10,20 @@ var loading = lua.LValue(&lua.LUserData{Metatable: lua.LNil})
 
 // requireScript is require (name): it runs the script that the dotted name means,
 // with the name as its argument, and returns its result, or true if it has none. It
-// runs a script once in a run and returns the same result again.
+// runs a script once in a run and returns the same result again. What is no script may be a module of a
+// rock, or a library of Lua.
 func requireScript(L *lua.LState) int {
 	t := threadOf(L)
 	name := lua.CheckString(L, 1)
 	fn, err := t.module(name)
-	if err != nil {
+	if fn == nil && lua.IsLibrary(name) {
+		L.Push(t.builtin(name))
+		return 1
+	}
+	if fn == nil && !isRockLibrary(name) && t.requireRock(L, name) {
+		return 1
+	}
+	if err != nil { // also of a name such as "a-b", which is no address but may be that of a module
 		t.raise(L, "require "+quote(name)+": ", err)
 	}
 	if fn == nil {

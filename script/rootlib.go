@@ -37,6 +37,8 @@ func settleArgument(L *lua.LState) {
 	if lt, ok := L.Get(1).(*lua.LTable); ok {
 		if lt == L.G.Global {
 			threadOf(L).settleGlobals()
+		} else if t := threadOf(L); t.rocks != nil && lt == t.rocks.globals && lt.Metatable == rocksMeta {
+			t.settleRocks()
 		}
 		settle(L, lt)
 	}
@@ -63,7 +65,7 @@ func rootType(L *lua.LState) int {
 
 // rootGetmetatable hides the metatables that mark tables for this package.
 func rootGetmetatable(L *lua.LState) int {
-	if lt, ok := L.Get(1).(*lua.LTable); ok && (lt.Metatable == lazyMeta || lt.Metatable == listMeta) {
+	if lt, ok := L.Get(1).(*lua.LTable); ok && (lt.Metatable == lazyMeta || lt.Metatable == listMeta || lt.Metatable == rocksMeta) {
 		L.Push(lua.LNil)
 		return 1
 	}

@@ -57,6 +57,7 @@ type Thread struct {
 	cached   *nameCache                    // names of tables, scripts and verbs found so far
 	assigned map[string]struct{}           // globals that a script has assigned
 	modules  map[*lua.LFunction]lua.LValue // results of require
+	rocks    *rocks                        // what rocks share, once one is required
 	search   *searchPaths                  // tables of system.paths, once found
 	chunks   map[string]*chunk             // by the name that messages use
 	writes   int                           // raised by every change of the root

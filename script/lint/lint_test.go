@@ -18,7 +18,8 @@ func TestLint(t *testing.T) {
 		"scratchpad.fruit.apple": objectdb.Number(1), "scratchpad.fruit.Banana": objectdb.Number(2),
 		"scratchpad.fruit.cherry": objectdb.Number(3),
 		"user.log.1":              objectdb.String("a"), "user.log.2": objectdb.String("b"),
-		"user.log.10": objectdb.String("j"), "user.log.11": objectdb.String("k"),
+		`suites.rocks.lib.modules.["lib.mod"]`: objectdb.Script("return 1"),
+		"user.log.10":                          objectdb.String("j"), "user.log.11": objectdb.String("k"),
 	})
 	names := script.NewTable()
 	names.Set("scriptName", "/x.fcgi")
@@ -78,6 +79,9 @@ func TestLint(t *testing.T) {
 		"return webserver.processMacros ('<!--#b-->')": {
 			"1:18: suites.webserver has no processMacros"},
 		"return ('<!--#b-->'):len () -- lint: ok": nil,
+		"return require 'string', require 'lib.mod', require ('webserver.httpheader'), require (nme)": {
+			"1:88: undefined name: nme"},
+		"local r = require 'none' return pcall (require, 'none'), r": {"1:19: no script and no rock is called none"},
 		"local s = [[a\n<!--#b-->]]\r\nreturn s .. nme": {
 			"1:11: a marker in a string stays as it is in a response: webserver.processMacros (text) replaces it",
 			"3:13: undefined name: nme"},

@@ -3,6 +3,7 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func Types(t *script.Thread, names map[string]string, tests []script.Verb) (map[
 	if err != nil {
 		return nil, fmt.Errorf("describe the root: %w", err)
 	}
-	return map[string]string{
+	files := map[string]string{
 		".luarc.json":                languageServerSettings(),
 		typesFolder + "/values.lua":  meta(valueTypes + fetchedType + databaseType),
 		typesFolder + "/odb.lua":     meta(verbTypes("odb", "odb", true, script.ODB())),
@@ -35,8 +36,25 @@ func Types(t *script.Thread, names map[string]string, tests []script.Verb) (map[
 		typesFolder + "/tests.lua":   meta(testTypes(tests)),
 		typesFolder + "/request.lua": meta(w.request()),
 		typesFolder + "/root.lua":    meta(rootFile),
-	}, nil
+	}
+	return files, addRocks(t, files)
 }
+
+// addRocks adds the modules of the rocks, as files where an editor looks for what a script requires.
+func addRocks(t *script.Thread, files map[string]string) error {
+	if t.Tx() == nil {
+		return nil
+	}
+	return script.EachRockModule(t.Tx(), func(name, source string) {
+		file := strings.ReplaceAll(name, ".", "/") + ".lua"
+		if fs.ValidPath(file) && !strings.ContainsAny(file, "\\:") {
+			files[rocksFolder+"/"+file] = source
+		}
+	})
+}
+
+// rocksFolder is where the modules of rocks lie.
+const rocksFolder = typesFolder + "/rocks"
 
 // meta returns a file of descriptions, which is never run.
 func meta(body string) string {
@@ -57,7 +75,7 @@ func languageServerSettings() string {
 	b, _ := json.MarshalIndent(map[string]any{
 		"runtime.version":           "Lua 5.1",
 		"runtime.builtin":           builtin,
-		"workspace.library":         []string{typesFolder},
+		"workspace.library":         []string{typesFolder, rocksFolder},
 		"diagnostics.disable":       []string{"lowercase-global"},
 		"workspace.checkThirdParty": false,
 	}, "", "  ")
@@ -97,7 +115,7 @@ local address = {}
 ---@return any
 function address:get(default) end
 
----Runs a script of the root once, with its name as argument, and gives what it returned.
+---Runs a script of the root or a module of a rock once, with its name as argument, and gives what it returned.
 ---@param name string
 ---@return any
 function require(name) end

@@ -43,7 +43,7 @@ func TestTypes(t *testing.T) {
 				var settings map[string]any
 				require.NoError(t, json.Unmarshal([]byte(text), &settings))
 				assert.Equal(t, "Lua 5.1", settings["runtime.version"])
-				assert.Equal(t, []any{typesFolder}, settings["workspace.library"])
+				assert.Equal(t, []any{typesFolder, rocksFolder}, settings["workspace.library"])
 				continue
 			}
 			assert.True(t, strings.HasPrefix(text, "---@meta"), name)
