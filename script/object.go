@@ -25,6 +25,7 @@ type Object struct {
 
 	fn     *lua.LFunction // what Lua holds of a script
 	writes int            // Thread.writes when fn was made
+	opened int            // Thread.moves + 1 when the table was opened; 0: it is not one of OpenTable
 }
 
 // init sets what Lua holds of a table.
@@ -56,20 +57,32 @@ func (o *Object) Address() objectdb.Address {
 		}
 		return o.verbs.address
 	}
+	if o.isOpen() {
+		return o.verbs.address
+	}
 	if o.thread.moves > 0 {
 		return o.thread.tx.Address(o.node)
 	}
 	n := 0
 	for p := o; p != o.thread.root; p = p.up {
+		if p.isOpen() {
+			a := slices.Clone(p.verbs.address)
+			return append(a, o.namesBelow(p, n)...)
+		}
 		if p.up == nil || p.node == nil {
 			return o.thread.tx.Address(o.node)
 		}
 		n++
 	}
+	return o.namesBelow(o.thread.root, n)
+}
+
+// namesBelow returns the n names that lead from table p to the object.
+func (o *Object) namesBelow(p *Object, n int) objectdb.Address {
 	a := make(objectdb.Address, n)
-	for p := o; n > 0; p = p.up {
+	for ; o != p; o = o.up {
 		n--
-		a[n] = p.node.Name()
+		a[n] = o.node.Name()
 	}
 	return a
 }

@@ -12,8 +12,14 @@ import (
 // their name, and cannot be assigned. [Object.Open] makes it stand for another table.
 func (t *Thread) OpenTable(a objectdb.Address, group string) (*Object, error) {
 	o := &Object{thread: t, beside: t.engine.tree.find(slices.Concat(Builtins, strings.Split(group, ".")))}
-	return o, o.Open(a)
+	o.verbs, o.opened = &verbTable{address: a}, t.moves+1
+	err := o.find()
+	o.init()
+	return o, err
 }
+
+// isOpen reports whether a table is one of OpenTable that nothing can have moved since it was opened.
+func (o *Object) isOpen() bool { return o.opened == o.thread.moves+1 }
 
 // Open makes a table of [Thread.OpenTable] stand for the table at another address.
 func (o *Object) Open(a objectdb.Address) error {
@@ -27,7 +33,9 @@ func (o *Object) Open(a objectdb.Address) error {
 		return err
 	}
 	o.init()
-	return t.moved()
+	err := t.moved()
+	o.opened = t.moves + 1
+	return err
 }
 
 // find finds the node of an open table, if it exists.

@@ -302,7 +302,7 @@ func demoGuestbook(v *visitor) {
 		v.expect("page "+odd, p, 200, " of 3")
 		v.lacks("page "+odd, p, "<script")
 	}
-	v.expect("another method", v.do("PUT", demoEntries, "", nil), 200, "21 entries")
+	v.expect("another method", v.do("PUT", demoEntries, "application/json", nil), 200, "21 entries")
 	v.expect("an argument", v.get(demoEntries+"$x"), 200, "21 entries")
 }
 
