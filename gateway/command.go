@@ -173,6 +173,9 @@ func (c *attempt) explain() (string, error) {
 	case c.target.allow != "":
 		return "the methods of its routes: " + c.target.allow, nil
 	}
+	if err := c.requirePath(); err != nil {
+		return "", err
+	}
 	if c.Site().Flag(site.FlScriptTrap) {
 		if a, ok := c.Site().Trap(); ok {
 			c.request.trace("trap %s gets the parameters first (user.webserver.flScriptTrap)", a)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/url"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -176,4 +177,41 @@ func TestUnknownOutcome(t *testing.T) {
 	assert.Contains(t, resp.Body, "It is not known whether this was done.")
 	assert.Contains(t, resp.Body, out.Incident)
 	assert.Regexp(t, out.Incident+`.*it is not known whether the change was committed`, s.log.String())
+}
+
+// TestSessionAcrossHosts checks that a session of one host counts on the others at once, and that requests of one session
+// on several hosts lose no write.
+func TestSessionAcrossHosts(t *testing.T) {
+	server := postgrestest.New(t, postgrestest.Fast...)
+	defer server.Remove()
+	hosts := newHosts(t, server, patience, 2)
+	hosts[0].script("count", `session.n = (session.n or 0) + 1 return session.n .. ""`)
+	hosts[0].script("out", `users.logOut () return "out"`)
+	hosts[0].script("in", `return users.logIn ("ada", "open sesame")`)
+	hosts[0].script("who", `return tostring (users.current ())`)
+	hosts[0].script("add", `httpd.addUser ("Ada", "open sesame") return "done"`)
+	require.Equal(t, "done", hosts[0].ask("/add.fcgi", nil).Body)
+	b := hosts[0].browser()
+	require.Equal(t, "1", b.get("/count.fcgi"))
+	b.s = hosts[1]
+	require.Equal(t, "2", b.get("/count.fcgi"))
+	tabs := []*browser{b.copy(), b.copy()}
+	tabs[0].s = hosts[0]
+	var all sync.WaitGroup
+	for _, tab := range tabs {
+		all.Go(func() {
+			for range 10 {
+				for tab.send("/count.fcgi", nil, nil).Status != 200 {
+				}
+			}
+		})
+	}
+	all.Wait()
+	assert.Equal(t, "23", b.get("/count.fcgi"))
+	assert.Equal(t, "Ada", b.get("/in.fcgi"))
+	there := b.copy()
+	there.s = hosts[0]
+	assert.Equal(t, "Ada", there.get("/who.fcgi"))
+	there.get("/out.fcgi")
+	assert.Equal(t, "nil", b.get("/who.fcgi"))
 }

@@ -4,6 +4,8 @@ local page = suites.webserverScripts.samples._page
 if params.method ~= "POST" then
 	return page ("A form", [[
 <form class="box" method="post" action="/samples.form.fcgi">
+]] .. form.token () .. [[
+
 <label for="name">Name</label>
 <input id="name" name="name">
 <label for="message">Message</label>
