@@ -193,7 +193,7 @@ func TestExplainLimits(t *testing.T) {
 	e, err := s.g.Explain(context.Background(), r)
 	require.NoError(t, err)
 	assert.Contains(t, steps, `limit maxTime 60 (user.webserver.limits.["suites.webserverScripts.x"].maxTime)`)
-	require.Len(t, e.Limits, 13)
+	require.Len(t, e.Limits, 20)
 	assert.Equal(t, 60.0, e.Limits[0].Value)
 	assert.NotEmpty(t, e.Limits[0].Row)
 	assert.Empty(t, e.Limits[1].Row)

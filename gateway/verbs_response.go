@@ -65,7 +65,7 @@ return webserver.expandPage ({scriptName = "/hello.mcro", websiteFolder = websit
 		Doc: "A response with which a browser saves a binary under a name, for return. Ranges and conditional " +
 			"requests are answered.",
 		Params: []script.Param{
-			script.Arg("value", "any", "a binary, or a string"),
+			script.Arg("value", "binary", "or a string"),
 			script.Arg("name", "string", "folders and characters that mean something in a path are left out"),
 		},
 		Results: script.Returns("table", "a response table"),

@@ -379,7 +379,7 @@ func demoUpload(v *visitor) {
 	v.expect("a picture", v.upload(token, name, "text/html", picture), 303)
 	p := v.get(demoUploads)
 	token = v.token(demoUploads)
-	v.expect("the picture", p, 200, `alt="&lt;img src=x onerror=alert(1)&gt;&#39;.png"`,
+	v.expect("the picture", p, 200, `alt="_img src=x onerror=alert(1)__.png"`,
 		`src="/demo.picture.fcgi?number=000000001"`)
 	v.lacks("the picture", p, "<img src=x", "etc")
 	p = v.get("/demo.picture.fcgi?number=000000001")

@@ -11,9 +11,9 @@ var Verbs = []script.Verb{
 	{
 		Name:   "image.info",
 		Doc:    "What a picture is, from its first bytes: JPEG, PNG, GIF or WebP. It is not decoded.",
-		Params: []script.Param{script.Arg("picture", "any", "a binary, a string, or a file of params.files")},
-		Results: script.Returns("{width: integer, height: integer, type: string, orientation: integer}",
-			"width and height are as the picture is shown; orientation, 1 to 8, is that of its EXIF data, which a photo "+
+		Params: []script.Param{script.Arg("picture", "binary", "or its bytes as a string, or a file of params.files")},
+		Results: script.Returns("table",
+			"width, height, type and orientation: the size is that of the picture as it is shown; orientation, 1 to 8, is that of its EXIF data, which a photo "+
 				"has that was taken with the camera turned"),
 		Errors: "bytes that are none of these pictures",
 		Example: `local dot = base64.decode ("R0lGODlhAQABAIAAAP///wAAACH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==")
@@ -27,7 +27,7 @@ return p.width .. " x " .. p.height .. " " .. p.type`,
 		Doc: "The picture as a binary, turned as its EXIF data says, at most as large as width and height, and without its " +
 			"metadata: place, time and camera are gone. Of an animated GIF it is the first picture.",
 		Params: []script.Param{
-			script.Arg("picture", "any", "a binary, a string, or a file of params.files"),
+			script.Arg("picture", "binary", "or its bytes as a string, or a file of params.files"),
 			script.Arg("options", "table", `width, height: the largest size in pixels, one of them is enough; `+
 				`fit: "contain", supplied, keeps all of the picture, "cover" fills width and height and cuts off the rest; `+
 				`enlarge: true makes small pictures larger; type: "image/jpeg" or "image/png", supplied that of the picture, `+

@@ -7,10 +7,8 @@ if not row then
 end
 return {
 	headers = {
-		["Content-Type"] = row.picture.type,
 		["Cache-Control"] = "private, max-age=86400", -- a number never gets another picture
-		["X-Content-Type-Options"] = "nosniff",
 		["Content-Security-Policy"] = "default-src 'none'; sandbox",
 	},
-	body = row.picture.data,
+	body = row.picture, -- with its type, in ranges
 }
