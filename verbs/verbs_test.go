@@ -107,6 +107,21 @@ func TestVerbs(t *testing.T) {
 		{`records.index ("user.r", {1})`, "error: bad argument #2 to 'index' (a list of texts is wanted)"},
 		{`records.index ("user.r", {a = "a"})`, "error: bad argument #2 to 'index' (a list of texts is wanted)"},
 		{`records.index ("user.r", {"a,b,c,d,e"})`, "error: records.index: the index \"a,b,c,d,e\" has more than 4 fields"},
+		{`(function ()
+			records.add ("user.t", {title = "One", text = "two <three>"})
+			local key = records.add ("user.t", {title = "Two", text = "three four"})
+			local list, n = records.search ("user.t", "three -one")
+			return n .. list [1].record.title .. tostring (list [1].key == key) .. list [1].snippet
+		end) ()`, "1Twotrue<mark>three</mark> four"},
+		{`(function ()
+			records.index ("user.t", nil, {"title", "text"})
+			local list, n = records.search ("user.t", "thr*", {fields = {"text"}, limit = 1})
+			return #list .. n .. select (2, records.search (user.t, "two", {fields = {"title"}})) .. #records.search (user.t, '"')
+		end) ()`, "1210"},
+		{`#records.search ("user.nobody", "x")`, "0"},
+		{`records.search (user.t, "x", {limits = 1})`, "error: bad argument #3 to 'search' (\"limits\" is no option; there are fields"},
+		{`records.search (user.t, "x", {limit = 1001})`, "error: bad argument #3 to 'search' (limit must be 1 to 1000)"},
+		{`records.search (user.t, "x", {fields = "text"})`, "error: bad argument #3 to 'search' (fields must be a list of texts)"},
 		{`records.explain ("user.r")`, "there is no such table"},
 		{`(function ()
 			records.add ("user.s", {name = "Ada", age = 1})

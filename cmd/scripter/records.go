@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type recordsFlags struct {
 	indexes  []string
 	drop     []string
 	searched string
+	search   string
 }
 
 func (t *tool) recordsCommand() *cobra.Command {
@@ -56,6 +58,9 @@ Without TABLE, records lists the tables for which something is declared.`,
 			if len(a) == 0 {
 				return usageError{errors.New("the root itself has no records")}
 			}
+			if f.search != "" {
+				return t.viewAt(c.Context(), f.at, func(tx *objectdb.Tx) error { return t.searchRecords(tx, a, &f) })
+			}
 			if len(f.indexes)+len(f.drop) > 0 || c.Flags().Changed("search-fields") {
 				return t.declareIndexes(c.Context(), a, &f, c.Flags().Changed("search-fields"))
 			}
@@ -75,7 +80,8 @@ Without TABLE, records lists the tables for which something is declared.`,
 	c.Flags().StringArrayVar(&f.indexes, "index", nil, "declare an index of these fields; may be repeated")
 	c.Flags().StringArrayVar(&f.drop, "drop-index", nil, "drop an index; may be repeated")
 	c.Flags().StringVar(&f.searched, "search-fields", "", "declare the fields that records.search searches; \"\" for none")
-	for _, name := range []string{"where", "order", "limit", "after", "index", "drop-index", "search-fields"} {
+	c.Flags().StringVar(&f.search, "search", "", "print the records with these words, the best first")
+	for _, name := range []string{"search", "where", "order", "limit", "after", "index", "drop-index", "search-fields"} {
 		t.flag(c, name, nothing)
 	}
 	f.at.add(t, c)
@@ -127,6 +133,42 @@ func (t *tool) printRecords(tx *objectdb.Tx, a objectdb.Address, q records.Query
 		return err
 	}
 	return t.printFound(tx, found)
+}
+
+// searchRecords prints the records that have some words: key, and the part of the text with the words.
+func (t *tool) searchRecords(tx *objectdb.Tx, a objectdb.Address, f *recordsFlags) error {
+	n, err := tx.Find(a)
+	if err != nil {
+		return err
+	}
+	if n.Kind() != objectdb.KindTable {
+		return &objectdb.Error{Op: "records of", Address: a, Err: objectdb.ErrNotTable}
+	}
+	if f.limit < 1 || f.limit > records.MaxHits {
+		return usageError{fmt.Errorf("--limit is 1 to %d in a search", records.MaxHits)}
+	}
+	hits, total, err := records.Table{Tx: tx, Node: n}.Search(records.Search{Words: f.search, Limit: f.limit})
+	if err != nil {
+		return err
+	}
+	rows, objects := [][]string{}, []any{}
+	for _, h := range hits {
+		plain := html.UnescapeString(strings.NewReplacer("<mark>", "", "</mark>", "").Replace(h.Snippet))
+		rows = append(rows, []string{h.Record.Name(), plain})
+		objects = append(objects, map[string]any{"key": h.Record.Name(), "snippet": h.Snippet})
+	}
+	if t.json {
+		return t.printJSON(map[string]any{"found": objects, "total": total})
+	}
+	if err := t.columns(rows); err != nil {
+		return err
+	}
+	most := ""
+	if total == records.MaxRanked {
+		most = " or more"
+	}
+	fmt.Fprintf(t.out, "%s%s\n", valuetext.Count(total, "record"), most)
+	return nil
 }
 
 // printFound prints records as rows, with a column for each field that one of them has.

@@ -131,6 +131,23 @@ return tostring (records.remove ("scratchpad.removed", key)) .. records.count ("
 		Func:  remove,
 	},
 	{
+		Name: "records.search",
+		Doc: "The records that have all words, the best first, and how many there are, up to 1000. Case and accents do not " +
+			"matter. \"two words\" in quotes follow each other, word* is the beginning of a word, -word must not be there. " +
+			"Each result is a table with key, record (its fields) and snippet: a part of the text as HTML, in which the words " +
+			"are in <mark>. Declare the searched fields with records.index; without that, a search looks at all texts of all " +
+			"records. No text of a visitor is an error.",
+		Params: []script.Param{
+			tableArg, script.Arg("words", "string", ""), script.Opt("options", "table", "", "fields (a list), limit (20)"),
+		},
+		Results: []script.Param{{Name: "list", Type: "table[]"}, {Name: "total", Type: "integer"}},
+		Errors:  "a name that the options do not have, a limit above 1000",
+		Example: `records.add ("scratchpad.searched", {text = "Die Straße ist <lang>"})
+return records.search ("scratchpad.searched", "strasse lang*") [1].snippet`,
+		Gives: "Die <mark>Straße</mark> ist &lt;<mark>lang</mark>&gt;",
+		Func:  search,
+	},
+	{
 		Name: "records.shape",
 		Doc: "Declares what the records of a table must be, which records.add and records.update check; it stays until " +
 			"another one is declared, or false. Each field has a table of rules: kind (\"string\" if it is not given, " +
