@@ -29,7 +29,7 @@ func TestVerbExamples(t *testing.T) {
 }
 
 var verbType = regexp.MustCompile(`^(string|number|integer|boolean|table|any|date|binary|address|string\[\]|date\|nil|table\|string|(table|string|number|boolean|table\[\])\|nil|table\[\]|table\|false|table<string, string>\|nil|` +
-	`table<string, string\|string\[\]>)$`)
+	`table<string, string\|string\[\]>|fetched\|nil|database)$`)
 
 // TestVerbsAreDocumented checks that verbs are documented with sentences and with types that
 // editors know, and that optional arguments are the last ones.

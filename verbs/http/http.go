@@ -35,7 +35,7 @@ var fetchVerbs = []script.Verb{
 		},
 		Errors: "a host that scripter.conf does not list, or that has a private address; an unknown option; a name or a " +
 			"value that no header can have; more than maxFetches calls; an answer that is larger than maxFetchSize",
-		Example: `local ok, why = pcall (http.fetch, "https://api.example.com/rates")
+		Example: `local ok, why = pcall (function () http.fetch ("https://api.example.com/rates") end)
 return (why:match ("scripter.conf lists.*there"))`,
 		Gives: `scripter.conf lists: add the line "fetch: api.example.com" there`,
 		Func:  verbFetch,

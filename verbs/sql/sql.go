@@ -25,7 +25,7 @@ var Verbs = []script.Verb{
 		Errors: "a name that scripter.conf does not list; PostgreSQL under CGI without a resident server. The functions " +
 			"fail for what the database refuses, more than one statement, exec where the line does not say write, and " +
 			"more than maxSqlRows, maxSqlSize or maxSqlTime",
-		Example: `local ok, why = pcall (sql.open, "shop")
+		Example: `local ok, why = pcall (function () sql.open ("shop") end)
 return (why:match ("scripter.conf lists no database [^:]*"))`,
 		Gives: `scripter.conf lists no database "shop"`,
 		Func:  open,
