@@ -83,6 +83,24 @@ func (l *linter) expr(e ast.Expr) {
 	}
 }
 
+// required checks that require "name" finds something.
+func (l *linter) required(e *ast.FuncCallExpr) {
+	f, ok := e.Func.(*ast.IdentExpr)
+	if !ok || f.Value != "require" || len(e.Args) == 0 || l.local("require") != nil || l.own["require"] || l.err != nil {
+		return
+	}
+	name, ok := e.Args[0].(*ast.StringExpr)
+	if !ok || !l.second {
+		return
+	}
+	found, err := l.t.CanRequire(name.Value)
+	if err != nil {
+		l.err = err
+	} else if !found {
+		l.report(l.tree.Token(name), "missing", "no script and no rock is called %s", name.Value)
+	}
+}
+
 // get checks a.b. It checks a chain of constant names as a whole.
 func (l *linter) get(e *ast.AttrGetExpr, called bool) {
 	root, names := chain(e)
@@ -112,6 +130,7 @@ func (l *linter) call(e *ast.FuncCallExpr) {
 		} else {
 			l.expr(e.Func)
 		}
+		l.required(e)
 		if root, names := chain(e.Func); root != nil {
 			macros = strings.EqualFold(append([]string{root.Value}, names...)[len(names)], "processMacros")
 		}
