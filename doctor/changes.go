@@ -61,7 +61,7 @@ var changes = map[string]string{
 	"routes apache": "Action ROUTE /cgi-bin/Scripter.acgi virtual\n" +
 		`<If "! -f %{REQUEST_FILENAME} && %{REQUEST_URI} !~ m#^/cgi-bin/#"> SetHandler ROUTE </If> ` +
 		"(apache-cgi.conf has all conditions)",
-	"routes nginx": "location / { try_files $uri $uri/ @routes; error_page 403 = @routes; }\n" +
+	"routes nginx": "location / { try_files $uri $uri/ @routes; }\n" +
 		"location @routes { fastcgi_pass scripter; }",
 	"routes lighttpd-cgi": `url.rewrite-if-not-file = ( "^(/[^?]*)(\?.*)?$" => "/cgi-bin/Scripter.acgi$1$2" ) ` +
 		"(lighttpd-cgi.conf has all rules)",

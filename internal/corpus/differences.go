@@ -50,6 +50,11 @@ var Differences = []Difference{
 		Why:   "lighttpd cannot ask whether a folder has an index, so its example passes on no URL that ends in a slash",
 	},
 	{
+		Transports: "nginx-*", Cases: "route-folder", Aspect: "status",
+		Gives: `^403$`,
+		Why:   "nginx answers for a folder without an index itself: an error_page for 403 would undo its rules of access",
+	},
+	{
 		Transports: "caddy", Cases: "hostile-method", Aspect: "status",
 		Gives: `^200$`,
 		Why:   "Caddy 2.6 makes a POST of the method \"get\", before we see it",
