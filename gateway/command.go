@@ -144,6 +144,7 @@ func (g *Gateway) Explain(ctx context.Context, r *Request) (Explanation, error) 
 		var err error
 		if c.target, err = dispatch(r, c.Site()); err == nil {
 			e.Target = c.target
+			corsOf(r, c.target, c.Site()) // for its trace
 			e.Answer, err = c.explain()
 			e.Limits = c.Limits().All()
 			c.traceLimits(e.Limits)

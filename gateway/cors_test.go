@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"scripter/httpheader"
 	"scripter/objectdb"
@@ -38,6 +39,25 @@ func TestCORSFields(t *testing.T) {
 	resp = s.ask("/scripter/", map[string]string{"REQUEST_METHOD": "OPTIONS", "HTTP_ORIGIN": "https://app.example",
 		"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST"})
 	assert.Empty(t, resp.Get("Access-Control-Allow-Origin"), "the web page is for no other site")
+}
+
+// TestCORSExplained checks that scripter explain says which row applies, and why one has no effect.
+func TestCORSExplained(t *testing.T) {
+	s := newSite(t)
+	s.script("x", `return "x"`)
+	s.put(`user.webserver.cors.["/"]`, objectdb.String("https://app.example"))
+	s.put(`user.webserver.cors.["/wrong.fcgi"]`, objectdb.String("app.example"))
+	explained := func(path, origin string) string {
+		var steps []string
+		r := s.request(path, map[string]string{"HTTP_ORIGIN": origin})
+		r.Trace = func(step string) { steps = append(steps, step) }
+		_, err := s.g.Explain(t.Context(), r)
+		require.NoError(t, err)
+		return strings.Join(steps, "\n")
+	}
+	assert.Contains(t, explained("/x.fcgi", "https://app.example"), `pages of https://app.example may call this (user.webserver.cors.["/"])`)
+	assert.Contains(t, explained("/x.fcgi", "https://b.example"), "pages of https://b.example may not call this")
+	assert.Contains(t, explained("/wrong.fcgi", ""), `the row user.webserver.cors.["/wrong.fcgi"] lets no other site in: "app.example" is no origin`)
 }
 
 func count(resp *httpheader.Response, name string) (n int) {
