@@ -204,7 +204,7 @@ func (e *evaluator) try(m *macros.Marker, fn func() error) (ok bool, err error) 
 			failed = fn()
 		} else {
 			e.ran = true
-			failed = e.c.Thread.Try(fn)
+			failed = e.c.tryMarker(fn)
 		}
 		if failed != nil {
 			err = e.failed(m, failed)

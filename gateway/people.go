@@ -115,8 +115,8 @@ func (c *attempt) logIn(name, password, realm string, remember bool) (who string
 			return "", nil, err
 		}
 		c.setSiteCookie(login.RememberedCookie, cookie, lasts)
-	} else {
-		c.forgetRemembered()
+	} else if err = c.forgetRemembered(); err != nil {
+		return "", nil, err
 	}
 	err = c.changeVisit(func(v *visit) error { return v.LogIn(c.Tx, a, series) })
 	if err == nil {
@@ -125,11 +125,14 @@ func (c *attempt) logIn(name, password, realm string, remember bool) (who string
 	return a.Name, nil, err
 }
 
-// forgetRemembered removes the cookie of a remembered log-in from the browser, if it has one.
-func (c *attempt) forgetRemembered() {
-	if c.request.siteCookie(login.RememberedCookie) != "" {
-		c.setSiteCookie(login.RememberedCookie, "", 0)
+// forgetRemembered ends the remembered log-in that the browser has the cookie of, if it has one.
+func (c *attempt) forgetRemembered() error {
+	cookie := c.request.siteCookie(login.RememberedCookie)
+	if cookie == "" {
+		return nil
 	}
+	c.setSiteCookie(login.RememberedCookie, "", 0)
+	return login.EndRemembered(c.Tx, cookie)
 }
 
 // logOut ends the session and the remembered log-in.
@@ -137,7 +140,9 @@ func (c *attempt) logOut() error {
 	if _, err := c.person(); err != nil { // a log-in that is only remembered ends too
 		return err
 	}
-	c.forgetRemembered()
+	if err := c.forgetRemembered(); err != nil {
+		return err
+	}
 	return c.endVisit()
 }
 
@@ -160,7 +165,9 @@ func (c *attempt) setPassword(realm, name, password string) (why error, err erro
 	if err != nil || now == nil || !now.Is(a) {
 		return nil, err
 	}
-	c.forgetRemembered()
+	if err := c.forgetRemembered(); err != nil {
+		return nil, err
+	}
 	err = c.changeVisit(func(v *visit) error { return v.LogIn(c.Tx, a, "") })
 	if err == nil {
 		c.visit.person, c.visit.asked = &a, true
@@ -171,7 +178,7 @@ func (c *attempt) setPassword(realm, name, password string) (why error, err erro
 // countTries counts the failed tries to log in of a transaction that was undone: a script that fails after
 // them must not make them free.
 func (c *attempt) countTries(ctx context.Context) {
-	if len(c.tries) == 0 || c.isDry() || c.out.started {
+	if len(c.tries) == 0 || c.isDry() {
 		return
 	}
 	if err := c.newLogin().CountFailed(ctx, c.tries); err != nil {

@@ -158,6 +158,29 @@ func TestLogIn(t *testing.T) {
 	assert.Contains(t, s.browser().get("/bad.fcgi"), `not "rembmer"`)
 }
 
+// TestLogInInMarker checks that a failed marker undoes a log-in and a message, but not the count of a failed try.
+func TestLogInInMarker(t *testing.T) {
+	s := sessionSite(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s.g.now = func() time.Time { return now }
+	s.put("workspace.try", objectdb.Script(`assert (users.logIn ("ada", "wrong")) return "in"`))
+	s.put("workspace.undone", objectdb.Script(`users.logIn ("ada", "open sesame") session.n = 1 session.flash ("x") error "on purpose"`))
+	s.page("try.mcro", "<!--#workspace.try ()-->out")
+	s.page("undone.mcro", "<!--#workspace.undone ()--><!--#users.current ()-->|<!--#session.n-->|<!--#for m in flash-->x<!--#end-->")
+	b := s.browser()
+	assert.Equal(t, "||", b.get("/undone.mcro"))
+	assert.Empty(t, b.cookies)
+	assert.Zero(t, s.rows(site.Visitors))
+	b.get("/set.fcgi?n=7")
+	assert.Equal(t, "|7|", b.get("/undone.mcro"))
+	assert.Equal(t, "7", b.get("/show.fcgi"))
+	assert.Equal(t, "nil", b.get("/who.fcgi"))
+	for range 3 {
+		assert.Equal(t, "out", s.browser().get("/try.mcro"))
+	}
+	assert.Contains(t, s.browser().send("/login.fcgi", adasLogin, nil).Body, "too many tries")
+}
+
 // TestRemember checks log-ins that outlive the browser: each token is used once, and one that is used again after
 // the next one tells of a thief.
 func TestRemember(t *testing.T) {

@@ -229,6 +229,57 @@ func (c *attempt) storeLate() error {
 	return nil
 }
 
+// tryMarker runs fn, and if fn fails, undoes what it has done to the root and to the session. The failed tries to
+// log in still count.
+func (c *attempt) tryMarker(fn func() error) error {
+	tries, before := len(c.tries), c.visit
+	var saved visit
+	var session login.Visit
+	if before != nil {
+		saved, session = *before, *before.Visit
+	}
+	failed := c.Thread.Try(fn)
+	if failed == nil || isFatal(failed) {
+		return failed
+	}
+	if before != nil && before.ID != session.ID {
+		if err := c.restoreVisit(before, saved, session); err != nil {
+			return err
+		}
+	} else if before != nil {
+		*before.Visit = session
+	} else if c.visit != nil {
+		v, err := c.findVisit()
+		if err != nil {
+			return err
+		}
+		if v == nil {
+			v = login.NewVisit(c.request.Host(), c.Now())
+		}
+		if err := c.restoreVisit(c.visit, visit{table: c.visit.table}, *v); err != nil {
+			return err
+		}
+		if v.IsStored() {
+			c.visit.token = v.Token()
+		}
+	}
+	if err := c.newLogin().CountAgain(c.Tx, c.tries[tries:]); err != nil {
+		return err
+	}
+	return failed
+}
+
+// restoreVisit makes the session what it was.
+func (c *attempt) restoreVisit(v *visit, saved visit, session login.Visit) error {
+	table := v.table
+	*v = saved
+	v.Visit, v.table = &session, table
+	if table == nil {
+		return nil
+	}
+	return table.Open(c.visitTable())
+}
+
 // takeMessages returns the messages for this page as scripts see them. They are not shown again.
 func (c *attempt) takeMessages() (*script.Table, error) {
 	v, err := c.session()

@@ -59,17 +59,22 @@ func (l *Login) CheckTry(tx *objectdb.Tx, t Try, isRight func(hash string) (bool
 	return Account{c.name, t.Realm, c.rights()}, l.succeeded(tx, key, t.Address)
 }
 
+// CountAgain counts tries that have failed in a part of the transaction that was undone.
+func (l *Login) CountAgain(tx *objectdb.Tx, tries []Try) error {
+	for _, t := range tries {
+		err := l.countTry(tx, accountKey(t.Realm, t.Name), t.Address)
+		if wait := new(WaitError); err != nil && !errors.As(err, &wait) {
+			return err
+		}
+	}
+	return nil
+}
+
 // CountFailed counts tries that have failed in a transaction that was undone.
 func (l *Login) CountFailed(ctx context.Context, tries []Try) error {
 	return l.DB.Update(context.WithoutCancel(ctx), func(tx *objectdb.Tx) error {
 		tx.Origin = origin("log in")
-		for _, t := range tries {
-			err := l.countTry(tx, accountKey(t.Realm, t.Name), t.Address)
-			if wait := new(WaitError); err != nil && !errors.As(err, &wait) {
-				return err
-			}
-		}
-		return nil
+		return l.CountAgain(tx, tries)
 	})
 }
 

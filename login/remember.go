@@ -99,17 +99,35 @@ type Recalled struct {
 	Cookie  string // the next text for the cookie; "" = it stays
 }
 
-// Recall uses a token of a remembered log-in. lasts is how long a series lasts without use. The error is
-// [ErrNoSession], [ErrStolen] with who it was, or a failure of the root.
-func (l *Login) Recall(tx *objectdb.Tx, cookie, host string, lasts time.Duration) (r Recalled, err error) {
+// parseRemembered returns the name of the row, the parts of a cookie, and its token.
+func parseRemembered(cookie string) (id, place, seriesText string, token []byte, ok bool) {
 	place, rest, _ := strings.Cut(cookie, ".")
 	seriesText, tokenText, _ := strings.Cut(rest, ".")
 	series, ok := parseToken(seriesText)
 	token, also := parseToken(tokenText)
 	if !ok || !also || len(place) != placeLength || strings.Trim(place, "0123456789abcdef") != "" {
+		return "", "", "", nil, false
+	}
+	return place + "-" + idOf(series), place, seriesText, token, true
+}
+
+// EndRemembered ends the series that a cookie belongs to, if there is one.
+func EndRemembered(tx *objectdb.Tx, cookie string) error {
+	id, _, _, _, ok := parseRemembered(cookie)
+	if !ok {
+		return nil
+	}
+	return deleteRow(tx, site.Remembered, id)
+}
+
+// Recall uses a token of a remembered log-in. lasts is how long a series lasts without use. The error is
+// [ErrNoSession], [ErrStolen] with who it was, or a failure of the root.
+func (l *Login) Recall(tx *objectdb.Tx, cookie, host string, lasts time.Duration) (r Recalled, err error) {
+	id, place, seriesText, token, ok := parseRemembered(cookie)
+	if !ok {
 		return r, ErrNoSession
 	}
-	r.Series = place + "-" + idOf(series)
+	r.Series = id
 	var row rememberedRow
 	if ok, err := readRow(tx, site.Remembered, r.Series, &row); err != nil || !ok {
 		return r, orNoSession(err)
