@@ -42,6 +42,15 @@
 // that with what was read. If much was read, it is done once before the writer's lock
 // is taken, and again for the little that was changed in between.
 //
+// # Indexes
+//
+// A table whose tables have the same fields may have indexes, which are declared in the root (IndexDeclarations): by
+// the values of fields, in the order of AppendOrdered, and by the words in them. Every commit that writes such records
+// writes the entries of their indexes, so that an index is right for all programs. Tx.Indexes returns those that are
+// built, and Tx.Entries what they have, with what the transaction has written itself. What was read of an index counts
+// as read: a commit conflicts if it changes an entry in that range. The indexes of a large table are built in steps:
+// see DB.BuildIndexes.
+//
 // # Stores
 //
 // A Store keeps the objects: see Store, package sqlitestore for roots in files, and package

@@ -399,6 +399,11 @@ func (tx *Tx) Indexes(t *Node) ([]*TableIndex, error) {
 	if err != nil || t.id < 0 || t.revived || tx.db.past || tx.uncached {
 		return nil, err
 	}
+	// The session begins before that. Otherwise another transaction could drop an index that is in the list, before
+	// its entries are read.
+	if _, err := tx.reader(); err != nil {
+		return nil, err
+	}
 	x, err := tx.db.indexing.Get(tx)
 	if err != nil {
 		return nil, err
@@ -433,10 +438,14 @@ func (x *TableIndex) written(tx *Tx) (*ownEntries, error) {
 	if x.own != nil && x.wrote == tx.wrote {
 		return x.own, nil
 	}
-	own := &ownEntries{folds: tx.writtenRecords(x.table)}
 	read := tx.read
 	tx.read = nil
 	defer func() { tx.read = read }()
+	folds, err := tx.writtenRecords(x.table)
+	if err != nil {
+		return nil, err
+	}
+	own := &ownEntries{folds: folds}
 	for fold := range own.folds {
 		n, err := tx.at(x.table.id, []byte(fold), x.table)
 		if err != nil {
@@ -460,29 +469,27 @@ func (x *TableIndex) written(tx *Tx) (*ownEntries, error) {
 
 // writtenRecords returns the folded names of the records of a table that the transaction has written, or in which it has
 // written.
-func (tx *Tx) writtenRecords(t *Node) map[string]bool {
+func (tx *Tx) writtenRecords(t *Node) (map[string]bool, error) {
 	folds := map[string]bool{}
 	for _, d := range tx.over.tables {
 		if d.table.id == t.id {
 			for fold := range d.names {
 				folds[fold] = true
 			}
-		} else if now := tx.recordNode(d); now != nil && now.parent == t.id {
+			continue
+		}
+		now, written := tx.over.objects[d.table.id]
+		if !written { // another transaction may have moved it
+			var err error
+			if now, err = tx.byID(d.table.id, d.table); err != nil && err != ErrNotFound {
+				return nil, err
+			}
+		}
+		if now != nil && now.exists() && now.parent == t.id {
 			folds[now.fold] = true
 		}
 	}
-	return folds
-}
-
-// recordNode returns the present node of the table of a delta, or nil if it is gone.
-func (tx *Tx) recordNode(d *delta) *Node {
-	if now, ok := tx.over.objects[d.table.id]; ok {
-		if !now.exists() {
-			return nil
-		}
-		return now
-	}
-	return d.table
+	return folds, nil
 }
 
 // Entries returns the first n entries of an index whose places are from or after one, and before end, in the order of

@@ -88,7 +88,10 @@ func (i *indexer) drop(h *keptIndex) {
 // write writes the entries of the records that the transaction has written, and goes on with an index that is not
 // built yet. t is the present node of the table.
 func (i *indexer) write(h *keptIndex, t *Node) error {
-	folds := i.tx.writtenRecords(t)
+	folds, err := i.tx.writtenRecords(t)
+	if err != nil {
+		return err
+	}
 	if len(folds) > bulkRecords {
 		if h.ID <= i.tx.last { // it is not new
 			i.drop(h)

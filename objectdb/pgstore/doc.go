@@ -58,7 +58,7 @@
 // # The tables
 //
 //	CREATE TABLE info (           -- one row
-//	  one, form,                  -- form: the version of these tables, 1
+//	  one, form,                  -- form: the version of these tables, 2
 //	  made_by, migrated_by,       -- programs: objectdb.Options.Program
 //	  moved);                     -- where the root was moved to, else ''
 //	CREATE TABLE commits (        -- one row for each of the last 1000 generations
@@ -80,6 +80,14 @@
 //	  generation, time, first, person, who, why, path, thinned, count, undoes);
 //	CREATE TABLE replaced (       -- the objects of a change
 //	  generation, id, how);
+//	CREATE TABLE idx (            -- one row for each index
+//	  id, parent, rule, state, next);
+//	CREATE TABLE entry (          -- one row for each entry of an index
+//	  idx, place, n);
+//	CREATE TABLE indexed (        -- one row for each record in an index
+//	  idx, fold, keys);
+//
+// Tables of form 1 lack the last three. They are made when a program opens the root, in one transaction: see upgrade.
 //
 // The columns mean what they mean in package sqlitestore. Folded names are bytea, because they are compared byte by
 // byte. A value is in the column text, as objectdb.EncodeText writes it, unless it is a binary, or has bytes that are

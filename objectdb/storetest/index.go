@@ -236,6 +236,44 @@ func testReadsOfIndexesConflict(t *T) {
 	}
 }
 
+// testIndexesInRaces moves a record while another transaction writes in it, and drops an index while another one uses it.
+func testIndexesInRaces(t *T) {
+	db := open(t)
+	Update(t, db, func(tx *objectdb.Tx) { declare(t, tx, "t", "x"); declare(t, tx, "u", "x") })
+	Put(t, db, "t.a.x", objectdb.Number(1), "t.b.x", objectdb.Number(2), "u.c.x", objectdb.Number(3))
+	other := Must(t.Open(db.Path(), Patient))(t)
+	defer other.Close()
+	moved := false
+	Update(t, db, func(tx *objectdb.Tx) {
+		record, err := tx.Find(Addr(t, "t.a"))
+		if moved {
+			record, err = tx.Find(Addr(t, "u.a"))
+		}
+		require.NoError(t, err)
+		require.NoError(t, tx.Set(record, "x", objectdb.Number(9)))
+		if !moved {
+			moved = true
+			Update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Move(Addr(t, "t.a"), Addr(t, "u.a"))) })
+		}
+	})
+	RequireSound(t, db)
+	RequireSound(t, other)
+
+	dropped := false
+	Update(t, db, func(tx *objectdb.Tx) {
+		table := Must(tx.Find(Addr(t, "u")))(t)
+		if !dropped {
+			dropped = true
+			Update(t, other, func(tx *objectdb.Tx) { require.NoError(t, tx.Delete(objectdb.IndexDeclarations)) })
+			require.NoError(t, other.BuildIndexes(context.Background(), nil))
+		}
+		for _, x := range Must(tx.Indexes(table))(t) {
+			assert.NotEmpty(t, Must(tx.Entries(x, "", "\xff", false, 9))(t))
+		}
+		require.NoError(t, tx.Put(Addr(t, "z"), objectdb.Number(1)))
+	})
+}
+
 // testRandomRecords compares the entries of indexes with the records after random writes, within the transaction and
 // after it, in this process and in another one.
 func testRandomRecords(t *T) {

@@ -91,6 +91,7 @@ var tests = []struct {
 	{"IndexesAreBuilt", testIndexesAreBuilt},
 	{"IndexesFollowTheirTables", testIndexesFollowTheirTables},
 	{"ReadsOfIndexesConflict", testReadsOfIndexesConflict},
+	{"IndexesInRaces", testIndexesInRaces},
 	{"RandomRecords", testRandomRecords},
 	{"Search", testSearch},
 	{"SearchOfManyObjects", testSearchOfManyObjects},
