@@ -54,7 +54,7 @@ func TestBackground(t *testing.T) {
 	list := told()
 	require.Len(t, list, 2)
 	assert.Contains(t, list[0], "warning no agent works: the first of 1 overdue rows")
-	assert.Contains(t, list[1], "warning there are 2 dead letters")
+	assert.Contains(t, list[1], "warning dead letters, which were refused or failed too often: 2")
 	require.NoError(t, root.Update(t.Context(), func(tx *objectdb.Tx) error {
 		return site.FlPauseOutbox.Set(tx, objectdb.Boolean(true))
 	}))

@@ -165,6 +165,13 @@ func (m MailServer) Line() string {
 	return strings.Join(append(words, mailTLS+"="+tls), " ")
 }
 
+// TrustsAnybody reports whether any certificate of the server will do: where a connection without encryption would
+// do, too, and no password goes to another machine. Mail servers of one's own machine have as a rule a certificate
+// that they have signed themselves.
+func (m MailServer) TrustsAnybody() bool {
+	return !m.TLS && !m.RequireTLS && m.CAFile == "" && (m.User == "" || isLoopback(m.Host))
+}
+
 // Password returns the password of the user. It is asked for at each mail, so that a new one counts
 // at once.
 func (m MailServer) Password() (string, error) {
@@ -190,8 +197,16 @@ func (m MailServer) Password() (string, error) {
 func (m MailServer) MaySend(from string) bool {
 	from = strings.ToLower(from)
 	at := strings.LastIndexByte(from, '@')
-	return at >= 0 && (slices.Contains(m.From, from) || slices.Contains(m.From, "*"+from[at:]))
+	return at >= 0 && (slices.Contains(m.From, from) || slices.Contains(m.From, "*"+from[at:]) ||
+		slices.Contains(m.From, anybody))
 }
+
+// anybody is a sender that no line can name.
+const anybody = "*"
+
+// TestMailServer is the server of tests, whose mails are thrown away: where scripter.conf lists none, they can
+// write mails nevertheless.
+var TestMailServer = MailServer{Host: "localhost", Port: 25, From: []string{anybody, "site@example.com"}}
 
 // MailServerFor returns the first server that may send mails from an address.
 func (r Reach) MailServerFor(from string) (MailServer, error) {

@@ -53,6 +53,19 @@ func TestMailServerLines(t *testing.T) {
 	assert.NotContains(t, err.Error(), "zzeim")
 }
 
+// TestTrustsAnybody checks which servers need a certificate that counts.
+func TestTrustsAnybody(t *testing.T) {
+	for line, want := range map[string]bool{
+		"smtp://localhost from=a@b.c": true, "smtp://u@127.0.0.1 from=a@b.c": true, "smtp://h from=a@b.c tls=off": true,
+		"smtp://h from=a@b.c": false, "smtp://u@h from=a@b.c tls=off": false, "smtps://localhost from=a@b.c": false,
+		"smtp://localhost from=a@b.c tls=on": false, "smtp://localhost from=a@b.c ca-file=/x": false,
+	} {
+		m, err := ParseMailServer(line)
+		require.NoError(t, err)
+		assert.Equal(t, want, m.TrustsAnybody(), line)
+	}
+}
+
 // TestMailPassword checks where the password comes from.
 func TestMailPassword(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
