@@ -38,7 +38,8 @@ type requestData struct {
 	Response   *response     `json:"response,omitempty"`
 	Failure    []run         `json:"-"`
 	Error      string        `json:"error,omitempty"`
-	Changes    []changeRow   `json:"changes"`        // what it has changed, as the history has it
+	Changes    []changeRow   `json:"changes"` // what it has changed, as the history has it
+	Fetched    []string      `json:"fetched,omitempty"`
 	Read       *readData     `json:"read,omitempty"` // nil: not known
 	Masked     []string      `json:"masked"`
 	Cut        []string      `json:"cut"`
@@ -183,6 +184,9 @@ func (c *call) describeRequest(tx *objectdb.Tx, r *requestlog.Request) (*request
 	data.TestName = testName(r)
 	if err := c.findTest(tx, data); err != nil {
 		return nil, err
+	}
+	for _, f := range r.Fetches {
+		data.Fetched = append(data.Fetched, cutAt(f.String(), requestValue))
 	}
 	data.Read = c.newReadData(tx, r.Reads)
 	var err error

@@ -2,6 +2,7 @@ package requestlog
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,18 @@ type Fetch struct {
 	// Lost says why Body is not the whole body: it was masked, too long, or is no UTF-8. "" = it is.
 	Lost    string        `json:"lost,omitempty"`
 	Elapsed time.Duration `json:"nanoseconds"`
+}
+
+// String returns the fetch as one line for people.
+func (f Fetch) String() string {
+	said := fmt.Sprintf("status %d, %d bytes", f.Status, f.Size)
+	if f.Lost != "" {
+		said += ", not recorded: " + f.Lost
+	}
+	if f.Failure != "" {
+		said = "no answer: " + f.Failure
+	}
+	return fmt.Sprintf("%s %s: %s, %d ms", f.Method, f.URL, said, f.Elapsed.Milliseconds())
 }
 
 // The bounds of what is recorded of fetches: their number, and the bytes of a body and of all bodies.

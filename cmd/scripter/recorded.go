@@ -160,14 +160,7 @@ func (t *tool) showFetches(list []requestlog.Fetch) {
 	}
 	fmt.Fprintf(t.out, "\nfetched:\n")
 	for _, f := range list {
-		said := fmt.Sprintf("status %d, %d bytes", f.Status, f.Size)
-		if f.Lost != "" {
-			said += ", not recorded: " + f.Lost
-		}
-		if f.Failure != "" {
-			said = "no answer: " + f.Failure
-		}
-		fmt.Fprintf(t.out, "%s %s: %s, %d ms\n", f.Method, f.URL, said, f.Elapsed.Milliseconds())
+		fmt.Fprintln(t.out, f)
 	}
 }
 
