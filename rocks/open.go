@@ -195,8 +195,9 @@ func moduleName(file string) string {
 }
 
 // notModules are the folders and files of a rock that hold no modules.
-var notModules = regexp.MustCompile(`(^|/)(specs?|tests?|t|examples?|samples?|docs?|bench(marks?)?|bin|tools|\.[^/]*)/|` +
-	`(^|/)[^/]*_(spec|test)\.lua$|(^|/)test[^/]*\.lua$|\.rockspec$|(^|/)rock_manifest$`)
+var notModules = regexp.MustCompile(
+	`(^|/)(specs?|tests?|t|examples?|samples?|docs?|bench(marks?)?|bin|tools|\.[^/]*)/|` +
+		`(^|/)[^/]*_(spec|test)\.lua$|(^|/)test[^/]*\.lua$|\.rockspec$|(^|/)rock_manifest$`)
 
 // addAll adds every file of Lua below a folder. Modules begin in share/lua/5.1, lua or src, or else at the top.
 func (fs files) addAll(r *Rock, top string) {

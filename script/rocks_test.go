@@ -24,10 +24,15 @@ var rockModules = map[string]map[string]string{
 		"fails":        `error "broken"`,
 		"false":        `package.loaded ["false"] = 7`,
 		"long":         `local x = "` + strings.Repeat("x", 300<<10) + `" return #x`,
-		"globals":      `json = {encode = function () return "mine" end} user = "mine" shared = (shared or 0) + 1 return json.encode ()`,
-		"old":          `module ("old.name", package.seeall) function hello () return _NAME .. type (string) .. tostring (hi) end`,
-		"env":          `local f = function () return here end setfenv (f, {here = "set"}) return f () .. tostring (getfenv (f).here) .. load ("return here", "x", "t", {here = "load"}) () .. tostring (loadstring "shared2 = 1 return shared2" ()) .. shared2`,
-		"seen":         `local t = {} for _, n in ipairs {"user", "webserver", "json", "odb", "clock"} do t [#t + 1] = type (_G [n]) end return table.concat (t, " ")`,
+		"globals": `json = {encode = function () return "mine" end} user = "mine"
+			shared = (shared or 0) + 1 return json.encode ()`,
+		"old": `module ("old.name", package.seeall)
+			function hello () return _NAME .. type (string) .. tostring (hi) end`,
+		"env": `local f = function () return here end setfenv (f, {here = "set"}) return f () .. tostring (getfenv (f).here) ..
+			load ("return here", "x", "t", {here = "load"}) () ..
+			tostring (loadstring "shared2 = 1 return shared2" ()) .. shared2`,
+		"seen": `local t = {}
+			for _, n in ipairs {"user", "webserver", "json", "odb", "clock"} do t [#t + 1] = type (_G [n]) end return table.concat (t, " ")`,
 		"bits": `local b, c = require "bit32", require "bit" return b.band (0xFF, 0x0F) .. " " .. b.lshift (1, 31) .. " " .. c.lshift (1, 31) .. " " ..
 			b.bnot (0) .. " " .. c.tohex (-1) .. " " .. b.extract (0xABCD, 4, 8) .. " " .. b.rrotate (1, 1) .. " " .. c.arshift (-8, 1) .. tostring (b.btest (1, 2))`,
 		"strict": `local mt = getmetatable (_G) assert (mt == nil) setmetatable (_G, {__index = function (_, n) error ("undeclared " .. n, 2) end})

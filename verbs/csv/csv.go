@@ -9,7 +9,8 @@ import (
 var Verbs = []script.Verb{
 	{
 		Name: "csv.parse",
-		Doc:  "The rows of a CSV text, each a list of strings; with header = true, each a table by the names in the first row.",
+		Doc: "The rows of a CSV text, each a list of strings; with header = true, each a table by the names in the " +
+			"first row.",
 		Params: []script.Param{
 			script.Arg("text", "string", "UTF-8"),
 			script.Opt("options", "table", "", `header: the first row has the names of the columns; separator: one `+

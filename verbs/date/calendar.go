@@ -20,7 +20,8 @@ var calendar = []script.Verb{
 			"of the clock in the zone, also where summer time begins or ends in between.",
 		Params: []script.Param{
 			script.Arg("date", "date", ""),
-			script.Arg("amounts", "table", "years, months, weeks, days, hours, minutes, seconds: whole numbers, those that matter"),
+			script.Arg("amounts", "table",
+				"years, months, weeks, days, hours, minutes, seconds: whole numbers, those that matter"),
 			script.Opt("zone", "string", `"UTC"`, zoneDoc),
 		},
 		Results: script.Returns("date", ""),
