@@ -21,8 +21,8 @@ import (
 // Web servers may name it to pass on URLs that are no files: then it is no override.
 const routeAction = "ROUTE"
 
-// findRoute looks for the route of a path that has no action. Path arguments are no matter of routes:
-// whole is the path with them.
+// findRoute looks for the route of a path that has no action. Routes know no path arguments: if the path
+// has some, whole is the path with them, which routes must match.
 func (d *Target) findRoute(r *Request, s *site.Snapshot, whole string) {
 	if !s.Routes().Any() || d.Admin {
 		return
