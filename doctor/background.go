@@ -63,6 +63,7 @@ func (d *doctor) checkBackground() {
 			b.overdue, b.since.UTC().Format(time.DateTime), d.root)
 	}
 	if b.dead > 0 {
-		d.warn("outbox", "dead letters, which were refused or failed too often: %d; scripter outbox lists them", b.dead)
+		d.warn("outbox",
+			"dead letters, which were refused or failed too often: %d; scripter outbox lists them", b.dead)
 	}
 }

@@ -156,8 +156,8 @@ var freeHeaders = map[string]bool{
 func checkHeader(name, value string) error {
 	lower := strings.ToLower(name)
 	if !freeHeaders[lower] && !strings.HasPrefix(lower, "x-") && !strings.HasPrefix(lower, "list-") {
-		return fmt.Errorf("headers: %.60q is not Auto-Submitted, Importance, In-Reply-To, Precedence, References, X-… or List-…",
-			name)
+		return fmt.Errorf("headers: %.60q is not Auto-Submitted, Importance, In-Reply-To, Precedence, References, "+
+			"X-… or List-…", name)
 	}
 	for _, c := range []byte(name) {
 		if c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {

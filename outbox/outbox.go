@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,12 +32,8 @@ func (s State) table() objectdb.Address { return site.Outbox.Child(string(s)) }
 // Add writes a row and its content, and returns the key. The row is to be delivered at r.Next, or at
 // once if that is 0. It reads nothing that another request writes.
 func Add(tx *objectdb.Tx, now time.Time, r Row, cells map[string]objectdb.Value) (key string, err error) {
-	_, err = tx.Find(full)
-	switch {
-	case err == nil:
-		return "", ErrFull
-	case !objectdb.IsMissing(err):
-		return "", err
+	if is, err := IsFull(tx); err != nil || is {
+		return "", cmp.Or(err, ErrFull)
 	}
 	r.Key, r.Created = NewKey(now), now.UnixMilli()
 	r.Next = max(r.Next, r.Created)
@@ -263,15 +260,22 @@ func Drop(tx *objectdb.Tx, key string) (Row, error) {
 	return r, remove(tx, content.Child(r.Key))
 }
 
+// IsFull reports whether too many rows wait, as MarkFull has noted it.
+func IsFull(tx *objectdb.Tx) (bool, error) {
+	_, err := tx.Find(full)
+	if objectdb.IsMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // MarkFull notes whether too many rows wait. Requests that write rows only read the mark: if they
 // counted the rows, each would conflict with all others.
 func MarkFull(tx *objectdb.Tx, is bool) error {
-	_, err := tx.Find(full)
+	was, err := IsFull(tx)
 	switch {
-	case err != nil && !objectdb.IsMissing(err):
+	case err != nil || is == was:
 		return err
-	case is == (err == nil):
-		return nil
 	case is:
 		return tx.Put(full, objectdb.Boolean(true))
 	}

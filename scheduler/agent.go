@@ -142,7 +142,6 @@ func (a *Agent) Start() (stop func()) {
 
 func (a *Agent) loop(ctx, work context.Context) {
 	var tidied time.Time
-	pause := lookEvery
 	for {
 		begun := time.Now()
 		a.step(ctx, work)
@@ -151,7 +150,7 @@ func (a *Agent) loop(ctx, work context.Context) {
 			a.tidy(ctx)
 		}
 		// A long list of rows takes long to read. The agent takes a tenth of the time at most.
-		pause = max(lookEvery, min(10*time.Since(begun), 10*time.Second))
+		pause := max(lookEvery, min(10*time.Since(begun), 10*time.Second))
 		select {
 		case <-ctx.Done():
 			return
@@ -202,13 +201,12 @@ func (a *Agent) Once(ctx context.Context) error {
 
 // look reads what the root says, unless nothing was committed since the last look.
 func (a *Agent) look(ctx context.Context) error {
-	var full bool
 	// A transaction that may write begins without a session with the store if all that it reads is cached.
 	err := a.o.DB.Update(ctx, func(tx *objectdb.Tx) error {
 		if tx.Generation() == a.seen.generation && a.seen.generation != 0 {
 			return nil
 		}
-		v := view{full: a.seen.full}
+		v := view{}
 		s, err := a.o.Site.Snapshot(tx)
 		if err != nil {
 			return err
@@ -221,6 +219,9 @@ func (a *Agent) look(ctx context.Context) error {
 			return err
 		}
 		if _, v.dead, err = outbox.Counts(tx); err != nil {
+			return err
+		}
+		if v.full, err = outbox.IsFull(tx); err != nil {
 			return err
 		}
 		if v.entries, err = a.schedule.Get(tx); err != nil {
@@ -237,7 +238,7 @@ func (a *Agent) look(ctx context.Context) error {
 		return err
 	}
 	a.counted(func(c *Counts) { c.Waiting, c.Dead = len(a.seen.rows), a.seen.dead })
-	if full = len(a.seen.rows) >= a.seen.most; full != a.seen.full {
+	if full := len(a.seen.rows) >= a.seen.most; full != a.seen.full {
 		if err := a.markFull(ctx, full); err != nil {
 			return err
 		}
@@ -267,7 +268,10 @@ func (a *Agent) begin(work context.Context) {
 	now := a.o.Now()
 	if !a.seen.pauseSchedule {
 		for _, e := range a.seen.entries {
-			if e.Err == nil && e.On && !a.dueAt(e).After(now) && !a.start("schedule "+e.Name, func() { a.runScheduled(work, e) }) {
+			if e.Err != nil || !e.On || a.dueAt(e).After(now) {
+				continue
+			}
+			if !a.start("schedule "+e.Name, func() { a.runScheduled(work, e) }) {
 				return
 			}
 		}

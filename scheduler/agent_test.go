@@ -125,7 +125,7 @@ func TestOutboxLimits(t *testing.T) {
 	require.ErrorIs(t, err, outbox.ErrFull)
 	assert.Contains(t, r.log.String(), "the outbox is full")
 	r.put("user.webserver.flPauseOutbox", objectdb.Boolean(false))
-	r.once()
+	r.once() // another agent, which has not made the mark
 	r.once()
 	assert.Empty(t, r.rows(outbox.Waiting))
 	r.later(`after (0, workspace.note)`)

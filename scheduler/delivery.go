@@ -144,7 +144,8 @@ func (a *Agent) note(r outbox.Row, cells map[string]objectdb.Value, rest *partly
 	case errors.Is(err, outbox.ErrLost):
 		log.Warn("outbox: delivered, or not, but "+err.Error(), "delivered", failed == nil)
 	case err != nil:
-		log.Error("outbox: the root does not know how a delivery went; it is made again", "delivered", failed == nil, "err", err)
+		log.Error("outbox: the root does not know how a delivery went; it is made again",
+			"delivered", failed == nil, "err", err)
 	case failed == nil:
 		log.Info("outbox: delivered")
 		a.counted(func(c *Counts) { c.Delivered++ })

@@ -178,15 +178,15 @@ func dialMailServer(ctx context.Context, server site.MailServer) (c *smtp.Client
 		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover),
 			mail.WithUsername(server.User), mail.WithPassword(password))
 	}
-	options = append(options, mail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
 		if err != nil || !server.TLS {
 			return conn, err
 		}
 		encrypted := tls.Client(conn, encryption)
 		return encrypted, encrypted.HandshakeContext(ctx)
-	}))
-	client, err := mail.NewClient(server.Host, options...)
+	}
+	client, err := mail.NewClient(server.Host, append(options, mail.WithDialContextFunc(dial))...)
 	if err != nil {
 		return nil, nil, err
 	}

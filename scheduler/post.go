@@ -45,7 +45,8 @@ func (a *Agent) post(ctx context.Context, r outbox.Row, cells map[string]objectd
 	client := fetch.New(fetch.Options{Reach: a.o.Reach()})
 	defer client.Close()
 	answer, err := client.Do(ctx, fetch.Request{
-		Method: p.Method, URL: p.URL, Header: header, Body: p.Body, Timeout: limit, MaxBytes: maxAnswer, Redirects: p.Redirects,
+		Method: p.Method, URL: p.URL, Header: header, Body: p.Body,
+		Timeout: limit, MaxBytes: maxAnswer, Redirects: p.Redirects,
 	})
 	var refused *fetch.Refused
 	switch {
@@ -64,7 +65,8 @@ func (a *Agent) postFailure(answer *fetch.Response) error {
 	if answer.Status >= 200 && answer.Status < 300 {
 		return nil
 	}
-	f := &failure{err: fmt.Errorf("status %d: %s", answer.Status, clip(strings.Join(strings.Fields(answer.Body), " "), 150))}
+	said := clip(strings.Join(strings.Fields(answer.Body), " "), 150)
+	f := &failure{err: fmt.Errorf("status %d: %s", answer.Status, said)}
 	switch s := answer.Status; {
 	case s == http.StatusRequestTimeout, s == http.StatusTooEarly, s == http.StatusTooManyRequests, s >= 500:
 		f.wait = a.waitFor(answer.Header.Get("Retry-After"))

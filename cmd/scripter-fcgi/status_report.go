@@ -80,7 +80,8 @@ func (r report) writeText(w io.Writer) {
 	}
 	line("saved copies", fmt.Sprintf("%d, failed %d", r.Saves, r.Unsaved))
 	a := r.Agent
-	line("outbox", fmt.Sprintf("%d waiting, %d dead, %d delivered, %d to be tried again", a.Waiting, a.Dead, a.Delivered, a.Retried))
+	line("outbox", fmt.Sprintf("%d waiting, %d dead, %d delivered, %d to be tried again",
+		a.Waiting, a.Dead, a.Delivered, a.Retried))
 	line("schedule", fmt.Sprintf("%d runs, %d failed, %d missed", a.Runs, a.FailedRuns, a.Missed))
 	line("workers", len(r.Workers))
 	for _, p := range r.Workers {

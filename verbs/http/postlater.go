@@ -22,7 +22,9 @@ var laterVerbs = []script.Verb{
 		Results: script.Returns("string", "the key of the post, which is also in its field Idempotency-Key"),
 		Errors: "a host that scripter.conf does not list, an unknown option, a field that no request can have, a body " +
 			"larger than maxMail, a full outbox",
-		Example: `local ok, why = pcall (function () return http.post_later ("https://hooks.example.com/x", {json = {n = 1}}) end)
+		Example: `local ok, why = pcall (function ()
+  return http.post_later ("https://hooks.example.com/x", {json = {n = 1}})
+end)
 return ok and "it waits" or why:match ("scripter.conf lists: add the line.*there")`,
 		Gives: `scripter.conf lists: add the line "fetch: hooks.example.com" there`,
 		Func:  postLater,
