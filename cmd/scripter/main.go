@@ -224,7 +224,7 @@ An ADDRESS is dotted: user.webserver.prefs.["odd.name"].`,
 		t.logCommand(), t.showCommand(), t.diffCommand(),
 		t.undoCommand(), t.redoCommand(), t.forgetCommand(), t.historyCommand(),
 		t.outboxCommand(), t.scheduleCommand(), t.reachFlags(t.agentCommand()), t.reachFlags(t.jobCommand()),
-		t.checkCommand(), t.doctorCommand(), t.completionCommand(), t.offersCommand(), t.versionCommand(),
+		t.checkCommand(), t.doctorCommand(), t.setupCommand(), t.completionCommand(), t.offersCommand(), t.versionCommand(),
 	)
 	return c
 }
