@@ -166,13 +166,12 @@ func (t *tool) startSite(ctx context.Context, p *setup.Plan, f setupFlags) error
 			return err
 		}
 	}
-	socket := "/etc/systemd/system/scripter.socket.d/scripter-setup.conf"
 	commands := [][]string{{"systemctl", "enable", "--quiet", "--now", "scripter.socket"}}
-	if p.Group != "" {
-		text := "# Written by \"scripter setup\".\n[Socket]\nSocketGroup=" + p.Group + "\n"
-		if err := errors.Join(os.MkdirAll(filepath.Dir(socket), 0o755), os.WriteFile(socket, []byte(text), 0o644)); err != nil {
-			return err
-		}
+	changed, err := setSocketGroup(p.Group)
+	if err != nil {
+		return err
+	}
+	if changed {
 		commands = append([][]string{{"systemctl", "daemon-reload"}, {"systemctl", "stop", "scripter.service", "scripter.socket"}},
 			commands...)
 	}
@@ -191,6 +190,24 @@ func (t *tool) startSite(ctx context.Context, p *setup.Plan, f setupFlags) error
 		return t.asOwner(ctx, root, "doctor", "--url", f.url, "--header", "Host: "+f.Name)
 	}
 	return t.asOwner(ctx, root, "doctor", "--url", f.url)
+}
+
+// setSocketGroup lets the members of a group connect to the daemon, and reports whether that is a change. The group ""
+// is the one that scripter.socket names.
+func setSocketGroup(group string) (changed bool, err error) {
+	const file = "/etc/systemd/system/scripter.socket.d/scripter-setup.conf"
+	if group == "" {
+		err := os.Remove(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	text := "# Written by \"scripter setup\".\n[Socket]\nSocketGroup=" + group + "\n"
+	if before, err := os.ReadFile(file); err == nil && string(before) == text {
+		return false, nil
+	}
+	return true, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
 }
 
 // awaitServer waits until the web server accepts connections: systemd may say earlier that it runs.
