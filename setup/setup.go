@@ -51,6 +51,9 @@ type Plan struct {
 	o       Options
 }
 
+// ErrServer is returned for a web server that is none of Servers.
+var ErrServer = errors.New("there is no setup")
+
 // ErrEdited is returned for a file that was changed since setup wrote it, or that setup did not write.
 var ErrEdited = errors.New("it was edited, or is not from scripter setup")
 
@@ -68,7 +71,7 @@ func New(o Options) (*Plan, error) {
 	case "caddy":
 		err = p.caddy()
 	default:
-		return nil, fmt.Errorf("there is no setup for %q: it is for %s", o.Server, strings.Join(Servers, ", "))
+		return nil, fmt.Errorf("%w for %q: it is for %s", ErrServer, o.Server, strings.Join(Servers, ", "))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("set up %s: %w", o.Server, err)

@@ -80,6 +80,9 @@ func (t *tool) setup(ctx context.Context, f setupFlags) error {
 		return usageError{fmt.Errorf("--name is %q, not a host name", f.Name)}
 	}
 	p, err := setup.New(f.Options)
+	if errors.Is(err, setup.ErrServer) {
+		return usageError{err}
+	}
 	if errors.Is(err, setup.ErrEdited) {
 		return hintError{err, "--force replaces it, and keeps it beside the new one"}
 	}
