@@ -32,7 +32,8 @@ func Inherited() (net.Listener, []*os.File, error) {
 		for i := range n - 1 {
 			conn := firstPassed + 1 + i
 			syscall.CloseOnExec(conn)
-			if isListening(conn) {
+			if _, err := syscall.Getpeername(conn); err != nil { // a socket that listens, or none
+
 				return nil, nil, fmt.Errorf("fcgi: LISTEN_FDS is %d: one socket is wanted", n)
 			}
 			conns = append(conns, os.NewFile(uintptr(conn), "connection"))
