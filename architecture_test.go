@@ -67,7 +67,7 @@ func TestImports(t *testing.T) {
 	found := map[string][]string{}
 	for _, p := range packages(t) {
 		name := merged(strings.TrimPrefix(p.ImportPath, "scripter/"))
-		if name == "scripter" || name == "conf-examples" || name == "docs" || name == "admin/web" ||
+		if name == "scripter" || name == "conf-examples" || name == "docs" || name == "docs/recipes" || name == "admin/web" ||
 			strings.HasPrefix(name, "bench") || strings.HasPrefix(name, "internal/") {
 			continue
 		}

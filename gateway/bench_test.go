@@ -68,7 +68,7 @@ var benchParts = map[string]string{
 <main><!--#content--></main>
 <footer><!--#user.bench.v00--></footer></body></html>
 `,
-	"menu.mcro": `<nav><a href="/">Home</a><!--#if user.bench.n == 0--> <a href="/guestbook">Guestbook</a><!--#end--></nav>
+	"menu.mcro": `<nav><a href="/">Home</a><!--#if user.bench.v01 ~= "closed"--> <a href="/guestbook">Guestbook</a><!--#end--></nav>
 `,
 }
 
