@@ -205,7 +205,7 @@ func TestTestsLeaveNoTrace(t *testing.T) {
 		expect.equal (request {path = "/pieces.fcgi"}.body, "123452")
 		expect.equal (user.x, 2)`)
 	for _, source := range []string{
-		`os.exit ()`, `os.execute ("touch x")`, `io.open ("x", "w")`, `os.remove ("x")`, `require "os"`,
+		`os.exit ()`, `os.execute ("touch x")`, `io.open ("x", "w")`, `os.remove ("x")`, `require ("os").execute ("touch x")`,
 	} {
 		assert.Error(t, s.runTest(source).Err, source)
 	}
