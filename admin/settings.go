@@ -54,6 +54,10 @@ var settingGroups = sync.OnceValue(func() []settingList {
 			site.MaxFetches, site.MaxFetchSize, site.MaxFetchTime, site.MaxSQLRows, site.MaxSQLSize,
 			site.MaxSQLTime, site.MaxRunning, site.MaxWaiting,
 		}},
+		{"later", "settings.later", []*site.Setting{
+			site.FlPauseOutbox, site.FlPauseSchedule, site.MaxOutbox, site.MaxMail, site.OutboxTries, site.OutboxDays,
+			site.MaxScheduledTime,
+		}},
 		{"history", "settings.history", []*site.Setting{
 			site.HistoryInterval, site.HistoryThinnedDays, site.HistoryDays, site.HistorySize, site.HistoryWhole,
 		}},
