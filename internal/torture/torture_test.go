@@ -37,7 +37,25 @@ local mine = t [who]
 mine.n = mine.n + 1
 t.total = t.total + 1
 mine.twice = mine.n * 2
-return who .. " " .. mine.n`,
+records.add (scratchpad.steps, {who = who, n = mine.n})
+if mine.n % 20 == 1 then
+	after (0, suites.webserverScripts.later, who, mine.n)
+end
+local visits = 0
+if (...).headers ["x-session"] then
+	session.visits = (session.visits or 0) + 1
+	visits = session.visits
+end
+return who .. " " .. mine.n .. " " .. visits`,
+	// What a step leaves for later. It runs once for each step that asks for it.
+	"later": `
+local who, n = ...
+local key = who .. " " .. n
+scratchpad.later [key] = (scratchpad.later [key] or 0) + 1`,
+	// What the schedule runs: once for each time when it is due.
+	"tick": `
+local due = date.rfc3339 (job.due)
+scratchpad.ticks [due] = (scratchpad.ticks [due] or 0) + 1`,
 	// Looks at all of them in one state.
 	"look": `
 local t, sum = scratchpad.torture, 0
@@ -89,6 +107,13 @@ func TestTorture(t *testing.T) {
 	}
 	w.place = newPlace(t, scripts)
 	w.set(t, "scratchpad.torture.total", objectdb.Number(0))
+	for _, table := range []string{"steps", "later", "ticks"} {
+		w.set(t, "scratchpad."+table+".x", objectdb.Number(0))
+		w.remove(t, objectdb.Address{"scratchpad", table, "x"})
+	}
+	w.set(t, "user.scheduler.tick.cron", objectdb.String("* * * * *"))
+	w.set(t, "user.scheduler.tick.script", objectdb.String("suites.webserverScripts.tick"))
+	w.set(t, "user.webserver.maxOutbox", objectdb.Number(1000000))
 	// A busy machine may take seconds over an ordinary script.
 	w.set(t, "user.webserver.maxTime", objectdb.Number(60))
 	w.set(t, `user.webserver.limits.["suites.webserverScripts.bombs"].maxTime`, objectdb.Number(4))
@@ -130,6 +155,7 @@ func TestTorture(t *testing.T) {
 	for _, v := range visitors {
 		v.account(stands)
 	}
+	w.accountLater(t, stands)
 	w.checkCopies(t)
 	w.count.print(t, lasting)
 	for _, fault := range w.count.faults {

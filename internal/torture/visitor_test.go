@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type visitor struct {
 	last    int // the number of the last one
 	unknown int // steps of which it knows not whether they were made
 
+	cookie string // of its session
+	visits int    // that the session has told
+
 	conn     *fcgitest.Client // of byDaemon, kept from request to request
 	attached int64            // which daemon it leads to
 }
@@ -35,6 +39,7 @@ type reply struct {
 	body   string
 	err    error
 	killed bool
+	cookie string // that it sets
 }
 
 // visit asks until ctx ends, and lets the last request finish.
@@ -102,12 +107,21 @@ func (v *visitor) take(script, query string, r reply) {
 
 // step holds the number of a step against the ones before.
 func (v *visitor) step(r reply, wrong func(string)) {
-	var n int
-	if _, err := fmt.Sscanf(r.body, v.name+" %d", &n); err != nil {
+	var n, visits int
+	if _, err := fmt.Sscanf(r.body, v.name+" %d %d", &n, &visits); err != nil {
 		wrong("another's answer")
 		return
 	}
 	v.told++
+	switch {
+	case r.cookie != "":
+		v.cookie = r.cookie
+	case visits > 0 && visits <= v.visits:
+		v.count.fault(lostSteps, "the session of %s told %d visits after %d", v.name, visits, v.visits)
+	}
+	if v.visits = visits; visits > 0 {
+		v.count.add("visits of sessions", 1)
+	}
 	if n <= v.last {
 		v.count.fault(lostSteps, "%s was told of step %d after step %d", v.name, n, v.last)
 	}
@@ -142,8 +156,10 @@ func (v *visitor) started(ctx context.Context, script, query, resident string) r
 	if err != nil && crashes.MatchString(err.Error()) {
 		v.count.fault(wrongAnswers, "scripter-cgi said %v", err)
 	}
-	return reply{status, body, err, kill != nil}
+	return reply{status: status, body: body, err: err, killed: kill != nil}
 }
+
+var setCookie = regexp.MustCompile(`\r\nSet-Cookie: (scripter-visitor=[^;\r]+)`)
 
 // byDaemon asks the daemon on a kept connection.
 func (v *visitor) byDaemon(ctx context.Context, script, query string) reply {
@@ -160,10 +176,15 @@ func (v *visitor) byDaemon(ctx context.Context, script, query string) reply {
 		v.conn, v.attached = conn, before
 	}
 	var out bytes.Buffer
-	_, err := v.conn.Do(ctx, variables(script, query, 0), nil, &out, io.Discard)
+	vars := variables(script, query, 0)
+	vars["HTTP_X_SESSION"], vars["HTTP_COOKIE"] = "yes", v.cookie
+	_, err := v.conn.Do(ctx, vars, nil, &out, io.Discard)
 	r := reply{err: err}
 	if err == nil {
 		r.status, r.body, r.err = parseAnswer(out.String())
+		if m := setCookie.FindStringSubmatch(out.String()); m != nil {
+			r.cookie = m[1]
+		}
 	}
 	if r.err != nil {
 		v.conn.Close()
